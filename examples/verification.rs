@@ -18,7 +18,7 @@ use gridgen::geometry::{
     Airfoil, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
     airfoil_from_naca, distribute, spacing_geometric, wall_normals,
 };
-use gridgen::grid::initial::{self, InitialSettings, Method, Outline};
+use gridgen::grid::initial::{self, InitialSettings, Method, Outer, Outline};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::krylov;
@@ -323,6 +323,7 @@ fn initial_grid(
         trailing_edge: TrailingEdge::Sharp,
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 180.0,
+        corners_deg: None,
     };
     let points = distribute(&airfoil(section)?, &surface)?;
     let normals = wall_normals(&points.x, &points.y);
@@ -332,7 +333,7 @@ fn initial_grid(
         y: &points.y,
         normals: &normals,
         layers: &layers,
-        far_field,
+        outer: Outer::Circle(far_field),
         topology: Topology::O(Seam::Held),
     };
     let march = InitialSettings {

@@ -4,6 +4,56 @@
 
 typedef Two<double> Vec;
 
+// Line i of x, y [nj][columns].
+struct Line {
+    uint32 columns, nj;
+    uint64 i;
+    double *x, *y;
+
+    __device__ Vec point(uint32 j) const {
+        const uint64 k = uint64(j) * columns + i;
+        const Vec at = {x[k], y[k]};
+        return at;
+    }
+    // Its length; last <- its last point.
+    __device__ double length(Vec& last) const {
+        double length = 0.0;
+        last = point(0);
+#pragma unroll 8
+        for (uint32 j = 1; j < nj; ++j) {
+            const Vec at = point(j), d = at - last;
+            length += hypot(d.x, d.y);
+            last = at;
+        }
+        return length;
+    }
+    // Moves it by (s/length)^2 times a way.
+    __device__ void move(double length, double way_x, double way_y) const {
+        double s = 0.0;
+        Vec last = point(0);
+        // Read before anything is written, or one read would wait for the other.
+        const uint32 batch = 8;
+        for (uint32 first = 0; first < nj; first += batch) {
+            const uint32 rows = nj - first < batch ? nj - first : batch;
+            Vec line[batch];
+#pragma unroll
+            for (uint32 k = 0; k < batch; ++k)
+                if (k < rows) line[k] = point(first + k);
+#pragma unroll
+            for (uint32 k = 0; k < batch; ++k) {
+                if (k >= rows) continue;
+                const Vec d = line[k] - last;
+                s += hypot(d.x, d.y);
+                last = line[k];
+                const double share = s / length, weight = share * share;
+                const uint64 at = uint64(first + k) * columns + i;
+                x[at] = last.x + weight * way_x;
+                y[at] = last.y + weight * way_y;
+            }
+        }
+    }
+};
+
 // x, y [nj][columns] <- every line moved by (s/s_end)^2 times the way from its last point to the far
 // field: to the circle along the polar angle; behind the centre of open lines straight to the line that
 // continues it. One thread a line.
@@ -11,19 +61,9 @@ KERNEL(place_layers, uint32 columns, uint32 nj, uint32 open, double radius, doub
        double centre_y, double* x, double* y) {
     const uint64 i = thread_index();
     if (i >= columns) return;
-    auto point = [=](uint32 j) {
-        const uint64 k = uint64(j) * columns + i;
-        const Vec at = {x[k], y[k]};
-        return at;
-    };
-    double length = 0.0;
-    Vec last = point(0);
-#pragma unroll 8
-    for (uint32 j = 1; j < nj; ++j) {
-        const Vec at = point(j), d = at - last;
-        length += hypot(d.x, d.y);
-        last = at;
-    }
+    const Line line = {columns, nj, i, x, y};
+    Vec last;
+    const double length = line.length(last);
     double way_x = 0.0, way_y;
     if (open && last.x >= centre_x) {
         const double beside = radius + centre_y;
@@ -34,28 +74,17 @@ KERNEL(place_layers, uint32 columns, uint32 nj, uint32 open, double radius, doub
         way_x = dx * scale + centre_x - last.x;
         way_y = dy * scale + centre_y - last.y;
     }
-    double s = 0.0;
-    last = point(0);
-    // Read before anything is written, or one read would wait for the other.
-    const uint32 batch = 8;
-    for (uint32 first = 0; first < nj; first += batch) {
-        const uint32 rows = nj - first < batch ? nj - first : batch;
-        Vec line[batch];
-#pragma unroll
-        for (uint32 k = 0; k < batch; ++k)
-            if (k < rows) line[k] = point(first + k);
-#pragma unroll
-        for (uint32 k = 0; k < batch; ++k) {
-            if (k >= rows) continue;
-            const Vec d = line[k] - last;
-            s += hypot(d.x, d.y);
-            last = line[k];
-            const double share = s / length, weight = share * share;
-            const uint64 at = uint64(first + k) * columns + i;
-            x[at] = last.x + weight * way_x;
-            y[at] = last.y + weight * way_y;
-        }
-    }
+    line.move(length, way_x, way_y);
+}
+
+// x, y [nj][columns] <- every line moved by (s/s_end)^2 times its way ways [columns][2]. One thread a line.
+KERNEL(move_layers, uint32 columns, uint32 nj, const double* ways, double* x, double* y) {
+    const uint64 i = thread_index();
+    if (i >= columns) return;
+    const Line line = {columns, nj, i, x, y};
+    Vec last;
+    const double length = line.length(last);
+    line.move(length, ways[2 * i], ways[2 * i + 1]);
 }
 
 __device__ inline double cross(Vec a, Vec b) { return a.x * b.y - a.y * b.x; }

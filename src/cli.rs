@@ -4,6 +4,7 @@
 mod airfoil;
 mod batch;
 mod convert;
+mod elements;
 mod movement;
 mod progress;
 mod quality;
@@ -22,10 +23,11 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use gridgen::case::{Case, json_schema};
+use gridgen::case::{Case, CaseFile, json_schema};
 use gridgen::error::Error;
 use gridgen::files::{IoError, PAGE_FILE, REPORT_FILE, atomic};
-use gridgen::generate::{GridResult, RESTART_EVERY, RunOptions, run};
+use gridgen::generate::{AssemblyResult, GridResult, RESTART_EVERY, RunOptions, run, run_assembly};
+use gridgen::grid::Verdict;
 use gridgen::ranks::Job;
 use gridgen::report::plot::Picture;
 use serde::Deserialize;
@@ -140,9 +142,12 @@ struct CommonArguments {
     /// Seconds between two restart files of a run.
     #[arg(long, value_name = "SECONDS", default_value_t = RESTART_EVERY.as_secs())]
     restart_every: u64,
-    /// Replace a key of the case file; can be repeated.
+    /// Replace a key of the case file; can be repeated. Of one of several elements: element.NAME.SECTION.KEY.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
+    /// Take grids of several elements for bad where something is found that does not fit.
+    #[arg(long)]
+    strict: bool,
 }
 
 /// Arguments of every command that computes.
@@ -320,6 +325,7 @@ impl CommonArguments {
             restart_every: Duration::from_secs(self.restart_every),
             force: self.compute.force,
             job: self.compute.machine.ranks.job.clone(),
+            strict: self.strict,
             ..RunOptions::new(output)
         }
     }
@@ -340,18 +346,63 @@ impl GridArguments {
     }
 
     fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
-        let case = Case::from_file(self.check()?, &self.common.set)?;
+        let case = CaseFile::from_file(self.check()?, &self.common.set)?;
         let options = RunOptions {
             grids: self.family,
             export_jacobian: self.export_jacobian,
             restart: self.restart.clone(),
-            ..self.common.options(self.common.compute.output.join(&case.name))
+            ..self.common.options(self.common.compute.output.join(case.name()))
         };
         progress::listen(terminal);
         let mut reporter = Reporter::new(terminal.can_draw(), self.common.compute.verbose);
-        let outcome = run(&case, &options, &mut reporter);
-        reporter.finish();
-        self.report(&case, &outcome?, terminal)
+        match case {
+            CaseFile::Elements(assembly) => {
+                let outcome = run_assembly(&assembly, &options, &mut reporter);
+                reporter.finish();
+                self.report_elements(&outcome?, terminal)
+            }
+            case => {
+                let case = case.section()?;
+                let outcome = run(&case, &options, &mut reporter);
+                reporter.finish();
+                self.report(&case, &outcome?, terminal)
+            }
+        }
+    }
+
+    fn report_elements(
+        &self,
+        outcome: &AssemblyResult,
+        terminal: &Terminal,
+    ) -> Result<u8, Failure> {
+        outcome.notices.iter().for_each(|notice| terminal.note(notice));
+        if self.common.compute.verbose {
+            terminal.log(&summary::phases(&outcome.timing));
+        }
+        elements::findings(&outcome.checks, terminal);
+        let text = elements::outcome(outcome);
+        self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
+    }
+
+    /// Says the verdict, and the summary or the report.
+    fn conclude(
+        &self,
+        verdict: &Verdict,
+        hint: Option<String>,
+        files: &[PathBuf],
+        text: &str,
+        terminal: &Terminal,
+    ) -> Result<u8, Failure> {
+        if self.open {
+            show(files, terminal);
+        }
+        if !verdict.is_good() {
+            let hint = hint.map(|hint| format!("{hint}; -v shows each step"));
+            terminal.error(&verdict.to_string(), hint.as_deref());
+        }
+        let report = self.json.then(|| report_of(files)).transpose()?;
+        terminal.result(report.as_deref().unwrap_or(text))?;
+        Ok(verdict.exit_code())
     }
 
     fn report(
@@ -364,22 +415,13 @@ impl GridArguments {
         if self.common.compute.verbose {
             terminal.log(&summary::phases(&outcome.timing));
         }
-        if self.open {
-            show(outcome, terminal);
-        }
-        let verdict = &outcome.verdict;
-        if !verdict.is_good() {
-            let hint = outcome.hint().map(|hint| format!("{hint}; -v shows each step"));
-            terminal.error(&verdict.to_string(), hint.as_deref());
-        }
-        let text = if self.json { report_of(outcome)? } else { summary::outcome(case, outcome) };
-        terminal.result(&text)?;
-        Ok(verdict.exit_code())
+        let text = summary::outcome(case, outcome);
+        self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
     }
 }
 
-fn show(outcome: &GridResult, terminal: &Terminal) {
-    match outcome.files.iter().find(|file| file.ends_with(PAGE_FILE)) {
+fn show(files: &[PathBuf], terminal: &Terminal) {
+    match files.iter().find(|file| file.ends_with(PAGE_FILE)) {
         None => terminal.note("there is no report.html to open: output.report is false"),
         Some(page) => {
             if let Err(error) = open::that_detached(page) {
@@ -389,8 +431,8 @@ fn show(outcome: &GridResult, terminal: &Terminal) {
     }
 }
 
-fn report_of(outcome: &GridResult) -> Result<String, Failure> {
-    let report = outcome.files.iter().find(|file| file.ends_with(REPORT_FILE));
+fn report_of(files: &[PathBuf]) -> Result<String, Failure> {
+    let report = files.iter().find(|file| file.ends_with(REPORT_FILE));
     let text = report.map_or_else(|| Ok(String::new()), std::fs::read_to_string);
     text.map_err(|error| terminal::stdout_failed(&error))
 }

@@ -1,7 +1,7 @@
 //! The crate's error: which layer failed, what to do about it, and the exit code.
 
 use crate::backend::DeviceError;
-use crate::case::{CaseError, SectionError};
+use crate::case::{AssemblyError, CaseError, SectionError};
 use crate::files::restart::{RestartError, RestartFault};
 use crate::files::{IoError, WriteFault};
 use crate::formats::ReadError;
@@ -24,6 +24,9 @@ pub enum Error {
     /// The section cannot be meshed.
     #[error(transparent)]
     Geometry(#[from] SectionError),
+    /// Elements cannot stand as their case says.
+    #[error(transparent)]
+    Overset(#[from] AssemblyError),
     /// The grid cannot be the finest of a family of this number of grids.
     #[error(transparent)]
     Family(#[from] FamilyError),
@@ -101,6 +104,7 @@ impl Error {
         match self {
             Self::Case(error) => error.hint(),
             Self::Geometry(section) => section.error.hint().map(Into::into),
+            Self::Overset(error) => error.hint(),
             Self::Family(error) => Some(error.hint().into()),
             Self::Io(error) => Some(error.hint().into()),
             Self::Restart(error) => Some(error.hint().into()),

@@ -38,10 +38,13 @@
 //! | initial grid | [`mod@grid`] | points on the wall → hyperbolic march; also quality and verdict |
 //! | equations | [`pde`], [`elliptic`] | residual and Jacobian at a point; as a nonlinear problem |
 //! | solution | [`solver`] | Newton, CG, BiCGStab, GMRES, preconditioners |
+//! | several elements | [`overset`] | placed grids → holes, donors, findings |
 //! | files | [`formats`], [`report`] | meshes and matrices; pictures, page, history, `report.json` |
 //!
 //! [`generate`] joins them: [`generate::Problem`] → [`generate::solve()`] on a [`generate::Machine`] →
 //! [`generate::GridResult`]; [`generate::run`] and [`generate::run_batch`] write the files too.
+//! A case of several elements is a [`case::Assembly`], which [`generate::make_assembly`] and
+//! [`generate::run_assembly`] make an overset mesh of.
 //! [`movement`] moves a grid with its wall. [`linear_system`] solves with a matrix of any pattern ([`sparse`]).
 //! Solvers are written once, on the traits of [`backend`], which the CPU, one GPU and several implement;
 //! [`ranks`] connects processes that share the work. [`mod@error`] holds what can fail, with a
@@ -73,6 +76,7 @@ pub mod grid;
 pub mod linear_system;
 pub mod memory;
 pub mod movement;
+pub mod overset;
 pub mod pde;
 pub mod ranks;
 pub mod report;

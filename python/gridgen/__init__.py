@@ -5,13 +5,13 @@
     >>> grid.x.shape, grid.verdict.good
     ((65, 129), True)
 
-`make` makes a grid, `make_many` many; `read` reads a mesh, `Mesh` takes arrays, `quality` measures them;
-`Reference` moves a grid with its wall and
-differentiates it; `solve` solves a sparse linear system. All failures are `GridgenError`. Notes of what was
-repaired or chosen
-go to the logger ``gridgen``.
+`make` makes a grid, `make_many` many, `make_assembly` the overset grids of several elements; `read` reads a
+mesh, `Mesh` takes arrays, `quality` measures them; `Reference` moves a grid with its wall and differentiates
+it; `solve` solves a sparse linear system. All failures are `GridgenError`. Notes of what was repaired or
+chosen go to the logger ``gridgen``.
 """
 
+from ._assembly import Assembly, Finding, Zone, make_assembly
 from ._core import __version__, library_folders
 from ._device import DeviceArray
 from ._grid import Grid, Mesh, quality, read
@@ -35,10 +35,12 @@ library_folders(packaged_libraries())
 del library_folders, packaged_libraries
 
 __all__ = [
+    "Assembly",
     "CaseError",
     "DeviceArray",
     "DeviceError",
     "FileError",
+    "Finding",
     "GeometryError",
     "Grid",
     "GridgenError",
@@ -54,8 +56,10 @@ __all__ = [
     "SystemReport",
     "USMesh",
     "Verdict",
+    "Zone",
     "__version__",
     "make",
+    "make_assembly",
     "make_many",
     "quality",
     "read",

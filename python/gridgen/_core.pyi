@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "NativeAssembly",
     "NativeGrid",
     "NativeMoved",
     "NativeNodes",
@@ -18,6 +19,7 @@ __all__ = [
     "library_folders",
     "main",
     "make",
+    "make_assembly",
     "read",
     "read_reference",
     "reference_of",
@@ -64,6 +66,18 @@ class NativeGrid:
     def files(self) -> list[Path]: ...
     def dlpack_device(self) -> tuple[int, int] | None: ...
     def dlpack(self, axis: int, stream: int | None, max_version: tuple[int, int] | None) -> object: ...
+
+@final
+class NativeAssembly:
+    def zones(self) -> list[tuple[str, bool]]: ...
+    def coordinates(self, zone: int) -> list[NDArray[np.float64]]: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def report(self) -> str: ...
+    def case(self) -> str: ...
+    def verdict(self) -> tuple[str, bool, str]: ...
+    def hint(self) -> str | None: ...
+    def files(self) -> list[Path]: ...
 
 @final
 class NativeReference:
@@ -126,6 +140,18 @@ def make(
     restart: str | None,
     on_event: Callable[[str, object], None] | None,
 ) -> NativeGrid: ...
+def make_assembly(
+    case: str | list[tuple[str, object]] | None,
+    arguments: list[tuple[str, object]],
+    *,
+    backend: str,
+    devices: list[int] | None,
+    threads: int | None,
+    output: str | None,
+    force: bool,
+    strict: bool,
+    on_event: Callable[[str, object], None] | None,
+) -> NativeAssembly: ...
 def read(path: str) -> NativeGrid: ...
 def from_points(x: NDArray[np.float64], y: NDArray[np.float64]) -> NativeGrid: ...
 def solve(

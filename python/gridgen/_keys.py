@@ -44,6 +44,11 @@ class Keys(TypedDict, total=False):
     """geometry: Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their
     ends are so far apart. Makes ``trailing_edge`` "sharp" at 0 and "blunt" above, "wedge" on a C-grid,
     unless it is given. (chords, default not set)"""
+    corners: float | None
+    """geometry: Turn of the contour at one of its points from which that is a corner, such as the lip of
+    a cove: a point of the wall lies on it, and points gather there as at the trailing edge. A bend with
+    few points has no corners: a corner turns three times as much as the points beside it. Unset, the
+    contour is smooth but for its trailing edge. (degrees, default not set)"""
     angle: float | None
     """geometry: Angle of attack: the section is turned nose up about (0.25, 0). (degrees, default 0)"""
     chord: float | None
@@ -103,6 +108,10 @@ class Keys(TypedDict, total=False):
     far_field: float | None
     """grid: Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued by
     straight lines to the outflow. (chords, default 15)"""
+    reach: float | None
+    """grid: Distance of the outer line from the wall, everywhere the same but in concave parts, where the
+    line is rounded: in place of the circle of ``far_field``. A near-body grid for overset methods;
+    O-grids only. (chords, default not set)"""
     wake: int | None
     """grid: Cells of a C-grid along each side of the cut; at most ``(ni - 17)/2``. 2 ``wake`` of the
     ``ni`` points lie behind the edge, the others on the section, its edge counted twice. (cells, default

@@ -130,6 +130,10 @@ def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, obje
             message = f"names of keys are text, found {name!r}"
             raise CaseError(message, data={"name": name})
         path = within + name
+        if path == "element":
+            message = "element: gridgen.make makes the grid of one section"
+            hint = "gridgen.make_assembly makes those of several elements"
+            raise CaseError(message, hint, data={"name": path})
         if isinstance(value, Mapping) and value:
             yield from _flat(value, f"{path}.")
         elif value is not None:

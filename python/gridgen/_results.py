@@ -16,7 +16,8 @@ class Verdict(NamedTuple):
     """Whether a grid may be used. It is true where it may."""
 
     kind: str
-    """``"good"``, ``"not-converged"``, ``"folded"`` or ``"beyond-limit"``."""
+    """``"good"``, ``"not-converged"``, ``"folded"`` or ``"beyond-limit"``; of several elements
+    also ``"unfit"``."""
     good: bool
     """Converged, without a folded cell, within the limits of ``[quality]``."""
     reason: str

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ._assembly import Assembly
     from ._grid import Grid
     from ._movement import Moved
 
@@ -75,13 +76,13 @@ class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
 
     Attributes
     ----------
-    grid : Grid, Moved or None
+    grid : Grid, Assembly, Moved or None
         The grid as it is, with its history and report; None for a linear system, and after unpickling.
     data : dict
         Of a grid ``kind``, the word of its verdict; of a linear system ``x`` as it is, and ``report``.
     """
 
-    grid: Grid | Moved | None
+    grid: Grid | Assembly | Moved | None
 
     def __init__(
         self,
@@ -90,7 +91,7 @@ class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
         exit_code: int = 1,
         data: Mapping[str, Any] | None = None,
         *,
-        grid: Grid | Moved | None = None,
+        grid: Grid | Assembly | Moved | None = None,
     ) -> None:
         super().__init__(message, hint, exit_code, data)
         self.grid = grid

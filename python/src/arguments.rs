@@ -54,8 +54,15 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         Value::from(text.to_str()?)
     } else if value.hasattr("__fspath__")? {
         Value::from(value.call_method0("__fspath__")?.extract::<String>()?)
-    } else if value.cast::<PyDict>().is_ok_and(PyDictMethods::is_empty) {
-        Value::InlineTable(InlineTable::new())
+    } else if let Ok(table) = value.cast::<PyDict>() {
+        let mut items = InlineTable::new();
+        for (name, item) in table {
+            match self::value(&item)? {
+                Some(item) => items.insert(name.extract::<String>()?, item),
+                None => return Ok(None),
+            };
+        }
+        Value::InlineTable(items)
     } else if let Ok(array) = value.extract::<PyReadonlyArrayDyn<'_, f64>>() {
         nested(array.as_array().iter().copied(), array.shape())
     } else if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {

@@ -1,6 +1,6 @@
 //! Errors of the library as exceptions of the package.
 
-use gridgen::case::{CaseError, Place};
+use gridgen::case::{AssemblyError, CaseError, Place};
 use gridgen::error::Error;
 use gridgen::movement::MovementError;
 use gridgen::solver::SolverError;
@@ -15,7 +15,12 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         return PyKeyboardInterrupt::new_err(error.to_string());
     }
     let class = match &error {
-        Error::Case(_) => "CaseError",
+        Error::Case(_)
+        | Error::Overset(
+            AssemblyError::EndsInGap { .. }
+            | AssemblyError::Option { .. }
+            | AssemblyError::Background { .. },
+        ) => "CaseError",
         Error::Device(_) | Error::Movement(MovementError::Solver(SolverError::Device(_))) => {
             "DeviceError"
         }
@@ -24,7 +29,7 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             | MovementError::NotGood { .. }
             | MovementError::Linear { .. },
         ) => "NotConverged",
-        Error::Geometry(_) | Error::Movement(_) => "GeometryError",
+        Error::Geometry(_) | Error::Overset(_) | Error::Movement(_) => "GeometryError",
         Error::System(_) | Error::Preconditioner(_) | Error::MatrixMarket(_) => "MatrixError",
         _ => "FileError",
     };
@@ -61,6 +66,7 @@ fn data<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     let place = match error {
         Error::Case(error) => case_data(error, &data)?,
         Error::Geometry(error) => Some(&*error.place),
+        Error::Overset(error) => assembly_place(error),
         _ => None,
     };
     match place {
@@ -73,6 +79,20 @@ fn data<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
         Some(Place::Set { .. }) | None => {}
     }
     Ok(data)
+}
+
+/// Where it stands what elements cannot be gridded by.
+fn assembly_place(error: &AssemblyError) -> Option<&Place> {
+    match error {
+        AssemblyError::Section { error, .. } => Some(&*error.place),
+        AssemblyError::Rigging { place, .. } | AssemblyError::Crossing { place, .. } => {
+            Some(&**place)
+        }
+        AssemblyError::EndsInGap { found, .. } | AssemblyError::Background { found, .. } => {
+            Some(&found.place)
+        }
+        _ => None,
+    }
 }
 
 /// The key, its value and what was expected, and where it stands.

@@ -11,6 +11,7 @@
 )]
 
 mod arguments;
+mod assembly;
 mod device;
 mod errors;
 mod grid;
@@ -64,6 +65,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(case_schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(make::make, module)?)?;
+    module.add_class::<assembly::NativeAssembly>()?;
+    module.add_function(wrap_pyfunction!(assembly::assembly, module)?)?;
     module.add_function(wrap_pyfunction!(grid::read, module)?)?;
     module.add_function(wrap_pyfunction!(grid::from_points, module)?)?;
     module.add_class::<movement::NativeReference>()?;

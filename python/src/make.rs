@@ -6,9 +6,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use gridgen::case::Case;
+use gridgen::case::{Case, Value};
 use gridgen::error::Error;
-use gridgen::generate::{GridResult, Progress, RunOptions, make_grid, run};
+use gridgen::generate::{Progress, RunOptions, make_grid, run};
 use gridgen::solver::history::NewtonStep;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ enum Event {
 }
 
 /// Sends what happens in a solve to the thread that called it.
-struct Reporter<'a> {
+pub(crate) struct Reporter<'a> {
     events: Sender<Event>,
     cancelled: &'a AtomicBool,
     /// Whether the caller gets events; without, none is serialised.
@@ -79,11 +79,7 @@ pub(crate) fn make(
 ) -> PyResult<NativeGrid> {
     let Compute { backend, devices, threads } = Compute::new(py, backend, devices, threads)?;
     let arguments = values(py, arguments)?;
-    let (file, base) = match case {
-        None => (None, Vec::new()),
-        Some(CaseArgument::File(file)) => (Some(file), Vec::new()),
-        Some(CaseArgument::Keys(keys)) => (None, values(py, keys)?),
-    };
+    let (file, base) = CaseArgument::split(py, case)?;
     let case = Case::from_arguments(file.as_deref(), &base, &arguments);
     let case = case.map_err(|error| raised(py, error))?;
     let written = output.is_some();
@@ -96,9 +92,7 @@ pub(crate) fn make(
         keep_on_device: true,
         ..RunOptions::new(output.unwrap_or_default())
     };
-    let heard = on_event.is_some();
-    let solve = |events, cancelled: &AtomicBool| {
-        let mut reporter = Reporter { events, cancelled, heard };
+    let solve = |mut reporter: Reporter<'_>| {
         if written {
             run(&case, &options, &mut reporter)
         } else {
@@ -108,18 +102,34 @@ pub(crate) fn make(
     attended(py, solve, on_event.as_ref()).map(NativeGrid::from)
 }
 
+/// The file of a case, and the keys.
+type FileAndKeys = (Option<PathBuf>, Vec<(String, Value)>);
+
+impl CaseArgument<'_> {
+    /// The file, or the keys, of what is given.
+    pub(crate) fn split(py: Python<'_>, case: Option<Self>) -> PyResult<FileAndKeys> {
+        Ok(match case {
+            None => (None, Vec::new()),
+            Some(Self::File(file)) => (Some(file), Vec::new()),
+            Some(Self::Keys(keys)) => (None, values(py, keys)?),
+        })
+    }
+}
+
 /// Runs a solve in a thread of its own. Meanwhile this thread hands events to `on_event` and looks for
 /// signals, of which the main thread of Python alone gets any; an exception of either ends the solve within
 /// a Newton step, and is raised.
-fn attended(
+pub(crate) fn attended<R: Send>(
     py: Python<'_>,
-    solve: impl FnOnce(Sender<Event>, &AtomicBool) -> Result<GridResult, Error> + Send,
+    solve: impl FnOnce(Reporter<'_>) -> Result<R, Error> + Send,
     on_event: Option<&Bound<'_, PyAny>>,
-) -> PyResult<GridResult> {
+) -> PyResult<R> {
     let cancelled = AtomicBool::new(false);
-    let (sender, mut receiver) = mpsc::channel();
+    let (events, mut receiver) = mpsc::channel();
+    let heard = on_event.is_some();
     thread::scope(|scope| {
-        let solving = scope.spawn(|| solve(sender, &cancelled));
+        let reporter = Reporter { events, cancelled: &cancelled, heard };
+        let solving = scope.spawn(|| solve(reporter));
         let mut raised_here = None;
         loop {
             let (event, back) = py.detach(move || next(receiver));

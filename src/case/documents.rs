@@ -3,17 +3,24 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Case;
 use super::error::among;
-use super::schema::{KEYS, Key, Kind, SECTIONS, SOURCES, is_nested};
+use super::schema::{KEYS, Key, Kind, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, keys};
+use super::{Assembly, Case, CaseFile, Element, Stand};
 
 const HEAD: &str = include_str!("reference.md");
+const OVERSET: &str = include_str!("elements.md");
 
 /// The page `docs/case-format.md`.
 pub fn case_format() -> String {
     let mut page = [HEAD, "\n## At the top of the file\n", &table("")].concat();
     for (section, about) in SECTIONS {
         page += &["\n## `[", section, "]`\n\n", about, "\n", &table(section)].concat();
+    }
+    page += OVERSET;
+    for (section, about) in OVERSET_SECTIONS {
+        let title =
+            if *section == "element" { "[[element]]".into() } else { ["[", section, "]"].concat() };
+        page += &["\n### `", &title, "`\n\n", about, "\n", &table(section)].concat();
     }
     page
 }
@@ -29,7 +36,7 @@ fn table(section: &str) -> String {
         let Key { kind, default, unit, meaning, .. } = key;
         format!("| `{}` | {kind} | {default} | {unit} | {meaning} |\n", key.name())
     };
-    let rows = KEYS.iter().filter(|key| key.section() == section).map(row);
+    let rows = keys().filter(|key| key.section() == section).map(row);
     std::iter::once(head.to_owned()).chain(rows).collect()
 }
 
@@ -39,22 +46,38 @@ fn table(section: &str) -> String {
 /// relations between numbers are checked by [`super::Case::from_file`] alone.
 pub fn json_schema() -> Value {
     let mut properties = members("");
-    for (name, about) in SECTIONS.iter().filter(|(name, _)| !is_nested(name)) {
+    properties.extend(sections(|_| true));
+    let mut element = section(OVERSET_SECTIONS[0].0, OVERSET_SECTIONS[0].1);
+    if let Some(members) = element["properties"].as_object_mut() {
+        // What is written is said of all.
+        members.extend(sections(|name| name != "output"));
+    }
+    element["required"] = json!(["name"]);
+    properties
+        .insert("element".to_owned(), json!({ "type": "array", "minItems": 1, "items": element }));
+    let own = OVERSET_SECTIONS.iter().filter(|(name, _)| !is_nested(name) && *name != "element");
+    properties.extend(own.map(|(name, about)| ((*name).to_owned(), section(name, about))));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Case of gridgen",
+        "type": "object",
+        "additionalProperties": false,
+        "anyOf": [{ "required": ["geometry"] }, { "required": ["element"] }],
+        "properties": properties,
+    })
+}
+
+/// Those of a case's sections that are not within others.
+fn sections(kept: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, Value)> {
+    let all = SECTIONS.iter().filter(move |(name, _)| !is_nested(name) && kept(name));
+    all.map(|(name, about)| {
         let mut table = section(name, about);
         if *name == "geometry" {
             let names = SOURCES.iter().filter_map(|source| source.strip_prefix("geometry."));
             let sources = names.map(|source| json!({ "required": [source] }));
             table["oneOf"] = sources.collect();
         }
-        properties.insert((*name).to_owned(), table);
-    }
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Case of gridgen",
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["geometry"],
-        "properties": properties,
+        ((*name).to_owned(), table)
     })
 }
 
@@ -69,8 +92,8 @@ fn section(name: &str, about: &str) -> Value {
 
 /// The keys of a section and the sections within it.
 fn members(within: &str) -> Map<String, Value> {
-    let keys = KEYS.iter().filter(|key| key.section() == within);
-    let nested = SECTIONS.iter().filter_map(|(name, about)| {
+    let keys = keys().filter(|key| key.section() == within);
+    let nested = SECTIONS.iter().chain(OVERSET_SECTIONS).filter_map(|(name, about)| {
         let (outer, inner) = name.rsplit_once('.')?;
         (outer == within).then(|| (inner.to_owned(), section(name, about)))
     });
@@ -89,10 +112,8 @@ fn property(key: &Key) -> Value {
             let most = if high.open { "exclusiveMaximum" } else { "maximum" };
             json!({ "type": "number", least: low.value, most: high.value })
         }
-        Kind::Points => json!({
-            "type": "array",
-            "items": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 },
-        }),
+        Kind::Point => point_schema(),
+        Kind::Points => json!({ "type": "array", "items": point_schema() }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Words(words) => json!({
             "type": "array",
@@ -110,6 +131,10 @@ fn property(key: &Key) -> Value {
         property["default"] = json!(default);
     }
     property
+}
+
+fn point_schema() -> Value {
+    json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 })
 }
 
 /// Characters per line of the case to begin with.
@@ -171,7 +196,7 @@ fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
 fn placeholder(kind: Kind) -> &'static str {
     match kind {
         Kind::Text | Kind::Path | Kind::Word(_) => "\"\"",
-        Kind::Words(_) | Kind::Points => "[]",
+        Kind::Words(_) | Kind::Point | Kind::Points => "[]",
         Kind::Flag | Kind::Integer { .. } | Kind::Real { .. } => "",
     }
 }
@@ -217,6 +242,120 @@ impl Case {
         }
         Ok(text)
     }
+}
+
+/// Sections of an element that stand once where they say the same of all.
+const SHARED: [&str; 6] = ["initial", "control", "quality", "newton", "linear", "multigrid"];
+
+impl CaseFile {
+    /// The case as a case file in which every default is written out: read again, it gives the same case.
+    ///
+    /// # Errors
+    /// As [`Case::to_toml_string`].
+    pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
+        match self {
+            Self::Section(case) => case.to_toml_string(),
+            Self::Elements(assembly) => assembly.to_toml_string(),
+        }
+    }
+}
+
+impl Assembly {
+    /// The case as a case file in which every default is written out: read again, it gives the same case.
+    ///
+    /// # Errors
+    /// As [`Case::to_toml_string`].
+    pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
+        let mut text = String::from(
+            "# A case with every default written out; it makes the same grids again.\n",
+        );
+        text += &["name = ", &written(&self.name.as_str().into()), "\n"].concat();
+        text += &section_text("overset", &toml::Table::try_from(self.overset)?, &[], "");
+        if let Some(background) = self.background {
+            text += &section_text("background", &toml::Table::try_from(background)?, &[], "");
+        }
+        let tables: Vec<toml::Table> = self
+            .elements
+            .iter()
+            .map(|element| toml::Table::try_from(&element.case))
+            .collect::<Result<_, _>>()?;
+        let of = |table: &toml::Table, section: &str, within: &str| {
+            case_section_text(table, section, within)
+        };
+        let (shared, own): (Vec<&str>, Vec<&str>) = SHARED.into_iter().partition(|section| {
+            tables.iter().all(|table| of(table, section, "") == of(&tables[0], section, ""))
+        });
+        for (element, table) in self.elements.iter().zip(&tables) {
+            text += &self.element_text(element)?;
+            for section in ["geometry", "grid"].iter().chain(&own) {
+                text += &of(table, section, "element.");
+            }
+        }
+        for section in &shared {
+            text += &of(&tables[0], section, "");
+        }
+        text += &section_text("output", &toml::Table::try_from(&self.output)?, &[], "");
+        Ok(text)
+    }
+
+    /// The keys of an element itself.
+    fn element_text(&self, element: &Element) -> Result<String, toml::ser::Error> {
+        let mut own = toml::Table::new();
+        own.insert("name".to_owned(), element.case.name.as_str().into());
+        let mut rigging = String::new();
+        match &element.stand {
+            Stand::InFile => {
+                own.insert("frame".to_owned(), "file".into());
+            }
+            Stand::At { chord, angle, at } => {
+                own.insert("chord".to_owned(), (*chord).into());
+                own.insert("angle".to_owned(), (*angle).into());
+                own.insert("at".to_owned(), at.to_vec().into());
+            }
+            Stand::Rigged { chord, to, rigging: figures } => {
+                own.insert("chord".to_owned(), (*chord).into());
+                let mut table = toml::Table::try_from(figures)?;
+                table.insert("to".to_owned(), self.elements[*to].case.name.as_str().into());
+                rigging = section_text("element.rigging", &table, &[], "");
+            }
+        }
+        own.extend(element.reach.map(|reach| ("reach".to_owned(), reach.into())));
+        // What an element that stands in its file, or is rigged, has not.
+        let lacks: &[&str] = match element.stand {
+            Stand::InFile => &["chord", "angle", "at"],
+            Stand::At { .. } => &[],
+            Stand::Rigged { .. } => &["angle", "at"],
+        };
+        let keys = section_text("element", &own, lacks, "");
+        Ok(keys.replacen("[element]", "[[element]]", 1) + &rigging)
+    }
+}
+
+/// A section of a case and those within it, below `within`. An element has its chord, its angle and its reach
+/// itself.
+fn case_section_text(table: &toml::Table, section: &str, within: &str) -> String {
+    let lacks: &[&str] = match (section, within.is_empty()) {
+        ("geometry", false) => &["chord", "angle"],
+        ("grid", false) => &["reach"],
+        _ => &[],
+    };
+    let nested = |name: &&str| among(name, &[section]);
+    let names = SECTIONS.iter().map(|(name, _)| *name).filter(nested);
+    names
+        .filter_map(|name| Some(section_text(name, section_of(table, name)?, lacks, within)))
+        .collect()
+}
+
+/// The keys of one section, of which some are left out, below `within`.
+fn section_text(section: &str, table: &toml::Table, lacks: &[&str], within: &str) -> String {
+    let mut text = ["\n[", within, section, "]\n"].concat();
+    for key in keys().filter(|key| key.section() == section && !lacks.contains(&key.name())) {
+        let value = table.get(key.name()).cloned().or_else(|| key.default.value());
+        if let Some(value) = value {
+            text += &[key.name(), " = ", &written(&value), "\n"].concat();
+        }
+    }
+    text
 }
 
 /// The section with this dotted name; none where the case has no such section.

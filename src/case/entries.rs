@@ -9,11 +9,11 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use toml_edit::{Document, InlineTable, Item, TableLike, Value};
 
-use super::Case;
 use super::error::{CaseError, Found, Place, Places, among};
 use super::schema::{
-    self, KEYS, Key, Kind, SECTIONS, SOURCES, check, is_nested, nearest, nearest_key,
+    self, KEYS, Key, Kind, SOURCES, check, is_nested, keys, nearest, nearest_key, sections,
 };
+use super::{Case, CaseFile};
 
 /// Bytes that are read of a case file: a hundred times what any case needs.
 const LIMIT: u64 = 1 << 20;
@@ -28,13 +28,20 @@ const UNNAMED: &str = "grid";
 /// Characters of a value shown in a message.
 const SHOWN: usize = 60;
 
-impl Case {
+/// Section of several elements.
+const ELEMENT: &str = "element";
+
+/// Sections of which a file has one, whatever it has elements.
+const SINGLE: [&str; 3] = ["output", "background", "overset"];
+
+impl CaseFile {
     /// Reads, checks and resolves the case file `path`.
     ///
     /// `overrides` are dotted keys with values in TOML, which replace those of the file; text may
     /// stand without quotes. An override drops the file's alternatives to its key: `geometry.file`
     /// drops `geometry.naca`, `grid.first_cell` drops `grid.y_plus` and `grid.reynolds`, and the
-    /// other way round.
+    /// other way round. Of several elements a key is that of all, or with its name that of one:
+    /// `element.flap.grid.ni`, `element.flap.chord`.
     ///
     /// # Errors
     /// Whatever keeps the case from being run as written: see [`CaseError`].
@@ -42,7 +49,7 @@ impl Case {
         Self::from_toml(&read_text(path)?, path, overrides)
     }
 
-    /// Like [`Case::from_file`], with the text of the file at hand. `path` gives the name, the
+    /// Like [`Self::from_file`], with the text of the file at hand. `path` gives the name, the
     /// folder that relative paths start at, and the place in messages; it need not exist.
     ///
     /// # Errors
@@ -59,10 +66,11 @@ impl Case {
     }
 
     /// The case of a call: a case file or the keys of a `base`, and named arguments that replace keys of
-    /// these as overrides do ([`Case::from_file`]).
+    /// these as overrides do ([`Self::from_file`]).
     ///
     /// A name is that of a key (`"ni"`), with its section where several have such a key (`"grid.ni"`,
-    /// `"flap.angle"`); an empty table opens the section of its name. Without a file relative paths start at the current folder, and the name of the
+    /// `"flap.angle"`); an empty table opens the section of its name. `element` is a list of tables, as a file has
+    /// them. Without a file relative paths start at the current folder, and the name of the
     /// case is `grid` unless it is given.
     ///
     /// # Errors
@@ -82,6 +90,11 @@ impl Case {
             }
             let shown = excerpt(value.to_string().trim());
             let place = Place::Argument { name: name.clone(), value: shown.clone() };
+            if name == ELEMENT {
+                entries.elements.clear();
+                entries.read_elements(&Item::Value(value.clone()), &Source::Argument(place))?;
+                continue;
+            }
             let empty = value.as_inline_table().is_some_and(InlineTable::is_empty);
             if let Some(section) = schema::section_named(name).filter(|_| empty) {
                 let found = Found { place, key: section.into(), value: shown };
@@ -96,9 +109,43 @@ impl Case {
                     return Err(CaseError::Ambiguous { place: Box::new(place), keys });
                 }
             };
-            entries.set(key, value, shown, place)?;
+            entries.set_for_all(key, value, &shown, &place)?;
         }
         Self::resolve(&entries, path)
+    }
+}
+
+impl Case {
+    /// The case of one section in the file `path`: see [`CaseFile::from_file`].
+    ///
+    /// # Errors
+    /// See [`CaseError`]; [`CaseError::Elements`] where the file has several elements.
+    pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
+        CaseFile::from_file(path, overrides)?.section()
+    }
+
+    /// The case of one section in a text: see [`CaseFile::from_toml`].
+    ///
+    /// # Errors
+    /// As [`Self::from_file`].
+    pub fn from_toml(
+        text: &str,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Self, CaseError> {
+        CaseFile::from_toml(text, path, overrides)?.section()
+    }
+
+    /// The case of one section of a call: see [`CaseFile::from_arguments`].
+    ///
+    /// # Errors
+    /// As [`Self::from_file`].
+    pub fn from_arguments(
+        file: Option<&Path>,
+        base: &[(String, Value)],
+        arguments: &[(String, Value)],
+    ) -> Result<Self, CaseError> {
+        CaseFile::from_arguments(file, base, arguments)?.section()
     }
 }
 
@@ -135,21 +182,31 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
 }
 
 /// All values that are given, each of the type its key has, and where they stand.
+#[derive(Clone)]
 pub(super) struct Entries {
     values: BTreeMap<&'static str, toml::Value>,
     pub(super) places: Places,
     /// The keys and sections of the file or the base, whose alternatives drop them.
     sealed: BTreeSet<&'static str>,
+    /// What is given of each element.
+    pub(super) elements: Vec<Entries>,
 }
 
 impl Entries {
     /// Reads `text`, the contents of the case file `path`.
     fn read(text: &str, path: &Path) -> Result<Self, CaseError> {
         let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
-        let places = Places { path: path.to_path_buf(), given: BTreeMap::new() };
-        let mut entries = Self { values: BTreeMap::new(), places, sealed: BTreeSet::new() };
-        entries.read_table("", document.as_table(), &Source { text, path })?;
+        let mut entries = Self::none(path, "");
+        entries.read_table("", document.as_table(), &Source::File { text, path })?;
         Ok(entries)
+    }
+
+    /// No keys of the file `path`, or within it of an element.
+    fn none(path: &Path, within: &str) -> Self {
+        let within = within.to_owned();
+        let places = Places { path: path.to_path_buf(), within, given: BTreeMap::new() };
+        let (values, sealed) = (BTreeMap::new(), BTreeSet::new());
+        Self { values, places, sealed, elements: Vec::new() }
     }
 
     /// Keys of these sections alone, with their values in TOML.
@@ -168,12 +225,65 @@ impl Entries {
 
     /// Replaces keys by these values in TOML; text may stand without quotes.
     fn replace(&mut self, overrides: &[(String, String)]) -> Result<(), CaseError> {
-        for (key, value) in overrides {
-            let place = Place::Set { key: key.clone(), value: value.clone() };
-            let key = schema::find(key).ok_or_else(|| unknown_key(key, place.clone()))?;
-            self.set(key, &override_value(key, value), value.clone(), place)?;
+        for (path, value) in overrides {
+            let place = Place::Set { key: path.clone(), value: value.clone() };
+            let of_one = path.strip_prefix("element.").and_then(|rest| rest.split_once('.'));
+            if let Some((name, path)) = of_one.filter(|_| !self.elements.is_empty()) {
+                let known: Vec<String> = self.elements.iter().map(Self::element).collect();
+                let Some(number) = known.iter().position(|known| known == name) else {
+                    let (place, name) = (Box::new(place), name.to_owned());
+                    return Err(CaseError::NoElement { place, name, known });
+                };
+                let own = [ELEMENT, ".", path].concat();
+                let key = schema::find(&own).or_else(|| schema::find(path));
+                let key = key.filter(|key| !among(key.path, &SINGLE) && key.path != "name");
+                let key = key.ok_or_else(|| unknown_key(&own, place.clone()))?;
+                let element = &mut self.elements[number];
+                element.set(key, &override_value(key, value), value.clone(), place)?;
+                continue;
+            }
+            let key = schema::find(path).filter(|key| !among(key.path, &[ELEMENT]));
+            let key = key.ok_or_else(|| unknown_key(path, place.clone()))?;
+            self.set_for_all(key, &override_value(key, value), value, &place)?;
         }
         Ok(())
+    }
+
+    /// Puts one override in place, which is one of every element.
+    fn set_for_all(
+        &mut self,
+        key: &'static Key,
+        value: &Value,
+        shown: &str,
+        place: &Place,
+    ) -> Result<(), CaseError> {
+        if !among(key.path, &SINGLE) && !key.section().is_empty() {
+            for element in &mut self.elements {
+                element.set(key, value, shown.to_owned(), place.clone())?;
+            }
+        }
+        self.set(key, value, shown.to_owned(), place.clone())
+    }
+
+    /// The name of the element whose entries these are, as it is given; empty where it is not.
+    fn element(&self) -> String {
+        let name = self.values.get("element.name").and_then(toml::Value::as_str);
+        name.unwrap_or_default().to_owned()
+    }
+
+    /// The entries of an element with those that are given for all, where it has none of its own.
+    pub(super) fn of_element(&self, element: &Self) -> Self {
+        let mut all = Self { elements: Vec::new(), ..self.clone() };
+        all.places.within.clone_from(&element.places.within);
+        all.seal();
+        for (path, found) in &element.places.given {
+            all.places.given.insert(path, found.clone());
+            if let Some(value) = element.values.get(path) {
+                all.values.insert(path, value.clone());
+            }
+            all.drop_alternatives(path);
+        }
+        all
     }
 
     /// Reads the keys of a section, and the sections within it.
@@ -183,31 +293,95 @@ impl Entries {
         table: &dyn TableLike,
         source: &Source<'_>,
     ) -> Result<(), CaseError> {
-        table.iter().try_for_each(|(name, item)| {
-            let span = span_of(table, name, item);
-            let top = within.is_empty();
-            let path = if top { name.to_owned() } else { [within, ".", name].concat() };
-            if let Some((section, _)) = SECTIONS.iter().find(|(section, _)| *section == path) {
-                let found = source.found(section, span, item);
-                let Some(table) = item.as_table_like() else { return Err(not_a_section(found)) };
-                self.places.given.insert(section, found);
-                return self.read_table(section, table, source);
+        table
+            .iter()
+            .try_for_each(|(name, item)| self.read_item(within, (table, name), item, source))
+    }
+
+    /// Reads a key or a section of a table.
+    fn read_item(
+        &mut self,
+        within: &str,
+        (table, name): (&dyn TableLike, &str),
+        item: &Item,
+        source: &Source<'_>,
+    ) -> Result<(), CaseError> {
+        let span = span_of(table, name, item);
+        let top = within.is_empty();
+        let path = if top { name.to_owned() } else { [within, ".", name].concat() };
+        if path == ELEMENT {
+            return self.read_elements(item, source);
+        }
+        if let Some(section) = sections().find(|section| *section == path) {
+            let found = self.found(source, section, span, item);
+            let Some(table) = item.as_table_like() else { return Err(not_a_section(found)) };
+            self.places.given.insert(section, found);
+            return self.read_table(section, table, source);
+        }
+        let Some(key) = schema::find(&path).filter(|key| top == key.section().is_empty()) else {
+            let place = source.place(span);
+            let section = top && item.is_table_like();
+            return Err(if section {
+                unknown_section(name, place)
+            } else {
+                unknown_key(&path, place)
+            });
+        };
+        let found = self.found(source, &path, span, item);
+        // A table in place of a value converts to an inline table, which no key accepts.
+        let value = item.clone().into_value().unwrap_or_else(|_| InlineTable::new().into());
+        self.insert(key, &value, found)
+    }
+
+    /// Reads the elements: a list of tables, each with keys of its own and sections of a case.
+    fn read_elements(&mut self, item: &Item, source: &Source<'_>) -> Result<(), CaseError> {
+        let of_array = |item: &Item| -> Option<Vec<Item>> {
+            let values = item.as_array()?.iter().map(|value| Item::Value(value.clone()));
+            Some(values.collect())
+        };
+        let of_tables = |item: &Item| -> Option<Vec<Item>> {
+            let tables = item.as_array_of_tables()?.iter().map(|table| Item::Table(table.clone()));
+            Some(tables.collect())
+        };
+        let items = of_tables(item).or_else(|| of_array(item)).unwrap_or_default();
+        let span = item.span().unwrap_or_default();
+        let tables: Option<Vec<&dyn TableLike>> = items.iter().map(Item::as_table_like).collect();
+        let Some(tables) = tables.filter(|tables| !tables.is_empty()) else {
+            let found = Box::new(self.found(source, ELEMENT, span, item));
+            let remedy =
+                "write [[element]] in double brackets for each element, and its keys below it";
+            return Err(CaseError::Invalid {
+                found,
+                expected: "elements".into(),
+                remedy: remedy.into(),
+            });
+        };
+        for (number, (item, table)) in items.iter().zip(tables).enumerate() {
+            let name = table.get("name").and_then(Item::as_str).map(str::to_owned);
+            let name = name.unwrap_or_else(|| (number + 1).to_string());
+            let mut own = Self::none(&self.places.path, &["element.", &name, "."].concat());
+            let found = own.found(source, ELEMENT, item.span().unwrap_or_default(), item);
+            own.places.given.insert(ELEMENT, found);
+            for (name, item) in table.iter() {
+                if SINGLE.contains(&name) {
+                    let span = span_of(table, name, item);
+                    let found = Box::new(own.found(source, name, span, item));
+                    let expected = format!("[{name}] at the top of the file, for all elements");
+                    let remedy = "move it there".to_owned();
+                    return Err(CaseError::Invalid { found, expected, remedy });
+                }
+                let shared = !is_nested(name) && sections().any(|s| s == name) && name != ELEMENT;
+                let within = if shared { "" } else { ELEMENT };
+                own.read_item(within, (table, name), item, source)?;
             }
-            let Some(key) = schema::find(&path).filter(|key| top == key.section().is_empty())
-            else {
-                let place = source.place(span);
-                let section = top && item.is_table_like();
-                return Err(if section {
-                    unknown_section(name, place)
-                } else {
-                    unknown_key(&path, place)
-                });
-            };
-            let found = source.found(&path, span, item);
-            // A table in place of a value converts to an inline table, which no key accepts.
-            let value = item.clone().into_value().unwrap_or_else(|_| InlineTable::new().into());
-            self.insert(key, &value, found)
-        })
+            self.elements.push(own);
+        }
+        Ok(())
+    }
+
+    /// What stands at a key of these entries.
+    fn found(&self, source: &Source<'_>, key: &str, span: Range<usize>, item: &Item) -> Found {
+        Found { key: self.places.shown(key), ..source.found(key, span, item) }
     }
 
     fn insert(&mut self, key: &'static Key, value: &Value, found: Found) -> Result<(), CaseError> {
@@ -229,6 +403,7 @@ impl Entries {
     /// Ends the file or the base: what follows replaces its keys.
     fn seal(&mut self) {
         self.sealed = self.places.given.keys().copied().collect();
+        self.elements.iter_mut().for_each(Self::seal);
     }
 
     /// Puts one override in place: it replaces the key, and drops the file's alternatives to it.
@@ -239,8 +414,14 @@ impl Entries {
         shown: String,
         place: Place,
     ) -> Result<(), CaseError> {
-        let path = key.path;
-        self.insert(key, value, Found { place, key: path.into(), value: shown })?;
+        let found = Found { place, key: self.places.shown(key.path), value: shown };
+        self.insert(key, value, found)?;
+        self.drop_alternatives(key.path);
+        Ok(())
+    }
+
+    /// Drops what the file or the base has in place of a key or section that is given after it.
+    fn drop_alternatives(&mut self, path: &'static str) {
         let others = if among(path, &SOURCES) {
             SOURCES.iter().copied().filter(|source| !among(path, &[source])).collect()
         } else if among(path, HEIGHT) {
@@ -248,13 +429,20 @@ impl Entries {
         } else if among(path, WALL_UNITS) {
             HEIGHT.to_vec()
         } else {
-            return Ok(());
+            return;
         };
         self.sealed.remove(path);
         let (given, sealed) = (&mut self.places.given, &self.sealed);
         given.retain(|key, _| !(among(key, &others) && sealed.contains(key)));
         self.values.retain(|key, _| given.contains_key(key));
-        Ok(())
+    }
+
+    /// Puts a value in place that follows from another key, where that stands.
+    pub(super) fn derive(&mut self, path: &'static str, value: toml::Value, from: &str) {
+        self.values.insert(path, value);
+        if let Some(found) = self.places.given.get(from).cloned() {
+            self.places.given.insert(path, found);
+        }
     }
 
     /// Whether a section within a section stands in the file or has a key that is given.
@@ -286,7 +474,7 @@ impl Entries {
         rules: &[(&str, toml::Value)],
     ) -> Result<T, CaseError> {
         let mut table = toml::Table::new();
-        for key in KEYS.iter().filter(|key| key.section() == section) {
+        for key in keys().filter(|key| key.section() == section) {
             let given = self.values.get(key.path);
             let rule = || rules.iter().find(|(name, _)| *name == key.name()).map(|(_, rule)| rule);
             let value = given.or_else(rule).cloned().or_else(|| key.default.value());
@@ -316,25 +504,35 @@ impl Entries {
     }
 }
 
-/// The text of a case file, to find lines and values in.
-struct Source<'a> {
-    text: &'a str,
-    path: &'a Path,
+/// Where tables come from.
+enum Source<'a> {
+    /// The text of a case file, in which lines and values are found.
+    File { text: &'a str, path: &'a Path },
+    /// An argument of a call.
+    Argument(Place),
 }
 
 impl Source<'_> {
     fn place(&self, span: Range<usize>) -> Place {
-        Place::Line { path: self.path.to_path_buf(), line: line_of(self.text, span.start) }
+        match self {
+            Self::File { text, path } => {
+                Place::Line { path: path.to_path_buf(), line: line_of(text, span.start) }
+            }
+            Self::Argument(place) => place.clone(),
+        }
     }
 
     /// What stands at `key`; the value is shown as written, its first line and not too much of it.
     fn found(&self, key: &str, span: Range<usize>, item: &Item) -> Found {
-        let written = match item.as_value() {
-            Some(value) => self.text.get(value.span().unwrap_or_default()).unwrap_or_default(),
-            None if item.is_array_of_tables() => "a list of tables",
-            None => "a table",
+        let written = match (item.as_value(), self) {
+            (Some(value), Self::File { text, .. }) => {
+                text.get(value.span().unwrap_or_default()).unwrap_or_default().to_owned()
+            }
+            (Some(value), Self::Argument(_)) => value.to_string().trim().to_owned(),
+            (None, _) if item.is_array_of_tables() => "a list of tables".to_owned(),
+            (None, _) => "a table".to_owned(),
         };
-        Found { place: self.place(span), key: key.into(), value: excerpt(written) }
+        Found { place: self.place(span), key: key.into(), value: excerpt(&written) }
     }
 }
 
@@ -389,7 +587,7 @@ fn not_a_section(found: Found) -> CaseError {
 }
 
 fn unknown_key(path: &str, place: Place) -> CaseError {
-    let is_section = SECTIONS.iter().any(|(section, _)| *section == path);
+    let is_section = sections().any(|section| section == path);
     let (section, name) = match path.rsplit_once('.') {
         _ if is_section => (path, ""),
         None => ("", path),
@@ -400,12 +598,12 @@ fn unknown_key(path: &str, place: Place) -> CaseError {
         section: false,
         name: path.into(),
         nearest: nearest_key(section, name),
-        known: KEYS.iter().filter(|key| key.section() == section).map(|key| key.path).collect(),
+        known: keys().filter(|key| key.section() == section).map(|key| key.path).collect(),
     }
 }
 
 fn unknown_argument(name: &str, place: Place) -> CaseError {
-    if name.contains('.') || SECTIONS.iter().any(|(section, _)| *section == name) {
+    if name.contains('.') || sections().any(|section| section == name) {
         return unknown_key(name, place);
     }
     let nearest = nearest(name, KEYS.iter().map(Key::name));
@@ -419,13 +617,12 @@ fn unknown_argument(name: &str, place: Place) -> CaseError {
 }
 
 fn unknown_section(name: &str, place: Place) -> CaseError {
-    let known = SECTIONS.iter().map(|(section, _)| *section);
     CaseError::Unknown {
         place: Box::new(place),
         section: true,
         name: name.into(),
-        nearest: nearest(name, known.clone()),
-        known: known.filter(|name| !is_nested(name)).collect(),
+        nearest: nearest(name, sections()),
+        known: sections().filter(|name| !is_nested(name)).collect(),
     }
 }
 

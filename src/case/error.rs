@@ -74,6 +74,8 @@ impl fmt::Display for Found {
 #[derive(Debug, Clone)]
 pub struct Places {
     pub(super) path: PathBuf,
+    /// What stands before a key in messages: `element.flap.`; nothing of a case of one section.
+    pub(super) within: String,
     /// What stands in the file or is put in its place: keys, and sections within sections.
     pub(super) given: BTreeMap<&'static str, Found>,
 }
@@ -92,9 +94,18 @@ impl Places {
         let found = given.or_else(|| keys.iter().find_map(within).map(|(_, found)| found));
         found.cloned().unwrap_or_else(|| Found {
             place: Place::File { path: self.path.clone() },
-            key: keys.first().map_or_else(String::new, ToString::to_string),
+            key: keys.first().map_or_else(String::new, |key| self.shown(key)),
             value: "default".into(),
         })
+    }
+
+    /// A key as messages have it: of an element with its name.
+    pub(super) fn shown(&self, key: &str) -> String {
+        if self.within.is_empty() {
+            return key.to_owned();
+        }
+        let own = if key == "element" { "" } else { key.strip_prefix("element.").unwrap_or(key) };
+        [&self.within, own].concat().trim_end_matches('.').to_owned()
     }
 
     /// Where the first of these dotted keys stands that is given; the case file if none is.
@@ -167,6 +178,22 @@ pub enum CaseError {
         nearest: Option<&'static str>,
         /// Those that are known there.
         known: Vec<&'static str>,
+    },
+    /// The file has several elements, where one section is wanted.
+    #[error("{place}: several elements, a case of one section was expected")]
+    Elements {
+        /// Where the first of them stands.
+        place: Box<Place>,
+    },
+    /// No element has this name.
+    #[error("{place}: there is no element {name}")]
+    NoElement {
+        /// Where it is named.
+        place: Box<Place>,
+        /// The name.
+        name: String,
+        /// The elements that there are.
+        known: Vec<String>,
     },
     /// An argument whose name several keys have.
     #[error("{place}: {} have this name", keys.join(" and "))]
@@ -266,6 +293,16 @@ impl CaseError {
                 "docs/case-format.md lists all keys".into()
             }
             Self::Unknown { known, .. } => format!("the keys here are {}", known.join(", ")),
+            Self::Elements { .. } => {
+                "use gridgen CASE.toml, gridgen run, gridgen check or make_assembly, or give the elements one by \
+                 one, each as a case of its own"
+                    .into()
+            }
+            Self::NoElement { known, .. } => {
+                let known: Vec<&str> =
+                    known.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+                format!("the elements are {}", known.join(", "))
+            }
             Self::Ambiguous { .. } => "name the section too".into(),
             Self::Invalid { remedy, .. } | Self::AirfoilFile { remedy, .. } => remedy.clone(),
             Self::Conflict { found, other } => format!("keep either {} or {other}", found.key),

@@ -33,24 +33,28 @@ const fn open(value: f64) -> Bound {
     Bound { value, open: true }
 }
 
-/// Defines [`SECTIONS`] and [`KEYS`], in the order of the reference page and of the resolved case.
+/// Name of the case, the one key at the top of the file.
+const NAME: Key = Key {
+    path: "name",
+    kind: Kind::Text,
+    default: Derived("the case file's name without `.toml`"),
+    unit: "",
+    meaning: "Name of the case, used for the output folder and files.",
+};
+
+/// Defines a list of sections and one of keys, in the order of the reference page and of the resolved case.
 /// An entry reads `name: type and range, default, unit; meaning;`.
 macro_rules! keys {
-    ($($section:literal: $about:literal {
+    ($(#[$sections_are:meta])* $sections:ident, $(#[$keys_are:meta])* $keys:ident, [$($first:expr)?];
+    $($section:literal: $about:literal {
         $($name:ident: $kind:expr, $default:expr, $unit:literal; $meaning:literal;)*
     })*) => {
-        /// Sections of a case file and what they are about.
-        pub const SECTIONS: &[(&str, &str)] = &[$(($section, $about)),*];
+        $(#[$sections_are])*
+        pub const $sections: &[(&str, &str)] = &[$(($section, $about)),*];
 
-        /// All keys.
-        pub const KEYS: &[Key] = &[
-            Key {
-                path: "name",
-                kind: Kind::Text,
-                default: Derived("the case file's name without `.toml`"),
-                unit: "",
-                meaning: "Name of the case, used for the output folder and files.",
-            },
+        $(#[$keys_are])*
+        pub const $keys: &[Key] = &[
+            $($first,)?
             $($(Key {
                 path: concat!($section, ".", stringify!($name)),
                 kind: $kind,
@@ -63,6 +67,10 @@ macro_rules! keys {
 }
 
 keys! {
+    /// Sections of a case file and what they are about.
+    SECTIONS,
+    /// All keys of a case.
+    KEYS, [NAME];
     "geometry":
         "The section. Exactly one of `naca`, `file`, `points`, `section`, `wing_body`, `ellipse` and \
         `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`." {
@@ -83,6 +91,11 @@ keys! {
             "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their \
             ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \
             \"wedge\" on a C-grid, unless it is given.";
+        corners: real(open(0.0), closed(180.0)), Unset, "degrees";
+            "Turn of the contour at one of its points from which that is a corner, such as the lip of a cove: a \
+            point of the wall lies on it, and points gather there as at the trailing edge. A bend with few \
+            points has no corners: a corner turns three times as much as the points beside it. Unset, the contour is \
+            smooth but for its trailing edge.";
         angle: real(closed(-90.0), closed(90.0)), Real(0.0), "degrees";
             "Angle of attack: the section is turned nose up about (0.25, 0).";
         chord: real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
@@ -158,6 +171,10 @@ keys! {
         far_field: real(closed(1.0), closed(1e6)), Real(15.0), "chords";
             "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued \
             by straight lines to the outflow.";
+        reach: real(open(0.0), closed(1e6)), Unset, "chords";
+            "Distance of the outer line from the wall, everywhere the same but in concave parts, where the \
+            line is rounded: in place of the circle of `far_field`. A near-body grid for overset \
+            methods; O-grids only.";
         wake: integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8"), "cells";
             "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
             `ni` points lie behind the edge, the others on the section, its edge counted twice.";
@@ -326,5 +343,76 @@ keys! {
             "Whether to write `report.html`: all pictures, measures and the case on one page.";
         reference: Kind::Flag, Flag(false), "";
             "Whether to write `reference.grd`, from which `gridgen move` moves the grid with its wall.";
+    }
+}
+
+keys! {
+    /// Sections of several elements, in addition to those of a case.
+    OVERSET_SECTIONS,
+    /// Keys of several elements.
+    OVERSET_KEYS, [];
+    "element":
+        "An element, as often as there are elements, in the order of their priority: where grids overlap, the last \
+        wins. Beside its own keys it has `geometry` and `grid`, and any other section of a case but `output`: what \
+        stands there is said of this element, what stands at the top of the file of all. Lengths of these \
+        sections are in chords of the element, those of the keys below in reference chords." {
+        name: Kind::Text, Unset, "";
+            "Name of the element, of its zone, patch and family: letters, digits, `_` and `-`, a letter first, at \
+            most 24.";
+        frame: Kind::Word(&["chord", "file"]), Word("chord"), "";
+            "Whether the section is scaled to its chord and placed (`chord`), or stands where the coordinates of \
+            its file are, in reference chords (`file`).";
+        chord: real(closed(1e-4), closed(1e4)), Real(1.0), "reference chords";
+            "Chord of the element.";
+        angle: real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
+            "Angle by which the element is turned, nose up (trailing edge down) about its nose; with `rigging` it \
+            follows from the deflection.";
+        at: Kind::Point, Derived("`[0, 0]`, or from `rigging`"), "reference chords";
+            "Where the element's nose goes: the origin of its frame.";
+        reach: real(open(0.0), closed(1e6)),
+            Derived("0.4 chords of the element, and at least 4 times the narrowest gap beside it"),
+            "reference chords";
+            "Distance of the outer line of the element's grid from its wall. Without `[background]` the first \
+            element has none: its grid goes to its far field.";
+    }
+    "element.rigging":
+        "Where the element stands, in place of `at` and `angle`, by the gap that it leaves: \
+        `rigging = { to = \"main\", gap = 0.018, overlap = 0.005, deflection = 25 }`; docs/overset.md defines the \
+        three." {
+        to: Kind::Text, Unset, ""; "Name of the element that it is rigged to.";
+        side: Kind::Word(&["behind", "ahead"]), Word("behind"), "";
+            "Whether the element lies behind the other, as a flap, or ahead of it, as a slat.";
+        gap: real(open(0.0), closed(1.0)), Unset, "reference chords";
+            "Smallest distance of the trailing edge of the one ahead from the surface of the one behind.";
+        overlap: real(closed(-1.0), closed(1.0)), Unset, "reference chords";
+            "How far that trailing edge reaches behind the foremost point of the one behind, along x; negative \
+            where it ends ahead of that.";
+        deflection: real(closed(-90.0), closed(90.0)), Unset, "degrees";
+            "Angle of the element's chord line against x: of an element behind with the trailing edge down, of \
+            one ahead with the nose down.";
+    }
+    "background":
+        "A Cartesian grid around all others, uniform about them and stretched beyond. Without this section the grid \
+        of the first element is the background, to its far field." {
+        spacing: real(open(0.0), closed(1e4)),
+            Derived("median size of the outermost cells of the elements' grids"), "reference chords";
+            "Interval of the lines of its uniform core.";
+        margin: real(closed(0.0), closed(1e4)), Real(0.1), "reference chords";
+            "How far the core goes beyond the grids of all elements.";
+        growth: real(open(1.0), closed(2.0)), Real(1.15), "";
+            "Ratio of neighbouring intervals beyond the core.";
+        far_field: real(closed(1.0), closed(1e6)), Real(50.0), "reference chords";
+            "Distance of the outer boundary from the core.";
+    }
+    "overset": "What is asked of the grids of several elements together." {
+        chord: real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
+            "Length of the reference chord in the files written. All lengths of the case and of the report stay in \
+            chords.";
+        gap_cells: integer(1, 1000), Integer(10), "cells";
+            "Cells of each of two grids that are wanted across the gap between their walls: `grid.nj` is chosen for \
+            them where it is not given, and fewer are a finding.";
+        size_ratio: real(closed(1.0), closed(1000.0)), Real(2.5), "";
+            "Largest ratio of the sizes of cells that is wanted where grids take values from each other, and of two \
+            grids in the middle of a gap; more is a finding.";
     }
 }

@@ -3,12 +3,14 @@
 //! A case is read once, checked completely and then immutable; every default is resolved, so that
 //! nothing downstream asks what a missing key means. `docs/case-format.md` lists the keys.
 
+mod assembly;
 mod defaults;
 mod documents;
 mod entries;
 mod error;
 mod keys;
 mod resolve;
+mod rig;
 /// The table of keys, which the tests of gridgen read too.
 #[doc(hidden)]
 pub mod schema;
@@ -30,6 +32,7 @@ use crate::solver::newton::NewtonSettings;
 use crate::solver::precond::{self, MultigridSettings};
 use crate::sparse::Schedule;
 
+pub use assembly::{Assembly, BackgroundOptions, CaseFile, Element, OversetOptions, Stand};
 pub(crate) use defaults::NEWTON_STEPS;
 pub use defaults::Retry;
 #[doc(hidden)] // For the test that compares the stored page.
@@ -39,6 +42,7 @@ pub use error::{CaseError, Found, Place, Places};
 #[doc(hidden)] // For the test of its values.
 pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
+pub use rig::{AssemblyError, PlacedAssembly, PlacedBackground, PlacedElement};
 pub use settle::{Body, Problem, SectionError};
 pub use solving::SolverOptions;
 pub use toml_edit::{InlineTable, Value};
@@ -120,6 +124,14 @@ impl Contour {
         }
     }
 
+    /// Leaves the file that it is read from unnamed: its contents count, and not where it stands.
+    pub(crate) fn forget_file(&mut self) {
+        match self {
+            Self::File(path) | Self::Section(SectionOptions { file: path, .. }) => path.clear(),
+            _ => {}
+        }
+    }
+
     /// Notes with the name of the file that they are about.
     fn named(&self, notes: Vec<String>) -> Vec<String> {
         let Some(file) = self.file() else { return notes };
@@ -154,6 +166,8 @@ pub struct GeometryOptions {
     pub trailing_edge: TrailingEdge,
     /// Thickness of the trailing edge; none leaves it as it is.
     pub edge_thickness: Option<f64>,
+    /// Turn from which a point of the contour is a corner, in degrees; none takes the contour for smooth.
+    pub corners: Option<f64>,
     /// Angle of attack in degrees.
     pub angle: f64,
     /// Length of the chord in the files written.
@@ -202,6 +216,8 @@ pub struct GridOptions {
     pub nj: usize,
     /// Radius of the far field around (0.5, 0).
     pub far_field: f64,
+    /// Distance of the outer line from the wall; none for the circle of the far field.
+    pub reach: Option<f64>,
     /// Height of the first cell.
     pub first_cell: f64,
     /// The wake, where the topology may be C.
@@ -236,6 +252,11 @@ impl GridOptions {
             base_cells: self.base_cells.map(cells),
             ..self.clone()
         }
+    }
+
+    /// How far the layers go: to the outer line or, about, to the far field.
+    pub(crate) fn extent(&self) -> f64 {
+        self.reach.unwrap_or(self.far_field)
     }
 
     /// Points around of the grid that is solved for: of half a grid those of the whole.

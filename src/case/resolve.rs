@@ -69,6 +69,8 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
     let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
     let (ni, nj): (usize, usize) = (entries.get("grid.ni")?, entries.get("grid.nj")?);
     let far_field: f64 = entries.get("grid.far_field")?;
+    let reach: Option<f64> = entries.given("grid.reach")?;
+    let extent = reach.unwrap_or(far_field);
     let topology: Topology = entries.get("grid.topology")?;
     let (around, out) = (topology.around(refined(ni)), refined(nj));
     if around.saturating_mul(out) > MAX_NODES {
@@ -86,12 +88,19 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
             "leave grid.seam out: a C-grid has a cut, which is held, and no seam",
         ));
     }
+    if reach.is_some() && matches!(topology, Topology::C | Topology::Half) {
+        return Err(entries.refuse(
+            &["grid.reach"],
+            "grid.topology = \"O\", whose lines close around the body",
+            "set grid.topology = \"O\", or leave grid.reach out",
+        ));
+    }
     let mut rules = wake(entries, topology, ni, far_field)?;
-    let height = first_cell(entries, far_field, nj)?;
+    let height = first_cell(entries, extent, nj)?;
     rules.push(("first_cell", height.into()));
     let grid: GridOptions = entries.section("grid", &rules)?;
     check_base(entries, &grid)?;
-    let refined = refined_first(nj, height, far_field, refine).unwrap_or(height / refine as f64);
+    let refined = refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64);
     let least = grid.max_turn.map_or(LEAST_TURN, |degrees| degrees.min(LEAST_TURN));
     let grid = grid.scaled(refine as f64, refined);
     Ok(GridOptions {
@@ -135,7 +144,8 @@ fn wake(
     Ok(vec![("wake", cells), ("wake_length", length), ("wake_direction", direction)])
 }
 
-fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseError> {
+/// Height of the first cell; the layers go as far as `extent`.
+fn first_cell(entries: &Entries, extent: f64, nj: usize) -> Result<f64, CaseError> {
     let found = |key| entries.places.found(&[key]).into();
     let incomplete = |key, other| Err(CaseError::Incomplete { found: found(key), other });
     let y_plus = entries.given("grid.y_plus")?;
@@ -157,15 +167,20 @@ fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseE
         (None, Some(_)) => return incomplete("grid.reynolds", "grid.y_plus"),
         (None, None) => entries.given("grid.first_cell")?.unwrap_or(defaults::FIRST_CELL),
     };
-    let uniform = far_field / (nj - 1) as f64;
+    let uniform = extent / (nj - 1) as f64;
     if height < uniform {
         return Ok(height);
     }
     let [most, here] = [uniform, height].map(shown);
+    let (name, larger) = if entries.has("grid.reach") {
+        ("reach", "larger reach")
+    } else {
+        ("far_field", "farther far field")
+    };
     Err(entries.refuse(
-        &["grid.first_cell", "grid.y_plus", "grid.nj", "grid.far_field"],
-        format!("a first cell below the uniform spacing far_field/(nj - 1) = {most}, here {here}"),
-        "choose a smaller first cell, fewer points in j, or a farther far field",
+        &["grid.first_cell", "grid.y_plus", "grid.nj", "grid.reach", "grid.far_field"],
+        format!("a first cell below the uniform spacing {name}/(nj - 1) = {most}, here {here}"),
+        format!("choose a smaller first cell, fewer points in j, or a {larger}"),
     ))
 }
 
@@ -251,7 +266,7 @@ pub(super) fn newton(entries: &Entries) -> Result<NewtonSettings, CaseError> {
     ))
 }
 
-fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
+pub(super) fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
     let dimensions: u8 = entries.get("output.plot3d_dimensions")?;
     let pictures: bool = entries.get("output.pictures")?;
     let rules = [("plot3d_block_count", (dimensions == 3).into()), ("report", pictures.into())];
@@ -269,7 +284,7 @@ fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, Cas
 }
 
 /// Name of the case: the one that is given, or that of its file.
-fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
+pub(super) fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
     let stem = || path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     let name = entries.given::<String>("name")?.unwrap_or_else(stem);
     if is_fit_name(&name) {

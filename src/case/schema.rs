@@ -8,7 +8,7 @@ use toml_edit::Value;
 
 use super::documents::plain;
 pub(super) use super::keys::SOURCES;
-pub use super::keys::{KEYS, SECTIONS};
+pub use super::keys::{KEYS, OVERSET_KEYS, OVERSET_SECTIONS, SECTIONS};
 
 /// One key of a case file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,8 +43,18 @@ pub(super) fn is_nested(section: &str) -> bool {
     section.contains('.')
 }
 
+/// All keys, those of several elements too.
+pub(super) fn keys() -> impl Iterator<Item = &'static Key> + Clone {
+    KEYS.iter().chain(OVERSET_KEYS)
+}
+
+/// The names of all sections, those of several elements too.
+pub(super) fn sections() -> impl Iterator<Item = &'static str> + Clone {
+    SECTIONS.iter().chain(OVERSET_SECTIONS).map(|(name, _)| *name)
+}
+
 pub(super) fn find(path: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.path == path)
+    keys().find(|key| key.path == path)
 }
 
 /// The keys that a name may mean which stands without some or all of the sections around it: those with
@@ -55,16 +65,21 @@ pub(super) fn named(name: &str) -> Vec<&'static Key> {
     };
     let depth = |key: &Key| key.path.matches('.').count();
     let least = KEYS.iter().filter(ends).map(depth).min().unwrap_or_default();
-    KEYS.iter().filter(ends).filter(|key| depth(key) == least).collect()
+    let named: Vec<_> = KEYS.iter().filter(ends).filter(|key| depth(key) == least).collect();
+    // What is said of several elements is named with its section.
+    if named.is_empty() {
+        OVERSET_KEYS.iter().filter(|key| key.path == name).collect()
+    } else {
+        named
+    }
 }
 
 /// The section that a name means which stands without the sections around it.
 pub(super) fn section_named(name: &str) -> Option<&'static str> {
-    let sections = SECTIONS.iter().map(|(section, _)| *section);
     let ends = |section: &&str| {
         section.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    sections.filter(ends).min_by_key(|section| section.len())
+    sections().filter(ends).min_by_key(|section| section.len())
 }
 
 /// Type and range of a value.
@@ -80,6 +95,8 @@ pub enum Kind {
     Integer { min: i64, max: i64 },
     /// A finite real number.
     Real { low: Bound, high: Bound },
+    /// A point `[x, y]`.
+    Point,
     /// A list of points `[x, y]`.
     Points,
     /// One of the words.
@@ -101,6 +118,7 @@ impl fmt::Display for Kind {
                 let [low, high] = [low, high].map(|bound| number(bound.value));
                 write!(f, "a number {least} {low} and {most} {high}")
             }
+            Self::Point => write!(f, "a point [x, y]"),
             Self::Points => write!(f, "a list of points [x, y]"),
             Self::Word([word]) => write!(f, "\"{word}\""),
             Self::Word(words) => write!(f, "one of {}", quoted(words)),
@@ -210,6 +228,7 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
             (above && below).then(|| given.into()).ok_or_else(|| default_of(key))
         }
         (Kind::Real { .. }, _) => Err("write a number, without quotes".into()),
+        (Kind::Point, _) => point(value),
         (Kind::Points, Value::Array(given)) => {
             given.iter().map(point).collect::<Result<Vec<_>, _>>().map(toml::Value::from)
         }
@@ -303,13 +322,13 @@ pub(super) fn nearest<'a>(
 /// The key meant by `name` in `section`: the same name elsewhere, a similar one in the section,
 /// a similar one elsewhere, in this order.
 pub(super) fn nearest_key(section: &str, name: &str) -> Option<&'static str> {
-    let elsewhere = KEYS.iter().find(|key| key.name() == name).map(|key| key.path);
+    let elsewhere = keys().find(|key| key.name() == name).map(|key| key.path);
     let near = |keys: &mut dyn Iterator<Item = &'static Key>| {
         let keys: Vec<_> = keys.collect();
         let near = nearest(name, keys.iter().map(|key| key.name()))?;
         keys.into_iter().find(|key| key.name() == near).map(|key| key.path)
     };
     elsewhere
-        .or_else(|| near(&mut KEYS.iter().filter(|key| key.section() == section)))
-        .or_else(|| near(&mut KEYS.iter()))
+        .or_else(|| near(&mut keys().filter(|key| key.section() == section)))
+        .or_else(|| near(&mut keys()))
 }

@@ -10,10 +10,11 @@ use super::schema::{SOURCES, nearest};
 use super::{CaseError, Contour, GeometryOptions, SectionOptions, Topology};
 
 /// Keys that speak of leading and trailing edge.
-const EDGE_KEYS: [&str; 6] = [
+const EDGE_KEYS: [&str; 7] = [
     "grid.topology",
     "geometry.trailing_edge",
     "geometry.edge_thickness",
+    "geometry.corners",
     "geometry.flap",
     "geometry.angle",
     "grid.base_cells",
@@ -36,6 +37,7 @@ pub(super) fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions
         contour,
         trailing_edge,
         edge_thickness,
+        corners: entries.given("geometry.corners")?,
         angle: entries.get("geometry.angle")?,
         chord: entries.get("geometry.chord")?,
         flap,

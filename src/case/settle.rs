@@ -4,7 +4,7 @@
 use super::defaults::{ROUND_EDGE, Wall, base_cells, round_off};
 use super::{Case, Contour, GeometryOptions, GridOptions, Place, Topology as Choice};
 use crate::geometry::{
-    Airfoil, BaseCells, BoundaryPoints, ClosedContour, GeometryError, SectionMeasures,
+    Airfoil, BaseCells, BoundaryPoints, ClosedContour, GeometryError, OffsetLine, SectionMeasures,
     SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca, airfoil_from_points,
     contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_closes,
     open_normals, set_angle, set_edge_thickness, spacing_geometric, wall_normals, with_wake,
@@ -52,6 +52,8 @@ pub struct Problem {
     pub normals: Vec<[f64; 2]>,
     /// Distance of each layer from the wall, rising from 0.
     pub layers: Vec<f64>,
+    /// The outer line, where it is not the circle of the far field.
+    pub outer: Option<OffsetLine>,
     /// What brings a point of the grid to where the body is, before the chord is scaled.
     pub shift: [f64; 2],
     /// What was repaired in the section or chosen for it, one sentence each.
@@ -121,6 +123,7 @@ impl Case {
         let closes = edge_closes(&airfoil, trailing_edge);
         let wake = match grid.topology {
             Choice::O | Choice::Half => None,
+            Choice::Auto if grid.reach.is_some() => None,
             Choice::C => grid.wake,
             Choice::Auto if !closes => None,
             Choice::Auto => {
@@ -152,6 +155,7 @@ impl Case {
             trailing_edge,
             base_cells,
             max_turn_deg,
+            corners_deg: self.geometry.corners,
         };
         let mut points = distribute(&airfoil, &surface)?;
         set_angle(&mut points, self.geometry.angle);
@@ -194,7 +198,9 @@ impl Case {
             *x -= shift[0];
             *y -= shift[1];
         }
-        check_reach(&points, self.grid.far_field)?;
+        if self.grid.reach.is_none() {
+            check_reach(&points, self.grid.far_field)?;
+        }
         notices.extend(self.geometry.contour.named(contour.notes));
         self.grid.max_turn = Some(max_turn_deg);
         Problem::new(self, Topology::O(seam), points, shift, notices)
@@ -235,15 +241,17 @@ impl Problem {
         let half = (case.grid.topology == Choice::Half)
             .then(|| Symmetry::of_line(&points.x, &points.y))
             .transpose()?;
-        let Case { grid: GridOptions { nj, first_cell, far_field, .. }, .. } = case;
+        let Case { grid: GridOptions { nj, first_cell, reach, .. }, .. } = case;
         let (wall, order) = (topology.wall(points.x.len()), case.output.curved_order);
         if let Some(point) = cut_corner([&points.x, &points.y], &wall, order) {
             return Err(GeometryError::CornerInSide { point, order });
         }
-        let layers = spacing_geometric(nj, first_cell, far_field)?;
+        let layers = spacing_geometric(nj, first_cell, case.grid.extent())?;
+        let wall = || points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>();
+        let outer = reach.map(|reach| OffsetLine::around(&wall(), reach)).transpose()?;
         let normals = if topology.closed() { wall_normals } else { open_normals };
         let normals = normals(&points.x, &points.y);
-        Ok(Self { case, topology, half, points, normals, layers, shift, notices })
+        Ok(Self { case, topology, half, points, normals, layers, outer, shift, notices })
     }
 }
 

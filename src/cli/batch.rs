@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use gridgen::case::{Case, CaseError};
+use gridgen::case::{CaseError, CaseFile};
 use gridgen::digest;
 use gridgen::generate::{
     BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch,
@@ -42,7 +42,7 @@ impl BatchArguments {
         let hint = "give case files, or a pattern that fits some: 'cases/*.toml'";
         let files = files(&self.cases).map_err(|message| Failure::input(&message, Some(hint)))?;
         let read: Vec<_> =
-            files.iter().map(|file| Case::from_file(file, &self.common.set)).collect();
+            files.iter().map(|file| CaseFile::from_file(file, &self.common.set)).collect();
         let named =
             files.iter().zip(&read).filter_map(|(file, case)| Some((file, case.as_ref().ok()?)));
         if let Some(message) = name_clash(named) {
@@ -60,8 +60,8 @@ impl BatchArguments {
     }
 
     /// What the ranks of a job must have alike.
-    fn comparison(&self, read: &[Result<Case, CaseError>]) -> [(&'static str, String); 4] {
-        let text = |case: &Result<Case, CaseError>| case.as_ref().ok()?.to_toml_string().ok();
+    fn comparison(&self, read: &[Result<CaseFile, CaseError>]) -> [(&'static str, String); 4] {
+        let text = |case: &Result<CaseFile, CaseError>| case.as_ref().ok()?.to_toml_string().ok();
         let texts: Vec<String> = read.iter().map(|case| text(case).unwrap_or_default()).collect();
         [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
@@ -75,7 +75,7 @@ impl BatchArguments {
     fn run(
         &self,
         files: &[PathBuf],
-        read: Vec<Result<Case, CaseError>>,
+        read: Vec<Result<CaseFile, CaseError>>,
         terminal: &Terminal,
     ) -> Vec<Row> {
         let (mut cases, mut places) = (Vec::new(), Vec::new());
@@ -100,7 +100,12 @@ impl BatchArguments {
         let results = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();
         for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
-            let (name, size) = (case.name.clone(), Some([case.grid.ni, case.grid.nj]));
+            let name = case.name().to_owned();
+            let size = match case {
+                CaseFile::Section(case) => Some([case.grid.ni, case.grid.nj]),
+                // Of each element another.
+                _ => None,
+            };
             rows[place] = Row { name, size, ..Row::new(&files[place], &result) };
         }
         rows
@@ -128,12 +133,12 @@ fn files(arguments: &[String]) -> Result<Vec<PathBuf>, String> {
 }
 
 /// Two cases that would write to the same folder.
-fn name_clash<'a>(cases: impl Iterator<Item = (&'a PathBuf, &'a Case)>) -> Option<String> {
+fn name_clash<'a>(cases: impl Iterator<Item = (&'a PathBuf, &'a CaseFile)>) -> Option<String> {
     let mut names = BTreeMap::new();
     for (file, case) in cases {
-        if let Some(other) = names.insert(case.name.as_str(), file) {
+        if let Some(other) = names.insert(case.name(), file) {
             let files = [other, file].map(|file| file.display().to_string());
-            return Some(format!("{} are both named {}", files.join(" and "), case.name));
+            return Some(format!("{} are both named {}", files.join(" and "), case.name()));
         }
     }
     None
@@ -142,7 +147,7 @@ fn name_clash<'a>(cases: impl Iterator<Item = (&'a PathBuf, &'a Case)>) -> Optio
 /// Shows how far a batch is.
 struct Follower<'a> {
     bar: ProgressBar,
-    cases: &'a [Case],
+    cases: &'a [CaseFile],
     verbose: bool,
     done: AtomicUsize,
     /// The job of this process, whose other ranks stop when this one is told to.
@@ -150,7 +155,7 @@ struct Follower<'a> {
 }
 
 impl<'a> Follower<'a> {
-    fn new(cases: &'a [Case], verbose: bool, terminal: &Terminal) -> Self {
+    fn new(cases: &'a [CaseFile], verbose: bool, terminal: &Terminal) -> Self {
         let template = "{elapsed} {bar:40} {pos} of {len} {wide_msg}";
         let bar = bar(terminal.can_draw(), Some(cases.len() as u64), template);
         Self { bar, cases, verbose, done: AtomicUsize::new(0), job: None }
@@ -160,7 +165,7 @@ impl<'a> Follower<'a> {
 impl BatchObserver for Follower<'_> {
     fn done(&self, index: usize, result: &BatchResult) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let name = &self.cases[index].name;
+        let name = self.cases[index].name();
         self.bar.set_message(visible(name).into_owned());
         self.bar.inc(1);
         if self.verbose {

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use gridgen::case::{Case, OPENFOAM, template};
+use gridgen::case::{Case, CaseFile, OPENFOAM, template};
 use gridgen::files::atomic;
-use gridgen::generate::{Estimate, check};
+use gridgen::generate::{Estimate, check, check_assembly};
 
 use super::terminal::{Terminal, list, stdout_failed};
-use super::{Cli, Failure, parse_set};
+use super::{Cli, Failure, elements, parse_set};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/init.txt").trim_ascii_end())]
@@ -48,11 +48,23 @@ pub(super) struct CheckArguments {
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
+    /// End with exit code 1 where something is found of the grids of several elements that does not fit.
+    #[arg(long)]
+    strict: bool,
 }
 
 impl CheckArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
-        let case = Case::from_file(&self.case, &self.set)?;
+        let case = match CaseFile::from_file(&self.case, &self.set)? {
+            CaseFile::Elements(assembly) => {
+                let (placed, estimate, checks) = check_assembly(&assembly)?;
+                estimate.notices.iter().for_each(|notice| terminal.note(notice));
+                elements::findings(&checks, terminal);
+                terminal.result(&elements::estimate(&placed, &estimate, &checks))?;
+                return Ok(u8::from(self.strict && !checks.findings.is_empty()));
+            }
+            case => case.section()?,
+        };
         let estimate = check(&case)?;
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         terminal.result(&summary(&case, &estimate))
@@ -79,7 +91,7 @@ fn summary(case: &Case, estimate: &Estimate) -> String {
 }
 
 /// Two digits of a quantity of bytes.
-fn memory(bytes: f64) -> String {
+pub(super) fn memory(bytes: f64) -> String {
     if bytes < 1e9 {
         format!("{:.0} MB", (bytes / 1e6).ceil())
     } else {
@@ -88,7 +100,7 @@ fn memory(bytes: f64) -> String {
 }
 
 /// Two digits of a time.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     if seconds < 10.0 {
         format!("{:.1} s", seconds.max(0.1))
     } else if seconds < 120.0 {

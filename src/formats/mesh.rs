@@ -103,6 +103,24 @@ impl Limits {
         Self { least_bytes, numbers_faces: false }
     }
 
+    /// Refuses to write grids of these sizes to one file.
+    pub(super) fn check_all(
+        self,
+        path: &Path,
+        sizes: &[[usize; 2]],
+        span: Option<Span>,
+    ) -> Result<(), IoError> {
+        sizes.iter().try_for_each(|size| self.check(path, *size, span))?;
+        let planes = span.map_or(1, |span| span.cells as u128 + 1);
+        let nodes = |[ni, nj]: &[usize; 2]| [*ni as u128, *nj as u128, planes];
+        let all: u128 = sizes.iter().map(|size| faces(nodes(size))).sum();
+        if self.numbers_faces && all > LABELS {
+            return Err(WriteFault::TooLarge { what: "faces", count: all, most: LABELS }.at(path));
+        }
+        let all: u128 = sizes.iter().map(|size| nodes(size).iter().product::<u128>()).sum();
+        check_disk(path, all * u128::from(self.least_bytes))
+    }
+
     /// Refuses to write a grid of `ni` × `nj` nodes, plane or extruded, to `path` where the format
     /// cannot number its parts or the disk has no room for it.
     pub(super) fn check(

@@ -12,6 +12,7 @@ pub mod plot3d;
 pub mod points;
 mod read;
 mod welded;
+mod zones;
 
 // Formats are written through the table; tests compare the bytes that each writes.
 #[doc(hidden)]
@@ -45,6 +46,10 @@ use self::plot3d::{Dimensions, Flavour};
 pub use self::read::mesh_from_bytes;
 pub use self::read::{Mesh, mesh};
 pub use self::vts::Compression;
+use self::zones::Zones;
+#[doc(hidden)]
+pub use self::zones::zones_documentation;
+pub use self::zones::{OversetMesh, ZonesFile};
 use crate::files::joint::{self, JointFile};
 use crate::files::output::Output;
 use crate::files::{IoError, WriteFault};
@@ -63,6 +68,8 @@ pub struct Format {
     pub welded: bool,
     /// The files that a run writes.
     pub files: &'static [MeshFile],
+    /// How several zones are written.
+    zones: Zones,
     /// How `gridgen convert` writes it where that is more than the one file.
     convert: Option<Convert>,
     /// How it is read, where it is.

@@ -78,6 +78,8 @@ pub fn write_to<'g>(
         Topology::O(_) => (None, i, Some([Face(3, [j, k]), Face(4, [j, k])])),
         Topology::Half(Symmetry::UpDown) => (ends(SYMMETRY_Y), i, None),
         Topology::Half(Symmetry::LeftRight) => (ends(SYMMETRY_X), i, None),
+        // No body, which has faces there.
+        Topology::Rectangle => (ends(FAR_FIELD), [1, 1], None),
         Topology::C { wake } => {
             let [cut, back] = [[1, wake + 1], [ni, ni - wake]].map(|cut| Face(5, [k, cut]));
             (ends(FAR_FIELD), [wake + 1, ni - wake], Some([cut, back]))

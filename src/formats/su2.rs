@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use super::block::{Block, ReadFault, Reader};
 use super::mesh::{Limits, Sides, Span, count, layers, planes};
 use super::welded::Welded;
+use super::zones::Zones;
 use super::{Contents, Format, MeshFile};
 use crate::files::pieces;
 use crate::files::sink::Sink;
@@ -34,6 +35,7 @@ pub(super) const FORMAT: Format = Format {
         limits: Limits::of(16),
         contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
     }],
+    zones: Zones::Refused("SU2 has no overset method"),
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| {

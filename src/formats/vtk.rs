@@ -8,6 +8,7 @@ use std::io;
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
 use super::block::{Block, ReadFault, Reader, real};
 use super::mesh::{Limits, Span, count, layers};
+use super::zones::Zones;
 use super::{Contents, Format, MeshFile};
 use crate::files::sink::Sink;
 use crate::grid::Slab;
@@ -25,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
         limits: Limits::of(24),
         contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
     }],
+    zones: Zones::Files { together: &[], each: true },
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| head.starts_with(MAGIC)),

@@ -5,15 +5,17 @@
 //! lengths of the blocks. Source: "VTK XML Formats",
 //! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
 
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom, Write};
 
 use super::arrays::{
     Blocks, CELL_ARRAYS, F64_BYTES, head_of_blocks, inflated, write_cells, write_points,
 };
 use super::block::{Block, ReadFault, Reader, bits, check_memory, real};
 use super::mesh::{Limits, Span, count, layers};
+use super::zones::{OversetMesh, Zones, ZonesContents, ZonesFile, of_zone};
 use super::{Contents, Format, MeshFile};
 use crate::files::contents;
+use crate::files::joint::JointFile;
 use crate::files::sink::Sink;
 use crate::grid::Slab;
 use crate::grid::quality::CellMeasure;
@@ -37,6 +39,16 @@ pub(super) const FORMAT: Format = Format {
             Compression::Zlib => write_compressed_to(out, m.grid, m.span),
         }),
     }],
+    zones: Zones::Files {
+        together: &[ZonesFile {
+            names: ["mesh.vtm", "mesh.failed.vtm"],
+            description: "VTK XML multi-block data set, which names the `.vts` file of each zone",
+            dimensions: None,
+            limits: Limits::NONE,
+            contents: ZonesContents::File(write_index),
+        }],
+        each: true,
+    },
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| position(head, b"<VTKFile").is_some()),
@@ -109,6 +121,17 @@ pub fn write_compressed_to<'g>(
     out.write_all(TAIL)?;
     out.seek(SeekFrom::Start(0))?;
     out.write_all(head(&offsets).as_bytes())
+}
+
+/// Writes the data set that names the files of all zones, which stand beside it.
+fn write_index(out: &mut JointFile<'_>, mesh: &OversetMesh<'_>, good: bool) -> io::Result<()> {
+    let head = r#"<VTKFile type="vtkMultiBlockDataSet" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#;
+    writeln!(out, "<?xml version=\"1.0\"?>\n{head}\n  <vtkMultiBlockDataSet>")?;
+    for (index, zone) in mesh.zones.iter().enumerate() {
+        let (name, file) = (zone.name, of_zone(FORMAT.files[0].name(good), zone.name));
+        writeln!(out, r#"    <DataSet index="{index}" name="{name}" file="{file}"/>"#)?;
+    }
+    writeln!(out, "  </vtkMultiBlockDataSet>\n</VTKFile>")
 }
 
 /// Arrays of a file: the points, then those over the cells.

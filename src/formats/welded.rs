@@ -34,7 +34,7 @@ pub(super) struct Side {
 
 /// The sides on the rim of a grid.
 pub(super) struct Rim {
-    /// On the body.
+    /// On the body; of a rectangle on the line j = 0.
     pub(super) body: Vec<Side>,
     /// On the outer line j = nj − 1.
     pub(super) outer: Vec<Side>,
@@ -63,7 +63,7 @@ impl<'a> Welded<'a> {
         let (first_line, line) = match slab.topology() {
             Topology::O(_) => (ni - 1, ni - 1),
             Topology::C { wake } => (ni - 1 - wake, ni),
-            Topology::Half(_) => (ni, ni),
+            Topology::Half(_) | Topology::Rectangle => (ni, ni),
         };
         let (columns, layers) = ((ni - 1) / order, (slab.nj() - 1) / order);
         Self { slab, order, columns, layers, first_line, line }
@@ -157,7 +157,7 @@ impl<'a> Welded<'a> {
     }
 
     /// The sides on the rim by the name of their patch: the body, the far field with the outflow of a
-    /// C-grid, and on half a grid its plane of symmetry.
+    /// C-grid or all sides of a rectangle, and on half a grid its plane of symmetry.
     pub(super) fn rims(&self) -> Vec<(&'static str, Vec<Side>)> {
         let Rim { body, outer, first, last } = self.rim();
         let ends = [first, last].concat();
@@ -166,13 +166,19 @@ impl<'a> Welded<'a> {
                 vec![("airfoil", body), ("farfield", [outer, ends].concat())]
             }
             Topology::Half(_) => vec![("airfoil", body), ("farfield", outer), ("symmetry", ends)],
+            Topology::Rectangle => {
+                vec![("airfoil", Vec::new()), ("farfield", [outer, body, ends].concat())]
+            }
         }
     }
 
     /// The sides on the rim.
     pub(super) fn rim(&self) -> Rim {
         let topology = self.slab.topology();
-        let wall = topology.wall(self.slab.ni());
+        let wall = match topology {
+            Topology::Rectangle => 0..=self.slab.ni() - 1,
+            _ => topology.wall(self.slab.ni()),
+        };
         let side = |side| move |cell| Side { cell, side };
         let open = !topology.closed();
         let layers = || (0..self.layers).filter(|_| open).map(|layer| self.layer(layer));

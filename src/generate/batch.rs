@@ -9,13 +9,14 @@ use std::thread;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::assembly::{AssemblyResult, file_names, fingerprint as fingerprint_of_all};
 use super::estimate::{demand, memory_bytes};
 use super::files::OutputFiles;
 use super::machine::{gpus_of, needs_several};
 use super::restart::{fingerprint, identity};
 use super::shared::{Client, serve};
-use super::{GridResult, MachinePool, Progress, RunOptions, run};
-use crate::case::{Case, GridOptions};
+use super::{GridResult, MachinePool, Progress, RunOptions, run, run_assembly};
+use crate::case::{Assembly, Case, CaseFile, GridOptions};
 use crate::error::Error;
 use crate::files;
 use crate::files::output::Output;
@@ -85,6 +86,25 @@ impl From<&GridResult> for Summary {
     }
 }
 
+impl From<&AssemblyResult> for Summary {
+    /// Of several elements the worst of each number, the sum of folded cells.
+    fn from(result: &AssemblyResult) -> Self {
+        let all = || result.elements.iter();
+        let most = |number: fn(&GridResult) -> f64| all().map(number).fold(0.0, f64::max);
+        let slowest = all().max_by_key(|made| made.newton_iterations());
+        Self {
+            verdict: result.verdict.clone(),
+            reason: slowest.map_or_else(String::new, |made| made.stop.to_string()),
+            newton_iterations: slowest.map_or(0, GridResult::newton_iterations),
+            residual: most(GridResult::residual),
+            folded_cells: all().map(|made| made.folded_cells).sum(),
+            max_skewness: most(|made| made.quality.max_skewness),
+            wall_angle_error_max_deg: most(|made| made.quality.wall_angle_error_max_deg),
+            seconds: result.timing.total(),
+        }
+    }
+}
+
 /// Receiver of what happens in a batch, from several threads.
 pub trait BatchObserver: Sync {
     /// Case `index` is done with.
@@ -108,7 +128,7 @@ pub trait BatchObserver: Sync {
 /// asks for. A case that was interrupted, or stopped at its limit of steps, goes on from the restart
 /// file in its folder.
 pub fn run_batch(
-    cases: &[Case],
+    cases: &[CaseFile],
     options: &BatchOptions,
     observer: &dyn BatchObserver,
 ) -> Vec<BatchResult> {
@@ -184,9 +204,9 @@ pub fn run_batch(
 
 /// Jobs for cases where none are named: as many as the processors or the GPUs take side by side, and as the
 /// memory has room for.
-pub fn default_jobs(cases: &[Case], run: &RunOptions) -> usize {
+pub fn default_jobs(cases: &[CaseFile], run: &RunOptions) -> usize {
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let largest = cases.iter().max_by_key(|case| demand(case).points);
+    let largest = cases.iter().filter_map(largest).max_by_key(|case| demand(case).points);
     let Some(largest) = largest else { return 1 };
     if let Some((gpus, free)) = gpus_of(largest, run) {
         return gpus * (free / demand(largest).bytes()).clamp(1, GPU_JOBS);
@@ -195,14 +215,29 @@ pub fn default_jobs(cases: &[Case], run: &RunOptions) -> usize {
     ((free / memory_bytes(largest)) as usize).clamp(1, cores)
 }
 
+/// The case of the grid with the most points.
+fn largest(case: &CaseFile) -> Option<&Case> {
+    match case {
+        CaseFile::Section(case) => Some(case),
+        CaseFile::Elements(all) => largest_of(all),
+    }
+}
+
+fn largest_of(assembly: &Assembly) -> Option<&Case> {
+    let cases = assembly.elements.iter().map(|element| &element.case);
+    cases.max_by_key(|case| demand(case).points)
+}
+
 /// The numbers of cases in the order in which they are begun: that in which they are given, or, where grids are
 /// solved for in groups, those of one size after each other.
-fn order(cases: &[Case], grouped: bool) -> Vec<usize> {
+fn order(cases: &[CaseFile], grouped: bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cases.len()).collect();
     if grouped {
         order.sort_by_key(|&k| {
-            let GridOptions { ni, nj, topology, .. } = cases[k].grid;
-            (nj, ni, topology as u8)
+            largest(&cases[k]).map(|case| {
+                let GridOptions { ni, nj, topology, .. } = case.grid;
+                (nj, ni, topology as u8)
+            })
         });
     }
     order
@@ -210,6 +245,39 @@ fn order(cases: &[Case], grouped: bool) -> Vec<usize> {
 
 /// The result of a case; none yet where it needs several of `gpus`.
 fn one(
+    case: &CaseFile,
+    options: &RunOptions,
+    gpus: &[usize],
+    observer: &dyn BatchObserver,
+) -> Option<BatchResult> {
+    match case {
+        CaseFile::Section(case) => one_section(case, options, gpus, observer),
+        CaseFile::Elements(all) => one_of_elements(all, options, gpus, observer),
+    }
+}
+
+/// The same of a case of several elements, whose largest grid decides on the machine.
+fn one_of_elements(
+    assembly: &Assembly,
+    options: &RunOptions,
+    gpus: &[usize],
+    observer: &dyn BatchObserver,
+) -> Option<BatchResult> {
+    let folder = options.output.join(&assembly.name);
+    if let Some(summary) = finished_elements(assembly, &folder).filter(|_| !options.force) {
+        return Some(BatchResult::UpToDate(summary));
+    }
+    if needs_several(largest_of(assembly)?, gpus) {
+        return None;
+    }
+    let options = &RunOptions { output: folder, ..options.clone() };
+    Some(match run_assembly(assembly, options, &mut Quiet(observer)) {
+        Ok(result) => BatchResult::Run(Summary::from(&result)),
+        Err(error) => BatchResult::Failed(error),
+    })
+}
+
+fn one_section(
     case: &Case,
     options: &RunOptions,
     gpus: &[usize],
@@ -253,6 +321,32 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
         max_skewness: number("quality", "max_skewness")?,
         wall_angle_error_max_deg: number("quality", "wall_angle_error_max_deg")?,
         seconds: number("timing", "total_seconds")?,
+    };
+    Some(summary).filter(|_| same && all)
+}
+
+/// The same of several elements.
+fn finished_elements(assembly: &Assembly, folder: &Path) -> Option<Summary> {
+    Output::recover(folder).ok()?;
+    let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
+    let report: Value = serde_json::from_slice(&report).ok()?;
+    let placed = assembly.settle().ok()?;
+    let same = report["verdict"]["good"] == true
+        && report["fingerprint"] == fingerprint_of_all(&placed.assembly).ok()?;
+    let all = file_names(&placed).iter().all(|name| folder.join(name).exists());
+    let elements = report["elements"].as_array()?;
+    let most = |section: &str, key: &str| {
+        elements.iter().filter_map(|element| element[section][key].as_f64()).fold(0.0, f64::max)
+    };
+    let summary = Summary {
+        verdict: Verdict::Good,
+        reason: elements.first()?["stop_reason"].as_str()?.to_owned(),
+        newton_iterations: most("newton", "iterations") as usize,
+        residual: most("newton", "residual"),
+        folded_cells: 0,
+        max_skewness: most("quality", "max_skewness"),
+        wall_angle_error_max_deg: most("quality", "wall_angle_error_max_deg"),
+        seconds: report["timing"]["total_seconds"].as_f64()?,
     };
     Some(summary).filter(|_| same && all)
 }

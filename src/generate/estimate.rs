@@ -3,7 +3,7 @@
 use crate::backend::DeviceError;
 use crate::backend::cpu::check_factors;
 use crate::backend::cuda::{MemoryEstimate, PreconditionerStorage};
-use crate::case::Case;
+use crate::case::{Case, Problem};
 use crate::error::Error;
 use crate::memory;
 use crate::solver::linear::Precision;
@@ -45,14 +45,19 @@ pub struct Estimate {
 /// # Errors
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
-    let problem = case.settle()?;
+    Ok(of_problem(&case.settle()?))
+}
+
+/// What a solve of a problem would take.
+pub(super) fn of_problem(problem: &Problem) -> Estimate {
+    let case = &problem.case;
     let points = points(case);
-    Ok(Estimate {
+    Estimate {
         points,
         memory_bytes: memory_bytes(case),
         cpu_seconds: points as f64 * SECONDS,
-        notices: problem.notices,
-    })
+        notices: problem.notices.clone(),
+    }
 }
 
 fn points(case: &Case) -> usize {

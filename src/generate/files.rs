@@ -1,6 +1,6 @@
 //! The files that a case asks for.
 
-use crate::case::Case;
+use crate::case::{Case, OutputOptions};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{self, IoError};
 use crate::formats::Span;
@@ -13,8 +13,12 @@ use std::path::{Path, PathBuf};
 
 /// How the grid of a case goes on in the third dimension, in the unit of its files.
 pub(super) fn span(case: &Case) -> Option<Span> {
-    let output = &case.output;
-    let length = output.span * case.geometry.chord;
+    span_of(&case.output, case.geometry.chord)
+}
+
+/// The same for a chord of this length in the files.
+pub(super) fn span_of(output: &OutputOptions, chord: f64) -> Option<Span> {
+    let length = output.span * chord;
     let (cells, sides) = (output.span_cells, output.sides);
     (cells > 0).then_some(Span { length, cells, sides })
 }

@@ -5,7 +5,9 @@
 //! several; a [`Control`] says what the solve reports to. [`run`] does all that for a case and writes its
 //! files, [`make_grid`] does it in memory, [`run_batch`] for many cases.
 
+mod assembly;
 mod batch;
+mod corner;
 mod estimate;
 pub(crate) mod files;
 pub(crate) mod machine;
@@ -23,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::assembly::{AssemblyResult, BACKGROUND, check_assembly, make_assembly, run_assembly};
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch};
 pub use self::estimate::{Estimate, check};
 use self::machine::thread_pool;
@@ -85,6 +88,8 @@ pub struct RunOptions {
     pub keep_on_device: bool,
     /// GPUs that stay open for the next case, and are shared with cases that are solved for at the same time.
     pub pool: Option<Arc<MachinePool>>,
+    /// Whether what is found of the grids of several elements together keeps them from being good.
+    pub strict: bool,
 }
 
 impl RunOptions {
@@ -104,6 +109,7 @@ impl RunOptions {
             job: None,
             keep_on_device: false,
             pool: None,
+            strict: false,
         }
     }
 }

@@ -373,7 +373,7 @@ fn objections(case: &Case, grid: Slab<'_>) -> Result<Vec<String>, RanksError> {
 /// What can be done about an objection, as measured in docs/validation.md.
 fn remedy(case: &Case, grid: Slab<'_>, objection: &Objection) -> String {
     let edge = match grid.topology() {
-        Topology::O(_) | Topology::Half(_) => grid.point(grid.ni() - 1, 0),
+        Topology::O(_) | Topology::Half(_) | Topology::Rectangle => grid.point(grid.ni() - 1, 0),
         Topology::C { wake } => grid.point(wake, 0),
     };
     let off = f64::hypot(objection.at[0] - edge[0], objection.at[1] - edge[1]);

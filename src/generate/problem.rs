@@ -7,7 +7,7 @@ use crate::backend::{
 use crate::case::{Case, InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem, Guessed};
 use crate::geometry::BoundaryPoints;
-use crate::grid::initial::{InitialGrid, InitialSettings, Outline};
+use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
 use crate::grid::quality::{CurvedQuality, Quality, measure_curved};
 use crate::grid::{
     FamilyError, Grid, Slab, Symmetry, Topology, Verdict, check_corners, check_family,
@@ -31,7 +31,10 @@ impl Problem {
             y: &self.points.y,
             normals: &self.normals,
             layers: &self.layers,
-            far_field: self.case.grid.far_field,
+            outer: match &self.outer {
+                Some(line) => Outer::Offset(line),
+                None => Outer::Circle(self.case.grid.far_field),
+            },
             topology: self.topology,
         }
     }

@@ -24,7 +24,7 @@ use crate::solver::history::History;
 use crate::solver::newton::NewtonReport;
 
 /// The sources and libraries that this build was made from, as its build script has them.
-const SOURCES: &str = env!("GRIDGEN_SOURCES");
+pub(super) const SOURCES: &str = env!("GRIDGEN_SOURCES");
 
 /// Sections whose keys decide on the grid; the others decide how it is solved for and written.
 const SECTIONS: [&str; 4] = ["geometry", "grid", "initial", "control"];

@@ -44,6 +44,7 @@ enum SentVerdict {
     Folded(usize),
     FoldedCurved { cells: usize, order: usize, at: [u64; 2] },
     BeyondLimit { skewness: bool, value: u64, limit: u64 },
+    Unfit(usize, String),
 }
 
 impl From<Summary> for SentSummary {
@@ -57,6 +58,7 @@ impl From<Summary> for SentSummary {
                 Verdict::FoldedCurved { cells, order, at } => {
                     SentVerdict::FoldedCurved { cells, order, at: at.map(f64::to_bits) }
                 }
+                Verdict::Unfit { findings, first } => SentVerdict::Unfit(findings, first),
                 Verdict::BeyondLimit { measure, value, limit } => SentVerdict::BeyondLimit {
                     skewness: measure == Limited::Skewness,
                     value: value.to_bits(),
@@ -83,6 +85,7 @@ impl From<SentSummary> for Summary {
                 SentVerdict::FoldedCurved { cells, order, at } => {
                     Verdict::FoldedCurved { cells, order, at: at.map(f64::from_bits) }
                 }
+                SentVerdict::Unfit(findings, first) => Verdict::Unfit { findings, first },
                 SentVerdict::BeyondLimit { skewness, value, limit } => Verdict::BeyondLimit {
                     measure: if skewness { Limited::Skewness } else { Limited::WallAngle },
                     value: f64::from_bits(value),

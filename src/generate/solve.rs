@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(doc)]
 use super::RunOptions;
+use super::corner::worst_corner;
 use super::nodes::DeviceNodes;
 use super::rank::{self, Host, Solved, can_go_on};
 use super::restart::{Restarts, share_of_state};
@@ -171,6 +172,21 @@ impl GridResult {
         Processes::of(self.job.as_deref())
     }
 
+    /// Brings the lines of all processes that have the grid to each of them. All must call.
+    pub(super) fn join(&mut self) -> Result<(), RanksError> {
+        if self.processes().size() > 1 {
+            let slab = self.slab();
+            let (topology, ni, nj) = (slab.topology(), slab.ni(), slab.nj());
+            let nodes = slab.gathered()?.map(|grid| [&grid.x[..], &grid.y[..]].concat());
+            let mut x = self.processes().broadcast_numbers(nodes.unwrap_or_default())?;
+            let y = x.split_off(ni * nj);
+            self.grid = Grid { topology, ni, nj, x, y };
+            self.lines = Lines::all(nj);
+            self.job = None;
+        }
+        Ok(())
+    }
+
     /// Whether the grid may be used: [`GridResult::verdict`] says why not.
     pub fn is_good(&self) -> bool {
         self.verdict.is_good()
@@ -310,6 +326,10 @@ pub fn solve(
         }
     }
     result.notices.splice(0..0, std::mem::take(&mut control.notices));
+    // None of several processes has all cells.
+    if !result.is_good() && result.processes().size() == 1 {
+        result.notices.extend(worst_corner(problem, &result.grid));
+    }
     result.timing = std::mem::take(&mut control.timing);
     result.backend = machine.name();
     Ok(result)

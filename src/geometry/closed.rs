@@ -66,18 +66,8 @@ pub struct ClosedContour {
 }
 
 impl ClosedContour {
-    /// A closed cubic spline through the points, and the parameters of the points, the last one a
-    /// round after the first.
     fn curve(&self) -> Result<(CubicSpline, Vec<f64>), GeometryError> {
-        let n = self.points.len();
-        if n < 3 {
-            return Err(GeometryError::Contour { reason: "it has fewer than three points" });
-        }
-        let wrapped =
-            (0..n + 1 + 2 * OVERLAP).map(|k| self.points[(k + n * OVERLAP - OVERLAP) % n]);
-        let curve = CubicSpline::through(&wrapped.collect::<Vec<_>>())?;
-        let knots = curve.knots[OVERLAP..=OVERLAP + n].to_vec();
-        Ok((curve, knots))
+        closed_spline(&self.points)
     }
 
     /// Finds a symmetry about a line through the centre whose points stand in mirrored pairs, left to
@@ -140,6 +130,18 @@ impl ClosedContour {
         let (curve, knots) = self.curve()?;
         Ok(refined(&knots, pieces).into_iter().map(|s| curve.point(s)).collect())
     }
+}
+
+/// A closed cubic spline through points, and their parameters, the last one a round after the first.
+pub(super) fn closed_spline(points: &[[f64; 2]]) -> Result<(CubicSpline, Vec<f64>), GeometryError> {
+    let n = points.len();
+    if n < 3 {
+        return Err(GeometryError::Contour { reason: "it has fewer than three points" });
+    }
+    let wrapped = (0..n + 1 + 2 * OVERLAP).map(|k| points[(k + n * OVERLAP - OVERLAP) % n]);
+    let curve = CubicSpline::through(&wrapped.collect::<Vec<_>>())?;
+    let knots = curve.knots[OVERLAP..=OVERLAP + n].to_vec();
+    Ok((curve, knots))
 }
 
 /// Points of a contour and their partners across a line through its centre: point k and point

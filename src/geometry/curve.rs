@@ -12,13 +12,13 @@ use super::vector::{along, angle, distance, middle, unit};
 /// last cells, where the wall points are closest.
 ///
 /// Source: C. de Boor, *A Practical Guide to Splines*, revised edition, Springer 2001, chapter IV.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CubicSpline {
     /// s of each point.
     pub(super) knots: Vec<f64>,
     points: Vec<[f64; 2]>,
-    /// r'' at the knots.
-    second: Vec<[f64; 2]>,
+    /// r'' at both ends of each interval.
+    second: Vec<[[f64; 2]; 2]>,
 }
 
 impl CubicSpline {
@@ -28,6 +28,17 @@ impl CubicSpline {
     /// [`GeometryError::Contour`] for fewer than four points, a number that is not finite, or two
     /// consecutive points that coincide.
     pub fn through(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
+        Self::through_corners(points, &[])
+    }
+
+    /// The same with corners at these points, which rise: a spline of its own from each to the next.
+    ///
+    /// # Errors
+    /// As [`Self::through`].
+    pub(super) fn through_corners(
+        points: &[[f64; 2]],
+        corners: &[usize],
+    ) -> Result<Self, GeometryError> {
         let refuse = |reason| Err(GeometryError::Contour { reason });
         if points.len() < 4 {
             return refuse("a cubic spline needs four points");
@@ -39,8 +50,14 @@ impl CubicSpline {
         if knots.windows(2).any(|pair| pair[1] <= pair[0]) {
             return refuse("two consecutive points coincide");
         }
-        let second = second_derivatives(&knots, points);
-        Ok(Self { knots, points: points.to_vec(), second })
+        let ends: Vec<usize> =
+            std::iter::once(&0).chain(corners).chain([&(points.len() - 1)]).copied().collect();
+        let second = ends.windows(2).flat_map(|ends| {
+            let part = ends[0]..=ends[1];
+            let second = second_derivatives(&knots[part.clone()], &points[part]);
+            second.windows(2).map(|pair| [pair[0], pair[1]]).collect::<Vec<_>>()
+        });
+        Ok(Self { second: second.collect(), knots, points: points.to_vec() })
     }
 
     /// Total chord length: s runs from 0 to here.
@@ -53,7 +70,7 @@ impl CubicSpline {
         let (k, h, a, b) = self.interval(s);
         [0, 1].map(|c| {
             let (r0, r1) = (self.points[k][c], self.points[k + 1][c]);
-            let (m0, m1) = (self.second[k][c], self.second[k + 1][c]);
+            let [m0, m1] = self.second[k].map(|second| second[c]);
             a * r0 + b * r1 + ((a * a * a - a) * m0 + (b * b * b - b) * m1) * h * h / 6.0
         })
     }
@@ -63,9 +80,16 @@ impl CubicSpline {
         let (k, h, a, b) = self.interval(s);
         [0, 1].map(|c| {
             let (r0, r1) = (self.points[k][c], self.points[k + 1][c]);
-            let (m0, m1) = (self.second[k][c], self.second[k + 1][c]);
+            let [m0, m1] = self.second[k].map(|second| second[c]);
             (r1 - r0) / h + ((3.0 * b * b - 1.0) * m1 - (3.0 * a * a - 1.0) * m0) * h / 6.0
         })
+    }
+
+    /// d²r/ds², linear between the knots.
+    pub(super) fn second_derivative(&self, s: f64) -> [f64; 2] {
+        let (k, _, a, b) = self.interval(s);
+        let [m0, m1] = self.second[k];
+        [0, 1].map(|c| a * m0[c] + b * m1[c])
     }
 
     /// The interval k that holds s, its length h and the two barycentric weights a, b (a + b = 1).
@@ -92,11 +116,16 @@ fn chord_lengths(points: &[[f64; 2]]) -> Vec<f64> {
 /// hₖ₋₁ Mₖ₋₁ + 2 (hₖ₋₁ + hₖ) Mₖ + hₖ Mₖ₊₁ = 6 (r[k,k+1] − r[k−1,k])
 /// ```
 ///
-/// with M₀ and Mₙ₋₁ eliminated by the not-a-knot conditions.
+/// with M₀ and Mₙ₋₁ eliminated by the not-a-knot conditions. Between corners there may be three points, with a
+/// parabola through them, or two.
 fn second_derivatives(knots: &[f64], points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let n = knots.len();
     let h: Vec<f64> = knots.windows(2).map(|w| w[1] - w[0]).collect();
     let slope = |k: usize| [0, 1].map(|c| (points[k + 1][c] - points[k][c]) / h[k]);
+    if n < 4 {
+        let bend = |c: usize| 2.0 * (slope(1)[c] - slope(0)[c]) / (h[0] + h[1]);
+        return vec![if n == 3 { [0, 1].map(bend) } else { [0.0; 2] }; n];
+    }
 
     // M₀ = (1 + p) M₁ − p M₂ with p = h₀/h₁, and the mirror image at the other end.
     let p = h[0] / h[1];

@@ -9,6 +9,7 @@ mod closed;
 mod curve;
 mod error;
 mod naca;
+mod offset;
 mod polygon;
 mod reader;
 mod section;
@@ -27,16 +28,18 @@ pub use error::{FileProblem, GeometryError};
 #[doc(hidden)] // For the test of the spline.
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
+pub use offset::{OffsetLine, Projection};
 pub use polygon::wall_normals;
 pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
     contour_from_file,
 };
+pub(crate) use reader::{extent_of_file, extent_of_points};
 pub(crate) use section::PIVOT;
 pub use section::{Flap, SectionMeasures};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{spacing_geometric, spacing_vinokur};
-pub use surface::{BaseCells, SurfaceSettings, distribute};
+pub use surface::{BaseCells, SurfaceSettings, corners, distribute};
 #[doc(hidden)] // For tests that differentiate formulas.
 pub use vector::Scalar;
 pub use wake::Wake;

@@ -3,8 +3,8 @@
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::polygon::first_crossing;
 use super::section::foremost;
-use super::turning::{Turning, refined};
-use super::vector::{bisect, difference, distance, dot, middle, unit};
+use super::turning::{LEAST_CELLS, Piece, Turning, between_corners, refined};
+use super::vector::{angle, bisect, difference, distance, dot, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
 /// A wall of fewer points leaves less than six cells for each surface next to a base of four.
@@ -25,6 +25,12 @@ const SHEAR_EXPONENTS: [i32; 6] = [1, 4, 16, 64, 256, 1024];
 const TURN_SAMPLES: usize = 16;
 /// Intervals in which the nose is looked for.
 const NOSE_SAMPLES: usize = 4000;
+/// A corner turns by so many times what the contour turns at the points beside it.
+const CORNER_RATIO: f64 = 3.0;
+/// The direction at a corner is that so far beside it, as a share of the way to the next.
+const OFF_CORNERS: f64 = 1e-6;
+/// Samples between two corners for each cell of the surface.
+const SAMPLES_A_CELL: usize = 4;
 
 /// How the points are spaced along the wall.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +48,9 @@ pub struct SurfaceSettings {
     pub base_cells: BaseCells,
     /// Largest turn of a surface from one cell to the next, degrees.
     pub max_turn_deg: f64,
+    /// Turn of the contour at one of its points from which that is a corner of the wall, degrees; none takes the
+    /// contour for smooth.
+    pub corners_deg: Option<f64>,
 }
 
 /// Cells on a base or cap.
@@ -65,7 +74,8 @@ pub enum BaseCells {
 /// A cubic spline goes through the contour. The leading edge is its point farthest from the middle
 /// of the trailing edge. Each surface is spaced by [`spacing_vinokur`] between the two spacings, and
 /// both have the same number of cells (the upper one more where the total is odd). Where a cell would
-/// turn by more than the limit, points gather.
+/// turn by more than the limit, points gather. On a corner of a surface there is a point, with the spacing of the
+/// trailing edge on both sides.
 ///
 /// - A closed edge (sharp, or as given with a gap of at most 1e-3) is reached by shearing both
 ///   surfaces linearly in x to the middle of their ends; it is the first point of the wall. Where
@@ -173,6 +183,8 @@ fn sheared(points: &[[f64; 2]], exponent: i32) -> Vec<[f64; 2]> {
 /// A contour as a curve, with its leading edge.
 struct Section {
     curve: CubicSpline,
+    /// Parameters of its corners.
+    corners: Vec<f64>,
     /// Largest turn of a cell, radians.
     max_turn: f64,
     /// Parameter of the leading edge.
@@ -183,10 +195,12 @@ struct Section {
 
 impl Section {
     fn new(points: &[[f64; 2]], settings: &SurfaceSettings) -> Result<Self, GeometryError> {
-        let curve = CubicSpline::through(points)?;
+        let corners = settings.corners_deg.map_or_else(Vec::new, |turn| corners(points, turn));
+        let curve = CubicSpline::through_corners(points, &corners)?;
+        let corners = corners.into_iter().map(|point| curve.knots[point]).collect();
         let nose = nose(&curve);
         let max_turn = settings.max_turn_deg.to_radians();
-        Ok(Self { curve, max_turn, nose, wedge: None })
+        Ok(Self { curve, corners, max_turn, nose, wedge: None })
     }
 
     fn with_wedge(points: &[[f64; 2]], settings: &SurfaceSettings) -> Result<Self, GeometryError> {
@@ -221,10 +235,35 @@ impl Section {
         let behind = wedge.map_or(0.0, Bezier::length);
         // The parameter of the contour at a distance from its end.
         let parameter = |s: f64| if side == 0 { s } else { end - s };
-        let s = spacing_vinokur(cells + 1, edge, nose, parameter(self.nose) + behind)?;
-        let samples = refined(&s, TURN_SAMPLES);
+        let length = parameter(self.nose) + behind;
         let direction = |s: f64| self.curve.derivative(parameter((s - behind).max(0.0)));
-        let s = Turning::along(samples, direction).limited(s, self.max_turn);
+        let places = self.corners.iter().map(|&corner| parameter(corner) + behind);
+        let mut corners: Vec<f64> = places.filter(|s| (edge..length - nose).contains(s)).collect();
+        corners.sort_by(f64::total_cmp);
+        let s = if corners.is_empty() || cells < LEAST_CELLS * (corners.len() + 1) {
+            let s = spacing_vinokur(cells + 1, edge, nose, length)?;
+            let samples = refined(&s, TURN_SAMPLES);
+            Turning::along(samples, direction).limited(s, self.max_turn)
+        } else {
+            let marks: Vec<f64> =
+                std::iter::once(0.0).chain(corners).chain(std::iter::once(length)).collect();
+            let last = marks.len() - 2;
+            let piece = |k: usize| {
+                let (from, to) = (marks[k], marks[k + 1]);
+                let ends = [edge, if k == last { nose } else { edge }];
+                let fine = ends.map(|end| end / SAMPLES_A_CELL as f64);
+                let places =
+                    spacing_vinokur(SAMPLES_A_CELL * cells + 1, fine[0], fine[1], to - from)?;
+                let mut places: Vec<f64> = places.into_iter().map(|s| from + s).collect();
+                places[SAMPLES_A_CELL * cells] = to;
+                // The direction on a corner is that of one of its pieces.
+                let off = OFF_CORNERS * (to - from);
+                let inside = |s: f64| direction(s.clamp(from + off, to - off));
+                Ok(Piece { turning: Turning::along(places, inside), ends })
+            };
+            let pieces = (0..=last).map(piece).collect::<Result<Vec<_>, GeometryError>>()?;
+            between_corners(&pieces, cells, self.max_turn)
+        };
         let point = |s: f64| match wedge {
             Some(wedge) if s < behind => wedge.at(behind - s),
             _ => self.curve.point(parameter(s - behind)),
@@ -239,6 +278,24 @@ impl Section {
             EdgeEnd { at: self.curve.point(s), aft }
         })
     }
+}
+
+/// The points of a contour, its ends left out, at which it turns by at least `turn_deg`: one by itself or two
+/// together, the ends of a narrow base, that turn by three times as much as the points beside them. Three and
+/// more together are a bend with few points.
+pub fn corners(points: &[[f64; 2]], turn_deg: f64) -> Vec<usize> {
+    let step = |k: usize| difference(points[k + 1], points[k]);
+    let last = points.len().saturating_sub(1);
+    let turn = |k: usize| {
+        if (1..last).contains(&k) { angle(step(k - 1), step(k)).abs() } else { 0.0 }
+    };
+    let least = turn_deg.to_radians();
+    let sharp: Vec<usize> = (1..last).filter(|&k| turn(k) >= least).collect();
+    let groups = sharp.chunk_by(|a, b| a + 1 == *b).filter(|group| {
+        let beside = turn(group[0] - 1).max(turn(group[group.len() - 1] + 1));
+        group.len() < 3 && group.iter().all(|&k| turn(k) >= CORNER_RATIO * beside)
+    });
+    groups.flatten().copied().collect()
 }
 
 /// Parameter of the point farthest from the middle of the two ends: the best of many samples, then

@@ -13,6 +13,8 @@ const GIVEN_UP: f64 = 1.2;
 /// A concave curve counts as bent by this share: the grid lines that leave it meet, the more so the
 /// more there are.
 const CONCAVE: f64 = 0.5;
+/// Fewest cells between two corners.
+pub(super) const LEAST_CELLS: usize = 2;
 /// Longest cells on a closed curve, as a share of its length.
 const LONGEST: f64 = 0.125;
 
@@ -36,6 +38,10 @@ impl Turning {
         self.s[k + 1] - self.s[k]
     }
 
+    fn whole(&self) -> f64 {
+        self.s[self.s.len() - 1] - self.s[0]
+    }
+
     /// Positions of `cells` + 1 points around a closed curve that runs clockwise, both ends included.
     ///
     /// The spacing is 1/(1/L + κ/θ), κ the curvature, halved where the curve is concave, and θ the
@@ -45,7 +51,7 @@ impl Turning {
     /// # Errors
     /// The cells that are needed at least, where there are fewer.
     pub fn around(&self, cells: usize, largest: f64) -> Result<Vec<f64>, usize> {
-        let whole = self.s[self.s.len() - 1] - self.s[0];
+        let whole = self.whole();
         let spacing = |longest: f64| {
             // Clockwise, a left turn is concave.
             let bend = |turn: f64| if turn > 0.0 { CONCAVE * turn } else { -turn };
@@ -141,6 +147,53 @@ impl Turning {
         places.push(self.s[self.s.len() - 1]);
         places
     }
+}
+
+/// A smooth piece of a curve between corners, and the spacings at its ends.
+pub(super) struct Piece {
+    pub(super) turning: Turning,
+    pub(super) ends: [f64; 2],
+}
+
+/// Positions of `cells` + 1 points along the pieces of a curve, one after the other, with a point on each
+/// corner.
+///
+/// The spacing is that of the ends of a piece, grows with the distance from them by 15 %, is lowered where a
+/// cell would turn by more than `largest`, and is the same elsewhere on all pieces, so that the cells fit. A
+/// limit on the turn that takes more than half of the cells is relaxed.
+pub(super) fn between_corners(pieces: &[Piece], cells: usize, largest: f64) -> Vec<f64> {
+    let spacing = |Piece { turning, ends }: &Piece, longest: f64, limit: f64| {
+        let cap = |k: usize| (limit * turning.length(k) / turning.turn[k].abs()).min(longest);
+        let mut spacing: Vec<f64> = (0..turning.turn.len()).map(cap).collect();
+        let last = spacing.len() - 1;
+        (spacing[0], spacing[last]) = (spacing[0].min(ends[0]), spacing[last].min(ends[1]));
+        turning.limit_growth(&mut spacing, false);
+        spacing
+    };
+    let count = |longest: f64, limit: f64| -> Vec<f64> {
+        pieces.iter().map(|piece| piece.turning.count(&spacing(piece, longest, limit))).collect()
+    };
+    let whole: f64 = pieces.iter().map(|piece| piece.turning.whole()).sum();
+    let mut limit = largest;
+    while limit < GIVEN_UP && count(whole, limit).iter().sum::<f64>() > SHARE * cells as f64 {
+        limit *= RELAXATION;
+    }
+    let fits = |longest: f64| count(longest, limit).iter().sum::<f64>() <= cells as f64;
+    let longest = smallest(0.1 * whole / cells as f64, whole, fits);
+    let mut counted = 0.0;
+    let counts = count(longest, limit);
+    let (all, mut taken) = (counts.iter().sum::<f64>(), 0);
+    let mut places = Vec::with_capacity(cells + 1);
+    for (k, (piece, count)) in pieces.iter().zip(&counts).enumerate() {
+        counted += count;
+        let later = LEAST_CELLS * (pieces.len() - 1 - k);
+        let end = (cells as f64 * counted / all).round() as usize;
+        let end = if later == 0 { cells } else { end.clamp(taken + LEAST_CELLS, cells - later) };
+        places.pop();
+        places.extend(piece.turning.places(&spacing(piece, longest, limit), end - taken));
+        taken = end;
+    }
+    places
 }
 
 /// Places, each interval divided into this number of pieces.

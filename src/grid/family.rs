@@ -171,7 +171,7 @@ pub fn coarsened(grid: &Grid) -> Grid {
 pub(crate) fn coarser_lines(part: &Grid, lines: &Lines) -> (Grid, Lines) {
     let topology = match part.topology {
         Topology::C { wake } => Topology::C { wake: wake / 2 },
-        same @ (Topology::O(_) | Topology::Half(_)) => same,
+        same @ (Topology::O(_) | Topology::Half(_) | Topology::Rectangle) => same,
     };
     let coarser = lines.coarser();
     let mut coarse = Grid::new(topology, part.ni.div_ceil(2), coarser.held().len());

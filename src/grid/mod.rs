@@ -22,6 +22,8 @@ pub use slab::Lines;
 pub use slab::Slab;
 pub use verdict::{Limited, Verdict};
 
+use std::ops::RangeInclusive;
+
 use rayon::prelude::*;
 
 pub use crate::geometry::Symmetry;
@@ -56,6 +58,9 @@ pub enum Topology {
     /// Half an O-grid that has this symmetry: columns 0 and ni − 1 lie on the plane of symmetry, ahead
     /// of the body and behind it or above and below. It is cut from a whole grid ([`Symmetry::half`]).
     Half(Symmetry),
+    /// A rectangle of lines without a body, all of whose sides are outer boundary: the background of an
+    /// overset mesh.
+    Rectangle,
 }
 
 impl Topology {
@@ -63,7 +68,7 @@ impl Topology {
     pub fn columns(self, ni: usize) -> usize {
         match self {
             Self::O(_) => ni - 1,
-            Self::C { .. } | Self::Half(_) => ni,
+            Self::C { .. } | Self::Half(_) | Self::Rectangle => ni,
         }
     }
 
@@ -77,9 +82,11 @@ impl Topology {
         self == Self::O(Seam::Periodic)
     }
 
-    /// Nodes of the body on the line j = 0; the last one repeats the first but on half a grid.
-    pub fn wall(self, ni: usize) -> std::ops::RangeInclusive<usize> {
+    /// Nodes of the body on the line j = 0; the last one repeats the first but on half a grid. None where there
+    /// is no body.
+    pub fn wall(self, ni: usize) -> RangeInclusive<usize> {
         match self {
+            Self::Rectangle => RangeInclusive::new(1, 0),
             Self::O(_) | Self::Half(_) => 0..=ni - 1,
             Self::C { wake } => wake..=ni - 1 - wake,
         }

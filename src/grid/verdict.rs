@@ -32,6 +32,13 @@ pub enum Verdict {
         /// Centre of the worst, in the unit of the grid.
         at: [f64; 2],
     },
+    /// Grids of several elements, good ones by themselves, do not fit each other.
+    Unfit {
+        /// What was found, how many.
+        findings: usize,
+        /// The first of them, a clause.
+        first: String,
+    },
     /// A measure is beyond a limit that was set for it.
     BeyondLimit {
         /// What is limited.
@@ -64,7 +71,7 @@ impl Verdict {
         u8::from(!self.is_good())
     }
 
-    /// The word for it in `report.json`: `good`, `beyond-limit`, `folded-curved`, `folded`, `not-converged`.
+    /// The word for it in `report.json`: `good`, `beyond-limit`, `folded-curved`, `unfit`, `folded`, `not-converged`.
     pub fn kind(&self) -> &'static str {
         let (_, kind, _) = self.description();
         kind
@@ -80,6 +87,7 @@ impl Verdict {
     fn description(&self) -> (u8, &'static str, &'static str) {
         match self {
             Self::Good => (0, "good", "converged"),
+            Self::Unfit { .. } => (1, "unfit", "unfit for overset"),
             Self::BeyondLimit { .. } => (1, "beyond-limit", "beyond a limit of the case"),
             Self::FoldedCurved { .. } => (2, "folded-curved", "folded in its curved cells"),
             Self::Folded { .. } => (3, "folded", "folded"),
@@ -108,6 +116,12 @@ impl fmt::Display for Verdict {
         match self {
             Self::Good => write!(f, "the grid is good"),
             Self::NotConverged { reason } => write!(f, "the grid did not converge: {reason}"),
+            Self::Unfit { findings: 1, first } => {
+                write!(f, "the grids do not fit each other: {first}")
+            }
+            Self::Unfit { findings, first } => {
+                write!(f, "the grids do not fit each other, {findings} findings: {first}")
+            }
             Self::Folded { cells: 1 } => write!(f, "the grid has a folded cell"),
             Self::Folded { cells } => write!(f, "the grid has {cells} folded cells"),
             Self::FoldedCurved { cells, order, at: [x, y] } => {

@@ -362,7 +362,7 @@ fn welded(grid: &Grid) -> Grid {
     match grid.topology {
         Topology::O(_) => (0..grid.nj).for_each(|j| copy(0, j)),
         Topology::C { wake } => (0..=wake).for_each(|i| copy(i, 0)),
-        Topology::Half(_) => {}
+        Topology::Half(_) | Topology::Rectangle => {}
     }
     welded
 }

@@ -31,7 +31,7 @@ impl Place {
         let chord = wall.map(length).fold(0.0, f64::max).log2().round().exp2();
         let half = match grid.topology {
             Topology::Half(symmetry) => Some(symmetry),
-            Topology::O(_) | Topology::C { .. } => None,
+            Topology::O(_) | Topology::C { .. } | Topology::Rectangle => None,
         };
         let shift = half.map_or([0.0; 2], |symmetry| {
             let across = symmetry.mirrored([1.0; 2], [0.0; 2]).map(|c| c < 0.0);

@@ -87,7 +87,7 @@ impl Reference {
         let (wake, seam) = match grid.topology {
             Topology::C { wake } => (Some(wake), None),
             Topology::O(seam) => (None, Some(seam)),
-            Topology::Half(_) => (None, None),
+            Topology::Half(_) | Topology::Rectangle => (None, None),
         };
         let half = half.map(|symmetry| usize::from(symmetry == Symmetry::UpDown));
         let solver = self.options.clone();

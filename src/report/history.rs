@@ -31,7 +31,7 @@ const COLUMNS: &str = "step,residual,forcing_term,linear_iterations,\
 ///
 /// # Errors
 /// [`IoError`] when the file cannot be written.
-pub(super) fn write_csv(path: &Path, history: &History) -> Result<(), IoError> {
+pub(crate) fn write_csv(path: &Path, history: &History) -> Result<(), IoError> {
     atomic::write(path, |out| {
         writeln!(out, "{COLUMNS}")?;
         let mut cumulative = 0.0;

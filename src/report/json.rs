@@ -91,7 +91,7 @@ pub struct GridReport {
     pub ni: usize,
     /// Nodes in j, wall and outer line counted.
     pub nj: usize,
-    /// Logical shape: `O`, `C`, or `half` of an O-grid.
+    /// Logical shape: `O`, `C`, `half` of an O-grid, or `rectangle`.
     pub topology: &'static str,
     /// Whether the seam of an O-grid was held or solved for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,6 +107,7 @@ impl From<Slab<'_>> for GridReport {
             Topology::O(seam) => ("O", Some(seam), None),
             Topology::C { wake } => ("C", None, Some(wake)),
             Topology::Half(_) => ("half", None, None),
+            Topology::Rectangle => ("rectangle", None, None),
         };
         Self { ni: grid.ni(), nj: grid.nj(), topology, seam, wake }
     }

@@ -3,6 +3,7 @@
 
 pub(crate) mod history;
 mod json;
+mod overset;
 pub(crate) mod page;
 // For the program and measurements.
 #[doc(hidden)]
@@ -11,6 +12,7 @@ pub mod plot;
 use std::path::Path;
 
 pub use self::json::{GridReport, LinearReport, NewtonReport, Report, Timing, write_json};
+pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport};
 #[doc(hidden)]
 pub use self::plot::Figures;
 use crate::files::IoError;

@@ -67,7 +67,8 @@ fn a_section_like_no_other_is_refused() {
     assert_eq!(
         message,
         "wing.toml:3: unknown section [wake]\n\
-         hint: the sections are geometry, grid, initial, control, quality, newton, linear, multigrid, output"
+         hint: the sections are geometry, grid, initial, control, quality, newton, linear, multigrid, output, \
+         element, background, overset"
     );
 }
 
@@ -123,7 +124,7 @@ fn a_section_in_an_override_is_refused() {
         message,
         "--set grid=3: unknown key grid\n\
          hint: the keys here are grid.topology, grid.ni, grid.nj, grid.far_field, \
-         grid.wake, grid.wake_length, grid.wake_direction, grid.refine, grid.first_cell, grid.y_plus, grid.reynolds, grid.reference_length, \
+         grid.reach, grid.wake, grid.wake_length, grid.wake_direction, grid.refine, grid.first_cell, grid.y_plus, grid.reynolds, grid.reference_length, \
          grid.leading_edge_spacing, grid.trailing_edge_spacing, grid.max_turn, grid.base_cells, grid.seam"
     );
 }

@@ -129,6 +129,30 @@ fn a_near_far_field_is_refused() {
 }
 
 #[test]
+fn a_reach_of_nothing_is_refused() {
+    let message = shown(resolve_with("[grid]\nreach = 0\n"));
+
+    assert!(
+        message.starts_with(
+            "wing.toml:4: grid.reach = 0: expected a number greater than 0 and at most 1e6\nhint: Distance"
+        ),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_corner_beyond_a_full_turn_is_refused() {
+    let message = shown(resolve_with("corners = 181\n"));
+
+    assert!(
+        message.starts_with(
+            "wing.toml:3: geometry.corners = 181: expected a number greater than 0 and at most 180\n"
+        ),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_number_that_is_none_is_refused() {
     let message = shown(resolve_with("[grid]\nfar_field = nan\n"));
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gridgen::case::schema::{KEYS, Kind, SECTIONS};
-use gridgen::case::{Case, case_format};
+use gridgen::case::{CaseFile, case_format};
 
 use super::{SMALLEST, resolve, resolve_set};
 
@@ -84,7 +84,7 @@ fn the_cases_that_come_with_gridgen_are_valid() {
 
     assert!(cases.len() >= 4, "{cases:?}");
     for path in cases {
-        let case = Case::from_file(&path, &[]);
+        let case = CaseFile::from_file(&path, &[]);
         assert!(case.is_ok(), "{}: {case:?}", path.display());
     }
 }

@@ -324,3 +324,43 @@ fn the_default_of_the_cut_makes_cells_of_the_order() {
 
     assert_eq!([1, 2, 3, 4].map(wake), [40, 40, 39, 40]);
 }
+
+#[test]
+fn a_reach_of_a_grid_that_does_not_close_is_refused() {
+    for topology in ["C", "half"] {
+        let text = format!("[grid]\nreach = 0.3\ntopology = \"{topology}\"\n");
+
+        let message = shown(resolve_with(&text));
+
+        assert_eq!(
+            message,
+            "wing.toml:4: grid.reach = 0.3: expected grid.topology = \"O\", whose lines close around \
+             the body\n\
+             hint: set grid.topology = \"O\", or leave grid.reach out"
+        );
+    }
+}
+
+/// Layers go as far as the reach, and first cells are measured against it.
+#[test]
+fn a_first_cell_too_high_for_the_reach_is_refused() {
+    let message = shown(resolve_with("[grid]\nreach = 0.128\nfirst_cell = 1e-3\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:5: grid.first_cell = 1e-3: expected a first cell below the uniform spacing \
+         reach/(nj - 1) = 0.001, here 0.001\n\
+         hint: choose a smaller first cell, fewer points in j, or a larger reach"
+    );
+}
+
+#[test]
+fn corners_of_a_smooth_contour_are_refused() {
+    let message = shown(resolve("[geometry]\ncorners = 30\n[geometry.ellipse]\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:2: geometry.corners = 30: expected a section with a leading and a trailing edge\n\
+         hint: leave geometry.corners out: points on a smooth contour follow grid.max_turn"
+    );
+}

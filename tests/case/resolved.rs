@@ -359,11 +359,14 @@ fn may_be_missing(key: &str, text: &str) -> bool {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     let smooth = ["[geometry.section]", "[geometry.wing_body]", "[geometry.ellipse]"];
     match key {
-        // Left out, another source is given, the edge is as it is, and nothing is asked of the grid.
+        // Left out, another source is given, the contour is as it is, the outer line is a circle, and nothing is
+        // asked of the grid.
         "geometry.naca"
         | "geometry.file"
         | "geometry.points"
         | "geometry.edge_thickness"
+        | "geometry.corners"
+        | "grid.reach"
         | "quality.max_skewness"
         | "quality.max_wall_angle" => true,
         // The height that they come to is written.
@@ -384,7 +387,7 @@ fn may_be_missing(key: &str, text: &str) -> bool {
 /// O-grid of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 of
 /// the 0.0624 chords that the NACA 0012 is thick at 0.75; cells on a base 2e-2 chords wide; a sixth of
 /// the first cell at a sharp edge, up to 1e-2; turns of 15° · 256/16384.
-const SHAPES: [(&str, &[&str]); 13] = [
+const SHAPES: [(&str, &[&str]); 14] = [
     (
         "geometry.naca = '0012'",
         &["trailing_edge_spacing = 0.004", "spread = 10.0", "max_turn = 15.0", "seam = \"held\""],
@@ -419,6 +422,10 @@ const SHAPES: [(&str, &[&str]); 13] = [
         &["trailing_edge = \"wedge\""],
     ),
     ("geometry.naca = '0012'\ngeometry.flap = {}", &["radius = 0.0936"]),
+    (
+        "geometry.naca = '0012'\ngeometry.corners = 30\ngrid.reach = 0.3\ngrid.topology = 'auto'",
+        &["corners = 30.0", "reach = 0.3", "topology = \"O\""],
+    ),
     ("geometry.naca = '0012'\ngrid.ni = 16385", &["max_turn = 0.234375"]),
     ("geometry.wing_body = {}\ngrid.ni = 129", &["seam = \"periodic\"", "max_turn = 30.1703"]),
     (

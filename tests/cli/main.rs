@@ -10,6 +10,7 @@ mod convert;
 mod disk;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod drivers;
+mod elements;
 mod failed;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod gpus;

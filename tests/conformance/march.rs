@@ -1,8 +1,9 @@
 //! The hyperbolic march.
 
 use gridgen::backend::initial_grid;
+use gridgen::geometry::OffsetLine;
 use gridgen::grid::Grid;
-use gridgen::grid::initial::{Method, Outline, build};
+use gridgen::grid::initial::{Method, Outer, Outline, build};
 use gridgen::grid::quality::folds;
 
 use super::Subject;
@@ -28,7 +29,7 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
             y: &wall.y,
             normals: &wall.normals,
             layers: &layers,
-            far_field: FAR_FIELD,
+            outer: Outer::Circle(FAR_FIELD),
             topology: wall.topology,
         };
         let settings = wall.settings(Method::Hyperbolic);
@@ -48,6 +49,50 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
             let closed = wall.topology.closed();
             assert!(!closed || other.chunks(wall.x.len()).all(repeats), "the seam is one line");
         }
+    }
+}
+
+/// Around a wall the march ends on the same line at a constant distance as on the host, in its last points to
+/// the last bit of what the march leaves.
+pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
+    let walls = [
+        (WallPoints::naca("4412", 131), 17, 1e-4, 0.3),
+        (WallPoints::naca("0012", 65), 33, 1e-3, 0.1),
+        (WallPoints::ellipse(0.2, 98), 20, 1e-3, 1.0),
+    ];
+    for (wall, nj, first_cell, distance) in walls {
+        let points: Vec<[f64; 2]> = wall.x.iter().zip(&wall.y).map(|(x, y)| [*x, *y]).collect();
+        let line = OffsetLine::around(&points, distance).unwrap();
+        let layers = geometric_layers(nj, first_cell, distance);
+        let outline = Outline {
+            x: &wall.x,
+            y: &wall.y,
+            normals: &wall.normals,
+            layers: &layers,
+            outer: Outer::Offset(&line),
+            topology: wall.topology,
+        };
+        let settings = wall.settings(Method::Hyperbolic);
+
+        let (host, other) =
+            (build(&outline, &settings), initial_grid(subject, &outline, &settings).unwrap());
+
+        let ni = wall.x.len();
+        let mut found = Grid::new(wall.topology, ni, nj);
+        subject.fetch(&other.grid, &mut found).unwrap();
+        let worst =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let off = worst(&host.grid.x, &found.x).max(worst(&host.grid.y, &found.y));
+        assert!(off < 1e-11, "{ni} points: {off:e}");
+        let projection = line.projection();
+        for i in 0..ni {
+            let point = found.point(i, nj - 1);
+            let [x, y] = projection.nearest(point);
+            let off = (x - point[0]).hypot(y - point[1]);
+            assert!(off < 1e-13, "point {i} of {ni} is {off:e} off the line");
+        }
+        let seam = [0, ni - 1].map(|i| found.point(i, nj - 1).map(f64::to_bits));
+        assert_eq!(seam[0], seam[1], "the seam is one line");
     }
 }
 

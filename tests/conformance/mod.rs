@@ -116,6 +116,7 @@ macro_rules! conformance {
         );
         conformance!(@module $backend, march,
             the_march_gives_the_grid_of_the_host
+            the_march_ends_on_an_offset_line
             folded_cells_of_a_grid_are_counted
         );
         conformance!(@module $backend, control,

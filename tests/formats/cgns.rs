@@ -30,7 +30,7 @@ fn all() -> Vec<(Grid, Option<Span>)> {
     plane.into_iter().chain(grids().map(|grid| (grid, Some(SYMMETRY)))).collect()
 }
 
-fn text(value: &AttrValue) -> &str {
+pub(super) fn text(value: &AttrValue) -> &str {
     match value {
         AttrValue::String(text) | AttrValue::AsciiString(text) => text,
         AttrValue::AsciiStringSized { value, .. } | AttrValue::StringSized { value, .. } => value,
@@ -39,17 +39,17 @@ fn text(value: &AttrValue) -> &str {
 }
 
 /// The characters of a node.
-fn characters(group: &Group) -> String {
+pub(super) fn characters(group: &Group) -> String {
     let bytes = group.dataset(" data").unwrap().read_i8().unwrap();
     bytes.into_iter().map(|byte| char::from(byte as u8)).collect()
 }
 
-fn integers(group: &Group, node: &str) -> Vec<i32> {
+pub(super) fn integers(group: &Group, node: &str) -> Vec<i32> {
     group.dataset(&format!("{node}/ data")).unwrap().read_i32().unwrap()
 }
 
 /// First and last point of a node, in each direction.
-fn ends(group: &Group, node: &str) -> [Vec<i32>; 2] {
+pub(super) fn ends(group: &Group, node: &str) -> [Vec<i32>; 2] {
     let ends = integers(group, node);
     let (first, last) = ends.split_at(ends.len() / 2);
     [first.to_vec(), last.to_vec()]

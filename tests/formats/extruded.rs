@@ -23,7 +23,7 @@ fn span(cells: usize, sides: Sides) -> Span {
 }
 
 /// Six times the volume between a face and the origin.
-fn cone(face: &[usize], points: &[[f64; 3]]) -> f64 {
+pub(super) fn cone(face: &[usize], points: &[[f64; 3]]) -> f64 {
     let p = |k: usize| points[face[k]];
     let triangle = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
         a[0] * (b[1] * c[2] - b[2] * c[1])
@@ -145,7 +145,7 @@ fn an_extruded_su2_mesh_is_closed() {
 }
 
 /// The numbers of a list of one of OpenFOAM's files.
-fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
+pub(super) fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
     let text = fs::read_to_string(folder.join("constant/polyMesh").join(name)).unwrap();
     let list = text.split_once("\n(\n").unwrap().1.rsplit_once(')').unwrap().0;
     list.lines()

@@ -216,7 +216,7 @@ fn a_created_folder_exists_and_is_empty() {
 }
 
 /// The appended arrays of a `.vts` file by the offsets in its head.
-fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
+pub(super) fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
     let mark = bytes.windows(9).position(|w| w == b"\"raw\">\n  ").unwrap() + 9;
     let start = mark + bytes[mark..].iter().position(|&b| b == b'_').unwrap() + 1;
     let head = std::str::from_utf8(&bytes[..start]).unwrap();
@@ -263,7 +263,7 @@ fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
 
 // --- Plot3D ------------------------------------------------------------------------------------
 
-fn numbers(text: &str) -> Vec<f64> {
+pub(super) fn numbers(text: &str) -> Vec<f64> {
     text.split_whitespace().map(|word| word.parse().unwrap()).collect()
 }
 

@@ -14,3 +14,4 @@ mod msh;
 mod plot;
 mod processes;
 mod writers;
+mod zones;

@@ -80,6 +80,7 @@ fn section(bytes: &[u8]) {
         trailing_edge: TrailingEdge::AsGiven,
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 15.0,
+        corners_deg: None,
     };
     // The wall takes many times as long as the reading: one in sixteen.
     if bytes.len().is_multiple_of(16)

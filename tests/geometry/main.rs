@@ -3,9 +3,11 @@
 #![allow(clippy::float_cmp)] // Where numbers are compared, exactness is the fact shown.
 #![allow(clippy::unreadable_literal)] // Reference values stand as they were printed.
 
+mod corners;
 mod dialects;
 mod naca;
 mod normals;
+mod offset;
 mod polygon;
 mod reader;
 mod refusals;

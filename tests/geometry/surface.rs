@@ -15,6 +15,7 @@ fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSetting
         trailing_edge,
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 180.0,
+        corners_deg: None,
     }
 }
 

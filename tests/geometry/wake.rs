@@ -13,6 +13,7 @@ fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPo
         trailing_edge,
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 180.0,
+        corners_deg: None,
     };
     distribute(airfoil, &settings).unwrap()
 }

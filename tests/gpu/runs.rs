@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gridgen::case::Case;
+use gridgen::case::{Case, CaseFile};
 use gridgen::error::Error;
 use gridgen::generate::{
     BackendChoice, BatchObserver, BatchOptions, BatchResult, GridResult, Progress, RunOptions, run,
@@ -91,7 +91,7 @@ impl BatchObserver for Nobody {
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_batch_with_more_jobs_than_gpus_ends() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: Vec<Case> = (0..20).map(|k| case(&(2408 + k).to_string())).collect();
+    let cases: Vec<CaseFile> = (0..20).map(|k| case(&(2408 + k).to_string()).into()).collect();
     let options = BatchOptions { run: options(folder.path(), &[0, 1]), jobs: 4 };
 
     let results = run_batch(&cases, &options, &Nobody);
@@ -100,10 +100,10 @@ fn a_batch_with_more_jobs_than_gpus_ends() {
         assert!(
             matches!(result, BatchResult::Run(summary) if summary.verdict.is_good()),
             "{}: {result:?}",
-            case.name
+            case.name()
         );
         let report =
-            fs::read_to_string(folder.path().join(&case.name).join("report.json")).unwrap();
-        assert!(report.contains("\"cuda (") && !report.contains("2 ×"), "{}", case.name);
+            fs::read_to_string(folder.path().join(case.name()).join("report.json")).unwrap();
+        assert!(report.contains("\"cuda (") && !report.contains("2 ×"), "{}", case.name());
     }
 }

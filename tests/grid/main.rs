@@ -10,4 +10,7 @@ mod golden;
 mod half;
 mod initial;
 mod ladder;
+mod near_body;
+mod overset;
 mod quality;
+mod rigging;

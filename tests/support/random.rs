@@ -17,6 +17,11 @@ impl Random {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
+    /// The next number, uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        0.5 * (1.0 + self.symmetric())
+    }
+
     /// `n` numbers, uniform in [−1, 1).
     pub fn vector(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.symmetric()).collect()

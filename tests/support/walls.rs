@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 use gridgen::geometry::open_normals;
-use gridgen::grid::initial::{InitialGrid, InitialSettings, Method, Outline, build};
+use gridgen::grid::initial::{InitialGrid, InitialSettings, Method, Outer, Outline, build};
 use gridgen::grid::{Seam, Topology};
 
 /// Points of a closed wall, clockwise from the trailing edge, with outward normals. The last
@@ -98,7 +98,7 @@ impl WallPoints {
             y: &self.y,
             normals: &self.normals,
             layers: &layers,
-            far_field: FAR_FIELD,
+            outer: Outer::Circle(FAR_FIELD),
             topology: self.topology,
         };
         build(&outline, &self.settings(method))

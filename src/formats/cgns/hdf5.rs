@@ -12,6 +12,7 @@
 //! <https://cgns.org/standard/FMM/hdf5.html>.
 
 use crate::files::sink::Sink;
+use std::borrow::Cow;
 use std::io;
 
 /// An address that leads nowhere.
@@ -113,7 +114,7 @@ impl<'a> Array<'a> {
 
 /// A node of a CGNS tree.
 pub(super) struct Node<'a> {
-    name: &'static str,
+    name: Cow<'static, str>,
     label: &'static str,
     /// Its type: that of its data, if it has any.
     kind: &'static str,
@@ -123,8 +124,8 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn new(name: &'static str, label: &'static str) -> Self {
-        Self { name, label, kind: "MT", arrays: Vec::new(), children: Vec::new() }
+    pub(super) fn new(name: impl Into<Cow<'static, str>>, label: &'static str) -> Self {
+        Self { name: name.into(), label, kind: "MT", arrays: Vec::new(), children: Vec::new() }
     }
 
     pub(super) fn with(self, data: Array<'a>) -> Self {
@@ -156,13 +157,13 @@ impl<'a> Node<'a> {
         let flags = (Number::I4.message(), dataspace(&[1]), 1_i32.to_le_bytes().to_vec());
         let mut messages = vec![link_info(addresses.len()), (GROUP_INFO, vec![0, 0])];
         messages.extend([
-            attribute("name", string(self.name, NAME_BYTES)),
+            attribute("name", string(&self.name, NAME_BYTES)),
             attribute("label", string(self.label, NAME_BYTES)),
             attribute("type", string(self.kind, 3)),
             attribute("flags", flags),
         ]);
         let arrays = self.arrays.iter().map(|(name, _)| *name);
-        let names = arrays.chain(self.children.iter().map(|child| child.name));
+        let names = arrays.chain(self.children.iter().map(|child| &*child.name));
         let links = names.zip(addresses).enumerate();
         messages.extend(links.map(|(order, (name, &at))| link(name, order, at)));
         object_header(&messages)

@@ -1,4 +1,5 @@
-//! CGNS files, `.cgns`: one structured zone with named boundaries and one-to-one connectivity.
+//! CGNS files, `.cgns`: one structured zone, or those of several elements, with named boundaries and one-to-one
+//! connectivity.
 //!
 //! Source: "CGNS Standard Interface Data Structures", <https://cgns.org/standard/SIDS>.
 
@@ -8,10 +9,12 @@ use std::io;
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::mesh::{Limits, Sides, Span, count, share_of_lines};
+use super::zones::{Zones, ZonesContents, ZonesFile};
 use super::{Contents, Format, MeshFile};
 use crate::files::pieces;
 use crate::files::sink::Sink;
 use crate::grid::{Slab, Topology};
+use crate::overset::{Rim, Zone};
 
 pub(super) const FORMAT: Format = Format {
     name: "cgns",
@@ -27,6 +30,17 @@ pub(super) const FORMAT: Format = Format {
         limits: Limits::of(16),
         contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
     }],
+    zones: Zones::Files {
+        together: &[ZonesFile {
+            names: ["mesh.cgns", "mesh.failed.cgns"],
+            description: "CGNS in HDF5, a structured zone for each element and the background, three-dimensional, with \
+                          `BCOverset` on outer boundaries, as ADflow reads it",
+            dimensions: None,
+            limits: Limits::of(24),
+            contents: ZonesContents::File(|out, m, _| write_zones_to(out, m.zones, m.span)),
+        }],
+        each: false,
+    },
     convert: None,
     reader: None,
 };
@@ -39,6 +53,8 @@ const ZONE: &str = "grid";
 const AIRFOIL: (&str, &str) = ("airfoil", "BCWallViscous");
 const FAR_FIELD: (&str, &str) = ("farfield", "BCFarfield");
 const SYMMETRY: (&str, &str) = ("symmetry", "BCSymmetryPlane");
+/// The outer boundary of a zone that takes its values from others.
+const OVERSET: (&str, &str) = ("overset", "UserDefined");
 /// The sides of half an extruded grid, whose plane has that name already.
 const BACK: (&str, &str) = ("back", "BCSymmetryPlane");
 const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
@@ -60,7 +76,7 @@ pub fn write_to<'g>(
     };
     let mut below = vec![
         Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional"),
-        zone(slab, span),
+        zone_node(slab, span, Style::Single),
         family(AIRFOIL),
         family(FAR_FIELD),
     ];
@@ -79,12 +95,87 @@ pub fn write_to<'g>(
     )
 }
 
-fn zone(slab: Slab<'_>, span: Option<Span>) -> Node<'_> {
+/// Writes the zones of an overset mesh, for flow solvers that cut the holes: three-dimensional, a plane one as one
+/// cell over the span between planes of symmetry. Every face of a zone has a boundary condition or a connection.
+///
+/// Zones are named `flap.00001`, as keys of ADflow's `oversetPriority`. A wall has the condition `BCWallViscous`
+/// itself, beside the family of its element, by which forces are told apart. An outer boundary that takes its
+/// values from other zones is `UserDefined` with the one `UserDefinedData_t` child `BCOverset`. Source:
+/// `readCGNSGrid.F90` of ADflow, <https://github.com/mdolab/adflow>.
+pub fn write_zones_to(
+    out: &mut impl Sink,
+    zones: &[Zone<'_>],
+    span: Option<Span>,
+) -> io::Result<()> {
+    let span = span.unwrap_or(Span::ONE);
+    let family = |name: &str, condition: &str| {
+        let condition = Node::new("FamilyBC", "FamilyBC_t").text(condition);
+        Node::new(name.to_owned(), "Family_t").above([condition])
+    };
+    let mut below =
+        vec![Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional")];
+    below.extend(
+        zones.iter().map(|zone| zone_node(zone.grid.into(), Some(span), Style::Overset(*zone))),
+    );
+    below.extend(
+        zones.iter().filter(|zone| zone.has_wall()).map(|zone| family(zone.name, AIRFOIL.1)),
+    );
+    below.push(family(OVERSET.0, OVERSET.1).above([overset_mark()]));
+    below.push(family(FAR_FIELD.0, FAR_FIELD.1));
+    if span.sides == Sides::Symmetry {
+        below.push(family(SYMMETRY.0, SYMMETRY.1));
+    }
+    let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[3; 2]).above(below);
+    hdf5::write(
+        out,
+        vec![Node::new("CGNSLibraryVersion", "CGNSLibraryVersion_t").singles(&[VERSION]), base],
+    )
+}
+
+/// What says of a boundary that it takes its values from other zones.
+fn overset_mark() -> Node<'static> {
+    Node::new("BCOverset", "UserDefinedData_t")
+}
+
+/// How zones and boundaries are named, and where their conditions stand.
+#[derive(Clone, Copy)]
+enum Style<'a> {
+    /// One zone: conditions stand with the families, where all readers look for them.
+    Single,
+    /// A zone of an overset mesh: conditions stand with the boundaries, too.
+    Overset(Zone<'a>),
+}
+
+impl Style<'_> {
+    fn zone(self) -> String {
+        match self {
+            Self::Single => ZONE.to_owned(),
+            Self::Overset(zone) => [zone.name, ".00001"].concat(),
+        }
+    }
+
+    /// Name, family and condition of the wall.
+    fn wall(&self) -> (&str, &str) {
+        match self {
+            Self::Single => AIRFOIL,
+            Self::Overset(zone) => (zone.name, AIRFOIL.1),
+        }
+    }
+
+    fn outer(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Overset(Zone { rim: Rim::Overset, .. }) => OVERSET,
+            _ => FAR_FIELD,
+        }
+    }
+}
+
+fn zone_node<'a>(slab: Slab<'a>, span: Option<Span>, style: Style<'a>) -> Node<'a> {
     let size = [slab.ni(), slab.nj(), count(span)].map(index);
-    let block = Block { slab, span, size };
+    let block = Block { slab, span, size, style };
     let (size, none) = (block.size(), [0; 3]);
     let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
-    Node::new(ZONE, "Zone_t")
+    Node::new(style.zone(), "Zone_t")
         .integers(vec![3, size.len()], &[size, &cells, &none[..size.len()]].concat())
         .above([
             Node::new("ZoneType", "ZoneType_t").text("Structured"),
@@ -118,6 +209,7 @@ struct Block<'a> {
     span: Option<Span>,
     /// Points in i, j and k.
     size: [i32; 3],
+    style: Style<'a>,
 }
 
 impl<'a> Block<'a> {
@@ -178,22 +270,33 @@ impl<'a> Block<'a> {
     fn boundaries(&self) -> Vec<Node<'a>> {
         let [ni, nj, nk] = self.size;
         let at = |direction, index| self.points(Some((direction, index)));
-        // The condition stands with the family, where all readers look for it.
-        let boundary = |name: &'static str, (family, _): (&str, &str), part| {
-            Node::new(name, "BC_t").text("FamilySpecified").above([
+        let boundary = |name: &str, (family, condition): (&str, &str), part| {
+            let condition = match self.style {
+                Style::Single => "FamilySpecified",
+                Style::Overset(_) => condition,
+            };
+            let boundary = Node::new(name.to_owned(), "BC_t").text(condition).above([
                 self.range("PointRange", part),
                 Node::new("FamilyName", "FamilyName_t").text(family),
-            ])
+            ]);
+            if family == OVERSET.0 { boundary.above([overset_mark()]) } else { boundary }
         };
         let wall = self.slab.topology().wall(self.slab.ni());
         let [_, j, k] = at(1, 1);
         let body = [[index(*wall.start()) + 1, index(*wall.end()) + 1], j, k];
-        let mut boundaries =
-            vec![boundary("airfoil", AIRFOIL, body), boundary("farfield", FAR_FIELD, at(1, nj))];
+        let (wall, outer) = (self.style.wall(), self.style.outer());
+        let mut boundaries = Vec::new();
+        if self.slab.topology() == Topology::Rectangle {
+            boundaries.push(boundary("farfield_below", outer, at(1, 1)));
+        } else {
+            boundaries.push(boundary(wall.0, wall, body));
+        }
+        boundaries.push(boundary(outer.0, outer, at(1, nj)));
         let ends = match self.slab.topology() {
             Topology::O(_) => None,
             Topology::C { .. } => Some((["outflow_first", "outflow_last"], FAR_FIELD)),
             Topology::Half(_) => Some((["symmetry_first", "symmetry_last"], SYMMETRY)),
+            Topology::Rectangle => Some((["farfield_first", "farfield_last"], FAR_FIELD)),
         };
         if let Some((names, family)) = ends {
             let sides = names.into_iter().zip([1, ni]);
@@ -215,7 +318,7 @@ impl<'a> Block<'a> {
         let ([ni, _, nk], directions) = (self.size, self.size().len());
         let at = |direction, index| self.points(Some((direction, index)));
         let connection = |name: &'static str, from, to, transform: [i32; 3]| {
-            Node::new(name, "GridConnectivity1to1_t").text(ZONE).above([
+            Node::new(name, "GridConnectivity1to1_t").text(&self.style.zone()).above([
                 self.range("PointRange", from),
                 self.range("PointRangeDonor", to),
                 Node::new("Transform", "\"int[IndexDimension]\"")
@@ -238,7 +341,7 @@ impl<'a> Block<'a> {
                 connections.push(connection("cut_first", first, to_last, [-1, -2, 3]));
                 connections.push(connection("cut_last", last, to_first, [-1, -2, 3]));
             }
-            Topology::Half(_) => {}
+            Topology::Half(_) | Topology::Rectangle => {}
         }
         if let Some(span) = self.span.filter(|span| span.sides == Sides::Periodic) {
             let (first, last) = (at(2, 1), at(2, nk));

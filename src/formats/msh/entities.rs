@@ -70,14 +70,17 @@ impl<'a> Model<'a> {
                 vec![(body, None), (outer, Some([1, 0])), ([first, last].concat(), Some([0, 1]))],
                 ["airfoil", "farfield", "outflow", ""],
             ),
-            Topology::Half(_) => (
+            Topology::Half(_) | Topology::Rectangle => (
                 vec![
                     (body, Some([0, 1])),
                     (outer, Some([2, 3])),
                     (last, Some([1, 2])),
                     (first, Some([3, 0])),
                 ],
-                ["airfoil", "farfield", "symmetry", "symmetry"],
+                match grid.topology {
+                    Topology::Rectangle => ["farfield"; 4],
+                    _ => ["airfoil", "farfield", "symmetry", "symmetry"],
+                },
             ),
         };
         let corner = |i, j| plane.node(i, j);
@@ -85,7 +88,9 @@ impl<'a> Model<'a> {
         let points = match grid.topology {
             Topology::O(_) => Vec::new(),
             Topology::C { .. } => vec![corner(0, j), corner(i, j)],
-            Topology::Half(_) => vec![corner(0, 0), corner(i, 0), corner(i, j), corner(0, j)],
+            Topology::Half(_) | Topology::Rectangle => {
+                vec![corner(0, 0), corner(i, 0), corner(i, j), corner(0, j)]
+            }
         };
         let mut is_inner = vec![true; plane.nodes()];
         let curves: Vec<Curve> = around

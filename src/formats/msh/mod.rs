@@ -14,6 +14,7 @@ use std::path::Path;
 
 use self::entities::{Elements, Model};
 use super::mesh::{Limits, Span};
+use super::zones::Zones;
 use super::{Contents, Converted, Format, MeshData, MeshFile};
 use crate::files::sink::Sink;
 use crate::files::{IoError, WriteFault, atomic, pieces};
@@ -34,6 +35,7 @@ pub(super) const FORMAT: Format = Format {
         limits: Limits::of(8),
         contents: Contents::File(|out, m| write_to(out, m.grid, m.span, m.settings.curved_order)),
     }],
+    zones: Zones::Refused("programs that read Gmsh meshes have no overset method"),
     convert: Some(convert),
     reader: None,
 };

@@ -12,6 +12,7 @@ use crate::files::sink::Sink;
 use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{Side, Welded};
 use crate::grid::Slab;
+use crate::overset::{Rim, Zone};
 
 /// A file of the mesh: its path in the case, its class, and what writes its contents.
 pub(super) type Part =
@@ -35,6 +36,13 @@ pub(super) const PARTS: [Part; 5] = [
     ("constant/polyMesh/boundary", "polyBoundaryMesh", |mesh, out| mesh.write_boundary(out)),
 ];
 
+/// The cells of each zone, in addition.
+pub(super) const CELL_ZONES: Part =
+    ("constant/polyMesh/cellZones", "regIOobject", |mesh, out| mesh.write_zones(out));
+
+/// The name of the patch whose cells take their values from other zones.
+pub(super) const OVERSET: &str = "overset";
+
 /// A polygon with the cells on both sides; that of an outer face has no neighbour and repeats its owner.
 struct Face {
     points: [usize; 4],
@@ -42,65 +50,123 @@ struct Face {
     neighbour: usize,
 }
 
-/// The grid in layers of cells over the span; points and cells of a layer follow those of the layer
-/// before.
+/// Zones in layers of cells over the span; points and cells of a layer follow those of the layer before, those of
+/// a zone those of the zone before.
 pub(super) struct Mesh<'a> {
-    plane: Welded<'a>,
+    zones: Vec<ZonePart<'a>>,
     span: Span,
     inner_faces: usize,
     /// In the order of their faces.
     patches: Vec<Patch>,
 }
 
+/// A zone, and the numbers of its first point and its first cell.
+struct ZonePart<'a> {
+    name: &'a str,
+    plane: Welded<'a>,
+    first_point: usize,
+    first_cell: usize,
+}
+
 struct Patch {
-    name: &'static str,
+    name: String,
     /// Its type, and what else it needs.
     kind: &'static str,
-    count: usize,
-    faces: Faces,
+    /// By zone.
+    faces: Vec<(usize, Faces)>,
 }
 
 enum Faces {
     /// Those over sides of the plane, layer by layer.
     Sides(Vec<Side>),
-    /// Those at the ends of the span from this one on: the cells at its back, then those in front.
-    Ends(usize),
+    /// So many of those at the ends of the span, from this one on: the cells at its back, then those in front.
+    Ends { first: usize, count: usize },
 }
 
 impl<'a> Mesh<'a> {
     /// The mesh of a grid; that of a plane grid has one layer and empty ends.
     pub(super) fn new(slab: Slab<'a>, span: Option<Span>) -> Self {
-        let (plane, sides) = (Welded::new(slab), span.map(|span| span.sides));
+        let plane = Welded::new(slab);
+        let kinds = ["wall;", "patch;", "symmetryPlane;"];
+        let rims = plane.rims().into_iter().zip(kinds).map(|((name, sides), kind)| Patch {
+            name: name.to_owned(),
+            kind,
+            faces: vec![(0, Faces::Sides(sides))],
+        });
+        let rims = rims.collect();
+        Self::of([("", plane)], rims, span)
+    }
+
+    /// The mesh of the zones of an overset mesh. The patch of their rims comes first, as OpenFOAM wants it, then
+    /// the wall of each element, by its name, and the far field.
+    pub(super) fn of_zones(zones: &[Zone<'a>], span: Option<Span>) -> Self {
+        let planes = || zones.iter().map(|zone| (zone.name, Welded::new(zone.grid.into())));
+        let (mut rim, mut far, mut patches) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, (zone, (name, plane))) in zones.iter().zip(planes()).enumerate() {
+            for (k, (_, sides)) in plane.rims().into_iter().enumerate() {
+                let faces = (number, Faces::Sides(sides));
+                match (k, zone.rim) {
+                    (0, _) if zone.has_wall() => {
+                        patches.push(Patch {
+                            name: name.to_owned(),
+                            kind: "wall;",
+                            faces: vec![faces],
+                        });
+                    }
+                    (0, _) => {}
+                    (_, Rim::Overset) => rim.push(faces),
+                    (_, Rim::FarField) => far.push(faces),
+                }
+            }
+        }
+        let patch = |name: &str, kind, faces| Patch { name: name.to_owned(), kind, faces };
+        patches.insert(0, patch(OVERSET, "overset;", rim));
+        patches.push(patch("farfield", "patch;", far));
+        Self::of(planes(), patches, span)
+    }
+
+    fn of(
+        planes: impl IntoIterator<Item = (&'a str, Welded<'a>)>,
+        mut patches: Vec<Patch>,
+        span: Option<Span>,
+    ) -> Self {
+        let sides = span.map(|span| span.sides);
         let span = span.unwrap_or(Span::ONE);
-        let cells = plane.cells();
-        let end = |name, kind, first, count| Patch { name, kind, count, faces: Faces::Ends(first) };
-        let ends = match sides {
-            None => vec![end("frontAndBack", "empty;", 0, 2 * cells)],
+        let (mut zones, mut points, mut cells): (Vec<ZonePart<'_>>, _, _) = (Vec::new(), 0, 0);
+        for (name, plane) in planes {
+            let (nodes, own) = (plane.nodes() * span.planes(), plane.cells() * span.cells);
+            zones.push(ZonePart { name, plane, first_point: points, first_cell: cells });
+            (points, cells) = (points + nodes, cells + own);
+        }
+        // Of four sides of each cell those inside are shared by two.
+        let outside: usize = patches.iter().map(|patch| patch.count(1)).sum();
+        let plane_cells: usize = zones.iter().map(|zone| zone.plane.cells()).sum();
+        let inner_faces =
+            span.cells * ((4 * plane_cells - outside) / 2) + (span.cells - 1) * plane_cells;
+        let ends = |name: &str, kind, part: fn(usize) -> [usize; 2]| {
+            let of_zone = |(number, zone): (usize, &ZonePart<'_>)| {
+                let [first, count] = part(zone.plane.cells());
+                (number, Faces::Ends { first, count })
+            };
+            let faces = zones.iter().enumerate().map(of_zone).collect();
+            Patch { name: name.to_owned(), kind, faces }
+        };
+        match sides {
+            None => patches.push(ends("frontAndBack", "empty;", |cells| [0, 2 * cells])),
             Some(sides) => {
                 let [back, front] = match sides {
                     Sides::Symmetry => ["symmetryPlane;"; 2],
                     Sides::Periodic => [BACK_CYCLIC, FRONT_CYCLIC],
                 };
-                vec![end("back", back, 0, cells), end("front", front, cells, cells)]
+                patches.push(ends("back", back, |cells| [0, cells]));
+                patches.push(ends("front", front, |cells| [cells, cells]));
             }
-        };
-        let rims = plane.rims();
-        // Of four sides of each cell those inside are shared by two.
-        let outside: usize = rims.iter().map(|(_, sides)| sides.len()).sum();
-        let inner_faces = span.cells * ((4 * cells - outside) / 2) + (span.cells - 1) * cells;
-        let kinds = ["wall;", "patch;", "symmetryPlane;"];
-        let rims = rims.into_iter().zip(kinds).map(|((name, sides), kind)| Patch {
-            name,
-            kind,
-            count: sides.len() * span.cells,
-            faces: Faces::Sides(sides),
-        });
-        let patches = rims.chain(ends).collect();
-        Self { plane, span, inner_faces, patches }
+        }
+        Self { zones, span, inner_faces, patches }
     }
 
-    pub(super) fn patches(&self) -> impl Iterator<Item = &'static str> {
-        self.patches.iter().map(|patch| patch.name)
+    pub(super) fn patches(&self) -> impl Iterator<Item = &str> {
+        self.patches.iter().map(|patch| patch.name.as_str())
     }
 
     pub(super) fn write(
@@ -111,7 +177,7 @@ impl<'a> Mesh<'a> {
         writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {class};")?;
         if class == "labelList" {
             // Counts for decomposePar and the like, in the words of OpenFOAM.
-            let (points, cells) = (self.points(), self.plane.cells() * self.span.cells);
+            let (points, cells) = (self.points(), self.cells());
             let (faces, inner) = (self.faces(), self.inner_faces);
             write!(out, "    note \"nPoints:{points}  nCells:{cells}  nFaces:{faces}  ")?;
             writeln!(out, "nInternalFaces:{inner}\";")?;
@@ -122,72 +188,88 @@ impl<'a> Mesh<'a> {
     }
 
     fn points(&self) -> usize {
-        self.plane.nodes() * self.span.planes()
+        self.zones.iter().map(|zone| zone.plane.nodes() * self.span.planes()).sum()
+    }
+
+    /// Cells of all zones.
+    pub(super) fn cells(&self) -> usize {
+        self.zones.iter().map(|zone| self.cells_of(zone)).sum()
+    }
+
+    fn cells_of(&self, zone: &ZonePart<'_>) -> usize {
+        zone.plane.cells() * self.span.cells
+    }
+
+    /// Cells of each zone, in order.
+    pub(super) fn zone_cells(&self) -> impl Iterator<Item = usize> {
+        self.zones.iter().map(|zone| self.cells_of(zone))
     }
 
     fn faces(&self) -> usize {
-        self.inner_faces + self.patches.iter().map(|patch| patch.count).sum::<usize>()
+        let outer = self.patches.iter().map(|patch| patch.count(self.span.cells));
+        self.inner_faces + outer.sum::<usize>()
     }
 
-    /// The inner faces that a cell owns: those to other cells of the layer, and to the next layer over
+    /// The inner faces that a cell of a zone owns: those to other cells of the layer, and to the next layer over
     /// the span, where there is one.
-    fn owned(&self, owner: usize) -> impl Iterator<Item = Face> {
-        let (cells, nodes) = (self.plane.cells(), self.plane.nodes());
-        let (layer, cell) = (owner / cells, owner % cells);
-        let in_layer = self.plane.shared(cell).map(move |(side, other)| Face {
-            points: self.side(side, layer),
+    fn owned(&self, zone: &ZonePart<'_>, cell: usize) -> impl Iterator<Item = Face> {
+        let (cells, nodes) = (zone.plane.cells(), zone.plane.nodes());
+        let (first_point, first_cell) = (zone.first_point, zone.first_cell);
+        let (layer, in_plane) = (cell / cells, cell % cells);
+        let owner = first_cell + cell;
+        let in_layer = zone.plane.shared(in_plane).map(move |(side, other)| Face {
+            points: side_of(zone, side, layer),
             owner,
-            neighbour: layer * cells + other,
+            neighbour: first_cell + layer * cells + other,
         });
         let behind = (layer + 1 < self.span.cells).then(|| Face {
-            points: self.plane.corners(cell).map(|node| node + (layer + 1) * nodes),
+            points: zone
+                .plane
+                .corners(in_plane)
+                .map(|node| first_point + node + (layer + 1) * nodes),
             owner,
             neighbour: owner + cells,
         });
         in_layer.chain(behind)
     }
 
-    /// The k-th of the faces of a patch.
-    fn outer(&self, faces: &Faces, k: usize) -> Face {
-        let (cells, layers) = (self.plane.cells(), self.span.cells);
+    /// The k-th of the faces of a part of a patch.
+    fn outer(&self, zone: &ZonePart<'_>, faces: &Faces, k: usize) -> Face {
+        let (cells, layers) = (zone.plane.cells(), self.span.cells);
         let (points, owner) = match faces {
             Faces::Sides(sides) => {
                 let (layer, side) = (k / sides.len(), sides[k % sides.len()]);
-                (self.side(side, layer), layer * cells + side.cell)
+                (side_of(zone, side, layer), layer * cells + side.cell)
             }
-            Faces::Ends(first) => {
+            Faces::Ends { first, .. } => {
                 let cell = (first + k) % cells;
-                let corners = self.plane.corners(cell);
+                let corners = zone.plane.corners(cell).map(|node| zone.first_point + node);
                 if first + k == cell {
                     // From the same corner as in front: cyclic patches are matched by it.
                     let [a, b, c, d] = corners;
                     ([a, d, c, b], cell)
                 } else {
-                    let points = corners.map(|node| node + layers * self.plane.nodes());
+                    let points = corners.map(|node| node + layers * zone.plane.nodes());
                     (points, (layers - 1) * cells + cell)
                 }
             }
         };
+        let owner = zone.first_cell + owner;
         Face { points, owner, neighbour: owner }
     }
 
-    /// Face over a side of a cell in a layer, seen from outside.
-    fn side(&self, side: Side, layer: usize) -> [usize; 4] {
-        let nodes = self.plane.nodes();
-        let [a, b] = self.plane.ends(side).map(|node| node + layer * nodes);
-        [a, b, b + nodes, a + nodes]
-    }
-
     fn write_points(&self, out: &mut JointFile<'_>) -> io::Result<()> {
-        let own = self.plane.own_nodes();
         writeln!(out, "{}\n(", self.points())?;
-        for z in (0..self.span.planes()).map(|plane| self.span.z(plane)) {
-            out.share(None, &mut |mut out| {
-                pieces::write_lines(&mut out, own.len(), |text, k| {
-                    let [x, y] = self.plane.point(own.start + k);
-                    writeln!(text, "({x:e} {y:e} {z})")
-                })
-            })?;
+        for ZonePart { plane, .. } in &self.zones {
+            let own = plane.own_nodes();
+            for z in (0..self.span.planes()).map(|plane| self.span.z(plane)) {
+                out.share(None, &mut |mut out| {
+                    pieces::write_lines(&mut out, own.len(), |text, k| {
+                        let [x, y] = plane.point(own.start + k);
+                        writeln!(text, "({x:e} {y:e} {z})")
+                    })
+                })?;
+            }
         }
         writeln!(out, ")")
     }
@@ -199,9 +281,12 @@ impl<'a> Mesh<'a> {
     {
         writeln!(out, "{}\n(", self.faces())?;
         self.write_inner(out, &line)?;
-        for Patch { count, faces, .. } in &self.patches {
+        for (zone, faces) in self.patches.iter().flat_map(|patch| &patch.faces) {
+            let (zone, count) = (&self.zones[*zone], faces.count(self.span.cells));
             out.once(&mut |mut out| {
-                pieces::write_lines(&mut out, *count, |text, k| line(text, self.outer(faces, k)))
+                pieces::write_lines(&mut out, count, |text, k| {
+                    line(text, self.outer(zone, faces, k))
+                })
             })?;
         }
         writeln!(out, ")")
@@ -211,9 +296,11 @@ impl<'a> Mesh<'a> {
     where
         F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
     {
-        out.once(&mut |mut out| {
-            pieces::write_lines(&mut out, self.plane.cells() * self.span.cells, |text, cell| {
-                self.owned(cell).try_for_each(|face| line(text, face))
+        self.zones.iter().try_for_each(|zone| {
+            out.once(&mut |mut out| {
+                pieces::write_lines(&mut out, self.cells_of(zone), |text, cell| {
+                    self.owned(zone, cell).try_for_each(|face| line(text, face))
+                })
             })
         })
     }
@@ -221,13 +308,53 @@ impl<'a> Mesh<'a> {
     fn write_boundary(&self, out: &mut JointFile<'_>) -> io::Result<()> {
         writeln!(out, "{}\n(", self.patches.len())?;
         let mut start = self.inner_faces;
-        for Patch { name, kind, count, .. } in &self.patches {
+        for patch in &self.patches {
+            let (Patch { name, kind, .. }, count) = (patch, patch.count(self.span.cells));
             writeln!(out, "    {name}\n    {{\n        type {kind}")?;
             writeln!(out, "        nFaces {count};\n        startFace {start};\n    }}")?;
             start += count;
         }
         writeln!(out, ")")
     }
+
+    fn write_zones(&self, out: &mut JointFile<'_>) -> io::Result<()> {
+        writeln!(out, "{}\n(", self.zones.len())?;
+        for zone in &self.zones {
+            let cells = self.cells_of(zone);
+            writeln!(out, "    {}\n    {{\n        type cellZone;", zone.name)?;
+            writeln!(out, "        cellLabels List<label> {cells}\n(")?;
+            out.once(&mut |mut out| {
+                pieces::write_lines(&mut out, cells, |text, cell| {
+                    writeln!(text, "{}", zone.first_cell + cell)
+                })
+            })?;
+            writeln!(out, ");\n    }}")?;
+        }
+        writeln!(out, ")")
+    }
+}
+
+impl Patch {
+    /// Its faces with so many layers of cells over the span.
+    fn count(&self, layers: usize) -> usize {
+        self.faces.iter().map(|(_, faces)| faces.count(layers)).sum()
+    }
+}
+
+impl Faces {
+    fn count(&self, layers: usize) -> usize {
+        match self {
+            Self::Sides(sides) => sides.len() * layers,
+            Self::Ends { count, .. } => *count,
+        }
+    }
+}
+
+/// Face over a side of a cell in a layer, seen from outside.
+fn side_of(zone: &ZonePart<'_>, side: Side, layer: usize) -> [usize; 4] {
+    let nodes = zone.plane.nodes();
+    let [a, b] = zone.plane.ends(side).map(|node| zone.first_point + node + layer * nodes);
+    [a, b, b + nodes, a + nodes]
 }
 
 /// Types of cyclic patches with what OpenFOAM's blockMesh writes beside them.

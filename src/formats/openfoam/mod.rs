@@ -8,6 +8,7 @@
 
 mod check;
 mod mesh;
+mod overset;
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,6 +17,7 @@ use std::path::Path;
 pub use check::{Measure, Objection, objections, objections_of_all};
 
 use super::mesh::{Limits, Sides, Span};
+use super::zones::{Zones, ZonesContents, ZonesFile};
 use super::{Contents, Converted, Folder, Format, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic, joint};
@@ -78,6 +80,17 @@ pub(super) const FORMAT: Format = Format {
             lacks,
         }),
     }],
+    zones: Zones::Files {
+        together: &[ZonesFile {
+            names: ["openfoam", "openfoam.failed"],
+            description: "folder of an OpenFOAM overset case: `cellZones`, `0/zoneID`, patches `overset`, one for \
+                          each element, `farfield`, and the script `Allrun` that solves it by overSimpleFoam",
+            dimensions: None,
+            limits: Limits { least_bytes: 24, numbers_faces: true },
+            contents: ZonesContents::Folder(overset::make, &overset::PARTS_OF_MESH),
+        }],
+        each: false,
+    },
     convert: Some(|path, m, force| {
         let mut notes = write(path, m.grid, m.span, force)?;
         notes.extend(objections(m.grid.part(), m.span).iter().map(ToString::to_string));
@@ -110,17 +123,22 @@ const SETUP: [(&str, &str); 8] = [
     (SCRIPT, include_str!("case/Allrun")),
 ];
 
+/// What fields say of the patches at the ends of the span.
+fn ends(span: Option<Span>) -> &'static str {
+    match span.map(|span| span.sides) {
+        None => "frontAndBack { type empty; }",
+        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
+        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
+    }
+}
+
 /// What of the texts depends on the grid, and what stands there instead.
 fn choices(
     topology: Topology,
     span: Option<Span>,
     reference: Reference,
 ) -> [(&'static str, String); 4] {
-    let ends = match span.map(|span| span.sides) {
-        None => "frontAndBack { type empty; }",
-        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
-        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
-    };
+    let ends = ends(span);
     let half = matches!(topology, Topology::Half(_));
     let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
     let Reference { length, centre: [x, y] } = reference;
@@ -188,7 +206,8 @@ pub(crate) const RULES: FolderRules =
 
 /// Whether a name below an output folder is that of a file of the set-up, which users edit.
 fn is_setup(name: &str) -> bool {
-    SETUP.iter().any(|(file, _)| ends_with(name, file))
+    let mut files = SETUP.iter().map(|(file, _)| *file).chain(overset::setup());
+    files.any(|file| ends_with(name, file))
 }
 
 /// The folder of the mesh that a file below an output folder belongs to.
@@ -213,7 +232,8 @@ const LARGEST_FIELD: u64 = 1 << 20;
 /// What the fields at the start lack that stay as a user wrote them: the patches of the new mesh in
 /// the folder `case` of `output` that they do not name, one sentence a field.
 fn lacks(output: &Output, case: &str, slab: Slab<'_>, span: Option<Span>) -> Vec<String> {
-    let patches: Vec<&str> = mesh::Mesh::new(slab, span).patches().collect();
+    let mesh = mesh::Mesh::new(slab, span);
+    let patches: Vec<&str> = mesh.patches().collect();
     let start = if case.is_empty() { START.to_owned() } else { [case, "/", START].concat() };
     let Ok(entries) = fs::read_dir(output.root().join(&start)) else { return Vec::new() };
     let mut fields: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();

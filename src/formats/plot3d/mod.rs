@@ -14,14 +14,17 @@ use std::path::Path;
 
 pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 #[doc(hidden)]
-pub use self::write::{Record, write_to};
+pub use self::write::{Record, write_blocks, write_to};
 
 use super::block::Reader;
 use super::mesh::Limits;
+use super::zones::{OversetMesh, Zones, ZonesContents, ZonesFile};
 use super::{Contents, Converted, Format, MeshData, MeshFile, nmf};
 use crate::files::IoError;
 use crate::files::atomic;
+use crate::files::joint::JointFile;
 use crate::files::sink::Sink;
+use crate::grid::Slab;
 
 /// Single precision and two dimensions; as text a number is longer.
 const LIMITS: Limits = Limits::of(8);
@@ -54,6 +57,25 @@ pub(super) const FORMAT: Format = Format {
             contents: Contents::File(|out, m| write(out, m, Dimensions::Two)),
         },
     ],
+    zones: Zones::Files {
+        together: &[
+            ZonesFile {
+                names: ["mesh.p3d", "mesh.failed.p3d"],
+                description: "Plot3D, a block for each zone, two planes z = 0 and z = 1",
+                dimensions: Some(Dimensions::Three),
+                limits: LIMITS,
+                contents: ZonesContents::File(|out, m, _| write_zones(out, m, Dimensions::Three)),
+            },
+            ZonesFile {
+                names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
+                description: "with `plot3d_dimensions = 2`: Plot3D in the plane, a block for each zone",
+                dimensions: Some(Dimensions::Two),
+                limits: LIMITS,
+                contents: ZonesContents::File(|out, m, _| write_zones(out, m, Dimensions::Two)),
+            },
+        ],
+        each: false,
+    },
     convert: Some(convert),
     reader: Some(READER),
 };
@@ -63,6 +85,17 @@ pub(super) const READER: Reader = Reader { begins: None, grid: read::grid };
 
 fn write(out: &mut impl Sink, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
     write_to(out, m.grid, m.span, Flavour { dimensions, ..m.settings.plot3d })
+}
+
+/// Blocks of several zones, with their number before their sizes in any case.
+fn write_zones(
+    out: &mut JointFile<'_>,
+    m: &OversetMesh<'_>,
+    dimensions: Dimensions,
+) -> io::Result<()> {
+    let grids: Vec<Slab<'_>> = m.zones.iter().map(|zone| zone.grid.into()).collect();
+    let flavour = Flavour { dimensions, block_count: true, ..m.settings.plot3d };
+    write_blocks(out, &grids, m.span, flavour)
 }
 
 fn write_map(out: &mut impl Write, m: &MeshData<'_>) -> io::Result<()> {

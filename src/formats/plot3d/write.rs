@@ -27,21 +27,37 @@ pub fn write_to<'g>(
     span: Option<Span>,
     flavour: Flavour,
 ) -> io::Result<()> {
-    let block = Block::new(grid.into(), span.unwrap_or(Span::ONE), flavour);
-    let count = flavour.block_count.then(|| vec![1]);
-    let mut heads = count.iter().chain([&block.size]);
+    write_blocks(out, &[grid.into()], span, flavour)
+}
+
+/// Writes grids as blocks, all sizes before the first block.
+#[doc(hidden)]
+pub fn write_blocks(
+    out: &mut impl Sink,
+    grids: &[Slab<'_>],
+    span: Option<Span>,
+    flavour: Flavour,
+) -> io::Result<()> {
+    let span = span.unwrap_or(Span::ONE);
+    let blocks: Vec<Block<'_>> =
+        grids.iter().map(|&slab| Block::new(slab, span, flavour)).collect();
+    let count = flavour.block_count.then(|| vec![blocks.len()]);
     let marks = match flavour.encoding {
         Encoding::Text => {
+            // A line for each size.
+            let mut heads = count.iter().chain(blocks.iter().map(|block| &block.size));
             heads.try_for_each(|head| {
                 let words: Vec<String> = head.iter().map(usize::to_string).collect();
                 writeln!(out, "{}", words.join(" "))
             })?;
-            return block.write_text(out);
+            return blocks.iter().try_for_each(|block| block.write_text(out));
         }
         Encoding::Stream => None,
         Encoding::Fortran => Some(flavour.byte_order),
     };
-    for head in heads {
+    // A record for all sizes.
+    let sizes: Vec<usize> = blocks.iter().flat_map(|block| block.size.clone()).collect();
+    for head in count.iter().chain([&sizes]) {
         let mut bytes = Vec::new();
         for count in head {
             let count = i32::try_from(*count).map_err(io::Error::other)?;
@@ -49,8 +65,10 @@ pub fn write_to<'g>(
         }
         Record::new(out, marks, bytes.len() as u64, SUBRECORD_BYTES).write_all(&bytes)?;
     }
-    let mut record = Record::new(out, marks, block.bytes(), SUBRECORD_BYTES);
-    block.write_numbers(&mut record)
+    blocks.iter().try_for_each(|block| {
+        let mut record = Record::new(out, marks, block.bytes(), SUBRECORD_BYTES);
+        block.write_numbers(&mut record)
+    })
 }
 
 /// What is written, and how.

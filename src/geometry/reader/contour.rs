@@ -127,7 +127,7 @@ impl Frame {
 }
 
 /// Smallest and largest x (`c` = 0) or y (1).
-fn extent(rows: &[Row], c: usize) -> [f64; 2] {
+pub(super) fn extent(rows: &[Row], c: usize) -> [f64; 2] {
     let values = || rows.iter().map(|row| row.at[c]);
     [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
 }

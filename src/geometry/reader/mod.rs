@@ -49,6 +49,22 @@ pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, Geomet
     Ok(Airfoil { name, points, notes })
 }
 
+/// Smallest and largest x of the points in the file at `path`, in its unit: what a section is shifted and scaled
+/// by when it is read.
+///
+/// # Errors
+/// As [`airfoil_from_file`].
+pub(crate) fn extent_of_file(path: &Path) -> Result<[f64; 2], GeometryError> {
+    let extent = |table: Table, _: &mut _| Ok(contour::extent(&table.rows, 0));
+    read(path, bytes_of(path)?, extent).map(|(_, extent, _)| extent)
+}
+
+/// The same of points in the order of a file.
+pub(crate) fn extent_of_points(points: &[[f64; 2]]) -> [f64; 2] {
+    let rows: Vec<Row> = points.iter().map(|&at| Row { line: 0, at }).collect();
+    contour::extent(&rows, 0)
+}
+
 /// The airfoil of points in the order of a file, taken as [`airfoil_from_file`] takes those of its lines.
 ///
 /// # Errors

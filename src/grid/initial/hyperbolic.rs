@@ -35,7 +35,9 @@ impl Scheme {
             Topology::O(_) | Topology::Half(_) => {
                 Self { closed: true, implicit: 1.0, step_limit: 3.0 }
             }
-            Topology::C { .. } => Self { closed: false, implicit: 2.0, step_limit: 10.0 },
+            Topology::C { .. } | Topology::Rectangle => {
+                Self { closed: false, implicit: 2.0, step_limit: 10.0 }
+            }
         }
     }
 }

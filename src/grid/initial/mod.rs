@@ -5,9 +5,10 @@ pub mod hyperbolic;
 mod normal;
 mod outline;
 
-pub use outline::Outline;
 #[doc(hidden)] // For tests.
 pub use outline::first_heights;
+pub(crate) use outline::ways;
+pub use outline::{Outer, Outline};
 
 use super::quality::folds;
 use super::{Grid, arc_length};
@@ -45,7 +46,7 @@ pub struct InitialSettings {
 /// An initial grid and how it came about.
 #[derive(Debug, Clone)]
 pub struct InitialGrid<G = Grid> {
-    /// The grid; its outer line lies on the far field.
+    /// The grid; its last points lie on the outer line.
     pub grid: G,
     /// Construction that made it, after fall-backs.
     pub method: Method,
@@ -104,7 +105,7 @@ pub(crate) fn build_with<G, E>(
 /// Layers of marched points, the distinct points of each line, the wall first.
 pub(crate) type Layers = Vec<Vec<[f64; 2]>>;
 
-/// The marched layers as a grid whose outer line lies on the far field exactly: every line is
+/// The marched layers as a grid whose last points lie on the outer line exactly: every line is
 /// moved by (s/s_end)² times the way from its last point there.
 pub(crate) fn grid_of(layers: Layers, outline: &Outline) -> Grid {
     let ni = outline.x.len();
@@ -120,8 +121,8 @@ pub(crate) fn grid_of(layers: Layers, outline: &Outline) -> Grid {
     let arc = arc_length(&grid);
     let end = grid.x.len() - ni;
     let lengths = &arc[end..];
-    let moves: Vec<[f64; 2]> =
-        (end..grid.x.len()).map(|k| outline::way(outline, [grid.x[k], grid.y[k]])).collect();
+    let last: Vec<[f64; 2]> = (end..grid.x.len()).map(|k| [grid.x[k], grid.y[k]]).collect();
+    let moves = outline::ways(outline, &last);
     let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
     rows.zip(arc.par_chunks(ni)).for_each(|((x, y), arc)| {
         for i in 0..ni {

@@ -1,6 +1,8 @@
 //! The fixed data of an initial grid: the wall, the layers, the heights of the first cells and the outer
 //! line.
 
+use crate::geometry::OffsetLine;
+use crate::geometry::vector::{along, difference};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
 
 /// The fixed data of an initial grid.
@@ -14,11 +16,20 @@ pub struct Outline<'a> {
     pub normals: &'a [[f64; 2]],
     /// Distance of each layer from the wall, rising from 0, in chords.
     pub layers: &'a [f64],
-    /// Radius of the outer circle about (0.5, 0), in chords. On a C-grid the half circle ahead of
-    /// x = 0.5 is continued by straight lines to the outflow.
-    pub far_field: f64,
+    /// The outer line.
+    pub outer: Outer<'a>,
     /// Logical shape of the grid.
     pub topology: Topology,
+}
+
+/// The outer line of a grid.
+#[derive(Debug, Clone, Copy)]
+pub enum Outer<'a> {
+    /// The circle of this radius about (0.5, 0), in chords. On a C-grid the half of it ahead of x = 0.5 is
+    /// continued by straight lines to the outflow.
+    Circle(f64),
+    /// A line at a constant distance from the wall, of a grid that closes.
+    Offset(&'a OffsetLine),
 }
 
 /// Distance from the wall, in chords, beyond which lines whose first cells are higher than others
@@ -48,7 +59,8 @@ impl Outline<'_> {
     pub(crate) fn splay(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
         let tallest = self.extra_heights().into_iter().fold(0.0, f64::max);
-        let distance = SPLAY_DISTANCE.min(SPLAY_SHARE * self.far_field * base / tallest);
+        let far_field = self.layers[self.layers.len() - 1];
+        let distance = SPLAY_DISTANCE.min(SPLAY_SHARE * far_field * base / tallest);
         let weight = |s: &f64| s / base * ((distance + base) / (distance + s));
         self.layers.iter().map(weight).collect()
     }
@@ -93,22 +105,49 @@ pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) 
     (0..ni).map(height).collect()
 }
 
-/// The way from a point to the far field: to the circle along the polar angle; on a C-grid behind
-/// the circle's centre straight up or down to the lines that continue it.
-pub(super) fn way(outline: &Outline, [x, y]: [f64; 2]) -> [f64; 2] {
-    let ([cx, cy], radius) = (FAR_FIELD_CENTRE, outline.far_field);
-    if !outline.topology.closed() && x >= cx {
+/// The ways from the last points of a march to the outer line: to the circle along the polar angle, on a
+/// C-grid behind the circle's centre straight up or down to the lines that continue it; to the nearest point of
+/// an offset line.
+pub(crate) fn ways(outline: &Outline, points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    match outline.outer {
+        Outer::Circle(radius) => {
+            points.iter().map(|&point| way(outline.topology, radius, point)).collect()
+        }
+        Outer::Offset(line) => {
+            let line = line.projection();
+            points.iter().map(|&point| difference(line.nearest(point), point)).collect()
+        }
+    }
+}
+
+fn way(topology: Topology, radius: f64, [x, y]: [f64; 2]) -> [f64; 2] {
+    let [cx, cy] = FAR_FIELD_CENTRE;
+    if !topology.closed() && x >= cx {
         return [0.0, (radius + cy).copysign(y) - y];
     }
     let scale = radius / (x - cx).hypot(y - cy);
     [(x - cx) * scale + cx - x, (y - cy) * scale + cy - y]
 }
 
-/// Point i of an outer line that is spaced without regard to a march: equal angles on a circle. On
-/// a C-grid the points of the wake lie above and below those of the cut, the others at equal steps
-/// on the line from there around the nose.
-fn spaced(outline: &Outline, i: usize) -> [f64; 2] {
-    let ([cx, cy], radius, ni) = (FAR_FIELD_CENTRE, outline.far_field, outline.x.len());
+/// The points of an outer line that is spaced without regard to a march: equal angles on a circle, equal
+/// lengths on an offset line from ahead of the first point. On a C-grid the points of the wake lie above and
+/// below those of the cut, the others at equal steps on the line from there around the nose.
+fn spaced(outline: &Outline) -> Vec<[f64; 2]> {
+    let ni = outline.x.len();
+    match outline.outer {
+        Outer::Circle(radius) => (0..ni).map(|i| spaced_on_circle(outline, radius, i)).collect(),
+        Outer::Offset(line) => {
+            let distance = outline.layers[outline.layers.len() - 1];
+            let first = along([outline.x[0], outline.y[0]], outline.normals[0], distance);
+            let start = line.projection().share(first);
+            let share = |i: usize| start + (i % (ni - 1)) as f64 / (ni - 1) as f64;
+            (0..ni).map(|i| line.point(share(i))).collect()
+        }
+    }
+}
+
+fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
+    let ([cx, cy], ni) = (FAR_FIELD_CENTRE, outline.x.len());
     let wake = match outline.topology {
         // Half a grid is cut from a whole one.
         Topology::O(_) | Topology::Half(_) => {
@@ -118,6 +157,7 @@ fn spaced(outline: &Outline, i: usize) -> [f64; 2] {
             return [cx + radius * cos, cy + radius * sin];
         }
         Topology::C { wake } => wake,
+        Topology::Rectangle => 0,
     };
     if i <= wake || i >= ni - 1 - wake {
         return [outline.x[i], if 2 * i < ni { cy - radius } else { cy + radius }];
@@ -147,10 +187,11 @@ pub(super) fn interpolate(outline: &Outline) -> Grid {
     let nj = outline.layers.len();
     let end = outline.layers[nj - 1];
     let mut grid = Grid::new(outline.topology, ni, nj);
+    let line = spaced(outline);
     for (j, layer) in outline.layers.iter().enumerate() {
         let s = layer / end;
         for i in 0..ni {
-            let outer = spaced(outline, i);
+            let outer = line[i];
             let k = grid.index(i, j);
             grid.x[k] = (1.0 - s) * outline.x[i] + s * outer[0];
             grid.y[k] = (1.0 - s) * outline.y[i] + s * outer[1];

@@ -24,7 +24,7 @@ pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
 pub(crate) fn fill_nonorthogonality(slab: &Slab<'_>, j: usize, row: &mut [f64]) {
     let (closed, wake) = match slab.topology() {
         Topology::O(_) => (true, 0),
-        Topology::Half(_) => (false, 0),
+        Topology::Half(_) | Topology::Rectangle => (false, 0),
         Topology::C { wake } => (false, wake),
     };
     let columns = slab.ni() - 1;

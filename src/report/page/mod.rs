@@ -3,6 +3,8 @@
 //! Pictures are drawn into the page as SVG. Their colours are exchanged by the page's style on a
 //! dark ground, so that there is one set of pictures for both.
 
+pub(crate) mod overset;
+
 use std::io::Write;
 use std::path::Path;
 

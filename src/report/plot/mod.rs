@@ -3,6 +3,7 @@
 pub mod axes;
 pub mod clip;
 mod figures;
+mod overset;
 mod picture;
 pub mod quality;
 pub mod raster;
@@ -12,6 +13,7 @@ mod xy;
 use plotters::prelude::RGBColor;
 
 pub use self::figures::Figures;
+pub use self::overset::OversetPictures;
 pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;
 pub use self::quality::histogram;
@@ -32,10 +34,14 @@ mod palette {
     pub(super) const WALL: RGBColor = RGBColor(208, 50, 38);
     pub(super) const FOLDED: RGBColor = RGBColor(255, 140, 0);
     pub(super) const LINEAR: RGBColor = RGBColor(104, 152, 200);
+    pub(super) const BACKGROUND: RGBColor = RGBColor(168, 176, 186);
+    /// Of the elements in turn, the first after [`GRID`].
+    pub(super) const SECOND: RGBColor = RGBColor(28, 122, 84);
+    pub(super) const THIRD: RGBColor = RGBColor(124, 70, 164);
 }
 
 /// The colours of the figures, and those that take their place on a page with a dark ground.
-pub(super) const COLOURS: [(RGBColor, &str); 10] = [
+pub(super) const COLOURS: [(RGBColor, &str); 13] = [
     (palette::PAPER, "#171c23"),
     (palette::TEXT, "#e3e8ef"),
     (palette::LABEL, "#9aa6b5"),
@@ -46,6 +52,9 @@ pub(super) const COLOURS: [(RGBColor, &str); 10] = [
     (palette::WALL, "#ff6b57"),
     (palette::FOLDED, "#ffa640"),
     (palette::LINEAR, "#5d8fc0"),
+    (palette::BACKGROUND, "#4a545f"),
+    (palette::SECOND, "#4cc38a"),
+    (palette::THIRD, "#b98be0"),
 ];
 
 /// A colour as SVG has it.

@@ -89,6 +89,7 @@ impl Artifacts<'_> {
                 Topology::O(_) => "O",
                 Topology::C { .. } => "C",
                 Topology::Half(_) => "Half O",
+                Topology::Rectangle => "Rectangular",
             },
             grid.ni(),
             grid.nj(),

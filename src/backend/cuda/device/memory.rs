@@ -101,6 +101,15 @@ impl<T: bytemuck::Pod> Buffer<T> {
         Ok(host[0])
     }
 
+    /// The last values on the host.
+    pub(crate) fn last(&self, count: usize) -> Result<Vec<T>> {
+        check_length(self.len, count.max(self.len))?;
+        let mut host = vec![T::zeroed(); count];
+        let bytes = bytemuck::cast_slice_mut(&mut host);
+        self.device.download(GRANTED, self.address_of(self.len - count), bytes)?;
+        Ok(host)
+    }
+
     /// All values ← those of another buffer of the same length on the same device.
     pub fn copy_from(&self, other: &Self) -> Result<()> {
         check_length(self.len, other.len)?;

@@ -12,7 +12,7 @@ use crate::backend::cuda::launch::shared::{
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
 use crate::grid::FAR_FIELD_CENTRE;
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
-use crate::grid::initial::{InitialSettings, Outline};
+use crate::grid::initial::{InitialSettings, Outer, Outline, ways};
 
 /// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
 const LINE_THREADS: u32 = 32;
@@ -106,17 +106,31 @@ impl CudaBackend {
                 })?;
             }
         }
-        self.place_layers(&grid, outline.far_field)?;
+        self.place_layers(&grid, outline)?;
         Ok(Some(grid))
     }
 
-    /// Moves every line so that its last point lies on the far field.
-    fn place_layers(&self, grid: &CudaGrid, far_field: f64) -> Result<()> {
+    /// Moves every line so that its last point lies on the outer line. The ways to an offset line, a number of
+    /// points that does not grow with the layers, are found by the host.
+    fn place_layers(&self, grid: &CudaGrid, outline: &Outline) -> Result<()> {
         let Columns { topology, count, .. } = grid.columns;
-        let size = arguments![count as u32, grid.nj as u32, u32::from(!topology.closed())];
-        let [centre_x, centre_y] = FAR_FIELD_CENTRE;
-        let arguments = arguments![size, far_field, centre_x, centre_y, &grid.x, &grid.y];
-        self.launch::<f64>(Source::Initial, "place_layers", line_shape(count), &arguments)
+        let size = arguments![count as u32, grid.nj as u32];
+        match outline.outer {
+            Outer::Circle(radius) => {
+                let open = u32::from(!topology.closed());
+                let [centre_x, centre_y] = FAR_FIELD_CENTRE;
+                let arguments =
+                    arguments![size, open, radius, centre_x, centre_y, &grid.x, &grid.y];
+                self.launch::<f64>(Source::Initial, "place_layers", line_shape(count), &arguments)
+            }
+            Outer::Offset(_) => {
+                let (x, y) = (grid.x.last(count)?, grid.y.last(count)?);
+                let last: Vec<[f64; 2]> = x.into_iter().zip(y).map(|(x, y)| [x, y]).collect();
+                let ways = Buffer::from_host(&self.device, &ways(outline, &last).concat())?;
+                let arguments = arguments![size, &ways, &grid.x, &grid.y];
+                self.launch::<f64>(Source::Initial, "move_layers", line_shape(count), &arguments)
+            }
+        }
     }
 
     /// A grid of the columns that this device keeps of a march, with the wall and the layer next to it.

@@ -1,0 +1,228 @@
+"""Several elements: their overset grids by `make_assembly`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _core
+from ._make import CaseLike, Progress, _flat, _plain, _shown
+from ._results import Verdict
+from ._support import device_list, log_notes, optional_count, path_text, real_array
+from .errors import CaseError, NotConverged
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from ._keys import Keys
+
+__all__ = ["Assembly", "Finding", "Zone", "make_assembly"]
+
+
+class Zone(NamedTuple):
+    """A zone of an overset mesh: the grid of an element, or the background."""
+
+    name: str
+    """Name of the element, or ``"background"``."""
+    x: NDArray[np.float64]
+    """Coordinates x of the nodes, (nj, ni), where the element stands, in the unit of the reference chord."""
+    y: NDArray[np.float64]
+    """Coordinates y of the nodes, as `x`."""
+    overset: bool
+    """Whether its outermost cells take values from other zones; if not, the outer line is the far field."""
+
+
+class Finding(NamedTuple):
+    """What does not fit between the grids of several elements."""
+
+    what: str
+    """A clause with its numbers."""
+    key: str
+    """The key of the case that has to do with it: ``"element.flap.grid.nj"``."""
+    remedy: str
+    """What to do."""
+
+
+class Assembly:
+    """The overset grids that `make_assembly` made, where their elements stand."""
+
+    __slots__ = ("_native", "_report", "_zones")
+
+    _native: _core.NativeAssembly
+    _report: dict[str, Any] | None
+    _zones: dict[str, Zone] | None
+
+    def __init__(self) -> None:
+        message = "an Assembly is what gridgen.make_assembly returns"
+        raise TypeError(message)
+
+    @classmethod
+    def _of(cls, native: _core.NativeAssembly) -> Assembly:
+        assembly = cls.__new__(cls)
+        assembly._native = native
+        assembly._report = assembly._zones = None
+        log_notes(native.notes)
+        return assembly
+
+    def __repr__(self) -> str:
+        names = ", ".join(name for name, _ in self._native.zones())
+        return f"<gridgen.Assembly {names}, {self.verdict.kind}>"
+
+    @property
+    def zones(self) -> dict[str, Zone]:
+        """The zones by name: the background first, if there is one, then the elements in their order.
+
+        Their arrays are copies, and cannot be written.
+        """
+        if self._zones is None:
+            self._zones = {zone.name: zone for zone in self._read()}
+        return dict(self._zones)
+
+    def _read(self) -> Iterator[Zone]:
+        for number, (name, overset) in enumerate(self._native.zones()):
+            x, y = self._native.coordinates(number)
+            for array in (x, y):
+                array.setflags(write=False)
+            yield Zone(name, x, y, overset)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the grids may be used: that on the worst of them."""
+        return Verdict(*self._native.verdict())
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What report.json holds: of each element under ``elements``, of all together under ``overset``."""
+        if self._report is None:
+            self._report = json.loads(self._native.report())
+        return self._report
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What does not fit between the grids, with the keys that mend it."""
+        return [Finding(**finding) for finding in self.report["overset"]["findings"]]
+
+    @property
+    def case(self) -> str:
+        """The case in TOML with every default in place: it makes the same grids again."""
+        return self._native.case()
+
+    @property
+    def notes(self) -> list[str]:
+        """What was repaired or chosen on the way, one sentence each."""
+        return self._native.notes
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that were written, where `output` was given."""
+        return self._native.files()
+
+
+def make_assembly(
+    case: CaseLike | None = None,
+    /,
+    *,
+    element: Sequence[Mapping[str, Any]] | None = None,
+    background: Mapping[str, Any] | None = None,
+    overset: Mapping[str, Any] | None = None,
+    backend: str = "auto",
+    devices: int | Sequence[int] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    output: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    force: bool = False,
+    strict: bool = False,
+    **keys: Unpack[Keys],
+) -> Assembly:
+    """Make the overset grids of several elements: slat, main element, flap.
+
+    Parameters
+    ----------
+    case : path or mapping, optional
+        A case file with ``[[element]]``; or its keys and sections as nested mappings.
+    element : sequence of mapping, optional
+        The elements in order of priority, each with its keys and sections:
+        ``{"name": "flap", "geometry": {"naca": "2412"}, "chord": 0.3, "at": [1.02, -0.02]}``.
+    background, overset : mapping, optional
+        The sections of these names; an empty mapping opens a section of defaults.
+    backend, devices, threads, progress, output, force
+        As for `make`.
+    strict : bool
+        Whether what does not fit between the grids makes them bad.
+    **keys
+        Keys of all elements, as for `make`.
+
+    Returns
+    -------
+    Assembly
+
+    Raises
+    ------
+    CaseError
+        Where the case cannot be used as written.
+    GeometryError
+        Where a section cannot be meshed, no place has a rigging, or walls cross.
+    NotConverged
+        Where a grid is not good, or with `strict` something does not fit; `error.grid` is the `Assembly`.
+    DeviceError, FileError, KeyboardInterrupt
+        As of `make`.
+    """
+    sections: dict[str, Any] = {"background": background, "overset": overset}
+    if isinstance(output, Mapping):
+        sections["output"], output = output, None
+    base: str | list[tuple[str, object]] | None = None
+    if isinstance(case, Mapping):
+        base = list(_values(case))
+    elif case is not None:
+        base = path_text(case)
+    with _shown(progress) as on_event:
+        made = _core.make_assembly(
+            base,
+            list(_values({"element": element, **sections, **keys})),
+            backend=backend,
+            devices=device_list(devices),
+            threads=optional_count("threads", threads),
+            output=None if output is None else path_text(output),
+            force=force,
+            strict=strict,
+            on_event=on_event,
+        )
+    assembly = Assembly._of(made)
+    verdict = assembly.verdict
+    if not verdict.good:
+        raise NotConverged(verdict.reason, made.hint(), data={"kind": verdict.kind}, grid=assembly)
+    return assembly
+
+
+def _values(keys: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Give keys by their dotted names, and the elements as a list of tables."""
+    elements = keys.get("element")
+    if elements is not None:
+        if isinstance(elements, Mapping | str) or not all(isinstance(one, Mapping) for one in elements):
+            message = f"element: a list of mappings was expected, found {elements!r}"
+            raise CaseError(message, data={"name": "element", "value": elements})
+        yield "element", [_table(f"element[{number}]", one) for number, one in enumerate(elements)]
+    yield from _flat({name: value for name, value in keys.items() if name != "element"})
+
+
+def _table(path: str, keys: Mapping[str, Any]) -> dict[str, object]:
+    """Give a mapping with values that the native module takes."""
+    table: dict[str, object] = {}
+    for name, value in keys.items():
+        within = f"{path}.{name}"
+        if isinstance(value, Mapping):
+            table[name] = _table(within, value)
+        elif name == "at":
+            table[name] = real_array(within, value, "(2,)", ndim=1).tolist()
+        elif name == "points":
+            table[name] = _plain("points", value)
+        elif value is not None:
+            table[name] = _plain(within, value)
+    return table

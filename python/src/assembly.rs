@@ -1,0 +1,120 @@
+//! Several elements in Python: their zones, and what was found of them together.
+
+use std::path::PathBuf;
+
+use gridgen::case::{Assembly, CaseFile};
+use gridgen::generate::{AssemblyResult, RunOptions, make_assembly, run_assembly};
+use gridgen::overset::Rim;
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::arguments::{Compute, values};
+use crate::errors::{raised, refused};
+use crate::make::{CaseArgument, Reporter, attended};
+
+/// Grids of several elements.
+#[pyclass(frozen, module = "gridgen._core")]
+pub(crate) struct NativeAssembly(Box<AssemblyResult>);
+
+#[pymethods]
+impl NativeAssembly {
+    /// Names of the zones, and whether they take values from others at their outer line.
+    fn zones(&self) -> Vec<(String, bool)> {
+        let zones = self.0.zones();
+        zones.iter().map(|zone| (zone.name.to_owned(), zone.rim == Rim::Overset)).collect()
+    }
+
+    /// Coordinates x and y of a zone.
+    fn coordinates<'py>(
+        &self,
+        py: Python<'py>,
+        zone: usize,
+    ) -> PyResult<[Bound<'py, PyArray2<f64>>; 2]> {
+        let zones = self.0.zones();
+        let grid = zones.get(zone).ok_or_else(|| PyIndexError::new_err("no such zone"))?.grid;
+        let array = |values: &[f64]| -> PyResult<_> {
+            let array = Array2::from_shape_vec((grid.nj, grid.ni), values.to_vec());
+            let array = array.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            Ok(array.into_pyarray(py))
+        };
+        Ok([array(&grid.x)?, array(&grid.y)?])
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.notices.clone()
+    }
+
+    /// The report in JSON.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let report = self.0.report().map_err(|error| raised(py, error))?;
+        serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The resolved case in TOML.
+    fn case(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.placed.assembly.to_toml_string().map_err(|error| raised(py, error))
+    }
+
+    /// Word of the verdict, whether the grids may be used, and why.
+    fn verdict(&self) -> (&'static str, bool, String) {
+        let verdict = &self.0.verdict;
+        (verdict.kind(), verdict.is_good(), verdict.to_string())
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.0.hint()
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.0.files.clone()
+    }
+}
+
+/// Makes the grids of several elements, of a case file, of named arguments, or of both; with `output` also files.
+#[pyfunction]
+#[pyo3(
+    name = "make_assembly",
+    signature = (case, arguments, *, backend, devices, threads, output, force, strict, on_event)
+)]
+pub(crate) fn assembly(
+    py: Python<'_>,
+    case: Option<CaseArgument<'_>>,
+    arguments: Vec<(String, Bound<'_, PyAny>)>,
+    backend: &str,
+    devices: Option<Vec<usize>>,
+    threads: Option<usize>,
+    output: Option<PathBuf>,
+    force: bool,
+    strict: bool,
+    on_event: Option<Bound<'_, PyAny>>,
+) -> PyResult<NativeAssembly> {
+    let Compute { backend, devices, threads } = Compute::new(py, backend, devices, threads)?;
+    let arguments = values(py, arguments)?;
+    let (file, base) = CaseArgument::split(py, case)?;
+    let case: Assembly = match CaseFile::from_arguments(file.as_deref(), &base, &arguments) {
+        Ok(CaseFile::Elements(assembly)) => *assembly,
+        Ok(_) => return Err(refused(py, "a case of one section: gridgen.make makes its grid")),
+        Err(error) => return Err(raised(py, error)),
+    };
+    let written = output.is_some();
+    let options = RunOptions {
+        backend,
+        devices,
+        threads,
+        force,
+        strict,
+        ..RunOptions::new(output.unwrap_or_default())
+    };
+    let solve = |mut reporter: Reporter<'_>| {
+        if written {
+            run_assembly(&case, &options, &mut reporter)
+        } else {
+            make_assembly(&case, &options, &mut reporter)
+        }
+    };
+    let made = attended(py, solve, on_event.as_ref())?;
+    Ok(NativeAssembly(Box::new(made)))
+}

@@ -1,0 +1,430 @@
+//! Cases of several elements: sections of their own, and what is asked of them together.
+
+use std::path::Path;
+
+use super::entries::Entries;
+use super::resolve;
+use super::{Case, CaseError, OutputOptions, Places};
+use crate::overset::{Rigging, Side};
+
+/// Longest name of an element: names of zones and patches of 32 characters hold it with an ending.
+const MOST_LETTERS: usize = 24;
+
+/// Names that patches and zones of a mesh have already.
+const TAKEN: [&str; 9] = [
+    "background",
+    "overset",
+    "farfield",
+    "frontAndBack",
+    "back",
+    "front",
+    "symmetry",
+    "airfoil",
+    "all",
+];
+
+/// Reach of an element's grid by default, in its chords, and its points from wall to outer line before they follow
+/// from the gaps.
+const REACH: f64 = 0.4;
+const PROVISIONAL_LAYERS: i64 = 17;
+
+/// Keys that say where an element stands and how far its grid goes.
+const PLACE_KEYS: [&str; 6] = [
+    "element.frame",
+    "element.chord",
+    "element.angle",
+    "element.at",
+    "element.reach",
+    "element.rigging",
+];
+
+/// A case file: of one section, or of several elements.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum CaseFile {
+    /// A case of one section.
+    Section(Box<Case>),
+    /// A case of several elements.
+    Elements(Box<Assembly>),
+}
+
+/// A checked case of several elements, with every default that does not follow from their sections. Lengths are
+/// in reference chords, but those of each element's own case, which are in chords of the element.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Assembly {
+    /// Name, fit for a file.
+    pub name: String,
+    /// The elements, in order of priority: the last wins where grids overlap.
+    pub elements: Vec<Element>,
+    /// The background; none where the grid of the first element is one.
+    pub background: Option<BackgroundOptions>,
+    /// What is asked of the grids together.
+    pub overset: OversetOptions,
+    /// What is written.
+    pub output: OutputOptions,
+    /// Where the given keys stand that are not of an element.
+    pub places: Places,
+}
+
+/// One of several elements.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Element {
+    /// Its section and grid, with the settings of the solve: what [`Case::settle`] makes a problem of. Its name
+    /// is that of the element, and its `grid.reach` follows from that of the element.
+    pub case: Case,
+    /// Where it stands.
+    pub stand: Stand,
+    /// Distance of its grid's outer line from its wall, reference chords; none of a grid that goes to its far
+    /// field.
+    pub reach: Option<f64>,
+}
+
+/// What says where an element stands.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Stand {
+    /// Where the coordinates of its file are.
+    InFile,
+    /// Scaled to its chord, turned, and moved.
+    At {
+        /// Its chord.
+        chord: f64,
+        /// Angle by which it is turned, nose up, degrees.
+        angle: f64,
+        /// Where its nose goes.
+        at: [f64; 2],
+    },
+    /// Scaled to its chord, and rigged to another element.
+    Rigged {
+        /// Its chord.
+        chord: f64,
+        /// The number of the other element.
+        to: usize,
+        /// Gap, overlap and deflection.
+        rigging: Rigging,
+    },
+}
+
+/// Section `[background]`.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct BackgroundOptions {
+    /// Interval of the core; none for the size of the outermost cells of the elements' grids.
+    pub spacing: Option<f64>,
+    /// How far the core goes beyond the grids of all elements.
+    pub margin: f64,
+    /// Ratio of neighbouring intervals beyond the core.
+    pub growth: f64,
+    /// Distance of the outer boundary from the core.
+    pub far_field: f64,
+}
+
+/// Section `[overset]`.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct OversetOptions {
+    /// Length of the reference chord in the files written.
+    pub chord: f64,
+    /// Cells of each of two grids that are wanted across the gap between their walls.
+    pub gap_cells: usize,
+    /// Largest ratio of the sizes of cells that is wanted between grids.
+    pub size_ratio: f64,
+}
+
+impl CaseFile {
+    /// The case that `entries` describe; `path` is the case file.
+    pub(super) fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
+        let several = |found: &str| {
+            let found = entries.places.found(&[found]).into();
+            Err(CaseError::Incomplete { found, other: "[[element]]" })
+        };
+        match &entries.elements[..] {
+            [] => match ["background", "overset"].into_iter().find(|name| entries.opens(name)) {
+                Some(section) => several(section),
+                None => Case::resolve(entries, path).map(|case| Self::Section(case.into())),
+            },
+            [element] if !entries.opens("background") => {
+                let alone = |key: &&str| element.has(key) || element.opens(key);
+                if let Some(key) = PLACE_KEYS.into_iter().find(alone) {
+                    let found = element.places.found(&[key]).into();
+                    return Err(CaseError::Incomplete { found, other: "[background]" });
+                }
+                let case = Case::resolve(&entries.of_element(element), path)?;
+                Ok(Self::Section(Case { name: resolve::name(entries, path)?, ..case }.into()))
+            }
+            _ => Assembly::resolve(entries, path).map(|all| Self::Elements(all.into())),
+        }
+    }
+
+    /// The name of the case.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Section(case) => &case.name,
+            Self::Elements(assembly) => &assembly.name,
+        }
+    }
+
+    /// The case of one section.
+    ///
+    /// # Errors
+    /// [`CaseError::Elements`].
+    pub fn section(self) -> Result<Case, CaseError> {
+        match self {
+            Self::Section(case) => Ok(*case),
+            Self::Elements(assembly) => {
+                let first = assembly.elements.first();
+                let place = first.map(|first| first.case.places.of(&["element"]));
+                let place = place.unwrap_or_else(|| assembly.places.of(&[]));
+                Err(CaseError::Elements { place: place.into() })
+            }
+        }
+    }
+}
+
+impl From<Case> for CaseFile {
+    fn from(case: Case) -> Self {
+        Self::Section(case.into())
+    }
+}
+
+impl From<Assembly> for CaseFile {
+    fn from(assembly: Assembly) -> Self {
+        Self::Elements(assembly.into())
+    }
+}
+
+impl Assembly {
+    fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
+        let background = entries.opens("background");
+        let names = names(entries)?;
+        let element = |number: usize| {
+            let near_body = background || number > 0;
+            element(entries, path, &names, (number, near_body))
+        };
+        let elements = (0..names.len()).map(element).collect::<Result<Vec<_>, _>>()?;
+        check_riggings(entries, &elements)?;
+        let largest = elements.iter().map(|element| element.case.grid.around()).max().unwrap_or(0);
+        let layers = elements.iter().map(|element| element.case.grid.nj).max().unwrap_or(0);
+        let output = resolve::output(entries, (largest, layers))?;
+        check_output(entries, &output)?;
+        Ok(Self {
+            name: resolve::name(entries, path)?,
+            elements,
+            background: background.then(|| entries.section("background", &[])).transpose()?,
+            overset: entries.section("overset", &[])?,
+            output,
+            places: entries.places.clone(),
+        })
+    }
+}
+
+/// The names of the elements, which are all there, fit for zones and patches, and different.
+fn names(entries: &Entries) -> Result<Vec<String>, CaseError> {
+    let mut names: Vec<String> = Vec::new();
+    for element in &entries.elements {
+        let Some(name) = element.given::<String>("element.name")? else {
+            let found = element.places.found(&["element"]).into();
+            return Err(CaseError::Incomplete { found, other: "name" });
+        };
+        let letter = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        let fit = name.len() <= MOST_LETTERS
+            && name.chars().all(letter)
+            && name.starts_with(|c: char| c.is_ascii_alphabetic());
+        if !fit {
+            return Err(element.refuse(
+                &["element.name"],
+                format!("at most {MOST_LETTERS} letters, digits, _ and -, a letter first"),
+                "zones, patches and families of the mesh have this name",
+            ));
+        }
+        let same = |other: &str| other.eq_ignore_ascii_case(&name);
+        let (expected, remedy) = if names.iter().any(|other| same(other)) {
+            ("a name that no other element has", "files of elements differ by their names")
+        } else if TAKEN.into_iter().any(same) {
+            ("another name", "patches and zones of a mesh have this one")
+        } else {
+            names.push(name);
+            continue;
+        };
+        return Err(element.refuse(&["element.name"], expected, remedy));
+    }
+    Ok(names)
+}
+
+/// An element, whose grid ends at a distance from its wall if it is `near_body`.
+fn element(
+    all: &Entries,
+    path: &Path,
+    names: &[String],
+    (number, near_body): (usize, bool),
+) -> Result<Element, CaseError> {
+    let mut entries = all.of_element(&all.elements[number]);
+    refuse_keys(&entries, near_body)?;
+    let stand = stand(&entries, names, number)?;
+    let chord = match stand {
+        Stand::InFile => 1.0,
+        Stand::At { chord, .. } | Stand::Rigged { chord, .. } => chord,
+    };
+    let reach = entries.given("element.reach")?;
+    if near_body {
+        // That of a file in its chords is known when the file is read.
+        let own = reach.map_or(REACH, |reach: f64| reach / chord);
+        entries.derive("grid.reach", own.into(), "element.reach");
+        if !entries.has("grid.nj") {
+            // Few, until the gaps are known.
+            entries.derive("grid.nj", PROVISIONAL_LAYERS.into(), "");
+        }
+    }
+    let case = Case::resolve(&entries, path)?;
+    Ok(Element { case: Case { name: names[number].clone(), ..case }, stand, reach })
+}
+
+/// Refuses what is said of an element otherwise than of one section, and grids that do not go together.
+fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
+    let given = |key: &str, neutral: f64| -> Result<bool, CaseError> {
+        Ok(entries.given::<f64>(key)?.is_some_and(|value| (value - neutral).abs() > 0.0))
+    };
+    for (key, own, neutral) in [
+        ("geometry.angle", "angle", 0.0),
+        ("geometry.chord", "chord", 1.0),
+        ("grid.reach", "reach", f64::NAN),
+    ] {
+        if entries.has(key) && (neutral.is_nan() || given(key, neutral)?) {
+            return Err(entries.refuse(
+                &[key],
+                format!("the element's own {own}"),
+                format!(
+                    "write {own} beside the name of the element, in reference chords or degrees"
+                ),
+            ));
+        }
+    }
+    if !near_body && entries.has("element.reach") {
+        return Err(entries.refuse(
+            &["element.reach"],
+            "a [background]: without, the grid of the first element goes to its far field",
+            "add [background], or leave reach out",
+        ));
+    }
+    let topology: super::Topology = entries.get("grid.topology")?;
+    let fits = match topology {
+        super::Topology::Half => false,
+        super::Topology::C => !near_body,
+        super::Topology::O | super::Topology::Auto => true,
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(entries.refuse(
+        &["grid.topology"],
+        "\"O\", whose lines close around the element",
+        "leave grid.topology out",
+    ))
+}
+
+fn stand(entries: &Entries, names: &[String], number: usize) -> Result<Stand, CaseError> {
+    let conflict = |key: &str, other: &'static str| {
+        let found = entries.places.found(&[key]).into();
+        Err(CaseError::Conflict { found, other })
+    };
+    let rigged = entries.opens("element.rigging");
+    if entries.get::<String>("element.frame")? == "file" {
+        let others = ["element.rigging", "element.at", "element.angle", "element.chord"];
+        let given = |key: &&str| entries.has(key) || entries.opens(key);
+        if let Some(key) = others.into_iter().find(given) {
+            return conflict(key, "frame = \"file\"");
+        }
+        let sources = ["geometry.file", "geometry.points", "geometry.section"];
+        if !sources.iter().any(|source| entries.has(source) || entries.opens(source)) {
+            return Err(entries.refuse(
+                &["element.frame"],
+                "a section of coordinates: geometry.file, points or section",
+                "place other sections by at, or by rigging",
+            ));
+        }
+        return Ok(Stand::InFile);
+    }
+    let chord = entries.get("element.chord")?;
+    if !rigged {
+        let at = entries.given("element.at")?.unwrap_or_default();
+        return Ok(Stand::At { chord, angle: entries.get("element.angle")?, at });
+    }
+    if let Some(key) = ["element.at", "element.angle"].into_iter().find(|key| entries.has(key)) {
+        return conflict(key, "rigging");
+    }
+    let missing = ["to", "gap", "overlap", "deflection"].into_iter().find(|name| {
+        let key = ["element.rigging.", name].concat();
+        !entries.has(&key)
+    });
+    if let Some(other) = missing {
+        let found = entries.places.found(&["element.rigging"]).into();
+        return Err(CaseError::Incomplete { found, other });
+    }
+    let name: String = entries.get("element.rigging.to")?;
+    let Some(to) = names.iter().position(|other| *other == name) else {
+        let place = entries.places.of(&["element.rigging.to"]).into();
+        return Err(CaseError::NoElement { place, name, known: names.to_vec() });
+    };
+    if to == number {
+        return Err(entries.refuse(
+            &["element.rigging.to"],
+            "another element",
+            "name the one that the gap lies between",
+        ));
+    }
+    let rigging = Rigging {
+        side: entries.get::<Side>("element.rigging.side")?,
+        gap: entries.get("element.rigging.gap")?,
+        overlap: entries.get("element.rigging.overlap")?,
+        deflection: entries.get("element.rigging.deflection")?,
+    };
+    Ok(Stand::Rigged { chord, to, rigging })
+}
+
+/// Refuses elements that are rigged to each other in a circle.
+fn check_riggings(entries: &Entries, elements: &[Element]) -> Result<(), CaseError> {
+    for (number, element) in elements.iter().enumerate() {
+        let mut at = element;
+        for _ in elements {
+            let Stand::Rigged { to, .. } = at.stand else { break };
+            if to == number {
+                return Err(entries.elements[number].refuse(
+                    &["element.rigging.to"],
+                    "an element that is not rigged to this one in turn",
+                    "place one of them by at",
+                ));
+            }
+            at = &elements[to];
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what is written of one section alone.
+fn check_output(entries: &Entries, output: &OutputOptions) -> Result<(), CaseError> {
+    for format in &output.formats {
+        if let Some(reason) = format.refuses_zones() {
+            return Err(entries.refuse(
+                &["output.formats"],
+                format!("formats for several zones; {}: {reason}", format.title),
+                format!("leave {} out, or give each element as a case of its own", format.name),
+            ));
+        }
+    }
+    for (key, given, expected) in [
+        ("output.reference", output.reference, "false"),
+        ("output.quality_maps", output.quality_maps, "false"),
+        ("output.curved_order", output.curved_order > 1, "1"),
+    ] {
+        if given {
+            return Err(entries.refuse(
+                &[key],
+                format!("{expected}: that is written of one section"),
+                "give the element as a case of its own",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,411 @@
+//! The second stage of a case of several elements: where each stands, the gaps between them, and what follows
+//! from these.
+
+use super::error::Found;
+use super::{
+    Assembly, BackgroundOptions, Case, Contour, Element, Place, Problem, SectionError, Stand,
+};
+use crate::geometry::{GeometryError, extent_of_file, extent_of_points, spacing_geometric};
+use crate::overset::{Background, Placement, RiggingError, Side, Wall};
+
+/// Reach of a grid in chords of the element, and in gaps beside it, by default.
+const REACH: [f64; 2] = [0.4, 4.0];
+/// Layers by default: cells of the last are at most so much higher than long, heights grow by at most this ratio,
+/// and the number of cells is a multiple that grids can be halved by.
+const LAST_HEIGHT: f64 = 1.25;
+const GROWTH: f64 = 1.25;
+const MULTIPLE: usize = 8;
+const MOST_LAYERS: usize = 1025;
+/// A gap this many times as wide as the wanted cells at the first one's height is what layers can fill.
+const MARGIN: f64 = 1.15;
+
+/// Most nodes of a background.
+const MOST_NODES: usize = 100_000_000;
+
+/// Elements that cannot be gridded as their case says.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssemblyError {
+    /// The section of an element cannot be meshed.
+    #[error("{}: element {element}: {}", error.place, error.error)]
+    Section {
+        /// Name of the element.
+        element: String,
+        /// What is wrong.
+        error: SectionError,
+    },
+    /// No placement has the rigging of an element.
+    #[error("{place}: element {element}: {error}")]
+    Rigging {
+        /// Where the rigging stands.
+        place: Box<Place>,
+        /// Name of the element.
+        element: String,
+        /// What is wrong.
+        error: RiggingError,
+    },
+    /// The walls of two elements cross, or one is inside the other.
+    #[error(
+        "{place}: the walls of {} and {} cross, near ({:.4}, {:.4})",
+        elements[0], elements[1], at[0], at[1]
+    )]
+    Crossing {
+        /// Where the place of the second one stands.
+        place: Box<Place>,
+        /// Names of the two.
+        elements: [String; 2],
+        /// A point of both.
+        at: [f64; 2],
+    },
+    /// A grid would end within a gap that another grid reaches across.
+    #[error(
+        "{found}: the grid of {element} would end inside the gap of {gap:.5} to {other}, expected a reach of at \
+         least {least:.4}"
+    )]
+    EndsInGap {
+        /// What stands there.
+        found: Box<Found>,
+        /// Name of the element.
+        element: String,
+        /// Name of the other.
+        other: String,
+        /// Width of the gap.
+        gap: f64,
+        /// The reach that is needed.
+        least: f64,
+    },
+    /// An option that several elements have not.
+    #[error("{option} is for a case of one section, this one has several elements")]
+    Option {
+        /// Its name.
+        option: &'static str,
+    },
+    /// The background has too many nodes.
+    #[error("{found}: the background would have {nodes} nodes, at most {MOST_NODES} were expected")]
+    Background {
+        /// What stands there.
+        found: Box<Found>,
+        /// How many.
+        nodes: usize,
+    },
+}
+
+impl AssemblyError {
+    /// How to mend it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Section { error, .. } => return error.error.hint().map(str::to_owned),
+            Self::Rigging { error, .. } => error.hint().to_owned(),
+            Self::Crossing { elements, .. } => {
+                format!(
+                    "move element.{} away: a larger gap, another overlap, or another place",
+                    elements[1]
+                )
+            }
+            Self::EndsInGap { element, least, .. } => {
+                format!("raise element.{element}.reach to {least:.4} or more, or leave it out")
+            }
+            Self::Option { option } => {
+                format!("leave {option} out, or give the element as a case of its own")
+            }
+            Self::Background { .. } => "choose a larger spacing, or a smaller margin".to_owned(),
+        })
+    }
+}
+
+/// An element, settled for its section and its place.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PlacedElement {
+    /// What is solved for, in the element's frame.
+    pub problem: Problem,
+    /// Where it stands.
+    pub placement: Placement,
+    /// Distance of its outer line from its wall, reference chords; none of a grid that goes to its far field.
+    pub reach: Option<f64>,
+    /// The element that it is rigged to, by number, and on which side.
+    pub rigged: Option<(usize, Side)>,
+}
+
+/// A background, and the lower and the upper corner of what it is around.
+pub type PlacedBackground = (Background, [[f64; 2]; 2]);
+
+/// Elements where they stand, with all that follows from it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PlacedAssembly {
+    /// The case with every default: it makes the same grids again.
+    pub assembly: Assembly,
+    /// The elements.
+    pub elements: Vec<PlacedElement>,
+    /// The background, if there is one.
+    pub background: Option<PlacedBackground>,
+}
+
+impl PlacedElement {
+    /// Its wall, where it stands.
+    pub fn wall(&self) -> Wall {
+        wall(&self.problem, &self.placement)
+    }
+}
+
+impl Assembly {
+    /// The elements where they stand.
+    ///
+    /// # Errors
+    /// [`AssemblyError`].
+    pub fn settle(&self) -> Result<PlacedAssembly, AssemblyError> {
+        let mut assembly = self.clone();
+        let frames = assembly.frames()?;
+        let mut problems = assembly.elements.iter().map(settled).collect::<Result<Vec<_>, _>>()?;
+        let placements = assembly.placements(&problems, &frames)?;
+        let walls: Vec<Wall> =
+            problems.iter().zip(&placements).map(|(problem, at)| wall(problem, at)).collect();
+        assembly.check_crossings(&walls)?;
+        let near_body = |number: usize| number > 0 || assembly.background.is_some();
+        let gaps: Vec<Vec<f64>> = walls
+            .iter()
+            .map(|wall| walls.iter().map(|other| wall.nearest_of(other).distance).collect())
+            .collect();
+        let gaps_of = |number: usize| {
+            let others = gaps[number].iter().enumerate().filter(move |(other, _)| *other != number);
+            others.map(|(_, gap)| *gap)
+        };
+        for number in 0..problems.len() {
+            let chord = placements[number].chord;
+            let narrowest = gaps_of(number).fold(f64::INFINITY, f64::min);
+            let element = &mut assembly.elements[number];
+            let given = element.case.places.has("grid.nj");
+            let provisional = element.case.grid.clone();
+            if near_body(number) {
+                let [chords, gaps] = REACH;
+                let wide = if narrowest < chord { gaps * narrowest } else { 0.0 };
+                let reach = *element.reach.get_or_insert((chords * chord).max(wide));
+                element.case.grid.reach = Some(reach / chord);
+            }
+            if !given {
+                let gap = Some(narrowest / chord).filter(|gap| *gap < element.case.grid.extent());
+                element.case.grid.nj =
+                    layers(&problems[number], element, gap, self.overset.gap_cells);
+            }
+            if element.case.grid != provisional {
+                problems[number] = settled(element)?;
+            }
+            element.case =
+                Case { name: element.case.name.clone(), ..problems[number].case.clone() };
+        }
+        assembly.check_reaches(&gaps)?;
+        let elements: Vec<PlacedElement> = problems
+            .into_iter()
+            .zip(placements)
+            .zip(&assembly.elements)
+            .map(|((problem, placement), element)| PlacedElement {
+                problem,
+                placement,
+                reach: element.reach,
+                rigged: match element.stand {
+                    Stand::Rigged { to, rigging, .. } => Some((to, rigging.side)),
+                    Stand::InFile | Stand::At { .. } => None,
+                },
+            })
+            .collect();
+        let background = assembly.settle_background(&elements)?;
+        Ok(PlacedAssembly { assembly, elements, background })
+    }
+
+    /// The frames of elements that stand where their files have them; a reach of theirs is brought to chords.
+    fn frames(&mut self) -> Result<Vec<Option<Placement>>, AssemblyError> {
+        let frame = |element: &mut Element| {
+            if element.stand != Stand::InFile {
+                return Ok(None);
+            }
+            let frame = frame(&element.case.geometry.contour).map_err(|error| {
+                let keys = [element.case.geometry.contour.key()];
+                let place = Box::new(element.case.places.of(&keys));
+                let error = SectionError { place, error: Box::new(error) };
+                AssemblyError::Section { element: element.case.name.clone(), error }
+            })?;
+            if let Some(reach) = element.reach {
+                element.case.grid.reach = Some(reach / frame.chord);
+            }
+            Ok(Some(frame))
+        };
+        self.elements.iter_mut().map(frame).collect()
+    }
+
+    /// The placements, those first that do not follow from others.
+    fn placements(
+        &self,
+        problems: &[Problem],
+        frames: &[Option<Placement>],
+    ) -> Result<Vec<Placement>, AssemblyError> {
+        let mut placed: Vec<Option<Placement>> = vec![None; problems.len()];
+        // No circle: a round places one at least.
+        while placed.iter().any(Option::is_none) {
+            for (number, element) in self.elements.iter().enumerate() {
+                if placed[number].is_some() {
+                    continue;
+                }
+                placed[number] = match &element.stand {
+                    Stand::InFile => frames[number],
+                    Stand::At { chord, angle, at } => {
+                        Some(Placement { chord: *chord, angle: *angle, at: *at })
+                    }
+                    Stand::Rigged { chord, to, rigging } => {
+                        let Some(other) = &placed[*to] else { continue };
+                        let other = wall(&problems[*to], other);
+                        let own = wall(&problems[number], &Placement::NONE);
+                        let found = rigging.placement(&own, *chord, &other);
+                        Some(found.map_err(|error| AssemblyError::Rigging {
+                            place: Box::new(element.case.places.of(&["element.rigging"])),
+                            element: element.case.name.clone(),
+                            error,
+                        })?)
+                    }
+                };
+            }
+        }
+        Ok(placed.into_iter().flatten().collect())
+    }
+
+    fn check_crossings(&self, walls: &[Wall]) -> Result<(), AssemblyError> {
+        for (b, a) in (0..walls.len()).flat_map(|b| (0..b).map(move |a| (b, a))) {
+            if let Some(at) = walls[a].conflict(&walls[b]) {
+                let keys = ["element.rigging", "element.at", "element.frame", "element"];
+                let place = self.elements[b].case.places.of(&keys);
+                let elements = [a, b].map(|k| self.elements[k].case.name.clone());
+                return Err(AssemblyError::Crossing { place: place.into(), elements, at });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a grid that ends within a gap which the grid of the other side reaches across.
+    fn check_reaches(&self, gaps: &[Vec<f64>]) -> Result<(), AssemblyError> {
+        let count = self.elements.len();
+        for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+            let (element, other) = (&self.elements[a], &self.elements[b]);
+            let gap = gaps[a][b];
+            let short = element.reach.is_some_and(|reach| reach <= gap);
+            if a != b && short && other.reach.is_none_or(|reach| reach > gap) {
+                let element_name = element.case.name.clone();
+                return Err(AssemblyError::EndsInGap {
+                    found: Box::new(element.case.places.found(&["element.reach"])),
+                    element: element_name,
+                    other: other.case.name.clone(),
+                    gap,
+                    least: 2.0 * gap,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The background around the outer lines of all grids; its spacing is put in place.
+    fn settle_background(
+        &mut self,
+        elements: &[PlacedElement],
+    ) -> Result<Option<PlacedBackground>, AssemblyError> {
+        let Some(options) = &mut self.background else { return Ok(None) };
+        let outer = elements.iter().flat_map(|PlacedElement { problem, placement, .. }| {
+            let line = problem.outer.iter().flat_map(|line| line.points(problem.points.x.len()));
+            placement.points(line.map(|[x, y]| [x + problem.shift[0], y + problem.shift[1]]))
+        });
+        let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+        for point in outer {
+            low = [0, 1].map(|c| low[c].min(point[c]));
+            high = [0, 1].map(|c| high[c].max(point[c]));
+        }
+        let spacing = *options.spacing.get_or_insert_with(|| rounded(median_size(elements)));
+        let BackgroundOptions { margin, growth, far_field, .. } = *options;
+        let background = Background { spacing, margin, growth, far_field };
+        let [nx, ny] = background.size(low, high);
+        let nodes = nx.saturating_mul(ny);
+        if nodes > MOST_NODES {
+            let keys = ["background.spacing", "background.margin", "background"];
+            return Err(AssemblyError::Background {
+                found: self.places.found(&keys).into(),
+                nodes,
+            });
+        }
+        Ok(Some((background, [low, high])))
+    }
+}
+
+/// The problem of an element.
+fn settled(element: &Element) -> Result<Problem, AssemblyError> {
+    element
+        .case
+        .settle()
+        .map_err(|error| AssemblyError::Section { element: element.case.name.clone(), error })
+}
+
+/// The wall of a problem where a placement brings it.
+fn wall(problem: &Problem, placement: &Placement) -> Wall {
+    let points = &problem.points;
+    let line = problem.topology.wall(points.x.len());
+    let [dx, dy] = problem.shift;
+    let line = line.map(|i| [points.x[i] + dx, points.y[i] + dy]);
+    let edge = !problem.case.geometry.contour.is_smooth();
+    Wall::new(placement.points(line), edge, points.base_cells)
+}
+
+/// The frame of coordinates that stand where they are.
+fn frame(contour: &Contour) -> Result<Placement, GeometryError> {
+    let [left, right] = match contour {
+        Contour::File(path) => extent_of_file(path)?,
+        Contour::Points(points) => extent_of_points(points),
+        Contour::Section(section) => [0.0, section.length],
+        _ => [0.0, 1.0],
+    };
+    Ok(Placement { chord: right - left, angle: 0.0, at: [left, 0.0] })
+}
+
+/// Points from wall to outer line that give enough cells across a gap, of a width in the element's chords, heights
+/// that grow slowly, and last cells about as high as long.
+fn layers(problem: &Problem, element: &Element, gap: Option<f64>, cells: usize) -> usize {
+    let grid = &element.case.grid;
+    let (first, extent) = (grid.first_cell, grid.extent());
+    let length = problem.outer.as_ref().map(|line| line.length() / (grid.ni - 1) as f64);
+    let fits = |nj: usize, gap: Option<f64>| {
+        let Ok(s) = spacing_geometric(nj, first, extent) else { return false };
+        let last = s[nj - 1] - s[nj - 2];
+        let across = gap.is_none_or(|gap| s.partition_point(|s| *s <= gap) > cells);
+        let grows = s[2] - s[1] <= GROWTH * s[1];
+        across && grows && length.is_none_or(|length| last <= LAST_HEIGHT * length)
+    };
+    let least = if element.reach.is_some() { 2 } else { grid.nj / MULTIPLE };
+    // First cells are no higher than equal ones.
+    let possible = |nj: &usize| *nj <= MOST_LAYERS && first * (*nj as f64 - 1.0) < extent;
+    let counts = || (least..).map(|k| k * MULTIPLE + 1).take_while(possible);
+    // Where first cells are too high for the gap, no number of layers mends it, and the checks say so.
+    let gap = gap.filter(|gap| MARGIN * first * cells as f64 <= *gap);
+    let fitting = |gap: Option<f64>| counts().find(|&nj| fits(nj, gap));
+    let most = || counts().last().unwrap_or(grid.nj.min(least * MULTIPLE + 1));
+    fitting(gap).or_else(|| fitting(None)).unwrap_or_else(most)
+}
+
+/// Median size of the outermost cells of all grids: the root of their area.
+fn median_size(elements: &[PlacedElement]) -> f64 {
+    let size = |PlacedElement { problem, placement, .. }: &PlacedElement| {
+        let line = problem.outer.as_ref()?;
+        let (s, cells) = (&problem.layers, problem.points.x.len() - 1);
+        let height = s[s.len() - 1] - s[s.len() - 2];
+        let length = line.length() / cells as f64;
+        Some((placement.chord * (height * length).sqrt(), cells))
+    };
+    let mut sizes: Vec<(f64, usize)> = elements.iter().filter_map(size).collect();
+    sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = sizes.iter().map(|(_, cells)| cells).sum::<usize>() / 2;
+    let mut counted = 0;
+    let median = sizes.iter().find(|(_, cells)| {
+        counted += cells;
+        counted >= half
+    });
+    median.map_or(0.02, |(size, _)| *size)
+}
+
+/// Two digits of a length, as people write it.
+fn rounded(length: f64) -> f64 {
+    format!("{length:.1e}").parse().unwrap_or(length)
+}

@@ -1,0 +1,184 @@
+//! Overset cases: the zones of several elements as one `polyMesh` with `cellZones`, and what a first inviscid run of
+//! `overSimpleFoam` needs in addition.
+//!
+//! The patch `overset` comes first, with the outer sides of all near-body zones, then the wall of each element by
+//! its name, and `farfield`. `0/zoneID` has the number of each cell's zone: of several zones that could give a
+//! value the one whose number is nearest is taken. Source: `src/overset` of OpenFOAM 1912.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::mesh::{CELL_ZONES, Mesh, PARTS};
+use super::{Reference, SCRIPT, ends, make_executable};
+use crate::files::atomic::{self, Writer};
+use crate::files::{IoError, joint};
+use crate::formats::mesh::Span;
+use crate::formats::zones::OversetMesh;
+use crate::grid::Grid;
+use crate::grid::vector::{angle, difference, distance};
+use crate::ranks::Processes;
+
+/// Turn of a wall that is a corner, which has no curvature, if it is so in degrees and so many times that on one side of
+/// it: on coarse grids a nose turns as much, at several nodes.
+const CORNER: f64 = 25.0;
+const SHARPER: f64 = 3.0;
+
+/// Files that belong to the mesh: the number of each cell's zone, and the curvature of each face of the walls.
+const ZONE_NUMBERS: &str = "0/zoneID";
+const CURVATURE: &str = "0/wallCurvature";
+
+/// Names within the case under which no file of another origin may stand.
+pub(super) const PARTS_OF_MESH: [&str; 8] = [
+    PARTS[0].0,
+    PARTS[1].0,
+    PARTS[2].0,
+    PARTS[3].0,
+    PARTS[4].0,
+    CELL_ZONES.0,
+    ZONE_NUMBERS,
+    CURVATURE,
+];
+
+/// What `overSimpleFoam` needs in addition to the mesh, for inviscid flow at zero incidence and unit speed: names
+/// within the case, and texts.
+pub(super) const SETUP: [(&str, &str); 9] = [
+    ("system/controlDict", include_str!("overset/system/controlDict")),
+    ("system/fvSchemes", include_str!("overset/system/fvSchemes")),
+    ("system/fvSolution", include_str!("overset/system/fvSolution")),
+    ("constant/transportProperties", include_str!("case/constant/transportProperties")),
+    ("constant/turbulenceProperties", include_str!("case/constant/turbulenceProperties")),
+    ("constant/dynamicMeshDict", include_str!("overset/constant/dynamicMeshDict")),
+    ("0/U", include_str!("overset/0/U")),
+    ("0/p", include_str!("overset/0/p")),
+    (SCRIPT, include_str!("overset/Allrun")),
+];
+const DISPLACEMENT: (&str, &str) =
+    ("0/pointDisplacement", include_str!("overset/0/pointDisplacement"));
+
+/// Names of the files of the set-up, which users edit.
+pub(super) fn setup() -> impl Iterator<Item = &'static str> {
+    SETUP.iter().chain([&DISPLACEMENT]).map(|(name, _)| *name)
+}
+
+/// Writes the case into the folder `path`, in place of what stands there.
+pub(super) fn make(path: &Path, mesh: &OversetMesh<'_>) -> Result<(), IoError> {
+    let place = |name: &str| {
+        let file = path.join(name);
+        file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
+    };
+    let choices = choices(mesh);
+    for (name, text) in SETUP.into_iter().chain([DISPLACEMENT]) {
+        let replaced = |text: String, (what, with): &(&str, String)| text.replace(what, with);
+        let text = choices.iter().fold(text.to_owned(), replaced);
+        atomic::write(&place(name)?, |out| {
+            out.write_all(text.as_bytes())?;
+            if name == SCRIPT { make_executable(out.get_ref().file()) } else { Ok(()) }
+        })?;
+    }
+    let parts = Mesh::of_zones(mesh.zones, mesh.span);
+    for part in PARTS.into_iter().chain([CELL_ZONES]) {
+        joint::write(&place(part.0)?, Processes::ALONE, |out| parts.write(out, part))?;
+    }
+    atomic::write(&place(ZONE_NUMBERS)?, |out| write_zone_numbers(out, mesh, &parts))?;
+    atomic::write(&place(CURVATURE)?, |out| write_curvature(out, mesh))
+}
+
+fn walls<'a>(mesh: &OversetMesh<'a>) -> Vec<&'a str> {
+    mesh.zones.iter().filter(|zone| zone.has_wall()).map(|zone| zone.name).collect()
+}
+
+/// What of the texts depends on the mesh, and what stands there instead.
+fn choices(mesh: &OversetMesh<'_>) -> [(&'static str, String); 5] {
+    let Reference { length, centre: [x, y] } = mesh.reference;
+    let span = mesh.span.unwrap_or(Span::ONE).length;
+    let names = walls(mesh);
+    let forces = |name: &str, patches: &str| {
+        format!(
+            "    {name}\n    {{\n        type forceCoeffs;\n        libs (\"libforces.so\");\n        \
+             writeControl timeStep;\n        writeInterval 10;\n        patches ({patches});\n        \
+             rho rhoInf;\n        rhoInf 1;\n        CofR ({x} {y} 0);\n        liftDir (0 1 0);\n        \
+             dragDir (1 0 0);\n        pitchAxis (0 0 1);\n        magUInf 1;\n        lRef {length};\n        \
+             Aref {};\n        log false;\n    }}\n",
+            length * span
+        )
+    };
+    let each: String = names.iter().map(|name| forces(name, name)).collect();
+    let [low, high, divisions] = {
+        let search = &mesh.search;
+        let [nx, ny] = search.divisions;
+        let corner = |[x, y]: [f64; 2], z: f64| format!("({x} {y} {z})");
+        [corner(search.low, 0.0), corner(search.high, span), format!("({nx} {ny} 1)")]
+    };
+    [
+        ("WALLS", names.join("|")),
+        ("ELEMENTS", names.join(" ")),
+        ("ENDS", ends(mesh.span).to_owned()),
+        ("FORCES", each + &forces("all", &names.join(" "))),
+        ("SEARCH", format!("searchBox {low} {high};\n    searchBoxDivisions {divisions};")),
+    ]
+}
+
+/// The head of a field of scalars without a dimension.
+fn head(out: &mut Writer<'_>, object: &str) -> io::Result<()> {
+    writeln!(
+        out,
+        "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class volScalarField;\n    object {object};\n}}\n\n\
+         dimensions [0 0 0 0 0 0 0];"
+    )
+}
+
+fn write_zone_numbers(
+    out: &mut Writer<'_>,
+    mesh: &OversetMesh<'_>,
+    parts: &Mesh<'_>,
+) -> io::Result<()> {
+    head(out, "zoneID")?;
+    writeln!(out, "internalField nonuniform List<scalar> {}\n(", parts.cells())?;
+    for (zone, cells) in parts.zone_cells().enumerate() {
+        let line = format!("{zone}\n");
+        crate::files::pieces::write(out, cells, |piece| line.as_bytes().repeat(piece.len()))?;
+    }
+    let (walls, ends) = (walls(mesh).join("|"), ends(mesh.span));
+    writeln!(
+        out,
+        ")\n;\nboundaryField\n{{\n    overset {{ type overset; value uniform 0; }}\n    \
+         \"(farfield|{walls})\" {{ type zeroGradient; }}\n    {ends}\n}}"
+    )
+}
+
+/// Writes the curvature of the walls, face by face, negative where they are convex: that of the pressure's gradient
+/// into the body.
+fn write_curvature(out: &mut Writer<'_>, mesh: &OversetMesh<'_>) -> io::Result<()> {
+    head(out, "wallCurvature")?;
+    writeln!(out, "internalField uniform 0;\nboundaryField\n{{")?;
+    writeln!(out, "    overset {{ type overset; value uniform 0; }}")?;
+    writeln!(out, "    farfield {{ type zeroGradient; }}\n    {}", ends(mesh.span))?;
+    let layers = mesh.span.map_or(1, |span| span.cells);
+    for zone in mesh.zones.iter().filter(|zone| zone.has_wall()) {
+        let curvature = curvature(zone.grid);
+        writeln!(out, "    {}\n    {{\n        type fixedValue;", zone.name)?;
+        let faces = curvature.len() * layers;
+        writeln!(out, "        value nonuniform List<scalar> {faces}\n(")?;
+        for value in curvature.iter().cycle().take(faces) {
+            writeln!(out, "{value:e}")?;
+        }
+        writeln!(out, ")\n;\n    }}")?;
+    }
+    writeln!(out, "}}")
+}
+
+/// Curvature of the wall on each of its faces, the mean of that at its two nodes: the turn there over the length
+/// around it. Corners have none.
+fn curvature(grid: &Grid) -> Vec<f64> {
+    let wall: Vec<[f64; 2]> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
+    let faces = wall.len() - 1;
+    let step = |k: usize| difference(wall[k % faces + 1], wall[k % faces]);
+    let turns: Vec<f64> = (0..faces).map(|k| angle(step(k + faces - 1), step(k))).collect();
+    let turn = |k: usize| {
+        let turn = turns[k % faces];
+        let beside = turns[(k + 1) % faces].abs().min(turns[(k + faces - 1) % faces].abs());
+        let corner = turn.abs() > CORNER.to_radians() && turn.abs() > SHARPER * beside;
+        if corner { 0.0 } else { turn }
+    };
+    (0..faces).map(|k| 0.5 * (turn(k) + turn(k + 1)) / distance(wall[k], wall[k + 1])).collect()
+}

@@ -1,0 +1,374 @@
+//! From several elements to an overset mesh: each solved for in its own frame, then placed, checked together and
+//! written.
+
+mod outputs;
+
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::machine::{Machine, thread_pool};
+use super::pool::{Closing, Opened, Opening};
+use super::restart::coordinates_digest;
+use super::solve::{Control, GridResult, Progress, solve};
+use super::{Estimate, RunOptions};
+use crate::case::{Assembly, AssemblyError, PlacedAssembly, PlacedElement};
+use crate::digest;
+use crate::error::Error;
+use crate::grid::{Grid, Verdict};
+use crate::overset::{Checks, Limits, Rim, Subject, Wall, Zone, check};
+use crate::report::Timing;
+use crate::solver::history::NewtonStep;
+
+pub(super) use self::outputs::file_names;
+
+/// The phases of a run in the order of its report.
+const PHASES: [&str; 7] =
+    ["geometry", "device", "solves", "background", "checks", "writing", "total"];
+
+/// Name of the background's zone.
+pub const BACKGROUND: &str = "background";
+
+/// Grids of several elements and what was found of them together.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AssemblyResult {
+    /// The case with every default, the elements where they stand.
+    pub placed: PlacedAssembly,
+    /// The grid of each element, where it stands in the unit of the files; all else of the result is in the
+    /// element's own frame.
+    pub elements: Vec<GridResult>,
+    /// The background, if there is one, in the unit of the files.
+    pub background: Option<Grid>,
+    /// What was checked, in reference chords.
+    pub checks: Checks,
+    /// Whether the grids may be used: that on the worst of them, and with [`RunOptions::strict`] on what was found of
+    /// them together.
+    pub verdict: Verdict,
+    /// Files written.
+    pub files: Vec<std::path::PathBuf>,
+    /// What the user should know, one sentence each.
+    pub notices: Vec<String>,
+    /// Where the time went.
+    pub timing: Timing,
+    /// Where it was computed: `cpu`, or the device.
+    pub backend: String,
+    /// Threads used on the CPU.
+    pub threads: usize,
+}
+
+impl AssemblyResult {
+    /// Whether the grids may be used: [`AssemblyResult::verdict`] says why not.
+    pub fn is_good(&self) -> bool {
+        self.verdict.is_good()
+    }
+
+    /// The zones of the mesh, the background first, if there is one.
+    pub fn zones(&self) -> Vec<Zone<'_>> {
+        let background = self.background.as_ref().map(|grid| Zone {
+            name: BACKGROUND,
+            grid,
+            rim: Rim::FarField,
+        });
+        let elements = self.elements.iter().zip(&self.placed.elements).map(|(made, placed)| Zone {
+            name: &made.case.name,
+            grid: &made.grid,
+            rim: rim(placed),
+        });
+        background.into_iter().chain(elements).collect()
+    }
+
+    /// What may help where the grids are not good.
+    pub fn hint(&self) -> Option<String> {
+        if let Verdict::Unfit { .. } = self.verdict {
+            return self
+                .checks
+                .findings
+                .first()
+                .map(|found| format!("{}: {}", found.key, found.remedy));
+        }
+        let bad = self.elements.iter().find(|made| !made.is_good())?;
+        Some(format!("element {}: {}", bad.case.name, bad.hint()?))
+    }
+}
+
+fn rim(placed: &PlacedElement) -> Rim {
+    if placed.reach.is_some() { Rim::Overset } else { Rim::FarField }
+}
+
+/// Makes the grids of several elements in memory: nothing is written.
+///
+/// # Errors
+/// See [`Error`]. Grids that are not good are no error: ask [`AssemblyResult::is_good`].
+pub fn make_assembly(
+    assembly: &Assembly,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<AssemblyResult, Error> {
+    refuse_options(options)?;
+    let pool = thread_pool(options.threads)?;
+    pool.install(|| {
+        let mut control = Control::new(progress);
+        control.timing = Timing::of(&PHASES);
+        let (placed, opened) = prepare(assembly, options, &mut control)?;
+        let mut made = make(placed, &opened.0, options, &mut control)?;
+        let _closing = Closing::or_keep(opened, options.pool.as_deref());
+        made.timing.add("total", control.started.elapsed().as_secs_f64());
+        Ok(made)
+    })
+}
+
+/// Makes the grids of several elements and writes their files.
+///
+/// # Errors
+/// See [`Error`]; [`Error::Overset`] where elements cannot stand so. Grids that are not good are a result, whose
+/// files are named as failed.
+pub fn run_assembly(
+    assembly: &Assembly,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<AssemblyResult, Error> {
+    refuse_options(options)?;
+    let pool = thread_pool(options.threads)?;
+    pool.install(|| {
+        let mut control = Control::new(progress);
+        control.timing = Timing::of(&PHASES);
+        let (placed, opened) = prepare(assembly, options, &mut control)?;
+        let writes = options.job.as_ref().is_none_or(|job| job.is_first());
+        let open = || outputs::Outputs::open(&placed, options, &mut control.notices);
+        let outputs = writes.then(open).transpose()?;
+        let mut made = make(placed, &opened.0, options, &mut control)?;
+        let _closing = Closing::or_keep(opened, options.pool.as_deref());
+        if let Some(outputs) = outputs {
+            outputs.write(&mut made, &control)?;
+        }
+        Ok(made)
+    })
+}
+
+/// What a run of several elements would take, and what is found of them: nothing is solved, the checks are those
+/// of their initial grids.
+///
+/// # Errors
+/// As [`run_assembly`], before the solves.
+pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, Checks), Error> {
+    let placed = assembly.settle()?;
+    let mut estimate =
+        Estimate { points: 0, memory_bytes: 0.0, cpu_seconds: 0.0, notices: Vec::new() };
+    for PlacedElement { problem, .. } in &placed.elements {
+        let own = super::estimate::of_problem(problem);
+        estimate.points += own.points;
+        estimate.memory_bytes += own.memory_bytes;
+        estimate.cpu_seconds += own.cpu_seconds;
+        let name = &problem.case.name;
+        estimate.notices.extend(own.notices.iter().map(|notice| format!("{name}: {notice}")));
+    }
+    let backend = crate::backend::cpu::CpuBackend;
+    let mut grids = Vec::new();
+    for PlacedElement { problem, placement, .. } in &placed.elements {
+        let mut grid = problem.initial_grid(&backend)?.grid;
+        problem.place(&mut grid);
+        placement.place(&mut grid);
+        grids.push(grid);
+    }
+    let background = placed.background.map(|(background, [low, high])| background.grid(low, high));
+    let checks = check_grids(&placed, &grids.iter().collect::<Vec<_>>(), background.as_ref());
+    Ok((placed, estimate, checks))
+}
+
+/// Refuses what is an option of one section alone.
+fn refuse_options(options: &RunOptions) -> Result<(), AssemblyError> {
+    let given = [
+        ("--family", options.grids > 1),
+        ("--export-jacobian", options.export_jacobian.is_some()),
+        ("--restart", options.restart.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(AssemblyError::Option { option }),
+        None => Ok(()),
+    }
+}
+
+fn prepare(
+    assembly: &Assembly,
+    options: &RunOptions,
+    control: &mut Control<'_>,
+) -> Result<(PlacedAssembly, Opened), Error> {
+    let placed = control.timed("geometry", |_| assembly.settle())?;
+    let size = |element: &&PlacedElement| element.problem.size().iter().product::<usize>();
+    let largest = placed.elements.iter().max_by_key(size);
+    let opened = match largest {
+        Some(largest) => {
+            let opening = Opening::of(&largest.problem.case, options);
+            control.timed("device", |_| opening.end())?
+        }
+        None => (Machine::Cpu, None),
+    };
+    let (machine, notice) = &opened;
+    if let Some(job) = machine.job() {
+        let digest = fingerprint(&placed.assembly)?;
+        job.compare(&[
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("the case and the program of fingerprint", digest),
+        ])?;
+    }
+    control.notices.extend(notice.clone());
+    for element in &placed.elements {
+        machine.check_memory(&element.problem.case)?;
+        control.notices.extend(machine.refused_order(&element.problem.case.linear));
+    }
+    control.notices.dedup();
+    Ok((placed, opened))
+}
+
+/// Solves, places and checks.
+fn make(
+    placed: PlacedAssembly,
+    machine: &Machine,
+    options: &RunOptions,
+    control: &mut Control<'_>,
+) -> Result<AssemblyResult, Error> {
+    let mut elements = control.timed("solves", |control| solve_all(&placed, machine, control))?;
+    for (made, PlacedElement { problem, placement, .. }) in
+        elements.iter_mut().zip(&placed.elements)
+    {
+        made.join()?;
+        problem.place(&mut made.grid);
+        placement.place(&mut made.grid);
+    }
+    let around = placed.background;
+    let mut background =
+        control.timed("background", |_| around.map(|(grid, [low, high])| grid.grid(low, high)));
+    let grids: Vec<&Grid> = elements.iter().map(|made| &made.grid).collect();
+    let checks = control.timed("checks", |_| check_grids(&placed, &grids, background.as_ref()));
+    let mut notices = std::mem::take(&mut control.notices);
+    for made in &elements {
+        let name = &made.case.name;
+        notices.extend(made.notices.iter().map(|notice| format!("{name}: {notice}")));
+    }
+    let mut verdict =
+        elements.iter().fold(Verdict::Good, |worst, made| worst.and(of_element(made)));
+    if options.strict
+        && verdict.is_good()
+        && let Some(first) = checks.findings.first()
+    {
+        verdict = Verdict::Unfit { findings: checks.findings.len(), first: first.what.clone() };
+    }
+    let unit = placed.assembly.overset.chord;
+    for grid in elements.iter_mut().map(|made| &mut made.grid).chain(&mut background) {
+        grid.place([0.0; 2], unit);
+    }
+    Ok(AssemblyResult {
+        elements,
+        background,
+        checks,
+        verdict,
+        files: Vec::new(),
+        notices,
+        timing: control.timing.clone(),
+        backend: machine.name(),
+        threads: rayon::current_num_threads(),
+        placed,
+    })
+}
+
+/// The verdict on an element, with its name in the reason.
+fn of_element(made: &GridResult) -> Verdict {
+    match made.verdict.clone() {
+        Verdict::NotConverged { reason } => {
+            Verdict::NotConverged { reason: format!("element {}: {reason}", made.case.name) }
+        }
+        other => other,
+    }
+}
+
+/// Solves for the grids: side by side on the CPU, where a grid leaves threads idle, and on GPUs one after the other.
+fn solve_all(
+    placed: &PlacedAssembly,
+    machine: &Machine,
+    control: &mut Control<'_>,
+) -> Result<Vec<GridResult>, Error> {
+    let progress: Mutex<&mut dyn Progress> = Mutex::new(&mut *control.progress);
+    let one = |element: &PlacedElement, machine: &Machine| {
+        let mut own = Shared { name: &element.problem.case.name, progress: &progress };
+        solve(&element.problem, machine, &mut Control::new(&mut own))
+    };
+    let elements = &placed.elements;
+    match machine {
+        Machine::Cpu => elements.par_iter().map(|element| one(element, &Machine::Cpu)).collect(),
+        Machine::Cuda(_) | Machine::Ranks(_) => {
+            elements.iter().map(|element| one(element, machine)).collect()
+        }
+    }
+}
+
+/// The progress of one of several solves.
+struct Shared<'a, 'p> {
+    name: &'a str,
+    progress: &'a Mutex<&'p mut (dyn Progress + 'p)>,
+}
+
+impl Shared<'_, '_> {
+    fn with<R>(&self, work: impl FnOnce(&mut dyn Progress) -> R) -> R {
+        let mut progress = self.progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        work(&mut **progress)
+    }
+}
+
+impl Progress for Shared<'_, '_> {
+    fn phase(&mut self, name: &str) {
+        let name = [self.name, ": ", name].concat();
+        self.with(|progress| progress.phase(&name));
+    }
+
+    fn newton(&mut self, step: &NewtonStep) {
+        self.with(|progress| progress.newton(step));
+    }
+
+    fn linear(&mut self, iteration: f64, relative_residual: f64) {
+        self.with(|progress| progress.linear(iteration, relative_residual));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.with(|progress| progress.cancelled())
+    }
+}
+
+/// Checks grids that stand where their elements do, in reference chords.
+fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Grid>) -> Checks {
+    let walls: Vec<Wall> = placed.elements.iter().map(PlacedElement::wall).collect();
+    let subjects: Vec<Subject<'_>> = placed
+        .elements
+        .iter()
+        .zip(grids)
+        .zip(&walls)
+        .map(|((element, grid), wall)| Subject {
+            zone: Zone { name: &element.problem.case.name, grid, rim: rim(element) },
+            wall,
+            chord: element.placement.chord,
+            reach: element.reach,
+            rigged: element.rigged,
+        })
+        .collect();
+    let background = background.map(|grid| Zone { name: BACKGROUND, grid, rim: Rim::FarField });
+    let options = placed.assembly.overset;
+    let limits = Limits { gap_cells: options.gap_cells, size_ratio: options.size_ratio };
+    check(&subjects, background, &limits)
+}
+
+/// The fingerprint of the results of a settled case of several elements: of its text, of the contents of its files of
+/// coordinates, and of the sources that this build was made from.
+///
+/// # Errors
+/// A path of the case that is not UTF-8.
+pub(super) fn fingerprint(assembly: &Assembly) -> Result<String, Error> {
+    let digests = assembly.elements.iter().map(|element| coordinates_digest(&element.case));
+    let digests: Vec<String> = digests.map(Option::unwrap_or_default).collect();
+    let mut bare = assembly.clone();
+    for element in &mut bare.elements {
+        // A file counts by its contents, wherever it stands.
+        element.case.geometry.contour.forget_file();
+    }
+    let text = [super::restart::SOURCES, &bare.to_toml_string()?, &digests.concat()].concat();
+    Ok(format!("{:016x}", digest::of(text.as_bytes())))
+}

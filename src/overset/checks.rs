@@ -1,0 +1,379 @@
+//! Whether the grids of several elements fit each other: what a flow solver would find, said before one runs.
+
+use serde::Serialize;
+
+use super::stencil::{CellType, SearchBox, ZoneTypes, cell_types};
+use super::zone::{Cells, Rim, Zone};
+use super::{Rigging, Side, Wall};
+use crate::geometry::vector::middle;
+
+/// Points at which a line across a gap is looked at.
+const SAMPLES: usize = 1000;
+/// Reach of a grid below which lift was off by more than 2 %, in chords of the element: docs/overset.md.
+const LEAST_REACH: f64 = 0.3;
+/// Voxels that a gap needs: with fewer, holes close it.
+const LEAST_VOXELS: f64 = 5.0;
+
+/// What is checked of an element beside its zone.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// Its zone.
+    pub zone: Zone<'a>,
+    /// Its wall, where it stands.
+    pub wall: &'a Wall,
+    /// Its chord.
+    pub chord: f64,
+    /// Distance of its outer line from its wall; none of a grid that goes to its far field.
+    pub reach: Option<f64>,
+    /// The element that it is rigged to, by number, and on which side.
+    pub rigged: Option<(usize, Side)>,
+}
+
+/// What is asked of grids together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Cells of each of two grids across the gap between their walls.
+    pub gap_cells: usize,
+    /// Largest ratio of the sizes of cells where grids take values from each other.
+    pub size_ratio: f64,
+}
+
+/// What does not fit, and what mends it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was found, a clause with its numbers.
+    pub what: String,
+    /// The key that has to do with it: `element.flap.grid.nj`.
+    pub key: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { what, key, remedy } = self;
+        write!(f, "{what}; {key}: {remedy}")
+    }
+}
+
+/// The gap between two walls.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Gap {
+    /// Names of the two elements.
+    pub elements: [String; 2],
+    /// Smallest distance of their walls.
+    pub distance: f64,
+    /// Where they are nearest, on each wall.
+    pub ends: [[f64; 2]; 2],
+    /// Cells of each grid across it, on the line between these points.
+    pub cells: [usize; 2],
+    /// Ratio of the sizes of cells in its middle, the larger over the smaller; none where one of the grids is not
+    /// there.
+    pub size_ratio: Option<f64>,
+}
+
+/// Gap, overlap and deflection of an element that is rigged to another, as measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rigged {
+    /// Name of the element.
+    pub element: String,
+    /// Name of the other.
+    pub to: String,
+    /// As measured.
+    #[serde(flatten)]
+    pub rigging: Rigging,
+}
+
+/// A zone as a flow solver will take it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ZoneReport {
+    /// Its name.
+    pub name: String,
+    /// Cells in i and j.
+    pub cells: [usize; 2],
+    /// Cells that are solved for.
+    pub calculated: usize,
+    /// Cells that take their values from other zones.
+    pub interpolated: usize,
+    /// Cells that are left out.
+    pub holes: usize,
+    /// Cells that need a value from another zone and find none, those within a body left out.
+    pub orphans: usize,
+    /// Outermost cells, and those of them that are left out since they lie in a body.
+    pub rim: [usize; 2],
+    /// Ratio of the sizes of outermost cells and of those that they take values from, the larger over the smaller:
+    /// median, 95th percentile and largest. None of a zone without such cells.
+    pub size_ratios: Option<[f64; 3]>,
+    /// Share of each other element's wall that lies within the outer line.
+    pub covers: Vec<(String, f64)>,
+}
+
+/// All that was checked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Checks {
+    /// Elements that are rigged, as they came out.
+    pub rigged: Vec<Rigged>,
+    /// Gaps that a grid reaches across.
+    pub gaps: Vec<Gap>,
+    /// All zones, in their order.
+    pub zones: Vec<ZoneReport>,
+    /// The box in which holes are cut.
+    pub search_box: SearchBox,
+    /// What becomes of the cells of all zones.
+    #[serde(skip)]
+    pub types: Vec<ZoneTypes>,
+    /// What does not fit.
+    pub findings: Vec<Finding>,
+}
+
+impl Checks {
+    /// The narrowest gap of all; none where no grid reaches across one.
+    pub fn narrowest(&self) -> Option<f64> {
+        self.gaps.iter().map(|gap| gap.distance).min_by(f64::total_cmp)
+    }
+}
+
+/// Checks the grids of elements together, and with a background.
+pub fn check(elements: &[Subject<'_>], background: Option<Zone<'_>>, limits: &Limits) -> Checks {
+    let walls: Vec<Wall> = elements.iter().map(|element| element.wall.clone()).collect();
+    let zones: Vec<Zone<'_>> =
+        background.into_iter().chain(elements.iter().map(|element| element.zone)).collect();
+    let cells: Vec<Cells> = zones.iter().map(|zone| Cells::of(zone.grid)).collect();
+    let first = usize::from(background.is_some());
+    let own = &cells[first..];
+    let mut findings = Vec::new();
+    let gaps = gaps(elements, own, limits, &mut findings);
+    let narrowest = gaps.iter().map(|gap| gap.distance).fold(f64::INFINITY, f64::min);
+    let search_box = SearchBox::around(&walls, narrowest);
+    let types = cell_types(&zones, &cells, &walls, &search_box);
+    reaches(elements, &mut findings);
+    let reports = (0..zones.len())
+        .map(|zone| {
+            let others = elements.iter().enumerate().filter(|(k, _)| k + first != zone);
+            let others: Vec<&Subject<'_>> = others.map(|(_, element)| element).collect();
+            report(zone, (&zones, &cells), &types, &others, limits, &mut findings)
+        })
+        .collect();
+    let voxels = search_box.voxel().into_iter().map(|voxel| narrowest / voxel);
+    let voxels = voxels.fold(f64::INFINITY, f64::min);
+    let tightest = gaps.iter().min_by(|a, b| a.distance.total_cmp(&b.distance));
+    if let Some(gap) = tightest.filter(|_| voxels < LEAST_VOXELS) {
+        findings.push(Finding {
+            what: format!(
+                "the gap between {} and {}, {narrowest:.2e} wide, has {voxels:.1} voxels of the box in which holes \
+                 are cut",
+                gap.elements[0], gap.elements[1]
+            ),
+            key: format!("element.{}", gap.elements[1]),
+            remedy: format!("holes may close it with fewer than {LEAST_VOXELS}: widen the gap"),
+        });
+    }
+    let rigged = elements.iter().filter_map(|element| {
+        let (to, side) = element.rigged?;
+        let rigging = Rigging::measured(side, element.wall, elements[to].wall)?;
+        let [element, to] = [element.zone.name, elements[to].zone.name].map(str::to_owned);
+        Some(Rigged { element, to, rigging })
+    });
+    let rigged = rigged.collect();
+    Checks { rigged, gaps, zones: reports, search_box, types, findings }
+}
+
+/// The gaps that a grid reaches across, and whether there are cells enough.
+fn gaps(
+    elements: &[Subject<'_>],
+    cells: &[Cells],
+    limits: &Limits,
+    findings: &mut Vec<Finding>,
+) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    for (a, b) in (0..elements.len()).flat_map(|a| (a + 1..elements.len()).map(move |b| (a, b))) {
+        let pair = [&elements[a], &elements[b]];
+        let nearest = pair[0].wall.nearest_of(pair[1].wall);
+        let reaches =
+            |element: &Subject<'_>| element.reach.is_none_or(|reach| reach >= nearest.distance);
+        if !pair.into_iter().any(reaches) {
+            continue;
+        }
+        let lines = [a, b].map(|k| cells[k].along(nearest.ends, SAMPLES));
+        let across = lines.each_ref().map(|line| {
+            let mut found: Vec<usize> = line.iter().flatten().copied().collect();
+            found.sort_unstable();
+            found.dedup();
+            found.len()
+        });
+        let centre = middle(nearest.ends[0], nearest.ends[1]);
+        let size = |k: usize| Some(cells[k].areas[cells[k].at(centre)?].sqrt());
+        let size_ratio = size(a).zip(size(b)).map(|(a, b)| (a / b).max(b / a));
+        let names = pair.map(|element| element.zone.name);
+        let what = format!(
+            "the gap between {} and {}, {:.5} wide at ({:.4}, {:.4}),",
+            names[0], names[1], nearest.distance, centre[0], centre[1]
+        );
+        for (k, element) in
+            pair.into_iter().enumerate().filter(|(k, _)| across[*k] < limits.gap_cells)
+        {
+            let nj = element.zone.grid.nj;
+            let more = (nj - 1) as f64 * limits.gap_cells as f64 / across[k].max(1) as f64;
+            let own = nearest.distance / element.chord;
+            findings.push(Finding {
+                what: format!("{what} has {} cells of {} across", across[k], names[k]),
+                key: format!("element.{}.grid.nj", names[k]),
+                remedy: format!(
+                    "{} are wanted: raise it to about {:.0}, with first_cell at most {:.1e}",
+                    limits.gap_cells,
+                    more.ceil() + 1.0,
+                    0.8 * own / limits.gap_cells as f64,
+                ),
+            });
+        }
+        if let Some(ratio) = size_ratio.filter(|ratio| *ratio > limits.size_ratio) {
+            let larger = usize::from(size(a) < size(b));
+            findings.push(Finding {
+                what: format!(
+                    "{what} has cells of {} in its middle {ratio:.1} times as large as those of {}",
+                    names[larger],
+                    names[1 - larger]
+                ),
+                key: format!("element.{}.grid.first_cell", names[larger]),
+                remedy: format!(
+                    "at most {} is wanted: lower it, or the spacing at that edge, or raise nj or ni",
+                    limits.size_ratio
+                ),
+            });
+        }
+        let elements = names.map(str::to_owned);
+        let (distance, ends) = (nearest.distance, nearest.ends);
+        gaps.push(Gap { elements, distance, ends, cells: across, size_ratio });
+    }
+    gaps
+}
+
+/// Whether grids reach far enough.
+fn reaches(elements: &[Subject<'_>], findings: &mut Vec<Finding>) {
+    for Subject { zone, chord, reach, .. } in elements {
+        let least = LEAST_REACH * chord;
+        if let Some(reach) = reach.filter(|reach| *reach < least) {
+            findings.push(Finding {
+                what: format!(
+                    "the grid of {} reaches {reach:.4} from its wall, {:.2} of its chord",
+                    zone.name,
+                    reach / chord
+                ),
+                key: format!("element.{}.reach", zone.name),
+                remedy: format!("raise it to {least:.3} or more: lift is off by 2 % with less"),
+            });
+        }
+    }
+}
+
+/// What a solver makes of a zone; `others` are the elements whose zone it is not.
+fn report(
+    number: usize,
+    (zones, cells): (&[Zone<'_>], &[Cells]),
+    types: &[ZoneTypes],
+    others: &[&Subject<'_>],
+    limits: &Limits,
+    findings: &mut Vec<Finding>,
+) -> ZoneReport {
+    let (zone, own, found) = (zones[number], &cells[number], &types[number]);
+    let name = zone.name;
+    let rim = zone.rim_cells();
+    let lost = rim.clone().filter(|&cell| found.types[cell] == CellType::Hole).count();
+    let ratio = |cell: usize| {
+        let (other, donor) = found.donors[cell]?;
+        let ratio = (own.areas[cell] / cells[other].areas[donor]).sqrt();
+        Some((ratio.max(1.0 / ratio), other, ratio > 1.0))
+    };
+    let live = rim.clone().filter(|&cell| found.types[cell] == CellType::Interpolated);
+    let mut ratios: Vec<(f64, usize, bool)> = live.filter_map(ratio).collect();
+    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let at = |share: f64| ratios.get(((ratios.len() - 1) as f64 * share) as usize).map(|r| r.0);
+    let size_ratios = if ratios.is_empty() {
+        None
+    } else {
+        Some([0.5, 0.95, 1.0].map(|share| at(share).unwrap_or(f64::NAN)))
+    };
+    let key = |own: &str| {
+        if zone.has_wall() {
+            format!("element.{name}.{own}")
+        } else {
+            "background.margin".to_owned()
+        }
+    };
+    if let Some(first) = found.orphans.first() {
+        let [x, y] = own.centres[*first];
+        findings.push(Finding {
+            what: format!(
+                "{} of {name} find no value in another grid, the first at ({x:.4}, {y:.4})",
+                counted(found.orphans.len(), "cell")
+            ),
+            key: key("reach"),
+            remedy: "a larger reach lets grids overlap there, and finer cells in narrow gaps"
+                .into(),
+        });
+    }
+    let columns = zone.grid.ni - 1;
+    let wall = zone.grid.topology.wall(zone.grid.ni);
+    let at_wall = (*wall.start()..*wall.end()).filter(|&i| found.types[i] != CellType::Calculated);
+    let at_wall = at_wall.count();
+    if at_wall > 0 {
+        findings.push(Finding {
+            what: format!("{} at the wall of {name} are not solved for", counted(at_wall, "cell")),
+            key: key("grid.nj"),
+            remedy:
+                "the other grid's holes close the gap there: finer cells in the gap, of both grids"
+                    .into(),
+        });
+    }
+    if let Some([median, ..]) = size_ratios.filter(|[median, ..]| *median > limits.size_ratio) {
+        let donors = |zone: usize| ratios.iter().filter(|(_, other, _)| *other == zone).count();
+        let main = (0..zones.len()).max_by_key(|&zone| donors(zone)).unwrap_or(0);
+        let other = zones[main];
+        let own_larger = 2 * ratios.iter().filter(|(_, _, larger)| *larger).count() > ratios.len();
+        let larger = if own_larger { zone } else { other };
+        let (key, remedy) = if larger.has_wall() {
+            (format!("element.{}.grid.nj", larger.name), "raise it, or ni")
+        } else {
+            ("background.spacing".to_owned(), "lower it")
+        };
+        findings.push(Finding {
+            what: format!(
+                "the outermost cells of {name} and those of {} that they take values from differ {median:.1}-fold in \
+                 size",
+                other.name
+            ),
+            key,
+            remedy: format!(
+                "at most {} is wanted, and those of {} are the larger ones: {remedy}",
+                limits.size_ratio, larger.name
+            ),
+        });
+    }
+    let covers = others.iter().filter(|_| zone.rim == Rim::Overset).map(|other| {
+        let line = outer_wall(zone);
+        let points = &other.wall.points()[1..];
+        let inside = points.iter().filter(|point| line.contains(**point)).count();
+        (other.zone.name.to_owned(), inside as f64 / points.len() as f64)
+    });
+    ZoneReport {
+        name: name.to_owned(),
+        cells: [columns, zone.grid.nj - 1],
+        calculated: found.count(CellType::Calculated),
+        interpolated: found.count(CellType::Interpolated),
+        holes: found.count(CellType::Hole),
+        orphans: found.orphans.len(),
+        rim: [rim.len(), lost],
+        size_ratios,
+        covers: covers.collect(),
+    }
+}
+
+/// The outer line of a zone, which closes.
+fn outer_wall(zone: Zone<'_>) -> Wall {
+    let grid = zone.grid;
+    Wall::new((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect(), false, 0)
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

@@ -1,0 +1,189 @@
+//! Gap, overlap and deflection: what they are, and the placement that has them.
+//!
+//! Of two elements the upstream one has the trailing edge at which the slot ends, the downstream one the
+//! surface below it. Lengths are in reference chords, x along the reference chord.
+//!
+//! - **gap**: smallest distance of the upstream element's trailing edge from the downstream element's surface;
+//! - **overlap**: how far the upstream trailing edge reaches behind the foremost point of the downstream
+//!   element, along x; negative where it ends ahead of that;
+//! - **deflection**: angle of the element's chord line, from its nose to its trailing edge, against x: of a
+//!   flap with the trailing edge down, of a slat with the nose down.
+//!
+//! Source: A. M. O. Smith, "High-Lift Aerodynamics", J. Aircraft 12 (1975) 501–530; the 30P30N's figures are of
+//! these definitions: slat 30°, gap 2.95 %, overhang −2.50 %, flap 30°, gap 1.27 %, overhang 0.25 % (S. M.
+//! Klausmeyer, J. C. Lin, NASA TM-112858, 1997).
+
+use super::{Placement, Wall};
+use crate::geometry::vector::{difference, distance};
+
+/// Which of two elements is upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The element lies behind the other, as a flap.
+    Behind,
+    /// It lies ahead of it, as a slat.
+    Ahead,
+}
+
+/// Gap, overlap and deflection of an element against another.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Rigging {
+    /// Which is upstream.
+    pub side: Side,
+    /// Smallest distance of the upstream trailing edge from the downstream surface.
+    pub gap: f64,
+    /// How far the upstream trailing edge reaches behind the downstream leading edge.
+    pub overlap: f64,
+    /// Angle of the element's chord line, degrees.
+    pub deflection: f64,
+}
+
+/// Why no placement has a rigging.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RiggingError {
+    /// The trailing edge ends so far ahead of, or behind, the other element that it is farther away than the gap.
+    #[error(
+        "the trailing edge is {least:.5} away from the other element at this overlap, more than the gap of {gap}"
+    )]
+    TooFar {
+        /// The gap that was asked for.
+        gap: f64,
+        /// The smallest one at this overlap.
+        least: f64,
+    },
+    /// An element has no trailing edge.
+    #[error("the {} element has no trailing edge", if *upstream { "upstream" } else { "rigged" })]
+    NoEdge {
+        /// Whether that is the upstream one of the two.
+        upstream: bool,
+    },
+}
+
+impl RiggingError {
+    /// How to mend it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::TooFar { .. } => {
+                "choose a larger gap, or an overlap nearer to 0; an overlap below minus the gap cannot be"
+            }
+            Self::NoEdge { .. } => "place a smooth contour by `at`",
+        }
+    }
+}
+
+impl Rigging {
+    /// The placement of an element with this rigging: `element` is its wall in its own frame, `chord` its chord,
+    /// and `other` the wall of the element that it is rigged to, where that stands.
+    ///
+    /// The deflection gives the angle, the overlap x. Over the x of the upstream trailing edge the upper rim
+    /// of the downstream element, thickened by the gap, gives y: there the edge is at that distance and nowhere
+    /// nearer, from above.
+    ///
+    /// # Errors
+    /// [`RiggingError`].
+    pub fn placement(
+        &self,
+        element: &Wall,
+        chord: f64,
+        other: &Wall,
+    ) -> Result<Placement, RiggingError> {
+        let upstream = if self.side == Side::Behind { other } else { element };
+        if upstream.edge().is_empty() {
+            return Err(RiggingError::NoEdge { upstream: true });
+        }
+        if element.edge().is_empty() {
+            return Err(RiggingError::NoEdge { upstream: false });
+        }
+        let own = nose_up(element);
+        let angle = match self.side {
+            Side::Behind => self.deflection - own,
+            Side::Ahead => -self.deflection - own,
+        };
+        let turned = Placement { chord, angle, at: [0.0; 2] };
+        let wall = turned.points(element.points().iter().copied());
+        let edge = turned.points(element.edge().iter().copied());
+        let (edge, surface) = match self.side {
+            Side::Behind => (other.edge().to_vec(), wall.as_slice()),
+            Side::Ahead => (edge, other.points()),
+        };
+        // From the edge that stands to the surface as it is, and the other way round.
+        let by_overlap = aft(&edge) - self.overlap - fore(surface);
+        let moved = [by_overlap, 0.0];
+        let below: Vec<[f64; 2]> = surface.iter().map(|p| [p[0] + moved[0], p[1]]).collect();
+        let clear = edge
+            .iter()
+            .filter_map(|point| Some(height(&below, point[0], self.gap)? - point[1]))
+            .max_by(f64::total_cmp);
+        let Some(up) = clear else {
+            let off = |p: &[f64; 2]| {
+                below.iter().map(|q| (p[0] - q[0]).abs()).fold(f64::INFINITY, f64::min)
+            };
+            let least = edge.iter().map(off).fold(f64::INFINITY, f64::min);
+            return Err(RiggingError::TooFar { gap: self.gap, least });
+        };
+        // The edge would have to go up by so much, or the surface down.
+        let at = match self.side {
+            Side::Behind => [by_overlap, -up],
+            Side::Ahead => [-by_overlap, up],
+        };
+        Ok(Placement { at, ..turned })
+    }
+
+    /// The rigging that an element has against another, where both stand; none without trailing edges.
+    pub fn measured(side: Side, element: &Wall, other: &Wall) -> Option<Self> {
+        let (upstream, downstream) = match side {
+            Side::Behind => (other, element),
+            Side::Ahead => (element, other),
+        };
+        if upstream.edge().is_empty() || element.edge().is_empty() {
+            return None;
+        }
+        let off = |&point: &[f64; 2]| distance(point, downstream.nearest(point));
+        let nose_up = nose_up(element);
+        Some(Self {
+            side,
+            gap: upstream.edge().iter().map(off).fold(f64::INFINITY, f64::min),
+            overlap: aft(upstream.edge()) - fore(downstream.points()),
+            deflection: if side == Side::Behind { nose_up } else { -nose_up },
+        })
+    }
+}
+
+/// Angle of the chord line against x, degrees, nose up.
+fn nose_up(wall: &Wall) -> f64 {
+    let [x, y] = difference(wall.middle_of_edge(), wall.nose());
+    (-y).atan2(x).to_degrees()
+}
+
+/// The largest x.
+fn aft(points: &[[f64; 2]]) -> f64 {
+    points.iter().map(|point| point[0]).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The smallest x.
+fn fore(points: &[[f64; 2]]) -> f64 {
+    points.iter().map(|point| point[0]).fold(f64::INFINITY, f64::min)
+}
+
+/// The largest y over x of what is no farther than `by` from a closed wall; none where nothing is. Of each
+/// piece it is a rectangle with a half circle on both ends.
+fn height(wall: &[[f64; 2]], x: f64, by: f64) -> Option<f64> {
+    let on_circle = |centre: &[f64; 2]| {
+        let squared = by * by - (x - centre[0]).powi(2);
+        (squared >= 0.0).then(|| centre[1] + squared.sqrt())
+    };
+    let on_side = |piece: &[[f64; 2]]| {
+        let [dx, dy] = difference(piece[1], piece[0]);
+        let length = dx.hypot(dy);
+        // The upper of the two parallel sides.
+        let (nx, ny) = (-dy / length * dx.signum(), dx.abs() / length);
+        let (from, to) = (piece[0][0] + by * nx, piece[1][0] + by * nx);
+        let t = (x - from) / (to - from);
+        let within = (0.0..=1.0).contains(&t);
+        within.then(|| piece[0][1] + by * ny + t * dy)
+    };
+    let circles = wall.iter().filter_map(on_circle);
+    circles.chain(wall.windows(2).filter_map(on_side)).max_by(f64::total_cmp)
+}

@@ -1,0 +1,410 @@
+//! Holes, fringes and donors by the rule of OpenFOAM's overset stencils, so that what its solvers will find is
+//! said before they run.
+//!
+//! The rule is that of `inverseDistance` in OpenFOAM 1912 (`cellCellStencil`), which the other stencils share,
+//! with `layerRelax` 1:
+//!
+//! 1. Each zone marks the voxels of a box that the bounding boxes of its boundary faces meet. Cells of other
+//!    zones whose bounding box meets a marked voxel are holes.
+//! 2. A cell's donor is the cell of another zone that holds its centre and is no hole: of several that of the
+//!    zone whose number is nearest, of two as near the higher one.
+//! 3. A cell on a rim without a donor becomes a hole.
+//! 4. Regions that borders of holes part from all walls and from the far field become holes, unless the donors
+//!    of their rim lie in a region that is none.
+//! 5. Cells next to holes are interpolated; without a donor they become holes, and the front moves on.
+
+use rayon::prelude::*;
+
+use super::Wall;
+use super::zone::{Cells, Rim, Zone};
+use crate::grid::Topology;
+
+/// The box in which holes are cut, and its voxels along x and y.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct SearchBox {
+    /// Its lower corner.
+    pub low: [f64; 2],
+    /// Its upper corner.
+    pub high: [f64; 2],
+    /// Voxels along x and y.
+    pub divisions: [usize; 2],
+}
+
+/// Voxels in the narrowest gap: with half as many holes close it, docs/overset.md.
+const IN_GAP: f64 = 7.0;
+/// Most voxels, and fewest along an axis.
+const MOST: f64 = 2e7;
+const LEAST: f64 = 50.0;
+/// What is added to extents, as a share of the mesh's.
+const TOLERANCE: f64 = 1e-10;
+
+/// What becomes of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellType {
+    /// It is solved for.
+    Calculated,
+    /// It takes its value from its donor and the cells around that.
+    Interpolated,
+    /// It is left out.
+    Hole,
+}
+
+/// The cells of a zone as a solver will take them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ZoneTypes {
+    /// What becomes of each cell.
+    pub types: Vec<CellType>,
+    /// Zone and cell of each cell's donor.
+    pub donors: Vec<Option<(usize, usize)>>,
+    /// Cells that needed a donor and have none, those within a body left out.
+    pub orphans: Vec<usize>,
+}
+
+impl ZoneTypes {
+    /// Cells of a type.
+    pub fn count(&self, of: CellType) -> usize {
+        self.types.iter().filter(|found| **found == of).count()
+    }
+}
+
+impl SearchBox {
+    /// The box around all walls, with voxels of a seventh of the narrowest gap.
+    pub fn around(walls: &[Wall], gap: f64) -> Self {
+        let bounds = walls.iter().map(Wall::bounds);
+        let [low, high] = bounds
+            .reduce(|a, b| {
+                [[0, 1].map(|c| a[0][c].min(b[0][c])), [0, 1].map(|c| a[1][c].max(b[1][c]))]
+            })
+            .unwrap_or([[0.0; 2], [1.0; 2]]);
+        let size = [0, 1].map(|c| high[c] - low[c]);
+        let margin = 0.1 * size[0].max(size[1]);
+        let (low, high) = (low.map(|c| c - margin), high.map(|c| c + margin));
+        let size = size.map(|c| c + 2.0 * margin);
+        let coarsest = size[0].min(size[1]) / LEAST;
+        let finest = (size[0] * size[1] / MOST).sqrt();
+        let voxel = (gap / IN_GAP).min(coarsest).max(finest);
+        Self { low, high, divisions: size.map(|c| (c / voxel).ceil() as usize) }
+    }
+
+    /// The same in another unit.
+    #[must_use]
+    pub fn scaled(&self, by: f64) -> Self {
+        Self { low: self.low.map(|c| by * c), high: self.high.map(|c| by * c), ..*self }
+    }
+
+    /// Lengths of a voxel.
+    pub fn voxel(&self) -> [f64; 2] {
+        [0, 1].map(|c| (self.high[c] - self.low[c]) / self.divisions[c] as f64)
+    }
+
+    /// First and last voxel along both axes that bounds meet; none where they meet no voxel.
+    fn range(&self, [low, high]: [[f64; 2]; 2]) -> Option<[[usize; 2]; 2]> {
+        let mut range = [[0; 2]; 2];
+        for c in 0..2 {
+            let number = |at: f64| {
+                let share = (at - self.low[c]) / (self.high[c] - self.low[c]);
+                (share * self.divisions[c] as f64).floor()
+            };
+            let (first, last) = (number(low[c]).max(0.0), number(high[c]));
+            let most = self.divisions[c] as f64 - 1.0;
+            if last < 0.0 || first > most {
+                return None;
+            }
+            range[c] = [first as usize, last.min(most) as usize];
+        }
+        Some(range)
+    }
+}
+
+/// What a voxel holds of a zone's boundary.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Nothing,
+    Boundary,
+    Rim,
+}
+
+struct Voxels<'a> {
+    search: &'a SearchBox,
+    marks: Vec<Mark>,
+    any: bool,
+}
+
+impl<'a> Voxels<'a> {
+    /// Marks the boundary of a zone, and over it the rim.
+    fn of(zone: &Zone<'_>, search: &'a SearchBox, small: [f64; 2]) -> Self {
+        let voxels = search.divisions[0] * search.divisions[1];
+        let mut found = Self { search, marks: vec![Mark::Nothing; voxels], any: false };
+        let grid = zone.grid;
+        let wall = grid.topology.wall(grid.ni);
+        let body = (*wall.start()..*wall.end()).map(|i| [grid.point(i, 0), grid.point(i + 1, 0)]);
+        found.mark(body, small, Mark::Boundary);
+        let outer = outer_sides(zone);
+        let mark = if zone.rim == Rim::Overset { Mark::Rim } else { Mark::Boundary };
+        found.mark(outer.into_iter(), small, mark);
+        found
+    }
+
+    fn mark(&mut self, sides: impl Iterator<Item = [[f64; 2]; 2]>, small: [f64; 2], mark: Mark) {
+        for [a, b] in sides {
+            let low = [0, 1].map(|c| a[c].min(b[c]) - small[c]);
+            let high = [0, 1].map(|c| a[c].max(b[c]) + small[c]);
+            let Some([x, y]) = self.search.range([low, high]) else { continue };
+            self.any |= mark == Mark::Boundary;
+            for i in x[0]..=x[1] {
+                let row = i * self.search.divisions[1];
+                self.marks[row + y[0]..=row + y[1]].fill(mark);
+            }
+        }
+    }
+
+    /// Whether bounds meet a voxel with boundary.
+    fn meet(&self, bounds: [[f64; 2]; 2]) -> bool {
+        let Some([x, y]) = self.search.range(bounds).filter(|_| self.any) else { return false };
+        (x[0]..=x[1]).any(|i| {
+            let row = i * self.search.divisions[1];
+            self.marks[row + y[0]..=row + y[1]].contains(&Mark::Boundary)
+        })
+    }
+}
+
+/// Sides of the cells on the outer boundary of a zone.
+fn outer_sides(zone: &Zone<'_>) -> Vec<[[f64; 2]; 2]> {
+    let grid = zone.grid;
+    let (ni, nj) = (grid.ni, grid.nj);
+    let along = |j: usize| (0..ni - 1).map(move |i| [(i, j), (i + 1, j)]);
+    let across = |i: usize| (0..nj - 1).map(move |j| [(i, j), (i, j + 1)]);
+    let mut sides: Vec<[(usize, usize); 2]> = along(nj - 1).collect();
+    if !grid.topology.closed() {
+        sides.extend(across(0).chain(across(ni - 1)));
+    }
+    if grid.topology == Topology::Rectangle {
+        sides.extend(along(0));
+    }
+    sides.into_iter().map(|ends| ends.map(|(i, j)| grid.point(i, j))).collect()
+}
+
+/// Neighbours of the cells of a zone.
+struct Neighbours {
+    columns: usize,
+    layers: usize,
+    topology: Topology,
+}
+
+impl Neighbours {
+    fn of(zone: &Zone<'_>) -> Self {
+        let grid = zone.grid;
+        Self { columns: grid.ni - 1, layers: grid.nj - 1, topology: grid.topology }
+    }
+
+    fn around(&self, cell: usize) -> impl Iterator<Item = usize> + use<> {
+        let (i, j) = (cell % self.columns, cell / self.columns);
+        let columns = self.columns;
+        let closed = self.topology.closed();
+        let before = if i > 0 { Some(cell - 1) } else { closed.then_some(cell + columns - 1) };
+        let last = i + 1 == columns;
+        let after = if last { closed.then(|| cell + 1 - columns) } else { Some(cell + 1) };
+        let above = (j + 1 < self.layers).then(|| cell + columns);
+        let across = match self.topology {
+            Topology::C { wake } if j == 0 && (i < wake || i >= columns - wake) => {
+                Some(columns - 1 - i)
+            }
+            _ => cell.checked_sub(columns),
+        };
+        [before, after, above, across].into_iter().flatten()
+    }
+
+    /// Whether a cell lies on a boundary that is no rim: a wall, or the far field.
+    fn on_boundary(&self, cell: usize, rim: Rim) -> bool {
+        let (i, j) = (cell % self.columns, cell / self.columns);
+        let far = rim == Rim::FarField;
+        let wall = match self.topology {
+            Topology::Rectangle => far,
+            Topology::C { wake } => i >= wake && i < self.columns - wake,
+            Topology::O(_) | Topology::Half(_) => true,
+        };
+        let ends = !self.topology.closed() && far && (i == 0 || i + 1 == self.columns);
+        (j == 0 && wall) || ends || (j + 1 == self.layers && far)
+    }
+}
+
+/// What becomes of the cells of zones, in the order of their numbers: the background, if there is one, first.
+/// `walls` are those of the zones that have one, in the same order.
+pub fn cell_types(
+    zones: &[Zone<'_>],
+    cells: &[Cells],
+    walls: &[Wall],
+    search: &SearchBox,
+) -> Vec<ZoneTypes> {
+    let extent = |c: usize| {
+        let all = || zones.iter().flat_map(|zone| if c == 0 { &zone.grid.x } else { &zone.grid.y });
+        let low = all().copied().fold(f64::INFINITY, f64::min);
+        all().copied().fold(f64::NEG_INFINITY, f64::max) - low
+    };
+    let small = [0, 1].map(|c| TOLERANCE * extent(c));
+    let voxels: Vec<Voxels<'_>> =
+        zones.par_iter().map(|zone| Voxels::of(zone, search, small)).collect();
+    let cut: Vec<Vec<bool>> = (0..zones.len())
+        .map(|zone| {
+            let others: Vec<&Voxels<'_>> = others(zone, zones.len()).map(|k| &voxels[k]).collect();
+            let is_cut = |cell: usize| {
+                let [low, high] = cells[zone].bounds(cell);
+                let low = [0, 1].map(|c| low[c] - small[c]);
+                let high = [0, 1].map(|c| high[c] + small[c]);
+                others.iter().any(|voxels| voxels.meet([low, high]))
+            };
+            (0..cells[zone].len()).into_par_iter().map(is_cut).collect()
+        })
+        .collect();
+    let donors: Vec<Vec<Option<(usize, usize)>>> = (0..zones.len())
+        .map(|zone| {
+            let mut sources: Vec<usize> = others(zone, zones.len()).collect();
+            // The best first.
+            sources.sort_by_key(|&k| (k.abs_diff(zone), std::cmp::Reverse(k)));
+            let donor = |centre: &[f64; 2]| {
+                sources.iter().find_map(|&source| {
+                    let cell = cells[source].at(*centre)?;
+                    (!cut[source][cell]).then_some((source, cell))
+                })
+            };
+            cells[zone].centres.par_iter().map(donor).collect()
+        })
+        .collect();
+    let mut found: Vec<ZoneTypes> = cut
+        .iter()
+        .zip(donors)
+        .map(|(cut, donors)| {
+            let types =
+                cut.iter().map(|&cut| if cut { CellType::Hole } else { CellType::Calculated });
+            ZoneTypes { types: types.collect(), donors, orphans: Vec::new() }
+        })
+        .collect();
+    let mut lacking: Vec<Vec<usize>> = vec![Vec::new(); zones.len()];
+    for ((zone, found), lacking) in zones.iter().zip(&mut found).zip(&mut lacking) {
+        for cell in zone.rim_cells() {
+            if cut_at(found, cell) {
+                continue;
+            }
+            found.types[cell] = if found.donors[cell].is_some() {
+                CellType::Interpolated
+            } else {
+                lacking.push(cell);
+                CellType::Hole
+            };
+        }
+    }
+    fill_unreached(zones, &mut found);
+    for ((zone, found), lacking) in zones.iter().zip(&mut found).zip(&mut lacking) {
+        walk_front(zone, found, lacking);
+    }
+    for (zone, lacking) in lacking.into_iter().enumerate() {
+        let inside =
+            |cell: &usize| walls.iter().any(|wall| wall.contains(cells[zone].centres[*cell]));
+        found[zone].orphans = lacking.into_iter().filter(|cell| !inside(cell)).collect();
+    }
+    found
+}
+
+fn others(zone: usize, count: usize) -> impl Iterator<Item = usize> {
+    (0..count).filter(move |other| *other != zone)
+}
+
+fn cut_at(found: &ZoneTypes, cell: usize) -> bool {
+    found.types[cell] == CellType::Hole
+}
+
+/// Whether a region of cells is solved for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Region {
+    /// It has neither holes beside it nor a boundary.
+    Unknown,
+    /// It borders on holes.
+    Parted,
+    /// It reaches a wall or the far field, or its rim takes values from such a region.
+    Reached,
+}
+
+/// Makes holes of regions that are parted from all boundaries.
+fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
+    let mut numbers: Vec<Vec<usize>> = Vec::new();
+    let mut regions: Vec<Region> = Vec::new();
+    for (zone, found) in zones.iter().zip(found.iter()) {
+        let neighbours = Neighbours::of(zone);
+        let mut number = vec![usize::MAX; found.types.len()];
+        for seed in 0..number.len() {
+            if number[seed] != usize::MAX {
+                continue;
+            }
+            let region = regions.len();
+            let mut state = Region::Unknown;
+            let mut open = vec![seed];
+            number[seed] = region;
+            while let Some(cell) = open.pop() {
+                let hole = cut_at(found, cell);
+                if !hole && neighbours.on_boundary(cell, zone.rim) {
+                    state = Region::Reached;
+                }
+                for other in neighbours.around(cell) {
+                    if cut_at(found, other) != hole {
+                        if !hole && state == Region::Unknown {
+                            state = Region::Parted;
+                        }
+                    } else if number[other] == usize::MAX {
+                        number[other] = region;
+                        open.push(other);
+                    }
+                }
+            }
+            regions.push(state);
+        }
+        numbers.push(number);
+    }
+    loop {
+        let mut changed = false;
+        for (zone, (found, number)) in zones.iter().zip(found.iter().zip(&numbers)) {
+            for cell in zone.rim_cells() {
+                let of_donor = |(other, donor): (usize, usize)| regions[numbers[other][donor]];
+                let donor = found.donors[cell].map(of_donor);
+                let parted = regions[number[cell]] != Region::Reached;
+                if parted && donor == Some(Region::Reached) {
+                    regions[number[cell]] = Region::Reached;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for (found, number) in found.iter_mut().zip(&numbers) {
+        for (kind, number) in found.types.iter_mut().zip(number) {
+            if regions[*number] == Region::Parted {
+                *kind = CellType::Hole;
+            }
+        }
+    }
+}
+
+/// Makes fringes of the cells beside holes; those without a donor are `lacking`, and holes.
+fn walk_front(zone: &Zone<'_>, found: &mut ZoneTypes, lacking: &mut Vec<usize>) {
+    let neighbours = Neighbours::of(zone);
+    let beside_hole = |cell: usize| neighbours.around(cell).any(|other| cut_at(found, other));
+    let mut front: Vec<usize> =
+        (0..found.types.len()).filter(|&cell| !cut_at(found, cell) && beside_hole(cell)).collect();
+    while !front.is_empty() {
+        let mut next = Vec::new();
+        for cell in front {
+            if found.types[cell] == CellType::Hole {
+                continue;
+            }
+            if found.donors[cell].is_some() {
+                found.types[cell] = CellType::Interpolated;
+            } else {
+                found.types[cell] = CellType::Hole;
+                lacking.push(cell);
+                next.extend(neighbours.around(cell));
+            }
+        }
+        front = next;
+    }
+}

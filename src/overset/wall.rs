@@ -1,0 +1,162 @@
+//! The wall of an element where it stands: distances, what is inside, what crosses what.
+
+use rstar::primitives::{GeomWithData, Line};
+use rstar::{AABB, RTree};
+
+use crate::geometry::vector::{between, cross, difference, distance, dot};
+
+/// A closed wall with its trailing edge.
+#[derive(Debug, Clone)]
+pub struct Wall {
+    points: Vec<[f64; 2]>,
+    /// The points of the trailing edge: one, or those of a base; empty without an edge.
+    edge: Vec<[f64; 2]>,
+    /// Pieces from each point to the next.
+    pieces: RTree<GeomWithData<Line<[f64; 2]>, usize>>,
+    bounds: AABB<[f64; 2]>,
+}
+
+/// Where two walls are nearest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Nearest {
+    /// How near.
+    pub distance: f64,
+    /// The point of the first wall, and that of the other.
+    pub ends: [[f64; 2]; 2],
+}
+
+impl Wall {
+    /// The wall of these points, clockwise, the last repeating the first; its trailing edge is at the first
+    /// point, and on a base of `base` cells, whose middle that point is, all of it. A wall without an edge has
+    /// `edge` false.
+    pub fn new(points: Vec<[f64; 2]>, edge: bool, base: usize) -> Self {
+        let last = points.len().saturating_sub(1);
+        let on_base = |i: &usize| *i <= base / 2 || *i + base / 2 >= last;
+        let edge =
+            if edge { (0..last).filter(on_base).map(|i| points[i]).collect() } else { Vec::new() };
+        let piece = |(i, w): (usize, &[[f64; 2]])| GeomWithData::new(Line::new(w[0], w[1]), i);
+        let pieces = RTree::bulk_load(points.windows(2).enumerate().map(piece).collect());
+        let bounds = AABB::from_points(&points);
+        Self { points, edge, pieces, bounds }
+    }
+
+    /// Its points, the last repeating the first.
+    pub fn points(&self) -> &[[f64; 2]] {
+        &self.points
+    }
+
+    /// The points of the trailing edge; empty without one.
+    pub fn edge(&self) -> &[[f64; 2]] {
+        &self.edge
+    }
+
+    /// The trailing edge's foremost tip, the point farthest from the trailing edge, which is where the chord
+    /// line ends.
+    pub fn nose(&self) -> [f64; 2] {
+        let edge = self.middle_of_edge();
+        let farther =
+            |a: &&[f64; 2], b: &&[f64; 2]| distance(edge, **a).total_cmp(&distance(edge, **b));
+        self.points.iter().max_by(farther).copied().unwrap_or(edge)
+    }
+
+    /// The first point of the wall, which is the trailing edge or the middle of its base.
+    pub fn middle_of_edge(&self) -> [f64; 2] {
+        self.points.first().copied().unwrap_or_default()
+    }
+
+    /// Smallest and largest x and y.
+    pub fn bounds(&self) -> [[f64; 2]; 2] {
+        [self.bounds.lower(), self.bounds.upper()]
+    }
+
+    /// The point of the wall nearest to a point.
+    pub fn nearest(&self, point: [f64; 2]) -> [f64; 2] {
+        let Some(piece) = self.pieces.nearest_neighbor(point) else { return point };
+        foot(point, [piece.geom().from, piece.geom().to])
+    }
+
+    /// Where the wall is nearest to another that it does not cross.
+    pub fn nearest_of(&self, other: &Self) -> Nearest {
+        let to = |from: &Self, to: &Self| {
+            let ends = from.points.iter().map(|&point| [point, to.nearest(point)]);
+            ends.map(|ends| Nearest { distance: distance(ends[0], ends[1]), ends })
+                .min_by(|a, b| a.distance.total_cmp(&b.distance))
+        };
+        let none = Nearest { distance: f64::INFINITY, ends: [[f64::NAN; 2]; 2] };
+        let there = to(self, other).unwrap_or(none);
+        let back = to(other, self).unwrap_or(none);
+        if back.distance < there.distance {
+            Nearest { ends: [back.ends[1], back.ends[0]], ..back }
+        } else {
+            there
+        }
+    }
+
+    /// Whether a point lies inside: a line from it to the right crosses the wall an odd number of times.
+    pub fn contains(&self, point: [f64; 2]) -> bool {
+        let [low, high] = self.bounds();
+        if !(0..2).all(|c| low[c] <= point[c] && point[c] <= high[c]) {
+            return false;
+        }
+        let ray = AABB::from_corners(point, [high[0], point[1]]);
+        let crossed = self.pieces.locate_in_envelope_intersecting(ray).filter(|piece| {
+            let (a, b) = (piece.geom().from, piece.geom().to);
+            let up = b[1] > a[1];
+            // A piece has its lower end and not its upper one.
+            let spans = (a[1] > point[1]) != (b[1] > point[1]);
+            spans && (cross(difference(b, a), difference(point, a)) > 0.0) == up
+        });
+        crossed.count() % 2 == 1
+    }
+
+    /// A point where the wall crosses or touches another, or one of it that lies inside the other, or the other
+    /// way round.
+    pub fn conflict(&self, other: &Self) -> Option<[f64; 2]> {
+        let bounds = AABB::from_corners(other.bounds.lower(), other.bounds.upper());
+        let crossing = self.pieces.locate_in_envelope_intersecting(bounds).find_map(|piece| {
+            let own = [piece.geom().from, piece.geom().to];
+            let bounds = AABB::from_corners(own[0], own[1]);
+            let mut near = other.pieces.locate_in_envelope_intersecting(bounds);
+            near.find_map(|piece| crossing(own, [piece.geom().from, piece.geom().to]))
+        });
+        let inside = || {
+            let first = self.points.first().filter(|point| other.contains(**point));
+            first.or_else(|| other.points.first().filter(|point| self.contains(**point))).copied()
+        };
+        crossing.or_else(inside)
+    }
+
+    /// Whether a line between two points crosses or touches the wall.
+    pub fn is_crossed_by(&self, line: [[f64; 2]; 2]) -> bool {
+        let bounds = AABB::from_corners(line[0], line[1]);
+        let mut near = self.pieces.locate_in_envelope_intersecting(bounds);
+        near.any(|piece| crossing(line, [piece.geom().from, piece.geom().to]).is_some())
+    }
+}
+
+/// The point of a piece nearest to a point.
+pub(super) fn foot(point: [f64; 2], [a, b]: [[f64; 2]; 2]) -> [f64; 2] {
+    let along = difference(b, a);
+    let squared = dot(along, along);
+    let t = if squared > 0.0 { dot(difference(point, a), along) / squared } else { 0.0 };
+    between(a, b, t.clamp(0.0, 1.0))
+}
+
+/// Whether a point lies on a piece.
+fn is_on(point: [f64; 2], [a, b]: [[f64; 2]; 2]) -> bool {
+    let (from_a, from_b) = (difference(point, a), difference(point, b));
+    cross(from_a, difference(b, a)) == 0.0 && dot(from_a, from_b) <= 0.0
+}
+
+/// Where two pieces meet, if they do; a point of both where they lie on a line.
+fn crossing([a, b]: [[f64; 2]; 2], [c, d]: [[f64; 2]; 2]) -> Option<[f64; 2]> {
+    let (u, v, w) = (difference(b, a), difference(d, c), difference(c, a));
+    let area = cross(u, v);
+    if area == 0.0 {
+        let ends = [c, d].into_iter().find(|&end| is_on(end, [a, b]));
+        return ends.or_else(|| [a, b].into_iter().find(|&end| is_on(end, [c, d])));
+    }
+    let (s, t) = (cross(w, v) / area, cross(w, u) / area);
+    let within = (0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t);
+    within.then(|| between(a, b, s))
+}

@@ -1,0 +1,195 @@
+//! Pictures of overset grids: the whole, and each gap from near.
+
+use plotters::prelude::RGBColor;
+
+use super::axes::Panel;
+use super::clip::Window;
+use super::palette;
+use super::picture::{Picture, RIGHT_BOTTOM, TITLE_SIZE};
+use crate::grid::vector::middle;
+use crate::overset::{CellType, Checks, Gap, Rim, Zone, ZoneTypes};
+
+/// Sizes of the pictures in pixels.
+const WHOLE_SIZE: [u32; 2] = [1280, 1200];
+const GAP_SIZE: [u32; 2] = [1280, 960];
+
+/// Width of the view of a gap, in gaps.
+const GAP_VIEW: f64 = 8.0;
+
+/// Lines of one family of a zone drawn in a panel: more would run together and swell the file.
+const MAX_LINES: usize = 240;
+
+/// Width of the lines in pixels.
+const GRID_LINE: f64 = 0.45;
+const RIM_LINE: f64 = 1.2;
+const WALL_LINE: f64 = 2.2;
+
+/// What pictures of overset grids show: cells that are holes are left out.
+#[derive(Debug, Clone, Copy)]
+pub struct OversetPictures<'a> {
+    /// Name of the case, the title.
+    pub name: &'a str,
+    /// The zones, the background first, if there is one.
+    pub zones: &'a [Zone<'a>],
+    /// Gaps, counts, and what becomes of the cells; lengths in reference chords.
+    pub checks: &'a Checks,
+    /// Length of the reference chord in the unit of the zones.
+    pub unit: f64,
+    /// Whether all grids are good.
+    pub good: bool,
+}
+
+impl OversetPictures<'_> {
+    /// All elements with their grids, and the whole to the far field.
+    pub fn whole(&self) -> Picture {
+        let sum = |count: fn(&crate::overset::ZoneReport) -> usize| {
+            self.checks.zones.iter().map(count).sum::<usize>()
+        };
+        let findings = match self.checks.findings.len() {
+            1 => "1 finding".to_owned(),
+            several => format!("{several} findings"),
+        };
+        let summary = format!(
+            "{} zones   ·   {} cells solved for, {} interpolated, {} holes   ·   {} orphans   ·   {findings}",
+            self.zones.len(),
+            sum(|zone| zone.calculated),
+            sum(|zone| zone.interpolated),
+            sum(|zone| zone.holes),
+            sum(|zone| zone.orphans),
+        );
+        let mut picture = self.titled(WHOLE_SIZE, &summary);
+        let rims = self.zones.iter().filter(|zone| zone.rim == Rim::Overset);
+        let outer = |zone: &Zone<'_>| {
+            let grid = zone.grid;
+            (0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect::<Vec<_>>()
+        };
+        let walls = self.zones.iter().filter(|zone| zone.has_wall()).flat_map(wall);
+        let near = Window::around(rims.flat_map(outer).chain(walls));
+        let all = self.zones.iter().flat_map(|zone| {
+            let grid = zone.grid;
+            grid.x.iter().zip(&grid.y).map(|(x, y)| [*x, *y])
+        });
+        let all = Window::around(all);
+        let enlarged =
+            |window: Window| Window::about(window.centre(), window.size().map(|c| 1.04 * c));
+        let frame = |low: [f64; 2], high: [f64; 2]| Window { low, high };
+        let panels = [
+            ("Elements", near, frame([70.0, 125.0], [1255.0, 700.0])),
+            ("Whole", all, frame([70.0, 760.0], [1255.0, 1150.0])),
+        ];
+        for (caption, window, frame) in panels {
+            let panel = Panel::equal_scales(frame, enlarged(window));
+            self.draw(&mut picture, &panel);
+            panel.draw_around(&mut picture, 8.0, [caption, ""]);
+        }
+        picture
+    }
+
+    /// A gap with the grids on both sides of it.
+    pub fn gap(&self, gap: &Gap) -> Picture {
+        let [a, b] = &gap.elements;
+        let [cells_a, cells_b] = gap.cells;
+        let summary = format!(
+            "gap between {a} and {b}: {:.5}   ·   {cells_a} cells of {a} and {cells_b} of {b} across",
+            gap.distance
+        );
+        let mut picture = self.titled(GAP_SIZE, &summary);
+        let ends = gap.ends.map(|end| end.map(|c| c * self.unit));
+        let side = GAP_VIEW * gap.distance * self.unit;
+        let window = Window::about(middle(ends[0], ends[1]), [side; 2]);
+        let frame = Window { low: [70.0, 125.0], high: [1255.0, 905.0] };
+        let panel = Panel::equal_scales(frame, window);
+        self.draw(&mut picture, &panel);
+        panel.draw_line(&mut picture, ends, palette::FOLDED, WALL_LINE);
+        panel.draw_around(&mut picture, 8.0, ["", ""]);
+        picture
+    }
+
+    fn titled(&self, size: [u32; 2], summary: &str) -> Picture {
+        let mut picture = Picture::new(size, [70.0, 50.0], self.name, summary);
+        if !self.good {
+            let place = [f64::from(size[0]) - 25.0, 50.0];
+            let style = (TITLE_SIZE, RIGHT_BOTTOM);
+            picture.text("not a good grid", place, style, palette::WALL);
+        }
+        picture
+    }
+
+    fn draw(&self, picture: &mut Picture, panel: &Panel) {
+        for zone in self.zones.iter().filter(|zone| zone.has_wall()) {
+            panel.fill(picture, &wall(zone), palette::BODY);
+        }
+        let mut colours = [palette::GRID, palette::SECOND, palette::THIRD].into_iter().cycle();
+        for (zone, types) in self.zones.iter().zip(&self.checks.types) {
+            let mut next = || colours.next().unwrap_or(palette::GRID);
+            let colour = if zone.has_wall() { next() } else { palette::BACKGROUND };
+            draw_zone(picture, panel, (zone, types), colour);
+        }
+        for zone in self.zones.iter().filter(|zone| zone.has_wall()) {
+            panel.draw_line(picture, wall(zone), palette::WALL, WALL_LINE);
+        }
+    }
+}
+
+fn wall(zone: &Zone<'_>) -> Vec<[f64; 2]> {
+    zone.grid.topology.wall(zone.grid.ni).map(|i| zone.grid.point(i, 0)).collect()
+}
+
+/// Draws the lines of a zone beside which a cell is no hole, and its rim.
+fn draw_zone(
+    picture: &mut Picture,
+    panel: &Panel,
+    (zone, types): (&Zone<'_>, &ZoneTypes),
+    colour: RGBColor,
+) {
+    let grid = zone.grid;
+    let (ni, nj) = (grid.ni, grid.nj);
+    let kept = |i: usize, j: usize| {
+        i + 1 < ni && j + 1 < nj && types.types[j * (ni - 1) + i] != CellType::Hole
+    };
+    let [across, along] = strides(zone, &panel.window);
+    for i in (0..ni).step_by(across) {
+        let shown = |j: usize| kept(i, j) || (i > 0 && kept(i - 1, j));
+        lines(picture, panel, colour, nj, shown, |j| grid.point(i, j));
+    }
+    for j in (0..nj - 1).step_by(along) {
+        let shown = |i: usize| kept(i, j) || (j > 0 && kept(i, j - 1));
+        lines(picture, panel, colour, ni, shown, |i| grid.point(i, j));
+    }
+    let outer = (0..ni).map(|i| grid.point(i, nj - 1));
+    panel.draw_line(picture, outer, colour, RIM_LINE);
+}
+
+/// Draws the pieces of a line of `count` points that are shown; piece k leads from point k to the next.
+fn lines(
+    picture: &mut Picture,
+    panel: &Panel,
+    colour: RGBColor,
+    count: usize,
+    shown: impl Fn(usize) -> bool,
+    point: impl Fn(usize) -> [f64; 2],
+) {
+    let mut start = 0;
+    while start + 1 < count {
+        let end = (start..count - 1).find(|&k| !shown(k)).unwrap_or(count - 1);
+        if end > start {
+            panel.draw_line(picture, (start..=end).map(&point), colour, GRID_LINE);
+        }
+        start = end + 1;
+    }
+}
+
+/// Strides in i and j, powers of two, that leave at most [`MAX_LINES`] lines of each family in the window.
+fn strides(zone: &Zone<'_>, window: &Window) -> [usize; 2] {
+    let grid = zone.grid;
+    let (mut seen_i, mut seen_j) = (vec![false; grid.ni], vec![false; grid.nj]);
+    for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
+        if window.contains(grid.point(i, j)) {
+            (seen_i[i], seen_j[j]) = (true, true);
+        }
+    }
+    [seen_i, seen_j].map(|seen| {
+        let lines = seen.into_iter().filter(|&seen| seen).count();
+        lines.div_ceil(MAX_LINES).max(1).next_power_of_two()
+    })
+}

@@ -1,0 +1,481 @@
+//! Cases of several elements: what they resolve to, and what is refused.
+
+use std::path::Path;
+
+use gridgen::case::{Assembly, AssemblyError, Case, CaseError, CaseFile, Stand};
+use gridgen::overset::Side;
+
+use super::shown;
+
+const MAIN: &str = "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\n";
+const FLAP: &str = "[[element]]\nname = \"flap\"\ngeometry = { naca = \"2412\" }\nchord = 0.3\n";
+const RIGGING: &str = "rigging = { to = \"main\", gap = 0.02, overlap = 0.005, deflection = 25 }\n";
+const AT: &str = "at = [1.02, -0.02]\n";
+
+fn resolve_file(text: &str, overrides: &[(&str, &str)]) -> Result<CaseFile, CaseError> {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    CaseFile::from_toml(text, Path::new("wing.toml"), &overrides)
+}
+
+fn resolve_set(text: &str, overrides: &[(&str, &str)]) -> Assembly {
+    match resolve_file(text, overrides).unwrap() {
+        CaseFile::Elements(assembly) => *assembly,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Two elements with `more` below.
+fn with(more: &str) -> String {
+    [MAIN, FLAP, more].concat()
+}
+
+#[track_caller]
+fn assert_refused(text: &str, message: &str) {
+    assert_eq!(shown(resolve_file(text, &[])), message);
+}
+
+/// What is wrong with elements that are settled, and how to mend it.
+fn settling(text: &str) -> (AssemblyError, String) {
+    let error = resolve_set(text, &[]).settle().err().unwrap();
+    let shown = format!("{error}\nhint: {}", error.hint().unwrap());
+    (error, shown)
+}
+
+#[test]
+fn elements_have_their_own_keys_and_those_of_all() {
+    let text = [
+        "[grid]\nni = 129\n[quality]\nmax_skewness = 0.9\n",
+        MAIN,
+        "grid = { first_cell = 1e-3 }\n",
+        FLAP,
+        RIGGING,
+        "[element.grid]\nni = 97\n[background]\nmargin = 0.2\n",
+    ];
+
+    let found = resolve_set(&text.concat(), &[]);
+
+    let grids: Vec<_> =
+        found.elements.iter().map(|e| (e.case.grid.ni, e.case.grid.first_cell)).collect();
+    assert_eq!(grids, [(129, 1e-3), (97, 1e-5)]);
+    assert!(found.elements.iter().all(|element| element.case.quality.max_skewness == Some(0.9)));
+    assert_eq!(found.background.unwrap().margin, 0.2);
+    assert_eq!(found.elements[0].stand, Stand::At { chord: 1.0, angle: 0.0, at: [0.0; 2] });
+    let Stand::Rigged { chord, to, rigging } = &found.elements[1].stand else { panic!() };
+    assert_eq!((*chord, *to, rigging.side, rigging.gap), (0.3, 0, Side::Behind, 0.02));
+}
+
+#[test]
+fn overrides_are_of_all_elements_or_of_the_one_that_is_named() {
+    let text = with(&[AT, "[background]\n"].concat());
+    let overrides = [
+        ("grid.ni", "65"),
+        ("element.flap.grid.ni", "49"),
+        ("element.flap.chord", "0.25"),
+        ("element.flap.at", "[1.1, -0.1]"),
+        ("background.spacing", "0.5"),
+    ];
+
+    let found = resolve_set(&text, &overrides);
+
+    assert_eq!(found.elements.iter().map(|e| e.case.grid.ni).collect::<Vec<_>>(), [65, 49]);
+    assert_eq!(found.elements[1].stand, Stand::At { chord: 0.25, angle: 0.0, at: [1.1, -0.1] });
+    assert_eq!(found.background.unwrap().spacing, Some(0.5));
+}
+
+#[test]
+fn an_override_of_no_element_is_refused() {
+    let message = shown(resolve_file(&with(AT), &[("element.slat.chord", "1")]));
+
+    assert_eq!(
+        message,
+        "--set element.slat.chord=1: there is no element slat\nhint: the elements are main, flap"
+    );
+}
+
+/// All defaults: those that follow from the gap too.
+#[test]
+fn a_settled_case_makes_the_same_grids_again() {
+    let text = with(&[RIGGING, "[background]\n"].concat());
+    let first = resolve_set(&text, &[("grid.first_cell", "1e-3")]).settle().unwrap();
+    let written = first.assembly.to_toml_string().unwrap();
+
+    let again = resolve_set(&written, &[]);
+
+    assert!(again.elements.iter().all(|element| element.reach.is_some()), "{written}");
+    assert!(again.background.unwrap().spacing.is_some(), "{written}");
+    let again = again.settle().unwrap();
+    assert_eq!(again.assembly.to_toml_string().unwrap(), written);
+    for (a, b) in first.elements.iter().zip(&again.elements) {
+        assert_eq!((a.placement, a.reach), (b.placement, b.reach));
+        assert_eq!(a.problem.points, b.problem.points);
+        assert_eq!(a.problem.layers, b.problem.layers);
+    }
+    assert_eq!(first.background, again.background);
+}
+
+#[test]
+fn layers_follow_from_the_gap() {
+    let cells_within = |cells: &str| {
+        let text = with(&[RIGGING, "[background]\n[overset]\ngap_cells = ", cells, "\n"].concat());
+        let found = resolve_set(&text, &[("grid.first_cell", "2e-4")]).settle().unwrap();
+        found
+            .elements
+            .iter()
+            .map(|element| {
+                let gap = 0.02 / element.placement.chord;
+                element.problem.layers.iter().filter(|s| **s > 0.0 && **s <= gap).count()
+            })
+            .collect::<Vec<_>>()
+    };
+
+    let (few, many) = (cells_within("10"), cells_within("40"));
+
+    assert!(many.iter().all(|cells| *cells >= 40), "{many:?}");
+    assert!(few[0] < 40, "{few:?}");
+}
+
+#[test]
+fn one_element_is_the_case_of_its_section() {
+    let element =
+        "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\ngrid = { ni = 65 }\n";
+    let section = "[geometry]\nnaca = \"4412\"\n[grid]\nni = 65\n";
+
+    let CaseFile::Section(one) = resolve_file(element, &[]).unwrap() else { panic!() };
+
+    let CaseFile::Section(section) = resolve_file(section, &[]).unwrap() else { panic!() };
+    assert_eq!(one.to_toml_string().unwrap(), section.to_toml_string().unwrap());
+}
+
+#[test]
+fn one_element_before_a_background_ends_at_its_reach() {
+    let found = resolve_set(&[MAIN, "reach = 0.5\n[background]\n"].concat(), &[]);
+
+    let placed = found.settle().unwrap();
+
+    assert_eq!(placed.elements[0].reach, Some(0.5));
+    assert!(placed.background.is_some());
+}
+
+#[test]
+fn a_case_of_one_section_is_not_read_from_several_elements() {
+    let error = Case::from_toml(&with(AT), Path::new("wing.toml"), &[]);
+
+    let message = shown(error);
+    assert!(message.starts_with("wing.toml:1: "), "{message}");
+    assert!(
+        message
+            .contains("hint: use gridgen CASE.toml, gridgen run, gridgen check or make_assembly"),
+        "{message}"
+    );
+}
+
+#[test]
+fn coordinates_stand_where_their_file_has_them() {
+    let points: Vec<String> = (0..=40)
+        .map(|k| f64::from(k) * std::f64::consts::PI / 20.0)
+        .map(|t| format!("[{}, {}]", 1.5 + 0.5 * t.cos(), 0.1 + 0.1 * t.sin() * (0.5 * t).sin()))
+        .collect();
+    let points = points.join(", ");
+    let element = format!(
+        "[[element]]\nname = \"aft\"\nframe = \"file\"\ngeometry = {{ points = [{points}] }}\nreach = 0.2\n"
+    );
+
+    let placed = resolve_set(&[MAIN, &element, "[background]\n"].concat(), &[]).settle().unwrap();
+
+    let [low, high] = placed.elements[1].wall().bounds();
+    assert!((low[0] - 1.0).abs() < 1e-12 && (high[0] - 2.0).abs() < 1e-12, "{low:?} {high:?}");
+    assert!(low[1] > 0.0 && high[1] < 0.2, "{low:?} {high:?}");
+}
+
+#[test]
+fn misspelt_keys_are_refused() {
+    assert_refused(
+        &with("att = [0, 1]\n"),
+        "wing.toml:8: unknown key element.att\nhint: did you mean element.at?",
+    );
+    assert_refused(
+        &with(&[AT, "[backgroud]\n"].concat()),
+        "wing.toml:9: unknown section [backgroud]\nhint: did you mean [background]?",
+    );
+    assert_refused(
+        &with("rigging = { to = \"main\", gap = 0.02, over = 1, deflection = 2 }\n"),
+        "wing.toml:8: unknown key element.rigging.over\nhint: did you mean element.rigging.overlap?",
+    );
+}
+
+#[test]
+fn an_element_that_is_no_list_is_refused() {
+    assert_refused(
+        "[element]\nname = \"main\"\n",
+        "wing.toml:1: element = a table: expected elements\n\
+         hint: write [[element]] in double brackets for each element, and its keys below it",
+    );
+}
+
+#[test]
+fn names_that_no_zone_can_have_are_refused() {
+    let named = |name: &str| with(AT).replace("flap", name);
+
+    assert_refused(
+        &with(AT).replace("name = \"flap\"\n", ""),
+        "wing.toml:4: element.2 = a table: needs name, which is not given\n\
+         hint: add name, or leave element.2 out",
+    );
+    assert_refused(
+        &named("2 flaps"),
+        "wing.toml:5: element.2 flaps.name = \"2 flaps\": expected at most 24 letters, digits, _ and -, a letter first\n\
+         hint: zones, patches and families of the mesh have this name",
+    );
+    assert_refused(
+        &named("Main"),
+        "wing.toml:5: element.Main.name = \"Main\": expected a name that no other element has\n\
+         hint: files of elements differ by their names",
+    );
+    assert_refused(
+        &named("background"),
+        "wing.toml:5: element.background.name = \"background\": expected another name\n\
+         hint: patches and zones of a mesh have this one",
+    );
+}
+
+/// Each with the range that the reference tells.
+#[test]
+fn values_out_of_range_are_refused() {
+    let rigged = |from: &str, to: &str| with(&RIGGING.replace(from, to));
+    for (text, message) in [
+        (with("at = 1\n"), "8: element.flap.at = 1: expected a point [x, y]"),
+        (with("at = [1, 2, 3]\n"), "8: element.flap.at = [1, 2, 3]: expected a point [x, y]"),
+        (with("at = [1, inf]\n"), "8: element.flap.at = [1, inf]: expected a point [x, y]"),
+        (
+            with(AT).replace("0.3", "0"),
+            "7: element.flap.chord = 0: expected a number at least 1e-4 and at most 10000",
+        ),
+        (
+            with("angle = 181\n"),
+            "8: element.flap.angle = 181: expected a number at least -180 and at most 180",
+        ),
+        (
+            with("reach = 0\n"),
+            "8: element.flap.reach = 0: expected a number greater than 0 and at most 1e6",
+        ),
+        (
+            with("frame = \"wing\"\n"),
+            "8: element.flap.frame = \"wing\": expected one of \"chord\", \"file\"",
+        ),
+        (
+            rigged("0.02", "0"),
+            "8: element.flap.rigging.gap = 0: expected a number greater than 0 and at most 1",
+        ),
+        (
+            rigged("0.005", "-2"),
+            "8: element.flap.rigging.overlap = -2: expected a number at least -1 and at most 1",
+        ),
+        (
+            rigged("25", "91"),
+            "8: element.flap.rigging.deflection = 91: expected a number at least -90 and at most 90",
+        ),
+        (
+            rigged("gap", "side = \"up\", gap"),
+            "8: element.flap.rigging.side = \"up\": expected one of \"behind\", \"ahead\"",
+        ),
+        (
+            with("[background]\nspacing = 0\n"),
+            "9: background.spacing = 0: expected a number greater than 0 and at most 10000",
+        ),
+        (
+            with("[background]\nmargin = -1\n"),
+            "9: background.margin = -1: expected a number at least 0 and at most 10000",
+        ),
+        (
+            with("[background]\ngrowth = 1\n"),
+            "9: background.growth = 1: expected a number greater than 1 and at most 2",
+        ),
+        (
+            with("[background]\nfar_field = 0.5\n"),
+            "9: background.far_field = 0.5: expected a number at least 1 and at most 1e6",
+        ),
+        (
+            with("[overset]\nchord = 0\n"),
+            "9: overset.chord = 0: expected a number at least 1e-6 and at most 1e9",
+        ),
+        (
+            with("[overset]\ngap_cells = 0\n"),
+            "9: overset.gap_cells = 0: expected an integer from 1 to 1000",
+        ),
+        (
+            with("[overset]\nsize_ratio = 0.5\n"),
+            "9: overset.size_ratio = 0.5: expected a number at least 1 and at most 1000",
+        ),
+    ] {
+        let shown = shown(resolve_file(&text, &[]));
+        assert!(shown.starts_with(&format!("wing.toml:{message}\nhint: ")), "{shown}");
+    }
+}
+
+#[test]
+fn places_that_contradict_each_other_are_refused() {
+    let conflict = |more: &str, message: &str| {
+        let shown = shown(resolve_file(&with(more), &[]));
+        assert!(
+            shown.starts_with(&format!("wing.toml:8: element.flap.{message}\nhint: ")),
+            "{shown}"
+        );
+    };
+
+    conflict(
+        &[AT, RIGGING].concat(),
+        "at = [1.02, -0.02]: excluded by rigging, which is given too",
+    );
+    conflict(
+        &["angle = 5\n", RIGGING].concat(),
+        "angle = 5: excluded by rigging, which is given too",
+    );
+    conflict(
+        &[AT, "frame = \"file\"\n"].concat(),
+        "at = [1.02, -0.02]: excluded by frame = \"file\", which is given too",
+    );
+    assert_refused(
+        &with("frame = \"file\"\n").replace("chord = 0.3\n", ""),
+        "wing.toml:7: element.flap.frame = \"file\": expected a section of coordinates: geometry.file, points or \
+         section\nhint: place other sections by at, or by rigging",
+    );
+}
+
+#[test]
+fn riggings_to_nothing_are_refused() {
+    assert_refused(
+        &with(&RIGGING.replace("overlap = 0.005, ", "")),
+        "wing.toml:8: element.flap.rigging = { to = \"main\", gap = 0.02, deflection = 25 }: needs overlap, which \
+         is not given\nhint: add overlap, or leave element.flap.rigging out",
+    );
+    assert_refused(
+        &with(&RIGGING.replace("main", "mian")),
+        "wing.toml:8: there is no element mian\nhint: the elements are main, flap",
+    );
+    assert_refused(
+        &with(&RIGGING.replace("main", "flap")),
+        "wing.toml:8: element.flap.rigging.to = \"flap\": expected another element\n\
+         hint: name the one that the gap lies between",
+    );
+    assert_refused(
+        &[MAIN, &RIGGING.replace("main", "flap"), FLAP, RIGGING].concat(),
+        "wing.toml:4: element.main.rigging.to = \"flap\": expected an element that is not rigged to this one in \
+         turn\nhint: place one of them by at",
+    );
+}
+
+#[test]
+fn what_is_of_one_section_is_refused_of_elements() {
+    for (text, message) in [
+        (with("geometry.angle = 4\n"), "element.flap.geometry.angle"),
+        (
+            with("grid = { reach = 0.3 }\n"),
+            "element.flap.grid.reach = 0.3: expected the element's own reach",
+        ),
+        (
+            with("grid = { topology = \"C\" }\n"),
+            "element.flap.grid.topology = \"C\": expected \"O\"",
+        ),
+        (
+            with("grid = { topology = \"half\" }\n"),
+            "element.flap.grid.topology = \"half\": expected \"O\"",
+        ),
+        (
+            with("[output]\nformats = [\"su2\"]\n"),
+            "output.formats = [\"su2\"]: expected formats for several zones; SU2: SU2 has no",
+        ),
+        (with("[output]\nreference = true\n"), "output.reference = true: expected false"),
+        (with("[output]\nquality_maps = true\n"), "output.quality_maps = true: expected false"),
+        (
+            with("[element.output]\npictures = true\n"),
+            "element.flap.output = a table: expected [output] at the top",
+        ),
+        (
+            [MAIN, "reach = 0.3\n", FLAP, AT].concat(),
+            "element.main.reach = 0.3: expected a [background]",
+        ),
+        (
+            [MAIN, AT].concat(),
+            "element.main.at = [1.02, -0.02]: needs [background], which is not given",
+        ),
+        (
+            "[geometry]\nnaca = \"2412\"\n[background]\n".to_owned(),
+            "background = a table: needs [[element]]",
+        ),
+        (
+            "[geometry]\nnaca = \"2412\"\n[overset]\n".to_owned(),
+            "overset = a table: needs [[element]]",
+        ),
+    ] {
+        let text = text.replace(
+            "geometry = { naca = \"2412\" }\nchord = 0.3\ngeometry.angle = 4\n",
+            "geometry = { naca = \"2412\", angle = 4 }\n",
+        );
+        let shown = shown(resolve_file(&text, &[]));
+        assert!(shown.contains(message) && shown.starts_with("wing.toml:"), "{shown}");
+    }
+}
+
+#[test]
+fn walls_that_cross_are_refused() {
+    let (error, shown) = settling(&with("at = [0.9, 0.0]\n[background]\n"));
+
+    assert!(matches!(error, AssemblyError::Crossing { .. }));
+    assert!(
+        shown.starts_with("wing.toml:8: the walls of main and flap cross, near (0.9"),
+        "{shown}"
+    );
+    assert!(shown.contains("hint: move element.flap away"), "{shown}");
+}
+
+#[test]
+fn an_element_inside_another_is_refused() {
+    let text = with("at = [0.3, 0.02]\n[background]\n").replace("0.3\n", "0.05\n");
+
+    let (error, _) = settling(&text);
+
+    assert!(matches!(error, AssemblyError::Crossing { .. }), "{error}");
+}
+
+#[test]
+fn a_grid_that_ends_inside_a_gap_is_refused() {
+    let (_, shown) = settling(&with("at = [1.1, 0.0]\nreach = 0.05\n[background]\n"));
+
+    assert_eq!(
+        shown,
+        "wing.toml:9: element.flap.reach = 0.05: the grid of flap would end inside the gap of 0.09998 to main, \
+         expected a reach of at least 0.2000\n\
+         hint: raise element.flap.reach to 0.2000 or more, or leave it out"
+    );
+}
+
+#[test]
+fn a_rigging_without_a_place_is_refused() {
+    let (_, shown) = settling(&with(&RIGGING.replace("0.005", "0.9")));
+
+    assert!(shown.starts_with("wing.toml:8: element flap: the trailing edge is 0."), "{shown}");
+    assert!(shown.contains("hint: choose a larger gap"), "{shown}");
+}
+
+#[test]
+fn a_background_of_too_many_nodes_is_refused() {
+    let (_, shown) = settling(&with(&[AT, "[background]\nspacing = 1e-4\n"].concat()));
+
+    assert!(
+        shown.starts_with("wing.toml:10: background.spacing = 1e-4: the background would have 2"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("hint: choose a larger spacing, or a smaller margin"), "{shown}");
+}
+
+#[test]
+fn the_section_of_an_element_is_named_where_it_is_refused() {
+    let text = with(&[AT, "[background]\n"].concat());
+    let text = text.replace("naca = \"2412\"", "points = [[1, 0], [0, 0.1], [0, -0.1], [1, 0]]");
+
+    let (error, shown) = settling(&text);
+
+    assert!(matches!(error, AssemblyError::Section { .. }), "{error}");
+    assert!(shown.starts_with("wing.toml:6: element flap: "), "{shown}");
+}

@@ -1,0 +1,269 @@
+//! Cases of several elements by the program: files, messages, exit codes.
+
+use serde_json::Value;
+
+use super::{Finished, SMALLEST, Scratch};
+
+const CASE: &str = r#"
+[[element]]
+name = "main"
+geometry = { naca = "4412" }
+grid = { ni = 49, nj = 17, first_cell = 5e-3 }
+reach = 0.3
+[[element]]
+name = "flap"
+geometry = { naca = "2412" }
+grid = { ni = 33, nj = 13, first_cell = 1e-2 }
+chord = 0.3
+rigging = { to = "main", gap = 0.03, overlap = 0.0, deflection = 25 }
+reach = 0.15
+[background]
+spacing = 0.08
+growth = 1.5
+far_field = 5
+[output]
+formats = ["vts"]
+pictures = false
+"#;
+
+fn run(scratch: &Scratch, arguments: &[&str]) -> Finished {
+    scratch.run(&[&["wing.toml", "--backend", "cpu"], arguments].concat())
+}
+
+/// Paths and texts of what is in a folder.
+fn contents(scratch: &Scratch, folder: &str, names: &[&str]) -> Vec<Vec<u8>> {
+    names.iter().map(|name| scratch.bytes(&format!("{folder}/{name}"))).collect()
+}
+
+const MESHES: [&str; 4] = ["mesh.background.vts", "mesh.flap.vts", "mesh.main.vts", "mesh.vtm"];
+
+#[test]
+fn a_run_of_several_elements_writes_every_zone_and_says_what_was_found() {
+    let scratch = Scratch::with_case(CASE);
+
+    let Finished { code, stdout, stderr } = run(&scratch, &[]);
+
+    assert_eq!(code, 0, "{stderr}");
+    let mut names = vec!["case.toml", "convergence.flap.csv", "convergence.main.csv"];
+    names.extend(MESHES);
+    names.push("report.json");
+    assert_eq!(scratch.names("output/wing"), names);
+    for line in [
+        "main          49 x 17 points, converged, residual ",
+        "flap          33 x 13 points, converged, residual ",
+        "rigging       flap to main: gap 0.030000, overlap 0.000000, deflection 25.000 deg",
+        "gap           0.03000 between main and flap, 7 and 7 cells across",
+        "findings      2",
+    ] {
+        assert!(stdout.contains(&format!("\n  {line}")), "{stdout}");
+    }
+    assert!(stdout.starts_with("wing: converged\n"), "{stdout}");
+    assert!(
+        stderr.contains("has 7 cells of flap across; element.flap.grid.nj: 10 are wanted"),
+        "{stderr}"
+    );
+
+    let report = scratch.report();
+    assert_eq!(report["verdict"]["kind"], "good");
+    let named = |value: &Value| -> Vec<String> {
+        value.as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(named(&report["elements"]), ["main", "flap"]);
+    assert_eq!(named(&report["overset"]["zones"]), ["background", "main", "flap"]);
+    assert_eq!(report["overset"]["findings"].as_array().unwrap().len(), 2);
+    let deflection = report["overset"]["rigged"][0]["deflection"].as_f64().unwrap();
+    assert!((deflection - 25.0).abs() < 0.5, "{deflection}");
+}
+
+#[test]
+fn the_resolved_case_of_several_elements_makes_the_same_files() {
+    let scratch = Scratch::with_case(CASE);
+    // Layers, reach and spacing follow from the gap.
+    let left_out = CASE
+        .replace(", nj = 17", "")
+        .replace(", nj = 13", "")
+        .replace("reach = 0.15\n", "")
+        .replace("spacing = 0.08\n", "");
+    let scratch_of_defaults = Scratch::with_case(left_out);
+    for scratch in [scratch, scratch_of_defaults] {
+        assert_eq!(run(&scratch, &[]).code, 0);
+
+        let again = scratch.run(&["output/wing/case.toml", "--backend", "cpu", "-o", "again"]);
+
+        assert_eq!(again.code, 0, "{}", again.stderr);
+        let [first, second] =
+            ["output/wing", "again/wing"].map(|folder| contents(&scratch, folder, &MESHES));
+        assert!(first == second);
+        let [first, second] = ["output/wing/case.toml", "again/wing/case.toml"]
+            .map(|name| String::from_utf8(scratch.bytes(name)).unwrap());
+        assert_eq!(first, second);
+    }
+}
+
+#[test]
+fn pictures_show_the_whole_and_each_gap() {
+    let scratch = Scratch::with_case(CASE.replace("pictures = false", "report = true"));
+
+    let finished = run(&scratch, &[]);
+
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    let names = scratch.names("output/wing");
+    for name in ["grid.svg", "grid.png", "gap.main-flap.svg", "gap.main-flap.png"] {
+        assert!(names.iter().any(|found| found == name), "{names:?}");
+    }
+    let page = String::from_utf8(scratch.bytes("output/wing/report.html")).unwrap();
+    for text in ["main", "flap", "background", "has 7 cells of main across", "element.main.grid.nj"]
+    {
+        assert!(page.contains(text), "{text}");
+    }
+    assert_eq!(page.matches("<svg").count(), 4, "the whole, the gap, the history of both");
+}
+
+#[test]
+fn a_strict_run_takes_findings_for_errors() {
+    let scratch = Scratch::with_case(CASE);
+    assert_eq!(run(&scratch, &[]).code, 0);
+
+    let Finished { code, stdout, stderr } = run(&scratch, &["--strict"]);
+
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stdout.starts_with("wing: FAILED, unfit for overset\n"), "{stdout}");
+    assert!(
+        stderr.contains("error: the grids do not fit each other, 2 findings: the gap between"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("hint: element.main.grid.nj: 10 are wanted"), "{stderr}");
+    let names = scratch.names("output/wing");
+    assert!(names.iter().any(|name| name == "mesh.failed.vtm"), "{names:?}");
+    assert!(!names.iter().any(|name| MESHES.contains(&&**name)), "{names:?}");
+    assert_eq!(scratch.report()["verdict"]["kind"], "unfit");
+
+    let fitting = CASE.replace("[background]", "[overset]\ngap_cells = 6\n[background]");
+    assert_eq!(run(&Scratch::with_case(fitting), &["--strict"]).code, 0);
+}
+
+#[test]
+fn a_check_says_sizes_and_findings_without_a_solve() {
+    let scratch = Scratch::with_case(CASE);
+
+    let Finished { code, stdout, stderr } = scratch.run(&["check", "wing.toml"]);
+
+    assert_eq!(code, 0, "{stderr}");
+    for line in [
+        "wing: can be run",
+        "  main          49 x 17 points, reach 0.300",
+        "  flap          33 x 13 points, reach 0.150",
+        "  rigging       flap to main: gap 0.030000, overlap 0.000000, deflection 25.000 deg",
+        "  findings      2",
+    ] {
+        assert!(stdout.lines().any(|found| found == line), "{line}\n{stdout}");
+    }
+    assert!(stderr.contains("note: the gap between main and flap, 0.03000 wide"), "{stderr}");
+    assert!(!scratch.path("output").exists());
+
+    let strict = scratch.run(&["check", "wing.toml", "--strict"]);
+    assert_eq!(strict.code, 1);
+    assert_eq!(strict.stdout, stdout);
+}
+
+#[test]
+fn a_check_refuses_what_cannot_stand() {
+    let scratch =
+        Scratch::with_case(CASE.replace("gap = 0.03, overlap = 0.0", "gap = 0.03, overlap = -0.1"));
+
+    let Finished { code, stderr, .. } = scratch.run(&["check", "wing.toml"]);
+
+    assert_eq!(code, 2);
+    assert!(stderr.contains("wing.toml:12: element flap: the trailing edge is 0.1"), "{stderr}");
+}
+
+/// One element that is not good makes the whole not good; the other's grid may be.
+#[test]
+fn the_verdict_is_that_on_the_worst_element() {
+    let scratch = Scratch::with_case(CASE);
+
+    let Finished { code, stdout, stderr } =
+        run(&scratch, &["--set", "element.flap.newton.max_iterations=1"]);
+
+    assert_eq!(code, 1);
+    assert!(stdout.starts_with("wing: FAILED, not converged\n"), "{stdout}");
+    assert!(stdout.contains("main          49 x 17 points, converged"), "{stdout}");
+    assert!(stdout.contains("flap          33 x 13 points, not converged"), "{stdout}");
+    assert!(
+        stderr.contains(
+            "error: the grid did not converge: element flap: the limit of 1 Newton step was reached"
+        ),
+        "{stderr}"
+    );
+    assert!(stderr.contains("hint: element flap: allow more steps"), "{stderr}");
+    let report = scratch.report();
+    assert_eq!(report["verdict"]["kind"], "not-converged");
+    assert_eq!(report["elements"][0]["verdict"]["kind"], "good");
+    assert!(scratch.names("output/wing").contains(&"mesh.main.failed.vts".to_owned()));
+}
+
+/// A slat with a lip: where its grid is no good one, the corner is named.
+#[test]
+fn the_corner_next_to_the_worst_cell_is_named() {
+    let slat = include_bytes!("../../cases/airfoils/three-slat.dat");
+    let case = "geometry = { file = 'slat.dat', corners = 30 }\nnewton.max_iterations = 1\n\
+                grid = { ni = 97, nj = 17, reach = 0.4, first_cell = 5e-3 }\n\
+                output = { formats = ['vts'], pictures = false }";
+    let scratch = Scratch::with(&[("wing.toml", case.as_bytes()), ("slat.dat", slat)]);
+
+    let Finished { code, stderr, .. } = run(&scratch, &[]);
+
+    // The lip is at 0.03 of 0.16 along the section.
+    assert_eq!(code, 1);
+    assert!(stderr.contains("; the nearest corner of the wall, at (0.1875, -0.1"), "{stderr}");
+}
+
+#[test]
+fn what_is_of_one_section_is_refused_of_several() {
+    let scratch = Scratch::with_case(CASE);
+    for arguments in
+        [&["--family", "2"][..], &["--restart", "restart.bin"], &["--export-jacobian", "1"]]
+    {
+        let Finished { code, stderr, .. } = run(&scratch, arguments);
+
+        let message = format!("error: {} is for a case of one section", arguments[0]);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(&message), "{stderr}");
+    }
+    assert!(!scratch.path("output/wing/report.json").exists());
+}
+
+#[test]
+fn a_batch_takes_cases_of_several_elements_and_keeps_their_results() {
+    let scratch = Scratch::with(&[
+        ("a-two.toml", CASE.as_bytes()),
+        (
+            "b-one.toml",
+            &[SMALLEST, "[grid]\nni = 65\nnj = 33\n[output]\npictures = false\n"]
+                .concat()
+                .into_bytes(),
+        ),
+        ("c-wrong.toml", CASE.replace("to = \"main\"", "to = \"slat\"").as_bytes()),
+    ]);
+    let statuses = |finished: &Finished| -> Vec<(String, String)> {
+        let table: Value = serde_json::from_str(&finished.stdout).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let rows = table["cases"].as_array().unwrap();
+        rows.iter().map(|row| (text(&row["name"]), text(&row["status"]))).collect()
+    };
+    let expect = |status: [&str; 3]| {
+        let names = ["a-two", "b-one", "c-wrong"].map(str::to_owned);
+        names.into_iter().zip(status.map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let batch = || scratch.run(&["run", "*.toml", "--backend", "cpu", "--json"]);
+
+    let first = batch();
+    let second = batch();
+
+    assert_eq!((first.code, second.code), (2, 2));
+    assert_eq!(statuses(&first), expect(["converged", "converged", "failed"]));
+    assert_eq!(statuses(&second), expect(["kept", "kept", "failed"]));
+
+    std::fs::write(scratch.path("a-two.toml"), CASE.replace("gap = 0.03", "gap = 0.04")).unwrap();
+    assert_eq!(statuses(&batch()), expect(["converged", "kept", "failed"]));
+}

@@ -1,0 +1,371 @@
+//! Meshes of several zones, read back from the files of a run.
+#![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
+
+use std::f64::consts::PI;
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use gridgen::case::CaseFile;
+use gridgen::formats::zones_documentation;
+use gridgen::generate::{AssemblyResult, BackendChoice, RunOptions, run_assembly};
+use gridgen::grid::Grid;
+use gridgen::grid::quality::{cell_area, cell_corners};
+use hdf5_pure::{File, Group};
+
+use super::cgns::{characters, ends, integers, text};
+use super::extruded::{cone, foam_list};
+use super::files::{numbers, read_appended};
+
+const CASE: &str = r#"
+name = "two"
+[[element]]
+name = "main"
+geometry = { naca = "4412" }
+grid = { ni = 49, nj = 17, first_cell = 5e-3 }
+reach = 0.3
+[[element]]
+name = "flap"
+geometry = { naca = "2412", trailing_edge = "blunt" }
+grid = { ni = 37, nj = 13, first_cell = 1e-2, base_cells = 4 }
+chord = 0.3
+rigging = { to = "main", gap = 0.03, overlap = 0.0, deflection = 25 }
+reach = 0.15
+[background]
+spacing = 0.08
+growth = 1.5
+far_field = 5
+[overset]
+chord = 2.0
+[output]
+formats = ["vts", "vtk", "plot3d", "cgns", "openfoam"]
+pictures = false
+"#;
+
+fn made_in(folder: &Path, more: &str) -> AssemblyResult {
+    let text = [CASE, more].concat();
+    let case = CaseFile::from_toml(&text, Path::new("two.toml"), &[]).unwrap();
+    let CaseFile::Elements(case) = case else { panic!("{case:?}") };
+    let options = RunOptions {
+        backend: BackendChoice::Cpu,
+        force: true,
+        ..RunOptions::new(folder.to_path_buf())
+    };
+    let made = run_assembly(&case, &options, &mut ()).unwrap();
+    assert!(made.is_good(), "{}", made.verdict);
+    made
+}
+
+/// Plane zones: background, main, flap, and the folder with their files.
+fn plane() -> (&'static Path, &'static AssemblyResult) {
+    static MADE: OnceLock<AssemblyResult> = OnceLock::new();
+    let folder = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/zones"));
+    (folder, MADE.get_or_init(|| made_in(folder, "")))
+}
+
+const NAMES: [&str; 3] = ["background", "main", "flap"];
+
+fn area(grid: &Grid) -> f64 {
+    let cell = |k: usize| cell_area(&cell_corners(grid, k % (grid.ni - 1), k / (grid.ni - 1)));
+    (0..grid.cells()).map(cell).sum()
+}
+
+#[test]
+fn a_multi_block_data_set_names_the_file_of_each_zone() {
+    let (folder, made) = plane();
+    let index = fs::read_to_string(folder.join("mesh.vtm")).unwrap();
+
+    let of = |key: &str| -> Vec<String> {
+        let key = format!(" {key}=\"");
+        let values = index.split(&key).skip(1);
+        values.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    };
+
+    assert_eq!(of("name"), NAMES);
+    for ((file, zone), name) in of("file").iter().zip(made.zones()).zip(NAMES) {
+        assert_eq!(zone.name, name);
+        let points = read_appended(&fs::read(folder.join(file)).unwrap()).swap_remove(0);
+        let (x, y): (Vec<f64>, Vec<f64>) = points.chunks_exact(3).map(|p| (p[0], p[1])).unzip();
+        assert_eq!((x.len(), &x, &y), (zone.grid.x.len(), &zone.grid.x, &zone.grid.y), "{name}");
+    }
+}
+
+#[test]
+fn every_zone_is_a_block_of_the_plot3d_file() {
+    let (folder, made) = plane();
+
+    let found = numbers(&fs::read_to_string(folder.join("mesh.p3d")).unwrap());
+
+    let zones = made.zones();
+    assert_eq!(found[0], 3.0);
+    let sizes: Vec<f64> =
+        zones.iter().flat_map(|zone| [zone.grid.ni as f64, zone.grid.nj as f64, 2.0]).collect();
+    assert_eq!(found[1..10], sizes);
+    let mut rest = &found[10..];
+    for zone in zones {
+        let nodes = zone.grid.x.len();
+        let planes: Vec<&[f64]> = rest[..6 * nodes].chunks_exact(nodes).collect();
+        rest = &rest[6 * nodes..];
+        let (x, y) = (&zone.grid.x[..], &zone.grid.y[..]);
+        assert_eq!(planes[..4], [x, x, y, y], "{}", zone.name);
+        assert!(planes[4].iter().all(|z| *z == 0.0) && planes[5].iter().all(|z| *z == 1.0));
+    }
+    assert!(rest.is_empty());
+}
+
+#[test]
+fn lengths_in_files_are_those_of_the_reference_chord() {
+    let (_, made) = plane();
+
+    let main = &made.elements[0].grid;
+
+    // From the nose at 0 to the edge at the length of the reference chord.
+    let wall = || (0..main.ni).map(|i| main.point(i, 0)[0]);
+    assert!((wall().fold(f64::NEG_INFINITY, f64::max) - 2.0).abs() < 1e-12);
+}
+
+/// As ADflow's `readCGNSGrid.F90` reads them.
+#[test]
+fn zones_of_a_cgns_file_have_names_and_marks_that_adflow_reads() {
+    let (folder, made) = plane();
+    let file = File::from_bytes(fs::read(folder.join("mesh.cgns")).unwrap()).unwrap();
+    let base = file.group("Base").unwrap();
+
+    for zone in made.zones() {
+        let group = base.group(&format!("{}.00001", zone.name)).unwrap();
+        let read = |name: &str| {
+            group.dataset(&format!("GridCoordinates/{name}/ data")).unwrap().read_f64().unwrap()
+        };
+        // A plane one is a cell thick.
+        assert_eq!(read("CoordinateX"), zone.grid.x.repeat(2), "{}", zone.name);
+        assert_eq!(read("CoordinateY"), zone.grid.y.repeat(2), "{}", zone.name);
+
+        let conditions = group.group("ZoneBC").unwrap();
+        let mut marked = Vec::new();
+        for name in conditions.groups().unwrap() {
+            let one = conditions.group(&name).unwrap();
+            let family = characters(&one.group("FamilyName").unwrap());
+            let marks = children(&one, "UserDefinedData_t");
+            if !marks.is_empty() {
+                assert_eq!(
+                    (marks, &*characters(&one)),
+                    (vec!["BCOverset".to_owned()], "UserDefined")
+                );
+                marked.push(ends(&one, "PointRange"));
+            }
+            if family == zone.name {
+                assert_eq!(characters(&one), "BCWallViscous");
+            }
+        }
+        let [ni, nj] = [zone.grid.ni, zone.grid.nj].map(|count| i32::try_from(count).unwrap());
+        let rim = [vec![1, nj, 1], vec![ni, nj, 2]];
+        let expected = if zone.has_wall() { vec![rim] } else { Vec::new() };
+        assert_eq!(marked, expected, "{}", zone.name);
+        assert_eq!(faces_told_of(&group), faces_of(zone.grid), "{}", zone.name);
+        if zone.has_wall() {
+            assert!(base.group(zone.name).is_ok(), "a family");
+        }
+    }
+}
+
+/// Names of the children of a node with a label.
+fn children(group: &Group, label: &str) -> Vec<String> {
+    let is = |name: &String| text(&group.group(name).unwrap().attrs().unwrap()["label"]) == label;
+    group.groups().unwrap().into_iter().filter(is).collect()
+}
+
+/// Faces on the six sides of a block of one layer.
+fn faces_of(grid: &Grid) -> usize {
+    2 * (grid.cells() + grid.ni - 1 + grid.nj - 1)
+}
+
+/// Faces in all boundary conditions and connections of a zone.
+fn faces_told_of(zone: &Group) -> usize {
+    let faces = |group: &Group, names: Vec<String>| -> usize {
+        let of = |name: &String| {
+            let [first, last] = ends(&group.group(name).unwrap(), "PointRange");
+            let steps = first.iter().zip(&last).map(|(a, b)| (b - a).unsigned_abs() as usize);
+            steps.filter(|steps| *steps > 0).product::<usize>()
+        };
+        names.iter().map(of).sum()
+    };
+    let conditions = zone.group("ZoneBC").unwrap();
+    let connections = zone.group("ZoneGridConnectivity").unwrap();
+    faces(&conditions, children(&conditions, "BC_t"))
+        + faces(&connections, children(&connections, "GridConnectivity1to1_t"))
+}
+
+/// What is in a list of a field or of a list of zones: those after the nth line that opens one.
+fn list(text: &str, number: usize) -> Vec<f64> {
+    let from = text.split("\n(\n").nth(number + 1).unwrap();
+    from.split("\n)").next().unwrap().lines().map(|line| line.parse().unwrap()).collect()
+}
+
+fn lists_of(folder: &Path, name: &str) -> Vec<Vec<usize>> {
+    let list = foam_list(folder, name);
+    list.into_iter().map(|words| words.into_iter().map(|word| word as usize).collect()).collect()
+}
+
+/// Cells of the zones, by the number of each.
+fn assert_zones(folder: &Path, made: &AssemblyResult, layers: usize) -> Vec<usize> {
+    let field = fs::read_to_string(folder.join("0/zoneID")).unwrap();
+    let zone_of: Vec<usize> = list(&field, 0).into_iter().map(|zone| zone as usize).collect();
+    let sets = fs::read_to_string(folder.join("constant/polyMesh/cellZones")).unwrap();
+    for (number, zone) in made.zones().iter().enumerate() {
+        let own: Vec<f64> =
+            (0..zone_of.len()).filter(|k| zone_of[*k] == number).map(|k| k as f64).collect();
+        assert_eq!(own.len(), zone.grid.cells() * layers, "{}", zone.name);
+        // The first bracket is that of the list of zones.
+        assert_eq!(list(&sets, number + 1), own, "{}", zone.name);
+    }
+    zone_of
+}
+
+/// Every cell is closed and no face joins cells of two zones; the cells of each zone fill its area.
+fn assert_mesh(folder: &Path, made: &AssemblyResult, (layers, length): (usize, f64)) {
+    let zone_of = assert_zones(folder, made, layers);
+    let points: Vec<[f64; 3]> =
+        foam_list(folder, "points").into_iter().map(|point| point.try_into().unwrap()).collect();
+    let faces: Vec<Vec<usize>> =
+        lists_of(folder, "faces").into_iter().map(|face| face[1..].to_vec()).collect();
+    let [owner, neighbour] = ["owner", "neighbour"].map(|name| lists_of(folder, name).concat());
+
+    let mut volumes = [0.0; 3];
+    for (number, face) in faces.iter().enumerate() {
+        let cone = cone(face, &points) / 6.0;
+        volumes[zone_of[owner[number]]] += cone;
+        if let Some(&other) = neighbour.get(number) {
+            assert_eq!(zone_of[owner[number]], zone_of[other], "face {number}");
+            volumes[zone_of[other]] -= cone;
+        }
+    }
+
+    for (volume, zone) in volumes.iter().zip(made.zones()) {
+        let expected = length * area(zone.grid);
+        assert!((volume / expected - 1.0).abs() < 1e-9, "{}: {volume}, {expected}", zone.name);
+    }
+}
+
+#[test]
+fn an_overset_case_of_openfoam_has_all_zones_in_one_mesh() {
+    let (folder, made) = plane();
+
+    assert_mesh(&folder.join("openfoam"), made, (1, 1.0));
+}
+
+/// OpenFOAM reads the overset patch before it makes others.
+#[test]
+fn the_overset_patch_comes_first_and_walls_have_the_names_of_elements() {
+    let (folder, made) = plane();
+    let boundary = fs::read_to_string(folder.join("openfoam/constant/polyMesh/boundary")).unwrap();
+
+    let patches: Vec<[&str; 3]> = boundary
+        .split("\n    {")
+        .zip(boundary.split("\n    {").skip(1))
+        .map(|(before, patch)| {
+            let word =
+                |key: &str| patch.split(key).nth(1).unwrap().split(';').next().unwrap().trim();
+            [before.lines().last().unwrap().trim(), word("type "), word("nFaces ")]
+        })
+        .collect();
+
+    let [background, main, flap] = made.zones()[..] else { panic!() };
+    let around = |grid: &Grid| grid.ni - 1;
+    let counts = [
+        around(main.grid) + around(flap.grid),
+        around(main.grid),
+        around(flap.grid),
+        2 * (background.grid.ni - 1 + background.grid.nj - 1),
+        2 * made.zones().iter().map(|zone| zone.grid.cells()).sum::<usize>(),
+    ]
+    .map(|count| count.to_string());
+    let expected = [
+        ["overset", "overset", &*counts[0]],
+        ["main", "wall", &*counts[1]],
+        ["flap", "wall", &*counts[2]],
+        ["farfield", "patch", &*counts[3]],
+        ["frontAndBack", "empty", &*counts[4]],
+    ];
+    assert_eq!(patches, expected);
+}
+
+/// The wall of the main element turns by what a closed line does, less its sharp edge, which is no curvature.
+#[test]
+fn the_curvature_of_a_wall_adds_up_to_its_turn() {
+    let (folder, made) = plane();
+    let field = fs::read_to_string(folder.join("openfoam/0/wallCurvature")).unwrap();
+    let curvature = list(&field, 0);
+    let main = &made.elements[0].grid;
+
+    let turn: f64 = curvature
+        .iter()
+        .enumerate()
+        .map(|(i, curvature)| {
+            let ([ax, ay], [bx, by]) = (main.point(i, 0), main.point(i + 1, 0));
+            curvature * (bx - ax).hypot(by - ay)
+        })
+        .sum();
+
+    let (edge, after, before) = (main.point(0, 0), main.point(1, 0), main.point(main.ni - 2, 0));
+    let direction = |to: [f64; 2]| (to[1] - edge[1]).atan2(to[0] - edge[0]);
+    let wedge = (direction(after) - direction(before)).abs();
+    let wedge = wedge.min(2.0 * PI - wedge);
+    // Of a round, the edge turns by half a round less its wedge.
+    assert!((turn + PI + wedge).abs() < 1e-9, "{turn}, {wedge}");
+}
+
+/// A voxel is small against the gap, and the box holds all walls.
+#[test]
+fn holes_are_cut_in_a_box_of_small_voxels() {
+    let (folder, made) = plane();
+    let schemes = fs::read_to_string(folder.join("openfoam/system/fvSchemes")).unwrap();
+    let numbers = |key: &str| -> Vec<f64> {
+        let rest = schemes.split(&format!("{key} ")).nth(1).unwrap().split(';').next().unwrap();
+        let words = rest.split(['(', ')', ' ']).filter(|word| !word.is_empty());
+        words.map(|word| word.parse().unwrap()).collect()
+    };
+
+    let (bounds, divisions) = (numbers("searchBox"), numbers("searchBoxDivisions"));
+
+    for c in 0..2 {
+        let voxel = (bounds[c + 3] - bounds[c]) / divisions[c];
+        // The gap is 0.03 of a chord of 2.
+        assert!(voxel <= 0.06 / 6.0, "{voxel}");
+        for made in &made.elements {
+            let line = if c == 0 { &made.grid.x } else { &made.grid.y };
+            assert!(line[..made.grid.ni].iter().all(|at| bounds[c] < *at && *at < bounds[c + 3]));
+        }
+    }
+    assert_eq!(divisions[2], 1.0);
+}
+
+#[test]
+fn extruded_zones_have_all_layers() {
+    let more = "span = 0.5\nspan_cells = 3\nsides = \"periodic\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+
+    let made = made_in(folder, more);
+
+    // In chords as all lengths of the case: the reference chord is 2 long.
+    assert_mesh(&folder.join("openfoam"), &made, (3, 1.0));
+    let file = File::from_bytes(fs::read(folder.join("mesh.cgns")).unwrap()).unwrap();
+    let size = integers(&file.group("Base/flap.00001").unwrap(), ".");
+    assert_eq!(size, [37, 13, 4, 36, 12, 3, 0, 0, 0]);
+    let p3d = numbers(&fs::read_to_string(folder.join("mesh.p3d")).unwrap());
+    assert_eq!(p3d[7..10], [37.0, 13.0, 4.0]);
+}
+
+/// With `UPDATE_DOCS` set the page is written.
+#[test]
+fn the_table_of_files_of_zones_is_that_of_the_documents() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/overset.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let start = page.find("| word | file |").unwrap();
+    let end = start + page[start..].find("\n\n").unwrap() + 1;
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, [&page[..start], &zones_documentation(), &page[end..]].concat()).unwrap();
+    } else {
+        assert_eq!(page[start..end], zones_documentation(), "UPDATE_DOCS=1 writes it again");
+    }
+}

@@ -1,0 +1,93 @@
+//! Walls with corners between nose and trailing edge.
+
+use gridgen::geometry::{
+    Airfoil, BaseCells, BoundaryPoints, SurfaceSettings, TrailingEdge, distribute,
+};
+
+/// A section with a step of this height in its lower surface at x = 0.6, between arcs.
+fn stepped(step: f64, points_a_piece: usize) -> Airfoil {
+    let share = |k: usize| k as f64 / points_a_piece as f64;
+    let upper = |x: f64| 0.4 * x.sqrt() * (1.0 - x);
+    let lower = |x: f64| -0.25 * x.sqrt() * (1.0 - x);
+    let mut points: Vec<[f64; 2]> = Vec::new();
+    // Closer at the nose.
+    points.extend((0..=points_a_piece).map(|k| {
+        let x = (1.0 - share(k)).powi(2);
+        [x, upper(x)]
+    }));
+    points.extend((1..=points_a_piece).map(|k| {
+        let x = 0.6 * share(k).powi(2);
+        [x, lower(x)]
+    }));
+    points.extend((0..=points_a_piece).map(|k| {
+        let x = 0.6 + 0.4 * share(k);
+        [x, (lower(0.6) + step) * (1.0 - share(k))]
+    }));
+    points.dedup();
+    Airfoil { name: "stepped".to_owned(), points, notes: Vec::new() }
+}
+
+fn wall(airfoil: &Airfoil, ni: usize, corners_deg: Option<f64>) -> BoundaryPoints {
+    let settings = SurfaceSettings {
+        ni,
+        leading_edge_spacing: 3e-3,
+        trailing_edge_spacing: 1e-3,
+        trailing_edge: TrailingEdge::AsGiven,
+        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 1 },
+        max_turn_deg: 15.0,
+        corners_deg,
+    };
+    distribute(airfoil, &settings).unwrap()
+}
+
+fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
+    let step = |i: usize| (wall.x[i + 1] - wall.x[i]).hypot(wall.y[i + 1] - wall.y[i]);
+    (0..wall.x.len() - 1).map(step).collect()
+}
+
+#[test]
+fn points_of_the_wall_lie_on_corners() {
+    let airfoil = stepped(0.03, 40);
+    for ni in [65, 129, 257, 1025] {
+        let found = wall(&airfoil, ni, Some(30.0));
+
+        for corner in [airfoil.points[80], airfoil.points[81]] {
+            let on = |i: &usize| (found.x[*i] - corner[0]).hypot(found.y[*i] - corner[1]) < 1e-12;
+            assert!((0..ni).any(|i| on(&i)), "{ni} points, none on {corner:?}");
+        }
+        assert_eq!(found.x.len(), ni);
+    }
+}
+
+/// From cell to cell the spacing grows by 15 % and the rounding of a count, also across corners.
+#[test]
+fn spacing_grows_evenly_away_from_corners() {
+    let found = wall(&stepped(0.03, 40), 513, Some(30.0));
+
+    let lengths = lengths(&found);
+    let growth = lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max);
+    assert!(growth < 1.35, "{growth}");
+}
+
+/// Between corners the wall follows straight pieces, which a spline through them would leave.
+#[test]
+fn a_straight_piece_between_corners_stays_straight() {
+    let airfoil = stepped(0.03, 40);
+    let off = |found: &BoundaryPoints| {
+        let [a, b] = [airfoil.points[81], airfoil.points[121]];
+        let line = |x: f64| a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0]);
+        let behind = (0..found.x.len() / 2).filter(|&i| found.x[i] > 0.6001);
+        behind.map(|i| (found.y[i] - line(found.x[i])).abs()).fold(0.0, f64::max)
+    };
+
+    assert!(off(&wall(&airfoil, 257, Some(30.0))) < 1e-9);
+    assert!(off(&wall(&airfoil, 257, None)) > 1e-4, "a spline through all of it overshoots");
+}
+
+/// Where a nose has few points, these are no corners.
+#[test]
+fn a_coarse_bend_is_no_corner() {
+    let smooth = stepped(0.0, 6);
+
+    assert_eq!(wall(&smooth, 129, Some(20.0)), wall(&smooth, 129, None));
+}
