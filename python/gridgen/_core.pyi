@@ -14,6 +14,7 @@ __all__ = [
     "NativeNodes",
     "NativeReference",
     "__version__",
+    "default_jobs",
     "from_points",
     "keys",
     "library_folders",
@@ -120,6 +121,15 @@ class NativeMoved:
         self, nodes: object, tolerance: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]: ...
 
+class MachinePool:
+    def __init__(self, jobs: int) -> None: ...
+
+def default_jobs(
+    case: str | list[tuple[str, object]] | None,
+    arguments: list[tuple[str, object]],
+    backend: str,
+    devices: list[int] | None,
+) -> int: ...
 def read_reference(
     path: str, options: list[tuple[str, str]], backend: str, devices: list[int] | None
 ) -> NativeReference: ...
@@ -139,6 +149,7 @@ def make(
     force: bool,
     restart: str | None,
     on_event: Callable[[str, object], None] | None,
+    pool: MachinePool | None = None,
 ) -> NativeGrid: ...
 def make_assembly(
     case: str | list[tuple[str, object]] | None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._grid import Grid
 from ._results import NewtonStep
-from ._support import count, device_list, optional_count, optional_import, path_text, real_array
+from ._support import device_list, optional_count, optional_import, path_text, real_array
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
@@ -113,14 +113,18 @@ def make(
 
 def _make(case: CaseLike | None, keys: Mapping[str, Any], **options: Any) -> Grid:
     """Make a grid with options that are checked."""
-    base: str | list[tuple[str, object]] | None = None
-    if case is not None:
-        base = list(_flat(case)) if isinstance(case, Mapping) else path_text(case)
-    grid = Grid._of(_core.make(base, list(_flat(keys)), **options))
+    grid = Grid._of(_core.make(_base(case), list(_flat(keys)), **options))
     verdict = grid.verdict
     if not verdict.good:
         raise NotConverged(verdict.reason, grid._native.hint(), data={"kind": verdict.kind}, grid=grid)
     return grid
+
+
+def _base(case: CaseLike | None) -> str | list[tuple[str, object]] | None:
+    """Give what the native module takes a case from."""
+    if case is None:
+        return None
+    return list(_flat(case)) if isinstance(case, Mapping) else path_text(case)
 
 
 def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, object]]:
@@ -249,7 +253,8 @@ def make_many(
     cases : iterable of path or mapping
         Case files, or keys as for `make`: ``{"naca": "2412", "ni": 257}``.
     jobs : int, optional
-        Cases at a time; by default as many as there are CPUs, or `devices`.
+        Cases at a time; by default as many as the CPUs, or the GPUs, take of cases like the first one. From
+        32 on each GPU on, grids are solved for together, with the bits that each has alone.
     threads : int, optional
         Threads on the CPU for each case; by default its share of the CPUs.
     ordered : bool
@@ -258,8 +263,8 @@ def make_many(
         Whether to show a bar of tqdm that counts cases.
     **common
         Arguments of `make` for all cases; keys replace those of the cases. Of several `devices` each case
-        has one. In the folder `output` each case has a folder of its own, named by the file of the case, by
-        its key ``name``, or by its number.
+        has one; GPUs stay open until the last case. In the folder `output` each case has a folder of its
+        own, named by the file of the case, by its key ``name``, or by its number.
 
     Yields
     ------
@@ -272,10 +277,9 @@ def make_many(
         Where `jobs`, `threads` or `devices` are no such numbers.
     """
     devices = device_list(common.pop("devices", None))
-    cpus = _cpus()
-    jobs = count("jobs", jobs) if jobs is not None else len(devices or ()) or cpus
-    share = count("threads", threads) if threads is not None else max(1, cpus // jobs)
-    results = _results(cases, jobs=jobs, threads=share, ordered=ordered, devices=devices, common=common)
+    jobs = optional_count("jobs", jobs)
+    threads = optional_count("threads", threads)
+    results = _results(cases, jobs=jobs, threads=threads, ordered=ordered, devices=devices, common=common)
     if not progress:
         return results
     return _counted(results, len(cases) if isinstance(cases, Sized) else None)
@@ -293,21 +297,29 @@ def _counted(results: Generator[Result, None, None], total: int | None) -> Gener
 def _results(
     cases: Iterable[CaseLike],
     *,
-    jobs: int,
-    threads: int,
+    jobs: int | None,
+    threads: int | None,
     ordered: bool,
     devices: list[int] | None,
     common: Mapping[str, Any],
 ) -> Generator[Result, None, None]:
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+    from itertools import chain, islice
     from queue import SimpleQueue
     from threading import Event
 
+    cases = iter(cases)
+    first = list(islice(cases, 1))
+    if jobs is None:
+        jobs = _default_jobs(first, devices, common)
+    if threads is None:
+        threads = max(1, _cpus() // jobs)
+    machines = _core.MachinePool(-(-jobs // max(1, len(devices or ()))))
     stop = Event()
     # A case takes a device from here, if there are several, and puts it back.
     free: SimpleQueue[int] = SimpleQueue()
-    for device in devices or ():
-        free.put(device)
+    for job in range(jobs if devices else 0):
+        free.put(devices[job % len(devices)])
 
     def check(_kind: str, _value: object) -> None:
         if stop.is_set():
@@ -318,7 +330,7 @@ def _results(
             raise _StoppedError
         device = free.get() if devices else None
         try:
-            options = {**common, "threads": threads, "devices": device}
+            options = {**common, "threads": threads, "devices": device, "pool": machines}
             return Result(index, case, _one(index, case, check, options), None)
         except _StoppedError:
             raise
@@ -331,7 +343,7 @@ def _results(
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="gridgen")
     pending: list[Future[Result]] = []
     try:
-        for index, case in enumerate(cases):
+        for index, case in enumerate(chain(first, cases)):
             pending.append(pool.submit(one, index, case))
             if len(pending) >= 2 * jobs:
                 done = pending[0] if ordered else wait(pending, return_when=FIRST_COMPLETED).done.pop()
@@ -346,11 +358,25 @@ def _results(
         pool.shutdown(cancel_futures=True)
 
 
+# Arguments of `make` that are no keys, and their defaults.
+_OPTIONS = {"backend": "auto", "force": False, "restart": None, "output": None}
+
+
+def _default_jobs(first: list[CaseLike], devices: list[int] | None, common: Mapping[str, Any]) -> int:
+    """Give how many cases like the first are made at a time."""
+    keys = {name: value for name, value in common.items() if name not in _OPTIONS}
+    try:
+        case = _base(first[0])
+        return _core.default_jobs(case, list(_flat(keys)), common.get("backend", "auto"), devices)
+    except Exception:  # noqa: BLE001 (there is no case, or it fails when its turn comes)
+        return len(devices or ()) or _cpus()
+
+
 def _one(index: int, case: CaseLike, on_event: OnEvent, options: Mapping[str, Any]) -> Grid:
     """Make the grid of one case among many."""
-    known = {"backend": "auto", "force": False, "restart": None, "output": None}
-    given = {name: options.get(name, default) for name, default in known.items()}
-    keys = {name: value for name, value in options.items() if name not in {*known, "threads", "devices"}}
+    given = {name: options.get(name, default) for name, default in _OPTIONS.items()}
+    others = {*_OPTIONS, "threads", "devices", "pool"}
+    keys = {name: value for name, value in options.items() if name not in others}
     output = given["output"]
     if isinstance(output, Mapping):
         keys["output"], given["output"] = output, None
@@ -362,6 +388,7 @@ def _one(index: int, case: CaseLike, on_event: OnEvent, options: Mapping[str, An
         **{**given, "restart": given["restart"] and path_text(given["restart"])},
         threads=options["threads"],
         devices=device_list(options["devices"]),
+        pool=options["pool"],
         on_event=on_event,
     )
 

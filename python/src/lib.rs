@@ -64,6 +64,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(library_folders, module)?)?;
     module.add_function(wrap_pyfunction!(case_schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
+    module.add_class::<make::NativePool>()?;
+    module.add_function(wrap_pyfunction!(make::default_jobs, module)?)?;
     module.add_function(wrap_pyfunction!(make::make, module)?)?;
     module.add_class::<assembly::NativeAssembly>()?;
     module.add_function(wrap_pyfunction!(assembly::assembly, module)?)?;

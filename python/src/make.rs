@@ -1,14 +1,15 @@
 //! Grids: a solve in a thread of its own, while the calling thread answers to Python.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use gridgen::case::{Case, Value};
+use gridgen::case::{Case, CaseFile, Value};
 use gridgen::error::Error;
-use gridgen::generate::{Progress, RunOptions, make_grid, run};
+use gridgen::generate::{self, MachinePool, Progress, RunOptions, make_grid, run};
 use gridgen::solver::history::NewtonStep;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -62,9 +63,47 @@ pub(crate) enum CaseArgument<'py> {
     Keys(Vec<(String, Bound<'py, PyAny>)>),
 }
 
+/// GPUs that stay open for cases that are made side by side, so many on each.
+#[pyclass(name = "MachinePool", frozen)]
+pub(crate) struct NativePool(Arc<MachinePool>);
+
+#[pymethods]
+impl NativePool {
+    #[new]
+    fn new(jobs: usize) -> Self {
+        Self(Arc::new(MachinePool::new(jobs)))
+    }
+}
+
+/// Cases at a time where none are named: of cases like this one as many as the processors or the GPUs take.
+#[pyfunction]
+pub(crate) fn default_jobs(
+    py: Python<'_>,
+    case: Option<CaseArgument<'_>>,
+    arguments: Vec<(String, Bound<'_, PyAny>)>,
+    backend: &str,
+    devices: Option<Vec<usize>>,
+) -> PyResult<usize> {
+    let Compute { backend, devices, .. } = Compute::new(py, backend, devices, None)?;
+    let case = CaseFile::Section(Box::new(case_of(py, case, arguments)?));
+    let options = RunOptions { backend, devices, ..RunOptions::default() };
+    Ok(py.detach(|| generate::default_jobs(&[case], &options)))
+}
+
+fn case_of(
+    py: Python<'_>,
+    case: Option<CaseArgument<'_>>,
+    arguments: Vec<(String, Bound<'_, PyAny>)>,
+) -> PyResult<Case> {
+    let arguments = values(py, arguments)?;
+    let (file, base) = CaseArgument::split(py, case)?;
+    let case = Case::from_arguments(file.as_deref(), &base, &arguments);
+    case.map_err(|error| raised(py, error))
+}
+
 /// Makes the grid of a case file, of named arguments, or of both; with `output` also its files.
 #[pyfunction]
-#[pyo3(signature = (case, arguments, *, backend, devices, threads, output, force, restart, on_event))]
+#[pyo3(signature = (case, arguments, *, backend, devices, threads, output, force, restart, on_event, pool=None))]
 pub(crate) fn make(
     py: Python<'_>,
     case: Option<CaseArgument<'_>>,
@@ -76,12 +115,10 @@ pub(crate) fn make(
     force: bool,
     restart: Option<PathBuf>,
     on_event: Option<Bound<'_, PyAny>>,
+    pool: Option<&Bound<'_, NativePool>>,
 ) -> PyResult<NativeGrid> {
     let Compute { backend, devices, threads } = Compute::new(py, backend, devices, threads)?;
-    let arguments = values(py, arguments)?;
-    let (file, base) = CaseArgument::split(py, case)?;
-    let case = Case::from_arguments(file.as_deref(), &base, &arguments);
-    let case = case.map_err(|error| raised(py, error))?;
+    let case = case_of(py, case, arguments)?;
     let written = output.is_some();
     let options = RunOptions {
         backend,
@@ -90,6 +127,7 @@ pub(crate) fn make(
         force,
         restart,
         keep_on_device: true,
+        pool: pool.map(|pool| pool.get().0.clone()),
         ..RunOptions::new(output.unwrap_or_default())
     };
     let solve = |mut reporter: Reporter<'_>| {

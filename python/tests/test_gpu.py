@@ -177,6 +177,22 @@ def test_cases_are_shared_among_devices():
     assert all(isinstance(result.grid.x, gridgen.DeviceArray) for result in results)
 
 
+@pytest.mark.gpu
+def test_grids_of_many_jobs_are_those_of_each_alone():
+    torch = pytest.importorskip("torch")
+    cases = [{"naca": f"{camber}4{thickness:02}"} for camber in (1, 2, 4) for thickness in range(8, 22)]
+    options = SMALL | {"backend": "cuda"}
+    del options["naca"]
+
+    results = list(gridgen.make_many(cases, jobs=40, **options))
+
+    assert [result.error for result in results] == [None] * len(cases)
+    for result in results[::10]:
+        alone = gridgen.make(result.case, **options)
+        assert np.array_equal(np.asarray(result.grid.x), np.asarray(alone.x))
+        assert np.array_equal(torch.from_dlpack(result.grid.y).cpu().numpy(), np.asarray(alone.y))
+
+
 class Offered:
     """An array of another library on a GPU, of which it is known where it is."""
 

@@ -1,6 +1,7 @@
 """Many cases at a time."""
 
 import gc
+import os
 import signal
 import threading
 import time
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import gridgen
+from gridgen import _core
 from support import SMALL
 
 CASES = [{"naca": f"{camber}4{thickness:02}"} for camber in (1, 2, 4) for thickness in (9, 12, 15)]
@@ -23,6 +25,17 @@ def test_results_come_in_the_order_of_the_cases():
     assert all(result.error is None for result in results)
     alone = gridgen.make(CASES[4], **SIZES)
     assert np.array_equal(results[4].grid.x, alone.x)
+
+
+def test_jobs_by_default_are_as_many_as_the_first_case_allows():
+    on_cpu = _core.default_jobs(None, [("naca", "0012")], "cpu", None)
+    # Of cases this large the memory holds few, whatever the number of CPUs.
+    large = _core.default_jobs(None, [("naca", "0012"), ("ni", 40001), ("nj", 20001)], "cpu", None)
+
+    assert 1 == large <= on_cpu <= (os.cpu_count() or 1)
+    results = list(gridgen.make_many([{"naca": "99x"}, {"naca": "0012"}], **SIZES))
+    assert [result.error is None for result in results] == [False, True]
+    assert list(gridgen.make_many([])) == []
 
 
 def test_an_error_belongs_to_its_case():

@@ -190,11 +190,12 @@ fn in_memory(
     let opening = Opening::of(case, &RunOptions { export_jacobian: None, ..options.clone() });
     pool.install(|| {
         let mut control = Control::new(progress).restart_from(options.restart.clone());
+        let pool = options.pool.as_deref();
         control.keep_nodes = options.keep_on_device;
         let (problem, opened) = prepare(problem, opening, 1, &mut control)?;
         let machine = &opened.0;
         let mut result = solve(&problem, machine, &mut control)?;
-        if result.nodes.is_some() {
+        if result.nodes.is_some() && pool.is_none() {
             machine.trim()?;
         }
         problem.place(&mut result.grid);
@@ -202,7 +203,7 @@ fn in_memory(
             nodes.place(&result.grid)?;
         }
         machine.rest()?;
-        let _closing = Closing::or_keep(opened, options.pool.as_deref());
+        let _closing = Closing::or_keep(opened, pool);
         result.timing.add("total", control.started.elapsed().as_secs_f64());
         Ok(result)
     })

@@ -9,11 +9,14 @@
 use std::f64::consts::PI;
 use std::path::Path;
 
-use gridgen::case::Case;
+use gridgen::case::{Case, CaseFile};
 use gridgen::formats::mesh;
-use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
+use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, make_assembly, run};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use gridgen::solver::history::NewtonStep;
+
+/// The shipped cases of several elements.
+const ELEMENTS: [&str; 3] = ["naca4412-flap.toml", "three-elements.toml", "two-elements.toml"];
 
 /// Watches nothing.
 struct Unwatched;
@@ -212,16 +215,33 @@ fn f6_section_is_good_and_symmetric_and_f6_half_is_its_half() {
     assert!((span - 0.34 / 0.1412).abs() < 1e-3, "{span}");
 }
 
+/// Their grids are good ones and fit each other: nothing is found of them.
+#[test]
+fn shipped_cases_of_several_elements() {
+    for name in ELEMENTS {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
+        let CaseFile::Elements(case) = CaseFile::from_file(&path, &[]).unwrap() else {
+            panic!("{name} is a case of one section");
+        };
+        let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+
+        let made = make_assembly(&case, &options, &mut Unwatched).unwrap();
+
+        assert!(made.is_good(), "{name}: {}", made.verdict);
+        assert!(made.checks.findings.is_empty(), "{name}: {:?}", made.checks.findings);
+    }
+}
+
 #[test]
 fn every_shipped_case_is_tested_here() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
-    let c_grids = ["naca0012-c.toml", "tmr-naca0012.toml"];
+    let others = [&["naca0012-c.toml", "tmr-naca0012.toml"], &ELEMENTS[..]].concat();
     let mut cases: Vec<_> = names
         .map(|name| name.into_string().unwrap())
         .filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"))
-        // These are run by tests/grid/c_grid.rs.
-        .filter(|name| !c_grids.contains(&name.as_str()))
+        // C-grids are run by tests/grid/c_grid.rs.
+        .filter(|name| !others.contains(&name.as_str()))
         .collect();
     cases.sort();
 
