@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::picture::Picture;
-use super::quality::largest_nonorthogonality;
 use crate::files::IoError;
 use crate::ranks::RanksError;
 use crate::report::Artifacts;
@@ -32,7 +31,7 @@ impl Figures {
         let views = artifacts.views()?;
         let grid = grid.then(|| artifacts.grid_picture(&views)).transpose()?;
         let maps = quality.then(|| artifacts.quality_picture(&views)).transpose()?;
-        let largest = quality.then(|| largest_nonorthogonality(&artifacts.grid)).transpose()?;
+        let (maps, largest) = maps.unzip();
         if !artifacts.grid.processes().is_first() {
             return Ok(Self::default());
         }

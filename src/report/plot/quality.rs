@@ -2,6 +2,7 @@
 //! aspect ratio of the cells.
 
 use plotters::prelude::{ColorMap, RGBColor, ViridisRGB};
+use rayon::prelude::*;
 
 use super::axes::{Panel, Ticks};
 use super::clip::Window;
@@ -119,36 +120,47 @@ impl Measured {
     }
 }
 
-/// Largest non-orthogonality of a cell in degrees; on the first process.
-pub(super) fn largest_nonorthogonality(grid: &Slab<'_>) -> Result<f64, RanksError> {
-    let mut row = vec![0.0; grid.ni() - 1];
-    let own = grid.own_cells().fold(0.0, |largest, j| {
-        fill_nonorthogonality(grid, j, &mut row);
-        row.iter().copied().fold(largest, f64::max)
-    });
-    Ok(grid.processes().gather_numbers(vec![own])?.into_iter().fold(0.0, f64::max))
+/// Top of a row of maps, pixels.
+fn top(row: usize) -> f64 {
+    118.0 + 390.0 * row as f64
 }
 
 impl Artifacts<'_> {
-    /// Maps of the grid's quality: a row for each measure; the whole, the body and the trailing edge. It is
-    /// whole on the first process.
-    pub(super) fn quality_picture(&self, views: &Views) -> Result<Picture, RanksError> {
+    /// Maps of the grid's quality: a row for each measure; the whole, the body and the trailing edge. With it
+    /// the largest non-orthogonality of a cell in degrees. Both are whole on the first process.
+    pub(super) fn quality_picture(&self, views: &Views) -> Result<(Picture, f64), RanksError> {
         let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
-        for (row, (map, measured)) in self.maps()?.iter().zip(MEASURED).enumerate() {
-            let top = 118.0 + 390.0 * row as f64;
-            let title = [70.0, top - 28.0];
-            picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
-            draw_scale(&mut picture, map, [470.0, top - 46.0]);
+        let maps = self.maps()?;
+        let rows: Vec<_> = maps.iter().zip(MEASURED).enumerate().collect();
+        let painted = rows.into_par_iter().map(|(row, (map, measured))| {
             let shown = SHOWN.iter().enumerate().filter_map(|(column, &view)| {
                 let left = 70.0 + 410.0 * column as f64;
-                let frame = Window { low: [left, top], high: [left + 360.0, top + 310.0] };
+                let frame =
+                    Window { low: [left, top(row)], high: [left + 360.0, top(row) + 310.0] };
                 let (caption, window) = views.get(view)?;
                 Some((*caption, Panel::equal_scales(frame, *window)))
             });
-            let shown: Vec<_> = shown.collect();
-            self.draw_maps(&mut picture, map, measured, &shown)?;
+            self.painted(map, measured, shown.collect())
+        });
+        let painted: Vec<_> = painted.collect();
+        let mut largest = 0.0;
+        for (row, (map, (panels, worst))) in maps.iter().zip(painted).enumerate() {
+            let title = [70.0, top(row) - 28.0];
+            picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
+            draw_scale(&mut picture, map, [470.0, top(row) - 46.0]);
+            for (caption, panel, mut raster) in panels {
+                raster.gather(self.grid.processes())?;
+                for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(colours()) {
+                    picture.area(area, colour);
+                }
+                panel.draw_around(&mut picture, 4.0, [caption, ""]);
+            }
+            if matches!(MEASURED[row], Measured::Nonorthogonality) {
+                let all = self.grid.processes().gather_numbers(vec![worst])?;
+                largest = all.into_iter().fold(0.0, f64::max);
+            }
         }
-        Ok(picture)
+        Ok((picture, largest))
     }
 
     fn maps(&self) -> Result<[Map; 4], RanksError> {
@@ -164,35 +176,31 @@ impl Artifacts<'_> {
         ])
     }
 
-    /// Draws a map into panels, each with its caption.
-    fn draw_maps(
+    /// A map painted into panels, and the largest value of it.
+    fn painted<'p>(
         &self,
-        picture: &mut Picture,
         map: &Map,
         measured: Measured,
-        panels: &[(&str, Panel)],
-    ) -> Result<(), RanksError> {
+        panels: Vec<(&'p str, Panel)>,
+    ) -> (Vec<(&'p str, Panel, Raster)>, f64) {
         let grid = &self.grid;
-        let mut rasters: Vec<Raster> =
-            panels.iter().map(|(_, panel)| Raster::over(panel, SQUARE)).collect();
-        let mut row = vec![0.0; grid.ni() - 1];
+        let painted = panels.into_iter().map(|(caption, panel)| {
+            let raster = Raster::over(&panel, SQUARE);
+            (caption, panel, raster)
+        });
+        let mut painted: Vec<_> = painted.collect();
+        let (mut row, mut largest) = (vec![0.0; grid.ni() - 1], 0.0);
         for j in grid.own_cells() {
             measured.fill_row(grid, j, &mut row);
             for (i, value) in row.iter().enumerate() {
+                largest = f64::max(largest, *value);
                 let (corners, band) = (grid.corners(i, j), map.band(*value));
-                for ((_, panel), raster) in panels.iter().zip(&mut rasters) {
+                for (_, panel, raster) in &mut painted {
                     raster.paint(&corners.map(|corner| panel.pixel(corner)), band);
                 }
             }
         }
-        for ((caption, panel), mut raster) in panels.iter().zip(rasters) {
-            raster.gather(grid.processes())?;
-            for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(colours()) {
-                picture.area(area, colour);
-            }
-            panel.draw_around(picture, 4.0, [caption, ""]);
-        }
-        Ok(())
+        (painted, largest)
     }
 }
 
