@@ -314,12 +314,13 @@ def _results(
         jobs = _default_jobs(first, devices, common)
     if threads is None:
         threads = max(1, _cpus() // jobs)
-    machines = _core.MachinePool(-(-jobs // max(1, len(devices or ()))))
+    named = devices or []
+    machines = _core.MachinePool(-(-jobs // max(1, len(named))))
     stop = Event()
     # A case takes a device from here, if there are several, and puts it back.
     free: SimpleQueue[int] = SimpleQueue()
-    for job in range(jobs if devices else 0):
-        free.put(devices[job % len(devices)])
+    for job in range(jobs if named else 0):
+        free.put(named[job % len(named)])
 
     def check(_kind: str, _value: object) -> None:
         if stop.is_set():
