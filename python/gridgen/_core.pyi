@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MachinePool",
     "NativeAssembly",
     "NativeGrid",
     "NativeMoved",
@@ -121,8 +122,9 @@ class NativeMoved:
         self, nodes: object, tolerance: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]: ...
 
+@final
 class MachinePool:
-    def __init__(self, jobs: int) -> None: ...
+    def __new__(cls, jobs: int) -> MachinePool: ...
 
 def default_jobs(
     case: str | list[tuple[str, object]] | None,
