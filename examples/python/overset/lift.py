@@ -1,6 +1,6 @@
 """Lift of cases/two-elements.toml by OpenFOAM, beside the exact one, on three spacings.
 
-    python3 examples/python/overset.py [FOLDER] [--program gridgen] [--only SPACING] [--set KEY=VALUE ...]
+    python3 examples/python/overset/lift.py [FOLDER] [--program gridgen] [--only SPACING] [--set KEY=VALUE]
 
 Needs gridgen and OpenFOAM's overSimpleFoam on the path, and no package. Runs the case by its own Allrun and
 prints for each spacing the lift coefficients of all walls and of the flap, how far off they are, the counts
@@ -13,7 +13,7 @@ import json
 import pathlib
 import subprocess
 
-CASE = pathlib.Path(__file__).resolve().parents[2] / "cases" / "two-elements.toml"
+CASE = pathlib.Path(__file__).resolve().parents[3] / "cases" / "two-elements.toml"
 
 # Lift of all walls and of the flap at zero incidence.
 EXACT = {"all": 2.756824, "flap": 0.371847}
