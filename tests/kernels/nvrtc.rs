@@ -10,8 +10,8 @@ use std::thread::available_parallelism;
 use cudarc::nvrtc::{result, sys};
 use gridgen::backend::cuda::launch::{ModuleKey, Width};
 
-/// A100, H100 and H200, B200; those in the middle compile the kernels of groups, whose text has the others within.
-const CAPABILITIES: [(bool, u32); 3] = [(false, 80), (true, 90), (false, 100)];
+/// A100, and B200 with the kernels of groups, whose text has the others within; H100 and H200 are between them.
+const CAPABILITIES: [(bool, u32); 2] = [(false, 80), (true, 100)];
 
 /// What the compiler says about a text: nothing, if all is well. The options are those with which
 /// the driver's device compiles.
