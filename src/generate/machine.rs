@@ -178,7 +178,10 @@ impl Machine {
             Ok((Self::Ranks(Box::new(rank)), notice))
         }
         #[cfg(not(feature = "cuda"))]
-        Err(DeviceError::NotBuilt { backend: "cuda" })
+        {
+            let _ = (job, devices);
+            Err(DeviceError::NotBuilt { backend: "cuda" })
+        }
     }
 
     pub(crate) fn gpus(numbers: &[usize]) -> Result<Opened, DeviceError> {
