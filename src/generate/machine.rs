@@ -136,7 +136,7 @@ impl Machine {
         }
     }
 
-    /// Ends the work of a solve: others of the GPU's group do not wait for this one.
+    /// Ends the work that was asked: others of the GPU's group do not wait for this one.
     pub(super) fn rest(&self) -> Result<(), DeviceError> {
         match self {
             Self::Cuda(backend) => backend.device().rest(),

@@ -201,8 +201,8 @@ fn in_memory(
         problem.place(&mut result.grid);
         if let Some(nodes) = result.nodes.as_ref().filter(|_| problem.is_placed_elsewhere()) {
             nodes.place(&result.grid)?;
+            machine.rest()?;
         }
-        machine.rest()?;
         let _closing = Closing::or_keep(opened, pool);
         result.timing.add("total", control.started.elapsed().as_secs_f64());
         Ok(result)
@@ -230,7 +230,6 @@ fn write_grid(
         control = control.save_to(file, options.restart_every);
     }
     let mut result = solve(&problem, &machine.0, &mut control)?;
-    machine.0.rest()?;
     let _closing = Closing::or_keep(machine, options.pool.as_deref());
     outputs.write(&problem, &mut result, options, &mut control)?;
     Ok(result)

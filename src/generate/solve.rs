@@ -325,6 +325,7 @@ pub fn solve(
             }
         }
     }
+    machine.rest()?;
     result.notices.splice(0..0, std::mem::take(&mut control.notices));
     // None of several processes has all cells.
     if !result.is_good() && result.processes().size() == 1 {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{CudaBackend, Device, Group, Watch, WatchedDevice};
@@ -90,7 +92,6 @@ fn a_grid_has_the_bits_of_a_device_alone_in_any_group() {
                     let k = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(k) else { return made };
                     made.push((k, make(member.clone(), case).unwrap()));
-                    member.rest().unwrap();
                 }
             };
             let jobs: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
@@ -106,6 +107,20 @@ fn a_grid_has_the_bits_of_a_device_alone_in_any_group() {
         }
         assert_eq!(group.size(), 0);
     }
+}
+
+/// As those of a batch, whose files are written, or which is kept for the next case.
+#[test]
+fn a_member_whose_solve_is_done_keeps_no_other_waiting() {
+    let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
+    let [first, second] = [(); 2].map(|()| Arc::new(group.member()));
+    make(first.clone(), &case(&[])).unwrap();
+
+    let (done, waited) = channel();
+    thread::spawn(move || done.send(make(second, &case(&[])).unwrap().converged()));
+
+    assert_eq!(waited.recv_timeout(Duration::from_secs(30)), Ok(true));
+    drop(first);
 }
 
 #[test]
