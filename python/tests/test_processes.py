@@ -17,17 +17,17 @@ LARGE = {"naca": "2412", "ni": 1025, "nj": 513, "first_cell": 1e-6, "backend": "
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are of POSIX")
 
 
-def test_importing_takes_a_moment_and_no_numpy():
+def test_importing_loads_few_modules_and_no_numpy():
     code = """
-import sys, time
-started = time.process_time()
+import sys
+before = set(sys.modules)
 import gridgen
-seconds = time.process_time() - started
-heavy = {"numpy", "dataclasses", "logging", "concurrent.futures", "scipy", "matplotlib"} & set(sys.modules)
+loaded = set(sys.modules) - before
+heavy = {"numpy", "dataclasses", "logging", "concurrent.futures", "scipy", "matplotlib"} & loaded
 assert not heavy, heavy
-print(seconds)
+print(len(loaded))
 """
-    assert min(float(run_python(code)) for _ in range(5)) < 0.06
+    assert int(run_python(code)) < 70
 
 
 def test_two_threads_make_two_grids_at_a_time(grid):
