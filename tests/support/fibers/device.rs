@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
@@ -15,8 +16,8 @@ use super::memory::Memory;
 #[derive(Default)]
 pub struct FiberDevice {
     memory: Mutex<Memory>,
-    /// What is being recorded.
-    recorded: Mutex<Option<Vec<Action>>>,
+    /// What is being recorded, and the thread that does so: as on a GPU others may allocate meanwhile.
+    recorded: Mutex<Option<(ThreadId, Vec<Action>)>>,
     /// Kernels that wait for those of other devices, which therefore have other copies.
     waiting: Mutex<Libraries>,
     /// Whether their last block comes first.
@@ -88,7 +89,7 @@ impl FiberDevice {
     /// Notes the action if a recording goes on, does it otherwise.
     fn take(&self, action: Action) {
         match &mut *self.recorded.lock().unwrap() {
-            Some(recorded) => recorded.push(action),
+            Some((_, recorded)) => recorded.push(action),
             None => self.perform(&action),
         }
     }
@@ -145,7 +146,8 @@ impl Device for FiberDevice {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
-        self.must_not_be_recorded("an allocation");
+        let recorded = self.recorded.lock().unwrap().as_ref().map(|(thread, _)| *thread);
+        assert!(recorded != Some(thread::current().id()), "an allocation cannot be recorded");
         Ok(self.memory(|memory| memory.allocate(bytes)))
     }
 
@@ -216,10 +218,10 @@ impl Device for FiberDevice {
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Recording, DeviceError> {
         self.must_not_be_recorded("a recording");
-        *self.recorded.lock().unwrap() = Some(Vec::new());
+        *self.recorded.lock().unwrap() = Some((thread::current().id(), Vec::new()));
         let result = work();
-        let actions = self.recorded.lock().unwrap().take();
-        result.map(|()| -> Recording { Box::new(actions.unwrap()) })
+        let (_, actions) = self.recorded.lock().unwrap().take().unwrap();
+        result.map(|()| -> Recording { Box::new(actions) })
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<(), DeviceError> {
