@@ -9,6 +9,9 @@ mod documents;
 mod entries;
 mod error;
 mod keys;
+mod open;
+mod overrides;
+mod parse;
 mod resolve;
 mod rig;
 /// The table of keys, which the tests of gridgen read too.

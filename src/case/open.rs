@@ -1,0 +1,163 @@
+//! Cases from files, texts and the arguments of calls.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use toml_edit::{InlineTable, Item, Value};
+
+use super::entries::{ELEMENT, Entries, UNNAMED, unknown_argument};
+use super::error::{CaseError, Found, Place};
+use super::parse::{Source, excerpt, line_of};
+use super::schema;
+use super::{Case, CaseFile};
+
+/// Bytes that are read of a case file: a hundred times what any case needs.
+const LIMIT: u64 = 1 << 20;
+
+impl CaseFile {
+    /// Reads, checks and resolves the case file `path`.
+    ///
+    /// `overrides` are dotted keys with values in TOML, which replace those of the file; text may
+    /// stand without quotes. An override drops the file's alternatives to its key: `geometry.file`
+    /// drops `geometry.naca`, `grid.first_cell` drops `grid.y_plus` and `grid.reynolds`, and the
+    /// other way round. Of several elements a key is that of all, or with its name that of one:
+    /// `element.flap.grid.ni`, `element.flap.chord`.
+    ///
+    /// # Errors
+    /// Whatever keeps the case from being run as written: see [`CaseError`].
+    pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
+        Self::from_toml(&read_text(path)?, path, overrides)
+    }
+
+    /// Like [`Self::from_file`], with the text of the file at hand. `path` gives the name, the
+    /// folder that relative paths start at, and the place in messages; it need not exist.
+    ///
+    /// # Errors
+    /// See [`CaseError`].
+    pub fn from_toml(
+        text: &str,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Self, CaseError> {
+        let mut entries = Entries::read(text, path)?;
+        entries.seal();
+        entries.replace(overrides)?;
+        Self::resolve(&entries, path)
+    }
+
+    /// The case of a call: a case file or the keys of a `base`, and named arguments that replace keys of
+    /// these as overrides do ([`Self::from_file`]).
+    ///
+    /// A name is that of a key (`"ni"`), with its section where several have such a key (`"grid.ni"`,
+    /// `"flap.angle"`); an empty table opens the section of its name. `element` is a list of tables, as a file has
+    /// them. Without a file relative paths start at the current folder, and the name of the
+    /// case is `grid` unless it is given.
+    ///
+    /// # Errors
+    /// See [`CaseError`]; [`CaseError::Ambiguous`] for a name that several keys have.
+    pub fn from_arguments(
+        file: Option<&Path>,
+        base: &[(String, Value)],
+        arguments: &[(String, Value)],
+    ) -> Result<Self, CaseError> {
+        let path = file.unwrap_or(Path::new(UNNAMED));
+        let text = file.map_or_else(|| Ok(String::new()), read_text)?;
+        let mut entries = Entries::read(&text, path)?;
+        let numbered = base.iter().chain(arguments).enumerate();
+        for (number, (name, value)) in numbered {
+            if number == base.len() {
+                entries.seal();
+            }
+            let shown = excerpt(value.to_string().trim());
+            let place = Place::Argument { name: name.clone(), value: shown.clone() };
+            if name == ELEMENT {
+                entries.elements.clear();
+                entries.read_elements(&Item::Value(value.clone()), &Source::Argument(place))?;
+                continue;
+            }
+            let empty = value.as_inline_table().is_some_and(InlineTable::is_empty);
+            if let Some(section) = schema::section_named(name).filter(|_| empty) {
+                let found = Found { place, key: section.into(), value: shown };
+                entries.places.given.insert(section, found);
+                continue;
+            }
+            let key = match schema::named(name)[..] {
+                [key] => key,
+                [] => return Err(unknown_argument(name, place)),
+                ref keys => {
+                    let keys = keys.iter().map(|key| key.path).collect();
+                    return Err(CaseError::Ambiguous { place: Box::new(place), keys });
+                }
+            };
+            entries.set_for_all(key, value, &shown, &place)?;
+        }
+        Self::resolve(&entries, path)
+    }
+}
+
+impl Case {
+    /// The case of one section in the file `path`: see [`CaseFile::from_file`].
+    ///
+    /// # Errors
+    /// See [`CaseError`]; [`CaseError::Elements`] where the file has several elements.
+    pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
+        CaseFile::from_file(path, overrides)?.section()
+    }
+
+    /// The case of one section in a text: see [`CaseFile::from_toml`].
+    ///
+    /// # Errors
+    /// As [`Self::from_file`].
+    pub fn from_toml(
+        text: &str,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Self, CaseError> {
+        CaseFile::from_toml(text, path, overrides)?.section()
+    }
+
+    /// The case of one section of a call: see [`CaseFile::from_arguments`].
+    ///
+    /// # Errors
+    /// As [`Self::from_file`].
+    pub fn from_arguments(
+        file: Option<&Path>,
+        base: &[(String, Value)],
+        arguments: &[(String, Value)],
+    ) -> Result<Self, CaseError> {
+        CaseFile::from_arguments(file, base, arguments)?.section()
+    }
+}
+
+/// The text of a file that may be a case.
+fn read_text(path: &Path) -> Result<String, CaseError> {
+    String::from_utf8(read_bytes(path)?).map_err(|error| {
+        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = line_of(&String::from_utf8_lossy(valid), valid.len());
+        CaseError::NoCase {
+            place: Place::Line { path: path.into(), line },
+            expected: "UTF-8 text",
+            found: "other bytes".into(),
+            remedy: "save the file as UTF-8",
+        }
+    })
+}
+
+/// The bytes of a file that may be a case.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes))
+        .map_err(|source| CaseError::Unreadable { path: path.into(), source })?;
+    let (expected, found) = if bytes.len() as u64 > LIMIT {
+        ("a case file", format!("more than {LIMIT} bytes"))
+    } else if let Some(offset) = bytes.iter().position(|byte| *byte == 0) {
+        ("a case file in text", format!("binary data at byte {offset}"))
+    } else {
+        return Ok(bytes);
+    };
+    let remedy = "a case file is a short text in TOML; coordinates go into a file of their own, named by \
+                  geometry.file";
+    Err(CaseError::NoCase { place: Place::File { path: path.into() }, expected, found, remedy })
+}

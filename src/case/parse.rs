@@ -1,0 +1,194 @@
+//! From TOML to entries, each with where it stands.
+
+use std::ops::Range;
+use std::path::Path;
+
+use toml_edit::{Document, InlineTable, Item, TableLike};
+
+use super::entries::{ELEMENT, Entries, SINGLE, unknown_key, unknown_section};
+use super::error::{CaseError, Found, Place};
+use super::schema::{self, is_nested, sections};
+
+/// Characters of a value shown in a message.
+const SHOWN: usize = 60;
+
+impl Entries {
+    /// Reads `text`, the contents of the case file `path`.
+    pub(super) fn read(text: &str, path: &Path) -> Result<Self, CaseError> {
+        let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
+        let mut entries = Self::none(path, "");
+        entries.read_table("", document.as_table(), &Source::File { text, path })?;
+        Ok(entries)
+    }
+
+    /// Reads the keys of a section, and the sections within it.
+    fn read_table(
+        &mut self,
+        within: &str,
+        table: &dyn TableLike,
+        source: &Source<'_>,
+    ) -> Result<(), CaseError> {
+        table
+            .iter()
+            .try_for_each(|(name, item)| self.read_item(within, (table, name), item, source))
+    }
+
+    /// Reads a key or a section of a table.
+    fn read_item(
+        &mut self,
+        within: &str,
+        (table, name): (&dyn TableLike, &str),
+        item: &Item,
+        source: &Source<'_>,
+    ) -> Result<(), CaseError> {
+        let span = span_of(table, name, item);
+        let top = within.is_empty();
+        let path = if top { name.to_owned() } else { [within, ".", name].concat() };
+        if path == ELEMENT {
+            return self.read_elements(item, source);
+        }
+        if let Some(section) = sections().find(|section| *section == path) {
+            let found = self.found(source, section, span, item);
+            let Some(table) = item.as_table_like() else { return Err(not_a_section(found)) };
+            self.places.given.insert(section, found);
+            return self.read_table(section, table, source);
+        }
+        let Some(key) = schema::find(&path).filter(|key| top == key.section().is_empty()) else {
+            let place = source.place(span);
+            let section = top && item.is_table_like();
+            return Err(if section {
+                unknown_section(name, place)
+            } else {
+                unknown_key(&path, place)
+            });
+        };
+        let found = self.found(source, &path, span, item);
+        // A table in place of a value converts to an inline table, which no key accepts.
+        let value = item.clone().into_value().unwrap_or_else(|_| InlineTable::new().into());
+        self.insert(key, &value, found)
+    }
+
+    /// Reads the elements: a list of tables, each with keys of its own and sections of a case.
+    pub(super) fn read_elements(
+        &mut self,
+        item: &Item,
+        source: &Source<'_>,
+    ) -> Result<(), CaseError> {
+        let of_array = |item: &Item| -> Option<Vec<Item>> {
+            let values = item.as_array()?.iter().map(|value| Item::Value(value.clone()));
+            Some(values.collect())
+        };
+        let of_tables = |item: &Item| -> Option<Vec<Item>> {
+            let tables = item.as_array_of_tables()?.iter().map(|table| Item::Table(table.clone()));
+            Some(tables.collect())
+        };
+        let items = of_tables(item).or_else(|| of_array(item)).unwrap_or_default();
+        let span = item.span().unwrap_or_default();
+        let tables: Option<Vec<&dyn TableLike>> = items.iter().map(Item::as_table_like).collect();
+        let Some(tables) = tables.filter(|tables| !tables.is_empty()) else {
+            let found = Box::new(self.found(source, ELEMENT, span, item));
+            let remedy =
+                "write [[element]] in double brackets for each element, and its keys below it";
+            return Err(CaseError::Invalid {
+                found,
+                expected: "elements".into(),
+                remedy: remedy.into(),
+            });
+        };
+        for (number, (item, table)) in items.iter().zip(tables).enumerate() {
+            let name = table.get("name").and_then(Item::as_str).map(str::to_owned);
+            let name = name.unwrap_or_else(|| (number + 1).to_string());
+            let mut own = Self::none(&self.places.path, &["element.", &name, "."].concat());
+            let found = own.found(source, ELEMENT, item.span().unwrap_or_default(), item);
+            own.places.given.insert(ELEMENT, found);
+            for (name, item) in table.iter() {
+                if SINGLE.contains(&name) {
+                    let span = span_of(table, name, item);
+                    let found = Box::new(own.found(source, name, span, item));
+                    let expected = format!("[{name}] at the top of the file, for all elements");
+                    let remedy = "move it there".to_owned();
+                    return Err(CaseError::Invalid { found, expected, remedy });
+                }
+                let shared = !is_nested(name) && sections().any(|s| s == name) && name != ELEMENT;
+                let within = if shared { "" } else { ELEMENT };
+                own.read_item(within, (table, name), item, source)?;
+            }
+            self.elements.push(own);
+        }
+        Ok(())
+    }
+
+    /// What stands at a key of these entries.
+    fn found(&self, source: &Source<'_>, key: &str, span: Range<usize>, item: &Item) -> Found {
+        Found { key: self.places.shown(key), ..source.found(key, span, item) }
+    }
+}
+
+/// Where tables come from.
+pub(super) enum Source<'a> {
+    /// The text of a case file, in which lines and values are found.
+    File { text: &'a str, path: &'a Path },
+    /// An argument of a call.
+    Argument(Place),
+}
+
+impl Source<'_> {
+    fn place(&self, span: Range<usize>) -> Place {
+        match self {
+            Self::File { text, path } => {
+                Place::Line { path: path.to_path_buf(), line: line_of(text, span.start) }
+            }
+            Self::Argument(place) => place.clone(),
+        }
+    }
+
+    /// What stands at `key`; the value is shown as written, its first line and not too much of it.
+    fn found(&self, key: &str, span: Range<usize>, item: &Item) -> Found {
+        let written = match (item.as_value(), self) {
+            (Some(value), Self::File { text, .. }) => {
+                text.get(value.span().unwrap_or_default()).unwrap_or_default().to_owned()
+            }
+            (Some(value), Self::Argument(_)) => value.to_string().trim().to_owned(),
+            (None, _) if item.is_array_of_tables() => "a list of tables".to_owned(),
+            (None, _) => "a table".to_owned(),
+        };
+        Found { place: self.place(span), key: key.into(), value: excerpt(&written) }
+    }
+}
+
+/// The first line of a value as written, and not too much of it.
+pub(super) fn excerpt(written: &str) -> String {
+    let line = written.lines().next().unwrap_or_default();
+    let mut shown: String = line.chars().take(SHOWN).collect();
+    if shown.len() < written.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+pub(super) fn line_of(text: &str, position: usize) -> usize {
+    1 + text.bytes().take(position).filter(|byte| *byte == b'\n').count()
+}
+
+/// Where a key stands; the start of its section for a section defined by its members.
+fn span_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
+    let key = table.get_key_value(name).and_then(|(key, _)| key.span());
+    key.or_else(|| item.span()).unwrap_or_default()
+}
+
+fn not_a_section(found: Found) -> CaseError {
+    let remedy = format!("write [{}] in single brackets, once, and its keys below it", found.key);
+    CaseError::Invalid { found: Box::new(found), expected: "a section".into(), remedy }
+}
+
+fn syntax_error(error: &toml_edit::TomlError, text: &str, path: &Path) -> CaseError {
+    let start = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.get(..start).unwrap_or(text);
+    let column = 1 + before.rsplit('\n').next().map_or(0, |line| line.chars().count());
+    CaseError::Syntax {
+        path: path.into(),
+        line: line_of(text, start),
+        column,
+        message: error.message().lines().collect::<Vec<_>>().join(" "),
+    }
+}
