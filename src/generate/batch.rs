@@ -206,26 +206,30 @@ pub fn run_batch(
 /// memory has room for.
 pub fn default_jobs(cases: &[CaseFile], run: &RunOptions) -> usize {
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let largest = cases.iter().filter_map(largest).max_by_key(|case| demand(case).points);
-    let Some(largest) = largest else { return 1 };
+    let most = |bytes: fn(&Case) -> f64| {
+        let of_case = |case| elements(case).into_iter().map(bytes).sum::<f64>();
+        cases.iter().map(of_case).fold(0.0, f64::max)
+    };
+    let Some(largest) = largest(cases.iter().flat_map(elements)) else { return 1 };
     if let Some((gpus, free)) = gpus_of(largest, run) {
-        return gpus * (free / demand(largest).bytes()).clamp(1, GPU_JOBS);
+        let fit = free as f64 / most(|case| demand(case).bytes() as f64);
+        return gpus * (fit as usize).clamp(1, GPU_JOBS);
     }
     let free = memory::free().map_or(f64::INFINITY, |free| free as f64);
-    ((free / memory_bytes(largest)) as usize).clamp(1, cores)
+    ((free / most(memory_bytes)) as usize).clamp(1, cores)
+}
+
+/// The cases of the elements, which are solved side by side, or that of the one section.
+fn elements(case: &CaseFile) -> Vec<&Case> {
+    match case {
+        CaseFile::Section(case) => vec![case],
+        CaseFile::Elements(all) => all.elements.iter().map(|element| &element.case).collect(),
+    }
 }
 
 /// The case of the grid with the most points.
-fn largest(case: &CaseFile) -> Option<&Case> {
-    match case {
-        CaseFile::Section(case) => Some(case),
-        CaseFile::Elements(all) => largest_of(all),
-    }
-}
-
-fn largest_of(assembly: &Assembly) -> Option<&Case> {
-    let cases = assembly.elements.iter().map(|element| &element.case);
-    cases.max_by_key(|case| demand(case).points)
+fn largest<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Option<&'a Case> {
+    cases.into_iter().max_by_key(|case| demand(case).points)
 }
 
 /// The numbers of cases in the order in which they are begun: that in which they are given, or, where grids are
@@ -234,7 +238,7 @@ fn order(cases: &[CaseFile], grouped: bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cases.len()).collect();
     if grouped {
         order.sort_by_key(|&k| {
-            largest(&cases[k]).map(|case| {
+            largest(elements(&cases[k])).map(|case| {
                 let GridOptions { ni, nj, topology, .. } = case.grid;
                 (nj, ni, topology as u8)
             })
@@ -256,7 +260,7 @@ fn one(
     }
 }
 
-/// The same of a case of several elements, whose largest grid decides on the machine.
+/// The same of a case of several elements, which needs several GPUs where one of its grids does.
 fn one_of_elements(
     assembly: &Assembly,
     options: &RunOptions,
@@ -267,7 +271,7 @@ fn one_of_elements(
     if let Some(summary) = finished_elements(assembly, &folder).filter(|_| !options.force) {
         return Some(BatchResult::UpToDate(summary));
     }
-    if needs_several(largest_of(assembly)?, gpus) {
+    if assembly.elements.iter().any(|element| needs_several(&element.case, gpus)) {
         return None;
     }
     let options = &RunOptions { output: folder, ..options.clone() };

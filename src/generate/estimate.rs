@@ -76,16 +76,19 @@ pub(super) fn memory_bytes(case: &Case) -> f64 {
 /// Slots of a row of the grid's matrix: x and y of nine points.
 const WIDTH: usize = 18;
 
-/// Refuses a case that the CPU cannot do: incomplete factors whose entries 32 bits do not number, and
-/// what does not fit the free memory.
+/// Refuses cases that the CPU cannot do side by side: incomplete factors whose entries 32 bits do not number,
+/// and what does not fit the free memory.
 ///
 /// # Errors
 /// [`DeviceError::FactorsTooLarge`], [`DeviceError::Memory`].
-pub(super) fn check_cpu(case: &Case) -> Result<(), DeviceError> {
-    if matches!(case.linear.preconditioner, Kind::Dilu | Kind::Ilu0) {
-        check_factors(2 * points(case), WIDTH)?;
+pub(super) fn check_cpu(cases: &[&Case]) -> Result<(), DeviceError> {
+    for case in cases {
+        if matches!(case.linear.preconditioner, Kind::Dilu | Kind::Ilu0) {
+            check_factors(2 * points(case), WIDTH)?;
+        }
     }
-    Ok(memory::check(memory_bytes(case) as u64)?)
+    let bytes: f64 = cases.iter().map(|case| memory_bytes(case)).sum();
+    Ok(memory::check(bytes as u64)?)
 }
 
 /// The memory that a case takes on GPUs.

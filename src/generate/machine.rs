@@ -126,13 +126,13 @@ impl Machine {
         })
     }
 
-    /// Refuses a case that does not fit the machine, before any work.
-    pub(super) fn check_memory(&self, case: &Case) -> Result<(), DeviceError> {
-        let demand = demand(case);
+    /// Refuses cases that do not fit the machine, before any work: the CPU has them side by side.
+    pub(super) fn check_memory(&self, cases: &[&Case]) -> Result<(), DeviceError> {
+        let mut demands = cases.iter().map(|case| demand(case));
         match self {
-            Self::Cpu => check_cpu(case),
-            Self::Cuda(backend) => backend.check_memory(demand),
-            Self::Ranks(ranks) => ranks.check_memory(demand),
+            Self::Cpu => check_cpu(cases),
+            Self::Cuda(backend) => demands.try_for_each(|demand| backend.check_memory(demand)),
+            Self::Ranks(ranks) => demands.try_for_each(|demand| ranks.check_memory(demand)),
         }
     }
 
@@ -142,6 +142,16 @@ impl Machine {
             Self::Cuda(backend) => backend.device().rest(),
             Self::Cpu | Self::Ranks(_) => Ok(()),
         }
+    }
+
+    /// A machine whose work is done together with this one's; none where this one works alone.
+    pub(super) fn companion(&self) -> Result<Option<Self>, DeviceError> {
+        let device = match self {
+            Self::Cuda(backend) => backend.device().companion(),
+            Self::Cpu | Self::Ranks(_) => None,
+        };
+        let open = |device| Ok(Self::Cuda(Box::new(CudaBackend::new(device)?)));
+        device.map(open).transpose()
     }
 
     /// Gives back the memory that a solve has left idle: nodes that stay on a GPU keep it open.

@@ -25,7 +25,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::assembly::{AssemblyResult, BACKGROUND, check_assembly, make_assembly, run_assembly};
+pub use self::assembly::{
+    AssemblyResult, BACKGROUND, check_assembly, make_assembly, run_assembly, solve_elements,
+};
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch};
 pub use self::estimate::{Estimate, check};
 use self::machine::thread_pool;
@@ -274,7 +276,7 @@ fn prepare(
         job.compare(&comparison(&problem, grids)?)?;
     }
     let order = machine.refused_order(&problem.case.linear);
-    machine.check_memory(&problem.case)?;
+    machine.check_memory(&[&problem.case])?;
     control.notices.extend(notice.iter().cloned().chain(order));
     Ok((problem, (machine, notice)))
 }

@@ -306,26 +306,9 @@ pub fn solve(
     control: &mut Control<'_>,
 ) -> Result<GridResult, Error> {
     control.notices.splice(0..0, problem.notices.iter().cloned());
-    let processes = Processes::of(machine.job().map(|job| &**job));
-    let restarts = std::mem::take(&mut control.restarts).of(problem, processes)?;
-    let mut result = attempt(problem, machine, control, &restarts)?;
-    if !result.is_good() && may_help(&problem.case, result.stop) {
-        let mut plan = problem.case.retries().peekable();
-        if plan.peek().is_some() {
-            control.notices.push(format!("{}; tried again", result.verdict));
-        }
-        for (change, case) in plan {
-            let changed = Problem { case, ..problem.clone() };
-            let retried = attempt(&changed, machine, control, &Restarts::default())?;
-            control.notices.push(format!("tried {change}: {}", retried.verdict));
-            if retried.is_good() {
-                // The case retries by itself.
-                result = GridResult { case: problem.case.clone(), ..retried };
-                break;
-            }
-        }
-    }
-    machine.rest()?;
+    let resting = AtRest(machine);
+    let mut result = first_good(problem, machine, control)?;
+    drop(resting);
     result.notices.splice(0..0, std::mem::take(&mut control.notices));
     // None of several processes has all cells.
     if !result.is_good() && result.processes().size() == 1 {
@@ -333,6 +316,44 @@ pub fn solve(
     }
     result.timing = std::mem::take(&mut control.timing);
     result.backend = machine.name();
+    Ok(result)
+}
+
+/// Lets a machine rest when its solve ends, also by an error: others of its group would wait for it.
+struct AtRest<'a>(&'a Machine);
+
+impl Drop for AtRest<'_> {
+    fn drop(&mut self) {
+        // What a solve gives has been read: a failure after it is that of the next work.
+        let _ = self.0.rest();
+    }
+}
+
+/// The first good grid of the problem and its retry plan.
+fn first_good(
+    problem: &Problem,
+    machine: &Machine,
+    control: &mut Control<'_>,
+) -> Result<GridResult, Error> {
+    let processes = Processes::of(machine.job().map(|job| &**job));
+    let restarts = std::mem::take(&mut control.restarts).of(problem, processes)?;
+    let result = attempt(problem, machine, control, &restarts)?;
+    if result.is_good() || !may_help(&problem.case, result.stop) {
+        return Ok(result);
+    }
+    let mut plan = problem.case.retries().peekable();
+    if plan.peek().is_some() {
+        control.notices.push(format!("{}; tried again", result.verdict));
+    }
+    for (change, case) in plan {
+        let changed = Problem { case, ..problem.clone() };
+        let retried = attempt(&changed, machine, control, &Restarts::default())?;
+        control.notices.push(format!("tried {change}: {}", retried.verdict));
+        if retried.is_good() {
+            // The case retries by itself.
+            return Ok(GridResult { case: problem.case.clone(), ..retried });
+        }
+    }
     Ok(result)
 }
 

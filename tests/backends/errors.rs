@@ -1,10 +1,11 @@
 //! Errors of the device and of the machine's memory: texts, hints and exit codes.
 
 use gridgen::backend::DeviceError;
-use gridgen::case::CaseError;
+use gridgen::case::{CaseError, CaseFile};
 use gridgen::error::Error;
-use gridgen::memory::{NotEnoughMemory, check};
-use std::path::PathBuf;
+use gridgen::generate::{BackendChoice, Progress, RunOptions, make_assembly};
+use gridgen::memory::{NotEnoughMemory, check, free};
+use std::path::{Path, PathBuf};
 
 #[test]
 fn each_layer_has_its_exit_code() {
@@ -32,6 +33,43 @@ fn what_no_machine_has_is_refused_and_little_is_not() {
 
     assert!(refused.is_err_and(|error| error.needed == 1 << 60 && error.free < 1 << 60));
     assert_eq!(check(1 << 26), Ok(()));
+}
+
+/// Interrupts at once what is begun.
+struct Stopped;
+
+impl Progress for Stopped {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+/// Where one of the grids would fit, and both do not.
+#[test]
+fn elements_that_are_solved_side_by_side_share_the_memory() {
+    let Some(free) = free().filter(|free| *free < 100 << 30) else {
+        println!("not checked: the free memory is not known, or is more than a grid takes");
+        return;
+    };
+    // Of 710 bytes a point.
+    let nj = free / 710 / 1025 * 7 / 10;
+    let of_rows = |nj: u64| {
+        let element = |name: &str, rest: &str| {
+            format!(
+                "[[element]]\nname = \"{name}\"\ngeometry = {{ naca = \"2412\" }}\n\
+                 grid = {{ ni = 1025, nj = {nj}, first_cell = 1e-7 }}\n{rest}"
+            )
+        };
+        let flap = element("flap", "at = [1.5, -0.2]\n");
+        let text = [element("main", ""), flap, "[background]\n".to_owned()].concat();
+        let file = CaseFile::from_toml(&text, Path::new("elements.toml"), &[]).unwrap();
+        let CaseFile::Elements(assembly) = file else { panic!("{file:?}") };
+        let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+        make_assembly(&assembly, &options, &mut Stopped).unwrap_err()
+    };
+
+    assert!(matches!(of_rows(nj), Error::Device(DeviceError::Memory(_))));
+    assert!(matches!(of_rows(nj / 2), Error::Interrupted { .. }));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Members of a group, each with a grid of its own, against devices that are alone.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -8,8 +9,9 @@ use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{CudaBackend, Device, Group, Watch, WatchedDevice};
-use gridgen::case::Case;
-use gridgen::generate::{Control, GridResult, Machine, solve};
+use gridgen::case::{Case, CaseFile, PlacedAssembly};
+use gridgen::error::Error;
+use gridgen::generate::{Control, GridResult, Machine, Progress, solve, solve_elements};
 use gridgen::solver::history::NewtonStep;
 use support::fibers::{FiberDevice, lost, mortal};
 
@@ -38,7 +40,7 @@ fn counted() -> (Arc<dyn Device>, Launches) {
     (Arc::new(WatchedDevice::new(device, launches.clone())), launches)
 }
 
-fn make(device: Arc<dyn Device>, case: &Case) -> Result<GridResult, gridgen::error::Error> {
+fn make(device: Arc<dyn Device>, case: &Case) -> Result<GridResult, Error> {
     let problem = case.settle()?;
     let machine = Machine::Cuda(Box::new(CudaBackend::new(device)?));
     solve(&problem, &machine, &mut Control::new(&mut ()))
@@ -158,4 +160,71 @@ fn a_lost_device_fails_all_members_and_none_waits() {
 
     assert!(failed.iter().all(|message| *message == failed[0]), "{failed:?}");
     assert_eq!(failed[0], lost().to_string());
+}
+
+/// Two elements of one size.
+fn two_elements() -> PlacedAssembly {
+    let element = |name: &str, rest: &str| {
+        format!(
+            "[[element]]\nname = \"{name}\"\ngeometry = {{ naca = \"2412\" }}\n\
+             grid = {{ ni = 33, nj = 13, first_cell = 1e-2 }}\n{rest}"
+        )
+    };
+    let flap = element("flap", "reach = 0.2\nchord = 0.5\nat = [1.5, -0.2]\n");
+    let text =
+        [&element("main", "reach = 0.4\n"), &*flap, "[background]\nfar_field = 5\n"].concat();
+    let file = CaseFile::from_toml(&text, Path::new("elements.toml"), &[]).unwrap();
+    let CaseFile::Elements(assembly) = file else { panic!("{file:?}") };
+    assembly.settle().unwrap()
+}
+
+fn solve_on(
+    device: Arc<dyn Device>,
+    progress: &mut dyn Progress,
+) -> Result<Vec<GridResult>, Error> {
+    let machine = Machine::Cuda(Box::new(CudaBackend::new(device)?));
+    solve_elements(&two_elements(), &machine, &mut Control::new(progress))
+}
+
+#[test]
+fn elements_of_a_case_are_solved_together_in_a_group() {
+    let (device, of_both) = counted();
+    let group = Group::new(device).unwrap();
+    let (device, of_one) = counted();
+    let lone = Group::new(device).unwrap();
+
+    let found = solve_on(Arc::new(group.member()), &mut ()).unwrap();
+    let machine = CudaBackend::new(Arc::new(lone.member())).unwrap();
+    let problem = &two_elements().elements[0].problem;
+    solve(problem, &Machine::Cuda(Box::new(machine)), &mut Control::new(&mut ())).unwrap();
+
+    let expected = solve_on(Arc::new(FiberDevice::default()), &mut ()).unwrap();
+    let [found, expected] = [found, expected].map(|made| made.iter().map(seen).collect::<Vec<_>>());
+    assert!(found.len() == 2 && found == expected);
+    let [both, one] = [of_both, of_one].map(|launches| launches.count());
+    assert!(both < one + one / 4, "{both} launches for both, {one} for one");
+    assert_eq!(group.size(), 0);
+}
+
+/// Cancels what asks for the time that is zero here; others go on.
+struct CancellingOnce(AtomicUsize);
+
+impl Progress for CancellingOnce {
+    fn cancelled(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::Relaxed) == 0
+    }
+}
+
+#[test]
+fn an_element_that_is_interrupted_keeps_no_other_waiting() {
+    let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
+    for asked in 0..12 {
+        let (done, waited) = channel();
+        let member = Arc::new(group.member());
+        let mut progress = CancellingOnce(asked.into());
+
+        thread::spawn(move || done.send(solve_on(member, &mut progress).is_err()));
+
+        assert_eq!(waited.recv_timeout(Duration::from_secs(30)), Ok(true), "{asked}");
+    }
 }

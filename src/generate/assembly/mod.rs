@@ -4,6 +4,7 @@
 mod outputs;
 
 use std::sync::Mutex;
+use std::{iter, thread};
 
 use rayon::prelude::*;
 
@@ -12,6 +13,7 @@ use super::pool::{Closing, Opened, Opening};
 use super::restart::coordinates_digest;
 use super::solve::{Control, GridResult, Progress, solve};
 use super::{Estimate, RunOptions};
+use crate::backend::DeviceError;
 use crate::case::{Assembly, AssemblyError, PlacedAssembly, PlacedElement};
 use crate::digest;
 use crate::error::Error;
@@ -213,10 +215,9 @@ fn prepare(
         ])?;
     }
     control.notices.extend(notice.clone());
-    for element in &placed.elements {
-        machine.check_memory(&element.problem.case)?;
-        control.notices.extend(machine.refused_order(&element.problem.case.linear));
-    }
+    let cases: Vec<_> = placed.elements.iter().map(|element| &element.problem.case).collect();
+    machine.check_memory(&cases)?;
+    control.notices.extend(cases.iter().filter_map(|case| machine.refused_order(&case.linear)));
     control.notices.dedup();
     Ok((placed, opened))
 }
@@ -228,7 +229,8 @@ fn make(
     options: &RunOptions,
     control: &mut Control<'_>,
 ) -> Result<AssemblyResult, Error> {
-    let mut elements = control.timed("solves", |control| solve_all(&placed, machine, control))?;
+    let mut elements =
+        control.timed("solves", |control| solve_elements(&placed, machine, control))?;
     for (made, PlacedElement { problem, placement, .. }) in
         elements.iter_mut().zip(&placed.elements)
     {
@@ -282,14 +284,19 @@ fn of_element(made: &GridResult) -> Verdict {
     }
 }
 
-/// Solves for the grids: side by side on the CPU, where a grid leaves threads idle, and on GPUs one after the other.
-fn solve_all(
+/// Solves for the grids of the elements, each in its own frame: side by side on the CPU, where a grid leaves threads
+/// idle, and in a group of a GPU, whose like work is one launch; on other GPUs, which a grid keeps busy, one after
+/// the other.
+///
+/// # Errors
+/// As [`solve`]: that of the first element that has one.
+pub fn solve_elements(
     placed: &PlacedAssembly,
     machine: &Machine,
     control: &mut Control<'_>,
 ) -> Result<Vec<GridResult>, Error> {
     let progress: Mutex<&mut dyn Progress> = Mutex::new(&mut *control.progress);
-    let one = |element: &PlacedElement, machine: &Machine| {
+    let one = &|element: &PlacedElement, machine: &Machine| {
         let mut own = Shared { name: &element.problem.case.name, progress: &progress };
         solve(&element.problem, machine, &mut Control::new(&mut own))
     };
@@ -297,7 +304,28 @@ fn solve_all(
     match machine {
         Machine::Cpu => elements.par_iter().map(|element| one(element, &Machine::Cpu)).collect(),
         Machine::Cuda(_) | Machine::Ranks(_) => {
-            elements.iter().map(|element| one(element, machine)).collect()
+            let Some((first, others)) = elements.split_first() else { return Ok(Vec::new()) };
+            let companions: Vec<_> = others
+                .iter()
+                .map_while(|_| machine.companion().transpose())
+                .collect::<Result<_, _>>()?;
+            if companions.len() < others.len() {
+                return elements.iter().map(|element| one(element, machine)).collect();
+            }
+            thread::scope(|scope| {
+                // A companion is given up as soon as its element is done: the others do not wait for it.
+                let solves: Vec<_> = others
+                    .iter()
+                    .zip(companions)
+                    .map(|(element, own)| scope.spawn(move || one(element, &own)))
+                    .collect();
+                let solved = solves.into_iter().map(|solve| {
+                    solve.join().unwrap_or_else(|panic| {
+                        Err(DeviceError::panic("solving for an element", &*panic).into())
+                    })
+                });
+                iter::once(one(first, machine)).chain(solved).collect()
+            })
         }
     }
 }

@@ -96,6 +96,11 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
+    /// Another device whose work is done together with this one's; none where this one works alone.
+    fn companion(&self) -> Option<Arc<dyn Device>> {
+        None
+    }
+
     /// The driver's handle of its queue, for other libraries; none where it has none.
     fn queue(&self) -> Option<u64> {
         None

@@ -188,6 +188,10 @@ impl Device for Member {
         self.group.device.trim()
     }
 
+    fn companion(&self) -> Option<Arc<dyn Device>> {
+        Some(Arc::new(self.group.member()))
+    }
+
     fn queue(&self) -> Option<u64> {
         self.group.device.queue()
     }
