@@ -1,12 +1,12 @@
-//! The checks of the Python package, as a part of `cargo test`: puts the native module in place, then runs ruff,
-//! mypy, stubtest and pytest in a virtual environment below `target/`. What keeps them from being run is said,
+//! The checks of the Python package, as a part of `cargo test`: puts the native module in place, then runs pytest
+//! and beside it ruff, mypy and stubtest in a virtual environment below `target/`. What keeps them from being run is said,
 //! and is no failure.
 #![allow(clippy::print_stdout, reason = "it is the result")]
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 /// What could not be done, in words.
 enum Stopped {
@@ -49,9 +49,6 @@ fn check(root: &Path) -> Result<(), Stopped> {
         &["-m", "mypy", "--no-error-summary"],
         &["-m", "mypy.stubtest", "gridgen", "--mypy-config-file", "pyproject.toml"],
     ];
-    for arguments in lints {
-        run(in_package(&python, root).args(arguments), &arguments.join(" "))?;
-    }
     let mut tests = in_package(&python, root);
     tests.args(["-m", "pytest", "--quiet"]);
     match &filters[..] {
@@ -59,7 +56,17 @@ fn check(root: &Path) -> Result<(), Stopped> {
         [] => tests.arg("--cov"),
         words => tests.arg("-k").arg(words.join(" or ")),
     };
-    run(&mut tests, "pytest")
+    // Each takes one processor.
+    thread::scope(|scope| {
+        let linting = scope.spawn(|| {
+            lints.into_iter().try_for_each(|arguments| {
+                run(in_package(&python, root).args(arguments), &arguments.join(" "))
+            })
+        });
+        let tested = run(&mut tests, "pytest");
+        let linted = linting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        linted.and(tested)
+    })
 }
 
 /// Python with the package of this folder.
