@@ -47,10 +47,8 @@ impl Progress for Stopped {
 /// Where one of the grids would fit, and both do not.
 #[test]
 fn elements_that_are_solved_side_by_side_share_the_memory() {
-    let Some(free) = free().filter(|free| *free < 100 << 30) else {
-        println!("not checked: the free memory is not known, or is more than a grid takes");
-        return;
-    };
+    // Where the free memory is not known, or is more than a grid takes, there is nothing to refuse.
+    let Some(free) = free().filter(|free| *free < 100 << 30) else { return };
     // Of 710 bytes a point.
     let nj = free / 710 / 1025 * 7 / 10;
     let of_rows = |nj: u64| {
