@@ -306,9 +306,9 @@ pub fn solve(
     control: &mut Control<'_>,
 ) -> Result<GridResult, Error> {
     control.notices.splice(0..0, problem.notices.iter().cloned());
-    let resting = AtRest(machine);
+    let _at_last = AtRest(machine);
     let mut result = first_good(problem, machine, control)?;
-    drop(resting);
+    machine.rest()?;
     result.notices.splice(0..0, std::mem::take(&mut control.notices));
     // None of several processes has all cells.
     if !result.is_good() && result.processes().size() == 1 {
@@ -319,12 +319,12 @@ pub fn solve(
     Ok(result)
 }
 
-/// Lets a machine rest when its solve ends, also by an error: others of its group would wait for it.
+/// Lets a machine rest where its solve ends by an error or a panic too: others of its group would wait for it.
 struct AtRest<'a>(&'a Machine);
 
 impl Drop for AtRest<'_> {
     fn drop(&mut self) {
-        // What a solve gives has been read: a failure after it is that of the next work.
+        // What ended the solve is reported.
         let _ = self.0.rest();
     }
 }

@@ -305,13 +305,11 @@ pub fn solve_elements(
         Machine::Cpu => elements.par_iter().map(|element| one(element, &Machine::Cpu)).collect(),
         Machine::Cuda(_) | Machine::Ranks(_) => {
             let Some((first, others)) = elements.split_first() else { return Ok(Vec::new()) };
-            let companions: Vec<_> = others
-                .iter()
-                .map_while(|_| machine.companion().transpose())
-                .collect::<Result<_, _>>()?;
-            if companions.len() < others.len() {
+            let companions = others.iter().map(|_| machine.companion().transpose());
+            let Some(companions) = companions.collect::<Option<Result<Vec<_>, _>>>().transpose()?
+            else {
                 return elements.iter().map(|element| one(element, machine)).collect();
-            }
+            };
             thread::scope(|scope| {
                 // A companion is given up as soon as its element is done: the others do not wait for it.
                 let solves: Vec<_> = others
