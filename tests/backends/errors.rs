@@ -1,11 +1,12 @@
 //! Errors of the device and of the machine's memory: texts, hints and exit codes.
 
 use gridgen::backend::DeviceError;
-use gridgen::case::{CaseError, CaseFile};
+use gridgen::case::CaseError;
 use gridgen::error::Error;
 use gridgen::generate::{BackendChoice, Progress, RunOptions, make_assembly};
 use gridgen::memory::{NotEnoughMemory, check, free};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use support::elements::assembly;
 
 #[test]
 fn each_layer_has_its_exit_code() {
@@ -60,10 +61,8 @@ fn elements_that_are_solved_side_by_side_share_the_memory() {
         };
         let flap = element("flap", "at = [1.5, -0.2]\n");
         let text = [element("main", ""), flap, "[background]\n".to_owned()].concat();
-        let file = CaseFile::from_toml(&text, Path::new("elements.toml"), &[]).unwrap();
-        let CaseFile::Elements(assembly) = file else { panic!("{file:?}") };
         let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
-        make_assembly(&assembly, &options, &mut Stopped).unwrap_err()
+        make_assembly(&assembly(&text), &options, &mut Stopped).unwrap_err()
     };
 
     assert!(matches!(of_rows(nj), Error::Device(DeviceError::Memory(_))));

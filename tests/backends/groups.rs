@@ -1,6 +1,5 @@
 //! Members of a group, each with a grid of its own, against devices that are alone.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -9,10 +8,11 @@ use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{CudaBackend, Device, Group, Watch, WatchedDevice};
-use gridgen::case::{Case, CaseFile, PlacedAssembly};
+use gridgen::case::{Case, PlacedAssembly};
 use gridgen::error::Error;
 use gridgen::generate::{Control, GridResult, Machine, Progress, solve, solve_elements};
 use gridgen::solver::history::NewtonStep;
+use support::elements::assembly;
 use support::fibers::{FiberDevice, lost, mortal};
 
 use crate::bands::runs::case;
@@ -173,9 +173,7 @@ fn two_elements() -> PlacedAssembly {
     let flap = element("flap", "reach = 0.2\nchord = 0.5\nat = [1.5, -0.2]\n");
     let text =
         [&element("main", "reach = 0.4\n"), &*flap, "[background]\nfar_field = 5\n"].concat();
-    let file = CaseFile::from_toml(&text, Path::new("elements.toml"), &[]).unwrap();
-    let CaseFile::Elements(assembly) = file else { panic!("{file:?}") };
-    assembly.settle().unwrap()
+    assembly(&text).settle().unwrap()
 }
 
 fn solve_on(

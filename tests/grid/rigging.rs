@@ -5,26 +5,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use gridgen::case::{Assembly, AssemblyError, CaseFile, PlacedAssembly, PlacedElement};
+use gridgen::case::{AssemblyError, CaseFile, PlacedAssembly, PlacedElement};
 use gridgen::generate::{BackendChoice, Control, Machine, RunOptions, make_assembly, solve};
 use gridgen::grid::Grid;
 use gridgen::overset::{
     CellType, Cells, Checks, Limits, Placement, Rigging, RiggingError, Rim, Side, Subject, Wall,
     Zone, check,
 };
+use support::elements::assembly;
 use support::random::Random;
 
 use super::near_body::main_with_cove;
 
 /// Riggings of a flap, and as many with a slat.
 const RIGGINGS: usize = 100;
-
-fn assembly(text: &str) -> Assembly {
-    match CaseFile::from_toml(text, Path::new("elements.toml"), &[]).unwrap() {
-        CaseFile::Elements(assembly) => *assembly,
-        other => panic!("{other:?}"),
-    }
-}
 
 /// A gap of 0.8 to 4 %, an overlap of −2 to 3 % and a deflection up to 40°.
 fn random_rigging(random: &mut Random, side: Side) -> Rigging {

@@ -136,7 +136,11 @@ impl FiberDevice {
     }
 
     fn must_not_be_recorded(&self, what: &str) {
-        assert!(self.recorded.lock().unwrap().is_none(), "{what} cannot be recorded");
+        assert!(self.recording_thread().is_none(), "{what} cannot be recorded");
+    }
+
+    fn recording_thread(&self) -> Option<ThreadId> {
+        self.recorded.lock().unwrap().as_ref().map(|(thread, _)| *thread)
     }
 }
 
@@ -146,8 +150,8 @@ impl Device for FiberDevice {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
-        let recorded = self.recorded.lock().unwrap().as_ref().map(|(thread, _)| *thread);
-        assert!(recorded != Some(thread::current().id()), "an allocation cannot be recorded");
+        let recording = self.recording_thread() == Some(thread::current().id());
+        assert!(!recording, "an allocation cannot be recorded");
         Ok(self.memory(|memory| memory.allocate(bytes)))
     }
 
