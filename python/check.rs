@@ -1,6 +1,6 @@
 //! The checks of the Python package, as a part of `cargo test`: puts the native module in place, then runs pytest
-//! and beside it ruff, mypy and stubtest in a virtual environment below `target/`. What keeps them from being run is said,
-//! and is no failure.
+//! and beside it ruff, mypy and stubtest in a virtual environment below `target/`. What keeps them from being run
+//! is said, and is no failure.
 #![allow(clippy::print_stdout, reason = "it is the result")]
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
