@@ -4,6 +4,7 @@
 mod handles;
 mod info;
 mod kernels;
+mod read_backs;
 mod recordings;
 mod sharing;
 
@@ -13,6 +14,7 @@ pub use self::info::{DeviceInfo, Libraries, device, devices, libraries, present}
 
 use self::handles::{Event, Graph, Pinned, Stream};
 use self::kernels::OpenGpu;
+use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::{Action, Recordings};
 use self::sharing::Imported;
 use super::{
@@ -24,25 +26,14 @@ use crate::backend::cuda::launch::{
     Argument, Kernel, LaunchShape, ModuleKey, Result, Source, arguments,
 };
 use cudarc::driver::{result, sys};
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use parking_lot::{RwLock, RwLockReadGuard};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Most downloads that are unfinished at a time.
-const MOST_DOWNLOADS: usize = 8;
-/// Most words of one.
-const MOST_WORDS: usize = 128;
-const WORD: usize = size_of::<u64>();
 /// A device keeps idle memory up to this part of the whole for the next solve. To free a block the driver
 /// waits for all work of the GPU, that of other solves too.
 const KEPT_SHARE: usize = 64;
-
-/// The words of a download of `bytes` bytes, if it is a small one of whole words.
-fn words(from: Address, bytes: usize) -> Option<usize> {
-    let whole = bytes.is_multiple_of(WORD) && from.is_multiple_of(WORD as Address);
-    (whole && (1..=MOST_WORDS).contains(&(bytes / WORD))).then_some(bytes / WORD)
-}
 
 /// Held for writing by a run on several GPUs: kernels of two runs that wait for other GPUs could each be
 /// queued before what the other waits for. Held for reading while a GPU is closed or its memory given back:
@@ -66,13 +57,7 @@ pub struct DriverDevice {
     side_work: [Event; 2],
     /// Whether launches go to the side stream.
     forked: AtomicBool,
-    /// What small downloads leave in turn, and the event that ends each of them; the last place is that of a
-    /// download which is waited for at once, so that it ends no other one.
-    read_backs: Pinned<{ (MOST_DOWNLOADS + 1) * MOST_WORDS * 2 }>,
-    ended: Vec<Event>,
-    waited_for: Mutex<()>,
-    /// Number of small downloads so far.
-    begun: AtomicUsize,
+    read_backs: ReadBacks,
     stream: Stream,
     gpu: Arc<OpenGpu>,
     // Released last.
@@ -104,12 +89,10 @@ impl DriverDevice {
     }
 
     fn with_streams(info: DeviceInfo, gpu: Arc<OpenGpu>) -> Result<Self> {
-        let streams = || {
-            let ended = (0..=MOST_DOWNLOADS).map(|_| Event::new()).collect::<Result<_, _>>()?;
-            Ok((Stream::new(false)?, Stream::new(true)?, [Event::new()?, Event::new()?], ended))
-        };
-        let (stream, side, side_work, ended) = streams().map_err(info.failed("making a stream"))?;
-        let read_backs = Pinned::zeros(&gpu.context).map_err(info.failed("pinned memory"))?;
+        let streams =
+            || Ok((Stream::new(false)?, Stream::new(true)?, [Event::new()?, Event::new()?]));
+        let (stream, side, side_work) = streams().map_err(info.failed("making a stream"))?;
+        let read_backs = ReadBacks::new(&gpu.context).map_err(info.failed("pinned memory"))?;
         Ok(Self {
             info,
             pool: Pool::default(),
@@ -119,9 +102,6 @@ impl DriverDevice {
             side_work,
             forked: AtomicBool::new(false),
             read_backs,
-            ended,
-            waited_for: Mutex::default(),
-            begun: AtomicUsize::new(0),
             stream,
             gpu,
             closing: None,
@@ -199,24 +179,19 @@ impl DriverDevice {
 
     /// Begins to download `words` words by a kernel to this place.
     fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
-        let to = self.read_backs[place * MOST_WORDS * 2].as_ptr() as Address;
+        let to = self.read_backs.address(place);
         let (kernel, arguments) =
             (Kernel::new::<f64>(Source::Scalars, "copy_words"), arguments![words as u64, from, to]);
         self.launch(GRANTED, kernel, LaunchShape::threads(words), &arguments)?;
-        let recorded = self.stream.record(&self.ended[place]);
+        let recorded = self.read_backs.record(place, &self.stream);
         recorded.map_err(self.info.failed("copying from the device"))
     }
 
     /// Waits for the download to this place and reads it.
     fn end_read_back(&self, place: usize, to: &mut [u8]) -> Result<()> {
-        check_length(to.len().min(MOST_WORDS * WORD), to.len())?;
+        check_length(to.len().min(MOST_BYTES), to.len())?;
         self.wait_for_ranks()?;
-        self.ended[place].synchronise().map_err(self.info.failed("a kernel"))?;
-        let words = &self.read_backs[place * MOST_WORDS * 2..];
-        for (to, word) in to.as_chunks_mut().0.iter_mut().zip(words) {
-            *to = word.load(Ordering::Acquire).to_ne_bytes();
-        }
-        Ok(())
+        self.read_backs.read(place, to).map_err(self.info.failed("a kernel"))
     }
 }
 
@@ -335,9 +310,9 @@ impl Device for DriverDevice {
     fn download(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<()> {
         self.bind()?;
         if let Some(words) = words(from, to.len()) {
-            let _alone = self.waited_for.lock();
-            self.begin_read_back(MOST_DOWNLOADS, from, words)?;
-            return self.end_read_back(MOST_DOWNLOADS, to);
+            let (place, _alone) = self.read_backs.own();
+            self.begin_read_back(place, from, words)?;
+            return self.end_read_back(place, to);
         }
         self.wait_for_ranks()?;
         // SAFETY: the caller owns the memory at `from`; `to` outlives the copy, since the stream
@@ -349,8 +324,8 @@ impl Device for DriverDevice {
 
     fn begin_download(&self, granted: Granted, from: Address, bytes: usize) -> Result<Download> {
         if let Some(words) = words(from, bytes) {
-            let number = self.begun.fetch_add(1, Ordering::Relaxed);
-            self.begin_read_back(number % MOST_DOWNLOADS, from, words)?;
+            let (number, place) = self.read_backs.next();
+            self.begin_read_back(place, from, words)?;
             return Ok(Download::Begun(number));
         }
         let mut to = vec![0; bytes];
@@ -363,12 +338,9 @@ impl Device for DriverDevice {
             Download::Done(from) => fill(to, &from),
             Download::Begun(number) => {
                 self.bind()?;
-                // The memory of earlier ones is used again.
-                let begun_since = self.begun.load(Ordering::Relaxed).wrapping_sub(number);
-                if !(1..=MOST_DOWNLOADS).contains(&begun_since) {
-                    return Err(DeviceError::TooManyDownloads { most: MOST_DOWNLOADS });
-                }
-                self.end_read_back(number % MOST_DOWNLOADS, to)
+                let too_many = DeviceError::TooManyDownloads { most: MOST_DOWNLOADS };
+                let place = self.read_backs.find(number).ok_or(too_many)?;
+                self.end_read_back(place, to)
             }
         }
     }
