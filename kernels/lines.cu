@@ -2,9 +2,6 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// Lines of a block times its warps, at most, where a line spans several warps.
-#define LINE_MAPS 64
-
 // x -> a x + b.
 struct Affine {
     Block a;
@@ -37,19 +34,26 @@ __device__ inline Affine shuffled(const Affine& map, uint32 step) {
                   pair(shuffled<REVERSE>(map.b.x, step), shuffled<REVERSE>(map.b.y, step)));
 }
 
-// The threads of a line within a block: chunk after chunk, `span` of them in a warp, at lanes
+// The threads of a line within a block: chunk after chunk of CHUNK points, `span` of them in a warp, at lanes
 // `stride` apart.
+template <int CHUNK>
 struct Team {
     uint32 lines, chunks, line, chunk, stride, span;
+    // Where the threads of a xi-line exchange values, CHUNK + 1 for each thread.
+    Pair* places;
 
     __device__ uint32 warps() const { return chunks / span; }
+    // Place of this thread's chunk within its warp.
+    __device__ uint32 in_warp() const { return chunk % span; }
 };
 
 // Eta-lines beside one another are neighbours in memory: their threads take turns in a warp. The
 // threads of a xi-line follow one another.
-template <bool XI>
-__device__ inline Team team(uint32 lines, uint32 chunks) {
-    Team team;
+template <bool XI, int CHUNK>
+__device__ inline Team<CHUNK> team(uint32 lines, uint32 chunks) {
+    DYNAMIC_SHARED(Pair, places);
+    Team<CHUNK> team;
+    team.places = places;
     team.lines = lines;
     team.chunks = chunks;
     team.line = XI ? threadIdx.x / chunks : threadIdx.x % lines;
@@ -59,10 +63,65 @@ __device__ inline Team team(uint32 lines, uint32 chunks) {
     return team;
 }
 
+// The points of a segment of a line by thread. Its recurrence has chunks of CHUNK points. Memory is read
+// and written by neighbouring threads at neighbouring points: eta-lines beside one another are neighbours, a
+// chunk is a thread's own there; along a xi-line the threads of a warp take turns, and exchange values.
+template <bool XI, int CHUNK>
+struct Points {
+    const Team<CHUNK>& team;
+    int first;
+
+    __device__ Points(const Team<CHUNK>& team, uint32 segment)
+        : team(team), first(int(segment * team.chunks * CHUNK)) {}
+    // Point k of this thread's chunk.
+    __device__ int in_chunk(int k) const { return first + int(team.chunk) * CHUNK + k; }
+    // The point that this thread reads and writes in turn k.
+    __device__ int in_turn(int k) const {
+        if (!XI) return in_chunk(k);
+        const uint32 before = team.chunk - team.in_warp();
+        return first + int(before * CHUNK + k * team.span + team.in_warp());
+    }
+};
+
+// Values of the points of this thread's turns -> those of its chunk, or back.
+template <bool TO_CHUNKS, int CHUNK>
+__device__ inline void exchange(const Team<CHUNK>& team, Pair (&values)[CHUNK]) {
+    // One place more for each chunk, so that the threads of a warp access different banks.
+    Pair* const places = team.places + (threadIdx.x - team.in_warp()) * (CHUNK + 1);
+    Pair* const chunk = places + team.in_warp() * (CHUNK + 1);
+    __syncwarp();
+#pragma unroll
+    for (uint32 k = 0; k < CHUNK; ++k) {
+        const uint32 turn = k * team.span + team.in_warp();
+        (TO_CHUNKS ? places[turn + turn / CHUNK] : chunk[k]) = values[k];
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32 k = 0; k < CHUNK; ++k) {
+        const uint32 turn = k * team.span + team.in_warp();
+        values[k] = TO_CHUNKS ? chunk[k] : places[turn + turn / CHUNK];
+    }
+}
+
+template <bool TO_CHUNKS, int CHUNK>
+__device__ inline void exchange(const Team<CHUNK>& team, Block (&blocks)[CHUNK]) {
+    Pair rows[2][CHUNK];
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) {
+        rows[0][k] = pair(blocks[k].xx, blocks[k].xy);
+        rows[1][k] = pair(blocks[k].yx, blocks[k].yy);
+    }
+    exchange<TO_CHUNKS>(team, rows[0]);
+    exchange<TO_CHUNKS>(team, rows[1]);
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k)
+        blocks[k] = block(rows[0][k].x, rows[0][k].y, rows[1][k].x, rows[1][k].y);
+}
+
 // What flows into this thread's chunk when `inflow` flows into the first of the line, by the maps
 // of all chunks before it; REVERSE counts from the last chunk on. Calls in turn need two `shared`.
-template <bool REVERSE>
-__device__ Pair scan(Affine map, Pair inflow, const Team& team, Affine* shared) {
+template <bool REVERSE, int CHUNK>
+__device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* shared) {
     const uint32 in_warp = team.chunk % team.span, warp = team.chunk / team.span;
     const uint32 position = REVERSE ? team.span - 1 - in_warp : in_warp;
     for (uint32 step = 1; step < team.span; step *= 2) {
@@ -82,16 +141,16 @@ __device__ Pair scan(Affine map, Pair inflow, const Team& team, Affine* shared) 
     return position > 0 ? before(inflow) : inflow;
 }
 
-// Right sides of the points of a chunk less the couplings beside the line.
+// Right sides of the points of a thread less the couplings beside the line. Those of eta-lines follow one
+// another, from `first` on.
 template <bool XI, bool COMPACT>
 struct Beside {
     const Line<XI, COMPACT>& line;
     const Pair* u;
-    int l;
     Pair left[3], right[3];
 
-    __device__ Beside(const Line<XI, COMPACT>& line, const Pair* u, int first)
-        : line(line), u(u), l(first) {
+    __device__ Beside(const Line<XI, COMPACT>& line, const Pair* u, int first) : line(line), u(u) {
+        if (XI) return;
         load(1, first - 1);
         load(2, first);
     }
@@ -100,10 +159,15 @@ struct Beside {
         left[slot] = there ? u[line.left(l)] : pair(0, 0);
         right[slot] = there ? u[line.right(l)] : pair(0, 0);
     }
-    // b <- b - terms beside point l; then on to the next point.
-    __device__ void subtract_from(Pair& b) {
-        left[0] = left[1], left[1] = left[2];
-        right[0] = right[1], right[1] = right[2];
+    // b <- b - terms beside point l.
+    __device__ void subtract_from(Pair& b, int l) {
+        if (XI) {
+            load(0, l - 1);
+            load(1, l);
+        } else {
+            left[0] = left[1], left[1] = left[2];
+            right[0] = right[1], right[1] = right[2];
+        }
         load(2, l + 1);
         const int at = line.at(l);
         subtract(b, line.beside_left()[at], left[1]);
@@ -117,29 +181,28 @@ struct Beside {
             subtract(b, line.left_next()[at], left[2]);
             subtract(b, line.right_next()[at], right[2]);
         }
-        ++l;
     }
 };
 
 // The first value of an eta-line of transposed equations, u_0 = G^-T (f_0 - sum W_l b_l), and b_l of the
 // points after the first in the places of u.
-template <bool COMPACT>
-__device__ Pair first_of_transposed(const Line<false, COMPACT>& line, const Team& team, uint32 segments,
+template <bool COMPACT, int CHUNK>
+__device__ Pair first_of_transposed(const Line<false, COMPACT>& line, const Team<CHUNK>& team, uint32 segments,
                                     uint32 zero, const Pair* f, Pair* u) {
     __shared__ Pair parts[LINE_THREADS];
     const bool live = line.solved();
     const int along = live ? line.along() : 0;
     Pair sum = live && team.chunk == 0 ? f[line.at(0)] : pair(0, 0);
     for (uint32 s = 0; s < segments; ++s) {
-        const int first = (int(s * team.chunks) + int(team.chunk)) * LINE_CHUNK;
+        const int first = (int(s * team.chunks) + int(team.chunk)) * CHUNK;
         Beside<false, COMPACT> beside(line, u, live && !zero ? first : int(line.along()) + 2);
 #pragma unroll
-        for (int k = 0; k < LINE_CHUNK; ++k) {
+        for (int k = 0; k < CHUNK; ++k) {
             const int l = first + k;
             if (l >= along) break;
             const int at = line.at(l);
             Pair b = f[at];
-            if (!zero) beside.subtract_from(b);
+            if (!zero) beside.subtract_from(b, l);
             if (l == 0) continue;
             subtract(sum, line.a.border()[at], b);
             u[at] = b;
@@ -154,13 +217,24 @@ __device__ Pair first_of_transposed(const Line<false, COMPACT>& line, const Team
 }
 
 // Only eta-lines of transposed equations have a first value of their own.
-template <bool COMPACT>
-__device__ Pair first_of_transposed(const Line<true, COMPACT>&, const Team&, uint32, uint32, const Pair*, Pair*) {
+template <bool COMPACT, int CHUNK>
+__device__ Pair first_of_transposed(const Line<true, COMPACT>&, const Team<CHUNK>&, uint32, uint32, const Pair*, Pair*) {
     return pair(0, 0);
 }
 
-// u <- solution on the lines of one colour for the values beside them, which are zero where
-// `zero` says so. Each line is solved by a team of threads, chunk by chunk: the recurrences
+// u <- y at the points of a segment that the recurrence has; y is left in the order of turns.
+template <bool XI, bool COMPACT, int CHUNK>
+__device__ inline void store_points(const Line<XI, COMPACT>& line, const Points<XI, CHUNK>& points,
+                                    Pair (&y)[CHUNK], Pair* u) {
+    if (XI) exchange<false>(points.team, y);
+    const int open = line.solved() ? line.open() : 0;
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k)
+        if (points.in_turn(k) < open) u[line.at(points.in_turn(k))] = y[k];
+}
+
+// u <- solution on the lines of one colour, those of this block of lines, for the values beside them, which are
+// zero where `zero` says so. Each line is solved by a team of threads, chunk by chunk: the recurrences
 //
 //   y_l = D_l^-1 (b_l - P_l y_{l-1}),   u_l = y_l - D_l^-1 N_l u_{l+1}
 //
@@ -172,50 +246,49 @@ __device__ Pair first_of_transposed(const Line<true, COMPACT>&, const Team&, uin
 // of transposed equations start from u_0 = G^-T (f_0 - sum W_l b_l).
 //
 // Only COPIES has several blocks in z: the smoother has no registers to spare.
-template <bool XI, bool COMPACT, bool COPIES, bool TRANSPOSED>
-__device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
-                      real* values, const real* f_values, real* u_values) {
+template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED>
+__device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, uint32 lines, uint32 chunks,
+                      uint32 zero, real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][LINE_MAPS];
     // The value carried between segments; the two ends of closed lines; their closing value, or the wall
     // terms of bordered lines.
     __shared__ Pair carries[WARP], firsts[WARP], lasts[WARP], closings[WARP];
-    const Team team = ::team<XI>(lines, chunks);
+    const Team<CHUNK> team = ::team<XI, CHUNK>(lines, chunks);
     Line<XI, COMPACT> line;
     line.layout = layout;
     line.a = operator_of<COMPACT>(layout, values);
-    line.number = 2 * (blockIdx.x * lines + team.line) + colour;
+    line.number = 2 * (block * lines + team.line) + colour;
     const bool live = line.solved();
     const bool condensed = line.closed() || (line.bordered() && !TRANSPOSED);
     const int along = live ? line.along() : 0, open = live ? line.open() : 0;
     const Pair* f = reinterpret_cast<const Pair*>(f_values) + (COPIES ? layout.copy_of_f() : 0);
     Pair* u = reinterpret_cast<Pair*>(u_values) + (COPIES ? layout.copy_of_u() : 0);
-    const int segment = int(chunks) * LINE_CHUNK;
+    const int segment = int(chunks) * CHUNK;
     const uint32 segments = uint32((line.along() + segment - 1) / segment);
     uint32 turn = 0;
 
     // g = D^-1 b, then y, then u; P stands for D^-1 P, N for D^-1 N.
-    Pair y[LINE_CHUNK];
-    Block next[LINE_CHUNK];
+    Pair y[CHUNK];
+    Block next[CHUNK];
     // Right side of a bordered line's first point.
     Pair wall_right = pair(0, 0);
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
     if (TRANSPOSED) carry = first_of_transposed(line, team, segments, zero, f, u);
     for (uint32 s = 0; s < segments; ++s) {
-        const int first = s * segment + team.chunk * LINE_CHUNK;
-        Block prev[LINE_CHUNK];
-        Affine map = affine(diagonal(1), pair(0, 0));
+        const Points<XI, CHUNK> points(team, s);
+        Block prev[CHUNK];
         const bool surrounded = !zero && !TRANSPOSED;
-        Beside<XI, COMPACT> beside(line, u, live && surrounded ? first : int(line.along()) + 2);
+        Beside<XI, COMPACT> beside(line, u, live && surrounded ? points.in_turn(0) : int(line.along()) + 2);
 #pragma unroll
-        for (int k = 0; k < LINE_CHUNK; ++k) {
-            const int l = first + k;
+        for (int k = 0; k < CHUNK; ++k) {
+            const int l = points.in_turn(k);
             y[k] = pair(0, 0);
             prev[k] = next[k] = diagonal(0);
             if (l < along) {
                 const int at = line.at(l);
                 Pair b = TRANSPOSED ? u[at] : f[at];
-                if (surrounded) beside.subtract_from(b);
+                if (surrounded) beside.subtract_from(b, l);
                 if (XI && layout.terms())
                     subtract(b, line.a.columns()[at], u[layout.column(l)]);
                 if (!XI && l == 0) wall_right = b;
@@ -232,18 +305,20 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             } else if (XI && live) {
                 y[k] = u[line.at(along)];
             }
-            map = compose(affine(real(-1) * prev[k], y[k]), map);
         }
+        if (XI) exchange<true>(team, y), exchange<true>(team, prev), exchange<true>(team, next);
+        Affine map = affine(diagonal(1), pair(0, 0));
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k)
+            map = compose(affine(real(-1) * prev[k], y[k]), map);
         Pair value = scan<false>(map, carry, team, maps[turn++ % 2]);
 #pragma unroll
-        for (int k = 0; k < LINE_CHUNK; ++k) {
+        for (int k = 0; k < CHUNK; ++k) {
             subtract(y[k], prev[k], value);
             value = y[k];
         }
         if (s + 1 == segments) break;
-#pragma unroll
-        for (int k = 0; k < LINE_CHUNK; ++k)
-            if (first + k < open) u[line.at(first + k)] = y[k];
+        store_points(line, points, y, u);
         if (team.chunk + 1 == chunks) carries[team.line] = value;
         __syncthreads();
         carry = carries[team.line];
@@ -251,28 +326,26 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
 
     carry = XI && live ? u[line.at(along)] : pair(0, 0);
     for (uint32 s = segments; s-- > 0;) {
-        const int first = s * segment + team.chunk * LINE_CHUNK;
+        const Points<XI, CHUNK> points(team, s);
         if (s + 1 < segments) {
 #pragma unroll
-            for (int k = 0; k < LINE_CHUNK; ++k) {
-                const int at = line.at(first + k);
+            for (int k = 0; k < CHUNK; ++k) {
+                const int at = line.at(points.in_turn(k));
                 y[k] = live ? u[at] : pair(0, 0);
                 next[k] = live ? line.pivot()[at] * line.next()[at] : diagonal(0);
             }
+            if (XI) exchange<true>(team, y), exchange<true>(team, next);
         }
         Affine map = affine(diagonal(1), pair(0, 0));
 #pragma unroll
-        for (int k = LINE_CHUNK; k-- > 0;) map = compose(affine(real(-1) * next[k], y[k]), map);
+        for (int k = CHUNK; k-- > 0;) map = compose(affine(real(-1) * next[k], y[k]), map);
         Pair value = scan<true>(map, carry, team, maps[turn++ % 2]);
 #pragma unroll
-        for (int k = LINE_CHUNK; k-- > 0;) {
+        for (int k = CHUNK; k-- > 0;) {
             subtract(y[k], next[k], value);
             value = y[k];
         }
-        if (!condensed || s > 0)
-#pragma unroll
-            for (int k = 0; k < LINE_CHUNK; ++k)
-                if (first + k < open) u[line.at(first + k)] = y[k];
+        if (!condensed || s > 0) store_points(line, points, y, u);
         if (s > 0) {
             if (team.chunk == 0) carries[team.line] = value;
             __syncthreads();
@@ -290,9 +363,10 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
         __syncthreads();
         const Pair terms = closings[team.line];
         for (uint32 s = 0; s < segments; ++s) {
+            const Points<XI, CHUNK> points(team, s);
 #pragma unroll
-            for (int k = 0; k < LINE_CHUNK; ++k) {
-                const int l = s * segment + team.chunk * LINE_CHUNK + k;
+            for (int k = 0; k < CHUNK; ++k) {
+                const int l = points.in_turn(k);
                 if (l >= along) break;
                 const int at = line.at(l);
                 Pair value = s == 0 ? y[k] : u[at];
@@ -303,13 +377,13 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
         return;
     }
     // The value of point open - 1 stands in memory if its segment is not the first.
-    const int first = team.chunk * LINE_CHUNK;
+    const int first = team.chunk * CHUNK;
     if (team.chunk == 0) firsts[team.line] = y[0];
 #pragma unroll
-    for (int k = 0; k < LINE_CHUNK; ++k)
+    for (int k = 0; k < CHUNK; ++k)
         if (first + k + 1 == open) lasts[team.line] = y[k];
     __syncthreads();
-    if (live && team.chunk == open % segment / LINE_CHUNK) {
+    if (live && team.chunk == open % segment / CHUNK) {
         const int at = line.at(open);
         const Pair before = open > segment ? u[line.at(open - 1)] : lasts[team.line];
         Pair b = u[at];
@@ -319,10 +393,12 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     }
     __syncthreads();
     const Pair closing = closings[team.line];
+    exchange<false>(team, y);
     for (uint32 s = 0; s < segments; ++s) {
+        const Points<XI, CHUNK> points(team, s);
 #pragma unroll
-        for (int k = 0; k < LINE_CHUNK; ++k) {
-            const int l = s * segment + first + k;
+        for (int k = 0; k < CHUNK; ++k) {
+            const int l = points.in_turn(k);
             if (l >= along) break;
             const int at = line.at(l);
             Pair value = s == 0 ? y[k] : u[at];
@@ -332,17 +408,47 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     }
 }
 
-#define RELAX(name, XI, COMPACT, COPIES, TRANSPOSED)                                              \
-    BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout,              \
-                   uint32 colour, uint32 lines, uint32 chunks, uint32 zero, real* a,               \
-                   const real* f, real* u) {                                                       \
-        relax<XI, COMPACT, COPIES, TRANSPOSED>(layout, colour, lines, chunks, zero, a, f, u);      \
+#define RELAX(name, XI, CHUNK, COMPACT, COPIES, TRANSPOSED)                                             \
+    BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout, uint32 colour, uint32 lines, uint32 chunks,  \
+                   uint32 zero, real* a, const real* f, real* u) {                                      \
+        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED>(layout, blockIdx.x, colour, lines, chunks, zero,  \
+                                                      a, f, u);                                         \
     }
 
-RELAX(relax_eta_compact, false, true, false, false)
-RELAX(relax_eta_full, false, false, false, false)
-RELAX(relax_xi_compact, true, true, false, false)
-RELAX(relax_xi_full, true, false, false, false)
-RELAX(relax_eta_copies, false, false, true, false)
-RELAX(relax_xi_copies, true, false, true, false)
-RELAX(relax_eta_transposed, false, false, true, true)
+RELAX(relax_eta_compact, false, LINE_CHUNK, true, false, false)
+RELAX(relax_eta_full, false, LINE_CHUNK, false, false, false)
+RELAX(relax_xi_compact, true, LINE_CHUNK, true, false, false)
+RELAX(relax_xi_full, true, LINE_CHUNK, false, false, false)
+RELAX(relax_eta_copies, false, LINE_CHUNK, false, true, false)
+RELAX(relax_xi_copies, true, LINE_CHUNK, false, true, false)
+RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, true)
+// For levels with too few points to keep a GPU busy by chunks that long.
+RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, false)
+RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, false)
+RELAX(relax_xi_compact_short, true, SHORT_CHUNK, true, false, false)
+RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, false)
+
+// The lines of one colour and direction, by one block.
+template <bool XI>
+__device__ void relax_all(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 zero, real* a,
+                          const real* f, real* u) {
+    const uint32 count = ((XI ? layout.mj : layout.mi) + 1 - colour) / 2, chunks = blockDim.x / lines;
+    for (uint32 block = 0; block * lines < count; ++block) {
+        relax<XI, SHORT_CHUNK, false, false, false>(layout, block, colour, lines, chunks, zero, a, f, u);
+        __syncthreads();
+    }
+}
+
+// Forward and reverse sweeps in turn, `sweeps` of each, on a level that is small enough for one block. Its
+// threads take `eta_lines` lines at a time along eta, `xi_lines` along xi; where those are none the level is
+// relaxed along eta alone.
+BOUNDED_KERNEL(IN_TURN_THREADS, relax_in_turn, LevelLayout layout, uint32 sweeps, uint32 eta_lines,
+               uint32 xi_lines, uint32 zero, real* a, const real* f, real* u) {
+    for (uint32 sweep = 0; sweep < 2 * sweeps; ++sweep) {
+        const uint32 first = sweep % 2;
+        relax_all<false>(layout, first, eta_lines, zero && sweep == 0, a, f, u);
+        relax_all<false>(layout, 1 - first, eta_lines, 0, a, f, u);
+        for (uint32 colour = 0; xi_lines > 0 && colour < 2; ++colour)
+            relax_all<true>(layout, colour == 0 ? first : 1 - first, xi_lines, 0, a, f, u);
+    }
+}

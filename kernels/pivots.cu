@@ -2,8 +2,9 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// Points whose blocks a thread of the factorisation fetches while it works on those before.
-#define AHEAD 4
+// Points whose blocks a thread of the factorisation fetches while it works on those before: as many as it has
+// registers for.
+#define AHEAD (sizeof(real) == 4 ? 8 : 4)
 
 // Blocks P, C, N of a line, and its columns B if it is bordered, ahead of the elimination.
 template <class AnyLine>

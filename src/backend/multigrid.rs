@@ -124,6 +124,12 @@ pub trait MultigridBackend: SparseBackend {
     /// along the xi-lines if the level has them; of transposed equations along the xi-lines first.
     fn smooth<M: Real>(&self, level: &mut Self::Level<M>, order: Order) -> Result<()>;
 
+    /// Forward and reverse sweeps in turn, `sweeps` of each, if the backend does them together in less time:
+    /// what they leave is the same to rounding.
+    fn smooth_in_turn<M: Real>(&self, _: &mut Self::Level<M>, _sweeps: usize) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Coarse f ← R (f − A u − B d), coarse u, d ← 0.
     fn restrict_residual<M: Real>(
         &self,

@@ -183,12 +183,21 @@ fn compare<S: Subject, T: Real, M: Real>(
 ) {
     let expected = operations::<_, T, M>(&CpuBackend, finest, kind);
     let found = operations::<_, T, M>(subject, finest, kind);
+    assert_alike(&found, &expected, tolerance, &format!("{finest:?} {kind:?}"));
+}
+
+fn assert_alike(
+    found: &[(&'static str, Vec<f64>)],
+    expected: &[(&'static str, Vec<f64>)],
+    tolerance: f64,
+    what: &str,
+) {
     let most = expected.iter().flat_map(|(_, values)| values).fold(0.0, |m: f64, v| m.max(v.abs()));
-    for ((name, expected), (_, found)) in expected.iter().zip(&found) {
+    for ((name, expected), (_, found)) in expected.iter().zip(found) {
         for (k, (expected, found)) in expected.iter().zip(found).enumerate() {
             assert!(
                 (expected - found).abs() <= tolerance * most,
-                "{finest:?} {kind:?}, {name}: unknown {k} is {found:?}, not {expected:?}"
+                "{what}, {name}: unknown {k} is {found:?}, not {expected:?}"
             );
         }
     }
@@ -253,6 +262,55 @@ pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
     let high = LevelSize { mi: 8, mj: 1100, periodic: true };
     for kind in KINDS.iter().filter(|(coarsening, ..)| *coarsening == Coarsening::Xi) {
         compare::<_, f64, f64>(subject, high, *kind, DOUBLE);
+    }
+}
+
+/// Three forward and reverse sweeps on the second level, and what the first sweep there leaves after them.
+fn sweeps<S: Subject, M: Real>(
+    subject: &S,
+    finest: LevelSize,
+    kind: Levels,
+    in_turn: bool,
+) -> Option<Vec<(&'static str, Vec<f64>)>> {
+    let mut seen = Seen::<S, M>::new::<f64>(subject, finest, kind);
+    seen.load::<f64>();
+    let (fine, coarse) = seen.levels.split_at_mut(1);
+    subject.restrict_residual(&mut fine[0], &mut coarse[0]).unwrap();
+    if in_turn && !subject.smooth_in_turn(&mut coarse[0], 3).unwrap() {
+        return None;
+    }
+    for _ in 0..if in_turn { 0 } else { 3 } {
+        subject.smooth(&mut coarse[0], Order::Forward).unwrap();
+        subject.smooth(&mut coarse[0], Order::Reverse).unwrap();
+    }
+    seen.see("sweeps", 1);
+    if seen.levels.len() > 2 {
+        seen.restrict("restriction after sweeps", 1, Order::Forward);
+    }
+    seen.smooth("one more sweep", 1, Order::Forward);
+    Some(seen.solutions)
+}
+
+pub fn sweeps_in_turn_are_those_one_after_the_other<S: Subject>(subject: &S) {
+    fn check<S: Subject, M: Real>(subject: &S, size: LevelSize, kind: Levels) -> bool {
+        let together = sweeps::<S, M>(subject, size, kind, true);
+        let Some(together) = together else { return false };
+        let expected = sweeps::<S, M>(subject, size, kind, false).unwrap_or_default();
+        let tolerance = if size_of::<M>() == 8 { DOUBLE } else { SINGLE };
+        assert_alike(&together, &expected, tolerance, &format!("{size:?} {kind:?}"));
+        true
+    }
+    let others =
+        [(62, 31, false), (64, 31, true), (30, 60, true), (200, 10, false), (9, 100, true)];
+    let others = others.map(|(mi, mj, periodic)| LevelSize { mi, mj, periodic });
+    for size in small_sizes().into_iter().chain(others) {
+        for kind in KINDS {
+            let coarse = size.coarser(kind.0);
+            // One block would take longer for a larger level.
+            let done = kind.2 == Plain && coarse.mi * coarse.mj <= 512;
+            assert_eq!(check::<S, f64>(subject, size, kind), done, "{size:?} {kind:?}");
+            assert_eq!(check::<S, f32>(subject, size, kind), done, "{size:?} {kind:?}");
+        }
     }
 }
 

@@ -208,7 +208,11 @@ impl MultigridSettings {
         }
         if coarser.is_empty() {
             let ring = backend.level_size(fine).wraps();
-            for _ in 0..if ring { COARSEST_RING_SWEEPS } else { COARSEST_SWEEPS } {
+            let sweeps = if ring { COARSEST_RING_SWEEPS } else { COARSEST_SWEEPS };
+            if backend.smooth_in_turn(fine, sweeps)? {
+                return Ok(());
+            }
+            for _ in 0..sweeps {
                 backend.smooth(fine, Order::Forward)?;
                 backend.smooth(fine, Order::Reverse)?;
             }

@@ -115,6 +115,13 @@ shared_constants! {
     BY_ROWS: u32 = u32::MAX;
     /// Entries of a chunk of rows: as many as a block keeps the products of.
     ROW_CHUNK: u32 = 2048;
+    /// Points of a line that one thread of the smoother takes on levels with too few points to keep a GPU busy by
+    /// longer chunks.
+    SHORT_CHUNK: usize = 2;
+    /// Most threads of the block that relaxes a small level.
+    IN_TURN_THREADS: usize = 128;
+    /// Lines of a block of the smoother times its warps, at most, where a line spans several warps.
+    LINE_MAPS: u32 = 64;
     /// Threads of its block.
     CHUNK_THREADS: u32 = BLOCK;
     /// Lanes that eliminate a row together.

@@ -108,6 +108,14 @@ impl MultigridBackend for CudaBackend {
         level.relax(self, usize::from(order == Order::Reverse))
     }
 
+    fn smooth_in_turn<M: Real>(&self, level: &mut CudaLevel<M>, sweeps: usize) -> Result<bool> {
+        let suits = level.suits_one_block();
+        if suits {
+            level.relax_in_turn(self, sweeps)?;
+        }
+        Ok(suits)
+    }
+
     fn restrict_residual<M: Real>(
         &self,
         fine: &mut CudaLevel<M>,

@@ -2,12 +2,21 @@
 
 use super::level::{Contents, CudaLevel};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::launch::constants::{line_chunk, line_threads};
+use crate::backend::cuda::launch::constants::{
+    IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK, line_chunk, line_threads,
+};
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
 use crate::backend::{LevelSize, Real};
 
 /// Threads of a block of the factorisation, one a line.
 const FACTOR_THREADS: usize = 32;
+/// Points of the largest level that one block relaxes in turn. On an H100 a cycle on 257 × 129 points, the
+/// coarsest level of which has 480, takes .29 ms instead of .39, and one on 4097 × 1025, with 960, 2.26 ms
+/// instead of 2.07.
+const MOST_OF_ONE_BLOCK: usize = 512;
+/// Points of the largest level whose lines are solved by short chunks: longer ones leave most of a GPU idle, where
+/// a launch takes as long as a thread waits for the memory for each of its points.
+const MOST_BY_SHORT_CHUNKS: usize = 1 << 18;
 /// Threads of the block that counts the lines which keep wall terms.
 const COUNT_THREADS: u32 = 256;
 
@@ -40,12 +49,7 @@ impl<M: Real> CudaLevel<M> {
     /// there are any. Those of transposed equations in the other order: the transpose of such a sweep.
     pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
-        let full = match self.copies {
-            1 => ["relax_eta_full", "relax_xi_full"],
-            _ => ["relax_eta_copies", "relax_xi_copies"],
-        };
-        let [eta, xi] = self.kind.pick(["relax_eta_compact", "relax_xi_compact"], full);
-        let eta = if self.kind.has_sums() { "relax_eta_transposed" } else { eta };
+        let (eta, xi) = (self.eta_lines(), self.xi_lines());
         let colours = [first, 1 - first];
         let lines = |across: usize, colour: usize| (across + 1 - colour) / 2;
         let mut zero = self.contents.get() == Contents::Zero as u32;
@@ -56,25 +60,93 @@ impl<M: Real> CudaLevel<M> {
             for colour in colours.into_iter().filter(|_| !along_xi || self.kind.has_xi()) {
                 if along_xi {
                     let count = lines(mj, colour);
-                    self.relax_lines(backend, xi, (colour, count), xi_team::<M>(mi), zero)?;
+                    self.relax_lines(backend, &xi, (colour, count), zero)?;
                     self.join_lines(backend, colour, count)?;
                 } else {
                     let count = lines(mi, colour);
-                    self.relax_lines(backend, eta, (colour, count), eta_team::<M>(mj), zero)?;
+                    self.relax_lines(backend, &eta, (colour, count), zero)?;
                     // The lines of a colour stand between those of the other, across borders too.
                     self.refresh(backend)?;
                 }
                 zero = false;
             }
         }
-        let solved = match first {
+        self.set_contents(backend, self.solved_after(first));
+        Ok(())
+    }
+
+    /// What solves the eta-lines.
+    fn eta_lines(&self) -> Lines {
+        let (kind, along) = (self.kind, self.size.mj);
+        let short = eta_team::<M>(along, SHORT_CHUNK);
+        let name = match self.copies {
+            _ if kind.has_sums() => "relax_eta_transposed",
+            1 if self.suits_short_chunks(&short, along) => {
+                let name = kind.pick("relax_eta_compact_short", "relax_eta_full_short");
+                return Lines { name, team: short };
+            }
+            1 => kind.pick("relax_eta_compact", "relax_eta_full"),
+            _ => "relax_eta_copies",
+        };
+        Lines { name, team: eta_team::<M>(along, line_chunk::<M>()) }
+    }
+
+    /// What solves the xi-lines.
+    fn xi_lines(&self) -> Lines {
+        let (kind, along) = (self.kind, self.size.mi);
+        let short = xi_team::<M>(along, SHORT_CHUNK);
+        let name = match self.copies {
+            1 if self.suits_short_chunks(&short, along) => {
+                let name = kind.pick("relax_xi_compact_short", "relax_xi_full_short");
+                return Lines { name, team: short };
+            }
+            1 => kind.pick("relax_xi_compact", "relax_xi_full"),
+            _ => "relax_xi_copies",
+        };
+        Lines { name, team: xi_team::<M>(along, line_chunk::<M>()) }
+    }
+
+    /// Whether the level has so few points that more threads with less to do each are faster, where these take
+    /// a line in one segment.
+    fn suits_short_chunks(&self, team: &Team, along: usize) -> bool {
+        let points = self.size.mi * self.size.mj;
+        points <= MOST_BY_SHORT_CHUNKS && team.chunks * SHORT_CHUNK >= along
+    }
+
+    /// What u holds after a sweep that began with the lines of `first`.
+    fn solved_after(&self, first: usize) -> Contents {
+        match first {
             _ if self.kind.transposed => Contents::Unknown,
             0 => Contents::SolvedOdd,
             // The first row, an even one, is not relaxed along xi where wall terms take its place.
             _ if self.kind.walls && self.kind.has_xi() => Contents::Unknown,
             _ => Contents::SolvedEven,
-        };
-        self.set_contents(backend, solved);
+        }
+    }
+
+    /// Whether one block relaxes the level in less time than the launches of a block for each line take.
+    pub(super) fn suits_one_block(&self) -> bool {
+        let alone = self.part.is_none() && self.copies == 1;
+        let points = self.size.mi * self.size.mj;
+        alone && !self.kind.compact && !self.kind.transposed && points <= MOST_OF_ONE_BLOCK
+    }
+
+    /// Forward and reverse sweeps in turn by one launch.
+    pub(super) fn relax_in_turn(&self, backend: &CudaBackend, sweeps: usize) -> Result<()> {
+        let LevelSize { mi, mj, .. } = self.size;
+        let threads = (mi * mj / (2 * SHORT_CHUNK)).next_power_of_two();
+        let threads = threads.clamp(WARP, IN_TURN_THREADS);
+        // A line takes one segment where the block has as many threads.
+        let lines = |along: usize| 1 << (threads / along.div_ceil(SHORT_CHUNK)).max(1).ilog2();
+        let eta = lines(mj).min(LINE_MAPS as usize * WARP / threads).min(WARP);
+        let xi = if self.kind.has_xi() { lines(mi).min(WARP) } else { 0 };
+        let zero = self.contents.get() == Contents::Zero as u32;
+        let mut arguments = arguments![self.layout(), sweeps as u32, eta as u32, xi as u32];
+        arguments.extend(arguments![u32::from(zero), &self.operator, &self.f, self.u()]);
+        let mut shape = LaunchShape::new(1, threads as u32);
+        shape.shared = exchanged::<M>(threads, SHORT_CHUNK);
+        backend.launch::<M>(Source::Lines, "relax_in_turn", shape, &arguments)?;
+        self.set_contents(backend, self.solved_after(1));
         Ok(())
     }
 
@@ -83,9 +155,8 @@ impl<M: Real> CudaLevel<M> {
     fn relax_lines(
         &self,
         backend: &CudaBackend,
-        name: &'static str,
+        &Lines { name, team: Team { lines, chunks, shared } }: &Lines,
         (colour, count): (usize, usize),
-        [lines, chunks]: [usize; 2],
         zero: bool,
     ) -> Result<()> {
         if count == 0 {
@@ -96,15 +167,38 @@ impl<M: Real> CudaLevel<M> {
         arguments.extend(arguments![&self.operator, &self.f, self.u()]);
         let mut shape = LaunchShape::new(count.div_ceil(lines), (lines * chunks) as u32);
         shape.grid[2] = self.copies as u32;
+        shape.shared = shared;
         backend.launch::<M>(Source::Lines, name, shape, &arguments)
     }
 }
 
+/// What solves the lines of a direction.
+struct Lines {
+    /// The kernel.
+    name: &'static str,
+    team: Team,
+}
+
+/// The threads of a block.
+struct Team {
+    lines: usize,
+    /// Threads of a line.
+    chunks: usize,
+    /// Bytes of dynamic shared memory.
+    shared: u32,
+}
+
+/// Bytes through which so many threads of xi-lines exchange values: a pair for each point of their chunks and
+/// one more for each thread.
+fn exchanged<M: Real>(threads: usize, chunk: usize) -> u32 {
+    (threads * (chunk + 1) * 2 * size_of::<M>()) as u32
+}
+
 /// Lines and chunks of a block for eta-lines of `along` points: neighbouring lines share memory sectors, so a
 /// block takes several, at least as many as fill a sector of 32 bytes with blocks.
-fn eta_team<M: Real>(along: usize) -> [usize; 2] {
+fn eta_team<M: Real>(along: usize, chunk: usize) -> Team {
     let (least, most) = (WARP / (4 * size_of::<M>()), line_threads::<M>());
-    let chunks = along.div_ceil(line_chunk::<M>());
+    let chunks = along.div_ceil(chunk);
     let mut lines = 2 * least;
     while lines > least && lines * chunks > most {
         lines /= 2;
@@ -112,15 +206,18 @@ fn eta_team<M: Real>(along: usize) -> [usize; 2] {
     while lines * chunks < WARP {
         lines *= 2;
     }
-    [lines, chunks.next_multiple_of(WARP / lines).min(most / lines)]
+    let chunks = chunks.next_multiple_of(WARP / lines).min(most / lines);
+    Team { lines, chunks, shared: 0 }
 }
 
 /// The same for xi-lines: a block takes one, or as many as fill a warp.
-fn xi_team<M: Real>(along: usize) -> [usize; 2] {
-    let chunks = along.div_ceil(line_chunk::<M>());
-    if chunks < WARP {
+fn xi_team<M: Real>(along: usize, chunk: usize) -> Team {
+    let chunks = along.div_ceil(chunk);
+    let (lines, chunks) = if chunks < WARP {
         let chunks = chunks.next_power_of_two();
-        return [WARP / chunks, chunks];
-    }
-    [1, chunks.next_multiple_of(WARP).min(line_threads::<M>())]
+        (WARP / chunks, chunks)
+    } else {
+        (1, chunks.next_multiple_of(WARP).min(line_threads::<M>()))
+    };
+    Team { lines, chunks, shared: exchanged::<M>(lines * chunks, chunk) }
 }
