@@ -6,7 +6,8 @@ use super::march::line_shape;
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::device::{Address, Buffer};
+use crate::backend::cuda::comm::RankContext;
+use crate::backend::cuda::device::{Address, Buffer, GRANTED};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::backend::{FixedLines, FixedPlaces, LevelSize, MovementBackend};
 use crate::grid::{Grid, Symmetry, Topology};
@@ -19,6 +20,24 @@ impl CudaBackend {
         arguments: &[Argument],
     ) -> Result<()> {
         self.launch::<f64>(Source::Movement, name, LaunchShape::threads(threads), arguments)
+    }
+
+    /// What all ranks have, by rank: so many values each. All must call.
+    fn all_parts(
+        &self,
+        ranks: &RankContext,
+        own: &Buffer<f64>,
+        lengths: &[usize],
+    ) -> Result<Vec<Vec<f64>>> {
+        let most = lengths.iter().copied().max().unwrap_or(0);
+        let part = Buffer::<f64>::zeros(&self.device, most)?;
+        let all = Buffer::<f64>::zeros(&self.device, most * ranks.size)?;
+        let bytes = own.len() * size_of::<f64>();
+        self.device.copy(GRANTED, own.address(), part.address(), bytes)?;
+        ranks.communicator.all_gather(part.address(), all.address(), most * size_of::<f64>())?;
+        let all = all.to_host()?;
+        let of = |(rank, &length): (usize, &usize)| all[rank * most..][..length].to_vec();
+        Ok(lengths.iter().enumerate().map(of).collect())
     }
 
     /// Nodes of these columns from the lines; elsewhere displaced ones, or zeros.
@@ -162,7 +181,7 @@ impl MovementBackend for CudaBackend {
             Some(ranks) => {
                 let lengths: Vec<usize> =
                     bands.iter().map(|band| 2 * nodes_of(band.len())).collect();
-                self.all_parts(ranks, &[&own], &lengths)?
+                self.all_parts(ranks, &own, &lengths)?
             }
             None => vec![own.to_host()?],
         };

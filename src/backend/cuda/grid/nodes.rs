@@ -3,7 +3,7 @@
 use super::lines::OwnColumns;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::RankContext;
-use crate::backend::cuda::device::{Buffer, GRANTED};
+use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{COLUMNS_HELD, COLUMNS_OPEN, COLUMNS_WRAP};
 use crate::backend::cuda::launch::shared::{self, HeldColumns};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
@@ -236,45 +236,5 @@ impl CudaBackend {
             }
         }
         Ok(())
-    }
-
-    /// The same from all ranks, which must all call.
-    pub(super) fn download_all(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
-        let (own, nj) = (&grid.columns.own, grid.nj);
-        let Some(ranks) = &self.ranks else { return self.download_own(grid, host) };
-        let [starts, ends] = [own.start, own.end].map(|bound| ranks.numbers(bound as u64));
-        let columns: Vec<Range<usize>> =
-            starts?.iter().zip(ends?).map(|(&start, end)| start as usize..end as usize).collect();
-        let lengths: Vec<usize> = columns.iter().map(|columns| 2 * columns.len() * nj).collect();
-        let [x, y] = self.cut_grid(grid, own)?;
-        for (columns, part) in columns.iter().zip(self.all_parts(ranks, &[&x, &y], &lengths)?) {
-            let rows = host.x.chunks_mut(host.ni).chain(host.y.chunks_mut(host.ni));
-            for (row, part) in rows.zip(part.chunks(columns.len().max(1))) {
-                row[columns.clone()].copy_from_slice(part);
-            }
-        }
-        Ok(())
-    }
-
-    /// What all ranks have, by rank: each has so many values, one buffer after the other. All must call.
-    pub(super) fn all_parts(
-        &self,
-        ranks: &RankContext,
-        own: &[&Buffer<f64>],
-        lengths: &[usize],
-    ) -> Result<Vec<Vec<f64>>> {
-        let most = lengths.iter().copied().max().unwrap_or(0);
-        let part = Buffer::<f64>::zeros(&self.device, most)?;
-        let all = Buffer::<f64>::zeros(&self.device, most * ranks.size)?;
-        let mut at = 0;
-        for buffer in own {
-            let bytes = buffer.len() * size_of::<f64>();
-            self.device.copy(GRANTED, buffer.address(), part.address_of(at), bytes)?;
-            at += buffer.len();
-        }
-        ranks.communicator.all_gather(part.address(), all.address(), most * size_of::<f64>())?;
-        let all = all.to_host()?;
-        let of = |(rank, &length): (usize, &usize)| all[rank * most..][..length].to_vec();
-        Ok(lengths.iter().enumerate().map(of).collect())
     }
 }

@@ -234,7 +234,10 @@ impl GridBackend for CudaBackend {
     }
 
     fn fetch_whole(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
-        self.download_all(grid, host)
+        match &self.ranks {
+            Some(ranks) => self.download_lines(grid, &vec![0..grid.nj; ranks.size], host),
+            None => self.download_own(grid, host),
+        }
     }
 
     fn placed(&self, grid: &CudaGrid, shift: [f64; 2], scale: f64) -> Result<CudaGrid> {
