@@ -2,9 +2,10 @@
 // (-DREAL=float or -DREAL=double); `real` is the precision of matrices and vectors. Before this text stand
 // the types, constants and structs that the host shares: src/backend/cuda/launch/shared.rs.
 //
-// Style: one thread a point, row or chunk; no classes; dynamic shared memory by DYNAMIC_SHARED;
-// spin-waits by NAP. A C++ compiler can compile the same files against a header that runs the
-// threads of a block as fibers, which is how they are tested where there is no GPU.
+// Style: one thread a point, row or chunk; no classes; dynamic shared memory by DYNAMIC_SHARED; structs are
+// exchanged within a warp by shuffle_up and shuffle_down; spin-waits by NAP. A C++ compiler can compile the same
+// files against a header that runs the threads of a block as fibers, which is how they are tested where there is
+// no GPU.
 #pragma once
 
 #ifdef FIBERS
@@ -19,6 +20,25 @@
 #define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) unsigned char name##_bytes[]; \
     type* name = reinterpret_cast<type*>(name##_bytes)
 #define NAP() __nanosleep(20)
+
+// What the thread `step` lanes before this one of a warp has, or after it; its own where there is none. T is made
+// of reals.
+template <class T>
+__device__ inline T shuffle_up(T value, unsigned step) {
+    real* const reals = reinterpret_cast<real*>(&value);
+#pragma unroll
+    for (unsigned k = 0; k < sizeof(T) / sizeof(real); ++k)
+        reals[k] = __shfl_up_sync(0xffffffffu, reals[k], step);
+    return value;
+}
+template <class T>
+__device__ inline T shuffle_down(T value, unsigned step) {
+    real* const reals = reinterpret_cast<real*>(&value);
+#pragma unroll
+    for (unsigned k = 0; k < sizeof(T) / sizeof(real); ++k)
+        reals[k] = __shfl_down_sync(0xffffffffu, reals[k], step);
+    return value;
+}
 #endif
 
 #ifndef GROUPED

@@ -22,16 +22,8 @@ __device__ inline Affine compose(const Affine& second, const Affine& first) {
 }
 
 template <bool REVERSE>
-__device__ inline real shuffled(real value, uint32 step) {
-    return REVERSE ? __shfl_down_sync(FULL_WARP, value, step)
-                   : __shfl_up_sync(FULL_WARP, value, step);
-}
-
-template <bool REVERSE>
 __device__ inline Affine shuffled(const Affine& map, uint32 step) {
-    return affine(block(shuffled<REVERSE>(map.a.xx, step), shuffled<REVERSE>(map.a.xy, step),
-                        shuffled<REVERSE>(map.a.yx, step), shuffled<REVERSE>(map.a.yy, step)),
-                  pair(shuffled<REVERSE>(map.b.x, step), shuffled<REVERSE>(map.b.y, step)));
+    return REVERSE ? shuffle_down(map, step) : shuffle_up(map, step);
 }
 
 // The threads of a line within a block: chunk after chunk of CHUNK points, `span` of them in a warp, at lanes
