@@ -3,10 +3,12 @@
 // the types, constants and structs that the host shares: src/backend/cuda/launch/shared.rs.
 //
 // Style: one thread a point, row or chunk; no classes; dynamic shared memory by DYNAMIC_SHARED; structs are
-// exchanged within a warp by shuffle_up and shuffle_down; spin-waits by NAP. A C++ compiler can compile the same
+// exchanged within a warp by shuffled; spin-waits by NAP. A C++ compiler can compile the same
 // files against a header that runs the threads of a block as fibers, which is how they are tested where there is
 // no GPU.
 #pragma once
+
+#define FULL_WARP 0xffffffffu
 
 #ifdef FIBERS
 #include "fibers.hpp"
@@ -21,22 +23,15 @@
     type* name = reinterpret_cast<type*>(name##_bytes)
 #define NAP() __nanosleep(20)
 
-// What the thread `step` lanes before this one of a warp has, or after it; its own where there is none. T is made
-// of reals.
-template <class T>
-__device__ inline T shuffle_up(T value, unsigned step) {
+// What the thread `step` lanes before this one of a warp has, or after it (DOWN); its own where there is none. T is
+// made of reals.
+template <bool DOWN, class T>
+__device__ inline T shuffled(T value, unsigned step) {
     real* const reals = reinterpret_cast<real*>(&value);
 #pragma unroll
     for (unsigned k = 0; k < sizeof(T) / sizeof(real); ++k)
-        reals[k] = __shfl_up_sync(0xffffffffu, reals[k], step);
-    return value;
-}
-template <class T>
-__device__ inline T shuffle_down(T value, unsigned step) {
-    real* const reals = reinterpret_cast<real*>(&value);
-#pragma unroll
-    for (unsigned k = 0; k < sizeof(T) / sizeof(real); ++k)
-        reals[k] = __shfl_down_sync(0xffffffffu, reals[k], step);
+        reals[k] = DOWN ? __shfl_down_sync(FULL_WARP, reals[k], step)
+                        : __shfl_up_sync(FULL_WARP, reals[k], step);
     return value;
 }
 #endif
@@ -85,8 +80,6 @@ struct Member<void (*)(P...), kernel> {
     }
 };
 #endif
-
-#define FULL_WARP 0xffffffffu
 
 // Entries from a slot of a matrix of the grid in ELL format to the next, of this number of points with two rows
 // each.

@@ -21,11 +21,6 @@ __device__ inline Affine compose(const Affine& second, const Affine& first) {
     return affine(second.a * first.a, second(first.b));
 }
 
-template <bool REVERSE>
-__device__ inline Affine shuffled(const Affine& map, uint32 step) {
-    return REVERSE ? shuffle_down(map, step) : shuffle_up(map, step);
-}
-
 // The threads of a line within a block: chunk after chunk of CHUNK points, `span` of them in a warp, at lanes
 // `stride` apart.
 template <int CHUNK>
@@ -114,7 +109,7 @@ __device__ inline void exchange(const Team<CHUNK>& team, Block (&blocks)[CHUNK])
 // of all chunks before it; REVERSE counts from the last chunk on. Calls in turn need two `shared`.
 template <bool REVERSE, int CHUNK>
 __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* shared) {
-    const uint32 in_warp = team.chunk % team.span, warp = team.chunk / team.span;
+    const uint32 in_warp = team.in_warp(), warp = team.chunk / team.span;
     const uint32 position = REVERSE ? team.span - 1 - in_warp : in_warp;
     for (uint32 step = 1; step < team.span; step *= 2) {
         const Affine before = shuffled<REVERSE>(map, step * team.stride);

@@ -215,8 +215,7 @@ KERNEL(apply_matrix, LevelLayout layout, const real* matrix, const real* f,
         sum = sum + row[q] * reinterpret_cast<const Pair*>(f)[at];
     }
     for (int step = WARP / 2; step > 0; step /= 2)
-        sum = sum + pair(__shfl_down_sync(FULL_WARP, sum.x, step),
-                         __shfl_down_sync(FULL_WARP, sum.y, step));
+        sum = sum + shuffled<true>(sum, step);
     if (lane == 0)
         reinterpret_cast<Pair*>(u)[p / layout.mi * layout.row() + layout.column(p % layout.mi)] = sum;
 }

@@ -57,32 +57,17 @@ T __shfl_xor_sync(unsigned mask, T value, int flip, int width = 32) {
     return fibers::shuffle(mask, value, later ? lane : source);
 }
 
-// Shuffles of structs in two operations, whatever their size: `shuffle_up` and `shuffle_down` of common.cuh.
-namespace fibers {
-template <class T>
-T shuffle_struct(const T& value, unsigned source) {
-    uint64_t place = 0;
+// `shuffled` of common.cuh, in two operations whatever the size of T.
+template <bool DOWN, class T>
+T shuffled(const T& value, unsigned step) {
+    const unsigned lane = fibers::lane();
+    const unsigned there = DOWN ? lane + step : lane - step;
     const T* const own = &value;
-    memcpy(&place, &own, sizeof own);
-    place = warp_operation(SHUFFLE, 0xffffffffu, source, place);
-    const T* other;
-    memcpy(&other, &place, sizeof other);
+    // Where there is no such lane, above the last one, the difference of one below zero too.
+    const T* const other = __shfl_sync(0xffffffffu, own, int(there < fibers::LANES ? there : lane));
     const T taken = *other;
     __syncwarp();
     return taken;
-}
-}  // namespace fibers
-
-template <class T>
-T shuffle_up(const T& value, unsigned step) {
-    const unsigned lane = fibers::lane();
-    return fibers::shuffle_struct(value, step > lane ? lane : lane - step);
-}
-
-template <class T>
-T shuffle_down(const T& value, unsigned step) {
-    const unsigned lane = fibers::lane();
-    return fibers::shuffle_struct(value, lane + step >= fibers::LANES ? lane : lane + step);
 }
 
 // Atomics: fibers are only switched where they wait.
