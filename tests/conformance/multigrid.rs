@@ -276,12 +276,12 @@ fn sweeps<S: Subject, M: Real>(
     seen.load::<f64>();
     let (fine, coarse) = seen.levels.split_at_mut(1);
     subject.restrict_residual(&mut fine[0], &mut coarse[0]).unwrap();
-    if in_turn && !subject.smooth_in_turn(&mut coarse[0], 3).unwrap() {
+    if !in_turn {
+        for order in [Order::Forward, Order::Reverse].repeat(3) {
+            subject.smooth(&mut coarse[0], order).unwrap();
+        }
+    } else if !subject.smooth_in_turn(&mut coarse[0], 3).unwrap() {
         return None;
-    }
-    for _ in 0..if in_turn { 0 } else { 3 } {
-        subject.smooth(&mut coarse[0], Order::Forward).unwrap();
-        subject.smooth(&mut coarse[0], Order::Reverse).unwrap();
     }
     seen.see("sweeps", 1);
     if seen.levels.len() > 2 {

@@ -121,7 +121,7 @@ shared_constants! {
     /// Most threads of the block that relaxes a small level.
     IN_TURN_THREADS: usize = 128;
     /// Lines of a block of the smoother times its warps, at most, where a line spans several warps.
-    LINE_MAPS: u32 = 64;
+    LINE_MAPS: usize = 64;
     /// Threads of its block.
     CHUNK_THREADS: u32 = BLOCK;
     /// Lanes that eliminate a row together.

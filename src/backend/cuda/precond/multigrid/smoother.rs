@@ -14,8 +14,8 @@ const FACTOR_THREADS: usize = 32;
 /// coarsest level of which has 480, takes .29 ms instead of .39, and one on 4097 × 1025, with 960, 2.26 ms
 /// instead of 2.07.
 const MOST_OF_ONE_BLOCK: usize = 512;
-/// Points of the largest level whose lines are solved by short chunks: longer ones leave most of a GPU idle, where
-/// a launch takes as long as a thread waits for the memory for each of its points.
+/// Points of the largest level whose lines are solved by short chunks. With longer ones most of a GPU is idle, and
+/// the threads that work wait for the memory point after point.
 const MOST_BY_SHORT_CHUNKS: usize = 1 << 18;
 /// Threads of the block that counts the lines which keep wall terms.
 const COUNT_THREADS: u32 = 256;
@@ -49,7 +49,12 @@ impl<M: Real> CudaLevel<M> {
     /// there are any. Those of transposed equations in the other order: the transpose of such a sweep.
     pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
-        let (eta, xi) = (self.eta_lines(), self.xi_lines());
+        let xi = self.lines(&XI, xi_team::<M>, mi);
+        let eta = if self.kind.has_sums() {
+            Lines { name: "relax_eta_transposed", team: eta_team::<M>(mj, line_chunk::<M>()) }
+        } else {
+            self.lines(&ETA, eta_team::<M>, mj)
+        };
         let colours = [first, 1 - first];
         let lines = |across: usize, colour: usize| (across + 1 - colour) / 2;
         let mut zero = self.contents.get() == Contents::Zero as u32;
@@ -75,42 +80,16 @@ impl<M: Real> CudaLevel<M> {
         Ok(())
     }
 
-    /// What solves the eta-lines.
-    fn eta_lines(&self) -> Lines {
-        let (kind, along) = (self.kind, self.size.mj);
-        let short = eta_team::<M>(along, SHORT_CHUNK);
-        let name = match self.copies {
-            _ if kind.has_sums() => "relax_eta_transposed",
-            1 if self.suits_short_chunks(&short, along) => {
-                let name = kind.pick("relax_eta_compact_short", "relax_eta_full_short");
-                return Lines { name, team: short };
-            }
-            1 => kind.pick("relax_eta_compact", "relax_eta_full"),
-            _ => "relax_eta_copies",
-        };
-        Lines { name, team: eta_team::<M>(along, line_chunk::<M>()) }
-    }
-
-    /// What solves the xi-lines.
-    fn xi_lines(&self) -> Lines {
-        let (kind, along) = (self.kind, self.size.mi);
-        let short = xi_team::<M>(along, SHORT_CHUNK);
-        let name = match self.copies {
-            1 if self.suits_short_chunks(&short, along) => {
-                let name = kind.pick("relax_xi_compact_short", "relax_xi_full_short");
-                return Lines { name, team: short };
-            }
-            1 => kind.pick("relax_xi_compact", "relax_xi_full"),
-            _ => "relax_xi_copies",
-        };
-        Lines { name, team: xi_team::<M>(along, line_chunk::<M>()) }
-    }
-
-    /// Whether the level has so few points that more threads with less to do each are faster, where these take
-    /// a line in one segment.
-    fn suits_short_chunks(&self, team: &Team, along: usize) -> bool {
-        let points = self.size.mi * self.size.mj;
-        points <= MOST_BY_SHORT_CHUNKS && team.chunks * SHORT_CHUNK >= along
+    /// What solves the lines of `along` points of a direction with these kernels and teams.
+    fn lines(&self, kernels: &Kernels, team: impl Fn(usize, usize) -> Team, along: usize) -> Lines {
+        let few = self.size.mi * self.size.mj <= MOST_BY_SHORT_CHUNKS;
+        let short = team(along, SHORT_CHUNK);
+        let of_storage = |[compact, full]: [&'static str; 2]| self.kind.pick(compact, full);
+        if self.copies == 1 && few && short.chunks * SHORT_CHUNK >= along {
+            return Lines { name: of_storage(kernels.short), team: short };
+        }
+        let name = if self.copies == 1 { of_storage(kernels.long) } else { kernels.copies };
+        Lines { name, team: team(along, line_chunk::<M>()) }
     }
 
     /// What u holds after a sweep that began with the lines of `first`.
@@ -138,7 +117,7 @@ impl<M: Real> CudaLevel<M> {
         let threads = threads.clamp(WARP, IN_TURN_THREADS);
         // A line takes one segment where the block has as many threads.
         let lines = |along: usize| 1 << (threads / along.div_ceil(SHORT_CHUNK)).max(1).ilog2();
-        let eta = lines(mj).min(LINE_MAPS as usize * WARP / threads).min(WARP);
+        let eta = lines(mj).min(LINE_MAPS * WARP / threads).min(WARP);
         let xi = if self.kind.has_xi() { lines(mi).min(WARP) } else { 0 };
         let zero = self.contents.get() == Contents::Zero as u32;
         let mut arguments = arguments![self.layout(), sweeps as u32, eta as u32, xi as u32];
@@ -171,6 +150,26 @@ impl<M: Real> CudaLevel<M> {
         backend.launch::<M>(Source::Lines, name, shape, &arguments)
     }
 }
+
+/// Kernels for the lines of a direction: by short chunks where a level has few points and these take a line in one
+/// segment, for compact and full storage; by longer ones; and with several right sides.
+struct Kernels {
+    short: [&'static str; 2],
+    long: [&'static str; 2],
+    copies: &'static str,
+}
+
+const ETA: Kernels = Kernels {
+    short: ["relax_eta_compact_short", "relax_eta_full_short"],
+    long: ["relax_eta_compact", "relax_eta_full"],
+    copies: "relax_eta_copies",
+};
+
+const XI: Kernels = Kernels {
+    short: ["relax_xi_compact_short", "relax_xi_full_short"],
+    long: ["relax_xi_compact", "relax_xi_full"],
+    copies: "relax_xi_copies",
+};
 
 /// What solves the lines of a direction.
 struct Lines {
