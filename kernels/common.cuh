@@ -107,6 +107,18 @@ __device__ inline Pair pair(real x, real y) {
     return p;
 }
 
+#ifdef FIBERS
+static inline Pair load_once(const Pair* at) { return *at; }
+#else
+__device__ inline Pair pair(float2 v) { return pair(v.x, v.y); }
+__device__ inline Pair pair(double2 v) { return pair(v.x, v.y); }
+__device__ inline const float2* raw(const Two<float>* at) { return reinterpret_cast<const float2*>(at); }
+__device__ inline const double2* raw(const Two<double>* at) { return reinterpret_cast<const double2*>(at); }
+
+// A value that is not read again soon: in the second-level cache it makes way for others first.
+__device__ inline Pair load_once(const Pair* at) { return pair(__ldcs(raw(at))); }
+#endif
+
 // T itself, where an argument shall be converted to it and not decide what it is.
 template <class T>
 struct Exactly {
@@ -200,7 +212,8 @@ __device__ double block_reduce(uint32 k, double value, double* shared) {
     return value;
 }
 
-// result[k] <- values[k] combined over all threads of a one-dimensional grid, k < count <= N.
+// result[k] <- values[k] combined over all threads of a one-dimensional grid, k < count <= N; result may be shared
+// memory.
 //
 // Every block leaves its part in `partials[k][block]`; the block that finishes last, known from a
 // ticket that starts and ends at zero, combines the parts: the result depends on the shape of

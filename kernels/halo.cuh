@@ -54,7 +54,7 @@ struct HaloExchange {
         return access.halo_area(of) +
                POINT_WORDS * ((side * BUFFERS + number % BUFFERS) * uint64(COLUMN_POINTS) + j);
     }
-    // Number of the last exchange of a point.
+    // Number of the last exchange of a point, counted by who sends it.
     __device__ uint32* count(uint32 side, uint32 j) const {
         uint64* after = access.halo_area(access.rank) + 2 * BUFFERS * POINT_WORDS * uint64(COLUMN_POINTS);
         return reinterpret_cast<uint32*>(after) + side * COLUMN_POINTS + j;
@@ -64,19 +64,20 @@ struct HaloExchange {
         sent[side * uint64(mj) + j] = value;
         if (!access.windows) return;
         const uint32 number = *count(side, j) + 1;
+        *count(side, j) = number;
         const uint64 header = uint64(number) << 32, x = bits_of(value.x), y = bits_of(value.y);
         uint64* to = words(neighbour(side), 1 - side, number, j);
         store_words(to, header | uint32(x), header | uint32(y));
         if (sizeof(real) == 8) store_words(to + 2, header | (x >> 32), header | (y >> 32));
     }
+    // The point that arrives, once this rank has sent its own, in this launch by the same thread or in an earlier one.
     __device__ Pair receive(uint32 side, uint32 j) const {
         if (!access.windows) return received[side * uint64(mj) + j];
-        const uint32 number = *count(side, j) + 1;
+        const uint32 number = *count(side, j);
         const uint64* from = words(access.rank, side, number, j);
         uint64 x = 0, y = 0, upper_x = 0, upper_y = 0;
         read(side, from, number, x, y);
         if (sizeof(real) == 8) read(side, from + 2, number, upper_x, upper_y);
-        *count(side, j) = number;
         Pair value;
         set_bits(value.x, upper_x << 32 | uint32(x));
         set_bits(value.y, upper_y << 32 | uint32(y));

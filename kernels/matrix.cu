@@ -2,80 +2,7 @@
 // own index (Liu, Zhong and Chen 2011). Two rows, x and y, belong to a point of the grid; the stride is
 // that of `slot_stride`, and the number of rows where the columns are explicit.
 #include "common.cuh"
-
-// Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own
-// variable first; at the edges the slots move up.
-struct Stencil {
-    uint32 mi, mj;
-    uint32 edges;
-
-    // Whether there is a neighbour, and whether it is one of these points.
-    __device__ bool west(uint32 i) const { return i > 0 || (edges & EDGE_WEST); }
-    __device__ bool east(uint32 i) const { return i + 1 < mi || (edges & EDGE_EAST); }
-    __device__ bool own_west(uint32 i) const { return i > 0 || (edges & EDGE_PERIODIC); }
-    __device__ bool own_east(uint32 i) const { return i + 1 < mi || (edges & EDGE_PERIODIC); }
-    __device__ uint64 west_of(uint32 i, uint32 j) const {
-        return uint64(j) * mi + (i > 0 ? i - 1 : mi - 1);
-    }
-    __device__ uint64 east_of(uint32 i, uint32 j) const {
-        return uint64(j) * mi + (i + 1 < mi ? i + 1 : 0);
-    }
-};
-
-// Values at the two rows of a point, slot after slot.
-struct Slots {
-    const real* values;
-    uint64 stride;
-
-    __device__ void pass(uint32 slots) { values += slots * stride; }
-    __device__ Pair next() {
-        const Pair v = *reinterpret_cast<const Pair*>(values);
-        values += stride;
-        return v;
-    }
-};
-
-// x at a point; the leading `skip` unknowns count as zero.
-__device__ inline Pair point_of(const real* x, uint64 k, uint64 skip) {
-    return 2 * k < skip ? pair(0, 0) : reinterpret_cast<const Pair*>(x)[k];
-}
-
-__device__ inline void add_own(Pair& sum, Slots& a, Pair u) {
-    const Pair v = a.next();
-    sum = pair(sum.x + v.x * u.x, sum.y + v.y * u.y);
-}
-
-__device__ inline void add_both(Pair& sum, Slots& a, Pair u) {
-    add_own(sum, a, u);
-    add_own(sum, a, pair(u.y, u.x));
-}
-
-// sum + row k of A times the vector whose value at a point is x(point), for a matrix with the
-// nine-point pattern; the columns follow from the stencil and are not read. Neighbours of another
-// piece of the grid are left to `add_halo`.
-template <class Vector>
-__device__ inline Pair nine_points(const Stencil& at, const real* values, uint64 k, Pair sum,
-                                   const Vector& x) {
-    const uint32 j = uint32(k / at.mi), i = uint32(k - uint64(j) * at.mi);
-    const bool west = at.west(i), east = at.east(i);
-    auto x_west = [&](uint32 row) { return at.own_west(i) ? x(at.west_of(i, row)) : pair(0, 0); };
-    auto x_east = [&](uint32 row) { return at.own_east(i) ? x(at.east_of(i, row)) : pair(0, 0); };
-    Slots a = {values + 2 * k, slot_stride(uint64(at.mi) * at.mj)};
-    if (j > 0) {
-        if (west) add_own(sum, a, x_west(j - 1));
-        add_both(sum, a, x(k - at.mi));
-        if (east) add_own(sum, a, x_east(j - 1));
-    }
-    if (west) add_both(sum, a, x_west(j));
-    add_own(sum, a, x(k));
-    if (east) add_both(sum, a, x_east(j));
-    if (j + 1 < at.mj) {
-        if (west) add_own(sum, a, x_west(j + 1));
-        add_both(sum, a, x(k + at.mi));
-        if (east) add_own(sum, a, x_east(j + 1));
-    }
-    return sum;
-}
+#include "stencil.cuh"
 
 // y <- A x, or y + A x. One thread a point.
 KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* x,
@@ -85,23 +12,9 @@ KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* valu
     if (k >= uint64(mi) * mj) return;
     Pair* result = reinterpret_cast<Pair*>(y) + k;
     const Pair start = add ? *result : pair(0, 0);
-    *result = nine_points(at, values, k, start, [=](uint64 point) { return point_of(x, point, skip); });
-}
-
-// z <- d o r, entry by entry, and y <- A z. Every thread scales what it reads of r anew and so waits
-// for none of z.
-KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* d,
-       const real* r, real* z, real* y) {
-    const Stencil at = {mi, mj, edges};
-    const uint64 k = thread_index();
-    if (k >= uint64(mi) * mj) return;
-    auto scaled = [=](uint64 point) {
-        const Pair s = reinterpret_cast<const Pair*>(d)[point];
-        const Pair u = reinterpret_cast<const Pair*>(r)[point];
-        return pair(s.x * u.x, s.y * u.y);
-    };
-    reinterpret_cast<Pair*>(z)[k] = scaled(k);
-    reinterpret_cast<Pair*>(y)[k] = nine_points(at, values, k, pair(0, 0), scaled);
+    // A device has fewer than 2^32 points; a division of 64 bits takes five times as long.
+    const uint32 j = uint32(k) / mi, i = uint32(k) - j * mi;
+    *result = nine_points(at, values, i, j, start, [=](uint64 point) { return point_of(x, point, skip); });
 }
 
 // y <- y + A halo: what the column before the first and the one after the last give to a product;
@@ -113,31 +26,12 @@ KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, const r
     if (k >= 2 * uint64(mj)) return;
     const bool last = k >= mj;
     if (!(edges & (last ? EDGE_EAST : EDGE_WEST))) return;
-    const uint32 j = uint32(k - last * mj), i = last ? mi - 1 : 0;
-    const bool west = at.west(i), east = at.east(i);
-    const uint64 point = uint64(j) * mi + i;
-    Slots a = {values + 2 * point, slot_stride(uint64(mi) * mj)};
-    Pair* result = reinterpret_cast<Pair*>(y) + point;
-    Pair sum = *result;
+    const uint32 j = uint32(k - last * mj);
+    Pair* result = reinterpret_cast<Pair*>(y) + uint64(j) * mi + (last ? mi - 1 : 0);
     const Pair* beyond = reinterpret_cast<const Pair*>(halo) + last * uint64(mj);
-    // The neighbours of a row below or above the point's own.
-    auto add_corners = [&](uint32 row) {
-        const Pair u = skip > 0 && row == 0 ? pair(0, 0) : beyond[row];
-        if (west && last) a.pass(1);
-        if (west && !last) add_own(sum, a, u);
-        a.pass(2);
-        if (east && last) add_own(sum, a, u);
-        if (east && !last) a.pass(1);
-    };
-    if (j > 0) add_corners(j - 1);
-    const Pair u = skip > 0 && j == 0 ? pair(0, 0) : beyond[j];
-    if (west && last) a.pass(2);
-    if (west && !last) add_both(sum, a, u);
-    a.pass(1);
-    if (last) add_both(sum, a, u);
-    if (!last && east) a.pass(2);
-    if (j + 1 < mj) add_corners(j + 1);
-    *result = sum;
+    *result = add_beyond(at, values, j, last, *result, [=](uint32 row) {
+        return skip > 0 && row == 0 ? pair(0, 0) : beyond[row];
+    });
 }
 
 // to <- what the points of the first column couple with beyond it, SW, W, W' and NW, then so of the last

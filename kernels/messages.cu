@@ -144,5 +144,5 @@ KERNEL(exchange_messages, PeerAccess access, uint32* ticket, MessageOperations o
 // to <- the `count` <= GATHERED_VALUES values of every rank, one rank after the other. One block of 256
 // threads.
 KERNEL(gather_words, PeerAccess access, uint32 count, const uint64* from, uint64* to) {
-    all_gather_words(access, count, from, to);
+    all_gather_words(access, next_gather(access), count, from, to);
 }

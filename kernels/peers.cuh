@@ -97,15 +97,18 @@ __device__ inline uint32 poll_word(const uint64* at, uint32 from, uint32 number,
 __device__ inline uint64 word_of(double value) { return uint64(__double_as_longlong(value)); }
 __device__ inline uint64 word_of(uint64 value) { return value; }
 
+// The number of the next all-gather; 0 where there is none.
+__device__ inline uint32 next_gather(const PeerAccess& access) {
+    return access.windows ? uint32(*access.gathers()) + 1 : 0;
+}
+
 // all[r * count + k] <- own[k] of rank r, for k < count <= GATHERED_VALUES and all ranks r. By one
-// block of GATHER_THREADS threads, which are at least GATHERED_WORDS per rank.
+// block of GATHER_THREADS threads, which are at least GATHERED_WORDS per rank; `number` is that of the next all-gather.
 template <class T>
-__device__ inline void all_gather_words(const PeerAccess& access, uint32 count, const T* own,
+__device__ inline void all_gather_words(const PeerAccess& access, uint32 number, uint32 count, const T* own,
                                         uint64* all) {
     __shared__ uint32 halves[GATHER_THREADS];
     const uint32 words = 2 * count, t = threadIdx.x, rank = t / words, word = t % words;
-    uint64* gathers = access.gathers();
-    const uint32 number = uint32(*gathers) + 1;
     __syncthreads();
     if (rank < access.ranks) {
         const uint64 bits = word_of(own[word / 2]);
@@ -118,15 +121,15 @@ __device__ inline void all_gather_words(const PeerAccess& access, uint32 count, 
                               access.abort_flag);
     __syncthreads();
     if (t < count * access.ranks) all[t] = uint64(halves[2 * t + 1]) << 32 | halves[2 * t];
-    if (t == 0) *gathers = number;
+    if (t == 0) *access.gathers() = number;
     __syncthreads();
 }
 
 // sums[0..count] <- their sums over all ranks, in the order of the ranks, by such a block.
-__device__ inline void all_reduce(const PeerAccess& access, uint32 count, double* sums) {
+__device__ inline void all_reduce(const PeerAccess& access, uint32 number, uint32 count, double* sums) {
     __shared__ uint64 all[GATHER_THREADS / 2];
     if (!access.windows) return;
-    all_gather_words(access, count, sums, all);
+    all_gather_words(access, number, count, sums, all);
     if (threadIdx.x < count) {
         double sum = 0.0;
         for (uint32 r = 0; r < access.ranks; ++r) {

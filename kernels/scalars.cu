@@ -1,7 +1,8 @@
 // Sums with coefficients that stay on the device, and inner products that end there.
 #include "common.cuh"
 #include "peers.cuh"
-
+#include "halo.cuh"
+#include "stencil.cuh"
 
 // factor * slot * slot / (slot * slot), the four slots packed into bytes, the first lowest.
 __device__ inline double coefficient(const double* slots, const ScalarFactor& of) {
@@ -11,19 +12,51 @@ __device__ inline double coefficient(const double* slots, const ScalarFactor& of
     return of.factor * over / under;
 }
 
+// d o u at a point.
+__device__ inline Pair scaled(const ScaledMatrix& of, Pair u, uint64 point) {
+    const Pair s = reinterpret_cast<const Pair*>(of.d)[point];
+    return pair(s.x * u.x, s.y * u.y);
+}
+
 // y <- beta y + sum of alpha_k x_k over `terms` <= 2 terms with coefficients of slots; nothing if
 // the slots are halted.
 KERNEL(lincomb_by, uint64 n, const double* slots, real* y, ScalarFactor beta, uint32 terms,
        ScalarFactor alpha0, const real* x0, ScalarFactor alpha1, const real* x1) {
-    if (slots[HALTED] != 0.0) return;
+    const double halted = slots[HALTED];
     const real b = real(coefficient(slots, beta));
     const real a0 = terms > 0 ? real(coefficient(slots, alpha0)) : real(0);
     const real a1 = terms > 1 ? real(coefficient(slots, alpha1)) : real(0);
+    if (halted != 0.0) return;
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         real sum = 0;
         if (terms > 0) sum += a0 * x0[k];
         if (terms > 1) sum += a1 * x1[k];
         y[k] = b == real(0) ? sum : b * y[k] + sum;
+    }
+}
+
+// The same by the points of a grid, whose outer columns of d o y are sent to the neighbours: the product by
+// `scale_multiply_and_sum` receives theirs.
+KERNEL(lincomb_and_send, ScaledMatrix of, const double* slots, real* y, ScalarFactor beta, uint32 terms,
+       ScalarFactor alpha0, const real* x0, ScalarFactor alpha1, const real* x1) {
+    const double halted = slots[HALTED];
+    const real b = real(coefficient(slots, beta));
+    const real a0 = terms > 0 ? real(coefficient(slots, alpha0)) : real(0);
+    const real a1 = terms > 1 ? real(coefficient(slots, alpha1)) : real(0);
+    if (halted != 0.0) return;
+    const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
+    Pair* const result = reinterpret_cast<Pair*>(y);
+    const uint64 points = uint64(of.mi) * of.mj;
+    for (uint64 k = thread_index(); k < points; k += thread_count()) {
+        Pair next = pair(0, 0);
+        if (terms > 0) next = next + a0 * reinterpret_cast<const Pair*>(x0)[k];
+        if (terms > 1) next = next + a1 * reinterpret_cast<const Pair*>(x1)[k];
+        if (b != real(0)) next = b * result[k] + next;
+        result[k] = next;
+        const uint32 j = uint32(k) / of.mi, i = uint32(k) - j * of.mi;
+        for (uint32 side = 0; side < 2; ++side)
+            if (i == (side ? of.mi - 1 : 0) && exchange.sends(side))
+                exchange.send(side, j, scaled(of, next, k));
     }
 }
 
@@ -49,18 +82,19 @@ __device__ inline bool holds(const double* slots, const HaltCondition& condition
     return kind == 2 && !(value * value > condition.factor * a * b);
 }
 
-// What follows when results stand in slots, by one thread: the first is logged if `log`; then the
-// first of two conditions that holds halts the slots with its flag.
-__device__ inline void end(const ScalarReduction& into) {
+// slots[first..] <- `count` results, and what follows, by one thread; `known` are the slots with the results. The
+// first is logged if `log`; then the first of two conditions that holds halts the slots with its flag.
+__device__ inline void end(const ScalarReduction& into, uint32 count, const double* known) {
     double* const slots = into.slots;
+    for (uint32 k = 0; k < count; ++k) slots[into.first + k] = known[into.first + k];
     if (into.log) {
-        const uint32 logged = uint32(slots[LOGGED]);
-        slots[SLOTS + logged % LOG] = slots[into.first];
-        slots[LOGGED] += 1.0;
+        const uint32 logged = uint32(known[LOGGED]);
+        slots[SLOTS + logged % LOG] = known[into.first];
+        slots[LOGGED] = known[LOGGED] + 1.0;
     }
-        for (uint32 k = 0; k < 2; ++k) {
+    for (uint32 k = 0; k < 2; ++k) {
         const HaltCondition& condition = into.conditions[k];
-        if (!holds(slots, condition)) continue;
+        if (!holds(known, condition)) continue;
         slots[HALTED] = double((condition.packed >> 32) & 255);
         return;
     }
@@ -70,11 +104,14 @@ __device__ inline void end(const ScalarReduction& into) {
 template <int N>
 __device__ inline void sum_into_slots(const double (&sums)[N], uint32 count,
                                       const ScalarReduction& into) {
-    double* const result = into.slots + into.first;
-    if (!grid_reduce<Sum>(sums, count, {into.partials, into.ticket, result})) return;
+    // What follows the sums is at hand when they are.
+    __shared__ double known[SLOTS];
+    if (threadIdx.x < SLOTS) known[threadIdx.x] = into.slots[threadIdx.x];
     const PeerAccess access = {into.access};
-    all_reduce(access, count, result);
-    if (threadIdx.x == 0) end(into);
+    const uint32 number = next_gather(access);
+    if (!grid_reduce<Sum>(sums, count, {into.partials, into.ticket, known + into.first})) return;
+    all_reduce(access, number, count, known + into.first);
+    if (threadIdx.x == 0) end(into, count, known);
 }
 
 // slots[first..] <- up to three inner products. Nothing if the slots are halted already.
@@ -91,15 +128,57 @@ KERNEL(dots_into, uint64 n, uint32 pairs, VectorPairs of, ScalarReduction into) 
     sum_into_slots(sums, pairs, into);
 }
 
+// z <- d o r, entry by entry, y <- A z, and slots[first..] <- none, two or three of (w, y), (y, y) and (r, r); nothing
+// if those slots are halted already. Every thread scales what it reads of r anew and so waits for none of z. Where
+// neighbours access each other's memory, what they have sent of their d o r is received here. The bound leaves a
+// thread 64 registers: four blocks of 256 have room on a multiprocessor, as many as are launched.
+BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* r, real* z, real* y, const real* w,
+       ScalarReduction into) {
+    const uint32 sums = of.sums;
+    if (sums && into.slots[HALTED] != 0.0) return;
+    const Stencil at = {of.mi, of.mj, of.edges};
+    const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
+    const Pair* const own = reinterpret_cast<const Pair*>(r);
+    const uint64 points = uint64(of.mi) * of.mj;
+    // The points of the outer columns come last and by different threads: those take several times as long, and
+    // a thread that strides by whole rows would have one of them in each.
+    const uint64 all = points + (exchange.access.windows ? 2 * of.mj : 0);
+    double products[3] = {0.0, 0.0, 0.0};
+    for (uint64 n = thread_index(); n < all; n += thread_count()) {
+        const bool last = n >= points + of.mj, outer = n >= points;
+        const uint32 j = outer ? uint32(n - points) - last * of.mj : uint32(n) / of.mi;
+        const uint32 i = outer ? last * (of.mi - 1) : uint32(n) - j * of.mi;
+        if (outer ? !exchange.receives(last)
+                  : (i == 0 && exchange.receives(0)) || (i + 1 == of.mi && exchange.receives(1)))
+            continue;
+        const uint64 k = uint64(j) * of.mi + i;
+        const Pair u = own[k];
+        reinterpret_cast<Pair*>(z)[k] = scaled(of, u, k);
+        Pair v = nine_points(at, of.values, i, j, pair(0, 0),
+                             [&](uint64 point) { return scaled(of, own[point], point); });
+        if (outer)
+            v = add_beyond(at, of.values, j, last, v,
+                           [&](uint32 row) { return exchange.receive(last, row); });
+        reinterpret_cast<Pair*>(y)[k] = v;
+        if (sums == 0) continue;
+        const Pair with = reinterpret_cast<const Pair*>(w)[k];
+        products[0] += double(with.x) * double(v.x) + double(with.y) * double(v.y);
+        products[1] += double(v.x) * double(v.x) + double(v.y) * double(v.y);
+        if (sums > 2) products[2] += double(u.x) * double(u.x) + double(u.y) * double(u.y);
+    }
+    if (sums) sum_into_slots(products, sums, into);
+}
+
 // x <- x + the sum of a_k h_k over `terms` <= 2 terms, r <- r + b v, slots[first..] <- (r, r) and (w, r), the
 // latter if there is a w. Nothing if the slots are halted already.
 KERNEL(advance, uint64 n, real* x, uint32 terms, StepTerms of, real* r, ScalarFactor b, const real* v,
        const real* w, ScalarReduction into) {
-    if (into.slots[HALTED] != 0.0) return;
+    const double halted = into.slots[HALTED];
     const real *h0 = of.h[0], *h1 = of.h[1];
     const real a0 = terms > 0 ? real(coefficient(into.slots, of.a[0])) : real(0);
     const real a1 = terms > 1 ? real(coefficient(into.slots, of.a[1])) : real(0);
     const real change = real(coefficient(into.slots, b));
+    if (halted != 0.0) return;
     double sums[2] = {0.0, 0.0};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         if (terms == 1) x[k] += a0 * h0[k];
@@ -117,10 +196,12 @@ KERNEL(advance, uint64 n, real* x, uint32 terms, StepTerms of, real* r, ScalarFa
 // places each; then what follows. Nothing if the slots are halted already. One thread.
 KERNEL(sum_slots, uint32 ranks, uint32 count, const double* parts, ScalarReduction into) {
     if (into.slots[HALTED] != 0.0) return;
+    double known[SLOTS];
+    for (uint32 k = 0; k < SLOTS; ++k) known[k] = into.slots[k];
     for (uint32 k = 0; k < count; ++k) {
         double sum = parts[k];
         for (uint32 rank = 1; rank < ranks; ++rank) sum += parts[RANK_VALUES * rank + k];
-        into.slots[into.first + k] = sum;
+        known[into.first + k] = sum;
     }
-        end(into);
+    end(into, count, known);
 }

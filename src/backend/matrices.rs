@@ -1,6 +1,6 @@
 //! Sparse matrices on a backend, and preconditioners as objects.
 
-use super::{Backend, DeviceError, Real, Result};
+use super::{Around, Backend, DeviceError, Real, Result};
 use crate::sparse::{Csr, EllPattern, Schedule};
 
 /// How the entries of a matrix are stored for products.
@@ -67,21 +67,30 @@ pub trait Preconditioner<B: Backend, T: Real, A>: Send {
     /// z ← M⁻¹ r, with the `a` of the last update.
     fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()>;
 
-    /// z ← M⁻¹ r and y ← A z; a preconditioner that costs little compared with the product may do both in
-    /// one pass.
+    /// z ← M⁻¹ r and y ← A z, and what is asked for before and after; a preconditioner that costs little
+    /// compared with the product may do several of these in one pass.
     fn apply_and_multiply(
         &mut self,
         backend: &B,
         a: &A,
-        r: &B::Vector<T>,
+        r: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
+        around: Option<Around<'_, B, T>>,
     ) -> Result<()>
     where
         A: LinearOperator<B, T>,
     {
+        around.iter().try_for_each(|around| around.update(backend, r, y))?;
         self.apply(backend, a, r, z)?;
-        a.apply(backend, z, y)
+        a.apply(backend, z, y)?;
+        around.map_or(Ok(()), |around| around.sum(backend, r, y))
+    }
+
+    /// Whether [`Self::apply_and_multiply`] costs next to nothing where the scalars of what is asked for around it
+    /// are halted.
+    fn is_idle_when_halted(&self, _: &B, _: &A) -> bool {
+        false
     }
 
     /// Largest residual factor an iteration of the Krylov method that is taken for contraction;

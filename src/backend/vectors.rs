@@ -67,6 +67,63 @@ pub struct Advance<'a, V> {
     pub with: Option<&'a V>,
 }
 
+/// What a Krylov method does before and after a product y ← A z with z ← M⁻¹ r, of one call so that a device
+/// may do it in few passes. Where the scalars are halted nothing of it is done, and r, z and y need not be
+/// those of the product.
+pub struct Around<'a, B: Backend, T: Real> {
+    /// The slots of coefficients and inner products.
+    pub scalars: &'a mut B::Vector<f64>,
+    /// Before the product.
+    pub update: Option<Update<'a, B::Vector<T>>>,
+    /// Slot of the first inner product after it: of (w, y), (y, y) and, if it is asked for, (r, r).
+    pub first: Slot,
+    /// w; r itself if there is none.
+    pub with: Option<&'a B::Vector<T>>,
+    /// Whether (r, r) is asked for.
+    pub square: bool,
+    /// What follows.
+    pub ending: Ending<'a>,
+}
+
+/// r ← β r + α x + γ y, with the y from before the product.
+#[derive(Debug)]
+pub struct Update<'a, V> {
+    /// β.
+    pub beta: Coefficient,
+    /// α and x.
+    pub term: (Coefficient, &'a V),
+    /// γ; none for 0, where y is not read.
+    pub former: Option<Coefficient>,
+}
+
+impl<B: Backend, T: Real> Around<'_, B, T> {
+    /// What comes before the product.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn update(&self, backend: &B, r: &mut B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
+        let Some(Update { beta, term, former }) = &self.update else { return Ok(()) };
+        let scalars = Some(&*self.scalars);
+        match former {
+            Some(gamma) => backend.lincomb(scalars, r, *beta, &[*term, (*gamma, y)]),
+            None => backend.lincomb(scalars, r, *beta, &[*term]),
+        }
+    }
+
+    /// The inner products after the product, and what follows.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn sum(self, backend: &B, r: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
+        let Self { scalars, first, ending, .. } = self;
+        let pairs = [(self.with.unwrap_or(r), y), (y, y)];
+        if self.square {
+            return backend.dots(scalars, first, [pairs[0], pairs[1], (r, r)], ending);
+        }
+        backend.dots(scalars, first, pairs, ending)
+    }
+}
+
 /// What a vector w was made of, before and after its part in the space of a basis V was taken away.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Projection {

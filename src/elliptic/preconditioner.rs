@@ -1,7 +1,7 @@
 //! Preconditioner of the grid Jacobian from one of its field part.
 
 use super::GridJacobian;
-use crate::backend::{EllipticBackend, LevelSize, MultigridBackend, Real, Result};
+use crate::backend::{Around, EllipticBackend, LevelSize, MultigridBackend, Real, Result};
 use crate::solver::linear::Precision;
 use crate::solver::precond::{Form, Forms, Kind, Multigrid, MultigridSettings};
 use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError, present};
@@ -124,16 +124,23 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         &mut self,
         backend: &B,
         a: &GridJacobian<B, T>,
-        r: &B::Vector<T>,
+        r: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
+        around: Option<Around<'_, B, T>>,
     ) -> Result<()> {
         // With wall columns the operator is more than its field part.
         if a.wall.is_none() {
-            return self.field.apply_and_multiply(backend, &a.field, r, z, y);
+            return self.field.apply_and_multiply(backend, &a.field, r, z, y, around);
         }
+        around.iter().try_for_each(|around| around.update(backend, r, y))?;
         self.apply(backend, a, r, z)?;
-        a.apply(backend, z, y)
+        a.apply(backend, z, y)?;
+        around.map_or(Ok(()), |around| around.sum(backend, r, y))
+    }
+
+    fn is_idle_when_halted(&self, backend: &B, a: &GridJacobian<B, T>) -> bool {
+        a.wall.is_none() && self.field.is_idle_when_halted(backend, &a.field)
     }
 }
 

@@ -2,9 +2,12 @@
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{
-    Algebraic, PreconditionerFailure, Product, Real, SolverError, SparseBackend, SparseMatrix,
+    Algebraic, Around, PreconditionerFailure, Product, Real, SolverError, SparseBackend,
+    SparseMatrix, scalars,
 };
 use gridgen::sparse::EllPattern;
+
+use support::around::Asked;
 
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
@@ -145,42 +148,62 @@ fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
     }
 }
 
-/// z ← diag(A)⁻¹ r and y ← A z in one call, and the row that the update stopped at.
+/// z ← diag(A)⁻¹ r and y ← A z, and what is asked for before and after.
 fn scaled_product<B: SparseBackend, T: Real>(
     backend: &B,
     a: &B::Matrix<T>,
-    r: &B::Vector<T>,
-    [z, y]: [&mut B::Vector<T>; 2],
-) -> Option<usize> {
+    [r, z, y]: [&mut B::Vector<T>; 3],
+    around: Option<Around<'_, B, T>>,
+) {
     let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
-    let row = bad_row(jacobi.update(backend, a));
-    jacobi.apply_and_multiply(backend, a, r, z, y).unwrap();
-    row
+    jacobi.update(backend, a).unwrap();
+    jacobi.apply_and_multiply(backend, a, r, z, y, around).unwrap();
 }
 
 pub fn a_scaled_vector_is_multiplied<S: Subject>(subject: &S) {
-    fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern) {
+    fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, asked: Asked) {
         let n = pattern.rows();
-        let (values, r) = (random_values::<T>(1, pattern), random::<T>(3, n));
-        let (mut scaled, mut expected) = (vec![T::zero(); n], vec![T::zero(); n]);
+        let values = random_values::<T>(1, pattern);
+        let [r, y, x, w] = [3, 4, 5, 6].map(|seed| random::<T>(seed, n));
         let a = EllMatrix::from_values(pattern.clone(), values.clone());
-        scaled_product(&CpuBackend, &a, &r, [&mut scaled, &mut expected]);
-        let (mut z, mut y) = (to_device(subject, &r), to_device(subject, &r));
+        let (mut own_r, mut own_z, mut own_y) = (r.clone(), vec![T::zero(); n], y.clone());
+        let mut scalars = scalars::allocate(&CpuBackend).unwrap();
+        let around = asked.around(&CpuBackend, &mut scalars, [&x, &w]);
+        scaled_product(&CpuBackend, &a, [&mut own_r, &mut own_z, &mut own_y], around);
+        let before = r.clone();
+        let [mut r, mut z, mut y, x, device_w] =
+            [&r, &w, &y, &x, &w].map(|v| to_device(subject, v));
+        let mut scalars = scalars::allocate(subject).unwrap();
 
         let a = subject.matrix_from(pattern, &values);
-        scaled_product(subject, &a, &to_device(subject, &r), [&mut z, &mut y]);
+        let around = asked.around(subject, &mut scalars, [&x, &device_w]);
+        scaled_product(subject, &a, [&mut r, &mut z, &mut y], around);
 
-        let what = format!("{:?}", pattern.structure());
-        assert_close(&to_host(subject, &z, n), &scaled, 4.0, &what);
-        assert_close(&to_host(subject, &y, n), &expected, 40.0, &what);
+        let what = format!("{:?}, {asked:?}", pattern.structure());
+        let [r, z, y] = [&r, &z, &y].map(|v| to_host(subject, v, n));
+        let found = Asked::found(subject, &scalars);
+        if asked == Asked::Halted {
+            assert_eq!(r, before, "{what}");
+            assert!(found.iter().all(|sum| *sum == 0.0), "{what}: {found:?}");
+            return;
+        }
+        assert_close(&r, &own_r, 4.0, &what);
+        assert_close(&z, &own_z, 8.0, &what);
+        assert_close(&y, &own_y, 80.0, &what);
+        for (found, expected) in found.into_iter().zip(asked.sums(&r, &y, &w)) {
+            let bound = 1e-13 * asked.sums(&y, &y, &y)[1].max(r.len() as f64);
+            assert!((found - expected).abs() <= bound, "{what}: {found:e} for {expected:e}");
+        }
     }
-    for pattern in nine_point_patterns() {
-        check::<S, f64>(subject, &pattern);
-        check::<S, f32>(subject, &pattern);
+    for asked in Asked::ALL {
+        for pattern in nine_point_patterns() {
+            check::<S, f64>(subject, &pattern, asked);
+            check::<S, f32>(subject, &pattern, asked);
+        }
+        // Every row has a diagonal.
+        let general = EllPattern::new(33, 3, |row| [row, (row + 7) % 33, (row + 20) % 33]);
+        check::<S, f64>(subject, &general, asked);
     }
-    // Every row has a diagonal.
-    let general = EllPattern::new(33, 3, |row| [row, (row + 7) % 33, (row + 20) % 33]);
-    check::<S, f64>(subject, &general);
 }
 
 pub fn diagonals_are_inverted<S: Subject>(subject: &S) {

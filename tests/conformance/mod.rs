@@ -6,6 +6,7 @@ pub mod equations;
 pub mod factors;
 pub mod general;
 pub mod grids;
+pub mod krylov;
 pub mod march;
 pub mod matrices;
 pub mod movements;
@@ -133,6 +134,10 @@ macro_rules! conformance {
             a_scaled_vector_is_multiplied
             diagonals_are_inverted
             a_zero_on_the_diagonal_names_its_row
+        );
+        conformance!(@module $backend, krylov,
+            iterations_are_observed_one_by_one_to_the_limit
+            iterations_after_the_target_change_nothing
         );
         conformance!(@module $backend, equations,
             the_residual_and_its_merit

@@ -2,6 +2,7 @@
 //! numbers; and devices on the CPU.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing step fails the test")]
 
+pub mod around;
 pub mod elements;
 pub mod fibers;
 pub mod gpus;

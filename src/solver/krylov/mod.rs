@@ -11,7 +11,7 @@ mod recursion;
 pub use {bicgstab::Bicgstab, cg::Cg, gmres::Gmres};
 
 use super::{LinearOperator, LinearStop, Preconditioner};
-use crate::backend::{Backend, Real, Result, scalars};
+use crate::backend::{Around, Backend, Real, Result, scalars};
 
 /// Choice of Krylov method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -78,13 +78,14 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
         Ok(square.sqrt())
     }
 
-    /// z ← M⁻¹ r and y ← A z.
+    /// z ← M⁻¹ r and y ← A z, and what is asked for before and after.
     fn precondition(
         &mut self,
-        r: &B::Vector<T>,
+        r: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
+        around: Option<Around<'_, B, T>>,
     ) -> Result<()> {
-        self.preconditioner.apply_and_multiply(self.backend, self.operator, r, z, y)
+        self.preconditioner.apply_and_multiply(self.backend, self.operator, r, z, y, around)
     }
 }

@@ -12,12 +12,17 @@ const STAGNATION: f64 = 0.5;
 /// How far the true residual may stand above a target that the recursive one met.
 const DRIFT: f64 = 1.01;
 
-/// Iterations of a run whose scalars are read one by one, before they are recorded and repeated.
+/// Iterations of a run whose scalars are read one by one, before they are recorded and repeated; none where
+/// iterations in vain cost next to nothing.
 const SINGLE: usize = 4;
 
 /// Most iterations that are enqueued beyond the last one read: the device need not wait until the host has
 /// read one while it does the next two, which are in vain at the end of a run.
 const MOST: usize = 3;
+
+/// Iterations of one recording where iterations in vain cost next to nothing, of which two may be under way: the
+/// device waits some microseconds between recordings, which for small systems are a third of an iteration.
+const SEVERAL: usize = 4;
 
 pub(super) const UNIT: Coefficient = Coefficient::number(1.0);
 
@@ -51,6 +56,11 @@ pub(super) trait Recursive<B: Backend, T: Real> {
         pace: Pace,
     ) -> Result<()>;
 
+    /// Whether iterations in vain cost next to nothing.
+    fn is_idle_when_halted<A: LinearOperator<B, T>>(_: &System<'_, B, T, A>) -> bool {
+        false
+    }
+
     /// What x still lacks when the run has ended.
     fn complete(&mut self, _: &B, _slots: &[f64], _x: &mut B::Vector<T>) -> Result<()> {
         Ok(())
@@ -70,6 +80,7 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
 ) -> Result<KrylovReport> {
     let mut iterations = 0.0;
     let mut before = f64::INFINITY;
+    let mut recordings = <[B::Recording; 2]>::default();
     loop {
         let (r, scalars) = method.residual();
         let residual = system.residual(x, r, scalars)?;
@@ -88,7 +99,8 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
             return Ok(report(LinearStop::Stagnation));
         }
         before = residual;
-        if let Run::Ended(stop) = run(method, system, target, x, &mut iterations, residual)? {
+        let kept = (&mut iterations, &mut recordings);
+        if let Run::Ended(stop) = run(method, system, target, x, kept, residual)? {
             let (r, scalars) = method.residual();
             let residual = system.residual(x, r, scalars)?;
             return Ok(KrylovReport { stop, iterations, residual });
@@ -99,33 +111,41 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
 /// Iterates from the residual b − A x of norm `start` until the recursive one meets the target.
 ///
 /// All scalars stay with the vectors; the host waits for those of each of the first iterations, and
-/// asks for more of the later ones than it has seen.
+/// asks for more of the later ones than it has seen. The recordings are of one iteration and of several.
 fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
     method: &mut M,
     system: &mut System<'_, B, T, A>,
     target: Target,
     x: &mut B::Vector<T>,
-    iterations: &mut f64,
+    (iterations, [one, several]): (&mut f64, &mut [B::Recording; 2]),
     start: f64,
 ) -> Result<Run> {
     let backend = system.backend;
     method.begin(backend, target, start)?;
     let mut slots = [0.0; SLOTS + LOG];
-    let (mut recording, mut read_backs) = (B::Recording::default(), VecDeque::new());
+    let (mut read_backs, mut under_way) = (VecDeque::new(), 0);
+    let idle = M::is_idle_when_halted(system);
+    let [single, most] = if idle { [0, 2 * SEVERAL] } else { [SINGLE, MOST] };
     let mut done = 0;
     while *iterations < target.max_iterations as f64 {
         let left = target.max_iterations - *iterations as usize;
-        if done < SINGLE {
+        if done < single {
             method.iterate(system, x, Pace::Watched)?;
             scalars::read(backend, method.residual().1, &mut slots)?;
         } else {
             // Ever more ahead, so that few iterations of a short run are in vain.
-            while read_backs.len() < (done / SINGLE).clamp(1, MOST.min(left)) {
-                backend.replay(&mut recording, || method.iterate(system, x, Pace::Ahead))?;
-                read_backs.push_back(backend.read_back(method.residual().1)?);
+            let ahead = if idle { most } else { (done / SINGLE).clamp(1, most) }.min(left);
+            while under_way < ahead {
+                let many = if idle && under_way + SEVERAL <= ahead { SEVERAL } else { 1 };
+                backend.replay(if many == 1 { one } else { several }, || {
+                    (0..many).try_for_each(|_| method.iterate(system, x, Pace::Ahead))
+                })?;
+                read_backs.push_back((backend.read_back(method.residual().1)?, many));
+                under_way += many;
             }
-            if let Some(read_back) = read_backs.pop_front() {
+            if let Some((read_back, many)) = read_backs.pop_front() {
                 backend.wait_for(read_back, &mut slots)?;
+                under_way -= many;
             }
         }
         // The iterations logged since the last look.

@@ -12,7 +12,7 @@ pub use multigrid::Multigrid;
 use super::linear::Precision;
 use super::{LinearOperator, Preconditioner, SolverError, present};
 use crate::backend::{
-    Algebraic, Backend, Incomplete, LevelSize, MultigridBackend, Real, Result, SparseMatrix,
+    Algebraic, Around, Backend, Incomplete, LevelSize, MultigridBackend, Real, Result, SparseMatrix,
 };
 use crate::sparse::Schedule;
 use std::collections::VecDeque;
@@ -80,11 +80,16 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for Fro
         &mut self,
         backend: &B,
         a: &A,
-        r: &B::Vector<T>,
+        r: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
+        around: Option<Around<'_, B, T>>,
     ) -> Result<()> {
-        self.analyse(backend, a)?.apply_and_multiply(backend, a, r, z, y)
+        self.analyse(backend, a)?.apply_and_multiply(backend, a, r, z, y, around)
+    }
+
+    fn is_idle_when_halted(&self, backend: &B, a: &A) -> bool {
+        self.made.as_ref().is_some_and(|made| made.is_idle_when_halted(backend, a))
     }
 }
 
@@ -164,14 +169,19 @@ impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Forms<B, T, A> {
         &mut self,
         backend: &B,
         a: &A,
-        r: &B::Vector<T>,
+        r: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
+        around: Option<Around<'_, B, T>>,
     ) -> Result<()>
     where
         A: LinearOperator<B, T>,
     {
-        self.0[0].preconditioner.apply_and_multiply(backend, a, r, z, y)
+        self.0[0].preconditioner.apply_and_multiply(backend, a, r, z, y, around)
+    }
+
+    fn is_idle_when_halted(&self, backend: &B, a: &A) -> bool {
+        self.0[0].preconditioner.is_idle_when_halted(backend, a)
     }
 
     fn bound(&self) -> Option<f64> {

@@ -26,16 +26,20 @@ const JACOBI: Case = Case {
     method: Method::Bicgstab,
 };
 
+/// BiCGStab with Jacobi takes ever other numbers of iterations where sums are rounded otherwise, in a Newton step
+/// more or less: 139 in 5, 169 in 6.
+const ROUNDING: f64 = 1.4;
+
 #[test]
 fn jacobi_with_a_held_seam() {
-    check(JACOBI, &[1, 2, 4], 1.2);
+    check(JACOBI, &[1, 2, 4], ROUNDING);
 }
 
 #[test]
 fn jacobi_around_a_periodic_seam() {
-    check(Case { periodic: true, ..JACOBI }, &[1, 3], 1.2);
+    check(Case { periodic: true, ..JACOBI }, &[1, 3], ROUNDING);
     // An odd number of columns.
-    check(Case { periodic: true, nodes: (50, 17), ..JACOBI }, &[1, 2], 1.2);
+    check(Case { periodic: true, nodes: (50, 17), ..JACOBI }, &[1, 2], ROUNDING);
 }
 
 #[test]

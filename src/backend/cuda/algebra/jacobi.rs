@@ -3,25 +3,47 @@
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
-use crate::backend::{LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError};
+use crate::backend::{
+    Around, LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError,
+};
 
 /// A matrix whose diagonal can be inverted.
 pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
     /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite, if any.
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>>;
 
-    /// z ← d ∘ r and y ← A z: in one pass where that saves time.
+    /// z ← d ∘ r and y ← A z, and what is asked for before and after: in few passes where that saves time.
     fn scale_and_multiply(
         &self,
         backend: &CudaBackend,
         d: &CudaVector<T>,
-        r: &CudaVector<T>,
-        z: &mut CudaVector<T>,
-        y: &mut CudaVector<T>,
+        r: &mut CudaVector<T>,
+        [z, y]: [&mut CudaVector<T>; 2],
+        around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        backend.scale(d, r, z)?;
-        self.apply(backend, z, y)
+        one_by_one(self, backend, d, r, [z, y], around)
     }
+
+    /// Whether `scale_and_multiply` does nothing where the scalars are halted and there is a sum before the
+    /// product.
+    fn halts_products(&self, _: &CudaBackend) -> bool {
+        false
+    }
+}
+
+/// z ← d ∘ r and y ← A z, and what is asked for before and after, in a pass each.
+pub(super) fn one_by_one<T: Real, A: LinearOperator<CudaBackend, T> + ?Sized>(
+    a: &A,
+    backend: &CudaBackend,
+    d: &CudaVector<T>,
+    r: &mut CudaVector<T>,
+    [z, y]: [&mut CudaVector<T>; 2],
+    around: Option<Around<'_, CudaBackend, T>>,
+) -> Result<()> {
+    around.iter().try_for_each(|around| around.update(backend, r, y))?;
+    backend.scale(d, r, z)?;
+    a.apply(backend, z, y)?;
+    around.map_or(Ok(()), |around| around.sum(backend, r, y))
 }
 
 /// z ← d ∘ r with d = diag(A)⁻¹.
@@ -53,11 +75,16 @@ impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CudaBackend, T, A> for Jacob
         &mut self,
         backend: &CudaBackend,
         a: &A,
-        r: &CudaVector<T>,
+        r: &mut CudaVector<T>,
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
+        around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        a.scale_and_multiply(backend, &self.inverse, r, z, y)
+        a.scale_and_multiply(backend, &self.inverse, r, [z, y], around)
+    }
+
+    fn is_idle_when_halted(&self, backend: &CudaBackend, a: &A) -> bool {
+        a.halts_products(backend)
     }
 }
 

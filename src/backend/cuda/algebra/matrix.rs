@@ -1,13 +1,15 @@
 //! ELL matrices of the CUDA backend.
 
-use super::jacobi::InverseDiagonal;
+use super::jacobi::{InverseDiagonal, one_by_one};
+use super::scaled::Scaled;
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{SLOT_UNIT, WALL_SUMS, WARP};
+use crate::backend::cuda::launch::shared::HaloColumns;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
-use crate::backend::{LinearOperator, Product, Real};
+use crate::backend::{Around, LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
 
 /// Values of a point's couplings with those beyond the end of its row: four pairs.
@@ -189,20 +191,30 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         &self,
         backend: &CudaBackend,
         d: &CudaVector<T>,
-        r: &CudaVector<T>,
-        z: &mut CudaVector<T>,
-        y: &mut CudaVector<T>,
+        r: &mut CudaVector<T>,
+        [z, y]: [&mut CudaVector<T>; 2],
+        around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
-            backend.scale(d, r, z)?;
-            return self.apply(backend, z, y);
+            return one_by_one(self, backend, d, r, [z, y], around);
         };
-        let mut arguments = backend.grid_arguments(mi, mj, periodic);
-        arguments.extend(arguments![&self.values, d, r, &*z, &*y]);
-        let shape = LaunchShape::threads(mi * mj);
+        let halo = self.halo.as_ref();
+        let scaled = Scaled { backend, size: [mi, mj], periodic, values: &self.values, d, halo };
+        if let Some(columns) = scaled.columns(around.as_ref()) {
+            return scaled.in_two_passes(columns, r, [z, y], around);
+        }
+        around.iter().try_for_each(|around| around.update(backend, r, y))?;
         self.start_halo(backend, Some(d), r)?;
-        backend.launch::<T>(Source::Matrix, "scale_and_multiply", shape, &arguments)?;
-        self.add_halo(backend, 0, y)
+        scaled.in_two_passes(HaloColumns::NONE, r, [z, y], None)?;
+        self.add_halo(backend, 0, y)?;
+        around.map_or(Ok(()), |around| around.sum(backend, r, y))
+    }
+
+    fn halts_products(&self, backend: &CudaBackend) -> bool {
+        let sends =
+            |ranks| self.halo.as_ref().is_some_and(|halo| halo.peer_columns(ranks).is_some());
+        let grid = matches!(self.pattern.structure(), Structure::NinePoint { .. });
+        grid && backend.ranks.as_ref().is_none_or(sends)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod jacobi;
 mod matrix;
+mod scaled;
 mod vector;
 
 pub use self::matrix::CudaMatrix;

@@ -132,7 +132,8 @@ impl Backend for CudaBackend {
         const { assert!(K >= 1 && K <= PAIRS) };
         let n = pairs[0].0.len();
         let arguments = arguments![n as u64, K as u32, vector_pairs(&pairs)];
-        self.reduce_into::<T>(("dots_into", n), arguments, scalars, (first, K), ending)
+        let kernel = ("dots_into", LaunchShape::reduction(n));
+        self.reduce_into::<T>(kernel, arguments, scalars, (first, K), ending)
     }
 
     fn advance<T: Real>(
@@ -152,7 +153,8 @@ impl Backend for CudaBackend {
             arguments![n as u64, &*step.x, terms.len() as u32, of, &*step.r, factor(b), v];
         arguments.push(step.with.map_or(Argument::from(0_u64), Argument::from));
         let count = if step.with.is_some() { 2 } else { 1 };
-        self.reduce_into::<T>(("advance", n), arguments, scalars, (first, count), ending)
+        let kernel = ("advance", LaunchShape::reduction(n));
+        self.reduce_into::<T>(kernel, arguments, scalars, (first, count), ending)
     }
 
     fn lincomb<T: Real, C: Into<Coefficient> + Copy>(
@@ -171,10 +173,8 @@ impl Backend for CudaBackend {
             let term = |k: usize| now.get(k).map_or(none, |&(alpha, x)| (alpha.into(), x));
             let (n, count) = (y.len() as u64, now.len() as u32);
             if let Some(scalars) = scalars {
-                let mut arguments = arguments![n, scalars, y, factor(beta), count];
-                for (alpha, x) in (0..BY_TERMS).map(term) {
-                    arguments.extend(arguments![factor(alpha), x]);
-                }
+                let now: Vec<_> = now.iter().map(|&(alpha, x)| (alpha.into(), x)).collect();
+                let arguments = arguments![n, lincomb_arguments(scalars, y, beta, &now)];
                 self.launch::<T>(Source::Scalars, "lincomb_by", shape, &arguments)?;
             } else {
                 let alpha = std::array::from_fn(|k| T::narrow(term(k).0.factor));
@@ -189,6 +189,22 @@ impl Backend for CudaBackend {
             }
         }
     }
+}
+
+/// The arguments of a sum y ← β y + Σ αₖ xₖ of `BY_TERMS` terms at most whose coefficients are quotients of
+/// slots.
+pub(super) fn lincomb_arguments<T: Real>(
+    scalars: &Buffer<f64>,
+    y: &CudaVector<T>,
+    beta: Coefficient,
+    terms: &[(Coefficient, &CudaVector<T>)],
+) -> Vec<Argument> {
+    let mut arguments = arguments![scalars, y, factor(beta), terms.len() as u32];
+    for k in 0..BY_TERMS {
+        let (alpha, x) = terms.get(k).copied().unwrap_or((Coefficient::number(0.0), y));
+        arguments.extend(arguments![factor(alpha), x]);
+    }
+    arguments
 }
 
 pub(crate) fn sum(_: usize, a: f64, b: f64) -> f64 {
@@ -214,11 +230,11 @@ fn vector_pairs<T: Real>(pairs: &[(&CudaVector<T>, &CudaVector<T>)]) -> VectorPa
 }
 
 impl CudaBackend {
-    /// Launches a kernel over `n` entries that reduces into `count` slots from `first` on, with the parts of
-    /// all ranks if there are several.
-    fn reduce_into<T: Real>(
+    /// Launches a kernel that reduces into `count` slots from `first` on, with the parts of all ranks if there
+    /// are several.
+    pub(super) fn reduce_into<T: Real>(
         &self,
-        (name, n): (&'static str, usize),
+        (name, shape): (&'static str, LaunchShape),
         mut arguments: Vec<Argument>,
         scalars: &Buffer<f64>,
         (first, count): (Slot, usize),
@@ -246,7 +262,7 @@ impl CudaBackend {
         };
         let own = if apart { Ending::default() } else { ending };
         arguments.push(shared(own, peer_access.flatten()).into());
-        self.launch::<T>(Source::Scalars, name, LaunchShape::reduction(n), &arguments)?;
+        self.launch::<T>(Source::Scalars, name, shape, &arguments)?;
         let (Some(ranks), true) = (&self.ranks, apart) else { return Ok(()) };
         let parts = ranks.gather(scalars, usize::from(first))?;
         let arguments = arguments![ranks.size as u32, count as u32, parts, shared(ending, None)];

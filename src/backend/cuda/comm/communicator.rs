@@ -247,6 +247,14 @@ impl<T: bytemuck::Pod> Halo<T> {
         (columns, access.is_some())
     }
 
+    /// The last argument of launches of which one sends columns and a later one receives them, without any
+    /// launch between them that exchanges others: where kernels access the neighbours, and a column fits their
+    /// buffers.
+    pub(crate) fn peer_columns(&self, ranks: &RankContext) -> Option<HaloColumns> {
+        let (columns, is_only) = self.first_launch(ranks);
+        is_only.then_some(columns)
+    }
+
     /// What was received from the band after this one.
     pub(crate) fn received_after(&self) -> Argument {
         self.received.address_of(self.side).into()

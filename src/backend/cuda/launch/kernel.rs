@@ -51,12 +51,13 @@ const FOLD: &str = include_str!("../../../../kernels/fold.cuh");
 const HALO: &str = include_str!("../../../../kernels/halo.cuh");
 const LEVEL: &str = include_str!("../../../../kernels/level.cuh");
 const PEERS: &str = include_str!("../../../../kernels/peers.cuh");
+const STENCIL: &str = include_str!("../../../../kernels/stencil.cuh");
 const SLICES: &str = include_str!("../../../../kernels/slices.cuh");
 
 sources! {
     Vector "vector.cu" BOTH [COMMON];
-    Scalars "scalars.cu" BOTH [COMMON, PEERS];
-    Matrix "matrix.cu" BOTH [COMMON];
+    Scalars "scalars.cu" BOTH [COMMON, PEERS, HALO, STENCIL];
+    Matrix "matrix.cu" BOTH [COMMON, STENCIL];
     Elliptic "elliptic.cu" BOTH [COMMON, EQUATIONS];
     Movement "movement.cu" ONE [COMMON, COLUMNS, EQUATIONS];
     Wall "wall.cu" BOTH [COMMON];
@@ -168,6 +169,9 @@ pub struct LaunchShape {
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
 pub(crate) const REDUCTION_BLOCKS: usize = 1024;
 
+/// The same of products with inner products: as many as the 132 multiprocessors of H100 and H200 have room for.
+const PRODUCT_BLOCKS: usize = 4 * 132;
+
 impl LaunchShape {
     /// One thread for each of `n` items.
     pub fn threads(n: usize) -> Self {
@@ -192,6 +196,11 @@ impl LaunchShape {
     /// Blocks for a kernel that reduces over `n` items.
     pub fn reduction(n: usize) -> Self {
         Self::striding(n, REDUCTION_BLOCKS)
+    }
+
+    /// Blocks for a product of so many points and inner products after it.
+    pub fn product(points: usize) -> Self {
+        Self::striding(points, PRODUCT_BLOCKS)
     }
 
     /// A thread an item, but no more than `most` blocks.

@@ -200,6 +200,13 @@ shared_structs! {
         phase: u64;
         sent, received: Pointer<Reals>;
     }
+    /// A matrix of the grid equations and d, by which a vector is scaled before a product: points along xi and
+    /// eta, edges of the rows, inner products after it, and its halo exchange.
+    pub(crate) ScaledMatrix {
+        mi, mj, edges, sums: u32;
+        values, d: Pointer<Reals>;
+        columns: HaloColumns;
+    }
     /// Size and edges of a level of multigrid: see `level.cuh`.
     pub(crate) LevelLayout = "LevelLayoutFields" {
         mi, mj, half, edges, copies: u32;
@@ -307,6 +314,12 @@ shared_templates! {
 impl PeerAccess {
     pub(crate) const NONE: Self =
         Self { windows: Pointer::NULL, rank: 0, ranks: 0, abort_flag: Pointer::NULL };
+}
+
+impl HaloColumns {
+    /// Of a launch that exchanges nothing.
+    pub(crate) const NONE: Self =
+        Self { access: PeerAccess::NONE, phase: 0, sent: Pointer::NULL, received: Pointer::NULL };
 }
 
 /// What stands before the headers of every module: types, constants and structs.

@@ -1,0 +1,118 @@
+// Products with an ELL matrix of the nine-point stencil: two rows, x and y, belong to a point of the grid; slot k
+// of row r stands at k * slot_stride + r, and the columns follow from the point's place.
+#pragma once
+#include "common.cuh"
+
+// Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own
+// variable first; at the edges the slots move up.
+struct Stencil {
+    uint32 mi, mj;
+    uint32 edges;
+
+    // Whether there is a neighbour, and whether it is one of these points.
+    __device__ bool west(uint32 i) const { return i > 0 || (edges & EDGE_WEST); }
+    __device__ bool east(uint32 i) const { return i + 1 < mi || (edges & EDGE_EAST); }
+    __device__ bool own_west(uint32 i) const { return i > 0 || (edges & EDGE_PERIODIC); }
+    __device__ bool own_east(uint32 i) const { return i + 1 < mi || (edges & EDGE_PERIODIC); }
+    __device__ uint64 west_of(uint32 i, uint32 j) const {
+        return uint64(j) * mi + (i > 0 ? i - 1 : mi - 1);
+    }
+    __device__ uint64 east_of(uint32 i, uint32 j) const {
+        return uint64(j) * mi + (i + 1 < mi ? i + 1 : 0);
+    }
+};
+
+// Values at the two rows of a point, slot after slot.
+struct Slots {
+    const real* values;
+    uint64 stride;
+
+    __device__ void pass(uint32 slots) { values += slots * stride; }
+    __device__ Pair next() {
+        const Pair v = load_once(reinterpret_cast<const Pair*>(values));
+        values += stride;
+        return v;
+    }
+    // Zero where the slot is not there.
+    __device__ Pair next_if(bool there) { return there ? next() : pair(0, 0); }
+};
+
+// x at a point; the leading `skip` unknowns count as zero.
+__device__ inline Pair point_of(const real* x, uint64 k, uint64 skip) {
+    return 2 * k < skip ? pair(0, 0) : reinterpret_cast<const Pair*>(x)[k];
+}
+
+__device__ inline void add_own(Pair& sum, Pair v, Pair u) {
+    sum = pair(sum.x + v.x * u.x, sum.y + v.y * u.y);
+}
+
+__device__ inline void add_both(Pair& sum, const Pair (&v)[2], Pair u) {
+    add_own(sum, v[0], u);
+    add_own(sum, v[1], pair(u.y, u.x));
+}
+
+// sum + the row of point (i, j) of A times the vector whose value at a point is x(point), for a matrix with the
+// nine-point pattern; the columns follow from the stencil and are not read. Neighbours of another
+// piece of the grid are left to `add_beyond`. What is not there is zero, so that no load waits for a branch.
+template <class Vector>
+__device__ inline Pair nine_points(const Stencil& at, const real* values, uint32 i, uint32 j, Pair sum,
+                                   const Vector& x) {
+    const uint64 k = uint64(j) * at.mi + i;
+    const bool west = at.west(i), east = at.east(i), below = j > 0, above = j + 1 < at.mj;
+    const bool own_west = at.own_west(i), own_east = at.own_east(i);
+    Slots a = {values + 2 * k, slot_stride(uint64(at.mi) * at.mj)};
+    const Pair southwest = a.next_if(below && west);
+    const Pair south[2] = {a.next_if(below), a.next_if(below)};
+    const Pair southeast = a.next_if(below && east);
+    const Pair to_west[2] = {a.next_if(west), a.next_if(west)};
+    const Pair centre = a.next();
+    const Pair to_east[2] = {a.next_if(east), a.next_if(east)};
+    const Pair northwest = a.next_if(above && west);
+    const Pair north[2] = {a.next_if(above), a.next_if(above)};
+    const Pair northeast = a.next_if(above && east);
+    auto x_if = [&](bool there, uint64 point) { return there ? x(point) : pair(0, 0); };
+    const uint64 before = at.west_of(i, j), after = at.east_of(i, j);
+    add_own(sum, southwest, x_if(below && own_west, before - at.mi));
+    add_both(sum, south, x_if(below, k - at.mi));
+    add_own(sum, southeast, x_if(below && own_east, after - at.mi));
+    add_both(sum, to_west, x_if(own_west, before));
+    add_own(sum, centre, x(k));
+    add_both(sum, to_east, x_if(own_east, after));
+    add_own(sum, northwest, x_if(above && own_west, before + at.mi));
+    add_both(sum, north, x_if(above, k + at.mi));
+    add_own(sum, northeast, x_if(above && own_east, after + at.mi));
+    return sum;
+}
+
+// sum + what the column beyond the last one, or before the first, gives to the point of row j in that column;
+// beyond(row) is the vector there.
+template <class Beyond>
+__device__ inline Pair add_beyond(const Stencil& at, const real* values, uint32 j, bool last, Pair sum,
+                                  const Beyond& beyond) {
+    const uint32 i = last ? at.mi - 1 : 0;
+    const bool west = at.west(i), east = at.east(i);
+    Slots a = {values + 2 * (uint64(j) * at.mi + i), slot_stride(uint64(at.mi) * at.mj)};
+    auto own = [&](Pair u) { add_own(sum, a.next(), u); };
+    auto both = [&](Pair u) {
+        own(u);
+        own(pair(u.y, u.x));
+    };
+    // The neighbours of a row below or above the point's own.
+    auto corners = [&](uint32 row) {
+        const Pair u = beyond(row);
+        if (west && last) a.pass(1);
+        if (west && !last) own(u);
+        a.pass(2);
+        if (east && last) own(u);
+        if (east && !last) a.pass(1);
+    };
+    if (j > 0) corners(j - 1);
+    const Pair u = beyond(j);
+    if (west && last) a.pass(2);
+    if (west && !last) both(u);
+    a.pass(1);
+    if (last) both(u);
+    if (!last && east) a.pass(2);
+    if (j + 1 < at.mj) corners(j + 1);
+    return sum;
+}

@@ -1,0 +1,102 @@
+//! BiCGStab with Jacobi, of which a device does several iterations in one recording.
+
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::{Algebraic, SparseBackend, SparseMatrix};
+use gridgen::solver::LinearStop;
+use gridgen::solver::krylov::{Bicgstab, KrylovReport, System, Target};
+use gridgen::sparse::EllPattern;
+
+use super::{Subject, random, to_device, to_host};
+
+const POINTS: (usize, usize) = (60, 48);
+
+/// Five-point differences of both variables, and no couplings of them.
+fn laplacian() -> (EllPattern, Vec<f64>) {
+    let (mi, mj) = POINTS;
+    let pattern = EllPattern::nine_point(mi, mj, false);
+    let mut values = vec![0.0; pattern.rows() * pattern.width()];
+    let place = |row: usize| (row / 2 % mi, row / 2 / mi, row % 2);
+    for row in 0..pattern.rows() {
+        let (i, j, variable) = place(row);
+        for (at, column) in pattern.row(row) {
+            let (other_i, other_j, other) = place(column);
+            let distance = i.abs_diff(other_i) + j.abs_diff(other_j);
+            values[at] = match distance {
+                0 if other == variable => 4.0,
+                1 if other == variable => -1.0,
+                _ => 0.0,
+            };
+        }
+    }
+    (pattern, values)
+}
+
+/// What came of a solve, x, and the iterations and residuals as observed.
+type Solved = (KrylovReport, Vec<f64>, Vec<(f64, f64)>);
+
+fn solve<B: SparseBackend>(
+    backend: &B,
+    a: &B::Matrix<f64>,
+    b: &B::Vector<f64>,
+    mut x: B::Vector<f64>,
+    target: Target,
+    host: impl Fn(&B::Vector<f64>) -> Vec<f64>,
+) -> Solved {
+    let mut preconditioner = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
+    preconditioner.update(backend, a).unwrap();
+    let mut observed = Vec::new();
+    let mut system = System {
+        backend,
+        operator: a,
+        preconditioner: &mut *preconditioner,
+        b,
+        observe: &mut |iteration, residual| observed.push((iteration, residual)),
+    };
+    let n = 2 * POINTS.0 * POINTS.1;
+    let mut krylov = Bicgstab::new(backend, n).unwrap();
+    let report = krylov.solve(&mut system, target, &mut x).unwrap();
+    (report, host(&x), observed)
+}
+
+/// Solves on the CPU and on the subject.
+fn solves<S: Subject>(subject: &S, target: Target) -> [Solved; 2] {
+    let (pattern, values) = laplacian();
+    let b = random::<f64>(7, pattern.rows());
+    let zeros = vec![0.0; b.len()];
+    let a = EllMatrix::from_values(pattern.clone(), values.clone());
+    let expected = solve(&CpuBackend, &a, &b, zeros.clone(), target, Clone::clone);
+    let a = subject.matrix_from(&pattern, &values);
+    let [right, x] = [&b, &zeros].map(|v| to_device(subject, v));
+    let host = |x: &S::Vector<f64>| to_host(subject, x, b.len());
+    [expected, solve(subject, &a, &right, x, target, host)]
+}
+
+pub fn iterations_are_observed_one_by_one_to_the_limit<S: Subject>(subject: &S) {
+    // Neither a limit of whole recordings nor one below their first.
+    for max_iterations in [3, 17, 43] {
+        let target = Target { norm: 0.0, max_iterations };
+        let [expected, found] = solves(subject, target);
+
+        let numbers: Vec<f64> = found.2.iter().map(|(iteration, _)| *iteration).collect();
+        assert_eq!(numbers, (1..=max_iterations).map(|k| k as f64).collect::<Vec<_>>());
+        assert_eq!(found.0.stop, LinearStop::IterationLimit);
+        for ((_, found), (_, expected)) in found.2.iter().zip(&expected.2).take(25) {
+            assert!((found / expected - 1.0).abs() < 1e-6, "{found:e} for {expected:e}");
+        }
+    }
+}
+
+pub fn iterations_after_the_target_change_nothing<S: Subject>(subject: &S) {
+    for norm in [1e-2, 1e-9] {
+        let target = Target { norm, max_iterations: 500 };
+        let [expected, found] = solves(subject, target);
+
+        assert_eq!(found.0.stop, LinearStop::Converged);
+        assert!(found.0.residual <= 1.01 * norm, "{:e}", found.0.residual);
+        let (more, iterations) = (found.0.iterations, expected.0.iterations);
+        assert!((more - iterations).abs() <= 0.1 * iterations, "{more} for {iterations}");
+        let farthest = found.1.iter().zip(&expected.1).map(|(x, y)| (x - y).abs());
+        let farthest = farthest.fold(0.0, f64::max);
+        assert!(farthest < 1e3 * norm, "{farthest:e}");
+    }
+}
