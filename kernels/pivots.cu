@@ -2,27 +2,80 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// Points whose blocks a thread of the factorisation fetches while it works on those before: as many as it has
-// registers for.
-#define AHEAD (sizeof(real) == 4 ? 8 : 4)
+// The recurrences along a line go from point to point: of a block of lines the threads of the first warp have one
+// each, and do nothing but that. The other warps load the blocks of the points ahead, a stage of points of all lines at
+// a time, into their registers, and from there into shared memory when the stage before is done: to wait for a
+// load takes several times as long as the arithmetic of a point.
+#define LOADERS (FACTOR_THREADS - WARP)
+#define ROUNDS int(sizeof(real) == 4 ? 2 : 1)
+#define STAGE int(ROUNDS * LOADERS / WARP)
+// Blocks of a point: P, C, N and those of the wall terms.
+#define PLANES 4
 
-// Blocks P, C, N of a line, and its columns B if it is bordered, ahead of the elimination.
-template <class AnyLine>
-struct Fetched {
-    Block prev[AHEAD], centre[AHEAD], next[AHEAD], column[AHEAD];
-
-    __device__ void fetch(const AnyLine& line, int first, int end) {
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            if (first + k >= end) break;
-            const int at = line.at(first + k);
-            prev[k] = line.prev()[at];
-            centre[k] = line.a.centre(at);
-            next[k] = line.next()[at];
-            if (line.bordered()) column[k] = line.a.columns()[at];
-        }
-    }
+// What is loaded of a stage; rows are longer than a warp so that threads with points that follow each other do
+// not store into one bank.
+struct Stage {
+    Block at[PLANES][STAGE][WARP + 1];
 };
+
+// N blocks of a point.
+template <int N>
+struct Blocks {
+    Block at[N];
+};
+
+// Calls step(l, blocks) for `count` points of each line from point `first` on, upwards (DIRECTION 1) or downwards (-1),
+// by the thread of the line, with the N blocks that get(line, l, blocks) puts there. All threads of the block call
+// it; `first_line` is that of its first thread, and `own` says whether this thread has one.
+template <int DIRECTION, int N, bool XI, bool COMPACT, class Get, class Step>
+__device__ void in_stages(Stage& stage, const Line<XI, COMPACT>& first_line, bool own, int first, int count,
+                          const Get& get, const Step& step) {
+    const bool loads = threadIdx.x >= WARP;
+    Blocks<N> ahead[ROUNDS];
+    auto each = [&](const auto& work) {
+#pragma unroll
+        for (int round = 0; round < ROUNDS; ++round) {
+            const int item = int(threadIdx.x) - WARP + round * LOADERS;
+            // Neighbouring threads load what lies side by side.
+            const int lane = XI ? item / STAGE : item % WARP, k = XI ? item % STAGE : item / WARP;
+            work(ahead[round], lane, k);
+        }
+    };
+    auto fetch = [&](int begun) {
+        each([&](Blocks<N>& blocks, int lane, int k) {
+            Line<XI, COMPACT> line = first_line;
+            line.number += lane;
+            if (begun + k < count && line.solved()) get(line, first + DIRECTION * (begun + k), blocks);
+        });
+    };
+    if (loads) fetch(0);
+    for (int begun = 0; begun < count; begun += STAGE) {
+        if (loads)
+            each([&](const Blocks<N>& blocks, int lane, int k) {
+#pragma unroll
+                for (int n = 0; n < N; ++n) stage.at[n][k][lane] = blocks.at[n];
+            });
+        __syncthreads();
+        if (loads) fetch(begun + STAGE);
+        if (own) {
+            // Those of the next point are read before a step stores what might be theirs.
+            Blocks<N> now, next;
+            auto read = [&](int k) {
+#pragma unroll
+                for (int n = 0; n < N; ++n) next.at[n] = stage.at[n][k][threadIdx.x];
+            };
+            read(0);
+#pragma unroll
+            for (int k = 0; k < STAGE; ++k) {
+                if (begun + k >= count) break;
+                now = next;
+                if (k + 1 < STAGE) read(k + 1);
+                step(first + DIRECTION * (begun + k), now);
+            }
+        }
+        __syncthreads();
+    }
+}
 
 // Whether the pivot G = B (1 + N V') of wall terms has kept the sign of B, V' being what a line that
 // couples as it should has: X = B^-1 G has X_pp, X_qq > SMALLEST_PIVOT and det X > SMALLEST_PIVOT^2.
@@ -33,147 +86,128 @@ __device__ inline bool keeps_sign(const Block& columns, const Block& pivot) {
            x.xx * x.yy - x.xy * x.yx > SMALLEST_PIVOT * SMALLEST_PIVOT;
 }
 
-// The border of a line whose V have been carried from the wall outwards, v at the last point: V of all
-// points but the first, and at the first the inverse of G = B_0 - N_0 V_1. Returns whether that is
-// finite.
-template <bool COMPACT>
-__device__ bool finish_border(const Line<false, COMPACT>& line, Block v, bool guarded) {
-    Block* border = line.a.border();
-    for (int l = int(line.along()) - 1; l-- > 1;) {
-        const int at = line.at(l);
-        v = border[at] - line.pivot()[at] * (line.next()[at] * v);
-        border[at] = v;
-    }
-    const int at = line.at(0);
-    const Block columns = line.a.columns()[at], pivot = columns - line.next()[at] * v;
-    const Block found = inverse(pivot);
-    const bool kept = !guarded || keeps_sign(columns, pivot);
-    border[at] = kept ? found : diagonal(0);
-    return !kept || is_finite(found);
-}
-template <bool COMPACT>
-__device__ bool finish_border(const Line<true, COMPACT>&, Block, bool) { return true; }
-
-// The same of transposed equations: W of all points but the first, and at the first the transposed inverse
-// of G = B_0 - P_1^T V_1.
-template <bool COMPACT>
-__device__ bool finish_transposed_border(const Line<false, COMPACT>& line, Block w, bool guarded) {
-    Block* border = line.a.border();
-    const int along = int(line.along());
-    for (int l = along - 1; l-- > 1;) {
-        const int at = line.at(l);
-        w = border[at] - w * line.prev()[line.at(l + 1)] * line.pivot()[at];
-        border[at] = w;
-    }
+// The border of a line: V of the first point of the recurrence is v, or W of transposed equations. At the line's first
+// point stands the inverse of G = B_0 - N_0 V_1, or the transposed inverse of G = B_0 - P_1^T V_1. Returns whether
+// that is finite.
+template <bool COMPACT, bool TRANSPOSED>
+__device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, bool guarded) {
     const int at = line.at(0);
     const Block columns = line.a.columns()[at];
-    Block pivot = transposed(columns);
-    if (along > 1) pivot = pivot - w * line.prev()[line.at(1)];
+    Block pivot = TRANSPOSED ? transposed(columns) : columns - line.next()[at] * v;
+    if (TRANSPOSED && line.along() > 1) pivot = pivot - v * line.prev()[line.at(1)];
     const Block found = inverse(pivot);
-    const bool kept = !guarded || keeps_sign(columns, transposed(pivot));
-    border[at] = kept ? found : diagonal(0);
+    const bool kept = !guarded || keeps_sign(columns, TRANSPOSED ? transposed(pivot) : pivot);
+    line.a.border()[at] = kept ? found : diagonal(0);
     return !kept || is_finite(found);
 }
-template <bool COMPACT>
-__device__ bool finish_transposed_border(const Line<true, COMPACT>&, Block, bool) { return true; }
+template <bool COMPACT, bool TRANSPOSED>
+__device__ bool finish_border(const Line<true, COMPACT>&, const Block&, bool) { return true; }
 
-// Inverse pivots of a line: D_l = C_l - P_l D_{l-1}^-1 N_{l-1}. Closed lines without their last
+// Inverse pivots of lines: D_l = C_l - P_l D_{l-1}^-1 N_{l-1}. Closed lines without their last
 // point are open lines T; H = T^-1 (P_0 at the first point, N at the last one) is kept beside the
 // pivots, and the last point's pivot is D = C - P H_{last-1} - N H_0. The first point of a bordered
 // line is held, its inverse pivot stays zero; the line from its second point on is T, and V = T^-1 B is
 // kept beside the pivots, unless the level has no `borders`; of transposed equations W = B^T T^-1. Returns
-// whether all are finite.
+// whether all are finite. By a block of threads whose first line this is.
 template <bool XI, bool COMPACT, bool TRANSPOSED>
-__device__ bool factor_line(const Line<XI, COMPACT>& line, uint32 borders) {
-    const int open = line.open(), start = line.bordered();
+__device__ bool factor_lines(const Line<XI, COMPACT>& first_line, uint32 borders, Stage& stage) {
+    typedef Line<XI, COMPACT> AnyLine;
+    AnyLine line = first_line;
+    const uint32 lane = threadIdx.x;
+    line.number += lane;
+    const bool own = lane < WARP && line.solved();
+    const int start = line.bordered(), count = int(line.open()) - start, last = start + count - 1;
     const bool closed = line.closed(), bordered = line.bordered() && borders != NO_BORDERS;
     Block* pivots = line.pivot();
-    Block* closing = line.a.closing();
-    Fetched<Line<XI, COMPACT>> now, ahead;
-    ahead.fetch(line, start, open);
-    Block carried = diagonal(0), h = diagonal(-1), v = diagonal(0), before_next = diagonal(0);
+    // V or W, or H: both are carried to the last point and back.
+    Block* kept = closed ? line.a.closing() : line.a.border();
+    Block carried = diagonal(0), h = diagonal(closed ? -1 : 0), before_next = diagonal(0);
     bool finite = true;
-    for (int first = start; first < open; first += AHEAD) {
-        now = ahead;
-        ahead.fetch(line, first + AHEAD, open);
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            const int l = first + k;
-            if (l >= open) break;
-            const int at = line.at(l);
-            const Block pivot = inverse(now.centre[k] - now.prev[k] * carried);
-            finite = finite && is_finite(pivot);
-            carried = pivot * now.next[k];
-            pivots[at] = pivot;
-            if (bordered && TRANSPOSED) {
-                v = (transposed(now.column[k]) - v * before_next) * pivot;
-                before_next = now.next[k];
-                line.a.border()[at] = v;
-            } else if (bordered) {
-                v = pivot * (now.column[k] - now.prev[k] * v);
-                line.a.border()[at] = v;
-            }
-            if (closed) {
-                h = real(-1) * (now.prev[k] * h);
-                if (l + 1 == open) h = h + now.next[k];
-                h = pivot * h;
-                closing[at] = h;
-            }
-        }
-    }
-    const bool guarded = borders == SIGNED_BORDERS;
-    if (bordered && TRANSPOSED) return finish_transposed_border(line, v, guarded) && finite;
-    if (bordered) return finish_border(line, v, guarded) && finite;
-    if (line.bordered()) line.a.border()[line.at(0)] = diagonal(0);
-    if (!closed) return finite;
-    for (int l = open - 1; l-- > 0;) {
+    auto blocks = [=](const AnyLine& of, int l, Blocks<PLANES>& to) {
+        const int at = of.at(l);
+        to.at[0] = of.prev()[at];
+        to.at[1] = of.a.centre(at);
+        to.at[2] = of.next()[at];
+        if (bordered) to.at[3] = of.a.columns()[at];
+    };
+    in_stages<1, PLANES>(stage, first_line, own, start, count, blocks, [&](int l, const Blocks<PLANES>& of) {
+        const Block &prev = of.at[0], &next = of.at[2], &column = of.at[3];
         const int at = line.at(l);
-        h = closing[at] - pivots[at] * (line.next()[at] * h);
-        closing[at] = h;
+        const Block d = of.at[1] - prev * carried, adjugate = block(d.yy, -d.xy, -d.yx, d.xx);
+        // The next point waits for D^-1 N: the product need not wait for the division.
+        const real s = real(1) / (d.xx * d.yy - d.xy * d.yx);
+        carried = s * (adjugate * next);
+        const Block pivot = s * adjugate;
+        finite = finite && is_finite(pivot);
+        pivots[at] = pivot;
+        if (bordered && TRANSPOSED) {
+            h = (transposed(column) - h * before_next) * pivot;
+            before_next = next;
+        } else if (bordered) {
+            h = pivot * (column - prev * h);
+        } else if (closed) {
+            h = real(-1) * (prev * h);
+            if (l == last) h = h + next;
+            h = pivot * h;
+        }
+        if (bordered || closed) kept[at] = h;
+    });
+    if (!bordered && !closed) {
+        if (own && line.bordered()) line.a.border()[line.at(0)] = diagonal(0);
+        return finite;
     }
-    const int at = line.at(open);
-    const Block before = line.prev()[at] * closing[line.at(open - 1)];
-    const Block pivot = inverse(line.a.centre(at) - before - line.next()[at] * closing[line.at(0)]);
+    // What the first warp has stored others load after a barrier.
+    auto back = [=](const AnyLine& of, int l, Blocks<2>& to) {
+        const int at = of.at(l);
+        const Block coupling = TRANSPOSED && bordered ? of.prev()[of.at(l + 1)] : of.next()[at];
+        to.at[0] = kept[at];
+        to.at[1] = TRANSPOSED && bordered ? coupling * pivots[at] : pivots[at] * coupling;
+    };
+    in_stages<-1, 2>(stage, first_line, own, last - 1, count - 1, back, [&](int l, const Blocks<2>& of) {
+        h = of.at[0] - (TRANSPOSED && bordered ? h * of.at[1] : of.at[1] * h);
+        kept[line.at(l)] = h;
+    });
+    if (!own) return true;
+    const bool guarded = borders == SIGNED_BORDERS;
+    if (bordered) return finish_border<COMPACT, TRANSPOSED>(line, h, guarded) && finite;
+    const int at = line.at(last + 1);
+    const Block before = line.prev()[at] * kept[line.at(last)];
+    const Block pivot = inverse(line.a.centre(at) - before - line.next()[at] * h);
     pivots[at] = pivot;
     return finite && is_finite(pivot);
 }
 
-template <bool XI, bool COMPACT, bool TRANSPOSED>
-__device__ bool factor_line(const LevelLayout& layout, real* values, uint32 number, uint32 borders) {
-    Line<XI, COMPACT> line;
-    line.layout = layout;
-    line.a = operator_of<COMPACT>(layout, values);
-    line.number = number;
-    return !line.solved() || factor_line<XI, COMPACT, TRANSPOSED>(line, borders);
-}
-
-// Factors of all lines, one thread each; the first `eta_blocks` blocks take the eta-lines, the
-// others the xi-lines. bad <- 1 if a pivot is not finite.
+// Factors of all lines of `count` levels, a warp's width of them per block: the blocks from `first` on are those of a
+// level, and its first `xi_blocks` take the xi-lines, which are longer, the others the eta-lines. The recurrences of
+// one level leave most of a GPU idle. bad <- 1 if a pivot is not finite.
 template <bool COMPACT, bool TRANSPOSED>
-__device__ void factor(const LevelLayout& layout, uint32 eta_blocks, real* values,
-                       const uint32* borders, uint32* bad) {
-    const bool xi = blockIdx.x >= eta_blocks;
-    const uint32 number = (blockIdx.x - (xi ? eta_blocks : 0)) * blockDim.x + threadIdx.x;
-    if (number >= (xi ? layout.mj : layout.mi)) return;
-    const uint32 kept = layout.walls() ? *borders : NO_BORDERS;
-    const bool finite = xi ? factor_line<true, COMPACT, TRANSPOSED>(layout, values, number, kept)
-                           : factor_line<false, COMPACT, TRANSPOSED>(layout, values, number, kept);
-    if (!finite) *bad = 1;
+__device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
+    const LevelLayout layout = {of.layout};
+    const uint32 block = blockIdx.x - of.first;
+    const bool xi = block < of.xi_blocks;
+    const uint32 first = (block - (xi ? 0 : of.xi_blocks)) * WARP;
+    const uint32 borders = layout.walls() ? *of.borders : NO_BORDERS;
+    const Operator<COMPACT> a = operator_of<COMPACT>(layout, of.values);
+    return xi ? factor_lines<true, COMPACT, TRANSPOSED>({layout, a, first}, borders, stage)
+              : factor_lines<false, COMPACT, TRANSPOSED>({layout, a, first}, borders, stage);
 }
 
-KERNEL(factor_compact, LevelLayout layout, uint32 eta_blocks, real* a,
-       const uint32* borders, uint32* bad) {
-    factor<true, false>(layout, eta_blocks, a, borders, bad);
+__device__ inline const FactoredLevel& level_of_block(const FactoredLevels& levels, uint32 count) {
+    uint32 nth = count - 1;
+    while (levels.at[nth].first > blockIdx.x) --nth;
+    return levels.at[nth];
 }
 
-KERNEL(factor_full, LevelLayout layout, uint32 eta_blocks, real* a,
-       const uint32* borders, uint32* bad) {
-    factor<false, false>(layout, eta_blocks, a, borders, bad);
+// Room for two blocks on a multiprocessor.
+BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_levels, FactoredLevels levels, uint32 count, uint32* bad) {
+    __shared__ Stage stage;
+    const FactoredLevel& of = level_of_block(levels, count);
+    if (!(of.compact ? factor_level<true, false>(of, stage) : factor_level<false, false>(of, stage))) *bad = 1;
 }
 
-KERNEL(factor_transposed, LevelLayout layout, uint32 eta_blocks, real* a,
-       const uint32* borders, uint32* bad) {
-    factor<false, true>(layout, eta_blocks, a, borders, bad);
+BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_transposed_levels, FactoredLevels levels, uint32 count, uint32* bad) {
+    __shared__ Stage stage;
+    if (!factor_level<false, true>(level_of_block(levels, count), stage)) *bad = 1;
 }
 
 // borders <- whether a coarse level has wall terms, and how many of its lines keep them: those whose

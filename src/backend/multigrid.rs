@@ -79,7 +79,7 @@ pub trait MultigridBackend: SparseBackend {
     fn level_size<M: Real>(&self, level: &Self::Level<M>) -> LevelSize;
 
     /// The finest level, `kept` or a new one, of this size, with the operator of a matrix with the nine-point
-    /// pattern and, if it has wall terms, the columns B from one with theirs; factors its lines.
+    /// pattern and, if it has wall terms, the columns B from one with theirs.
     fn finest_level<T: Real, M: Real>(
         &self,
         kept: Option<Self::Level<M>>,
@@ -101,7 +101,7 @@ pub trait MultigridBackend: SparseBackend {
 
     /// The level below `fine`, `kept` or a new one, with A ← R A P, linear prolongation P (½ 1 ½) and
     /// restriction R = ½ Pᵀ (¼ ½ ¼) in each coarsened direction (theory eq. 12), and B ← R B in both
-    /// directions; factors its lines.
+    /// directions.
     fn coarse_level<M: Real>(
         &self,
         kept: Option<Self::Level<M>>,
@@ -109,8 +109,14 @@ pub trait MultigridBackend: SparseBackend {
         coarsening: Coarsening,
     ) -> Result<Self::Level<M>>;
 
+    /// Factors the lines of the finest level and those below it, all together: a device is busier so. Does
+    /// nothing where that was done as they were made.
+    fn factor<M: Real>(&self, _levels: &[Self::Level<M>]) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether the pivots of all lines are finite, on this level and on those it was coarsened
-    /// from.
+    /// from and factored with.
     fn pivots_are_finite<M: Real>(&self, level: &Self::Level<M>) -> Result<bool>;
 
     /// f ← r, u ← 0.

@@ -108,6 +108,7 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
             sizes.push(size.coarser(coarsening));
             levels.push(level);
         }
+        subject.factor(&levels).unwrap();
         assert!(subject.pivots_are_finite(&levels[levels.len() - 1]).unwrap());
         let unknowns = sizes.iter().map(|size| 2 * size.mi * size.mj).collect();
         Self { subject, levels, unknowns, solutions: Vec::new() }
@@ -321,12 +322,17 @@ pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
 
     let fine = subject.finest_level::<_, f32>(None, kind, &zero, None).unwrap();
     let coarse = subject.coarse_level(None, &fine, Coarsening::Full).unwrap();
-    assert!(!subject.pivots_are_finite(&coarse).unwrap());
+    let levels = [fine, coarse];
+    subject.factor(&levels).unwrap();
+    assert!(!subject.pivots_are_finite(&levels[1]).unwrap());
 
     let a = matrix::<S, f64>(subject, size);
+    let [fine, coarse] = levels;
     let fine = subject.finest_level(Some(fine), kind, &a, None).unwrap();
     let coarse = subject.coarse_level(Some(coarse), &fine, Coarsening::Full).unwrap();
-    assert!(subject.pivots_are_finite(&coarse).unwrap());
+    let levels = [fine, coarse];
+    subject.factor(&levels).unwrap();
+    assert!(subject.pivots_are_finite(&levels[1]).unwrap());
 }
 
 /// A recorded sweep leaves the level, and what the host knows about it, as a plain one does.

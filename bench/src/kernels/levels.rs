@@ -61,7 +61,14 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     let mut r = backend.zeros::<T>(n)?;
     backend.convert(1.0, &f, &mut r)?;
     let a = jacobian.field();
-    let finest = |old, coarsening| backend.finest_level::<T, T>(old, (size, coarsening), a, None);
+    let factored = |level| {
+        backend.factor(std::slice::from_ref(&level))?;
+        Ok::<_, SolverError>(level)
+    };
+    let finest = |old, coarsening| {
+        factored(backend.finest_level::<T, T>(old, (size, coarsening), a, None)?)
+    };
+    let second = |old, fine: &_| factored(backend.coarse_level(old, fine, Coarsening::Full)?);
     for (coarsening, name, moved) in [
         (Coarsening::Xi, "sweep along eta", sweep(FINE, 1)),
         (Coarsening::Full, "sweep along eta, then xi", both(FINE, 1, 2)),
@@ -78,10 +85,10 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     let mut fine = finest(kept, Coarsening::Full)?;
     let mut kept = None;
     rows.add("set-up of the second level", bytes(SECOND), || {
-        kept = Some(backend.coarse_level(kept.take(), &fine, Coarsening::Full)?);
+        kept = Some(second(kept.take(), &fine)?);
         Ok(())
     })?;
-    let mut coarse = backend.coarse_level(kept, &fine, Coarsening::Full)?;
+    let mut coarse = second(kept, &fine)?;
     backend.load_right(&r, &mut fine)?;
     rows.add("residual and restriction", bytes(residual(FINE) + RESTRICTION), || {
         Ok(backend.restrict_residual(&mut fine, &mut coarse)?)

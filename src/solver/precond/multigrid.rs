@@ -148,6 +148,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
             let fine = &self.levels[self.levels.len() - 1];
             level = backend.coarse_level(kept.next(), fine, coarsening)?;
         }
+        backend.factor(&self.levels)?;
         for k in 1..self.levels.len() {
             let settings = &self.settings;
             backend.prepare_cycle(&mut self.levels[k..], |levels| {

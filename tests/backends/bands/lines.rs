@@ -66,6 +66,7 @@ impl Work {
         } else {
             backend.finest_level::<_, M>(None, kind, &a, columns)?
         };
+        backend.factor(std::slice::from_ref(&fine))?;
         let mut v = backend.zeros(right.len())?;
         // What a level held before must not matter.
         for scale in [-3.0, 1.0] {
@@ -75,6 +76,7 @@ impl Work {
             if self.cycle {
                 backend.smooth(&mut fine, Order::Forward)?;
                 let mut coarse = backend.coarse_level(None, &fine, self.coarsening)?;
+                backend.factor(std::slice::from_ref(&coarse))?;
                 // A W: the sums of the first row are zero after a sweep, not after a correction.
                 for _ in 0..2 {
                     backend.restrict_residual(&mut fine, &mut coarse)?;

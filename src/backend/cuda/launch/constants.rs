@@ -115,6 +115,8 @@ shared_constants! {
     BY_ROWS: u32 = u32::MAX;
     /// Entries of a chunk of rows: as many as a block keeps the products of.
     ROW_CHUNK: u32 = 2048;
+    /// Threads of a block of the factorisation: a warp with a line each, and those that load for it.
+    FACTOR_THREADS: usize = 256;
     /// Points of a line that one thread of the smoother takes on levels with too few points to keep a GPU busy by
     /// longer chunks.
     SHORT_CHUNK: usize = 2;

@@ -211,6 +211,18 @@ shared_structs! {
     pub(crate) LevelLayout = "LevelLayoutFields" {
         mi, mj, half, edges, copies: u32;
     }
+    /// A level of a launch that factors lines: its first block, its blocks of xi-lines, whether its operator has
+    /// the compact storage.
+    pub(crate) FactoredLevel {
+        layout: LevelLayout;
+        first, xi_blocks, compact: u32;
+        values: Pointer<Reals>;
+        borders: Pointer<u32>;
+    }
+    /// The levels of such a launch.
+    pub(crate) FactoredLevels {
+        at: [FactoredLevel; 16];
+    }
     /// Fixed data and state of the grid equations; null where there are no wall terms.
     pub(crate) EllipticState {
         x, y, control_p, control_q, phi, psi, amplitudes: Pointer<f64>;

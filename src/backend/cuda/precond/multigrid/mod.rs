@@ -80,8 +80,11 @@ impl MultigridBackend for CudaBackend {
         self.launch::<M>(Source::Level, name, target.point_pairs(), &arguments)?;
         coarse.join_operator(self)?;
         coarse.choose_borders(self, fine)?;
-        coarse.factor(self)?;
         Ok(coarse)
+    }
+
+    fn factor<M: Real>(&self, levels: &[CudaLevel<M>]) -> Result<()> {
+        CudaLevel::factor(self, levels)
     }
 
     fn pivots_are_finite<M: Real>(&self, level: &CudaLevel<M>) -> Result<bool> {
@@ -222,7 +225,6 @@ fn finest<T: Real, M: Real>(
     arguments.extend(arguments![&a.values, columns]);
     arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
     backend.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
-    level.factor(backend)?;
     Ok(level)
 }
 

@@ -3,13 +3,13 @@
 use super::level::{Contents, CudaLevel};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
-    IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK, line_chunk, line_threads,
+    FACTOR_THREADS, IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK, line_chunk, line_threads,
 };
+use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
 use crate::backend::{LevelSize, Real};
+use bytemuck::Zeroable;
 
-/// Threads of a block of the factorisation, one a line.
-const FACTOR_THREADS: usize = 32;
 /// Points of the largest level that one block relaxes in turn. On an H100 a cycle on 257 × 129 points, the
 /// coarsest level of which has 480, takes .29 ms instead of .39, and one on 4097 × 1025, with 960, 2.26 ms
 /// instead of 2.07.
@@ -17,20 +17,37 @@ const MOST_OF_ONE_BLOCK: usize = 512;
 /// Points of the largest level whose lines are solved by short chunks. With longer ones most of a GPU is idle, and
 /// the threads that work wait for the memory point after point.
 const MOST_BY_SHORT_CHUNKS: usize = 1 << 18;
+/// Most levels of one launch that factors lines.
+const MOST_FACTORED: usize = 16;
 /// Threads of the block that counts the lines which keep wall terms.
 const COUNT_THREADS: u32 = 256;
 
 impl<M: Real> CudaLevel<M> {
-    pub(super) fn factor(&self, backend: &CudaBackend) -> Result<()> {
-        let eta_blocks = self.size.mi.div_ceil(FACTOR_THREADS);
-        let xi_blocks = if self.kind.has_xi() { self.size.mj.div_ceil(FACTOR_THREADS) } else { 0 };
-        let mut arguments = arguments![self.layout(), eta_blocks as u32, &self.operator];
-        arguments.extend(arguments![&self.borders, &self.bad]);
-        let shape = LaunchShape::new(eta_blocks + xi_blocks, FACTOR_THREADS as u32);
-        let full = if self.kind.has_sums() { "factor_transposed" } else { "factor_full" };
-        let name = self.kind.pick("factor_compact", full);
-        backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
-        self.make_spikes(backend)
+    /// Factors the lines of several levels, the coarsest of which learns whether all their pivots are finite.
+    pub(super) fn factor(backend: &CudaBackend, levels: &[Self]) -> Result<()> {
+        let Some(coarsest) = levels.last() else { return Ok(()) };
+        for levels in levels.chunks(MOST_FACTORED) {
+            let (mut of, mut blocks) = (FactoredLevels::zeroed(), 0);
+            for (of, level) in of.at.iter_mut().zip(levels) {
+                let LevelSize { mi, mj, .. } = level.size;
+                let xi_blocks = if level.kind.has_xi() { mj.div_ceil(WARP) } else { 0 };
+                *of = FactoredLevel {
+                    layout: level.layout(),
+                    first: blocks as u32,
+                    xi_blocks: xi_blocks as u32,
+                    compact: u32::from(level.kind.compact),
+                    values: (&level.operator).into(),
+                    borders: (&level.borders).into(),
+                };
+                blocks += xi_blocks + mi.div_ceil(WARP);
+            }
+            let sums = coarsest.kind.has_sums();
+            let name = if sums { "factor_transposed_levels" } else { "factor_levels" };
+            let arguments = arguments![of, levels.len() as u32, &coarsest.bad];
+            let shape = LaunchShape::new(blocks, FACTOR_THREADS as u32);
+            backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
+        }
+        levels.iter().try_for_each(|level| level.make_spikes(backend))
     }
 
     /// Decides whether this coarse level has wall terms.
