@@ -1,4 +1,4 @@
-// Columns of a grid that a device holds, and those of them that are its own.
+// Columns of a grid that a device holds, those of them that are its own, and lengths along its lines.
 #pragma once
 
 // The columns of a grid that a device holds: `count` of them in an array, the first being column `first`
@@ -31,3 +31,18 @@ struct OwnColumns : OwnColumnsFields {
     __device__ uint32 cells() const { return (end < ni ? end : ni - 1) - begin; }
     __device__ uint64 index(uint32 i, uint64 j) const { return j * stride + uint32(i + shift); }
 };
+
+// s <- distance from the wall along line i, of which the nj nodes lie `stride` from each other; returns that of the
+// last.
+__device__ inline double measure_line(uint64 i, uint64 stride, uint32 nj, const double* x, const double* y,
+                                      double* s) {
+    double length = 0.0;
+    s[i] = 0.0;
+#pragma unroll 8
+    for (uint32 j = 1; j < nj; ++j) {
+        const uint64 k = j * stride + i;
+        length += hypot(x[k] - x[k - stride], y[k] - y[k - stride]);
+        s[k] = length;
+    }
+    return length;
+}

@@ -47,14 +47,7 @@ __device__ inline Metrics metrics(const Nodes& nodes, uint32 i, uint32 j) {
 KERNEL(arc_lengths, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* s) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;
-    double length = 0.0;
-    s[i] = 0.0;
-#pragma unroll 8
-    for (uint32 j = 1; j < nj; ++j) {
-        const uint64 k = j * stride + i;
-        length += hypot(x[k] - x[k - stride], y[k] - y[k - stride]);
-        s[k] = length;
-    }
+    measure_line(i, stride, nj, x, y, s);
 }
 
 // Clipped to +-limit.

@@ -9,14 +9,7 @@
 KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* shares) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;
-    double length = 0.0;
-    shares[i] = 0.0;
-#pragma unroll 8
-    for (uint32 j = 1; j < nj; ++j) {
-        const uint64 k = j * stride + i;
-        length += hypot(x[k] - x[k - stride], y[k] - y[k - stride]);
-        shares[k] = length;
-    }
+    const double length = measure_line(i, stride, nj, x, y, shares);
     const double whole = log1p(length * length);
 #pragma unroll 8
     for (uint32 j = 0; j < nj; ++j) {
