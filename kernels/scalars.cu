@@ -12,6 +12,26 @@ __device__ inline double coefficient(const double* slots, const ScalarFactor& of
     return of.factor * over / under;
 }
 
+// beta and the alphas of a sum of `terms` <= 2 terms; zero where there are fewer.
+struct SumFactors {
+    real b, a0, a1;
+
+    // beta y + sum of alpha_k x_k at k, of reals or of pairs; beta = 0 overwrites y, even a NaN.
+    template <class V>
+    __device__ V at(uint64 k, uint32 terms, const V* y, const V* x0, const V* x1) const {
+        V sum{};
+        if (terms > 0) sum = sum + a0 * x0[k];
+        if (terms > 1) sum = sum + a1 * x1[k];
+        return b == real(0) ? sum : b * y[k] + sum;
+    }
+};
+
+__device__ inline SumFactors sum_factors(const double* slots, const ScalarFactor& beta, uint32 terms,
+                                         const ScalarFactor& alpha0, const ScalarFactor& alpha1) {
+    return {real(coefficient(slots, beta)), terms > 0 ? real(coefficient(slots, alpha0)) : real(0),
+            terms > 1 ? real(coefficient(slots, alpha1)) : real(0)};
+}
+
 // d o u at a point.
 __device__ inline Pair scaled(const ScaledMatrix& of, Pair u, uint64 point) {
     const Pair s = reinterpret_cast<const Pair*>(of.d)[point];
@@ -23,16 +43,9 @@ __device__ inline Pair scaled(const ScaledMatrix& of, Pair u, uint64 point) {
 KERNEL(lincomb_by, uint64 n, const double* slots, real* y, ScalarFactor beta, uint32 terms,
        ScalarFactor alpha0, const real* x0, ScalarFactor alpha1, const real* x1) {
     const double halted = slots[HALTED];
-    const real b = real(coefficient(slots, beta));
-    const real a0 = terms > 0 ? real(coefficient(slots, alpha0)) : real(0);
-    const real a1 = terms > 1 ? real(coefficient(slots, alpha1)) : real(0);
+    const SumFactors factors = sum_factors(slots, beta, terms, alpha0, alpha1);
     if (halted != 0.0) return;
-    for (uint64 k = thread_index(); k < n; k += thread_count()) {
-        real sum = 0;
-        if (terms > 0) sum += a0 * x0[k];
-        if (terms > 1) sum += a1 * x1[k];
-        y[k] = b == real(0) ? sum : b * y[k] + sum;
-    }
+    for (uint64 k = thread_index(); k < n; k += thread_count()) y[k] = factors.at(k, terms, y, x0, x1);
 }
 
 // The same by the points of a grid, whose outer columns of d o y are sent to the neighbours: the product by
@@ -40,18 +53,14 @@ KERNEL(lincomb_by, uint64 n, const double* slots, real* y, ScalarFactor beta, ui
 KERNEL(lincomb_and_send, ScaledMatrix of, const double* slots, real* y, ScalarFactor beta, uint32 terms,
        ScalarFactor alpha0, const real* x0, ScalarFactor alpha1, const real* x1) {
     const double halted = slots[HALTED];
-    const real b = real(coefficient(slots, beta));
-    const real a0 = terms > 0 ? real(coefficient(slots, alpha0)) : real(0);
-    const real a1 = terms > 1 ? real(coefficient(slots, alpha1)) : real(0);
+    const SumFactors factors = sum_factors(slots, beta, terms, alpha0, alpha1);
     if (halted != 0.0) return;
     const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
     Pair* const result = reinterpret_cast<Pair*>(y);
     const uint64 points = uint64(of.mi) * of.mj;
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
-        Pair next = pair(0, 0);
-        if (terms > 0) next = next + a0 * reinterpret_cast<const Pair*>(x0)[k];
-        if (terms > 1) next = next + a1 * reinterpret_cast<const Pair*>(x1)[k];
-        if (b != real(0)) next = b * result[k] + next;
+        const Pair next = factors.at(k, terms, result, reinterpret_cast<const Pair*>(x0),
+                                     reinterpret_cast<const Pair*>(x1));
         result[k] = next;
         const uint32 j = uint32(k) / of.mi, i = uint32(k) - j * of.mi;
         for (uint32 side = 0; side < 2; ++side)

@@ -81,10 +81,10 @@ pub trait Preconditioner<B: Backend, T: Real, A>: Send {
     where
         A: LinearOperator<B, T>,
     {
-        around.iter().try_for_each(|around| around.update(backend, r, y))?;
-        self.apply(backend, a, r, z)?;
-        a.apply(backend, z, y)?;
-        around.map_or(Ok(()), |around| around.sum(backend, r, y))
+        Around::surround(around, backend, r, [z, y], |r, z, y| {
+            self.apply(backend, a, r, z)?;
+            a.apply(backend, z, y)
+        })
     }
 
     /// Whether [`Self::apply_and_multiply`] costs next to nothing where the scalars of what is asked for around it

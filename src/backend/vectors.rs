@@ -96,25 +96,46 @@ pub struct Update<'a, V> {
     pub former: Option<Coefficient>,
 }
 
+impl<V> Update<'_, V> {
+    /// α x, and γ y if it is read.
+    pub fn terms<'a>(&'a self, y: &'a V) -> Vec<(Coefficient, &'a V)> {
+        let former = self.former.map(|gamma| (gamma, y));
+        std::iter::once(self.term).chain(former).collect()
+    }
+}
+
 impl<B: Backend, T: Real> Around<'_, B, T> {
+    /// What is asked for before the product, the product with r, z and y, and what is asked for after it, one by
+    /// one.
+    ///
+    /// # Errors
+    /// That of the product, or if the device fails.
+    pub fn surround(
+        around: Option<Self>,
+        backend: &B,
+        r: &mut B::Vector<T>,
+        [z, y]: [&mut B::Vector<T>; 2],
+        product: impl FnOnce(&B::Vector<T>, &mut B::Vector<T>, &mut B::Vector<T>) -> Result<()>,
+    ) -> Result<()> {
+        around.iter().try_for_each(|around| around.update(backend, r, y))?;
+        product(r, z, y)?;
+        around.map_or(Ok(()), |around| around.sum(backend, r, y))
+    }
+
     /// What comes before the product.
     ///
     /// # Errors
     /// If the device fails.
     pub fn update(&self, backend: &B, r: &mut B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
-        let Some(Update { beta, term, former }) = &self.update else { return Ok(()) };
-        let scalars = Some(&*self.scalars);
-        match former {
-            Some(gamma) => backend.lincomb(scalars, r, *beta, &[*term, (*gamma, y)]),
-            None => backend.lincomb(scalars, r, *beta, &[*term]),
-        }
+        let Some(update) = &self.update else { return Ok(()) };
+        backend.lincomb(Some(&*self.scalars), r, update.beta, &update.terms(y))
     }
 
     /// The inner products after the product, and what follows.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn sum(self, backend: &B, r: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
+    fn sum(self, backend: &B, r: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
         let Self { scalars, first, ending, .. } = self;
         let pairs = [(self.with.unwrap_or(r), y), (y, y)];
         if self.square {

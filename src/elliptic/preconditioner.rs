@@ -133,10 +133,10 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         if a.wall.is_none() {
             return self.field.apply_and_multiply(backend, &a.field, r, z, y, around);
         }
-        around.iter().try_for_each(|around| around.update(backend, r, y))?;
-        self.apply(backend, a, r, z)?;
-        a.apply(backend, z, y)?;
-        around.map_or(Ok(()), |around| around.sum(backend, r, y))
+        Around::surround(around, backend, r, [z, y], |r, z, y| {
+            self.apply(backend, a, r, z)?;
+            a.apply(backend, z, y)
+        })
     }
 
     fn is_idle_when_halted(&self, backend: &B, a: &GridJacobian<B, T>) -> bool {

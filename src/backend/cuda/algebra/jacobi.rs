@@ -21,7 +21,10 @@ pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
         [z, y]: [&mut CudaVector<T>; 2],
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        one_by_one(self, backend, d, r, [z, y], around)
+        Around::surround(around, backend, r, [z, y], |r, z, y| {
+            backend.scale(d, r, z)?;
+            self.apply(backend, z, y)
+        })
     }
 
     /// Whether `scale_and_multiply` does nothing where the scalars are halted and there is a sum before the
@@ -29,21 +32,6 @@ pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
     fn halts_products(&self, _: &CudaBackend) -> bool {
         false
     }
-}
-
-/// z ← d ∘ r and y ← A z, and what is asked for before and after, in a pass each.
-pub(super) fn one_by_one<T: Real, A: LinearOperator<CudaBackend, T> + ?Sized>(
-    a: &A,
-    backend: &CudaBackend,
-    d: &CudaVector<T>,
-    r: &mut CudaVector<T>,
-    [z, y]: [&mut CudaVector<T>; 2],
-    around: Option<Around<'_, CudaBackend, T>>,
-) -> Result<()> {
-    around.iter().try_for_each(|around| around.update(backend, r, y))?;
-    backend.scale(d, r, z)?;
-    a.apply(backend, z, y)?;
-    around.map_or(Ok(()), |around| around.sum(backend, r, y))
 }
 
 /// z ← d ∘ r with d = diag(A)⁻¹.

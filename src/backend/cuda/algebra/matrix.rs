@@ -1,6 +1,6 @@
 //! ELL matrices of the CUDA backend.
 
-use super::jacobi::{InverseDiagonal, one_by_one};
+use super::jacobi::InverseDiagonal;
 use super::scaled::Scaled;
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
@@ -154,6 +154,16 @@ impl<T: Real> CudaMatrix<T> {
         })
     }
 
+    /// The halo exchange of a product that needs no launch of its own: nothing to exchange on one rank; on several
+    /// the launch before the product sends, and the product receives. Not where a rank does not access its
+    /// neighbours' memory.
+    fn halo_within(&self, backend: &CudaBackend) -> Option<HaloColumns> {
+        match &backend.ranks {
+            Some(ranks) => self.halo.as_ref()?.peer_columns(ranks),
+            None => Some(HaloColumns::NONE),
+        }
+    }
+
     /// y ← y + what the columns of those bands give to the product.
     fn add_halo(&self, backend: &CudaBackend, skip: u64, y: &mut CudaVector<T>) -> Result<()> {
         let Some(halo) = &self.halo else { return Ok(()) };
@@ -196,25 +206,28 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
-            return one_by_one(self, backend, d, r, [z, y], around);
+            return Around::surround(around, backend, r, [z, y], |r, z, y| {
+                backend.scale(d, r, z)?;
+                self.apply(backend, z, y)
+            });
         };
-        let halo = self.halo.as_ref();
-        let scaled = Scaled { backend, size: [mi, mj], periodic, values: &self.values, d, halo };
-        if let Some(columns) = scaled.columns(around.as_ref()) {
+        let scaled = Scaled { backend, size: [mi, mj], periodic, values: &self.values, d };
+        // On several ranks the sum before the product sends.
+        let sent = around.as_ref().is_some_and(|around| around.update.is_some());
+        let columns = self.halo_within(backend).filter(|_| backend.ranks.is_none() || sent);
+        if let Some(columns) = columns {
             return scaled.in_two_passes(columns, r, [z, y], around);
         }
-        around.iter().try_for_each(|around| around.update(backend, r, y))?;
-        self.start_halo(backend, Some(d), r)?;
-        scaled.in_two_passes(HaloColumns::NONE, r, [z, y], None)?;
-        self.add_halo(backend, 0, y)?;
-        around.map_or(Ok(()), |around| around.sum(backend, r, y))
+        Around::surround(around, backend, r, [z, y], |r, z, y| {
+            self.start_halo(backend, Some(d), r)?;
+            scaled.multiply(HaloColumns::NONE, r, [z, y], None)?;
+            self.add_halo(backend, 0, y)
+        })
     }
 
     fn halts_products(&self, backend: &CudaBackend) -> bool {
-        let sends =
-            |ranks| self.halo.as_ref().is_some_and(|halo| halo.peer_columns(ranks).is_some());
         let grid = matches!(self.pattern.structure(), Structure::NinePoint { .. });
-        grid && backend.ranks.as_ref().is_none_or(sends)
+        grid && self.halo_within(backend).is_some()
     }
 }
 
