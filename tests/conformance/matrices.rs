@@ -188,8 +188,8 @@ pub fn a_scaled_vector_is_multiplied<S: Subject>(subject: &S) {
             return;
         }
         assert_close(&r, &own_r, 4.0, &what);
-        assert_close(&z, &own_z, 8.0, &what);
-        assert_close(&y, &own_y, 80.0, &what);
+        assert_close(&z, &own_z, 4.0, &what);
+        assert_close(&y, &own_y, 40.0, &what);
         for (found, expected) in found.into_iter().zip(asked.sums(&r, &y, &w)) {
             let bound = 1e-13 * asked.sums(&y, &y, &y)[1].max(r.len() as f64);
             assert!((found - expected).abs() <= bound, "{what}: {found:e} for {expected:e}");

@@ -26,20 +26,16 @@ const JACOBI: Case = Case {
     method: Method::Bicgstab,
 };
 
-/// BiCGStab with Jacobi takes ever other numbers of iterations where sums are rounded otherwise, in a Newton step
-/// more or less: 139 in 5, 169 in 6.
-const ROUNDING: f64 = 1.4;
-
 #[test]
 fn jacobi_with_a_held_seam() {
-    check(JACOBI, &[1, 2, 4], ROUNDING);
+    check(JACOBI, &[1, 2, 4], 1.2);
 }
 
 #[test]
 fn jacobi_around_a_periodic_seam() {
-    check(Case { periodic: true, ..JACOBI }, &[1, 3], ROUNDING);
-    // An odd number of columns.
-    check(Case { periodic: true, nodes: (50, 17), ..JACOBI }, &[1, 2], ROUNDING);
+    check(Case { periodic: true, ..JACOBI }, &[1, 3], 1.2);
+    // An odd number of columns. By the rounding of its sums two bands take a Newton step more than one.
+    check(Case { periodic: true, nodes: (50, 17), ..JACOBI }, &[1, 2], 1.3);
 }
 
 #[test]
