@@ -97,10 +97,10 @@ pub struct Update<'a, V> {
 }
 
 impl<V> Update<'_, V> {
-    /// α x, and γ y if it is read.
-    pub fn terms<'a>(&'a self, y: &'a V) -> Vec<(Coefficient, &'a V)> {
-        let former = self.former.map(|gamma| (gamma, y));
-        std::iter::once(self.term).chain(former).collect()
+    /// α x and γ y, and how many of them are read.
+    pub fn terms<'a>(&'a self, y: &'a V) -> ([(Coefficient, &'a V); 2], usize) {
+        let gamma = self.former.unwrap_or(Coefficient::number(0.0));
+        ([self.term, (gamma, y)], 1 + usize::from(self.former.is_some()))
     }
 }
 
@@ -128,7 +128,8 @@ impl<B: Backend, T: Real> Around<'_, B, T> {
     /// If the device fails.
     pub fn update(&self, backend: &B, r: &mut B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
         let Some(update) = &self.update else { return Ok(()) };
-        backend.lincomb(Some(&*self.scalars), r, update.beta, &update.terms(y))
+        let (terms, count) = update.terms(y);
+        backend.lincomb(Some(&*self.scalars), r, update.beta, &terms[..count])
     }
 
     /// The inner products after the product, and what follows.

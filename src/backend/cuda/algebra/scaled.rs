@@ -29,7 +29,8 @@ impl<T: Real> Scaled<'_, T> {
     ) -> Result<()> {
         match &around {
             Some(Around { scalars, update: Some(update), .. }) if columns != HaloColumns::NONE => {
-                let sum = lincomb_arguments(scalars, r, update.beta, &update.terms(y));
+                let (terms, count) = update.terms(y);
+                let sum = lincomb_arguments(scalars, r, update.beta, &terms[..count]);
                 let arguments = arguments![self.matrix(0, columns), sum];
                 let shape = LaunchShape::elementwise(self.points());
                 self.backend.launch::<T>(Source::Scalars, "lincomb_and_send", shape, &arguments)?;
