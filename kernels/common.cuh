@@ -196,20 +196,45 @@ struct Sum {
     static __device__ double combine(uint32, double a, double b) { return a + b; }
 };
 
-// `value` combined over the block in a fixed order; valid in thread 0. Blocks have whole warps.
+// `value` combined over the warp in a fixed order; valid in its first lane.
 template <class Op>
-__device__ double block_reduce(uint32 k, double value, double* shared) {
+__device__ inline double warp_reduce(uint32 k, double value) {
+#pragma unroll
     for (int step = WARP / 2; step > 0; step /= 2)
         value = Op::combine(k, value, __shfl_down_sync(FULL_WARP, value, step));
-    const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    __syncthreads();
-    if (lane == 0) shared[warp] = value;
-    __syncthreads();
-    value = threadIdx.x < blockDim.x / WARP ? shared[threadIdx.x] : Op::start(k);
-    if (warp == 0)
-        for (int step = WARP / 2; step > 0; step /= 2)
-            value = Op::combine(k, value, __shfl_down_sync(FULL_WARP, value, step));
     return value;
+}
+
+// store(k, values[k] combined over the block in a fixed order), k < count <= N, by one thread each; all threads see
+// what was stored. Blocks have whole warps.
+template <class Op, int N, class Store>
+__device__ inline void block_reduce(const double (&values)[N], uint32 count, const Store& store) {
+    __shared__ double shared[N][WARP];
+    const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+#pragma unroll
+    for (uint32 k = 0; k < N; ++k) {
+        if (k >= count) break;
+        const double value = warp_reduce<Op>(k, values[k]);
+        if (lane == 0) shared[k][warp] = value;
+    }
+    __syncthreads();
+    for (uint32 k = warp; k < count; k += warps) {
+        const double value = warp_reduce<Op>(k, lane < warps ? shared[k][lane] : Op::start(k));
+        if (lane == 0) store(k, value);
+    }
+    __syncthreads();
+}
+
+// The ticket drawn, from 0 on, by one thread of a block. What the threads of blocks that drew before have stored until
+// a barrier ahead of it is seen behind a barrier after it.
+__device__ inline uint32 take_ticket(uint32* ticket) {
+#ifdef FIBERS
+    return atomicAdd(ticket, 1u);
+#else
+    uint32 taken;
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(taken) : "l"(ticket) : "memory");
+    return taken;
+#endif
 }
 
 // result[k] <- values[k] combined over all threads of a one-dimensional grid, k < count <= N; result may be shared
@@ -217,45 +242,37 @@ __device__ double block_reduce(uint32 k, double value, double* shared) {
 //
 // Every block leaves its part in `partials[k][block]`; the block that finishes last, known from a
 // ticket that starts and ends at zero, combines the parts: the result depends on the shape of
-// the launch alone. Returns true in that block, whose first thread writes the results.
+// the launch alone. Returns true in that block, whose threads see the results.
 template <class Op, int N>
 __device__ bool grid_reduce(const double (&values)[N], uint32 count, const Reduction& out) {
-    double* const partials = out.partials;
-    uint32* const ticket = out.ticket;
-    double* const result = out.result;
-    const uint32 AT_ONCE = 4;
-    __shared__ double shared[WARP];
+    const volatile double* const partials = out.partials;
+    // Loads on their way at once of each result; those of all results are.
+    const uint32 AT_ONCE = (4 + N - 1) / N;
     __shared__ bool last;
-#pragma unroll
-    for (uint32 k = 0; k < N; ++k) {
-        if (k >= count) break;
-        const double part = block_reduce<Op>(k, values[k], shared);
-        if (threadIdx.x == 0) partials[k * gridDim.x + blockIdx.x] = part;
-    }
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicAdd(ticket, 1u) + 1 == gridDim.x;
-    }
+    block_reduce<Op>(values, count, [&](uint32 k, double part) { out.partials[k * gridDim.x + blockIdx.x] = part; });
+    if (threadIdx.x == 0) last = take_ticket(out.ticket) + 1 == gridDim.x;
     __syncthreads();
     if (!last) return false;
-    __threadfence();
-    for (uint32 k = 0; k < count; ++k) {
-        double value = Op::start(k);
-        // Several parts are loaded before the first is needed.
-        for (uint32 first = threadIdx.x; first < gridDim.x; first += AT_ONCE * blockDim.x) {
-            double parts[AT_ONCE];
+    double all[N];
+#pragma unroll
+    for (uint32 k = 0; k < N; ++k) all[k] = Op::start(k);
+    for (uint32 first = threadIdx.x; first < gridDim.x; first += AT_ONCE * blockDim.x) {
+        double parts[N][AT_ONCE];
+#pragma unroll
+        for (uint32 k = 0; k < N; ++k)
 #pragma unroll
             for (uint32 n = 0; n < AT_ONCE; ++n) {
-                const uint32 b = first + n * blockDim.x;
-                if (b < gridDim.x) parts[n] = ((volatile double*)partials)[k * gridDim.x + b];
+                const uint32 block = first + n * blockDim.x;
+                if (k < count && block < gridDim.x) parts[k][n] = partials[k * gridDim.x + block];
             }
 #pragma unroll
+        for (uint32 k = 0; k < N; ++k)
+#pragma unroll
             for (uint32 n = 0; n < AT_ONCE; ++n)
-                if (first + n * blockDim.x < gridDim.x) value = Op::combine(k, value, parts[n]);
-        }
-        value = block_reduce<Op>(k, value, shared);
-        if (threadIdx.x == 0) result[k] = value;
+                if (k < count && first + n * blockDim.x < gridDim.x)
+                    all[k] = Op::combine(k, all[k], parts[k][n]);
     }
-    if (threadIdx.x == 0) *ticket = 0;
+    block_reduce<Op>(all, count, [&](uint32 k, double value) { out.result[k] = value; });
+    if (threadIdx.x == 0) *out.ticket = 0;
     return true;
 }

@@ -36,29 +36,23 @@ __device__ void for_products(uint32 begin, uint32 count, const uint32* columns, 
 // is always the same.
 __device__ inline void multiply_part(const LongRows& rows, uint32 part, const uint32* columns,
                                      const real* values, const real* x, real* y) {
-    __shared__ double shared[WARP];
     __shared__ bool last;
     const uint32 begin = rows.bounds[2 * part], row = rows.owner[part];
     const uint32 first = rows.firsts[row], end = rows.firsts[row + 1];
-    double sum = 0;
+    double sum[1] = {0};
     for_products(begin, rows.bounds[2 * part + 1] - begin, columns, values, x,
-                 [&](uint32, real product) { sum += product; });
-    sum = block_reduce<Sum>(0, sum, shared);
-    if (threadIdx.x == 0) {
-        rows.sums[part] = real(sum);
-        __threadfence();
-        last = atomicAdd(rows.tickets + row, 1u) + 1 == end - first;
-    }
+                 [&](uint32, real product) { sum[0] += product; });
+    block_reduce<Sum>(sum, 1, [&](uint32, double all) { rows.sums[part] = real(all); });
+    if (threadIdx.x == 0) last = take_ticket(rows.tickets + row) + 1 == end - first;
     __syncthreads();
     if (!last) return;
-    __threadfence();
-    sum = 0;
+    sum[0] = 0;
     for (uint32 p = first + threadIdx.x; p < end; p += CHUNK_THREADS)
-        sum += ((const volatile real*)rows.sums)[p];
-    sum = block_reduce<Sum>(0, sum, shared);
-    if (threadIdx.x != 0) return;
-    y[rows.rows[row]] = real(sum);
-    rows.tickets[row] = 0;
+        sum[0] += ((const volatile real*)rows.sums)[p];
+    block_reduce<Sum>(sum, 1, [&](uint32, double all) {
+        y[rows.rows[row]] = real(all);
+        rows.tickets[row] = 0;
+    });
 }
 
 // y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1], of ROW_CHUNK entries at

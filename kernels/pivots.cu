@@ -216,9 +216,8 @@ BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_transposed_levels, FactoredLevels leve
 #define SMALLEST_NORTH real(0.05)
 KERNEL(count_borders, LevelLayout layout, real* values,
        const uint32* fine_borders, uint32* borders) {
-    __shared__ double shared[WARP];
     const Operator<false> a = operator_of<false>(layout, values);
-    double kept = 0;
+    double kept[1] = {0};
     const int of_north = layout.transposed() ? 2 : 1, of_south = layout.transposed() ? 0 : 1;
     for (uint32 i = threadIdx.x; i < layout.mi && int(layout.mj) > of_north; i += blockDim.x) {
         const int column = layout.column(i);
@@ -226,11 +225,11 @@ KERNEL(count_borders, LevelLayout layout, real* values,
         const Block* souths = layout.transposed() ? a.north() : a.south();
         const Block north = norths[of_north * layout.row() + column];
         const Block south = souths[of_south * layout.row() + column];
-        kept += (north.xx + north.yy) / (south.xx + south.yy) > SMALLEST_NORTH;
+        kept[0] += (north.xx + north.yy) / (south.xx + south.yy) > SMALLEST_NORTH;
     }
-    kept = block_reduce<Sum>(0, kept, shared);
-    if (threadIdx.x > 0) return;
-    const uint32 count = *fine_borders == NO_BORDERS ? 0 : uint32(kept);
-    borders[0] = count > 0 && 2 * count >= layout.mi ? SIGNED_BORDERS : NO_BORDERS;
-    borders[1] = count;
+    block_reduce<Sum>(kept, 1, [&](uint32, double all) {
+        const uint32 count = *fine_borders == NO_BORDERS ? 0 : uint32(all);
+        borders[0] = count > 0 && 2 * count >= layout.mi ? SIGNED_BORDERS : NO_BORDERS;
+        borders[1] = count;
+    });
 }
