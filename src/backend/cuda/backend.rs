@@ -255,7 +255,7 @@ impl CudaRecording {
     pub(super) fn run(
         &mut self,
         device: &dyn Device,
-        alone: bool,
+        kept: bool,
         capture: &CaptureLog,
         mut work: impl FnMut() -> Result<()>,
     ) -> Result<()> {
@@ -266,7 +266,7 @@ impl CudaRecording {
             launches
         } else {
             *capture.0.lock() = Some(Vec::new());
-            let launches = device.record(alone, &mut work);
+            let launches = device.record(kept, &mut work);
             let states = capture.0.lock().take().unwrap_or_default();
             &self.0.insert((launches?, states)).0
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gridgen::backend::cuda::device::Download;
 use gridgen::backend::cuda::driver::{DriverDevice, fits};
-use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
+use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Gpus};
 use gridgen::backend::scalars::{self, FIRST as SLOT, LOG, SLOTS};
 use gridgen::backend::{Backend, DeviceError};
 use gridgen::case::Case;
@@ -188,6 +188,32 @@ fn a_second_case_of_the_same_size_needs_no_graph_of_its_own() {
     fail("cuStreamEndCapture", 0, 0, INVALIDATED);
     assert_eq!(solved(&machine, &other).unwrap(), expected[2]);
     assert_eq!(solved(&machine, &second).unwrap(), expected[1]);
+}
+
+/// The first linear solve makes a graph of one iteration and one of several on each GPU, and no later one does.
+#[test]
+fn linear_solves_on_several_gpus_share_their_graphs() {
+    if elsewhere() {
+        return;
+    }
+    let sets = [
+        ("grid.ni", "33"),
+        ("grid.nj", "13"),
+        ("grid.first_cell", "1e-2"),
+        ("control.wall", "frozen"),
+        ("linear.preconditioner", "jacobi"),
+    ];
+    let sets: Vec<_> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let case = Case::from_toml("geometry.naca = '0012'", Path::new("a.toml"), &sets).unwrap();
+    let machine = Machine::Ranks(Box::new(Gpus::open(&[0, 1]).unwrap()));
+    fail("cuStreamEndCapture", 4, i32::MAX, INVALIDATED);
+
+    let result = solve(&case.settle().unwrap(), &machine, &mut Control::new(&mut ()));
+
+    fail("cuStreamEndCapture", 0, 0, INVALIDATED);
+    let result = result.unwrap();
+    assert!(result.is_good(), "{}", result.verdict);
+    assert!(result.history.steps.len() > 2);
 }
 
 #[test]

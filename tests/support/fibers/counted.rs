@@ -91,10 +91,10 @@ impl Device for CountedDevice {
 
     fn record(
         &self,
-        alone: bool,
+        kept: bool,
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Recording, DeviceError> {
-        self.device.record(alone, work)
+        self.device.record(kept, work)
     }
 
     fn replay(&self, granted: Granted, recording: &Recording) -> Result<(), DeviceError> {

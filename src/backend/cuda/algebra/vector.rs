@@ -1,6 +1,7 @@
 //! Vectors of the CUDA backend.
 
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, Reduction};
+use crate::backend::cuda::comm::InRecordings;
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
 use crate::backend::cuda::launch::shared::{
     HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepTerms, VectorPairs, Vectors,
@@ -43,11 +44,12 @@ impl Backend for CudaBackend {
     ) -> Result<()> {
         // Messages that the host sends cannot be recorded. Within another recording the launches are
         // part of that one.
-        let recorded = self.ranks.as_ref().is_none_or(|ranks| ranks.communicator.recorded());
-        if !recorded || self.capture.is_open() {
+        let part = self.ranks.as_ref().map(|ranks| ranks.communicator.in_recordings());
+        if part == Some(InRecordings::Not) || self.capture.is_open() {
             return work();
         }
-        recording.run(&*self.device, self.ranks.is_none(), &self.capture, work)
+        let kept = part != Some(InRecordings::Captured);
+        recording.run(&*self.device, kept, &self.capture, work)
     }
 
     fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>> {

@@ -162,8 +162,19 @@ pub trait Communicator: Send + Sync {
         None
     }
 
-    /// Whether these calls can be part of a recording of the device.
-    fn recorded(&self) -> bool;
+    /// How these calls are part of a recording of the device.
+    fn in_recordings(&self) -> InRecordings;
+}
+
+/// How the calls of a communicator are part of a recording of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InRecordings {
+    /// The host takes part in them.
+    Not,
+    /// As work of another library that the driver captures.
+    Captured,
+    /// As launches of the device.
+    Launched,
 }
 
 /// Memory for what is sent and received: a piece for the side before the band, one for the side after.

@@ -1,7 +1,7 @@
 //! Messages through the hosts' memory, between threads or processes with any devices.
 
 use super::abort_flag::AbortFlag;
-use super::communicator::{Communicator, Message};
+use super::communicator::{Communicator, InRecordings, Message};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::Result;
@@ -138,7 +138,7 @@ impl Communicator for HostCommunicator {
         Ok(())
     }
 
-    fn recorded(&self) -> bool {
-        false
+    fn in_recordings(&self) -> InRecordings {
+        InRecordings::Not
     }
 }

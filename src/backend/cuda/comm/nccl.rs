@@ -3,7 +3,7 @@
 //! Only the signatures of its functions are known here (NCCL's API reference, 2.7 and later).
 #![allow(unsafe_code, reason = "NCCL's interface is C; every call's contract is kept here")]
 
-use super::communicator::{Communicator, Message};
+use super::communicator::{Communicator, InRecordings, Message};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::driver::{DriverDevice, StreamWait};
@@ -277,7 +277,7 @@ impl Communicator for Arc<NcclCommunicator> {
         self.device.join()
     }
 
-    fn recorded(&self) -> bool {
-        true
+    fn in_recordings(&self) -> InRecordings {
+        InRecordings::Captured
     }
 }

@@ -1,7 +1,7 @@
 //! Peer memory: ranks whose kernels access the memory of each other's devices, as threads of one process or as
 //! processes of one host.
 
-use super::communicator::{Communicator, Message};
+use super::communicator::{Communicator, InRecordings, Message};
 use super::host::HostTransport;
 use super::window::{Windows, lost};
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, SharedWords};
@@ -206,8 +206,8 @@ impl Communicator for PeerCommunicator {
         (self.transport.ranks <= GATHERING_RANKS).then(|| self.access())
     }
 
-    fn recorded(&self) -> bool {
-        true
+    fn in_recordings(&self) -> InRecordings {
+        InRecordings::Launched
     }
 }
 

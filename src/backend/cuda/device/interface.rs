@@ -182,8 +182,9 @@ pub trait Device: Send + Sync {
     }
 
     /// Records the launches, clearings and copies on the device that `work` queues, without doing
-    /// them. What a device that is `alone` records it may keep for the same work in the same places.
-    fn record(&self, alone: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
+    /// them. A recording that may be `kept`, for the same work in the same places, is of what is asked of this device
+    /// and of nothing else, as what other libraries queue.
+    fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
 
     fn replay(&self, granted: Granted, recording: &Recording) -> Result<()>;
 }
@@ -252,7 +253,7 @@ impl<W: Watch> Device for WatchedDevice<W> {
         copy(granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()>;
         fork(work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
         join() -> Result<()>;
-        record(alone: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
+        record(kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
     }
 
     fn name(&self) -> &str {

@@ -174,7 +174,13 @@ impl DriverDevice {
             }
             Action::Clear(at, bytes) => self.clear(GRANTED, *at, *bytes),
             Action::Copy(from, to, bytes) => self.copy(GRANTED, *from, *to, *bytes),
+            Action::Fork(actions) => self.fork(&mut || self.perform_all(actions)),
+            Action::Join => self.join(),
         }
+    }
+
+    fn perform_all(&self, actions: &[Action]) -> Result<()> {
+        actions.iter().try_for_each(|action| self.perform(action))
     }
 
     /// Begins to download `words` words by a kernel to this place.
@@ -381,6 +387,13 @@ impl Device for DriverDevice {
     }
 
     fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        if self.recordings.are_noted() {
+            self.recordings.begin();
+            let done = work();
+            let actions = self.recordings.end();
+            self.recordings.note(|| Action::Fork(actions));
+            return done;
+        }
         self.on_side_stream(|_| {
             self.forked.store(true, Ordering::Relaxed);
             let done = work();
@@ -391,16 +404,19 @@ impl Device for DriverDevice {
 
     fn join(&self) -> Result<()> {
         self.bind()?;
+        if self.recordings.note(|| Action::Join) {
+            return Ok(());
+        }
         self.stream.wait_for(&self.side_work[1]).map_err(self.info.failed("ending an exchange"))
     }
 
-    fn record(&self, alone: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
+    fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
         self.bind()?;
         let graph = |work: &mut dyn FnMut() -> Result<()>| -> Result<Arc<Graph>> {
             let graph = Graph::record(&self.stream, work);
             Ok(Arc::new(graph.map_err(self.info.failed("recording"))??))
         };
-        if !alone {
+        if !kept {
             return Ok(Box::new(graph(work)?));
         }
         self.recordings.begin();
@@ -410,7 +426,7 @@ impl Device for DriverDevice {
         if let Some(known) = self.recordings.find(&actions) {
             return Ok(Box::new(known));
         }
-        let made = graph(&mut || actions.iter().try_for_each(|action| self.perform(action)))?;
+        let made = graph(&mut || self.perform_all(&actions))?;
         self.recordings.keep(actions, made.clone());
         Ok(Box::new(made))
     }

@@ -17,13 +17,16 @@ pub(super) enum Action {
     Launch(Kernel, LaunchShape, Vec<Argument>),
     Clear(Address, usize),
     Copy(Address, Address, usize),
+    /// Actions beside those that follow, until the join.
+    Fork(Vec<Action>),
+    Join,
 }
 
 /// The recordings of a device.
 #[derive(Default)]
 pub(super) struct Recordings {
-    /// What is asked for while work is noted.
-    noted: Mutex<Option<Vec<Action>>>,
+    /// What is asked for while work is noted, that of a fork last.
+    noted: Mutex<Vec<Vec<Action>>>,
     /// Graphs of work that was noted, the last one first.
     kept: Mutex<VecDeque<(Vec<Action>, Arc<Graph>)>>,
 }
@@ -31,21 +34,26 @@ pub(super) struct Recordings {
 impl Recordings {
     /// Notes what is asked for from now on.
     pub(super) fn begin(&self) {
-        *self.noted.lock() = Some(Vec::new());
+        self.noted.lock().push(Vec::new());
+    }
+
+    /// Whether work is noted.
+    pub(super) fn are_noted(&self) -> bool {
+        !self.noted.lock().is_empty()
     }
 
     /// Notes an action if work is noted; otherwise it is to be done.
     pub(super) fn note(&self, action: impl FnOnce() -> Action) -> bool {
         let mut noted = self.noted.lock();
-        if let Some(noted) = &mut *noted {
+        if let Some(noted) = noted.last_mut() {
             noted.push(action());
         }
-        noted.is_some()
+        !noted.is_empty()
     }
 
-    /// What was noted; later actions are done.
+    /// What was noted since the last beginning.
     pub(super) fn end(&self) -> Vec<Action> {
-        self.noted.lock().take().unwrap_or_default()
+        self.noted.lock().pop().unwrap_or_default()
     }
 
     /// The graph of this work, if it is kept.
