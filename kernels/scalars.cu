@@ -12,25 +12,7 @@ __device__ inline double coefficient(const double* slots, const ScalarFactor& of
     return of.factor * over / under;
 }
 
-// beta and the alphas of a sum of `terms` <= 2 terms; zero where there are fewer.
-struct SumFactors {
-    real b, a0, a1;
-
-    // beta y + sum of alpha_k x_k at k, of reals or of pairs; beta = 0 overwrites y, even a NaN.
-    template <class V>
-    __device__ V at(uint64 k, uint32 terms, const V* y, const V* x0, const V* x1) const {
-        V sum{};
-        if (terms > 0) sum = sum + a0 * x0[k];
-        if (terms > 1) sum = sum + a1 * x1[k];
-        return b == real(0) ? sum : b * y[k] + sum;
-    }
-};
-
-__device__ inline SumFactors sum_factors(const double* slots, const ScalarFactor& beta, uint32 terms,
-                                         const ScalarFactor& alpha0, const ScalarFactor& alpha1) {
-    return {real(coefficient(slots, beta)), terms > 0 ? real(coefficient(slots, alpha0)) : real(0),
-            terms > 1 ? real(coefficient(slots, alpha1)) : real(0)};
-}
+__device__ inline double dot(Pair a, Pair b) { return double(a.x) * double(b.x) + double(a.y) * double(b.y); }
 
 // d o u at a point.
 __device__ inline Pair scaled(const ScaledMatrix& of, Pair u, uint64 point) {
@@ -38,35 +20,96 @@ __device__ inline Pair scaled(const ScaledMatrix& of, Pair u, uint64 point) {
     return pair(s.x * u.x, s.y * u.y);
 }
 
-// y <- beta y + sum of alpha_k x_k over `terms` <= 2 terms with coefficients of slots; nothing if
-// the slots are halted.
+// y <- beta y + sum of alpha_k x_k over `terms` <= 2 terms with coefficients of slots; beta = 0 overwrites y, even a
+// NaN. Nothing if the slots are halted.
 KERNEL(lincomb_by, uint64 n, const double* slots, real* y, ScalarFactor beta, uint32 terms,
        ScalarFactor alpha0, const real* x0, ScalarFactor alpha1, const real* x1) {
     const double halted = slots[HALTED];
-    const SumFactors factors = sum_factors(slots, beta, terms, alpha0, alpha1);
+    const real b = real(coefficient(slots, beta));
+    const real a0 = terms > 0 ? real(coefficient(slots, alpha0)) : real(0);
+    const real a1 = terms > 1 ? real(coefficient(slots, alpha1)) : real(0);
     if (halted != 0.0) return;
-    for (uint64 k = thread_index(); k < n; k += thread_count()) y[k] = factors.at(k, terms, y, x0, x1);
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        real sum = 0;
+        if (terms > 0) sum += a0 * x0[k];
+        if (terms > 1) sum += a1 * x1[k];
+        y[k] = b == real(0) ? sum : b * y[k] + sum;
+    }
 }
 
-// The same by the points of a grid, whose outer columns of d o y are sent to the neighbours: the product by
-// `scale_multiply_and_sum` receives theirs.
-KERNEL(lincomb_and_send, ScaledMatrix of, const double* slots, real* y, ScalarFactor beta, uint32 terms,
-       ScalarFactor alpha0, const real* x0, ScalarFactor alpha1, const real* x1) {
+// Sends d o u of a point k of a grid to the neighbour whose band borders on its column.
+__device__ inline void send_outer(const ScaledMatrix& of, const HaloExchange& exchange, uint64 k, Pair u) {
+    const uint32 j = uint32(k) / of.mi, i = uint32(k) - j * of.mi;
+    for (uint32 side = 0; side < 2; ++side)
+        if (i == (side ? of.mi - 1 : 0) && exchange.sends(side)) exchange.send(side, j, scaled(of, u, k));
+}
+
+// p <- p + alpha x by the points of a grid, whose outer columns of d o p are sent to the neighbours: the product by
+// `scale_multiply_and_sum` receives theirs. Nothing if the slots are halted.
+KERNEL(add_and_send, ScaledMatrix of, const double* slots, real* p, ScalarFactor alpha, const real* x) {
     const double halted = slots[HALTED];
-    const SumFactors factors = sum_factors(slots, beta, terms, alpha0, alpha1);
+    const real by = real(coefficient(slots, alpha));
     if (halted != 0.0) return;
     const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
-    Pair* const result = reinterpret_cast<Pair*>(y);
     const uint64 points = uint64(of.mi) * of.mj;
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
-        const Pair next = factors.at(k, terms, result, reinterpret_cast<const Pair*>(x0),
-                                     reinterpret_cast<const Pair*>(x1));
-        result[k] = next;
-        const uint32 j = uint32(k) / of.mi, i = uint32(k) - j * of.mi;
-        for (uint32 side = 0; side < 2; ++side)
-            if (i == (side ? of.mi - 1 : 0) && exchange.sends(side))
-                exchange.send(side, j, scaled(of, next, k));
+        const Pair next = reinterpret_cast<Pair*>(p)[k] + by * reinterpret_cast<const Pair*>(x)[k];
+        reinterpret_cast<Pair*>(p)[k] = next;
+        send_outer(of, exchange, k, next);
     }
+}
+
+// What a step reads at k, of reals or of pairs: see `step`.
+template <class V>
+struct StepValues {
+    V x, z, h, r, u, p, y;
+
+    __device__ StepValues(const StepVectors& of, uint64 k, bool there) : x(), z(), h(), r(), u(), p(), y() {
+        if (!there) return;
+        auto value = [&](const real* v) { return reinterpret_cast<const V*>(v)[k]; };
+        x = value(of.x), z = value(of.z), h = value(of.h), r = value(of.r), u = value(of.u), p = value(of.p),
+        y = value(of.y);
+    }
+
+    // The step at k; returns p.
+    __device__ V store(const StepVectors& of, uint64 k, const real (&by)[5]) const {
+        const V next_r = r + by[2] * u, next_p = next_r + by[3] * p + by[4] * y;
+        reinterpret_cast<V*>(of.x)[k] = x + by[0] * z + by[1] * h;
+        reinterpret_cast<V*>(of.r)[k] = next_r;
+        reinterpret_cast<V*>(of.p)[k] = next_p;
+        return next_p;
+    }
+};
+
+// A step at n places, of reals or of pairs; done(k, p) after each. The first values are on their way while the
+// coefficients are found, one by a thread.
+template <class V, class Done>
+__device__ inline void take_step(uint64 n, const double* slots, const StepVectors& of, const Done& done) {
+    __shared__ real by[5];
+    uint64 k = thread_index();
+    StepValues<V> values(of, k, k < n);
+    const double halted = slots[HALTED];
+    if (threadIdx.x < 5) by[threadIdx.x] = real(coefficient(slots, of.factors[threadIdx.x]));
+    __syncthreads();
+    if (halted != 0.0) return;
+    const real factors[5] = {by[0], by[1], by[2], by[3], by[4]};
+    while (k < n) {
+        done(k, values.store(of, k, factors));
+        k += thread_count();
+        values = StepValues<V>(of, k, k < n);
+    }
+}
+
+// x <- x + a z + b h, r <- r + c u and then p <- r + beta p + gamma y. Nothing if the slots are halted.
+KERNEL(step, uint64 n, const double* slots, StepVectors of) {
+    take_step<real>(n, slots, of, [](uint64, real) {});
+}
+
+// The same by the points of a grid, whose outer columns of d o p are sent as by `add_and_send`.
+KERNEL(step_and_send, ScaledMatrix of, const double* slots, StepVectors vectors) {
+    const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
+    take_step<Pair>(uint64(of.mi) * of.mj, slots, vectors,
+                    [&](uint64 k, Pair p) { send_outer(of, exchange, k, p); });
 }
 
 // to <- from. A copy by the driver would make the kernels before and after it wait for each other for
@@ -91,22 +134,33 @@ __device__ inline bool holds(const double* slots, const HaltCondition& condition
     return kind == 2 && !(value * value > condition.factor * a * b);
 }
 
-// slots[first..] <- `count` results, and what follows, by one thread; `known` are the slots with the results. The
-// first is logged if `log`; then the first of two conditions that holds halts the slots with its flag.
-__device__ inline void end(const ScalarReduction& into, uint32 count, const double* known) {
+// Halts the slots with the flag of the first of two conditions that holds.
+__device__ inline bool halt(double* slots, const double* known, const HaltCondition (&conditions)[2]) {
+    for (uint32 k = 0; k < 2; ++k) {
+        if (!holds(known, conditions[k])) continue;
+        slots[HALTED] = double((conditions[k].packed >> 32) & 255);
+        return true;
+    }
+    return false;
+}
+
+// slots[first..] <- `count` results, and what follows, by one thread; `known` are the slots with the results. Unless
+// a condition holds before, slots follow from others, one is logged, and further conditions are tried.
+__device__ inline void end(const ScalarReduction& into, uint32 count, double* known) {
     double* const slots = into.slots;
     for (uint32 k = 0; k < count; ++k) slots[into.first + k] = known[into.first + k];
+    if (halt(slots, known, into.before)) return;
+    for (uint32 k = 0; k < into.derivations; ++k) {
+        const DerivedScalar& derived = into.derived[k];
+        known[derived.slot] = known[derived.base] + coefficient(known, derived.plus);
+        slots[derived.slot] = known[derived.slot];
+    }
     if (into.log) {
         const uint32 logged = uint32(known[LOGGED]);
-        slots[SLOTS + logged % LOG] = known[into.first];
+        slots[SLOTS + logged % LOG] = known[into.log];
         slots[LOGGED] = known[LOGGED] + 1.0;
     }
-    for (uint32 k = 0; k < 2; ++k) {
-        const HaltCondition& condition = into.conditions[k];
-        if (!holds(known, condition)) continue;
-        slots[HALTED] = double((condition.packed >> 32) & 255);
-        return;
-    }
+    halt(slots, known, into.conditions);
 }
 
 // slots[first..] <- the sums of all threads, of all ranks; then what follows.
@@ -123,36 +177,34 @@ __device__ inline void sum_into_slots(const double (&sums)[N], uint32 count,
     if (threadIdx.x == 0) end(into, count, known);
 }
 
-// slots[first..] <- up to three inner products. Nothing if the slots are halted already.
+// slots[first..] <- up to five inner products. Nothing if the slots are halted already.
 KERNEL(dots_into, uint64 n, uint32 pairs, VectorPairs of, ScalarReduction into) {
     if (into.slots[HALTED] != 0.0) return;
-    const real *a0 = of.a[0], *a1 = of.a[1], *a2 = of.a[2];
-    const real *b0 = of.b[0], *b1 = of.b[1], *b2 = of.b[2];
-    double sums[3] = {0.0, 0.0, 0.0};
+    double sums[SLOT_SUMS] = {};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
-        sums[0] += double(a0[k]) * double(b0[k]);
-        if (pairs > 1) sums[1] += double(a1[k]) * double(b1[k]);
-        if (pairs > 2) sums[2] += double(a2[k]) * double(b2[k]);
+#pragma unroll
+        for (uint32 m = 0; m < SLOT_SUMS; ++m)
+            if (m < pairs) sums[m] += double(of.a[m][k]) * double(of.b[m][k]);
     }
     sum_into_slots(sums, pairs, into);
 }
 
-// z <- d o r, entry by entry, y <- A z, and slots[first..] <- none, two or three of (w, y), (y, y) and (r, r); nothing
-// if those slots are halted already. Every thread scales what it reads of r anew and so waits for none of z. Where
-// neighbours access each other's memory, what they have sent of their d o r is received here. The bound leaves a
-// thread 64 registers: four blocks of 256 have room on a multiprocessor, as many as are launched.
-BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* r, real* z, real* y, const real* w,
+// z <- d o p, entry by entry, y <- A z, and slots[first..] <- none, two or five of (w, y), (y, y), (p, y), (p, p) and
+// (w, p); nothing if those slots are halted already. Every thread scales what it reads of p anew and so waits for none
+// of z. Where neighbours access each other's memory, what they have sent of their d o p is received here. The bound
+// leaves a thread 64 registers: four blocks of 256 have room on a multiprocessor, as many as are launched.
+BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* p, real* z, real* y, const real* w,
        ScalarReduction into) {
     const uint32 sums = of.sums;
     if (sums && into.slots[HALTED] != 0.0) return;
     const Stencil at = {of.mi, of.mj, of.edges};
     const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
-    const Pair* const own = reinterpret_cast<const Pair*>(r);
+    const Pair* const own = reinterpret_cast<const Pair*>(p);
     const uint64 points = uint64(of.mi) * of.mj;
     // The points of the outer columns come last and by different threads: those take several times as long, and
     // a thread that strides by whole rows would have one of them in each.
     const uint64 all = points + (exchange.access.windows ? 2 * of.mj : 0);
-    double products[3] = {0.0, 0.0, 0.0};
+    double products[SLOT_SUMS] = {};
     for (uint64 n = thread_index(); n < all; n += thread_count()) {
         const bool last = n >= points + of.mj, outer = n >= points;
         const uint32 j = outer ? uint32(n - points) - last * of.mj : uint32(n) / of.mi;
@@ -171,37 +223,33 @@ BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* r, rea
         reinterpret_cast<Pair*>(y)[k] = v;
         if (sums == 0) continue;
         const Pair with = reinterpret_cast<const Pair*>(w)[k];
-        products[0] += double(with.x) * double(v.x) + double(with.y) * double(v.y);
-        products[1] += double(v.x) * double(v.x) + double(v.y) * double(v.y);
-        if (sums > 2) products[2] += double(u.x) * double(u.x) + double(u.y) * double(u.y);
+        products[0] += dot(with, v);
+        products[1] += dot(v, v);
+        if (sums == 2) continue;
+        products[2] += dot(u, v);
+        products[3] += dot(u, u);
+        products[4] += dot(with, u);
     }
     if (sums) sum_into_slots(products, sums, into);
 }
 
-// x <- x + the sum of a_k h_k over `terms` <= 2 terms, r <- r + b v, slots[first..] <- (r, r) and (w, r), the
-// latter if there is a w. Nothing if the slots are halted already.
-KERNEL(advance, uint64 n, real* x, uint32 terms, StepTerms of, real* r, ScalarFactor b, const real* v,
-       const real* w, ScalarReduction into) {
+// x <- x + a h if there is an h, r <- r + b v, slots[first] <- (r, r). Nothing if the slots are halted already.
+KERNEL(advance, uint64 n, real* x, ScalarFactor a, const real* h, real* r, ScalarFactor b, const real* v,
+       ScalarReduction into) {
     const double halted = into.slots[HALTED];
-    const real *h0 = of.h[0], *h1 = of.h[1];
-    const real a0 = terms > 0 ? real(coefficient(into.slots, of.a[0])) : real(0);
-    const real a1 = terms > 1 ? real(coefficient(into.slots, of.a[1])) : real(0);
-    const real change = real(coefficient(into.slots, b));
+    const real along = real(coefficient(into.slots, a)), change = real(coefficient(into.slots, b));
     if (halted != 0.0) return;
-    double sums[2] = {0.0, 0.0};
+    double sums[1] = {0.0};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
-        if (terms == 1) x[k] += a0 * h0[k];
-        if (terms == 2) x[k] = x[k] + a0 * h0[k] + a1 * h1[k];
+        if (h) x[k] += along * h[k];
         const real next = r[k] + change * v[k];
         r[k] = next;
         sums[0] += double(next) * double(next);
-        if (w) sums[1] += double(w[k]) * double(next);
     }
-    const uint32 count = w ? 2 : 1;
-    sum_into_slots(sums, count, into);
+    sum_into_slots(sums, 1, into);
 }
 
-// The same for ranks that do not access each other's memory: slots[first..] <- sums of their parts, four
+// The same for ranks that do not access each other's memory: slots[first..] <- sums of their parts, RANK_VALUES
 // places each; then what follows. Nothing if the slots are halted already. One thread.
 KERNEL(sum_slots, uint32 ranks, uint32 count, const double* parts, ScalarReduction into) {
     if (into.slots[HALTED] != 0.0) return;

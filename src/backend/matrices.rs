@@ -67,13 +67,13 @@ pub trait Preconditioner<B: Backend, T: Real, A>: Send {
     /// z ← M⁻¹ r, with the `a` of the last update.
     fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()>;
 
-    /// z ← M⁻¹ r and y ← A z, and what is asked for before and after; a preconditioner that costs little
+    /// z ← M⁻¹ p and y ← A z, and what is asked for before and after; a preconditioner that costs little
     /// compared with the product may do several of these in one pass.
     fn apply_and_multiply(
         &mut self,
         backend: &B,
         a: &A,
-        r: &mut B::Vector<T>,
+        p: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
         around: Option<Around<'_, B, T>>,
@@ -81,8 +81,8 @@ pub trait Preconditioner<B: Backend, T: Real, A>: Send {
     where
         A: LinearOperator<B, T>,
     {
-        Around::surround(around, backend, r, [z, y], |r, z, y| {
-            self.apply(backend, a, r, z)?;
+        Around::surround(around, backend, p, [z, y], |p, z, y| {
+            self.apply(backend, a, p, z)?;
             a.apply(backend, z, y)
         })
     }

@@ -14,10 +14,12 @@ pub type Slot = u8;
 pub const HALTED: Slot = 0;
 /// Slot that holds 1.
 pub const ONE: Slot = 1;
-/// Slot that counts the inner products that were asked to log.
+/// Slot that counts the values that were logged.
 pub const LOGGED: Slot = 2;
+/// Slot that holds 0.
+pub const ZERO: Slot = 3;
 /// First slot for the values of a method.
-pub const FIRST: Slot = 3;
+pub const FIRST: Slot = 4;
 /// Slots there are, the log not among them.
 pub const SLOTS: usize = 16;
 /// Length of the log, a ring.
@@ -106,13 +108,51 @@ impl Condition {
     }
 }
 
-/// What an inner product into slots does in addition.
+/// A value that follows from others: slot ← base + plus.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Derived {
+    /// The slot.
+    pub slot: Slot,
+    /// Slot of the first term.
+    pub base: Slot,
+    /// The second term.
+    pub plus: Coefficient,
+}
+
+/// What inner products into slots do in addition, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Ending<'a> {
-    /// Whether the first product is appended to the log.
-    pub log: bool,
-    /// Conditions that are tried in turn afterwards; at most two.
+    /// Conditions that are tried in turn; at most two. Nothing follows one that holds.
+    pub before: &'a [Condition],
+    /// Values that follow, one after the other; at most two.
+    pub derived: &'a [Derived],
+    /// Slot that is appended to the log.
+    pub log: Option<Slot>,
+    /// Conditions that are tried in turn; at most two.
     pub conditions: &'a [Condition],
+}
+
+impl Ending<'_> {
+    /// Does it to slots that hold the inner products, with the log behind them.
+    pub(super) fn apply(&self, slots: &mut [f64]) {
+        let halt = |slots: &mut [f64], conditions: &[Condition]| {
+            let met = conditions.iter().find(|condition| condition.holds(slots));
+            slots[usize::from(HALTED)] = met.map_or(0.0, |met| f64::from(met.flag));
+            met.is_some()
+        };
+        if halt(slots, self.before) {
+            return;
+        }
+        for Derived { slot, base, plus } in self.derived {
+            slots[usize::from(*slot)] = slots[usize::from(*base)] + plus.value(slots);
+        }
+        if let Some(slot) = self.log {
+            let logged = slots[usize::from(LOGGED)] as usize;
+            slots[SLOTS + logged % LOG] = slots[usize::from(slot)];
+            slots[usize::from(LOGGED)] += 1.0;
+        }
+        halt(slots, self.conditions);
+    }
 }
 
 /// The slots and the log, all zero.

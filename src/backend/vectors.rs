@@ -55,94 +55,121 @@ pub type Pair<'a, V> = (&'a V, &'a V);
 /// Vectors and coefficients of [`Backend::advance`].
 #[derive(Debug)]
 pub struct Advance<'a, V> {
-    /// Solution, improved by Σ aₖ hₖ.
+    /// Solution, improved by a h.
     pub x: &'a mut V,
-    /// aₖ and hₖ, two at most; x is not touched if there are none.
-    pub along: &'a [(Coefficient, &'a V)],
+    /// a and h; x is not touched if there are none.
+    pub along: Option<(Coefficient, &'a V)>,
     /// Residual, changed by b v.
     pub r: &'a mut V,
     /// b and v.
     pub change: (Coefficient, &'a V),
-    /// w.
-    pub with: Option<&'a V>,
 }
 
-/// What a Krylov method does before and after a product y ← A z with z ← M⁻¹ r, of one call so that a device
-/// may do it in few passes. Where the scalars are halted nothing of it is done, and r, z and y need not be
+/// Vectors and coefficients of [`Backend::step`]: x ← x + a z + b h, r ← r + c u and then
+/// p ← r + β p + γ y.
+#[derive(Debug)]
+pub struct Step<'a, V> {
+    /// Solution.
+    pub x: &'a mut V,
+    /// a.
+    pub a: Coefficient,
+    /// b and h.
+    pub along: (Coefficient, &'a V),
+    /// Residual.
+    pub r: &'a mut V,
+    /// c and u.
+    pub change: (Coefficient, &'a V),
+    /// β.
+    pub beta: Coefficient,
+    /// γ.
+    pub gamma: Coefficient,
+}
+
+impl<V> Step<'_, V> {
+    /// a, b, c, β and γ.
+    pub(super) const fn coefficients(&self) -> [Coefficient; 5] {
+        [self.a, self.along.0, self.change.0, self.beta, self.gamma]
+    }
+}
+
+/// What a Krylov method does before and after a product y ← A z with z ← M⁻¹ p, of one call so that a device
+/// may do it in few passes. Where the scalars are halted nothing of it is done, and p, z and y need not be
 /// those of the product.
 pub struct Around<'a, B: Backend, T: Real> {
     /// The slots of coefficients and inner products.
     pub scalars: &'a mut B::Vector<f64>,
-    /// Before the product.
+    /// What makes p, before the product.
     pub update: Option<Update<'a, B::Vector<T>>>,
-    /// Slot of the first inner product after it: of (w, y), (y, y) and, if it is asked for, (r, r).
+    /// Slot of the first inner product after it: of (w, y), (y, y) and, if it is asked for them, (p, y), (p, p)
+    /// and (w, p).
     pub first: Slot,
-    /// w; r itself if there is none.
-    pub with: Option<&'a B::Vector<T>>,
-    /// Whether (r, r) is asked for.
-    pub square: bool,
+    /// w.
+    pub with: &'a B::Vector<T>,
+    /// Whether it is asked for all five.
+    pub all: bool,
     /// What follows.
     pub ending: Ending<'a>,
 }
 
-/// r ← β r + α x + γ y, with the y from before the product.
+/// What makes the vector p of a product.
 #[derive(Debug)]
-pub struct Update<'a, V> {
-    /// β.
-    pub beta: Coefficient,
-    /// α and x.
-    pub term: (Coefficient, &'a V),
-    /// γ; none for 0, where y is not read.
-    pub former: Option<Coefficient>,
-}
-
-impl<V> Update<'_, V> {
-    /// α x and γ y, and how many of them are read.
-    pub fn terms<'a>(&'a self, y: &'a V) -> ([(Coefficient, &'a V); 2], usize) {
-        let gamma = self.former.unwrap_or(Coefficient::number(0.0));
-        ([self.term, (gamma, y)], 1 + usize::from(self.former.is_some()))
-    }
+pub enum Update<'a, V> {
+    /// p ← p + α x.
+    Add(Coefficient, &'a V),
+    /// A step, with the z and y from before the product.
+    Step(Step<'a, V>),
 }
 
 impl<B: Backend, T: Real> Around<'_, B, T> {
-    /// What is asked for before the product, the product with r, z and y, and what is asked for after it, one by
+    /// What is asked for before the product, the product with p, z and y, and what is asked for after it, one by
     /// one.
     ///
     /// # Errors
     /// That of the product, or if the device fails.
     pub fn surround(
-        around: Option<Self>,
+        mut around: Option<Self>,
         backend: &B,
-        r: &mut B::Vector<T>,
+        p: &mut B::Vector<T>,
         [z, y]: [&mut B::Vector<T>; 2],
         product: impl FnOnce(&B::Vector<T>, &mut B::Vector<T>, &mut B::Vector<T>) -> Result<()>,
     ) -> Result<()> {
-        around.iter().try_for_each(|around| around.update(backend, r, y))?;
-        product(r, z, y)?;
-        around.map_or(Ok(()), |around| around.sum(backend, r, y))
+        if let Some(around) = &mut around {
+            around.update(backend, p, [z, y])?;
+        }
+        product(p, z, y)?;
+        around.map_or(Ok(()), |around| around.sum(backend, p, y))
     }
 
-    /// What comes before the product.
+    /// What comes before the product, once.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn update(&self, backend: &B, r: &mut B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
-        let Some(update) = &self.update else { return Ok(()) };
-        let (terms, count) = update.terms(y);
-        backend.lincomb(Some(&*self.scalars), r, update.beta, &terms[..count])
+    pub fn update(
+        &mut self,
+        backend: &B,
+        p: &mut B::Vector<T>,
+        former: [&B::Vector<T>; 2],
+    ) -> Result<()> {
+        match self.update.take() {
+            None => Ok(()),
+            Some(Update::Add(alpha, x)) => {
+                backend.lincomb(Some(&*self.scalars), p, Coefficient::number(1.0), &[(alpha, x)])
+            }
+            Some(Update::Step(step)) => backend.step(self.scalars, step, p, former),
+        }
     }
 
     /// The inner products after the product, and what follows.
     ///
     /// # Errors
     /// If the device fails.
-    fn sum(self, backend: &B, r: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
-        let Self { scalars, first, ending, .. } = self;
-        let pairs = [(self.with.unwrap_or(r), y), (y, y)];
-        if self.square {
-            return backend.dots(scalars, first, [pairs[0], pairs[1], (r, r)], ending);
+    fn sum(self, backend: &B, p: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
+        let Self { scalars, first, ending, with: w, .. } = self;
+        if self.all {
+            let pairs = [(w, y), (y, y), (p, y), (p, p), (w, p)];
+            return backend.dots(scalars, first, pairs, ending);
         }
-        backend.dots(scalars, first, pairs, ending)
+        backend.dots(scalars, first, [(w, y), (y, y)], ending)
     }
 }
 
@@ -219,7 +246,7 @@ pub trait Backend: Sync + Sized + 'static {
     /// Waits for a copy; host ← the slots, followed by the log.
     fn wait_for(&self, read_back: Self::ReadBack, host: &mut [f64; SLOTS + LOG]) -> Result<()>;
 
-    /// Slots from `first` on ← several inner products in one reduction, three at most, then what
+    /// Slots from `first` on ← several inner products in one reduction, five at most, then what
     /// `ending` says. Nothing if the slots are halted.
     fn dots<T: Real, const K: usize>(
         &self,
@@ -229,8 +256,7 @@ pub trait Backend: Sync + Sized + 'static {
         ending: Ending<'_>,
     ) -> Result<()>;
 
-    /// The step of a Krylov method: x ← x + Σ aₖ hₖ and r ← r + b v in one pass with (r, r), and with
-    /// (w, r) after it if there is a `w`, into the slots from `first` on; then what `ending` says.
+    /// x ← x + a h and r ← r + b v in one pass, with (r, r) after it into the slot `first`; then what `ending` says.
     /// Nothing if the slots are halted.
     fn advance<T: Real>(
         &self,
@@ -238,6 +264,16 @@ pub trait Backend: Sync + Sized + 'static {
         step: Advance<'_, Self::Vector<T>>,
         first: Slot,
         ending: Ending<'_>,
+    ) -> Result<()>;
+
+    /// x ← x + a z + b h, r ← r + c u and then p ← r + β p + γ y in one pass, with coefficients of `scalars`.
+    /// Nothing if the slots are halted.
+    fn step<T: Real>(
+        &self,
+        scalars: &Self::Vector<f64>,
+        step: Step<'_, Self::Vector<T>>,
+        p: &mut Self::Vector<T>,
+        former: [&Self::Vector<T>; 2],
     ) -> Result<()>;
 
     /// y ← β y + Σ αₖ xₖ, four terms a pass; β = 0 overwrites y, even where it is NaN. Coefficients

@@ -124,17 +124,17 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         &mut self,
         backend: &B,
         a: &GridJacobian<B, T>,
-        r: &mut B::Vector<T>,
+        p: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
         around: Option<Around<'_, B, T>>,
     ) -> Result<()> {
         // With wall columns the operator is more than its field part.
         if a.wall.is_none() {
-            return self.field.apply_and_multiply(backend, &a.field, r, z, y, around);
+            return self.field.apply_and_multiply(backend, &a.field, p, z, y, around);
         }
-        Around::surround(around, backend, r, [z, y], |r, z, y| {
-            self.apply(backend, a, r, z)?;
+        Around::surround(around, backend, p, [z, y], |p, z, y| {
+            self.apply(backend, a, p, z)?;
             a.apply(backend, z, y)
         })
     }

@@ -7,7 +7,7 @@ use gridgen::backend::{
 };
 use gridgen::sparse::EllPattern;
 
-use support::around::Asked;
+use support::around::{Asked, OTHERS};
 
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
@@ -148,50 +148,56 @@ fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
     }
 }
 
-/// z ← diag(A)⁻¹ r and y ← A z, and what is asked for before and after.
+/// z ← diag(A)⁻¹ p and y ← A z, and what is asked for before and after.
 fn scaled_product<B: SparseBackend, T: Real>(
     backend: &B,
     a: &B::Matrix<T>,
-    [r, z, y]: [&mut B::Vector<T>; 3],
+    [p, z, y]: [&mut B::Vector<T>; 3],
     around: Option<Around<'_, B, T>>,
 ) {
     let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
     jacobi.update(backend, a).unwrap();
-    jacobi.apply_and_multiply(backend, a, r, z, y, around).unwrap();
+    jacobi.apply_and_multiply(backend, a, p, z, y, around).unwrap();
 }
 
 pub fn a_scaled_vector_is_multiplied<S: Subject>(subject: &S) {
     fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, asked: Asked) {
         let n = pattern.rows();
         let values = random_values::<T>(1, pattern);
-        let [r, y, x, w] = [3, 4, 5, 6].map(|seed| random::<T>(seed, n));
+        let vectors: [Vec<T>; 3] = std::array::from_fn(|k| random::<T>(3 + k as u64, n));
+        let others: [Vec<T>; OTHERS] = std::array::from_fn(|k| random::<T>(6 + k as u64, n));
         let a = EllMatrix::from_values(pattern.clone(), values.clone());
-        let (mut own_r, mut own_z, mut own_y) = (r.clone(), vec![T::zero(); n], y.clone());
+        let ([mut p, mut z, mut y], mut own_others) = (vectors.clone(), others.clone());
         let mut scalars = scalars::allocate(&CpuBackend).unwrap();
-        let around = asked.around(&CpuBackend, &mut scalars, [&x, &w]);
-        scaled_product(&CpuBackend, &a, [&mut own_r, &mut own_z, &mut own_y], around);
-        let before = r.clone();
-        let [mut r, mut z, mut y, x, device_w] =
-            [&r, &w, &y, &x, &w].map(|v| to_device(subject, v));
+        let around = asked.around(&CpuBackend, &mut scalars, &mut own_others);
+        scaled_product(&CpuBackend, &a, [&mut p, &mut z, &mut y], around);
+        let [own_p, own_z, own_y] = [p, z, y];
+        let [mut p, mut z, mut y] = vectors.each_ref().map(|v| to_device(subject, v));
+        let mut device_others = others.each_ref().map(|v| to_device(subject, v));
         let mut scalars = scalars::allocate(subject).unwrap();
 
         let a = subject.matrix_from(pattern, &values);
-        let around = asked.around(subject, &mut scalars, [&x, &device_w]);
-        scaled_product(subject, &a, [&mut r, &mut z, &mut y], around);
+        let around = asked.around(subject, &mut scalars, &mut device_others);
+        scaled_product(subject, &a, [&mut p, &mut z, &mut y], around);
 
         let what = format!("{:?}, {asked:?}", pattern.structure());
-        let [r, z, y] = [&r, &z, &y].map(|v| to_host(subject, v, n));
+        let [p, z, y] = [&p, &z, &y].map(|v| to_host(subject, v, n));
+        let device_others = device_others.each_ref().map(|v| to_host(subject, v, n));
         let found = Asked::found(subject, &scalars);
         if asked == Asked::Halted {
-            assert_eq!(r, before, "{what}");
+            assert_eq!((&p, &device_others), (&vectors[0], &others), "{what}");
             assert!(found.iter().all(|sum| *sum == 0.0), "{what}: {found:?}");
             return;
         }
-        assert_close(&r, &own_r, 4.0, &what);
-        assert_close(&z, &own_z, 4.0, &what);
+        for (found, expected) in device_others.iter().zip(&own_others) {
+            assert_close(found, expected, 4.0, &what);
+        }
+        assert_close(&p, &own_p, 8.0, &what);
+        assert_close(&z, &own_z, 8.0, &what);
         assert_close(&y, &own_y, 40.0, &what);
-        for (found, expected) in found.into_iter().zip(asked.sums(&r, &y, &w)) {
-            let bound = 1e-13 * asked.sums(&y, &y, &y)[1].max(r.len() as f64);
+        let w = &others[OTHERS - 1];
+        for (found, expected) in found.into_iter().zip(asked.sums(&p, &y, w)) {
+            let bound = 1e-13 * asked.sums(&y, &y, &y)[1].max(p.len() as f64);
             assert!((found - expected).abs() <= bound, "{what}: {found:e} for {expected:e}");
         }
     }

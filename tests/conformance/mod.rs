@@ -112,6 +112,7 @@ macro_rules! conformance {
             sums_and_steps_are_those_of_the_cpu
             a_condition_that_holds_halts_the_slots
             a_look_finds_the_slots_as_they_were
+            nothing_follows_a_condition_that_holds_before
             a_nan_halts_as_vanished
             the_log_is_a_ring
         );

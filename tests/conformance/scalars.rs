@@ -2,9 +2,10 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{
-    self, Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, ONE, SLOTS, Slot, Test,
+    self, Coefficient, Condition, Derived, Ending, FIRST, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
+    Test, ZERO,
 };
-use gridgen::backend::{Advance, Real};
+use gridgen::backend::{Advance, Real, Step};
 
 use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
 
@@ -29,9 +30,10 @@ fn prepared<S: Subject>(subject: &S, values: &[(Slot, f64)]) -> S::Vector<f64> {
     scalars
 }
 
-/// What a subject makes of a sum, two inner products and a step.
-fn play<S: Subject, T: Real>(subject: &S, n: usize) -> (Vec<T>, Vec<T>, Vec<f64>) {
-    let [mut x, mut r, h, v] = [1, 2, 3, 4].map(|seed| to_device(subject, &random::<T>(seed, n)));
+/// What a subject makes of sums, inner products and steps: x, r, p and the scalars.
+fn play<S: Subject, T: Real>(subject: &S, n: usize) -> ([Vec<T>; 3], Vec<f64>) {
+    let [mut x, mut r, h, v, mut p] =
+        [1, 2, 3, 4, 5].map(|seed| to_device(subject, &random::<T>(seed, n)));
     let mut scalars = prepared(subject, &slots());
     let beta = Coefficient { factor: -0.5, over: [A, B], under: [5, ONE] };
     let terms = [(Coefficient::ratio(2.0, 6, 7), &h)];
@@ -39,35 +41,52 @@ fn play<S: Subject, T: Real>(subject: &S, n: usize) -> (Vec<T>, Vec<T>, Vec<f64>
     subject.dots(&mut scalars, 8, [(&x, &v), (&h, &h)], Ending::default()).unwrap();
     let three = [(&r, &v), (&h, &v), (&r, &r)];
     subject.dots(&mut scalars, 12, three, Ending::default()).unwrap();
-    // No term of x, one, and two.
-    let along = [(Coefficient::ratio(1.0, A, B), &h), (Coefficient::number(0.75), &v)];
-    for terms in 0..3 {
-        let step = Advance {
-            x: &mut x,
-            along: &along[..terms],
-            r: &mut r,
-            change: (Coefficient::number(-0.25), &v),
-            with: (terms > 0).then_some(&h),
-        };
-        let ending = Ending { log: terms == 2, conditions: &[] };
-        subject.advance(&mut scalars, step, 10, ending).unwrap();
+    // No term of x, and one.
+    for along in [None, Some((Coefficient::ratio(1.0, A, B), &h))] {
+        let log = along.map(|_| 10);
+        let step =
+            Advance { x: &mut x, along, r: &mut r, change: (Coefficient::number(-0.25), &v) };
+        subject.advance(&mut scalars, step, 10, Ending { log, ..Ending::default() }).unwrap();
     }
-    (to_host(subject, &x, n), to_host(subject, &r, n), read(subject, &scalars))
+    let step = Step {
+        x: &mut x,
+        a: Coefficient::ratio(0.5, 6, 7),
+        along: (Coefficient::number(0.75), &v),
+        r: &mut r,
+        change: (Coefficient::ratio(-0.25, 7, 6), &h),
+        beta,
+        gamma: Coefficient::number(1.5),
+    };
+    subject.step(&scalars, step, &mut p, [&h, &v]).unwrap();
+    let all = [(&x, &x), (&r, &r), (&p, &p), (&v, &h), (&h, &h)];
+    let derived = [
+        Derived { slot: 12, base: ZERO, plus: Coefficient::ratio(-2.0, B, A) },
+        Derived {
+            slot: 13,
+            base: A,
+            plus: Coefficient { factor: 3.0, over: [12, B], under: [A, ONE] },
+        },
+    ];
+    let ending = Ending { derived: &derived, log: Some(13), ..Ending::default() };
+    subject.dots(&mut scalars, 5, all, ending).unwrap();
+    ([x, r, p].map(|v| to_host(subject, &v, n)), read(subject, &scalars))
 }
 
 fn equal_to_the_cpu<S: Subject, T: Real>(subject: &S) {
     for n in LENGTHS {
-        let (x, r, scalars) = play::<S, T>(subject, n);
-        let (x_cpu, r_cpu, scalars_cpu) = play::<_, T>(&CpuBackend, n);
+        let (vectors, scalars) = play::<S, T>(subject, n);
+        let (vectors_cpu, scalars_cpu) = play::<_, T>(&CpuBackend, n);
 
-        assert_close(&x, &x_cpu, 8.0, "x");
-        assert_close(&r, &r_cpu, 8.0, "r");
+        for ((found, expected), name) in vectors.iter().zip(&vectors_cpu).zip(["x", "r", "p"]) {
+            assert_close(found, expected, 8.0, name);
+        }
         for (k, (found, expected)) in scalars.iter().zip(&scalars_cpu).enumerate() {
             let bound = 1e-6 * if size_of::<T>() == 4 { 1.0 } else { 1e-6 };
             let scale = expected.abs().max(n as f64 * 1e-2).max(1.0);
             assert!((found - expected).abs() <= bound * scale, "slot {k}: {found} {expected}");
         }
-        assert_eq!((scalars[usize::from(LOGGED)], scalars[SLOTS]), (1.0, scalars[10]));
+        let logged = (scalars[usize::from(LOGGED)], scalars[SLOTS], scalars[SLOTS + 1]);
+        assert_eq!(logged, (2.0, scalars[10], scalars[13]));
     }
 }
 
@@ -78,7 +97,7 @@ pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
     let looks: Vec<_> = (0..8)
         .map(|_| {
             let look = subject.read_back(&scalars).unwrap();
-            let ending = Ending { log: true, conditions: &[] };
+            let ending = Ending { log: Some(A), ..Ending::default() };
             subject.dots(&mut scalars, A, [(&v, &v)], ending).unwrap();
             look
         })
@@ -114,7 +133,7 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
         Condition { test: Test::Vanished { value: A, squares: [A, ONE], epsilon: 1e-3 }, flag: 7 };
     let met = Condition { test: Test::Reached { value: A, bound: B }, flag: 9 };
 
-    let ending = Ending { log: false, conditions: &[lost, met] };
+    let ending = Ending { conditions: &[lost, met], ..Ending::default() };
     subject.dots(&mut scalars, A, [(&ones, &ones)], ending).unwrap();
     let halted = read(subject, &scalars);
     subject.dots(&mut scalars, 8, [(&y, &ones)], Ending::default()).unwrap();
@@ -123,6 +142,30 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
     assert_eq!((halted[usize::from(A)], halted[usize::from(HALTED)]), (n as f64, 9.0));
     assert_eq!(read(subject, &scalars), halted);
     assert_eq!(to_host(subject, &y, n), vec![1.0; n]);
+}
+
+/// What follows inner products stops where a condition before it holds.
+pub fn nothing_follows_a_condition_that_holds_before<S: Subject>(subject: &S) {
+    let ones = to_device(subject, &vec![1.0_f64; 300]);
+    let derived = [Derived { slot: B, base: A, plus: Coefficient::ratio(2.0, A, ONE) }];
+    for (bound, flag) in [(299.0, 0), (300.0, 4)] {
+        let mut scalars = prepared(subject, &[slots(), vec![(8, bound)]].concat());
+        let met = Condition { test: Test::Reached { value: A, bound: 8 }, flag: 4 };
+        let ending = Ending {
+            before: &[met],
+            derived: &derived,
+            log: Some(B),
+            conditions: &[Condition { flag: 5, ..met }],
+        };
+        let former = read(subject, &scalars)[usize::from(B)];
+
+        subject.dots(&mut scalars, A, [(&ones, &ones)], ending).unwrap();
+
+        let read = read(subject, &scalars);
+        let follows = if flag == 0 { (900.0, 1.0, 900.0) } else { (former, 0.0, 0.0) };
+        assert_eq!(read[usize::from(HALTED)] as u8, flag);
+        assert_eq!((read[usize::from(B)], read[usize::from(LOGGED)], read[SLOTS]), follows);
+    }
 }
 
 /// An inner product that is not a number counts as vanished, and meets no bound.
@@ -135,7 +178,7 @@ pub fn a_nan_halts_as_vanished<S: Subject>(subject: &S) {
         flag: 2,
     };
 
-    let ending = Ending { log: false, conditions: &[met, lost] };
+    let ending = Ending { conditions: &[met, lost], ..Ending::default() };
     subject.dots(&mut scalars, A, [(&v, &v)], ending).unwrap();
 
     assert_eq!(read(subject, &scalars)[usize::from(HALTED)] as u8, 2);
@@ -147,7 +190,7 @@ pub fn the_log_is_a_ring<S: Subject>(subject: &S) {
     for k in 0..LOG + 3 {
         let v = to_device(subject, &[k as f64]);
         let one = to_device(subject, &[1.0]);
-        let ending = Ending { log: true, conditions: &[] };
+        let ending = Ending { log: Some(A), ..Ending::default() };
         subject.dots(&mut scalars, A, [(&v, &one)], ending).unwrap();
     }
 

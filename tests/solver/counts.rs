@@ -27,6 +27,8 @@ const REFERENCE: [(Kind, [[f64; 2]; 2]); 4] = [
 ];
 /// How far above its reference a count may be.
 const MARGIN: f64 = 1.2;
+/// Shares of a first cell whose counts are averaged: rounding alone changes one of 200 by a tenth and more.
+const NEARBY: [f64; 5] = [0.98, 0.99, 1.0, 1.01, 1.02];
 
 /// `BiCGStab` to 1e-6 in the first Newton step of the frozen equations on a NACA section.
 fn first_step(code: &str, size: (usize, usize), first_cell: f64, kind: Kind) -> LinearReport {
@@ -55,7 +57,8 @@ fn assert_linear_counts(kind: Kind) {
     let (_, reference) = REFERENCE.into_iter().find(|(k, _)| *k == kind).unwrap();
     for (size, reference) in SIZES.into_iter().zip(reference) {
         for (first_cell, reference) in FIRST_CELLS.into_iter().zip(reference) {
-            let count = first_step("0012", size, first_cell, kind).iterations;
+            let counts = NEARBY.map(|share| first_step("0012", size, share * first_cell, kind));
+            let count = counts.iter().map(|report| report.iterations).sum::<f64>() / 5.0;
 
             assert!(
                 count <= MARGIN * reference,

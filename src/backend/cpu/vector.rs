@@ -1,8 +1,8 @@
 //! Vectors of the CPU backend, and reductions whose order of additions is fixed.
 
 use super::{CpuBackend, PIECE};
-use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot};
-use crate::backend::{Advance, Backend, Pair, Projection, Real, Result};
+use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, ONE, SLOTS, Slot};
+use crate::backend::{Advance, Backend, Pair, Projection, Real, Result, Step};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -89,16 +89,38 @@ impl Backend for CpuBackend {
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
-        let Advance { x, along, r, change: (b, v), with } = step;
+        let Advance { x, along, r, change: (b, v) } = step;
         let value = |coefficient: Coefficient| T::narrow(coefficient.value(scalars));
-        let mut terms: [(T, &[T]); STEP_TERMS] = [(T::zero(), &[]); STEP_TERMS];
-        for (term, &(a, h)) in terms.iter_mut().zip(along) {
-            *term = (value(a), h);
+        let along = along.map(|(a, h)| (value(a), h.as_slice()));
+        let square = advance(x, along, (r, value(b), v), 0);
+        end(scalars, first, &[square], ending);
+        Ok(())
+    }
+
+    fn step<T: Real>(
+        &self,
+        scalars: &Vec<f64>,
+        step: Step<'_, Vec<T>>,
+        p: &mut Vec<T>,
+        [z, y]: [&Vec<T>; 2],
+    ) -> Result<()> {
+        if scalars[usize::from(HALTED)] != 0.0 {
+            return Ok(());
         }
-        let terms = &terms[..along.len()];
-        let products = advance(x, terms, (r, value(b), v), (0, with.map(Vec::as_slice)));
-        let products = if with.is_some() { &products[..] } else { &products[..1] };
-        end(scalars, first, products, ending);
+        let [a, b, c, beta, gamma] =
+            step.coefficients().map(|coefficient| T::narrow(coefficient.value(scalars)));
+        let Step { x, along: (_, h), r, change: (_, u), .. } = step;
+        let pieces =
+            x.par_chunks_mut(PIECE).zip(r.par_chunks_mut(PIECE)).zip(p.par_chunks_mut(PIECE));
+        pieces.enumerate().for_each(|(piece, ((x, r), p))| {
+            let part = piece * PIECE..piece * PIECE + x.len();
+            let [z, h, u, y] = [z, h, u, y].map(|v| &v[part.clone()]);
+            for k in 0..x.len() {
+                x[k] += a * z[k] + b * h[k];
+                r[k] += c * u[k];
+                p[k] = r[k] + beta * p[k] + gamma * y[k];
+            }
+        });
         Ok(())
     }
 
@@ -136,9 +158,6 @@ impl Backend for CpuBackend {
         work()
     }
 }
-
-/// Most terms that a step adds to a solution.
-const STEP_TERMS: usize = 2;
 
 /// Basis vectors that one pass takes.
 const GROUP: usize = 4;
@@ -209,44 +228,37 @@ fn products<'a, T: Real>(w: &'a [T], with: &[&'a [T]]) -> Vec<f64> {
 fn end(scalars: &mut [f64], first: Slot, products: &[f64], ending: Ending<'_>) {
     let first = usize::from(first);
     scalars[first..first + products.len()].copy_from_slice(products);
-    if ending.log {
-        let at = scalars[usize::from(LOGGED)] as usize;
-        scalars[SLOTS + at % LOG] = products[0];
-        scalars[usize::from(LOGGED)] += 1.0;
-    }
-    if let Some(end) = ending.conditions.iter().find(|condition| condition.holds(scalars)) {
-        scalars[usize::from(HALTED)] = f64::from(end.flag);
-    }
+    ending.apply(scalars);
 }
 
-/// x ← x + Σ aₖ hₖ, r ← r + b v; returns (r, r) and (w, r), added over the same tree as other inner
-/// products. h, v and w are whole vectors, of which x and r are the part from `start` on.
+/// x ← x + a h, if there is such a term, and r ← r + b v; returns (r, r), added over the same tree as other inner
+/// products. h and v are whole vectors, of which x and r are the part from `start` on.
 fn advance<T: Real>(
     x: &mut [T],
-    along: &[(T, &[T])],
+    along: Option<(T, &[T])>,
     (r, b, v): (&mut [T], T, &[T]),
-    (start, w): (usize, Option<&[T]>),
-) -> [f64; 2] {
+    start: usize,
+) -> f64 {
     let pieces = r.len().div_ceil(PIECE);
     if pieces <= 1 {
         let part = start..start + r.len();
-        for &(a, h) in along {
+        if let Some((a, h)) = along {
             for (x, h) in x.iter_mut().zip(&h[part.clone()]) {
                 *x += a * *h;
             }
         }
-        for (r, v) in r.iter_mut().zip(&v[part.clone()]) {
+        for (r, v) in r.iter_mut().zip(&v[part]) {
             *r += b * *v;
         }
-        return [dot(r, r), w.map_or(0.0, |w| dot(&w[part], r))];
+        return dot(r, r);
     }
     let middle = pieces.div_ceil(2) * PIECE;
     let ((x0, x1), (r0, r1)) = (x.split_at_mut(middle), r.split_at_mut(middle));
     let (low, high) = rayon::join(
-        || advance(x0, along, (r0, b, v), (start, w)),
-        || advance(x1, along, (r1, b, v), (start + middle, w)),
+        || advance(x0, along, (r0, b, v), start),
+        || advance(x1, along, (r1, b, v), start + middle),
     );
-    [low[0] + high[0], low[1] + high[1]]
+    low + high
 }
 
 /// Inner product with eight running sums, which the compiler keeps in vector registers.

@@ -1,11 +1,11 @@
 //! BiCGStab.
 
-use super::recursion::{Pace, Recursive, Run, UNIT, lost, reached, solve};
+use super::recursion::{Pace, Recursive, Run, lost, reached, solve};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{
-    self, Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot,
+    self, Coefficient, Condition, Derived, Ending, FIRST, HALTED, LOG, ONE, SLOTS, Slot, ZERO,
 };
-use crate::backend::{Advance, Around, Backend, Real, Result, Update};
+use crate::backend::{Advance, Around, Backend, Real, Result, Step, Update};
 use crate::solver::{LinearOperator, LinearStop};
 
 /// Vectors of the right-preconditioned BiCGStab method (van der Vorst 1992,
@@ -21,17 +21,20 @@ pub struct Bicgstab<B: Backend, T: Real> {
     scalars: B::Vector<f64>,
 }
 
-/// Slots of the scalars: ρ = (r̃, r), (r̃, v), (v, v), (t, s), (t, t), (s, s), (r, r), the squared
-/// norm of r̃ and that of the target.
-const RHO: Slot = FIRST + 6;
-const SHADOW_V: Slot = FIRST;
-const V_V: Slot = FIRST + 1;
-const T_S: Slot = FIRST + 2;
-const T_T: Slot = FIRST + 3;
-const S_S: Slot = FIRST + 4;
-const R_R: Slot = FIRST + 5;
-const SHADOW_SQUARE: Slot = FIRST + 7;
-const TARGET_SQUARE: Slot = FIRST + 8;
+/// Slots of the scalars: ρ = (r̃, r), α, (r, r), the squared norm of r̃ and that of the target; then the inner
+/// products of the two halves, each in a row.
+const RHO: Slot = FIRST;
+const ALPHA: Slot = FIRST + 1;
+const R_R: Slot = FIRST + 2;
+const SHADOW_SQUARE: Slot = FIRST + 3;
+const TARGET_SQUARE: Slot = FIRST + 4;
+const SHADOW_V: Slot = FIRST + 5;
+const V_V: Slot = FIRST + 6;
+const SHADOW_T: Slot = FIRST + 7;
+const T_T: Slot = FIRST + 8;
+const T_S: Slot = FIRST + 9;
+const S_S: Slot = FIRST + 10;
+const SHADOW_S: Slot = FIRST + 11;
 
 /// Flags of what ends a run.
 const MET_HALFWAY: u8 = 1;
@@ -40,14 +43,28 @@ const LOST_SHADOW_V: u8 = 3;
 const LOST_OMEGA: u8 = 4;
 const LOST_RHO: u8 = 5;
 
-/// α = ρ / (r̃, v), ω = (t, s) / (t, t), β = (ρ′/ρ) (α/ω) = ρ′ (t, t) / ((r̃, v) (t, s)).
-const ALPHA: Coefficient = Coefficient::ratio(1.0, RHO, SHADOW_V);
-const MINUS_ALPHA: Coefficient = Coefficient::ratio(-1.0, RHO, SHADOW_V);
+const ALONG_P: Coefficient = Coefficient::ratio(1.0, ALPHA, ONE);
+const MINUS_ALPHA: Coefficient = Coefficient::ratio(-1.0, ALPHA, ONE);
+/// ω = (t, s) / (t, t).
 const OMEGA: Coefficient = Coefficient::ratio(1.0, T_S, T_T);
 const MINUS_OMEGA: Coefficient = Coefficient::ratio(-1.0, T_S, T_T);
+/// β = (ρ′/ρ) (α/ω) = ρ′ (t, t) / ((r̃, v) (t, s)).
 const BETA: Coefficient = Coefficient { factor: 1.0, over: [RHO, T_T], under: [SHADOW_V, T_S] };
-/// −β ω, with the ρ′ and (r̃, v) at hand before the next product: the same quotient as −α there.
-const MINUS_BETA_OMEGA: Coefficient = MINUS_ALPHA;
+/// −β ω = −ρ′ / (r̃, v).
+const MINUS_BETA_OMEGA: Coefficient = Coefficient::ratio(-1.0, RHO, SHADOW_V);
+
+/// α = ρ / (r̃, v).
+const OF_FIRST_HALF: [Derived; 1] =
+    [Derived { slot: ALPHA, base: ZERO, plus: Coefficient::ratio(1.0, RHO, SHADOW_V) }];
+/// Of r = s − ω t: (r̃, r) = (r̃, s) − ω (r̃, t) and, ω being what makes r shortest, (r, r) = (s, s) − ω (t, s).
+const OF_SECOND_HALF: [Derived; 2] =
+    [less_omega(RHO, SHADOW_S, SHADOW_T), less_omega(R_R, S_S, T_S)];
+
+/// slot ← base − ω product.
+const fn less_omega(slot: Slot, base: Slot, product: Slot) -> Derived {
+    let plus = Coefficient { factor: -1.0, over: [T_S, product], under: [T_T, ONE] };
+    Derived { slot, base, plus }
+}
 
 impl<B: Backend, T: Real> Bicgstab<B, T> {
     /// The vectors for systems of `n` unknowns.
@@ -66,12 +83,16 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
 
     /// Improves x until ‖b − A x‖ meets the target.
     ///
-    /// An iteration takes 2 products, 2 preconditioner applications and 19 vector reads and writes
-    /// beside them: 4 in the sum for p, 2 in each pair of inner products after a product, 3 and 8
-    /// in the two steps; 3 fewer where the preconditioner takes the inner products as it multiplies. The
-    /// residual is recomputed from x before convergence is declared; where the recursion has drifted, the
-    /// method restarts from x, until rounding lets it fall no further. A breakdown is reported, never stepped
-    /// over.
+    /// An iteration takes two reductions: that of t takes the products with r̃, too, of which the ρ and the norm of the
+    /// next r follow (as in the variants with fewer reductions that Cools and Vanroose 2017 compare,
+    /// doi:10.1016/j.parco.2017.04.005, without further vectors). So the steps of x and r are one pass with the sum
+    /// for the next p.
+    ///
+    /// It takes 2 products, 2 preconditioner applications and 18 vector reads and writes beside them: 10 in the step,
+    /// 3 in the sum for s, 2 and 3 in the inner products after a product; 3 fewer where the preconditioner takes the
+    /// inner products as it multiplies. The residual is recomputed from x before convergence is declared; where the
+    /// recursion has drifted, the method restarts from x, until rounding lets it fall no further. A breakdown is
+    /// reported, never stepped over.
     pub fn solve<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
@@ -81,9 +102,9 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         solve(self, system, target, x)
     }
 
-    /// The step of r along A M⁻¹ p; x follows in the second half. Where the host looks before that, the norm of
-    /// s is compared with the target at once, and else with the inner products of t, one reduction less; then s
-    /// is made there, too.
+    /// The steps of x and r that end the iteration before, p and the product with it. Where the host looks before
+    /// the second half, s is made here and its norm compared with the target at once, and else with the inner
+    /// products of t, one reduction less; then s is made there, too.
     fn first_half<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
@@ -91,56 +112,61 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         pace: Pace,
     ) -> Result<()> {
         let backend = system.backend;
-        let Self { r, shadow, p, v, p_hat, scalars, .. } = self;
-        // p ← r + β (p − ω v), v ← A M⁻¹ p, (r̃, v), (v, v)
-        let conditions = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
-        let former = Some(MINUS_BETA_OMEGA);
+        let Self { r, shadow, p, v, t, p_hat, s_hat, scalars } = self;
+        // x ← x + α M⁻¹ p + ω M⁻¹ s, r ← s − ω t, p ← r + β (p − ω v); v ← A M⁻¹ p, (r̃, v), (v, v)
+        let step = Step {
+            x: &mut *x,
+            a: ALONG_P,
+            along: (OMEGA, s_hat),
+            r: &mut *r,
+            change: (MINUS_OMEGA, t),
+            beta: BETA,
+            gamma: MINUS_BETA_OMEGA,
+        };
+        let lost = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
         let around = Around {
             scalars,
-            update: Some(Update { beta: BETA, term: (UNIT, r), former }),
+            update: (pace != Pace::First).then_some(Update::Step(step)),
             first: SHADOW_V,
-            with: Some(shadow),
-            square: false,
-            ending: Ending { log: false, conditions: &conditions },
+            with: shadow,
+            all: false,
+            ending: Ending { before: &lost, derived: &OF_FIRST_HALF, ..Ending::default() },
         };
         system.precondition(p, p_hat, v, Some(around))?;
         if pace == Pace::Ahead {
             return Ok(());
         }
         // s ← r − α v, kept in r
-        let step = Advance { x, along: &[], r, change: (MINUS_ALPHA, v), with: None };
-        let ending = Ending { log: false, conditions: &[met(S_S, MET_HALFWAY)] };
+        let step = Advance { x, along: None, r, change: (MINUS_ALPHA, v) };
+        let ending = Ending { conditions: &[met(S_S, MET_HALFWAY)], ..Ending::default() };
         backend.advance(scalars, step, S_S, ending)
     }
 
-    /// The step of r along A M⁻¹ s, and that of x.
+    /// s and the product with it, and the scalars of the next iteration.
     fn second_half<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
-        x: &mut B::Vector<T>,
         pace: Pace,
     ) -> Result<()> {
-        let backend = system.backend;
-        let Self { r, shadow, v, t, p_hat, s_hat, scalars, .. } = self;
-        // s ← r − α v, kept in r; t ← A M⁻¹ s, (t, s), (t, t), (s, s)
-        let ahead = pace == Pace::Ahead;
-        let conditions = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
-        let term = (MINUS_ALPHA, &*v);
+        let Self { r, shadow, v, t, s_hat, scalars, .. } = self;
+        // s ← r − α v, kept in r; t ← A M⁻¹ s, its inner products and those of s
+        let before = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
+        let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
+        let ending = Ending {
+            before: &before,
+            derived: &OF_SECOND_HALF,
+            log: Some(R_R),
+            conditions: &conditions,
+        };
         let around = Around {
             scalars,
-            update: ahead.then_some(Update { beta: UNIT, term, former: None }),
-            first: T_S,
-            with: None,
-            square: ahead,
-            ending: Ending { log: false, conditions: &conditions[usize::from(!ahead)..] },
+            update: (pace == Pace::Ahead).then_some(Update::Add(MINUS_ALPHA, v)),
+            first: SHADOW_T,
+            with: shadow,
+            all: true,
+            ending,
         };
-        system.precondition(r, s_hat, t, Some(around))?;
-        // x ← x + α M⁻¹ p + ω M⁻¹ s, r ← s − ω t
-        let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
-        let ending = Ending { log: true, conditions: &conditions };
-        let along = [(ALPHA, &*p_hat), (OMEGA, &*s_hat)];
-        let step = Advance { x, along: &along, r, change: (MINUS_OMEGA, t), with: Some(shadow) };
-        backend.advance(scalars, step, R_R, ending)
+        system.precondition(r, s_hat, t, Some(around))
     }
 }
 
@@ -154,15 +180,22 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
     }
 
     /// With r̃ = r.
-    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<()> {
+    fn begin(&mut self, backend: &B, target: Target, start: f64, ahead: bool) -> Result<()> {
         backend.lincomb(None, &mut self.shadow, 0.0, &[(1.0, &self.r)])?;
-        // p = v = 0 and β = 0 make the first direction r.
-        backend.lincomb(None, &mut self.p, 0.0, &[])?;
-        backend.lincomb(None, &mut self.v, 0.0, &[])?;
+        // The first direction is r. There is no step before it, but a recording has one in each iteration: with
+        // zeros it makes that direction and leaves x.
+        if ahead {
+            for v in [&mut self.p, &mut self.v, &mut self.t, &mut self.p_hat, &mut self.s_hat] {
+                backend.lincomb(None, v, 0.0, &[])?;
+            }
+        } else {
+            backend.lincomb(None, &mut self.p, 0.0, &[(1.0, &self.r)])?;
+        }
         let values = [
             (RHO, start * start),
             (SHADOW_V, 1.0),
             (T_S, 1.0),
+            (T_T, 1.0),
             (SHADOW_SQUARE, start * start),
             (TARGET_SQUARE, target.norm * target.norm),
         ];
@@ -176,22 +209,24 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         pace: Pace,
     ) -> Result<()> {
         self.first_half(system, x, pace)?;
-        if pace == Pace::Watched {
+        if pace != Pace::Ahead {
             let mut slots = [0.0; SLOTS + LOG];
             scalars::read(system.backend, &self.scalars, &mut slots)?;
-            if slots[usize::from(HALTED)] != 0.0 {
+            if flag(&slots) != 0 {
                 return Ok(());
             }
         }
-        self.second_half(system, x, pace)
+        self.second_half(system, pace)
     }
 
-    /// After half an iteration x makes up for the step along M⁻¹ p.
+    /// x lacks the step of the last iteration, along M⁻¹ p and, unless that ended halfway, along M⁻¹ s.
     fn complete(&mut self, backend: &B, slots: &[f64], x: &mut B::Vector<T>) -> Result<()> {
-        if halfway(slots) {
-            backend.lincomb(None, x, 1.0, &[(ALPHA.value(slots), &self.p_hat)])?;
+        if flag(slots) == LOST_SHADOW_V {
+            return Ok(());
         }
-        Ok(())
+        let terms = [(ALONG_P.value(slots), &self.p_hat), (OMEGA.value(slots), &self.s_hat)];
+        let count = if halfway(slots) { 1 } else { 2 };
+        backend.lincomb(None, x, 1.0, &terms[..count])
     }
 
     fn ended(
@@ -200,11 +235,10 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         observe: &mut dyn FnMut(f64, f64),
     ) -> Option<Run> {
         let slot = |at: Slot| slots[usize::from(at)];
-        let flag = slot(HALTED) as u8;
         if halfway(slots) {
             *iterations += 0.5;
         }
-        Some(match flag {
+        Some(match flag(slots) {
             0 => return None,
             MET_HALFWAY => {
                 observe(*iterations, slot(S_S).sqrt());
@@ -220,7 +254,12 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
 
 /// Whether the run has ended between the two halves of an iteration.
 fn halfway(slots: &[f64]) -> bool {
-    matches!(slots[usize::from(HALTED)] as u8, MET_HALFWAY | LOST_OMEGA)
+    matches!(flag(slots), MET_HALFWAY | LOST_OMEGA)
+}
+
+/// What has ended the run; 0 while it goes on.
+fn flag(slots: &[f64]) -> u8 {
+    slots[usize::from(HALTED)] as u8
 }
 
 fn met(value: Slot, flag: u8) -> Condition {

@@ -1,8 +1,8 @@
 //! Conjugate gradients.
 
-use super::recursion::{Pace, Recursive, Run, UNIT, lost, reached, solve};
+use super::recursion::{Pace, Recursive, Run, lost, reached, solve};
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{self, Coefficient, Condition, Ending, FIRST, HALTED, Slot};
+use crate::backend::scalars::{self, Coefficient, Condition, Ending, FIRST, HALTED, Slot, ZERO};
 use crate::backend::{Advance, Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
 
@@ -21,13 +21,12 @@ pub struct Cg<B: Backend, T: Real> {
     scalars: B::Vector<f64>,
 }
 
-/// Slots of the scalars: ρ = (r, z), (v, z), (p, v), (r, r), the squared norm of the target, and 0.
+/// Slots of the scalars: ρ = (r, z), (v, z), (p, v), (r, r) and the squared norm of the target.
 const RHO: Slot = FIRST;
 const V_Z: Slot = FIRST + 1;
 const P_V: Slot = FIRST + 2;
 const R_R: Slot = FIRST + 3;
 const TARGET_SQUARE: Slot = FIRST + 4;
-const ZERO: Slot = FIRST + 5;
 
 /// Flags of what ends a run.
 const MET: u8 = 1;
@@ -73,7 +72,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
         (&mut self.r, &mut self.scalars)
     }
 
-    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<()> {
+    fn begin(&mut self, backend: &B, target: Target, start: f64, _: bool) -> Result<()> {
         // p = v = 0 and (p, v) = 1 make β = 0 and the first direction z.
         backend.lincomb(None, &mut self.p, 0.0, &[])?;
         backend.lincomb(None, &mut self.v, 0.0, &[])?;
@@ -93,19 +92,19 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
         // z ← M⁻¹ r
         system.preconditioner.apply(backend, system.operator, r, z)?;
         let conditions = positive::<T>(RHO, RHO_NOT_POSITIVE);
-        let ending = Ending { log: false, conditions: &conditions };
+        let ending = Ending { conditions: &conditions, ..Ending::default() };
         backend.dots(scalars, RHO, [(r, z), (v, z)], ending)?;
         // p ← z + β p
-        backend.lincomb(Some(scalars), p, BETA, &[(UNIT, z)])?;
+        backend.lincomb(Some(scalars), p, BETA, &[(Coefficient::number(1.0), z)])?;
         // v ← A p
         system.operator.apply(backend, p, v)?;
         let conditions = positive::<T>(P_V, P_V_NOT_POSITIVE);
-        let ending = Ending { log: false, conditions: &conditions };
+        let ending = Ending { conditions: &conditions, ..Ending::default() };
         backend.dots(scalars, P_V, [(p, v)], ending)?;
         // x ← x + α p, r ← r − α v
         let conditions = [reached(R_R, TARGET_SQUARE, MET)];
-        let ending = Ending { log: true, conditions: &conditions };
-        let step = Advance { x, along: &[(ALPHA, p)], r, change: (MINUS_ALPHA, v), with: None };
+        let ending = Ending { log: Some(R_R), conditions: &conditions, ..Ending::default() };
+        let step = Advance { x, along: Some((ALPHA, p)), r, change: (MINUS_ALPHA, v) };
         backend.advance(scalars, step, R_R, ending)
     }
 

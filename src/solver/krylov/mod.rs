@@ -78,14 +78,14 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
         Ok(square.sqrt())
     }
 
-    /// z ← M⁻¹ r and y ← A z, and what is asked for before and after.
+    /// z ← M⁻¹ p and y ← A z, and what is asked for before and after.
     fn precondition(
         &mut self,
-        r: &mut B::Vector<T>,
+        p: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
         around: Option<Around<'_, B, T>>,
     ) -> Result<()> {
-        self.preconditioner.apply_and_multiply(self.backend, self.operator, r, z, y, around)
+        self.preconditioner.apply_and_multiply(self.backend, self.operator, p, z, y, around)
     }
 }

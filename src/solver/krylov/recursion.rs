@@ -1,7 +1,7 @@
 //! What methods with a recursive residual have in common: the true residual has the last word.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{self, Coefficient, Condition, LOG, LOGGED, SLOTS, Slot, Test};
+use crate::backend::scalars::{self, Condition, LOG, LOGGED, SLOTS, Slot, Test};
 use crate::backend::{Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
 use std::collections::VecDeque;
@@ -24,8 +24,6 @@ const MOST: usize = 3;
 /// device waits some microseconds between recordings, which for small systems are a third of an iteration.
 const SEVERAL: usize = 4;
 
-pub(super) const UNIT: Coefficient = Coefficient::number(1.0);
-
 /// How a run from one true residual ended.
 pub(super) enum Run {
     Ended(LinearStop),
@@ -36,6 +34,8 @@ pub(super) enum Run {
 /// When the host learns the scalars of an iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
+    /// Within it and after it, and it is the first of a run.
+    First,
     /// Within it and after it.
     Watched,
     /// Some time after it.
@@ -46,8 +46,9 @@ pub(super) enum Pace {
 pub(super) trait Recursive<B: Backend, T: Real> {
     fn residual(&mut self) -> (&mut B::Vector<T>, &mut B::Vector<f64>);
 
-    /// Prepares for iterations from the residual b − A x of norm `start`.
-    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<()>;
+    /// Prepares for iterations from the residual b − A x of norm `start`, all of which are enqueued ahead, the
+    /// first too, or not.
+    fn begin(&mut self, backend: &B, target: Target, start: f64, ahead: bool) -> Result<()>;
 
     fn iterate<A: LinearOperator<B, T>>(
         &mut self,
@@ -121,16 +122,16 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
     start: f64,
 ) -> Result<Run> {
     let backend = system.backend;
-    method.begin(backend, target, start)?;
+    let idle = M::is_idle_when_halted(system);
+    method.begin(backend, target, start, idle)?;
     let mut slots = [0.0; SLOTS + LOG];
     let (mut read_backs, mut under_way) = (VecDeque::new(), 0);
-    let idle = M::is_idle_when_halted(system);
     let [single, most] = if idle { [0, 2 * SEVERAL] } else { [SINGLE, MOST] };
     let mut done = 0;
     while *iterations < target.max_iterations as f64 {
         let left = target.max_iterations - *iterations as usize;
         if done < single {
-            method.iterate(system, x, Pace::Watched)?;
+            method.iterate(system, x, if done == 0 { Pace::First } else { Pace::Watched })?;
             scalars::read(backend, method.residual().1, &mut slots)?;
         } else {
             // Ever more ahead, so that few iterations of a short run are in vain.
@@ -160,6 +161,7 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
             return Ok(run);
         }
     }
+    method.complete(backend, &slots, x)?;
     Ok(Run::Ended(LinearStop::IterationLimit))
 }
 

@@ -80,12 +80,12 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for Fro
         &mut self,
         backend: &B,
         a: &A,
-        r: &mut B::Vector<T>,
+        p: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
         around: Option<Around<'_, B, T>>,
     ) -> Result<()> {
-        self.analyse(backend, a)?.apply_and_multiply(backend, a, r, z, y, around)
+        self.analyse(backend, a)?.apply_and_multiply(backend, a, p, z, y, around)
     }
 
     fn is_idle_when_halted(&self, backend: &B, a: &A) -> bool {
@@ -169,7 +169,7 @@ impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Forms<B, T, A> {
         &mut self,
         backend: &B,
         a: &A,
-        r: &mut B::Vector<T>,
+        p: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
         around: Option<Around<'_, B, T>>,
@@ -177,7 +177,7 @@ impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Forms<B, T, A> {
     where
         A: LinearOperator<B, T>,
     {
-        self.0[0].preconditioner.apply_and_multiply(backend, a, r, z, y, around)
+        self.0[0].preconditioner.apply_and_multiply(backend, a, p, z, y, around)
     }
 
     fn is_idle_when_halted(&self, backend: &B, a: &A) -> bool {

@@ -12,17 +12,17 @@ pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
     /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite, if any.
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>>;
 
-    /// z ← d ∘ r and y ← A z, and what is asked for before and after: in few passes where that saves time.
+    /// z ← d ∘ p and y ← A z, and what is asked for before and after: in few passes where that saves time.
     fn scale_and_multiply(
         &self,
         backend: &CudaBackend,
         d: &CudaVector<T>,
-        r: &mut CudaVector<T>,
+        p: &mut CudaVector<T>,
         [z, y]: [&mut CudaVector<T>; 2],
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        Around::surround(around, backend, r, [z, y], |r, z, y| {
-            backend.scale(d, r, z)?;
+        Around::surround(around, backend, p, [z, y], |p, z, y| {
+            backend.scale(d, p, z)?;
             self.apply(backend, z, y)
         })
     }
@@ -63,12 +63,12 @@ impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CudaBackend, T, A> for Jacob
         &mut self,
         backend: &CudaBackend,
         a: &A,
-        r: &mut CudaVector<T>,
+        p: &mut CudaVector<T>,
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        a.scale_and_multiply(backend, &self.inverse, r, [z, y], around)
+        a.scale_and_multiply(backend, &self.inverse, p, [z, y], around)
     }
 
     fn is_idle_when_halted(&self, backend: &CudaBackend, a: &A) -> bool {

@@ -201,13 +201,13 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         &self,
         backend: &CudaBackend,
         d: &CudaVector<T>,
-        r: &mut CudaVector<T>,
+        p: &mut CudaVector<T>,
         [z, y]: [&mut CudaVector<T>; 2],
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
-            return Around::surround(around, backend, r, [z, y], |r, z, y| {
-                backend.scale(d, r, z)?;
+            return Around::surround(around, backend, p, [z, y], |p, z, y| {
+                backend.scale(d, p, z)?;
                 self.apply(backend, z, y)
             });
         };
@@ -216,11 +216,11 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         let sent = around.as_ref().is_some_and(|around| around.update.is_some());
         let columns = self.halo_within(backend).filter(|_| backend.ranks.is_none() || sent);
         if let Some(columns) = columns {
-            return scaled.in_two_passes(columns, r, [z, y], around);
+            return scaled.in_two_passes(columns, p, [z, y], around);
         }
-        Around::surround(around, backend, r, [z, y], |r, z, y| {
-            self.start_halo(backend, Some(d), r)?;
-            scaled.multiply(HaloColumns::NONE, r, [z, y], None)?;
+        Around::surround(around, backend, p, [z, y], |p, z, y| {
+            self.start_halo(backend, Some(d), p)?;
+            scaled.multiply(HaloColumns::NONE, p, [z, y], None)?;
             self.add_halo(backend, 0, y)
         })
     }

@@ -1,12 +1,13 @@
-//! Products of a matrix of the grid equations with a scaled vector d ∘ r, and what a Krylov method does before
+//! Products of a matrix of the grid equations with a scaled vector d ∘ p, and what a Krylov method does before
 //! and after them.
 
-use super::vector::{CudaVector, lincomb_arguments};
+use super::vector::{CudaVector, factor, step_vectors};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::constants::SLOT_SUMS;
 use crate::backend::cuda::launch::shared::{HaloColumns, ScalarReduction, ScaledMatrix};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
-use crate::backend::{Around, Real};
+use crate::backend::{Around, Real, Update};
 use bytemuck::Zeroable;
 
 /// A matrix of `size` points along xi and eta, and d.
@@ -19,48 +20,67 @@ pub(super) struct Scaled<'a, T: Real> {
 }
 
 impl<T: Real> Scaled<'_, T> {
-    /// The sum before the product, which sends the columns; then the product.
+    /// What comes before the product, which sends the columns; then the product.
     pub(super) fn in_two_passes(
         &self,
         columns: HaloColumns,
-        r: &mut CudaVector<T>,
+        p: &mut CudaVector<T>,
         [z, y]: [&mut CudaVector<T>; 2],
-        around: Option<Around<'_, CudaBackend, T>>,
+        mut around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        match &around {
-            Some(Around { scalars, update: Some(update), .. }) if columns != HaloColumns::NONE => {
-                let (terms, count) = update.terms(y);
-                let sum = lincomb_arguments(scalars, r, update.beta, &terms[..count]);
-                let arguments = arguments![self.matrix(0, columns), sum];
-                let shape = LaunchShape::elementwise(self.points());
-                self.backend.launch::<T>(Source::Scalars, "lincomb_and_send", shape, &arguments)?;
-            }
-            _ => around.iter().try_for_each(|around| around.update(self.backend, r, y))?,
+        if let Some(around) = &mut around
+            && let Some(update) = around.update.take()
+        {
+            self.update_and_send(columns, around.scalars, update, p, [z, y])?;
         }
-        self.multiply(columns, r, [z, y], around)
+        self.multiply(columns, p, [z, y], around)
     }
 
-    /// z ← d ∘ r, y ← A z with the columns that arrive, and the inner products after it.
+    /// What comes before a product, by points of the grid, which sends the columns if it is to.
+    fn update_and_send(
+        &self,
+        columns: HaloColumns,
+        scalars: &Buffer<f64>,
+        update: Update<'_, CudaVector<T>>,
+        p: &CudaVector<T>,
+        former: [&CudaVector<T>; 2],
+    ) -> Result<()> {
+        let mut arguments = arguments![self.matrix(0, columns), scalars];
+        let name = match update {
+            Update::Add(alpha, x) => {
+                arguments.extend(arguments![p, factor(alpha), x]);
+                "add_and_send"
+            }
+            Update::Step(step) => {
+                arguments.push(step_vectors(&step, p, former).into());
+                "step_and_send"
+            }
+        };
+        let shape = LaunchShape::elementwise(self.points());
+        self.backend.launch::<T>(Source::Scalars, name, shape, &arguments)
+    }
+
+    /// z ← d ∘ p, y ← A z with the columns that arrive, and the inner products after it.
     pub(super) fn multiply(
         &self,
         columns: HaloColumns,
-        r: &CudaVector<T>,
+        p: &CudaVector<T>,
         [z, y]: [&mut CudaVector<T>; 2],
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
         let (name, points) = ("scale_multiply_and_sum", self.points());
         let product =
-            |sums, with: Argument| arguments![self.matrix(sums, columns), r, &*z, &*y, with];
-        let Some(Around { scalars, first, with, square, ending, .. }) = around else {
+            |sums, with: Argument| arguments![self.matrix(sums, columns), p, &*z, &*y, with];
+        let Some(Around { scalars, first, with, all, ending, .. }) = around else {
             let mut arguments = product(0, Argument::from(0_u64));
             arguments.push(ScalarReduction::zeroed().into());
             let shape = LaunchShape::threads(points);
             return self.backend.launch::<T>(Source::Scalars, name, shape, &arguments);
         };
-        let sums = if square { 3 } else { 2 };
-        let arguments = product(sums, with.unwrap_or(r).into());
+        let sums = if all { SLOT_SUMS } else { 2 };
+        let arguments = product(sums as u32, with.into());
         let kernel = (name, LaunchShape::product(points));
-        self.backend.reduce_into::<T>(kernel, arguments, scalars, (first, sums as usize), ending)
+        self.backend.reduce_into::<T>(kernel, arguments, scalars, (first, sums), ending)
     }
 
     fn points(&self) -> usize {

@@ -3,21 +3,21 @@
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, Reduction};
 use crate::backend::cuda::comm::InRecordings;
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
+use crate::backend::cuda::launch::constants::SLOT_SUMS;
 use crate::backend::cuda::launch::shared::{
-    HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepTerms, VectorPairs, Vectors,
+    DerivedScalar, HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepVectors, VectorPairs,
+    Vectors,
 };
 use crate::backend::cuda::launch::{Argument, LaunchShape, PeerAccess, Result, Source, arguments};
 use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
-use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real};
+use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real, Step};
+use bytemuck::Zeroable;
 
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
 
 /// Terms of one launch of `lincomb`, whose coefficients are numbers.
 const TERMS: usize = 4;
-
-/// Pairs of one launch of `dots`.
-const PAIRS: usize = 3;
 
 /// Terms of one launch of `lincomb_by`, whose coefficients are quotients of slots.
 const BY_TERMS: usize = 2;
@@ -131,7 +131,7 @@ impl Backend for CudaBackend {
         pairs: [Pair<'_, CudaVector<T>>; K],
         ending: Ending<'_>,
     ) -> Result<()> {
-        const { assert!(K >= 1 && K <= PAIRS) };
+        const { assert!(K >= 1 && K <= SLOT_SUMS) };
         let n = pairs[0].0.len();
         let arguments = arguments![n as u64, K as u32, vector_pairs(&pairs)];
         let kernel = ("dots_into", LaunchShape::reduction(n));
@@ -146,17 +146,23 @@ impl Backend for CudaBackend {
         ending: Ending<'_>,
     ) -> Result<()> {
         let n = step.x.len();
-        let (terms, (b, v)) = (step.along, step.change);
-        let of = StepTerms {
-            a: std::array::from_fn(|k| factor(terms.get(k).map_or(0.0.into(), |term| term.0))),
-            h: std::array::from_fn(|k| terms.get(k).map_or(Pointer::NULL, |term| term.1.into())),
-        };
-        let mut arguments =
-            arguments![n as u64, &*step.x, terms.len() as u32, of, &*step.r, factor(b), v];
-        arguments.push(step.with.map_or(Argument::from(0_u64), Argument::from));
-        let count = if step.with.is_some() { 2 } else { 1 };
+        let (a, h) = step.along.unzip();
+        let mut arguments = arguments![n as u64, &*step.x, factor(a.unwrap_or(0.0.into())), h];
+        arguments.extend(arguments![&*step.r, factor(step.change.0), step.change.1]);
         let kernel = ("advance", LaunchShape::reduction(n));
-        self.reduce_into::<T>(kernel, arguments, scalars, (first, count), ending)
+        self.reduce_into::<T>(kernel, arguments, scalars, (first, 1), ending)
+    }
+
+    fn step<T: Real>(
+        &self,
+        scalars: &Buffer<f64>,
+        step: Step<'_, CudaVector<T>>,
+        p: &mut CudaVector<T>,
+        former: [&CudaVector<T>; 2],
+    ) -> Result<()> {
+        let n = p.len();
+        let arguments = arguments![n as u64, scalars, step_vectors(&step, p, former)];
+        self.launch::<T>(Source::Scalars, "step", LaunchShape::elementwise(n), &arguments)
     }
 
     fn lincomb<T: Real, C: Into<Coefficient> + Copy>(
@@ -175,8 +181,10 @@ impl Backend for CudaBackend {
             let term = |k: usize| now.get(k).map_or(none, |&(alpha, x)| (alpha.into(), x));
             let (n, count) = (y.len() as u64, now.len() as u32);
             if let Some(scalars) = scalars {
-                let now: Vec<_> = now.iter().map(|&(alpha, x)| (alpha.into(), x)).collect();
-                let arguments = arguments![n, lincomb_arguments(scalars, y, beta, &now)];
+                let mut arguments = arguments![n, scalars, y, factor(beta), count];
+                for (alpha, x) in (0..BY_TERMS).map(term) {
+                    arguments.extend(arguments![factor(alpha), x]);
+                }
                 self.launch::<T>(Source::Scalars, "lincomb_by", shape, &arguments)?;
             } else {
                 let alpha = std::array::from_fn(|k| T::narrow(term(k).0.factor));
@@ -193,20 +201,15 @@ impl Backend for CudaBackend {
     }
 }
 
-/// The arguments of a sum y ← β y + Σ αₖ xₖ of `BY_TERMS` terms at most whose coefficients are quotients of
-/// slots.
-pub(super) fn lincomb_arguments<T: Real>(
-    scalars: &Buffer<f64>,
-    y: &CudaVector<T>,
-    beta: Coefficient,
-    terms: &[(Coefficient, &CudaVector<T>)],
-) -> Vec<Argument> {
-    let mut arguments = arguments![scalars, y, factor(beta), terms.len() as u32];
-    for k in 0..BY_TERMS {
-        let (alpha, x) = terms.get(k).copied().unwrap_or((Coefficient::number(0.0), y));
-        arguments.extend(arguments![factor(alpha), x]);
-    }
-    arguments
+/// A step as kernels take it.
+pub(super) fn step_vectors<T: Real>(
+    step: &Step<'_, CudaVector<T>>,
+    p: &CudaVector<T>,
+    [z, y]: [&CudaVector<T>; 2],
+) -> StepVectors {
+    let (x, h, r, u) = (&*step.x, step.along.1, &*step.r, step.change.1);
+    let [x, z, h, r, u, p, y] = [x, z, h, r, u, p, y].map(Pointer::from);
+    StepVectors { x, z, h, r, u, p, y, factors: step.coefficients().map(factor) }
 }
 
 pub(crate) fn sum(_: usize, a: f64, b: f64) -> f64 {
@@ -218,11 +221,11 @@ fn largest(_: usize, a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-fn factor(of: Coefficient) -> ScalarFactor {
+pub(super) fn factor(of: Coefficient) -> ScalarFactor {
     ScalarFactor { factor: of.factor, slots: of.packed().into() }
 }
 
-/// Pairs as kernels take them: four, of which they read as many as there are.
+/// Pairs as kernels take them, of which they read as many as there are.
 fn vector_pairs<T: Real>(pairs: &[(&CudaVector<T>, &CudaVector<T>)]) -> VectorPairs {
     let pair = |k: usize| pairs[if k < pairs.len() { k } else { 0 }];
     VectorPairs {
@@ -248,15 +251,28 @@ impl CudaBackend {
         let workspace = self.reduction();
         let shared = |ending: Ending<'_>, access: Option<PeerAccess>| {
             let out = workspace.out(0);
-            let condition = |k: usize| {
-                let (packed, factor) = ending.conditions.get(k).map_or((0, 0.0), Condition::packed);
-                HaltCondition { packed, factor }
+            let conditions = |all: &[Condition]| {
+                std::array::from_fn(|k| {
+                    let (packed, factor) = all.get(k).map_or((0, 0.0), Condition::packed);
+                    HaltCondition { packed, factor }
+                })
+            };
+            let derived = |k: usize| {
+                ending.derived.get(k).map_or_else(DerivedScalar::zeroed, |derived| DerivedScalar {
+                    plus: factor(derived.plus),
+                    slot: derived.slot.into(),
+                    base: derived.base.into(),
+                })
             };
             ScalarReduction {
                 slots: scalars.into(),
                 first: u32::from(first),
-                log: u32::from(ending.log),
-                conditions: std::array::from_fn(condition),
+                log: ending.log.map_or(0, u32::from),
+                derivations: ending.derived.len() as u32,
+                unused: 0,
+                before: conditions(ending.before),
+                derived: std::array::from_fn(derived),
+                conditions: conditions(ending.conditions),
                 partials: out.partials,
                 ticket: out.ticket,
                 access: access.unwrap_or(PeerAccess::NONE),

@@ -45,8 +45,10 @@ shared_constants! {
     /// A slot of an ELL matrix of the grid has a multiple of this many entries: what the threads of a warp
     /// read of a slot starts with a line of memory in every slot.
     SLOT_UNIT: usize = 64;
+    /// Most inner products of one reduction into slots.
+    SLOT_SUMS: usize = 5;
     /// Values of each rank in one all-gather of scalars.
-    RANK_VALUES: usize = 4;
+    RANK_VALUES: usize = SLOT_SUMS;
 
     /// Most fragments of a message, and bytes of a fragment in an endpoint's buffer.
     FRAGMENTS: usize = 64;
@@ -61,7 +63,7 @@ shared_constants! {
     ABORT_TIMEOUT: usize = 1;
     ABORT_AWAITED: usize = 2;
     /// Most values that a rank brings to an all-gather of words, and their words.
-    GATHERED_VALUES: usize = 4;
+    GATHERED_VALUES: usize = SLOT_SUMS;
     GATHERED_WORDS: usize = 2 * GATHERED_VALUES;
     /// Threads of the block of an all-gather of words: one for each word of all ranks.
     GATHER_THREADS: usize = 256;

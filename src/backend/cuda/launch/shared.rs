@@ -140,7 +140,7 @@ shared_structs! {
     }
     /// Vectors of inner products (a_k, b_k).
     pub(crate) VectorPairs {
-        a, b: [Pointer<Reals>; 4];
+        a, b: [Pointer<Reals>; 5];
     }
     /// Vectors of a sum.
     pub(crate) Vectors {
@@ -152,15 +152,20 @@ shared_structs! {
         // Four slots, a byte each.
         slots: u64;
     }
-    /// Terms a_k h_k of a step.
-    pub(crate) StepTerms {
-        a: [ScalarFactor; 2];
-        h: [Pointer<Reals>; 2];
+    /// Vectors of a step and its coefficients a, b, c, beta and gamma: see `scalars.cu`.
+    pub(crate) StepVectors {
+        x, z, h, r, u, p, y: Pointer<Reals>;
+        factors: [ScalarFactor; 5];
     }
     /// A condition that halts a method: kind, slots and flag in bytes.
     pub(crate) HaltCondition {
         packed: u64;
         factor: f64;
+    }
+    /// A scalar that follows from others: slot <- base + plus.
+    pub(crate) DerivedScalar {
+        plus: ScalarFactor;
+        slot, base: u32;
     }
     /// The windows of all ranks; no address if this rank is alone or cannot access the others.
     pub PeerAccess = "PeerAccessFields" {
@@ -172,7 +177,10 @@ shared_structs! {
     /// Where the results of a reduction go that stay on the device, and what follows.
     pub(crate) ScalarReduction {
         slots: Pointer<f64>;
-        first, log: u32;
+        // The slot that is logged, or 0; how many scalars are derived.
+        first, log, derivations, unused: u32;
+        before: [HaltCondition; 2];
+        derived: [DerivedScalar; 2];
         conditions: [HaltCondition; 2];
         partials: Pointer<f64>;
         ticket: Pointer<u32>;
