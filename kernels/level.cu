@@ -239,6 +239,7 @@ struct Galerkin {
         if (coarse.mj == fine.mj) {
             add_row(sum, i, j, 0, false);
         } else {
+#pragma unroll
             for (int row = -1; row <= 1; ++row) {
                 const uint32 from = 2 * j + 1 + row;
                 if (from < fine.mj) add_row(sum, i, from, row, true);
