@@ -286,10 +286,10 @@ fn compared<B: BenchBackend, T: Real>(
 }
 
 /// Bytes that an iteration of BiCGStab moves: two products with the application of the preconditioner
-/// before them, and 21 vectors; none where they depend on how the preconditioner works.
+/// before them, and 18 vectors; none where they depend on how the preconditioner works.
 ///
 /// With Jacobi each product reads the diagonal and a vector and writes two, and what it has read and written need not
-/// be read again for inner products: 16 vectors. ILU(0) copies r to z and
+/// be read again for inner products: 15 vectors. ILU(0) copies r to z and
 /// substitutes forward and backward, which together read 12 entries and 12 column indices a row, the
 /// inverse diagonal, and each the places of the row's start, its end and its diagonal, and read and write
 /// z. With coupled wall terms a product adds 2 slots a row, and reads and writes y once more; the
@@ -306,7 +306,7 @@ fn iteration_bytes<T>(kind: Kind, coupled: bool, n: usize) -> Option<usize> {
         (Kind::Ilu0, true) => product + 2 * ilu0 + (2 * WALL + 7) * entry,
         _ => return None,
     };
-    let vectors = if (kind, coupled) == (Kind::Jacobi, false) { 16 } else { 21 };
+    let vectors = if (kind, coupled) == (Kind::Jacobi, false) { 15 } else { 18 };
     Some(n * (2 * once + vectors * entry))
 }
 
