@@ -62,7 +62,7 @@ KERNEL(dots, uint64 n, uint32 pairs, VectorPairs of, Reduction out) {
     grid_reduce<Sum>(sums, pairs, out);
 }
 
-// result <- sums of the parts of all ranks, four places each. One thread.
+// result <- sums of the parts of all ranks, RANK_VALUES places each. One thread.
 KERNEL(sum_parts, uint32 ranks, uint32 count, const double* parts, double* result) {
     for (uint32 k = 0; k < count; ++k) {
         double sum = parts[k];

@@ -141,10 +141,7 @@ impl<B: Backend, T: Real> Around<'_, B, T> {
     }
 
     /// What comes before the product, once.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn update(
+    fn update(
         &mut self,
         backend: &B,
         p: &mut B::Vector<T>,
@@ -160,9 +157,6 @@ impl<B: Backend, T: Real> Around<'_, B, T> {
     }
 
     /// The inner products after the product, and what follows.
-    ///
-    /// # Errors
-    /// If the device fails.
     fn sum(self, backend: &B, p: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
         let Self { scalars, first, ending, with: w, .. } = self;
         if self.all {

@@ -2,7 +2,7 @@
 
 use crate::backend::cuda::comm::{Communicator, RankContext};
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, MemoryEstimate, Recording};
-use crate::backend::cuda::launch::constants::SLOT_SUMS;
+use crate::backend::cuda::launch::constants::RANK_VALUES;
 use crate::backend::cuda::launch::shared::{self, Pointer};
 use crate::backend::cuda::launch::{
     Argument, Kernel, LaunchShape, REDUCTION_BLOCKS, Result, Source, arguments,
@@ -12,10 +12,8 @@ use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Most results of one reduction.
-pub(crate) const REDUCTIONS: usize = 5;
-
-const _: () = assert!(REDUCTIONS >= SLOT_SUMS);
+/// Most results of one reduction, which all ranks gather at once.
+pub(crate) const REDUCTIONS: usize = RANK_VALUES;
 
 /// Unknowns of a level up to which reading a matrix of their square costs less than a cycle's
 /// launches.

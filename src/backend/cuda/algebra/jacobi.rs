@@ -21,17 +21,29 @@ pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
         [z, y]: [&mut CudaVector<T>; 2],
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        Around::surround(around, backend, p, [z, y], |p, z, y| {
-            backend.scale(d, p, z)?;
-            self.apply(backend, z, y)
-        })
+        one_by_one(self, backend, d, p, [z, y], around)
     }
 
-    /// Whether `scale_and_multiply` does nothing where the scalars are halted and there is a sum before the
-    /// product.
+    /// Whether `scale_and_multiply` does nothing where the scalars are halted and something is asked for before
+    /// the product.
     fn halts_products(&self, _: &CudaBackend) -> bool {
         false
     }
+}
+
+/// z ← d ∘ p and y ← A z, and what is asked for before and after, one by one.
+pub(super) fn one_by_one<T: Real>(
+    a: &(impl LinearOperator<CudaBackend, T> + ?Sized),
+    backend: &CudaBackend,
+    d: &CudaVector<T>,
+    p: &mut CudaVector<T>,
+    [z, y]: [&mut CudaVector<T>; 2],
+    around: Option<Around<'_, CudaBackend, T>>,
+) -> Result<()> {
+    Around::surround(around, backend, p, [z, y], |p, z, y| {
+        backend.scale(d, p, z)?;
+        a.apply(backend, z, y)
+    })
 }
 
 /// z ← d ∘ r with d = diag(A)⁻¹.

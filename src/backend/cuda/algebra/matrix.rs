@@ -1,6 +1,6 @@
 //! ELL matrices of the CUDA backend.
 
-use super::jacobi::InverseDiagonal;
+use super::jacobi::{InverseDiagonal, one_by_one};
 use super::scaled::Scaled;
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
@@ -206,13 +206,10 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
-            return Around::surround(around, backend, p, [z, y], |p, z, y| {
-                backend.scale(d, p, z)?;
-                self.apply(backend, z, y)
-            });
+            return one_by_one(self, backend, d, p, [z, y], around);
         };
         let scaled = Scaled { backend, size: [mi, mj], periodic, values: &self.values, d };
-        // On several ranks the sum before the product sends.
+        // On several ranks what comes before the product sends.
         let sent = around.as_ref().is_some_and(|around| around.update.is_some());
         let columns = self.halo_within(backend).filter(|_| backend.ranks.is_none() || sent);
         if let Some(columns) = columns {
