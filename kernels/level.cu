@@ -88,7 +88,7 @@ struct Load {
 #define LOAD_OPERATOR(name, T, COMPACT)                                                           \
     KERNEL(name, LevelLayout layout, uint32 matrix_edges,                \
            const T* values, const T* columns, real* a, uint32* borders, uint32* bad) {            \
-        if (blockIdx.y == 0 && thread_index() == 0) *bad = 0, *borders = ALL_BORDERS;             \
+        if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, *borders = ALL_BORDERS;             \
         const Load<T, COMPACT> load = {layout, operator_of<COMPACT>(layout, a), values, columns,  \
                                        matrix_edges};                                             \
         each_point(layout, load);                                                                 \
@@ -263,7 +263,7 @@ struct Galerkin {
 #define COARSEN(name, COMPACT)                                                                    \
     KERNEL(name, LevelLayout fine, real* a,      \
            const uint32* fine_bad, LevelLayout coarse, real* to, uint32* bad) {    \
-        if (blockIdx.y == 0 && thread_index() == 0) *bad = *fine_bad;                             \
+        if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = *fine_bad;                             \
         const Galerkin<COMPACT> galerkin = {fine, coarse, operator_of<COMPACT>(fine, a),          \
                                             {to, coarse.points(), fine.walls()}};                 \
         each_point(coarse, galerkin);                                                             \

@@ -186,14 +186,11 @@ struct Line {
     __device__ Block* pivot() const { return XI ? a.xi_pivot() : a.eta_pivot(); }
 };
 
-// Threads of a two-dimensional grid stand at pairs of points (2m, j) and (2m + 1, j): calls
-// `at_point(i, j)` for those that are points of the level.
+// Calls `at_point(i, j)` for the points of a level, each by a thread of a two-dimensional grid. Blocks have tiles of
+// LEVEL_I x LEVEL_J points: what the rows of a tile share is loaded from memory once.
 template <class AtPoint>
 __device__ inline void each_point(const LevelLayout& layout, const AtPoint& at_point) {
-    const uint32 m = uint32(thread_index());
-    if (m >= layout.half) return;
-    for (uint32 j = blockIdx.y; j < layout.mj; j += gridDim.y)
-#pragma unroll
-        for (uint32 i = 2 * m; i < 2 * m + 2; ++i)
-            if (i < layout.mi) at_point(i, j);
+    const uint32 i = blockIdx.x * LEVEL_I + threadIdx.x % LEVEL_I;
+    const uint32 j = blockIdx.y * LEVEL_J + threadIdx.x / LEVEL_I;
+    if (i < layout.mi && j < layout.mj) at_point(i, j);
 }

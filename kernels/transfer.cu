@@ -12,21 +12,21 @@ template <bool COMPACT>
 __device__ void restrict_residual(const LevelLayout& fine, const Operator<COMPACT>& a, const Pair* f,
                                   const Pair* u, uint32 solved, const Pair* beside,
                                   const LevelLayout& coarse, Pair* coarse_f, Pair* coarse_u) {
-    __shared__ Pair residuals[2 * RESTRICT_J + 1][2 * RESTRICT_I + 1];
+    __shared__ Pair residuals[2 * LEVEL_J + 1][2 * LEVEL_I + 1];
     const bool both = coarse.mj != fine.mj;
-    const uint32 first_i = blockIdx.x * RESTRICT_I, first_j = blockIdx.y * RESTRICT_J;
+    const uint32 first_i = blockIdx.x * LEVEL_I, first_j = blockIdx.y * LEVEL_J;
     const bool border = fine.edges && !fine.wraps() &&
                         (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x);
     const uint32 skipped_row = both && !border ? solved : 2;
     const uint32 skipped_column = both || border ? 2 : solved;
     // Columns by parity, so that neighbouring threads read neighbouring values.
-    const uint32 even = skipped_column == 0 ? 0 : RESTRICT_I + 1;
-    const uint32 odd = skipped_column == 1 ? 0 : RESTRICT_I;
+    const uint32 even = skipped_column == 0 ? 0 : LEVEL_I + 1;
+    const uint32 odd = skipped_column == 1 ? 0 : LEVEL_I;
     const uint32 row_step = skipped_row < 2 ? 2 : 1, row_start = skipped_row == 0 ? 1 : 0;
-    const uint32 rows = both ? (skipped_row == 0   ? RESTRICT_J
-                                : skipped_row == 1 ? RESTRICT_J + 1
-                                                   : 2 * RESTRICT_J + 1)
-                             : RESTRICT_J;
+    const uint32 rows = both ? (skipped_row == 0   ? LEVEL_J
+                                : skipped_row == 1 ? LEVEL_J + 1
+                                                   : 2 * LEVEL_J + 1)
+                             : LEVEL_J;
     for (uint32 item = threadIdx.x; item < rows * (even + odd); item += blockDim.x) {
         const uint32 c = item % (even + odd);
         const uint32 column = c < even ? 2 * c : 2 * (c - even) + 1;
@@ -41,7 +41,7 @@ __device__ void restrict_residual(const LevelLayout& fine, const Operator<COMPAC
         residuals[row][column] = r;
     }
     __syncthreads();
-    const uint32 x = threadIdx.x % RESTRICT_I, y = threadIdx.x / RESTRICT_I;
+    const uint32 x = threadIdx.x % LEVEL_I, y = threadIdx.x / LEVEL_I;
     const uint32 i = first_i + x, j = first_j + y;
     if (i >= coarse.mi || j >= coarse.mj) return;
     Pair sum = pair(0, 0);
@@ -160,11 +160,11 @@ KERNEL(prolong, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uin
     const Prolong prolong = {fine, coarse, start, wraps != 0,
                              reinterpret_cast<const Pair*>(from) + coarse.copy_of_u(),
                              reinterpret_cast<Pair*>(u) + fine.copy_of_u()};
-    each_point(fine, prolong);
-    // The first two threads of a row have a column beside it each.
-    const bool east = thread_index() == 1;
-    if (thread_index() > 1 || !(east ? fine.goes_on() : fine.comes_from())) return;
-    for (uint32 j = blockIdx.y; j < fine.mj; j += gridDim.y) prolong.add_beside(east, j);
+    each_point(fine, [=](uint32 i, uint32 j) {
+        prolong(i, j);
+        if (i == 0 && fine.comes_from()) prolong.add_beside(false, j);
+        if (i + 1 == fine.mi && fine.goes_on()) prolong.add_beside(true, j);
+    });
 }
 
 // A cycle from a zero guess is linear in its right side. On a small level it is kept as a matrix of

@@ -98,9 +98,9 @@ shared_constants! {
     NO_BORDERS: u32 = 0;
     SIGNED_BORDERS: u32 = 1;
     ALL_BORDERS: u32 = 2;
-    /// Coarse points of a block of the restriction.
-    RESTRICT_I: usize = 32;
-    RESTRICT_J: usize = 8;
+    /// Points of a level that a block of threads has, along xi and eta.
+    LEVEL_I: usize = 32;
+    LEVEL_J: usize = 8;
     /// Coarse points whose fine columns, two each and one more, the threads of a warp have.
     SUMMED_POINTS: usize = 15;
 

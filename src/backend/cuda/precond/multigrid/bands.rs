@@ -186,7 +186,7 @@ impl<M: Real> CudaLevel<M> {
         let (width, half) = (*width as u32, piece.half as u32);
         let mut arguments = arguments![self.layout(), width, ranks.size as u32, half];
         arguments.extend(arguments![each as u32, planes as u32, values as u64, all, of(self), u]);
-        backend.launch::<M>(Source::Bands, "join_pieces", self.point_pairs(), &arguments)
+        backend.launch::<M>(Source::Bands, "join_pieces", self.points(), &arguments)
     }
 
     /// The column of `coarse` at which this level's column 0 stands, and whether its first and last

@@ -6,7 +6,7 @@ use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
     BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
-    FULL_VALUES, WALL_VALUES,
+    FULL_VALUES, LEVEL_I, LEVEL_J, WALL_VALUES,
 };
 use crate::backend::cuda::launch::shared::LevelLayout;
 use crate::backend::cuda::launch::{LaunchShape, Result};
@@ -14,10 +14,6 @@ use crate::backend::{Coarsening, LevelSize, Real};
 
 /// Rows start at multiples of this many points: 128 bytes of pairs in single precision.
 const ALIGNED: usize = 16;
-/// Most blocks of a grid in y.
-const MOST_ROWS: usize = 65_535;
-/// Threads of a block at pairs of points of a row.
-const ROW_THREADS: usize = 256;
 /// How a level is stored and smoothed, and whether it has wall terms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LevelKind {
@@ -179,15 +175,12 @@ impl<M: Real> CudaLevel<M> {
         LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges, copies }
     }
 
-    /// One thread for each pair of points of a row.
-    pub(super) fn point_pairs(&self) -> LaunchShape {
-        let threads = self.half.min(ROW_THREADS);
-        let grid = [
-            self.half.div_ceil(threads) as u32,
-            self.size.mj.min(MOST_ROWS) as u32,
-            self.copies as u32,
-        ];
-        LaunchShape { grid, block: [threads as u32, 1, 1], shared: 0 }
+    /// One thread for each point.
+    pub(super) fn points(&self) -> LaunchShape {
+        let LevelSize { mi, mj, .. } = self.size;
+        let tiles = [mi.div_ceil(LEVEL_I), mj.div_ceil(LEVEL_J), self.copies];
+        let grid = tiles.map(|count| count as u32);
+        LaunchShape { grid, block: [(LEVEL_I * LEVEL_J) as u32, 1, 1], shared: 0 }
     }
 
     pub(super) fn workspace(&self, backend: &CudaBackend, copies: usize) -> Result<[Buffer<M>; 2]> {

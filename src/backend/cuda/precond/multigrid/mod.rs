@@ -17,7 +17,7 @@ use self::level::{Contents, CycleMatrix, LevelKind};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{RESTRICT_I, RESTRICT_J, SUMMED_POINTS, WALL_SUMS};
+use crate::backend::cuda::launch::constants::{SUMMED_POINTS, WALL_SUMS};
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
 use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
 use crate::sparse::Structure;
@@ -77,7 +77,7 @@ impl MultigridBackend for CudaBackend {
         let (name, target) = (fine.kind.pick("coarsen_compact", "coarsen_full"), coarse.target());
         let mut arguments = arguments![fine.layout(), &fine.operator, &fine.bad];
         arguments.extend(arguments![target.layout(), &target.operator, &coarse.bad]);
-        self.launch::<M>(Source::Level, name, target.point_pairs(), &arguments)?;
+        self.launch::<M>(Source::Level, name, target.points(), &arguments)?;
         coarse.join_operator(self)?;
         coarse.choose_borders(self, fine)?;
         Ok(coarse)
@@ -102,7 +102,7 @@ impl MultigridBackend for CudaBackend {
     ) -> Result<()> {
         let name = pick::<T>("load_right_single", "load_right_double");
         let arguments = arguments![level.layout(), r, &level.f, level.u()];
-        self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
+        self.launch::<M>(Source::Level, name, level.points(), &arguments)?;
         level.set_contents(self, Contents::Zero);
         Ok(())
     }
@@ -129,18 +129,12 @@ impl MultigridBackend for CudaBackend {
         let mut arguments = arguments![fine.layout(), &fine.operator, &fine.f, fine.u()];
         arguments.extend(arguments![fine.solved(), beside.clone()]);
         arguments.extend(arguments![target.layout(), &target.f, target.u()]);
-        let LevelSize { mi, mj, .. } = target.size;
-        let blocks = [mi.div_ceil(RESTRICT_I), mj.div_ceil(RESTRICT_J)];
-        let shape = LaunchShape {
-            grid: [blocks[0] as u32, blocks[1] as u32, coarse.copies as u32],
-            block: [(RESTRICT_I * RESTRICT_J) as u32, 1, 1],
-            shared: 0,
-        };
-        self.launch::<M>(Source::Transfer, name, shape, &arguments)?;
+        self.launch::<M>(Source::Transfer, name, target.points(), &arguments)?;
         if fine.kind.has_sums() {
             let mut arguments = arguments![fine.layout(), &fine.operator, &fine.borders];
             arguments.extend(arguments![&fine.f, fine.u(), beside, target.layout(), &target.f]);
-            let mut shape = LaunchShape::new(mi.div_ceil(SUMMED_POINTS), (WARP * WALL_SUMS) as u32);
+            let mut shape =
+                LaunchShape::new(target.size.mi.div_ceil(SUMMED_POINTS), (WARP * WALL_SUMS) as u32);
             shape.grid[2] = coarse.copies as u32;
             self.launch::<M>(Source::Transfer, "restrict_sums", shape, &arguments)?;
         }
@@ -153,7 +147,7 @@ impl MultigridBackend for CudaBackend {
         let [start, wraps] = fine.start_in(self, coarse);
         let mut arguments = arguments![fine.layout(), fine.u(), coarse.layout()];
         arguments.extend(arguments![start, wraps, coarse.u()]);
-        self.launch::<M>(Source::Transfer, "prolong", fine.point_pairs(), &arguments)?;
+        self.launch::<M>(Source::Transfer, "prolong", fine.points(), &arguments)?;
         fine.set_contents(self, Contents::Unknown);
         Ok(())
     }
@@ -165,7 +159,7 @@ impl MultigridBackend for CudaBackend {
     ) -> Result<()> {
         let name = pick::<T>("store_solution_single", "store_solution_double");
         let arguments = arguments![level.layout(), level.u(), &*z];
-        self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)
+        self.launch::<M>(Source::Level, name, level.points(), &arguments)
     }
 
     fn prepare_cycle<M: Real>(
@@ -224,7 +218,7 @@ fn finest<T: Real, M: Real>(
     let mut arguments = arguments![level.layout(), backend.edges(level.size.periodic)];
     arguments.extend(arguments![&a.values, columns]);
     arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
-    backend.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
+    backend.launch::<M>(Source::Level, name, level.points(), &arguments)?;
     Ok(level)
 }
 
@@ -261,7 +255,7 @@ fn find<M: Real>(
     work: &mut impl FnMut(&mut [CudaLevel<M>]) -> Result<()>,
 ) -> Result<()> {
     let arguments = arguments![levels[0].layout(), &levels[0].f, levels[0].u()];
-    backend.launch::<M>(Source::Transfer, "unit_vectors", levels[0].point_pairs(), &arguments)?;
+    backend.launch::<M>(Source::Transfer, "unit_vectors", levels[0].points(), &arguments)?;
     levels[0].set_contents(backend, Contents::Zero);
     backend.replay(&mut matrix.probing, || work(levels))?;
     let arguments = arguments![levels[0].layout(), levels[0].u(), &matrix.blocks];
