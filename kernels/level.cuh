@@ -79,7 +79,8 @@ struct Operator {
     __device__ Block* border() const { return plane(COMPACT ? COMPACT_STORAGE : FULL_STORAGE); }
     // Columns of the wall terms.
     __device__ Block* columns() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + 4); }
-    // Inverse pivots of the xi-lines, and H of those that are closed.
+    // Inverse pivots of the xi-lines, and H of those that are closed; at the last point of each (n, 0, 0, m): H is
+    // negligible from point n to the one before m, and not stored there.
     __device__ Block* xi_pivot() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + (walls ? WALL_VALUES : 0)); }
     __device__ Block* closing() const { return xi_pivot() + points; }
 
@@ -124,6 +125,12 @@ __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPAC
     subtract(r, a.northeast()[at], north[e]);
     subtract(r, a.full_centre()[at], here[c]);
     return r;
+}
+
+// The sum of the magnitudes of a block's entries, a NaN if one is.
+__device__ inline real magnitude(const Block& a) {
+    return (a.xx < 0 ? -a.xx : a.xx) + (a.xy < 0 ? -a.xy : a.xy) + (a.yx < 0 ? -a.yx : a.yx) +
+           (a.yy < 0 ? -a.yy : a.yy);
 }
 
 // u <- 0 at a point, and beyond the ends of its row.

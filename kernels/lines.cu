@@ -227,7 +227,7 @@ __device__ inline void store_points(const Line<XI, COMPACT>& line, const Points<
 //
 // are affine maps of the value before. A thread composes the maps of its chunk, a scan over the
 // team gives what flows into it, and it runs the recurrence. A line that is longer than its team
-// takes is solved in segments. Closed lines: the last point is condensed out,
+// takes is solved in segments. Closed lines: the last point is condensed out, where H is not negligible
 // u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
 // point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
 // of transposed equations start from u_0 = G^-T (f_0 - sum W_l b_l).
@@ -380,6 +380,8 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     }
     __syncthreads();
     const Pair closing = closings[team.line];
+    const Block reach = live ? line.a.closing()[line.at(open)] : diagonal(0);
+    const int near = int(reach.xx), far = int(reach.yy);
     exchange<false>(team, y);
     for (uint32 s = 0; s < segments; ++s) {
         const Points<XI, CHUNK> points(team, s);
@@ -389,7 +391,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
             if (l >= along) break;
             const int at = line.at(l);
             Pair value = s == 0 ? y[k] : u[at];
-            if (l < open) subtract(value, line.a.closing()[at], closing);
+            if (l < near || (l >= far && l < open)) subtract(value, line.a.closing()[at], closing);
             u[at] = l < open ? value : closing;
         }
     }

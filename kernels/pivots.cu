@@ -24,12 +24,33 @@ struct Blocks {
     Block at[N];
 };
 
+// The lines of a block of threads: a warp's width of them, one each for the threads of its first warp.
+template <bool XI, bool COMPACT>
+struct Lines {
+    Line<XI, COMPACT> first, line;
+    // Whether this thread has a line.
+    bool own;
+
+    __device__ Lines(const LevelLayout& layout, const Operator<COMPACT>& a, uint32 block)
+        : first{layout, a, block * WARP}, line(first) {
+        line.number += threadIdx.x;
+        own = threadIdx.x < WARP && line.solved();
+    }
+    // P, C and N of a point.
+    template <int N>
+    __device__ static void load(const Line<XI, COMPACT>& of, int at, Blocks<N>& to) {
+        to.at[0] = of.prev()[at];
+        to.at[1] = of.a.centre(at);
+        to.at[2] = of.next()[at];
+    }
+};
+
 // Calls step(l, blocks) for `count` points of each line from point `first` on, upwards (DIRECTION 1) or downwards (-1),
-// by the thread of the line, with the N blocks that get(line, l, blocks) puts there. All threads of the block call
-// it; `first_line` is that of its first thread, and `own` says whether this thread has one.
-template <int DIRECTION, int N, bool XI, bool COMPACT, class Get, class Step>
-__device__ void in_stages(Stage& stage, const Line<XI, COMPACT>& first_line, bool own, int first, int count,
-                          const Get& get, const Step& step) {
+// by the thread of the line, with the N blocks that get(line, l, blocks) puts there, until after a stage no thread has
+// more() to do. All threads of the block call it. Returns the number of points done.
+template <int DIRECTION, int N, bool XI, bool COMPACT, class Get, class Step, class More>
+__device__ int in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int first, int count, const Get& get,
+                         const Step& step, const More& more) {
     const bool loads = threadIdx.x >= WARP;
     Blocks<N> ahead[ROUNDS];
     auto each = [&](const auto& work) {
@@ -43,13 +64,14 @@ __device__ void in_stages(Stage& stage, const Line<XI, COMPACT>& first_line, boo
     };
     auto fetch = [&](int begun) {
         each([&](Blocks<N>& blocks, int lane, int k) {
-            Line<XI, COMPACT> line = first_line;
+            Line<XI, COMPACT> line = lines.first;
             line.number += lane;
             if (begun + k < count && line.solved()) get(line, first + DIRECTION * (begun + k), blocks);
         });
     };
     if (loads) fetch(0);
-    for (int begun = 0; begun < count; begun += STAGE) {
+    int begun = 0;
+    for (bool any = true; any && begun < count; begun += STAGE) {
         if (loads)
             each([&](const Blocks<N>& blocks, int lane, int k) {
 #pragma unroll
@@ -57,7 +79,7 @@ __device__ void in_stages(Stage& stage, const Line<XI, COMPACT>& first_line, boo
             });
         __syncthreads();
         if (loads) fetch(begun + STAGE);
-        if (own) {
+        if (lines.own) {
             // Those of the next point are read before a step stores what might be theirs.
             Blocks<N> now, next;
             auto read = [&](int k) {
@@ -73,8 +95,16 @@ __device__ void in_stages(Stage& stage, const Line<XI, COMPACT>& first_line, boo
                 step(first + DIRECTION * (begun + k), now);
             }
         }
-        __syncthreads();
+        any = __syncthreads_or(lines.own && more());
     }
+    return min(begun, count);
+}
+
+// The same for all points.
+template <int DIRECTION, int N, bool XI, bool COMPACT, class Get, class Step>
+__device__ void in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int first, int count, const Get& get,
+                          const Step& step) {
+    in_stages<DIRECTION, N>(lines, stage, first, count, get, step, [] { return true; });
 }
 
 // Whether the pivot G = B (1 + N V') of wall terms has kept the sign of B, V' being what a line that
@@ -100,105 +130,217 @@ __device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, 
     line.a.border()[at] = kept ? found : diagonal(0);
     return !kept || is_finite(found);
 }
-template <bool COMPACT, bool TRANSPOSED>
-__device__ bool finish_border(const Line<true, COMPACT>&, const Block&, bool) { return true; }
 
-// Inverse pivots of lines: D_l = C_l - P_l D_{l-1}^-1 N_{l-1}. Closed lines without their last
-// point are open lines T; H = T^-1 (P_0 at the first point, N at the last one) is kept beside the
-// pivots, and the last point's pivot is D = C - P H_{last-1} - N H_0. The first point of a bordered
-// line is held, its inverse pivot stays zero; the line from its second point on is T, and V = T^-1 B is
-// kept beside the pivots, unless the level has no `borders`; of transposed equations W = B^T T^-1. Returns
-// whether all are finite. By a block of threads whose first line this is.
-template <bool XI, bool COMPACT, bool TRANSPOSED>
-__device__ bool factor_lines(const Line<XI, COMPACT>& first_line, uint32 borders, Stage& stage) {
-    typedef Line<XI, COMPACT> AnyLine;
-    AnyLine line = first_line;
-    const uint32 lane = threadIdx.x;
-    line.number += lane;
-    const bool own = lane < WARP && line.solved();
-    const int start = line.bordered(), count = int(line.open()) - start, last = start + count - 1;
-    const bool closed = line.closed(), bordered = line.bordered() && borders != NO_BORDERS;
-    Block* pivots = line.pivot();
-    // V or W, or H: both are carried to the last point and back.
-    Block* kept = closed ? line.a.closing() : line.a.border();
-    Block carried = diagonal(0), h = diagonal(closed ? -1 : 0), before_next = diagonal(0);
+// The inverse pivot of a point with these P, C and N, D^-1 = (C - P carried)^-1. Where D^-1 N of the point before was,
+// that of this point is carried on.
+__device__ inline Block eliminate(const Block* blocks, Block& carried) {
+    const Block d = blocks[1] - blocks[0] * carried, adjugate = block(d.yy, -d.xy, -d.yx, d.xx);
+    // The next point waits for D^-1 N: the product need not wait for the division.
+    const real s = real(1) / (d.xx * d.yy - d.xy * d.yx);
+    carried = s * (adjugate * blocks[2]);
+    return s * adjugate;
+}
+
+// Inverse pivots of eta-lines: D_l = C_l - P_l D_{l-1}^-1 N_{l-1}. The first point of a bordered line is held, its
+// inverse pivot stays zero; the line from its second point on is T, and V = T^-1 B is kept beside the pivots, unless
+// the level has no `borders`; of transposed equations W = B^T T^-1. Returns whether all are finite.
+template <bool COMPACT, bool TRANSPOSED>
+__device__ bool factor_eta(const Lines<false, COMPACT>& lines, uint32 borders, Stage& stage) {
+    typedef Line<false, COMPACT> EtaLine;
+    const EtaLine& line = lines.line;
+    const int start = line.bordered(), count = int(line.along()) - start, last = start + count - 1;
+    const bool bordered = line.bordered() && borders != NO_BORDERS;
+    Block* const pivots = line.pivot();
+    Block* const kept = line.a.border();
+    Block carried = diagonal(0), h = carried, before_next = carried;
     bool finite = true;
-    auto blocks = [=](const AnyLine& of, int l, Blocks<PLANES>& to) {
-        const int at = of.at(l);
-        to.at[0] = of.prev()[at];
-        to.at[1] = of.a.centre(at);
-        to.at[2] = of.next()[at];
-        if (bordered) to.at[3] = of.a.columns()[at];
+    auto blocks = [=](const EtaLine& of, int l, Blocks<PLANES>& to) {
+        lines.load(of, of.at(l), to);
+        if (bordered) to.at[3] = of.a.columns()[of.at(l)];
     };
-    in_stages<1, PLANES>(stage, first_line, own, start, count, blocks, [&](int l, const Blocks<PLANES>& of) {
-        const Block &prev = of.at[0], &next = of.at[2], &column = of.at[3];
+    in_stages<1, PLANES>(lines, stage, start, count, blocks, [&](int l, const Blocks<PLANES>& of) {
         const int at = line.at(l);
-        const Block d = of.at[1] - prev * carried, adjugate = block(d.yy, -d.xy, -d.yx, d.xx);
-        // The next point waits for D^-1 N: the product need not wait for the division.
-        const real s = real(1) / (d.xx * d.yy - d.xy * d.yx);
-        carried = s * (adjugate * next);
-        const Block pivot = s * adjugate;
+        const Block pivot = eliminate(of.at, carried);
         finite = finite && is_finite(pivot);
         pivots[at] = pivot;
-        if (bordered && TRANSPOSED) {
-            h = (transposed(column) - h * before_next) * pivot;
-            before_next = next;
-        } else if (bordered) {
-            h = pivot * (column - prev * h);
-        } else if (closed) {
-            h = real(-1) * (prev * h);
-            if (l == last) h = h + next;
-            h = pivot * h;
+        if (!bordered) return;
+        if (TRANSPOSED) {
+            h = (transposed(of.at[3]) - h * before_next) * pivot;
+            before_next = of.at[2];
+        } else {
+            h = pivot * (of.at[3] - of.at[0] * h);
         }
-        if (bordered || closed) kept[at] = h;
+        kept[at] = h;
     });
-    if (!bordered && !closed) {
-        if (own && line.bordered()) line.a.border()[line.at(0)] = diagonal(0);
+    if (!bordered) {
+        if (lines.own && line.bordered()) line.a.border()[line.at(0)] = diagonal(0);
         return finite;
     }
     // What the first warp has stored others load after a barrier.
-    auto back = [=](const AnyLine& of, int l, Blocks<2>& to) {
+    auto back = [=](const EtaLine& of, int l, Blocks<2>& to) {
         const int at = of.at(l);
-        const Block coupling = TRANSPOSED && bordered ? of.prev()[of.at(l + 1)] : of.next()[at];
         to.at[0] = kept[at];
-        to.at[1] = TRANSPOSED && bordered ? coupling * pivots[at] : pivots[at] * coupling;
+        to.at[1] = TRANSPOSED ? of.prev()[of.at(l + 1)] * pivots[at] : pivots[at] * of.next()[at];
     };
-    in_stages<-1, 2>(stage, first_line, own, last - 1, count - 1, back, [&](int l, const Blocks<2>& of) {
-        h = of.at[0] - (TRANSPOSED && bordered ? h * of.at[1] : of.at[1] * h);
+    in_stages<-1, 2>(lines, stage, last - 1, count - 1, back, [&](int l, const Blocks<2>& of) {
+        h = of.at[0] - (TRANSPOSED ? h * of.at[1] : of.at[1] * h);
         kept[line.at(l)] = h;
     });
-    if (!own) return true;
-    const bool guarded = borders == SIGNED_BORDERS;
-    if (bordered) return finish_border<COMPACT, TRANSPOSED>(line, h, guarded) && finite;
+    if (!lines.own) return true;
+    return finish_border<COMPACT, TRANSPOSED>(line, h, borders == SIGNED_BORDERS) && finite;
+}
+
+// Inverse pivots of a chunk of xi-lines, but for the last point of closed ones. The recurrence starts FACTOR_OVERLAP
+// points before the chunk, as if the line did: couplings along xi are mostly weak, and it forgets its start.
+// `close_lines` checks that. Returns whether all are finite.
+template <bool COMPACT>
+__device__ bool factor_xi(const Lines<true, COMPACT>& lines, uint32 chunk, Stage& stage) {
+    const int begin = int(chunk * FACTOR_CHUNK), end = min(begin + int(FACTOR_CHUNK), int(lines.line.open()));
+    const int from = max(begin - int(FACTOR_OVERLAP), 0);
+    Block* const pivots = lines.line.pivot();
+    Block carried = diagonal(0);
+    bool finite = true;
+    auto blocks = [=](const Line<true, COMPACT>& of, int l, Blocks<3>& to) { lines.load(of, of.at(l), to); };
+    in_stages<1, 3>(lines, stage, from, end - from, blocks, [&](int l, const Blocks<3>& of) {
+        const Block pivot = eliminate(of.at, carried);
+        if (l < begin) return;
+        finite = finite && is_finite(pivot);
+        pivots[lines.line.at(l)] = pivot;
+    });
+    return finite;
+}
+
+// Whether inverse pivots differ by more than rounding.
+__device__ inline bool differ(const Block& a, const Block& b) {
+    const real rounding = sizeof(real) == 4 ? real(5e-7) : real(2e-15);
+    return !(magnitude(a - b) <= rounding * magnitude(a));
+}
+
+// Where chunks of xi-lines meet: inverse pivots that are not those of the whole line are replaced until they are.
+// Returns whether all those are finite.
+template <bool COMPACT>
+__device__ bool join_chunks(const Lines<true, COMPACT>& lines, Stage& stage) {
+    typedef Line<true, COMPACT> XiLine;
+    const int open = int(lines.line.open());
+    auto carried_to = [](const XiLine& of, int l) {
+        const int before = of.at(l - 1);
+        return of.pivot()[before] * of.next()[before];
+    };
+    // Each warp looks at other chunks.
+    XiLine line = lines.first;
+    line.number += threadIdx.x % WARP;
+    bool any = false;
+    for (int l = int(FACTOR_CHUNK * (1 + threadIdx.x / WARP)); l < open; l += int(FACTOR_THREADS / WARP * FACTOR_CHUNK)) {
+        if (!line.solved()) break;
+        Blocks<3> of;
+        lines.load(line, line.at(l), of);
+        Block carried = carried_to(line, l);
+        any = any || differ(eliminate(of.at, carried), line.pivot()[line.at(l)]);
+    }
+    if (!__syncthreads_or(any)) return true;
+    Block* const pivots = lines.line.pivot();
+    bool finite = true;
+    auto blocks = [=](const XiLine& of, int l, Blocks<PLANES>& to) {
+        lines.load(of, of.at(l), to);
+        to.at[3] = pivots[of.at(l)];
+    };
+    for (int begin = FACTOR_CHUNK; begin < open; begin += FACTOR_CHUNK) {
+        Block carried = lines.own ? carried_to(lines.line, begin) : diagonal(0);
+        bool replaced = true;
+        const int count = min(int(FACTOR_CHUNK), open - begin);
+        in_stages<1, PLANES>(lines, stage, begin, count, blocks, [&](int l, const Blocks<PLANES>& of) {
+            const Block pivot = eliminate(of.at, carried);
+            replaced = differ(pivot, of.at[3]);
+            finite = finite && is_finite(pivot);
+            pivots[lines.line.at(l)] = pivot;
+        }, [&] { return replaced; });
+    }
+    return finite;
+}
+
+// Closed lines without their last point are open lines T; H = T^-1 (P_0 at the first point, N at the last one) is kept
+// beside the pivots where it is not negligible beside 1: it decays from both ends. The last point's pivot is
+// D = C - P H_{last-1} - N H_0. Returns whether that is finite.
+#define NEGLIGIBLE (sizeof(real) == 4 ? real(1e-8) : real(1e-17))
+template <bool COMPACT>
+__device__ bool close_lines(const Lines<true, COMPACT>& lines, Stage& stage) {
+    // The points from the first on that H of one of the lines reaches.
+    __shared__ int reached;
+    typedef Line<true, COMPACT> XiLine;
+    const XiLine& line = lines.line;
+    const int last = int(line.open()) - 1;
+    Block* const pivots = line.pivot();
+    Block* const kept = line.a.closing();
+    // H is not negligible before point `near`, and from point `far` on.
+    int near = 0, far = last;
+    Block h = diagonal(-1);
+    if (threadIdx.x == 0) reached = 0;
+    __syncthreads();
+    auto pulled = [=](const XiLine& of, int l, Blocks<1>& to) { to.at[0] = pivots[of.at(l)] * of.prev()[of.at(l)]; };
+    in_stages<1, 1>(lines, stage, 0, last, pulled, [&](int l, const Blocks<1>& of) {
+        h = real(-1) * (of.at[0] * h);
+        if (near < l || magnitude(h) < NEGLIGIBLE) {
+            h = diagonal(0);
+            return;
+        }
+        near = l + 1;
+        kept[line.at(l)] = h;
+    }, [&] { return magnitude(h) != 0; });
+    if (lines.own) {
+        const int at = line.at(last);
+        h = pivots[at] * (line.next()[at] - line.prev()[at] * h);
+        kept[at] = h;
+        atomicMax(&reached, near);
+    }
+    __syncthreads();
+    auto back = [=](const XiLine& of, int l, Blocks<2>& to) {
+        const int at = of.at(l);
+        to.at[0] = kept[at];
+        to.at[1] = pivots[at] * of.next()[at];
+    };
+    bool more = true;
+    for (int from = last - 1; from >= 0; from = min(from, reached - 1)) {
+        from -= in_stages<-1, 2>(lines, stage, from, from + 1, back, [&](int l, const Blocks<2>& of) {
+            h = (l < near ? of.at[0] : diagonal(0)) - of.at[1] * h;
+            if (l >= near) {
+                if (far == l + 1 && !(magnitude(h) < NEGLIGIBLE)) far = l;
+                else h = diagonal(0);
+            }
+            if (l < near || l == far) kept[line.at(l)] = h;
+            more = l < reached || l == far;
+        }, [&] { return more; });
+    }
+    if (!lines.own) return true;
     const int at = line.at(last + 1);
-    const Block before = line.prev()[at] * kept[line.at(last)];
-    const Block pivot = inverse(line.a.centre(at) - before - line.next()[at] * h);
+    const Block pivot = inverse(line.a.centre(at) - line.prev()[at] * kept[line.at(last)] - line.next()[at] * h);
     pivots[at] = pivot;
-    return finite && is_finite(pivot);
+    kept[at] = block(real(near), 0, 0, real(far));
+    return is_finite(pivot);
 }
 
-// Factors of all lines of `count` levels, a warp's width of them per block: the blocks from `first` on are those of a
-// level, and its first `xi_blocks` take the xi-lines, which are longer, the others the eta-lines. The recurrences of
-// one level leave most of a GPU idle. bad <- 1 if a pivot is not finite.
-template <bool COMPACT, bool TRANSPOSED>
-__device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
-    const LevelLayout layout = {of.layout};
-    const uint32 block = blockIdx.x - of.first;
-    const bool xi = block < of.xi_blocks;
-    const uint32 first = (block - (xi ? 0 : of.xi_blocks)) * WARP;
-    const uint32 borders = layout.walls() ? *of.borders : NO_BORDERS;
-    const Operator<COMPACT> a = operator_of<COMPACT>(layout, of.values);
-    return xi ? factor_lines<true, COMPACT, TRANSPOSED>({layout, a, first}, borders, stage)
-              : factor_lines<false, COMPACT, TRANSPOSED>({layout, a, first}, borders, stage);
-}
-
+// The level of this block. The blocks from `first` on are those of a level.
 __device__ inline const FactoredLevel& level_of_block(const FactoredLevels& levels, uint32 count) {
     uint32 nth = count - 1;
     while (levels.at[nth].first > blockIdx.x) --nth;
     return levels.at[nth];
 }
 
-// Room for two blocks on a multiprocessor.
+// The first blocks take the eta-lines of a level, a warp's width of them each, the others the chunks of its xi-lines.
+template <bool COMPACT, bool TRANSPOSED>
+__device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
+    const LevelLayout layout = {of.layout};
+    const uint32 block = blockIdx.x - of.first, eta_blocks = (layout.mi + WARP - 1) / WARP;
+    const Operator<COMPACT> a = operator_of<COMPACT>(layout, of.values);
+    if (block < eta_blocks) {
+        const uint32 borders = layout.walls() ? *of.borders : NO_BORDERS;
+        return factor_eta<COMPACT, TRANSPOSED>({layout, a, block}, borders, stage);
+    }
+    const uint32 chunk = block - eta_blocks;
+    return factor_xi<COMPACT>({layout, a, chunk / of.xi_chunks}, chunk % of.xi_chunks, stage);
+}
+
+// Factors of all lines of `count` levels: the recurrences of one level leave most of a GPU idle. bad <- 1 if a pivot
+// is not finite. There is room for two blocks on a multiprocessor.
 BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;
     const FactoredLevel& of = level_of_block(levels, count);
@@ -208,6 +350,22 @@ BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_levels, FactoredLevels levels, uint32 
 BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_transposed_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;
     if (!factor_level<false, true>(level_of_block(levels, count), stage)) *bad = 1;
+}
+
+template <bool COMPACT>
+__device__ bool finish_level(const FactoredLevel& of, Stage& stage) {
+    const LevelLayout layout = {of.layout};
+    const Lines<true, COMPACT> lines(layout, operator_of<COMPACT>(layout, of.values), blockIdx.x - of.first);
+    const bool joined = join_chunks(lines, stage);
+    return !lines.line.closed() || close_lines(lines, stage) ? joined : false;
+}
+
+// What the xi-lines lack of `count` levels after that: where chunks meet, and where lines close. A block has a warp's
+// width of lines.
+BOUNDED_KERNEL(2 * FACTOR_THREADS, finish_levels, FactoredLevels levels, uint32 count, uint32* bad) {
+    __shared__ Stage stage;
+    const FactoredLevel& of = level_of_block(levels, count);
+    if (!(of.compact ? finish_level<true>(of, stage) : finish_level<false>(of, stage))) *bad = 1;
 }
 
 // borders <- whether a coarse level has wall terms, and how many of its lines keep them: those whose

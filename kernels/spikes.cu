@@ -1,4 +1,4 @@
-// Xi-lines of levels in bands, solved across the exchange: the truncated SPIKE algorithm (theory,
+// Xi-lines of levels in bands, solved across the borders: the truncated SPIKE algorithm (theory,
 // section 6).
 //
 // A band solves its piece of a line for what stands beyond its ends before. Where that changes by d,
@@ -13,14 +13,8 @@
 // What changes the solution by less than this share of d is left out.
 #define NEGLIGIBLE (sizeof(real) == 4 ? real(1e-6) : real(1e-15))
 
-// A value for each line at both exchange: that before the band comes first.
+// A value for each line at both borders: that before the band comes first.
 __device__ inline uint64 place(uint32 side, uint32 mj, uint32 j) { return side * uint64(mj) + j; }
-
-__device__ inline bool negligible(const Block& a) {
-    const real xx = a.xx < 0 ? -a.xx : a.xx, xy = a.xy < 0 ? -a.xy : a.xy;
-    const real yx = a.yx < 0 ? -a.yx : a.yx, yy = a.yy < 0 ? -a.yy : a.yy;
-    return xx + xy < NEGLIGIBLE && yx + yy < NEGLIGIBLE;
-}
 
 // Blocks that a point of a spike is made of.
 struct Factors {
@@ -56,7 +50,7 @@ __device__ uint32 spike_after(const Line<true, COMPACT>& line, uint32 columns, B
         value = real(-1) * (point.pivot * (point.beside * value));
         spike[k] = value;
         reach = k + 1;
-        return !negligible(value);
+        return !(magnitude(value) < NEGLIGIBLE);
     });
     return reach;
 }
@@ -74,7 +68,7 @@ __device__ uint32 spike_before(const Line<true, COMPACT>& line, uint32 columns, 
         value = real(-1) * (point.pivot * (point.beside * value));
         spike[k] = value;
         reach = k + 1;
-        return !negligible(value);
+        return !(magnitude(value) < NEGLIGIBLE);
     });
     // From the last point but one back to the first.
     auto load_back = [&](uint32 k) {

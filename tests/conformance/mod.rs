@@ -196,6 +196,7 @@ macro_rules! conformance {
             every_operation_in_single_precision
             lines_over_several_warps
             lines_longer_than_a_team_takes
+            lines_along_which_changes_decay_slowly
             sweeps_in_turn_are_those_one_after_the_other
             a_singular_pivot_is_seen_on_the_coarsest_level
             a_replayed_sweep_is_a_sweep

@@ -19,7 +19,7 @@ use gridgen::sparse::EllPattern;
 use super::{Subject, assert_close, to_device, to_host};
 use support::problems::NEWTON;
 use support::problems::control;
-use support::stencil::{stencil, stencil_that_drops_walls, wall_columns};
+use support::stencil::{stencil, stencil_of_lines, stencil_that_drops_walls, wall_columns};
 use support::walls::WallPoints;
 
 fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
@@ -263,6 +263,39 @@ pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
     let high = LevelSize { mi: 8, mj: 1100, periodic: true };
     for kind in KINDS.iter().filter(|(coarsening, ..)| *coarsening == Coarsening::Xi) {
         compare::<_, f64, f64>(subject, high, *kind, DOUBLE);
+    }
+}
+
+/// Long lines, whose factors are found in chunks, from the points before them on: where that is not enough they
+/// are found from the start of the line. The last point of a closed line changes all others.
+pub fn lines_along_which_changes_decay_slowly<S: Subject>(subject: &S) {
+    fn swept<S: Subject, M: Real>(subject: &S, size: LevelSize, beside: f64) -> Vec<f64> {
+        let (pattern, values) = stencil_of_lines::<f64>(size, beside);
+        let a = subject.matrix_from(&pattern, &values);
+        let kind = (size, Coarsening::Full);
+        let mut level: S::Level<M> = subject.finest_level(None, kind, &a, None).unwrap();
+        subject.factor(std::slice::from_ref(&level)).unwrap();
+        assert!(subject.pivots_are_finite(&level).unwrap());
+        let n = 2 * size.mi * size.mj;
+        let right: Vec<f64> = (0..n).map(|k| (0.7 * k as f64).cos()).collect();
+        subject.load_right(&to_device(subject, &right), &mut level).unwrap();
+        subject.smooth(&mut level, Order::Forward).unwrap();
+        let mut z = subject.zeros::<f64>(n).unwrap();
+        subject.store_solution(&level, &mut z).unwrap();
+        to_host(subject, &z, n)
+    }
+    fn check<S: Subject, M: Real>(subject: &S, size: LevelSize, beside: f64, tolerance: f64) {
+        let expected = swept::<_, M>(&CpuBackend, size, beside);
+        let found = swept::<_, M>(subject, size, beside);
+        let name = "sweep";
+        let what = format!("{size:?}, {beside} beside");
+        assert_alike(&[(name, found)], &[(name, expected)], tolerance, &what);
+    }
+    for (mi, periodic) in [(1100, false), (1100, true), (1538, true), (513, false), (513, true)] {
+        let size = LevelSize { mi, mj: 5, periodic };
+        check::<_, f64>(subject, size, 0.499, 1e-12);
+        check::<_, f64>(subject, size, 0.49999, 1e-11);
+        check::<_, f32>(subject, size, 0.499, 1e-5);
     }
 }
 

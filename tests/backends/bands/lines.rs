@@ -9,25 +9,7 @@ use gridgen::sparse::EllPattern;
 
 use super::ranks::{fibers, on_bands_of, opposite};
 use support::fibers::Transport;
-use support::stencil::{stencil, wall_columns};
-
-/// Rows without coupling between them, whose lines along xi let a change decay by e in
-/// sixteen points.
-fn lines(size: LevelSize) -> (EllPattern, Vec<f64>) {
-    let (pattern, mut values) = stencil::<f64>(size);
-    for row in 0..pattern.rows() {
-        for (at, column) in pattern.row(row) {
-            let same_line = row / 2 / size.mi == column / 2 / size.mi;
-            values[at] = match (same_line, row == column, row % 2 == column % 2) {
-                (false, ..) => 0.0,
-                (true, true, _) => -1.0,
-                (true, false, true) => 0.499,
-                (true, false, false) => values[at] / 100.0,
-            };
-        }
-    }
-    (pattern, values)
-}
+use support::stencil::{stencil, stencil_of_lines, wall_columns};
 
 /// The rows of a band.
 fn rows_of(bands: &Bands, rank: usize, mj: usize) -> Vec<usize> {
@@ -97,7 +79,7 @@ impl Work {
 /// Largest difference of a sweep over so many bands from that over the whole level, as a share of the
 /// largest value, for a matrix of lines alone.
 fn difference<M: Real>(size: LevelSize, ranks: usize) -> f64 {
-    difference_on::<M>(lines(size), SWEEP, size, &fibers(ranks))
+    difference_on::<M>(stencil_of_lines(size, 0.499), SWEEP, size, &fibers(ranks))
 }
 
 /// The same of any work for any matrix.

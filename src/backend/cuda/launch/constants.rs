@@ -117,8 +117,13 @@ shared_constants! {
     BY_ROWS: u32 = u32::MAX;
     /// Entries of a chunk of rows: as many as a block keeps the products of.
     ROW_CHUNK: u32 = 2048;
+    /// Threads of its block.
+    CHUNK_THREADS: u32 = BLOCK;
     /// Threads of a block of the factorisation: a warp with a line each, and those that load for it.
     FACTOR_THREADS: usize = 256;
+    /// Points of a xi-line that are factored together, and points before them from which on the recurrence runs.
+    FACTOR_CHUNK: usize = 512;
+    FACTOR_OVERLAP: usize = 128;
     /// Points of a line that one thread of the smoother takes on levels with too few points to keep a GPU busy by
     /// longer chunks.
     SHORT_CHUNK: usize = 2;
@@ -126,8 +131,6 @@ shared_constants! {
     IN_TURN_THREADS: usize = 128;
     /// Lines of a block of the smoother times its warps, at most, where a line spans several warps.
     LINE_MAPS: usize = 64;
-    /// Threads of its block.
-    CHUNK_THREADS: u32 = BLOCK;
     /// Lanes that eliminate a row together.
     ELIMINATION_LANES: usize = 8;
     /// Values that a thread of a scan takes.

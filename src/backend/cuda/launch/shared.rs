@@ -219,11 +219,11 @@ shared_structs! {
     pub(crate) LevelLayout = "LevelLayoutFields" {
         mi, mj, half, edges, copies: u32;
     }
-    /// A level of a launch that factors lines: its first block, its blocks of xi-lines, whether its operator has
+    /// A level of a launch that factors lines: its first block, the chunks of its xi-lines, whether its operator has
     /// the compact storage.
     pub(crate) FactoredLevel {
         layout: LevelLayout;
-        first, xi_blocks, compact: u32;
+        first, xi_chunks, compact: u32;
         values: Pointer<Reals>;
         borders: Pointer<u32>;
     }

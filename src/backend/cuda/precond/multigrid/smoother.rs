@@ -3,7 +3,8 @@
 use super::level::{Contents, CudaLevel};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
-    FACTOR_THREADS, IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK, line_chunk, line_threads,
+    EDGE_PERIODIC, FACTOR_CHUNK, FACTOR_THREADS, IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK,
+    line_chunk, line_threads,
 };
 use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
@@ -26,28 +27,51 @@ impl<M: Real> CudaLevel<M> {
     /// Factors the lines of several levels, the coarsest of which learns whether all their pivots are finite.
     pub(super) fn factor(backend: &CudaBackend, levels: &[Self]) -> Result<()> {
         let Some(coarsest) = levels.last() else { return Ok(()) };
-        for levels in levels.chunks(MOST_FACTORED) {
-            let (mut of, mut blocks) = (FactoredLevels::zeroed(), 0);
-            for (of, level) in of.at.iter_mut().zip(levels) {
-                let LevelSize { mi, mj, .. } = level.size;
-                let xi_blocks = if level.kind.has_xi() { mj.div_ceil(WARP) } else { 0 };
-                *of = FactoredLevel {
-                    layout: level.layout(),
-                    first: blocks as u32,
-                    xi_blocks: xi_blocks as u32,
-                    compact: u32::from(level.kind.compact),
-                    values: (&level.operator).into(),
-                    borders: (&level.borders).into(),
-                };
-                blocks += xi_blocks + mi.div_ceil(WARP);
+        let sums = coarsest.kind.has_sums();
+        let name = if sums { "factor_transposed_levels" } else { "factor_levels" };
+        let launch = |name, levels: &[&Self], blocks: &dyn Fn(&Self) -> usize| -> Result<()> {
+            for levels in levels.chunks(MOST_FACTORED) {
+                let (mut of, mut first) = (FactoredLevels::zeroed(), 0);
+                for (of, level) in of.at.iter_mut().zip(levels) {
+                    *of = FactoredLevel {
+                        layout: level.layout(),
+                        first: first as u32,
+                        xi_chunks: level.xi_chunks() as u32,
+                        compact: u32::from(level.kind.compact),
+                        values: (&level.operator).into(),
+                        borders: (&level.borders).into(),
+                    };
+                    first += blocks(level);
+                }
+                let arguments = arguments![of, levels.len() as u32, &coarsest.bad];
+                let shape = LaunchShape::new(first, FACTOR_THREADS as u32);
+                backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
             }
-            let sums = coarsest.kind.has_sums();
-            let name = if sums { "factor_transposed_levels" } else { "factor_levels" };
-            let arguments = arguments![of, levels.len() as u32, &coarsest.bad];
-            let shape = LaunchShape::new(blocks, FACTOR_THREADS as u32);
-            backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
-        }
+            Ok(())
+        };
+        let warps = |lines: usize| lines.div_ceil(WARP);
+        let all: Vec<&Self> = levels.iter().collect();
+        launch(name, &all, &|level| {
+            let LevelSize { mi, mj, .. } = level.size;
+            warps(mi) + warps(mj) * level.xi_chunks()
+        })?;
+        // Xi-lines of several chunks are joined, and those that close are closed.
+        let unfinished =
+            |level: &&Self| level.xi_chunks() > 1 || (level.kind.has_xi() && level.closes());
+        let unfinished: Vec<&Self> = levels.iter().filter(unfinished).collect();
+        launch("finish_levels", &unfinished, &|level| warps(level.size.mj))?;
         levels.iter().try_for_each(|level| level.make_spikes(backend))
+    }
+
+    /// Whether the xi-lines close on this device.
+    fn closes(&self) -> bool {
+        self.layout().edges & EDGE_PERIODIC != 0
+    }
+
+    /// Chunks in which the xi-lines are factored, if the level has any: the last point of closed ones is not in them.
+    fn xi_chunks(&self) -> usize {
+        let open = self.size.mi - usize::from(self.closes());
+        if self.kind.has_xi() { open.div_ceil(FACTOR_CHUNK) } else { 0 }
     }
 
     /// Decides whether this coarse level has wall terms.
