@@ -8,6 +8,7 @@ mod bands;
 mod cases;
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod downloads;
 mod lost;
 mod messages;
 mod movement;

@@ -95,6 +95,35 @@ fn a_download_is_never_another_ones() {
     assert_eq!(end(under_way), Ok(104.0));
 }
 
+/// Through pinned memory in pieces of a mebibyte, by several threads.
+#[test]
+fn large_downloads_bring_every_byte() {
+    if elsewhere() {
+        return;
+    }
+    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let values: Vec<u8> = (0..(9_u32 << 20) + 5).map(|k| (k ^ (k >> 11)) as u8).collect();
+    let buffer = Buffer::<u8>::zeros(&device, values.len()).unwrap();
+    buffer.upload(&values).unwrap();
+    let mut host = vec![0; values.len()];
+
+    for bytes in [(4 << 20) - 1, 4 << 20, (4 << 20) + 1, values.len()] {
+        host.fill(0);
+        buffer.download(&mut host[..bytes]).unwrap();
+        assert!(host[..bytes] == values[..bytes], "{bytes} bytes");
+        assert!(host[bytes..].iter().all(|byte| *byte == 0), "{bytes} bytes");
+    }
+    // Whichever piece fails; the next download is whole.
+    for after in [0, 3, 9] {
+        fail("cuMemcpyDtoHAsync_v2", after, 1, INVALIDATED);
+        let said = buffer.download(&mut host).unwrap_err().to_string();
+        assert_eq!(said, "GPU 0 (stand-in 0): copying from the device failed: error 901");
+        host.fill(0);
+        buffer.download(&mut host).unwrap();
+        assert!(host == values);
+    }
+}
+
 #[test]
 fn idle_memory_is_given_once_and_to_those_who_ask_for_its_size() {
     if elsewhere() {

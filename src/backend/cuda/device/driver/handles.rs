@@ -106,6 +106,23 @@ impl Stream {
         }
     }
 
+    /// Queues a copy from the device's memory at `from`, which the caller owns: as much of it as fits, at most
+    /// `bytes` bytes.
+    pub(super) fn download<const N: usize>(
+        &self,
+        from: sys::CUdeviceptr,
+        to: &mut Pinned<N>,
+        bytes: usize,
+    ) -> Result<(), DriverError> {
+        let bytes = bytes.min(size_of::<[AtomicU32; N]>());
+        // SAFETY: the caller owns the memory at `from`; that at `to` is as large, and is not accessed before an
+        // event after the copy.
+        unsafe {
+            let to = std::slice::from_raw_parts_mut(to.at.raw().cast::<u8>(), bytes);
+            result::memcpy_dtoh_async(to, from, self.raw())
+        }
+    }
+
     /// The event occurs when all work queued so far is done.
     pub(super) fn record(&self, event: &Event) -> Result<(), DriverError> {
         // SAFETY: stream and event live as long as their values.
@@ -152,6 +169,16 @@ impl<const N: usize> Pinned<N> {
         };
         let at = Owned { handle: Handle(at), release: result::free_host };
         Ok(Self { at, context: context.clone() })
+    }
+}
+
+impl<const N: usize> Pinned<N> {
+    /// Copies as many bytes as `to` has, or as there are, once nothing else accesses them.
+    pub(super) fn copy_to(&mut self, to: &mut [u8]) {
+        let bytes = to.len().min(size_of::<[AtomicU32; N]>());
+        // SAFETY: the memory is as large, and the host accesses it through `self` alone.
+        let own = unsafe { std::slice::from_raw_parts(self.at.raw().cast::<u8>(), bytes) };
+        to[..bytes].copy_from_slice(own);
     }
 }
 

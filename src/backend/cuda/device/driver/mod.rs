@@ -7,6 +7,7 @@ mod kernels;
 mod read_backs;
 mod recordings;
 mod sharing;
+mod staging;
 
 #[doc(hidden)]
 pub use self::info::fits;
@@ -17,6 +18,7 @@ use self::kernels::OpenGpu;
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::{Action, Recordings};
 use self::sharing::Imported;
+use self::staging::{LEAST_BYTES, Staging};
 use super::{
     Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, SharedWords,
     check_length, fill,
@@ -26,7 +28,7 @@ use crate::backend::cuda::launch::{
     Argument, Kernel, LaunchShape, ModuleKey, Result, Source, arguments,
 };
 use cudarc::driver::{result, sys};
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -58,6 +60,7 @@ pub struct DriverDevice {
     /// Whether launches go to the side stream.
     forked: AtomicBool,
     read_backs: ReadBacks,
+    staging: Mutex<Staging>,
     stream: Stream,
     gpu: Arc<OpenGpu>,
     // Released last.
@@ -102,6 +105,7 @@ impl DriverDevice {
             side_work,
             forked: AtomicBool::new(false),
             read_backs,
+            staging: Mutex::default(),
             stream,
             gpu,
             closing: None,
@@ -191,6 +195,17 @@ impl DriverDevice {
         self.launch(GRANTED, kernel, LaunchShape::threads(words), &arguments)?;
         let recorded = self.read_backs.record(place, &self.stream);
         recorded.map_err(self.info.failed("copying from the device"))
+    }
+
+    /// A large download; returns whether it was done.
+    fn download_in_pieces(&self, from: Address, to: &mut [u8]) -> Result<bool> {
+        let mut staging = self.staging.lock();
+        let ready = staging.is_ready(&self.gpu.context);
+        if !ready.map_err(self.info.failed("pinned memory"))? {
+            return Ok(false);
+        }
+        let copied = staging.download((&self.gpu.context, &self.stream), from, to);
+        copied.map(|()| true).map_err(self.info.failed("copying from the device"))
     }
 
     /// Waits for the download to this place and reads it.
@@ -321,6 +336,9 @@ impl Device for DriverDevice {
             return self.end_read_back(place, to);
         }
         self.wait_for_ranks()?;
+        if to.len() >= LEAST_BYTES && self.download_in_pieces(from, to)? {
+            return Ok(());
+        }
         // SAFETY: the caller owns the memory at `from`; `to` outlives the copy, since the stream
         // is waited for.
         unsafe { result::memcpy_dtoh_async(to, from, self.stream.raw()) }

@@ -1,0 +1,76 @@
+//! Large downloads: in pieces through pinned memory, from which several threads copy them on. Where the memory is not
+//! pinned the driver does so with one thread, and waits for each page that is touched for the first time.
+
+use super::handles::{Context, Event, Pinned, Stream};
+use crate::backend::cuda::device::Address;
+use cudarc::driver::result::DriverError;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::{panic, thread};
+
+/// Bytes of a piece.
+const PIECE: usize = 1 << 20;
+/// Least bytes of a large download: threads are started for it.
+pub(super) const LEAST_BYTES: usize = 4 * PIECE;
+/// Threads that copy, each from a place of its own.
+const THREADS: usize = 4;
+
+/// Large downloads that the driver does before: memory for the pieces takes the time of two to pin, which a process
+/// that makes one grid does not get back.
+const BEFORE: usize = 2;
+
+/// Places for the pieces of large downloads.
+#[derive(Default)]
+pub(super) struct Staging {
+    asked: usize,
+    places: Vec<Place>,
+}
+
+struct Place {
+    memory: Pinned<{ PIECE / 4 }>,
+    /// What ends the download to this place.
+    ended: Event,
+}
+
+impl Staging {
+    /// Whether it takes one more download, with places within this context, which is current.
+    pub(super) fn is_ready(&mut self, context: &Arc<Context>) -> Result<bool, DriverError> {
+        self.asked += 1;
+        while self.asked > BEFORE && self.places.len() < THREADS {
+            self.places.push(Place { memory: Pinned::zeros(context)?, ended: Event::new()? });
+        }
+        Ok(self.asked > BEFORE)
+    }
+
+    /// Copies from the device after all that was asked of the stream.
+    pub(super) fn download(
+        &mut self,
+        (context, stream): (&Context, &Stream),
+        from: Address,
+        to: &mut [u8],
+    ) -> Result<(), DriverError> {
+        let pieces = Mutex::new(to.chunks_mut(PIECE).enumerate());
+        let copy = |place: &mut Place| {
+            context.bind()?;
+            loop {
+                let next = pieces.lock().next();
+                let Some((nth, piece)) = next else { return Ok(()) };
+                let from = from + (nth * PIECE) as Address;
+                stream.download(from, &mut place.memory, piece.len())?;
+                stream.record(&place.ended)?;
+                place.ended.synchronise()?;
+                place.memory.copy_to(piece);
+            }
+        };
+        thread::scope(|scope| {
+            let start = |place| scope.spawn(move || copy(place));
+            let threads: Vec<_> = self.places.iter_mut().map(start).collect();
+            // All of them have ended before the memory is given back.
+            let ended: Vec<_> = threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|lost| panic::resume_unwind(lost)))
+                .collect();
+            ended.into_iter().collect()
+        })
+    }
+}
