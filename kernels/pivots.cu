@@ -192,7 +192,7 @@ __device__ bool factor_eta(const Lines<false, COMPACT>& lines, uint32 borders, S
 
 // Inverse pivots of a chunk of xi-lines, but for the last point of closed ones. The recurrence starts FACTOR_OVERLAP
 // points before the chunk, as if the line did: couplings along xi are mostly weak, and it forgets its start.
-// `close_lines` checks that. Returns whether all are finite.
+// `join_chunks` checks that. Returns whether all are finite.
 template <bool COMPACT>
 __device__ bool factor_xi(const Lines<true, COMPACT>& lines, uint32 chunk, Stage& stage) {
     const int begin = int(chunk * FACTOR_CHUNK), end = min(begin + int(FACTOR_CHUNK), int(lines.line.open()));
