@@ -232,11 +232,11 @@ __device__ inline void store_points(const Line<XI, COMPACT>& line, const Points<
 // point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
 // of transposed equations start from u_0 = G^-T (f_0 - sum W_l b_l).
 //
-// Only COPIES has several blocks in z: the smoother has no registers to spare.
-template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED>
+// Only COPIES has several blocks in z: the smoother has no registers to spare. There are MAPS maps of warps.
+template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED, int MAPS>
 __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, uint32 lines, uint32 chunks,
                       uint32 zero, real* values, const real* f_values, real* u_values) {
-    __shared__ Affine maps[2][LINE_MAPS];
+    __shared__ Affine maps[2][MAPS];
     // The value carried between segments; the two ends of closed lines; their closing value, or the wall
     // terms of bordered lines.
     __shared__ Pair carries[WARP], firsts[WARP], lasts[WARP], closings[WARP];
@@ -400,8 +400,8 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
 #define RELAX(name, XI, CHUNK, COMPACT, COPIES, TRANSPOSED)                                             \
     BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout, uint32 colour, uint32 lines, uint32 chunks,  \
                    uint32 zero, real* a, const real* f, real* u) {                                      \
-        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED>(layout, blockIdx.x, colour, lines, chunks, zero,  \
-                                                      a, f, u);                                         \
+        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED, LINE_MAPS>(layout, blockIdx.x, colour, lines,     \
+                                                                 chunks, zero, a, f, u);                \
     }
 
 RELAX(relax_eta_compact, false, LINE_CHUNK, true, false, false)
@@ -418,12 +418,12 @@ RELAX(relax_xi_compact_short, true, SHORT_CHUNK, true, false, false)
 RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, false)
 
 // The lines of one colour and direction, by one block.
-template <bool XI>
+template <bool XI, int MAPS>
 __device__ void relax_all(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 zero, real* a,
                           const real* f, real* u) {
     const uint32 count = ((XI ? layout.mj : layout.mi) + 1 - colour) / 2, chunks = blockDim.x / lines;
     for (uint32 block = 0; block * lines < count; ++block) {
-        relax<XI, SHORT_CHUNK, false, false, false>(layout, block, colour, lines, chunks, zero, a, f, u);
+        relax<XI, SHORT_CHUNK, false, false, false, MAPS>(layout, block, colour, lines, chunks, zero, a, f, u);
         __syncthreads();
     }
 }
@@ -431,13 +431,23 @@ __device__ void relax_all(const LevelLayout& layout, uint32 colour, uint32 lines
 // Forward and reverse sweeps in turn, `sweeps` of each, on a level that is small enough for one block. Its
 // threads take `eta_lines` lines at a time along eta, `xi_lines` along xi; where those are none the level is
 // relaxed along eta alone.
-BOUNDED_KERNEL(IN_TURN_THREADS, relax_in_turn, LevelLayout layout, uint32 sweeps, uint32 eta_lines,
-               uint32 xi_lines, uint32 zero, real* a, const real* f, real* u) {
+template <int MAPS>
+__device__ void relax_in_turn(const LevelLayout& layout, uint32 sweeps, uint32 eta_lines, uint32 xi_lines, uint32 zero,
+                              real* a, const real* f, real* u) {
     for (uint32 sweep = 0; sweep < 2 * sweeps; ++sweep) {
         const uint32 first = sweep % 2;
-        relax_all<false>(layout, first, eta_lines, zero && sweep == 0, a, f, u);
-        relax_all<false>(layout, 1 - first, eta_lines, 0, a, f, u);
+        relax_all<false, MAPS>(layout, first, eta_lines, zero && sweep == 0, a, f, u);
+        relax_all<false, MAPS>(layout, 1 - first, eta_lines, 0, a, f, u);
         for (uint32 colour = 0; xi_lines > 0 && colour < 2; ++colour)
-            relax_all<true>(layout, colour == 0 ? first : 1 - first, xi_lines, 0, a, f, u);
+            relax_all<true, MAPS>(layout, colour == 0 ? first : 1 - first, xi_lines, 0, a, f, u);
     }
 }
+
+#define RELAX_IN_TURN(name, THREADS, MAPS)                                                              \
+    BOUNDED_KERNEL(THREADS, name, LevelLayout layout, uint32 sweeps, uint32 eta_lines, uint32 xi_lines, \
+                   uint32 zero, real* a, const real* f, real* u) {                                      \
+        relax_in_turn<MAPS>(layout, sweeps, eta_lines, xi_lines, zero, a, f, u);                        \
+    }
+
+RELAX_IN_TURN(relax_by_block, IN_TURN_THREADS, LINE_MAPS)
+RELAX_IN_TURN(relax_by_wide_block, WIDE_THREADS, WIDE_MAPS)

@@ -127,8 +127,9 @@ shared_constants! {
     /// Points of a line that one thread of the smoother takes on levels with too few points to keep a GPU busy by
     /// longer chunks.
     SHORT_CHUNK: usize = 2;
-    /// Most threads of the block that relaxes a small level.
+    /// Most threads of the block that relaxes a small level, and one not so small.
     IN_TURN_THREADS: usize = 128;
+    WIDE_THREADS: usize = 256;
     /// Lines of a block of the smoother times its warps, at most, where a line spans several warps.
     LINE_MAPS: usize = 64;
     /// Lanes that eliminate a row together.
@@ -150,6 +151,11 @@ pub(crate) const fn line_threads<T>() -> usize {
     if size_of::<T>() == 4 { 512 } else { 256 }
 }
 
+/// [`LINE_MAPS`] of the block that relaxes a level which is not so small.
+pub(crate) const fn wide_maps<T>() -> usize {
+    if size_of::<T>() == 4 { 256 } else { 128 }
+}
+
 /// C++ text of all constants.
 pub(super) fn text() -> String {
     let by_width = |single, double| format!("(sizeof(real) == 4 ? {single} : {double})");
@@ -161,6 +167,7 @@ pub(super) fn text() -> String {
         ("LOG", LOG.to_string()),
         ("LINE_CHUNK", by_width(line_chunk::<f32>(), line_chunk::<f64>())),
         ("LINE_THREADS", by_width(line_threads::<f32>(), line_threads::<f64>())),
+        ("WIDE_MAPS", by_width(wide_maps::<f32>(), wide_maps::<f64>())),
         ("MARCH_SUBSTEPS", format!("{:?}", hyperbolic::SUBSTEPS)),
         ("MARCH_RISE", format!("{:?}", hyperbolic::RISE)),
         ("MARCH_SPREAD_DISTANCE", format!("{:?}", hyperbolic::SPREAD_DISTANCE)),

@@ -4,7 +4,7 @@ use super::level::{Contents, CudaLevel};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
     EDGE_PERIODIC, FACTOR_CHUNK, FACTOR_THREADS, IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK,
-    line_chunk, line_threads,
+    WIDE_THREADS, line_chunk, line_threads, wide_maps,
 };
 use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
@@ -12,9 +12,12 @@ use crate::backend::{LevelSize, Real};
 use bytemuck::Zeroable;
 
 /// Points of the largest level that one block relaxes in turn. On an H100 a cycle on 257 × 129 points, the
-/// coarsest level of which has 480, takes .29 ms instead of .39, and one on 4097 × 1025, with 960, 2.26 ms
-/// instead of 2.07.
-const MOST_OF_ONE_BLOCK: usize = 512;
+/// coarsest level of which has 480, takes .29 ms instead of .39.
+const MOST_OF_ONE_BLOCK: usize = 1024;
+/// Points of the largest one that takes a block of [`IN_TURN_THREADS`]; others take one of [`WIDE_THREADS`]. That
+/// takes less time than launches for the coarsest level of 4097 × 1025 points, with 945: 1.5 of 51.5 ms of linear
+/// solves. By the kernel of the wide block, with as many threads, the level of 480 points takes 6 % more.
+const MOST_OF_NARROW_BLOCK: usize = 512;
 /// Points of the largest level whose lines are solved by short chunks. With longer ones most of a GPU is idle, and
 /// the threads that work wait for the memory point after point.
 const MOST_BY_SHORT_CHUNKS: usize = 1 << 18;
@@ -155,17 +158,22 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn relax_in_turn(&self, backend: &CudaBackend, sweeps: usize) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
         let threads = (mi * mj / (2 * SHORT_CHUNK)).next_power_of_two();
-        let threads = threads.clamp(WARP, IN_TURN_THREADS);
+        let (name, most, maps) = if mi * mj <= MOST_OF_NARROW_BLOCK {
+            ("relax_by_block", IN_TURN_THREADS, LINE_MAPS)
+        } else {
+            ("relax_by_wide_block", WIDE_THREADS, wide_maps::<M>())
+        };
+        let threads = threads.clamp(WARP, most);
         // A line takes one segment where the block has as many threads.
         let lines = |along: usize| 1 << (threads / along.div_ceil(SHORT_CHUNK)).max(1).ilog2();
-        let eta = lines(mj).min(LINE_MAPS * WARP / threads).min(WARP);
+        let eta = lines(mj).min(maps * WARP / threads).min(WARP);
         let xi = if self.kind.has_xi() { lines(mi).min(WARP) } else { 0 };
         let zero = self.contents.get() == Contents::Zero as u32;
         let mut arguments = arguments![self.layout(), sweeps as u32, eta as u32, xi as u32];
         arguments.extend(arguments![u32::from(zero), &self.operator, &self.f, self.u()]);
         let mut shape = LaunchShape::new(1, threads as u32);
         shape.shared = exchanged::<M>(threads, SHORT_CHUNK);
-        backend.launch::<M>(Source::Lines, "relax_in_turn", shape, &arguments)?;
+        backend.launch::<M>(Source::Lines, name, shape, &arguments)?;
         self.set_contents(backend, self.solved_after(1));
         Ok(())
     }
