@@ -275,6 +275,7 @@ EXPORT int cuIpcOpenMemHandle_v2(uint64_t* at, Name name, unsigned) {
 EXPORT int cuIpcCloseMemHandle(uint64_t at) { return unmap_block(at) ? SUCCESS : INVALID_VALUE; }
 
 EXPORT int cuMemHostAlloc(void** at, size_t bytes, unsigned) {
+    CALL(cuMemHostAlloc);
     return *at = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), SUCCESS;
 }
 EXPORT int cuMemFreeHost(void* at) { return free(at), SUCCESS; }

@@ -33,13 +33,19 @@ struct Place {
 }
 
 impl Staging {
-    /// Whether it takes one more download, with places within this context, which is current.
-    pub(super) fn is_ready(&mut self, context: &Arc<Context>) -> Result<bool, DriverError> {
+    /// Whether it takes one more download, with places within this context, which is current: not if there is no
+    /// pinned memory.
+    pub(super) fn is_ready(&mut self, context: &Arc<Context>) -> bool {
         self.asked += 1;
-        while self.asked > BEFORE && self.places.len() < THREADS {
-            self.places.push(Place { memory: Pinned::zeros(context)?, ended: Event::new()? });
+        if self.asked <= BEFORE {
+            return false;
         }
-        Ok(self.asked > BEFORE)
+        while self.places.len() < THREADS {
+            let place = || Ok::<_, DriverError>((Pinned::zeros(context)?, Event::new()?));
+            let Ok((memory, ended)) = place() else { return false };
+            self.places.push(Place { memory, ended });
+        }
+        true
     }
 
     /// Copies from the device after all that was asked of the stream.
