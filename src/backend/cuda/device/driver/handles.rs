@@ -170,9 +170,7 @@ impl<const N: usize> Pinned<N> {
         let at = Owned { handle: Handle(at), release: result::free_host };
         Ok(Self { at, context: context.clone() })
     }
-}
 
-impl<const N: usize> Pinned<N> {
     /// Copies as many bytes as `to` has, or as there are, once nothing else accesses them.
     pub(super) fn copy_to(&mut self, to: &mut [u8]) {
         let bytes = to.len().min(size_of::<[AtomicU32; N]>());

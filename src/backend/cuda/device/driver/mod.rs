@@ -18,7 +18,7 @@ use self::kernels::OpenGpu;
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::{Action, Recordings};
 use self::sharing::Imported;
-use self::staging::{LEAST_BYTES, Staging};
+use self::staging::Staging;
 use super::{
     Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, SharedWords,
     check_length, fill,
@@ -197,16 +197,6 @@ impl DriverDevice {
         recorded.map_err(self.info.failed("copying from the device"))
     }
 
-    /// A large download; returns whether it was done: without pinned memory the driver does it.
-    fn download_in_pieces(&self, from: Address, to: &mut [u8]) -> Result<bool> {
-        let mut staging = self.staging.lock();
-        if !staging.is_ready(&self.gpu.context) {
-            return Ok(false);
-        }
-        let copied = staging.download((&self.gpu.context, &self.stream), from, to);
-        copied.map(|()| true).map_err(self.info.failed("copying from the device"))
-    }
-
     /// Waits for the download to this place and reads it.
     fn end_read_back(&self, place: usize, to: &mut [u8]) -> Result<()> {
         check_length(to.len().min(MOST_BYTES), to.len())?;
@@ -335,7 +325,8 @@ impl Device for DriverDevice {
             return self.end_read_back(place, to);
         }
         self.wait_for_ranks()?;
-        if to.len() >= LEAST_BYTES && self.download_in_pieces(from, to)? {
+        let staged = self.staging.lock().download((&self.gpu.context, &self.stream), from, to);
+        if staged.map_err(self.info.failed("copying from the device"))? {
             return Ok(());
         }
         // SAFETY: the caller owns the memory at `from`; `to` outlives the copy, since the stream

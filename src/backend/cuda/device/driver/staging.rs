@@ -11,7 +11,7 @@ use std::{panic, thread};
 /// Bytes of a piece.
 const PIECE: usize = 1 << 20;
 /// Least bytes of a large download: threads are started for it.
-pub(super) const LEAST_BYTES: usize = 4 * PIECE;
+const LEAST_BYTES: usize = 4 * PIECE;
 /// Threads that copy, each from a place of its own.
 const THREADS: usize = 4;
 
@@ -33,9 +33,8 @@ struct Place {
 }
 
 impl Staging {
-    /// Whether it takes one more download, with places within this context, which is current: not if there is no
-    /// pinned memory.
-    pub(super) fn is_ready(&mut self, context: &Arc<Context>) -> bool {
+    /// Whether there are places for one more large download, within this context, which is current.
+    fn is_ready(&mut self, context: &Arc<Context>) -> bool {
         self.asked += 1;
         if self.asked <= BEFORE {
             return false;
@@ -48,13 +47,17 @@ impl Staging {
         true
     }
 
-    /// Copies from the device after all that was asked of the stream.
+    /// Copies from the device after all that was asked of the stream, within this context, which is current; returns
+    /// whether it did: small downloads are the driver's, and all where there is no pinned memory.
     pub(super) fn download(
         &mut self,
-        (context, stream): (&Context, &Stream),
+        (context, stream): (&Arc<Context>, &Stream),
         from: Address,
         to: &mut [u8],
-    ) -> Result<(), DriverError> {
+    ) -> Result<bool, DriverError> {
+        if to.len() < LEAST_BYTES || !self.is_ready(context) {
+            return Ok(false);
+        }
         let pieces = Mutex::new(to.chunks_mut(PIECE).enumerate());
         let copy = |place: &mut Place| {
             context.bind()?;
@@ -68,7 +71,7 @@ impl Staging {
                 place.memory.copy_to(piece);
             }
         };
-        thread::scope(|scope| {
+        let copied = thread::scope(|scope| {
             let start = |place| scope.spawn(move || copy(place));
             let threads: Vec<_> = self.places.iter_mut().map(start).collect();
             // All of them have ended before the memory is given back.
@@ -76,7 +79,8 @@ impl Staging {
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or_else(|lost| panic::resume_unwind(lost)))
                 .collect();
-            ended.into_iter().collect()
-        })
+            ended.into_iter().collect::<Result<(), _>>()
+        });
+        copied.map(|()| true)
     }
 }

@@ -14,6 +14,7 @@ use crate::backend::{Coarsening, LevelSize, Real};
 
 /// Rows start at multiples of this many points: 128 bytes of pairs in single precision.
 const ALIGNED: usize = 16;
+
 /// How a level is stored and smoothed, and whether it has wall terms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LevelKind {

@@ -3,8 +3,8 @@
 use super::level::{Contents, CudaLevel};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
-    EDGE_PERIODIC, FACTOR_CHUNK, FACTOR_THREADS, IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK,
-    WIDE_THREADS, line_chunk, line_threads, wide_maps,
+    FACTOR_CHUNK, FACTOR_THREADS, IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK, WIDE_THREADS,
+    line_chunk, line_threads, wide_maps,
 };
 use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
@@ -60,20 +60,15 @@ impl<M: Real> CudaLevel<M> {
         })?;
         // Xi-lines of several chunks are joined, and those that close are closed.
         let unfinished =
-            |level: &&Self| level.xi_chunks() > 1 || (level.kind.has_xi() && level.closes());
+            |level: &&Self| level.xi_chunks() > 1 || (level.kind.has_xi() && level.size.wraps());
         let unfinished: Vec<&Self> = levels.iter().filter(unfinished).collect();
         launch("finish_levels", &unfinished, &|level| warps(level.size.mj))?;
         levels.iter().try_for_each(|level| level.make_spikes(backend))
     }
 
-    /// Whether the xi-lines close on this device.
-    fn closes(&self) -> bool {
-        self.layout().edges & EDGE_PERIODIC != 0
-    }
-
     /// Chunks in which the xi-lines are factored, if the level has any: the last point of closed ones is not in them.
     fn xi_chunks(&self) -> usize {
-        let open = self.size.mi - usize::from(self.closes());
+        let open = self.size.mi - usize::from(self.size.wraps());
         if self.kind.has_xi() { open.div_ceil(FACTOR_CHUNK) } else { 0 }
     }
 
