@@ -210,10 +210,10 @@ __device__ bool factor_xi(const Lines<true, COMPACT>& lines, uint32 chunk, Stage
     return finite;
 }
 
-// Whether inverse pivots differ by more than rounding.
+// Whether inverse pivots differ by more than the solution of a line, a part of a preconditioner, is to be wrong by.
 __device__ inline bool differ(const Block& a, const Block& b) {
-    const real rounding = sizeof(real) == 4 ? real(5e-7) : real(2e-15);
-    return !(magnitude(a - b) <= rounding * magnitude(a));
+    const real allowed = sizeof(real) == 4 ? real(1e-5) : real(1e-13);
+    return !(magnitude(a - b) <= allowed * magnitude(a));
 }
 
 // Where chunks of xi-lines meet: inverse pivots that are not those of the whole line are replaced until they are.

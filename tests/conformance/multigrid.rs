@@ -296,6 +296,7 @@ pub fn lines_along_which_changes_decay_slowly<S: Subject>(subject: &S) {
         check::<_, f64>(subject, size, 0.499, 1e-12);
         check::<_, f64>(subject, size, 0.49999, 1e-11);
         check::<_, f32>(subject, size, 0.499, 1e-5);
+        check::<_, f32>(subject, size, 0.49999, 1e-3);
     }
 }
 
