@@ -100,7 +100,7 @@ pub struct CudaLevel<M> {
     pub(super) matrix: Option<CycleMatrix<M>>,
     /// Whether the matrix of a finer level stands for this one.
     pub(super) covered: bool,
-    /// 1 where a pivot is not finite, here or on a finer level.
+    /// 1 where a pivot is not finite, here or on a finer level; the second value makes a small download of it.
     pub(super) bad: Buffer<u32>,
     /// Which borders the eta-lines have, and on coarse levels how many have one: `NO_BORDERS` and so on
     /// of `kernels/level.cuh`.
@@ -137,7 +137,7 @@ impl<M: Real> CudaLevel<M> {
             operator: Buffer::zeros(device, values * row * size.mj)?,
             f: Buffer::zeros(device, 2 * row * size.mj)?,
             u: Buffer::zeros(device, 2 * row * (size.mj + 2))?,
-            bad: Buffer::zeros(device, 1)?,
+            bad: Buffer::zeros(device, 2)?,
             borders: Buffer::zeros(device, 2)?,
             copies: 1,
             matrix: None,
