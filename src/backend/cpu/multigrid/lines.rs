@@ -1,7 +1,8 @@
 //! The lines of one direction with their operator, right side and solution.
 
 use super::factor::{Factor, Guard};
-use super::panel::{LANES, Nine, STORED, Shape, Storage, WallPlace};
+use super::operator::{Across, Blocks, Fill};
+use super::panel::{LANES, Lane, Shape, Storage, WallPlace};
 use super::sweep::{Lines, Sweep, Walls, Work};
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
@@ -27,89 +28,73 @@ impl<M: Real> LineSet<M> {
         Self { shape, storage, operator, u: shape.room(2), f: shape.room(2), terms }
     }
 
-    /// Takes the operator from `blocks(line, point along)` and factors the lines: pivots
-    /// D_l = C_l − P_l D_{l−1}⁻¹ N_{l−1}, kept as D⁻¹. Bordered lines take their wall columns from
-    /// `column(line, point along)`. Returns whether all pivots are finite.
+    /// Takes the operator from `blocks` and factors the lines: pivots D_l = C_l − P_l D_{l−1}⁻¹ N_{l−1}, kept as
+    /// D⁻¹. Bordered lines take their wall columns from `column(line, point along)`. Returns whether all
+    /// pivots are finite.
     pub(super) fn fill(
         &mut self,
-        blocks: impl Fn(usize, usize) -> Nine<M> + Sync,
+        blocks: &impl Blocks<M>,
         column: impl Fn(usize, usize) -> [M; 4] + Sync,
         guard: Guard,
     ) -> bool {
         let (shape, storage) = (self.shape, self.storage);
         let width = storage.width(shape);
         let [_, _, _, inverse] = storage.line_blocks();
-        (0..2).all(|colour| {
-            let count = shape.lines(colour);
-            self.operator[colour]
-                .par_chunks_mut(shape.along * width * LANES)
-                .enumerate()
-                .map(|(p, panel)| {
-                    let lanes = LANES.min(count - p * LANES);
-                    let points = panel.as_chunks_mut::<LANES>().0.chunks_mut(width);
-                    for (l, point) in points.enumerate() {
-                        for lane in 0..lanes {
-                            let line = 2 * (p * LANES + lane) + colour;
-                            storage.put(point, lane, &blocks(line, l));
-                            if shape.wall == WallPlace::Start {
-                                let to = point[inverse + 4..].iter_mut();
-                                to.zip(column(line, l)).for_each(|(to, b)| to[lane] = b);
-                            }
-                        }
-                    }
-                    let held = shape.wall == WallPlace::Line && (colour, p) == (0, 0);
-                    let mut finite = true;
-                    simd::run(Factor {
-                        operator: panel,
-                        storage,
-                        shape,
-                        lanes: usize::from(held)..lanes,
-                        guard,
-                        finite: &mut finite,
-                    });
-                    finite
-                })
+        self.factor(guard, |colour, panel, lanes, operator| {
+            simd::run(Fill { blocks, colour, panel, lanes, storage, width, operator });
+            if shape.wall != WallPlace::Start {
+                return;
+            }
+            let points = operator.as_chunks_mut::<LANES>().0.chunks_mut(width);
+            for (l, point) in points.enumerate() {
+                for lane in 0..lanes {
+                    let line = 2 * (panel * LANES + lane) + colour;
+                    let to = point[inverse + 4..].iter_mut();
+                    to.zip(column(line, l)).for_each(|(to, b)| to[lane] = b);
+                }
+            }
+        })
+    }
+
+    /// The same with the operator of the lines of the other direction.
+    pub(super) fn fill_across(&mut self, lines: &Self, guard: Guard) -> bool {
+        let shape = self.shape;
+        self.factor(guard, |colour, panel, lanes, operator| {
+            simd::run(Across { lines, shape, colour, panel, lanes, operator });
+        })
+    }
+
+    /// Factors the lines of all panels after `fill(colour, panel, lanes, operator)` of each.
+    fn factor(
+        &mut self,
+        guard: Guard,
+        fill: impl Fn(usize, usize, usize, &mut [M]) + Sync,
+    ) -> bool {
+        let (shape, storage) = (self.shape, self.storage);
+        let panel_len = shape.along * storage.width(shape) * LANES;
+        let factor = |colour: usize, panel: usize, operator: &mut [M]| {
+            let lanes = LANES.min(shape.lines(colour) - panel * LANES);
+            fill(colour, panel, lanes, operator);
+            let held = shape.wall == WallPlace::Line && (colour, panel) == (0, 0);
+            let lanes = usize::from(held)..lanes;
+            let mut finite = true;
+            simd::run(Factor { operator, storage, shape, lanes, guard, finite: &mut finite });
+            finite
+        };
+        self.operator.iter_mut().enumerate().all(|(colour, operator)| {
+            let panels = operator.par_chunks_mut(panel_len).enumerate();
+            panels
+                .map(|(panel, operator)| factor(colour, panel, operator))
                 .reduce(|| true, |a, b| a && b)
         })
     }
 
-    /// The operator at (line, point along).
-    pub(super) fn blocks(&self, line: usize, point: usize) -> Nine<M> {
-        let shape = self.shape;
-        let (colour, start) = shape.place(line, point, self.storage.width(shape));
-        let operator = &self.operator[colour];
-        let value = |k: usize| operator[start + k * LANES];
-        let block = |k: usize| [value(k), value(k + 1), value(k + 2), value(k + 3)];
-        let mut nine = Nine::default();
-        match self.storage {
-            Storage::Compact => {
-                let [prev, next, centre, _] = self.storage.line_blocks();
-                for (at, k) in [(3, 0), (5, 4), (1, prev), (7, next)] {
-                    nine.0[at] = block(k);
-                }
-                let left = shape.ring || line > 0;
-                let right = shape.ring || line + 1 < shape.across;
-                let (prev, next) = (shape.prev(point).is_some(), shape.next(point).is_some());
-                let d = value(8);
-                for (at, present, scale) in [
-                    (0, left && prev, d),
-                    (2, right && prev, -d),
-                    (6, left && next, -d),
-                    (8, right && next, d),
-                    (4, true, value(centre)),
-                ] {
-                    if present {
-                        (nine.0[at][0], nine.0[at][3]) = (scale, scale);
-                    }
-                }
-            }
-            Storage::Full => {
-                for (k, at) in STORED.into_iter().enumerate() {
-                    nine.0[at] = block(4 * k);
-                }
-            }
-        }
-        nine
+    /// The operator at a point of the lines of a panel, where there is one.
+    #[inline(always)]
+    pub(super) fn panel_at(&self, colour: usize, panel: usize, point: usize) -> Option<&[Lane<M>]> {
+        let width = self.storage.width(self.shape);
+        let start = (panel * self.shape.along + point) * width;
+        self.operator[colour].as_chunks::<LANES>().0.get(start..start + width)
     }
 
     /// One zebra sweep: solves the lines of `first`, then those of the other colour, and bordered ones for

@@ -2,6 +2,7 @@
 
 mod factor;
 mod lines;
+mod operator;
 mod panel;
 mod sweep;
 mod transfer;
@@ -9,8 +10,8 @@ mod wall;
 
 use self::factor::Guard;
 use self::lines::LineSet;
-use self::panel::{Nine, Shape, Storage, WallPlace};
-use self::transfer::{finest_blocks, galerkin};
+use self::operator::{Blocks, FromMatrix, Galerkin};
+use self::panel::{Shape, Storage, WallPlace};
 use self::wall::Wall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
@@ -83,7 +84,7 @@ impl<M: Real> Level<M> {
             (Some(wall), Some(columns)) => wall.load(columns, size),
             _ => Guard::Nothing,
         };
-        level.finite = level.fill(|i, j| finest_blocks(a, size, i, j), guard);
+        level.finite = level.fill(&FromMatrix { a, size }, guard);
         level
     }
 
@@ -118,24 +119,15 @@ impl<M: Real> Level<M> {
         self.xi.as_ref().unwrap_or(&self.eta)
     }
 
-    /// Fills both line sets from compass blocks at (i, j), and from the wall columns, which are
-    /// there already.
-    fn fill(&mut self, blocks: impl Fn(usize, usize) -> Nine<M> + Sync, guard: Guard) -> bool {
+    /// Fills both line sets from the operator of the eta-lines, and from the wall columns, which are there already.
+    fn fill(&mut self, blocks: &impl Blocks<M>, guard: Guard) -> bool {
         let (eta, wall) = (&mut self.eta, &self.wall);
         let column = |i, j| wall.as_ref().map_or([M::zero(); 4], |wall| wall.column(i, j));
         let mut finite = eta.fill(blocks, column, guard);
         if let Some(xi) = &mut self.xi {
-            let (eta, none) = (&self.eta, |_, _| [M::zero(); 4]);
-            let blocks = |j, i| eta.blocks(i, j).transposed();
-            finite &= xi.fill(blocks, none, guard);
+            finite &= xi.fill_across(&self.eta, guard);
         }
         finite
-    }
-
-    /// Compass blocks at (i, j), zero outside the level.
-    fn nine(&self, i: usize, j: usize) -> Nine<M> {
-        let i = if self.size.wraps() && i == self.size.mi { 0 } else { i };
-        if i < self.size.mi && j < self.size.mj { self.eta.blocks(i, j) } else { Nine::default() }
     }
 
     /// Brings a right side that stands in the transfer lines into the eta-lines as well, and
@@ -194,27 +186,20 @@ impl MultigridBackend for CpuBackend {
         let size = fine.size.coarser(coarsening);
         let new = || Level::new(size, coarsening, Storage::Full, fine.equations());
         let mut coarse = kept.unwrap_or_else(new);
-        let coarsen_eta = size.mj != fine.size.mj;
-        let blocks = |i, j| galerkin(&|i, j| fine.nine(i, j), i, j, coarsen_eta);
+        let blocks = Galerkin::new(&fine.eta, size.mi, size.mj != fine.size.mj);
         let guard = match (&mut coarse.wall, &fine.wall) {
             (Some(wall), Some(above)) => {
-                let transposed = fine.equations().transposed;
-                let trace = |block: [M; 4]| block[0] + block[3];
-                wall.coarsen(above, [size, fine.size], |i| {
-                    // The couplings of the second point with those after and before.
-                    if transposed && size.mj < 3 {
-                        [M::zero(), M::one()]
-                    } else if transposed {
-                        [trace(blocks(i, 2).0[1]), trace(blocks(i, 0).0[7])]
-                    } else {
-                        let second = blocks(i, 1);
-                        [trace(second.0[7]), trace(second.0[1])]
-                    }
-                })
+                // The couplings of the second point of a line with those after and before.
+                let [north, south] = match fine.equations().transposed {
+                    true if size.mj < 3 => [vec![M::zero(); size.mi], vec![M::one(); size.mi]],
+                    true => [blocks.traces(2, 1), blocks.traces(0, 7)],
+                    false => [blocks.traces(1, 7), blocks.traces(1, 1)],
+                };
+                wall.coarsen(above, [size, fine.size], |i| [north[i], south[i]])
             }
             _ => Guard::Nothing,
         };
-        let finite = coarse.fill(blocks, guard);
+        let finite = coarse.fill(&blocks, guard);
         coarse.finite = fine.finite && finite;
         Ok(coarse)
     }

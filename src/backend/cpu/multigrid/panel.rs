@@ -35,27 +35,49 @@ impl Storage {
         inverse + if shape.closed || shape.wall == WallPlace::Start { 8 } else { 4 }
     }
 
-    /// Writes the blocks of one lane of a point; its pivot follows in [`super::factor::Factor`].
-    pub(super) fn put<M: Real>(self, point: &mut [Lane<M>], lane: usize, blocks: &Nine<M>) {
-        let mut rest = point.iter_mut();
-        let mut put = |values: &[M]| {
-            for (value, to) in values.iter().zip(rest.by_ref()) {
-                to[lane] = *value;
-            }
-        };
+    /// Writes the blocks of a point of each line; its pivot follows in [`super::factor::Factor`].
+    #[inline(always)]
+    pub(super) fn put<M: Real>(self, point: &mut [Lane<M>], blocks: &Nine<M>) {
         let in_order = STORED.map(|at| &blocks.0[at]);
         match self {
             Self::Compact => {
                 let [left, right, left_prev, right_prev, left_next, right_next, prev, next, centre] =
                     in_order;
                 // At the rim some corners are absent and zero.
-                let corners = [right_next[0], left_prev[0], -right_prev[0], -left_next[0]];
-                let d = corners.into_iter().find(|d| *d != M::zero()).unwrap_or(M::zero());
-                for values in [&left[..], right, &[d], prev, next, &centre[..1]] {
-                    put(values);
+                let zero = M::zero();
+                let d = std::array::from_fn(|k| {
+                    let corners = [right_next, left_prev, right_prev, left_next];
+                    let [first, second, third, fourth] = corners.map(|corner| corner[0][k]);
+                    if first != zero {
+                        first
+                    } else if second != zero {
+                        second
+                    } else if third != zero {
+                        -third
+                    } else {
+                        zero - fourth
+                    }
+                });
+                point[..4].copy_from_slice(left);
+                point[4..8].copy_from_slice(right);
+                point[8] = d;
+                point[9..13].copy_from_slice(prev);
+                point[13..17].copy_from_slice(next);
+                point[17] = centre[0];
+            }
+            Self::Full => {
+                for (to, block) in point.chunks_exact_mut(4).zip(in_order) {
+                    to.copy_from_slice(block);
                 }
             }
-            Self::Full => in_order.iter().for_each(|block| put(&block[..])),
+        }
+    }
+
+    /// Where each lane of the operator of a point stands for the lines of the other direction through it.
+    pub(super) fn across(self) -> &'static [usize] {
+        match self {
+            Self::Compact => &ACROSS_COMPACT,
+            Self::Full => &ACROSS_FULL,
         }
     }
 
@@ -69,19 +91,42 @@ impl Storage {
     }
 }
 
-/// The 2×2 blocks of a point, row-major, by neighbour: left-prev, prev, right-prev, left, centre, right,
-/// left-next, next, right-next, where `prev` and `next` are along the line and `left` and `right` across
-/// it. For an eta-line these are SW S SE W C E NW N NE.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Nine<M>(pub(super) [[M; 4]; 9]);
+/// [`Storage::across`]: left and right for prev and next.
+const ACROSS_COMPACT: [usize; 18] = [9, 10, 11, 12, 13, 14, 15, 16, 8, 0, 1, 2, 3, 4, 5, 6, 7, 17];
+const ACROSS_FULL: [usize; 36] = {
+    let blocks = [6, 7, 2, 4, 3, 5, 0, 1, 8];
+    let mut lanes = [0; 36];
+    let mut k = 0;
+    while k < lanes.len() {
+        lanes[k] = 4 * blocks[k / 4] + k % 4;
+        k += 1;
+    }
+    lanes
+};
+
+/// The 2×2 blocks of a point of each line of a panel, row-major, by neighbour: left-prev, prev, right-prev, left,
+/// centre, right, left-next, next, right-next, where `prev` and `next` are along the line and `left` and
+/// `right` across it. For an eta-line these are SW S SE W C E NW N NE.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nine<M>(pub(super) [[Lane<M>; 4]; 9]);
 
 /// Blocks of [`Nine`] as [`Storage::Full`] has them.
-pub(super) const STORED: [usize; 9] = [3, 5, 0, 2, 6, 8, 1, 7, 4];
+const STORED: [usize; 9] = [3, 5, 0, 2, 6, 8, 1, 7, 4];
+/// Places there of the blocks of [`Nine`].
+pub(super) const PLACES: [usize; 9] = [2, 6, 3, 0, 8, 1, 4, 7, 5];
 
-impl<M: Copy> Nine<M> {
-    /// The blocks for a line of the other direction through the point.
-    pub(super) fn transposed(&self) -> Self {
-        Self(std::array::from_fn(|k| self.0[3 * (k % 3) + k / 3]))
+impl<M: Real> Nine<M> {
+    #[inline(always)]
+    pub(super) fn zero() -> Self {
+        Self([[[M::zero(); LANES]; 4]; 9])
+    }
+
+    /// One lane ← the blocks of a point.
+    #[inline(always)]
+    pub(super) fn set(&mut self, lane: usize, blocks: &[[M; 4]; 9]) {
+        for (to, block) in self.0.as_flattened_mut().iter_mut().zip(blocks.as_flattened()) {
+            to[lane] = *block;
+        }
     }
 }
 
