@@ -288,22 +288,17 @@ impl<'a, M: Real> Galerkin<'a, M> {
         let (even, odd) = (fine(0), fine(1));
         let before = Row::<M, COLOUR, COMPACT>::new(even, self.fine.shape, (0, panel, j));
         let here = Row::<M, COLOUR, COMPACT>::new(odd, self.fine.shape, (1, panel, j));
-        let last = self.lines - 1;
-        if !self.fine.shape.ring || (last % 2, last / 2 / LANES) != (COLOUR, panel) {
-            let after = Row::<M, AFTER, COMPACT>::new(even, self.fine.shape, (0, panel, j));
-            coarsen_line((&before, &here, &after), ALONG_XI, to);
-            return;
-        }
         // Around a ring the last line takes from the first one, which so follows those of its colour.
-        let mut around = even;
-        let follows = last + 1;
-        let mut first = around[follows / LANES - 2 * panel].to_vec();
-        for (to, from) in first.iter_mut().zip(self.fine.panel_at(0, 0, j).unwrap_or(&self.absent))
-        {
-            to[follows % LANES] = from[0];
+        let (mut following, mut around) = (even, Vec::new());
+        let last = self.lines - 1;
+        if self.fine.shape.ring && (last % 2, last / 2 / LANES) == (COLOUR, panel) {
+            let (nth, lane) = ((last + 1) / LANES - 2 * panel, (last + 1) % LANES);
+            around.extend_from_slice(even[nth]);
+            let first = self.fine.panel_at(0, 0, j).unwrap_or(&self.absent);
+            around.iter_mut().zip(first).for_each(|(to, from)| to[lane] = from[0]);
+            following[nth] = &around;
         }
-        around[follows / LANES - 2 * panel] = &first;
-        let after = Row::<M, AFTER, COMPACT>::new(around, self.fine.shape, (0, panel, j));
+        let after = Row::<M, AFTER, COMPACT>::new(following, self.fine.shape, (0, panel, j));
         coarsen_line((&before, &here, &after), ALONG_XI, to);
     }
 }
