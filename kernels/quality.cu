@@ -202,6 +202,25 @@ KERNEL(measure_ratios, OwnColumnsFields own, const double* x, const double* y, R
     grid_reduce<Ratios>(all, 3, out);
 }
 
+// turning[2 j], turning[2 j + 1] <- turning of line j to the left and to the right at own nodes that have a neighbour
+// on either side, degrees. A block has a line at a time.
+KERNEL(measure_turning, OwnColumnsFields own, const double* x, const double* y, double* turning) {
+    const Nodes nodes = {{own}, x, y};
+    const uint32 end = own.end < own.ni ? own.end : own.ni - 1;
+    for (uint32 j = blockIdx.x; j < own.nj; j += gridDim.x) {
+        double all[2] = {0.0, 0.0};
+        for (uint32 i = own.begin + threadIdx.x; i < end; i += blockDim.x) {
+            if (i == 0) continue;
+            const Vec at = nodes.at(i, j), before = at - nodes.at(i - 1, j), after = nodes.at(i + 1, j) - at;
+            const double sine = cross(before, after), cosine = dot(before, after);
+            const bool to_right = sine < 0.0;
+            const double angle = right_angles_from_right(cosine, to_right ? -sine : sine);
+            all[to_right ? 1 : 0] += times(90.0, cosine < 0.0 ? 4.0 - angle : angle);
+        }
+        block_reduce<Sum>(all, 2, [&](uint32 k, double sum) { turning[2 * uint64(j) + k] = sum; });
+    }
+}
+
 // Smallest and largest twice.
 struct Ranges {
     static __device__ double start(uint32 k) { return k % 2 == 0 ? infinity() : 0.0; }

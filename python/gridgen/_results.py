@@ -61,6 +61,10 @@ class Quality(NamedTuple):
     """The same along i only."""
     max_growth_j: float
     """The same along j only."""
+    waves_deg: float
+    """Largest turning of a line of constant j against its own sense, less that of the wall's line, degrees."""
+    wavy_lines: int
+    """Lines whose waves are above 1 degree."""
     far_field_min: float
     """Smallest distance of an outer node from (0.5, 0), chords."""
     far_field_max: float
@@ -151,6 +155,8 @@ class QualityReport(TypedDict):
     max_growth: float | None
     max_growth_i: float | None
     max_growth_j: float | None
+    waves_deg: float | None
+    wavy_lines: int
     far_field_min: float | None
     far_field_max: float | None
 

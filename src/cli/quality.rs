@@ -92,6 +92,7 @@ fn describe(
          \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
          \x20 aspect ratio  max {:.4e}\n\
          \x20 growth        max {:.3} in i, {:.3} in j\n\
+         \x20 waves         max {:.1} deg, lines above 1 deg {}\n\
          \x20 far field     {:.4} to {:.4} from mid-chord\n\
          worst cells:\n",
         if quality.folded_cells == 0 { "not folded" } else { "FOLDED" },
@@ -110,6 +111,8 @@ fn describe(
         quality.max_aspect_ratio,
         quality.max_growth_i,
         quality.max_growth_j,
+        quality.waves_deg,
+        quality.wavy_lines,
         quality.far_field_min,
         quality.far_field_max,
     );

@@ -21,7 +21,9 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
          \x20 folded cells  {}\n\
          \x20 first cell    {:.4e} to {:.4e}, asked for {:.4e}\n\
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}{corners}\n\
-         \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n",
+         \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
+         \x20 growth        max {:.3} in i, {:.3} in j\n\
+         \x20 waves         max {:.1} deg, lines above 1 deg {}\n",
         case.name,
         outcome.verdict.label(),
         case.grid.ni,
@@ -38,6 +40,10 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
         quality.max_skewness,
         quality.p99_skewness,
         quality.mean_skewness,
+        quality.max_growth_i,
+        quality.max_growth_j,
+        quality.waves_deg,
+        quality.wavy_lines,
     );
     text + &list("written", outcome.files.iter().map(|file| file.display()))
 }

@@ -8,6 +8,7 @@ mod cell;
 mod curved;
 mod distribution;
 mod face;
+mod line;
 
 pub(crate) use crate::geometry::vector::middle;
 #[doc(hidden)] // For tests.
@@ -33,6 +34,8 @@ use crate::geometry::vector::{cross, difference, dot};
 use crate::ranks::RanksError;
 use cell::edge_length_squared;
 use distribution::percentile_of_all;
+pub(crate) use line::waves;
+use line::{row_growth, row_turning};
 use std::ops::Range;
 
 /// A wall point where the wall turns by more than this many degrees has no one normal: its
@@ -103,6 +106,11 @@ pub struct Quality {
     pub max_growth_i: f64,
     /// The same along j only.
     pub max_growth_j: f64,
+    /// Waves of the lines of constant j: the largest turning of a line against its own sense, less that of the
+    /// line j = 0, in degrees. Around a convex body every line of a good grid is convex.
+    pub waves_deg: f64,
+    /// Lines whose waves are above 1°.
+    pub wavy_lines: usize,
     /// Smallest distance of an outer node from the far-field centre (0.5, 0).
     pub far_field_min: f64,
     /// Largest distance of an outer node from the far-field centre (0.5, 0).
@@ -149,21 +157,29 @@ fn measure_slab(slab: &Slab<'_>, line: WallLine) -> Result<Quality, RanksError> 
         rows.map_init(scratch, |scratch, (row, j)| measure_cell_row(slab, j, row, scratch))
             .collect()
     };
-    let lines =
-        || -> Vec<f64> { slab.own().into_par_iter().map(|j| row_growth(slab, j)).collect() };
+    let lines = || -> Vec<[f64; 3]> {
+        let line = |j| {
+            let [left, right] = row_turning(slab, j);
+            [row_growth(slab, j), left, right]
+        };
+        slab.own().into_par_iter().map(line).collect()
+    };
     let wall = || if slab.owns(0) { measure_wall(slab, line) } else { Quality::of_nothing() };
-    let ((rows, growth_i), wall) = rayon::join(|| (cells(), lines()), wall);
+    let ((rows, lines), wall) = rayon::join(|| (cells(), lines()), wall);
 
     let processes = slab.processes();
     let rows = processes.gather_numbers(rows.iter().flat_map(Quality::numbers).collect())?;
-    let growth_i = processes.gather_numbers(growth_i)?;
+    let lines = processes.gather_numbers(lines.into_flattened())?;
     let far_field = processes.gather_numbers(far_field_range(slab))?;
     let p99_skewness = percentile_of_all(&skewness, PERCENTILE, processes)?;
     // Sums run over the rows in order: the same bits for any number of threads and processes.
     let rows = rows.as_chunks().0.iter().map(Quality::of_numbers);
     let mut all = rows.fold(wall, |all, row| all.join_cells(&row));
     all.mean_skewness /= slab.cells() as f64;
-    all.max_growth_i = growth_i.into_iter().fold(1.0, larger);
+    let (lines, _) = lines.as_chunks::<3>();
+    all.max_growth_i = lines.iter().map(|[growth, ..]| *growth).fold(1.0, larger);
+    let turning = lines.iter().map(|[_, left, right]| [*left, *right]);
+    (all.waves_deg, all.wavy_lines) = waves(slab.topology(), turning);
     all.max_growth = larger(all.max_growth_i, all.max_growth_j);
     if let [min, max] = far_field[..] {
         (all.far_field_min, all.far_field_max) = (min, max);
@@ -200,7 +216,7 @@ impl Quality {
     }
 
     /// All of it as numbers, for other processes.
-    fn numbers(&self) -> [f64; 17] {
+    fn numbers(&self) -> [f64; 19] {
         let [i, j] = self.max_skewness_at;
         [
             self.folded_cells as f64,
@@ -218,16 +234,19 @@ impl Quality {
             self.max_growth,
             self.max_growth_i,
             self.max_growth_j,
+            self.waves_deg,
+            self.wavy_lines as f64,
             self.far_field_min,
             self.far_field_max,
         ]
     }
 
     /// The quality that became these numbers; the percentile is none of them.
-    fn of_numbers(numbers: &[f64; 17]) -> Self {
+    fn of_numbers(numbers: &[f64; 19]) -> Self {
         let [folded, min_jacobian, max_skewness, i, j, mean_skewness, rest @ ..] = *numbers;
         let [angle_max, angle_mean, corners, first_cell_min, first_cell_max, rest @ ..] = rest;
-        let [max_aspect_ratio, max_growth, max_growth_i, max_growth_j, near, far] = rest;
+        let [max_aspect_ratio, max_growth, max_growth_i, max_growth_j, rest @ ..] = rest;
+        let [waves_deg, wavy_lines, near, far] = rest;
         Self {
             folded_cells: folded as usize,
             min_jacobian,
@@ -244,6 +263,8 @@ impl Quality {
             max_growth,
             max_growth_i,
             max_growth_j,
+            waves_deg,
+            wavy_lines: wavy_lines as usize,
             far_field_min: near,
             far_field_max: far,
         }
@@ -316,18 +337,6 @@ fn folds_in(grid: &Grid, columns: Range<usize>) -> usize {
     let folded = |i: usize, j: usize| is_folded(&corner_determinants(&cell_corners(grid, i, j)));
     let row = |j: usize| columns.clone().filter(|&i| folded(i, j)).count();
     (0..grid.nj - 1).into_par_iter().map(row).sum()
-}
-
-/// Largest ratio of consecutive edges of the line j, its end not joined to its start.
-fn row_growth(slab: &Slab<'_>, j: usize) -> f64 {
-    let mut last = edge_length_squared(slab.point(0, j), slab.point(1, j));
-    let mut growth = 1.0;
-    for i in 1..slab.ni() - 1 {
-        let next = edge_length_squared(slab.point(i, j), slab.point(i + 1, j));
-        growth = larger(growth, ratio(last, next));
-        last = next;
-    }
-    growth.sqrt()
 }
 
 /// `max(a/b, b/a)`, infinite when a length is zero.

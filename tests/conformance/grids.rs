@@ -114,11 +114,14 @@ fn check<S: Subject>(subject: &S, grid: &Grid) -> Quality {
     };
     close(found.mean_skewness, expected.mean_skewness);
     close(found.wall_angle_error_mean_deg, expected.wall_angle_error_mean_deg);
+    let waves = [&found, &expected].map(|quality| quality.waves_deg);
+    assert!((waves[0] - waves[1]).abs() < 1e-9 || waves.map(f64::is_nan) == [true; 2], "{waves:?}");
     let others = |quality: &Quality| {
         let others = Quality {
             min_jacobian: quality.min_jacobian + 0.0,
             mean_skewness: 0.0,
             wall_angle_error_mean_deg: 0.0,
+            waves_deg: 0.0,
             ..quality.clone()
         };
         // The shortest digits that give a number back tell its bits, and NaN is like NaN.

@@ -391,6 +391,8 @@ fn the_report_has_the_keys_programs_ask_for() {
         "first_cell_max",
         "max_aspect_ratio",
         "max_growth",
+        "waves_deg",
+        "wavy_lines",
     ];
     for key in keys {
         assert!(json["quality"][key].is_number(), "{key} is {}", json["quality"][key]);

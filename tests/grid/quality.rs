@@ -6,7 +6,7 @@ use gridgen::grid::quality::{
     CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure,
     nonorthogonality, percentile, smallest_determinant,
 };
-use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
 
 fn assert_close(actual: f64, expected: f64, relative: f64) {
@@ -75,6 +75,60 @@ fn a_crossed_cell_counts_once_and_is_located() {
     assert!(quality.max_skewness > 1.0);
     let [i, j] = quality.max_skewness_at;
     assert!((1..=2).contains(&i) && j <= 1, "found at ({i}, {j})");
+}
+
+/// Turning to the left and to the right of a polygon that closes, in degrees.
+fn turning(points: &[[f64; 2]]) -> [f64; 2] {
+    let n = points.len();
+    let direction = |k: usize| {
+        let ([ax, ay], [bx, by]) = (points[k % n], points[(k + 1) % n]);
+        (by - ay).atan2(bx - ax)
+    };
+    let turns = (0..n).map(|k| {
+        let turn = (direction(k + 1) - direction(k)).to_degrees();
+        turn - 360.0 * (turn / 360.0).round()
+    });
+    turns.fold([0.0; 2], |[left, right], turn| [left + turn.max(0.0), right - turn.min(0.0)])
+}
+
+#[test]
+fn a_dent_is_a_wave_wherever_the_seam_is() {
+    let round = polar_grid(33, 9, 0.05, 1.2);
+    assert!(measure(&round).waves_deg < 1e-9 && measure(&round).wavy_lines == 0);
+    let mut found = Vec::new();
+    for at in [0, 1, 7, 31] {
+        let mut grid = round.clone();
+        for i in [at, at + 32].into_iter().filter(|i| *i <= 32) {
+            let k = grid.index(i, 5);
+            (grid.x[k], grid.y[k]) = (0.5 + 0.9 * (grid.x[k] - 0.5), 0.9 * grid.y[k]);
+        }
+
+        let quality = measure(&grid);
+
+        let line: Vec<[f64; 2]> = (0..32).map(|i| grid.point(i, 5)).collect();
+        let [left, right] = turning(&line);
+        assert!((right - left - 360.0).abs() < 1e-9 && left > 20.0, "{left}, {right}");
+        assert_close(quality.waves_deg, left, 1e-10);
+        assert_eq!(quality.wavy_lines, 1);
+        found.push(quality.waves_deg);
+    }
+    assert!(found.iter().all(|waves| (waves - found[0]).abs() < 1e-9), "{found:?}");
+}
+
+#[test]
+fn waves_are_those_that_the_wall_does_not_have() {
+    // Up, down, up, down by the slope: two bends to the right and one to the left, of 2 atan(slope) each.
+    let grid = |slopes: [f64; 4]| {
+        let grid = grid_from(5, 4, |i, j| [i as f64, j as f64 + slopes[j] * (i % 2) as f64]);
+        Grid { topology: Topology::Half(Symmetry::UpDown), ..grid }
+    };
+    let bend = |slope: f64| 2.0 * slope.atan().to_degrees();
+
+    let quality = measure(&grid([0.1, 0.3, 0.1, 0.0]));
+
+    assert_close(quality.waves_deg, bend(0.3) - bend(0.1), 1e-12);
+    assert_eq!(quality.wavy_lines, 1);
+    assert!(measure(&grid([0.3, 0.3, 0.1, 0.0])).waves_deg < 1e-12);
 }
 
 #[test]

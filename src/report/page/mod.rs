@@ -186,6 +186,11 @@ fn quality_table(report: &Report, nonorthogonality: f64) -> String {
         ),
         ("growth along i, largest", format!("{:.3}", q.max_growth_i), "of consecutive edges"),
         ("growth along j, largest", format!("{:.3}", q.max_growth_j), "of consecutive edges"),
+        (
+            "waves, largest",
+            format!("{:.1}°", q.waves_deg),
+            &*format!("turning of a line against its sense; lines above 1°: {}", q.wavy_lines),
+        ),
         ("far field, nearest", format!("{:.4}", q.far_field_min), "chords from mid-chord"),
         ("far field, farthest", format!("{:.4}", q.far_field_max), "chords from mid-chord"),
     ];

@@ -113,7 +113,12 @@ fn bits(values: &[f64]) -> Vec<u64> {
 
 /// The quality without the sums, whose order differs.
 fn exact(quality: &Quality) -> String {
-    let exact = Quality { mean_skewness: 0.0, wall_angle_error_mean_deg: 0.0, ..quality.clone() };
+    let exact = Quality {
+        mean_skewness: 0.0,
+        wall_angle_error_mean_deg: 0.0,
+        waves_deg: 0.0,
+        ..quality.clone()
+    };
     format!("{exact:?}")
 }
 
@@ -148,6 +153,8 @@ fn every_step_gives_the_bits_of_one_device() {
             }
             assert!(bits(&found.residual) == bits(&expected.residual), "{what}: residual");
             assert_eq!(exact(&found.quality), exact(&expected.quality), "{what}");
+            let waves = found.quality.waves_deg - expected.quality.waves_deg;
+            assert!(waves.abs() < 1e-9, "{what}: waves differ by {waves}");
             let means =
                 |quality: &Quality| [quality.mean_skewness, quality.wall_angle_error_mean_deg];
             for (found, expected) in means(&found.quality).into_iter().zip(means(&expected.quality))

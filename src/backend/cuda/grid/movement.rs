@@ -23,7 +23,7 @@ impl CudaBackend {
     }
 
     /// What all ranks have, by rank: so many values each. All must call.
-    fn all_parts(
+    pub(super) fn all_parts(
         &self,
         ranks: &RankContext,
         own: &Buffer<f64>,

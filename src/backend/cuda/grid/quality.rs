@@ -10,7 +10,7 @@ use crate::backend::cuda::launch::shared::ColumnRange;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::grid::initial::{InitialSettings, Outline};
 use crate::grid::quality::{
-    PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of, smaller,
+    PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of, smaller, waves,
 };
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 use std::ops::Range;
@@ -45,6 +45,20 @@ impl CudaBackend {
         let first = self.smallest(place.unwrap_or(u64::MAX))?;
         let cell = if first == u64::MAX { 0 } else { first as usize };
         Ok([cell % whole, cell / whole])
+    }
+
+    /// Turning of every line to the left and to the right over the columns of all ranks, ends left out, in degrees.
+    fn turning(&self, grid: &CudaGrid) -> Result<Vec<[f64; 2]>> {
+        let turning = Buffer::<f64>::zeros(&self.device, 2 * grid.nj)?;
+        let shape = LaunchShape::blocks(grid.nj);
+        let arguments = arguments![grid.own(), &turning];
+        self.launch::<f64>(Source::Quality, "measure_turning", shape, &arguments)?;
+        let parts = match &self.ranks {
+            Some(ranks) => self.all_parts(ranks, &turning, &vec![2 * grid.nj; ranks.size])?,
+            None => vec![turning.to_host()?],
+        };
+        let sum = |k: usize| parts.iter().map(|part| part[k]).sum();
+        Ok((0..grid.nj).map(|j| [sum(2 * j), sum(2 * j + 1)]).collect())
     }
 
     /// The percentile of `n` values of all ranks, of which none is negative and none above `most`, which
@@ -204,6 +218,7 @@ impl GridBackend for CudaBackend {
             self.measured("measure_angles", columns.own.len(), &arguments, angles)?;
 
         let (max_growth_i, max_growth_j) = (growth_i.sqrt(), growth_j.sqrt());
+        let (waves_deg, wavy_lines) = waves(columns.topology, self.turning(grid)?.into_iter());
         Ok(Quality {
             folded_cells: folded as usize,
             min_jacobian,
@@ -220,6 +235,8 @@ impl GridBackend for CudaBackend {
             max_growth: larger(max_growth_i, max_growth_j),
             max_growth_i,
             max_growth_j,
+            waves_deg,
+            wavy_lines,
             far_field_min,
             far_field_max,
         })

@@ -1,0 +1,62 @@
+//! Measures of the lines of constant j: growth along them, and their waves.
+
+use super::{larger, ratio, right_angles_from_right};
+use crate::geometry::vector::{cross, difference, dot};
+use crate::grid::quality::cell::edge_length_squared;
+use crate::grid::{Slab, Topology};
+
+/// A line whose waves are above this many degrees is counted.
+const WAVY_DEG: f64 = 1.0;
+
+/// Largest ratio of consecutive edges of the line j, its end not joined to its start.
+pub(super) fn row_growth(slab: &Slab<'_>, j: usize) -> f64 {
+    let mut last = edge_length_squared(slab.point(0, j), slab.point(1, j));
+    let mut growth = 1.0;
+    for i in 1..slab.ni() - 1 {
+        let next = edge_length_squared(slab.point(i, j), slab.point(i + 1, j));
+        growth = larger(growth, ratio(last, next));
+        last = next;
+    }
+    growth.sqrt()
+}
+
+/// Turning of the line j to the left and to the right, both positive, in degrees: sums over its points but the ends.
+pub(super) fn row_turning(slab: &Slab<'_>, j: usize) -> [f64; 2] {
+    let [mut left, mut right] = [0.0; 2];
+    let mut before = difference(slab.point(1, j), slab.point(0, j));
+    for i in 1..slab.ni() - 1 {
+        let after = difference(slab.point(i + 1, j), slab.point(i, j));
+        let (sine, cosine) = (cross(before, after), dot(before, after));
+        if sine < 0.0 {
+            right += turn(-sine, cosine);
+        } else {
+            left += turn(sine, cosine);
+        }
+        before = after;
+    }
+    [left, right]
+}
+
+/// The angle in [0°, 180°] whose sine and cosine are these times anything positive.
+fn turn(sine: f64, cosine: f64) -> f64 {
+    // Its complement has sine and cosine exchanged. A complement below 0° stands above 270° here.
+    let angle = right_angles_from_right(cosine, sine);
+    90.0 * if cosine < 0.0 { 4.0 - angle } else { angle }
+}
+
+/// The largest of the waves of lines j ≥ 1 in degrees, and how many lines have more than [`WAVY_DEG`], from the turning of
+/// all lines to either side, by j. A line turns against its own sense where it turns to the side to which it turns
+/// less.
+pub(crate) fn waves(topology: Topology, turning: impl Iterator<Item = [f64; 2]>) -> (f64, usize) {
+    let mut lines = turning.map(|[left, right]| {
+        // The turns of a closed polygon add up to whole circles: the one at the seam is the rest.
+        let rest = if topology.closed() { right - left } else { 0.0 };
+        let seam = rest - 360.0 * (rest / 360.0).round();
+        let [left, right] = [left + seam.max(0.0), right + (-seam).max(0.0)];
+        if left < right { left } else { right }
+    });
+    let wall = lines.next().unwrap_or(0.0);
+    lines.map(|line| line - wall).fold((0.0, 0), |(largest, wavy), excess| {
+        (larger(largest, excess), wavy + usize::from(excess > WAVY_DEG))
+    })
+}
