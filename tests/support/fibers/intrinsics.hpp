@@ -142,6 +142,7 @@ static inline double __dmul_rn(double x, double y) { return x * y; }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline float __fmul_rn(float x, float y) { return x * y; }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
 

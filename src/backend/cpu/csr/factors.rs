@@ -1,7 +1,7 @@
 //! Incomplete factors and their triangular solves.
 
 use super::CsrMatrix;
-use super::plan::{Cells, Correlation, Plan};
+use super::plan::{Cells, Plan};
 use super::rows::Rows;
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::{
@@ -36,7 +36,6 @@ pub(super) struct CsrFactors<T> {
     mirrored: Option<Mirrored>,
     plans: Vec<Plan>,
     choice: Choice,
-    correlation: Option<Correlation>,
     y: Cells<T>,
 }
 
@@ -80,7 +79,6 @@ impl<T: Real> CsrFactors<T> {
             (Schedule::Auto, _) => candidates(&rows),
             _ => vec![Plan::Natural],
         };
-        let pushes = schedule == Schedule::Correlation;
         Self {
             kind,
             shift,
@@ -89,7 +87,6 @@ impl<T: Real> CsrFactors<T> {
             mirrored: kind.diagonal_only().then(|| Mirrored::new(&rows)),
             choice: Choice::new(plans.len()),
             plans,
-            correlation: pushes.then(|| Correlation::new(&rows)),
             y: Cells::zeros(rows.len()),
             rows,
         }
@@ -127,10 +124,6 @@ impl<T: Real> CsrFactors<T> {
 
     /// z ← M⁻¹ r.
     fn solve(&mut self, r: &[T], z: &mut [T]) {
-        if let Some(correlation) = &self.correlation {
-            correlation.solve(&self.rows, &self.values, &self.inverse, (r, z));
-            return;
-        }
         let (plan, timed) = self.choice.next();
         let started = timed.then(Instant::now);
         match &self.plans[plan] {

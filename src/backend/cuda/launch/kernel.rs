@@ -77,7 +77,6 @@ sources! {
     Patterns "patterns.cu" ONE [COMMON, SLICES, FOLD];
     Triangular "triangular.cu" BOTH [COMMON, SLICES, FOLD];
     Gauss "gauss.cu" BOTH [COMMON, SLICES];
-    Correlation "correlation.cu" BOTH [COMMON, SLICES];
     RowHalo "row_halo.cu" BOTH [COMMON];
     Messages "messages.cu" ONE [COMMON, PEERS];
     Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO];
