@@ -3,7 +3,7 @@
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, Reduction};
 use crate::backend::cuda::comm::InRecordings;
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
-use crate::backend::cuda::launch::constants::SLOT_SUMS;
+use crate::backend::cuda::launch::constants::{RANK_VALUES, SLOT_SUMS};
 use crate::backend::cuda::launch::shared::{
     DerivedScalar, HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepVectors, VectorPairs,
     Vectors,
@@ -92,8 +92,10 @@ impl Backend for CudaBackend {
         // Groups of both passes stand in a row.
         let (first, again) = (order.next_multiple_of(GROUP), (order + 1).next_multiple_of(GROUP));
         let workspace = &mut *self.reduction();
-        if workspace.projection.len() < first + again {
-            workspace.projection = Buffer::zeros(&self.device, 2 * (first + again))?;
+        // Ranks give each other as many values from the last group on.
+        let room = first + again - GROUP + RANK_VALUES;
+        if workspace.projection.len() < room {
+            workspace.projection = Buffer::zeros(&self.device, 2 * room)?;
         }
         let w = &*w;
         let vectors: Vec<&CudaVector<T>> = basis.iter().chain([w]).collect();
