@@ -101,6 +101,8 @@ shared_constants! {
     /// Points of a level that a block of threads has, along xi and eta.
     LEVEL_I: usize = 32;
     LEVEL_J: usize = 8;
+    /// Most blocks of a launch along y.
+    MOST_BLOCKS: usize = 65535;
     /// Coarse points whose fine columns, two each and one more, the threads of a warp have.
     SUMMED_POINTS: usize = 15;
 

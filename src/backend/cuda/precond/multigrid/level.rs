@@ -178,10 +178,7 @@ impl<M: Real> CudaLevel<M> {
 
     /// One thread for each point.
     pub(super) fn points(&self) -> LaunchShape {
-        let LevelSize { mi, mj, .. } = self.size;
-        let tiles = [mi.div_ceil(LEVEL_I), mj.div_ceil(LEVEL_J), self.copies];
-        let grid = tiles.map(|count| count as u32);
-        LaunchShape { grid, block: [(LEVEL_I * LEVEL_J) as u32, 1, 1], shared: 0 }
+        LaunchShape::tiles(self.size.mi, self.size.mj, self.copies)
     }
 
     pub(super) fn workspace(&self, backend: &CudaBackend, copies: usize) -> Result<[Buffer<M>; 2]> {
