@@ -172,6 +172,8 @@ pub struct MemoryEstimate {
     pub points: usize,
     /// Bytes of a value of the linear solve: 4 or 8.
     pub value: usize,
+    /// Points of a line along xi.
+    pub columns: usize,
     pub preconditioner: PreconditionerStorage,
 }
 
@@ -201,16 +203,31 @@ impl MemoryEstimate {
     /// Bytes of the GPU's memory.
     pub fn bytes(&self) -> usize {
         let stored = match self.preconditioner {
-            PreconditionerStorage::Diagonal => 2 * self.value,
+            PreconditionerStorage::Diagonal => points * 2 * self.value,
+        let points = self.points;
             // 26 entries, and at most as many of tiles that reach over the rim.
-            PreconditionerStorage::Tiles => 2 * 26 * self.value,
+            PreconditionerStorage::Tiles => points * 2 * 26 * self.value,
             // 26 entries of the eliminated matrix with their columns and sources, again by triangles, and
             // the products of one; pivots and intermediate vectors, and both orders of the rows.
-            PreconditionerStorage::Factors => 26 * (12 + 5 * self.value / 2) + 8 * self.value + 96,
-            // 32 values on the finest level, 52 on the coarse ones, a third as many points.
-            PreconditionerStorage::Hierarchy => 4 * (32 + 52 / 3),
+            PreconditionerStorage::Factors => {
+                points * (26 * (12 + 5 * self.value / 2) + 8 * self.value + 96)
+            }
+            // 32 values a point on the finest level, 52 on the coarse ones, whose rows are padded.
+            PreconditionerStorage::Hierarchy => {
+                let (columns, rows) = (self.columns, points.div_ceil(self.columns.max(1)));
+                let padded = |level: u32| 2 * half_row(columns >> level) * (rows >> level);
+                let coarse = (1..).take_while(|level| columns >> level > 1 && rows >> level > 0);
+                4 * (32 * padded(0) + 52 * coarse.map(padded).sum::<usize>())
+            }
         };
-        self.points * (8 * DOUBLES + VALUES * self.value + stored) + FIXED
+        points * (8 * DOUBLES + VALUES * self.value) + stored + FIXED
+    }
+
+    /// The share of each of several devices, which have bands of columns.
+    #[must_use]
+    pub fn share(self, devices: usize) -> Self {
+        let part = |whole: usize| whole.div_ceil(devices.max(1));
+        Self { points: part(self.points), columns: part(self.columns), ..self }
     }
 
     /// Refuses what does not fit the free memory of a device.

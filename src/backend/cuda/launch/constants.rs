@@ -143,6 +143,15 @@ shared_constants! {
     KEYS: usize = 2048;
 }
 
+// The all-gather within a kernel is done by one block of any.
+const _: () = assert!(GATHER_THREADS == BLOCK as usize);
+
+/// Points of the halves of a row of a level of `width` points, and of one more on either side: they start at multiples of
+/// 128 bytes of pairs in single precision.
+pub(crate) const fn half_row(width: usize) -> usize {
+    (width.div_ceil(2) + 2).next_multiple_of(16)
+}
+
 /// Points of a line that one thread of the smoother takes.
 pub(crate) const fn line_chunk<T>() -> usize {
     if size_of::<T>() == 4 { 8 } else { 4 }
