@@ -7,6 +7,7 @@ mod conformance;
 mod fiber_header;
 mod kernel_cache;
 mod nvrtc;
+mod orders;
 mod table;
 mod waits;
 
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use conformance::conformance;
 use gridgen::backend::cuda::CudaBackend;
 use support::fibers::FiberDevice;
+use orders::adverse;
 
 fn on_fibers() -> CudaBackend {
     // Fibers take long for the many copies of a larger level.
