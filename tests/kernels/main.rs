@@ -14,9 +14,10 @@ mod waits;
 use std::sync::Arc;
 
 use conformance::conformance;
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
-use support::fibers::FiberDevice;
 use orders::adverse;
+use support::fibers::FiberDevice;
 
 fn on_fibers() -> CudaBackend {
     // Fibers take long for the many copies of a larger level.
@@ -24,3 +25,20 @@ fn on_fibers() -> CudaBackend {
 }
 
 conformance!(on_fibers);
+
+fn on_cpu() -> CpuBackend {
+    CpuBackend
+}
+
+/// What is not a comparison with the CPU's backend holds for that too.
+mod cpu {
+    use crate::conformance::conformance;
+
+    conformance!(@module on_cpu, lengths,
+        vectors_of_another_length_are_refused
+        scalars_without_their_slots_are_refused
+        products_with_vectors_of_another_length_are_refused
+        levels_and_vectors_of_other_grids_are_refused
+        unknowns_of_other_grids_are_refused
+    );
+}

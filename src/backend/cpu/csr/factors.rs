@@ -4,6 +4,7 @@ use super::CsrMatrix;
 use super::plan::{Cells, Plan};
 use super::rows::Rows;
 use crate::backend::cpu::{CpuBackend, PIECE};
+use crate::backend::error::check_lengths;
 use crate::backend::{
     BadPivot, Incomplete, Preconditioner, PreconditionerFailure, Real, Result, SolverError,
 };
@@ -181,6 +182,7 @@ impl<T: Real> Preconditioner<CpuBackend, T, CsrMatrix<T>> for CsrFactors<T> {
         r: &Vec<T>,
         z: &mut Vec<T>,
     ) -> Result<()> {
+        check_lengths(self.rows.len(), [r.len(), z.len()])?;
         self.solve(r, z);
         Ok(())
     }

@@ -8,8 +8,8 @@ use super::triangle::Waiting;
 use crate::backend::cuda::algebra::{CudaVector, Jacobi};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::shared::PushState;
-use crate::backend::cuda::launch::{Result, Source, arguments};
+use crate::backend::cuda::launch::Result;
+use crate::backend::error::check_length;
 use crate::backend::matrices::Identity;
 use crate::backend::{
     Algebraic, Backend, Incomplete, Preconditioner, PreconditionerFailure, Real, SolverError,
@@ -30,6 +30,8 @@ struct CudaCsrFactors<T> {
     /// They are those of A + `shift` diag(A).
     shift: f64,
     a: Arc<Eliminated>,
+    /// Values of A.
+    entries: usize,
     /// The same factors, their rows in one order or another.
     candidates: Vec<RowFactors<T>>,
     /// The values of the matrix that was factored last.
@@ -63,6 +65,7 @@ impl<T: Real> CudaCsrFactors<T> {
         (kind, shift): (Incomplete, f64),
         schedule: Schedule,
     ) -> Result<Self> {
+        let entries = a.entries;
         let a = Arc::new(Eliminated::new(backend, a, kind, schedule)?);
         // Gaussian elimination gains more from sorted rows than their sort costs.
         let sorts_later = schedule == Schedule::Auto && kind.diagonal_only();
@@ -81,6 +84,7 @@ impl<T: Real> CudaCsrFactors<T> {
             kind,
             shift,
             a,
+            entries,
             candidates: vec![rows],
             values: None,
             trials: vec![Trial::new(0, waiting)],
@@ -169,6 +173,7 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaCsr<T> {
 
 impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
     fn update(&mut self, backend: &CudaBackend, a: &CudaCsr<T>) -> Result<(), SolverError> {
+        check_length(a.values.len(), self.entries)?;
         // Launches are for schedules that are meant to be levels.
         let launches = self.chosen && !self.sorts_later;
         let waiting = match self.trials[0].waiting {

@@ -1,8 +1,10 @@
 //! Typed memory of a device, and an estimate of the memory that a solve needs.
 
-use super::interface::{Address, Device, GRANTED, check_length};
+use super::interface::{Address, Device, GRANTED};
+use crate::backend::cuda::launch::constants::half_row;
 use crate::backend::cuda::launch::shared::{Pointer, Reals};
 use crate::backend::cuda::launch::{Argument, Result};
+use crate::backend::error::{check_length, check_room};
 use crate::backend::{DeviceError, Real};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -77,13 +79,13 @@ impl<T: bytemuck::Pod> Buffer<T> {
 
     /// The leading values ← host.
     pub fn upload_part(&self, host: &[T]) -> Result<()> {
-        check_length(self.len, host.len().max(self.len))?;
+        check_room(host.len(), [self.len])?;
         self.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
     }
 
     /// The leading values to the host.
     pub fn download(&self, host: &mut [T]) -> Result<()> {
-        check_length(self.len, host.len().max(self.len))?;
+        check_room(host.len(), [self.len])?;
         self.device.download(GRANTED, self.address, bytemuck::cast_slice_mut(host))
     }
 
@@ -103,7 +105,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
 
     /// The last values on the host.
     pub(crate) fn last(&self, count: usize) -> Result<Vec<T>> {
-        check_length(self.len, count.max(self.len))?;
+        check_room(count, [self.len])?;
         let mut host = vec![T::zeroed(); count];
         let bytes = bytemuck::cast_slice_mut(&mut host);
         self.device.download(GRANTED, self.address_of(self.len - count), bytes)?;
@@ -170,10 +172,10 @@ impl<T> Drop for Buffer<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryEstimate {
     pub points: usize,
-    /// Bytes of a value of the linear solve: 4 or 8.
-    pub value: usize,
     /// Points of a line along xi.
     pub columns: usize,
+    /// Bytes of a value of the linear solve: 4 or 8.
+    pub value: usize,
     pub preconditioner: PreconditionerStorage,
 }
 
@@ -202,9 +204,9 @@ const FIXED: usize = 256 << 20;
 impl MemoryEstimate {
     /// Bytes of the GPU's memory.
     pub fn bytes(&self) -> usize {
+        let points = self.points;
         let stored = match self.preconditioner {
             PreconditionerStorage::Diagonal => points * 2 * self.value,
-        let points = self.points;
             // 26 entries, and at most as many of tiles that reach over the rim.
             PreconditionerStorage::Tiles => points * 2 * 26 * self.value,
             // 26 entries of the eliminated matrix with their columns and sources, again by triangles, and
