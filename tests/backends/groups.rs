@@ -185,7 +185,7 @@ fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
     drop(done);
 
     for _ in 0..3 {
-        let failed = waited.recv_timeout(Duration::from_secs(60)).unwrap();
+        let failed = waited.recv_timeout(Duration::from_secs(50)).unwrap();
         assert!(failed.contains("the work of a group ended in a panic"), "{failed}");
         assert!(failed.contains("a launch panics"), "{failed}");
     }

@@ -24,10 +24,6 @@ conformance!(@module adverse, matrices, wall_columns_are_summed_up a_scaled_vect
 conformance!(@module adverse, equations, the_residual_and_its_merit);
 conformance!(@module adverse, grids, the_quality_is_that_of_the_host);
 conformance!(@module adverse, walls, the_reduced_system_is_factored_and_solved);
-conformance!(@module adverse, factors, factors_in_natural_order factors_within_tiles);
+conformance!(@module adverse, factors, factors_within_tiles);
 conformance!(@module adverse, general, products_of_any_pattern tiles_drop_what_couples_them);
-conformance!(@module adverse, multigrid,
-    every_operation_in_single_precision
-    lines_over_several_warps
-    sweeps_in_turn_are_those_one_after_the_other
-);
+conformance!(@module adverse, multigrid, every_operation_in_single_precision);

@@ -13,8 +13,9 @@ static void expect_stores() {}
 static void run_watched() { kernel(arguments); }
 #else
 
-// Whether the code of a kernel runs, and not that of this header.
-static bool watching;
+// Whether the code of a kernel runs in this thread of the system, and not that of this header: others may ask for
+// launches meanwhile.
+static thread_local bool watching;
 // Warps of which a thread has stored since the last barrier, and whether the present thread is the one.
 static bool has_stored[MOST_THREADS / LANES], stored;
 

@@ -100,7 +100,7 @@ impl<T: Real> CudaMatrix<T> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
             return Ok(());
         };
-        check_length(t.values.len(), self.values.len())?;
+        check_length(t.pattern.rows(), self.pattern.rows())?;
         let grid = backend.grid_arguments(mi, mj, periodic);
         let received = match &backend.ranks {
             Some(ranks) => {

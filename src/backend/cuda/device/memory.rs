@@ -1,7 +1,9 @@
 //! Typed memory of a device, and an estimate of the memory that a solve needs.
 
 use super::interface::{Address, Device, GRANTED};
-use crate::backend::cuda::launch::constants::half_row;
+use crate::backend::cuda::launch::constants::{
+    COMPACT_STORAGE, FULL_STORAGE, WALL_VALUES, half_row,
+};
 use crate::backend::cuda::launch::shared::{Pointer, Reals};
 use crate::backend::cuda::launch::{Argument, Result};
 use crate::backend::error::{check_length, check_room};
@@ -214,12 +216,15 @@ impl MemoryEstimate {
             PreconditionerStorage::Factors => {
                 points * (26 * (12 + 5 * self.value / 2) + 8 * self.value + 96)
             }
-            // 32 values a point on the finest level, 52 on the coarse ones, whose rows are padded.
+            // What is stored with wall terms, inverse pivots of xi-lines that close, right side and solution, in rows
+            // that are padded.
             PreconditionerStorage::Hierarchy => {
                 let (columns, rows) = (self.columns, points.div_ceil(self.columns.max(1)));
                 let padded = |level: u32| 2 * half_row(columns >> level) * (rows >> level);
                 let coarse = (1..).take_while(|level| columns >> level > 1 && rows >> level > 0);
-                4 * (32 * padded(0) + 52 * coarse.map(padded).sum::<usize>())
+                let values = |stored: usize| stored + WALL_VALUES + 8 + 4;
+                let below = values(FULL_STORAGE) * coarse.map(padded).sum::<usize>();
+                4 * (values(COMPACT_STORAGE) * padded(0) + below)
             }
         };
         points * (8 * DOUBLES + VALUES * self.value) + stored + FIXED

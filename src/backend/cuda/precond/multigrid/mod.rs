@@ -209,7 +209,7 @@ fn finest<T: Real, M: Real>(
     a: &CudaMatrix<T>,
     columns: Option<&CudaMatrix<T>>,
 ) -> Result<CudaLevel<M>> {
-    size.check(kept.as_ref().map(|kept| backend.level_size(kept)))?;
+    size.check(kept.as_ref().map(|kept| kept.size))?;
     let level = match (kept, &backend.ranks) {
         (Some(kept), _) => kept,
         (None, Some(ranks)) => bands::band(backend, ranks, ranks.bands.on_level(), size.mj, kind)?,
