@@ -94,16 +94,11 @@ KERNEL(multiply_slices, SliceRows slices, const uint32* columns, const real* val
     const uint64 rows = slices.rows;
     const uint64 place = thread_index(), slice = place / WARP;
     if (slice * WARP >= rows) return;
-    bool together;
-    const Row own = slices.row(slice, 0, rows, &together);
-    const bool alone = own.length <= WARP;
-    if (together) {
-        // Short rows a lane each, long ones by the whole warp.
-        Row row = own;
-        row.mine = own.mine && !alone;
+    const Row own = slices.row(slice, 0, rows);
+    if (own.step == 1) {
         const Weighted fold = {values};
-        fold_rows<false>(row, 1, true, columns, fold, x, [&](real sum) { y[place] = sum; });
-        if (!alone) return;
+        fold_rows<false>(own, 1, columns, fold, x, [&](real sum) { y[place] = sum; });
+        return;
     }
     if (!own.mine) return;
     real sum = 0;

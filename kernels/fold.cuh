@@ -7,6 +7,9 @@
 // from those that do the waiting.
 #define PENDING 8
 
+__device__ inline double product(double a, double b) { return __dmul_rn(a, b); }
+__device__ inline float product(float a, float b) { return __fmul_rn(a, b); }
+
 // Sum of coefficients times values.
 struct Weighted {
     typedef real type;
@@ -14,7 +17,8 @@ struct Weighted {
 
     __device__ real start() const { return 0; }
     __device__ real coefficient(uint64 at) const { return values[at]; }
-    __device__ real term(real coefficient, real x) const { return coefficient * x; }
+    // Not fused with the sum, which would depend on how the entries are gone through.
+    __device__ real term(real coefficient, real x) const { return product(coefficient, x); }
     __device__ real join(real a, real b) const { return a + b; }
 };
 
@@ -63,25 +67,14 @@ __device__ typename Fold::type fold_together(uint64 at, uint32 length, const uin
     return sum;
 }
 
-// Folds x[column] over the entries of the row of each team of `lanes` lanes and calls finish(result)
-// in its first lane, in an order of folding that is always the same. With WAIT entries of x may still
+// Folds x[column] over the entries of the row of each team of `lanes` lanes and calls finish(result) in its first
+// lane, in an order of folding that is always the same; rows that are not large. With WAIT entries of x may still
 // be unknown, those of rows of the same warp included. Without, or without TEAMS, a lane is a team.
-template <bool WAIT, bool TEAMS = false, class Memory = GlobalMemory, class Fold, class Finish>
-__device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uint32* columns,
-                          const Fold& fold, const typename Fold::type* x, Finish finish) {
+template <bool WAIT, bool TEAMS, class Memory, class Fold, class Finish>
+__device__ void fold_small_rows(const Row& row, uint32 lanes, const uint32* columns, const Fold& fold,
+                                const typename Fold::type* x, Finish finish) {
     typedef typename Fold::type T;
     const uint32 lane = threadIdx.x % WARP;
-    if (together) {
-        for (uint32 owner = 0; owner < WARP; owner += lanes) {
-            if (!__shfl_sync(FULL_WARP, int(row.mine), int(owner))) continue;
-            const uint64 at = __shfl_sync(FULL_WARP, row.at, int(owner));
-            const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
-            const T sum = fold_together<WAIT, WAIT ? 8 : 4, Memory>(at, length, columns, fold, x);
-            if (lane == owner) finish(sum);
-            __syncwarp();
-        }
-        return;
-    }
     T sum = fold.start();
     if (!WAIT) {
         if (!row.mine) return;
@@ -144,5 +137,31 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
             total = fold.join(total, __shfl_xor_sync(FULL_WARP, total, int(half)));
         if (whole && nth == 0) finish(total);
         done |= whole;
+    }
+}
+
+// The same for rows of any length. Large ones are taken by the whole warp, each after the rows of the lanes before
+// it, for which it may wait.
+template <bool WAIT, bool TEAMS = false, class Memory = GlobalMemory, class Fold, class Finish>
+__device__ void fold_rows(const Row& row, uint32 lanes, const uint32* columns, const Fold& fold,
+                          const typename Fold::type* x, Finish finish) {
+    const uint32 lane = threadIdx.x % WARP;
+    uint32 large = __ballot_sync(FULL_WARP, row.mine && row.large);
+    for (uint32 from = 0;;) {
+        const uint32 next = large == 0 ? WARP : uint32(__ffs(int(large))) - 1;
+        if (next > from) {
+            Row small = row;
+            small.mine = row.mine && from <= lane && lane < next;
+            fold_small_rows<WAIT, TEAMS, Memory>(small, lanes, columns, fold, x, finish);
+            __syncwarp();
+        }
+        if (next == WARP) return;
+        const uint64 at = __shfl_sync(FULL_WARP, row.at, int(next));
+        const uint32 length = __shfl_sync(FULL_WARP, row.length, int(next));
+        const auto sum = fold_together<WAIT, WAIT ? 8 : 4, Memory>(at, length, columns, fold, x);
+        if (lane == next) finish(sum);
+        __syncwarp();
+        from = next + lanes;
+        large = from < WARP ? large >> from << from : 0;
     }
 }

@@ -30,11 +30,12 @@ __device__ void eliminate(uint64 own_place, uint32 lane, uint32 mask, const uint
         }
         __syncwarp(mask);
     }
-    __threadfence();
+    // What all lanes wrote comes before the flag: the barrier orders it before the fence of the lane that raises it.
     __syncwarp(mask);
     if (lane != 0) return;
     const real pivot = present ? values[at] : real(0);
     to.pivots[own_place] = pivot;
+    __threadfence();
     store_relaxed(to.inverse + own_place, known(real(1) / pivot));
     if (pivot == real(0) || !is_finite(pivot) || (to.positive && pivot < real(0)))
         atomicMin(to.first, uint64(row));

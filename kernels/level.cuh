@@ -33,6 +33,11 @@ struct LevelLayout : LevelLayoutFields {
         return (terms() && j == 0 ? -1 : j) * row();
     }
     __device__ int points() const { return row() * mj; }
+    // First point of this block's tile of LEVEL_I x LEVEL_J points. Tiles along eta are counted along x where there are
+    // more than a launch can have along y.
+    __device__ bool tall() const { return mj > MOST_BLOCKS * LEVEL_J; }
+    __device__ uint32 tile_i() const { return (tall() ? blockIdx.y : blockIdx.x) * LEVEL_I; }
+    __device__ uint32 tile_j() const { return (tall() ? blockIdx.x : blockIdx.y) * LEVEL_J; }
     // This block's copy: a level may have several right sides and solutions, one for each block in z.
     __device__ uint32 copy() const { return blockIdx.z % copies; }
     // Where the right side and the solution of this block's copy start.
@@ -197,7 +202,7 @@ struct Line {
 // LEVEL_I x LEVEL_J points: what the rows of a tile share is loaded from memory once.
 template <class AtPoint>
 __device__ inline void each_point(const LevelLayout& layout, const AtPoint& at_point) {
-    const uint32 i = blockIdx.x * LEVEL_I + threadIdx.x % LEVEL_I;
-    const uint32 j = blockIdx.y * LEVEL_J + threadIdx.x / LEVEL_I;
+    const uint32 i = layout.tile_i() + threadIdx.x % LEVEL_I;
+    const uint32 j = layout.tile_j() + threadIdx.x / LEVEL_I;
     if (i < layout.mi && j < layout.mj) at_point(i, j);
 }

@@ -40,15 +40,15 @@ KERNEL(number_rows, uint64 rows, uint32 backwards, uint32* order, uint32* place)
 KERNEL(level_rows, uint64 rows, uint32 upper, SplitPattern pattern, uint32* levels, uint32* ticket) {
     for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
         const uint64 k = slice * WARP + threadIdx.x % WARP;
-        Row row = {k < rows, 0, 1, 0};
+        Row row = {k < rows, 0, 1, 0, false};
         const uint64 own = upper ? rows - 1 - k : k;
         if (row.mine) {
             const TrianglePart part(upper, own, pattern);
             row.at = part.begin;
             row.length = part.length();
+            row.large = row.length > LONG_ROW;
         }
-        const bool together = __any_sync(FULL_WARP, row.length > LONG_ROW);
-        fold_rows<true>(row, 1, together, pattern.columns, Largest(), levels,
+        fold_rows<true>(row, 1, pattern.columns, Largest(), levels,
                               [&](uint32 most) { store_relaxed(levels + own, most + 1); });
     });
 }
@@ -230,8 +230,8 @@ KERNEL(part_lengths, uint64 rows, uint32 upper, const uint32* order, SplitPatter
 }
 
 // The width of each slice of rows of these lengths, and the entries it has capacity for. One warp per
-// slice.
-KERNEL(shape_slices, uint64 rows, const uint32* length, uint32* width, uint32* capacity) {
+// slice. Rows of more entries than `longest` are large.
+KERNEL(shape_slices, uint64 rows, const uint32* length, uint32 longest, uint32* width, uint32* capacity) {
     const uint64 k = thread_index(), slice = k / WARP;
     if (slice >= (rows + WARP - 1) / WARP) return;
     const uint32 own = k < rows ? length[k] : 0;
@@ -241,7 +241,7 @@ KERNEL(shape_slices, uint64 rows, const uint32* length, uint32* width, uint32* c
         sum += __shfl_xor_sync(FULL_WARP, sum, step);
     }
     if (k % WARP != 0) return;
-    const bool together = most > WARP && WARP * uint64(most) > 2 * uint64(sum);
+    const bool together = most > longest;
     width[slice] = together ? BY_ROWS : most;
     capacity[slice] = together ? sum : WARP * most;
 }

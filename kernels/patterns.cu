@@ -15,17 +15,15 @@ struct Union {
     __device__ uint64 join(uint64 a, uint64 b) const { return a | b; }
 };
 
-// The row of this lane in a slice of rows in natural order, from its first entry to `split`; together
-// if any row of the slice is long.
-__device__ inline Row row_of(uint64 slice, uint64 rows, const uint32* begin, const uint32* end,
-                             bool* together) {
+// The row of this lane in a slice of rows in natural order, from its first entry to `split`.
+__device__ inline Row row_of(uint64 slice, uint64 rows, const uint32* begin, const uint32* end) {
     const uint64 k = slice * WARP + threadIdx.x % WARP;
-    Row row = {k < rows, 0, 1, 0};
+    Row row = {k < rows, 0, 1, 0, false};
     if (row.mine) {
         row.at = begin[k];
         row.length = end[k] - begin[k];
+        row.large = row.length > LONG_ROW;
     }
-    *together = __any_sync(FULL_WARP, row.length > LONG_ROW);
     return row;
 }
 
@@ -36,10 +34,9 @@ __device__ inline Row row_of(uint64 slice, uint64 rows, const uint32* begin, con
 KERNEL(colour_rows, uint64 rows, SplitPattern pattern, uint64* colours, uint32* numbers, uint32* ticket,
        uint32* crowded) {
     for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
-        bool together;
-        const Row row = row_of(slice, rows, pattern.row_start, pattern.split, &together);
+        const Row row = row_of(slice, rows, pattern.row_start, pattern.split);
         const uint64 own = slice * WARP + threadIdx.x % WARP;
-        fold_rows<true>(row, 1, together, pattern.columns, Union(), colours, [&](uint64 taken) {
+        fold_rows<true>(row, 1, pattern.columns, Union(), colours, [&](uint64 taken) {
             uint64 free = ~taken & (taken + 1);
             if (free == 0) {
                 free = 1ull << 63;
@@ -82,7 +79,8 @@ KERNEL(take_tiles, uint64 rows, const uint32* begin, const uint32* end, const ui
     const uint64 row = thread_index(), slice = row / WARP;
     if (slice * WARP >= rows) return;
     Unit unit = {{}, row, 1, false};
-    unit.row = row_of(slice, rows, begin, end, &unit.together);
+    unit.row = row_of(slice, rows, begin, end);
+    unit.together = __any_sync(FULL_WARP, unit.row.large);
     const uint32 to = unit.row.mine ? starts[row] : 0;
     for_entries(unit, to, [&](uint64 at, uint32 entry, uint64) {
         to_columns[entry] = columns[at];

@@ -1,8 +1,9 @@
 // Rows that a warp takes together, waiting for values that other warps find at the same time.
 //
 // A slice is 32 rows in the order in which they are worked on, a row a lane: entry k of the row of
-// lane l stands at start + 32 k + l, so that a warp reads 32 entries in one piece. A slice with a few
-// long rows has its rows one after another instead, and its warp takes each of them together.
+// lane l stands at start + 32 k + l, so that a warp reads 32 entries in one piece. A slice with a long
+// row has its rows one after another instead, and the warp takes long rows together. Which rows are long
+// does not depend on the others of the slice: a row is summed in the same way in any order of the rows.
 #pragma once
 
 #include "common.cuh"
@@ -152,15 +153,17 @@ __device__ inline uint32 find(const uint32* columns, uint32 begin, uint32 end, u
     return at < end && columns[at] == column ? at : end;
 }
 
-// The row of a lane: entry k stands at `at` + k `step`. Lanes without a row have `mine` unset.
+// The row of a lane: entry k stands at `at` + k `step`. Lanes without a row have `mine` unset. The warp
+// takes a `large` row together, whose step is 1.
 struct Row {
     bool mine;
     uint64 at;
     uint32 step, length;
+    bool large;
 };
 
 // What a warp does at a time: for each team of lanes, a power of two, a row and its place in the order.
-// `together`: the warp takes row after row.
+// `together`: the rows of the slice follow each other.
 struct Unit {
     Row row;
     uint64 place;
@@ -172,16 +175,16 @@ struct Unit {
 struct SliceRows : SliceRowsFields {
     __device__ uint64 count() const { return (rows + WARP - 1) / WARP; }
     // The row of this lane in a slice, if it is one of first..last.
-    __device__ Row row(uint64 slice, uint64 first, uint64 last, bool* together) const {
+    __device__ Row row(uint64 slice, uint64 first, uint64 last) const {
         const uint32 lane = threadIdx.x % WARP;
         const uint64 place = slice * WARP + lane;
         Row row;
         row.mine = place >= first && place < last;
         row.length = place < rows ? length[place] : 0;
-        *together = width[slice] == BY_ROWS;
-        row.step = *together ? 1 : WARP;
+        row.large = row.length > longest;
+        row.step = width[slice] == BY_ROWS ? 1 : WARP;
         row.at = start[slice] + lane;
-        if (*together) {
+        if (row.step == 1) {
             uint32 before = row.length;
             for (uint32 step = 1; step < WARP; step *= 2) {
                 const uint32 other = __shfl_up_sync(FULL_WARP, before, step);
@@ -195,7 +198,8 @@ struct SliceRows : SliceRowsFields {
     // The same with its place, a lane a team.
     __device__ Unit unit(uint64 slice, uint64 first, uint64 last) const {
         Unit unit;
-        unit.row = row(slice, first, last, &unit.together);
+        unit.row = row(slice, first, last);
+        unit.together = unit.row.step == 1;
         unit.place = slice * WARP + threadIdx.x % WARP;
         unit.lanes = 1;
         return unit;
@@ -210,6 +214,7 @@ struct SliceRows : SliceRowsFields {
         unit.row.mine = __shfl_sync(FULL_WARP, int(own.mine), nth);
         unit.row.at = __shfl_sync(FULL_WARP, own.at, nth);
         unit.row.length = __shfl_sync(FULL_WARP, own.length, nth);
+        unit.row.large = unit.row.length > longest;
         unit.place = number / lanes * WARP + nth;
         unit.lanes = lanes;
         return unit;

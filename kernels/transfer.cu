@@ -14,9 +14,9 @@ __device__ void restrict_residual(const LevelLayout& fine, const Operator<COMPAC
                                   const LevelLayout& coarse, Pair* coarse_f, Pair* coarse_u) {
     __shared__ Pair residuals[2 * LEVEL_J + 1][2 * LEVEL_I + 1];
     const bool both = coarse.mj != fine.mj;
-    const uint32 first_i = blockIdx.x * LEVEL_I, first_j = blockIdx.y * LEVEL_J;
+    const uint32 first_i = coarse.tile_i(), first_j = coarse.tile_j();
     const bool border = fine.edges && !fine.wraps() &&
-                        (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x);
+                        (first_i == 0 || first_i + LEVEL_I >= coarse.mi);
     const uint32 skipped_row = both && !border ? solved : 2;
     const uint32 skipped_column = both || border ? 2 : solved;
     // Columns by parity, so that neighbouring threads read neighbouring values.

@@ -78,7 +78,7 @@ __device__ void dilu_rows(const Unit& unit, const uint32* columns, const real* p
         if (present) diagonal = a[at] * scale;
     }
     const Weighted fold = {products};
-    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, unit.together, columns, fold, to.inverse,
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, fold, to.inverse,
                            [&](real sum) {
         keep_pivot(to, place, row, present ? diagonal - sum : real(0));
     });
@@ -96,7 +96,7 @@ __device__ void lower_rows(const Unit& unit, const uint32* columns, const real* 
         factor = vectors.inverse[place];
     }
     const Weighted fold = {lower};
-    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, unit.together, columns, fold, vectors.w,
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, fold, vectors.w,
                            [&](real sum) {
         store_relaxed(vectors.w + place, known((right - sum) * factor));
         vectors.z[place] = 0;
@@ -119,7 +119,7 @@ __device__ void upper_rows(const Unit& unit, const uint32* columns, const real* 
         row = order[place];
     }
     const Weighted fold = {upper};
-    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, unit.together, columns, fold, vectors.z,
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, columns, fold, vectors.z,
                            [&](real sum) {
         const real value = right - factor * sum;
         store_relaxed(vectors.z + place, known(value));
@@ -247,13 +247,12 @@ KERNEL(solve_row_tiles, SliceRows below, const uint32* columns, const real* lowe
     __syncwarp();
 
     for (uint64 slice = first / WARP; slice * WARP < last; ++slice) {
-        bool together;
-        const Row row = below.row(slice, first, last, &together);
+        const Row row = below.row(slice, first, last);
         const uint64 place = slice * WARP + lane;
         const real right = row.mine ? r[place] : real(0);
         const real factor = row.mine ? inverse[place] : real(0);
         const Weighted fold = {lower};
-        fold_rows<true, false, SharedMemory>(row, 1, together, columns, fold, own - first, [&](real sum) {
+        fold_rows<true, false, SharedMemory>(row, 1, columns, fold, own - first, [&](real sum) {
             SharedMemory::store(own + (place - first), known((right - sum) * factor));
         });
         __syncwarp();
@@ -269,8 +268,7 @@ KERNEL(solve_row_tiles, SliceRows below, const uint32* columns, const real* lowe
     }
     __syncwarp();
     for (uint64 slice = from / WARP; slice * WARP < to; ++slice) {
-        bool together;
-        const Row row = above.row(slice, from, to, &together);
+        const Row row = above.row(slice, from, to);
         const uint64 place = slice * WARP + lane;
         real right = 0, factor = 0;
         if (row.mine) {
@@ -281,7 +279,7 @@ KERNEL(solve_row_tiles, SliceRows below, const uint32* columns, const real* lowe
         }
         __syncwarp();
         const Weighted fold = {upper};
-        fold_rows<true, false, SharedMemory>(row, 1, together, upper_columns, fold, own - from, [&](real sum) {
+        fold_rows<true, false, SharedMemory>(row, 1, upper_columns, fold, own - from, [&](real sum) {
             const real value = right - factor * sum;
             SharedMemory::store(own + (place - from), known(value));
             z[rows - 1 - place] = value;

@@ -58,7 +58,7 @@ def solve(
         Iterations of GMRES between restarts, 1 to 1000.
     shift : float
         Factors of A + shift diag(A), where a pivot vanishes or changes sign.
-    schedule : {"auto", "levels", "sync-free", "colours", "tiles", "correlation"}
+    schedule : {"auto", "levels", "sync-free", "colours", "tiles"}
         Order in which the rows of the factors are worked on.
     format : {"csr", "ell"}
         How A is stored for products.

@@ -240,6 +240,9 @@ pub(super) fn store_frame(frame: &[f64], nodes: &mut [f64], ni: usize) {
     }
 }
 
+/// Entries a point of the factors that [`EllipticBackend::factor_wall_blocks`] makes.
+pub(crate) const WALL_ENTRIES: usize = 12;
+
 /// The grid equations on a backend. See `docs/theory.md` for the equations.
 ///
 /// The vector of unknowns holds (x, y) of unknown point (I, J) at `2 (J mi + I)`. With wall

@@ -83,8 +83,8 @@ pub enum DeviceError {
     /// Factors that matrices in ELL format do not have.
     #[error("there are no {what} of a matrix in ELL format")]
     NotInEll { what: &'static str },
-    /// A copy to or from a buffer of another length.
-    #[error("a copy of {asked} values to or from a buffer of {there}")]
+    /// An operand of another length than the operation has.
+    #[error("a vector, matrix or buffer of {there} values stands where {asked} are needed")]
     Length { there: usize, asked: usize },
     /// Work that is not launches, in a recording.
     #[error("clearings and copies of parts of words cannot be recorded")]
@@ -161,13 +161,16 @@ impl DeviceError {
             Self::Compile { .. }
             | Self::Panic { .. }
             | Self::TooManyDownloads { .. }
-            | Self::Length { .. }
             | Self::NotInEll { .. }
             | Self::NotRecorded
             | Self::ForeignRecording
             | Self::OtherRank => {
                 "this is a fault of gridgen: please report it with this message; --backend cpu works \
                  without kernels"
+            }
+            Self::Length { .. } => {
+                "give the operation vectors, matrices and levels of one grid or system; if gridgen itself \
+                 chose them, please report it with this message"
             }
             Self::RankTimeout { .. } => {
                 "ranks are numbered from 0 in the order of --devices: look at the driver's log (dmesg, \
@@ -186,6 +189,21 @@ impl DeviceError {
             }
         }
     }
+}
+
+/// Refuses `there` values where `asked` are needed.
+pub(crate) fn check_length(there: usize, asked: usize) -> Result<()> {
+    if there == asked { Ok(()) } else { Err(DeviceError::Length { there, asked }) }
+}
+
+/// Refuses operands that do not all have `asked` values.
+pub(crate) fn check_lengths<const N: usize>(asked: usize, all: [usize; N]) -> Result<()> {
+    all.into_iter().try_for_each(|there| check_length(there, asked))
+}
+
+/// Refuses operands with fewer values.
+pub(crate) fn check_room<const N: usize>(asked: usize, all: [usize; N]) -> Result<()> {
+    check_lengths(asked, all.map(|there| there.min(asked)))
 }
 
 /// A rank for people.

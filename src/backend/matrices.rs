@@ -1,7 +1,8 @@
 //! Sparse matrices on a backend, and preconditioners as objects.
 
+use super::error::{check_length, check_room};
 use super::{Around, Backend, DeviceError, Real, Result};
-use crate::sparse::{Csr, EllPattern, Schedule};
+use crate::sparse::{Csr, EllPattern, Schedule, Structure};
 
 /// How the entries of a matrix are stored for products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -57,6 +58,16 @@ pub trait SparseBackend: Backend {
 pub trait LinearOperator<B: Backend, T: Real> {
     /// y ← A x.
     fn apply(&self, backend: &B, x: &B::Vector<T>, y: &mut B::Vector<T>) -> Result<()>;
+}
+
+/// Refuses vectors x and y of other lengths than a product y = A x has: with wall columns, the terms of the first row
+/// of points are read.
+pub(super) fn check_product(a: &EllPattern, x: usize, y: usize) -> Result<()> {
+    match a.structure() {
+        Structure::WallColumns { mi, .. } => check_room(2 * mi, [x])?,
+        _ => check_length(x, a.rows())?,
+    }
+    check_length(y, a.rows())
 }
 
 /// An approximate inverse z = M⁻¹ r of an operator of type `A`.

@@ -12,7 +12,7 @@
 mod bands;
 pub mod cpu;
 pub mod cuda;
-mod elliptic;
+pub(crate) mod elliptic;
 mod error;
 pub(crate) mod matrices;
 mod movement;

@@ -1,7 +1,9 @@
 //! The kernels of geometric multigrid that a backend offers.
 
+use super::error::{check_length, check_lengths};
 use super::{Real, Result, SparseBackend};
 use crate::grid::Topology;
+use crate::sparse::{EllPattern, Structure};
 
 /// In which directions a level is coarsened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -37,6 +39,31 @@ impl LevelSize {
     /// there, and the Krylov method around the hierarchy makes up for the dropped couplings.
     pub fn wraps(self) -> bool {
         self.periodic && self.mi.is_multiple_of(2)
+    }
+
+    /// Values of a vector, two for each point.
+    pub(crate) fn values(self) -> usize {
+        2 * self.mi * self.mj
+    }
+
+    /// Refuses a level of another size, if there is one.
+    pub(crate) fn check(self, level: Option<Self>) -> Result<()> {
+        let level = level.unwrap_or(self);
+        check_length(level.values(), self.values())?;
+        check_length(level.mi, self.mi)
+    }
+
+    /// Refuses matrices of another size: one with the nine-point pattern, and that of the wall columns.
+    pub(crate) fn check_matrices(self, a: &EllPattern, columns: Option<&EllPattern>) -> Result<()> {
+        let is_grid = matches!(a.structure(), Structure::NinePoint { .. });
+        let rows = columns.map_or(self.values(), EllPattern::rows);
+        check_lengths(self.values(), [if is_grid { a.rows() } else { 0 }, rows])
+    }
+
+    /// Refuses a level that is not the next coarser one in either way.
+    pub(crate) fn check_below(self, coarse: Self) -> Result<()> {
+        let way = if coarse.mj == self.mj { Coarsening::Xi } else { Coarsening::Full };
+        self.coarser(way).check(Some(coarse))
     }
 
     /// Size of the next coarser level: coarse point I lies on fine point 2I + 1.

@@ -85,13 +85,12 @@ const PRECONDITIONERS: [(&str, &str); 6] = [
 ];
 
 /// Values of `--schedule`.
-const SCHEDULES: [(&str, &str); 6] = [
+const SCHEDULES: [(&str, &str); 5] = [
     ("auto", "The fastest of those that apply the same factors"),
     ("levels", "One level of rows after the other"),
     ("sync-free", "Each row as soon as its entries are known"),
     ("colours", "Rows renumbered by colour: other factors"),
     ("tiles", "Rows in blocks that do not see each other: other factors"),
-    ("correlation", "Each column as soon as its value is known"),
 ];
 
 /// Values of `--format`.

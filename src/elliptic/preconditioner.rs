@@ -1,6 +1,7 @@
 //! Preconditioner of the grid Jacobian from one of its field part.
 
 use super::GridJacobian;
+use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::{Around, EllipticBackend, LevelSize, MultigridBackend, Real, Result};
 use crate::solver::linear::Precision;
 use crate::solver::precond::{Form, Forms, Kind, Multigrid, MultigridSettings};
@@ -161,7 +162,7 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
     pub(super) fn new(backend: &B, n: usize, points: usize) -> Result<Self> {
         let response = || backend.zeros(2 * points);
         Ok(Self {
-            factors: backend.zeros(12 * points)?,
+            factors: backend.zeros(WALL_ENTRIES * points)?,
             probe: backend.zeros(2 * points)?,
             responses: [response()?, response()?, response()?, response()?],
             terms: backend.zeros(n)?,

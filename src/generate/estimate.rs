@@ -95,6 +95,7 @@ pub(super) fn check_cpu(cases: &[&Case]) -> Result<(), DeviceError> {
 pub(super) fn demand(case: &Case) -> MemoryEstimate {
     MemoryEstimate {
         points: points(case),
+        columns: case.grid.around(),
         value: match case.linear.precision {
             Precision::Single => 4,
             Precision::Double => 8,

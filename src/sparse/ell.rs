@@ -218,9 +218,6 @@ pub enum Schedule {
     /// Natural order within tiles, whose couplings with other tiles are dropped: another M. A tile is
     /// `TILE` × `TILE` points of a grid, or [`super::ROW_TILE`] consecutive rows of a matrix.
     Tiles,
-    /// Known values are pushed along columns, a counter a row saying how many are still to come
-    /// (Liu, Jin et al. 2020).
-    Correlation,
 }
 
 /// Points in each direction of a tile.

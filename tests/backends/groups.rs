@@ -7,13 +7,13 @@ use std::thread;
 use std::time::Duration;
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::{CudaBackend, Device, Group, Watch, WatchedDevice};
+use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Group, Watch, WatchedDevice};
 use gridgen::case::{Case, PlacedAssembly};
 use gridgen::error::Error;
 use gridgen::generate::{Control, GridResult, Machine, Progress, solve, solve_elements};
 use gridgen::solver::history::NewtonStep;
 use support::elements::assembly;
-use support::fibers::{FiberDevice, lost, mortal};
+use support::fibers::{CountedDevice, FiberDevice, lost, mortal};
 
 use crate::bands::runs::case;
 
@@ -160,6 +160,53 @@ fn a_lost_device_fails_all_members_and_none_waits() {
 
     assert!(failed.iter().all(|message| *message == failed[0]), "{failed:?}");
     assert_eq!(failed[0], lost().to_string());
+}
+
+/// Panics at the launch that many others come before.
+struct Panics(AtomicUsize);
+
+impl Watch for Panics {
+    fn launching(&self) -> Result<(), DeviceError> {
+        assert_ne!(self.0.fetch_add(1, Ordering::Relaxed), 200, "a launch panics");
+        Ok(())
+    }
+}
+
+/// The thread of one member does the work of all of them.
+#[test]
+fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
+    let device = WatchedDevice::new(Arc::new(FiberDevice::default()), Panics(0.into()));
+    let group = Group::new(Arc::new(device)).unwrap();
+    let (done, waited) = channel();
+    for _ in 0..3 {
+        let (member, done) = (Arc::new(group.member()), done.clone());
+        thread::spawn(move || done.send(make(member, &case(&[])).unwrap_err().to_string()));
+    }
+    drop(done);
+
+    for _ in 0..3 {
+        let failed = waited.recv_timeout(Duration::from_secs(50)).unwrap();
+        assert!(failed.contains("the work of a group ended in a panic"), "{failed}");
+        assert!(failed.contains("a launch panics"), "{failed}");
+    }
+}
+
+/// What a member has given back is free for others once the device has done all that may use it.
+#[test]
+fn idle_memory_of_a_member_is_there_for_the_others() {
+    let device = CountedDevice::with_room(4 << 20);
+    let group = Group::new(device).unwrap();
+    let [first, second]: [Arc<dyn Device>; 2] = [(); 2].map(|()| Arc::new(group.member()) as _);
+    let buffer = |device, bytes| Buffer::<u8>::zeros(device, bytes);
+    drop(buffer(&first, 2 << 20).unwrap());
+
+    // It is still to be cleared.
+    let early = buffer(&second, 3 << 20);
+    first.synchronise().unwrap();
+    let late = buffer(&second, 3 << 20);
+
+    assert!(matches!(early, Err(DeviceError::OutOfMemory { .. })));
+    assert_eq!(late.unwrap().len(), 3 << 20);
 }
 
 /// Two elements of one size.

@@ -8,6 +8,7 @@ mod cpu;
 mod errors;
 mod general;
 mod groups;
+mod levels;
 mod processes;
 mod rows;
 mod sparse;

@@ -8,7 +8,7 @@ use gridgen::sparse::EllPattern;
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
 /// A disturbed polar frame with control functions, and unknowns on it.
-fn problem(mi: usize, mj: usize, periodic: bool, wall: bool) -> (EllipticData, Vec<f64>) {
+pub fn problem(mi: usize, mj: usize, periodic: bool, wall: bool) -> (EllipticData, Vec<f64>) {
     let points = mi * mj;
     let sweep = if periodic { std::f64::consts::TAU / mi as f64 } else { 5.0 / (mi + 1) as f64 };
     let place = |i: usize, j: usize| {

@@ -11,8 +11,7 @@ use super::{Subject, assert_close, random, to_device, to_host};
 use support::random::Random;
 
 /// Schedules that apply the M of natural order.
-const NATURAL: [Schedule; 4] =
-    [Schedule::Auto, Schedule::Levels, Schedule::SyncFree, Schedule::Correlation];
+const NATURAL: [Schedule; 3] = [Schedule::Auto, Schedule::Levels, Schedule::SyncFree];
 const KINDS: [Incomplete; 4] =
     [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
 
@@ -204,9 +203,13 @@ fn check<S: Subject, T: Real>(
         return;
     }
     let mut found = to_device(subject, &random::<T>(6, n));
+    let mut first = None;
     for _ in 0..8 {
         factors.apply(subject, &matrix, &r, &mut found).unwrap();
-        assert_close(&to_host(subject, &found, n), z, 200.0, &what);
+        let found = to_host(subject, &found, n);
+        assert_close(&found, z, 200.0, &what);
+        // The same bits, whichever way of waiting has its turn.
+        assert_eq!(first.get_or_insert_with(|| found.clone()), &found, "{what}");
     }
 }
 

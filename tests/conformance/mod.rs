@@ -7,6 +7,7 @@ pub mod factors;
 pub mod general;
 pub mod grids;
 pub mod krylov;
+pub mod lengths;
 pub mod march;
 pub mod matrices;
 pub mod movements;
@@ -163,6 +164,13 @@ macro_rules! conformance {
             equations_go_to_other_nodes
             fixed_nodes_and_points_beside_them_are_coupled
             lines_halves_and_seams_are_those_of_the_host
+        );
+        conformance!(@module $backend, lengths,
+            vectors_of_another_length_are_refused
+            scalars_without_their_slots_are_refused
+            products_with_vectors_of_another_length_are_refused
+            levels_and_vectors_of_other_grids_are_refused
+            unknowns_of_other_grids_are_refused
         );
         conformance!(@module $backend, walls,
             the_leading_points_are_copied

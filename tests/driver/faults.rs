@@ -171,7 +171,8 @@ fn a_case_that_does_not_fit_is_refused_with_what_it_needs_and_what_there_is() {
 #[test]
 fn a_hundred_million_points_fit_one_large_gpu_and_a_thousand_million_do_not() {
     let preconditioner = PreconditionerStorage::Hierarchy;
-    let gib = |points| MemoryEstimate { points, value: 4, preconditioner }.bytes() >> 30;
+    let estimate = |points| MemoryEstimate { points, columns: 1 << 14, value: 4, preconditioner };
+    let gib = |points| estimate(points).bytes() >> 30;
 
     assert!(gib(100_000_000) < 60, "{}", gib(100_000_000));
     assert!(gib(1_000_000_000) > 141, "{}", gib(1_000_000_000));

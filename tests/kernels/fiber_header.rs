@@ -6,7 +6,7 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::Download;
 use gridgen::backend::cuda::launch::{Argument, LaunchShape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
-use support::fibers::{Code, FiberDevice, Library};
+use support::fibers::{Code, FiberDevice, Library, Order};
 
 /// Sizes that fill no warp, one warp, and a little more.
 const SIZES: [u32; 6] = [1, 31, 32, 33, 257, 1024];
@@ -61,22 +61,42 @@ fn threads_and_blocks_know_their_place_in_three_dimensions() {
     assert!(seen.iter().all(|count| *count == 1), "{seen:?}");
 }
 
-/// A library of its own: the order is for all launches of one.
 #[test]
 fn blocks_begin_with_the_last_where_that_is_asked_for() {
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
-    let library = Library::copy(include_str!("../support/fibers/header.cu"), Width::Double);
     let shape = LaunchShape { grid: [3, 1, 1], block: [1; 3], shared: 0 };
-    for (backward, expected) in [(true, [2, 1, 0]), (false, [0, 1, 2])] {
+    for (order, expected) in [(Order::BACKWARD_BLOCKS, [2, 1, 0]), (Order(0), [0, 1, 2])] {
         let turns = Buffer::<u32>::zeros(&device, 4).unwrap();
 
-        library.set_backward(backward);
-        library.launch("turns", shape, &[Argument::from(&turns)]).unwrap();
+        KERNELS.launch_in(order, "turns", shape, &[Argument::from(&turns)]).unwrap();
 
         let mut host = [0; 4];
         turns.download(&mut host).unwrap();
         assert_eq!(host[..3], expected);
     }
+}
+
+/// What the kernel leaves by 64 threads in each order of theirs.
+fn in_each_order(name: &str) -> [bool; 3] {
+    let text = include_str!("../support/fibers/header.cu");
+    let watched = Library::load_for(Order::ADVERSE, text, Width::Double);
+    [Order(0), Order::BACKWARD_THREADS, Order::ADVERSE].map(|order| {
+        let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+        let good = Buffer::<u32>::zeros(&device, 64).unwrap();
+        let library = if order.yields() { &watched } else { &*KERNELS };
+        library.launch_in(order, name, block(64), &[Argument::from(&good)]).unwrap();
+        let mut host = [0; 64];
+        good.download(&mut host).unwrap();
+        host.iter().all(|good| *good == 1)
+    })
+}
+
+/// The order of the numbers hides barriers that are missing.
+#[test]
+fn a_missing_barrier_shows_in_another_order_of_the_threads() {
+    assert_eq!(in_each_order("with_a_barrier"), [true; 3]);
+    assert_eq!(in_each_order("without_a_barrier"), [true, false, false]);
+    assert_eq!(in_each_order("said_before_it_is_done"), [true, true, false]);
 }
 
 #[test]

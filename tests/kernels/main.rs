@@ -7,13 +7,16 @@ mod conformance;
 mod fiber_header;
 mod kernel_cache;
 mod nvrtc;
+mod orders;
 mod table;
 mod waits;
 
 use std::sync::Arc;
 
 use conformance::conformance;
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
+use orders::adverse;
 use support::fibers::FiberDevice;
 
 fn on_fibers() -> CudaBackend {
@@ -22,3 +25,20 @@ fn on_fibers() -> CudaBackend {
 }
 
 conformance!(on_fibers);
+
+fn on_cpu() -> CpuBackend {
+    CpuBackend
+}
+
+/// What is not a comparison with the CPU's backend holds for that too.
+mod cpu {
+    use crate::conformance::conformance;
+
+    conformance!(@module on_cpu, lengths,
+        vectors_of_another_length_are_refused
+        scalars_without_their_slots_are_refused
+        products_with_vectors_of_another_length_are_refused
+        levels_and_vectors_of_other_grids_are_refused
+        unknowns_of_other_grids_are_refused
+    );
+}

@@ -42,28 +42,3 @@ fn a_row_that_waits_without_end_fails_its_launch() {
         assert_eq!(code(&library, "level_rows", &arguments), Code::Trapped, "{length}");
     }
 }
-
-/// An unknown whose counter says that something is missing, which nobody brings.
-#[test]
-fn a_counter_that_nobody_lowers_fails_its_launch() {
-    let library = impatient(Source::Correlation);
-    let device = device();
-    let buffer = |values: &[u32]| Buffer::from_host(&device, values).unwrap();
-    let reals = Buffer::<f64>::zeros(&device, 8).unwrap();
-    let (row_start, split, columns) = (buffer(&[0, 1]), buffer(&[0]), buffer(&[0]));
-    let starts = Buffer::<u64>::zeros(&device, 2).unwrap();
-    let (counters, tickets) = (buffer(&[1, 1]), buffer(&[0; 2]));
-    let at = reals.address();
-    let arguments = [
-        Argument::from(1_u64),
-        Argument::Struct([row_start.address(), split.address(), columns.address()].into()),
-        (&starts).into(),
-        (&columns).into(),
-        (&reals).into(),
-        Argument::Struct([at, at, counters.address(), tickets.address(), at].into()),
-        (&reals).into(),
-        (&reals).into(),
-    ];
-
-    assert_eq!(code(&library, "push_columns", &arguments), Code::Trapped);
-}

@@ -83,6 +83,7 @@ fn fits(gpus: &Gpus, (ni, nj): Size, kind: Kind) -> Result<bool, DeviceError> {
     };
     match gpus.check_memory(MemoryEstimate {
         points: ni * nj,
+        columns: ni,
         value: size_of::<f32>(),
         preconditioner,
     }) {

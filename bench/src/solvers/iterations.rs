@@ -17,11 +17,10 @@ const FIRST: usize = 24;
 /// Iterations of a solve while the clock has not been looked at.
 const UNSEEN: usize = 8;
 
-const SCHEDULES: [(Schedule, &str); 6] = [
+const SCHEDULES: [(Schedule, &str); 5] = [
     (Schedule::Auto, "auto"),
     (Schedule::Levels, "levels"),
     (Schedule::SyncFree, "sync-free"),
-    (Schedule::Correlation, "correlation"),
     (Schedule::Colours, "colours"),
     (Schedule::Tiles, "tiles"),
 ];

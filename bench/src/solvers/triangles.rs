@@ -13,12 +13,8 @@ const MANY: usize = 100;
 /// Longest that a row may take altogether, in seconds.
 const PATIENCE: f64 = 5.0;
 
-const SCHEDULES: [(Schedule, &str); 4] = [
-    (Schedule::Auto, "auto"),
-    (Schedule::Levels, "levels"),
-    (Schedule::SyncFree, "sync-free"),
-    (Schedule::Correlation, "correlation"),
-];
+const SCHEDULES: [(Schedule, &str); 3] =
+    [(Schedule::Auto, "auto"), (Schedule::Levels, "levels"), (Schedule::SyncFree, "sync-free")];
 
 /// Times that a first solve is measured.
 const FIRSTS: usize = 3;

@@ -3,7 +3,8 @@
 use super::points::{JacobianRow, ResidualRow, Row, WallRow};
 use super::vector::{clear, reduce};
 use super::{CpuBackend, EllMatrix};
-use crate::backend::elliptic::{first_guess, store_frame, wrap};
+use crate::backend::elliptic::{WALL_ENTRIES, first_guess, store_frame, wrap};
+use crate::backend::error::{check_length, check_room};
 use crate::backend::{
     Backend, CellGuard, EllipticBackend, EllipticData, GridBackend, LevelSize, Real, Result,
     Scaling,
@@ -123,6 +124,7 @@ impl EllipticBackend for CpuBackend {
     }
 
     fn load_state(&self, state: &mut EllipticState, u: &Vec<f64>) -> Result<()> {
+        check_length(u.len(), self.size(state).values())?;
         let (mi, stride, periodic) = (state.data.mi, state.stride(), state.data.periodic);
         let fixed = usize::from(state.data.wall.is_some());
         if fixed == 1 {
@@ -164,6 +166,7 @@ impl EllipticBackend for CpuBackend {
         scaling: Scaling,
         f: &mut Vec<f64>,
     ) -> Result<f64> {
+        check_length(f.len(), self.size(state).values())?;
         let EllipticState { data, amplitudes, row_weights, merit_weights, row_sums } = state;
         let mi = data.mi;
         let rows = f.par_chunks_mut(2 * mi).zip(row_weights.par_chunks_mut(mi));
@@ -181,6 +184,7 @@ impl EllipticBackend for CpuBackend {
         a: &mut EllMatrix<T>,
         b: Option<&mut EllMatrix<T>>,
     ) -> Result<()> {
+        self.size(state).check_matrices(&a.pattern, b.as_ref().map(|b| &*b.pattern))?;
         let EllipticState { data, amplitudes, row_weights, .. } = state;
         let row = |j: usize| (Row { data, amplitudes, j }, &row_weights[j * data.mi..][..data.mi]);
         let rows = a.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();
@@ -241,6 +245,8 @@ impl EllipticBackend for CpuBackend {
     fn wall_sums<T: Real>(&self, b: &EllMatrix<T>, x: &Vec<T>, g: &mut Vec<T>) -> Result<()> {
         let Structure::WallColumns { mi, .. } = b.pattern.structure() else { return Ok(()) };
         let (n, values) = (b.pattern.rows(), b.values.as_slice());
+        check_room(n, [x.len()])?;
+        check_room(2 * mi, [g.len()])?;
         g[..2 * mi].par_chunks_mut(COLUMNS).enumerate().for_each(|(chunk, g)| {
             g.fill(T::zero());
             for start in (chunk * COLUMNS..n).step_by(2 * mi) {
@@ -264,6 +270,8 @@ impl EllipticBackend for CpuBackend {
         responses: [&Vec<T>; 4],
         s: &mut Vec<T>,
     ) -> Result<Option<usize>> {
+        check_room(2 * walls, responses.map(Vec::len))?;
+        check_room(WALL_ENTRIES * walls, [s.len()])?;
         Ok(factor_wall(walls, responses, s))
     }
 
@@ -274,6 +282,8 @@ impl EllipticBackend for CpuBackend {
         z: &Vec<T>,
         d: &mut Vec<T>,
     ) -> Result<()> {
+        check_room(2 * walls, [z.len(), d.len()])?;
+        check_room(WALL_ENTRIES * walls, [s.len()])?;
         let (lead, rest) = d.split_at_mut(2 * walls);
         clear(rest);
         solve_wall(s, &z[..2 * walls], lead);
@@ -281,6 +291,7 @@ impl EllipticBackend for CpuBackend {
     }
 
     fn copy_wall<T: Real>(&self, walls: usize, d: &Vec<T>, z: &mut Vec<T>) -> Result<()> {
+        check_room(2 * walls, [d.len(), z.len()])?;
         z[..2 * walls].copy_from_slice(&d[..2 * walls]);
         Ok(())
     }
@@ -291,9 +302,6 @@ const COLUMNS: usize = 256;
 
 /// A 2×2 block, row-major.
 type Block<T> = [T; 4];
-
-/// Entries a point: D⁻¹, D⁻¹ U and L of the factors.
-const WALL_ENTRIES: usize = 12;
 
 /// +1 at even points, −1 at odd ones.
 fn sign<T: Real>(i: usize) -> T {

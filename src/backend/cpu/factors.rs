@@ -2,6 +2,7 @@
 
 use super::vector::copy;
 use super::{CpuBackend, EllMatrix};
+use crate::backend::error::check_lengths;
 use crate::backend::{
     DeviceError, Incomplete, Preconditioner, PreconditionerFailure, Real, Result, SolverError,
 };
@@ -203,6 +204,7 @@ impl<T: Real> Preconditioner<CpuBackend, T, EllMatrix<T>> for LuFactors<T> {
         r: &Vec<T>,
         z: &mut Vec<T>,
     ) -> Result<()> {
+        check_lengths(self.inverse.len(), [r.len(), z.len()])?;
         copy(r, z);
         self.solve(z);
         Ok(())

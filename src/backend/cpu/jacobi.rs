@@ -1,6 +1,7 @@
 //! The inverse of the diagonal as a preconditioner.
 
 use super::{CpuBackend, PIECE};
+use crate::backend::error::check_lengths;
 use crate::backend::{Preconditioner, PreconditionerFailure, Real, Result, SolverError};
 use rayon::prelude::*;
 
@@ -29,6 +30,7 @@ impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CpuBackend, T, A> for Jacobi
     }
 
     fn apply(&mut self, _: &CpuBackend, _: &A, r: &Vec<T>, z: &mut Vec<T>) -> Result<()> {
+        check_lengths(self.inverse.len(), [r.len(), z.len()])?;
         let operands = self.inverse.par_chunks(PIECE).zip(r.par_chunks(PIECE));
         z.par_chunks_mut(PIECE).zip(operands).for_each(|(z, (d, r))| {
             for (z, (d, r)) in z.iter_mut().zip(d.iter().zip(r)) {

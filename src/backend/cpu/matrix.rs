@@ -3,7 +3,8 @@
 use super::factors::LuFactors;
 use super::jacobi::{InverseDiagonal, Jacobi};
 use super::{CpuBackend, CsrMatrix};
-use crate::backend::matrices::Identity;
+use crate::backend::error::check_length;
+use crate::backend::matrices::{Identity, check_product};
 use crate::backend::{
     Algebraic, DeviceError, Format, Incomplete, LinearOperator, Preconditioner, Product, Real,
     Result, SparseBackend, SparseMatrix,
@@ -124,12 +125,14 @@ impl SparseBackend for CpuBackend {
         part: Product,
         y: &mut Vec<T>,
     ) -> Result<()> {
+        check_product(&a.pattern, x.len(), y.len())?;
         multiply(a, x, part, y);
         Ok(())
     }
 
     fn transpose<T: Real>(&self, a: &EllMatrix<T>, t: &mut EllMatrix<T>) -> Result<()> {
         let Structure::NinePoint { mi, .. } = a.pattern.structure() else { return Ok(()) };
+        check_length(t.values.len(), a.values.len())?;
         let pattern = Arc::clone(&a.pattern);
         t.row_blocks_mut(2 * mi).into_par_iter().enumerate().for_each(|(j, mut slots)| {
             for row in 0..2 * mi {

@@ -1,6 +1,7 @@
 //! Grids that move, on the CPU.
 
 use super::{CpuBackend, EllipticState};
+use crate::backend::error::check_length;
 use crate::backend::{
     EllipticBackend, EllipticData, FixedLines, FixedPlaces, MovementBackend, Result,
 };
@@ -54,6 +55,7 @@ impl MovementBackend for CpuBackend {
 
     fn displaced(&self, from: &Grid, shares: &Vec<f64>, lines: &FixedLines) -> Result<Grid> {
         let Grid { ni, nj, .. } = *from;
+        check_length(shares.len(), ni * nj)?;
         let mut moved = from.clone();
         let first = &lines.values[..ni];
         for (k, nodes) in [&mut moved.x, &mut moved.y].into_iter().enumerate() {
@@ -92,6 +94,8 @@ impl MovementBackend for CpuBackend {
         displacement: &EllipticState,
         f: &mut Vec<f64>,
     ) -> Result<()> {
+        check_length(f.len(), self.size(state).values())?;
+        self.size(state).check(Some(self.size(displacement)))?;
         let EllipticData { mi, ref x, ref y, .. } = displacement.data;
         f.par_chunks_mut(2 * mi).enumerate().for_each(|(j, f)| {
             for (i, f) in f.as_chunks_mut::<2>().0.iter_mut().enumerate() {
@@ -112,6 +116,7 @@ impl MovementBackend for CpuBackend {
     }
 
     fn frame_sums(&self, state: &EllipticState, u: &Vec<f64>) -> Result<FixedLines> {
+        check_length(u.len(), self.size(state).values())?;
         let EllipticData { mi, mj, periodic, .. } = state.data;
         let places = FixedPlaces { ni: mi + if periodic { 1 } else { 2 }, nj: mj + 2 };
         let mut sums = FixedLines::zeros(places, !periodic);

@@ -1,6 +1,7 @@
 //! Vectors of the CPU backend, and reductions whose order of additions is fixed.
 
 use super::{CpuBackend, PIECE};
+use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, ONE, SLOTS, Slot};
 use crate::backend::{Advance, Backend, Pair, Projection, Real, Result, Step};
 use rayon::prelude::*;
@@ -16,16 +17,19 @@ impl Backend for CpuBackend {
     }
 
     fn upload<T: Real>(&self, host: &[T], v: &mut Vec<T>) -> Result<()> {
+        check_length(v.len(), host.len())?;
         v.copy_from_slice(host);
         Ok(())
     }
 
     fn download<T: Real>(&self, v: &Vec<T>, host: &mut [T]) -> Result<()> {
+        check_length(v.len(), host.len())?;
         host.copy_from_slice(v);
         Ok(())
     }
 
     fn convert<S: Real, T: Real>(&self, scale: f64, x: &Vec<S>, y: &mut Vec<T>) -> Result<()> {
+        check_length(x.len(), y.len())?;
         y.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).for_each(|(y, x)| {
             for (y, x) in y.iter_mut().zip(x) {
                 *y = T::narrow(scale * x.widen());
@@ -46,6 +50,7 @@ impl Backend for CpuBackend {
     }
 
     fn project<T: Real>(&self, basis: &[Vec<T>], w: &mut Vec<T>) -> Result<Projection> {
+        basis.iter().try_for_each(|v| check_length(v.len(), w.len()))?;
         let mut with: Vec<&[T]> = basis.iter().map(Vec::as_slice).collect();
         let first = products(w, &with);
         let terms: Vec<(f64, &Vec<T>)> = first.iter().map(|h| -h).zip(basis).collect();
@@ -57,6 +62,7 @@ impl Backend for CpuBackend {
     }
 
     fn read_back(&self, scalars: &Vec<f64>) -> Result<[f64; SLOTS + LOG]> {
+        check_length(scalars.len(), SLOTS + LOG)?;
         Ok(std::array::from_fn(|slot| scalars[slot]))
     }
 
@@ -72,6 +78,9 @@ impl Backend for CpuBackend {
         pairs: [Pair<'_, Vec<T>>; K],
         ending: Ending<'_>,
     ) -> Result<()> {
+        let n = pairs.first().map_or(0, |(a, _)| a.len());
+        pairs.iter().try_for_each(|(a, b)| check_lengths(n, [a.len(), b.len()]))?;
+        check_slots(scalars, usize::from(first) + K)?;
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
@@ -86,6 +95,9 @@ impl Backend for CpuBackend {
         first: Slot,
         ending: Ending<'_>,
     ) -> Result<()> {
+        let (n, h) = (step.r.len(), step.along.map(|(_, h)| h.len()));
+        check_lengths(n, [step.x.len(), h.unwrap_or(n), step.change.1.len()])?;
+        check_slots(scalars, usize::from(first) + 1)?;
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
@@ -104,6 +116,9 @@ impl Backend for CpuBackend {
         p: &mut Vec<T>,
         [z, y]: [&Vec<T>; 2],
     ) -> Result<()> {
+        let all = [&*step.x, step.along.1, &*step.r, step.change.1, z, y];
+        check_lengths(p.len(), all.map(Vec::len))?;
+        check_slots(scalars, SLOTS)?;
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
@@ -131,6 +146,8 @@ impl Backend for CpuBackend {
         beta: C,
         terms: &[(C, &Vec<T>)],
     ) -> Result<()> {
+        terms.iter().try_for_each(|(_, x)| check_length(x.len(), y.len()))?;
+        scalars.map_or(Ok(()), |scalars| check_slots(scalars, SLOTS))?;
         let slots = scalars.map_or(&NUMBERS[..], Vec::as_slice);
         if slots[usize::from(HALTED)] != 0.0 {
             return Ok(());
@@ -157,6 +174,12 @@ impl Backend for CpuBackend {
     fn replay(&self, (): &mut (), mut work: impl FnMut() -> Result<()>) -> Result<()> {
         work()
     }
+}
+
+/// Refuses scalars without their slots and log, and so many slots where there are fewer.
+fn check_slots(scalars: &[f64], slots: usize) -> Result<()> {
+    check_length(scalars.len(), SLOTS + LOG)?;
+    check_room(slots, [SLOTS])
 }
 
 /// Basis vectors that one pass takes.

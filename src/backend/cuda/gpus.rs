@@ -85,8 +85,7 @@ impl Gpus {
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
     pub fn check_memory(&self, demand: MemoryEstimate) -> Result<()> {
-        let share =
-            MemoryEstimate { points: demand.points.div_ceil(self.count().max(1)), ..demand };
+        let share = demand.share(self.count());
         self.devices.iter().try_for_each(|device| share.check(&**device))
     }
 

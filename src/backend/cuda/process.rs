@@ -167,8 +167,7 @@ impl JobRank {
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
     pub fn check_memory(&self, demand: MemoryEstimate) -> Result<()> {
-        let points = demand.points.div_ceil(self.job.size());
-        MemoryEstimate { points, ..demand }.check(&*self.device)
+        demand.share(self.job.size()).check(&*self.device)
     }
 
     /// Does `work` with the number of this rank and a backend whose band is that of `bands`. All ranks must

@@ -7,7 +7,7 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::solver::SolverError;
 
 use super::cases::{Case, Solved};
-use support::fibers::{FiberDevice, Transport, on_ranks};
+use support::fibers::{FiberDevice, Order, Transport, on_ranks};
 
 /// Does `work` on every device, with the number of the rank and a backend for its band. Levels are
 /// in bands down to about a hundred points.
@@ -26,9 +26,9 @@ pub fn on_bands_of<R: Send>(
     })
 }
 
-/// Two devices that work on the blocks of a launch in opposite orders, one block at a time.
+/// Two devices that work on the blocks of a launch, and on the threads of a block, in opposite orders.
 pub fn opposite() -> [Arc<dyn Device>; 2] {
-    [Arc::new(FiberDevice::default()), Arc::new(FiberDevice::backward())]
+    [Arc::new(FiberDevice::default()), Arc::new(FiberDevice::in_order(Order::BACKWARD))]
 }
 
 /// Devices on the CPU.

@@ -13,8 +13,7 @@ pub(crate) const KINDS: [Incomplete; 4] =
     [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
 
 /// Schedules that apply the same M.
-pub(crate) const SAME: [Schedule; 4] =
-    [Schedule::Auto, Schedule::Levels, Schedule::SyncFree, Schedule::Correlation];
+pub(crate) const SAME: [Schedule; 3] = [Schedule::Auto, Schedule::Levels, Schedule::SyncFree];
 
 /// Only the left and the diagonal of a symmetric matrix are read.
 pub(crate) fn is_symmetric(kind: Incomplete) -> bool {

@@ -35,9 +35,6 @@ fn all_that_apply_the_same_factors_agree_whatever_the_threads() {
                     assert!(z.iter().all(|z| *z == alone), "{kind:?}, {schedule:?}, {threads}");
                 }
             }
-            let pushed =
-                with_threads(4, || applied(&mut factored(&a, kind, Schedule::Correlation), &r));
-            assert!(difference(&pushed, &alone) < 1e-12, "{kind:?}");
         }
     }
 }
@@ -82,7 +79,7 @@ fn single_precision_agrees_with_double() {
     let single: Vec<f32> = r.iter().map(|&r| r as f32).collect();
     for kind in KINDS {
         let expected = applied(&mut factored(&a, kind, Schedule::Levels), &r);
-        for schedule in [Schedule::Auto, Schedule::SyncFree, Schedule::Correlation] {
+        for schedule in [Schedule::Auto, Schedule::SyncFree] {
             let mut factors = Factored::<f32>::analysed(&a, kind, schedule, 0.0);
             assert_eq!(factors.update(), None);
 

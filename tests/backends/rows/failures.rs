@@ -10,7 +10,7 @@ use gridgen::solver::krylov::Method;
 use super::machine::Devices;
 use super::patterns::convection;
 use super::systems::{Way, solve};
-use support::fibers::{FiberDevice, lost, mortal};
+use support::fibers::{FiberDevice, Transport, lost, mortal};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {
@@ -26,7 +26,8 @@ fn a_lost_device_stops_all_with_its_own_message() {
             ];
 
             let way = Way { method, kind: Algebraic::Jacobi };
-            let result = solve(&Devices(devices.into()), &a, &b, way).map(|solved| solved.x);
+            let result = solve(&Devices(devices.into(), Transport::PeerMemory), &a, &b, way)
+                .map(|solved| solved.x);
 
             assert_eq!(result, Err(SolverError::Device(lost())), "after {launches} launches");
         }

@@ -16,7 +16,7 @@ use gridgen::sparse::{Csr, Schedule, TooFewRows};
 use super::machine::Devices;
 use super::patterns::{convection, times};
 use super::systems::Machine;
-use support::fibers::{FiberDevice, lost, mortal};
+use support::fibers::{FiberDevice, Transport, lost, mortal};
 
 impl Ranks for Devices {
     fn count(&self) -> usize {
@@ -105,7 +105,7 @@ fn more_ranks_than_rows_are_refused_and_a_lost_device_is_named() {
     let options = options(folder.path(), &convection(2, 1, 0.0));
 
     let few = solved(3, &options).unwrap_err();
-    let devices = Devices(vec![Arc::new(FiberDevice::default()), mortal(7)]);
+    let devices = Devices(vec![Arc::new(FiberDevice::default()), mortal(7)], Transport::PeerMemory);
     let dead = solve_system_on(Box::new(devices), &options, &mut ()).unwrap_err();
 
     let expected = DeviceError::TooFewRows(TooFewRows { rows: 2, ranks: 3 });

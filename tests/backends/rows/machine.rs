@@ -9,13 +9,14 @@ use gridgen::solver::SolverError;
 use super::systems::Machine;
 use support::fibers::{FiberDevice, Transport, on_ranks};
 
-/// A rank for each device.
-pub(crate) struct Devices(pub(crate) Vec<Arc<dyn Device>>);
+/// A rank for each device, and the way of their messages.
+pub(crate) struct Devices(pub(crate) Vec<Arc<dyn Device>>, pub(crate) Transport);
 
 impl Devices {
     /// Devices on the CPU.
     pub(crate) fn fibers(count: usize) -> Self {
-        Self((0..count).map(|_| Arc::new(FiberDevice::default()) as Arc<dyn Device>).collect())
+        let device = |_| Arc::new(FiberDevice::default()) as Arc<dyn Device>;
+        Self((0..count).map(device).collect(), Transport::PeerMemory)
     }
 }
 
@@ -29,7 +30,7 @@ impl Machine for Devices {
         bands: &Bands,
         work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
     ) -> Result<Vec<R>, SolverError> {
-        on_ranks(&self.0, Transport::PeerMemory, |device, link| {
+        on_ranks(&self.0, self.1, |device, link| {
             let rank = link.rank();
             work(rank, &CudaBackend::banded(device, link, bands.clone())?)
         })

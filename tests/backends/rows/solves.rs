@@ -11,7 +11,7 @@ use gridgen::sparse::{Csr, Schedule};
 use super::machine::Devices;
 use super::patterns::{arrow, convection, difference, times};
 use super::systems::{Solved, Way, solve, solve_on};
-use support::fibers::FiberDevice;
+use support::fibers::{FiberDevice, Transport};
 
 const METHODS: [Method; 3] = [Method::Cg, Method::Bicgstab, Method::Gmres];
 
@@ -56,6 +56,21 @@ fn without_factors_the_iterations_are_those_of_one_rank() {
             }
         }
     }
+}
+
+/// The host reads all bytes of a message from the memory of the device.
+#[test]
+fn gmres_with_messages_through_the_host() {
+    let (a, b) = system(Method::Gmres);
+    let way = Way { method: Method::Gmres, kind: Algebraic::Jacobi };
+    let one = alone(&a, &b, way);
+    let devices = Devices(Devices::fibers(3).0, Transport::Host);
+
+    let many = solve(&devices, &a, &b, way).unwrap();
+
+    assert!(many.report.iterations > 5.0, "{} iterations", many.report.iterations);
+    assert!((many.report.iterations - one.report.iterations).abs() <= 1.0);
+    assert!(residual(&a, &b, &many.x) < 1.02e-10);
 }
 
 #[test]

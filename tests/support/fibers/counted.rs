@@ -10,16 +10,29 @@ use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
 
 use super::FiberDevice;
 
-/// A device on the CPU that keeps the bytes of the largest copy to it and from it.
+/// A device on the CPU that keeps the bytes of the largest copy to it and from it, and those in use.
 #[derive(Default)]
 pub struct CountedDevice {
     device: FiberDevice,
     largest: [AtomicUsize; 2],
+    used: AtomicUsize,
+    /// Bytes that there are.
+    room: Option<usize>,
 }
 
 impl CountedDevice {
     pub fn new() -> Arc<Self> {
         Arc::new(Self::default())
+    }
+
+    /// A device with so many bytes of memory.
+    pub fn with_room(bytes: usize) -> Arc<Self> {
+        Arc::new(Self { room: Some(bytes), ..Self::default() })
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
     }
 
     /// Bytes of the largest upload and of the largest download since the last call.
@@ -38,10 +51,17 @@ impl Device for CountedDevice {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
+        let free = self.room.map_or(usize::MAX, |room| room - self.used());
+        if bytes > free {
+            let device = "a small device".to_owned();
+            return Err(DeviceError::OutOfMemory { device, asked: bytes, free });
+        }
+        self.used.fetch_add(bytes, Ordering::Relaxed);
         self.device.allocate(bytes)
     }
 
     fn free(&self, granted: Granted, at: Address, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
         self.device.free(granted, at, bytes);
     }
 

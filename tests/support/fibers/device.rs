@@ -9,7 +9,7 @@ use gridgen::backend::cuda::Device;
 use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
 use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, ModuleKey, Source};
 
-use super::library::Library;
+use super::library::{Library, Order};
 use super::memory::Memory;
 
 /// Runs kernels at once, on the CPU. What the backend does wrong is a panic.
@@ -20,8 +20,8 @@ pub struct FiberDevice {
     recorded: Mutex<Option<(ThreadId, Vec<Action>)>>,
     /// Kernels that wait for those of other devices, which therefore have other copies.
     waiting: Mutex<Libraries>,
-    /// Whether their last block comes first.
-    backward: bool,
+    /// The turns of blocks and threads.
+    order: Order,
 }
 
 /// What can be recorded.
@@ -31,7 +31,8 @@ enum Action {
     Launch(Kernel, LaunchShape, Vec<Argument>),
 }
 
-type Libraries = HashMap<ModuleKey, Arc<Library>>;
+/// By module, and whether they are watched.
+type Libraries = HashMap<(ModuleKey, bool), Arc<Library>>;
 
 /// Libraries of such kernels that no device has at present.
 static IDLE: Mutex<Vec<Libraries>> = Mutex::new(Vec::new());
@@ -45,24 +46,23 @@ impl Drop for FiberDevice {
 }
 
 /// The module of a kernel, compiled at its first use in this process.
-fn library(kernel: Kernel) -> Arc<Library> {
+fn library(kernel: Kernel, order: Order) -> Arc<Library> {
     static LOADED: LazyLock<Mutex<Libraries>> = LazyLock::new(Mutex::default);
     let loaded = || LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = kernel.module;
+    let key = (kernel.module, order.yields());
     if let Some(library) = loaded().get(&key) {
         return library.clone();
     }
     // Others go on while this is compiled.
-    let library = Arc::new(Library::load(&key.text(), key.width));
+    let library = Arc::new(Library::load_for(order, &key.0.text(), key.0.width));
     loaded().entry(key).or_insert(library).clone()
 }
 
 impl FiberDevice {
-    /// A device that works on the last block of a launch first, where kernels wait for those of other
-    /// devices: CUDA promises no order.
-    pub fn backward() -> Self {
+    /// A device on which blocks and threads have their turns in this order: CUDA promises none.
+    pub fn in_order(order: Order) -> Self {
         let mut device = Self::default();
-        device.backward = true;
+        device.order = order;
         device
     }
 
@@ -70,16 +70,15 @@ impl FiberDevice {
     fn library(&self, kernel: Kernel) -> Arc<Library> {
         let waits = [Source::Messages, Source::Scalars, Source::Halo, Source::Spikes];
         if !waits.contains(&kernel.module.source) {
-            return library(kernel);
+            return library(kernel, self.order);
         }
         let mut own = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if own.is_empty() {
             *own = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         }
-        let copy = || Arc::new(Library::copy(&kernel.module.text(), kernel.module.width));
-        let library = own.entry(kernel.module).or_insert_with(copy);
-        library.set_backward(self.backward);
-        library.clone()
+        let ModuleKey { width, .. } = kernel.module;
+        let copy = || Arc::new(Library::copy_for(self.order, &kernel.module.text(), width));
+        own.entry((kernel.module, self.order.yields())).or_insert_with(copy).clone()
     }
 
     fn memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
@@ -102,7 +101,8 @@ impl FiberDevice {
                 memory.bytes(*to, *bytes).copy_from_slice(&moved);
             }),
             Action::Launch(kernel, shape, arguments) => {
-                let launched = self.library(*kernel).launch(kernel.name, *shape, arguments);
+                let launched = self.library(*kernel);
+                let launched = launched.launch_in(self.order, kernel.name, *shape, arguments);
                 if let Err(fault) = launched {
                     panic!("{kernel:?}: {:?}: {}", fault.code, fault.message);
                 }

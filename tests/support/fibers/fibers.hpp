@@ -3,10 +3,11 @@
 // The kernel files are compiled as C++ with -DFIBERS and this header before them. `launch` takes
 // what the driver's launch takes and runs a kernel by its name. Found and reported: barriers and
 // warp operations that not all threads reach, waits that never end, writes behind the dynamic
-// shared memory, a wrong number of arguments. Not found: races.
+// shared memory, a wrong number of arguments. Not found: races between blocks.
 //
 // Fibers are started one after the other and only switched where a thread must wait, so that
-// threads without barriers cost a function call each. One launch runs at a time.
+// threads without barriers cost a function call each. One launch runs at a time. A barrier that is
+// missing shows in another order of the threads: see `Order`.
 #pragma once
 
 #include <math.h>
@@ -62,6 +63,11 @@ enum Code {
     SHARED_OVERRUN,
     TRAPPED
 };
+
+// In which order the blocks of a launch and the threads of a block have their turns, bit by bit: CUDA promises
+// none. With YIELDS the first thread of a warp that stores to shared memory since the last barrier lets all
+// others go on after that store; for kernels that are compiled with -DWATCHED (watch.hpp).
+enum Order { BACKWARD_BLOCKS = 1, BACKWARD_THREADS = 2, YIELDS = 4 };
 
 const unsigned LANES = 32, MOST_THREADS = 1024, MOST_SHARED = 227 * 1024;
 const size_t GUARD = 4096;
@@ -137,10 +143,15 @@ static unsigned lanes_waiting[MOST_THREADS / LANES], lanes_gone[MOST_THREADS / L
 static Trampoline kernel;
 static void** arguments;
 static unsigned char* shared_memory;
+static size_t shared_bytes;
 static Code code;
 static char text[512];
-// Whether the last block of a launch comes first: CUDA promises no order.
-static bool backward;
+static unsigned order;
+
+// The thread, or the lane, that has turn k of n.
+static unsigned in_turn(unsigned k, unsigned n) { return order & BACKWARD_THREADS ? n - 1 - k : k; }
+
+#include "watch.hpp"
 
 static void leave() {
     Fiber* self = threads[current].fiber;
@@ -195,7 +206,8 @@ static bool complete_warp(unsigned warp, Operation operation, unsigned mask) {
                         : present >> source & 1 ? values[source]
                                                   : ~uint64_t(0);
     }
-    for (unsigned lane = 0; lane < LANES; ++lane) {
+    for (unsigned k = 0; k < LANES; ++k) {
+        const unsigned lane = in_turn(k, LANES);
         if (!(present >> lane & 1)) continue;
         threads[first + lane].value = results[lane];
         --lanes_waiting[warp];
@@ -209,6 +221,7 @@ static bool complete_warp(unsigned warp, Operation operation, unsigned mask) {
 
 static uint64_t warp_operation(Operation operation, unsigned mask, unsigned source,
                                uint64_t value) {
+    const Aside aside;
     Thread& self = threads[current];
     const unsigned t = current, warp = t / LANES;
     if (!(mask >> t % LANES & 1)) {
@@ -228,6 +241,7 @@ static uint64_t warp_operation(Operation operation, unsigned mask, unsigned sour
 
 // Waits for all threads of the block; returns how many of them voted.
 static unsigned barrier(int line, bool vote) {
+    const Aside aside;
     Thread& self = threads[current];
     self.state = AT_BARRIER;
     self.line = line;
@@ -245,13 +259,15 @@ static unsigned barrier(int line, bool vote) {
     }
     barrier_result = barrier_votes;
     at_barrier = barrier_votes = 0;
-    for (unsigned t = 0; t < count; ++t)
-        if (t != current) make_ready(t);
+    expect_stores();
+    for (unsigned k = 0; k < count; ++k)
+        if (in_turn(k, count) != current) make_ready(in_turn(k, count));
     self.state = READY;
     return barrier_result;
 }
 
 static void nap() {
+    const Aside aside;
     ++idle;
     make_ready(current);
     leave();
@@ -259,12 +275,14 @@ static void nap() {
 
 // What a kernel does that finds itself at fault.
 static void trap() {
+    const Aside aside;
     fail(TRAPPED, "thread %u gave up", current);
     leave();
 }
 
 // Waits for another device, whose kernels run in another thread.
 static void doze() {
+    const Aside aside;
     const timespec while_others_work = {0, 20000};
     nanosleep(&while_others_work, nullptr);
     make_ready(current);
@@ -286,11 +304,11 @@ static void run_threads() {
     idle_fibers.pop_back();
     for (;;) {
         while (started < count) {
-            const unsigned t = started++;
+            const unsigned t = in_turn(started++, count);
             place(t);
             threads[t].fiber = self;
             threads[t].state = READY;
-            kernel(arguments);
+            run_watched();
             threads[current].state = EXITED;
             ++exited;
             ++lanes_gone[current / LANES];
@@ -327,6 +345,7 @@ static void diagnose() {
 
 static void run_block() {
     started = exited = at_barrier = barrier_votes = idle = 0;
+    expect_stores();
     queue.clear();
     queue_head = 0;
     for (Thread& t : threads) t.state = UNSTARTED;
@@ -358,6 +377,8 @@ static void run_block() {
     }
 }
 
+static std::vector<unsigned char> room;
+
 static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* block,
                      unsigned shared, void** given, unsigned given_count) {
     code = FINISHED;
@@ -377,13 +398,13 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
     arguments = given;
     count = unsigned(size);
     threads.resize(count);
-    static std::vector<unsigned char> room;
     room.resize(shared + GUARD + 128);
     shared_memory = room.data() + (128 - reinterpret_cast<uintptr_t>(room.data()) % 128);
+    shared_bytes = shared;
     memset(shared_memory + shared, 0xa5, GUARD - 128);
     const uint64_t blocks = uint64_t(grid[0]) * grid[1] * grid[2];
     for (uint64_t turn = 0; turn < blocks; ++turn) {
-        const uint64_t number = backward ? blocks - 1 - turn : turn;
+        const uint64_t number = order & BACKWARD_BLOCKS ? blocks - 1 - turn : turn;
         blockIdx = {unsigned(number % grid[0]), unsigned(number / grid[0] % grid[1]),
                     unsigned(number / grid[0] / grid[1])};
         // Nobody may count on what shared memory holds: NaN.
@@ -406,11 +427,11 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
 // Gives back the stacks of all fibers, between launches.
 extern "C" __attribute__((visibility("default"))) void release() { fibers::drop_fibers(); }
 
-// Runs a kernel; returns a fibers::Code. `message` gets a text that lasts until the next launch
+// Runs a kernel in an order of fibers::Order; returns a fibers::Code. `message` gets a text that lasts until the next launch
 // of the calling thread.
-extern "C" __attribute__((visibility("default"))) int launch(
+extern "C" __attribute__((visibility("default"))) int launch_in_order(
     const char* name, const unsigned* grid, const unsigned* block, unsigned shared,
-    void** arguments, unsigned count, const char** message) {
+    void** arguments, unsigned count, unsigned order, const char** message) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     static thread_local char copy[sizeof fibers::text];
     *message = copy;
@@ -420,15 +441,18 @@ extern "C" __attribute__((visibility("default"))) int launch(
         return fibers::UNKNOWN_KERNEL;
     }
     pthread_mutex_lock(&one_at_a_time);
+    fibers::order = order;
     const int code = fibers::run_grid(*entry, grid, block, shared, arguments, count);
     memcpy(copy, fibers::text, sizeof copy);
     pthread_mutex_unlock(&one_at_a_time);
     return code;
 }
 
-// Runs the blocks of later launches from the last to the first, or from the first to the last again.
-extern "C" __attribute__((visibility("default"))) void set_backward(int whether) {
-    fibers::backward = whether != 0;
+// The same in the order of their numbers.
+extern "C" __attribute__((visibility("default"))) int launch(
+    const char* name, const unsigned* grid, const unsigned* block, unsigned shared,
+    void** arguments, unsigned count, const char** message) {
+    return launch_in_order(name, grid, block, shared, arguments, count, 0, message);
 }
 
 // Number and sizes in bytes of a kernel's arguments; ~0 if there is no such kernel.

@@ -105,3 +105,31 @@ KERNEL(overrun) {
 KERNEL(turns, unsigned* turns) { turns[blockIdx.x] = atomicAdd(turns + gridDim.x, 1u); }
 
 KERNEL(count_threads, unsigned* count) { atomicAdd(count, 1u); }
+
+// What every thread learns from the one before it: good[t] <- whether it is the right number.
+template <bool BARRIER>
+static void learn(unsigned* good) {
+    __shared__ unsigned values[64];
+    const unsigned t = threadIdx.x, before = t == 0 ? 0 : t - 1;
+    values[t] = 100 + t;
+    if (BARRIER) __syncthreads();
+    good[t] = values[before] == 100 + before;
+    __syncthreads();
+    values[t] = 0;
+}
+
+KERNEL(with_a_barrier, unsigned* good) { learn<true>(good); }
+KERNEL(without_a_barrier, unsigned* good) { learn<false>(good); }
+
+// One thread says that a value is there before it is: whichever has the first turn does both at once.
+KERNEL(said_before_it_is_done, unsigned* good) {
+    __shared__ unsigned there, value;
+    if (threadIdx.x == 0) there = value = 0;
+    __syncthreads();
+    if (*(volatile unsigned*)&there == 0) {
+        *(volatile unsigned*)&there = 1;
+        *(volatile unsigned*)&value = 7;
+    }
+    good[threadIdx.x] = *(volatile unsigned*)&value == 7;
+    __syncthreads();
+}

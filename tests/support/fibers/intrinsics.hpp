@@ -81,6 +81,7 @@ using Exactly = typename Same<T>::type;
 
 template <class T>
 T exchange(T* at, T value) {
+    const Aside aside;
     const T old = *at;
     *at = value;
     return old;
@@ -90,6 +91,7 @@ T exchange(T* at, T value) {
 #define FIBERS_ATOMIC(name, value_after)                       \
     template <class T>                                         \
     T name(T* at, fibers::Exactly<T> v) {                      \
+        const fibers::Aside aside;                             \
         const T old = *at;                                     \
         return fibers::exchange(at, T(value_after));           \
     }
@@ -104,6 +106,7 @@ FIBERS_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
 
 template <class T>
 T atomicCAS(T* at, fibers::Exactly<T> expected, fibers::Exactly<T> value) {
+    const fibers::Aside aside;
     return fibers::exchange(at, *at == expected ? value : *at);
 }
 
@@ -139,6 +142,7 @@ std::common_type_t<A, B> max(A a, B b) {
 }
 // A product that is not fused with a sum: no instruction of the oldest processors fuses them.
 static inline double __dmul_rn(double x, double y) { return x * y; }
+static inline float __fmul_rn(float x, float y) { return x * y; }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }

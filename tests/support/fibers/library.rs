@@ -14,29 +14,56 @@ use gridgen::backend::cuda::launch::{Argument, LaunchShape, Width};
 use crate::scratch;
 
 /// The header, and what it includes.
-const HEADERS: [(&str, &str); 3] = [
+const HEADERS: [(&str, &str); 4] = [
     ("fibers.hpp", include_str!("fibers.hpp")),
     ("stacks.hpp", include_str!("stacks.hpp")),
     ("intrinsics.hpp", include_str!("intrinsics.hpp")),
+    ("watch.hpp", include_str!("watch.hpp")),
 ];
 /// Hidden symbols, since the shared memory of template functions would be one for all libraries.
-const FLAGS: [&str; 7] = [
-    "-O2",
-    "-std=c++17",
-    "-shared",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-DFIBERS",
-    "-Wno-unknown-pragmas",
-];
+const FLAGS: [&str; 6] =
+    ["-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-DFIBERS", "-Wno-unknown-pragmas"];
 
-/// `launch` of the header.
+/// More of them for orders that watch the stores of kernels (`watch.hpp`).
+const WATCHED: [&str; 2] = ["-DWATCHED", "-fsanitize=thread"];
+
+/// The order in which blocks and threads have their turns, bit by bit: `fibers::Order` of the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order(pub u32);
+
+impl Order {
+    /// The last block of a launch first.
+    pub const BACKWARD_BLOCKS: Self = Self(1);
+    /// The last block, and the last thread of each, first.
+    pub const BACKWARD: Self = Self(1 | 2);
+    /// The last thread of a block first.
+    pub const BACKWARD_THREADS: Self = Self(2);
+    /// As the threads before, and the first of a warp that stores to shared memory lets the others go on: what a
+    /// missing barrier shows in.
+    pub const ADVERSE: Self = Self(2 | 4);
+
+    /// Whether the kernels must be watched.
+    pub fn yields(self) -> bool {
+        self.0 & 4 != 0
+    }
+}
+
+/// That of the variable `GRIDGEN_FIBER_ORDER`, a sum of bits; where it is not set, that of the numbers.
+impl Default for Order {
+    fn default() -> Self {
+        let number = std::env::var("GRIDGEN_FIBER_ORDER").ok();
+        Self(number.map_or(0, |number| number.parse().unwrap()))
+    }
+}
+
+/// `launch_in_order` of the header.
 type Launch = unsafe extern "C" fn(
     *const c_char,
     *const c_uint,
     *const c_uint,
     c_uint,
     *const *const c_void,
+    c_uint,
     c_uint,
     *mut *const c_char,
 ) -> c_int;
@@ -63,9 +90,6 @@ pub struct Fault {
 /// `parameters` of the header.
 type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> c_uint;
 
-/// `set_backward` of the header.
-type SetBackward = unsafe extern "C" fn(c_int);
-
 /// `release` of the header.
 type Release = unsafe extern "C" fn();
 
@@ -73,7 +97,6 @@ type Release = unsafe extern "C" fn();
 pub struct Library {
     launch: Launch,
     parameters: Parameters,
-    set_backward: SetBackward,
     release: Release,
 }
 
@@ -83,11 +106,16 @@ impl Library {
         Self::open(&compiled(text, width.c_type()))
     }
 
+    /// The same for launches in this order.
+    pub fn load_for(order: Order, text: &str, width: Width) -> Self {
+        Self::open(&compiled_for(order, text, width.c_type()))
+    }
+
     /// The same, with a state of its own: its kernels run while those of other copies wait.
-    pub fn copy(text: &str, width: Width) -> Self {
+    pub fn copy_for(order: Order, text: &str, width: Width) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("so");
-        fs::copy(compiled(text, width.c_type()), &copy).unwrap();
+        fs::copy(compiled_for(order, text, width.c_type()), &copy).unwrap();
         Self::open(&copy)
     }
 
@@ -97,16 +125,15 @@ impl Library {
         let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         // SAFETY: the types are those of the header.
-        let (launch, parameters, set_backward, release) = unsafe {
+        let (launch, parameters, release) = unsafe {
             (
-                *library.get::<Launch>(b"launch\0").unwrap(),
+                *library.get::<Launch>(b"launch_in_order\0").unwrap(),
                 *library.get::<Parameters>(b"parameters\0").unwrap(),
-                *library.get::<SetBackward>(b"set_backward\0").unwrap(),
                 *library.get::<Release>(b"release\0").unwrap(),
             )
         };
         std::mem::forget(library);
-        Self { launch, parameters, set_backward, release }
+        Self { launch, parameters, release }
     }
 
     /// Gives back the stacks of its fibers, of which a process can have some 30,000 (vm.max_map_count, two
@@ -114,12 +141,6 @@ impl Library {
     pub fn release(&self) {
         // SAFETY: a copy has one user, which launches nothing now.
         unsafe { (self.release)() };
-    }
-
-    /// Runs the blocks of later launches from the last to the first, or as usual again.
-    pub fn set_backward(&self, backward: bool) {
-        // SAFETY: sets a variable that a launch reads; a copy has one user.
-        unsafe { (self.set_backward)(c_int::from(backward)) };
     }
 
     /// Refuses structs that are not as large as the kernel's parameters.
@@ -148,6 +169,17 @@ impl Library {
         shape: LaunchShape,
         arguments: &[Argument],
     ) -> Result<(), Fault> {
+        self.launch_in(Order(0), name, shape, arguments)
+    }
+
+    /// The same in this order.
+    pub fn launch_in(
+        &self,
+        order: Order,
+        name: &str,
+        shape: LaunchShape,
+        arguments: &[Argument],
+    ) -> Result<(), Fault> {
         let name = CString::new(name).unwrap();
         self.check_structs(&name, arguments);
         let pointers: Vec<_> = arguments.iter().map(Argument::pointer).collect();
@@ -162,6 +194,7 @@ impl Library {
                 shape.shared,
                 pointers.as_ptr(),
                 pointers.len() as c_uint,
+                order.0,
                 &raw mut message,
             )
         };
@@ -185,9 +218,15 @@ impl Library {
 /// The shared library of a text, named by what it is made of. Different texts are compiled at the same
 /// time, and none twice.
 pub fn compiled(text: &str, real: &str) -> PathBuf {
+    compiled_for(Order(0), text, real)
+}
+
+/// The same for launches in this order.
+fn compiled_for(order: Order, text: &str, real: &str) -> PathBuf {
+    let watched = order.yields();
     static FILES: Mutex<BTreeMap<u64, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
     let mut hasher = DefaultHasher::new();
-    (HEADERS, FLAGS, text, real, std::env::consts::ARCH).hash(&mut hasher);
+    (HEADERS, FLAGS, watched, text, real, std::env::consts::ARCH).hash(&mut hasher);
     let key = hasher.finish();
     let file = FILES.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
     file.get_or_init(|| {
@@ -195,7 +234,7 @@ pub fn compiled(text: &str, real: &str) -> PathBuf {
         let file = folder.join(format!("{key:016x}.so"));
         if !file.exists() {
             fs::create_dir_all(&folder).unwrap();
-            compile(text, real, &folder, &file);
+            compile(watched, text, real, &folder, &file);
         }
         file
     })
@@ -203,7 +242,7 @@ pub fn compiled(text: &str, real: &str) -> PathBuf {
 }
 
 /// Compiles a text to a file in this folder.
-fn compile(text: &str, real: &str, folder: &Path, file: &Path) {
+fn compile(watched: bool, text: &str, real: &str, folder: &Path, file: &Path) {
     // Another process may be building the same: what it sees is whole or not there.
     let own = tempfile::tempdir_in(folder).unwrap();
     let (source, library) = (own.path().join("kernels.cpp"), own.path().join("so"));
@@ -211,13 +250,23 @@ fn compile(text: &str, real: &str, folder: &Path, file: &Path) {
         fs::write(own.path().join(name), text).unwrap();
     }
     fs::write(&source, text).unwrap();
+    let object = own.path().join("o");
     let mut command = Command::new("c++");
     command
         .args(FLAGS)
         .arg(format!("-DREAL={real}"))
         .arg("-include")
         .arg(own.path().join(HEADERS[0].0));
-    command.arg("-o").arg(&library).arg(&source);
+    if watched {
+        command.args(WATCHED);
+    }
+    run(command.arg("-c").arg("-o").arg(&object).arg(&source));
+    // Not with the library of the sanitizer.
+    run(Command::new("c++").arg("-shared").arg("-o").arg(&library).arg(&object));
+    fs::rename(&library, file).unwrap();
+}
+
+fn run(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| {
         panic!(
             "the kernels are tested on the CPU with a C++ compiler, but `c++` cannot be run \
@@ -226,5 +275,4 @@ fn compile(text: &str, real: &str, folder: &Path, file: &Path) {
     });
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "c++ refuses the kernels:\n{said}");
-    fs::rename(&library, file).unwrap();
 }

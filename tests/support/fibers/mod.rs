@@ -10,6 +10,6 @@ mod ranks;
 
 pub use counted::CountedDevice;
 pub use device::FiberDevice;
-pub use library::{Code, Library, compiled};
+pub use library::{Code, Library, Order, compiled};
 pub use mortal::{lost, mortal};
 pub use ranks::{Transport, on_ranks, on_ranks_with_timeout};

@@ -1,9 +1,10 @@
 //! Incomplete factors and their triangular solves.
 
 use super::CsrMatrix;
-use super::plan::{Cells, Correlation, Plan};
+use super::plan::{Cells, Plan};
 use super::rows::Rows;
 use crate::backend::cpu::{CpuBackend, PIECE};
+use crate::backend::error::check_lengths;
 use crate::backend::{
     BadPivot, Incomplete, Preconditioner, PreconditionerFailure, Real, Result, SolverError,
 };
@@ -36,7 +37,6 @@ pub(super) struct CsrFactors<T> {
     mirrored: Option<Mirrored>,
     plans: Vec<Plan>,
     choice: Choice,
-    correlation: Option<Correlation>,
     y: Cells<T>,
 }
 
@@ -80,7 +80,6 @@ impl<T: Real> CsrFactors<T> {
             (Schedule::Auto, _) => candidates(&rows),
             _ => vec![Plan::Natural],
         };
-        let pushes = schedule == Schedule::Correlation;
         Self {
             kind,
             shift,
@@ -89,7 +88,6 @@ impl<T: Real> CsrFactors<T> {
             mirrored: kind.diagonal_only().then(|| Mirrored::new(&rows)),
             choice: Choice::new(plans.len()),
             plans,
-            correlation: pushes.then(|| Correlation::new(&rows)),
             y: Cells::zeros(rows.len()),
             rows,
         }
@@ -127,10 +125,6 @@ impl<T: Real> CsrFactors<T> {
 
     /// z ← M⁻¹ r.
     fn solve(&mut self, r: &[T], z: &mut [T]) {
-        if let Some(correlation) = &self.correlation {
-            correlation.solve(&self.rows, &self.values, &self.inverse, (r, z));
-            return;
-        }
         let (plan, timed) = self.choice.next();
         let started = timed.then(Instant::now);
         match &self.plans[plan] {
@@ -188,6 +182,7 @@ impl<T: Real> Preconditioner<CpuBackend, T, CsrMatrix<T>> for CsrFactors<T> {
         r: &Vec<T>,
         z: &mut Vec<T>,
     ) -> Result<()> {
+        check_lengths(self.rows.len(), [r.len(), z.len()])?;
         self.solve(r, z);
         Ok(())
     }

@@ -8,6 +8,7 @@ use self::factors::CsrFactors;
 use crate::backend::cpu::jacobi::{InverseDiagonal, Jacobi};
 use crate::backend::cpu::vector::reduce;
 use crate::backend::cpu::{CpuBackend, PIECE};
+use crate::backend::error::check_lengths;
 use crate::backend::matrices::Identity;
 use crate::backend::{
     Algebraic, Format, LinearOperator, Preconditioner, Real, Result, SparseMatrix,
@@ -67,6 +68,7 @@ impl<T: Real> CsrMatrix<T> {
 
 impl<T: Real> LinearOperator<CpuBackend, T> for CsrMatrix<T> {
     fn apply(&self, _: &CpuBackend, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
+        check_lengths(self.pattern().rows(), [x.len(), y.len()])?;
         match &self.slices {
             Some(slices) => slices.multiply(x, y),
             None => by_rows(self.pattern(), &self.layout.pieces, &self.values, x, y),

@@ -14,6 +14,7 @@ use self::operator::{Blocks, FromMatrix, Galerkin};
 use self::panel::{Shape, Storage, WallPlace};
 use self::wall::Wall;
 use super::{CpuBackend, EllMatrix};
+use crate::backend::error::check_length;
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 use crate::backend::{Real, Result};
 
@@ -74,7 +75,9 @@ impl<M: Real> Level<M> {
         (size, coarsening): (LevelSize, Coarsening),
         (a, columns): (&EllMatrix<T>, Option<&EllMatrix<T>>),
         transposed: bool,
-    ) -> Self {
+    ) -> Result<Self> {
+        size.check(kept.as_ref().map(|kept| kept.size))?;
+        size.check_matrices(&a.pattern, columns.map(|columns| &*columns.pattern))?;
         // The corner blocks of a transpose are those of four points, and differ.
         let storage = if transposed { Storage::Full } else { Storage::Compact };
         let equations = Equations { walls: columns.is_some(), transposed };
@@ -85,7 +88,7 @@ impl<M: Real> Level<M> {
             _ => Guard::Nothing,
         };
         level.finite = level.fill(&FromMatrix { a, size }, guard);
-        level
+        Ok(level)
     }
 
     /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
@@ -164,7 +167,7 @@ impl MultigridBackend for CpuBackend {
         a: &EllMatrix<T>,
         columns: Option<&EllMatrix<T>>,
     ) -> Result<Level<M>> {
-        Ok(Level::finest(kept, kind, (a, columns), false))
+        Level::finest(kept, kind, (a, columns), false)
     }
 
     fn finest_transposed_level<T: Real, M: Real>(
@@ -174,7 +177,7 @@ impl MultigridBackend for CpuBackend {
         a: &EllMatrix<T>,
         columns: Option<&EllMatrix<T>>,
     ) -> Result<Level<M>> {
-        Ok(Level::finest(kept, kind, (a, columns), true))
+        Level::finest(kept, kind, (a, columns), true)
     }
 
     fn coarse_level<M: Real>(
@@ -184,6 +187,7 @@ impl MultigridBackend for CpuBackend {
         coarsening: Coarsening,
     ) -> Result<Level<M>> {
         let size = fine.size.coarser(coarsening);
+        size.check(kept.as_ref().map(|kept| kept.size))?;
         let new = || Level::new(size, coarsening, Storage::Full, fine.equations());
         let mut coarse = kept.unwrap_or_else(new);
         let blocks = Galerkin::new(&fine.eta, size.mi, size.mj != fine.size.mj);
@@ -209,6 +213,7 @@ impl MultigridBackend for CpuBackend {
     }
 
     fn load_right<T: Real, M: Real>(&self, r: &Vec<T>, level: &mut Level<M>) -> Result<()> {
+        check_length(r.len(), level.size.values())?;
         let mi = level.size.mi;
         transfer::load(r, [1, mi], &mut level.eta);
         if let Some(xi) = &mut level.xi {
@@ -251,6 +256,7 @@ impl MultigridBackend for CpuBackend {
     }
 
     fn restrict_residual<M: Real>(&self, fine: &mut Level<M>, coarse: &mut Level<M>) -> Result<()> {
+        fine.size.check_below(coarse.size)?;
         let transposed = fine.equations().transposed;
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
         let walls = fine.wall.as_ref().filter(|_| !transposed).and_then(Wall::walls);
@@ -276,6 +282,7 @@ impl MultigridBackend for CpuBackend {
     }
 
     fn prolong<M: Real>(&self, coarse: &Level<M>, fine: &mut Level<M>) -> Result<()> {
+        fine.size.check_below(coarse.size)?;
         let coarsen_along = fine.xi.is_some();
         let to = fine.xi.as_mut().unwrap_or(&mut fine.eta);
         transfer::prolong(coarse.transfer_lines(), coarsen_along, to);
@@ -288,6 +295,7 @@ impl MultigridBackend for CpuBackend {
     }
 
     fn store_solution<T: Real, M: Real>(&self, level: &Level<M>, z: &mut Vec<T>) -> Result<()> {
+        check_length(z.len(), level.size.values())?;
         let place = |i: usize, j: usize| if level.solution_in_xi { (j, i) } else { (i, j) };
         let lines = if level.solution_in_xi { level.transfer_lines() } else { &level.eta };
         transfer::store(lines, place, level.size.mi, z);

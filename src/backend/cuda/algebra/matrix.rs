@@ -9,6 +9,8 @@ use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{SLOT_UNIT, WALL_SUMS, WARP};
 use crate::backend::cuda::launch::shared::HaloColumns;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::error::{check_length, check_room};
+use crate::backend::matrices::check_product;
 use crate::backend::{Around, LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
 
@@ -69,6 +71,7 @@ impl<T: Real> CudaMatrix<T> {
         product: Product,
         y: &mut CudaVector<T>,
     ) -> Result<()> {
+        check_product(&self.pattern, x.len(), y.len())?;
         let (skip, add) = (product.skip_columns as u64, u32::from(product.add));
         let points = self.pattern.rows().div_ceil(2);
         let (name, mut arguments) = match self.pattern.structure() {
@@ -97,6 +100,7 @@ impl<T: Real> CudaMatrix<T> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
             return Ok(());
         };
+        check_length(t.pattern.rows(), self.pattern.rows())?;
         let grid = backend.grid_arguments(mi, mj, periodic);
         let received = match &backend.ranks {
             Some(ranks) => {
@@ -122,6 +126,8 @@ impl<T: Real> CudaMatrix<T> {
         g: &mut CudaVector<T>,
     ) -> Result<()> {
         let Structure::WallColumns { mi, mj } = self.pattern.structure() else { return Ok(()) };
+        check_room(self.pattern.rows(), [x.len()])?;
+        check_room(2 * mi, [g.len()])?;
         let arguments = arguments![mi as u32, mj as u32, &self.values, x, &*g];
         let shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
         backend.launch::<T>(Source::Matrix, "sum_wall_columns", shape, &arguments)
@@ -186,6 +192,7 @@ impl<T: Real> LinearOperator<CudaBackend, T> for CudaMatrix<T> {
 impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
         let rows = self.pattern.rows();
+        check_length(d.len(), rows)?;
         let (name, threads, mut arguments) = match self.pattern.structure() {
             Structure::NinePoint { mi, mj, periodic } => {
                 let arguments = backend.grid_arguments(mi, mj, periodic);
@@ -215,6 +222,7 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         if let Some(columns) = columns {
             return scaled.in_two_passes(columns, p, [z, y], around);
         }
+        scaled.check([p, &*z, &*y])?;
         Around::surround(around, backend, p, [z, y], |p, z, y| {
             self.start_halo(backend, Some(d), p)?;
             scaled.multiply(HaloColumns::NONE, p, [z, y], None)?;

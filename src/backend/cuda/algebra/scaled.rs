@@ -7,6 +7,8 @@ use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::SLOT_SUMS;
 use crate::backend::cuda::launch::shared::{HaloColumns, ScalarReduction, ScaledMatrix};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::error::{check_length, check_lengths};
+use crate::backend::scalars::{LOG, SLOTS};
 use crate::backend::{Around, Real, Update};
 use bytemuck::Zeroable;
 
@@ -28,6 +30,7 @@ impl<T: Real> Scaled<'_, T> {
         [z, y]: [&mut CudaVector<T>; 2],
         mut around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
+        self.check([p, z, y])?;
         if let Some(around) = &mut around
             && let Some(update) = around.update.take()
         {
@@ -46,13 +49,15 @@ impl<T: Real> Scaled<'_, T> {
         former: [&CudaVector<T>; 2],
     ) -> Result<()> {
         let mut arguments = arguments![self.matrix(0, columns), scalars];
+        check_length(scalars.len(), SLOTS + LOG)?;
         let name = match update {
             Update::Add(alpha, x) => {
+                self.check([x])?;
                 arguments.extend(arguments![p, factor(alpha), x]);
                 "add_and_send"
             }
             Update::Step(step) => {
-                arguments.push(step_vectors(&step, p, former).into());
+                arguments.push(step_vectors(&step, p, former)?.into());
                 "step_and_send"
             }
         };
@@ -68,6 +73,7 @@ impl<T: Real> Scaled<'_, T> {
         [z, y]: [&mut CudaVector<T>; 2],
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
+        self.check([p, &*z, &*y])?;
         let (name, points) = ("scale_multiply_and_sum", self.points());
         let product =
             |sums, with: Argument| arguments![self.matrix(sums, columns), p, &*z, &*y, with];
@@ -77,10 +83,17 @@ impl<T: Real> Scaled<'_, T> {
             let shape = LaunchShape::threads(points);
             return self.backend.launch::<T>(Source::Scalars, name, shape, &arguments);
         };
+        self.check([with])?;
         let sums = if all { SLOT_SUMS } else { 2 };
         let arguments = product(sums as u32, with.into());
         let kernel = (name, LaunchShape::product(points));
         self.backend.reduce_into::<T>(kernel, arguments, scalars, (first, sums), ending)
+    }
+
+    /// Refuses vectors of another length than the matrix.
+    pub(super) fn check<const N: usize>(&self, vectors: [&CudaVector<T>; N]) -> Result<()> {
+        check_lengths(2 * self.points(), vectors.map(Buffer::len))?;
+        check_length(self.d.len(), 2 * self.points())
     }
 
     fn points(&self) -> usize {

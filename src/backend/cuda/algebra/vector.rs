@@ -3,12 +3,13 @@
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, Reduction};
 use crate::backend::cuda::comm::InRecordings;
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
-use crate::backend::cuda::launch::constants::SLOT_SUMS;
+use crate::backend::cuda::launch::constants::{RANK_VALUES, SLOT_SUMS};
 use crate::backend::cuda::launch::shared::{
     DerivedScalar, HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepVectors, VectorPairs,
     Vectors,
 };
 use crate::backend::cuda::launch::{Argument, LaunchShape, PeerAccess, Result, Source, arguments};
+use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
 use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real, Step};
 use bytemuck::Zeroable;
@@ -70,6 +71,7 @@ impl Backend for CudaBackend {
         x: &CudaVector<S>,
         y: &mut CudaVector<T>,
     ) -> Result<()> {
+        check_length(x.len(), y.len())?;
         let name = if size_of::<S>() == 4 { "convert_from_single" } else { "convert_from_double" };
         let arguments = arguments![y.len() as u64, scale, x, &*y];
         self.launch::<T>(Source::Vector, name, LaunchShape::elementwise(y.len()), &arguments)
@@ -87,13 +89,16 @@ impl Backend for CudaBackend {
         basis: &[CudaVector<T>],
         w: &mut CudaVector<T>,
     ) -> Result<Projection> {
+        basis.iter().try_for_each(|v| check_length(v.len(), w.len()))?;
         // The host waits for both passes at once.
         let order = basis.len();
         // Groups of both passes stand in a row.
         let (first, again) = (order.next_multiple_of(GROUP), (order + 1).next_multiple_of(GROUP));
         let workspace = &mut *self.reduction();
-        if workspace.projection.len() < first + again {
-            workspace.projection = Buffer::zeros(&self.device, 2 * (first + again))?;
+        // Ranks give each other as many values from the last group on.
+        let room = first + again - GROUP + RANK_VALUES;
+        if workspace.projection.len() < room {
+            workspace.projection = Buffer::zeros(&self.device, 2 * room)?;
         }
         let w = &*w;
         let vectors: Vec<&CudaVector<T>> = basis.iter().chain([w]).collect();
@@ -117,6 +122,7 @@ impl Backend for CudaBackend {
     }
 
     fn read_back(&self, scalars: &Buffer<f64>) -> Result<Download> {
+        check_length(scalars.len(), SLOTS + LOG)?;
         self.device.begin_download(GRANTED, scalars.address(), (SLOTS + LOG) * size_of::<f64>())
     }
 
@@ -133,6 +139,7 @@ impl Backend for CudaBackend {
     ) -> Result<()> {
         const { assert!(K >= 1 && K <= SLOT_SUMS) };
         let n = pairs[0].0.len();
+        pairs.iter().try_for_each(|(a, b)| check_lengths(n, [a.len(), b.len()]))?;
         let arguments = arguments![n as u64, K as u32, vector_pairs(&pairs)];
         let kernel = ("dots_into", LaunchShape::reduction(n));
         self.reduce_into::<T>(kernel, arguments, scalars, (first, K), ending)
@@ -145,8 +152,10 @@ impl Backend for CudaBackend {
         first: Slot,
         ending: Ending<'_>,
     ) -> Result<()> {
-        let n = step.x.len();
+        let n = step.r.len();
         let (a, h) = step.along.unzip();
+        let along = h.map_or(n, Buffer::len);
+        check_lengths(n, [step.x.len(), along, step.change.1.len()])?;
         let mut arguments = arguments![n as u64, &*step.x, factor(a.unwrap_or(0.0.into())), h];
         arguments.extend(arguments![&*step.r, factor(step.change.0), step.change.1]);
         let kernel = ("advance", LaunchShape::reduction(n));
@@ -161,7 +170,8 @@ impl Backend for CudaBackend {
         former: [&CudaVector<T>; 2],
     ) -> Result<()> {
         let n = p.len();
-        let arguments = arguments![n as u64, scalars, step_vectors(&step, p, former)];
+        check_length(scalars.len(), SLOTS + LOG)?;
+        let arguments = arguments![n as u64, scalars, step_vectors(&step, p, former)?];
         self.launch::<T>(Source::Scalars, "step", LaunchShape::elementwise(n), &arguments)
     }
 
@@ -172,6 +182,8 @@ impl Backend for CudaBackend {
         beta: C,
         terms: &[(C, &CudaVector<T>)],
     ) -> Result<()> {
+        terms.iter().try_for_each(|(_, x)| check_length(x.len(), y.len()))?;
+        check_length(scalars.map_or(SLOTS + LOG, Buffer::len), SLOTS + LOG)?;
         let group = if scalars.is_some() { BY_TERMS } else { TERMS };
         let (mut beta, mut rest, shape) = (beta.into(), terms, LaunchShape::elementwise(y.len()));
         loop {
@@ -201,15 +213,17 @@ impl Backend for CudaBackend {
     }
 }
 
-/// A step as kernels take it.
+/// A step as kernels take it, all vectors of the length of p.
 pub(super) fn step_vectors<T: Real>(
     step: &Step<'_, CudaVector<T>>,
     p: &CudaVector<T>,
     [z, y]: [&CudaVector<T>; 2],
-) -> StepVectors {
+) -> Result<StepVectors> {
     let (x, h, r, u) = (&*step.x, step.along.1, &*step.r, step.change.1);
-    let [x, z, h, r, u, p, y] = [x, z, h, r, u, p, y].map(Pointer::from);
-    StepVectors { x, z, h, r, u, p, y, factors: step.coefficients().map(factor) }
+    let all = [x, z, h, r, u, p, y];
+    check_lengths(p.len(), all.map(Buffer::len))?;
+    let [x, z, h, r, u, p, y] = all.map(Pointer::from);
+    Ok(StepVectors { x, z, h, r, u, p, y, factors: step.coefficients().map(factor) })
 }
 
 pub(crate) fn sum(_: usize, a: f64, b: f64) -> f64 {
@@ -245,6 +259,8 @@ impl CudaBackend {
         (first, count): (Slot, usize),
         ending: Ending<'_>,
     ) -> Result<()> {
+        check_length(scalars.len(), SLOTS + LOG)?;
+        check_room(usize::from(first) + count, [SLOTS])?;
         let peer_access = self.ranks.as_ref().map(|ranks| ranks.communicator.peer_access());
         // Ranks whose kernels do not access each other add their parts up in a launch of its own.
         let apart = peer_access.is_some_and(|peer_access| peer_access.is_none());

@@ -2,14 +2,14 @@
 
 use super::CudaCsr;
 use super::eliminated::Eliminated;
-use super::pattern::{CsrPattern, scan, slim};
+use super::pattern::CsrPattern;
 use super::rows::RowFactors;
 use super::triangle::Waiting;
 use crate::backend::cuda::algebra::{CudaVector, Jacobi};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::shared::PushState;
-use crate::backend::cuda::launch::{Result, Source, arguments};
+use crate::backend::cuda::launch::Result;
+use crate::backend::error::check_length;
 use crate::backend::matrices::Identity;
 use crate::backend::{
     Algebraic, Backend, Incomplete, Preconditioner, PreconditionerFailure, Real, SolverError,
@@ -30,10 +30,10 @@ struct CudaCsrFactors<T> {
     /// They are those of A + `shift` diag(A).
     shift: f64,
     a: Arc<Eliminated>,
+    /// Values of A.
+    entries: usize,
     /// The same factors, their rows in one order or another.
     candidates: Vec<RowFactors<T>>,
-    /// Of the schedule that pushes along columns.
-    columns: Option<ColumnPushes<T>>,
     /// The values of the matrix that was factored last.
     values: Option<Arc<Buffer<T>>>,
     /// Ways to solve, the only one or the best one the first once that is `chosen`.
@@ -65,6 +65,7 @@ impl<T: Real> CudaCsrFactors<T> {
         (kind, shift): (Incomplete, f64),
         schedule: Schedule,
     ) -> Result<Self> {
+        let entries = a.entries;
         let a = Arc::new(Eliminated::new(backend, a, kind, schedule)?);
         // Gaussian elimination gains more from sorted rows than their sort costs.
         let sorts_later = schedule == Schedule::Auto && kind.diagonal_only();
@@ -79,12 +80,11 @@ impl<T: Real> CudaCsrFactors<T> {
         if waiting == Waiting::Launches {
             rows.prepare_launches()?;
         }
-        let pushes = schedule == Schedule::Correlation;
         Ok(Self {
             kind,
             shift,
-            columns: pushes.then(|| ColumnPushes::new(backend, &a)).transpose()?,
             a,
+            entries,
             candidates: vec![rows],
             values: None,
             trials: vec![Trial::new(0, waiting)],
@@ -173,6 +173,7 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaCsr<T> {
 
 impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
     fn update(&mut self, backend: &CudaBackend, a: &CudaCsr<T>) -> Result<(), SolverError> {
+        check_length(a.values.len(), self.entries)?;
         // Launches are for schedules that are meant to be levels.
         let launches = self.chosen && !self.sorts_later;
         let waiting = match self.trials[0].waiting {
@@ -183,9 +184,6 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
         let mut bad = first[0].factor(backend, &a.values, self.shift, waiting)?;
         for other in others {
             other.adopt(backend, &first[0], &a.values)?;
-        }
-        if let Some(columns) = &self.columns {
-            columns.take(backend, &self.a, first[0].eliminated(&a.values))?;
         }
         self.values = Some(a.values.clone());
         if let Some(ranks) = &backend.ranks {
@@ -201,9 +199,6 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
     ) -> Result<()> {
-        if let Some(columns) = &self.columns {
-            return columns.solve(backend, &self.a, &self.candidates[0].inverse, r, z);
-        }
         // Nothing can be timed while work is recorded.
         if self.chosen || backend.capture.is_open() {
             let Trial { candidate, waiting, .. } = self.trials[0];
@@ -213,76 +208,5 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
             self.sort(backend)?;
         }
         self.solve_timed(backend, r, z)
-    }
-}
-
-/// The entries of the factors by column, and what the unknowns have been given.
-struct ColumnPushes<T> {
-    starts: Buffer<u64>,
-    rows: Buffer<u32>,
-    source: Buffer<u32>,
-    values: Buffer<T>,
-    sums: Buffer<T>,
-    counters: Buffer<u32>,
-    tickets: Buffer<u32>,
-    w: Buffer<T>,
-}
-
-impl<T: Real> ColumnPushes<T> {
-    fn new(backend: &CudaBackend, a: &Eliminated) -> Result<Self> {
-        let (device, pattern) = (&backend.device, &a.pattern);
-        let (rows, entries) = (pattern.rows, pattern.entries);
-        let counts = Buffer::<u32>::zeros(device, rows)?;
-        let arguments = arguments![&pattern.columns, &counts];
-        backend.for_each::<T>(Source::Correlation, "count_columns", entries, arguments)?;
-        let starts = scan(backend, &counts)?;
-        let to_rows = Buffer::zeros(device, entries)?;
-        let source = Buffer::zeros(device, entries)?;
-        let mut arguments = arguments![&pattern.row_start, &pattern.columns, &starts];
-        arguments.extend(arguments![&counts, &to_rows, &source]);
-        backend.for_each::<T>(Source::Correlation, "turn_entries", rows, arguments)?;
-        Ok(Self {
-            starts,
-            rows: to_rows,
-            source,
-            values: Buffer::zeros(device, entries)?,
-            sums: Buffer::zeros(device, 2 * rows)?,
-            counters: Buffer::zeros(device, 2 * rows)?,
-            tickets: Buffer::zeros(device, 2)?,
-            w: Buffer::zeros(device, rows)?,
-        })
-    }
-
-    /// The factors' values, which stand as in the pattern that was eliminated.
-    fn take(&self, backend: &CudaBackend, a: &Eliminated, factored: &Buffer<T>) -> Result<()> {
-        let CsrPattern { rows, entries, .. } = *a.pattern;
-        let arguments = arguments![&self.source, factored, &self.values];
-        backend.for_each::<T>(Source::Triangular, "take_values", entries, arguments)?;
-        self.sums.clear()?;
-        self.tickets.clear()?;
-        let arguments = arguments![a.shared(), &self.counters];
-        backend.for_each::<T>(Source::Correlation, "set_counters", rows, arguments)
-    }
-
-    fn solve(
-        &self,
-        backend: &CudaBackend,
-        a: &Eliminated,
-        inverse: &Buffer<T>,
-        r: &CudaVector<T>,
-        z: &CudaVector<T>,
-    ) -> Result<()> {
-        let rows = a.pattern.rows;
-        let state = PushState {
-            inverse: inverse.into(),
-            sums: (&self.sums).into(),
-            counters: (&self.counters).into(),
-            tickets: (&self.tickets).into(),
-            w: (&self.w).into(),
-        };
-        let mut arguments = arguments![rows as u64, a.shared(), &self.starts, &self.rows];
-        arguments.extend(arguments![&self.values, state, r, z]);
-        let shape = slim(2 * rows);
-        backend.launch::<T>(Source::Correlation, "push_columns", shape, &arguments)
     }
 }

@@ -23,6 +23,7 @@ use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InverseDiagonal};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::error::{check_length, check_lengths};
 use crate::backend::{Format, LinearOperator, Product, Real, SparseBackend};
 use crate::sparse::{Csr, EllPattern, RowPart};
 use std::sync::Arc;
@@ -52,6 +53,7 @@ impl<T: Real> CudaCsr<T> {
     /// # Errors
     /// If the device or another rank fails.
     pub fn exchange(&self, backend: &CudaBackend, x: &CudaVector<T>) -> Result<()> {
+        check_length(x.len(), self.pattern.rows)?;
         let Some(halo) = &self.halo else { return Ok(()) };
         halo.start(backend, x)?;
         backend.finish_exchange()
@@ -60,6 +62,7 @@ impl<T: Real> CudaCsr<T> {
 
 impl<T: Real> LinearOperator<CudaBackend, T> for CudaCsr<T> {
     fn apply(&self, backend: &CudaBackend, x: &CudaVector<T>, y: &mut CudaVector<T>) -> Result<()> {
+        check_lengths(self.pattern.rows, [x.len(), y.len()])?;
         let multiply = || self.product.multiply(backend, (&self.pattern, &self.values), x, y);
         let Some(halo) = &self.halo else { return multiply() };
         halo.start(backend, x)?;
@@ -72,6 +75,7 @@ impl<T: Real> LinearOperator<CudaBackend, T> for CudaCsr<T> {
 impl<T: Real> InverseDiagonal<T> for CudaCsr<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
         let CsrPattern { rows, row_start, columns, .. } = &*self.pattern;
+        check_length(d.len(), *rows)?;
         let arguments = arguments![*rows as u64, row_start, columns, &self.values, d];
         let shape = LaunchShape::threads(*rows);
         backend.find_first::<T>(Source::Csr, "invert_diagonal", shape, &arguments, 1)

@@ -156,18 +156,20 @@ pub(super) struct Slices {
     width: Buffer<u32>,
     start: Buffer<u64>,
     length: Buffer<u32>,
+    longest: u32,
 }
 
 impl Slices {
-    /// Slices of rows of these lengths.
-    pub(super) fn new(backend: &CudaBackend, length: Buffer<u32>) -> Result<Self> {
-        let count = length.len().div_ceil(SLICE);
+    /// Slices of rows of these lengths. Warps take rows together that have more than `longest` entries, or
+    /// than a warp has lanes.
+    pub(super) fn new(backend: &CudaBackend, length: Buffer<u32>, longest: usize) -> Result<Self> {
+        let (count, longest) = (length.len().div_ceil(SLICE), longest.max(WARP) as u32);
         let width = Buffer::zeros(&backend.device, count)?;
         let capacity = Buffer::zeros(&backend.device, count)?;
-        let arguments = arguments![&length, &width, &capacity];
+        let arguments = arguments![&length, longest, &width, &capacity];
         backend.for_each::<f64>(Source::Order, "shape_slices", length.len(), arguments)?;
         let start = scan(backend, &capacity)?;
-        Ok(Self { capacity: start.get(count)? as usize, width, start, length })
+        Ok(Self { capacity: start.get(count)? as usize, width, start, length, longest })
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -180,6 +182,7 @@ impl Slices {
             width: (&self.width).into(),
             start: (&self.start).into(),
             length: (&self.length).into(),
+            longest: self.longest.into(),
         }
     }
 

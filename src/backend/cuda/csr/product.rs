@@ -37,7 +37,8 @@ impl<T: Real> RowProduct<T> {
         }
         let lengths: Vec<u32> =
             a.row_start.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();
-        let slices = Slices::new(backend, Buffer::from_host(&backend.device, &lengths)?)?;
+        let longest = 2 * a.columns.len() / lengths.len().max(1);
+        let slices = Slices::new(backend, Buffer::from_host(&backend.device, &lengths)?, longest)?;
         let to_columns = Buffer::zeros(&backend.device, slices.capacity)?;
         let to_values = Buffer::zeros(&backend.device, slices.capacity)?;
         let mut arguments = arguments![slices.shared(), &pattern.row_start, &pattern.columns];

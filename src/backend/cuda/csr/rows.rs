@@ -9,6 +9,7 @@ use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{BLOCK_TILES, ELIMINATION_LANES};
 use crate::backend::cuda::launch::shared::{PivotRows, Pointer, SolveVectors};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, WARP, arguments};
+use crate::backend::error::check_lengths;
 use crate::backend::{Backend, BadPivot, Incomplete, Real};
 use crate::sparse::ROW_TILE;
 use std::sync::Arc;
@@ -199,6 +200,7 @@ impl<T: Real> RowFactors<T> {
         r: &CudaVector<T>,
         z: &CudaVector<T>,
     ) -> Result<()> {
+        check_lengths(self.a.pattern.rows, [r.len(), z.len()])?;
         let (inverse, w) = ((&self.inverse).into(), (&self.w).into());
         let vectors = SolveVectors { inverse, w, z: (&self.z).into() };
         let Self { lower, upper, tickets, .. } = self;
@@ -219,6 +221,7 @@ impl<T: Real> RowFactors<T> {
         r: &CudaVector<T>,
         z: &CudaVector<T>,
     ) -> Result<()> {
+        check_lengths(self.a.pattern.rows, [r.len(), z.len()])?;
         let Self { lower, upper, inverse, .. } = self;
         let below = lower.arguments(&lower.values);
         let above = upper.arguments(&upper.values);

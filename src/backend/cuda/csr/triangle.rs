@@ -137,7 +137,9 @@ impl<T: Real> Triangle<T> {
         let length = Buffer::zeros(device, rows)?;
         let arguments = arguments![side as u32, &order.rows, a.shared(), &length];
         backend.for_each::<f64>(Source::Order, "part_lengths", rows, arguments)?;
-        let slices = Slices::new(backend, length)?;
+        // Twice the mean of one side of the diagonal, in any order of the rows.
+        let mean = a.pattern.entries / rows.max(1);
+        let slices = Slices::new(backend, length, mean)?;
         let columns = Buffer::zeros(device, slices.capacity)?;
         let (lanes, shape) = slices.teams();
         let mut arguments = arguments![lanes, side as u32, &order.rows, &order.place];
@@ -146,7 +148,7 @@ impl<T: Real> Triangle<T> {
         Ok(Self {
             rows_of_a: a.rows_of_a(backend, &order.rows)?,
             values: Buffer::zeros(device, slices.capacity)?,
-            lanes: row_lanes(a.pattern.entries / rows.max(1)),
+            lanes: row_lanes(mean),
             launches: Vec::new(),
             side,
             order,

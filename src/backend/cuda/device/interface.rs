@@ -3,8 +3,8 @@
 //! [`crate::backend::cuda::CudaBackend`] is written on [`Device`]. NVIDIA's driver implements it; the
 //! tests implement it on the CPU, where the threads of a block are fibers.
 
-use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result};
+use crate::backend::error::check_length;
 use std::any::Any;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -194,11 +194,6 @@ pub(crate) fn fill(to: &mut [u8], from: &[u8]) -> Result<()> {
     check_length(from.len(), to.len())?;
     to.copy_from_slice(from);
     Ok(())
-}
-
-/// Refuses a copy of `asked` of something to or from `there` of it.
-pub(crate) fn check_length(there: usize, asked: usize) -> Result<()> {
-    if there == asked { Ok(()) } else { Err(DeviceError::Length { there, asked }) }
 }
 
 /// An observer of the work of a device. Its errors become those of the device.

@@ -1,8 +1,12 @@
 //! Typed memory of a device, and an estimate of the memory that a solve needs.
 
-use super::interface::{Address, Device, GRANTED, check_length};
+use super::interface::{Address, Device, GRANTED};
+use crate::backend::cuda::launch::constants::{
+    COMPACT_STORAGE, FULL_STORAGE, WALL_VALUES, half_row,
+};
 use crate::backend::cuda::launch::shared::{Pointer, Reals};
 use crate::backend::cuda::launch::{Argument, Result};
+use crate::backend::error::{check_length, check_room};
 use crate::backend::{DeviceError, Real};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -77,13 +81,13 @@ impl<T: bytemuck::Pod> Buffer<T> {
 
     /// The leading values ← host.
     pub fn upload_part(&self, host: &[T]) -> Result<()> {
-        check_length(self.len, host.len().max(self.len))?;
+        check_room(host.len(), [self.len])?;
         self.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
     }
 
     /// The leading values to the host.
     pub fn download(&self, host: &mut [T]) -> Result<()> {
-        check_length(self.len, host.len().max(self.len))?;
+        check_room(host.len(), [self.len])?;
         self.device.download(GRANTED, self.address, bytemuck::cast_slice_mut(host))
     }
 
@@ -103,7 +107,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
 
     /// The last values on the host.
     pub(crate) fn last(&self, count: usize) -> Result<Vec<T>> {
-        check_length(self.len, count.max(self.len))?;
+        check_room(count, [self.len])?;
         let mut host = vec![T::zeroed(); count];
         let bytes = bytemuck::cast_slice_mut(&mut host);
         self.device.download(GRANTED, self.address_of(self.len - count), bytes)?;
@@ -170,6 +174,8 @@ impl<T> Drop for Buffer<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryEstimate {
     pub points: usize,
+    /// Points of a line along xi.
+    pub columns: usize,
     /// Bytes of a value of the linear solve: 4 or 8.
     pub value: usize,
     pub preconditioner: PreconditionerStorage,
@@ -200,17 +206,35 @@ const FIXED: usize = 256 << 20;
 impl MemoryEstimate {
     /// Bytes of the GPU's memory.
     pub fn bytes(&self) -> usize {
+        let points = self.points;
         let stored = match self.preconditioner {
-            PreconditionerStorage::Diagonal => 2 * self.value,
+            PreconditionerStorage::Diagonal => points * 2 * self.value,
             // 26 entries, and at most as many of tiles that reach over the rim.
-            PreconditionerStorage::Tiles => 2 * 26 * self.value,
+            PreconditionerStorage::Tiles => points * 2 * 26 * self.value,
             // 26 entries of the eliminated matrix with their columns and sources, again by triangles, and
             // the products of one; pivots and intermediate vectors, and both orders of the rows.
-            PreconditionerStorage::Factors => 26 * (12 + 5 * self.value / 2) + 8 * self.value + 96,
-            // 32 values on the finest level, 52 on the coarse ones, a third as many points.
-            PreconditionerStorage::Hierarchy => 4 * (32 + 52 / 3),
+            PreconditionerStorage::Factors => {
+                points * (26 * (12 + 5 * self.value / 2) + 8 * self.value + 96)
+            }
+            // What is stored with wall terms, inverse pivots of xi-lines that close, right side and solution, in rows
+            // that are padded.
+            PreconditionerStorage::Hierarchy => {
+                let (columns, rows) = (self.columns, points.div_ceil(self.columns.max(1)));
+                let padded = |level: u32| 2 * half_row(columns >> level) * (rows >> level);
+                let coarse = (1..).take_while(|level| columns >> level > 1 && rows >> level > 0);
+                let values = |stored: usize| stored + WALL_VALUES + 8 + 4;
+                let below = values(FULL_STORAGE) * coarse.map(padded).sum::<usize>();
+                4 * (values(COMPACT_STORAGE) * padded(0) + below)
+            }
         };
-        self.points * (8 * DOUBLES + VALUES * self.value + stored) + FIXED
+        points * (8 * DOUBLES + VALUES * self.value) + stored + FIXED
+    }
+
+    /// The share of each of several devices, which have bands of columns.
+    #[must_use]
+    pub fn share(self, devices: usize) -> Self {
+        let part = |whole: usize| whole.div_ceil(devices.max(1));
+        Self { points: part(self.points), columns: part(self.columns), ..self }
     }
 
     /// Refuses what does not fit the free memory of a device.

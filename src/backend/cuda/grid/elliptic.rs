@@ -8,6 +8,8 @@ use crate::backend::cuda::comm::Halo;
 use crate::backend::cuda::device::{Buffer, GRANTED};
 use crate::backend::cuda::launch::shared::EllipticState;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::elliptic::WALL_ENTRIES;
+use crate::backend::error::{check_length, check_room};
 use crate::backend::{CellGuard, EllipticBackend, EllipticData, LevelSize, Real, Scaling};
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::EllipticSettings;
@@ -127,6 +129,7 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
+        check_length(u.len(), state.size.values())?;
         let amplitudes = state.wall.as_ref().map(|wall| &wall.amplitudes);
         let (own, coupled) = (self.own_grid(state), u32::from(amplitudes.is_some()));
         let arguments = arguments![own, coupled, u, &state.x, &state.y, amplitudes];
@@ -185,6 +188,7 @@ impl EllipticBackend for CudaBackend {
         scaling: Scaling,
         f: &mut CudaVector<f64>,
     ) -> Result<f64> {
+        check_length(f.len(), state.size.values())?;
         let (renewed, weights) = (u32::from(scaling == Scaling::Renewed), &state.row_weights);
         let arguments = arguments![
             state.extents(),
@@ -207,6 +211,7 @@ impl EllipticBackend for CudaBackend {
         a: &mut CudaMatrix<T>,
         b: Option<&mut CudaMatrix<T>>,
     ) -> Result<()> {
+        state.size.check_matrices(&a.pattern, b.as_ref().map(|b| &b.pattern))?;
         // A Newton step begins.
         self.device.align()?;
         let own = self.own_grid(state);
@@ -261,6 +266,8 @@ impl EllipticBackend for CudaBackend {
         responses: [&CudaVector<T>; 4],
         s: &mut CudaVector<T>,
     ) -> Result<Option<usize>> {
+        check_room(2 * walls, responses.map(Buffer::len))?;
+        check_room(WALL_ENTRIES * walls, [s.len()])?;
         let arguments = arguments![walls as u32, responses.map(Argument::from).to_vec(), &*s];
         let shape = LaunchShape::new(1, 32);
         self.find_first::<T>(Source::Wall, "factor_wall", shape, &arguments, 1)
@@ -273,6 +280,8 @@ impl EllipticBackend for CudaBackend {
         z: &CudaVector<T>,
         d: &mut CudaVector<T>,
     ) -> Result<()> {
+        check_room(2 * walls, [z.len(), d.len()])?;
+        check_room(WALL_ENTRIES * walls, [s.len()])?;
         d.clear()?;
         let arguments = arguments![walls as u32, s, z, &*d];
         // A chunk's affine map: a 2×2 block and a pair, aligned like the block.
@@ -287,6 +296,7 @@ impl EllipticBackend for CudaBackend {
         d: &CudaVector<T>,
         z: &mut CudaVector<T>,
     ) -> Result<()> {
+        check_room(2 * walls, [d.len(), z.len()])?;
         self.device.copy(GRANTED, d.address(), z.address(), 2 * walls * size_of::<T>())
     }
 }

@@ -9,6 +9,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::RankContext;
 use crate::backend::cuda::device::{Address, Buffer, GRANTED};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::error::check_length;
 use crate::backend::{FixedLines, FixedPlaces, LevelSize, MovementBackend};
 use crate::grid::{Grid, Symmetry, Topology};
 
@@ -119,6 +120,7 @@ impl MovementBackend for CudaBackend {
         lines: &FixedLines,
     ) -> Result<CudaGrid> {
         let CudaGrid { columns, nj, .. } = from;
+        check_length(shares.len(), from.x.len())?;
         let [x, y] = self.with_lines((columns, *nj), Some((from, shares)), lines)?;
         let on_wall = |k: usize| -> Vec<f64> {
             lines.values[..lines.places.ni].iter().map(|node| node[k]).collect()
@@ -160,6 +162,8 @@ impl MovementBackend for CudaBackend {
         displacement: &CudaElliptic,
         f: &mut CudaVector<f64>,
     ) -> Result<()> {
+        check_length(f.len(), state.size.values())?;
+        state.size.check(Some(displacement.size))?;
         let (dx, dy) = (&displacement.x, &displacement.y);
         let mut arguments = arguments![state.extents(), state.shared(), &state.row_weights];
         arguments.extend(arguments![dx, dy, &*f]);
@@ -167,6 +171,7 @@ impl MovementBackend for CudaBackend {
     }
 
     fn frame_sums(&self, state: &CudaElliptic, u: &CudaVector<f64>) -> Result<FixedLines> {
+        check_length(u.len(), state.size.values())?;
         let LevelSize { mi, mj, .. } = state.size;
         let nodes_of = |columns: usize| 2 * (columns + 2 + mj + 2);
         let own = Buffer::zeros(&self.device, 2 * nodes_of(mi))?;

@@ -7,7 +7,7 @@ use crate::backend::DeviceError;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::device::driver::DriverDevice;
 use crate::backend::cuda::device::{
-    Address, Device, Download, GRANTED, Granted, Pool, Recording, SharedWords, fill,
+    Address, Device, Download, GRANTED, Granted, Recording, SharedWords, fill,
 };
 use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result};
 use parking_lot::Mutex;
@@ -46,8 +46,8 @@ impl Group {
     /// A new member.
     pub fn member(self: &Arc<Self>) -> Member {
         let (number, seat) = self.turns.lock().join();
-        let (pool, own, downloads) = Default::default();
-        Member { group: self.clone(), number, seat, pool, own, downloads }
+        let (own, downloads) = Default::default();
+        Member { group: self.clone(), number, seat, own, downloads }
     }
 
     /// Members that there are.
@@ -61,7 +61,6 @@ pub struct Member {
     group: Arc<Group>,
     number: usize,
     seat: Arc<Seat>,
-    pool: Pool,
     own: Mutex<Own>,
     /// Downloads so far.
     downloads: AtomicUsize,
@@ -142,7 +141,10 @@ impl Member {
         match (&mut own.recorded, work) {
             (Some(recorded), Work::Launch(launch)) => recorded.push(launch),
             (Some(_), _) => return Err(DeviceError::NotRecorded),
-            (None, work) => own.queue.push(work),
+            (None, work) => {
+                self.seat.asked.store(true, Ordering::Release);
+                own.queue.push(work);
+            }
         }
         Ok(())
     }
@@ -165,7 +167,7 @@ impl Drop for Member {
         // The others may wait for none but this one.
         turns.wake_one();
         drop(turns);
-        self.pool.drain(|at, bytes| self.group.device.free(GRANTED, at, bytes));
+        self.seat.pool.drain(|at, bytes| self.group.device.free(GRANTED, at, bytes));
     }
 }
 
@@ -180,11 +182,11 @@ impl Device for Member {
 
     fn memory(&self) -> Result<Option<(usize, usize)>> {
         let memory = self.group.device.memory()?;
-        Ok(memory.map(|(free, total)| (free + self.pool.bytes(), total)))
+        Ok(memory.map(|(free, total)| (free + self.seat.pool.bytes(), total)))
     }
 
     fn trim(&self) -> Result<()> {
-        self.pool.drain(|at, bytes| self.group.device.free(GRANTED, at, bytes));
+        self.seat.give_back(&*self.group.device);
         self.group.device.trim()
     }
 
@@ -217,11 +219,21 @@ impl Device for Member {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address> {
-        self.pool.take(bytes).map_or_else(|| self.group.device.allocate(bytes), Ok)
+        let device = &self.group.device;
+        match self.seat.pool.take(bytes).map_or_else(|| device.allocate(bytes), Ok) {
+            // The device may have room once no member keeps what it has given back.
+            Err(DeviceError::OutOfMemory { .. }) => {
+                self.synchronise()?;
+                let turns = self.group.turns.lock();
+                turns.seats.values().for_each(|seat| seat.give_back(&**device));
+                device.allocate(bytes)
+            }
+            done => done,
+        }
     }
 
     fn free(&self, _: Granted, at: Address, bytes: usize) {
-        self.pool.put(at, bytes);
+        self.seat.pool.put(at, bytes);
     }
 
     fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {

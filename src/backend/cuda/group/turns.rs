@@ -3,12 +3,13 @@
 use super::steps::{Results, Staging};
 use super::work::{Queue, Work};
 use crate::backend::DeviceError;
-use crate::backend::cuda::device::Device;
+use crate::backend::cuda::device::{Device, GRANTED, Pool};
 use crate::backend::cuda::launch::Result;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,10 @@ pub(super) enum Status {
 pub(super) struct Seat {
     status: AtomicU8,
     shared: Mutex<Shared>,
+    /// Memory that the member has given back.
+    pub(super) pool: Pool,
+    /// Whether the member has asked for work that the device was not given yet: it may use that memory.
+    pub(super) asked: AtomicBool,
 }
 
 #[derive(Default)]
@@ -64,6 +69,17 @@ impl Seat {
         self.status.store(status as u8, Ordering::Release);
     }
 
+    /// Gives back to the device what the member has given back, unless work that is still to be done may use it.
+    pub(super) fn give_back(&self, device: &dyn Device) {
+        let mut idle = Vec::new();
+        self.pool.drain(|at, bytes| idle.push((at, bytes)));
+        // Work on this memory was asked for before it was given back.
+        let in_use = self.asked.load(Ordering::Acquire);
+        for (at, bytes) in idle {
+            if in_use { self.pool.put(at, bytes) } else { device.free(GRANTED, at, bytes) }
+        }
+    }
+
     /// The member asks nothing of the device from now on.
     pub(super) fn leave(&self) {
         let mut shared = self.shared.lock();
@@ -84,7 +100,7 @@ impl Seat {
 
 /// The turns of a group.
 pub(super) struct Turns {
-    seats: BTreeMap<usize, Arc<Seat>>,
+    pub(super) seats: BTreeMap<usize, Arc<Seat>>,
     staging: Staging,
     /// Since when members that have arrived wait for nothing but others.
     gathering: Option<Instant>,
@@ -182,12 +198,16 @@ impl Turns {
             .collect();
         let done = match &self.failed {
             Some(error) => Err(error.clone()),
-            None => self.staging.perform(&queues),
+            // The members would wait for ever for one that panics with the turns in its hands.
+            None => catch_unwind(AssertUnwindSafe(|| self.staging.perform(&queues)))
+                .unwrap_or_else(|panic| Err(DeviceError::panic("the work of a group", &*panic))),
         };
         match done {
             Ok(all) => {
                 for ((member, _), results) in queues.iter().zip(all) {
-                    self.seats[member].shared.lock().results.extend(results);
+                    let seat = &self.seats[member];
+                    seat.shared.lock().results.extend(results);
+                    seat.asked.store(false, Ordering::Release);
                 }
             }
             Err(error) => {

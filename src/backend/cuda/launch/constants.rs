@@ -101,6 +101,8 @@ shared_constants! {
     /// Points of a level that a block of threads has, along xi and eta.
     LEVEL_I: usize = 32;
     LEVEL_J: usize = 8;
+    /// Most blocks of a launch along y.
+    MOST_BLOCKS: usize = 65535;
     /// Coarse points whose fine columns, two each and one more, the threads of a warp have.
     SUMMED_POINTS: usize = 15;
 
@@ -139,6 +141,15 @@ shared_constants! {
     /// Digits and keys of a block of a pass of the sort.
     DIGITS: usize = 256;
     KEYS: usize = 2048;
+}
+
+// The all-gather within a kernel is done by one block of any.
+const _: () = assert!(GATHER_THREADS == BLOCK as usize);
+
+/// Points of the halves of a row of a level of `width` points, and of one more on either side: they start at multiples of
+/// 128 bytes of pairs in single precision.
+pub(crate) const fn half_row(width: usize) -> usize {
+    (width.div_ceil(2) + 2).next_multiple_of(16)
 }
 
 /// Points of a line that one thread of the smoother takes.

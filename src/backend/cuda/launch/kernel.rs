@@ -1,6 +1,6 @@
 //! Kernels: their source files, their names, launch shapes and arguments.
 
-use super::constants::BLOCK;
+use super::constants::{BLOCK, LEVEL_I, LEVEL_J, MOST_BLOCKS};
 use super::shared::{self, Shared};
 use crate::backend::Real;
 use std::ffi::c_void;
@@ -77,7 +77,6 @@ sources! {
     Patterns "patterns.cu" ONE [COMMON, SLICES, FOLD];
     Triangular "triangular.cu" BOTH [COMMON, SLICES, FOLD];
     Gauss "gauss.cu" BOTH [COMMON, SLICES];
-    Correlation "correlation.cu" BOTH [COMMON, SLICES];
     RowHalo "row_halo.cu" BOTH [COMMON];
     Messages "messages.cu" ONE [COMMON, PEERS];
     Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO];
@@ -186,6 +185,15 @@ impl LaunchShape {
     /// Blocks of [`BLOCK`] threads.
     pub fn blocks(blocks: usize) -> Self {
         Self::new(blocks, BLOCK)
+    }
+
+    /// One thread for each of `mi` × `mj` points, in tiles of [`LEVEL_I`] × [`LEVEL_J`], and for each of `copies` in z.
+    /// Tiles along eta are counted along x where y has no room for them (`kernels/level.cuh`).
+    pub fn tiles(mi: usize, mj: usize, copies: usize) -> Self {
+        let (across, up) = (mi.div_ceil(LEVEL_I), mj.div_ceil(LEVEL_J));
+        let [x, y] = if up > MOST_BLOCKS { [up, across] } else { [across, up] };
+        let grid = [x, y, copies].map(|count| count as u32);
+        Self { grid, block: [(LEVEL_I * LEVEL_J) as u32, 1, 1], shared: 0 }
     }
 
     /// Blocks for a kernel that strides over `n` items: each thread takes several of many.

@@ -275,12 +275,13 @@ shared_structs! {
         tallest, implicit, step_limit, dissipation, volume_smoothing, spread: f64;
         nj: u64;
     }
-    /// Rows in slices: see `slices.cuh`.
+    /// Rows in slices: see `slices.cuh`. Rows of more entries than `longest` are taken by whole warps.
     pub(crate) SliceRows = "SliceRowsFields" {
         rows: u64;
         width: Pointer<u32>;
         start: Pointer<u64>;
         length: Pointer<u32>;
+        longest: u64;
     }
     /// Pattern of a matrix by rows whose lower part of row r ends at split[r].
     pub(crate) SplitPattern {
@@ -308,12 +309,6 @@ shared_structs! {
         sums: Pointer<Reals>;
         tickets: Pointer<u32>;
         parts: u64;
-    }
-    /// What the unknowns of a solve by columns have received.
-    pub(crate) PushState {
-        inverse, sums: Pointer<Reals>;
-        counters, tickets: Pointer<u32>;
-        w: Pointer<Reals>;
     }
     /// Where entries are written that are taken from another pattern.
     pub(crate) EntryTarget {

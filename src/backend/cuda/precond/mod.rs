@@ -10,6 +10,7 @@ use crate::backend::cuda::csr::{Eliminated, RowFactors, Waiting};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::TILE_ENTRIES;
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::Identity;
 use crate::backend::{
     Algebraic, Backend, DeviceError, Incomplete, Preconditioner, Real, SolverError, SparseMatrix,
@@ -50,7 +51,7 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
                             _ => Waiting::RowByRow,
                         };
                         factors.prepare_launches()?;
-                        Box::new(EllFactors { factors, waiting })
+                        Box::new(EllFactors { factors, waiting, entries: self.values.len() })
                     }
                 }
             }
@@ -62,10 +63,13 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
 struct EllFactors<T> {
     factors: RowFactors<T>,
     waiting: Waiting,
+    /// Values of A.
+    entries: usize,
 }
 
 impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for EllFactors<T> {
     fn update(&mut self, backend: &CudaBackend, a: &CudaMatrix<T>) -> Result<(), SolverError> {
+        check_length(a.values.len(), self.entries)?;
         let bad = self.factors.factor(backend, &a.values, 0.0, self.waiting)?;
         let mut row = bad.map(|bad| bad.row);
         if let Some(ranks) = &backend.ranks {
@@ -106,6 +110,7 @@ impl<T: Real> TileFactors<T> {
 
 impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for TileFactors<T> {
     fn update(&mut self, backend: &CudaBackend, a: &CudaMatrix<T>) -> Result<(), SolverError> {
+        check_length(a.pattern.rows(), 2 * self.mi * self.mj)?;
         let mut arguments = backend.grid_arguments(self.mi, self.mj, self.periodic);
         arguments.extend(arguments![self.tiles as u64, &a.values, &self.values]);
         let shape = self.shape();
@@ -120,6 +125,7 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for TileFactors<T> {
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
     ) -> Result<()> {
+        check_lengths(2 * self.mi * self.mj, [r.len(), z.len()])?;
         let (mi, mj) = (self.mi as u32, self.mj as u32);
         let arguments = arguments![mi, mj, self.tiles as u64, &self.values, r, &*z];
         backend.launch::<T>(Source::Tiles, "solve_tiles", self.shape(), &arguments)

@@ -106,17 +106,18 @@ impl Stream {
         }
     }
 
-    /// Queues a copy from the device's memory at `from`, which the caller owns: as much of it as fits, at most
-    /// `bytes` bytes.
-    pub(super) fn download<const N: usize>(
+    /// Queues a copy from the device's memory at `from`: as much of it as fits, at most `bytes` bytes.
+    ///
+    /// # Safety
+    /// That much memory at `from` is the caller's, and `to` is not read before an event after the copy.
+    pub(super) unsafe fn download<const N: usize>(
         &self,
         from: sys::CUdeviceptr,
         to: &mut Pinned<N>,
         bytes: usize,
     ) -> Result<(), DriverError> {
         let bytes = bytes.min(size_of::<[AtomicU32; N]>());
-        // SAFETY: the caller owns the memory at `from`; that at `to` is as large, and is not accessed before an
-        // event after the copy.
+        // SAFETY: as required of the caller; the memory at `to` is as large.
         unsafe {
             let to = std::slice::from_raw_parts_mut(to.at.raw().cast::<u8>(), bytes);
             result::memcpy_dtoh_async(to, from, self.raw())
@@ -239,8 +240,11 @@ impl Graph {
 pub(super) type Module = Owned<sys::CUmodule>;
 
 impl Module {
-    /// Loads machine code, which must be a complete cubin made for the GPU of the current context.
-    pub(super) fn load(image: &[u8]) -> Result<Self, DriverError> {
+    /// Loads machine code.
+    ///
+    /// # Safety
+    /// It is a complete cubin made for the GPU of the current context.
+    pub(super) unsafe fn load(image: &[u8]) -> Result<Self, DriverError> {
         // SAFETY: as required of the caller.
         let module = unsafe { result::module::load_data(image.as_ptr().cast()) }?;
         Ok(Self { handle: Handle(module), release: result::module::unload })

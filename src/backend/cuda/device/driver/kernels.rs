@@ -74,7 +74,9 @@ impl Kernels {
 
     /// Takes up the machine code of a module.
     pub(super) fn load(&self, gpu: &DeviceInfo, key: ModuleKey, image: &[u8]) -> Result<()> {
-        let loaded = Module::load(image).map_err(gpu.failed("loading compiled kernels"))?;
+        // SAFETY: images are NVRTC's for this GPU, or a copy of one that the cache has checked.
+        let loaded = unsafe { Module::load(image) };
+        let loaded = loaded.map_err(gpu.failed("loading compiled kernels"))?;
         self.modules.lock().entry(key).or_insert(loaded);
         Ok(())
     }
@@ -92,9 +94,9 @@ impl Kernels {
             Entry::Occupied(loaded) => loaded.into_mut(),
             Entry::Vacant(place) => {
                 let image = image(kernel.module, gpu.architecture())?;
-                let loaded =
-                    Module::load(&image).map_err(gpu.failed("loading compiled kernels"))?;
-                place.insert(loaded)
+                // SAFETY: as above.
+                let loaded = unsafe { Module::load(&image) };
+                place.insert(loaded.map_err(gpu.failed("loading compiled kernels"))?)
             }
         };
         let shared_limit = i32::try_from(gpu.shared_memory_per_block).unwrap_or(i32::MAX);

@@ -65,7 +65,8 @@ impl Staging {
                 let next = pieces.lock().next();
                 let Some((nth, piece)) = next else { return Ok(()) };
                 let from = from + (nth * PIECE) as Address;
-                stream.download(from, &mut place.memory, piece.len())?;
+                // SAFETY: the caller owns what it copies from; the event is waited for.
+                unsafe { stream.download(from, &mut place.memory, piece.len()) }?;
                 stream.record(&place.ended)?;
                 place.ended.synchronise()?;
                 place.memory.copy_to(piece);

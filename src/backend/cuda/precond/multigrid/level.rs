@@ -6,14 +6,11 @@ use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
     BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
-    FULL_VALUES, LEVEL_I, LEVEL_J, WALL_VALUES,
+    FULL_VALUES, WALL_VALUES, half_row,
 };
 use crate::backend::cuda::launch::shared::LevelLayout;
 use crate::backend::cuda::launch::{LaunchShape, Result};
 use crate::backend::{Coarsening, LevelSize, Real};
-
-/// Rows start at multiples of this many points: 128 bytes of pairs in single precision.
-const ALIGNED: usize = 16;
 
 /// How a level is stored and smoothed, and whether it has wall terms.
 #[derive(Debug, Clone, Copy)]
@@ -121,8 +118,7 @@ impl<M: Real> CudaLevel<M> {
         kind: LevelKind,
     ) -> Result<Self> {
         let device = &backend.device;
-        // And for one more on either side.
-        let half = (width.div_ceil(2) + 2).next_multiple_of(ALIGNED);
+        let half = half_row(width);
         let row = 2 * half;
         let xi_values = match (kind.has_xi(), size.wraps()) {
             (false, _) => 0,
@@ -178,10 +174,7 @@ impl<M: Real> CudaLevel<M> {
 
     /// One thread for each point.
     pub(super) fn points(&self) -> LaunchShape {
-        let LevelSize { mi, mj, .. } = self.size;
-        let tiles = [mi.div_ceil(LEVEL_I), mj.div_ceil(LEVEL_J), self.copies];
-        let grid = tiles.map(|count| count as u32);
-        LaunchShape { grid, block: [(LEVEL_I * LEVEL_J) as u32, 1, 1], shared: 0 }
+        LaunchShape::tiles(self.size.mi, self.size.mj, self.copies)
     }
 
     pub(super) fn workspace(&self, backend: &CudaBackend, copies: usize) -> Result<[Buffer<M>; 2]> {

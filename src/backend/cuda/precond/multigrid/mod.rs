@@ -19,8 +19,8 @@ use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{SUMMED_POINTS, WALL_SUMS};
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
+use crate::backend::error::check_length;
 use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
-use crate::sparse::Structure;
 use std::mem::swap;
 
 /// The kernel for vectors of `T`.
@@ -65,6 +65,8 @@ impl MultigridBackend for CudaBackend {
         coarsening: Coarsening,
     ) -> Result<CudaLevel<M>> {
         let kind = LevelKind { compact: false, coarsening, ..fine.kind };
+        let below = self.level_size(fine).coarser(coarsening);
+        below.check(kept.as_ref().map(|kept| self.level_size(kept)))?;
         let coarse = match (kept, &self.ranks, &fine.part) {
             (Some(kept), ..) => kept,
             (None, Some(ranks), Some(part)) => bands::below(self, ranks, fine, part, kind)?,
@@ -100,6 +102,7 @@ impl MultigridBackend for CudaBackend {
         r: &CudaVector<T>,
         level: &mut CudaLevel<M>,
     ) -> Result<()> {
+        check_length(r.len(), level.size.values())?;
         let name = pick::<T>("load_right_single", "load_right_double");
         let arguments = arguments![level.layout(), r, &level.f, level.u()];
         self.launch::<M>(Source::Level, name, level.points(), &arguments)?;
@@ -124,6 +127,7 @@ impl MultigridBackend for CudaBackend {
         fine: &mut CudaLevel<M>,
         coarse: &mut CudaLevel<M>,
     ) -> Result<()> {
+        self.level_size(fine).check_below(self.level_size(coarse))?;
         let beside = fine.residual_beside(self)?;
         let (name, target) = (fine.kind.pick("restrict_compact", "restrict_full"), coarse.target());
         let mut arguments = arguments![fine.layout(), &fine.operator, &fine.f, fine.u()];
@@ -144,6 +148,7 @@ impl MultigridBackend for CudaBackend {
     }
 
     fn prolong<M: Real>(&self, coarse: &CudaLevel<M>, fine: &mut CudaLevel<M>) -> Result<()> {
+        self.level_size(fine).check_below(self.level_size(coarse))?;
         let [start, wraps] = fine.start_in(self, coarse);
         let mut arguments = arguments![fine.layout(), fine.u(), coarse.layout()];
         arguments.extend(arguments![start, wraps, coarse.u()]);
@@ -157,6 +162,7 @@ impl MultigridBackend for CudaBackend {
         level: &CudaLevel<M>,
         z: &mut CudaVector<T>,
     ) -> Result<()> {
+        check_length(z.len(), level.size.values())?;
         let name = pick::<T>("store_solution_single", "store_solution_double");
         let arguments = arguments![level.layout(), level.u(), &*z];
         self.launch::<M>(Source::Level, name, level.points(), &arguments)
@@ -203,12 +209,13 @@ fn finest<T: Real, M: Real>(
     a: &CudaMatrix<T>,
     columns: Option<&CudaMatrix<T>>,
 ) -> Result<CudaLevel<M>> {
-    debug_assert!(matches!(a.pattern.structure(), Structure::NinePoint { .. }));
+    size.check(kept.as_ref().map(|kept| kept.size))?;
     let level = match (kept, &backend.ranks) {
         (Some(kept), _) => kept,
         (None, Some(ranks)) => bands::band(backend, ranks, ranks.bands.on_level(), size.mj, kind)?,
         (None, None) => CudaLevel::new(backend, size, size.mi, kind)?,
     };
+    level.size.check_matrices(&a.pattern, columns.map(|columns| &columns.pattern))?;
     let name = if kind.transposed {
         pick::<T>("load_transposed_single", "load_transposed_double")
     } else {

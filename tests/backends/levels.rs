@@ -1,0 +1,75 @@
+//! Levels of multigrid of unusual shapes.
+
+use gridgen::backend::cuda::launch::{Argument, LaunchShape, Source, Width};
+use gridgen::backend::cuda::{
+    Buffer, CudaBackend, CudaMatrix, Device, MemoryEstimate, PreconditionerStorage,
+};
+use gridgen::backend::{Coarsening, LevelSize, MultigridBackend};
+use std::sync::Arc;
+use support::fibers::{CountedDevice, FiberDevice, Library};
+use support::stencil::{stencil, wall_columns};
+
+/// A launch has at most 65,535 blocks along y, and a block of a level has eight rows.
+#[test]
+fn a_level_may_have_more_rows_than_a_launch_along_y() {
+    let (mi, mj, half) = (33_u64, 8 * 65_535 + 9_u64, 18_u64);
+    let row = 2 * half as usize;
+    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    // The points of a row by parity: value 100 i + j mod 100.
+    let value = |i: u64, j: usize| (100 * i + j as u64 % 100) as f32;
+    let mut level = vec![0.0_f32; 2 * row * mj as usize];
+    for (j, line) in level.chunks_mut(2 * row).enumerate() {
+        for i in 0..mi {
+            line[2 * ((i % 2) * half + i / 2) as usize] = value(i, j);
+        }
+    }
+    let u = Buffer::from_host(&device, &level).unwrap();
+    let z = Buffer::<f32>::zeros(&device, (2 * mi * mj) as usize).unwrap();
+    let layout = [mi | mj << 32, half, 1];
+    let arguments = [Argument::Struct(layout.into()), (&u).into(), (&z).into()];
+    let kernels = Library::load(&Source::Level.text(), Width::Single);
+
+    let shape = LaunchShape::tiles(mi as usize, mj as usize, 1);
+    kernels.launch("store_solution_single", shape, &arguments).unwrap();
+
+    let mut found = vec![0.0; z.len()];
+    z.download(&mut found).unwrap();
+    for (j, line) in found.chunks(2 * mi as usize).enumerate() {
+        let same = |i: u64| line[2 * i as usize].to_bits() == value(i, j).to_bits();
+        assert!((0..mi).all(same), "row {j}: {line:?}");
+    }
+}
+
+/// Rows of a level are filled up to whole pieces of memory.
+#[test]
+fn the_estimate_has_room_for_the_padding_of_narrow_levels() {
+    for (mi, mj) in [(9, 600), (33, 300), (40, 300), (257, 65)] {
+        let device = CountedDevice::new();
+        let backend = CudaBackend::new(device.clone()).unwrap();
+        let size = LevelSize { mi, mj, periodic: true };
+        let [a, columns] = [stencil::<f32>(size), wall_columns(size)]
+            .map(|(pattern, values)| CudaMatrix::from_values(&backend, &pattern, &values).unwrap());
+        let before = device.used();
+        let kind = (size, Coarsening::Full);
+        let mut levels =
+            vec![backend.finest_level::<f32, f32>(None, kind, &a, Some(&columns)).unwrap()];
+        while let Some(fine) = levels.last()
+            && backend.level_size(fine).mi >= 4
+            && backend.level_size(fine).mj >= 4
+        {
+            let coarse = backend.coarse_level(None, fine, Coarsening::Full).unwrap();
+            levels.push(coarse);
+        }
+        let taken = device.used() - before;
+
+        let estimate = |preconditioner| {
+            let points = mi * mj;
+            MemoryEstimate { points, columns: mi, value: 4, preconditioner }.bytes()
+        };
+        let [with, without] =
+            [PreconditionerStorage::Hierarchy, PreconditionerStorage::Diagonal].map(estimate);
+        let share = with - (without - 2 * 4 * mi * mj);
+        assert!(taken <= share, "{mi} x {mj}: {taken} bytes, estimated {share}");
+        assert!(share < 2 * taken, "{mi} x {mj}: {taken} bytes, estimated {share}");
+    }
+}
