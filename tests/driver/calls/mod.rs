@@ -4,6 +4,7 @@
 
 mod device;
 mod gpus;
+mod lent;
 mod messages;
 
 use std::ffi::CString;

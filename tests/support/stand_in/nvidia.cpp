@@ -41,7 +41,8 @@ enum {
     NOT_READY = 600,
     LAUNCH_FAILED = 719,
     NOT_SUPPORTED = 801,
-    CAPTURE_UNSUPPORTED = 900
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURED_EVENT = 907
 };
 // A code of NCCL.
 enum { IN_PROGRESS = 7 };
@@ -172,7 +173,10 @@ struct Point {
     StreamOf stream;
     std::shared_ptr<std::atomic<bool>> done;
 };
-typedef std::vector<Point> Event;
+struct Event : std::vector<Point> {
+    // Recorded within a capture: it is for that alone.
+    bool captured = false;
+};
 
 int ask(const StreamOf& stream, Work work) {
     if (recorded) {
@@ -190,6 +194,7 @@ int ask(const StreamOf& stream, Work work) {
 
 void record(Event* event, const std::vector<StreamOf>& of) {
     event->clear();
+    event->captured = false;
     for (const StreamOf& stream : of) {
         auto done = std::make_shared<std::atomic<bool>>(false);
         event->push_back({stream, done});
@@ -550,6 +555,7 @@ EXPORT int cuStreamWaitEvent(void* stream, void* event, unsigned) {
     // Recorded work is in one order.
     if (recorded) return SUCCESS;
     const Event points = *static_cast<Event*>(event);
+    if (points.captured) return CAPTURED_EVENT;
     return ask(stream_of(stream), [=] { return reached(points); });
 }
 EXPORT int cuEventCreate(void** event, unsigned) { return *event = new Event, SUCCESS; }
@@ -558,7 +564,7 @@ EXPORT int cuEventDestroy_v2(void* event) {
 }
 EXPORT int cuEventRecord(void* event, void* stream) {
     CALL(cuEventRecord);
-    if (recorded) return SUCCESS;
+    if (recorded) return static_cast<Event*>(event)->captured = true, SUCCESS;
     const StreamOf of = stream_of(stream);
     if (!of) return INVALID_HANDLE;
     return record(static_cast<Event*>(event), {of}), SUCCESS;
@@ -571,6 +577,7 @@ EXPORT int cuCtxRecordEvent(void* context, void* event) {
     return SUCCESS;
 }
 EXPORT int cuEventSynchronize(void* event) {
+    if (static_cast<Event*>(event)->captured) return CAPTURED_EVENT;
     while (reached(*static_cast<Event*>(event)) == NOT_READY) usleep(1000);
     return SUCCESS;
 }

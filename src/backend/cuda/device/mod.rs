@@ -13,5 +13,5 @@ pub use self::memory::{Buffer, MemoryEstimate, PreconditionerStorage};
 
 #[cfg(feature = "cuda")]
 pub(super) use self::interface::check_length;
-pub(super) use self::interface::{GRANTED, fill};
+pub(super) use self::interface::{GRANTED, fill, passed_on};
 pub(super) use self::pool::Pool;
