@@ -27,7 +27,8 @@ class DeviceArray:
     """One coordinate of a grid on a GPU: (nj, ni), float64, in the GPU's memory, not to be written to.
 
     ``torch.from_dlpack(grid.x)`` and ``cupy.from_dlpack(grid.x)`` take it where it lies, without a copy; it
-    stays there as long as the grid, this object or what was made of it. ``numpy.asarray(grid.x)`` and an
+    stays there as long as the grid, this object or what was made of it, and until the work that was queued by
+    then on the stream that took it, or on the default one, is done. ``numpy.asarray(grid.x)`` and an
     index copy both coordinates to the host, once.
     """
 
@@ -84,10 +85,14 @@ class DeviceArray:
     ) -> Any:
         """Offer the memory on the device, ready for work on `stream`; a copy where `dl_device` is the CPU.
 
+        The stream is waited for on the GPU, not on the host: None and 1 are the legacy default stream, 2 that of
+        the calling thread, a greater number a handle, and -1 asks for no order.
+
         Raises
         ------
         BufferError
-            Where a copy on a device is asked for, or no copy on the CPU, or another device.
+            Where a copy on a device is asked for, or no copy on the CPU, or another device; or where `stream` is
+            none of these.
         """
         if dl_device is not None and tuple(dl_device) != self._device:
             if dl_device[0] != _CPU or copy is False:

@@ -7,13 +7,14 @@ use std::ptr::NonNull;
 use dlpack_rs::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use dlpack_rs::safe::{TensorInfo, cuda_device, dtype_f64, pack, pack_versioned};
 use gridgen::backend::cuda::Device;
+use gridgen::error::Error;
 use gridgen::generate::DeviceNodes;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
-use crate::errors::refused;
+use crate::errors::{raised, refused};
 
 /// `kDLCUDA` of dlpack.h.
 const CUDA: u32 = 2;
@@ -30,14 +31,29 @@ pub(crate) fn device(nodes: &DeviceNodes) -> (u32, usize) {
     (CUDA, nodes.nodes()[0].ordinal().unwrap_or_default())
 }
 
-/// x (axis 0) or y (1), `(nj, ni)`, in a capsule that holds the memory until its consumer lets go.
+/// What a consumer asks for: its stream, and the newest version of DLPack that it knows.
+pub(crate) type Consumer = (Option<i64>, Option<(u32, u32)>);
+
+/// x (axis 0) or y (1), `(nj, ni)`, in a capsule that holds the memory until its consumer lets go. The consumer's work
+/// on its stream comes after the GPU's so far, and the GPU's next use of the memory after that; none is the legacy
+/// default stream, as in DLPack.
 pub(crate) fn capsule<'py>(
     py: Python<'py>,
     nodes: &DeviceNodes,
     axis: usize,
-    versioned: bool,
+    (stream, version): Consumer,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let buffer = nodes.nodes()[axis];
+    let stream = stream.unwrap_or(1);
+    if stream < -1 || stream == 0 {
+        let message = format!(
+            "stream: {stream} is none: 1 is the legacy default stream, 2 the calling thread's, a greater number a \
+             handle, -1 asks for no order"
+        );
+        return Err(PyBufferError::new_err(message));
+    }
+    py.detach(|| buffer.lend(stream)).map_err(|error| raised(py, Error::from(error)))?;
+    let versioned = version.is_some_and(|version| version >= (1, 0));
     let (_, ordinal) = device(nodes);
     let shape = nodes.size().map(|points| i64::try_from(points).unwrap_or(i64::MAX));
     let info = TensorInfo::contiguous(
@@ -87,6 +103,16 @@ unsafe extern "C" fn free_versioned(capsule: *mut ffi::PyObject) {
                 delete(tensor);
             }
         }
+    }
+}
+
+/// Waits until a device has read what was borrowed, whatever came of the work: to be dropped before that is.
+pub(crate) struct Reading<'a>(pub(crate) &'a dyn Device);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        // A device that is lost reads nothing.
+        let _ = self.0.synchronise();
     }
 }
 

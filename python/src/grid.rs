@@ -249,8 +249,7 @@ impl NativeGrid {
         self.nodes().map(device::device)
     }
 
-    /// x (axis 0) or y (1) on the device as a capsule of DLPack. All work on it is done, whatever the
-    /// consumer's `stream`.
+    /// x (axis 0) or y (1) on the device as a capsule of DLPack.
     #[pyo3(signature = (axis, stream, max_version))]
     fn dlpack<'py>(
         &self,
@@ -259,10 +258,9 @@ impl NativeGrid {
         stream: Option<i64>,
         max_version: Option<(u32, u32)>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = stream;
         let nodes = self.nodes().filter(|_| axis < 2);
         let nodes = nodes.ok_or_else(|| PyBufferError::new_err("the grid is not on a device"))?;
-        device::capsule(py, nodes, axis, max_version.is_some_and(|version| version >= (1, 0)))
+        device::capsule(py, nodes, axis, (stream, max_version))
     }
 
     /// Writes the mesh to a file whose name says the format; returns notes.

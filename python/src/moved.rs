@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::arguments::in_pool;
-use crate::device::{self, Borrowed};
+use crate::device::{self, Borrowed, Reading};
 use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
 use crate::movement::{Base, Device, OnGpu, points, rows, unlocked};
@@ -104,9 +104,7 @@ impl NativeNodes {
         stream: Option<i64>,
         max_version: Option<(u32, u32)>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = stream;
-        let versioned = max_version.is_some_and(|version| version >= (1, 0));
-        device::capsule(py, &self.0.nodes, axis.min(1), versioned)
+        device::capsule(py, &self.0.nodes, axis.min(1), (stream, max_version))
     }
 }
 
@@ -225,7 +223,7 @@ impl NativeMoved {
         let found = in_pool(py, || {
             self.on_gpu(gpu, tolerance, |derivatives, backend| {
                 let (nodes, solved) = derivatives.resident_derivative(backend, &wall, &heights)?;
-                // Whoever takes them waits for nothing.
+                // Whoever takes them may ask for no order.
                 backend.device().synchronise().map_err(SolverError::from)?;
                 let nodes = GpuNodes::new(&self.base, shape, Arc::new(nodes).into());
                 Ok((NativeNodes(Arc::new(nodes)), solved))
@@ -259,8 +257,9 @@ impl NativeMoved {
         let borrowed = Borrowed::new(device, "nodes", nodes, &[nj, ni, 2])?;
         let (at, strides) = (borrowed.at.0, [0, 1, 2].map(|axis| borrowed.at.1[axis]));
         let found = in_pool(py, || {
+            let _reading = Reading(device);
             self.on_gpu(gpu, tolerance, |derivatives, backend| {
-                // SAFETY: the array is borrowed until the solve has come to its end.
+                // SAFETY: the array is borrowed until the device has read it.
                 #[allow(unsafe_code, reason = "an array of another library")]
                 let taken = unsafe { backend.take_array(topology, [nj, ni], (at, strides)) };
                 derivatives.resident_adjoint(backend, taken.map_err(SolverError::from)?)

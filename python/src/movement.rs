@@ -16,7 +16,7 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::arguments::{Compute, in_pool};
-use crate::device::Borrowed;
+use crate::device::{Borrowed, Reading};
 use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
 use crate::moved::{Found, NativeMoved};
@@ -160,8 +160,9 @@ impl NativeReference {
         let (at, strides) = (borrowed.at.0, [0, borrowed.at.1[0], borrowed.at.1[1]]);
         let topology = self.0.reference.grid().topology;
         let fetched = in_pool(py, || {
+            let _reading = Reading(&**device);
             let gpu = unlocked(gpu);
-            // SAFETY: the array is borrowed until its points are on the host.
+            // SAFETY: the array is borrowed until the device has read it.
             #[allow(unsafe_code, reason = "an array of another library")]
             let taken = unsafe { gpu.backend.take_array(topology, [1, n], (at, strides)) };
             let mut host = Grid::new(topology, n, 1);

@@ -1,5 +1,9 @@
 """Coordinates on a GPU; a stand-in for the native grid shows the protocol where there is none."""
 
+import contextlib
+import math
+import time
+
 import numpy as np
 import pytest
 
@@ -321,3 +325,213 @@ def test_a_grid_is_moved_by_two_gpus(references):
     weights = np.ones((*moved.shape, 2))
     found, by_cpu = moved.adjoint(weights)[0], expected.adjoint(weights)[0]
     assert abs(found - by_cpu).max() < 1e-6 * abs(by_cpu).max()
+
+
+class Consumer:
+    """PyTorch or CuPy, with some 100 ms of work for the GPU."""
+
+    # 256 MiB.
+    n = 1 << 25
+
+    def __init__(self, library, **place):
+        self.library = library
+        self.ones, self.to = (library.ones(self.n, dtype=library.float64, **place) for _ in range(2))
+        self.step()
+        self.wait()
+        began = time.perf_counter()
+        for _ in range(10):
+            self.step()
+        self.wait()
+        self.steps = math.ceil(0.1 / ((time.perf_counter() - began) / 10))
+
+    def step(self):
+        self.library.sin(self.ones, out=self.to)
+
+    def queue_work(self):
+        for _ in range(self.steps):
+            self.step()
+
+
+class Torch(Consumer):
+    def __init__(self, library):
+        super().__init__(library, device="cuda")
+
+    def wait(self):
+        self.library.cuda.synchronize()
+
+    def stream(self):
+        return self.library.cuda.stream(self.library.cuda.Stream())
+
+    def host(self, array):
+        return array.cpu().numpy()
+
+
+class Cupy(Consumer):
+    def wait(self):
+        self.library.cuda.Device().synchronize()
+
+    def stream(self):
+        return self.library.cuda.Stream(non_blocking=True)
+
+    def host(self, array):
+        return self.library.asnumpy(array)
+
+
+@pytest.fixture(params=[("torch", Torch), ("cupy", Cupy)], ids=lambda param: param[0])
+def consumer(request):
+    name, kind = request.param
+    return kind(pytest.importorskip(name))
+
+
+# So often memory is given up while its consumer is busy.
+ROUNDS = 20
+
+
+def thicker_by(wall, k):
+    return wall * [1.0, 1.0 + 0.01 * k]
+
+
+def movements(reference):
+    return lambda k: reference.move_to(thicker_by(reference.wall, k)).x
+
+
+def derivatives(reference):
+    moved = reference.unmoved()
+    wall = reference.wall
+
+    def displaced(k):
+        x, _ = moved.device_derivative(np.stack([np.sin(k + wall[:, 1]), wall[:, 0] ** 2], axis=1))
+        return x
+
+    return displaced
+
+
+def grids(_):
+    options = SMALL | {"backend": "cuda"}
+    return lambda k: gridgen.make(**options | {"naca": f"24{k + 8:02}"}).x
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("own_stream", [False, True], ids=["default stream", "own stream"])
+@pytest.mark.parametrize("made", [movements, derivatives, grids], ids=["movements", "derivatives", "grids"])
+def test_memory_is_used_again_after_its_consumer(references, consumer, made, own_stream):
+    make = made(references[1])
+    found, expected, waited = [], [], []
+    lent = make(0)
+    with consumer.stream() if own_stream else contextlib.nullcontext():
+        for k in range(ROUNDS):
+            expected.append(np.array(lent))
+            x = consumer.library.from_dlpack(lent)
+            consumer.queue_work()
+            y = x * 1.0
+            began = time.perf_counter()
+            del x, lent
+            waited.append(time.perf_counter() - began)
+            lent = make(k + 1)
+            found.append(consumer.host(y))
+
+    right = sum(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    assert right == ROUNDS
+    # The host does not wait for the consumer's work; a device that is closed with its last grid does.
+    assert made is grids or np.median(waited) < 0.02
+
+
+@pytest.mark.gpu
+def test_a_stream_may_be_gone_before_what_was_borrowed_on_it(references):
+    cupy = pytest.importorskip("cupy")
+    consumer = Cupy(cupy)
+    make = movements(references[1])
+    lent = make(0)
+    for k in range(ROUNDS):
+        expected = np.array(lent)
+        stream = consumer.stream()
+        with stream:
+            x = cupy.from_dlpack(lent)
+            consumer.queue_work()
+            y = x * 1.0
+        del stream
+        del x, lent
+        lent = make(k + 1)
+        consumer.wait()
+        assert np.array_equal(consumer.host(y), expected), k
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("stream", [None, -1, 1, 2])
+@pytest.mark.parametrize("max_version", [None, (1, 0)])
+def test_every_stream_of_the_protocol_is_taken(references, stream, max_version):
+    torch = pytest.importorskip("torch")
+    moved = references[1].move_to(thicker(references[1].wall))
+
+    x = torch.utils.dlpack.from_dlpack(moved.x.__dlpack__(stream=stream, max_version=max_version))
+
+    assert np.array_equal(x.cpu().numpy(), np.asarray(moved.x))
+    for wrong in (0, -2):
+        with pytest.raises(BufferError, match="legacy default stream"):
+            moved.x.__dlpack__(stream=wrong, max_version=max_version)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("own_stream", [False, True], ids=["default stream", "own stream"])
+def test_what_is_borrowed_is_read_after_its_maker_and_before_its_next_use(references, consumer, own_stream):
+    gpu = references[1]
+    library = consumer.library
+    moved = gpu.move_to(thicker(gpu.wall))
+    shape = (*moved.shape, 2)
+    given = np.cos(np.arange(np.prod(shape))).reshape(shape)
+    expected = moved.adjoint(given)[0]
+    walls = [thicker_by(gpu.wall, k) for k in range(ROUNDS)]
+    grids_of = [np.array(gpu.move_to(wall).x) for wall in walls]
+    place = {"device": "cuda"} if isinstance(consumer, Torch) else {}
+    with consumer.stream() if own_stream else contextlib.nullcontext():
+        for k in range(ROUNDS):
+            weights, wall = library.asarray(given, **place), library.asarray(walls[k], **place)
+            consumer.wait()
+            consumer.queue_work()
+            weights, wall = weights * (k + 1.0), wall * 1.0
+            found = moved.adjoint(weights)[0]
+            x = np.array(gpu.move_to(wall).x)
+            del weights, wall
+            # Takes up the memory of both.
+            for like in (given, walls[k]):
+                library.full(like.shape, math.nan, **place)
+
+            assert abs(found - (k + 1) * expected).max() < 1e-9 * (k + 1) * abs(expected).max(), k
+            assert abs(x - grids_of[k]).max() < 1e-12, k
+
+
+@pytest.mark.gpu
+# torch's forward mode calls what some versions of torch say will go.
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("own_stream", [False, True], ids=["default stream", "own stream"])
+def test_torch_differentiates_while_the_gpu_is_busy(references, own_stream):
+    consumer = Torch(pytest.importorskip("torch"))
+    torch = consumer.library
+    from torch.autograd import forward_ad
+
+    from gridgen.torch import move
+
+    gpu = references[1]
+    walls = [thicker_by(gpu.wall, k) for k in range(ROUNDS)]
+    along = np.stack([np.sin(gpu.wall[:, 1]), gpu.wall[:, 0] ** 2], axis=1)
+    expected = []
+    for wall in walls:
+        moved = gpu.move_to(wall)
+        nodes = np.stack([np.asarray(moved.x), np.asarray(moved.y)], axis=-1)
+        expected.append((nodes, moved.derivative(along), moved.adjoint(2 * nodes)[0]))
+    found = []
+    with consumer.stream() if own_stream else contextlib.nullcontext():
+        for wall in walls:
+            # From the host: to copy a wall from the GPU would be a wait for its work.
+            given = torch.tensor(wall, requires_grad=True)
+            consumer.queue_work()
+            nodes = move(gpu, given)
+            nodes.square().sum().backward()
+            with forward_ad.dual_level():
+                dual = forward_ad.make_dual(given.detach(), torch.tensor(along))
+                tangent = forward_ad.unpack_dual(move(gpu, dual)).tangent
+            found.append([part.detach().numpy() for part in (nodes, tangent, given.grad)])
+
+    for k, (those, these) in enumerate(zip(found, expected, strict=True)):
+        for a, b in zip(those, these, strict=True):
+            assert abs(a - b).max() <= 1e-9 * abs(b).max(), k

@@ -87,7 +87,7 @@ pub enum DeviceError {
     #[error("a vector, matrix or buffer of {there} values stands where {asked} are needed")]
     Length { there: usize, asked: usize },
     /// Work that is not launches, in a recording.
-    #[error("clearings and copies of parts of words cannot be recorded")]
+    #[error("uploads, downloads and copies of parts of words cannot be recorded")]
     NotRecorded,
     /// A recording of another device was replayed.
     #[error("a recording belongs to another device")]

@@ -9,7 +9,7 @@ use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use gridgen::error::Error;
 use gridgen::generate::BackendChoice;
-use gridgen::ranks::{Failure as Outcome, Job, Place, RanksError, Rendezvous};
+use gridgen::ranks::{Failure as Outcome, Job, OnFailure, Place, RanksError, Rendezvous};
 use serde::Deserialize;
 
 use super::terminal::Terminal;
@@ -125,9 +125,10 @@ impl MachineArguments {
 pub(super) fn begin(job: &Job, terminal: Terminal) {
     let (place, first) = (job.place(), job.is_first());
     terminal.note(&format!("{} ranks, started by {}", place.size, place.launcher));
-    job.on_failure(move |failure| {
+    let act: Arc<OnFailure> = Arc::new(move |failure| {
         let error = RanksError::Ended { failure: failure.clone() };
         // The process may be at work that nothing interrupts.
+        let terminal = terminal.clone();
         let end = move || {
             thread::sleep(GRACE);
             if first {
@@ -137,6 +138,9 @@ pub(super) fn begin(job: &Job, terminal: Terminal) {
         };
         drop(thread::Builder::new().spawn(end));
     });
+    job.on_failure(&act);
+    // It is for the whole process.
+    std::mem::forget(act);
 }
 
 /// What this process ends with, whose own work is `done`. A failure ends the other processes, too; it is

@@ -8,8 +8,8 @@ use super::meeting::{self, Rendezvous};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,8 @@ struct Shared {
 }
 
 /// What is done when a rank fails.
-type OnFailure = Box<dyn FnOnce(&Failure) + Send>;
+/// What is to be done when a rank fails.
+pub type OnFailure = dyn Fn(&Failure) + Send + Sync;
 
 #[derive(Default)]
 struct State {
@@ -72,7 +73,7 @@ struct State {
     /// Exit code of the first rank.
     code: Option<u8>,
     closed: bool,
-    on_failure: Vec<OnFailure>,
+    on_failure: Vec<Weak<OnFailure>>,
 }
 
 impl fmt::Debug for Job {
@@ -257,14 +258,15 @@ impl Job {
         self.shared.state.lock().failure.clone()
     }
 
-    /// Calls `act` when a rank fails; at once where one has failed.
-    pub fn on_failure(&self, act: impl FnOnce(&Failure) + Send + 'static) {
+    /// Calls `act` when a rank fails, if it is still held then; at once where one has failed.
+    pub fn on_failure(&self, act: &Arc<OnFailure>) {
         let mut state = self.shared.state.lock();
         if let Some(failure) = state.failure.clone() {
             drop(state);
             act(&failure);
         } else {
-            state.on_failure.push(Box::new(act));
+            state.on_failure.retain(|other| other.strong_count() > 0);
+            state.on_failure.push(Arc::downgrade(act));
         }
     }
 
@@ -357,7 +359,7 @@ impl Shared {
         let acts = std::mem::take(&mut state.on_failure);
         drop(state);
         self.changed.notify_all();
-        for act in acts {
+        for act in acts.iter().filter_map(Weak::upgrade) {
             act(failure);
         }
         let payload = serde_json::to_vec(failure).unwrap_or_default();

@@ -15,7 +15,7 @@ mod processes;
 
 pub use self::error::{Failure, RanksError};
 pub use self::inbox::{Inbox, Route};
-pub use self::job::{Channel, Job, values};
+pub use self::job::{Channel, Job, OnFailure, values};
 pub use self::launcher::{Launcher, Place};
 pub use self::meeting::Rendezvous;
 pub use self::processes::Processes;

@@ -3,11 +3,14 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gridgen::ranks::{Channel, Failure, Job, Place, RanksError, Rendezvous};
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::{AbortFlag, HostTransport};
+use gridgen::ranks::{Channel, Failure, Job, OnFailure, Place, RanksError, Rendezvous};
 
 use support::jobs::{WAIT, free_port, on_ranks, place};
 
@@ -177,6 +180,22 @@ fn what_ranks_have_to_do_is_compared() {
 }
 
 #[test]
+fn a_solve_leaves_nothing_with_its_job() {
+    on_ranks(1, |job| {
+        let (job, flag) = (Arc::new(job.unwrap()), Arc::new(AbortFlag::default()));
+        let solve = |number| HostTransport::of_job(flag.clone(), job.clone(), number);
+        (0..3).for_each(|number| drop(solve(number)));
+
+        assert_eq!(Arc::weak_count(&flag), 0);
+
+        // One that goes on hears of a failure.
+        let _under_way = solve(3);
+        job.fail(Some("the GPU is lost".into()), None, 3);
+        assert_eq!(flag.check(), Err(DeviceError::OtherRank));
+    });
+}
+
+#[test]
 fn the_failure_of_a_rank_ends_all_waits_and_is_told_once() {
     let told = AtomicUsize::new(0);
     let failures = on_ranks(3, |job| {
@@ -186,9 +205,11 @@ fn the_failure_of_a_rank_ends_all_waits_and_is_told_once() {
             job.fail(Some("a second error".into()), None, 2);
         }
         let ended = job.receive((job.rank() + 1) % 3, Channel::Collective).unwrap_err();
-        let counted = std::sync::Arc::new(AtomicBool::new(false));
+        let counted = Arc::new(AtomicBool::new(false));
         let seen = counted.clone();
-        job.on_failure(move |failure| seen.store(failure.rank == 2, Ordering::Relaxed));
+        let act: Arc<OnFailure> =
+            Arc::new(move |failure| seen.store(failure.rank == 2, Ordering::Relaxed));
+        job.on_failure(&act);
         assert!(counted.load(Ordering::Relaxed));
         told.fetch_add(1, Ordering::Relaxed);
         while told.load(Ordering::Relaxed) < 3 {

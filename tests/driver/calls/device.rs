@@ -2,6 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use gridgen::backend::cuda::device::Download;
 use gridgen::backend::cuda::driver::{DriverDevice, fits};
@@ -11,7 +14,7 @@ use gridgen::backend::{Backend, DeviceError};
 use gridgen::case::Case;
 use gridgen::generate::{Control, Machine, Problem, solve};
 
-use super::{elsewhere, fail};
+use super::{calls, clear_by_kernel, elsewhere, fail, granted, hold};
 
 /// A place among the scalars.
 const FIRST: usize = SLOT as usize;
@@ -93,6 +96,159 @@ fn a_download_is_never_another_ones() {
         assert!((host[FIRST] - 106.0).abs() < 1e-12);
     }
     assert_eq!(end(under_way), Ok(104.0));
+}
+
+/// A thing that was asked for between launches that are noted.
+type Asked<'a> = (&'static str, &'a dyn Fn() -> Result<(), DeviceError>);
+
+#[test]
+fn what_cannot_be_recorded_is_refused() {
+    if elsewhere() {
+        return;
+    }
+    let driver = Arc::new(DriverDevice::open(0).unwrap());
+    let device: Arc<dyn Device> = driver.clone();
+    let (small, large) = (
+        Buffer::from_host(&device, &[7.0_f64; 9]).unwrap(),
+        Buffer::from_host(&device, &[7.0_f64; 999]).unwrap(),
+    );
+    let backend = CudaBackend::new(device.clone()).unwrap();
+    let scalars = scalars::allocate(&backend).unwrap();
+    let replayed = device.record(true, &mut || Ok(())).unwrap();
+    let all: [Asked<'_>; 8] = [
+        ("an upload", &|| small.upload(&[1.0; 9])),
+        ("a small download", &|| small.download(&mut [0.0; 9])),
+        ("a large download", &|| large.download(&mut [0.0; 999])),
+        ("a read-back", &|| backend.read_back(&scalars).map(drop)),
+        ("a wait", &|| device.synchronise()),
+        ("a recording", &|| device.record(true, &mut || Ok(())).map(drop)),
+        ("a capture", &|| device.record(false, &mut || Ok(())).map(drop)),
+        ("a replay", &|| device.replay(granted(), &replayed)),
+    ];
+
+    for (what, ask) in all {
+        let recorded = device.record(true, &mut || {
+            small.clear()?;
+            ask()
+        });
+
+        assert_eq!(recorded.err(), Some(DeviceError::NotRecorded), "{what}");
+    }
+
+    let mut host = [0.0; 9];
+    small.download(&mut host).unwrap();
+    assert_eq!(host.to_vec(), [7.0; 9]);
+}
+
+/// Neither notes nor a capture nor work beside outlive a panic.
+#[test]
+fn a_panic_leaves_a_device_that_works() {
+    if elsewhere() {
+        return;
+    }
+    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
+    let panics: [&dyn Fn(); 4] = [
+        &|| drop(device.record(true, &mut || panic!("within a recording"))),
+        &|| drop(device.record(false, &mut || panic!("within a capture"))),
+        &|| drop(device.fork(&mut || panic!("beside"))),
+        &|| {
+            drop(
+                device.record(true, &mut || device.fork(&mut || panic!("beside, in a recording"))),
+            );
+        },
+    ];
+    for panic in panics {
+        buffer.upload(&[7.0; 9]).unwrap();
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(panic));
+        assert!(caught.is_err());
+
+        // Work of the side stream would wait.
+        hold(0, true);
+        clear_by_kernel(&*device, &buffer).unwrap();
+        let mut host = [1.0; 9];
+        buffer.download(&mut host).unwrap();
+        hold(0, false);
+
+        assert_eq!(host.to_vec(), [0.0; 9]);
+        assert!(device.record(true, &mut || buffer.clear()).is_ok());
+    }
+}
+
+/// Also where the exchange was begun and nobody joins it, and where its end is not known.
+#[test]
+fn a_wait_for_a_device_is_one_for_its_exchanges() {
+    if elsewhere() {
+        return;
+    }
+    for failing in [false, true] {
+        let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+        let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
+        hold(0, true);
+        if failing {
+            fail("cuEventRecord", 1, 1, INVALIDATED);
+        }
+        let begun = device.fork(&mut || clear_by_kernel(&*device, &buffer));
+        assert_eq!(begun.is_err(), failing);
+        let ended = AtomicBool::new(false);
+
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                device.synchronise().unwrap();
+                ended.store(true, Ordering::SeqCst);
+            });
+            thread::sleep(Duration::from_millis(100));
+            let early = ended.load(Ordering::SeqCst);
+            hold(0, false);
+            waiting.join().unwrap();
+            assert!(!early, "the wait ended before the exchange");
+        });
+
+        let mut host = [1.0; 9];
+        buffer.download(&mut host).unwrap();
+        assert_eq!(host.to_vec(), [0.0; 9]);
+    }
+}
+
+/// On another thread, and after the device that made it.
+#[test]
+fn a_recording_is_dropped_in_its_context() {
+    if elsewhere() {
+        return;
+    }
+    for kept in [true, false] {
+        let device = DriverDevice::open(0).unwrap();
+        let recording = device.record(kept, &mut || Ok(())).unwrap();
+        drop(device);
+
+        thread::spawn(move || drop(recording)).join().unwrap();
+
+        assert_eq!(calls("misuse"), 0, "kept: {kept}");
+    }
+}
+
+/// The driver compiles what the compiler makes for the newest GPU that it knows.
+#[test]
+#[allow(unsafe_code, reason = "no other thread reads the environment")]
+fn a_gpu_newer_than_the_compiler_can_be_used() {
+    if elsewhere() {
+        return;
+    }
+    for (capability, newest) in [("120", "100"), ("103", "100"), ("100", "100"), ("90", "100")] {
+        // SAFETY: this process runs one test.
+        unsafe {
+            std::env::set_var("STAND_IN_CAPABILITY", capability);
+            std::env::set_var("STAND_IN_NEWEST", newest);
+        }
+        let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+        let buffer = Buffer::from_host(&device, &[7.0; 9]).unwrap();
+
+        clear_by_kernel(&*device, &buffer).unwrap();
+
+        let mut host = [1.0; 9];
+        buffer.download(&mut host).unwrap();
+        assert_eq!(host.to_vec(), [0.0; 9], "{capability}");
+    }
 }
 
 /// Through pinned memory in pieces of a mebibyte, by several threads.

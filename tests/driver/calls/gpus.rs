@@ -4,12 +4,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use gridgen::backend::cuda::Gpus;
 use gridgen::backend::cuda::driver::DriverDevice;
+use gridgen::backend::cuda::{CudaBackend, Gpus};
 use gridgen::backend::{Backend, Bands, DeviceError};
 
-use super::elsewhere;
+use super::{calls, elsewhere, fail};
 use support::gpus::{TRANSPORTS, a_silent_rank_is_named, square};
+
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+const OUT_OF_MEMORY: i32 = 2;
 
 #[test]
 fn ranks_add_up_their_parts_whichever_way_messages_go() {
@@ -37,6 +40,58 @@ fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
         return;
     }
     a_silent_rank_is_named(Duration::from_millis(500));
+}
+
+/// To free memory the driver waits for kernels, which may wait for a launch of another rank.
+#[test]
+fn a_run_that_is_out_of_memory_says_so_and_frees_nothing() {
+    if elsewhere() {
+        return;
+    }
+    let bands = Bands::new(64, 2, false).unwrap();
+    for transport in TRANSPORTS {
+        let mut gpus = Gpus::open(&[0, 1]).unwrap();
+        gpus.transport = transport;
+
+        let result = gpus.run(&bands, |rank, backend| {
+            drop(backend.zeros::<f64>(1 << 12)?);
+            square(backend, &backend.zeros::<f64>(9)?)?;
+            if rank == 1 {
+                return square(backend, &backend.zeros::<f64>(9)?).map(drop);
+            }
+            let freed = calls("cuMemFree_v2");
+            fail("cuMemAlloc_v2", 0, i32::MAX, OUT_OF_MEMORY);
+            let refused = backend.zeros::<f64>(1 << 13).map(drop);
+            fail("cuMemAlloc_v2", 0, 0, OUT_OF_MEMORY);
+            assert_eq!(calls("cuMemFree_v2"), freed, "{transport:?}");
+            refused
+        });
+
+        let told = matches!(result, Err(DeviceError::OutOfMemory { asked: 65536, .. }));
+        assert!(told, "{transport:?}: {result:?}");
+    }
+}
+
+/// With lazy loading the driver loads a kernel when it is first asked for, and may wait for others meanwhile.
+#[test]
+fn all_kernels_are_loaded_before_a_run() {
+    if elsewhere() {
+        return;
+    }
+    let bands = Bands::new(64, 2, false).unwrap();
+    // One GPU is open already, with some kernels of some modules.
+    let alone = CudaBackend::open(0).unwrap();
+    square(&alone, &alone.zeros::<f64>(9).unwrap()).unwrap();
+    let gpus = Gpus::open(&[0, 1]).unwrap();
+    let loaded = calls("load");
+
+    let sums = gpus.run(&bands, |_, backend| {
+        square(backend, &backend.zeros::<f64>(9)?)?;
+        backend.max_abs(&backend.zeros::<f64>(9)?)
+    });
+
+    assert_eq!(sums, Ok(vec![0.0; 2]));
+    assert_eq!(calls("load"), loaded);
 }
 
 /// The driver frees memory when all kernels of a GPU are done, and launches none meanwhile: not the one

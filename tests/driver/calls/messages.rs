@@ -8,14 +8,15 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
     AbortFlag, Buffer, Communicator, CommunicatorId, Device, HostTransport, Message,
-    NcclCommunicator,
+    NcclCommunicator, run_ranks,
 };
 
-use super::{elsewhere, fail, function};
+use super::{calls, elsewhere, fail, function};
 
-/// `ncclInvalidArgument`, `ncclRemoteError`, `CUDA_ERROR_NOT_READY`.
+/// `ncclInvalidArgument`, `ncclRemoteError`, `ncclInProgress`, `CUDA_ERROR_NOT_READY`.
 const INVALID: i32 = 4;
 const REMOTE: i32 = 6;
+const IN_PROGRESS: i32 = 7;
 const NOT_READY: i32 = 600;
 
 /// The only rank of a run.
@@ -79,6 +80,47 @@ fn nothing_is_well_after_messages_were_cut_off() {
     assert_eq!(link.start_exchange(&message(0), &message(1)), Err(DeviceError::OtherRank));
     assert_eq!(link.all_gather(buffer.address(), buffer.address(), 8), Err(DeviceError::OtherRank));
     assert_eq!(buffer.download(&mut [0; 1]), Err(DeviceError::OtherRank));
+}
+
+/// A rank that fails while others are within NCCL's start, which waits for it.
+#[test]
+fn a_start_that_waits_for_a_rank_that_failed_ends() {
+    if elsewhere() {
+        return;
+    }
+    let abort_flag = Arc::new(AbortFlag::default());
+    let transport = Arc::new(HostTransport::new(abort_flag.clone(), 2));
+    let id = CommunicatorId::new().unwrap();
+    // The second that calls: NCCL before 2.14 has the other function.
+    fail("ncclCommInitRankConfig", 1, 1, REMOTE);
+    fail("ncclCommInitRank", 1, 1, REMOTE);
+
+    let joined = run_ranks(2, &abort_flag, |rank| {
+        let device = Arc::new(DriverDevice::open(rank)?);
+        NcclCommunicator::join(transport.clone(), rank, device, id).map(drop)
+    });
+
+    let said = joined.unwrap_err().to_string();
+    assert!(said.ends_with("meeting the other GPUs failed: NCCL: error 6"), "{said}");
+    assert_eq!(calls("ncclCommAbort"), 1);
+}
+
+/// The same of a rank that never calls.
+#[test]
+fn a_start_that_waits_too_long_is_given_up() {
+    if elsewhere() {
+        return;
+    }
+    let timeout = Duration::from_millis(200);
+    let abort_flag = Arc::new(AbortFlag::new(timeout));
+    let device = Arc::new(DriverDevice::open(0).unwrap());
+    let transport = Arc::new(HostTransport::new(abort_flag, 1));
+    fail("ncclCommGetAsyncError", 0, i32::MAX, IN_PROGRESS);
+
+    let joined = NcclCommunicator::join(transport, 0, device, CommunicatorId::new().unwrap());
+
+    let late = DeviceError::RankTimeout { rank: 0, other: None, waited: timeout };
+    assert_eq!(joined.map(drop), Err(late));
 }
 
 #[test]

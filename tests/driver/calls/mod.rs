@@ -4,11 +4,17 @@
 
 mod device;
 mod gpus;
+mod lent;
 mod messages;
 
 use std::ffi::CString;
 use std::ffi::{c_char, c_int};
 use std::process::Command;
+
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::device::Granted;
+use gridgen::backend::cuda::launch::{Kernel, LaunchShape, Source};
+use gridgen::backend::cuda::{Buffer, Device};
 
 /// Whether this process has no such libraries; the test that asks has been run in one that has them.
 fn elsewhere() -> bool {
@@ -36,6 +42,38 @@ fn function<F: Copy>(name: &str) -> F {
         std::mem::forget(library);
         function
     }
+}
+
+/// How often a function was called, if it counts its calls.
+#[allow(unsafe_code, reason = "foreign code is called")]
+fn calls(name: &str) -> c_int {
+    let name = CString::new(name).unwrap();
+    // SAFETY: the name outlives the call.
+    unsafe {
+        function::<unsafe extern "C" fn(*const c_char) -> c_int>("stand_in_calls")(name.as_ptr())
+    }
+}
+
+/// Lets the work of a stream wait, or go on; that of all side streams without one.
+#[allow(unsafe_code, reason = "foreign code is called")]
+fn hold(stream: u64, held: bool) {
+    // SAFETY: a stream that is there, or none.
+    unsafe { function::<unsafe extern "C" fn(u64, c_int)>("stand_in_hold")(stream, held.into()) };
+}
+
+/// For calls of devices whose addresses and arguments are right.
+#[allow(unsafe_code, reason = "a device is asked directly")]
+fn granted() -> Granted {
+    // SAFETY: as required of callers.
+    unsafe { Granted::new() }
+}
+
+/// Clears memory by a kernel.
+fn clear_by_kernel(device: &dyn Device, buffer: &Buffer<f64>) -> Result<(), DeviceError> {
+    let (half_words, at) = (2 * buffer.len() as u64, buffer.address());
+    let kernel = Kernel::new::<f64>(Source::Scalars, "clear_words");
+    let shape = LaunchShape::threads(2 * buffer.len());
+    device.launch(granted(), kernel, shape, &[half_words.into(), at.into()])
 }
 
 /// Lets calls of a function fail: after so many, so many times, with this code.

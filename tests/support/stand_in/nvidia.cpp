@@ -1,12 +1,14 @@
 // Stands in for NVIDIA's driver, NVRTC and NCCL on a machine without a GPU, so that what calls them runs
 // in the tests: devices whose memory is the host's and whose kernels are run by ../fibers/fibers.hpp.
 //
-// A call does its work at once, unless that waits for a message of NCCL's: then it is done, with all that
-// follows, by who looks at the stream. A thread drives one device, which runs one kernel at a time. The
-// environment says how many devices
+// A call does its work at once, unless the stream is held (`stand_in_hold`) or what stands before it waits for a
+// message of NCCL's or for an event of another stream: then it is done, with all that follows, by who looks at the
+// stream. A device runs one kernel at a time. The environment says how many devices
 // there are (STAND_IN_GPUS) with how many KiB (STAND_IN_MEMORY), where the kernels are, compiled
-// (STAND_IN_KERNELS), what hangs (STAND_IN_STUCK: init, exit), and whether other processes can map memory
-// (STAND_IN_IPC: 0 for no). Calls fail by `stand_in_fail`.
+// (STAND_IN_KERNELS), what hangs (STAND_IN_STUCK: init, exit), whether other processes can map memory
+// (STAND_IN_IPC: 0 for no), the devices' compute capability (STAND_IN_CAPABILITY: 90) and the newest one that
+// NVRTC knows (STAND_IN_NEWEST: 100). Calls fail by `stand_in_fail` and are counted by `stand_in_calls`; what the
+// real driver does not define, as a handle that is destroyed in no context, is counted as "misuse".
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -34,12 +36,16 @@ namespace {
 enum {
     SUCCESS = 0,
     INVALID_VALUE = 1,
+    INVALID_HANDLE = 400,
     NOT_FOUND = 500,
     NOT_READY = 600,
     LAUNCH_FAILED = 719,
     NOT_SUPPORTED = 801,
-    CAPTURE_UNSUPPORTED = 900
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURED_EVENT = 907
 };
+// A code of NCCL.
+enum { IN_PROGRESS = 7 };
 
 const char* setting(const char* name, const char* otherwise) {
     const char* value = getenv(name);
@@ -59,9 +65,16 @@ struct Failure {
 };
 std::mutex failures_lock;
 std::map<std::string, Failure> failures;
+std::map<std::string, int> calls;
+
+void count(const char* name) {
+    const std::lock_guard<std::mutex> guard(failures_lock);
+    ++calls[name];
+}
 
 int failing(const char* name) {
     const std::lock_guard<std::mutex> guard(failures_lock);
+    ++calls[name];
     const auto found = failures.find(name);
     if (found == failures.end() || found->second.after-- > 0 || found->second.times-- <= 0) return SUCCESS;
     return found->second.code;
@@ -73,45 +86,151 @@ int failing(const char* name) {
 typedef std::function<int()> Work;
 typedef std::vector<Work> Graph;
 thread_local Graph* recorded = nullptr;
-thread_local std::deque<Work> queue;
+thread_local int current = -1;
+// How often the context of each device is retained.
+std::atomic<int> retained[16];
 
-// Does what can be done.
-int drain() {
-    while (!queue.empty()) {
-        const int code = queue.front()();
-        if (code == NOT_READY) return code;
-        queue.pop_front();
-        if (code != SUCCESS) return code;
+// What the real driver does not define.
+bool misused(bool wrong) {
+    if (wrong) count("misuse");
+    return wrong;
+}
+// A handle is released where its context is current and alive.
+void released() { misused(current < 0 || retained[current] == 0); }
+
+struct Stream {
+    int device, priority;
+    std::mutex lock;
+    std::deque<Work> queue;
+    std::atomic<bool> held{false}, draining{false}, captured{false};
+
+    // Does what can be done. Who finds another thread at it, or itself, leaves it to that one.
+    int drain() {
+        if (held) return NOT_READY;
+        if (draining.exchange(true)) return NOT_READY;
+        int code = SUCCESS;
+        for (;;) {
+            Work first;
+            {
+                const std::lock_guard<std::mutex> guard(lock);
+                if (queue.empty()) break;
+                first = queue.front();
+            }
+            code = first();
+            if (code == NOT_READY) break;
+            const std::lock_guard<std::mutex> guard(lock);
+            queue.pop_front();
+            if (code != SUCCESS) break;
+        }
+        draining = false;
+        return code;
     }
-    return SUCCESS;
+    bool is_done() {
+        const std::lock_guard<std::mutex> guard(lock);
+        return queue.empty() && !draining;
+    }
+};
+typedef std::shared_ptr<Stream> StreamOf;
+
+std::mutex streams_lock;
+// Those that can be named, and those that have been destroyed with work left.
+std::map<void*, StreamOf> streams;
+std::vector<StreamOf> destroyed;
+
+StreamOf make_stream(void* handle, int priority) {
+    StreamOf made = std::make_shared<Stream>();
+    made->device = current;
+    made->priority = priority;
+    const std::lock_guard<std::mutex> guard(streams_lock);
+    return streams[handle ? handle : made.get()] = made;
+}
+// The stream of a handle: 0 and 1 are the legacy default one of the device, 2 is the calling thread's.
+StreamOf stream_of(void* handle) {
+    static thread_local char own;
+    static char legacy[16];
+    const uintptr_t number = reinterpret_cast<uintptr_t>(handle);
+    if (number < 3) handle = number == 2 ? &own : &legacy[current < 0 ? 0 : current];
+    {
+        const std::lock_guard<std::mutex> guard(streams_lock);
+        const auto found = streams.find(handle);
+        if (found != streams.end()) return found->second;
+    }
+    if (number >= 3 && misused(true)) return nullptr;
+    return make_stream(handle, 0);
+}
+std::vector<StreamOf> streams_on(int device) {
+    const std::lock_guard<std::mutex> guard(streams_lock);
+    std::vector<StreamOf> all = destroyed;
+    for (const auto& pair : streams) all.push_back(pair.second);
+    std::vector<StreamOf> own;
+    for (const StreamOf& stream : all)
+        if (stream->device == device) own.push_back(stream);
+    return own;
 }
 
-int ask(Work work) {
+// Points of streams; all that was asked before them is done where each of these is.
+struct Point {
+    StreamOf stream;
+    std::shared_ptr<std::atomic<bool>> done;
+};
+struct Event : std::vector<Point> {
+    // Recorded within a capture: it is for that alone.
+    bool captured = false;
+};
+
+int ask(const StreamOf& stream, Work work) {
     if (recorded) {
         recorded->push_back(std::move(work));
         return SUCCESS;
     }
-    queue.push_back(std::move(work));
-    const int code = drain();
+    if (!stream) return INVALID_HANDLE;
+    {
+        const std::lock_guard<std::mutex> guard(stream->lock);
+        stream->queue.push_back(std::move(work));
+    }
+    const int code = stream->drain();
     return code == NOT_READY ? int(SUCCESS) : code;
 }
 
-int wait() {
-    int code;
-    while ((code = drain()) == NOT_READY) usleep(1000);
-    return code;
+void record(Event* event, const std::vector<StreamOf>& of) {
+    event->clear();
+    event->captured = false;
+    for (const StreamOf& stream : of) {
+        auto done = std::make_shared<std::atomic<bool>>(false);
+        event->push_back({stream, done});
+        ask(stream, [=] { return *done = true, SUCCESS; });
+    }
+}
+int reached(const Event& event) {
+    for (const Point& point : event) {
+        if (!*point.done) point.stream->drain();
+        if (!*point.done) return NOT_READY;
+    }
+    return SUCCESS;
+}
+
+int wait(const StreamOf& stream) {
+    if (!stream) return INVALID_HANDLE;
+    for (;;) {
+        const int code = stream->drain();
+        if (code != NOT_READY) return code;
+        if (stream->is_done()) return SUCCESS;
+        usleep(1000);
+    }
 }
 
 std::mutex busy[16];
-thread_local int current = -1;
 
 // Compiled kernels: `launch` and `parameters` of the fibers.
 typedef int (*Launch)(const char*, const unsigned*, const unsigned*, unsigned, void**, unsigned,
                       const char**);
 typedef unsigned (*Parameters)(const char*, unsigned*);
 
+struct Function;
+
 struct Module {
     std::string text;
+    std::map<std::string, Function*> functions;
     Launch launch = nullptr;
     Parameters parameters = nullptr;
     std::once_flag opened;
@@ -137,6 +256,13 @@ struct Function {
     std::string name;
     std::vector<unsigned> sizes;
     int device;
+    // As with lazy loading: at the first use, unless it is asked for before.
+    bool is_loaded = false;
+
+    void load() {
+        if (!is_loaded) count("load");
+        is_loaded = true;
+    }
 
     int run(const unsigned* grid, const unsigned* block, unsigned shared,
             std::vector<std::vector<char>> values) const {
@@ -162,6 +288,29 @@ EXPORT void stand_in_fail(const char* name, int after, int times, int code) {
     const std::lock_guard<std::mutex> guard(failures_lock);
     failures[name] = {after, times, code};
 }
+EXPORT int stand_in_calls(const char* name) {
+    const std::lock_guard<std::mutex> guard(failures_lock);
+    return calls[name];
+}
+// Another library records what is asked of a stream.
+EXPORT void stand_in_capture(void* handle, int captured) { stream_of(handle)->captured = captured; }
+// Work of a stream waits, or goes on; of all of greater priority without a handle.
+EXPORT void stand_in_hold(void* handle, int held) {
+    std::vector<StreamOf> all;
+    if (reinterpret_cast<uintptr_t>(handle) == 1 || reinterpret_cast<uintptr_t>(handle) == 2) {
+        all = {stream_of(handle)};
+    } else {
+        const std::lock_guard<std::mutex> guard(streams_lock);
+        for (const auto& pair : streams)
+            if (handle ? pair.first == handle : pair.second->priority < 0) all.push_back(pair.second);
+        for (const StreamOf& stream : destroyed)
+            if (stream.get() == handle) all.push_back(stream);
+    }
+    for (const StreamOf& stream : all) {
+        stream->held = held;
+        stream->drain();
+    }
+}
 
 // The driver.
 
@@ -183,10 +332,10 @@ EXPORT int cuDeviceGetName(char* name, int length, int device) {
     return SUCCESS;
 }
 EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device) {
-    // Compute capability 9.0, multiprocessors, places on the bus, shared memory of a block.
+    // Compute capability, multiprocessors, places on the bus, shared memory of a block.
     switch (attribute) {
-        case 75: return *value = 9, SUCCESS;
-        case 76: return *value = 0, SUCCESS;
+        case 75: return *value = atoi(setting("STAND_IN_CAPABILITY", "90")) / 10, SUCCESS;
+        case 76: return *value = atoi(setting("STAND_IN_CAPABILITY", "90")) % 10, SUCCESS;
         case 16: return *value = 132, SUCCESS;
         case 33: return *value = device, SUCCESS;
         case 34:
@@ -198,11 +347,22 @@ EXPORT int cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = memory(), S
 EXPORT int cuDeviceCanAccessPeer(int* can, int, int) { return *can = 1, SUCCESS; }
 EXPORT int cuDevicePrimaryCtxRetain(void** context, int device) {
     CALL(cuDevicePrimaryCtxRetain);
+    ++retained[device];
     return *context = reinterpret_cast<void*>(uintptr_t(device + 1)), SUCCESS;
 }
-EXPORT int cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device) { return --retained[device], SUCCESS; }
 EXPORT int cuCtxSetCurrent(void* context) {
     return current = int(reinterpret_cast<uintptr_t>(context)) - 1, SUCCESS;
+}
+EXPORT int cuCtxGetCurrent(void** context) {
+    return *context = reinterpret_cast<void*>(uintptr_t(current + 1)), SUCCESS;
+}
+EXPORT int cuCtxSynchronize() {
+    CALL(cuCtxSynchronize);
+    if (misused(current < 0)) return INVALID_VALUE;
+    for (const StreamOf& stream : streams_on(current))
+        if (const int code = wait(stream)) return code;
+    return SUCCESS;
 }
 EXPORT int cuCtxEnablePeerAccess(void*, unsigned) { return SUCCESS; }
 EXPORT int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
@@ -250,6 +410,7 @@ EXPORT int cuMemAlloc_v2(uint64_t* at, size_t bytes) {
     return memset(reinterpret_cast<void*>(*at), 0xff, bytes), SUCCESS;
 }
 EXPORT int cuMemFree_v2(uint64_t at) {
+    CALL(cuMemFree_v2);
     if (!unmap_block(at)) free(reinterpret_cast<void*>(at));
     return SUCCESS;
 }
@@ -283,24 +444,24 @@ EXPORT int cuMemGetInfo_v2(size_t* free, size_t* total) {
     return *free = *total = memory(), SUCCESS;
 }
 
-static int copy(uint64_t to, uint64_t from, size_t bytes) {
-    return ask([=] {
+static int copy(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+    return ask(stream_of(stream), [=] {
         memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
         return SUCCESS;
     });
 }
-EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
-    return copy(to, uint64_t(from), bytes);
+EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
+    return copy(to, uint64_t(from), bytes, stream);
 }
-EXPORT int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void*) {
+EXPORT int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
     CALL(cuMemcpyDtoHAsync_v2);
-    return copy(uint64_t(to), from, bytes);
+    return copy(uint64_t(to), from, bytes, stream);
 }
-EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
-    return copy(to, from, bytes);
+EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+    return copy(to, from, bytes, stream);
 }
-EXPORT int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void*) {
-    return ask([=] { return memset(reinterpret_cast<void*>(at), value, bytes), SUCCESS; });
+EXPORT int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void* stream) {
+    return ask(stream_of(stream), [=] { return memset(reinterpret_cast<void*>(at), value, bytes), SUCCESS; });
 }
 
 EXPORT int cuModuleLoadData(void** module, const void* image) {
@@ -309,20 +470,45 @@ EXPORT int cuModuleLoadData(void** module, const void* image) {
     made->text = static_cast<const char*>(image);
     return *module = made, SUCCESS;
 }
-EXPORT int cuModuleUnload(void*) { return SUCCESS; }
+EXPORT int cuModuleUnload(void*) { return released(), SUCCESS; }
+// The functions of a module, by the words before them in its text; those that macros make are found later.
+static void list_functions(Module* module) {
+    for (const char* word : {"KERNEL(", "ENTRY("})
+        for (size_t at = 0; (at = module->text.find(word, at)) != std::string::npos; ++at) {
+            size_t from = at + strlen(word), bound = module->text.find(',', from);
+            if (at > 8 && module->text.compare(at - 8, 8, "BOUNDED_") == 0) from = bound + 1;
+            while (module->text[from] == ' ') ++from;
+            const std::string name(module->text, from, module->text.find_first_of(",)", from) - from);
+            if (!module->functions[name]) module->functions[name] = new Function{module, name, {}, current};
+        }
+}
+EXPORT int cuModuleGetFunctionCount(unsigned* count, void* of) {
+    CALL(cuModuleGetFunctionCount);
+    Module* module = static_cast<Module*>(of);
+    list_functions(module);
+    return *count = unsigned(module->functions.size()), SUCCESS;
+}
+EXPORT int cuModuleEnumerateFunctions(void** functions, unsigned, void* of) {
+    for (const auto& pair : static_cast<Module*>(of)->functions) *functions++ = pair.second;
+    return SUCCESS;
+}
+EXPORT int cuFuncLoad(void* function) { return static_cast<Function*>(function)->load(), SUCCESS; }
 EXPORT int cuModuleGetFunction(void** function, void* of, const char* name) {
     Module* module = static_cast<Module*>(of);
     std::call_once(module->opened, [=] { module->open(); });
     unsigned sizes[64];
     const unsigned count = module->parameters ? module->parameters(name, sizes) : ~0u;
     if (count == ~0u) return NOT_FOUND;
-    *function = new Function{module, name, {sizes, sizes + count}, current};
-    return SUCCESS;
+    Function*& found = module->functions[name];
+    if (!found) found = new Function{module, name, {}, current};
+    found->sizes.assign(sizes, sizes + count);
+    found->load();
+    return *function = found, SUCCESS;
 }
 EXPORT int cuFuncGetAttribute(int* value, int, void*) { return *value = 0, SUCCESS; }
 EXPORT int cuFuncSetAttribute(void*, int, int) { return SUCCESS; }
 EXPORT int cuLaunchKernel(void* of, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                          unsigned bz, unsigned shared, void*, void** parameters, void**) {
+                          unsigned bz, unsigned shared, void* stream, void** parameters, void**) {
     CALL(cuLaunchKernel);
     const Function* function = static_cast<const Function*>(of);
     std::vector<std::vector<char>> values;
@@ -330,33 +516,71 @@ EXPORT int cuLaunchKernel(void* of, unsigned gx, unsigned gy, unsigned gz, unsig
         const char* from = static_cast<const char*>(parameters[k]);
         values.emplace_back(from, from + function->sizes[k]);
     }
-    return ask([=] {
+    return ask(stream_of(stream), [=] {
         const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
         return function->run(grid, block, shared, values);
     });
 }
 
-EXPORT int cuStreamCreate(void** stream, unsigned) { return *stream = new char, SUCCESS; }
-EXPORT int cuStreamCreateWithPriority(void** stream, unsigned, int) {
-    return *stream = new char, SUCCESS;
+EXPORT int cuStreamCreate(void** stream, unsigned) {
+    return *stream = make_stream(nullptr, 0).get(), SUCCESS;
 }
-EXPORT int cuStreamDestroy_v2(void* stream) { return delete static_cast<char*>(stream), SUCCESS; }
-EXPORT int cuStreamSynchronize(void*) {
+EXPORT int cuStreamCreateWithPriority(void** stream, unsigned, int priority) {
+    return *stream = make_stream(nullptr, priority).get(), SUCCESS;
+}
+// Its work is done nevertheless.
+EXPORT int cuStreamDestroy_v2(void* stream) {
+    released();
+    const StreamOf gone = stream_of(stream);
+    if (!gone) return INVALID_HANDLE;
+    const std::lock_guard<std::mutex> guard(streams_lock);
+    if (!gone->is_done()) destroyed.push_back(gone);
+    return streams.erase(stream), SUCCESS;
+}
+EXPORT int cuStreamSynchronize(void* stream) {
     CALL(cuStreamSynchronize);
-    return recorded ? int(CAPTURE_UNSUPPORTED) : wait();
+    return recorded ? int(CAPTURE_UNSUPPORTED) : wait(stream_of(stream));
 }
-EXPORT int cuStreamQuery(void*) {
+EXPORT int cuStreamQuery(void* handle) {
     CALL(cuStreamQuery);
-    return drain();
+    const StreamOf stream = stream_of(handle);
+    return stream ? stream->drain() : int(INVALID_HANDLE);
 }
-EXPORT int cuStreamWaitEvent(void*, void*, unsigned) { return SUCCESS; }
-EXPORT int cuEventCreate(void** event, unsigned) { return *event = new char, SUCCESS; }
-EXPORT int cuEventDestroy_v2(void* event) { return delete static_cast<char*>(event), SUCCESS; }
-EXPORT int cuEventRecord(void*, void*) {
+EXPORT int cuStreamIsCapturing(void* handle, int* status) {
+    const StreamOf stream = stream_of(handle);
+    return stream ? (*status = stream->captured, SUCCESS) : int(INVALID_HANDLE);
+}
+EXPORT int cuStreamWaitEvent(void* stream, void* event, unsigned) {
+    CALL(cuStreamWaitEvent);
+    // Recorded work is in one order.
+    if (recorded) return SUCCESS;
+    const Event points = *static_cast<Event*>(event);
+    if (points.captured) return CAPTURED_EVENT;
+    return ask(stream_of(stream), [=] { return reached(points); });
+}
+EXPORT int cuEventCreate(void** event, unsigned) { return *event = new Event, SUCCESS; }
+EXPORT int cuEventDestroy_v2(void* event) {
+    return released(), delete static_cast<Event*>(event), SUCCESS;
+}
+EXPORT int cuEventRecord(void* event, void* stream) {
     CALL(cuEventRecord);
+    if (recorded) return static_cast<Event*>(event)->captured = true, SUCCESS;
+    const StreamOf of = stream_of(stream);
+    if (!of) return INVALID_HANDLE;
+    return record(static_cast<Event*>(event), {of}), SUCCESS;
+}
+// All that was asked of the device.
+EXPORT int cuCtxRecordEvent(void* context, void* event) {
+    CALL(cuCtxRecordEvent);
+    if (recorded) return CAPTURE_UNSUPPORTED;
+    record(static_cast<Event*>(event), streams_on(int(reinterpret_cast<uintptr_t>(context)) - 1));
     return SUCCESS;
 }
-EXPORT int cuEventSynchronize(void*) { return wait(); }
+EXPORT int cuEventSynchronize(void* event) {
+    if (static_cast<Event*>(event)->captured) return CAPTURED_EVENT;
+    while (reached(*static_cast<Event*>(event)) == NOT_READY) usleep(1000);
+    return SUCCESS;
+}
 
 EXPORT int cuStreamBeginCapture_v2(void*, int) { return recorded = new Graph, SUCCESS; }
 EXPORT int cuStreamEndCapture(void*, void** graph) {
@@ -368,41 +592,67 @@ EXPORT int cuStreamEndCapture(void*, void** graph) {
 EXPORT int cuGraphInstantiateWithFlags(void** made, void* graph, unsigned long long) {
     return *made = new Graph(*static_cast<Graph*>(graph)), SUCCESS;
 }
-EXPORT int cuGraphLaunch(void* graph, void*) {
+EXPORT int cuGraphLaunch(void* graph, void* stream) {
     for (const Work& work : *static_cast<Graph*>(graph))
-        if (const int code = ask(work)) return code;
+        if (const int code = ask(stream_of(stream), work)) return code;
     return SUCCESS;
 }
 EXPORT int cuGraphDestroy(void* graph) { return delete static_cast<Graph*>(graph), SUCCESS; }
-EXPORT int cuGraphExecDestroy(void* graph) { return delete static_cast<Graph*>(graph), SUCCESS; }
+EXPORT int cuGraphExecDestroy(void* graph) {
+    return released(), delete static_cast<Graph*>(graph), SUCCESS;
+}
 
-// NVRTC: machine code is the precision and the text.
+// NVRTC: machine code is the precision and the text, and so is what a driver compiles for newer devices.
 
 EXPORT int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 99, SUCCESS; }
 EXPORT const char* nvrtcGetErrorString(int) { return "an error"; }
+struct Program {
+    std::string text, log;
+    bool is_final = false;
+};
 EXPORT int nvrtcCreateProgram(void** program, const char* text, const char*, int, const char**,
                               const char**) {
-    return *program = new std::string(text), SUCCESS;
+    return *program = new Program{text, ""}, SUCCESS;
 }
-EXPORT int nvrtcCompileProgram(void* program, int count, const char** options) {
+static int newest() { return atoi(setting("STAND_IN_NEWEST", "100")); }
+EXPORT int nvrtcGetNumSupportedArchs(int* count) { return *count = 3, SUCCESS; }
+EXPORT int nvrtcGetSupportedArchs(int* all) {
+    return all[0] = 80, all[1] = 90, all[2] = newest(), SUCCESS;
+}
+EXPORT int nvrtcCompileProgram(void* of, int count, const char** options) {
+    Program* program = static_cast<Program*>(of);
     std::string real;
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < count; ++k) {
+        int capability;
         if (strncmp(options[k], "-DREAL=", 7) == 0) real = options[k] + 7;
-    std::string& text = *static_cast<std::string*>(program);
-    text = real + "\n" + text;
+        program->is_final |= strstr(options[k], "=sm_") != nullptr;
+        const char* number = strrchr(options[k], '_');
+        if (strstr(options[k], "architecture") && sscanf(number, "_%d", &capability) && capability > newest()) {
+            return program->log = std::string("invalid value for ") + options[k], 5;
+        }
+    }
+    program->text = real + "\n" + program->text;
     return SUCCESS;
 }
-EXPORT int nvrtcGetProgramLogSize(void*, size_t* size) { return *size = 1, SUCCESS; }
-EXPORT int nvrtcGetProgramLog(void*, char* log) { return *log = 0, SUCCESS; }
-EXPORT int nvrtcGetCUBINSize(void* program, size_t* size) {
-    return *size = static_cast<std::string*>(program)->size() + 1, SUCCESS;
+EXPORT int nvrtcGetProgramLogSize(void* program, size_t* size) {
+    return *size = static_cast<Program*>(program)->log.size() + 1, SUCCESS;
 }
-EXPORT int nvrtcGetCUBIN(void* program, char* image) {
-    const std::string& text = *static_cast<std::string*>(program);
-    return memcpy(image, text.c_str(), text.size() + 1), SUCCESS;
+EXPORT int nvrtcGetProgramLog(void* program, char* log) {
+    return strcpy(log, static_cast<Program*>(program)->log.c_str()), SUCCESS;
 }
+static int size_of(void* of, bool is_final, size_t* size) {
+    const Program* program = static_cast<Program*>(of);
+    return *size = program->is_final == is_final ? program->text.size() + 1 : 0, SUCCESS;
+}
+static int code_of(void* program, char* image) {
+    return strcpy(image, static_cast<Program*>(program)->text.c_str()), SUCCESS;
+}
+EXPORT int nvrtcGetCUBINSize(void* program, size_t* size) { return size_of(program, true, size); }
+EXPORT int nvrtcGetCUBIN(void* program, char* image) { return code_of(program, image); }
+EXPORT int nvrtcGetPTXSize(void* program, size_t* size) { return size_of(program, false, size); }
+EXPORT int nvrtcGetPTX(void* program, char* image) { return code_of(program, image); }
 EXPORT int nvrtcDestroyProgram(void** program) {
-    return delete static_cast<std::string*>(*program), SUCCESS;
+    return delete static_cast<Program*>(*program), SUCCESS;
 }
 
 // NCCL: messages from rank to rank, queued by sender, receiver and kind.
@@ -411,6 +661,7 @@ namespace {
 
 struct World {
     std::mutex lock;
+    std::atomic<int> joined{0};
     std::map<std::tuple<int, int, int>, std::deque<std::vector<char>>> queues;
 };
 struct UniqueId {
@@ -441,11 +692,11 @@ struct Member {
 std::mutex worlds_lock;
 std::map<std::string, std::shared_ptr<World>> worlds;
 thread_local int group_depth = 0;
-thread_local std::vector<Work> grouped;
+thread_local std::vector<std::pair<void*, Work>> grouped;
 
-int pass(Work work) {
-    if (group_depth == 0) return ask(std::move(work));
-    grouped.push_back(std::move(work));
+int pass(void* stream, Work work) {
+    if (group_depth == 0) return ask(stream_of(stream), std::move(work));
+    grouped.emplace_back(stream, std::move(work));
     return SUCCESS;
 }
 
@@ -459,7 +710,7 @@ EXPORT int ncclGetUniqueId(UniqueId* id) {
     snprintf(id->name, sizeof id->name, "world %d", next++);
     return SUCCESS;
 }
-EXPORT int ncclCommInitRank(void** member, int size, UniqueId id, int rank) {
+static Member* join(int size, const UniqueId& id, int rank) {
     const std::lock_guard<std::mutex> guard(worlds_lock);
     auto& world = worlds[id.name];
     if (!world) world = std::make_shared<World>();
@@ -467,47 +718,69 @@ EXPORT int ncclCommInitRank(void** member, int size, UniqueId id, int rank) {
     made->world = world;
     made->rank = rank;
     made->size = size;
+    return ++world->joined, made;
+}
+// As NCCL does, it waits for all ranks.
+EXPORT int ncclCommInitRank(void** member, int size, UniqueId id, int rank) {
+    CALL(ncclCommInitRank);
+    Member* made = join(size, id, rank);
+    while (made->world->joined < size) usleep(1000);
     return *member = made, SUCCESS;
+}
+struct Config {
+    size_t size;
+    unsigned magic, version;
+    int blocking;
+};
+EXPORT int ncclCommInitRankConfig(void** member, int size, UniqueId id, int rank, const Config* config) {
+    CALL(ncclCommInitRankConfig);
+    if (config->size < 20 || config->magic != 0xcafebeef || config->version < 21400) return 4;
+    if (config->blocking) return ncclCommInitRank(member, size, id, rank);
+    return *member = join(size, id, rank), IN_PROGRESS;
 }
 EXPORT int ncclCommDestroy(void* member) { return delete static_cast<Member*>(member), SUCCESS; }
 // What waits may still look at it.
 EXPORT int ncclCommAbort(void* member) {
+    CALL(ncclCommAbort);
     return static_cast<Member*>(member)->aborted = true, SUCCESS;
 }
-EXPORT int ncclCommGetAsyncError(void*, int* state) {
-    return *state = failing("ncclCommGetAsyncError"), SUCCESS;
+EXPORT int ncclCommGetAsyncError(void* of, int* state) {
+    const Member* member = static_cast<Member*>(of);
+    *state = failing("ncclCommGetAsyncError");
+    if (*state == SUCCESS && member->world->joined < member->size) *state = IN_PROGRESS;
+    return SUCCESS;
 }
-EXPORT int ncclAllGather(const void* from, void* to, size_t bytes, int, void* of, void*) {
+EXPORT int ncclAllGather(const void* from, void* to, size_t bytes, int, void* of, void* stream) {
     CALL(ncclAllGather);
     Member* member = static_cast<Member*>(of);
-    pass([=] {
+    pass(stream, [=] {
         for (int rank = 0; rank < member->size; ++rank) member->send(from, bytes, rank, 0);
         return SUCCESS;
     });
     for (int rank = 0; rank < member->size; ++rank)
-        pass([=] {
+        pass(stream, [=] {
             return member->receive(static_cast<char*>(to) + rank * bytes, bytes, rank, 0);
         });
     return SUCCESS;
 }
-EXPORT int ncclSend(const void* from, size_t bytes, int, int to, void* of, void*) {
+EXPORT int ncclSend(const void* from, size_t bytes, int, int to, void* of, void* stream) {
     CALL(ncclSend);
     Member* member = static_cast<Member*>(of);
-    return pass([=] { return member->send(from, bytes, to, 1); });
+    return pass(stream, [=] { return member->send(from, bytes, to, 1); });
 }
-EXPORT int ncclRecv(void* to, size_t bytes, int, int from, void* of, void*) {
+EXPORT int ncclRecv(void* to, size_t bytes, int, int from, void* of, void* stream) {
     CALL(ncclRecv);
     Member* member = static_cast<Member*>(of);
-    return pass([=] { return member->receive(to, bytes, from, 1); });
+    return pass(stream, [=] { return member->receive(to, bytes, from, 1); });
 }
 EXPORT int ncclGroupStart() { return ++group_depth, SUCCESS; }
 EXPORT int ncclGroupEnd() {
     if (--group_depth > 0) return SUCCESS;
-    const std::vector<Work> all = std::move(grouped);
+    const auto all = std::move(grouped);
     grouped.clear();
     CALL(ncclGroupEnd);
-    for (const Work& work : all)
-        if (const int code = ask(work)) return code;
+    for (const auto& pair : all)
+        if (const int code = ask(stream_of(pair.first), pair.second)) return code;
     return SUCCESS;
 }
 EXPORT const char* ncclGetErrorString(int code) {

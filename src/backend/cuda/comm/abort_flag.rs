@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Timeout of a wait for another rank: longer than any GPU works without a message, or a host keeps
 /// its GPU waiting.
@@ -59,6 +59,17 @@ impl AbortFlag {
         let Some(timed_out) = waited else { return self.check() };
         self.raise();
         Err(timed_out)
+    }
+
+    /// The same; fails where a rank's wait for another one, if it is known, exceeds the timeout.
+    pub(super) fn check_wait(
+        &self,
+        since: Instant,
+        rank: usize,
+        other: Option<usize>,
+    ) -> Result<()> {
+        self.check()?;
+        if since.elapsed() < self.timeout { Ok(()) } else { Err(self.timed_out(rank, other)) }
     }
 
     /// The error of a rank whose wait for another one exceeded the timeout.

@@ -5,7 +5,7 @@ use super::communicator::{Communicator, InRecordings, Message};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::Result;
-use crate::ranks::{Channel, Inbox, Job};
+use crate::ranks::{Channel, Inbox, Job, OnFailure};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,6 +24,9 @@ pub struct HostTransport {
     inbox: Inbox,
     /// The job whose processes are the ranks, if they are not threads.
     job: Option<Arc<Job>>,
+    /// Raises the flag when a process fails.
+    #[allow(dead_code, reason = "held until it is dropped")]
+    watch: Option<Arc<OnFailure>>,
     /// Number of the solve among those of its job.
     solve: u32,
     pub(super) abort_flag: Arc<AbortFlag>,
@@ -41,12 +44,14 @@ impl HostTransport {
     /// raises the flag.
     pub fn of_job(abort_flag: Arc<AbortFlag>, job: Arc<Job>, solve: u32) -> Self {
         let raised = Arc::downgrade(&abort_flag);
-        job.on_failure(move |_| {
+        let act: Arc<OnFailure> = Arc::new(move |_| {
             if let Some(flag) = raised.upgrade() {
                 flag.raise();
             }
         });
-        Self { ranks: job.size(), abort_flag, job: Some(job), solve, ..Self::default() }
+        job.on_failure(&act);
+        let (ranks, job, watch) = (job.size(), Some(job), Some(act));
+        Self { ranks, job, watch, solve, abort_flag, ..Self::default() }
     }
 
     /// Whether the ranks are processes of a job, not threads of this one.
@@ -71,13 +76,7 @@ impl HostTransport {
 
     fn receive(&self, [from, to]: [usize; 2], kind: u8) -> Result<Vec<u8>> {
         let (started, channel) = (Instant::now(), Channel::Solve(self.solve, kind));
-        let check = || {
-            self.abort_flag.check()?;
-            if started.elapsed() >= self.abort_flag.timeout {
-                return Err(self.abort_flag.timed_out(to, Some(from)));
-            }
-            Ok(())
-        };
+        let check = || self.abort_flag.check_wait(started, to, Some(from));
         match &self.job {
             Some(job) => job.receive_checked(from, channel, check),
             None => self.inbox.take::<DeviceError>((from, to, channel.number()), check),

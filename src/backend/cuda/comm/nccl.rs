@@ -20,9 +20,17 @@ use std::time::Instant;
 const ABORT_POLLS: u32 = 16;
 const NCCL_POLLS: u32 = 1 << 14;
 
-/// `ncclSuccess`, and `ncclInt8`: messages are bytes.
+/// `ncclSuccess`, `ncclInProgress`, and `ncclInt8`: messages are bytes.
 const SUCCESS: c_int = 0;
+const IN_PROGRESS: c_int = 7;
 const BYTES: c_int = 0;
+
+/// `ncclConfig_t` of NCCL 2.14, of which newer ones have all else by default: its size, a magic number, its version,
+/// and that calls return before they have ended.
+const CONFIG: [u64; 3] = [24, (21400 << 32) | 0xcafe_beef, 0];
+type Config = *mut [u64; 3];
+/// `ncclCommInitRankConfig`.
+type BeginInit = unsafe extern "C" fn(*mut Raw, c_int, CommunicatorId, c_int, Config) -> c_int;
 
 /// `ncclComm_t`.
 type Raw = *mut c_void;
@@ -66,7 +74,7 @@ impl Nccl {
     }
 
     fn check(&self, code: c_int) -> Answer {
-        if code == SUCCESS {
+        if code == SUCCESS || code == IN_PROGRESS {
             return Ok(());
         }
         // SAFETY: the text is never freed.
@@ -147,13 +155,19 @@ impl NcclCommunicator {
         device.bind()?;
         // NCCL waits without end for a rank that fails before this.
         transport.gather(rank, &[])?;
-        let (nccl, mut handle) = (Nccl::get()?, std::ptr::null_mut());
+        let (nccl, mut handle, mut config) = (Nccl::get()?, std::ptr::null_mut(), CONFIG);
         let ranks = number(transport.ranks);
-        // SAFETY: `handle` outlives the call, which returns when all ranks have called.
-        let met = nccl.check(unsafe { (nccl.init)(&raw mut handle, ranks, id, number(rank)) });
+        // SAFETY: `handle` and what the configuration has outlive the calls.
+        let met = nccl.check(unsafe {
+            match NCCL.function::<BeginInit>(c"ncclCommInitRankConfig") {
+                Some(begin) => begin(&raw mut handle, ranks, id, number(rank), &raw mut config),
+                None => (nccl.init)(&raw mut handle, ranks, id, number(rank)),
+            }
+        });
         met.map_err(|reason| device.info.error("meeting the other GPUs", reason))?;
         let handle = Mutex::new(Some(Handle(handle)));
         let joined = Arc::new(Self { device, rank, transport, handle });
+        joined.call(|_, _| Ok(())).inspect_err(|_| joined.release(true))?;
         let wait: Arc<dyn StreamWait> = joined.clone();
         joined.device.wait_by(Arc::downgrade(&wait));
         joined.connect()?;
@@ -177,12 +191,29 @@ impl NcclCommunicator {
         self.device.synchronise()
     }
 
-    /// Calls NCCL with the communicator.
+    /// Calls NCCL with the communicator, and waits until the call has ended.
     fn call(&self, call: impl FnOnce(&Nccl, Raw) -> Answer) -> Result<()> {
-        let (nccl, handle) = (Nccl::get()?, self.handle.lock());
-        let handle = handle.as_ref().ok_or(DeviceError::OtherRank)?;
-        let called = call(nccl, handle.0);
-        called.map_err(|reason| self.device.info.error("a message between GPUs", reason))
+        let (nccl, started, mut state) = (Nccl::get()?, Instant::now(), IN_PROGRESS);
+        let failed = |reason| self.device.info.error("a message between GPUs", reason);
+        let own = self.handle.lock();
+        let handle = own.as_ref().ok_or(DeviceError::OtherRank)?.0;
+        call(nccl, handle).map_err(failed)?;
+        drop(own);
+        loop {
+            // SAFETY: the handle is valid until it is released, and the number outlives the call.
+            nccl.check(unsafe { (nccl.state)(handle, &raw mut state) }).map_err(failed)?;
+            if state != IN_PROGRESS {
+                return nccl.check(state).map_err(failed);
+            }
+            self.check(started).inspect_err(|_| self.release(true))?;
+            std::thread::yield_now();
+        }
+    }
+
+    /// Fails where another rank has failed, or what has begun then takes longer than the timeout.
+    fn check(&self, started: Instant) -> Result<()> {
+        let only_other = (self.transport.ranks == 2).then(|| 1 - self.rank);
+        self.transport.abort_flag.check_wait(started, self.rank, only_other)
     }
 
     /// Frees the communicator; all messages under way end first if `abort`, so that nothing waits for
@@ -199,28 +230,16 @@ impl NcclCommunicator {
 /// Waits for the device's stream until another rank fails or exceeds the timeout.
 impl StreamWait for NcclCommunicator {
     fn wait(&self) -> Result<()> {
-        let abort_flag = &self.transport.abort_flag;
         let started = Instant::now();
         let mut polls = 0_u32;
         while !self.device.is_done()? {
             polls = polls.wrapping_add(1);
             if polls.is_multiple_of(ABORT_POLLS) {
-                abort_flag.check().inspect_err(|_| self.release(true))?;
+                self.check(started).inspect_err(|_| self.release(true))?;
                 std::thread::yield_now();
             }
             if polls.is_multiple_of(NCCL_POLLS) {
-                let state = self.call(|nccl, handle| {
-                    let mut state = SUCCESS;
-                    // SAFETY: the handle is valid until it is released.
-                    nccl.check(unsafe { (nccl.state)(handle, &raw mut state) })?;
-                    nccl.check(state)
-                });
-                state.inspect_err(|_| self.release(true))?;
-                if started.elapsed() >= abort_flag.timeout {
-                    self.release(true);
-                    let only_other = (self.transport.ranks == 2).then(|| 1 - self.rank);
-                    return Err(abort_flag.timed_out(self.rank, only_other));
-                }
+                self.call(|_, _| Ok(())).inspect_err(|_| self.release(true))?;
             }
         }
         // Messages that were cut off have left nothing to read.

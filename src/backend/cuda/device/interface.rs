@@ -133,6 +133,12 @@ pub trait Device: Send + Sync {
     /// Gives back the bytes that [`Self::allocate`] gave.
     fn free(&self, granted: Granted, at: Address, bytes: usize);
 
+    /// What others queue on this stream from now on comes after all work so far, or work from now on after what they
+    /// have queued, if memory comes `back` ([`super::Buffer::lend`]).
+    fn share(&self, _stream: i64, _back: bool) -> Result<()> {
+        Ok(())
+    }
+
     /// Bytes ← 0.
     fn clear(&self, granted: Granted, at: Address, bytes: usize) -> Result<()>;
 
@@ -222,17 +228,20 @@ impl<W: Watch> WatchedDevice<W> {
     }
 }
 
-/// Calls that a watched device passes on.
+/// Calls that a device passes on to another one.
 macro_rules! passed_on {
-    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => { $(
-        fn $name(&self, $($argument: $type),*) $(-> $result)? {
-            self.device.$name($($argument),*)
+    ($own:ident => $to:expr; $($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => { $(
+        fn $name(&$own, $($argument: $type),*) $(-> $result)? {
+            $to.$name($($argument),*)
         }
     )* };
 }
+pub(in super::super) use passed_on;
 
 impl<W: Watch> Device for WatchedDevice<W> {
-    passed_on! {
+    passed_on! { self => self.device;
+        name() -> &str;
+        ordinal() -> Option<usize>;
         memory() -> Result<Option<(usize, usize)>>;
         align() -> Result<()>;
         rest() -> Result<()>;
@@ -242,6 +251,7 @@ impl<W: Watch> Device for WatchedDevice<W> {
         export(at: Address) -> Result<Option<Vec<u8>>>;
         import(name: &[u8]) -> Result<Option<Arc<dyn Mapped>>>;
         free(granted: Granted, at: Address, bytes: usize);
+        share(stream: i64, back: bool) -> Result<()>;
         clear(granted: Granted, at: Address, bytes: usize) -> Result<()>;
         upload(granted: Granted, from: &[u8], to: Address) -> Result<()>;
         begin_download(granted: Granted, from: Address, bytes: usize) -> Result<Download>;
@@ -249,14 +259,6 @@ impl<W: Watch> Device for WatchedDevice<W> {
         fork(work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
         join() -> Result<()>;
         record(kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
-    }
-
-    fn name(&self) -> &str {
-        self.device.name()
-    }
-
-    fn ordinal(&self) -> Option<usize> {
-        self.device.ordinal()
     }
 
     fn synchronise(&self) -> Result<()> {

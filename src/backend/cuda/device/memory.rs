@@ -8,6 +8,8 @@ use crate::backend::cuda::launch::shared::{Pointer, Reals};
 use crate::backend::cuda::launch::{Argument, Result};
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{DeviceError, Real};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ pub struct Buffer<T> {
     device: Arc<dyn Device>,
     address: Address,
     len: usize,
+    /// Streams of other libraries that may read it.
+    lent: Mutex<BTreeSet<i64>>,
     values: PhantomData<T>,
 }
 
@@ -47,7 +51,8 @@ impl<T: bytemuck::Pod> Buffer<T> {
             return Err(DeviceError::Length { there: most, asked: len });
         }
         let address = device.allocate(bytes_of::<T>(len))?;
-        Ok(Self { device: device.clone(), address, len, values: PhantomData })
+        let (device, lent) = (device.clone(), Mutex::default());
+        Ok(Self { device, address, len, lent, values: PhantomData })
     }
 
     pub fn len(&self) -> usize {
@@ -61,6 +66,15 @@ impl<T: bytemuck::Pod> Buffer<T> {
     /// Number of the GPU whose memory it is; none for what is no GPU.
     pub fn ordinal(&self) -> Option<usize> {
         self.device.ordinal()
+    }
+
+    /// Lends the memory to another library, whose work on a stream comes after the device's so far; the device uses
+    /// it again after what is queued there when the buffer is dropped. The stream has the number that DLPack gives
+    /// it: 1 is the legacy default stream, 2 the calling thread's, a greater one a handle; -1 asks for no order.
+    pub fn lend(&self, stream: i64) -> Result<()> {
+        // What was borrowed on another stream is often read on the default one, too.
+        self.lent.lock().extend([stream, 1]);
+        self.device.share(stream, false)
     }
 
     /// Address of the first value.
@@ -166,7 +180,10 @@ impl<T: Real> From<&Buffer<T>> for Pointer<Reals> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        self.device.free(GRANTED, self.address, bytes_of::<T>(self.len));
+        // What others may read at any time is not used again.
+        if self.lent.get_mut().iter().all(|&stream| self.device.share(stream, true).is_ok()) {
+            self.device.free(GRANTED, self.address, bytes_of::<T>(self.len));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ pub use self::interface::{
 };
 pub use self::memory::{Buffer, MemoryEstimate, PreconditionerStorage};
 
-pub(super) use self::interface::{GRANTED, fill};
+pub(super) use self::interface::{GRANTED, fill, passed_on};
 pub(super) use self::pool::Pool;
 #[cfg(feature = "cuda")]
 use crate::backend::error::check_length;

@@ -7,7 +7,7 @@ use crate::backend::DeviceError;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::device::driver::DriverDevice;
 use crate::backend::cuda::device::{
-    Address, Device, Download, GRANTED, Granted, Recording, SharedWords, fill,
+    Address, Device, Download, GRANTED, Granted, Recording, SharedWords, fill, passed_on,
 };
 use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result};
 use parking_lot::Mutex;
@@ -172,12 +172,12 @@ impl Drop for Member {
 }
 
 impl Device for Member {
-    fn name(&self) -> &str {
-        self.group.device.name()
-    }
-
-    fn ordinal(&self) -> Option<usize> {
-        self.group.device.ordinal()
+    passed_on! { self => self.group.device;
+        name() -> &str;
+        ordinal() -> Option<usize>;
+        queue() -> Option<u64>;
+        shared_words() -> Result<SharedWords>;
+        share(stream: i64, back: bool) -> Result<()>;
     }
 
     fn memory(&self) -> Result<Option<(usize, usize)>> {
@@ -192,14 +192,6 @@ impl Device for Member {
 
     fn companion(&self) -> Option<Arc<dyn Device>> {
         Some(Arc::new(self.group.member()))
-    }
-
-    fn queue(&self) -> Option<u64> {
-        self.group.device.queue()
-    }
-
-    fn shared_words(&self) -> Result<SharedWords> {
-        self.group.device.shared_words()
     }
 
     fn synchronise(&self) -> Result<()> {

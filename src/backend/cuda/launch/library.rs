@@ -80,7 +80,7 @@ pub(in super::super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
     if answered { Ok((major, minor)) } else { Err(DeviceError::NoCompiler) }
 }
 
-/// Machine code of a file of kernels for GPUs of a compute capability, from the disk if it was
+/// Machine code, or PTX, of a file of kernels for GPUs of a compute capability, from the disk if it was
 /// compiled before by the same version of NVRTC from the same text.
 pub(in super::super) fn image(module: ModuleKey, capability: u32) -> Result<Vec<u8>, DeviceError> {
     let (text, options) = (module.text(), options(module.width, capability));
@@ -114,9 +114,27 @@ pub(in super::super) fn images(
     })
 }
 
+/// What is compiled for GPUs of a compute capability: machine code, or where they are newer than the compiler PTX of
+/// the newest one that it knows, of which the driver makes that.
+fn architecture(capability: u32) -> String {
+    let (mut count, mut known) = (0, [0; 128]);
+    // SAFETY: NVRTC has both functions from 11.2 on, and the list a place for each capability.
+    let listed = unsafe {
+        COMPILER.has(c"nvrtcGetSupportedArchs")
+            && sys::nvrtcGetNumSupportedArchs(&raw mut count).result().is_ok()
+            && (1..=128).contains(&count)
+            && sys::nvrtcGetSupportedArchs(known.as_mut_ptr()).result().is_ok()
+    };
+    let older = known.map(i32::cast_unsigned).into_iter().filter(|&known| known <= capability);
+    match older.max().filter(|_| listed) {
+        Some(newest @ 1..) if newest < capability => format!("compute_{newest}"),
+        _ => format!("sm_{capability}"),
+    }
+}
+
 fn options(width: Width, capability: u32) -> Vec<String> {
     vec![
-        format!("--gpu-architecture=sm_{capability}"),
+        format!("--gpu-architecture={}", architecture(capability)),
         format!("-DREAL={}", width.c_type()),
         "--std=c++17".to_owned(),
         "-default-device".to_owned(),
@@ -145,8 +163,13 @@ fn compile(source: Source, text: &str, options: &[String]) -> Result<Vec<u8>, De
         let code = compiled.and_then(|()| {
             let mut size = 0;
             sys::nvrtcGetCUBINSize(program, &raw mut size).result().map_err(failed)?;
+            let is_final = size > 0;
+            if !is_final {
+                sys::nvrtcGetPTXSize(program, &raw mut size).result().map_err(failed)?;
+            }
             let mut code = vec![0_u8; size];
-            let read = sys::nvrtcGetCUBIN(program, code.as_mut_ptr().cast()).result();
+            let read = if is_final { sys::nvrtcGetCUBIN } else { sys::nvrtcGetPTX };
+            let read = read(program, code.as_mut_ptr().cast()).result();
             read.map(|()| code).map_err(failed)
         });
         let _ = result::destroy_program(program);

@@ -49,6 +49,12 @@ impl OpenGpu {
         for (key, image) in images.transpose()?.into_iter().flatten() {
             open.kernels.load(gpu, key, &image)?;
         }
+        // None is loaded while kernels wait for those of other GPUs.
+        let loaded = open.kernels.modules.lock();
+        for module in modules.iter().filter_map(|key| loaded.get(key)) {
+            module.load_kernels().map_err(gpu.failed("loading compiled kernels"))?;
+        }
+        drop(loaded);
         *place = Arc::downgrade(&open);
         Ok(open)
     }

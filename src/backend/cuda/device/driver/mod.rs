@@ -13,7 +13,7 @@ mod staging;
 pub use self::info::fits;
 pub use self::info::{DeviceInfo, Libraries, device, devices, libraries, present};
 
-use self::handles::{Event, Graph, Pinned, Stream};
+use self::handles::{Event, Graph, Pinned, Stream, order};
 use self::kernels::OpenGpu;
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::{Action, Recordings};
@@ -27,6 +27,7 @@ use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{
     Argument, Kernel, LaunchShape, ModuleKey, Result, Source, arguments,
 };
+use cudarc::driver::result::DriverError;
 use cudarc::driver::{result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::ffi::c_void;
@@ -50,6 +51,8 @@ pub struct DriverDevice {
     /// Idle memory.
     pool: Pool,
     recordings: Recordings,
+    /// Held while the driver records: what another thread asks of the stream would be recorded.
+    recording: Mutex<()>,
     /// What waits for the stream while other ranks may fail.
     wait: RwLock<Option<Weak<dyn StreamWait>>>,
     /// A stream of greater priority: messages that waited for the last block of the work at the same time
@@ -77,21 +80,19 @@ impl DriverDevice {
     /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are
     /// first launched.
     pub fn open(ordinal: usize) -> Result<Self> {
-        let info = info::device(ordinal)?;
-        let gpu = OpenGpu::shared(&info, &[])?;
-        Self::with_streams(info, gpu)
+        Self::with_modules(ordinal, &[])
     }
 
     /// Opens GPU `ordinal` with all kernels compiled, also those of groups if the device is for one.
     pub fn open_compiled(ordinal: usize, grouped: bool) -> Result<Self> {
-        let info = info::device(ordinal)?;
         let own = ModuleKey::all(false);
         let modules: Vec<_> = own.chain(ModuleKey::all(true).filter(|_| grouped)).collect();
-        let gpu = OpenGpu::shared(&info, &modules)?;
-        Self::with_streams(info, gpu)
+        Self::with_modules(ordinal, &modules)
     }
 
-    fn with_streams(info: DeviceInfo, gpu: Arc<OpenGpu>) -> Result<Self> {
+    fn with_modules(ordinal: usize, modules: &[ModuleKey]) -> Result<Self> {
+        let info = info::device(ordinal)?;
+        let gpu = OpenGpu::shared(&info, modules)?;
         let streams =
             || Ok((Stream::new(false)?, Stream::new(true)?, [Event::new()?, Event::new()?]));
         let (stream, side, side_work) = streams().map_err(info.failed("making a stream"))?;
@@ -100,6 +101,7 @@ impl DriverDevice {
             info,
             pool: Pool::default(),
             recordings: Recordings::default(),
+            recording: Mutex::default(),
             wait: RwLock::default(),
             side,
             side_work,
@@ -114,6 +116,20 @@ impl DriverDevice {
 
     pub(crate) fn bind(&self) -> Result<()> {
         self.gpu.context.bind().map_err(self.info.failed("its context"))
+    }
+
+    /// Before what is done at once, which cannot be noted.
+    fn begin(&self) -> Result<()> {
+        if self.recordings.are_noted() {
+            return Err(DeviceError::NotRecorded);
+        }
+        self.bind()
+    }
+
+    /// Waits for the main stream.
+    fn wait(&self) -> Result<()> {
+        self.wait_for_ranks()?;
+        self.stream.synchronise().map_err(self.info.failed("a kernel"))
     }
 
     /// Gives idle memory back to the driver.
@@ -257,9 +273,13 @@ impl Device for DriverDevice {
     }
 
     fn synchronise(&self) -> Result<()> {
-        self.bind()?;
+        self.begin()?;
+        // An exchange that nobody has joined is work of this device, too. The event may be that of a recording.
+        let ended = &self.side_work[1];
+        let joined = self.side.record(ended).and_then(|()| self.stream.wait_for(ended));
         self.wait_for_ranks()?;
-        self.stream.synchronise().map_err(self.info.failed("a kernel"))
+        let done = joined.and(self.stream.synchronise());
+        done.and(self.side.synchronise()).map_err(self.info.failed("a kernel"))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address> {
@@ -270,7 +290,7 @@ impl Device for DriverDevice {
         // SAFETY: the memory is given back by `give_back`.
         let allocate = || unsafe { result::malloc_sync(bytes) };
         let allocated = allocate().or_else(|_| {
-            self.give_back();
+            let _ = self.trim();
             allocate()
         });
         allocated.map_err(|error| {
@@ -297,6 +317,26 @@ impl Device for DriverDevice {
         self.pool.put(at, bytes);
     }
 
+    fn share(&self, stream: i64, back: bool) -> Result<()> {
+        use sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED as FIRST_OF_RECORDINGS;
+        let own = self.stream.raw();
+        let other = std::ptr::with_exposed_provenance_mut(stream.cast_unsigned() as usize);
+        // The wait would become a part of what another thread records.
+        let _alone = self.recording.lock();
+        let ordered = self.gpu.context.visit().and_then(|_visit| match (back, stream) {
+            (false, ..1) => Ok(()),
+            (false, 1..) => order(own, other),
+            (true, 1 | 3..) => order(other, own).or_else(|error| match error {
+                DriverError(code) if code >= FIRST_OF_RECORDINGS => Err(error),
+                // It was destroyed meanwhile.
+                _ => result::ctx::synchronize(),
+            }),
+            // It is not known, or may be another thread's.
+            (true, _) => result::ctx::synchronize(),
+        });
+        ordered.map_err(self.info.failed("lending memory"))
+    }
+
     fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {
         self.bind()?;
         if self.recordings.note(|| Action::Clear(at, bytes)) {
@@ -308,17 +348,17 @@ impl Device for DriverDevice {
     }
 
     fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<()> {
-        self.bind()?;
+        self.begin()?;
         self.wait_for_ranks()?;
         // SAFETY: the caller owns the memory at `to`; `from` outlives the copy, since the stream
         // is waited for.
         unsafe { result::memcpy_htod_async(to, from, self.stream.raw()) }
             .map_err(self.info.failed("copying to the device"))?;
-        self.synchronise()
+        self.wait()
     }
 
     fn download(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<()> {
-        self.bind()?;
+        self.begin()?;
         if let Some(words) = words(from, to.len()) {
             let (place, _alone) = self.read_backs.own();
             self.begin_read_back(place, from, words)?;
@@ -333,10 +373,11 @@ impl Device for DriverDevice {
         // is waited for.
         unsafe { result::memcpy_dtoh_async(to, from, self.stream.raw()) }
             .map_err(self.info.failed("copying from the device"))?;
-        self.synchronise()
+        self.wait()
     }
 
     fn begin_download(&self, granted: Granted, from: Address, bytes: usize) -> Result<Download> {
+        self.begin()?;
         if let Some(words) = words(from, bytes) {
             let (number, place) = self.read_backs.next();
             self.begin_read_back(place, from, words)?;
@@ -396,17 +437,14 @@ impl Device for DriverDevice {
 
     fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         if self.recordings.are_noted() {
-            self.recordings.begin();
-            let done = work();
-            let actions = self.recordings.end();
+            let (done, actions) = self.recordings.noted(work);
             self.recordings.note(|| Action::Fork(actions));
             return done;
         }
         self.on_side_stream(|_| {
             self.forked.store(true, Ordering::Relaxed);
-            let done = work();
-            self.forked.store(false, Ordering::Relaxed);
-            done
+            scopeguard::defer! { self.forked.store(false, Ordering::Relaxed) }
+            work()
         })
     }
 
@@ -419,17 +457,16 @@ impl Device for DriverDevice {
     }
 
     fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
-        self.bind()?;
+        self.begin()?;
         let graph = |work: &mut dyn FnMut() -> Result<()>| -> Result<Arc<Graph>> {
-            let graph = Graph::record(&self.stream, work);
+            let _alone = self.recording.lock();
+            let graph = Graph::record((&self.gpu.context, &self.stream), work);
             Ok(Arc::new(graph.map_err(self.info.failed("recording"))??))
         };
         if !kept {
             return Ok(Box::new(graph(work)?));
         }
-        self.recordings.begin();
-        let done = work();
-        let actions = self.recordings.end();
+        let (done, actions) = self.recordings.noted(work);
         done?;
         if let Some(known) = self.recordings.find(&actions) {
             return Ok(Box::new(known));
@@ -440,7 +477,7 @@ impl Device for DriverDevice {
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<()> {
-        self.bind()?;
+        self.begin()?;
         let Some(graph) = recording.downcast_ref::<Arc<Graph>>() else {
             return Err(DeviceError::ForeignRecording);
         };

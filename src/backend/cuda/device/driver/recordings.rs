@@ -5,6 +5,7 @@ use super::handles::Graph;
 use crate::backend::cuda::device::Address;
 use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape};
 use parking_lot::Mutex;
+use scopeguard::ScopeGuard;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -32,9 +33,13 @@ pub(super) struct Recordings {
 }
 
 impl Recordings {
-    /// Notes what is asked for from now on.
-    pub(super) fn begin(&self) {
+    /// Does work, and notes what it asks for; nothing more is noted where it panics.
+    pub(super) fn noted<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<Action>) {
         self.noted.lock().push(Vec::new());
+        let open = scopeguard::guard(self, |own| drop(own.noted.lock().pop()));
+        let done = work();
+        let actions = ScopeGuard::into_inner(open).noted.lock().pop();
+        (done, actions.unwrap_or_default())
     }
 
     /// Whether work is noted.
@@ -49,11 +54,6 @@ impl Recordings {
             noted.push(action());
         }
         !noted.is_empty()
-    }
-
-    /// What was noted since the last beginning.
-    pub(super) fn end(&self) -> Vec<Action> {
-        self.noted.lock().pop().unwrap_or_default()
     }
 
     /// The graph of this work, if it is kept.

@@ -44,7 +44,6 @@ pub(super) fn exported(at: Address) -> Result<Vec<u8>, DriverError> {
 pub(super) struct Imported {
     block: Owned<sys::CUdeviceptr>,
     offset: Address,
-    context: Arc<Context>,
 }
 
 impl Imported {
@@ -61,9 +60,8 @@ impl Imported {
             (0, sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32);
         // SAFETY: `at` outlives the call, and the driver checks the name.
         unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut at, handle, flag) }.result()?;
-        let block = Owned { handle: Handle(at), release: close };
-        let offset = Address::from_ne_bytes(*offset);
-        Ok(Some(Self { block, offset, context: context.clone() }))
+        let block = Owned { handle: Handle(at), release: close, context: Some(context.clone()) };
+        Ok(Some(Self { block, offset: Address::from_ne_bytes(*offset) }))
     }
 }
 
@@ -79,12 +77,5 @@ unsafe fn close(at: sys::CUdeviceptr) -> Result<(), DriverError> {
 impl Mapped for Imported {
     fn at(&self) -> Address {
         self.block.raw() + self.offset
-    }
-}
-
-impl Drop for Imported {
-    fn drop(&mut self) {
-        // The mapping is that of its context.
-        let _ = self.context.bind();
     }
 }
