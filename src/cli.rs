@@ -25,6 +25,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use gridgen::case::{Case, CaseFile, json_schema};
 use gridgen::error::Error;
+use gridgen::files::place::{check_apart, check_own};
 use gridgen::files::{IoError, PAGE_FILE, REPORT_FILE, atomic};
 use gridgen::generate::{AssemblyResult, GridResult, RESTART_EVERY, RunOptions, run, run_assembly};
 use gridgen::grid::Verdict;
@@ -175,6 +176,9 @@ struct ComputeArguments {
 
 /// Runs the program with its arguments, the first being its name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    // What may not be written is then an error of its file, and no silent end of the program.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     match Cli::try_parse_from(arguments) {
         Ok(cli) => cli.execute(),
         Err(error) => explain(&error),
@@ -286,18 +290,30 @@ struct PictureArguments {
     /// Draw nothing.
     #[arg(long)]
     no_pictures: bool,
+    /// Replace pictures that gridgen did not draw.
+    #[arg(long)]
+    force: bool,
 }
 
 impl PictureArguments {
-    /// Writes the picture to two files of this name unless it is turned off; returns them.
-    fn draw(&self, name: &str, picture: impl FnOnce() -> Picture) -> Result<Vec<PathBuf>, IoError> {
+    /// Writes the picture of an input to two files of this name unless it is turned off; returns them.
+    fn draw(
+        &self,
+        name: &str,
+        input: &Path,
+        picture: impl FnOnce() -> Picture,
+    ) -> Result<Vec<PathBuf>, IoError> {
         if self.no_pictures {
             return Ok(Vec::new());
         }
         atomic::create_folder(&self.output)?;
-        let picture = picture();
         let files =
             ["png", "svg"].map(|kind| self.output.join([name, ".", kind].concat())).to_vec();
+        for file in &files {
+            check_apart([Some(&**file)], [Some(input)])?;
+            if self.force { Ok(()) } else { check_own(file, Picture::MARK) }?;
+        }
+        let picture = picture();
         files.iter().try_for_each(|file| picture.write(file))?;
         Ok(files)
     }

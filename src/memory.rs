@@ -53,6 +53,9 @@ pub fn free() -> Option<u64> {
 /// A number of bytes in a unit that people read.
 pub(crate) fn shown(bytes: u64) -> String {
     const KIB: f64 = 1024.0;
+    if (1..52_429).contains(&bytes) {
+        return format!("{bytes} bytes");
+    }
     let units = [(KIB.powi(3), "PiB"), (KIB.powi(2), "TiB"), (KIB, "GiB")];
     let mib = bytes as f64 / KIB.powi(2);
     let (size, unit) = units.into_iter().find(|(size, _)| mib >= *size).unwrap_or((1.0, "MiB"));

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _core
 from ._make import CaseLike, Progress, _flat, _plain, _shown
 from ._results import Verdict
-from ._support import device_list, log_notes, optional_count, path_text, real_array
+from ._support import device_list, flag, log_notes, optional_count, path_text, real_array, unicode_text
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
@@ -190,8 +190,8 @@ def make_assembly(
             devices=device_list(devices),
             threads=optional_count("threads", threads),
             output=None if output is None else path_text(output),
-            force=force,
-            strict=strict,
+            force=flag("force", force),
+            strict=flag("strict", strict),
             on_event=on_event,
         )
     assembly = Assembly._of(made)
@@ -216,7 +216,7 @@ def _table(path: str, keys: Mapping[str, Any]) -> dict[str, object]:
     """Give a mapping with values that the native module takes."""
     table: dict[str, object] = {}
     for name, value in keys.items():
-        within = f"{path}.{name}"
+        within = unicode_text("names of keys", f"{path}.{name}")
         if isinstance(value, Mapping):
             table[name] = _table(within, value)
         elif name == "at":

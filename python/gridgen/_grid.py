@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from . import _core
 from ._device import DeviceArray
 from ._results import NewtonStep, Quality, Report, Verdict
-from ._support import log_notes, optional_import, path_text, real_array
+from ._support import count, flag, log_notes, optional_count, optional_import, path_text, real_array
 from .errors import CaseError
 
 if TYPE_CHECKING:
@@ -67,6 +67,12 @@ class Mesh:
         if both[0].shape != both[1].shape:
             message = f"y: an array of the shape of x was expected, {both[0].shape}, found {both[1].shape}"
             raise CaseError(message, data={"name": "y", "shape": both[1].shape})
+        for name, array in zip(("x", "y"), both, strict=True):
+            # Of these lines follows how the mesh runs; within, a number may be none.
+            border = array[[0, -1]], array[:, [0, -1]]
+            if not all(np.isfinite(lines).all() for lines in border):
+                message = f"{name}: finite numbers were expected on the border"
+                raise CaseError(message, data={"name": name})
         self._adopt(_core.from_points(*map(np.ascontiguousarray, both)))
 
     @classmethod
@@ -217,12 +223,12 @@ class Mesh:
         """
         notes = self._native.write(
             path_text(path),
-            force=force,
-            span_cells=span_cells,
+            force=flag("force", force),
+            span_cells=None if span_cells is None else count("span_cells", span_cells, least=0),
             span=span,
             plot3d=None if plot3d is None else dict(plot3d),
             compression=compression,
-            curved_order=curved_order,
+            curved_order=optional_count("curved_order", curved_order),
         )
         log_notes(notes)
 

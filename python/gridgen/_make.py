@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Collection, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._grid import Grid
 from ._results import NewtonStep
-from ._support import device_list, optional_count, optional_import, path_text, real_array
+from ._support import device_list, flag, optional_count, optional_import, path_text, real_array, unicode_text
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def make(
             devices=device_list(devices),
             threads=optional_count("threads", threads),
             output=None if output is None else path_text(output),
-            force=force,
+            force=flag("force", force),
             restart=None if restart is None else path_text(restart),
             on_event=on_event,
         )
@@ -133,7 +133,7 @@ def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, obje
         if not isinstance(name, str):
             message = f"names of keys are text, found {name!r}"
             raise CaseError(message, data={"name": name})
-        path = within + name
+        path = unicode_text("names of keys", within + name)
         if path == "element":
             message = "element: gridgen.make makes the grid of one section"
             hint = "gridgen.make_assembly makes those of several elements"
@@ -154,10 +154,12 @@ def _plain(path: str, value: Any) -> object:
     if isinstance(value, tuple):
         value = list(value)
     # An empty mapping opens a section whose keys all have defaults.
-    if isinstance(value, bool | int | float | str | os.PathLike | Mapping):
+    if isinstance(value, str | os.PathLike):
+        return unicode_text(path, path_text(value))
+    if isinstance(value, bool | int | float | Mapping):
         return value
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
-        return value
+        return [unicode_text(path, word) for word in value]
     message = f"{path}: a number, text, a path, a list of words or a mapping was expected, found {value!r}"
     raise CaseError(message, data={"name": path, "value": value})
 
@@ -229,6 +231,32 @@ class Result:
         return f"<gridgen.Result {self.index}: {self.grid or repr(self.error)}>"
 
 
+class _Folders:
+    """The folders that cases have taken, each by its first case."""
+
+    def __init__(self, output: object) -> None:
+        self.written = output is not None and not isinstance(output, Mapping)
+        self.taken: dict[str, tuple[int, CaseLike]] = {}
+
+    def claim(self, index: int, case: CaseLike) -> tuple[int, CaseLike]:
+        """Give the case whose folder that of this one is: itself, if no other has it."""
+        # What is no case at all is refused when its turn comes.
+        if not self.written or not isinstance(case, Mapping | str | bytes | os.PathLike):
+            return index, case
+        return self.taken.setdefault(os.path.normcase(_folder(index, case)), (index, case))
+
+    def check(self, owner: tuple[int, CaseLike], index: int, case: CaseLike) -> None:
+        """Refuse a case that has the folder of another one."""
+        if owner[0] != index:
+            name = _folder(index, case)
+            both = " and ".join(
+                f"case {number}" if isinstance(one, Mapping) else path_text(one)
+                for number, one in (owner, (index, case))
+            )
+            message = f"{both} are both named {name}"
+            raise CaseError(message, "give each a name of its own", data={"name": name})
+
+
 class _StoppedError(Exception):
     """The batch has ended, and with it the solve that this is raised in."""
 
@@ -264,7 +292,8 @@ def make_many(
     **common
         Arguments of `make` for all cases; keys replace those of the cases. Of several `devices` each case
         has one; GPUs stay open until the last case. In the folder `output` each case has a folder of its
-        own, named by the file of the case, by its key ``name``, or by its number.
+        own, named by the file of the case, by its key ``name``, or by its number. No two may have one: of a
+        list that is refused before anything is made, of an iterator it is the error of the later case.
 
     Yields
     ------
@@ -274,11 +303,15 @@ def make_many(
     Raises
     ------
     CaseError
-        Where `jobs`, `threads` or `devices` are no such numbers.
+        Where `jobs`, `threads` or `devices` are no such numbers, or two cases would have the same folder.
     """
     devices = device_list(common.pop("devices", None))
     jobs = optional_count("jobs", jobs)
     threads = optional_count("threads", threads)
+    if isinstance(cases, Collection):
+        folders = _Folders(common.get("output"))
+        for index, case in enumerate(cases):
+            folders.check(folders.claim(index, case), index, case)
     results = _results(cases, jobs=jobs, threads=threads, ordered=ordered, devices=devices, common=common)
     if not progress:
         return results
@@ -326,11 +359,14 @@ def _results(
         if stop.is_set():
             raise _StoppedError
 
-    def one(index: int, case: CaseLike) -> Result:
+    folders = _Folders(common.get("output"))
+
+    def one(index: int, case: CaseLike, owner: tuple[int, CaseLike]) -> Result:
         if stop.is_set():
             raise _StoppedError
         device = free.get() if devices else None
         try:
+            folders.check(owner, index, case)
             options = {**common, "threads": threads, "devices": device, "pool": machines}
             return Result(index, case, _one(index, case, check, options), None)
         except _StoppedError:
@@ -345,7 +381,7 @@ def _results(
     pending: list[Future[Result]] = []
     try:
         for index, case in enumerate(chain(first, cases)):
-            pending.append(pool.submit(one, index, case))
+            pending.append(pool.submit(one, index, case, folders.claim(index, case)))
             if len(pending) >= 2 * jobs:
                 done = pending[0] if ordered else wait(pending, return_when=FIRST_COMPLETED).done.pop()
                 pending.remove(done)
@@ -397,7 +433,8 @@ def _one(index: int, case: CaseLike, on_event: OnEvent, options: Mapping[str, An
 def _folder(index: int, case: CaseLike) -> str:
     """Give the name of the folder of a case."""
     if isinstance(case, Mapping):
-        return str(case.get("name", f"{index:06}"))
+        name = case.get("name")
+        return f"{index:06}" if name is None else str(name)
     return os.path.splitext(os.path.basename(path_text(case)))[0]  # noqa: PTH119, PTH122 (text is passed on)
 
 

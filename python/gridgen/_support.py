@@ -65,6 +65,24 @@ def count(name: str, value: Any, least: int = 1) -> int:
     return number
 
 
+def flag(name: str, value: Any) -> bool:
+    """Give a truth value, Python's or NumPy's."""
+    if isinstance(value, bool) or str(getattr(value, "dtype", None)) == "bool":
+        return bool(value)
+    message = f"{name}: True or False was expected, found {value!r}"
+    raise CaseError(message, data={"name": name, "value": value})
+
+
+def unicode_text(name: str, text: str) -> str:
+    """Give text that has no halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        message = f"{name}: text in Unicode was expected, found {text!r}"
+        raise CaseError(message, data={"name": name, "value": text}) from None
+    return text
+
+
 def optional_count(name: str, value: Any) -> int | None:
     """Give an integer of at least 1, or None."""
     return None if value is None else count(name, value)

@@ -76,7 +76,11 @@ class USMesh:
         points = options.get("points")
         if points is None:
             cells = count("spanCells", options.get("spanCells", 1))
-            heights = np.linspace(0.0, float(options.get("span", 1.0)), cells + 1)
+            span = float(options.get("span", 1.0))
+            if not 0.0 < span < float("inf"):
+                message = f"span: a length above 0 was expected, found {span}"
+                raise CaseError(message, data={"name": "span", "value": span})
+            heights = np.linspace(0.0, span, cells + 1)
             self._node = np.tile(np.arange(len(plane)), cells + 1)
             self._z = np.repeat(heights, len(plane))
         else:

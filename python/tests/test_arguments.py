@@ -1,6 +1,7 @@
 """Arguments of any form: each is used or refused with its reason, and none ends the process."""
 
 import math
+import os
 import warnings
 
 import numpy as np
@@ -248,3 +249,52 @@ def test_grids_that_no_memory_holds_are_refused():
         gridgen.make(naca="0012", ni=1_000_000, nj=1_000, backend="cpu")
 
     assert refused.value.hint
+
+
+LONE = "\ud800"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: gridgen.make(naca=LONE),
+        lambda: gridgen.make({"geometry": {"naca": LONE}}),
+        lambda: gridgen.make({LONE: 1}),
+        lambda: gridgen.make(naca="0012", formats=["vts", LONE]),
+        lambda: gridgen.make(file=os.fsdecode(b"\xff.dat")),
+        lambda: gridgen.make(naca="0012", force="yes"),
+        lambda: gridgen.make_assembly({"element": [{"name": LONE}]}),
+        lambda: gridgen.make_assembly({"element": [{LONE: 1}]}),
+        lambda: gridgen.make_assembly({"element": []}, strict="yes"),
+    ],
+)
+def test_text_and_flags_that_are_none_are_case_errors(call):
+    with pytest.raises(gridgen.CaseError):
+        call()
+
+
+@pytest.mark.parametrize(
+    "options", [{"span_cells": -1}, {"span_cells": 1.5}, {"curved_order": -1}, {"force": "no"}]
+)
+def test_options_of_a_file_that_are_none_are_case_errors(tmp_path, options):
+    mesh = gridgen.make(naca="0012", ni=65, nj=33)
+
+    with pytest.raises(gridgen.CaseError, match=next(iter(options))):
+        mesh.write(tmp_path / "mesh.vts", **options)
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_mesh_whose_border_is_no_number_is_none():
+    x = np.full((5, 9), np.nan)
+
+    with pytest.raises(gridgen.CaseError, match="finite numbers were expected on the border"):
+        gridgen.Mesh(x, np.zeros((5, 9)))
+
+
+@pytest.mark.parametrize("span", [float("nan"), float("inf"), 0.0, -1.0])
+def test_a_span_that_is_no_length_is_refused(span):
+    grid = gridgen.make(naca="0012", ni=65, nj=33)
+
+    with pytest.raises(gridgen.CaseError, match="span"):
+        gridgen.USMesh(options={"reference": gridgen.Reference(grid), "span": span})

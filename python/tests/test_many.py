@@ -133,6 +133,50 @@ def test_cases_of_files_have_folders_of_their_own(tmp_path):
         assert (folder / "mesh.vts").exists()
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_cases_of_one_name_are_refused_before_anything_is_made(tmp_path, jobs):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "wing.toml").write_text("geometry.naca = '0012'\n")
+    files = [tmp_path / folder / "wing.toml" for folder in ("a", "b")]
+    output = tmp_path / "out"
+    for cases, name in (
+        (files, "wing"),
+        ([files[0], {"naca": "4412", "name": "wing"}], "wing"),
+        ([{"naca": "0012", "name": "q"}, {"naca": "2412"}, {"naca": "4412", "name": "q"}], "q"),
+        ([{"naca": "0012"}, {"naca": "4412", "name": "000000"}], "000000"),
+    ):
+        with pytest.raises(gridgen.CaseError, match=f"are both named {name}"):
+            gridgen.make_many(cases, output=output, jobs=jobs, **SIZES)
+        assert not output.exists()
+
+    # Without a folder, and with a section of that name, nothing is written.
+    same = [{**CASES[0], "name": "q"}] * 2
+    assert all(result.grid for result in gridgen.make_many(same, jobs=jobs, **SIZES))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_later_case_of_an_iterator_has_the_error_where_its_name_is_taken(tmp_path, jobs):
+    cases = ({"naca": naca, "name": "q"} for naca in ("0012", "4412", "2412"))
+
+    results = list(gridgen.make_many(cases, output=tmp_path, pictures=False, jobs=jobs, **SIZES))
+
+    assert results[0].error is None
+    assert "0012" in (tmp_path / "q" / "case.toml").read_text()
+    for number, result in enumerate(results[1:], 1):
+        assert isinstance(result.error, gridgen.CaseError)
+        assert result.error.message == f"case 0 and case {number} are both named q"
+
+
+def test_a_case_without_a_name_has_the_folder_of_its_number(tmp_path):
+    cases = [{"naca": "0012", "name": None}, {"naca": "4412", "name": None}]
+
+    results = list(gridgen.make_many(cases, output=tmp_path, pictures=False, formats=["vts"], **SIZES))
+
+    assert all(result.error is None for result in results), results
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["000000", "000001"]
+
+
 def test_a_section_output_for_all(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

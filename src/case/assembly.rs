@@ -11,7 +11,7 @@ use crate::overset::{Rigging, Side};
 const MOST_LETTERS: usize = 24;
 
 /// Names that patches and zones of a mesh have already.
-const TAKEN: [&str; 9] = [
+const TAKEN: [&str; 10] = [
     "background",
     "overset",
     "farfield",
@@ -21,6 +21,7 @@ const TAKEN: [&str; 9] = [
     "symmetry",
     "airfoil",
     "all",
+    "readWallCurvature",
 ];
 
 /// Reach of an element's grid by default, in its chords, and its points from wall to outer line before they follow

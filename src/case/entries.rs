@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use toml_edit::Value;
 
 use super::error::{CaseError, Found, Place, Places, among};
+use super::parse::excerpt;
 use super::schema::{
     self, KEYS, Key, Kind, SOURCES, check, is_nested, keys, nearest, nearest_key, sections,
 };
@@ -216,7 +217,7 @@ pub(super) fn unknown_key(path: &str, place: Place) -> CaseError {
     CaseError::Unknown {
         place: Box::new(place),
         section: false,
-        name: path.into(),
+        name: excerpt(path),
         nearest: nearest_key(section, name),
         known: keys().filter(|key| key.section() == section).map(|key| key.path).collect(),
     }
@@ -230,7 +231,7 @@ pub(super) fn unknown_argument(name: &str, place: Place) -> CaseError {
     CaseError::Unknown {
         place: Box::new(place),
         section: false,
-        name: name.into(),
+        name: excerpt(name),
         nearest,
         known: Vec::new(),
     }
@@ -240,7 +241,7 @@ pub(super) fn unknown_section(name: &str, place: Place) -> CaseError {
     CaseError::Unknown {
         place: Box::new(place),
         section: true,
-        name: name.into(),
+        name: excerpt(name),
         nearest: nearest(name, sections()),
         known: sections().filter(|name| !is_nested(name)).collect(),
     }

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
+use super::parse::excerpt;
+
 /// Where a value of a case comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
@@ -40,7 +42,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line { path, line } => write!(f, "{}:{line}", path.display()),
-            Self::Set { key, value } => write!(f, "--set {key}={value}"),
+            Self::Set { key, value } => write!(f, "--set {}={}", excerpt(key), excerpt(value)),
             Self::Argument { name, value } => write!(f, "{name} = {value}"),
             Self::File { path } => write!(f, "{}", path.display()),
         }

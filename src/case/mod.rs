@@ -195,6 +195,14 @@ pub enum Topology {
     Half,
 }
 
+impl Case {
+    /// The files that it was read from: its own and that of the coordinates.
+    pub(crate) fn inputs(&self) -> Vec<&Path> {
+        let own = Some(self.places.path.as_path());
+        own.into_iter().chain(self.geometry.contour.file()).collect()
+    }
+}
+
 impl Topology {
     /// Points around of the grid that is solved for, for `ni` points of the case: of half a
     /// grid those of the whole.

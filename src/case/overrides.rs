@@ -6,7 +6,8 @@ use toml_edit::Value;
 
 use super::entries::{ELEMENT, Entries, SINGLE, UNNAMED, unknown_key};
 use super::error::{CaseError, Place, among};
-use super::schema::{self, Key, Kind};
+use super::parse::excerpt;
+use super::schema::{self, Key, Kind, keys};
 
 impl Entries {
     /// Keys of these sections alone, with their values in TOML.
@@ -16,7 +17,10 @@ impl Entries {
     ) -> Result<Self, CaseError> {
         let within = |key: &str| key.split('.').next().is_some_and(|name| sections.contains(&name));
         if let Some((key, value)) = overrides.iter().find(|(key, _)| !within(key)) {
-            return Err(unknown_key(key, Place::Set { key: key.clone(), value: value.clone() }));
+            let known = keys().map(|key| key.path).filter(|key| within(key)).collect();
+            let place = Place::Set { key: key.clone(), value: value.clone() }.into();
+            let (name, nearest) = (excerpt(key), None);
+            return Err(CaseError::Unknown { place, section: false, name, nearest, known });
         }
         let mut entries = Self::read("", Path::new(UNNAMED))?;
         entries.replace(overrides)?;
@@ -59,6 +63,10 @@ fn override_value(key: &Key, text: &str) -> Value {
         Ok(value) if holds_words && !value.is_array() => listed(value.as_str().unwrap_or(text)),
         Ok(value) if value.is_str() || !holds_text => value,
         _ if holds_words => listed(text),
+        // TOML has no `.5` and no `5.`.
+        Err(_) if matches!(key.kind, Kind::Real { .. }) => {
+            text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from)
+        }
         _ => Value::from(text),
     }
 }

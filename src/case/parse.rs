@@ -12,6 +12,9 @@ use super::schema::{self, is_nested, sections};
 /// Characters of a value shown in a message.
 const SHOWN: usize = 60;
 
+/// Most elements of a case: each is compared with each other one.
+const MOST_ELEMENTS: usize = 1000;
+
 impl Entries {
     /// Reads `text`, the contents of the case file `path`.
     pub(super) fn read(text: &str, path: &Path) -> Result<Self, CaseError> {
@@ -95,6 +98,12 @@ impl Entries {
                 remedy: remedy.into(),
             });
         };
+        if tables.len() > MOST_ELEMENTS {
+            let found = Box::new(self.found(source, ELEMENT, span, item));
+            let expected = format!("at most {MOST_ELEMENTS} elements");
+            let remedy = "make several cases of it".into();
+            return Err(CaseError::Invalid { found, expected, remedy });
+        }
         for (number, (item, table)) in items.iter().zip(tables).enumerate() {
             let name = table.get("name").and_then(Item::as_str).map(str::to_owned);
             let name = name.unwrap_or_else(|| (number + 1).to_string());
@@ -167,7 +176,7 @@ pub(super) fn excerpt(written: &str) -> String {
 }
 
 pub(super) fn line_of(text: &str, position: usize) -> usize {
-    1 + text.bytes().take(position).filter(|byte| *byte == b'\n').count()
+    1 + memchr::memchr_iter(b'\n', text.as_bytes().get(..position).unwrap_or_default()).count()
 }
 
 /// Where a key stands; the start of its section for a section defined by its members.

@@ -8,8 +8,8 @@ use super::{
 use crate::geometry::{GeometryError, extent_of_file, extent_of_points, spacing_geometric};
 use crate::overset::{Background, Placement, RiggingError, Side, Wall};
 
-/// Reach of a grid in chords of the element, and in gaps beside it, by default.
-const REACH: [f64; 2] = [0.4, 4.0];
+/// Reach of a grid by default, in chords of the element, in gaps beside it, and in gaps to the grid around it.
+const REACH: [f64; 3] = [0.4, 4.0, 0.5];
 /// Layers by default: cells of the last are at most so much higher than long, heights grow by at most this ratio,
 /// and the number of cells is a multiple that grids can be halved by.
 const LAST_HEIGHT: f64 = 1.25;
@@ -162,7 +162,6 @@ impl Assembly {
         let walls: Vec<Wall> =
             problems.iter().zip(&placements).map(|(problem, at)| wall(problem, at)).collect();
         assembly.check_crossings(&walls)?;
-        let near_body = |number: usize| number > 0 || assembly.background.is_some();
         let gaps: Vec<Vec<f64>> = walls
             .iter()
             .map(|wall| walls.iter().map(|other| wall.nearest_of(other).distance).collect())
@@ -171,17 +170,17 @@ impl Assembly {
             let others = gaps[number].iter().enumerate().filter(move |(other, _)| *other != number);
             others.map(|(_, gap)| *gap)
         };
+        assembly.put_reaches(&placements, &gaps);
         for number in 0..problems.len() {
             let chord = placements[number].chord;
             let narrowest = gaps_of(number).fold(f64::INFINITY, f64::min);
             let element = &mut assembly.elements[number];
             let given = element.case.places.has("grid.nj");
             let provisional = element.case.grid.clone();
-            if near_body(number) {
-                let [chords, gaps] = REACH;
-                let wide = if narrowest < chord { gaps * narrowest } else { 0.0 };
-                let reach = *element.reach.get_or_insert((chords * chord).max(wide));
-                element.case.grid.reach = Some(reach / chord);
+            element.case.grid.reach = element.reach.map(|reach| reach / chord);
+            // Layers follow from the length of the outer line.
+            if element.case.grid.reach != provisional.reach && !given {
+                problems[number] = settled(element)?;
             }
             if !given {
                 let gap = Some(narrowest / chord).filter(|gap| *gap < element.case.grid.extent());
@@ -194,7 +193,7 @@ impl Assembly {
             element.case =
                 Case { name: element.case.name.clone(), ..problems[number].case.clone() };
         }
-        assembly.check_reaches(&gaps)?;
+        assembly.check_reaches(&placements, &gaps)?;
         let elements: Vec<PlacedElement> = problems
             .into_iter()
             .zip(placements)
@@ -280,25 +279,68 @@ impl Assembly {
         Ok(())
     }
 
-    /// Refuses a grid that ends within a gap which the grid of the other side reaches across.
-    fn check_reaches(&self, gaps: &[Vec<f64>]) -> Result<(), AssemblyError> {
-        let count = self.elements.len();
-        for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
-            let (element, other) = (&self.elements[a], &self.elements[b]);
-            let gap = gaps[a][b];
-            let short = element.reach.is_some_and(|reach| reach <= gap);
-            if a != b && short && other.reach.is_none_or(|reach| reach > gap) {
-                let element_name = element.case.name.clone();
-                return Err(AssemblyError::EndsInGap {
-                    found: Box::new(element.case.places.found(&["element.reach"])),
-                    element: element_name,
-                    other: other.case.name.clone(),
-                    gap,
-                    least: 2.0 * gap,
-                });
+    /// The reaches that are not given: as many chords of the element as by default, so many of the narrowest gap
+    /// beside it, of those that are narrower than its chord or that another grid reaches across, and a part of the way
+    /// to the first element where the grid of that is the background: its cells are as large as they are far.
+    fn put_reaches(&mut self, placements: &[Placement], gaps: &[Vec<f64>]) {
+        let [chords, wide, far] = REACH;
+        let mut open = Vec::new();
+        let first = usize::from(self.background.is_none());
+        for (a, element) in self.elements.iter_mut().enumerate().skip(first) {
+            let chord = placements[a].chord;
+            let others = gaps[a].iter().enumerate().filter(|(b, gap)| *b != a && **gap < chord);
+            let narrowest = others.map(|(_, gap)| *gap).reduce(f64::min).unwrap_or(0.0);
+            if element.reach.is_none() {
+                let least = (chords * chord).max(wide * narrowest);
+                element.reach = Some(least.max(first as f64 * far * gaps[a][0]));
+                open.push(a);
             }
         }
-        Ok(())
+        // Each is raised a few times at most, since it then is beyond that gap.
+        while let Some((a, _, gap)) = self
+            .ends_in_gaps(placements, gaps)
+            .filter(|(a, ..)| open.contains(a))
+            .min_by(|(.., one), (.., other)| one.total_cmp(other))
+        {
+            self.elements[a].reach = Some(wide * gap);
+        }
+    }
+
+    /// The pairs of which the grid of the first ends within the gap to the second, while that of the second reaches
+    /// across it; and that gap, which is narrower than one of the two is long: others need no cells of both.
+    fn ends_in_gaps(
+        &self,
+        placements: &[Placement],
+        gaps: &[Vec<f64>],
+    ) -> impl Iterator<Item = (usize, usize, f64)> {
+        let pairs = gaps
+            .iter()
+            .enumerate()
+            .flat_map(|(a, row)| row.iter().enumerate().map(move |(b, gap)| (a, b, *gap)));
+        pairs.filter(|&(a, b, gap)| {
+            let [reach, other] = [a, b].map(|k| self.elements[k].reach);
+            a != b
+                && gap < placements[a].chord.max(placements[b].chord)
+                && reach.is_some_and(|reach| reach <= gap)
+                && other.is_none_or(|reach| reach > gap)
+        })
+    }
+
+    /// Refuses a grid that ends within a gap which the grid of the other side reaches across.
+    fn check_reaches(
+        &self,
+        placements: &[Placement],
+        gaps: &[Vec<f64>],
+    ) -> Result<(), AssemblyError> {
+        let Some((a, b, gap)) = self.ends_in_gaps(placements, gaps).next() else { return Ok(()) };
+        let [element, other] = [a, b].map(|k| &self.elements[k].case);
+        Err(AssemblyError::EndsInGap {
+            found: Box::new(element.places.found(&["element.reach"])),
+            element: element.name.clone(),
+            other: other.name.clone(),
+            gap,
+            least: 2.0 * gap,
+        })
     }
 
     /// The background around the outer lines of all grids; its spacing is put in place.

@@ -40,7 +40,7 @@ impl AirfoilArguments {
         let name = self.section.file_stem().unwrap_or_default().to_string_lossy();
         let Section { name: title, summary, points, curve, edges, .. } = &section;
         let draw = || plot::airfoil(title, summary, points, curve, *edges);
-        let files = self.pictures.draw(&name, draw)?;
+        let files = self.pictures.draw(&name, &self.section, draw)?;
         let written = list("written", files.iter().map(|file| file.display()));
         terminal.result(&[section.text, written].concat())
     }

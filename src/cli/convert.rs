@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gridgen::files::place::check_apart;
 use gridgen::files::{IoError, atomic};
 use gridgen::formats::Compression;
 use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
@@ -152,6 +153,8 @@ impl ConvertArguments {
             let hint = format!("convert it to {}", alternatives(others.map(Format::shown)));
             return Err(Failure::input(&message, Some(&hint)));
         }
+        let map = format.beside(&self.output);
+        check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh)])?;
         let Converted { files, notes } = self.layout.write(format, &self.output, &mesh)?;
         for note in &notes {
             terminal.note(note);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::error::ErrorKind;
 use gridgen::case::SolverOptions;
+use gridgen::files::place::check_apart;
 use gridgen::formats::{Converted, Format, Mesh, npy, points};
 use gridgen::generate::{DerivativesAt, Machine, open_reference};
 use gridgen::movement::{Moved, Reference, Solved};
@@ -74,6 +75,16 @@ impl MoveArguments {
         let derivatives = self.adjoint.is_some() || self.derivative.is_some();
         let mesh_file = self.output.as_deref().filter(|_| !derivatives);
         let format = mesh_file.map(format_of_file_or_folder).transpose()?;
+        if let Some(path) = self.output.as_deref().filter(|_| derivatives)
+            && path.extension().is_some_and(|end| end != "npy")
+        {
+            let message = format!("{}: derivatives are an array of numpy", path.display());
+            return Err(Failure::input(&message, Some("name it .npy")));
+        }
+        let map = mesh_file.zip(format).and_then(|(path, format)| format.beside(path));
+        let inputs = [&self.to, &self.adjoint, &self.derivative].map(Option::as_deref);
+        let inputs = inputs.into_iter().chain([Some(&*self.reference)]);
+        check_apart([self.output.as_deref(), map.as_deref(), self.wall.as_deref()], inputs)?;
         let wall = self.to.as_deref().map(points::read).transpose()?;
         let reference = open_reference(&self.reference, &options)?;
         let [ni, nj] = [reference.grid().ni, reference.grid().nj];
@@ -92,7 +103,7 @@ impl MoveArguments {
         );
         if let Some(moved) = &done.moved {
             said.push_str(&described(moved));
-            if let Some(worn) = &moved.worn {
+            if let Some(worn) = moved.worn.as_ref().filter(|_| moved.verdict.is_good()) {
                 terminal.note(worn);
             }
             if !moved.verdict.is_good() {

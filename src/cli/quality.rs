@@ -71,7 +71,7 @@ impl QualityArguments {
             quality.mean_skewness,
         );
         let draw = || plot::histogram(&name, &summary, &skewness_histogram(&mesh.grid, BINS));
-        self.pictures.draw(&[&name, ".quality"].concat(), draw)
+        self.pictures.draw(&[&name, ".quality"].concat(), &self.mesh, draw)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Files that appear whole or not at all, and whose bytes go to the disk while more of them are made.
 //! Errors name the path and are sorted by remedy.
 
+use std::env;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::thread::{self, JoinHandle};
 
 use tempfile::NamedTempFile;
 
+use super::place::{self, Target, folder_of};
 use super::{IoError, WriteFault};
 
 /// Beginning and end of the name of a file that is not complete yet.
@@ -23,7 +25,8 @@ pub type Writer<'a> = BufWriter<Paced<'a>>;
 /// Writes a file under a temporary name in its own folder and renames it when it is complete.
 ///
 /// A reader sees the old file or the new one, never a part. When `contents` or the disk fails the
-/// temporary file is removed and an older file of that name stays as it was.
+/// temporary file is removed and an older file of that name stays as it was. Links are followed, and what is
+/// no regular file is written to when all is complete.
 pub fn write<F>(path: &Path, contents: F) -> Result<(), IoError>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
@@ -37,8 +40,9 @@ pub fn write_new<F>(path: &Path, contents: F) -> Result<(), IoError>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
-    let Made { file, path } = make(path, contents)?;
-    file.persist_noclobber(&path).map(drop).map_err(|error| match error.error.kind() {
+    let Made { file, path, target } = make(path, contents)?;
+    let Target::File(target) = target else { return Err(WriteFault::Exists.at(&path)) };
+    file.persist_noclobber(target).map(drop).map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => WriteFault::Exists.at(&path),
         _ => persist_error(&path, error.error),
     })
@@ -49,6 +53,7 @@ where
 pub struct Made {
     file: NamedTempFile,
     path: PathBuf,
+    target: Target,
 }
 
 /// Makes a file like [`write()`], but does not rename it yet.
@@ -67,9 +72,14 @@ where
 }
 
 impl Made {
-    /// An empty file beside `path`, to be filled.
+    /// An empty file beside what `path` names, to be filled.
     pub(super) fn begin(path: &Path) -> Result<Self, IoError> {
-        Ok(Self { file: create_beside(path)?, path: path.to_path_buf() })
+        let target = Target::of(path);
+        let file = match &target {
+            Target::File(target) => create_beside(target)?,
+            Target::Through(_) => create_in(&env::temp_dir()).map_err(|e| IoError::new(path, e))?,
+        };
+        Ok(Self { file, path: path.to_path_buf(), target })
     }
 
     pub(super) fn file(&self) -> &File {
@@ -81,10 +91,24 @@ impl Made {
         self.file.path()
     }
 
-    /// Puts the file in its place.
+    /// Removes the file that it is to replace.
+    pub(crate) fn clear(&self) -> Result<(), IoError> {
+        if let Target::File(target) = &self.target { remove(target) } else { Ok(()) }
+    }
+
+    /// Puts the file in its place, or writes it to what is no regular file.
     pub fn place(self) -> Result<(), IoError> {
-        let Self { file, path } = self;
-        file.persist(&path).map(drop).map_err(|error| persist_error(&path, error.error))
+        let Self { mut file, path, target } = self;
+        match target {
+            Target::File(target) => {
+                file.persist(target).map(drop).map_err(|error| persist_error(&path, error.error))
+            }
+            Target::Through(target) => {
+                let copied =
+                    file.rewind().and_then(|()| io::copy(&mut file, &mut place::open(&target)?));
+                copied.map(drop).map_err(|source| IoError::new(&path, source))
+            }
+        }
     }
 }
 
@@ -145,13 +169,6 @@ fn create_in(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
-}
-
 fn create_beside(path: &Path) -> Result<NamedTempFile, IoError> {
     let folder = folder_of(path);
     create_in(folder).map_err(|source| {
@@ -172,7 +189,7 @@ fn persist_error(path: &Path, source: io::Error) -> IoError {
 
 /// The part of a folder's path that exists and is no folder.
 fn first_file(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|part| part.exists() && !part.is_dir())
+    folder.ancestors().find(|part| part.symlink_metadata().is_ok() && !part.is_dir())
 }
 
 /// Bytes between two orders to the disk: many times what an order costs, and few of a large file.

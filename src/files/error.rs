@@ -100,6 +100,9 @@ pub enum WriteFault {
     /// Something stands where a result should go that gridgen wrote and that was changed since.
     #[error("the file there was changed since gridgen wrote it")]
     Changed,
+    /// The command reads or writes the file under this name, too.
+    #[error("it is the same file as {}", .0.display())]
+    Same(PathBuf),
     /// Another process writes into the output folder.
     #[error("another run of gridgen does so")]
     Busy,
@@ -180,6 +183,7 @@ impl IoError {
                 "choose an output folder you may write to, or change its permissions"
             }
             WriteFault::Exists => "choose another name, or remove that file first",
+            WriteFault::Same(_) => "choose another name, or another output folder",
             WriteFault::NoFormat => "name it .vts, .vtk, .p3d, .su2, .cgns or .msh",
             WriteFault::TooLarge { .. } => "choose fewer cells over the span, or a coarser grid",
             WriteFault::Indivisible { .. } => {

@@ -14,6 +14,8 @@ pub mod joint;
 #[doc(hidden)]
 pub mod output;
 pub(crate) mod pieces;
+#[doc(hidden)] // For the program.
+pub mod place;
 pub(crate) mod record;
 pub mod restart;
 #[doc(hidden)] // What writers that tests call write to.

@@ -221,6 +221,12 @@ impl Format {
         self.files.iter().filter(move |file| file.dimensions.is_none_or(|d| d == wanted))
     }
 
+    /// The file that [`Self::convert`] writes beside `path`, if there is one: the map of Plot3D.
+    pub fn beside(&self, path: &Path) -> Option<PathBuf> {
+        let map = Some(path.with_extension("nmf")).filter(|map| map != path);
+        map.filter(|_| *self == plot3d::FORMAT)
+    }
+
     /// Writes a mesh to `path`, whatever its name; with `force` also in place of a mesh or a map that
     /// gridgen did not write.
     ///

@@ -6,26 +6,14 @@
 //! <https://crumsey.github.io/turbmodels/nmf_documentation.html>. FUN3D's order of axes and names are those
 //! that Construct2D writes for it.
 
-use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
 
 use super::mesh::{Sides, Span};
 use super::plot3d::Axes;
-use crate::files::{IoError, WriteFault};
 use crate::grid::{Slab, Symmetry, Topology};
 
-/// Refuses a file in the place of a map that is none of gridgen's.
-pub(super) fn check_place(map: &Path) -> Result<(), IoError> {
-    let own = |text: Vec<u8>| text.windows(TITLE.len()).any(|words| words == TITLE.as_bytes());
-    if map.exists() && !fs::read(map).is_ok_and(own) {
-        return Err(WriteFault::Foreign.at(map));
-    }
-    Ok(())
-}
-
 /// What a map of gridgen's begins with.
-const TITLE: &str = "# Neutral map file of gridgen\n";
+pub(super) const TITLE: &str = "# Neutral map file of gridgen\n";
 
 /// Names of the conditions in GeoLab's files and in FUN3D's.
 const VISCOUS: [&str; 2] = ["VISCOUS", "viscous_solid"];

@@ -23,16 +23,18 @@ pub(super) fn span_of(output: &OutputOptions, chord: f64) -> Option<Span> {
     (cells > 0).then_some(Span { length, cells, sides })
 }
 
-/// Opens a folder and checks that files of these names can be written there, before the work.
+/// Opens a folder and checks that files of these names can be written there, where no input stands, before the
+/// work.
 pub(crate) fn open_output(
     root: &Path,
     rules: FolderRules,
     force: bool,
-    names: &[impl AsRef<str>],
+    (names, inputs): (&[impl AsRef<str>], &[&Path]),
     notices: &mut Vec<String>,
 ) -> Result<Output, IoError> {
     let output = Output::open(root, rules, force)?;
     output.check(names.iter().map(AsRef::as_ref))?;
+    output.spare(names.iter(), inputs)?;
     notices.extend(output.notice());
     Ok(output)
 }

@@ -50,7 +50,7 @@ impl Outputs {
         let names = names(case, options.export_jacobian);
         let open = |size| -> Result<Output, IoError> {
             let root = folder(&options.output, size, options.grids);
-            open_output(&root, openfoam::RULES, options.force, &names, notices)
+            open_output(&root, openfoam::RULES, options.force, (&names, &case.inputs()), notices)
         };
         let size = [case.grid.ni, case.grid.nj];
         let halved = |size: &[usize; 2]| Some(size.map(|points| points.div_ceil(2)));

@@ -37,7 +37,7 @@ pub enum GeometryError {
         problem: FileProblem,
     },
     /// A length that spaces points is not usable.
-    #[error("{name} = {value}: {expected} was expected")]
+    #[error("{name} = {value:?}: {expected} was expected")]
     Spacing {
         /// Which length.
         name: &'static str,

@@ -18,8 +18,8 @@ const LEAST: [usize; 2] = [9, 5];
 pub enum FamilyError {
     /// A count of cells is no multiple of the stride.
     #[error(
-        "a family of {grids} grids leaves out all but every {stride}th point: {what} must be a \
-         multiple of {stride}, here {cells}"
+        "a family of {grids} grids leaves out all but every {stride}{} point: {what} must be a \
+         multiple of {stride}, here {cells}", th(*stride)
     )]
     Divisible {
         /// Grids of the family.
@@ -63,8 +63,8 @@ pub enum FamilyError {
     },
     /// A corner of the body would be cut off.
     #[error(
-        "a family of {grids} grids leaves out all but every {stride}th point, and with them the \
-         corner of the base at point {point} of the wall"
+        "a family of {grids} grids leaves out all but every {stride}{} point, and with them the \
+         corner of the base at point {point} of the wall", th(*stride)
     )]
     Corner {
         /// Grids of the family.
@@ -74,6 +74,11 @@ pub enum FamilyError {
         /// Point of the wall, from 0.
         point: usize,
     },
+}
+
+/// The end of `2nd`, `4th` and other powers of two.
+fn th(stride: usize) -> &'static str {
+    if stride % 10 == 2 && stride % 100 != 12 { "nd" } else { "th" }
 }
 
 impl FamilyError {

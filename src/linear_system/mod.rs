@@ -106,7 +106,12 @@ fn run(
     // Before the solve it is known that the files can be written.
     let (root, notices) = (&options.output, &mut control.notices);
     let writes = options.job.as_ref().is_none_or(|job| job.is_first());
-    let open = || open_output(root, FolderRules::NONE, options.force, &report::names(), notices);
+    let mut inputs = vec![options.matrix.as_path()];
+    if let RightSide::File(file) = &options.right_side {
+        inputs.push(file);
+    }
+    let names = (&report::names()[..], &inputs[..]);
+    let open = || open_output(root, FolderRules::NONE, options.force, names, notices);
     let output = writes.then(open).transpose()?;
     // A GPU takes long to close, too, and nothing that follows needs it.
     let (solved, mut report) = system.solve(&machine, options, control)?;

@@ -318,8 +318,11 @@ impl Reference {
             ("skewness of 99 % of the cells", quality.p99_skewness, WORN_P99 * before.p99_skewness),
         ];
         let (what, value, limit) = limits.into_iter().find(|(_, value, limit)| value > limit)?;
+        // As many as it takes to tell them apart.
+        let apart = |n: &usize| format!("{value:.n$}") != format!("{limit:.n$}");
+        let digits = (4..17).find(apart).unwrap_or(17);
         Some(format!(
-            "the {what} is {value:.4}, above {limit:.4}: re-generate the grid, and take it as the reference"
+            "the {what} is {value:.digits$}, above {limit:.digits$}: re-generate the grid, and take it as the reference"
         ))
     }
 

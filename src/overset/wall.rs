@@ -125,13 +125,6 @@ impl Wall {
         };
         crossing.or_else(inside)
     }
-
-    /// Whether a line between two points crosses or touches the wall.
-    pub fn is_crossed_by(&self, line: [[f64; 2]; 2]) -> bool {
-        let bounds = AABB::from_corners(line[0], line[1]);
-        let mut near = self.pieces.locate_in_envelope_intersecting(bounds);
-        near.any(|piece| crossing(line, [piece.geom().from, piece.geom().to]).is_some())
-    }
 }
 
 /// The point of a piece nearest to a point.

@@ -7,6 +7,7 @@ use super::links::{ALIVE, CANCELLED, ENDED, FAILED, Frame, HEARTBEAT, Link};
 use super::meeting::{self, Rendezvous};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
+use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -368,7 +369,11 @@ impl Shared {
 
     /// Receives what `rank` sends until it is done or gone.
     fn read(&self, rank: usize, mut stream: TcpStream) {
-        while let Ok(Frame { to, from, channel, payload }) = Frame::read(&mut stream) {
+        let end = loop {
+            let Frame { to, from, channel, payload } = match Frame::read(&mut stream) {
+                Ok(frame) => frame,
+                Err(error) => break error,
+            };
             match channel {
                 ALIVE => {}
                 FAILED => {
@@ -386,17 +391,18 @@ impl Shared {
                         self.tell_others(CANCELLED, &[], Some(rank));
                     }
                 }
-                _ if to < self.place.size => self.send(to, from, channel, payload),
-                _ => break,
+                _ if to.max(from) < self.place.size => self.send(to, from, channel, payload),
+                _ => break io::Error::new(ErrorKind::InvalidData, "it sent what is no message"),
             }
-        }
+        };
         let mut state = self.state.lock();
         state.gone[rank] = true;
         self.changed.notify_all();
         let expected = state.ended[rank] || state.closed || (state.tolerant && rank != 0);
         drop(state);
         if !expected {
-            self.fail(&lost(rank), Some(rank));
+            let message = (end.kind() == ErrorKind::InvalidData).then(|| end.to_string());
+            self.fail(&Failure { message, ..lost(rank) }, Some(rank));
         }
     }
 

@@ -19,6 +19,10 @@ pub(super) const CANCELLED: u64 = u64::MAX - 3;
 /// Words of a header: receiver, sender, channel, bytes of the payload.
 const HEADER: usize = 4;
 
+/// Most bytes of a message, and bytes of memory that are taken before any has come.
+const LONGEST: u64 = 1 << 40;
+const AT_ONCE: u64 = 1 << 20;
+
 /// A message with its route.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -34,8 +38,16 @@ impl Frame {
         let mut header = [[0; 8]; HEADER];
         stream.read_exact(header.as_flattened_mut())?;
         let [to, from, channel, bytes] = header.map(u64::from_le_bytes);
-        let mut payload = vec![0; bytes as usize];
-        stream.read_exact(&mut payload)?;
+        if bytes > LONGEST {
+            let said =
+                format!("it sent a message of {bytes} bytes, at most {LONGEST} were expected");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, said));
+        }
+        // Memory is taken as bytes arrive.
+        let mut payload = Vec::with_capacity(bytes.min(AT_ONCE) as usize);
+        if stream.take(bytes).read_to_end(&mut payload)? as u64 != bytes {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         Ok(Self { to: to as usize, from: from as usize, channel, payload })
     }
 }

@@ -23,6 +23,8 @@ const HELLO: usize = 32;
 /// Time for the greeting of a connection, and most connections that have not greeted yet.
 const PATIENCE: Duration = Duration::from_secs(5);
 const STRANGERS: usize = 64;
+/// Most bytes of a file with an address.
+const MOST_BYTES: u64 = 512;
 /// Time of an attempt to connect, and between two of them.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
@@ -258,41 +260,55 @@ fn complete(
     }
 }
 
-/// The file with the address of the first rank; it goes when all have come.
-struct AddressFile<'a>(&'a Path);
+/// The file with the address of the first rank; it goes when all have come. What is no address stays.
+struct AddressFile<'a>(&'a Path, String);
 
 impl<'a> AddressFile<'a> {
     fn write(path: &'a Path, place: &Place, listener: &TcpListener) -> Result<Self, RanksError> {
         let host = System::host_name().unwrap_or_else(|_| "localhost".to_owned());
         let written = listener.local_addr().and_then(|address| {
+            if fs::symlink_metadata(path).is_ok() && address_in(path).is_none() {
+                return Err(io::Error::other("gridgen did not write what stands there"));
+            }
             // Others read it whole or not at all.
+            let text = format!("{host} {} {:016x}\n", address.port(), place.token());
             let part = path.with_extension(format!("part{}", std::process::id()));
-            fs::write(&part, format!("{host} {} {:016x}\n", address.port(), place.token()))?;
-            fs::rename(&part, path).inspect_err(|_| drop(fs::remove_file(&part)))
+            fs::write(&part, &text)?;
+            fs::rename(&part, path).inspect_err(|_| drop(fs::remove_file(&part)))?;
+            Ok(text)
         });
         let refused = |error: io::Error| RanksError::File {
             path: path.to_path_buf(),
             reason: error.to_string(),
         };
-        written.map(|()| Self(path)).map_err(refused)
+        written.map(|text| Self(path, text)).map_err(refused)
     }
 }
 
 impl Drop for AddressFile<'_> {
     fn drop(&mut self) {
-        let _ = fs::remove_file(self.0);
+        // Another job may have written its own meanwhile.
+        if fs::read_to_string(self.0).is_ok_and(|text| text == self.1) {
+            let _ = fs::remove_file(self.0);
+        }
     }
 }
 
 /// The address that the first rank of this job has written.
 fn read_address(path: &Path, place: &Place) -> io::Result<(String, u16)> {
-    let text = fs::read_to_string(path)?;
-    let mut words = text.split_whitespace();
-    let (host, port, token) = (words.next(), words.next(), words.next());
-    let own = token == Some(&format!("{:016x}", place.token()));
-    let port = port.and_then(|port| port.parse().ok());
-    match (host, port) {
-        (Some(host), Some(port)) if own => Ok((host.to_owned(), port)),
+    fs::metadata(path)?;
+    match address_in(path) {
+        Some((host, port, token)) if token == place.token() => Ok((host, port)),
         _ => Err(io::Error::other("the file is that of another job")),
     }
+}
+
+/// Host, port and token in a file that a first rank has written.
+fn address_in(path: &Path) -> Option<(String, u16, u64)> {
+    let small = fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MOST_BYTES);
+    let text = small.then(|| fs::read_to_string(path).ok())??;
+    let words: Vec<&str> = text.strip_suffix('\n')?.split(' ').collect();
+    let [host, port, token] = words[..] else { return None };
+    let number = u64::from_str_radix(token, 16).ok().filter(|_| token.len() == 16)?;
+    Some((host.to_owned(), port.parse().ok()?, number))
 }

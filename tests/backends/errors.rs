@@ -78,3 +78,11 @@ fn bytes_are_shown_in_units_that_people_read() {
     let sizes = ["0.5 MiB", "3.0 MiB", "1.5 GiB", "5.0 TiB", "7.0 PiB"];
     assert_eq!(shown, sizes.map(|size| format!("{size} of memory are needed, 0.0 MiB are free")));
 }
+
+/// What is needed and what is free are told apart where both are little.
+#[test]
+fn few_bytes_are_shown_as_bytes() {
+    let little = NotEnoughMemory { needed: 51_300, free: 4096 }.to_string();
+
+    assert_eq!(little, "51300 bytes of memory are needed, 4096 bytes are free");
+}

@@ -206,3 +206,17 @@ fn a_conversion_that_does_not_fit_leaves_the_older_file() {
     assert_eq!(scratch.bytes("mesh.su2"), b"older");
     assert_eq!(scratch.names("."), ["mesh.su2", "output", "wing.toml"]);
 }
+
+/// The limit of a shell ends a program by a signal where nothing is done about it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_the_length_of_files_is_told() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    let finished = run_in_bash(&scratch, &["env"], "ulimit -f 64; exec \"$@\"");
+
+    finished.is_refused(&format!(
+        "error: cannot write output/wing/mesh.vts: File too large (os error 27)\n{FULL}"
+    ));
+    assert!(!scratch.path("output/wing").exists());
+}

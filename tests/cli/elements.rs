@@ -267,3 +267,136 @@ fn a_batch_takes_cases_of_several_elements_and_keeps_their_results() {
     std::fs::write(scratch.path("a-two.toml"), CASE.replace("gap = 0.03", "gap = 0.04")).unwrap();
     assert_eq!(statuses(&batch()), expect(["converged", "kept", "failed"]));
 }
+
+/// The set-up for OpenFOAM is that of any other name, with this one in its place, and its script is one.
+#[test]
+fn an_element_may_have_the_name_of_anything_that_the_set_up_has() {
+    let setup = [
+        "0/U",
+        "0/p",
+        "0/pointDisplacement",
+        "0/wallCurvature",
+        "0/zoneID",
+        "Allrun",
+        "constant/dynamicMeshDict",
+        "constant/polyMesh/boundary",
+        "constant/polyMesh/cellZones",
+        "system/controlDict",
+        "system/fvSchemes",
+    ];
+    let files = |name: &str| {
+        let scratch = Scratch::with_case(CASE.replace("\"flap\"", &format!("\"{name}\"")));
+        run(&scratch, &["--set", "output.formats=openfoam"]).succeeds();
+        let script = scratch.path("output/wing/openfoam/Allrun");
+        let checked = std::process::Command::new("sh").arg("-n").arg(&script).output().unwrap();
+        assert!(checked.status.success(), "{name}: {checked:?}");
+        let texts = setup.map(|file| scratch.bytes(&format!("output/wing/openfoam/{file}")));
+        texts.map(|text| String::from_utf8(text).unwrap())
+    };
+    let any = files("Zxqzxq");
+    for name in [
+        "WALLS",
+        "ELEMENTS",
+        "ENDS",
+        "FORCES",
+        "SEARCH",
+        "BLENDS",
+        "LEGENDS",
+        "aWALLSb",
+        "ENDS-FORCES",
+        "do",
+        "done",
+        "for",
+        "in",
+        "esac",
+        "uniform",
+        "nonuniform",
+        "List",
+        "type",
+        "value",
+        "functions",
+        "FoamFile",
+        "element",
+        "a-b",
+        "n",
+    ] {
+        for (file, (text, any)) in setup.iter().zip(files(name).into_iter().zip(&any)) {
+            assert!(text == any.replace("Zxqzxq", name), "{name}: {file}\n{text}");
+        }
+    }
+    let scratch = Scratch::with_case(CASE.replace("\"flap\"", "\"readWallCurvature\""));
+    let refused = run(&scratch, &["--set", "output.formats=openfoam"]);
+    assert!(refused.stderr.contains("patches and zones of a mesh have this one"), "{refused:?}");
+}
+
+/// A case of these elements, each with its keys.
+fn of(elements: &[(&str, String)], more: &str) -> Scratch {
+    let grid = "geometry = { naca = \"0012\" }\ngrid = { ni = 65, first_cell = 1e-3 }";
+    let text = elements
+        .iter()
+        .map(|(name, keys)| format!("[[element]]\nname = \"{name}\"\n{grid}\n{keys}\n"));
+    Scratch::with_case([&text.collect::<String>(), more].concat())
+}
+
+/// Where no reach is given, the grids meet: of elements in line, far, small, beside a background and without.
+#[test]
+fn the_default_reach_is_one_that_is_taken() {
+    let row: Vec<(String, String)> =
+        (0..20).map(|k| (format!("e{k}"), format!("at = [{}, 0.0]", 1.5 * f64::from(k)))).collect();
+    let row: Vec<(&str, String)> =
+        row.iter().map(|(name, keys)| (&name[..], keys.clone())).collect();
+    let a = || ("a", String::new());
+    let b = |keys: &str| ("b", keys.to_owned());
+    let background = "[background]\nspacing = 0.1\n";
+    for (elements, more) in [
+        (&[a(), b("at = [2.0, 0.0]")][..], ""),
+        (&[a(), b("at = [1.5, 0.0]\nchord = 0.4")], ""),
+        (&[a(), b("at = [1.5, 0.0]\nchord = 0.4")], background),
+        (&[a(), b("at = [1.1, 0.0]\nchord = 1e-2")], background),
+        (&[a(), b("at = [1.2, 0.2]\nchord = 1e-2")], ""),
+        (&[a(), b("at = [8.0, 3.0]")], ""),
+        (&[a(), b("at = [1.8, 0.0]"), ("c", "at = [5.0, 1.0]\nchord = 0.5".to_owned())], ""),
+        (&row[..3], background),
+        (&row[..], ""),
+    ] {
+        let scratch = of(elements, more);
+        let checked = scratch.run(&["check", "wing.toml"]);
+        assert_eq!(checked.code, 0, "{elements:?}: {}", checked.stderr);
+        // A row is longer than the grid of the first goes, which nothing mends.
+        let orphans = checked.stderr.contains("find no value in another grid");
+        assert!(elements.len() == row.len() || !orphans, "{elements:?}: {}", checked.stderr);
+    }
+}
+
+/// One that is given is still refused where it ends in a gap, and each remedy of the hint is one.
+#[test]
+fn a_reach_that_ends_in_a_gap_is_mended_by_its_hint() {
+    let with = |reach: &str| {
+        let scratch = of(&[("a", String::new()), ("b", format!("at = [1.5, 0.0]\n{reach}"))], "");
+        scratch.run(&["check", "wing.toml"])
+    };
+
+    let refused = with("reach = 0.4");
+
+    assert_eq!(refused.code, 2);
+    let hint = "hint: raise element.b.reach to 1.0000 or more, or leave it out\n";
+    assert!(refused.stderr.ends_with(hint), "{}", refused.stderr);
+    for remedy in ["reach = 1.0000", ""] {
+        assert_eq!(with(remedy).code, 0, "{remedy}");
+    }
+}
+
+/// What is no case anybody has is refused at once: the whole of it is compared with itself.
+#[test]
+fn very_many_elements_are_refused_at_once() {
+    let scratch = Scratch::with_case("[[element]]\n".repeat(60_000));
+    let started = std::time::Instant::now();
+
+    let refused = run(&scratch, &[]);
+
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+    refused.is_refused(
+        "error: wing.toml:1: element = a list of tables: expected at most 1000 elements\n\
+         hint: make several cases of it\n",
+    );
+}

@@ -19,6 +19,7 @@ mod movement;
 mod openfoam;
 mod output;
 mod page;
+mod places;
 mod quality;
 mod ranks;
 #[cfg(all(feature = "cuda", target_os = "linux"))]

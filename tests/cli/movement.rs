@@ -180,3 +180,81 @@ fn grids_move_on_the_gpus_that_are_named() {
         assert!(refused.code != 0 && refused.stderr.contains(said), "{refused:?}");
     }
 }
+
+/// docs/movement.md describes the file that is written.
+#[test]
+fn a_stored_reference_is_as_its_page_has_it() {
+    let page = include_str!("../../docs/movement.md");
+    let (_, layout) = page.split_once("## `reference.grd`").unwrap();
+    let layout =
+        layout.split_once("\n## ").unwrap().0.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bytes = scratch().bytes(REFERENCE);
+    let word =
+        |place: usize| u64::from_le_bytes(bytes[8 * place..8 * place + 8].try_into().unwrap());
+
+    assert!(layout.contains("`GGREFRNC`") && bytes.starts_with(b"GGREFRNC"));
+    assert!(layout.contains(&format!("the version {} as u64", word(1))), "{layout}");
+    assert!(
+        layout.contains("nine lengths as u64, of the head in bytes and of eight lists in numbers")
+    );
+    let (head, lists): (usize, Vec<u64>) = (word(2) as usize, (3..11).map(word).collect());
+    assert!(layout.contains("blanks to a multiple of eight bytes") && head.is_multiple_of(8));
+    let text = &bytes[88..88 + head];
+    let head: serde_json::Value = serde_json::from_slice(text).unwrap();
+    assert_eq!((head["ni"].as_u64(), head["nj"].as_u64()), (Some(65), Some(33)));
+    assert!(layout.contains("chord and shift, x, y, P0, Q0, φ, ψ, amplitudes of the wall terms"));
+    assert_eq!(lists[..3], [3, 65 * 33, 65 * 33]);
+    let words = 11 + text.len() / 8 + lists.iter().sum::<u64>() as usize;
+    assert_eq!(bytes.len(), 8 * words + 8);
+    // The formula of the page.
+    let formula = "the sum of m(w + p·9E3779B97F4A7C15) over all words w before it and their places p, from 0, \
+                   with the finaliser m of SplitMix64";
+    assert!(layout.contains(formula), "{layout}");
+    let mixed = |place: usize| {
+        let z = word(place).wrapping_add((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    assert_eq!((0..words).map(mixed).fold(0, u64::wrapping_add), word(words));
+}
+
+/// `move` has the keys of solves, and says which.
+#[test]
+fn keys_that_a_movement_has_not_are_refused_with_those_that_it_has() {
+    let scratch = scratch();
+    for (set, said) in
+        [("grid.ni=9", "grid.ni"), ("geometry.naca=0012", "geometry.naca"), ("ni=9", "ni")]
+    {
+        let refused =
+            scratch.run(&["move", "output/wing/mesh.vts", "--wall", "w.dat", "--set", set]);
+
+        let begin =
+            format!("error: --set {set}: unknown key {said}\nhint: the keys here are newton.");
+        assert!(refused.code == 2 && refused.stderr.starts_with(&begin), "{refused:?}");
+        for key in ["linear.preconditioner", "multigrid.", "quality.max_skewness"] {
+            assert!(refused.stderr.contains(key), "{refused:?}");
+        }
+    }
+}
+
+/// Nobody is told to take a grid as the reference that is not good.
+#[test]
+fn a_failed_movement_is_said_first_and_alone() {
+    let scratch = scratch();
+    let wall = points::read(&scratch.path("wall.dat")).unwrap();
+    let bent: Vec<_> = wall.iter().map(|[x, y]| [*x, 0.3 * y + 1.2 * x * (x - 1.0)]).collect();
+    points::write(&scratch.path("to.dat"), &bent).unwrap();
+    let run = ["move", "output/wing/mesh.vts", "--to", "to.dat", "-o", "m.vts"];
+    let worn = scratch.run(&run);
+    assert!(
+        worn.code == 0 && worn.stderr.starts_with("note: the mean skewness is 0.1"),
+        "{worn:?}"
+    );
+
+    let failed = scratch.run(&[&run[..], &["--set", "quality.max_skewness=0.95"]].concat());
+
+    assert_eq!(failed.code, 1, "{failed:?}");
+    assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
+    assert!(!failed.stderr.contains("re-generate the grid"), "{}", failed.stderr);
+}

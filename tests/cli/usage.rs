@@ -178,3 +178,49 @@ fn a_grid_that_the_cpu_cannot_hold_is_refused_before_any_work() {
         assert!(done.code == 3 && done.stderr.contains("of memory are needed"), "{done:?}");
     }
 }
+
+/// Nobody reads half a megabyte of a key, nor three hundred zeros.
+#[test]
+fn long_names_and_small_numbers_are_short_in_messages() {
+    let long = "x".repeat(500_000);
+    for case in [format!("{SMALLEST}[grid]\n{long} = 1\n"), format!("{SMALLEST}[{long}]\n")] {
+        let refused = Scratch::with_case(case).run(&["check", "wing.toml"]);
+        assert!(refused.code == 2 && refused.stderr.len() < 1000, "{} bytes", refused.stderr.len());
+        assert!(
+            refused.stderr.contains(&["x".repeat(50), "…".to_owned()].concat()[50..]),
+            "{refused:?}"
+        );
+    }
+    let scratch = Scratch::with_case(SMALLEST);
+    let set = ["grid.", &"y".repeat(10_000), "=", &"z".repeat(10_000)].concat();
+    let refused = scratch.run(&["check", "wing.toml", "--set", &set]);
+    assert!(refused.code == 2 && refused.stderr.len() < 1000, "{} bytes", refused.stderr.len());
+
+    let tiny = scratch.run(&["check", "wing.toml", "--set", "grid.first_cell=1e-300"]);
+    assert!(tiny.code == 2 && tiny.stderr.contains("1e-300"), "{tiny:?}");
+    assert!(!tiny.stderr.contains("0.000000000000"), "{tiny:?}");
+}
+
+/// TOML asks for a digit on either side of the point; on a command line `.5` is a number.
+#[test]
+fn a_number_may_begin_or_end_with_its_point() {
+    let scratch = Scratch::with_case(SMALLEST);
+    for set in ["geometry.angle=.5", "geometry.angle=-.5", "geometry.angle=5."] {
+        scratch.run(&["check", "wing.toml", "--set", set]).succeeds();
+    }
+    for set in ["geometry.angle=.5.", "geometry.angle=.x"] {
+        let refused = scratch.run(&["check", "wing.toml", "--set", set]);
+        assert!(refused.stderr.contains("write a number, without quotes"), "{refused:?}");
+    }
+}
+
+#[test]
+fn the_stride_of_a_family_has_its_ordinal() {
+    let scratch = Scratch::with_case(SMALLEST);
+    for (grids, ni, ordinal) in [("2", 100, "2nd"), ("3", 100, "4th"), ("6", 1000, "32nd")] {
+        let set = format!("grid.ni={ni}");
+        let refused = scratch.run(&["wing.toml", "--family", grids, "--set", &set]);
+        let said = format!("leaves out all but every {ordinal} point");
+        assert!(refused.code == 2 && refused.stderr.contains(&said), "{refused:?}");
+    }
+}

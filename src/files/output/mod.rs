@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 use self::record::{Record, Standing, standing};
 use self::replace::{Plan, Put};
-use super::{IoError, WriteFault, atomic};
+use super::place::check_apart;
+use super::{CASE_FILE, IoError, RESTART_FILE, WriteFault, atomic};
 
 /// Name of the folder of gridgen's own files.
 pub const HOME: &str = ".gridgen";
@@ -123,6 +124,25 @@ impl Output {
         Ok(made.iter().map(|path| self.place(path)).collect())
     }
 
+    /// Refuses names under which one of the `inputs` stands, but for the case and the restart file that
+    /// gridgen wrote there: a new run replaces them by its own.
+    pub(crate) fn spare(
+        &self,
+        mut names: impl Iterator<Item = impl AsRef<str>>,
+        inputs: &[&Path],
+    ) -> Result<(), IoError> {
+        names.try_for_each(|name| {
+            let name = name.as_ref();
+            let own = || standing(&self.root, name, self.record.get(name)) == Standing::Own;
+            let spared = matches!(name, CASE_FILE | RESTART_FILE) && own();
+            if spared {
+                Ok(())
+            } else {
+                check_apart([Some(&*self.root.join(name))], inputs.iter().copied().map(Some))
+            }
+        })
+    }
+
     /// Refuses names under which something stands that gridgen did not write, before the work. What
     /// users may edit is no obstacle.
     pub fn check<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<(), IoError> {
@@ -211,11 +231,10 @@ impl Output {
                 remove.push(name.clone());
             }
         }
-        let restart = super::RESTART_FILE;
-        if !names.iter().any(|name| name == restart)
-            && standing(&self.root, restart, []) == Standing::Own
+        if !names.iter().any(|name| name == RESTART_FILE)
+            && standing(&self.root, RESTART_FILE, []) == Standing::Own
         {
-            remove.push(restart.to_owned());
+            remove.push(RESTART_FILE.to_owned());
         }
         let mut folders: Vec<&str> =
             names.iter().filter_map(|name| (self.rules.sole)(name)).collect();

@@ -71,6 +71,8 @@ pub(super) enum Standing {
     Foreign,
     /// A folder.
     Folder,
+    /// A device, a pipe or a socket.
+    Special,
 }
 
 /// What stands at `root/name`, going by the prints that it may have.
@@ -85,6 +87,7 @@ pub(super) fn standing<'p>(
         Err(_) if fs::symlink_metadata(&path).is_ok() => return Standing::Foreign,
         Err(_) => return Standing::Nothing,
         Ok(found) if found.is_dir() => return Standing::Folder,
+        Ok(found) if !found.is_file() => return Standing::Special,
         Ok(_) => {}
     }
     // A restart file tells by itself what it is, and is written while the solve goes on.

@@ -88,6 +88,7 @@ pub(super) fn admit<'p>(
     let path = root.join(name);
     match standing(root, name, prints) {
         Standing::Folder => Err(WriteFault::IsAFolder.at(&path)),
+        Standing::Special => Err(WriteFault::Exists.at(&path)),
         Standing::Changed if !force => Err(WriteFault::Changed.at(&path)),
         Standing::Foreign if !force => Err(WriteFault::Foreign.at(&path)),
         _ => Ok(()),

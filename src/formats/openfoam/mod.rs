@@ -186,17 +186,33 @@ fn make(
         let folder = file.parent().filter(|_| first);
         folder.map_or(Ok(()), atomic::create_folder).map(|()| file)
     };
-    for (name, text) in SETUP.into_iter().filter(|_| first) {
-        let replaced = |text: String, (what, with): &(&str, String)| text.replace(what, with);
-        let text = choices.iter().fold(text.to_owned(), replaced);
-        atomic::write(&place(name)?, |out| {
-            out.write_all(text.as_bytes())?;
-            if name == SCRIPT { make_executable(out.get_ref().file()) } else { Ok(()) }
-        })?;
-    }
+    let mut setup = SETUP.into_iter().filter(|_| first);
+    setup.try_for_each(|file| write_text(&place(file.0)?, file, &choices))?;
     let mesh = mesh::Mesh::new(slab, span);
     mesh::PARTS.into_iter().try_for_each(|part| {
         joint::write(&place(part.0)?, slab.processes(), |out| mesh.write(out, part))
+    })
+}
+
+/// Writes a file of the set-up, in whose text each word of `choices` is replaced. That is one pass: what stands
+/// for one word may have another in it.
+fn write_text(
+    path: &Path,
+    (name, text): (&str, &str),
+    choices: &[(&str, String)],
+) -> Result<(), IoError> {
+    let next = |rest: &str| {
+        let found = choices.iter().filter_map(|choice| Some((rest.find(choice.0)?, choice)));
+        found.min_by_key(|(at, _)| *at)
+    };
+    atomic::write(path, |out| {
+        let mut rest = text;
+        while let Some((at, (what, with))) = next(rest) {
+            write!(out, "{}{with}", &rest[..at])?;
+            rest = &rest[at + what.len()..];
+        }
+        out.write_all(rest.as_bytes())?;
+        if name == SCRIPT { make_executable(out.get_ref().file()) } else { Ok(()) }
     })
 }
 

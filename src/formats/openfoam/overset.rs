@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::mesh::{CELL_ZONES, Mesh, PARTS};
-use super::{Reference, SCRIPT, ends, make_executable};
+use super::{Reference, SCRIPT, ends, write_text};
 use crate::files::atomic::{self, Writer};
 use crate::files::{IoError, joint};
 use crate::formats::mesh::Span;
@@ -67,14 +67,8 @@ pub(super) fn make(path: &Path, mesh: &OversetMesh<'_>) -> Result<(), IoError> {
         file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
     };
     let choices = choices(mesh);
-    for (name, text) in SETUP.into_iter().chain([DISPLACEMENT]) {
-        let replaced = |text: String, (what, with): &(&str, String)| text.replace(what, with);
-        let text = choices.iter().fold(text.to_owned(), replaced);
-        atomic::write(&place(name)?, |out| {
-            out.write_all(text.as_bytes())?;
-            if name == SCRIPT { make_executable(out.get_ref().file()) } else { Ok(()) }
-        })?;
-    }
+    let mut setup = SETUP.into_iter().chain([DISPLACEMENT]);
+    setup.try_for_each(|file| write_text(&place(file.0)?, file, &choices))?;
     let parts = Mesh::of_zones(mesh.zones, mesh.span);
     for part in PARTS.into_iter().chain([CELL_ZONES]) {
         joint::write(&place(part.0)?, Processes::ALONE, |out| parts.write(out, part))?;

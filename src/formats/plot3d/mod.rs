@@ -21,8 +21,9 @@ use super::mesh::Limits;
 use super::zones::{OversetMesh, Zones, ZonesContents, ZonesFile};
 use super::{Contents, Converted, Format, MeshData, MeshFile, nmf};
 use crate::files::IoError;
-use crate::files::atomic;
+use crate::files::atomic::{self, Made};
 use crate::files::joint::JointFile;
+use crate::files::place::check_own;
 use crate::files::sink::Sink;
 use crate::grid::Slab;
 
@@ -110,14 +111,12 @@ fn convert(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Converted, I
     // Only a wall and its seam or cut can be mapped.
     let mapped = mesh.weldable && dimensions == Dimensions::Three && map != path;
     if mapped && !force {
-        nmf::check_place(&map)?;
+        check_own(&map, nmf::TITLE)?;
     }
     let made_map = mapped.then(|| atomic::make(&map, |out| write_map(out, mesh))).transpose()?;
     let made = atomic::make(path, |out| write(out, mesh, dimensions))?;
     // No mesh ever stands beside the map of another.
-    if mapped {
-        atomic::remove(&map)?;
-    }
+    made_map.as_ref().map_or(Ok(()), Made::clear)?;
     made.place()?;
     let mut files = vec![path.to_path_buf()];
     if let Some(made_map) = made_map {

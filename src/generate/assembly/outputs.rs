@@ -45,7 +45,10 @@ impl Outputs {
         }
         names.sort_unstable();
         names.dedup();
-        let output = open_output(&options.output, openfoam::RULES, options.force, &names, notices)?;
+        let inputs: Vec<&Path> =
+            placed.assembly.elements.iter().flat_map(|element| element.case.inputs()).collect();
+        let (root, force) = (&options.output, options.force);
+        let output = open_output(root, openfoam::RULES, force, (&names, &inputs), notices)?;
         let sizes = sizes(placed);
         for format in &placed.assembly.output.formats {
             format.check_zones(output.root(), &sizes, span(placed), settings)?;

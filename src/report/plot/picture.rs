@@ -99,6 +99,9 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// The comment in its file by which it is known as one of gridgen's.
+    pub const MARK: &str = "drawn by gridgen";
+
     /// An empty picture with a title at `place`, and a summary below it.
     pub(super) fn new(size: [u32; 2], [x, y]: [f64; 2], title: &str, summary: &str) -> Self {
         let mut picture = Self { size, shapes: Vec::new() };
@@ -182,7 +185,7 @@ impl Picture {
         let (scale, mut areas) = (f64::from(SVG_UNITS), String::new());
         self.draw(Surface { area, scale, areas: Some(&mut areas) })?;
         if let Some(end) = text.rfind("</svg>") {
-            text.insert_str(end, &areas);
+            text.insert_str(end, &format!("{areas}<!-- {} -->\n", Self::MARK));
         }
         // The view box keeps the fine units; the picture itself has the requested size.
         let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
@@ -328,6 +331,7 @@ fn write_png(out: impl Write, pixels: &[u8], [width, height]: [u32; 2]) -> io::R
     encoder.set_deflate_compression(png::DeflateCompression::Level(1));
     // Line art with flat colours: filters meant for photographs make it larger.
     encoder.set_filter(png::Filter::NoFilter);
+    encoder.add_text_chunk("Comment".to_owned(), Picture::MARK.to_owned())?;
     encoder.write_header()?.write_image_data(pixels)?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -13,6 +14,24 @@ use gridgen::backend::cuda::{AbortFlag, HostTransport};
 use gridgen::ranks::{Channel, Failure, Job, OnFailure, Place, RanksError, Rendezvous};
 
 use support::jobs::{WAIT, free_port, on_ranks, place};
+
+/// The connection of a rank that greets as it should, at the address in a file.
+fn greeting(file: &Path, rank: u64, size: u64) -> TcpStream {
+    let text = loop {
+        match fs::read_to_string(file) {
+            Ok(text) => break text,
+            Err(_) => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut stream = connected(words[1].parse().unwrap());
+    let token = u64::from_str_radix(words[2], 16).unwrap();
+    stream.write_all(b"GRIDGEN1").unwrap();
+    for word in [token, rank, size] {
+        stream.write_all(&word.to_le_bytes()).unwrap();
+    }
+    stream
+}
 
 /// A connection as soon as something listens.
 fn connected(port: u16) -> TcpStream {
@@ -278,4 +297,135 @@ fn losses_can_be_tolerated_and_the_first_rank_cancels_all() {
             }
         }
     });
+}
+
+/// What a rank says is not believed before it has come: neither hangs nor much memory follow from its numbers.
+#[test]
+fn a_rank_that_sends_what_is_no_message_is_named() {
+    let header = |words: [u64; 4]| words.map(u64::to_le_bytes).concat();
+    let mut noise = Vec::new();
+    let mut word = 1_u64;
+    for _ in 0..512 {
+        word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        noise.extend(word.to_le_bytes());
+    }
+    let long = |bytes: u64| {
+        format!(
+            "rank 1 ended: it sent a message of {bytes} bytes, at most 1099511627776 were expected"
+        )
+    };
+    let silent = "rank 1 ended without a word: it was killed, or its host was lost".to_owned();
+    let strange = "rank 1 ended: it sent what is no message".to_owned();
+    for (said, expected) in [
+        (header([0, 1, 0, u64::MAX]), long(u64::MAX)),
+        (header([0, 1, 0, 1 << 41]), long(1 << 41)),
+        (header([0, 1, u64::MAX - 1, u64::MAX]), long(u64::MAX)),
+        (noise[..32].to_vec(), long(u64::from_le_bytes(noise[24..32].try_into().unwrap()))),
+        (noise.clone(), long(u64::from_le_bytes(noise[24..32].try_into().unwrap()))),
+        // A length that may be, and fewer bytes.
+        ([header([0, 1, 0, 1 << 39]), vec![0; 4096]].concat(), silent.clone()),
+        (header([0, 1, 0, 0])[..31].to_vec(), silent),
+        (header([99, 1, 0, 0]), strange.clone()),
+        (header([0, 99, 0, 0]), strange.clone()),
+        (header([u64::MAX, 1, 0, 8]), strange),
+    ] {
+        // A message that may not be ends with its connection, or its end is seen only then.
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("meeting");
+        let started = Instant::now();
+        let ended = thread::scope(|scope| {
+            let rendezvous = Rendezvous::File(file.clone());
+            let first = scope.spawn(move || {
+                let place = Place { address: None, ..place(0, 2, 0) };
+                let job = Job::meet(place, Some(rendezvous), WAIT).unwrap();
+                job.receive(1, Channel::Collective).unwrap_err().to_string()
+            });
+            let mut stream = greeting(&file, 1, 2);
+            let mut answer = [0; 2];
+            stream.read_exact(&mut answer).unwrap();
+            let mut said = said;
+            if expected.ends_with("no message") {
+                said.extend([0; 64]);
+            }
+            let _ = stream.write_all(&said);
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            first.join().unwrap()
+        });
+
+        assert_eq!(ended, expected);
+        assert!(started.elapsed() < Duration::from_secs(10), "{expected}: {:?}", started.elapsed());
+    }
+}
+
+/// The file of a rendezvous is replaced and removed where a rank has written it, and no other.
+#[test]
+fn a_file_that_is_no_address_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let long = ["localhost 1 0000000000000001\n", &" ".repeat(1000)].concat();
+    let contents = [
+        "precious",
+        "",
+        "localhost 1 0000000000000001",
+        "localhost 1 0000000000000001\nand more\n",
+        "localhost port 0000000000000001\n",
+        "localhost 99999 0000000000000001\n",
+        "localhost 1 1\n",
+        &long,
+    ];
+    for (number, text) in contents.iter().enumerate() {
+        let file = path(&format!("file{number}"));
+        fs::write(&file, text).unwrap();
+
+        let place = Place { address: None, ..place(0, 2, 0) };
+        let refused = Job::meet(place, Some(Rendezvous::File(file.clone())), WAIT).unwrap_err();
+
+        let said = refused.to_string();
+        assert!(said.ends_with("gridgen did not write what stands there"), "{text}: {said}");
+        assert!(said.starts_with(&file.display().to_string()), "{said}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), *text);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), contents.len());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_an_address_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("precious"), folder.path().join("meeting"));
+    fs::write(&file, "localhost 1 0000000000000001\n").unwrap();
+    for target in [&file, &folder.path().join("nowhere"), &"/dev/null".into()] {
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+
+        let place = Place { address: None, ..place(0, 2, 0) };
+        let refused = Job::meet(place, Some(Rendezvous::File(link.clone())), WAIT);
+
+        assert!(matches!(refused, Err(RanksError::File { .. })), "{refused:?}");
+        assert!(link.is_symlink() && file.exists());
+    }
+}
+
+/// Another job may have begun at the same file.
+#[test]
+fn the_address_of_another_job_is_not_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("meeting");
+    let other = "localhost 1 0000000000000001\n";
+    thread::scope(|scope| {
+        let rendezvous = Rendezvous::File(file.clone());
+        scope.spawn(move || {
+            let place = Place { address: None, ..place(0, 2, 0) };
+            Job::meet(place, Some(rendezvous), WAIT).unwrap();
+        });
+        let mut stream = greeting(&file, 1, 3);
+        let _ = stream.read(&mut [0]);
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, other).unwrap();
+        fs::write(folder.path().join("first"), text).unwrap();
+        let mut stream = greeting(&folder.path().join("first"), 1, 2);
+        stream.read_exact(&mut [0; 2]).unwrap();
+    });
+
+    assert_eq!(fs::read_to_string(&file).unwrap(), other);
 }
