@@ -44,6 +44,16 @@ class Keys(TypedDict, total=False):
     """geometry: Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their
     ends are so far apart. Makes ``trailing_edge`` "sharp" at 0 and "blunt" above, "wedge" on a C-grid,
     unless it is given. (chords, default not set)"""
+    smooth: float | None
+    """geometry: Distance from each point of ``file`` or ``points`` within which the contour is smoothed:
+    the curve of least bending there takes their place, with both ends of the trailing edge kept. For
+    points that are rounded, with the step of the rounding, and for points that scatter, with some three
+    times their scatter. (chords, default not set)"""
+    frame: str | None
+    """geometry: Whether the section of ``file`` or ``points`` is moved and scaled to its chord
+    (``chord``), or stands in the files written where its coordinates are, ``chord`` times their unit
+    (``file``). All other lengths of the case are in chords of the section either way. (default
+    "chord")"""
     corners: float | None
     """geometry: Turn of the contour at one of its points from which that is a corner, such as the lip of
     a cove: a point of the wall lies on it, and points gather there as at the trailing edge. A bend with

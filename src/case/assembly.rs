@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::entries::Entries;
 use super::resolve;
-use super::{Case, CaseError, OutputOptions, Places};
+use super::{Case, CaseError, Frame, OutputOptions, Places};
 use crate::overset::{Rigging, Side};
 
 /// Longest name of an element: names of zones and patches of 32 characters hold it with an ending.
@@ -301,6 +301,10 @@ fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
                 ),
             ));
         }
+    }
+    if entries.get::<Frame>("geometry.frame")? == Frame::File {
+        let remedy = "write frame = \"file\" beside the name of the element";
+        return Err(entries.refuse(&["geometry.frame"], "the element's own frame", remedy));
     }
     if !near_body && entries.has("element.reach") {
         return Err(entries.refuse(

@@ -91,6 +91,14 @@ keys! {
             "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their \
             ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \
             \"wedge\" on a C-grid, unless it is given.";
+        smooth: real(open(0.0), closed(0.01)), Unset, "chords";
+            "Distance from each point of `file` or `points` within which the contour is smoothed: the curve of least \
+            bending there takes their place, with both ends of the trailing edge kept. For points that are rounded, \
+            with the step of the rounding, and for points that scatter, with some three times their scatter.";
+        frame: Kind::Word(&["chord", "file"]), Word("chord"), "";
+            "Whether the section of `file` or `points` is moved and scaled to its chord (`chord`), or stands in the \
+            files written where its coordinates are, `chord` times their unit (`file`). All other lengths of the \
+            case are in chords of the section either way.";
         corners: real(open(0.0), closed(180.0)), Unset, "degrees";
             "Turn of the contour at one of its points from which that is a corner, such as the lip of a cove: a \
             point of the wall lies on it, and points gather there as at the trailing edge. A bend with few \

@@ -27,8 +27,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, Sides};
-use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, Wake, WingBody};
+use crate::geometry::{Ellipse, FileFrame, Flap, Joukowski, PIVOT, TrailingEdge, Wake, WingBody};
 use crate::grid::{Seam, initial};
+use crate::overset::Placement;
 use crate::pde::control::ControlSettings;
 use crate::solver::linear::{LinearSettings, Precision};
 use crate::solver::newton::NewtonSettings;
@@ -169,6 +170,13 @@ pub struct GeometryOptions {
     pub trailing_edge: TrailingEdge,
     /// Thickness of the trailing edge; none leaves it as it is.
     pub edge_thickness: Option<f64>,
+    /// Tolerance within which the contour is smoothed; none leaves it as it is.
+    pub smooth: Option<f64>,
+    /// Where the section stands in the files written.
+    pub frame: Frame,
+    /// Where its file has it, once that is read.
+    #[serde(skip)]
+    pub(crate) in_file: FileFrame,
     /// Turn from which a point of the contour is a corner, in degrees; none takes the contour for smooth.
     pub corners: Option<f64>,
     /// Angle of attack in degrees.
@@ -177,6 +185,31 @@ pub struct GeometryOptions {
     pub chord: f64,
     /// A deflected flap.
     pub flap: Option<Flap>,
+}
+
+/// Where a section stands in the files written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Frame {
+    /// Its nose is at the origin.
+    Chord,
+    /// Where its coordinates are.
+    File,
+}
+
+impl GeometryOptions {
+    /// Length of the chord in the files written.
+    pub(crate) fn length(&self) -> f64 {
+        if self.frame == Frame::File { self.chord * self.in_file.chord } else { self.chord }
+    }
+
+    /// Quarter point of a section whose grid was moved by `shift`.
+    pub(crate) fn pivot(&self, shift: [f64; 2]) -> [f64; 2] {
+        let FileFrame { nose_up, .. } = self.in_file;
+        let turned = Placement { chord: 1.0, angle: nose_up, at: shift };
+        turned.point(PIVOT)
+    }
 }
 
 /// Shapes of grid that a case can ask for.

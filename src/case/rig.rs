@@ -2,10 +2,8 @@
 //! from these.
 
 use super::error::Found;
-use super::{
-    Assembly, BackgroundOptions, Case, Contour, Element, Place, Problem, SectionError, Stand,
-};
-use crate::geometry::{GeometryError, extent_of_file, extent_of_points, spacing_geometric};
+use super::{Assembly, BackgroundOptions, Case, Element, Place, Problem, SectionError, Stand};
+use crate::geometry::spacing_geometric;
 use crate::overset::{Background, Placement, RiggingError, Side, Wall};
 
 /// Reach of a grid by default, in chords of the element, in gaps beside it, and in gaps to the grid around it.
@@ -218,12 +216,11 @@ impl Assembly {
             if element.stand != Stand::InFile {
                 return Ok(None);
             }
-            let frame = frame(&element.case.geometry.contour).map_err(|error| {
-                let keys = [element.case.geometry.contour.key()];
-                let place = Box::new(element.case.places.of(&keys));
-                let error = SectionError { place, error: Box::new(error) };
-                AssemblyError::Section { element: element.case.name.clone(), error }
+            let found = element.case.in_file().map_err(|error| AssemblyError::Section {
+                element: element.case.name.clone(),
+                error,
             })?;
+            let frame = Placement { chord: found.chord, angle: 0.0, at: found.at };
             if let Some(reach) = element.reach {
                 element.case.grid.reach = Some(reach / frame.chord);
             }
@@ -390,17 +387,6 @@ fn wall(problem: &Problem, placement: &Placement) -> Wall {
     let line = line.map(|i| [points.x[i] + dx, points.y[i] + dy]);
     let edge = !problem.case.geometry.contour.is_smooth();
     Wall::new(placement.points(line), edge, points.base_cells)
-}
-
-/// The frame of coordinates that stand where they are.
-fn frame(contour: &Contour) -> Result<Placement, GeometryError> {
-    let [left, right] = match contour {
-        Contour::File(path) => extent_of_file(path)?,
-        Contour::Points(points) => extent_of_points(points),
-        Contour::Section(section) => [0.0, section.length],
-        _ => [0.0, 1.0],
-    };
-    Ok(Placement { chord: right - left, angle: 0.0, at: [left, 0.0] })
 }
 
 /// Points from wall to outer line that give enough cells across a gap, of a width in the element's chords, heights

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::geometry::TrailingEdge;
+use crate::geometry::{FileFrame, TrailingEdge};
 
 use super::entries::Entries;
 use super::schema::{SOURCES, nearest};
@@ -26,6 +26,11 @@ pub(super) fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions
     if contour.is_smooth() {
         refuse_edges(entries)?;
     }
+    let smooth = entries.given("geometry.smooth")?;
+    if smooth.is_some() && !matches!(contour, Contour::File(_) | Contour::Points(_)) {
+        let (key, expected) = ("geometry.smooth", "a section of geometry.file or points");
+        return Err(entries.refuse(&[key], expected, "leave geometry.smooth out"));
+    }
     let edge_thickness: Option<f64> = entries.given("geometry.edge_thickness")?;
     let trailing_edge = trailing_edge(entries, &contour, edge_thickness)?;
     let flap = if entries.opens("geometry.flap") {
@@ -37,6 +42,9 @@ pub(super) fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions
         contour,
         trailing_edge,
         edge_thickness,
+        smooth,
+        frame: entries.get("geometry.frame")?,
+        in_file: FileFrame::default(),
         corners: entries.given("geometry.corners")?,
         angle: entries.get("geometry.angle")?,
         chord: entries.get("geometry.chord")?,

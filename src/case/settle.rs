@@ -2,12 +2,13 @@
 //! the wall that follow from them.
 
 use super::defaults::{ROUND_EDGE, Wall, base_cells, round_off};
-use super::{Case, Contour, GeometryOptions, GridOptions, Place, Topology as Choice};
+use super::{Case, Contour, Frame, GeometryOptions, GridOptions, Place, Topology as Choice};
 use crate::geometry::{
-    Airfoil, BaseCells, BoundaryPoints, ClosedContour, GeometryError, OffsetLine, SectionMeasures,
-    SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca, airfoil_from_points,
+    Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, LEAST_GAP,
+    OffsetLine, Repairs, SectionMeasures, SurfaceSettings, TrailingEdge, airfoil_from_naca,
     contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_closes,
-    open_normals, set_angle, set_edge_thickness, spacing_geometric, wall_normals, with_wake,
+    edge_gap, open_normals, read_file, read_points, set_angle, set_edge_thickness,
+    spacing_geometric, symmetrise, turn_about, wall_normals, with_wake,
 };
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
 
@@ -70,6 +71,12 @@ impl Case {
         body(&mut self.geometry.clone()).map_err(|error| self.located(error))
     }
 
+    /// Where the body's file has it.
+    pub(super) fn in_file(&self) -> Result<FileFrame, SectionError> {
+        let mut geometry = self.geometry.clone();
+        body(&mut geometry).map(|_| geometry.in_file).map_err(|error| self.located(error))
+    }
+
     /// The problem of the case, settled for its section.
     ///
     /// # Errors
@@ -119,8 +126,16 @@ impl Case {
     fn settled_around_edge(mut self, mut airfoil: Airfoil) -> Result<Problem, GeometryError> {
         let (geometry, grid) = (&self.geometry, &self.grid);
         let mut trailing_edge = geometry.trailing_edge;
-        let mut notices = geometry.contour.named(std::mem::take(&mut airfoil.notes));
         let closes = edge_closes(&airfoil, trailing_edge);
+        let gap = edge_gap(&airfoil.points);
+        if closes && trailing_edge == TrailingEdge::AsGiven && gap >= LEAST_GAP {
+            let note = format!("The trailing edge, open by {gap:.1e} chord, was closed.");
+            airfoil.notes.push(note);
+        }
+        if grid.topology == Choice::Half {
+            airfoil.notes.extend(symmetrise(&mut airfoil.points));
+        }
+        let mut notices = geometry.contour.named(std::mem::take(&mut airfoil.notes));
         let wake = match grid.topology {
             Choice::O | Choice::Half => None,
             Choice::Auto if grid.reach.is_some() => None,
@@ -159,6 +174,10 @@ impl Case {
         };
         let mut points = distribute(&airfoil, &surface)?;
         set_angle(&mut points, self.geometry.angle);
+        let FileFrame { at, chord, nose_up } = self.geometry.in_file;
+        turn_about([0.0; 2], &mut points, nose_up);
+        let in_file = self.geometry.frame == Frame::File;
+        let shift = if in_file { at.map(|c| c / chord) } else { [0.0; 2] };
         let topology = match wake {
             Some(wake) => {
                 points = with_wake(&airfoil, &points, &wake, trailing_edge_spacing)?;
@@ -170,7 +189,7 @@ impl Case {
         if points.base_cells > 0 {
             self.grid.base_cells = Some(points.base_cells);
         }
-        Problem::new(self, topology, points, [0.0; 2], notices)
+        Problem::new(self, topology, points, shift, notices)
     }
 
     fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Problem, GeometryError> {
@@ -257,20 +276,27 @@ impl Problem {
 
 /// The body of a case; a default that the section decides is put in place.
 fn body(geometry: &mut GeometryOptions) -> Result<Body, GeometryError> {
-    let mut airfoil = match &geometry.contour {
-        Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
-        Contour::File(path) => airfoil_from_file(path)?,
-        Contour::Points(points) => airfoil_from_points(points)?,
-        Contour::Joukowski(joukowski) => joukowski.airfoil()?,
+    let GeometryOptions { smooth, edge_thickness, .. } = *geometry;
+    let repairs = Repairs { smooth, edge_thickness };
+    let of_formula = |mut airfoil: Airfoil| {
+        if let Some(thickness) = edge_thickness {
+            set_edge_thickness(&mut airfoil, thickness);
+        }
+        (airfoil, FileFrame::default())
+    };
+    let (mut airfoil, in_file) = match &geometry.contour {
+        Contour::Naca(digits) => of_formula(airfoil_from_naca(digits, geometry.trailing_edge)?),
+        Contour::File(path) => read_file(path, &repairs)?,
+        Contour::Points(points) => read_points(points, &repairs)?,
+        Contour::Joukowski(joukowski) => of_formula(joukowski.airfoil()?),
         Contour::Section(section) => {
+            geometry.in_file.chord = section.length;
             return contour_from_file(&section.file, section.length).map(Body::Smooth);
         }
         Contour::WingBody(wing_body) => return wing_body.contour().map(Body::Smooth),
         Contour::Ellipse(ellipse) => return Ok(Body::Smooth(ellipse.contour())),
     };
-    if let Some(thickness) = geometry.edge_thickness {
-        set_edge_thickness(&mut airfoil, thickness);
-    }
+    geometry.in_file = in_file;
     if let Some(flap) = &mut geometry.flap {
         flap.deflect(&mut airfoil)?;
     }

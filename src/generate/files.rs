@@ -6,14 +6,13 @@ use crate::files::{self, IoError};
 use crate::formats::Span;
 use crate::formats::openfoam::Reference;
 use crate::formats::{MeshData, MeshFile, Settings};
-use crate::geometry::PIVOT;
 use crate::grid::{FAR_FIELD_CENTRE, Slab};
 use crate::report::{self, Artifacts, Figures, ReportFile};
 use std::path::{Path, PathBuf};
 
 /// How the grid of a case goes on in the third dimension, in the unit of its files.
 pub(super) fn span(case: &Case) -> Option<Span> {
-    span_of(&case.output, case.geometry.chord)
+    span_of(&case.output, case.geometry.length())
 }
 
 /// The same for a chord of this length in the files.
@@ -72,9 +71,13 @@ impl OutputFiles {
     /// The same with what force coefficients refer to, in the unit of the files: chord and quarter point of
     /// a section, the middle of a smooth contour, whose grid was moved by `shift`.
     pub(super) fn with_reference(mut self, case: &Case, shift: [f64; 2]) -> Self {
-        let length = case.geometry.chord;
+        let length = case.geometry.length();
         let smooth = case.geometry.contour.is_smooth();
-        let centre = if smooth { [0, 1].map(|c| FAR_FIELD_CENTRE[c] + shift[c]) } else { PIVOT };
+        let centre = if smooth {
+            [0, 1].map(|c| FAR_FIELD_CENTRE[c] + shift[c])
+        } else {
+            case.geometry.pivot(shift)
+        };
         let centre = centre.map(|c| c * length);
         self.settings.reference = Some(Reference { length, centre });
         self

@@ -377,7 +377,7 @@ fn remedy(case: &Case, grid: Slab<'_>, objection: &Objection) -> String {
         Topology::C { wake } => grid.point(wake, 0),
     };
     let off = f64::hypot(objection.at[0] - edge[0], objection.at[1] - edge[1]);
-    let at_the_edge = off < AT_THE_EDGE * case.geometry.chord;
+    let at_the_edge = off < AT_THE_EDGE * case.geometry.length();
     let cut = matches!(grid.topology(), Topology::C { .. });
     match objection.measure {
         Measure::Skewness if at_the_edge => format!(

@@ -113,7 +113,8 @@ impl Problem {
             self.initial_grid(backend).and_then(|made| backend.fetch_whole(&made.grid, &mut host));
         made.map_err(SolverError::from)?;
         let data = EllipticData::new(&host, &self.normals, &self.elliptic_settings());
-        let place = Place { shift: self.shift, chord: self.case.geometry.chord, half: self.half };
+        let place =
+            Place { shift: self.shift, chord: self.case.geometry.length(), half: self.half };
         let options = self.case.solver_options();
         Reference::of_equations(backend, &data, solved, place, self.topology, &options)
     }
@@ -146,13 +147,13 @@ impl Problem {
 
     /// Brings a finished grid to where the body is, in the unit of the files.
     pub fn place(&self, grid: &mut Grid) {
-        grid.place(self.shift, self.case.geometry.chord);
+        grid.place(self.shift, self.case.geometry.length());
     }
 
     /// Whether [`Self::place`] changes a grid.
     pub(super) fn is_placed_elsewhere(&self) -> bool {
         let [x, y] = self.shift;
-        let unmoved = [(x, 0.0), (y, 0.0), (self.case.geometry.chord, 1.0)];
+        let unmoved = [(x, 0.0), (y, 0.0), (self.case.geometry.length(), 1.0)];
         unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
     }
 
@@ -181,7 +182,7 @@ impl Problem {
         &self,
         grid: Slab<'_>,
     ) -> Result<Option<CurvedQuality>, RanksError> {
-        let (order, chord) = (self.case.output.curved_order, self.case.geometry.chord);
+        let (order, chord) = (self.case.output.curved_order, self.case.geometry.length());
         if order == 1 {
             return Ok(None);
         }

@@ -227,7 +227,7 @@ impl GridResult {
         }
         let mut solved = self.grid.clone();
         // Away with the chord first, then with the shift.
-        solved.place([0.0; 2], 1.0 / self.problem.case.geometry.chord);
+        solved.place([0.0; 2], 1.0 / self.problem.case.geometry.length());
         solved.place(self.shift.map(|by| -by), 1.0);
         self.problem.reference_from(&CpuBackend, Some(&solved))
     }

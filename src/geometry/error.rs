@@ -202,7 +202,7 @@ impl GeometryError {
             Self::CutCrosses { .. } => "choose grid.wake_direction, or topology = \"O\"",
             Self::WallCrosses { .. } => {
                 "near the trailing edge: keep the base (`blunt`); elsewhere: check the points there, \
-                 or raise ni"
+                 or raise ni; of rounded points: geometry.smooth, the step of their rounding in chords"
             }
         })
     }
@@ -345,7 +345,9 @@ impl FileProblem {
             Self::NoArea => "check that the columns are x and y of a closed contour",
             Self::Truncated { .. } => "complete the surface up to the trailing edge",
             Self::ContourCrosses { .. } => {
-                "look for points out of order, listed twice, or text read as numbers at these lines"
+                "look for points out of order, listed twice, or text read as numbers at these lines; \
+                 geometry.edge_thickness parts surfaces that cross near the trailing edge, geometry.smooth, some \
+                 three times the scatter, mends points that scatter"
             }
             Self::OpenContour { .. } => {
                 "give all points around the contour; an airfoil is named by geometry.file"

@@ -14,6 +14,7 @@ mod polygon;
 mod reader;
 mod section;
 mod shapes;
+mod smooth;
 mod spacing;
 mod surface;
 #[doc(hidden)] // For its tests.
@@ -30,16 +31,17 @@ pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
 pub use offset::{OffsetLine, Projection};
 pub use polygon::wall_normals;
+pub(crate) use reader::{FileFrame, Repairs, read_file, read_points};
 pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
     contour_from_file,
 };
-pub(crate) use reader::{extent_of_file, extent_of_points};
-pub(crate) use section::PIVOT;
 pub use section::{Flap, SectionMeasures};
+pub(crate) use section::{PIVOT, symmetrise, turn_about};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{spacing_geometric, spacing_vinokur};
 pub use surface::{BaseCells, SurfaceSettings, corners, distribute};
+pub(crate) use surface::{LEAST_GAP, edge_gap};
 #[doc(hidden)] // For tests that differentiate formulas.
 pub use vector::Scalar;
 pub use wake::Wake;

@@ -1,6 +1,7 @@
 //! What is measured of a section, and what is done to it: a flap deflected, the edge opened, the whole
 //! turned.
 
+use super::surface::edge_gap;
 use super::turning::refined;
 use super::vector::{along, angle, between, bisect, difference, distance, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError};
@@ -184,10 +185,16 @@ pub(super) fn foremost(points: &[[f64; 2]]) -> usize {
 
 /// Shears both surfaces, linearly in x, until the ends of the contour are `thickness` apart.
 pub fn set_edge_thickness(airfoil: &mut Airfoil, thickness: f64) {
-    let points = &mut airfoil.points;
-    let [Some(&first), Some(&last)] = [points.first(), points.last()] else { return };
-    let gap = distance(last, first);
-    let direction = if gap > 1e-9 { unit(difference(first, last)) } else { [0.0, 1.0] };
+    let gap = edge_gap(&airfoil.points);
+    airfoil.notes.push(part_surfaces(&mut airfoil.points, gap, thickness));
+}
+
+/// The same for points whose ends are `gap` apart, which is negative where they overlap; says so.
+pub(super) fn part_surfaces(points: &mut [[f64; 2]], gap: f64, thickness: f64) -> String {
+    let note = format!("The trailing edge was made {thickness} chords thick, from {gap:.3e}.");
+    let [Some(&first), Some(&last)] = [points.first(), points.last()] else { return note };
+    let up = if gap < 0.0 { difference(last, first) } else { difference(first, last) };
+    let direction = if gap.abs() > 1e-9 { unit(up) } else { [0.0, 1.0] };
     let nose = foremost(points);
     let front = points[nose][0];
     for (k, point) in points.iter_mut().enumerate() {
@@ -195,21 +202,51 @@ pub fn set_edge_thickness(airfoil: &mut Airfoil, thickness: f64) {
         let share = (point[0] - front) / (end[0] - front);
         *point = along(*point, direction, side * (thickness - gap) * share);
     }
-    airfoil
-        .notes
-        .push(format!("The trailing edge was made {thickness} chords thick, from {gap:.3e}."));
+    note
+}
+
+/// Distance up to which points of a symmetric section may be off mirrored pairs, chords, and that up to which they are
+/// such pairs.
+const SYMMETRIC: [f64; 2] = [1e-4, 1e-12];
+
+/// Moves points that are nearly mirrored pairs about y = 0 onto such, and says so.
+pub(crate) fn symmetrise(points: &mut [[f64; 2]]) -> Option<String> {
+    let last = points.len() - 1;
+    let pair =
+        |points: &[[f64; 2]], k: usize| (points[k], [points[last - k][0], -points[last - k][1]]);
+    let off = |k: usize| {
+        let (a, b) = pair(points, k);
+        distance(a, b)
+    };
+    let most = (0..=last).map(off).fold(0.0, f64::max);
+    if most > SYMMETRIC[0] || most <= SYMMETRIC[1] {
+        return None;
+    }
+    for k in 0..=last / 2 {
+        let (a, b) = pair(points, k);
+        let [x, y] = middle(a, b);
+        (points[k], points[last - k]) = ([x, y], [x, -y]);
+    }
+    Some(format!(
+        "The points are off mirrored pairs by up to {most:.1e} chord; half of that moved them onto such."
+    ))
 }
 
 /// Turns the points nose up about (0.25, 0).
 pub fn set_angle(points: &mut BoundaryPoints, angle_deg: f64) {
+    turn_about(PIVOT, points, angle_deg);
+}
+
+/// Turns the points nose up about another point.
+pub(crate) fn turn_about(pivot: [f64; 2], points: &mut BoundaryPoints, angle_deg: f64) {
     if angle_deg == 0.0 {
         return;
     }
     let (sin, cos) = angle_deg.to_radians().sin_cos();
     for (x, y) in points.x.iter_mut().zip(&mut points.y) {
-        let (dx, dy) = (*x - PIVOT[0], *y - PIVOT[1]);
-        *x = PIVOT[0] + cos * dx + sin * dy;
-        *y = PIVOT[1] - sin * dx + cos * dy;
+        let (dx, dy) = (*x - pivot[0], *y - pivot[1]);
+        *x = pivot[0] + cos * dx + sin * dy;
+        *y = pivot[1] - sin * dx + cos * dy;
     }
 }
 

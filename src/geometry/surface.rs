@@ -12,9 +12,9 @@ pub(super) const LEAST_NI: usize = 17;
 /// Far beyond any grid, and small enough for memory.
 pub(super) const MOST_NI: usize = 1_000_000;
 /// The largest gap that [`TrailingEdge::AsGiven`] closes, chords.
-const CLOSED_GAP: f64 = 1e-3;
+pub(super) const CLOSED_GAP: f64 = 1e-3;
 /// A gap below this, in chords, is no base.
-const LEAST_GAP: f64 = 1e-5;
+pub(crate) const LEAST_GAP: f64 = 1e-5;
 /// Cells on a base or cap, at least.
 pub(super) const LEAST_BASE_CELLS: usize = 4;
 /// Surfaces are not drawn closer than this to match the cells of a thin base, chords.
@@ -138,7 +138,7 @@ pub fn edge_closes(airfoil: &Airfoil, trailing_edge: TrailingEdge) -> bool {
 }
 
 /// Distance of the two ends of a contour.
-fn edge_gap(points: &[[f64; 2]]) -> f64 {
+pub(crate) fn edge_gap(points: &[[f64; 2]]) -> f64 {
     points.first().zip(points.last()).map_or(0.0, |(first, last)| distance(*first, *last))
 }
 

@@ -81,6 +81,14 @@ pub(crate) fn middle<S: Scalar>(a: [S; 2], b: [S; 2]) -> [S; 2] {
     [0, 1].map(|c| S::from(0.5) * (a[c] + b[c]))
 }
 
+/// The point of a piece nearest to a point.
+pub(crate) fn foot(point: Vector, [a, b]: [Vector; 2]) -> Vector {
+    let way = difference(b, a);
+    let squared = dot(way, way);
+    let t = if squared > 0.0 { dot(difference(point, a), way) / squared } else { 0.0 };
+    between(a, b, t.clamp(0.0, 1.0))
+}
+
 /// Angle from one direction to another, radians, positive to the left; a vector of length zero
 /// turns by nothing.
 pub(crate) fn angle(a: Vector, b: Vector) -> f64 {

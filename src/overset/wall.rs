@@ -3,7 +3,7 @@
 use rstar::primitives::{GeomWithData, Line};
 use rstar::{AABB, RTree};
 
-use crate::geometry::vector::{between, cross, difference, distance, dot};
+use crate::geometry::vector::{between, cross, difference, distance, dot, foot};
 
 /// A closed wall with its trailing edge.
 #[derive(Debug, Clone)]
@@ -125,14 +125,6 @@ impl Wall {
         };
         crossing.or_else(inside)
     }
-}
-
-/// The point of a piece nearest to a point.
-pub(super) fn foot(point: [f64; 2], [a, b]: [[f64; 2]; 2]) -> [f64; 2] {
-    let along = difference(b, a);
-    let squared = dot(along, along);
-    let t = if squared > 0.0 { dot(difference(point, a), along) / squared } else { 0.0 };
-    between(a, b, t.clamp(0.0, 1.0))
 }
 
 /// Whether a point lies on a piece.

@@ -335,6 +335,12 @@ fn places_that_contradict_each_other_are_refused() {
         &[AT, "frame = \"file\"\n"].concat(),
         "at = [1.02, -0.02]: excluded by frame = \"file\", which is given too",
     );
+    let own = FLAP.replace("naca = ", "frame = \"file\", naca = ");
+    let refused = shown(resolve_file(&[MAIN, &own].concat(), &[]));
+    assert!(
+        refused.contains("expected the element's own frame\nhint: write frame = \"file\""),
+        "{refused}"
+    );
     assert_refused(
         &with("frame = \"file\"\n").replace("chord = 0.3\n", ""),
         "wing.toml:7: element.flap.frame = \"file\": expected a section of coordinates: geometry.file, points or \

@@ -153,6 +153,21 @@ fn a_corner_beyond_a_full_turn_is_refused() {
 }
 
 #[test]
+fn a_smoothing_of_nothing_and_an_unknown_frame_are_refused() {
+    for (key, message) in [
+        (
+            "smooth = 0\n",
+            "geometry.smooth = 0: expected a number greater than 0 and at most 0.01\n",
+        ),
+        ("frame = \"wing\"\n", "geometry.frame = \"wing\": expected one of \"chord\", \"file\"\n"),
+    ] {
+        let refused = shown(resolve_with(key));
+
+        assert!(refused.starts_with(&format!("wing.toml:3: {message}")), "{refused}");
+    }
+}
+
+#[test]
 fn a_number_that_is_none_is_refused() {
     let message = shown(resolve_with("[grid]\nfar_field = nan\n"));
 

@@ -364,3 +364,13 @@ fn corners_of_a_smooth_contour_are_refused() {
          hint: leave geometry.corners out: points on a smooth contour follow grid.max_turn"
     );
 }
+
+/// A formula has no points that scatter.
+#[test]
+fn smoothing_is_for_coordinates() {
+    assert_eq!(
+        shown(resolve_with("smooth = 1e-4\n")),
+        "wing.toml:3: geometry.smooth = 1e-4: expected a section of geometry.file or points\n\
+         hint: leave geometry.smooth out"
+    );
+}

@@ -284,6 +284,7 @@ fn the_resolved_case_writes_every_default_out() {
     [geometry]
     naca = "2412"
     trailing_edge = "sharp"
+    frame = "chord"
     angle = 0.0
     chord = 1.0
 
@@ -365,6 +366,7 @@ fn may_be_missing(key: &str, text: &str) -> bool {
         | "geometry.file"
         | "geometry.points"
         | "geometry.edge_thickness"
+        | "geometry.smooth"
         | "geometry.corners"
         | "grid.reach"
         | "quality.max_skewness"

@@ -62,7 +62,7 @@ fn many_cases_give_one_table_with_the_failures_last() {
     a-short: the grid did not converge: the limit of 1 Newton step was reached
 
     b-wrong: b-wrong.toml:3: unknown key geometry.colour
-      hint: the keys here are geometry.naca, geometry.file, geometry.points, geometry.trailing_edge, geometry.edge_thickness, geometry.corners, geometry.angle, geometry.chord
+      hint: the keys here are geometry.naca, geometry.file, geometry.points, geometry.trailing_edge, geometry.edge_thickness, geometry.smooth, geometry.frame, geometry.corners, geometry.angle, geometry.chord
     ");
     assert!(scratch.path("output/c-naca/mesh.vts").is_file());
     assert!(scratch.path("output/a-short/mesh.failed.vts").is_file());

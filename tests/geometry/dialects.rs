@@ -202,6 +202,109 @@ fn a_plotters_table_is_read_up_to_its_camber_line() {
     assert!(noted("moved and scaled"), "{:?}", airfoil.notes);
 }
 
+/// One NACA 2412 of 81 points as programs, JSON, YAML, gmsh, numpy and OpenFAST write it.
+#[test]
+fn files_of_other_programs_are_read() {
+    let expected = airfoil_from_file(data("dialects/pylist.txt")).unwrap();
+    let files: Vec<_> = std::fs::read_dir(data("dialects")).unwrap().collect();
+    assert_eq!(files.len(), 9);
+    for file in files {
+        let read = airfoil_from_file(file.unwrap().path()).unwrap();
+
+        assert_eq!(read.points.len(), 81, "{}", read.name);
+        for (a, b) in read.points.iter().zip(&expected.points) {
+            assert!((a[0] - b[0]).hypot(a[1] - b[1]) < 2e-6, "{}: {a:?} {b:?}", read.name);
+        }
+        assert!(!read.notes.is_empty(), "{}", read.name);
+    }
+}
+
+/// Points and lists within brackets, with what stands around them.
+#[test]
+fn points_within_brackets_are_read_in_whatever_language() {
+    let joined = |write: &dyn Fn([f64; 2]) -> String| {
+        contour().iter().map(|&p| write(p)).collect::<Vec<_>>().join(", ")
+    };
+    let list = |c: usize| joined(&|p| format!("{:.6}", p[c]));
+    let (x, y) = (list(0), list(1));
+    for text in [
+        format!("double x[17] = {{{x}}};\ndouble y[17] = {{{y}}};\n"),
+        format!("import numpy as np\nx = np.array([{x}])\ny = np.array([{y}])\n"),
+        format!("{{\"chord\": [1.5], \"y\": [{y}],\n \"x\": [{x}]}}"),
+        format!(
+            "{{\"points\": [{}]}}",
+            joined(&|[x, y]| format!("{{\"x\": {x:.6}, \"y\": {y:.6}}}"))
+        ),
+        format!("{{\"outline\": [{}]}}", joined(&|[x, y]| format!("[\n  {x:.6},\n  {y:.6}\n]"))),
+        format!(
+            "static const float foil[17][2] = {{{}}};",
+            joined(&|[x, y]| format!("{{{x:.6}f, {y:.6}f}}"))
+        ),
+        format!("points = [{}]", joined(&|[x, y]| format!("({x:.6}, {y:.6})"))),
+        table(|k, [x, y]| format!("Point({k}) = {{{x:.6}, {y:.6}, 0, lc}};"))
+            + &(1..17).fold(String::new(), |mut text, k| {
+                let _ = writeln!(text, "Line({k}) = {{{k}, {}}};", k + 1);
+                text
+            }),
+    ] {
+        let airfoil = read(&text);
+
+        assert!(airfoil.notes[0].contains("within brackets"), "{:?}", airfoil.notes);
+    }
+}
+
+#[test]
+fn a_point_within_brackets_that_is_none_is_refused_with_its_line() {
+    let text =
+        table(|k, [x, y]| if k == 7 { format!("[{x:.6}],") } else { format!("[{x:.6}, {y:.6}],") });
+
+    let message = airfoil_from_file(file(format!("[{text}]")).path()).unwrap_err().to_string();
+
+    assert!(message.contains(":8: `0.125000]` is not a point"), "{message}");
+}
+
+/// With its mark, in either order, and without.
+#[test]
+fn text_of_two_bytes_a_letter_is_read() {
+    let text = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
+    let units = |mark: &str| [mark, &text].concat().encode_utf16().collect::<Vec<u16>>();
+    for bytes in [
+        units("\u{feff}").iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>(),
+        units("\u{feff}").iter().flat_map(|unit| unit.to_be_bytes()).collect(),
+        units("").iter().flat_map(|unit| unit.to_le_bytes()).collect(),
+        units("").iter().flat_map(|unit| unit.to_be_bytes()).collect(),
+    ] {
+        assert_eq!(read(bytes).notes, ["The file was read as UTF-16."]);
+    }
+}
+
+#[test]
+fn lines_that_count_the_points_are_skipped_with_a_note() {
+    let points = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
+    for (above, noted) in [
+        ("17 2\n", "Line 1 says how many rows and columns follow."),
+        ("SIMPLE\n17 2\n", "Line 2 says how many rows and columns follow."),
+        ("SIMPLE\n17\n", "Line 2 is not a point and was skipped: `17`."),
+        ("SIMPLE\n0.25 0.0\n", "Line 2 holds a reference point and was skipped: (0.25, 0)."),
+    ] {
+        let airfoil = read([above, &points].concat());
+
+        assert_eq!(airfoil.notes, [noted], "{above}");
+    }
+}
+
+/// Of three coordinates with names one is constant.
+#[test]
+fn the_coordinates_that_vary_are_taken() {
+    for text in [
+        "x,y,z\n".to_owned() + &table(|_, [x, y]| format!("{x:.6},0.5,{y:.6}")),
+        "x,y,z\n".to_owned() + &table(|_, [x, y]| format!("2.0,{x:.6},{y:.6}")),
+        "z;y;x;Cp\n".to_owned() + &table(|k, [x, y]| format!("{y:.6};0.5;{x:.6};{k}")),
+    ] {
+        assert!(read(&text).notes[0].contains("coordinates that vary"), "{text}");
+    }
+}
+
 /// The files in `tests/data/airfoils/malformed`, each with what is said about it. What is wrong with
 /// a file is in its first line or its name.
 #[test]
@@ -232,7 +335,6 @@ fn malformed_files_are_refused_with_line_and_reason() {
     shuffled.dat:18: the contour ends at x/c = 0.500, short of the trailing edge
     two_elements.dat:19: a second element begins here, only one is meshed
     upper_only.dat:2: the contour ends at x/c = 0.000, short of the trailing edge
-    utf16.dat: not a text file, byte 3 is NUL
     wrong_counts.dat:2: counts 12 points on the upper and 9 on the lower surface, but 18 points follow
     ");
 }

@@ -11,6 +11,7 @@ mod offset;
 mod polygon;
 mod reader;
 mod refusals;
+mod repairs;
 mod shapes;
 mod spacing;
 mod spline;

@@ -3,11 +3,14 @@
 /// Most of the chord: two surfaces in columns of their own both reach over it.
 const FULL: f64 = 0.9;
 
+/// Points of gmsh have three coordinates and a size.
+const MESH_SIZE: &str = "The constant coordinate and the fourth column were not used";
+
 /// Columns of x and y: of the contour, or of each of the two surfaces.
 pub(super) type Surfaces = Vec<[usize; 2]>;
 
 /// Columns, and what was made of them.
-type Layout = (Surfaces, &'static str);
+pub(super) type Layout = (Surfaces, &'static str);
 
 /// Finds the coordinates by the names in the line above the numbers, or else by the numbers.
 ///
@@ -17,18 +20,18 @@ pub(super) fn layout(heading: Option<&str>, rows: &[&[f64]]) -> Option<Layout> {
     if rows.iter().any(|row| row.len() != width) {
         return None;
     }
-    heading.and_then(|text| named(text, width)).or_else(|| measured(rows, width))
+    let constant = |c: usize| rows.iter().all(|row| row[c].total_cmp(&rows[0][c]).is_eq());
+    let separator = |c: char| c.is_whitespace() || ",;|".contains(c);
+    let heading = heading.unwrap_or_default().trim_start_matches(['#', '!', '%', '/', ' ']);
+    let words = || heading.split(separator).filter(|word| !plain_word(word).is_empty());
+    let words: Vec<&str> = words().take(width + 1).collect();
+    let named = (words.len() == width).then(|| named(&words, constant)).flatten();
+    named.or_else(|| measured(rows, width))
 }
 
-/// The layout that the words of a heading name, one word a column.
-fn named(heading: &str, width: usize) -> Option<Layout> {
-    let separator = |c: char| c.is_whitespace() || ",;|".contains(c);
-    let heading = heading.trim_start_matches(['#', '!', '%', '/', ' ']);
-    let words: Vec<String> =
-        heading.split(separator).map(plain_word).filter(|w| !w.is_empty()).collect();
-    if words.len() != width {
-        return None;
-    }
+/// The layout that words name, one word a column, of which some are constant.
+pub(super) fn named(words: &[&str], constant: impl Fn(usize) -> bool) -> Option<Layout> {
+    let words: Vec<String> = words.iter().copied().map(plain_word).collect();
     let column = |names: &[&str]| words.iter().position(|w| names.contains(&w.as_str()));
     let x = column(&["x", "xc"]);
     let upper_x = column(&["xu", "xup", "xupper", "upperx"]).or(x);
@@ -41,8 +44,13 @@ fn named(heading: &str, width: usize) -> Option<Layout> {
             "Upper and lower surface were taken from the columns that the heading names",
         ));
     }
-    let (x, y) = x.zip(column(&["y", "yc"]))?;
-    Some((vec![[x, y]], "x and y were taken from the columns that the heading names"))
+    let axes = [["x", "xc"], ["y", "yc"], ["z", "zc"]];
+    let mut axes = axes.iter().filter_map(|names| column(names)).filter(|&c| !constant(c));
+    let (x, y) = axes.next().zip(axes.next())?;
+    Some((
+        vec![[x, y]],
+        "The first two coordinates that vary were taken from the columns that the heading names",
+    ))
 }
 
 /// The letters of a word in lower case, without a unit in brackets: `X(mm)` is `x`.
@@ -65,7 +73,9 @@ fn measured(rows: &[&[f64]], width: usize) -> Option<Layout> {
     let turns = |c: usize| !steady(c);
     let (three, four) = (width == 3, width == 4);
     let one = |x: usize, y: usize| vec![[x, y]];
-    let layouts: [(bool, Surfaces, &str); 7] = [
+    let layouts: [(bool, Surfaces, &str); 9] = [
+        (four && constant(2) && turns(0), one(0, 1), MESH_SIZE),
+        (four && constant(1) && turns(0), one(0, 2), MESH_SIZE),
         (three && constant(2) && turns(0), one(0, 1), "The constant third column was not used"),
         (three && constant(1) && turns(0), one(0, 2), "The constant second column was not used"),
         (three && constant(0) && turns(1), one(1, 2), "The constant first column was not used"),

@@ -2,8 +2,12 @@
 //! airfoil, or clockwise around a smooth body.
 
 use super::rows::Row;
+use super::{FileFrame, Repairs, base};
 use crate::geometry::error::{FileProblem, Refusal};
 use crate::geometry::polygon::first_crossing;
+use crate::geometry::section::part_surfaces;
+use crate::geometry::smooth as smoothing;
+use crate::geometry::surface::CLOSED_GAP;
 use crate::geometry::{ClosedContour, vector};
 
 /// The fewest distinct points that say what a contour is.
@@ -18,26 +22,134 @@ const OPEN: f64 = 3.0;
 /// An end of the contour may be this far ahead of the trailing edge, in chords.
 const END_REACH: f64 = 0.05;
 
-/// The points of an airfoil, ordered, checked and scaled; `upper` is the count of the first surface in
-/// Lednicer's order.
+/// Angles of the chord line against x, radians and degrees: a first guess beyond which a section may be pitched, and
+/// the angle itself from which it is.
+const GUESSED: f64 = 0.07;
+const PITCHED: f64 = 5.0;
+
+/// The points of an airfoil of unit chord along x, ordered, repaired and checked, and where the file has them;
+/// `upper` is the count of the first surface in Lednicer's order.
 pub(super) fn airfoil(
     rows: Vec<Row>,
     upper: Option<usize>,
+    repairs: &Repairs,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<[f64; 2]>, FileFrame), Refusal> {
+    let file: Vec<[f64; 2]> = rows.iter().map(|row| row.at).collect();
+    let step = smoothing::step(&file, Frame::of(&rows).chord);
+    let mut said = Vec::new();
+    let pitched = chord_angle(&rows).and_then(|turn| {
+        let turned = rows.iter().map(|row| Row { at: turned(row.at, -turn), ..*row }).collect();
+        let (rows, _) = ordered(turned, upper, &mut said).ok()?;
+        Some(laid(rows, turn)).filter(|(_, frame)| frame.nose_up.abs() >= PITCHED)
+    });
+    let (rows, crossing, frame) = if let Some((rows, frame)) = pitched {
+        notes.append(&mut said);
+        notes.push(format!(
+            "The chord line is {:.6} long at {:.2} degrees, nose up: the section was scaled by that length and keeps \
+             that angle; geometry.angle = {:.2} lays it along x, geometry.frame = \"file\" keeps the file's frame.",
+            frame.chord, frame.nose_up, -frame.nose_up
+        ));
+        let crossing = check_crossing(&rows);
+        (rows, crossing, frame)
+    } else {
+        let (mut rows, frame) = ordered(rows, upper, notes)?;
+        // Points that touch do so exactly as they stand in the file.
+        let crossing = check_crossing(&rows);
+        frame.scale(&mut rows, notes);
+        let Frame { left, chord, .. } = frame;
+        (rows, crossing, FileFrame { at: [left, 0.0], chord, nose_up: 0.0 })
+    };
+    Ok((repaired(rows, crossing, step / frame.chord, repairs, notes)?, frame))
+}
+
+/// The points of a contour of unit chord, smoothed and parted at the edge as is asked; an overlap of the edge that is no
+/// larger than a gap that is closed is closed, too. Refuses what crosses itself then.
+fn repaired(
+    mut rows: Vec<Row>,
+    mut crossing: Result<(), Refusal>,
+    step: f64,
+    repairs: &Repairs,
     notes: &mut Vec<String>,
 ) -> Result<Vec<[f64; 2]>, Refusal> {
+    let at = |rows: &[Row]| rows.iter().map(|row| row.at).collect::<Vec<_>>();
+    let mut points = at(&rows);
+    if let Some(tolerance) = repairs.smooth {
+        let n = rows.len();
+        notes.push(match smoothing::smoothed(&points, tolerance) {
+            Some(knots) => {
+                rows = knots.into_iter().map(|(k, at)| Row { at, ..rows[k] }).collect();
+                points = at(&rows);
+                crossing = check_crossing(&rows);
+                format!("The contour was smoothed within {tolerance} chord of its {n} points.")
+            }
+            None => format!("No smooth curve is within {tolerance} chord of its {n} points: raise geometry.smooth."),
+        });
+    } else {
+        notes.extend(smoothing::note(&points, step));
+    }
+    let last = points.len() - 1;
+    let crossed = crossing.is_err() && points[0][1] < points[last][1];
+    let gap = vector::distance(points[0], points[last]) * if crossed { -1.0 } else { 1.0 };
+    if let Some(thickness) = repairs.edge_thickness {
+        notes.push(part_surfaces(&mut points, gap, thickness));
+    } else if crossed && -gap <= CLOSED_GAP {
+        // The ends alone may be off.
+        let (first, end) = (points[0], points[last]);
+        points[0] = vector::middle(first, end);
+        points[last] = points[0];
+        if first_crossing(&points, true).is_some() {
+            (points[0], points[last]) = (first, end);
+            part_surfaces(&mut points, gap, 0.0);
+        }
+        notes.push(format!(
+            "The surfaces overlap by {:.1e} chord at the trailing edge; they were brought to meet.",
+            -gap
+        ));
+    } else {
+        return crossing.map(|()| points);
+    }
+    if crossing.is_err() {
+        if vector::distance(points[0], points[last]) <= ROUNDING {
+            points[last] = points[0];
+        }
+        rows.iter_mut().zip(&points).for_each(|(row, at)| row.at = *at);
+        check_crossing(&rows)?;
+    }
+    Ok(points)
+}
+
+/// The rows of an airfoil from its trailing edge around the nose and back, in the axes and the unit of the file.
+fn ordered(
+    rows: Vec<Row>,
+    upper: Option<usize>,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<Row>, Frame), Refusal> {
     let frame = Frame::of(&rows);
     let rows = join_surfaces(rows, upper, &frame, notes);
     let mut rows = drop_repeated(rows, SAME * frame.chord, notes);
     let closed = rows.len() > 1 && same(&rows[0], &rows[rows.len() - 1], &frame);
-    check_count(rows.len() - usize::from(closed))?;
+    let whole = rows.len() - usize::from(closed);
+    check_count(whole)?;
     if frame.chord <= 0.0 {
         return Err(FileProblem::NoArea.into());
     }
-    start_at_trailing_edge(&mut rows, &frame, notes);
-    drop_base_points(&mut rows, &frame, notes);
+    let (first, end) = (rows[0], rows[rows.len() - 1]);
+    let ahead = [first, end].iter().all(|row| frame.x_over_c(row) < 0.9);
+    let elsewhere = ahead && distance(&first, &end) <= 0.1 * frame.chord;
+    if elsewhere {
+        notes.push(format!(
+            "The contour starts at line {}, away from the trailing edge; it was cut there instead.",
+            first.line
+        ));
+    }
+    let on_base = base::cut(&mut rows, whole, &frame, notes);
+    if elsewhere && !on_base {
+        start_at_trailing_edge(&mut rows, &frame);
+    }
     for row in [&rows[0], &rows[rows.len() - 1]] {
         let x_over_c = frame.x_over_c(row);
-        if x_over_c < 1.0 - END_REACH {
+        if !on_base && x_over_c < 1.0 - END_REACH {
             return Err(FileProblem::Truncated { x_over_c }.at(row.line));
         }
     }
@@ -51,8 +163,7 @@ pub(super) fn airfoil(
         rows.reverse();
         notes.push("The lower surface came first; the order was reversed.".to_owned());
     }
-    check_crossing(&rows)?;
-    Ok(frame.scale(&rows, notes))
+    Ok((rows, frame))
 }
 
 /// The smooth closed contour in units of `length`, ordered and checked, without its name, and the
@@ -97,10 +208,10 @@ fn check_count(found: usize) -> Result<(), Refusal> {
 }
 
 /// Where the section lies.
-struct Frame {
+pub(super) struct Frame {
     left: f64,
     right: f64,
-    chord: f64,
+    pub(super) chord: f64,
 }
 
 impl Frame {
@@ -110,24 +221,66 @@ impl Frame {
     }
 
     /// Place along the chord, 0 to 1.
-    fn x_over_c(&self, row: &Row) -> f64 {
+    pub(super) fn x_over_c(&self, row: &Row) -> f64 {
         (row.at[0] - self.left) / self.chord
     }
 
     /// Unit chord from x = 0; y is scaled alike.
-    fn scale(&self, rows: &[Row], notes: &mut Vec<String>) -> Vec<[f64; 2]> {
+    fn scale(&self, rows: &mut [Row], notes: &mut Vec<String>) {
         let Self { left, right, chord } = *self;
         if left.abs() + (chord - 1.0).abs() > 0.0 {
             notes.push(format!(
                 "The section reached from x = {left} to {right}; it was moved and scaled to 0 and 1.",
             ));
         }
-        rows.iter().map(|r| [(r.at[0] - left) / chord, r.at[1] / chord]).collect()
+        rows.iter_mut().for_each(|r| r.at = [(r.at[0] - left) / chord, r.at[1] / chord]);
     }
 }
 
+/// Angle of the chord line against x by the two points that are farthest apart, radians, where it is no small one. The
+/// nose is the left one, unless the contour is twice as wide near the other.
+fn chord_angle(rows: &[Row]) -> Option<f64> {
+    let nearer =
+        |from: Row| move |a: &&Row, b: &&Row| distance(&from, a).total_cmp(&distance(&from, b));
+    let mut ends = [*rows.first()?; 2];
+    for _ in 0..3 {
+        ends = [ends[1], *rows.iter().max_by(nearer(ends[1]))?];
+    }
+    ends.sort_by(|a, b| a.at[0].total_cmp(&b.at[0]));
+    let line = step(&ends[0], &ends[1]);
+    let near = |end: usize| {
+        let off = |row: &&Row| distance(row, &ends[end]) < 0.1 * line[0].hypot(line[1]);
+        let across: Vec<f64> =
+            rows.iter().filter(off).map(|row| vector::cross(line, step(&ends[0], row))).collect();
+        let [low, high] = across.iter().fold([0.0_f64; 2], |[a, b], v| [a.min(*v), b.max(*v)]);
+        (across.len() > 2).then_some(high - low)
+    };
+    let backwards = near(0).zip(near(1)).is_some_and(|(left, right)| right > 2.0 * left);
+    let angle = if backwards { (-line[1]).atan2(-line[0]) } else { line[1].atan2(line[0]) };
+    Some(angle).filter(|angle| angle.abs() > GUESSED)
+}
+
+/// A section that was turned so that its chord line is near the x axis, laid along it from the nose to 1, and its frame.
+fn laid(mut rows: Vec<Row>, turn: f64) -> (Vec<Row>, FileFrame) {
+    let edge = vector::middle(rows[0].at, rows[rows.len() - 1].at);
+    let off = |row: &Row| vector::distance(edge, row.at);
+    let nose = rows.iter().max_by(|a, b| off(a).total_cmp(&off(b))).map_or(edge, |row| row.at);
+    let (line, chord) = (vector::difference(edge, nose), vector::distance(edge, nose));
+    let rest = vector::angle([1.0, 0.0], line);
+    for row in &mut rows {
+        row.at = turned(vector::difference(row.at, nose), -rest).map(|c| c / chord);
+    }
+    let nose_up = -vector::angle([1.0, 0.0], turned(line, turn)).to_degrees();
+    (rows, FileFrame { at: turned(nose, turn), chord, nose_up })
+}
+
+fn turned([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
+    let (sin, cos) = angle.sin_cos();
+    [cos * x - sin * y, sin * x + cos * y]
+}
+
 /// Smallest and largest x (`c` = 0) or y (1).
-pub(super) fn extent(rows: &[Row], c: usize) -> [f64; 2] {
+fn extent(rows: &[Row], c: usize) -> [f64; 2] {
     let values = || rows.iter().map(|row| row.at[c]);
     [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
 }
@@ -200,54 +353,15 @@ fn drop_repeated(rows: Vec<Row>, same: f64, notes: &mut Vec<String>) -> Vec<Row>
     kept
 }
 
-/// Whether the segment stands across the chord at the trailing edge, as a base does.
-fn on_base(a: &Row, b: &Row, frame: &Frame) -> bool {
-    let [dx, dy] = step(a, b);
-    dx.abs() < 0.2 * dy.abs() && frame.x_over_c(a).min(frame.x_over_c(b)) > 0.99
-}
-
-/// Cuts a closed contour that starts elsewhere at its trailing edge.
-fn start_at_trailing_edge(rows: &mut Vec<Row>, frame: &Frame, notes: &mut Vec<String>) {
-    let n = rows.len();
-    let ahead = |r: &Row| frame.x_over_c(r) < 0.9;
-    let loose = distance(&rows[0], &rows[n - 1]) > 0.1 * frame.chord;
-    if !ahead(&rows[0]) || !ahead(&rows[n - 1]) || loose {
-        return;
-    }
-    notes.push(format!(
-        "The contour starts at line {}, away from the trailing edge; it was cut there instead.",
-        rows[0].line
-    ));
-    if same(&rows[0], &rows[n - 1], frame) {
+/// Cuts a closed contour at its point farthest aft.
+fn start_at_trailing_edge(rows: &mut Vec<Row>, frame: &Frame) {
+    if same(&rows[0], &rows[rows.len() - 1], frame) {
         rows.pop();
     }
     let n = rows.len();
     let aft = (0..n).max_by(|&i, &k| rows[i].at[0].total_cmp(&rows[k].at[0])).unwrap_or(0);
-    let (before, after) = ((aft + n - 1) % n, (aft + 1) % n);
-    if on_base(&rows[before], &rows[aft], frame) {
-        rows.rotate_left(aft);
-    } else if on_base(&rows[aft], &rows[after], frame) {
-        rows.rotate_left(after);
-    } else {
-        rows.rotate_left(aft);
-        rows.push(rows[0]);
-    }
-}
-
-/// Drops an end point that lies on the base (its middle, or the first point once more): the base is
-/// the gap between the two ends. A rounded edge has no corner behind that point and is left alone.
-fn drop_base_points(rows: &mut Vec<Row>, frame: &Frame, notes: &mut Vec<String>) {
-    let corner = |a: &Row, b: &Row, c: &Row| {
-        vector::angle(step(a, b), step(b, c)).abs() > 50.0_f64.to_radians()
-    };
-    let ends_on_base = |a: &Row, b: &Row, c: &Row| on_base(a, b, frame) && corner(a, b, c);
-    let n = rows.len();
-    for [end, beside, next] in [[n - 1, n - 2, n - 3], [0, 1, 2]] {
-        if ends_on_base(&rows[end], &rows[beside], &rows[next]) {
-            let Row { line, .. } = rows.remove(end);
-            notes.push(format!("The point of line {line} lies on the base and was dropped."));
-        }
-    }
+    rows.rotate_left(aft);
+    rows.push(rows[0]);
 }
 
 /// Signed area, positive for points that run counter-clockwise; refuses one of less than `least`.

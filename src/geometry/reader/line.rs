@@ -15,6 +15,13 @@ pub(super) struct Numbers<'a> {
     pub(super) run_together: bool,
 }
 
+impl<'a> Numbers<'a> {
+    pub(super) fn new(line: usize, text: &'a str, values: Vec<f64>) -> Self {
+        let [parentheses, decimal_commas, run_together] = [false; 3];
+        Self { line, text, values, parentheses, decimal_commas, run_together }
+    }
+}
+
 /// What a line is, by itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Line<'a> {
@@ -46,14 +53,8 @@ pub(super) fn classify(line: usize, raw: &str) -> Line<'_> {
     let leading = values.iter().take_while(|v| v.is_some()).count();
     if leading == tokens.len() && leading > 1 {
         let parentheses = tokens.iter().any(|t| t.starts_with('('));
-        return Line::Numbers(Numbers {
-            line,
-            text: raw,
-            values: values.into_iter().flatten().collect(),
-            parentheses,
-            decimal_commas,
-            run_together,
-        });
+        let numbers = Numbers::new(line, raw, values.into_iter().flatten().collect());
+        return Line::Numbers(Numbers { parentheses, decimal_commas, run_together, ..numbers });
     }
     let digits = |t: &String| t.contains(|c: char| c.is_ascii_digit());
     let nearly = match values[..] {
@@ -113,7 +114,7 @@ fn parted(word: &str) -> Vec<String> {
 }
 
 /// A number; also with a Fortran exponent (`1.0D-3`), a typographic minus, or in parentheses.
-fn number(token: &str) -> Option<f64> {
+pub(super) fn number(token: &str) -> Option<f64> {
     let inner = token.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(token);
     let plain = inner.replace('\u{2212}', "-");
     if let Ok(value) = plain.parse() {

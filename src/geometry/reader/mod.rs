@@ -4,9 +4,12 @@
 //! Lednicer's (two surfaces from nose to trailing edge, with or without the line that counts their
 //! points), with or without a name above, in either direction, at any scale, with the edge open or
 //! closed. Numbers are separated by blanks, tabs, commas or semicolons. Of tables with more than two
-//! columns those that a heading names x and y are taken, or the two surfaces side by side. What is
+//! columns those that a heading names x and y are taken, or the two surfaces side by side. Points within
+//! brackets and lists of x and y are read too, as JSON, YAML, gmsh and programs have them. What is
 //! dropped or changed on the way is written to the notes; what is not certain is an error.
 
+mod base;
+mod brackets;
 mod columns;
 mod contour;
 mod line;
@@ -27,7 +30,8 @@ pub(super) const SIZE_LIMIT: u64 = 16 << 20;
 /// Reads the section in the file at `path`.
 ///
 /// The contour is shifted and scaled along x so that it spans 0 ≤ x ≤ 1 (y is scaled alike and not
-/// shifted), and runs from the upper trailing edge over the nose to the lower one. An open edge
+/// shifted), or, where the chord line is off the x axis by five degrees and more, it is turned to lie along it and scaled
+/// by its length. It runs from the upper trailing edge over the nose to the lower one. An open edge
 /// stays open. The name is the first line that is not a point, or else the file's name.
 ///
 /// # Errors
@@ -44,25 +48,7 @@ pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryErro
 /// # Errors
 /// As [`airfoil_from_file`].
 pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, GeometryError> {
-    let airfoil = |table: Table, notes: &mut _| contour::airfoil(table.rows, table.upper, notes);
-    let (name, points, notes) = read(path, bytes, airfoil)?;
-    Ok(Airfoil { name, points, notes })
-}
-
-/// Smallest and largest x of the points in the file at `path`, in its unit: what a section is shifted and scaled
-/// by when it is read.
-///
-/// # Errors
-/// As [`airfoil_from_file`].
-pub(crate) fn extent_of_file(path: &Path) -> Result<[f64; 2], GeometryError> {
-    let extent = |table: Table, _: &mut _| Ok(contour::extent(&table.rows, 0));
-    read(path, bytes_of(path)?, extent).map(|(_, extent, _)| extent)
-}
-
-/// The same of points in the order of a file.
-pub(crate) fn extent_of_points(points: &[[f64; 2]]) -> [f64; 2] {
-    let rows: Vec<Row> = points.iter().map(|&at| Row { line: 0, at }).collect();
-    contour::extent(&rows, 0)
+    airfoil(path, bytes, &Repairs::default()).map(|(airfoil, _)| airfoil)
 }
 
 /// The airfoil of points in the order of a file, taken as [`airfoil_from_file`] takes those of its lines.
@@ -70,12 +56,66 @@ pub(crate) fn extent_of_points(points: &[[f64; 2]]) -> [f64; 2] {
 /// # Errors
 /// As [`airfoil_from_file`], with the numbers of points, from 1, in place of lines.
 pub fn airfoil_from_points(points: &[[f64; 2]]) -> Result<Airfoil, GeometryError> {
+    read_points(points, &Repairs::default()).map(|(airfoil, _)| airfoil)
+}
+
+/// What is asked of points before the contour is checked for crossings.
+#[derive(Debug, Default)]
+pub(crate) struct Repairs {
+    /// Tolerance within which the contour is smoothed, chords.
+    pub(crate) smooth: Option<f64>,
+    /// Thickness of the trailing edge, chords.
+    pub(crate) edge_thickness: Option<f64>,
+}
+
+/// Where a file has a section that was moved, scaled and, where its chord line is no small angle off the x axis,
+/// turned to lie between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct FileFrame {
+    /// The nose, in the file's unit.
+    pub(crate) at: [f64; 2],
+    /// Length of the chord.
+    pub(crate) chord: f64,
+    /// Angle of the chord line against the x axis, degrees.
+    pub(crate) nose_up: f64,
+}
+
+impl Default for FileFrame {
+    fn default() -> Self {
+        Self { at: [0.0; 2], chord: 1.0, nose_up: 0.0 }
+    }
+}
+
+/// [`airfoil_from_file`] with repairs, and where the file has the section.
+pub(crate) fn read_file(
+    path: &Path,
+    repairs: &Repairs,
+) -> Result<(Airfoil, FileFrame), GeometryError> {
+    airfoil(path, bytes_of(path)?, repairs)
+}
+
+/// The same of points in the order of a file.
+pub(crate) fn read_points(
+    points: &[[f64; 2]],
+    repairs: &Repairs,
+) -> Result<(Airfoil, FileFrame), GeometryError> {
     let mut notes = Vec::new();
     let rows = points.iter().zip(1..).map(|(&at, line)| Row { line, at }).collect();
-    let points = contour::airfoil(rows, None, &mut notes);
-    let points = points.map_err(Refusal::of_points)?;
+    let read = contour::airfoil(rows, None, repairs, &mut notes);
+    let (points, frame) = read.map_err(Refusal::of_points)?;
     let notes = notes.iter().map(of_points).collect();
-    Ok(Airfoil { name: "points".to_owned(), points, notes })
+    Ok((Airfoil { name: "points".to_owned(), points, notes }, frame))
+}
+
+fn airfoil(
+    path: &Path,
+    bytes: Vec<u8>,
+    repairs: &Repairs,
+) -> Result<(Airfoil, FileFrame), GeometryError> {
+    let shape =
+        |table: Table, notes: &mut _| contour::airfoil(table.rows, table.upper, repairs, notes);
+    let (name, (points, frame), notes) = read(path, bytes, shape)?;
+    Ok((Airfoil { name, points, notes }, frame))
 }
 
 /// Reads the smooth closed contour in the file at `path` and divides it by `length`.
@@ -145,6 +185,10 @@ fn text(bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, FileProblem> 
     if bytes.len() as u64 > SIZE_LIMIT {
         return Err(FileProblem::TooLarge);
     }
+    if let Some(text) = utf16(&bytes) {
+        notes.push("The file was read as UTF-16.".to_owned());
+        return Ok(text);
+    }
     if let Some(offset) = bytes.iter().position(|&b| b == 0) {
         return Err(FileProblem::Binary { offset });
     }
@@ -156,6 +200,17 @@ fn text(bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, FileProblem> 
         return Err(FileProblem::Empty);
     }
     Ok(text)
+}
+
+/// The text of UTF-16, which begins with its mark, or every other byte of whose start is 0.
+fn utf16(bytes: &[u8]) -> Option<String> {
+    let of_bytes = match *bytes {
+        [0xff, 0xfe, ..] | [1..=255, 0, 1..=255, 0, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] | [0, 1..=255, 0, 1..=255, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| of_bytes([pair[0], pair[1]])).collect();
+    String::from_utf16(&units).ok().filter(|text| !text.contains('\0'))
 }
 
 /// At most the first 60 characters of a line, for messages.

@@ -1,9 +1,11 @@
 //! The rows of points in a file, separated from names, remarks, count lines and junk.
 
+use super::brackets;
 use super::columns::{self, Surfaces};
 use super::excerpt;
 use super::line::{Line, Numbers, classify};
 use crate::geometry::error::{FileProblem, Refusal};
+use crate::geometry::vector::distance;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Row {
@@ -26,15 +28,33 @@ pub(super) struct Table {
 /// Sorts the lines of a file.
 pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refusal> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
-    let (name, mut candidates) = candidates(&text, notes)?;
+    let (name, mut candidates, layout_of_names) = match brackets::rows(&text) {
+        Some((rows, layout)) => {
+            notes.push("The points were taken from within brackets.".into());
+            (None, rows, layout)
+        }
+        None => {
+            let (name, rows) = candidates(&text, notes)?;
+            (name, rows, None)
+        }
+    };
     if candidates.is_empty() {
         return Err(FileProblem::NoPoints { lines: text.lines().count() }.into());
     }
     drop_grid_extents(&mut candidates, notes);
-    let surfaces = layout(&candidates, &text, notes)?;
+    if let Some(row) = candidates.iter().find(|row| row.values.len() < 2) {
+        return Err(FileProblem::MalformedRow { text: excerpt(row.text) }.at(row.line));
+    }
+    let surfaces = match layout_of_names {
+        Some((surfaces, _)) => surfaces,
+        None => layout(&candidates, &text, notes)?,
+    };
     let mut rows = points(&candidates, &surfaces, notes)?;
     let upper = match surfaces.len() {
-        1 => take_count_line(&mut rows, notes)?,
+        1 => take_count_line(&mut rows, notes)?.or_else(|| {
+            drop_reference(&mut rows, notes);
+            None
+        }),
         _ => Some(candidates.len()),
     };
     drop_outliers(&mut rows, notes)?;
@@ -70,11 +90,17 @@ fn candidates<'a>(
                 }
                 found.push(numbers);
             }
-            kind @ (Line::Text | Line::Broken) if name.is_none() && found.is_empty() => {
+            kind @ (Line::Text | Line::Broken)
+                if name.is_none() && found.is_empty() && !raw.contains("NumCoords") =>
+            {
                 if kind == Line::Broken {
                     notes.push(format!("Line {line} was taken as the name: `{}`.", excerpt(raw)));
                 }
                 name = Some(raw.trim().to_owned());
+            }
+            // A count of the points stands above them.
+            Line::Broken if found.is_empty() && raw.trim().parse::<usize>().is_ok() => {
+                skipped.push((line, raw));
             }
             Line::Broken => {
                 // Behind the points and a line of words it is a part of the remarks.
@@ -195,6 +221,11 @@ fn take_count_line(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<Optio
         return Ok(None);
     }
     let (upper, lower, found) = (a as usize, b as usize, rows.len() - 1);
+    if upper.max(lower) == found && (2..=4).contains(&upper.min(lower)) {
+        rows.remove(0);
+        notes.push(format!("Line {line} says how many rows and columns follow."));
+        return Ok(None);
+    }
     if upper + lower == found {
         rows.remove(0);
         notes.push(format!(
@@ -207,6 +238,18 @@ fn take_count_line(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<Optio
         return Err(FileProblem::CountLine { upper, lower, found }.at(line));
     }
     Ok(None)
+}
+
+/// Drops a reference point ahead of the contour, as OpenFAST has it: it is far from the next point, near which the
+/// contour ends.
+fn drop_reference(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
+    let [first, next, .., last] = rows[..] else { return };
+    let chord = rows.iter().map(|row| distance(next.at, row.at)).fold(0.0, f64::max);
+    if distance(first.at, next.at) > 0.3 * chord && distance(next.at, last.at) < 0.1 * chord {
+        rows.remove(0);
+        let ([x, y], line) = (first.at, first.line);
+        notes.push(format!("Line {line} holds a reference point and was skipped: ({x}, {y})."));
+    }
 }
 
 /// Drops points far away from all others at either end of the file; among the points they are an

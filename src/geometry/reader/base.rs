@@ -1,0 +1,81 @@
+//! Bases: straight trailing edges with two corners, on which files have points.
+
+use super::contour::Frame;
+use super::rows::Row;
+use crate::geometry::vector::{angle, cross, difference, distance, dot};
+
+/// Both corners are behind this place on the chord, turn by so many degrees each and together, and the surfaces turn
+/// by less on the way of so many lengths of the base beside them.
+const AFT: f64 = 0.8;
+const EACH: f64 = 40.0;
+const BOTH: f64 = 100.0;
+const BESIDE: (f64, f64) = (25.0, 1.2);
+/// Most points that turn by so much: more are noise.
+const MOST_CORNERS: usize = 40;
+/// Shortest base, chords, and how far its points may be off the straight line, in lengths of it.
+const LEAST: f64 = 5e-4;
+const OFF: f64 = 0.05;
+
+/// Makes a base the gap between the two ends of the contour, of which `whole` points are no repeated end; false where
+/// there is none.
+pub(super) fn cut(
+    rows: &mut Vec<Row>,
+    whole: usize,
+    frame: &Frame,
+    notes: &mut Vec<String>,
+) -> bool {
+    let Some([a, b]) = corners(&rows[..whole], frame) else { return false };
+    let repeated = rows.len() > whole && (a..=b).any(|k| k % whole == 0);
+    let left_out = b - a - 1 + usize::from(repeated);
+    rows.truncate(whole);
+    let [lower, upper] = [rows[a], rows[b % whole]];
+    rows.rotate_left(b % whole);
+    rows.truncate(whole - (b - a - 1));
+    if left_out > 0 {
+        notes.push(format!(
+            "The base, {:.3e} chord wide between lines {} and {}, is kept straight with both corners; its other \
+             points, {left_out} in all, were left out.",
+            distance(lower.at, upper.at) / frame.chord,
+            lower.line.min(upper.line),
+            lower.line.max(upper.line),
+        ));
+    }
+    true
+}
+
+/// The two corners of the longest base, the second one counted on from the first. A sharp edge has one corner, and a
+/// rounded edge turns by as much beside two of its points as at them.
+fn corners(rows: &[Row], frame: &Frame) -> Option<[usize; 2]> {
+    let n = rows.len();
+    let at = |k: usize| rows[k % n].at;
+    let way = |a: usize, b: usize| difference(at(b), at(a));
+    let turn = |k: usize| angle(way(k + n - 1, k), way(k, k + 1)).to_degrees();
+    let sharp = |k: &usize| frame.x_over_c(&rows[*k]) > AFT && turn(*k).abs() > EACH;
+    let sharp: Vec<usize> = (0..n).filter(sharp).collect();
+    if sharp.len() > MOST_CORNERS {
+        return None;
+    }
+    let length = |&[a, b]: &[usize; 2]| distance(at(a), at(b));
+    let bend = |corner: usize, far: f64, by: usize| {
+        let places = (1..n).map(|k| corner + k * by);
+        let near = places.take_while(|k| distance(at(corner), at(*k)) < far);
+        near.map(turn).sum::<f64>().abs()
+    };
+    let is_base = |corners: &[usize; 2]| {
+        let (&[a, b], length) = (corners, length(corners));
+        let (side, square, far) = (way(a, b), length * length, BESIDE.1 * length);
+        let on_line = |k: usize| {
+            let off = cross(side, way(a, k)).abs() < OFF * square;
+            off && (0.0..square).contains(&dot(side, way(a, k)))
+        };
+        length > LEAST * frame.chord
+            && side[0].abs() < side[1].abs()
+            && turn(a) * turn(b) > 0.0
+            && (turn(a) + turn(b)).abs() > BOTH
+            && (a + 1..b).all(on_line)
+            && bend(a, far, n - 1).max(bend(b, far, 1)) < BESIDE.0
+    };
+    let after = |a: usize| sharp.iter().map(move |&b| [a, if b > a { b } else { b + n }]);
+    let pairs = sharp.iter().flat_map(|&a| after(a)).filter(is_base);
+    pairs.max_by(|a, b| length(a).total_cmp(&length(b)))
+}

@@ -1,0 +1,315 @@
+//! Sections as people have them: bases with points, pitched, rounded, scattered, and edges that overlap or cross.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use gridgen::case::{Body, Case};
+use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, airfoil_from_points};
+
+use crate::data;
+
+/// NACA 0012 with a base of this width and slant, from the upper to the lower corner: each surface is lengthened or
+/// cut to reach it.
+fn with_base(width: f64, slant: f64) -> Vec<[f64; 2]> {
+    let shape = |x: f64| {
+        0.6 * (0.2969 * x.sqrt() - 0.126 * x - 0.3516 * x * x + 0.2843 * x.powi(3)
+            - 0.1036 * x.powi(4))
+            + 0.5 * width * x
+    };
+    let station = |k: i32| 0.5 - 0.5 * (std::f64::consts::PI * f64::from(k) / 40.0).cos();
+    let sheared = |[x, y]: [f64; 2]| [x + slant * y * x * x, y];
+    let upper = (1..=40).rev().map(|k| sheared([station(k), shape(station(k))]));
+    let lower = (0..=40).map(|k| sheared([station(k), -shape(station(k))]));
+    upper.chain(lower).collect()
+}
+
+/// The same, closed by a base of `cells` equal pieces, from the point of the closed contour with this number on.
+fn closed_by_base(open: &[[f64; 2]], cells: usize, start: usize) -> Vec<[f64; 2]> {
+    let (from, to) = (open[open.len() - 1], open[0]);
+    let on = |k: usize| [0, 1].map(|c| from[c] + (to[c] - from[c]) * k as f64 / cells as f64);
+    let mut closed: Vec<[f64; 2]> = open.iter().copied().chain((1..cells).map(on)).collect();
+    closed.rotate_left(start);
+    closed.push(closed[0]);
+    closed
+}
+
+#[test]
+fn points_on_a_base_make_no_other_section() {
+    for (width, slant) in
+        [(0.002, 0.0), (0.01, 0.0), (0.05, 0.3), (0.1, -0.5), (0.3, 0.0), (0.3, 0.5)]
+    {
+        let open = with_base(width, slant);
+        let expected = airfoil_from_points(&open).unwrap();
+        for cells in [1, 2, 3, 8, 31] {
+            // From a corner, from within the base, and from the nose.
+            for start in [0, open.len() - 1, open.len() - 1 + cells / 2, 40] {
+                let closed = closed_by_base(&open, cells, start);
+                for points in [closed.clone(), closed.into_iter().rev().collect()] {
+                    let read = airfoil_from_points(&points).unwrap();
+
+                    let what = format!("{width} {slant} {cells} {start}: {:?}", read.notes);
+                    assert_eq!(read.points.len(), expected.points.len(), "{what}");
+                    let off = |(a, b): (&[f64; 2], &[f64; 2])| (a[0] - b[0]).hypot(a[1] - b[1]);
+                    let pairs = read.points.iter().zip(&expected.points);
+                    assert!(pairs.map(off).all(|off| off < 1e-12), "{what}");
+                    let noted = read.notes.iter().any(|note| note.starts_with("The base, "));
+                    assert_eq!(noted, cells > 1 || start != 40, "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// Half circles of few and of many pieces behind a section, and one that is sharp.
+#[test]
+fn rounded_and_sharp_edges_have_no_base() {
+    for pieces in [2, 3, 4, 6, 12, 40] {
+        let open = with_base(0.04, 0.0);
+        let radius = open[0][1];
+        let on = |k: i32| {
+            let (sin, cos) = (std::f64::consts::PI * f64::from(k) / f64::from(pieces)).sin_cos();
+            [1.0 + radius * sin, -radius * cos]
+        };
+        let mut points: Vec<[f64; 2]> = open.iter().copied().chain((1..pieces).map(on)).collect();
+        points.push(points[0]);
+
+        let read = airfoil_from_points(&points).unwrap();
+
+        assert!(!read.notes.iter().any(|n| n.contains("base")), "{pieces}: {:?}", read.notes);
+    }
+    for name in ["goe797.dat", "tasopt-b.dat", "kc135winglet.dat", "edge-gap.dat"] {
+        let read = airfoil_from_file(data(name)).unwrap();
+
+        assert!(!read.notes.iter().any(|note| note.contains("base")), "{name}: {:?}", read.notes);
+    }
+}
+
+#[test]
+fn a_file_with_points_on_its_base_is_read_with_both_corners() {
+    let read = airfoil_from_file(data("base-points.dat")).unwrap();
+
+    assert_eq!((read.points[0], read.points[80]), ([1.0, 0.005], [1.0, -0.005]));
+    assert_eq!(
+        read.notes,
+        [
+            "The base, 1.000e-2 chord wide between lines 5 and 85, is kept straight with both corners; its other points, \
+          8 in all, were left out."
+        ]
+    );
+}
+
+/// Points turned by an angle, nose up, about (30, 20) and made 23.7 times as large.
+fn pitched(points: &[[f64; 2]], degrees: f64) -> Vec<[f64; 2]> {
+    let (sin, cos) = f64::to_radians(degrees).sin_cos();
+    let place = |[x, y]: &[f64; 2]| {
+        let (x, y) = (23.7 * (x - 0.3), 23.7 * y);
+        [30.0 + cos * x + sin * y, 20.0 + cos * y - sin * x]
+    };
+    points.iter().map(place).collect()
+}
+
+#[test]
+fn a_pitched_section_is_scaled_by_its_chord() {
+    let plain = with_base(0.01, 0.0);
+    for degrees in [5.5, 38.0, -24.8, 90.0, -120.0, 179.0] {
+        let read = airfoil_from_points(&pitched(&plain, degrees)).unwrap();
+
+        assert_eq!(read.points.len(), plain.len());
+        for (a, b) in read.points.iter().zip(&plain) {
+            assert!((a[0] - b[0]).hypot(a[1] - b[1]) < 1e-12, "{degrees}: {a:?} {b:?}");
+        }
+        let said = format!("23.700000 long at {degrees:.2} degrees, nose up");
+        assert!(read.notes[0].contains(&said), "{:?}", read.notes);
+    }
+    let bits = |points: &[[f64; 2]]| airfoil_from_points(points).unwrap().notes.len();
+    assert_eq!(bits(&pitched(&plain, 4.0)), 1, "its extent along x is its chord");
+}
+
+/// A case of these keys of `[geometry]` and of the file beside the tests.
+fn case(file: &str, keys: &str) -> Case {
+    let path = data(file);
+    let text = format!("[geometry]\nfile = '{}'\n{keys}\n[grid]\nni = 203\n", path.display());
+    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
+}
+
+fn section(case: &Case) -> Airfoil {
+    match case.body().unwrap() {
+        Body::Airfoil(airfoil) => airfoil,
+        Body::Smooth(_) => unreachable!("it has an edge"),
+    }
+}
+
+/// Largest distance of points from the curve through a section, as 8000 straight pieces.
+fn distance_of_all(airfoil: &Airfoil, points: &[[f64; 2]]) -> f64 {
+    let curve = CubicSpline::through(&airfoil.points).unwrap();
+    let places: Vec<[f64; 2]> =
+        (0..=8000).map(|k| curve.point(curve.length() * f64::from(k) / 8000.0)).collect();
+    let to_piece = |[x, y]: [f64; 2], w: &[[f64; 2]]| {
+        let ([dx, dy], [px, py]) =
+            ([w[1][0] - w[0][0], w[1][1] - w[0][1]], [x - w[0][0], y - w[0][1]]);
+        let t = ((px * dx + py * dy) / (dx * dx + dy * dy)).clamp(0.0, 1.0);
+        (px - t * dx).hypot(py - t * dy)
+    };
+    let nearest = |p: &[f64; 2]| places.windows(2).map(|w| to_piece(*p, w)).fold(9.0, f64::min);
+    points.iter().map(nearest).fold(0.0, f64::max)
+}
+
+/// How often a line changes the sense of its bend.
+fn changes(x: &[f64], y: &[f64]) -> usize {
+    let turn =
+        |k: usize| (x[k] - x[k - 1]) * (y[k + 1] - y[k]) - (y[k] - y[k - 1]) * (x[k + 1] - x[k]);
+    let turns: Vec<f64> = (1..x.len() - 1).map(turn).collect();
+    turns.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
+}
+
+/// The formula has none; so many are left of 83, of a wall that crosses itself, and of a contour that does.
+#[test]
+fn smoothed_points_give_a_wall_without_waves_within_the_tolerance() {
+    for (file, smooth, most) in [
+        ("rounded-4-decimals.dat", 7.1e-5, 2),
+        ("rounded-3-decimals.dat", 7.1e-4, 2),
+        ("noise-1e-3.dat", 3e-3, 6),
+    ] {
+        let smoothed = case(file, &format!("smooth = {smooth}"));
+
+        let wall = smoothed.settle().unwrap().points;
+        assert!(changes(&wall.x, &wall.y) <= most, "{file}: {}", changes(&wall.x, &wall.y));
+
+        let smooth_section = section(&smoothed);
+        let points: Vec<[f64; 2]> = points_of(file);
+        let off = distance_of_all(&smooth_section, &points);
+        assert!(off <= 1.001 * smooth, "{file}: {off:e}");
+        let (first, last) = (points[0], points[points.len() - 1]);
+        assert_eq!(smooth_section.points[0], first, "the edge stays");
+        assert_eq!(smooth_section.points.last(), Some(&last));
+        let foremost = smooth_section.points.iter().map(|p| p[0]).fold(1.0, f64::min);
+        assert!(foremost.abs() <= smooth, "{file}: the nose is at {foremost:e}");
+    }
+    let waves = case("rounded-4-decimals.dat", "").settle().unwrap();
+    assert!(changes(&waves.points.x, &waves.points.y) > 60);
+    let noted = |part: &str| waves.notices.iter().any(|note| note.contains(part));
+    assert!(noted("rounded to steps of 1.0e-4 chord"), "{:?}", waves.notices);
+    assert!(noted("geometry.smooth = 7.1e-5"), "{:?}", waves.notices);
+}
+
+/// The points of a file as they are, scaled to its extent along x.
+fn points_of(file: &str) -> Vec<[f64; 2]> {
+    let text = std::fs::read_to_string(data(file)).unwrap();
+    let pair = |line: &str| {
+        let mut numbers = line.split_whitespace().map(str::parse::<f64>);
+        Some([numbers.next()?.ok()?, numbers.next()?.ok()?])
+    };
+    let points: Vec<[f64; 2]> = text.lines().filter_map(pair).collect();
+    let left = points.iter().map(|p| p[0]).fold(1.0, f64::min);
+    points.iter().map(|[x, y]| [(x - left) / (1.0 - left), y / (1.0 - left)]).collect()
+}
+
+/// In millimetres, 100 to the chord, with two decimals, and a plain table of six decimals.
+#[test]
+fn the_step_of_rounding_is_told_in_chords_where_it_waves_the_contour() {
+    let dense = |scale: f64, decimals: usize| {
+        let curve = CubicSpline::through(&with_base(0.002, 0.0)).unwrap();
+        let place = |k: usize| curve.point(curve.length() * k as f64 / 800.0);
+        let mut text = String::new();
+        for [x, y] in (0..=800).map(place) {
+            let _ = writeln!(text, "{:.decimals$} {:.decimals$}", scale * x, scale * y);
+        }
+        airfoil_from_file(crate::file(text).path()).unwrap().notes
+    };
+
+    assert!(
+        dense(100.0, 2).iter().any(|n| n.contains("steps of 1.0e-4 chord")),
+        "{:?}",
+        dense(100.0, 2)
+    );
+    assert!(!dense(1.0, 7).iter().any(|note| note.contains("rounded")), "{:?}", dense(1.0, 7));
+}
+
+#[test]
+fn scattered_and_rounded_points_are_refused_with_the_key_that_mends_them() {
+    for file in ["rounded-3-decimals.dat", "noise-1e-3.dat"] {
+        let error = case(file, "").settle().unwrap_err();
+
+        assert!(error.error.hint().unwrap().contains("geometry.smooth"), "{error}");
+    }
+}
+
+#[test]
+fn an_overlap_of_the_edge_is_closed_as_a_gap_is() {
+    for (file, noted) in [
+        ("edge-overlap.dat", "overlap by 8.0e-4 chord at the trailing edge"),
+        ("edge-gap.dat", "The trailing edge, open by 8.0e-4 chord, was closed."),
+    ] {
+        let problem = case(file, "").settle().unwrap();
+
+        assert!(problem.notices.iter().any(|n| n.contains(noted)), "{:?}", problem.notices);
+        assert_eq!(problem.points.base_cells, 0);
+    }
+}
+
+#[test]
+fn an_edge_thickness_parts_surfaces_that_cross() {
+    let error = case("crossing-edge.dat", "").body().unwrap_err();
+    assert!(error.error.hint().unwrap().contains("geometry.edge_thickness"), "{error}");
+
+    for thickness in [0.0, 0.002] {
+        let parted = case("crossing-edge.dat", &format!("edge_thickness = {thickness}"));
+        let points = section(&parted).points;
+
+        let (first, last) = (points[0], points[points.len() - 1]);
+        assert!((first[1] - last[1] - thickness).abs() < 1e-12, "{first:?} {last:?}");
+        parted.settle().unwrap();
+    }
+}
+
+#[test]
+fn a_section_keeps_the_frame_of_its_file() {
+    let case = case("pitched-38deg-mm.csv", "frame = 'file'\nchord = 0.001");
+    let problem = case.settle().unwrap();
+
+    let mut grid = gridgen::grid::Grid::new(problem.topology, problem.points.x.len(), 1);
+    grid.x.clone_from(&problem.points.x);
+    grid.y.clone_from(&problem.points.y);
+    problem.place(&mut grid);
+
+    // Extents of the file, in millimetres, taken with a table program.
+    let extent =
+        |v: &[f64]| [v.iter().copied().fold(9.0, f64::min), v.iter().copied().fold(-9.0, f64::max)];
+    let ([left, right], [low, _]) = (extent(&grid.x), extent(&grid.y));
+    assert!((right - 0.01407985).abs() < 1e-6, "{right}");
+    assert!((left + 0.00469925).abs() < 5e-6, "{left}");
+    assert!((low + 0.01099648).abs() < 2e-4, "{low}");
+    let again =
+        Case::from_toml(&problem.case.to_toml_string().unwrap(), Path::new("wing.toml"), &[]);
+    assert_eq!(again.unwrap().settle().unwrap().points, problem.points);
+}
+
+/// The same in the chord's frame: its nose at the origin, its chord 1, and its pitch kept.
+#[test]
+fn a_pitched_section_keeps_its_angle() {
+    let problem = case("pitched-38deg-mm.csv", "").settle().unwrap();
+
+    let edge = [problem.points.x[0], problem.points.y[0]];
+    assert!((edge[0].hypot(edge[1]) - 1.0).abs() < 1e-6, "{edge:?}");
+    assert!(((-edge[1]).atan2(edge[0]).to_degrees() - 38.25).abs() < 0.01, "{edge:?}");
+    assert!(problem.notices.iter().any(|note| note.contains("geometry.angle = -38.25")));
+}
+
+#[test]
+fn a_half_grid_takes_a_section_that_is_symmetric_but_for_rounding() {
+    let half = |file: &str| {
+        let path = data(file);
+        let text = format!("geometry.file = '{}'\ngrid.topology = 'half'", path.display());
+        Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle()
+    };
+
+    let problem = half("symmetric-1e-5.dat").unwrap();
+
+    assert!(problem.half.is_some());
+    assert!(
+        problem.notices.iter().any(|note| note.contains("off mirrored pairs by up to 1.0e-5")),
+        "{:?}",
+        problem.notices
+    );
+    assert!(half("edge-gap.dat").unwrap_err().to_string().contains("not symmetric"));
+}
