@@ -178,3 +178,16 @@ fn a_grid_that_the_cpu_cannot_hold_is_refused_before_any_work() {
         assert!(done.code == 3 && done.stderr.contains("of memory are needed"), "{done:?}");
     }
 }
+
+#[test]
+fn a_thousand_threads_are_no_more_than_the_cores_serve() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let run = |threads: &str| {
+        scratch.run_coarse(&["--threads", threads]).succeeds();
+        scratch.report()["threads"].as_u64().unwrap() as usize
+    };
+    let cores = std::thread::available_parallelism().unwrap().get();
+
+    assert_eq!(run("7"), 7);
+    assert_eq!(run("4096"), (16 * cores).min(4096));
+}
