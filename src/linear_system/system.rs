@@ -76,7 +76,9 @@ fn exponent(values: &[f64]) -> i32 {
 /// Multiplies values by 2^power, in two steps: it may be no number.
 fn scale(values: &mut [f64], power: i32) {
     let [first, second] = [power / 2, power - power / 2].map(|power| 2_f64.powi(power));
-    values.iter_mut().for_each(|value| *value = *value * first * second);
+    for value in values {
+        *value = *value * first * second;
+    }
 }
 
 /// A system as it is solved: in its order, every row of factors with a place on the diagonal, and A and b scaled

@@ -363,8 +363,7 @@ fn check_nodes(nodes: &Grid) -> Result<(), MovementError> {
 }
 
 fn check_sizes(values: &[f64], of: impl Fn(usize) -> String) -> Result<(), MovementError> {
-    // What is no number is not smaller either.
-    match values.iter().position(|value| !(value.abs() <= LARGEST)) {
+    match values.iter().position(|value| value.is_nan() || value.abs() > LARGEST) {
         Some(k) => Err(MovementError::Size { of: of(k), value: values[k] }),
         None => Ok(()),
     }
