@@ -210,8 +210,8 @@ impl SystemError {
                 "use --solver bicgstab or gmres, and --preconditioner dilu or ilu0".to_owned()
             }
             Self::Pivot { diagonal: false, .. } => {
-                "the row has no diagonal entry other than zero, which no shift mends: use \
-                 --preconditioner none, or put the equations in an order in which it has one"
+                "the row has zero on its diagonal, which no shift mends: use --preconditioner dilu or \
+                 ilu0 with the row behind those it is coupled with, which fill it, or none"
                     .to_owned()
             }
             Self::Pivot { shift, .. } => {

@@ -1,6 +1,6 @@
 //! The memory of this machine: what does not fit is refused before it is allocated.
 
-use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+use sysinfo::{MemoryRefreshKind, ProcessRefreshKind, ProcessesToUpdate, RefreshKind, System};
 
 /// More memory than is free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -39,13 +39,18 @@ pub fn check(needed: u64) -> Result<(), NotEnoughMemory> {
     }
 }
 
-/// Bytes that can be used without swapping, where the system reports them. A limit on this process's group
-/// (a Linux control group) counts.
+/// Bytes that can be used without swapping, where the system reports them. Limits on this process's group and on
+/// those around it (Linux control groups) count.
 #[doc(hidden)] // For tests that need to know it.
 pub fn free() -> Option<u64> {
     let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let system = System::new_with_specifics(kinds).ok()?;
-    let limited = system.cgroup_limits().map(|limits| limits.free_memory);
+    let mut system = System::new_with_specifics(kinds).ok()?;
+    let own = sysinfo::get_current_pid().ok()?;
+    let (these, nothing) = (ProcessesToUpdate::Some(&[own]), ProcessRefreshKind::nothing());
+    system.refresh_processes_specifics(these, false, nothing);
+    let limits = system.process(own).and_then(sysinfo::Process::cgroup_limits);
+    // Pages of files that the group has read count as used, and are given back when memory runs short.
+    let limited = limits.map(|limits| limits.total_memory.saturating_sub(limits.rss));
     let free = Some(system.available_memory()).filter(|free| *free > 0);
     free.map(|free| limited.map_or(free, |limit| free.min(limit)))
 }

@@ -8,7 +8,7 @@ from . import _core
 from ._device import DeviceArray, is_on_gpu
 from ._grid import Mesh
 from ._results import Verdict
-from ._support import device_list, path_text, real_array
+from ._support import device_list, path_text, ratio, real_array
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Reference:
             Where there is no good grid, after up to 16 parts of the movement; its ``grid`` is the `Moved` as
             it is.
         GeometryError
-            Where these are no such points, or the wall crosses itself.
+            Where these are no such points, or the wall crosses or touches itself.
         """
         if is_on_gpu(wall):
             points = self._native.points_of("wall", wall)
@@ -190,16 +190,18 @@ class Moved(Mesh):
         heights : array_like, (n,), optional
             Change of the heights of the first cells.
         tolerance : float
-            Relative residual of the linear solve.
+            Relative residual of the linear solve, between 0 and 1.
 
         Raises
         ------
         GeometryError
             Where these are not as many as the wall points.
+        CaseError
+            Where a number is not finite, or the tolerance is none.
         NotConverged
             Where the residual is not reached, or the grid is not good.
         """
-        nodes, _, _ = self._moved.derivative(*_displacement(wall, heights), float(tolerance))
+        nodes, _, _ = self._moved.derivative(*_displacement(wall, heights), ratio("tolerance", tolerance))
         return nodes.reshape(*self.shape, 2)
 
     def device_derivative(
@@ -214,7 +216,7 @@ class Moved(Mesh):
         CaseError
             Where the grid is not on one GPU.
         """
-        nodes, _, _ = self._moved.derivative_on_gpu(*_displacement(wall, heights), float(tolerance))
+        nodes, _, _ = self._moved.derivative_on_gpu(*_displacement(wall, heights), ratio("tolerance", tolerance))
         x, y = (DeviceArray(nodes, axis, nodes.dlpack_device()) for axis in (0, 1))
         return x, y
 
@@ -233,7 +235,7 @@ class Moved(Mesh):
             dJ/dx and dJ/dy of each node; of a grid on one GPU an array there, too, of float64 and any
             strides, which is read where it lies.
         tolerance : float
-            Relative residual of the linear solve.
+            Relative residual of the linear solve, between 0 and 1.
 
         Returns
         -------
@@ -245,19 +247,19 @@ class Moved(Mesh):
         Raises
         ------
         CaseError
-            Where the nodes have another shape.
+            Where the nodes have another shape, a number is not finite, or the tolerance is none.
         NotConverged
             Where the residual is not reached, or the grid is not good.
         """
         if is_on_gpu(nodes):
-            wall, heights, _, _ = self._moved.adjoint_on_gpu(nodes, float(tolerance))
+            wall, heights, _, _ = self._moved.adjoint_on_gpu(nodes, ratio("tolerance", tolerance))
             return wall, heights
         given = real_array("nodes", nodes, "(nj, ni, 2)", ndim=3)
         shape = (*self.shape, 2)
         if given.shape != shape:
             message = f"nodes: an array of shape {shape} was expected, found {given.shape}"
             raise CaseError(message, data={"name": "nodes", "shape": given.shape})
-        wall, heights, _, _ = self._moved.adjoint(given.reshape(-1, 2), float(tolerance))
+        wall, heights, _, _ = self._moved.adjoint(given.reshape(-1, 2), ratio("tolerance", tolerance))
         return wall, heights
 
 

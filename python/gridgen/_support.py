@@ -83,6 +83,18 @@ def unicode_text(name: str, text: str) -> str:
     return text
 
 
+def ratio(name: str, value: Any) -> float:
+    """Give a number between 0 and 1, neither included."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 0.0 < number < 1.0:
+        message = f"{name}: a number between 0 and 1 was expected, found {value!r}"
+        raise CaseError(message, data={"name": name, "value": value})
+    return number
+
+
 def optional_count(name: str, value: Any) -> int | None:
     """Give an integer of at least 1, or None."""
     return None if value is None else count(name, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._movement import Moved, Reference
-from ._support import count, real_array
+from ._support import count, ratio, real_array
 from .errors import CaseError, GeometryError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class USMesh:
             reference = Reference(reference, backend=options.get("backend", "auto"))
         self._reference = reference
         self._comm = comm
-        self._tolerance = float(options.get("tolerance", 1e-10))
+        self._tolerance = ratio("tolerance", options.get("tolerance", 1e-10))
         mesh = reference.mesh
         plane = np.stack([mesh.x.ravel(), mesh.y.ravel()], axis=1)
         wall = reference.wall

@@ -1,6 +1,10 @@
 //! Arguments of Python as values of a case, and as choices of the library.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use gridgen::case::{InlineTable, Value};
 use gridgen::generate::BackendChoice;
@@ -11,6 +15,9 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde::de::DeserializeOwned;
 
 use crate::errors::refused;
+
+/// Time between two looks for signals.
+pub(crate) const SIGNALS: Duration = Duration::from_millis(20);
 
 /// The keys of a case that are given, in TOML's types; those that are None are left out.
 ///
@@ -138,9 +145,53 @@ impl Compute {
 /// # Errors
 /// `RuntimeError` where the system has no threads left.
 pub(crate) fn in_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let pool = rayon::ThreadPoolBuilder::new().build();
-    let pool = pool.map_err(|error| PyRuntimeError::new_err(format!("no threads: {error}")))?;
+    let pool = pool()?;
     caught(py, || pool.install(work))
+}
+
+/// A pool of a thread for each core.
+///
+/// # Errors
+/// `RuntimeError` where the system has no threads left.
+pub(crate) fn pool() -> PyResult<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new().build().map_err(|error| no_threads(&error))
+}
+
+fn no_threads(error: &dyn std::error::Error) -> PyErr {
+    PyRuntimeError::new_err(format!("no threads: {error}"))
+}
+
+/// Runs work in a thread of its own while this one looks for signals. The exception of a signal is raised at once;
+/// the work, whose result nobody waits for any more, sees `true` and may end early.
+///
+/// # Errors
+/// The exception of a signal, and `RuntimeError` for a panic or where the system has no threads left.
+pub(crate) fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+) -> PyResult<T> {
+    let given_up = Arc::new(AtomicBool::new(false));
+    let (seen, (done, mut end)) = (given_up.clone(), mpsc::channel());
+    let run = move || {
+        // Where the call was given up, nobody takes the result.
+        let _ = done.send(catch_unwind(AssertUnwindSafe(|| work(&seen))));
+    };
+    std::thread::Builder::new().spawn(run).map_err(|error| no_threads(&error))?;
+    loop {
+        let (found, back) = py.detach(move || (end.recv_timeout(SIGNALS), end));
+        end = back;
+        match found {
+            Ok(Ok(found)) => return Ok(found),
+            Err(RecvTimeoutError::Timeout) => {
+                py.check_signals().inspect_err(|_| given_up.store(true, Ordering::Relaxed))?;
+            }
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
+        }
+    }
+}
+
+fn panicked() -> PyErr {
+    PyRuntimeError::new_err("gridgen panicked: please report what it was given")
 }
 
 /// Runs work without the GIL; a panic, which is a fault of gridgen, is an exception like others.
@@ -149,5 +200,5 @@ pub(crate) fn in_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
 /// `RuntimeError` for a panic.
 pub(crate) fn caught<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
-    done.map_err(|_| PyRuntimeError::new_err("gridgen panicked: please report what it was given"))
+    done.map_err(|_| panicked())
 }

@@ -16,6 +16,7 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     }
     let class = match &error {
         Error::Case(_)
+        | Error::Movement(MovementError::Size { .. })
         | Error::Overset(
             AssemblyError::EndsInGap { .. }
             | AssemblyError::Option { .. }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
 
 use gridgen::case::{Case, CaseFile, Value};
 use gridgen::error::Error;
@@ -14,12 +13,9 @@ use gridgen::solver::history::NewtonStep;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::arguments::{Compute, values};
+use crate::arguments::{Compute, SIGNALS, values};
 use crate::errors::raised;
 use crate::grid::NativeGrid;
-
-/// Time between two looks for signals.
-const SIGNALS: Duration = Duration::from_millis(20);
 
 /// What a solve reports.
 enum Event {

@@ -15,7 +15,7 @@ use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::arguments::{Compute, in_pool};
+use crate::arguments::{Compute, in_pool, interruptible, pool};
 use crate::device::{Borrowed, Reading};
 use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
@@ -193,20 +193,25 @@ impl NativeReference {
     }
 
     fn move_to(&self, py: Python<'_>, wall: PyReadonlyArray2<'_, f64>) -> PyResult<NativeMoved> {
-        let wall = points(&wall);
-        let Base { reference, device } = &*self.0;
-        let found = in_pool(py, || -> Result<Found, MovementError> {
-            let host = |moved| Found::Host(Box::new(moved));
-            match device {
-                Device::Cpu => reference.move_to(&CpuBackend, &wall).map(host),
-                Device::Gpu(_, gpu) => {
-                    let mut gpu = unlocked(gpu);
-                    let (backend, resident) = gpu.resident(reference)?;
-                    let moved = resident.move_to(backend, &wall)?;
-                    Ok(Found::on_gpu(&self.0, moved))
+        let (wall, base) = (points(&wall), self.0.clone());
+        let pool = pool()?;
+        let found = interruptible(py, move |_| {
+            pool.install(|| -> Result<Found, MovementError> {
+                let Base { reference, device } = &*base;
+                let host = |moved| Found::Host(Box::new(moved));
+                match device {
+                    Device::Cpu => reference.move_to(&CpuBackend, &wall).map(host),
+                    Device::Gpu(_, gpu) => {
+                        let mut gpu = unlocked(gpu);
+                        let (backend, resident) = gpu.resident(reference)?;
+                        let moved = resident.move_to(backend, &wall)?;
+                        Ok(Found::on_gpu(&base, moved))
+                    }
+                    Device::Several(machine) => {
+                        unlocked(machine).move_to(reference, &wall).map(host)
+                    }
                 }
-                Device::Several(machine) => unlocked(machine).move_to(reference, &wall).map(host),
-            }
+            })
         })?;
         let found = found.map_err(|error| raised(py, error))?;
         Ok(NativeMoved::new(self.0.clone(), found))

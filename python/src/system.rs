@@ -1,15 +1,18 @@
 //! Linear systems.
 
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gridgen::backend::Algebraic;
 use gridgen::formats::matrix_market::{Matrix, Symmetry};
+use gridgen::generate::Progress;
 use gridgen::linear_system::{RightSide, SystemOptions, solve_matrix};
 use gridgen::sparse::Csr;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::arguments::{Compute, caught, word};
+use crate::arguments::{Compute, interruptible, word};
 use crate::errors::{raised, refused, refused_as};
 
 /// Names of A and b in messages.
@@ -106,11 +109,29 @@ pub(crate) fn solve<'py>(
             &format!("{RIGHT_SIDE}: a number is not finite"),
         ));
     }
-    let solved = caught(py, || solve_matrix(&matrix, &b, &options, &mut ()))?;
+    let solved = interruptible(py, move |given_up| {
+        solve_matrix(&matrix, &b, &options, &mut Attended(given_up))
+    })?;
     let (x, report) = solved.map_err(|error| raised(py, error))?;
     let report = serde_json::to_string(&report);
     let report = report.map_err(|error| refused(py, &error.to_string()))?;
     Ok((x.into_pyarray(py), report))
+}
+
+/// Ends a solve whose call was given up.
+struct Attended<'a>(&'a AtomicBool);
+
+impl Progress for Attended<'_> {
+    fn linear(&mut self, _: f64, _: f64) {
+        if self.0.load(Ordering::Relaxed) {
+            // Unwinds the thread of the solve, whose result nobody takes any more.
+            resume_unwind(Box::new("given up"));
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// The matrix of three arrays, checked; rows whose columns do not rise are sorted, and entries of one

@@ -1,5 +1,6 @@
 """Grids that move, and what frameworks call."""
 
+import math
 import threading
 
 import numpy as np
@@ -124,6 +125,37 @@ def test_what_cannot_be_moved_is_refused(reference, tmp_path):
         gridgen.Reference(gridgen.Mesh(*np.meshgrid([0.0, 1.0, 3.0], [0.0, 1.0, 2.0, 3.5])))
     with pytest.raises(TypeError):
         gridgen.Moved()
+
+
+@pytest.mark.parametrize("tolerance", [math.inf, 1.0, 2, 0.0, -1, math.nan, "tight", None])
+def test_tolerances_that_are_none_are_refused(reference, mesh, tolerance):
+    moved = reference.unmoved()
+    nodes = np.ones((*moved.shape, 2))
+    for derive in (
+        lambda: moved.adjoint(nodes, tolerance=tolerance),
+        lambda: moved.derivative(reference.wall, tolerance=tolerance),
+        lambda: gridgen.USMesh({"reference": reference, "tolerance": tolerance}),
+    ):
+        with pytest.raises(gridgen.CaseError, match="tolerance: a number between 0 and 1"):
+            derive()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 1.7e308])
+def test_derivatives_that_are_no_numbers_are_refused(reference, mesh, bad):
+    moved = reference.unmoved()
+    nodes = np.ones((*moved.shape, 2))
+    nodes[5, 3, 1] = bad
+    with pytest.raises(gridgen.CaseError, match="dJ/dy of node i = 3, j = 5 is"):
+        moved.adjoint(nodes)
+    wall = np.zeros_like(reference.wall)
+    wall[7, 0] = bad
+    with pytest.raises(gridgen.CaseError, match="displacement of wall point 7 is"):
+        moved.derivative(wall)
+    mesh.setSurfaceDefinition(surface_of(reference), np.zeros(4), np.array([4]), None)
+    volume = np.ones(3 * 3 * 33 * 65)
+    volume[3 * 100] = bad
+    with pytest.raises(gridgen.CaseError, match="dJ/dx of node i = 35, j = 1 is"):
+        mesh.warpDeriv(volume, solverVec=False)
 
 
 @pytest.fixture

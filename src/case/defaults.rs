@@ -77,6 +77,10 @@ pub(super) fn retries(all: &[Retry], given: impl Fn(&str) -> bool) -> Vec<Retry>
     all.iter().copied().filter(free).collect()
 }
 
+/// Smallest first cell, in chords: at smaller ones round-off leaves a merit of 1e-4 and more, and initial grids
+/// begin at some 1e-3, of fine ones at less.
+pub(crate) const LEAST_FIRST_CELL: f64 = 3.2e-10;
+
 /// Merit below which round-off rules: 1e-9 at a first cell of 1e-7 chords; it grows like the inverse
 /// square of the first cell (measured: 3e-12 at 1e-6, 6e-10 at 1e-7).
 pub(super) fn round_off(first_cell: f64) -> f64 {

@@ -37,8 +37,8 @@ use crate::solver::precond::{self, MultigridSettings};
 use crate::sparse::Schedule;
 
 pub use assembly::{Assembly, BackgroundOptions, CaseFile, Element, OversetOptions, Stand};
-pub(crate) use defaults::NEWTON_STEPS;
 pub use defaults::Retry;
+pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
 #[doc(hidden)] // For the test that compares the stored page.
 pub use documents::case_format;
 pub use documents::{OPENFOAM, json_schema, template};

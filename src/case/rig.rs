@@ -18,7 +18,7 @@ const MOST_LAYERS: usize = 1025;
 const MARGIN: f64 = 1.15;
 
 /// Most nodes of a background.
-const MOST_NODES: usize = 100_000_000;
+const MOST_NODES: usize = 20_000_000;
 
 /// Elements that cannot be gridded as their case says.
 #[derive(Debug, thiserror::Error)]

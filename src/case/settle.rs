@@ -1,7 +1,7 @@
 //! The second stage of a case: what its section decides, topology, spacings and turn, and the points of
 //! the wall that follow from them.
 
-use super::defaults::{ROUND_EDGE, Wall, base_cells, round_off};
+use super::defaults::{LEAST_FIRST_CELL, ROUND_EDGE, Wall, base_cells, round_off};
 use super::{Case, Contour, Frame, GeometryOptions, GridOptions, Place, Topology as Choice};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, LEAST_GAP,
@@ -98,6 +98,11 @@ impl Case {
     }
 
     fn settled(self, body: Body) -> Result<Problem, GeometryError> {
+        let (name, value) = ("first_cell", self.grid.first_cell);
+        if value < LEAST_FIRST_CELL {
+            let expected = "3.2e-10 chords or more, at which round-off allows a solve,";
+            return Err(GeometryError::Spacing { name, value, expected });
+        }
         let half = self.grid.topology == Choice::Half;
         let settled = match body {
             Body::Airfoil(airfoil) => self.settled_around_edge(airfoil),
@@ -233,6 +238,9 @@ impl Case {
             }
             GeometryError::Spacing { name: "trailing_edge_spacing", .. } => {
                 &["grid.trailing_edge_spacing", "grid.ni"]
+            }
+            GeometryError::Spacing { name: "first_cell", .. } => {
+                &["grid.first_cell", "grid.y_plus"]
             }
             GeometryError::WallPoints { .. } => &["grid.ni"],
             GeometryError::BaseCells { .. } => &["grid.base_cells", "grid.ni"],

@@ -3,7 +3,7 @@
 use crate::backend::DeviceError;
 use crate::backend::cpu::check_factors;
 use crate::backend::cuda::{MemoryEstimate, PreconditionerStorage};
-use crate::case::{Case, Problem};
+use crate::case::{Case, PlacedAssembly, Problem};
 use crate::error::Error;
 use crate::memory;
 use crate::solver::linear::Precision;
@@ -16,6 +16,15 @@ const BYTES_DOUBLE: f64 = 900.0;
 
 /// CPU time per point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
 const SECONDS: f64 = 5e-6;
+
+/// The same of a node of a background, its checks and files included: measured on 100185 × 141 nodes,
+/// docs/performance.md.
+const BACKGROUND_BYTES: f64 = 230.0;
+const BACKGROUND_SECONDS: f64 = 1.8e-6;
+
+/// What a run takes beside its points: the program, its pictures.
+const BYTES_BESIDE: f64 = 35e6;
+const SECONDS_BESIDE: f64 = 0.1;
 
 /// Points for which one more GPU is worth its messages, and the second that the GPUs take to meet:
 /// docs/performance.md.
@@ -45,7 +54,10 @@ pub struct Estimate {
 /// # Errors
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
-    Ok(of_problem(&case.settle()?))
+    let own = of_problem(&case.settle()?);
+    let (memory_bytes, cpu_seconds) =
+        (BYTES_BESIDE + own.memory_bytes, SECONDS_BESIDE + own.cpu_seconds);
+    Ok(Estimate { memory_bytes, cpu_seconds, ..own })
 }
 
 /// What a solve of a problem would take.
@@ -58,6 +70,19 @@ pub(super) fn of_problem(problem: &Problem) -> Estimate {
         cpu_seconds: points as f64 * SECONDS,
         notices: problem.notices.clone(),
     }
+}
+
+/// Nodes of a background, and the memory and time of a run but for its elements; refused where it does not fit.
+///
+/// # Errors
+/// [`DeviceError::Memory`].
+pub(super) fn of_background(placed: &PlacedAssembly) -> Result<[f64; 3], DeviceError> {
+    let nodes = placed.background.map_or(0.0, |(background, [low, high])| {
+        background.size(low, high).map(|n| n as f64).iter().product()
+    });
+    let bytes = BYTES_BESIDE + nodes * BACKGROUND_BYTES;
+    memory::check(bytes as u64)?;
+    Ok([nodes, bytes, SECONDS_BESIDE + nodes * BACKGROUND_SECONDS])
 }
 
 fn points(case: &Case) -> usize {

@@ -389,9 +389,13 @@ impl Ranks for JobRank {
     }
 }
 
-/// A pool of `threads` threads; none means all.
+/// Most threads for a core: more gain nothing, and some hundred take longer to wake than to do their work.
+const MOST_A_CORE: usize = 16;
+
+/// A pool of `threads` threads, or of fewer that the cores can serve; none means one for each core.
 pub(crate) fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
-    let threads = threads.unwrap_or(0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.unwrap_or(0).min(MOST_A_CORE * cores);
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()

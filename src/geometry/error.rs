@@ -37,7 +37,7 @@ pub enum GeometryError {
         problem: FileProblem,
     },
     /// A length that spaces points is not usable.
-    #[error("{name} = {value:?}: {expected} was expected")]
+    #[error("{name} = {}: {expected} was expected", shown(*value))]
     Spacing {
         /// Which length.
         name: &'static str,
@@ -386,4 +386,9 @@ impl Refusal {
     pub(super) fn of(self, path: &Path) -> GeometryError {
         GeometryError::File { path: path.to_path_buf(), line: self.line, problem: self.problem }
     }
+}
+
+/// A length, a tiny one without its zeros.
+fn shown(value: f64) -> String {
+    if value > 0.0 && value < 1e-6 { format!("{value:e}") } else { value.to_string() }
 }

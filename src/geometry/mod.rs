@@ -47,7 +47,7 @@ pub use vector::Scalar;
 pub use wake::Wake;
 #[doc(hidden)] // Steps of a case, which tests take one by one.
 pub use {
-    polygon::{first_crossing, open_normals},
+    polygon::{first_contact, first_crossing, open_normals},
     section::{set_angle, set_edge_thickness},
     spacing::{refined_first, spacing_exponential},
     surface::edge_closes,

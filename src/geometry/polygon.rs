@@ -63,6 +63,32 @@ fn normal(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 /// only touch (a cusp whose two sides share points) do not cross. A sweep along x keeps the work
 /// near n log n for a contour: only segments that overlap in x are compared.
 pub fn first_crossing(points: &[[f64; 2]], closed: bool) -> Option<(usize, usize)> {
+    first_pair(points, closed, |_, s, t| segments_cross(s, t))
+}
+
+/// First pair of segments of a closed polygon that cross, touch or lie on each other, up to rounding; the point
+/// that neighbours share does not count.
+pub fn first_contact(points: &[[f64; 2]]) -> Option<(usize, usize)> {
+    let on = |point, of: Segment| {
+        let (a, b) = (difference(point, of.0), difference(point, of.1));
+        let length = a[0].abs() + a[1].abs() + b[0].abs() + b[1].abs();
+        a[0] * b[0] + a[1] * b[1] <= 0.0 && cross(a, b).abs() <= f64::EPSILON * length
+    };
+    first_pair(points, true, |(i, k), s, t| {
+        let [follows, precedes] = [k == i + 1, i == 0 && k == points.len() - 1];
+        segments_cross(s, t)
+            || !follows && (on(s.1, t) || on(t.0, s))
+            || !precedes && (on(s.0, t) || on(t.1, s))
+    })
+}
+
+type Segment = ([f64; 2], [f64; 2]);
+
+fn first_pair(
+    points: &[[f64; 2]],
+    closed: bool,
+    meet: impl Fn((usize, usize), Segment, Segment) -> bool,
+) -> Option<(usize, usize)> {
     let n = points.len();
     let count = if closed { n } else { n.saturating_sub(1) };
     let ends = |i: usize| (points[i], points[(i + 1) % n]);
@@ -77,7 +103,7 @@ pub fn first_crossing(points: &[[f64; 2]], closed: bool) -> Option<(usize, usize
         active.retain(|&k| right(k) >= left(i));
         for &k in &active {
             let pair = (i.min(k), i.max(k));
-            if found.is_none_or(|f| pair < f) && segments_cross(ends(i), ends(k)) {
+            if found.is_none_or(|f| pair < f) && meet(pair, ends(pair.0), ends(pair.1)) {
                 found = Some(pair);
             }
         }
@@ -88,8 +114,8 @@ pub fn first_crossing(points: &[[f64; 2]], closed: bool) -> Option<(usize, usize
 
 /// Whether each segment has its ends strictly on both sides of the other. Neighbours share a point,
 /// so one of their areas is exactly 0 and they never count.
-fn segments_cross(s: ([f64; 2], [f64; 2]), t: ([f64; 2], [f64; 2])) -> bool {
-    let straddles = |u: ([f64; 2], [f64; 2]), v: ([f64; 2], [f64; 2])| {
+fn segments_cross(s: Segment, t: Segment) -> bool {
+    let straddles = |u: Segment, v: Segment| {
         let side = |p| cross(difference(u.1, u.0), difference(p, u.0));
         let (a, b) = (side(v.0), side(v.1));
         (a < 0.0 && b > 0.0) || (a > 0.0 && b < 0.0)

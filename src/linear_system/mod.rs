@@ -7,8 +7,6 @@ mod system;
 
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 pub use self::options::{Reordering, RightSide, SystemOptions};
 pub use self::report::{MatrixReport, MethodReport, SystemReport};
 use self::solve::{Solved, solve_on_machine};
@@ -23,7 +21,6 @@ use crate::generate::pool::{Closing, Opening};
 use crate::generate::{Control, Machine, Progress, Ranks};
 use crate::report::{Timing, write_json};
 use crate::solver::LinearStop;
-use crate::sparse::Csr;
 
 /// The result of a linear system.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,8 +169,6 @@ pub fn solve_matrix(
 
 /// A system that is ready to be solved: facts of its matrix, and the order of its rows.
 struct System<'a> {
-    matrix: &'a Matrix,
-    b: &'a [f64],
     facts: MatrixReport,
     ordered: Ordered<'a>,
 }
@@ -185,8 +180,17 @@ impl<'a> System<'a> {
         options: &SystemOptions,
         control: &mut Control<'_>,
     ) -> Result<Self, Error> {
-        let (facts, ordered) = control.timed("reordering", |_| -> Result<_, Error> {
-            Ok((facts(options, matrix)?, Ordered::new(&matrix.csr, b, options.reorder)))
+        let (facts, ordered) = control.timed("reordering", |control| -> Result<_, Error> {
+            let facts = facts(options, matrix)?;
+            let fill = options.is_eliminated() && facts.missing_diagonals > 0;
+            if fill {
+                control.notices.push(format!(
+                    "{} of {} rows have no diagonal entry: the factors have a zero there, which the \
+                     elimination fills",
+                    facts.missing_diagonals, facts.rows
+                ));
+            }
+            Ok((facts, Ordered::new(&matrix.csr, b, options.reorder, fill)))
         })?;
         if ordered.order.is_some() {
             let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
@@ -194,7 +198,7 @@ impl<'a> System<'a> {
                 .notices
                 .push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
         }
-        Ok(Self { matrix, b, facts, ordered })
+        Ok(Self { facts, ordered })
     }
 
     /// Solves it on a machine, and checks the residual on the host.
@@ -204,14 +208,14 @@ impl<'a> System<'a> {
         options: &SystemOptions,
         control: &mut Control<'_>,
     ) -> Result<(Solved, SystemReport), Error> {
-        let Self { matrix, b, facts, ordered } = self;
+        let Self { facts, ordered } = self;
         let mut solved = solve_on_machine(machine, (&ordered.a, &ordered.b), options, control)
             .map_err(|error| located(error.into(), &ordered, options))?;
+        let truth = ordered.residual(&mut solved.x);
         solved.x = ordered.unordered(solved.x);
         let (backend, blocks) = (machine.name(), machine.devices());
         control.notices.extend(solved.report.events.iter().cloned());
         let linear = &solved.report;
-        let truth = relative_residual(&matrix.csr, &solved.x, b);
         let met = truth <= DRIFT * options.tolerance;
         let report = SystemReport {
             name: options.name(),
@@ -281,19 +285,4 @@ fn facts(options: &SystemOptions, matrix: &Matrix) -> Result<MatrixReport, Error
         return Err(SystemError::NotSymmetric { method, row, column, value, other }.into());
     }
     Ok(matrix_report(&options.matrix, matrix, found.is_none()))
-}
-
-/// ‖b − A x‖ / ‖b‖, 0 for b = 0 and x = 0.
-fn relative_residual(a: &Csr, x: &[f64], b: &[f64]) -> f64 {
-    let squares: Vec<[f64; 2]> = (0..a.rows())
-        .into_par_iter()
-        .with_min_len(1 << 12)
-        .map(|row| {
-            let product: f64 = a.row(row).map(|(column, value)| value * x[column]).sum();
-            [(b[row] - product).powi(2), b[row] * b[row]]
-        })
-        .collect();
-    let [residual, scale] =
-        squares.iter().fold([0.0; 2], |sum, square| [sum[0] + square[0], sum[1] + square[1]]);
-    if residual == 0.0 { 0.0 } else { (residual / scale).sqrt() }
 }

@@ -118,6 +118,11 @@ impl SystemOptions {
         }
     }
 
+    /// Whether the preconditioner eliminates, so that every row needs a place on the diagonal.
+    pub(super) fn is_eliminated(&self) -> bool {
+        matches!(self.preconditioner, Algebraic::Factors { .. })
+    }
+
     pub(super) fn shift(&self) -> f64 {
         match self.preconditioner {
             Algebraic::Factors { shift, .. } => shift,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use super::SystemOptions;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaCsr;
-use crate::backend::{Algebraic, Backend, Bands, DeviceError, Result, SparseBackend, scalars};
+use crate::backend::{Backend, Bands, DeviceError, Result, SparseBackend, scalars};
 use crate::generate::{Control, Machine, Ranks};
 use crate::ranks::values;
 use crate::solver::SolverError;
@@ -93,7 +93,7 @@ fn notes(blocks: &RowBlocks, options: &SystemOptions) -> Vec<String> {
         rows().max().unwrap_or_default(),
         100.0 * ranks.clone().map(share).fold(0.0, f64::max),
     )];
-    if matches!(options.preconditioner, Algebraic::Factors { .. }) {
+    if options.is_eliminated() {
         notes.push(format!(
             "the factors leave out what couples the rows of one GPU with those of another: \
              block Jacobi of {} blocks",

@@ -66,29 +66,65 @@ fn find(a: &Csr, row: usize, column: usize) -> Option<f64> {
     found.ok().map(|k| a.values[range.start + k])
 }
 
-/// A system in the order in which it is solved.
+/// The exponent e of the largest |value| ≈ 2^e; 0 where that lies within 2^±200, so that products of four are numbers.
+fn exponent(values: &[f64]) -> i32 {
+    let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    let exponent = if largest > 0.0 { largest.log2() as i32 } else { 0 };
+    if exponent.abs() > 200 { exponent } else { 0 }
+}
+
+/// Multiplies values by 2^power, in two steps: it may be no number.
+fn scale(values: &mut [f64], power: i32) {
+    let [first, second] = [power / 2, power - power / 2].map(|power| 2_f64.powi(power));
+    for value in values {
+        *value = *value * first * second;
+    }
+}
+
+/// A system as it is solved: in its order, every row of factors with a place on the diagonal, and A and b scaled
+/// by powers of two where squares of their entries are no numbers.
 pub(super) struct Ordered<'a> {
     pub(super) a: Cow<'a, Csr>,
     pub(super) b: Cow<'a, [f64]>,
     /// Row k is this one of the file, if they are renumbered.
     pub(super) order: Option<Vec<u32>>,
+    /// x is the solution times 2^power.
+    power: i32,
 }
 
 impl<'a> Ordered<'a> {
-    pub(super) fn new(a: &'a Csr, b: &'a [f64], reordering: Reordering) -> Self {
-        match reordering {
-            Reordering::None => Self { a: Cow::Borrowed(a), b: Cow::Borrowed(b), order: None },
-            Reordering::Rcm => {
-                let order = reverse_cuthill_mckee(a);
-                let b = order.iter().map(|&row| b[row as usize]).collect();
-                Self { a: Cow::Owned(a.permuted(&order)), b: Cow::Owned(b), order: Some(order) }
-            }
+    pub(super) fn new(a: &'a Csr, b: &'a [f64], reordering: Reordering, fill: bool) -> Self {
+        let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
+        if fill {
+            let zero = |row| find(&a, row, row).is_none().then_some((row, 0.0));
+            let rows = (0..a.rows()).map(|row| a.row(row).chain(zero(row)));
+            a = Cow::Owned(Csr::from_rows(rows));
         }
+        let order = (reordering == Reordering::Rcm).then(|| reverse_cuthill_mckee(&a));
+        if let Some(order) = &order {
+            b = order.iter().map(|&row| b[row as usize]).collect();
+            a = Cow::Owned(a.permuted(order));
+        }
+        let powers = [exponent(&a.values), exponent(&b)];
+        if powers != [0, 0] {
+            scale(&mut a.to_mut().values, -powers[0]);
+            scale(b.to_mut(), -powers[1]);
+        }
+        let power = powers[1] - powers[0];
+        Self { a, b, order, power }
     }
 
     /// The row of the file that is row k.
     fn row(&self, k: usize) -> usize {
         self.order.as_ref().map_or(k, |order| order[k] as usize)
+    }
+
+    /// ‖b − A x‖ / ‖b‖ of a solution, which becomes that of the file but for the numbering.
+    pub(super) fn residual(&self, x: &mut [f64]) -> f64 {
+        scale(x, self.power);
+        let mut again = x.to_vec();
+        scale(&mut again, -self.power);
+        relative_residual(&self.a, &again, &self.b)
     }
 
     /// A solution as the file numbers it.
@@ -121,4 +157,19 @@ pub(super) fn located(error: Error, system: &Ordered<'_>, options: &SystemOption
         shift: options.shift(),
     };
     pivot.into()
+}
+
+/// ‖b − A x‖ / ‖b‖, 0 for b = 0 and x = 0.
+fn relative_residual(a: &Csr, x: &[f64], b: &[f64]) -> f64 {
+    let squares: Vec<[f64; 2]> = (0..a.rows())
+        .into_par_iter()
+        .with_min_len(1 << 12)
+        .map(|row| {
+            let product: f64 = a.row(row).map(|(column, value)| value * x[column]).sum();
+            [(b[row] - product).powi(2), b[row] * b[row]]
+        })
+        .collect();
+    let [residual, scale] =
+        squares.iter().fold([0.0; 2], |sum, square| [sum[0] + square[0], sum[1] + square[1]]);
+    if residual == 0.0 { 0.0 } else { (residual / scale).sqrt() }
 }

@@ -16,6 +16,9 @@ use crate::solver::{LinearOperator, NonlinearProblem, SolverError, present};
 /// Relative residual of the linear solves, unless said otherwise: derivatives are then good to some 1e-9.
 const TOLERANCE: f64 = 1e-10;
 
+/// Largest number that is taken: squares of what follows from it are numbers.
+const LARGEST: f64 = 1e100;
+
 /// The equations at a moved grid, linearised: K δu = −A δb for unknowns u and fixed nodes b (theory
 /// eq. 19 and theory eq. 20).
 ///
@@ -201,6 +204,8 @@ impl<B: MovementBackend> Derivatives<B> {
         if let Some(found) = lengths.into_iter().flatten().find(|&found| found != expected) {
             return Err(MovementError::WallPoints { found, expected });
         }
+        check_sizes(wall.as_flattened(), |k| format!("the displacement of wall point {}", k / 2))?;
+        check_sizes(heights, |k| format!("the change of height {k}"))?;
         let wall = self.place.spread(wall);
         let heights = if heights.is_empty() || !self.coupled {
             vec![0.0; wall.len()]
@@ -245,6 +250,7 @@ impl<B: MovementBackend> Derivatives<B> {
         }
         let (x, y) = (x.to_vec(), y.to_vec());
         let nodes = Grid { topology: self.topologies[0], ni, nj, x, y };
+        check_nodes(&nodes)?;
         let nodes = backend.take(nodes).map_err(SolverError::from)?;
         self.resident_adjoint(backend, nodes)
     }
@@ -253,7 +259,7 @@ impl<B: MovementBackend> Derivatives<B> {
     /// all columns: that of [`take`](crate::backend::GridBackend::take).
     ///
     /// # Errors
-    /// If the solve does not converge, or the device fails.
+    /// If a derivative is not finite or too large, the solve does not converge, or the device fails.
     pub fn resident_adjoint(
         &mut self,
         backend: &B,
@@ -271,9 +277,23 @@ impl<B: MovementBackend> Derivatives<B> {
             let lines = backend.lines_of(&nodes)?;
             // The right side has the nodes in the places of the unknowns.
             let (_, right) = backend.with_nodes(self.equations.state(), &nodes)?;
-            Ok((lines, right))
+            let largest = backend.max_abs(&right)?;
+            if !(largest <= LARGEST
+                && lines.values.as_flattened().iter().all(|v| v.abs() <= LARGEST))
+            {
+                let mut host = Grid::unset(whole, lines.places.ni, lines.places.nj);
+                backend.fetch_whole(&nodes, &mut host)?;
+                return Ok(Err(self
+                    .place
+                    .half
+                    .map_or_else(|| host.clone(), |kept| kept.half(&host))));
+            }
+            Ok(Ok((lines, right)))
         };
-        let (mut lines, right) = begin().map_err(SolverError::from)?;
+        let (mut lines, right) = match begin().map_err(SolverError::from)? {
+            Ok(begun) => begun,
+            Err(nodes) => return Err(check_nodes(&nodes).err().unwrap_or(MovementError::NoBody)),
+        };
         let (lambda, solved) = self.solve_transposed(backend, &right)?;
         let sums = backend.frame_sums(self.equations.state(), &lambda);
         lines.subtract(&sums.map_err(SolverError::from)?);
@@ -336,6 +356,19 @@ impl<B: MovementBackend> Derivatives<B> {
     }
 }
 
+/// Refuses derivatives by the nodes with which nothing can be computed.
+fn check_nodes(nodes: &Grid) -> Result<(), MovementError> {
+    let place = |c| move |k| format!("dJ/d{c} of node i = {}, j = {}", k % nodes.ni, k / nodes.ni);
+    check_sizes(&nodes.x, place('x')).and_then(|()| check_sizes(&nodes.y, place('y')))
+}
+
+fn check_sizes(values: &[f64], of: impl Fn(usize) -> String) -> Result<(), MovementError> {
+    match values.iter().position(|value| value.is_nan() || value.abs() > LARGEST) {
+        Some(k) => Err(MovementError::Size { of: of(k), value: values[k] }),
+        None => Ok(()),
+    }
+}
+
 /// Solves A x = b and looks at the residual.
 fn solve<B: MovementBackend, A: LinearOperator<B, f64>>(
     backend: &B,
@@ -354,7 +387,7 @@ fn solve<B: MovementBackend, A: LinearOperator<B, f64>>(
         a.apply(backend, &x, &mut r)?;
         backend.lincomb(None, &mut r, -1.0, &[(1.0, right)])?;
         let [left, whole] = scalars::read_dots(backend, &mut values, [(&r, &r), (right, right)])?;
-        Ok(if whole > 0.0 { (left / whole).sqrt() } else { 0.0 })
+        Ok(if whole == 0.0 { 0.0 } else { (left / whole).sqrt() })
     };
     let residual = look().map_err(device)?;
     // The residual of the recursion is the true one up to rounding.

@@ -53,6 +53,14 @@ pub enum MovementError {
         /// Points of the reference.
         expected: usize,
     },
+    /// A displacement or a derivative with which nothing can be computed.
+    #[error("{of} is {value:e}, finite numbers of at most 1e100 were expected")]
+    Size {
+        /// Which one.
+        of: String,
+        /// What it is.
+        value: f64,
+    },
     /// A wall point that is no point.
     #[error("wall point {index} is ({}, {})", .at[0], .at[1])]
     NotFinite {
@@ -76,9 +84,9 @@ pub enum MovementError {
     /// Points in the order of the reference backwards.
     #[error("the wall points run the other way around the body than those of the reference")]
     Reversed,
-    /// A wall that crosses itself.
+    /// A wall that crosses or touches itself.
     #[error(
-        "the wall crosses itself: the segment from point {first} cuts that from point {second}"
+        "the wall crosses or touches itself: the segment from point {first} meets that from point {second}"
     )]
     Crosses {
         /// Number of the point where one segment begins, from 0.
@@ -109,6 +117,9 @@ impl MovementError {
             | Self::Open
             | Self::Reversed => {
                 "give the points of the reference's wall, as many and in its order, where they are now"
+            }
+            Self::Size { .. } => {
+                "derivatives are linear: divide all of them by one number, and multiply the result by it"
             }
             Self::Crosses { .. } => "give a wall around which a grid can run",
             Self::Solver(SolverError::Device(error)) => error.hint(),

@@ -39,10 +39,10 @@ mod stored;
 mod tangent;
 
 use crate::backend::{DeviceError, EllipticData, LevelSize, MovementBackend};
-use crate::case::SolverOptions;
+use crate::case::{LEAST_FIRST_CELL, SolverOptions};
 use crate::formats::Mesh;
-use crate::geometry::first_crossing;
 use crate::geometry::vector::Vector;
+use crate::geometry::{first_contact, first_crossing};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict};
 use crate::solver::{NewtonStop, SolverError};
@@ -132,7 +132,14 @@ impl Reference {
         if !verdict.is_good() {
             return Err(MovementError::Reference { verdict });
         }
-        let options = options.clone().at_first_cell(quality.first_cell_min);
+        let (height, least) = (quality.first_cell_min, 0.5 * LEAST_FIRST_CELL);
+        if height < least {
+            let reason = format!(
+                "round-off allows no solve at first cells of {height:.1e} chords, below {least:.1e}"
+            );
+            return Err(MovementError::Reference { verdict: Verdict::NotConverged { reason } });
+        }
+        let options = options.clone().at_first_cell(height);
         let data = EllipticData::of_grid(&whole, DECAY);
         Self::of_solve(backend, &data, None, whole.topology, place, &options)
     }
@@ -346,7 +353,15 @@ impl Reference {
         if area(&whole) * area(&self.frame.wall_points()) < 0.0 {
             return Err(MovementError::Reversed);
         }
-        if let Some((first, second)) = first_crossing(&whole[1..], true) {
+        // The sides of a plate without thickness lie on each other in the reference, too.
+        let plate = |_: &_| first_contact(&self.frame.wall_points()[1..]).is_some();
+        let contact = first_contact(&whole[1..]);
+        let contact = if contact.is_some_and(|pair| plate(&pair)) {
+            first_crossing(&whole[1..], true)
+        } else {
+            contact
+        };
+        if let Some((first, second)) = contact {
             let number = |k: usize| (k + 1) % (whole.len() - 1);
             return Err(MovementError::Crosses { first: number(first), second: number(second) });
         }

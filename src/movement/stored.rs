@@ -128,7 +128,8 @@ impl Reference {
             RecordFault::Damaged => ReferenceFault::Damaged,
             RecordFault::Unreadable(source) => ReferenceFault::Unreadable(source),
         })?;
-        Self::of_lists(head, lists).ok_or(ReferenceFault::Damaged)
+        let read = Self::of_lists(head, lists).filter(|read| read.quality.folded_cells == 0);
+        read.ok_or(ReferenceFault::Damaged)
     }
 
     /// The reference of head and lists, if they fit together.
@@ -136,8 +137,8 @@ impl Reference {
         let Head { ni, nj, wake, seam, half, solver } = head;
         let [place, x, y, control_p, control_q, phi, psi, amplitudes] = lists;
         let topology = match (wake, seam) {
-            (Some(wake), None) if 2 * wake + 2 < ni => Topology::C { wake },
-            (None, Some(seam)) => Topology::O(seam),
+            (Some(wake), None) if wake < ni.saturating_sub(2).div_ceil(2) => Topology::C { wake },
+            (None, Some(seam)) if ni > 1 => Topology::O(seam),
             _ => return None,
         };
         let [chord, shift_x, shift_y] = place[..] else { return None };

@@ -1,5 +1,9 @@
 //! Values out of range.
 
+use std::path::Path;
+
+use gridgen::case::Case;
+
 use super::{SMALLEST, resolve_set, resolve_with, shown};
 
 #[test]
@@ -243,4 +247,27 @@ fn a_height_in_wall_units_that_vanishes_is_refused() {
 
     assert!(message.contains("grid.y_plus = "), "{message}");
     assert!(message.contains("expected a number at least 1e-6 and at most 1000"), "{message}");
+}
+
+/// At 3e-10 chords some Newton steps are taken, below 1e-10 none: round-off of the nodes is more than the start has.
+#[test]
+fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
+    for topology in ["O", "C", "half"] {
+        let settle = |first_cell: &str| {
+            let text = format!(
+                "geometry.naca = '0012'\n[grid]\ntopology = '{topology}'\nfirst_cell = {first_cell}\n"
+            );
+            let case = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap();
+            case.settle().map(|_| ()).map_err(|error| error.to_string())
+        };
+        for first_cell in ["3.1e-10", "1e-12", "1e-30", "1e-300"] {
+            let refused = settle(first_cell).unwrap_err();
+            let said = format!(
+                "wing.toml:4: first_cell = {first_cell}: 3.2e-10 chords or more, at which round-off allows a solve, \
+                 was expected"
+            );
+            assert_eq!(refused, said, "{topology}");
+        }
+        settle("3.2e-10").unwrap();
+    }
 }

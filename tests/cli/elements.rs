@@ -400,3 +400,24 @@ fn very_many_elements_are_refused_at_once() {
          hint: make several cases of it\n",
     );
 }
+
+/// A node takes 230 bytes and 1.8 microseconds (docs/performance.md); a background of too many is refused.
+#[test]
+fn a_check_counts_the_background() {
+    let scratch = Scratch::with_case(CASE);
+    let check = |set: &str| scratch.run(&["check", "wing.toml", "--set", set]);
+    let said = check("background.spacing=0.004").stdout;
+    let number = |name: &str, word: usize| {
+        let line = said.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+        line.split_whitespace().nth(word).unwrap().parse::<f64>().unwrap()
+    };
+    let nodes = number("background", 1) * number("background", 3);
+    let (megabytes, seconds) = (number("memory", 2), number("time", 2));
+    assert!(nodes > 1e5, "{said}");
+    assert!((megabytes - 36.0 - 230e-6 * nodes).abs() < 0.1 * megabytes, "{said}");
+    assert!((seconds - 0.1 - 1.8e-6 * nodes).abs() < 0.2, "{said}");
+
+    let far = check("background.spacing=0.0004");
+    assert_eq!(far.code, 2, "{far:?}");
+    assert!(far.stderr.contains("nodes, at most 20000000 were expected"), "{far:?}");
+}

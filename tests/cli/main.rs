@@ -15,6 +15,8 @@ mod failed;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod gpus;
 mod killed;
+#[cfg(target_os = "linux")]
+mod memory;
 mod movement;
 mod openfoam;
 mod output;

@@ -432,9 +432,9 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
 
     insta::assert_snapshot!(said.concat(), @r"
     error: Jacobi met the pivot 0e0 in row 2
-    hint: the row has no diagonal entry other than zero, which no shift mends: use --preconditioner none, or put the equations in an order in which it has one
+    hint: the row has zero on its diagonal, which no shift mends: use --preconditioner dilu or ilu0 with the row behind those it is coupled with, which fill it, or none
     error: DILU met the pivot 0e0 in row 2
-    hint: the row has no diagonal entry other than zero, which no shift mends: use --preconditioner none, or put the equations in an order in which it has one
+    hint: the row has zero on its diagonal, which no shift mends: use --preconditioner dilu or ilu0 with the row behind those it is coupled with, which fill it, or none
     error: ILU(0) met the pivot 0e0 in row 2
     hint: strengthen the diagonal with --shift 0.01, or use another --preconditioner
     error: IC(0) met the pivot -3e0 in row 2
@@ -453,6 +453,103 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
     ];
     scratch.run(&shifted).succeeds();
     assert_eq!(report(&scratch, "negative")["method"]["shift"], 4.0);
+}
+
+/// A saddle point [A Bᵀ; B 0] with differences B of neighbours; explicit zeros on the diagonal or none.
+fn saddle(m: usize, zeros: bool) -> String {
+    let mut lines = Vec::new();
+    for row in 0..m {
+        lines.extend((row > 0).then(|| format!("{} {row} -1\n{row} {} -1\n", row + 1, row + 1)));
+        lines.push(format!("{} {} 2.5\n", row + 1, row + 1));
+    }
+    for row in 0..m / 2 {
+        for (column, value) in [(2 * row, 1.0), (2 * row + 1, -0.5)] {
+            let (row, column) = (m + row + 1, column + 1);
+            lines.push(format!("{row} {column} {value}\n{column} {row} {value}\n"));
+        }
+        lines.extend(zeros.then(|| format!("{} {} 0\n", m + row + 1, m + row + 1)));
+    }
+    let (text, n) = (lines.concat(), m + m / 2);
+    format!("{GENERAL}{n} {n} {}\n{text}", text.lines().count())
+}
+
+#[test]
+fn elimination_fills_diagonal_entries_that_are_not_in_the_file() {
+    let scratch = Scratch::with(&[
+        ("without.mtx", saddle(60, false).as_bytes()),
+        ("zeros.mtx", saddle(60, true).as_bytes()),
+    ]);
+    for kind in ["dilu", "ilu0"] {
+        let options = ["--preconditioner", kind];
+        for name in ["without.mtx", "zeros.mtx"] {
+            scratch.run(&[&["solve", "--backend", "cpu", name], &options[..]].concat()).succeeds();
+        }
+
+        let [without, zeros] = ["without", "zeros"].map(|name| report(&scratch, name));
+        let note = "30 of 90 rows have no diagonal entry: the factors have a zero there, which the \
+                    elimination fills";
+        assert!(without["notes"].as_array().unwrap().contains(&note.into()), "{without}");
+        assert_eq!(without["matrix"]["missing_diagonals"], 30);
+        assert_eq!(without["iterations"], zeros["iterations"], "{options:?}");
+        let x = |name: &str| scratch.bytes(&format!("output/{name}/x.mtx"));
+        assert_eq!(x("without"), x("zeros"), "{options:?}");
+    }
+}
+
+/// Squares of numbers below 1.5e-162 are zero, and those above 1.3e154 infinite.
+#[test]
+fn systems_of_any_scale_are_solved_alike() {
+    let vector = |value: f64| {
+        format!(
+            "%%MatrixMarket matrix array real general\n144 1\n{}",
+            format!("{value:e}\n").repeat(144)
+        )
+    };
+    let scaled = |by: &str| {
+        laplacian(12).replace(" -1\n", &format!(" -1{by}\n")).replace(" 4\n", &format!(" 4{by}\n"))
+    };
+    let scratch = Scratch::with(&[
+        ("A.mtx", laplacian(12).as_bytes()),
+        ("small.mtx", scaled("e-300").as_bytes()),
+        ("large.mtx", scaled("e300").as_bytes()),
+    ]);
+    let methods = [["bicgstab", "dilu"], ["gmres", "none"], ["cg", "ic0"]];
+    let cases = [
+        ("A", 1e-165, 1e-165),
+        ("A", 1e-308, 1e-308),
+        ("A", 1e160, 1e160),
+        ("A", 1e307, 1e307),
+        ("small", 1e-300, 1.0),
+        ("small", 1.0, 1e300),
+        ("large", 1e300, 1.0),
+        ("large", 1e3, 1e-297),
+    ];
+    for [solver, preconditioner] in methods {
+        let solve = |name: &str, b: f64| {
+            std::fs::write(scratch.path("b.mtx"), vector(b)).unwrap();
+            let matrix = format!("{name}.mtx");
+            let options =
+                ["--rhs", "b.mtx", "--solver", solver, "--preconditioner", preconditioner];
+            scratch
+                .run(&[&["solve", "--backend", "cpu", &matrix], &options[..]].concat())
+                .succeeds();
+            read_vector(&scratch.path(&format!("output/{name}/x.mtx"))).unwrap()
+        };
+        let plain = solve("A", 1.0);
+        for (name, b, times) in cases {
+            let x = solve(name, b);
+
+            let off = |(x, plain): (&f64, &f64)| (x / times - plain).abs() / plain;
+            let worst = x.iter().zip(&plain).map(off).fold(0.0, f64::max);
+            assert!(worst < 1e-6, "{solver}, {name}, {b:e}: {worst:e}");
+        }
+    }
+    // The solution is 1e600, or 1e-600.
+    for (name, b) in [("small.mtx", 1e300), ("large.mtx", 1e-300)] {
+        std::fs::write(scratch.path("b.mtx"), vector(b)).unwrap();
+        let refused = scratch.run(&["solve", "--backend", "cpu", name, "--rhs", "b.mtx"]);
+        assert_eq!(refused.code, 1, "{refused:?}");
+    }
 }
 
 #[test]

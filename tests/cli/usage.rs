@@ -224,3 +224,16 @@ fn the_stride_of_a_family_has_its_ordinal() {
         assert!(refused.code == 2 && refused.stderr.contains(&said), "{refused:?}");
     }
 }
+
+#[test]
+fn a_thousand_threads_are_no_more_than_the_cores_serve() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let run = |threads: &str| {
+        scratch.run_coarse(&["--threads", threads]).succeeds();
+        scratch.report()["threads"].as_u64().unwrap() as usize
+    };
+    let cores = std::thread::available_parallelism().unwrap().get();
+
+    assert_eq!(run("7"), 7);
+    assert_eq!(run("4096"), (16 * cores).min(4096));
+}

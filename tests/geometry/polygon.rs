@@ -1,6 +1,6 @@
 //! Does a polygon cross itself?
 
-use gridgen::geometry::first_crossing;
+use gridgen::geometry::{first_contact, first_crossing};
 
 const SQUARE: [[f64; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
 
@@ -34,4 +34,27 @@ fn touching_sides_do_not_cross() {
     let cusp = [[1.0, 0.0], [0.9, 0.0], [0.0, 0.1], [0.0, -0.1], [0.9, 0.0], [1.0, 0.0]];
 
     assert_eq!(first_crossing(&cusp, false), None);
+}
+
+#[test]
+fn polygons_that_meet_at_their_points_or_along_sides_are_in_contact() {
+    let touching: [&[[f64; 2]]; 5] = [
+        // A point on a side, on a point, and through a point of both.
+        &[[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [1.0, 0.0], [0.0, 2.0]],
+        &[[0.0, 0.0], [1.0, 0.3], [2.0, 0.0], [2.0, 1.0], [1.0, 0.3], [0.0, 1.0]],
+        &[[0.0, 0.0], [1.0, 0.5], [2.0, 1.0], [2.0, 0.0], [1.0, 0.5], [0.0, 1.0]],
+        // Along a side, and back along the one before.
+        &[[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [2.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
+        &[[0.0, 0.0], [3.0, 0.0], [1.0, 0.0], [0.0, 2.0]],
+    ];
+    for points in touching {
+        assert!(first_contact(points).is_some(), "{points:?}");
+        let turned: Vec<_> =
+            points.iter().map(|[x, y]| [0.8 * x - 0.6 * y, 0.6 * x + 0.8 * y]).collect();
+        assert!(first_contact(&turned).is_some(), "{turned:?}");
+    }
+    // A square, and an edge of 1e-9 radians.
+    for points in [&SQUARE[..], &[[0.0, 0.0], [1.0, -1e-9], [2.0, 0.0], [1.0, 1e-9]]] {
+        assert_eq!(first_contact(points), None, "{points:?}");
+    }
 }

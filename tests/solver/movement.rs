@@ -4,6 +4,7 @@ use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::{Case, SolverOptions};
+use gridgen::digest;
 use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Topology, Verdict};
 use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault};
@@ -226,12 +227,133 @@ fn wall_points_that_are_none_are_refused() {
     let mut crossed = wall;
     crossed.swap(20, 21);
     let said = refused(&crossed).to_string();
-    assert_eq!(said, "the wall crosses itself: the segment from point 19 cuts that from point 21");
+    assert_eq!(
+        said,
+        "the wall crosses or touches itself: the segment from point 19 meets that from point 21"
+    );
     let half = self::reference(HALF);
     let mut off = half.wall();
     off[0][1] = 1e-6;
     let refused = half.move_to(&CpuBackend, &off).unwrap_err();
     assert!(matches!(refused, MovementError::OffPlane { index: 0, .. }), "{refused}");
+}
+
+/// Where a thickness is clamped or changes its sign, both surfaces have common points.
+#[test]
+fn walls_that_touch_or_cross_at_their_points_are_refused() {
+    for text in [SMALL, C, BLUNT, HALF] {
+        let reference = reference(text);
+        let wall = reference.wall();
+        let flat = |&[x, y]: &[f64; 2]| [x, if (0.4..0.6).contains(&x) { 0.0 } else { y }];
+        let mut walls = vec![wall.iter().map(flat).collect::<Wall>()];
+        if text != HALF {
+            // Points of one surface on those of the other, then beyond them.
+            let (one, last) = (wall.len() / 3, wall.len() - 1);
+            let mut pinched = wall.clone();
+            pinched[one] = wall[last - one];
+            let mut crossed = pinched.clone();
+            for k in one + 1..one + 5 {
+                crossed.swap(k, last - k);
+            }
+            walls.extend([pinched, crossed]);
+        }
+        for (what, wall) in walls.iter().enumerate() {
+            let refused = reference.move_to(&CpuBackend, wall);
+            assert!(matches!(refused, Err(MovementError::Crosses { .. })), "{text}, {what}");
+        }
+        // Thin walls and sharp edges are none.
+        let thin = thickened(&wall, 0.7);
+        assert!(reference.move_to(&CpuBackend, &thin).unwrap().verdict.is_good(), "{text}");
+    }
+}
+
+/// What stands in dJ/dX or in a displacement is named, wherever it stands, and never lost in a sum.
+#[test]
+fn derivatives_that_are_no_numbers_are_refused_with_their_place() {
+    for text in [SMALL, C, HALF] {
+        let reference = reference(text);
+        let unmoved = reference.unmoved();
+        let grid = &unmoved.grid;
+        let mut at = reference.derivatives(&CpuBackend, &unmoved).unwrap();
+        let ones = vec![1.0; grid.x.len()];
+        let plain = at.adjoint(&CpuBackend, &ones, &ones).unwrap().wall;
+        let points = reference.wall().len();
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.7e308] {
+            for (i, j) in [(3, 5), (0, 2), (grid.ni - 1, 7), (9, grid.nj - 1), (12, 0)] {
+                let mut y = ones.clone();
+                y[j * grid.ni + i] = bad;
+
+                let refused = at.adjoint(&CpuBackend, &ones, &y).unwrap_err();
+
+                let place = format!("dJ/dy of node i = {i}, j = {j} is {bad:e}");
+                assert!(refused.to_string().starts_with(&place), "{text}: {refused}");
+            }
+            let mut wall = vec![[0.0; 2]; points];
+            wall[7][1] = bad;
+            let refused = at.derivative(&CpuBackend, &wall, &[]).unwrap_err().to_string();
+            let place = format!("the displacement of wall point 7 is {bad:e}");
+            assert!(refused.starts_with(&place), "{text}: {refused}");
+            let mut heights = vec![0.0; points];
+            heights[4] = bad;
+            let refused = at.derivative(&CpuBackend, &vec![[0.0; 2]; points], &heights);
+            let refused = refused.unwrap_err().to_string();
+            assert!(
+                refused.starts_with(&format!("the change of height 4 is {bad:e}")),
+                "{refused}"
+            );
+        }
+        // The preconditioner is as it was.
+        assert_eq!(at.adjoint(&CpuBackend, &ones, &ones).unwrap().wall, plain, "{text}");
+    }
+}
+
+/// The file of a reference with another head and other lists, and the digest of these.
+fn forged(whole: &[u8], head: impl Fn(&str) -> String, change: impl Fn(&mut [f64])) -> Vec<u8> {
+    // Magic, version, the length of the head, those of eight lists.
+    let length = u64::from_le_bytes(whole[16..24].try_into().unwrap()) as usize;
+    let (begin, end) = (88, whole.len() - 8);
+    let mut text = head(std::str::from_utf8(&whole[begin..begin + length]).unwrap()).into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    let lists = whole[begin + length..end].as_chunks().0;
+    let mut lists: Vec<f64> = lists.iter().map(|number| f64::from_le_bytes(*number)).collect();
+    change(&mut lists);
+    let lists: Vec<u8> = lists.into_iter().flat_map(f64::to_le_bytes).collect();
+    let size = (text.len() as u64).to_le_bytes();
+    let mut bytes = [&whole[..16], &size, &whole[24..begin], &text, &lists].concat();
+    bytes.extend(digest::of_words(&bytes, 0).to_le_bytes());
+    bytes
+}
+
+#[test]
+fn forged_and_folded_references_are_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reference.grd");
+    reference(C).write(&path).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let as_it_is = |head: &str| head.to_owned();
+    let refused =
+        |bytes: &[u8]| matches!(Reference::from_bytes(bytes), Err(ReferenceFault::Damaged));
+
+    assert!(Reference::from_bytes(&forged(&whole, as_it_is, |_| ())).is_ok());
+    for wake in ["9223372036854775807", "18446744073709551615", "112", "9223372036854775806"] {
+        let head = |head: &str| head.replace("\"wake\":48", &format!("\"wake\":{wake}"));
+        assert!(refused(&forged(&whole, head, |_| ())), "{wake}");
+    }
+    for ni in [0, 1, 2] {
+        let head = |head: &str| head.replace("\"ni\":225", &format!("\"ni\":{ni}"));
+        assert!(refused(&forged(&whole, head, |_| ())), "{ni}");
+    }
+    // The chord and the shift come first, then x.
+    let node = 3 + 20 * 225 + 100;
+    let changes: [&dyn Fn(&mut [f64]); 4] = [
+        &|lists| lists[node] = f64::NAN,
+        &|lists| lists[node] += 3.0,
+        &|lists| lists.swap(node, node + 1),
+        &|lists| lists[0] = f64::NAN,
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        assert!(refused(&forged(&whole, as_it_is, change)), "{number}");
+    }
 }
 
 /// A grid from a file is a reference without more: its nodes solve its own equations.

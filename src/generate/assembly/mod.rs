@@ -8,6 +8,7 @@ use std::{iter, thread};
 
 use rayon::prelude::*;
 
+use super::estimate::of_background;
 use super::machine::{Machine, thread_pool};
 use super::pool::{Closing, Opened, Opening};
 use super::restart::coordinates_digest;
@@ -155,8 +156,9 @@ pub fn run_assembly(
 /// As [`run_assembly`], before the solves.
 pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, Checks), Error> {
     let placed = assembly.settle()?;
-    let mut estimate =
-        Estimate { points: 0, memory_bytes: 0.0, cpu_seconds: 0.0, notices: Vec::new() };
+    let [nodes, memory_bytes, cpu_seconds] = of_background(&placed)?;
+    let (points, notices) = (nodes as usize, Vec::new());
+    let mut estimate = Estimate { points, memory_bytes, cpu_seconds, notices };
     for PlacedElement { problem, .. } in &placed.elements {
         let own = super::estimate::of_problem(problem);
         estimate.points += own.points;
@@ -217,6 +219,7 @@ fn prepare(
     control.notices.extend(notice.clone());
     let cases: Vec<_> = placed.elements.iter().map(|element| &element.problem.case).collect();
     machine.check_memory(&cases)?;
+    of_background(&placed)?;
     control.notices.extend(cases.iter().filter_map(|case| machine.refused_order(&case.linear)));
     control.notices.dedup();
     Ok((placed, opened))

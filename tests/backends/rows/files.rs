@@ -99,6 +99,33 @@ fn a_pivot_that_fails_on_any_rank_is_named_as_in_the_file() {
     }
 }
 
+/// A block of three unknowns in turn: two coupled ones and a constraint, whose diagonal is in the file or not.
+#[test]
+fn missing_diagonals_are_filled_on_several_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let blocks = |zeros: bool| {
+        Csr::from_rows((0..99).map(|row| {
+            let first = row - row % 3;
+            let entries = [[3.0, -1.0, 1.0], [-1.0, 2.0, -0.5], [1.0, -0.5, 0.0]][row % 3];
+            let kept = (first..first + 3).zip(entries).filter(|(_, value)| zeros || *value != 0.0);
+            let before = (row % 3 == 0 && row > 0).then(|| (row - 3, 0.1));
+            kept.chain(before).collect::<Vec<_>>()
+        }))
+    };
+    for ranks in [1, 3] {
+        let solve = |zeros: bool| {
+            let options = SystemOptions { force: true, ..options(folder.path(), &blocks(zeros)) };
+            solved(ranks, &options).unwrap().report
+        };
+
+        let [without, zeros] = [false, true].map(solve);
+
+        assert!(without.converged && without.iterations == zeros.iterations, "{without:?}");
+        assert_eq!((without.matrix.missing_diagonals, zeros.matrix.missing_diagonals), (33, 0));
+        assert!(without.notes.iter().any(|note| note.starts_with("33 of 99 rows")), "{without:?}");
+    }
+}
+
 #[test]
 fn more_ranks_than_rows_are_refused_and_a_lost_device_is_named() {
     let folder = tempfile::tempdir().unwrap();
