@@ -204,7 +204,10 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
         (b"GGREFRNC", "a reference of gridgen", "gridgen move"),
     ];
     for (bytes, name, remedy) in foreign {
-        for end in ["mesh", "a.vts", "a.cgns", "a.msh", "a.p3d"] {
+        // Nothing but its name and its length tells Plot3D.
+        let plot3d = name.contains("Plot3D");
+        let ends = ["mesh", "a.p3d", "a.vts", "a.cgns", "a.msh"];
+        for end in ends.into_iter().take(if plot3d { 2 } else { 5 }) {
             let error = mesh_from_bytes(Path::new(end), bytes).unwrap_err();
 
             assert!(error.to_string().contains(name), "{end}: {error}");
