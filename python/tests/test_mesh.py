@@ -3,6 +3,7 @@
 import gc
 import math
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_arrays_become_a_mesh_that_runs_clockwise_and_outward():
     mesh = gridgen.Mesh(x, y)
     variants = [(x[:, ::-1], y[:, ::-1]), (x[::-1], y[::-1]), (x.T, y.T), (np.asfortranarray(x), y.tolist())]
 
-    assert (mesh.shape, mesh.topology, mesh.wall) == ((9, 33), "O", (0, 32))
+    assert (mesh.x.shape, mesh.topology, mesh.wall) == ((9, 33), "O", (0, 32))
     assert mesh.notes == ["An O-grid: its ends in i coincide."]
     assert mesh.quality.folded_cells == 0
     for other in variants:
@@ -109,7 +110,7 @@ def test_arrays_are_copied():
     assert repr(mesh) == "<gridgen.Mesh 33 x 9, O>"
 
 
-@pytest.mark.parametrize("name", ["mesh.vts", "mesh.vtk", "mesh.p3d", "mesh.su2"])
+@pytest.mark.parametrize("name", ["mesh.vts", "mesh.vtk", "mesh.p3d", "mesh.su2", "mesh.cgns", "mesh.msh"])
 def test_a_mesh_that_is_written_reads_back_to_the_last_bit(tmp_path, grid, name):
     grid.write(tmp_path / name)
 
@@ -119,6 +120,14 @@ def test_a_mesh_that_is_written_reads_back_to_the_last_bit(tmp_path, grid, name)
     assert np.array_equal(mesh.y, grid.y)
     assert (mesh.topology, mesh.wall) == ("O", (0, 64))
     assert mesh.quality == grid.quality
+
+
+def test_files_of_pyvista_are_read():
+    data = Path(__file__).parents[2] / "tests/data/meshes"
+
+    for name in ("pyvista.vts", "pyvista-extruded.vts"):
+        mesh = gridgen.read(data / name)
+        assert (mesh.x.shape, mesh.topology, mesh.x.max()) == ((4, 9), "O", 8.0)
 
 
 def test_choices_within_formats(tmp_path, grid):

@@ -20,7 +20,7 @@ use super::{Failure, NOT_CONVERGED, word};
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(super) struct ConvertArguments {
-    /// A Plot3D, .vts, .vtk or .su2 file.
+    /// A Plot3D, .vts, .vtk, .su2, .cgns or .msh file.
     #[arg(value_name = "MESH")]
     mesh: PathBuf,
     /// The file to write, or the folder of an OpenFOAM case.
@@ -70,7 +70,8 @@ pub(super) struct LayoutArguments {
     /// Indices of Plot3D: around, outward, span, or around, span, outward as FUN3D has them.
     #[arg(long, value_name = "ijk|fun3d", default_value = "ijk", value_parser = word::<Axes>)]
     axes: Axes,
-    /// Order of the cells of .msh: each takes that many cells of MESH in each direction.
+    /// Order of the cells of .msh: each takes that many cells of MESH in each direction, whose numbers are
+    /// multiples of it: 257 x 129 points, the default of a case, make cells of order 2 and 4.
     #[arg(long, value_name = "1|2|3|4", default_value = "1", value_parser = order)]
     curved_order: usize,
     /// Replace a mesh of OpenFOAM or a neutral map that gridgen did not write.
@@ -101,9 +102,9 @@ Examples:
   gridgen convert mesh.vts -o mesh.p3d --encoding fortran --byte-order big
   gridgen convert mesh.su2 -o wing --to openfoam
   gridgen convert mesh.vts -o mesh.su2 --span-cells 8 --span 0.5 --sides periodic
-  gridgen convert mesh.vts -o mesh.msh --curved-order 3
+  gridgen convert mesh.vts -o mesh.msh --curved-order 2
 
-The format follows from the name of FILE: {plain}{others}. Plot3D
+MESH is told by its first bytes, else by its name. The format follows from the name of FILE: {plain}{others}. Plot3D
 with three dimensions gets a neutral map, FILE.nmf, beside it.
 
 Exit codes: 0 written; 1 written but the grid is folded, or not written since curved cells are; 2 not

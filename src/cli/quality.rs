@@ -24,7 +24,8 @@ const PICTURES: &str = "Folder of the histogram, <mesh>.quality.png and <mesh>.q
 #[command(after_help = include_str!("help/quality.txt").trim_ascii_end())]
 #[command(mut_arg("output", |output| output.help(PICTURES)))]
 pub(super) struct QualityArguments {
-    /// A Plot3D file (text, Fortran records or plain binary), or a .vts, .vtk or .su2 file.
+    /// A Plot3D file (text, Fortran records or plain binary), or a .vts, .vtk, .su2, .cgns or .msh
+    /// file.
     #[arg(value_name = "MESH")]
     mesh: PathBuf,
     #[command(flatten)]

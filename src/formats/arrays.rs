@@ -1,18 +1,23 @@
-//! Arrays of VTK files: points and cell measures as raw 64-bit numbers, encoded row by row, and their
-//! compression in blocks.
+//! Arrays of VTK files: points and cell measures as raw 64-bit numbers, encoded row by row, their
+//! compression in blocks, and arrays read back in every form that VTK writes.
 //!
-//! A compressed array begins with 64-bit numbers: how many blocks there are, the bytes of a block, those
+//! A compressed array begins with numbers, here of 64 bits: how many blocks there are, the bytes of a block, those
 //! of the last one unless it is a whole one, and the compressed bytes of each. Source: "VTK XML Formats",
 //! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use lzma_rust2::XzReader;
 use rayon::prelude::*;
 
+use super::block::{bits, reals};
 use super::mesh::{Span, layers, planes, share_of_cells, share_of_lines};
 use crate::files::joint::stream;
 use crate::files::pieces;
@@ -177,28 +182,81 @@ pub(super) fn head_of_blocks(bytes: usize, lengths: &[u64]) -> Vec<u8> {
     head
 }
 
-/// The bytes of an array, `expected` of them, whose numbers before the blocks are of the width and
-/// order that `number` reads from the start of a slice.
-pub(super) fn inflated(
-    data: &[u8],
-    expected: usize,
-    number_bytes: usize,
-    number: impl Fn(&[u8]) -> u64,
-) -> Option<Vec<u8>> {
-    let at = |k: usize| data.get(k * number_bytes..(k + 1) * number_bytes).map(&number);
-    let blocks = usize::try_from(at(0)?).ok()?;
-    let first = blocks.checked_add(3)?.checked_mul(number_bytes)?;
-    let mut rest = data.get(first..)?;
-    let mut bytes = Vec::new();
-    for block in 0..blocks {
-        let (compressed, others) = rest.split_at_checked(usize::try_from(at(3 + block)?).ok()?)?;
-        // No more is taken than the extent of the grid asks for.
-        let most = (expected - bytes.len()) as u64 + 1;
-        ZlibDecoder::new(compressed).take(most).read_to_end(&mut bytes).ok()?;
-        if bytes.len() > expected {
-            return None;
-        }
-        rest = others;
+/// Fills a block with what packed bytes stand for; false where they stand for more, less or nothing.
+type Unpack = fn(&[u8], &mut [u8]) -> bool;
+
+/// Memory that a block of LZMA may ask for in KiB: twice what VTK's highest level takes.
+const LZMA_KIB: u32 = 1 << 17;
+
+/// How arrays may be compressed, by the words of VTK.
+pub(super) const COMPRESSORS: [(&str, Unpack); 3] = [
+    ("vtkZLibDataCompressor", |packed, block| fills(ZlibDecoder::new(packed), block)),
+    ("vtkLZ4DataCompressor", |packed, block| {
+        lz4_flex::block::decompress_into(packed, block).is_ok_and(|size| size == block.len())
+    }),
+    ("vtkLZMADataCompressor", |packed, block| {
+        fills(XzReader::new_mem_limit(packed, false, LZMA_KIB), block)
+    }),
+];
+
+/// Whether a stream fills a block and ends there, where its checksum is right.
+fn fills(mut stream: impl Read, block: &mut [u8]) -> bool {
+    stream.read_exact(block).is_ok() && matches!(stream.read(&mut [0]), Ok(0))
+}
+
+/// An array in a file: its length and its bytes, or the numbers before compressed blocks and these.
+pub(super) struct Stored<'a> {
+    /// Where it begins, and all that follows.
+    pub(super) data: Cow<'a, [u8]>,
+    pub(super) big: bool,
+    /// Bytes of a number before the contents.
+    pub(super) width: usize,
+    pub(super) unpack: Option<Unpack>,
+}
+
+impl Stored<'_> {
+    fn number(&self, k: usize) -> Option<usize> {
+        let field = self.data.get(k.checked_mul(self.width)?..)?.get(..self.width)?;
+        bits(field, self.big).try_into().ok()
     }
-    (bytes.len() == expected).then_some(bytes)
+
+    /// Where its contents begin and end.
+    pub(super) fn extent(&self) -> Option<[usize; 2]> {
+        let first = self.number(0)?;
+        let numbers = if self.unpack.is_some() { first.checked_add(3)? } else { 1 };
+        let begin = numbers.checked_mul(self.width)?;
+        let mut lengths = if numbers == 1 { 0..1 } else { 3..numbers };
+        Some([begin, lengths.try_fold(begin, |end, k| end.checked_add(self.number(k)?))?])
+    }
+
+    /// Its reals, `count` of them with `size` bytes each.
+    pub(super) fn reals(&self, count: usize, size: usize) -> Option<Vec<f64>> {
+        let ([begin, end], expected) = (self.extent()?, count.checked_mul(size)?);
+        let mut packed = self.data.get(begin..end)?;
+        let reals = |bytes: &[u8]| reals(bytes, size, self.big);
+        let Some(unpack) = self.unpack else {
+            return (packed.len() == expected).then(|| reals(packed));
+        };
+        let ([blocks, size, last], mut unpacked) =
+            ([self.number(0)?, self.number(1)?, self.number(2)?], vec![0; expected]);
+        let mut free = &mut unpacked[..];
+        for k in 1..=blocks {
+            // The last block may be shorter.
+            let size = if k == blocks && last > 0 { last } else { size };
+            let (block, others) = free.split_at_mut_checked(size)?;
+            let (from, rest) = packed.split_at(self.number(2 + k)?);
+            unpack(from, block).then_some(())?;
+            (packed, free) = (rest, others);
+        }
+        free.is_empty().then(|| reals(&unpacked))
+    }
+}
+
+/// What a text in base64 stands for. VTK ends one, with `=`, between the numbers before blocks and these, and
+/// between arrays.
+pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut parts = text.chunk_by(|a, b| *a != b'=' || *b == b'=');
+    parts.try_for_each(|part| BASE64_STANDARD.decode_vec(part, &mut bytes)).ok()?;
+    Some(bytes)
 }

@@ -1,9 +1,11 @@
 //! What readers have in common: a block as a file has it, the plane grid of it, the numbers of binary
 //! files, and what can go wrong.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
+use super::ordering;
 use crate::files::contents;
 use crate::grid::{Grid, Seam, Topology};
 use crate::memory::{self, NotEnoughMemory};
@@ -64,10 +66,23 @@ pub enum ReadFault {
     #[error("{reason}")]
     Layout {
         /// What is wrong.
-        reason: &'static str,
+        reason: Cow<'static, str>,
         /// What would be read.
         hint: &'static str,
     },
+    /// A file that was cut off, or behind whose end something follows.
+    #[error("byte {at}: {} stands here, {expected} was expected", if *cut { "the end of the file" } else { "something else" })]
+    Broken {
+        /// Counted from 0.
+        at: usize,
+        /// Whether the file ends there.
+        cut: bool,
+        /// What should stand there.
+        expected: String,
+    },
+    /// A Plot3D file of several blocks, of these numbers of nodes.
+    #[error("a Plot3D file of {} blocks, the first of {} nodes; one was expected", .0.len(), times(&.0[0]))]
+    Blocks(Vec<Vec<usize>>),
     /// A line that is no point.
     #[error("line {line}: `{found}`, two numbers x y were expected")]
     NoPoint {
@@ -85,7 +100,7 @@ pub enum ReadFault {
         found: String,
     },
     /// The block has three dimensions of these many nodes, more than two, and no extruded plane.
-    #[error("a volume of {} nodes, a plane grid was expected", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × "))]
+    #[error("a volume of {} nodes, a plane grid was expected", times(.0))]
     Volume(Vec<usize>),
     /// The plane is not one of constant x, y or z.
     #[error("none of x, y and z is constant on the surface, a plane grid was expected")]
@@ -93,6 +108,41 @@ pub enum ReadFault {
     /// Fewer than two nodes in i or j.
     #[error("{} × {} nodes make no cell", .0[0], .0[1])]
     NoCells([usize; 2]),
+}
+
+/// A file that is laid out otherwise; its reader adds the hint.
+impl From<&'static str> for ReadFault {
+    fn from(reason: &'static str) -> Self {
+        Self::Layout { reason: reason.into(), hint: "" }
+    }
+}
+
+/// The same with what stands there.
+impl From<String> for ReadFault {
+    fn from(reason: String) -> Self {
+        Self::Layout { reason: reason.into(), hint: "" }
+    }
+}
+
+impl ReadFault {
+    /// The same with the hint of its reader, where it has none.
+    pub(super) fn with_hint(mut self, of_reader: &'static str) -> Self {
+        if let Self::Layout { hint: hint @ "", .. } = &mut self {
+            *hint = of_reader;
+        }
+        self
+    }
+
+    /// Something else than `expected` stands at this place of a file, or nothing.
+    pub(super) fn broken(bytes: &[u8], at: usize, expected: impl Into<String>) -> Self {
+        let at = at.min(bytes.len());
+        Self::Broken { at, cut: at == bytes.len(), expected: expected.into() }
+    }
+}
+
+/// Numbers of nodes in a sentence.
+pub(super) fn times(sizes: &[usize]) -> String {
+    sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ")
 }
 
 impl ReadError {
@@ -111,6 +161,8 @@ impl ReadError {
                 "write the mesh as text with three dimensions and a block count"
             }
             ReadFault::Layout { hint, .. } => hint,
+            ReadFault::Broken { .. } => "the file is not whole: copy it or write it once more",
+            ReadFault::Blocks(_) => "write each block to a file of its own, or join them to one",
             ReadFault::NoPoint { .. } => "give a line x y for each point",
             ReadFault::Shape { .. } => "give an array of that shape, in the order of the reference",
             ReadFault::Volume(_) | ReadFault::NotPlane | ReadFault::NoCells(_) => {
@@ -138,6 +190,8 @@ pub(super) struct Block {
 pub(super) struct Reader {
     /// Whether a file begins like one of this format; none where that cannot be told.
     pub(super) begins: Option<fn(&[u8]) -> bool>,
+    /// What is read, where a file is laid out otherwise.
+    pub(super) hint: &'static str,
     /// The plane grid of the bytes; what is worth saying goes to the notes.
     pub(super) grid: fn(&[u8], &mut Vec<String>) -> Result<Grid, ReadFault>,
 }
@@ -147,6 +201,40 @@ impl Block {
     pub(super) fn of_points(dimensions: Vec<usize>, values: &[f64]) -> Self {
         let coordinate = |c: usize| values.iter().skip(c).step_by(3).copied().collect();
         Self { dimensions, coordinates: (0..3).map(coordinate).collect() }
+    }
+
+    /// The block of quadrilaterals that stand in rows, i fastest, each by its points in gmsh's order from its
+    /// corner (i, j) counter-clockwise. A point that several nodes share, at a seam or a cut, is each of them.
+    pub(super) fn of_cells<const N: usize>(
+        cells: &[usize],
+        order: usize,
+        point: impl Fn(usize) -> Option<[f64; N]>,
+    ) -> Result<Self, &'static str> {
+        const UNSTRUCTURED: &str = "the cells are not in the order of a structured grid";
+        let places = ordering::quadrangle(order);
+        let cells: Vec<&[usize]> = cells.chunks_exact(places.len()).collect();
+        // The second row begins with the cell above the first.
+        let above = cells.first().ok_or("there are no quadrilaterals")?[3];
+        let columns = cells.iter().skip(1).position(|corners| corners[0] == above);
+        let columns = columns.map_or(cells.len(), |k| k + 1);
+        if !cells.len().is_multiple_of(columns) {
+            return Err(UNSTRUCTURED);
+        }
+        let [ni, nj] = [columns, cells.len() / columns].map(|cells| cells * order + 1);
+        let mut nodes = vec![None; ni * nj];
+        for (k, cell) in cells.into_iter().enumerate() {
+            let first = k / columns * order * ni + k % columns * order;
+            for ([i, j], point) in places.iter().zip(cell) {
+                if *nodes[first + j * ni + i].get_or_insert(*point) != *point {
+                    return Err(UNSTRUCTURED);
+                }
+            }
+        }
+        let points = nodes.into_iter().map(|node| node.and_then(&point));
+        let points: Option<Vec<[f64; N]>> = points.collect();
+        let points = points.ok_or("a cell has no such point")?;
+        let coordinate = |c: usize| points.iter().map(|point| point[c]).collect();
+        Ok(Self { dimensions: vec![ni, nj], coordinates: (0..N).map(coordinate).collect() })
     }
 
     /// The plane grid of a block: of three dimensions the last of one node is left out, or else the
@@ -189,6 +277,18 @@ pub(super) fn bits(field: &[u8], big: bool) -> u64 {
 pub(super) fn real(field: &[u8], big: bool) -> f64 {
     let bits = bits(field, big);
     if field.len() == 4 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) }
+}
+
+/// Reals of four or eight bytes, one after the other.
+pub(super) fn reals(bytes: &[u8], size: usize, big: bool) -> Vec<f64> {
+    let four =
+        |field: &[u8; 4]| if big { f32::from_be_bytes(*field) } else { f32::from_le_bytes(*field) };
+    let eight =
+        |field: &[u8; 8]| if big { f64::from_be_bytes(*field) } else { f64::from_le_bytes(*field) };
+    match size {
+        4 => bytes.as_chunks().0.iter().map(|field| f64::from(four(field))).collect(),
+        _ => bytes.as_chunks().0.iter().map(eight).collect(),
+    }
 }
 
 /// Whether all planes across an axis have the coordinates of the first, but for one that is constant on

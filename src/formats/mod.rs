@@ -5,9 +5,11 @@
 
 mod arrays;
 mod block;
+mod foreign;
 pub mod matrix_market;
 mod mesh;
 pub mod npy;
+mod ordering;
 pub mod plot3d;
 pub mod points;
 mod read;

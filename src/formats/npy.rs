@@ -44,8 +44,8 @@ pub fn begins(bytes: &[u8]) -> bool {
 /// Shape and values of the bytes of a file. For tests.
 #[doc(hidden)]
 pub fn parsed(bytes: &[u8]) -> Result<Array, ReadFault> {
-    let wrong = |reason| ReadFault::Layout {
-        reason,
+    let wrong = |reason: &'static str| ReadFault::Layout {
+        reason: reason.into(),
         hint: "write it by numpy.save(FILE, numpy.ascontiguousarray(array, dtype=\"<f8\"))",
     };
     let none = || wrong("no array of numpy");

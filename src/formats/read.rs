@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use super::block::{ReadError, ReadFault};
-use super::{FORMATS, plot3d};
+use super::block::{ReadError, ReadFault, Reader};
+use super::{FORMATS, foreign, plot3d};
 use crate::files::contents;
 use crate::grid::quality::{WallLine, cell_area, cell_corners};
 use crate::grid::{Grid, Seam, Symmetry, Topology};
@@ -42,8 +42,8 @@ impl Mesh {
     }
 }
 
-/// Reads a mesh: `.vts`, `.vtk` and `.su2` by the name or the first bytes, Plot3D otherwise. Of a grid
-/// that was extruded its plane is read.
+/// Reads a mesh: by its first bytes, or else by its name, `.vts`, `.vtk`, `.su2`, `.cgns` or `.msh`, and Plot3D
+/// otherwise. Of a grid that was extruded its plane is read.
 ///
 /// # Errors
 /// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, more than one
@@ -59,16 +59,20 @@ pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
 /// [`mesh`] with the bytes of the file at hand; `path` is for messages and tells the format. For tests.
 #[doc(hidden)]
 pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
-    let head = &bytes[..bytes.len().min(512)];
+    let head = &bytes[..bytes.len().min(4096)];
     let mut notes = Vec::new();
     // Nothing tells Plot3D from other files but that it fits.
-    let reader = FORMATS.iter().find_map(|format| {
-        let reader = format.reader.as_ref()?;
-        let begins = reader.begins?;
-        (begins(head) || format.is_named(path)).then_some(reader)
-    });
-    let grid = (reader.unwrap_or(&plot3d::READER).grid)(bytes, &mut notes)
-        .map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
+    let readers = || FORMATS.iter().filter_map(|format| Some((format, format.reader.as_ref()?)));
+    let begins = |reader: &Reader| reader.begins.is_some_and(|begins| begins(head));
+    let read = || {
+        let begun = readers().find(|(_, reader)| begins(reader));
+        begun.map_or_else(|| foreign::check(bytes), |_| Ok(()))?;
+        let named =
+            || readers().find(|(format, reader)| reader.begins.is_some() && format.is_named(path));
+        let reader = begun.or_else(named).map_or(&plot3d::READER, |(_, reader)| reader);
+        (reader.grid)(bytes, &mut notes).map_err(|fault| fault.with_hint(reader.hint))
+    };
+    let grid = { read }().map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
     let (grid, wall) = orient(grid, &mut notes);
     Ok(Mesh { grid, wall, notes })
 }

@@ -5,7 +5,6 @@
 //!
 //! Source: "Mesh File", <https://su2code.github.io/docs_v7/Mesh-File/>.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::block::{Block, ReadFault, Reader};
@@ -42,9 +41,8 @@ pub(super) const FORMAT: Format = Format {
             let head = String::from_utf8_lossy(head);
             head.lines().any(|line| line.trim_start().starts_with("NDIME"))
         }),
-        grid: |bytes, _| {
-            parse(bytes).map_err(|reason| ReadFault::Layout { reason, hint: HINT })?.plane()
-        },
+        hint: "read are plane quadrilaterals in rows, as gridgen and other structured programs write them",
+        grid: |bytes, _| parse(bytes)?.plane(),
     }),
 };
 
@@ -128,47 +126,83 @@ pub fn write_to<'g>(
     Ok(())
 }
 
-const HINT: &str =
-    "read are plane quadrilaterals in rows, as gridgen and other structured programs write them";
-
 /// Reads the grid of a mesh that is structured by the order of its cells: quadrilaterals in rows, i
 /// fastest, each from its corner (i, j) counter-clockwise. A point that several nodes of the grid share,
 /// at a seam or a cut, is each of them.
-fn parse(bytes: &[u8]) -> Result<Block, &'static str> {
-    let text = str::from_utf8(bytes).map_err(|_| "not a text")?;
-    let mut lines =
-        text.lines().map(|l| l.split('%').next().unwrap_or(l).trim()).filter(|l| !l.is_empty());
-    let (mut plane, mut cells, mut points) = (false, Vec::new(), Vec::new());
-    while let Some(line) = lines.next() {
-        let Some((key, value)) = line.split_once('=') else { continue };
-        let count = value.split_whitespace().next().and_then(|word| word.parse::<usize>().ok());
-        match key.trim() {
-            "NZONE" if count != Some(1) => return Err("several zones, one was expected"),
-            "NDIME" => plane = count == Some(2),
+fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
+    let text = str::from_utf8(bytes);
+    let text = text.map_err(|e| ReadFault::broken(bytes, e.valid_up_to(), "text"))?;
+    let lines = text.lines().map(|l| l.split('%').next().unwrap_or(l).trim());
+    let mut lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty());
+    let (mut plane, mut cells, mut points) = (None, None, None);
+    // Behind a key that is not known stand lines of its own.
+    let mut known = true;
+    let (mut marks, mut tags) = (0, 0);
+    while let Some((number, line)) = lines.next() {
+        let Some((key, value)) = line.split_once('=') else {
+            if known {
+                return Err(format!("line {number}: no keyword with `=`, one was expected").into());
+            }
+            continue;
+        };
+        let (key, count) = (
+            key.trim(),
+            value.split_whitespace().next().and_then(|word| word.parse::<usize>().ok()),
+        );
+        let listed = matches!(key, "NELEM" | "NPOIN" | "MARKER_ELEMS");
+        known = listed || matches!(key, "NDIME" | "NMARK" | "MARKER_TAG" | "SEND_RECV");
+        let mut list: Vec<&str> = Vec::new();
+        if listed {
+            let count = count.ok_or_else(|| format!("line {number}: {key} is no number"))?;
+            list.extend(lines.by_ref().take(count).map(|(_, line)| line));
+            if list.len() < count {
+                return Err(ReadFault::broken(
+                    bytes,
+                    bytes.len(),
+                    format!("more of {count} lines of {key}"),
+                ));
+            }
+        }
+        let second = match key {
+            "NZONE" if count != Some(1) => return Err("several zones, one was expected".into()),
+            "NDIME" => plane.replace(count == Some(2)).is_some(),
             "NELEM" => {
-                let lines = lines.by_ref().take(count.ok_or("NELEM is no number")?);
-                cells = lines.map(cell).collect::<Result<_, _>>()?;
+                let corners: Result<Vec<_>, _> = list.into_iter().map(cell).collect();
+                cells.replace(corners?.concat()).is_some()
             }
             "NPOIN" => {
-                let lines = lines.by_ref().take(count.ok_or("NPOIN is no number")?);
-                points = lines.map(point).collect::<Result<Vec<[f64; 2]>, _>>()?;
+                let all: Result<Vec<_>, _> = list.into_iter().map(point).collect();
+                points.replace(all?).is_some()
             }
-            _ => {}
+            "NMARK" => {
+                marks = count.unwrap_or(0);
+                false
+            }
+            "MARKER_TAG" => {
+                tags += 1;
+                false
+            }
+            _ => false,
+        };
+        if second {
+            return Err(
+                format!("line {number}: a second {key}, the end of the file was expected").into()
+            );
         }
     }
-    if !plane {
-        return Err("NDIME= 2 was expected");
+    if tags < marks {
+        return Err(ReadFault::broken(
+            bytes,
+            bytes.len(),
+            format!("more than {tags} of {marks} markers"),
+        ));
     }
-    let [ni, nj] = size(&cells).ok_or(UNSTRUCTURED)?;
-    let nodes = nodes(&cells, [ni, nj]).ok_or(UNSTRUCTURED)?;
-    let at = |c: usize| {
-        let coordinate = |node: &usize| points.get(*node).map(|point| point[c]);
-        nodes.iter().map(coordinate).collect::<Option<Vec<f64>>>().ok_or("a cell has no such point")
-    };
-    Ok(Block { dimensions: vec![ni, nj], coordinates: vec![at(0)?, at(1)?] })
+    if plane != Some(true) {
+        return Err("NDIME= 2 was expected".into());
+    }
+    let points = points.unwrap_or_default();
+    Ok(Block::of_cells(&cells.unwrap_or_default(), 1, |node| points.get(node).copied())?)
 }
-
-const UNSTRUCTURED: &str = "the cells are not in the order of a structured grid";
 
 fn cell(line: &str) -> Result<[usize; 4], &'static str> {
     let numbers: Option<Vec<usize>> = line.split_whitespace().map(|w| w.parse().ok()).collect();
@@ -187,27 +221,4 @@ fn point(line: &str) -> Result<[f64; 2], &'static str> {
         (Some(Ok(x)), Some(Ok(y))) => Ok([x, y]),
         _ => Err("a point has no two coordinates"),
     }
-}
-
-/// Nodes in i and j: the second row begins with the cell above the first.
-fn size(cells: &[[usize; 4]]) -> Option<[usize; 2]> {
-    let above = cells.first()?[3];
-    let columns = cells.iter().skip(1).position(|corners| corners[0] == above);
-    let columns = columns.map_or(cells.len(), |k| k + 1);
-    cells.len().is_multiple_of(columns).then_some([columns + 1, cells.len() / columns + 1])
-}
-
-/// The point of each node, `[nj][ni]`; none where cells contradict each other.
-fn nodes(cells: &[[usize; 4]], [ni, nj]: [usize; 2]) -> Option<Vec<usize>> {
-    let mut nodes: HashMap<usize, usize> = HashMap::with_capacity(ni * nj);
-    for (k, corners) in cells.iter().enumerate() {
-        let first = k / (ni - 1) * ni + k % (ni - 1);
-        for (node, point) in [first, first + 1, first + 1 + ni, first + ni].into_iter().zip(corners)
-        {
-            if *nodes.entry(node).or_insert(*point) != *point {
-                return None;
-            }
-        }
-    }
-    (0..ni * nj).map(|node| nodes.get(&node).copied()).collect()
 }

@@ -5,8 +5,10 @@
 
 use std::io;
 
+use memchr::memchr;
+
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
-use super::block::{Block, ReadFault, Reader, real};
+use super::block::{Block, ReadFault, Reader, reals};
 use super::mesh::{Limits, Span, count, layers};
 use super::zones::Zones;
 use super::{Contents, Format, MeshFile};
@@ -30,9 +32,8 @@ pub(super) const FORMAT: Format = Format {
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| head.starts_with(MAGIC)),
-        grid: |bytes, _| {
-            parse(bytes).map_err(|reason| ReadFault::Layout { reason, hint: HINT })?.plane()
-        },
+        hint: "save the mesh as a legacy structured grid, ascii or binary",
+        grid: |bytes, _| parse(bytes)?.plane(),
     }),
 };
 
@@ -60,77 +61,139 @@ pub fn write_to<'g>(
 /// First bytes of every legacy file.
 const MAGIC: &[u8] = b"# vtk DataFile";
 
-const HINT: &str = "save the mesh as a legacy structured grid, ascii or binary";
+/// Takes lines and arrays from the front of a file.
+struct Lines<'a> {
+    whole: &'a [u8],
+    rest: &'a [u8],
+    binary: bool,
+}
 
-/// Takes lines and words from the front of a file.
-struct Words<'a>(&'a [u8]);
-
-impl<'a> Words<'a> {
+impl<'a> Lines<'a> {
     fn line(&mut self) -> &'a [u8] {
-        let end = self.0.iter().position(|&b| b == b'\n').unwrap_or(self.0.len());
-        let (line, rest) = self.0.split_at(end);
-        self.0 = rest.get(1..).unwrap_or_default();
+        let end = memchr(b'\n', self.rest).unwrap_or(self.rest.len());
+        let (line, rest) = self.rest.split_at(end);
+        self.rest = rest.get(1..).unwrap_or_default();
         line.trim_ascii()
     }
 
-    fn word(&mut self) -> Option<&'a str> {
-        let text = self.0.trim_ascii_start();
-        let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
-        let (word, rest) = text.split_at(end);
-        self.0 = rest;
-        str::from_utf8(word).ok().filter(|word| !word.is_empty())
+    /// Takes the values of an array.
+    fn values(&mut self, name: &str, kind: &str, count: usize) -> Result<&'a [u8], ReadFault> {
+        let bytes = match kind.trim_start_matches("unsigned_") {
+            "bit" => count.div_ceil(8),
+            "char" | "signed_char" => count,
+            "short" => count.saturating_mul(2),
+            "int" | "float" | "vtkIdType" => count.saturating_mul(4),
+            "long" | "double" | "vtktypeint64" | "vtktypeuint64" => count.saturating_mul(8),
+            // Texts say their length nowhere: nothing behind them is looked at.
+            _ => self.rest.len(),
+        };
+        // The end of a word, from a place before it.
+        let word = |at: usize| {
+            let begin = at + self.rest[at..].iter().position(|b| !b.is_ascii_whitespace())?;
+            let length = self.rest[begin..].iter().position(u8::is_ascii_whitespace);
+            Some(length.map_or(self.rest.len(), |length| begin + length))
+        };
+        let end = if self.binary { Some(bytes) } else { (0..count).try_fold(0, |at, _| word(at)) };
+        let parts = end.and_then(|end| self.rest.split_at_checked(end));
+        let (values, rest) = parts.ok_or_else(|| {
+            ReadFault::broken(
+                self.whole,
+                self.whole.len(),
+                format!("more of the values of `{name}`"),
+            )
+        })?;
+        self.rest = rest;
+        Ok(values)
     }
 
-    fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
-        self.word()?.parse().ok()
+    /// Passes over field data, information and the values of points and cells, to the line that begins with
+    /// this word, or to the end of the file; the words of the line.
+    fn pass_to(&mut self, end: &str) -> Result<Vec<&'a str>, ReadFault> {
+        let (mut tuples, mut fields) = (0_usize, 0);
+        loop {
+            let at = self.whole.len() - self.rest.trim_ascii_start().len();
+            let broken = |expected| ReadFault::broken(self.whole, at, expected);
+            if at == self.whole.len() {
+                return if end.is_empty() { Ok(Vec::new()) } else { Err(broken(end)) };
+            }
+            let line = str::from_utf8(self.line()).unwrap_or("?");
+            let words: Vec<&str> = line.split_ascii_whitespace().collect();
+            let number = |word: &str| {
+                word.parse::<usize>().map_err(|_| format!("`{line:.40}`, a number was expected"))
+            };
+            let (name, kind, count) = match words[..] {
+                [] => continue,
+                [key, ..] if key == end => return Ok(words),
+                ["METADATA", ..] => {
+                    while !self.line().is_empty() {}
+                    continue;
+                }
+                [name, components, count, kind] if fields > 0 => {
+                    fields -= 1;
+                    (name, kind, number(components)?.saturating_mul(number(count)?))
+                }
+                ["POINT_DATA" | "CELL_DATA", count] => {
+                    tuples = number(count)?;
+                    continue;
+                }
+                ["FIELD", _, count] => {
+                    fields = number(count)?;
+                    continue;
+                }
+                ["SCALARS", name, kind, ref components @ ..] => {
+                    self.line();
+                    let components = components.first().map_or(Ok(1), |word| number(word))?;
+                    (name, kind, tuples.saturating_mul(components))
+                }
+                ["LOOKUP_TABLE", name, count] => (name, "char", number(count)?.saturating_mul(4)),
+                ["COLOR_SCALARS", name, n] => (name, "char", tuples.saturating_mul(number(n)?)),
+                ["TEXTURE_COORDINATES", name, n, kind] => {
+                    (name, kind, tuples.saturating_mul(number(n)?))
+                }
+                ["VECTORS" | "NORMALS", name, kind] => (name, kind, tuples.saturating_mul(3)),
+                ["TENSORS", name, kind] => (name, kind, tuples.saturating_mul(9)),
+                ["GLOBAL_IDS" | "PEDIGREE_IDS", name, kind] => (name, kind, tuples),
+                _ => return Err(broken("a section or the end of the file")),
+            };
+            self.values(name, kind, count)?;
+        }
     }
 }
 
 /// Reads the points of the one data set, text or binary.
-fn parse(bytes: &[u8]) -> Result<Block, &'static str> {
-    let mut file = Words(bytes);
+fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
+    let mut file = Lines { whole: bytes, rest: bytes, binary: false };
     if !file.line().starts_with(MAGIC) {
-        return Err("not a legacy VTK file");
+        return Err("not a legacy VTK file".into());
     }
     file.line();
-    let binary = match file.line() {
+    file.binary = match file.line() {
         b"ASCII" => false,
         b"BINARY" => true,
-        _ => return Err("neither ASCII nor BINARY is said on the third line"),
+        _ => return Err("neither ASCII nor BINARY is said on the third line".into()),
     };
-    if (file.word(), file.word()) != (Some("DATASET"), Some("STRUCTURED_GRID")) {
-        return Err("a data set of another kind, a structured grid was expected");
+    if file.pass_to("DATASET")?.get(1) != Some(&"STRUCTURED_GRID") {
+        return Err("a data set of another kind, a structured grid was expected".into());
     }
-    let dimensions = (file.word() == Some("DIMENSIONS"))
-        .then(|| (0..3).map(|_| file.number()).collect::<Option<Vec<usize>>>())
-        .flatten()
-        .ok_or("no dimensions of three numbers")?;
-    let points = (file.word() == Some("POINTS")).then(|| file.number::<usize>()).flatten();
-    let kind = file.word().unwrap_or_default();
+    let sizes = file.pass_to("DIMENSIONS")?;
+    let dimensions: Option<Vec<usize>> = sizes[1..].iter().map(|word| word.parse().ok()).collect();
+    let dimensions =
+        dimensions.filter(|sizes| sizes.len() == 3).ok_or("no dimensions of three numbers")?;
     let nodes = dimensions.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
-    let numbers = match (points, nodes) {
-        (Some(points), Some(nodes)) if points == nodes => points.checked_mul(3),
-        _ => None,
+    let (points, kind) = match file.pass_to("POINTS")?[..] {
+        [_, points, kind @ ("double" | "float")] => (points.parse().ok(), kind),
+        _ => return Err("the points are neither float nor double".into()),
     };
+    let numbers = nodes.filter(|_| nodes == points).and_then(|nodes| nodes.checked_mul(3));
     let numbers = numbers.ok_or("the number of points does not fit the dimensions")?;
-    let values = if binary {
-        file.line();
-        raw(file.0, kind, numbers)?
+    let values = file.values("POINTS", kind, numbers)?;
+    let values: Vec<f64> = if file.binary {
+        reals(values, if kind == "double" { 8 } else { 4 }, true)
     } else {
-        let values: Option<Vec<f64>> = (0..numbers).map(|_| file.number()).collect();
-        values.ok_or("a coordinate is missing or not a number")?
+        let words = values.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let values: Result<_, _> = words.map(fast_float2::parse).collect();
+        values.map_err(|_| "a coordinate is not a number")?
     };
+    file.pass_to("")?;
     Ok(Block::of_points(dimensions, &values))
-}
-
-/// Big-endian numbers.
-fn raw(bytes: &[u8], kind: &str, numbers: usize) -> Result<Vec<f64>, &'static str> {
-    let size = match kind {
-        "double" => 8,
-        "float" => 4,
-        _ => return Err("the points are neither float nor double"),
-    };
-    let fields = numbers.checked_mul(size).and_then(|length| bytes.get(..length));
-    let fields = fields.ok_or("the coordinates end early")?;
-    Ok(fields.chunks_exact(size).map(|field| real(field, true)).collect())
 }

@@ -5,12 +5,17 @@
 //! lengths of the blocks. Source: "VTK XML Formats",
 //! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
 
+use std::borrow::Cow;
 use std::io::{self, Seek, SeekFrom, Write};
 
+use memchr::{memchr, memchr_iter, memmem};
+use roxmltree::{Document, Error, Node};
+
 use super::arrays::{
-    Blocks, CELL_ARRAYS, F64_BYTES, head_of_blocks, inflated, write_cells, write_points,
+    Blocks, CELL_ARRAYS, COMPRESSORS, F64_BYTES, Stored, decoded, head_of_blocks, write_cells,
+    write_points,
 };
-use super::block::{Block, ReadFault, Reader, bits, check_memory, real};
+use super::block::{Block, ReadFault, Reader, check_memory};
 use super::mesh::{Limits, Span, count, layers};
 use super::zones::{OversetMesh, Zones, ZonesContents, ZonesFile, of_zone};
 use super::{Contents, Format, MeshFile};
@@ -51,7 +56,9 @@ pub(super) const FORMAT: Format = Format {
     },
     convert: None,
     reader: Some(Reader {
-        begins: Some(|head| position(head, b"<VTKFile").is_some()),
+        begins: Some(|head| memmem::find(head, b"<VTKFile").is_some()),
+        hint: "save the mesh as one structured grid of one piece: in PyVista images and rectilinear grids \
+               become one by cast_to_structured_grid(); of a .pvts or .vtm one of the files beside it is read",
         grid: |bytes, _| parse(bytes)?.plane(),
     }),
 };
@@ -192,95 +199,125 @@ impl File<'_> {
     }
 }
 
-const HINT: &str =
-    "save the mesh as one structured grid, ascii or appended raw, plain or compressed by zlib";
+/// Most tags that are read, each of which takes memory: a file has some for each of its arrays.
+const XML_TAGS: usize = 1 << 14;
 
-/// The file is laid out otherwise than it is read.
-fn layout(reason: &'static str) -> ReadFault {
-    ReadFault::Layout { reason, hint: HINT }
-}
-
-/// VTK's name of the compression that is read.
-const ZLIB: &str = "vtkZLibDataCompressor";
-
-/// Reads the points of the one piece: ascii, or appended raw, also compressed by zlib.
+/// Reads the points of the one piece.
 fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
-    // Raw bytes may follow the appended mark; the head is text up to there.
-    let data = position(bytes, b"<AppendedData");
-    let head = String::from_utf8_lossy(&bytes[..data.unwrap_or(bytes.len())]);
-    let file = tag(&head, "<VTKFile").ok_or(layout("not a VTK XML file"))?;
-    if attribute(file, "type") != Some("StructuredGrid") {
-        return Err(layout("a VTK file of another type, a structured grid was expected"));
+    // Raw bytes may follow the appended mark, and XML stands up to there.
+    let mark = memmem::find(bytes, b"<AppendedData");
+    let head = str::from_utf8(&bytes[..mark.unwrap_or(bytes.len())]);
+    let head =
+        head.map_err(|e| ReadFault::broken(bytes, e.valid_up_to(), "text of an XML file"))?;
+    let text = mark.map_or(Cow::Borrowed(head), |_| Cow::Owned([head, END].concat()));
+    if memchr_iter(b'<', text.as_bytes()).count() > XML_TAGS {
+        return Err(format!("XML of more than {XML_TAGS} tags, as no structured grid has").into());
     }
-    if attribute(file, "compressor").is_some_and(|name| name != ZLIB) {
-        return Err(layout("the arrays are compressed by another method than zlib"));
-    }
-    if head.matches("<Piece").count() != 1 {
-        return Err(layout("one piece was expected"));
-    }
-    let extent = tag(&head, "<Piece").and_then(|t| attribute(t, "Extent")).and_then(dimensions);
-    let dimensions = extent.ok_or(layout("the piece has no extent of six numbers"))?;
-    let points = head.find("<Points").ok_or(layout("the piece has no points"))?;
-    let array = tag(&head[points..], "<DataArray").ok_or(layout("the piece has no points"))?;
-    let nodes = dimensions.iter().try_fold(3_usize, |p, &n| p.checked_mul(n));
-    let numbers = nodes.ok_or(layout("the extent is too large"))?;
-    let values = match attribute(array, "format") {
-        Some("ascii") => ascii(&head[points..]).map_err(layout),
-        Some("appended") => {
-            let data = data.ok_or(layout("the appended data are missing"))?;
-            appended(&bytes[data..], file, array, numbers)
+    let tree = Document::parse(&text).map_err(|error| match error {
+        Error::UnclosedRootNode | Error::UnexpectedEndOfStream => {
+            ReadFault::broken(bytes, bytes.len(), END)
         }
-        _ => Err(layout("the points are neither ascii nor appended")),
-    }?;
-    if values.len() != numbers {
-        return Err(layout("the number of points does not fit the extent"));
+        error => format!("broken XML: {error}").into(),
+    })?;
+    let file = tree.root_element();
+    let kind = file.attribute("type").filter(|_| file.has_tag_name("VTKFile"));
+    if kind != Some("StructuredGrid") {
+        let kind = kind.unwrap_or("no VTK file");
+        return Err(format!("VTK XML of type {kind}, a structured grid was expected").into());
     }
+    let named = |name| file.descendants().filter(move |node| node.has_tag_name(name));
+    let (Some(piece), 1) = (named("Piece").next(), named("Piece").count()) else {
+        return Err("one piece was expected".into());
+    };
+    let dimensions = piece.attribute("Extent").and_then(dimensions);
+    let dimensions = dimensions.ok_or("the piece has no extent of six numbers")?;
+    let nodes = dimensions.iter().try_fold(3_usize, |p, &n| p.checked_mul(n));
+    let numbers = nodes.ok_or("the extent is too large")?;
+    let arrays = named("Points").flat_map(|points| points.children());
+    let array = { arrays }.find(|node| node.has_tag_name("DataArray"));
+    let array = array.ok_or("the piece has no points")?;
+    let (format, kind) = (array.attribute("format"), array.attribute("type"));
+    let mut words = array.text().unwrap_or_default().split_ascii_whitespace();
+    let appended = mark.map(|mark| appended(file, bytes, mark)).transpose()?;
+    if format == Some("ascii") {
+        let values: Result<Vec<f64>, _> = words.map(fast_float2::parse).collect();
+        let values = values.map_err(|_| "a coordinate is not a number")?;
+        let fits = values.len() == numbers;
+        return Ok(fits.then(|| Block::of_points(dimensions, &values)).ok_or(UNFIT)?);
+    }
+    let stored = match (format, appended) {
+        (Some("binary"), _) => stored(file, words.next().unwrap_or_default().as_bytes(), true)?,
+        (Some("appended"), Some((data, base64))) => {
+            let offset = offset(array).ok_or("the points have no offset")?;
+            stored(file, data.get(offset..).unwrap_or_default(), base64)?
+        }
+        _ => return Err("the points are neither ascii, binary nor appended".into()),
+    };
+    let size = [("Float64", 8), ("Float32", 4)].into_iter().find(|(name, _)| Some(*name) == kind);
+    let (_, size) = size.ok_or("the points are neither Float32 nor Float64")?;
+    if numbers.saturating_mul(size) as u64 > contents::unpacked_limit(stored.data.len()) {
+        return Err("the extent asks for far more than the file holds".into());
+    }
+    check_memory(numbers)?;
+    let values = stored.reals(numbers, size).ok_or(UNFIT)?;
     Ok(Block::of_points(dimensions, &values))
 }
 
-/// Numbers between the end of the array's tag and the next tag.
-fn ascii(points: &str) -> Result<Vec<f64>, &'static str> {
-    let array = points.find("<DataArray").unwrap_or(0);
-    let text = points[array..].split_once('>').map_or("", |(_, rest)| rest);
-    let words = text.split('<').next().unwrap_or("").split_whitespace();
-    words.map(|w| w.parse().map_err(|_| "a coordinate is not a number")).collect()
+const UNFIT: &str = "the points are damaged, or not as many as the extent says";
+
+/// What a file ends with.
+const END: &str = "</VTKFile>";
+
+/// An array that begins here, as the head of the file says that arrays are encoded.
+fn stored<'a>(file: Node<'_, '_>, data: &'a [u8], base64: bool) -> Result<Stored<'a>, ReadFault> {
+    let big = file.attribute("byte_order") == Some("BigEndian");
+    let width = if file.attribute("header_type") == Some("UInt64") { 8 } else { 4 };
+    let known = |name| COMPRESSORS.iter().find(|(known, _)| *known == name).ok_or(name);
+    let unpack = file.attribute("compressor").map(known).transpose();
+    let unpack = unpack.map_err(|name| {
+        format!("arrays are compressed by {name}; zlib, LZ4, LZMA or none were expected")
+    })?;
+    let data = if base64 { Cow::Owned(decoded(data).ok_or(UNFIT)?) } else { Cow::Borrowed(data) };
+    Ok(Stored { data, big, width, unpack: unpack.map(|(_, unpack)| *unpack) })
 }
 
-/// The numbers of an appended raw array.
-fn appended(data: &[u8], file: &str, array: &str, numbers: usize) -> Result<Vec<f64>, ReadFault> {
-    let short = || layout("the appended data end early");
-    let text = String::from_utf8_lossy(&data[..data.len().min(200)]).into_owned();
-    let encoding = tag(&text, "<AppendedData").and_then(|t| attribute(t, "encoding"));
-    if encoding != Some("raw") {
-        return Err(layout("the appended data are not raw"));
+fn offset(array: Node<'_, '_>) -> Option<usize> {
+    array.attribute("offset")?.trim().parse().ok()
+}
+
+/// The arrays behind the tag at `mark`, and whether they are in base64: whole, with the end of the file behind
+/// them.
+fn appended<'a>(
+    file: Node<'_, '_>,
+    bytes: &'a [u8],
+    mark: usize,
+) -> Result<(&'a [u8], bool), ReadFault> {
+    let begin = memchr(b'_', &bytes[mark..]).map_or(bytes.len(), |at| mark + at + 1);
+    let (mut data, base64) =
+        (&bytes[begin..], memmem::find(&bytes[mark..begin], b"base64").is_some());
+    let mut end = if base64 { memchr(b'<', data).unwrap_or(data.len()) } else { 0 };
+    for array in file.descendants().filter(|_| !base64) {
+        let Some(offset) = offset(array) else { continue };
+        let extent = stored(file, data.get(offset..).unwrap_or_default(), false)?.extent();
+        let to = extent.and_then(|[_, length]| offset.checked_add(length));
+        end = to.filter(|to| *to <= data.len()).map(|to| end.max(to)).ok_or_else(|| {
+            let name = array.attribute("Name").unwrap_or("Points");
+            ReadFault::broken(bytes, bytes.len(), format!("more of the array `{name}`"))
+        })?;
     }
-    let big = attribute(file, "byte_order") == Some("BigEndian");
-    let marker = if attribute(file, "header_type") == Some("UInt64") { 8 } else { 4 };
-    let size = match attribute(array, "type") {
-        Some("Float64") => 8,
-        Some("Float32") => 4,
-        _ => return Err(layout("the points are neither Float32 nor Float64")),
-    };
-    let offset: usize = attribute(array, "offset")
-        .and_then(|t| t.trim().parse().ok())
-        .ok_or(layout("the points have no offset"))?;
-    let start =
-        position(data, b"_").and_then(|at| (at + 1).checked_add(offset)).ok_or_else(short)?;
-    let expected = numbers.checked_mul(size).ok_or_else(short)?;
-    let real = |field| real(field, big);
-    if attribute(file, "compressor").is_some() {
-        let data = data.get(start..).ok_or_else(short)?;
-        if expected as u64 > contents::unpacked_limit(data.len()) {
-            return Err(layout("the extent asks for far more than the compressed points hold"));
-        }
-        check_memory(numbers)?;
-        let bytes = inflated(data, expected, marker, |field| bits(field, big));
-        let bytes = bytes.ok_or(layout("the compressed points cannot be unpacked"))?;
-        return Ok(bytes.chunks_exact(size).map(real).collect());
+    let mut rest = data[end..].trim_ascii_start();
+    for tag in ["</AppendedData>", END] {
+        // A part of the tag at the end of the file is a cut, too.
+        let left = if tag.as_bytes().starts_with(rest) { 0 } else { rest.len() };
+        let behind = rest.strip_prefix(tag.as_bytes());
+        let behind = behind.ok_or_else(|| ReadFault::broken(bytes, bytes.len() - left, tag))?;
+        rest = behind.trim_ascii_start();
     }
-    let begin = start.checked_add(marker).ok_or_else(short)?;
-    let end = begin.checked_add(expected).ok_or_else(short)?;
-    Ok(data.get(begin..end).ok_or_else(short)?.chunks_exact(size).map(real).collect())
+    if base64 {
+        data = data[..end].trim_ascii_end();
+    }
+    let whole = rest.is_empty().then_some((data, base64));
+    whole.ok_or_else(|| ReadFault::broken(bytes, bytes.len() - rest.len(), "the end of the file"))
 }
 
 /// Nodes in each direction from `i0 i1 j0 j1 k0 k1`.
@@ -288,23 +325,4 @@ fn dimensions(extent: &str) -> Option<Vec<usize>> {
     let ends: Vec<i64> = extent.split_whitespace().map_while(|w| w.parse().ok()).collect();
     let nodes = |pair: &[i64]| usize::try_from(pair[1].checked_sub(pair[0])?.checked_add(1)?).ok();
     (ends.len() == 6).then(|| ends.chunks(2).map(nodes).collect())?
-}
-
-/// The first tag that starts like this, to its end.
-fn tag<'a>(text: &'a str, start: &str) -> Option<&'a str> {
-    let tag = &text[text.find(start)?..];
-    Some(&tag[..tag.find('>').unwrap_or(tag.len())])
-}
-
-/// The value of an attribute in double or single quotes.
-fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
-    ['"', '\''].iter().find_map(|&quote| {
-        let start = [" ", name, "="].concat() + &quote.to_string();
-        let value = &tag[tag.find(&start)? + start.len()..];
-        value.split(quote).next()
-    })
-}
-
-fn position(bytes: &[u8], part: &[u8]) -> Option<usize> {
-    bytes.windows(part.len()).position(|w| w == part)
 }

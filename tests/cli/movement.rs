@@ -37,6 +37,21 @@ fn a_reference_and_its_mesh_are_moved() {
     assert_eq!(scratch.bytes("a.vts"), scratch.bytes("c.vts"));
 }
 
+#[test]
+fn meshes_of_every_format_are_moved_alike() {
+    let scratch = scratch();
+    let moved = |mesh: &str| {
+        scratch.run(&["move", mesh, "--to", "thicker.npy", "-o", "moved.vts"]).succeeds();
+        scratch.bytes("moved.vts")
+    };
+    let expected = moved("output/wing/mesh.vts");
+    for mesh in ["a.cgns", "a.msh", "a.su2", "a.vtk", "a.p3d"] {
+        scratch.run(&["convert", "output/wing/mesh.vts", "-o", mesh]).succeeds();
+
+        assert!(moved(mesh) == expected, "{mesh}");
+    }
+}
+
 /// A name without an end is a folder, whose case is that of the moved mesh.
 #[test]
 fn a_moved_reference_becomes_an_openfoam_case() {

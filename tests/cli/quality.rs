@@ -1,5 +1,7 @@
 //! `gridgen quality`.
 
+use std::fs;
+
 use serde_json::Value;
 
 use super::{SMALLEST, Scratch};
@@ -16,10 +18,10 @@ fn a_mesh_read_back_has_the_quality_of_its_report() {
     let scratch = Scratch::with_case(SMALLEST);
     for dimensions in ["2", "3"] {
         let set = format!("output.plot3d_dimensions={dimensions}");
-        let formats = "output.formats=[\"vts\", \"plot3d\"]";
+        let formats = "output.formats=[\"vts\", \"plot3d\", \"cgns\", \"msh\"]";
         scratch.run_coarse(&["--set", &set, "--set", formats]).succeeds();
         let report = scratch.report();
-        let meshes = ["mesh.p3d", "mesh.2d.p3d", "mesh.vts"];
+        let meshes = ["mesh.p3d", "mesh.2d.p3d", "mesh.vts", "mesh.cgns", "mesh.msh"];
         let written = scratch.names("output/wing");
         for mesh in meshes.into_iter().filter(|mesh| written.iter().any(|name| name == mesh)) {
             let (code, found) = measured(&scratch, &format!("output/wing/{mesh}"));
@@ -66,4 +68,9 @@ fn what_is_no_mesh_is_refused_with_exit_code_2() {
          hint: read are text, Fortran records and plain binary; two or three dimensions; one block\n",
     );
     assert_eq!(scratch.run(&["quality", "absent.vts"]).code, 2);
+    fs::write(scratch.path("mesh.vts"), b"\x1f\x8b\x08").unwrap();
+    scratch.run(&["quality", "mesh.vts"]).is_refused(
+        "error: mesh.vts: packed by gzip, which is not read\n\
+         hint: unpack it first, and give what was in it\n",
+    );
 }

@@ -13,5 +13,6 @@ mod mesh_files;
 mod msh;
 mod plot;
 mod processes;
+mod readers;
 mod writers;
 mod zones;

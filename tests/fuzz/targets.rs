@@ -14,7 +14,7 @@ use gridgen::formats::matrix_market::{self, MatrixMarketError, Problem};
 use gridgen::formats::mesh_from_bytes;
 use gridgen::formats::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::formats::{Sides, Span};
-use gridgen::formats::{cgns, su2, vtk, vts};
+use gridgen::formats::{cgns, msh, su2, vtk, vts};
 use gridgen::geometry::{
     BaseCells, SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
     distribute_closed,
@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 /// All that is read.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 14] = [
     Target { name: "section", run: section, seeds: sections },
     Target { name: "contour", run: contour, seeds: sections },
     Target { name: "case", run: case, seeds: cases },
@@ -45,6 +45,8 @@ pub const TARGETS: [Target; 12] = [
     Target { name: "vts", run: |bytes| mesh("a.vts", bytes), seeds: vts_files },
     Target { name: "vtk", run: |bytes| mesh("a.vtk", bytes), seeds: vtk_files },
     Target { name: "su2", run: |bytes| mesh("a.su2", bytes), seeds: su2_files },
+    Target { name: "cgns", run: |bytes| mesh("a.cgns", bytes), seeds: cgns_files },
+    Target { name: "msh", run: |bytes| mesh("a.msh", bytes), seeds: msh_files },
     Target { name: "restart", run: restart_file, seeds: restarts },
     Target { name: "kernel_cache", run: cached_kernels, seeds: cache_entries },
 ];
@@ -323,6 +325,7 @@ fn vts_files() -> Vec<Vec<u8>> {
         written(|grid, out| vts::write_to(out, grid, None)),
         written(|grid, out| vts::write_compressed_to(out, grid, None)),
         written(|grid, out| vts::write_compressed_to(out, grid, Some(SPAN))),
+        files("tests/data/meshes", "vts"),
         vec![ascii.to_vec()],
     ]
     .concat()
@@ -333,8 +336,31 @@ fn vtk_files() -> Vec<Vec<u8>> {
         b"# vtk DataFile Version 3.0\na\nASCII\nDATASET STRUCTURED_GRID\nDIMENSIONS 2 2 1\n\
         POINTS 4 float\n0 0 0 1 0 0 0 1 0 1 1 0\n";
     let binary = written(|grid, out| vtk::write_to(out, grid, None));
-    [binary, written(|grid, out| vtk::write_to(out, grid, Some(SPAN))), vec![ascii.to_vec()]]
-        .concat()
+    [
+        binary,
+        written(|grid, out| vtk::write_to(out, grid, Some(SPAN))),
+        files("tests/data/meshes", "vtk"),
+        vec![ascii.to_vec()],
+    ]
+    .concat()
+}
+
+fn cgns_files() -> Vec<Vec<u8>> {
+    [
+        written(|grid, out| cgns::write_to(out, grid, None)),
+        written(|grid, out| cgns::write_to(out, grid, Some(SPAN))),
+        files("tests/data/meshes", "cgns"),
+    ]
+    .concat()
+}
+
+fn msh_files() -> Vec<Vec<u8>> {
+    [
+        written(|grid, out| msh::write_to(out, grid, None, 1)),
+        written(|grid, out| msh::write_to(out, grid, None, 2)),
+        written(|grid, out| msh::write_to(out, grid, Some(SPAN), 1)),
+    ]
+    .concat()
 }
 
 fn su2_files() -> Vec<Vec<u8>> {

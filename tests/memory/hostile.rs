@@ -134,6 +134,53 @@ fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
     }
 }
 
+/// Elements of XML that are opened 200 000 times, and none closed.
+#[test]
+fn elements_of_xml_are_not_taken_without_end() {
+    let _alone = alone(CAP);
+    let text = format!("<VTKFile type=\"StructuredGrid\">{}", "<a>".repeat(200_000));
+
+    let (read, most) = peak(|| mesh_from_bytes(Path::new("a.vts"), text.as_bytes()));
+
+    assert!(read.unwrap_err().to_string().contains("XML"));
+    assert!(most < 8 << 20, "{most} bytes");
+}
+
+/// Lengths of blocks in files of VTK, and sizes of arrays and chunks in those of HDF5, that are not there.
+#[test]
+fn lengths_in_files_of_other_programs_are_not_believed() {
+    let _alone = alone(CAP);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/meshes");
+    let bytes = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let with = |mut bytes: Vec<u8>, old: &[u8], new: &[u8]| {
+        let places = bytes.windows(old.len()).enumerate().filter(|(_, w)| *w == old);
+        let places: Vec<usize> = places.map(|(at, _)| at).collect();
+        assert!(!places.is_empty(), "{old:?}");
+        for at in places {
+            bytes[at..at + new.len()].copy_from_slice(new);
+        }
+        bytes
+    };
+    let words = |numbers: &[u64]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+    let large = 1 << 40;
+    let files = [
+        // Blocks of the points: as many, of this number of bytes, the last of that.
+        with(bytes("raw-lz4-blocks.vts"), &[4, 0, 0, 0, 0, 1, 0, 0], &[0xff; 8]),
+        with(bytes("raw-zlib-uint64.vts"), &words(&[1, 32768]), &words(&[large, 32768])),
+        // Rows and columns of the coordinates, everywhere in the file.
+        with(bytes("h5py-earliest.cgns"), &words(&[4, 9]), &words(&[large, 9])),
+        with(bytes("h5py-v114-chunked.cgns"), &words(&[4, 9]), &words(&[4, large])),
+        with(bytes("h5py-v108-float32.cgns"), &words(&[3, 4, 9]), &words(&[large, 4, 9])),
+    ];
+
+    for (k, file) in files.iter().enumerate() {
+        let (read, most) = peak(|| mesh_from_bytes(Path::new("a"), file));
+
+        assert!(read.is_err(), "{k}");
+        assert!(most < 8 << 20, "{most} bytes for file {k}");
+    }
+}
+
 #[test]
 fn lengths_in_a_restart_file_are_not_believed() {
     let _alone = alone(CAP);

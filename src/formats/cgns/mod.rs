@@ -4,10 +4,12 @@
 //! Source: "CGNS Standard Interface Data Structures", <https://cgns.org/standard/SIDS>.
 
 mod hdf5;
+mod read;
 
 use std::io;
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
+use super::block::Reader;
 use super::mesh::{Limits, Sides, Span, count, share_of_lines};
 use super::zones::{Zones, ZonesContents, ZonesFile};
 use super::{Contents, Format, MeshFile};
@@ -42,7 +44,11 @@ pub(super) const FORMAT: Format = Format {
         each: false,
     },
     convert: None,
-    reader: None,
+    reader: Some(Reader {
+        begins: Some(|head| head.starts_with(b"\x89HDF\r\n\x1a\n")),
+        hint: "save the mesh as CGNS in HDF5, one structured zone with CoordinateX and CoordinateY",
+        grid: |bytes, _| read::parse(bytes)?.plane(),
+    }),
 };
 
 /// Version of the standard that the nodes follow.

@@ -4,8 +4,8 @@
 //! three times: at the back and at the front of the span, and between, one dimension higher. Tags count
 //! from 1 within a dimension.
 
-use super::ordering;
 use crate::formats::mesh::{Sides, Span, count};
+use crate::formats::ordering;
 use crate::formats::welded::{Rim, Side, Welded};
 use crate::grid::{Grid, Topology};
 
@@ -354,6 +354,6 @@ pub(super) struct Elements<'a> {
 }
 
 /// Gmsh's numbers of the types of elements, by order from 1.
-const LINES: [usize; 4] = [1, 8, 26, 27];
-const QUADRANGLES: [usize; 4] = [3, 10, 36, 37];
-const HEXAHEDRA: [usize; 4] = [5, 12, 92, 93];
+pub(super) const LINES: [usize; 4] = [1, 8, 26, 27];
+pub(super) const QUADRANGLES: [usize; 4] = [3, 10, 36, 37];
+pub(super) const HEXAHEDRA: [usize; 4] = [5, 12, 92, 93];

@@ -7,12 +7,13 @@
 //! <https://gmsh.info/doc/texinfo/gmsh.html>.
 
 mod entities;
-mod ordering;
+mod read;
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use self::entities::{Elements, Model};
+use super::block::Reader;
 use super::mesh::{Limits, Span};
 use super::zones::Zones;
 use super::{Contents, Converted, Format, MeshData, MeshFile};
@@ -37,7 +38,11 @@ pub(super) const FORMAT: Format = Format {
     }],
     zones: Zones::Refused("programs that read Gmsh meshes have no overset method"),
     convert: Some(convert),
-    reader: None,
+    reader: Some(Reader {
+        begins: Some(|head| head.trim_ascii_start().starts_with(b"$MeshFormat")),
+        hint: "save the plane mesh as version 4.1 in text, its quadrangles in rows as gridgen writes them",
+        grid: |bytes, _| read::parse(bytes)?.plane(),
+    }),
 };
 
 /// Writes a mesh of a grid whose corners are corners of cells, and whose cells are not folded.

@@ -82,7 +82,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// How such files are read: only from their length can they be told.
-pub(super) const READER: Reader = Reader { begins: None, grid: read::grid };
+pub(super) const READER: Reader = Reader { begins: None, hint: "", grid: read::grid };
 
 fn write(out: &mut impl Sink, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
     write_to(out, m.grid, m.span, Flavour { dimensions, ..m.settings.plot3d })

@@ -5,11 +5,12 @@
 //! bytes. Every layout that fits the length exactly and gives finite coordinates is tried; if they
 //! give different grids the file is ambiguous.
 
-use crate::formats::block::{Block, ReadFault, bits, check_memory, real};
+use crate::formats::block::{Block, ReadFault, bits, check_memory, real, times};
 use crate::grid::Grid;
 
-/// Words read from the head of the file: block count and three dimensions.
-const HEAD: usize = 4;
+/// Most blocks that are counted, and words read from the head of the file: three dimensions of each.
+const BLOCKS: usize = 1000;
+const HEAD: usize = 1 + 3 * BLOCKS;
 /// Numbers that any text may stand for by repeat counts, and numbers for each of its bytes beyond: only
 /// the third coordinate of a plane and blanking repeat themselves.
 const ANY_NUMBERS: usize = 1 << 20;
@@ -22,7 +23,8 @@ struct Header {
     /// Words it takes.
     words: usize,
     counted: bool,
-    dimensions: Vec<usize>,
+    /// Sizes of each block.
+    blocks: Vec<Vec<usize>>,
     blanked: bool,
 }
 
@@ -31,35 +33,43 @@ impl Header {
     fn readings(words: &[i64]) -> Vec<Self> {
         let mut readings = Vec::new();
         for (counted, rank) in [(true, 3), (true, 2), (false, 3), (false, 2)] {
-            let skip = usize::from(counted);
-            let Some(dimensions) = words.get(skip..skip + rank) else { continue };
-            let sane = dimensions.iter().all(|n| (1..1 << 31).contains(n));
-            if !sane || (counted && words[0] != 1) {
+            let (count, skip) = if counted { (words.first(), 1) } else { (Some(&1), 0) };
+            let count =
+                count.and_then(|&n| usize::try_from(n).ok()).filter(|n| (1..=BLOCKS).contains(n));
+            let Some(sizes) = count.and_then(|n| words.get(skip..skip + n * rank)) else {
+                continue;
+            };
+            if !sizes.iter().all(|n| (1..1 << 31).contains(n)) {
                 continue;
             }
-            let dimensions: Vec<usize> = dimensions.iter().map(|&n| n as usize).collect();
+            let block = |block: &[i64]| block.iter().map(|&n| n as usize).collect();
+            let blocks: Vec<Vec<usize>> = sizes.chunks(rank).map(block).collect();
             for blanked in [false, true] {
-                let dimensions = dimensions.clone();
-                readings.push(Self { words: skip + rank, counted, dimensions, blanked });
+                let blocks = blocks.clone();
+                readings.push(Self { words: skip + sizes.len(), counted, blocks, blanked });
             }
         }
         readings
     }
 
+    fn rank(&self) -> usize {
+        self.blocks[0].len()
+    }
+
     fn nodes(&self) -> Option<usize> {
-        self.dimensions.iter().try_fold(1_usize, |product, &n| product.checked_mul(n))
+        let nodes = |sizes: &Vec<usize>| sizes.iter().try_fold(1_usize, |p, &n| p.checked_mul(n));
+        self.blocks.iter().try_fold(0_usize, |sum, sizes| sum.checked_add(nodes(sizes)?))
     }
 
     fn describe(&self) -> String {
-        let sizes: Vec<String> = self.dimensions.iter().map(ToString::to_string).collect();
         let count = if self.counted { "a" } else { "no" };
         let blanking = if self.blanked { "with" } else { "without" };
-        format!("{} nodes, {count} block count, {blanking} blanking", sizes.join(" × "))
+        format!("{} nodes, {count} block count, {blanking} blanking", times(&self.blocks[0]))
     }
 }
 
 /// A layout that fits, and what it gives.
-type Fit = (String, Block);
+type Fit = (String, Result<Block, ReadFault>);
 
 /// Reads the one grid of a file.
 pub(super) fn grid(bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadFault> {
@@ -73,7 +83,7 @@ pub(super) fn grid(bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadFa
     let mut found: Option<(String, Grid)> = None;
     let mut failure = ReadFault::NoLayout { length, unit };
     for (layout, block) in fits {
-        match (block.plane(), &found) {
+        match (block.and_then(Block::plane), &found) {
             (Ok(grid), None) => found = Some((layout, grid)),
             (Ok(grid), Some((first, other))) if grid != *other => {
                 return Err(ReadFault::Ambiguous([first.clone(), layout]));
@@ -124,7 +134,7 @@ fn text_fits(bytes: &[u8]) -> Result<Vec<Fit>, ReadFault> {
 /// The block if the values are as many as the header asks for, and plausible.
 fn fit(header: &Header, values: &[f64], form: &str) -> Option<Fit> {
     let nodes = header.nodes()?;
-    let rank = header.dimensions.len();
+    let rank = header.rank();
     if nodes.checked_mul(rank + usize::from(header.blanked))? != values.len() {
         return None;
     }
@@ -133,7 +143,10 @@ fn fit(header: &Header, values: &[f64], form: &str) -> Option<Fit> {
         && blanking.iter().all(|v| v.fract() == 0.0 && v.abs() < 1e6);
     plausible.then(|| {
         let coordinates = coordinates.chunks(nodes).map(<[f64]>::to_vec).collect();
-        let block = Block { dimensions: header.dimensions.clone(), coordinates };
+        let block = match &header.blocks[..] {
+            [sizes] => Ok(Block { dimensions: sizes.clone(), coordinates }),
+            blocks => Err(ReadFault::Blocks(blocks.to_vec())),
+        };
         (format!("{form}, {}", header.describe()), block)
     })
 }
@@ -188,7 +201,7 @@ fn payload_fits(payload: &[u8], big: bool, form: &str) -> Vec<Fit> {
 
 fn binary_fit(payload: &[u8], big: bool, header: &Header, size: usize, form: &str) -> Option<Fit> {
     let body = payload.get(4 * header.words..)?;
-    let numbers = header.nodes()?.checked_mul(header.dimensions.len())?;
+    let numbers = header.nodes()?.checked_mul(header.rank())?;
     let blanking = if header.blanked { header.nodes()?.checked_mul(4)? } else { 0 };
     if numbers.checked_mul(size)?.checked_add(blanking)? != body.len() {
         return None;

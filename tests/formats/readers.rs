@@ -1,0 +1,263 @@
+//! Meshes as other programs write them, gridgen's own of every format, and files that are not whole or no meshes.
+#![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
+
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use gridgen::formats::{Mesh, ReadError, ReadFault, mesh, mesh_from_bytes};
+use gridgen::formats::{Sides, Span};
+use gridgen::formats::{cgns, msh, su2, vtk, vts};
+use gridgen::grid::{Grid, Topology};
+use support::grids::{half_grid, joukowski_grid, parabolic_grid};
+
+/// A grid of 9 × 4 points around a square, written by VTK 9.6, PyVista 0.49 and h5py 3.16 in forms that the names
+/// of the files tell.
+fn files(end: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/meshes");
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|found| found == end));
+    files.sort();
+    files
+}
+
+/// The coordinates of that grid, which numbers of four bytes hold exactly.
+fn square() -> [Vec<f64>; 2] {
+    let x = [1.0, 1.0, 0.0, -1.0, -1.0, -1.0, 0.0, 1.0, 1.0];
+    let y = [0.0, -1.0, -1.0, -1.0, 0.0, 1.0, 1.0, 1.0, 0.0];
+    [x, y].map(|of| [1.0, 2.0, 4.0, 8.0].iter().flat_map(|r| of.map(|c| c * r)).collect())
+}
+
+fn read(bytes: &[u8]) -> Result<Mesh, ReadError> {
+    mesh_from_bytes(Path::new("mesh"), bytes)
+}
+
+fn written(write: impl FnOnce(&mut Cursor<Vec<u8>>) -> std::io::Result<()>) -> Vec<u8> {
+    let mut out = Cursor::new(Vec::new());
+    write(&mut out).unwrap();
+    out.into_inner()
+}
+
+#[test]
+fn files_of_vtk_pyvista_and_h5py_give_the_same_grid() {
+    let counts = ["vts", "vtk", "cgns"].map(|end| {
+        for path in files(end) {
+            let found = mesh(&path).unwrap_or_else(|error| panic!("{error}"));
+
+            assert_eq!([found.grid.x, found.grid.y], square(), "{}", path.display());
+            assert!(matches!(found.grid.topology, Topology::O(_)), "{}", path.display());
+        }
+        files(end).len()
+    });
+    assert_eq!(counts, [13, 2, 3]);
+}
+
+/// O- and C-grids and half an O-grid.
+fn grids() -> [Grid; 3] {
+    [joukowski_grid(41, 25, 0.2), parabolic_grid(49, 13, 12), half_grid(25, 25)]
+}
+
+#[test]
+fn cgns_and_msh_come_back_bit_for_bit() {
+    let kind = |topology: Topology| std::mem::discriminant(&topology);
+    let span = Span { length: 0.7, cells: 3, sides: Sides::Periodic };
+    for grid in grids() {
+        let mut all = vec![
+            written(|out| cgns::write_to(out, &grid, None)),
+            written(|out| cgns::write_to(out, &grid, Some(span))),
+        ];
+        all.extend([1, 2, 4].map(|order| written(|out| msh::write_to(out, &grid, None, order))));
+        for (k, bytes) in all.iter().enumerate() {
+            let found = read(bytes).unwrap_or_else(|error| panic!("{k}: {error}"));
+
+            assert_eq!((&found.grid.x, &found.grid.y), (&grid.x, &grid.y), "{k}");
+            assert_eq!(kind(found.grid.topology), kind(grid.topology), "{k}");
+        }
+    }
+}
+
+/// All formats but Plot3D, whose length is checked to the last byte, with what a file of them lacks least.
+fn whole() -> Vec<(String, Vec<u8>)> {
+    let grid = joukowski_grid(41, 25, 0.2);
+    let own = [
+        ("own vts", written(|out| vts::write_to(out, &grid, None))),
+        ("own compressed vts", written(|out| vts::write_compressed_to(out, &grid, None))),
+        ("own vtk", written(|out| vtk::write_to(out, &grid, None))),
+        ("own su2", written(|out| su2::write_to(out, &grid, None))),
+        ("own msh", written(|out| msh::write_to(out, &grid, None, 2))),
+    ];
+    let others = ["vts", "vtk"].into_iter().flat_map(files);
+    let others = others.map(|path| (path.display().to_string(), fs::read(&path).unwrap()));
+    own.map(|(name, bytes)| (name.to_owned(), bytes)).into_iter().chain(others).collect()
+}
+
+/// However much is gone, up to all that stands behind the points.
+#[test]
+fn a_file_that_was_cut_off_is_refused() {
+    for (name, bytes) in whole() {
+        assert!(read(&bytes).is_ok(), "{name}");
+        let last = bytes.trim_ascii_end().len();
+        // The last character of a word of text may be missing without a trace.
+        let last =
+            if name.contains("ascii.vtk") || name.contains("su2") { last - 30 } else { last };
+        for left in (1..40).map(|k| last * k / 40).chain(last - 9..last) {
+            // A legacy file has no end of its own: it may end before any of its sections.
+            let behind = bytes[left..].trim_ascii_start();
+            if ["CELL_DATA", "POINT_DATA", "SCALARS", "VECTORS"]
+                .iter()
+                .any(|key| behind.starts_with(key.as_bytes()))
+            {
+                continue;
+            }
+            let error = read(&bytes[..left]);
+
+            assert!(error.is_err(), "{name}: {left} of {} bytes", bytes.len());
+        }
+    }
+}
+
+#[test]
+fn a_cut_file_says_where_it_ends() {
+    let grid = joukowski_grid(41, 25, 0.2);
+    let raw = written(|out| vts::write_to(out, &grid, None));
+    let legacy = written(|out| vtk::write_to(out, &grid, None));
+    let text = written(|out| su2::write_to(out, &grid, None));
+    let marker = text.windows(20).position(|w| w == b"MARKER_TAG= farfield").unwrap();
+
+    for (bytes, left, expected) in [
+        (&raw, raw.len() - 10_000, "more of the array `skewness` was expected"),
+        (&raw, raw.len() - 20, "</AppendedData> was expected"),
+        (&raw, 200, "</VTKFile> was expected"),
+        (&legacy, legacy.len() - 10_000, "more of the values of `skewness` was expected"),
+        (&text, text.len() - 100, "lines of MARKER_ELEMS was expected"),
+        (&text, marker, "more than 1 of 2 markers was expected"),
+    ] {
+        let error = read(&bytes[..left]).unwrap_err();
+
+        assert!(matches!(error.fault, ReadFault::Broken { cut: true, .. }), "{error:?}");
+        assert!(
+            error.to_string().contains(&format!("byte {left}: the end of the file stands here")),
+            "{error}"
+        );
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(error.hint().contains("not whole"), "{}", error.hint());
+    }
+}
+
+#[test]
+fn garbage_or_a_second_file_behind_the_end_is_refused() {
+    for (name, bytes) in whole() {
+        let garbage = [&bytes[..], b"\x00\xfe garbage"].concat();
+        let text = [&bytes[..], b"\ngarbage behind"].concat();
+        let twice = [&bytes[..], b"\n", &bytes].concat();
+        let blank = [&bytes[..], b"\n \n"].concat();
+
+        for (kind, more) in [("garbage", garbage), ("text", text), ("twice", twice)] {
+            assert!(read(&more).is_err(), "{name}, {kind}");
+        }
+        assert!(read(&blank).is_ok(), "{name}, blank lines");
+    }
+}
+
+/// Keys of SU2 that say nothing of the grid may have lines of their own.
+#[test]
+fn unknown_keys_of_su2_are_passed_over() {
+    let grid = joukowski_grid(41, 25, 0.2);
+    let mut bytes = written(|out| su2::write_to(out, &grid, None));
+    bytes.extend(b"FFD_NBOX= 1\nFFD_CORNER_POINTS= 2\n0 0 0\n1 1 1\n% the end\n");
+
+    assert_eq!(read(&bytes).unwrap().grid.x, grid.x);
+}
+
+#[test]
+fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_name() {
+    let mut triangles = vec![b' '; 84 + 50];
+    triangles[80..84].copy_from_slice(&1_u32.to_le_bytes());
+    let blocks = "2\n2 2 3 2\n0 1 0 1 0 0 1 1  2 3 4 2 3 4 0 0 0 1 1 1\n";
+    let foreign: [(&[u8], &str, &str); 18] = [
+        (b"#!TDV112....", "a binary Tecplot file", "Plot3D"),
+        (b"TITLE = \"grid\"\nVARIABLES = \"X\"", "a Tecplot file", "Plot3D"),
+        (b"variables = x y\n", "a Tecplot file", "Plot3D"),
+        (b"@(#)ADF Database Version B02012>", "CGNS in ADF", "adf2hdf"),
+        (b"\x1f\x8b\x08\0\0\0\0\0", "packed by gzip", "unpack"),
+        (b"PK\x03\x04", "a zip archive", "unpack"),
+        (b"solid wing\nfacet normal 0 0 1", "STL", "structured"),
+        (&triangles, "STL", "structured"),
+        (b"\x93NUMPY\x01\0", "an array of numpy", "gridgen.Mesh"),
+        (b"(0 \"GAMBIT to Fluent File\")", "a Fluent mesh", "Plot3D"),
+        (b"<!DOCTYPE html><html>", "XML or HTML", "Plot3D"),
+        (
+            b"<VTKFile type=\"UnstructuredGrid\"></VTKFile>",
+            "type UnstructuredGrid",
+            "structured grid",
+        ),
+        (b"<VTKFile type=\"PolyData\"></VTKFile>", "type PolyData", "structured grid"),
+        (b"# vtk DataFile Version 3.0\na\nASCII\nDATASET POLYDATA\n", "another kind", "legacy"),
+        (b"\x89HDF\r\n\x1a\n garbage", "HDF5", "CGNS"),
+        (b"$MeshFormat\n4.1 1 8\n", "4.1 in text was expected", "in rows"),
+        (
+            blocks.as_bytes(),
+            "a Plot3D file of 2 blocks, the first of 2 × 2 nodes",
+            "file of its own",
+        ),
+        (b"GGREFRNC", "a reference of gridgen", "gridgen move"),
+    ];
+    for (bytes, name, remedy) in foreign {
+        // Nothing but its name and its length tells Plot3D.
+        let plot3d = name.contains("Plot3D");
+        let ends = ["mesh", "a.p3d", "a.vts", "a.cgns", "a.msh"];
+        for end in ends.into_iter().take(if plot3d { 2 } else { 5 }) {
+            let error = mesh_from_bytes(Path::new(end), bytes).unwrap_err();
+
+            assert!(error.to_string().contains(name), "{end}: {error}");
+            assert!(error.hint().contains(remedy), "{name}: {}", error.hint());
+        }
+    }
+}
+
+#[test]
+fn cells_that_are_no_plane_structured_grid_are_refused_by_name() {
+    let grid = joukowski_grid(41, 25, 0.2);
+    let span = Some(Span { length: 1.0, cells: 2, sides: Sides::Symmetry });
+    let hexahedra = written(|out| msh::write_to(out, &grid, span, 1));
+    let plane = written(|out| msh::write_to(out, &grid, None, 1));
+    let text = String::from_utf8(plane).unwrap();
+    let (before, cells) = text.split_once("\n2 1 3 960\n").unwrap();
+    let mut rows: Vec<&str> = cells.lines().collect();
+    rows.swap(3, 700);
+    let mixed = format!("{before}\n2 1 3 960\n{}\n", rows.join("\n"));
+    let triangles = text.replace("\n2 1 3 960\n", "\n2 1 2 960\n");
+
+    for (bytes, expected) in [
+        (hexahedra, "hexahedra of an extruded mesh"),
+        (mixed.into_bytes(), "not in the order of a structured grid"),
+        (triangles.into_bytes(), "elements of gmsh's type 2"),
+    ] {
+        let error = read(&bytes).unwrap_err().to_string();
+
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// A zone that is not what it says, and an array that is not whole.
+#[test]
+fn cgns_of_other_zones_is_refused_by_name() {
+    let bytes = written(|out| cgns::write_to(out, &joukowski_grid(41, 25, 0.2), None));
+    let with = |old: &[u8], new: &[u8]| {
+        let mut bytes = bytes.clone();
+        let at = bytes.windows(old.len()).position(|w| w == old).unwrap();
+        bytes[at..at + new.len()].copy_from_slice(new);
+        read(&bytes).unwrap_err().to_string()
+    };
+
+    let error = with(b"Structured", b"Unstructur");
+    assert!(error.contains("the zone `grid` is not structured"), "{error}");
+    let error = with(b"Zone_t\0", b"Zone_x\0");
+    assert!(error.contains("0 CGNS zones (), one was expected"), "{error}");
+    let [size, more] = [[41_i32, 25], [41, 24]].map(|size| size.map(i32::to_le_bytes).concat());
+    let error = with(&size, &more);
+    assert!(error.contains("not as many as the zone `grid` says"), "{error}");
+    let error = read(&bytes[..bytes.len() / 2]).unwrap_err().to_string();
+    assert!(error.contains("the HDF5 of the file cannot be read"), "{error}");
+}
