@@ -233,7 +233,9 @@ impl Frame {
                 "The section reached from x = {left} to {right}; it was moved and scaled to 0 and 1.",
             ));
         }
-        rows.iter_mut().for_each(|r| r.at = [(r.at[0] - left) / chord, r.at[1] / chord]);
+        for row in rows.iter_mut() {
+            row.at = [(row.at[0] - left) / chord, row.at[1] / chord];
+        }
     }
 }
 

@@ -28,16 +28,14 @@ pub(super) struct Table {
 /// Sorts the lines of a file.
 pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refusal> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
-    let (name, mut candidates, layout_of_names) = match brackets::rows(&text) {
-        Some((rows, layout)) => {
+    let (name, mut candidates, layout_of_names) =
+        if let Some((rows, layout)) = brackets::rows(&text) {
             notes.push("The points were taken from within brackets.".into());
             (None, rows, layout)
-        }
-        None => {
+        } else {
             let (name, rows) = candidates(&text, notes)?;
             (name, rows, None)
-        }
-    };
+        };
     if candidates.is_empty() {
         return Err(FileProblem::NoPoints { lines: text.lines().count() }.into());
     }
