@@ -97,9 +97,6 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for Fro
 /// does, measured factors are below 0.15.
 const CONTRACTION: f64 = 0.5;
 
-/// The same beyond which the last form, where others gave way to it, is a waste of work.
-const CREEPING: f64 = 0.9;
-
 /// A preconditioner of operators of type `A` under its name.
 pub(crate) struct Form<B: Backend, T: Real, A> {
     /// Its name, as what took over.
@@ -142,8 +139,7 @@ impl<B: MultigridBackend, T: Real> Forms<B, T, B::Matrix<T>> {
             }
         }
         let last = FromMatrix::new(kind.algebraic(schedule));
-        let bound = (!forms.is_empty()).then_some(CREEPING);
-        forms.push_back(form("ILU(0)", bound, Box::new(last)));
+        forms.push_back(form("ILU(0)", None, Box::new(last)));
         Self(forms)
     }
 }
