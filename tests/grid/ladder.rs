@@ -88,7 +88,7 @@ fn without_retry_nothing_is_tried() {
 #[test]
 fn keys_that_are_given_are_left_as_they_are() {
     let outcome = wing_body(
-        "max_skewness = 0.1\n[control]\ndecay = 3.0\nsmoothing = 5\nbase = \"marched\"\n",
+        "max_skewness = 0.1\n[control]\ndecay = 3.0\nsmoothing_columns = 3\nbase = \"marched\"\n",
     );
 
     assert!(!outcome.verdict.is_good(), "{outcome:?}");
