@@ -132,6 +132,8 @@ impl Case {
         let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
         let [dissipation, volume_smoothing, spread, columns] = match wall {
             Wall { cut: true, .. } => [0.1, 0.05, 0.0, cells / 64.0],
+            // Other grids take values from the outermost cells of a near one, which are to be of one size.
+            Wall { edge: true, .. } if grid.reach.is_some() => [0.4, 0.0, 6.0, 0.0],
             Wall { edge: true, .. } => [0.4, 0.0, 0.3, 0.0],
             Wall { .. } => [0.2, smoothing, 10.0, cells / 128.0],
         };

@@ -228,7 +228,7 @@ keys! {
         volume_smoothing: real(closed(0.0), closed(10.0)),
             Derived("0; without an edge 0.4, less under thick first cells; 0.05 on a C-grid"), "";
             "Smoothing of the cell volumes along the body in the hyperbolic march.";
-        spread: real(closed(0.0), closed(1000.0)), Derived("0.3; 10 without an edge, 0 on a C-grid"), "";
+        spread: real(closed(0.0), closed(1000.0)), Derived("0.3, 6 with `grid.reach`; 10 without an edge, 0 on a C-grid"), "";
             "Growth of the dissipation away from the wall, which spreads the lines.";
     }
     "control": "Control functions P and Q of the grid equations." {
