@@ -55,9 +55,6 @@ pub(super) const ROUND_EDGE: f64 = 90.0;
 /// it folds, and less than four times is seldom another grid then.
 const MORE_SMOOTHING: f64 = 4.0;
 
-/// Most columns over which control functions are smoothed by default.
-const MOST_COLUMNS: f64 = 26.0;
-
 /// Columns over which control functions of the march along normals are smoothed.
 const NORMAL_COLUMNS: f64 = 3.9;
 
@@ -138,8 +135,7 @@ impl Case {
             Wall { .. } => [0.2, smoothing, 10.0, cells / 128.0],
         };
         let marches = initial.method == Method::Hyperbolic;
-        let columns = if marches { columns.min(MOST_COLUMNS) } else { NORMAL_COLUMNS };
-        control.smoothing_columns.get_or_insert(columns);
+        control.smoothing_columns.get_or_insert(if marches { columns } else { NORMAL_COLUMNS });
         initial.dissipation.get_or_insert(dissipation);
         initial.volume_smoothing.get_or_insert(volume_smoothing);
         initial.spread.get_or_insert(spread);

@@ -242,11 +242,10 @@ keys! {
             "Length along the wall over which the marched control functions are smoothed, up to 26 columns.";
         smoothing_distance: real(open(0.0), closed(1000.0)), Real(1e-3), "chords";
             "Distance from the wall over which that smoothing sets in.";
-        smoothing_columns: real(closed(0.0), closed(26.0)),
+        smoothing_columns: real(closed(0.0), closed(1e5)),
             Derived("from the edge, the cells and the march"), "columns";
-            "Columns over which they are smoothed besides, beyond 0.05 chord from the wall. After the \
-            hyperbolic march 0 around a section with an edge, a 128th of the cells around one without, a 64th on a \
-            C-grid, up to 26; 3.9 after other constructions.";
+            "Columns over which they are smoothed besides, beyond 0.05 chord from the wall: 0 around an edge, cells/128 \
+            without one, cells/64 of the section on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.";
         clip: real(open(0.0), closed(100.0)), Real(1.0), "";
             "Largest magnitude of the marched control functions.";
         decay: real(open(0.0), closed(1000.0)), Real(3.0), "spacings";

@@ -59,16 +59,10 @@ impl ControlSettings {
         }
     }
 
-    /// Columns of smoothing far from the wall; a settled case has them.
-    fn columns(&self) -> f64 {
-        self.smoothing_columns.unwrap_or_default()
-    }
-
-    /// The strides of the smoothing passes over lines of `columns` distinct columns, rising: 1, 2, 4 and so on up
-    /// to an eighth of the line, [`LONGEST_STRIDE`] at most.
+    /// Strides of the smoothing passes: 1, 2, 4 and so on up to an eighth of the columns, [`LONGEST_STRIDE`] at most.
     pub(crate) fn strides(&self, columns: usize) -> impl Iterator<Item = usize> + use<> {
-        let none = self.smoothing == 0.0 && self.columns() == 0.0;
-        let longest = if none { 0 } else { LONGEST_STRIDE.min(columns / 8) };
+        let any = self.smoothing + self.smoothing_columns.unwrap_or_default() > 0.0;
+        let longest = if any { LONGEST_STRIDE.min(columns / 8) } else { 0 };
         std::iter::successors(Some(1), |stride| Some(2 * stride))
             .take_while(move |&stride| stride <= longest)
     }
@@ -279,9 +273,8 @@ fn pass_weight(variance: f64, stride: usize) -> f64 {
     ((2.0 * variance - (square - 1.0) / 3.0) / square).clamp(0.0, 1.0)
 }
 
-/// How many columns smoothing reaches on each line, as the root of its mean square: near the wall the length over
-/// the spacing of the points of the line j = 0, and what is added far from it. In the wake of a C-grid both fade
-/// with the distance from the edge.
+/// Columns that smoothing reaches on each line, by its length over the spacing of the wall's points and far from the
+/// wall besides. In the wake of a C-grid both fade with the distance from the edge.
 ///
 /// Smoothing changes the layers of a line at their far end, and the wall terms, which keep its height,
 /// make up for it all along. Where neighbouring lines do so differently, heights grow along the wake at
@@ -296,7 +289,10 @@ pub(crate) fn smoothing_widths(grid: &Grid, settings: &ControlSettings) -> Vec<[
         let share =
             if wall.contains(&i) { 1.0 } else { (-distance(edge, at) / WAKE_DISTANCE).exp() };
         let spacing = 0.5 * (beside[0] + beside[1]);
-        [share * settings.smoothing / spacing, share * settings.columns()]
+        [
+            share * settings.smoothing / spacing,
+            share * settings.smoothing_columns.unwrap_or_default(),
+        ]
     };
     (0..grid.ni).map(widths).collect()
 }
@@ -321,8 +317,8 @@ fn smooth(f: &mut [f64], ring: Ring, variances: &[f64], strides: impl Iterator<I
     for stride in strides {
         let rows = f.par_chunks(n).zip(g.par_chunks_mut(n));
         rows.for_each(|(row, out)| ring.smooth_xi(row, stride, out));
-        let rows = f.par_chunks_mut(n).zip(g.par_chunks(n));
-        rows.zip(variances.par_chunks(ring.grid.ni)).for_each(|((f, smoothed), variances)| {
+        let rows = f.par_chunks_mut(n).zip(g.par_chunks(n)).zip(variances.par_chunks(ring.grid.ni));
+        rows.for_each(|((f, smoothed), variances)| {
             for ((f, smoothed), variance) in f.iter_mut().zip(smoothed).zip(variances) {
                 *f += pass_weight(*variance, stride) * (smoothed - *f);
             }

@@ -138,7 +138,7 @@ fn columns_of_smoothing_follow_the_number_of_cells() {
     assert_eq!(columns("wing_body = {}", "O", 257), 2.0);
     assert_eq!(columns("wing_body = {}", "O", 513), 4.0);
     assert_eq!(columns("wing_body = {}", "half", 129), 2.0);
-    assert_eq!(columns("wing_body = {}", "O", 8193), 26.0);
+    assert_eq!(columns("wing_body = {}", "O", 8193), 64.0);
     assert_eq!(columns("naca = '0012'", "O", 257), 0.0);
     assert_eq!(columns("naca = '0012'", "C", 225), 2.0);
 }
