@@ -33,12 +33,13 @@ type Failure = Box<dyn std::error::Error>;
 const TRAILING: f64 = 4e-3;
 const LEADING: f64 = 3e-3;
 
-/// Control functions of the default case.
+/// Control functions of the reference counts.
 const CONTROL: ControlSettings = ControlSettings {
     base: Base::Marched,
     wall: Wall::Frozen,
-    smoothing: 5,
-    smoothing_distance: 0.05,
+    smoothing: 7e-4,
+    smoothing_distance: 1e-3,
+    smoothing_columns: Some(1.6),
     clip: 1.0,
     decay: 3.0,
 };

@@ -6,10 +6,20 @@
 struct Columns : ColumnsFields {
     // Whether the array has all columns of a closed grid: its last repeats its first.
     __device__ bool wraps() const { return (flags & COLUMNS_WRAP) != 0; }
-    // The columns beside column c of the array. Past the ends of a part of a grid it is c itself: what
-    // follows from that is not used.
-    __device__ uint32 west(uint32 c) const { return c > 0 ? c - 1 : wraps() ? count - 2 : c; }
-    __device__ uint32 east(uint32 c) const { return c + 1 < count ? c + 1 : wraps() ? 1 : c; }
+    // The columns beside column c of the array, `stride` from it. Past the ends of a part of a grid it is c itself:
+    // what follows from that is not used.
+    __device__ uint32 west(uint32 c, uint32 stride = 1) const {
+        return c >= stride ? c - stride : wraps() ? c + (count - 1) - stride : c;
+    }
+    __device__ uint32 east(uint32 c, uint32 stride = 1) const {
+        return c + stride < count ? c + stride : wraps() ? c + stride - (count - 1) : c;
+    }
+    // The stride, or the distance of column c from the nearer end of open lines where that is less.
+    __device__ uint32 inside(uint32 c, uint32 stride) const {
+        if (!(flags & COLUMNS_OPEN)) return stride;
+        const uint32 i = column(c), from_end = i < around - 1 - i ? i : around - 1 - i;
+        return stride < from_end ? stride : from_end;
+    }
     // Which of the distinct columns it is.
     __device__ uint32 column(uint32 c) const { return uint32((uint64(first) + c) % around); }
     // Whether it is a seam that keeps its points.

@@ -91,26 +91,34 @@ KERNEL(marched_control, ColumnsFields fields, uint32 nj, double limit, const dou
     q[k] = value.y;
 }
 
-// 1/4 1/2 1/4 along xi at node i of a row; the ends of an open line stay.
-__device__ inline double smoothed(const Columns& columns, const double* row, uint32 i) {
-    if (columns.is_end(i)) return row[i];
-    return 0.5 * row[i] + 0.25 * (row[columns.west(i)] + row[columns.east(i)]);
+// 1/4 1/2 1/4 at node i of a row over columns `stride` apart; the ends of an open line stay.
+__device__ inline double smoothed(const Columns& columns, const double* row, uint32 i, uint32 stride) {
+    const uint32 m = columns.inside(i, stride);
+    return 0.5 * row[i] + 0.25 * (row[columns.west(i, m)] + row[columns.east(i, m)]);
 }
 
-// out <- f + share (1 - exp(-s/d)) (S f - f), S = 1/4 1/2 1/4 along xi, then along eta; along xi alone
-// on the wall and the outer line. `shares` has one for each column.
-KERNEL(smooth_control, ColumnsFields fields, uint32 nj, double distance, const double* shares,
-       const double* s, const double* f, double* out) {
+// variances <- (w0 (1 - exp(-s/d0)))^2 + (w1 (1 - exp(-s/d1)))^2, w0 and w1 being those of the column (theory eq. 8).
+KERNEL(smoothing_variances, ColumnsFields fields, uint32 nj, double near, double far, const double* widths,
+       const double* s, double* variances) {
+    const uint64 k = thread_index(), n = fields.count;
+    if (k >= n * nj) return;
+    const Vec width = reinterpret_cast<const Vec*>(widths)[k % n];
+    const double a = width.x * expm1(-s[k] / near), b = width.y * expm1(-s[k] / far);
+    variances[k] = a * a + b * b;
+}
+
+// out <- f + w (S f - f), S = 1/4 1/2 1/4 over columns `stride` apart, w such that with the passes before the smoothing
+// has these variances (theory eq. 8).
+KERNEL(smooth_control, ColumnsFields fields, uint32 nj, const double* variances, uint32 stride, const double* f,
+       double* out) {
     const Columns columns = {fields};
     const uint64 k = thread_index(), n = columns.count;
     if (k >= n * nj) return;
-    const uint32 j = uint32(k / n), i = uint32(k - uint64(j) * n);
-    const double* row = f + uint64(j) * n;
-    double target = smoothed(columns, row, i);
-    if (j > 0 && j + 1 < nj)
-        target = 0.5 * target + 0.25 * (smoothed(columns, row - n, i) + smoothed(columns, row + n, i));
-    const double weight = -expm1(-s[k] / distance) * shares[i];
-    out[k] = f[k] + weight * (target - f[k]);
+    const uint64 j = k / n;
+    const double square = double(stride) * double(stride);
+    const double weight = (2.0 * variances[k] - (square - 1.0) / 3.0) / square;
+    const double target = smoothed(columns, f + j * n, uint32(k - j * n), stride);
+    out[k] = f[k] + (weight < 0.0 ? 0.0 : weight > 1.0 ? 1.0 : weight) * (target - f[k]);
 }
 
 // -2 (d+ - d-)/(d+ + d-) of the two intervals that meet in a point.
@@ -139,7 +147,7 @@ KERNEL(smooth_along_xi, ColumnsFields fields, uint32 nj, const double* f, double
     const uint64 k = thread_index(), n = columns.count;
     if (k >= n * nj) return;
     const uint64 j = k / n;
-    out[k] = smoothed(columns, f + j * n, uint32(k - j * n));
+    out[k] = smoothed(columns, f + j * n, uint32(k - j * n), 1);
 }
 
 // p <- the interval ratios of the wall and of the outer line, linear in j between them; q <- the ratio

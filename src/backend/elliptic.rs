@@ -146,8 +146,9 @@ impl EllipticData {
         let exact = ControlSettings {
             base: Base::Marched,
             wall: Wall::Coupled,
-            smoothing: 0,
+            smoothing: 0.0,
             smoothing_distance: 1.0,
+            smoothing_columns: None,
             clip: f64::INFINITY,
             decay,
         };

@@ -55,8 +55,8 @@ pub(super) const ROUND_EDGE: f64 = 90.0;
 /// it folds, and less than four times is seldom another grid then.
 const MORE_SMOOTHING: f64 = 4.0;
 
-/// Passes over the control functions that the march along normals needs.
-const NORMAL_PASSES: u32 = 30;
+/// Columns over which control functions of the march along normals are smoothed.
+const NORMAL_COLUMNS: f64 = 3.9;
 
 /// Factor of a retry on the decay length of the wall terms.
 const SHORTER_DECAY: f64 = 0.5;
@@ -65,10 +65,6 @@ const SHORTER_DECAY: f64 = 0.5;
 pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
     let eighths = ((ni - 1) as f64 * WAKE_SHARE / 8.0).round() as usize;
     (8 * eighths).clamp(8, most.max(8))
-}
-
-pub(super) fn smoothing(method: Method) -> u32 {
-    if method == Method::Hyperbolic { 5 } else { NORMAL_PASSES }
 }
 
 /// Those of the retries that change no key which is given.
@@ -103,7 +99,7 @@ impl Case {
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: Wall) -> ([f64; 2], f64, Seam) {
-        let Self { grid, initial, output, .. } = self;
+        let Self { grid, initial, control, output, .. } = self;
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
         if wall.edge {
@@ -135,8 +131,15 @@ impl Case {
         // The wall counts as two chords.
         let thin = (2.0 / cells / (HEIGHTS_IN_LENGTH * grid.first_cell)).min(1.0);
         let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
-        let [dissipation, volume_smoothing, spread] =
-            if wall.cut { [0.1, 0.05, 0.0] } else { [0.2, smoothing, 10.0] };
+        let [dissipation, volume_smoothing, spread, columns] = match wall {
+            Wall { cut: true, .. } => [0.1, 0.05, 0.0, cells / 64.0],
+            // Other grids take values from the outermost cells of a near one, which are to be of one size.
+            Wall { edge: true, .. } if grid.reach.is_some() => [0.4, 0.0, 6.0, 0.0],
+            Wall { edge: true, .. } => [0.4, 0.0, 0.3, 0.0],
+            Wall { .. } => [0.2, smoothing, 10.0, cells / 128.0],
+        };
+        let marches = initial.method == Method::Hyperbolic;
+        control.smoothing_columns.get_or_insert(if marches { columns } else { NORMAL_COLUMNS });
         initial.dissipation.get_or_insert(dissipation);
         initial.volume_smoothing.get_or_insert(volume_smoothing);
         initial.spread.get_or_insert(spread);
@@ -164,7 +167,7 @@ impl Retry {
         match self {
             Self::March => &["initial.dissipation"],
             Self::Decay => &["control.decay"],
-            Self::Normal => &["initial.method", "control.smoothing"],
+            Self::Normal => &["initial.method", "control.smoothing_columns"],
             Self::Base => &["control.base"],
         }
     }
@@ -186,7 +189,7 @@ impl Retry {
             }
             Self::Normal if marches => {
                 initial.method = Method::Normal;
-                control.smoothing = NORMAL_PASSES as usize;
+                control.smoothing_columns = Some(NORMAL_COLUMNS);
                 "a march along normals (initial.method = \"normal\")".into()
             }
             Self::Base if control.base == Base::Marched => {

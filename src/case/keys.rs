@@ -231,12 +231,12 @@ keys! {
         method: Kind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
             interpolation.";
-        dissipation: real(closed(0.0), closed(10.0)), Derived("0.2; 0.1 on a C-grid"), "";
+        dissipation: real(closed(0.0), closed(10.0)), Derived("0.4; 0.2 without an edge, 0.1 on a C-grid"), "";
             "Dissipation of the hyperbolic march.";
         volume_smoothing: real(closed(0.0), closed(10.0)),
-            Derived("0.4, less under thick first cells; 0.05 on a C-grid"), "";
+            Derived("0; without an edge 0.4, less under thick first cells; 0.05 on a C-grid"), "";
             "Smoothing of the cell volumes along the body in the hyperbolic march.";
-        spread: real(closed(0.0), closed(1000.0)), Derived("10; 0 on a C-grid"), "";
+        spread: real(closed(0.0), closed(1000.0)), Derived("0.3, 6 with `grid.reach`; 10 without an edge, 0 on a C-grid"), "";
             "Growth of the dissipation away from the wall, which spreads the lines.";
     }
     "control": "Control functions P and Q of the grid equations." {
@@ -246,10 +246,14 @@ keys! {
         wall: Kind::Word(&["frozen", "coupled"]), Word("coupled"), "";
             "Whether wall terms that hold the first cell's height and angle are unknowns of the \
             Newton iteration (`coupled`) or there are none (`frozen`).";
-        smoothing: integer(0, 10_000), Derived("5 for the hyperbolic march, else 30"), "passes";
-            "Smoothing passes over the marched control functions.";
-        smoothing_distance: real(open(0.0), closed(1000.0)), Real(0.05), "chords";
-            "Distance from the wall over which the smoothing sets in.";
+        smoothing: real(closed(0.0), closed(0.5)), Real(7e-4), "chords";
+            "Length along the wall over which the marched control functions are smoothed, up to 26 columns.";
+        smoothing_distance: real(open(0.0), closed(1000.0)), Real(1e-3), "chords";
+            "Distance from the wall over which that smoothing sets in.";
+        smoothing_columns: real(closed(0.0), closed(1e5)),
+            Derived("from the edge, the cells and the march"), "columns";
+            "Columns over which they are smoothed besides, beyond 0.05 chord from the wall: 0 around an edge, cells/128 \
+            without one, cells/64 of the section on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.";
         clip: real(open(0.0), closed(100.0)), Real(1.0), "";
             "Largest magnitude of the marched control functions.";
         decay: real(open(0.0), closed(1000.0)), Real(3.0), "spacings";

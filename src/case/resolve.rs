@@ -8,9 +8,7 @@ use crate::solver::newton::{Forcing, NewtonSettings};
 use super::entries::Entries;
 use super::schema::shown;
 use super::sections::geometry;
-use super::{
-    Case, CaseError, GridOptions, InitialOptions, OutputOptions, QualityOptions, Topology, defaults,
-};
+use super::{Case, CaseError, GridOptions, OutputOptions, QualityOptions, Topology, defaults};
 
 /// Longest name, so that file names with endings stay below the usual 255 bytes.
 const MOST_BYTES: usize = 100;
@@ -33,13 +31,10 @@ impl Case {
     pub(super) fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
         let geometry = geometry(entries, path)?;
         let grid = grid(entries)?;
-        let initial: InitialOptions = entries.section("initial", &[])?;
-        let smoothing = i64::from(defaults::smoothing(initial.method));
-        let control = entries.section("control", &[("smoothing", smoothing.into())])?;
         check_order(entries, &grid)?;
         Ok(Self {
-            initial,
-            control,
+            initial: entries.section("initial", &[])?,
+            control: entries.section("control", &[])?,
             quality: quality(entries)?,
             newton: newton(entries)?,
             linear: entries.section("linear", &[])?,

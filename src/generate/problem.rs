@@ -44,7 +44,7 @@ impl Problem {
         // A settled case has all of them.
         let [dissipation, volume_smoothing, spread] =
             [dissipation, volume_smoothing, spread].map(Option::unwrap_or_default);
-        let margin = self.case.control.reach();
+        let margin = self.case.control.reach(self.topology.columns(self.points.x.len()));
         InitialSettings { method, dissipation, volume_smoothing, spread, margin }
     }
 

@@ -36,10 +36,12 @@ pub struct ControlSettings {
     pub base: Base,
     /// Control of the first cell.
     pub wall: Wall,
-    /// Smoothing passes of the marched base.
-    pub smoothing: usize,
-    /// Distance from the wall, in chords, over which smoothing sets in.
+    /// Length along the wall, in chords, over which the marched base is smoothed.
+    pub smoothing: f64,
+    /// Distance from the wall, in chords, over which that sets in.
     pub smoothing_distance: f64,
+    /// Columns over which the marched base is smoothed besides, beyond 0.05 chord; none leaves it to the topology.
+    pub smoothing_columns: Option<f64>,
     /// Limit of |P0|, |Q0| of the marched base before smoothing.
     pub clip: f64,
     /// Decay length of the wall terms in wall spacings.
@@ -47,13 +49,22 @@ pub struct ControlSettings {
 }
 
 impl ControlSettings {
-    /// Columns on either side of a point that its control functions P0, Q0 depend on.
-    pub(crate) fn reach(&self) -> usize {
+    /// Columns on either side of a point that its control functions P0, Q0 depend on, where a line has
+    /// `columns` distinct ones.
+    pub(crate) fn reach(&self, columns: usize) -> usize {
         match self.base {
             Base::Laplace => 1,
             Base::ThomasMiddlecoff => CURVATURE_PASSES + 1,
-            Base::Marched => self.smoothing + 1,
+            Base::Marched => self.strides(columns).sum::<usize>() + 1,
         }
+    }
+
+    /// Strides of the smoothing passes: 1, 2, 4 and so on up to an eighth of the columns, [`LONGEST_STRIDE`] at most.
+    pub(crate) fn strides(&self, columns: usize) -> impl Iterator<Item = usize> + use<> {
+        let any = self.smoothing + self.smoothing_columns.unwrap_or_default() > 0.0;
+        let longest = if any { LONGEST_STRIDE.min(columns / 8) } else { 0 };
+        std::iter::successors(Some(1), |stride| Some(2 * stride))
+            .take_while(move |&stride| stride <= longest)
     }
 }
 
@@ -95,11 +106,17 @@ impl<'a> Ring<'a> {
     }
 
     fn east(self, i: usize) -> usize {
-        if i + 1 == self.columns { 0 } else { i + 1 }
+        self.beside(i, 1)[1]
     }
 
     fn west(self, i: usize) -> usize {
-        if i == 0 { self.columns - 1 } else { i - 1 }
+        self.beside(i, 1)[0]
+    }
+
+    /// The columns `stride` to either side of a column.
+    fn beside(self, i: usize, stride: usize) -> [usize; 2] {
+        let n = self.columns;
+        [if i < stride { i + n - stride } else { i - stride }, (i + stride) % n]
     }
 
     /// Columns on which the equations hold.
@@ -133,12 +150,14 @@ impl<'a> Ring<'a> {
         Stencil { south: row(j - 1), middle: row(j), north: row(j + 1) }.metrics()
     }
 
-    /// One pass of ¼ ½ ¼ along a line of constant j, into `out`; ends stay.
-    fn smooth_xi(self, line: &[f64], out: &mut [f64]) {
-        let n = self.columns;
-        (out[0], out[n - 1]) = (line[0], line[n - 1]);
-        for i in self.inner() {
-            out[i] = 0.5 * line[i] + 0.25 * (line[self.west(i)] + line[self.east(i)]);
+    /// One pass of ¼ ½ ¼ over columns `stride` apart along a line of constant j, into `out`. Near an end the
+    /// stride is the distance from it, so that ends stay.
+    fn smooth_xi(self, line: &[f64], stride: usize, out: &mut [f64]) {
+        for (i, out) in out.iter_mut().enumerate() {
+            let from_end = i.min(self.columns - 1 - i);
+            let closed = self.grid.topology.closed();
+            let [west, east] = self.beside(i, if closed { stride } else { stride.min(from_end) });
+            *out = 0.5 * line[i] + 0.25 * (line[west] + line[east]);
         }
     }
 }
@@ -186,7 +205,7 @@ fn thomas_middlecoff(grid: &Grid) -> ControlFunctions {
             line[i] = -bend / (m.g11 + 0.25 * square);
         }
         for _ in 0..CURVATURE_PASSES {
-            ring.smooth_xi(&line, &mut smoothed);
+            ring.smooth_xi(&line, 1, &mut smoothed);
             std::mem::swap(&mut line, &mut smoothed);
         }
         for i in 0..n {
@@ -202,11 +221,17 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (b[0] - a[0]).hypot(b[1] - a[1])
 }
 
+/// Distance from the wall, in chords, over which the smoothing of a number of columns sets in.
+pub(crate) const FAR_DISTANCE: f64 = 0.05;
 /// Distance behind the edge of a C-grid, in chords, over which smoothing ceases.
 const WAKE_DISTANCE: f64 = 0.5;
 
-/// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped, then `smoothing` passes of
-/// F ← F + (1 − exp(−s/d)) (S F − F), S = ¼ ½ ¼ along xi, then along eta (theory eq. 8).
+/// Longest stride of a smoothing pass: smoothing reaches at most 26 columns as the root of its mean square.
+const LONGEST_STRIDE: usize = 32;
+
+/// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped, then for each stride m of
+/// [`ControlSettings::strides`] F ← F + w (S_m F − F), S_m = ¼ ½ ¼ over columns m apart, with the weight w of
+/// [`pass_weight`] (theory eq. 8).
 fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
     let ring = Ring::new(grid);
     let (n, nj) = (ring.columns, grid.nj);
@@ -225,37 +250,51 @@ fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
             q[i] = clip(along_eta / m.g11, settings.clip);
         }
     });
-    let mut weights = arc_length(grid);
-    let shares = smoothing_shares(grid);
-    weights.par_chunks_mut(grid.ni).for_each(|row| {
-        for (s, share) in row.iter_mut().zip(&shares) {
-            *s = -(-*s / settings.smoothing_distance).exp_m1() * share;
+    let mut variances = arc_length(grid);
+    let widths = smoothing_widths(grid, settings);
+    let set_in = |s: f64, distance: f64| -(-s / distance).exp_m1();
+    variances.par_chunks_mut(grid.ni).for_each(|row| {
+        for (s, [near, far]) in row.iter_mut().zip(&widths) {
+            let near = near * set_in(*s, settings.smoothing_distance);
+            *s = near.powi(2) + (far * set_in(*s, FAR_DISTANCE)).powi(2);
         }
     });
     for f in [&mut p, &mut q] {
         extend_to_rim(f, ring, nj);
-        smooth(f, ring, &weights, settings.smoothing);
+        smooth(f, ring, &variances, settings.strides(n));
     }
     ControlFunctions { p, q }
 }
 
-/// Part of the smoothing for each line: all of it but in the wake of a C-grid, where it fades with the
-/// distance from the edge.
+/// Weight of the pass of a stride m where smoothing is to have the variance v, in columns squared: passes of weight 1
+/// have the variance m²/2, and those before this one (m² − 1)/6 together.
+fn pass_weight(variance: f64, stride: usize) -> f64 {
+    let square = (stride * stride) as f64;
+    ((2.0 * variance - (square - 1.0) / 3.0) / square).clamp(0.0, 1.0)
+}
+
+/// Columns that smoothing reaches on each line, by its length over the spacing of the wall's points and far from the
+/// wall besides. In the wake of a C-grid both fade with the distance from the edge.
 ///
 /// Smoothing changes the layers of a line at their far end, and the wall terms, which keep its height,
 /// make up for it all along. Where neighbouring lines do so differently, heights grow along the wake at
 /// rates that differ from layer to layer, and the centres of long cells no longer stand above each other.
-pub(crate) fn smoothing_shares(grid: &Grid) -> Vec<f64> {
+pub(crate) fn smoothing_widths(grid: &Grid, settings: &ControlSettings) -> Vec<[f64; 2]> {
     let wall = grid.topology.wall(grid.ni);
-    let [x, y] = grid.point(*wall.start(), 0);
-    let share = |i: usize| {
-        if wall.contains(&i) {
-            return 1.0;
-        }
-        let point = grid.point(i, 0);
-        (-(point[0] - x).hypot(point[1] - y) / WAKE_DISTANCE).exp()
+    let edge = grid.point(*wall.start(), 0);
+    let ring = Ring::new(grid);
+    let widths = |i: usize| {
+        let at = grid.point(i, 0);
+        let beside = ring.beside(i % ring.columns, 1).map(|i| distance(at, grid.point(i, 0)));
+        let share =
+            if wall.contains(&i) { 1.0 } else { (-distance(edge, at) / WAKE_DISTANCE).exp() };
+        let spacing = 0.5 * (beside[0] + beside[1]);
+        [
+            share * settings.smoothing / spacing,
+            share * settings.smoothing_columns.unwrap_or_default(),
+        ]
     };
-    (0..grid.ni).map(share).collect()
+    (0..grid.ni).map(widths).collect()
 }
 
 /// Clips to ±limit; a value that is not a number (a degenerate node) becomes 0.
@@ -271,23 +310,17 @@ fn extend_to_rim(f: &mut [f64], ring: Ring, nj: usize) {
     f.copy_within((nj - 2) * n..(nj - 1) * n, (nj - 1) * n);
 }
 
-/// `weights` has the repeated column of an O-grid, `f` has not.
-fn smooth(f: &mut [f64], ring: Ring, weights: &[f64], passes: usize) {
+/// `variances` has the repeated column of an O-grid, `f` has not.
+fn smooth(f: &mut [f64], ring: Ring, variances: &[f64], strides: impl Iterator<Item = usize>) {
     let n = ring.columns;
-    let nj = f.len() / n;
     let mut g = vec![0.0; f.len()];
-    for _ in 0..passes {
-        f.par_chunks(n).zip(g.par_chunks_mut(n)).for_each(|(row, out)| ring.smooth_xi(row, out));
-        let rows = f.par_chunks_mut(n).zip(weights.par_chunks(ring.grid.ni)).enumerate();
-        rows.for_each(|(j, (f, weights))| {
-            let row = |j: usize| &g[j * n..(j + 1) * n];
-            let here = row(j);
-            // At a boundary smoothing along eta leaves what is there.
-            let rim = j == 0 || j == nj - 1;
-            let (south, north) = if rim { (here, here) } else { (row(j - 1), row(j + 1)) };
-            for i in 0..n {
-                let target = 0.5 * here[i] + 0.25 * (south[i] + north[i]);
-                f[i] += weights[i] * (target - f[i]);
+    for stride in strides {
+        let rows = f.par_chunks(n).zip(g.par_chunks_mut(n));
+        rows.for_each(|(row, out)| ring.smooth_xi(row, stride, out));
+        let rows = f.par_chunks_mut(n).zip(g.par_chunks(n)).zip(variances.par_chunks(ring.grid.ni));
+        rows.for_each(|((f, smoothed), variances)| {
+            for ((f, smoothed), variance) in f.iter_mut().zip(smoothed).zip(variances) {
+                *f += pass_weight(*variance, stride) * (smoothed - *f);
             }
         });
     }

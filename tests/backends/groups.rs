@@ -263,7 +263,7 @@ impl Progress for CancellingOnce {
 #[test]
 fn an_element_that_is_interrupted_keeps_no_other_waiting() {
     let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
-    for asked in 0..12 {
+    for asked in 0..10 {
         let (done, waited) = channel();
         let member = Arc::new(group.member());
         let mut progress = CancellingOnce(asked.into());

@@ -52,7 +52,8 @@ fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
     assert_eq!((initial.dissipation, initial.volume_smoothing, initial.spread), (None, None, None));
     let control = &case.control;
     assert_eq!((control.base, control.wall), (Base::Marched, Wall::Coupled));
-    assert_eq!((control.smoothing, control.smoothing_distance), (5, 0.05));
+    assert_eq!((control.smoothing, control.smoothing_distance), (7e-4, 1e-3));
+    assert_eq!(control.smoothing_columns, None);
     assert_eq!((control.clip, control.decay), (1.0, 3.0));
     let newton = &case.newton;
     assert_eq!((newton.tolerance, newton.max_iterations, newton.max_halvings), (1e-10, 30, 10));
@@ -99,19 +100,47 @@ fn a_refined_case_holds_the_points_of_the_case() {
 fn other_initial_grids_need_more_smoothing() {
     let smoothing = |method: &str| {
         let case = resolve_with(&format!("[initial]\nmethod = \"{method}\"\n")).unwrap();
-        case.control.smoothing
+        case.settle().unwrap().case.control.smoothing_columns.unwrap()
     };
 
-    let passes = ["hyperbolic", "normal", "transfinite"].map(smoothing);
+    let columns = ["hyperbolic", "normal", "transfinite"].map(smoothing);
 
-    assert_eq!(passes, [5, 30, 30]);
+    assert_eq!(columns, [0.0, 3.9, 3.9]);
 }
 
 #[test]
 fn given_smoothing_stands() {
-    let case = resolve_with("[initial]\nmethod = \"normal\"\n[control]\nsmoothing = 0\n").unwrap();
+    let case =
+        resolve_with("[initial]\nmethod = \"normal\"\n[control]\nsmoothing_columns = 2\n").unwrap();
 
-    assert_eq!(case.control.smoothing, 0);
+    assert_eq!(case.settle().unwrap().case.control.smoothing_columns, Some(2.0));
+}
+
+/// It was a number of passes once, 5 by default: no such number is taken for a length.
+#[test]
+fn passes_of_smoothing_are_refused() {
+    let error = resolve_with("[control]\nsmoothing = 5\n").unwrap_err().to_string();
+
+    let expected = "control.smoothing = 5: expected a number at least 0 and at most 0.5";
+    assert!(error.ends_with(expected), "{error}");
+}
+
+/// Bodies without an edge and C-grids keep a share of the line, whatever its number of points.
+#[test]
+fn columns_of_smoothing_follow_the_number_of_cells() {
+    let columns = |geometry: &str, topology: &str, ni: usize| {
+        let text = format!(
+            "geometry.{geometry}\n[grid]\ntopology = '{topology}'\nni = {ni}\nnj = 33\nfirst_cell = 1e-3\n"
+        );
+        resolve(&text).unwrap().settle().unwrap().case.control.smoothing_columns.unwrap()
+    };
+
+    assert_eq!(columns("wing_body = {}", "O", 257), 2.0);
+    assert_eq!(columns("wing_body = {}", "O", 513), 4.0);
+    assert_eq!(columns("wing_body = {}", "half", 129), 2.0);
+    assert_eq!(columns("wing_body = {}", "O", 8193), 64.0);
+    assert_eq!(columns("naca = '0012'", "O", 257), 0.0);
+    assert_eq!(columns("naca = '0012'", "C", 225), 2.0);
 }
 
 #[test]
@@ -303,8 +332,8 @@ fn the_resolved_case_writes_every_default_out() {
     [control]
     base = "marched"
     wall = "coupled"
-    smoothing = 5
-    smoothing_distance = 0.05
+    smoothing = 0.0007
+    smoothing_distance = 0.001
     clip = 1.0
     decay = 3.0
 
@@ -392,7 +421,7 @@ fn may_be_missing(key: &str, text: &str) -> bool {
 const SHAPES: [(&str, &[&str]); 14] = [
     (
         "geometry.naca = '0012'",
-        &["trailing_edge_spacing = 0.004", "spread = 10.0", "max_turn = 15.0", "seam = \"held\""],
+        &["trailing_edge_spacing = 0.004", "spread = 0.3", "max_turn = 15.0", "seam = \"held\""],
     ),
     (
         "geometry.naca = '0012'\ngrid.topology = 'C'\ngrid.ni = 97\ngrid.wake = 12",
@@ -482,7 +511,7 @@ fn the_resolved_ladder_is_what_the_case_tries() {
 
     assert_eq!(ladder(""), (true, all.to_vec()));
     assert_eq!(
-        ladder("[control]\ndecay = 3\nsmoothing = 5\n"),
+        ladder("[control]\ndecay = 3\nsmoothing_columns = 5\n"),
         (true, vec![Retry::March, Retry::Base])
     );
     assert_eq!(
@@ -546,21 +575,23 @@ proptest! {
 /// From a quarter of the length of the wall's cells, two chords over their number, on.
 #[test]
 fn volumes_are_smoothed_less_under_thick_first_cells() {
-    let smoothing = |ni: usize, first_cell: f64, topology: &str| {
+    let smoothing = |geometry: &str, ni: usize, first_cell: f64, topology: &str| {
         let case = format!(
-            "geometry.naca = '0012'\n[grid]\ntopology = '{topology}'\nni = {ni}\nnj = 33\n\
+            "geometry.{geometry}\n[grid]\ntopology = '{topology}'\nni = {ni}\nnj = 33\n\
              first_cell = {first_cell:e}\n"
         );
         let resolved = resolve(&case).unwrap().settle().unwrap().case;
         resolved.initial.volume_smoothing.unwrap()
     };
 
-    assert_eq!(smoothing(257, 1e-5, "O"), 0.4);
-    assert_eq!(smoothing(201, 2.5e-3, "O"), 0.4);
-    assert_eq!(smoothing(201, 5e-3, "O"), 0.2);
-    assert_eq!(smoothing(101, 5e-3, "half"), 0.2);
-    assert_eq!(smoothing(4097, 1e-2, "O"), 0.05);
-    assert_eq!(smoothing(257, 1e-5, "C"), 0.05);
+    let [body, section] = ["wing_body = {}", "naca = '0012'"];
+    assert_eq!(smoothing(body, 257, 1e-5, "O"), 0.4);
+    assert_eq!(smoothing(body, 201, 2.5e-3, "O"), 0.4);
+    assert_eq!(smoothing(body, 201, 5e-3, "O"), 0.2);
+    assert_eq!(smoothing(body, 101, 5e-3, "half"), 0.2);
+    assert_eq!(smoothing(body, 4097, 1e-2, "O"), 0.05);
+    assert_eq!(smoothing(section, 257, 1e-5, "O"), 0.0);
+    assert_eq!(smoothing(section, 257, 1e-5, "C"), 0.05);
 }
 
 /// Counts on the base and the spacing of the edge make cells of the order, and those that are given have to.

@@ -53,9 +53,9 @@ fn many_cases_give_one_table_with_the_failures_last() {
     assert_eq!((finished.code, finished.stderr.as_str()), (2, ""));
     insta::assert_snapshot!(without_seconds(&finished.stdout), @r"
     case     status     points   steps  residual  folded  skewness
-    c-naca   converged  65 x 33      4   1.0e-12       0     0.909
-    d-file   converged  65 x 33      4   1.7e-12       0     0.978
-    a-short  failed     65 x 33      1    1.9e-4       0     0.909
+    c-naca   converged  65 x 33      3   6.7e-13       0     0.909
+    d-file   converged  65 x 33      3   7.0e-13       0     0.978
+    a-short  failed     65 x 33      1    2.8e-6       0     0.909
     b-wrong  failed                  -         -       -         -        -
     4 cases: 2 converged, 2 failed
 

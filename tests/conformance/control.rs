@@ -12,6 +12,9 @@ use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 
+/// A length and a number of columns that smooth nothing.
+const NONE: [f64; 2] = [0.0; 2];
+
 /// Grids with a held and with a periodic seam, and C-grids, of columns that fill no block.
 fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
     [
@@ -26,15 +29,22 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
     .collect()
 }
 
-fn settings(base: Base, smoothing: usize, wall: Wall) -> EllipticSettings {
-    let control =
-        ControlSettings { base, wall, smoothing, smoothing_distance: 0.05, clip: 0.7, decay: 3.0 };
+fn settings(base: Base, [smoothing, columns]: [f64; 2], wall: Wall) -> EllipticSettings {
+    let control = ControlSettings {
+        base,
+        wall,
+        smoothing,
+        smoothing_distance: 0.01,
+        smoothing_columns: Some(columns),
+        clip: 0.7,
+        decay: 3.0,
+    };
     EllipticSettings { control, first_cell: FIRST_CELL }
 }
 
 /// Equations without control functions.
 pub fn laplace() -> EllipticSettings {
-    settings(Base::Laplace, 0, Wall::Frozen)
+    settings(Base::Laplace, NONE, Wall::Frozen)
 }
 
 /// What shows of the equations: the first guess, and the residual with these amplitudes of the
@@ -78,17 +88,18 @@ fn check<S: Subject>(subject: &S, settings: &EllipticSettings, amplitude: f64) {
 
 pub fn the_first_guess_is_that_of_the_host<S: Subject>(subject: &S) {
     check(subject, &laplace(), 0.0);
-    check(subject, &settings(Base::Laplace, 0, Wall::Coupled), 0.0);
+    check(subject, &settings(Base::Laplace, NONE, Wall::Coupled), 0.0);
 }
 
 pub fn control_functions_are_those_of_the_host<S: Subject>(subject: &S) {
-    for (base, smoothing) in
-        [(Base::ThomasMiddlecoff, 0), (Base::Marched, 0), (Base::Marched, 1), (Base::Marched, 6)]
+    check(subject, &settings(Base::ThomasMiddlecoff, NONE, Wall::Frozen), 0.0);
+    for (base, smoothing) in [NONE, [0.02, 0.0], [0.0, 1.6], [0.2, 0.0], [0.05, 26.0]]
+        .map(|smoothing| (Base::Marched, smoothing))
     {
         check(subject, &settings(base, smoothing, Wall::Frozen), 0.0);
     }
 }
 
 pub fn wall_terms_are_those_of_the_host<S: Subject>(subject: &S) {
-    check(subject, &settings(Base::Marched, 5, Wall::Coupled), 1.0);
+    check(subject, &settings(Base::Marched, [0.02, 1.6], Wall::Coupled), 1.0);
 }

@@ -113,7 +113,7 @@ impl Case {
 }
 
 pub fn a_frozen_wall_gives_the_grid_of_the_cpu<S: Subject>(subject: &S) {
-    Case { nodes: (65, 33), wall: Wall::Frozen, kind: Some(Kind::Jacobi) }.check(subject);
+    Case { nodes: (49, 25), wall: Wall::Frozen, kind: Some(Kind::Jacobi) }.check(subject);
 }
 
 pub fn incomplete_factors_give_the_grid_of_the_cpu<S: Subject>(subject: &S) {

@@ -66,7 +66,7 @@ fn distance_of_solution(exact: &Grid) -> f64 {
         }
     }
     let settings = EllipticSettings {
-        control: ControlSettings { base: Base::Laplace, smoothing: 0, ..control(Wall::Frozen) },
+        control: ControlSettings { base: Base::Laplace, ..control(Wall::Frozen) },
         first_cell: 1e-3,
     };
     let normals = vec![[0.0; 2]; exact.ni];

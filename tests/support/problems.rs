@@ -17,7 +17,15 @@ use super::walls::WallPoints;
 /// Control functions of the default case, with these wall terms.
 pub fn control(wall: Wall) -> ControlSettings {
     let base = Base::Marched;
-    ControlSettings { base, wall, smoothing: 5, smoothing_distance: 0.05, clip: 1.0, decay: 3.0 }
+    ControlSettings {
+        base,
+        wall,
+        smoothing: 7e-4,
+        smoothing_distance: 1e-3,
+        smoothing_columns: Some(1.6),
+        clip: 1.0,
+        decay: 3.0,
+    }
 }
 
 /// The grid equations on a hyperbolic march.

@@ -30,7 +30,7 @@ fn a_lost_device_stops_all_with_its_own_message() {
         (0, Transport::PeerMemory),
         (5, Transport::PeerMemory),
         (100, Transport::Host),
-        (300, Transport::PeerMemory),
+        (200, Transport::PeerMemory),
     ] {
         let devices: [Arc<dyn Device>; 3] =
             [Arc::new(FiberDevice::default()), mortal(launches), Arc::new(FiberDevice::default())];

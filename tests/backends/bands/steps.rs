@@ -39,7 +39,7 @@ fn problems() -> Vec<(&'static str, Problem)> {
         ("O, blunt", &[]),
         ("O, symmetric", &[&[("geometry.naca", "0012"), ("grid.ni", "49")]]),
         ("C", &[C, &[("grid.ni", "65")]]),
-        ("C, long", &[C, &[("grid.ni", "97"), ("control.smoothing", "3")]]),
+        ("C, long", &[C, &[("grid.ni", "97"), ("control.smoothing_columns", "3")]]),
         ("half", &[HALF, &[("grid.ni", "33")]]),
         ("Laplace", &[&[("control.base", "laplace"), ("control.wall", "frozen")]]),
         ("Thomas-Middlecoff, O", &[THOMAS]),

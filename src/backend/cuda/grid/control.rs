@@ -12,8 +12,8 @@ use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, argume
 use crate::grid::initial::first_heights;
 use crate::pde::EllipticSettings;
 use crate::pde::control::{
-    Base, CURVATURE_LIMIT, CURVATURE_PASSES, PSI_REACH, Wall as WallControl, decay_lengths,
-    smoothing_shares,
+    Base, CURVATURE_LIMIT, CURVATURE_PASSES, FAR_DISTANCE, PSI_REACH, Wall as WallControl,
+    decay_lengths, smoothing_widths,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl<'a> Part<'a> {
             Base::Laplace => {}
             Base::ThomasMiddlecoff => {
                 self.launch("curvature_control", arguments![x, y, &q])?;
-                self.repeat(CURVATURE_PASSES, &mut q, |from, to| {
+                self.repeat(0..CURVATURE_PASSES, &mut q, |_, from, to| {
                     self.launch("smooth_along_xi", arguments![from, to])
                 })?;
                 let limit = CURVATURE_LIMIT;
@@ -123,12 +123,19 @@ impl<'a> Part<'a> {
             }
             Base::Marched => {
                 self.launch("marched_control", arguments![control.clip, x, y, &p, &q])?;
-                let shares = smoothing_shares(line);
-                let shares = self.upload(columns.distinct().map(|i| shares[i]))?;
+                let widths = smoothing_widths(line, control);
+                let widths = self.upload(columns.distinct().flat_map(|i| widths[i]))?;
+                let variances = self.zeros(x.len())?;
+                let distances = arguments![control.smoothing_distance, FAR_DISTANCE];
+                self.launch(
+                    "smoothing_variances",
+                    arguments![distances, &widths, arc, &variances],
+                )?;
                 for f in [&mut p, &mut q] {
-                    self.repeat(control.smoothing, f, |from, to| {
-                        let distance = control.smoothing_distance;
-                        self.launch("smooth_control", arguments![distance, &shares, arc, from, to])
+                    self.repeat(control.strides(columns.around()), f, |stride, from, to| {
+                        let stride = stride as u32;
+                        let arguments = arguments![&variances, stride, from, to];
+                        self.launch("smooth_control", arguments)
                     })?;
                 }
             }
@@ -136,19 +143,16 @@ impl<'a> Part<'a> {
         Ok([p, q])
     }
 
-    /// f ← f after `passes` of `pass` from one place to another.
+    /// f ← f after a `pass` for each of `passes` from one place to another.
     fn repeat(
         &self,
-        passes: usize,
+        passes: impl Iterator<Item = usize>,
         f: &mut Buffer<f64>,
-        pass: impl Fn(&Buffer<f64>, &Buffer<f64>) -> Result<()>,
+        pass: impl Fn(usize, &Buffer<f64>, &Buffer<f64>) -> Result<()>,
     ) -> Result<()> {
-        if passes == 0 {
-            return Ok(());
-        }
         let mut other = self.zeros(f.len())?;
-        for _ in 0..passes {
-            pass(f, &other)?;
+        for each in passes {
+            pass(each, f, &other)?;
             std::mem::swap(f, &mut other);
         }
         Ok(())
