@@ -120,7 +120,10 @@ fn missing_diagonals_are_filled_on_several_ranks() {
 
         let [without, zeros] = [false, true].map(solve);
 
-        assert!(without.converged && without.iterations == zeros.iterations, "{without:?}");
+        assert!(
+            without.converged && (without.iterations - zeros.iterations).abs() < 0.1,
+            "{without:?}"
+        );
         assert_eq!((without.matrix.missing_diagonals, zeros.matrix.missing_diagonals), (33, 0));
         assert!(without.notes.iter().any(|note| note.starts_with("33 of 99 rows")), "{without:?}");
     }
