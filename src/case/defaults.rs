@@ -64,7 +64,7 @@ const SHORTER_DECAY: f64 = 0.5;
 /// Cells of the cut on each side, for `ni` points that leave `most`.
 pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
     let eighths = ((ni - 1) as f64 * WAKE_SHARE / 8.0).round() as usize;
-    (8 * eighths).clamp(8, most.max(8))
+    (8 * eighths).max(8).min(most.max(2))
 }
 
 pub(super) fn smoothing(method: Method) -> u32 {
@@ -131,8 +131,11 @@ impl Case {
         // The wall counts as two chords.
         let thin = (2.0 / cells / (HEIGHTS_IN_LENGTH * grid.first_cell)).min(1.0);
         let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
-        let [dissipation, volume_smoothing, spread] =
-            if wall.cut { [0.1, 0.05, 0.0] } else { [0.2, smoothing, 10.0] };
+        let [dissipation, volume_smoothing, spread] = if wall.cut {
+            [0.08, 0.01 * (128.0 / cells).min(1.0), 0.0]
+        } else {
+            [0.2, smoothing, 10.0]
+        };
         initial.dissipation.get_or_insert(dissipation);
         initial.volume_smoothing.get_or_insert(volume_smoothing);
         initial.spread.get_or_insert(spread);
