@@ -76,6 +76,19 @@ struct MarchRow {
     Front front;
     MarchStep step;
 
+    // Perpendicular to l t + 2 s m max(0, t.x) x, with t the tangent, l the distance from the outflow, m the
+    // slope of the cut there and x the direction of the axis in which the front runs.
+    __device__ void turn_normal(bool lower, double x, double& nx, double& ny) const {
+        if (step.slope <= 0.0) return;
+        const double sign = lower ? -1.0 : 1.0, left = step.outflow - x;
+        const double way = left > 2.2250738585072014e-308 ? left : 2.2250738585072014e-308;
+        const double ahead = sign * ny > 0.0 ? sign * ny : 0.0;
+        nx *= way;
+        ny = ny * way + sign * MARCH_TURN * step.distance * step.slope * ahead;
+        const double length = hypot(nx, ny);
+        nx /= length;
+        ny /= length;
+    }
     __device__ CyclicRow<Block, Pair> operator()(uint32 i) const {
         if (front.end(i)) {
             const Block none = diagonal(0.0), neighbour = block(0.0, 0.0, 0.0, -1.0);
@@ -99,6 +112,7 @@ struct MarchRow {
         const double length = hypot(nx, ny);
         nx /= length;
         ny /= length;
+        turn_normal(i < front.n / 2, front.points[i].x, nx, ny);
         const double height = step.height + step.more * front.extra[i];
         const double a = 0.5 * (u.length + v.length), volume = height * front.smoothed[i];
         const double tx = a * ny, ty = -a * nx, ratio = volume / (a * a);
@@ -110,7 +124,8 @@ struct MarchRow {
             const double half = 0.5 * (1.0 + along);
             concave = 1.0 / (half > MARCH_CONCAVE_LIMIT ? half : MARCH_CONCAVE_LIMIT);
         }
-        const double e = step.dissipation * ratio * concave;
+        const double growth = log(v.length / u.length) * step.inverse_growth, square = growth * growth;
+        const double e = step.dissipation * ratio * concave * (1.0 + square * square);
         const Pair west = front.points[front.before(i)], at = front.points[i];
         const Pair east = front.points[front.after(i)];
         CyclicRow<Block, Pair> r;
@@ -242,6 +257,9 @@ struct March : MarchFields {
         next.height = height / substeps;
         next.more = more / substeps;
         next.implicit = implicit;
+        next.inverse_growth = inverse_growth;
+        next.outflow = outflow;
+        next.slope = slope;
         next.volume_smoothing = volume_smoothing;
         next.dissipation = dissipation * rise * (1.0 + spread * distance);
         next.distance = layers[j] + height * (double(at.substep) + 0.5) / substeps;

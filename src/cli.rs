@@ -146,7 +146,7 @@ struct CommonArguments {
     /// Replace a key of the case file; can be repeated. Of one of several elements: element.NAME.SECTION.KEY.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
-    /// Take grids of several elements for bad where something is found that does not fit.
+    /// Take grids for bad where something is found that does not fit.
     #[arg(long)]
     strict: bool,
 }

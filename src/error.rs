@@ -75,7 +75,8 @@ pub enum Error {
 
 impl Error {
     /// Exit code of the program: 1 where a linear system may be solved in another way or curved cells are
-    /// folded, 2 for bad input and for files that cannot be read or written, 3 for the device, 130 for an interruption, as shells have
+    /// folded, 2 for bad input, one that the memory is too small for too, and for files that cannot be read or
+    /// written, 3 for the device, 130 for an interruption, as shells have
     /// it.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -91,6 +92,7 @@ impl Error {
             | Self::Movement(MovementError::Solver(SolverError::Device(DeviceError::Ranks(
                 RanksError::Ended { failure },
             )))) => failure.code,
+            Self::Device(DeviceError::Memory(_) | DeviceError::FactorsTooLarge { .. }) => 2,
             Self::Device(_)
             | Self::Ranks(_)
             | Self::Movement(MovementError::Solver(SolverError::Device(_))) => 3,

@@ -108,7 +108,8 @@ class Keys(TypedDict, total=False):
     base. ``half`` is the half of an O-grid beside the plane of symmetry of a symmetric section: its upper
     half, or the right half of a body's cross-section. (default "O")"""
     ni: int | None
-    """grid: Points of the line along the wall. On an O-grid they go around the body and the seam's counts
+    """grid: Points of the line along the wall: at least 17, with ``topology`` "C" or "auto" 21, on half a
+    grid 9, refined on those without a cut. On an O-grid they go around the body and the seam's counts
     twice; on a C-grid they go along the cut, around the body and along the cut again; on half a grid they
     go from one end to the other, and the whole that is solved for has ``2 ni - 1``. (points, default
     257)"""
@@ -145,8 +146,8 @@ class Keys(TypedDict, total=False):
     reynolds: float | None
     """grid: Reynolds number of ``reference_length``, for ``y_plus``. (default not set)"""
     reference_length: float | None
-    """grid: Length L of the flat plate whose skin friction ``y_plus`` refers to. (chords, default 0.5,
-    with ``y_plus``)"""
+    """grid: Length L of the flat plate whose skin friction ``y_plus`` refers to: turbulent from a
+    Reynolds number of 1000 on, laminar (Blasius) below. (chords, default 0.5, with ``y_plus``)"""
     leading_edge_spacing: float | None
     """grid: Spacing of the wall points at the leading edge. (chords, default 3e-3 * 256/cells around the
     section; 4e-4 * 128/cells of it on a C-grid)"""
@@ -173,10 +174,10 @@ class Keys(TypedDict, total=False):
     """initial: Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite
     interpolation. (default "hyperbolic")"""
     dissipation: float | None
-    """initial: Dissipation of the hyperbolic march. (default 0.2; 0.1 on a C-grid)"""
+    """initial: Dissipation of the hyperbolic march. (default 0.2; 0.08 on a C-grid)"""
     volume_smoothing: float | None
     """initial: Smoothing of the cell volumes along the body in the hyperbolic march. (default 0.4, less
-    under thick first cells; 0.05 on a C-grid)"""
+    under thick first cells; 1.28/cells, at most 0.01, on a C-grid)"""
     spread: float | None
     """initial: Growth of the dissipation away from the wall, which spreads the lines. (default 10; 0 on a
     C-grid)"""

@@ -141,7 +141,7 @@ impl DeviceError {
                  run with --backend cpu"
             }
             Self::TooManyEntries { .. } => "run with --backend cpu",
-            Self::Memory(_) => "make the grid smaller, or set linear.precision = \"single\"",
+            Self::Memory(_) => "make the grid smaller, or use a machine with more memory",
             Self::FactorsTooLarge { .. } => {
                 "set linear.preconditioner to \"jacobi\", choose fewer points, or use several GPUs"
             }
@@ -181,7 +181,7 @@ impl DeviceError {
             }
             Self::Ranks(error) => error.hint(),
             Self::OutOfMemory { .. } => {
-                "make the grid smaller, set linear.precision = \"single\", or run with --backend cpu"
+                "make the grid smaller, take more GPUs by --devices, or run with --backend cpu"
             }
             Self::Call { .. } => {
                 "run again; if it fails again, look at the driver's log (dmesg, nvidia-smi) or run \

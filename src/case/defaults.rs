@@ -64,7 +64,7 @@ const SHORTER_DECAY: f64 = 0.5;
 /// Cells of the cut on each side, for `ni` points that leave `most`.
 pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
     let eighths = ((ni - 1) as f64 * WAKE_SHARE / 8.0).round() as usize;
-    (8 * eighths).clamp(8, most.max(8))
+    (8 * eighths).max(8).min(most.max(2))
 }
 
 /// Those of the retries that change no key which is given.
@@ -132,7 +132,7 @@ impl Case {
         let thin = (2.0 / cells / (HEIGHTS_IN_LENGTH * grid.first_cell)).min(1.0);
         let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
         let [dissipation, volume_smoothing, spread, columns] = match wall {
-            Wall { cut: true, .. } => [0.1, 0.05, 0.0, cells / 64.0],
+            Wall { cut: true, .. } => [0.08, 0.01 * (128.0 / cells).min(1.0), 0.0, 2.25],
             // Other grids take values from the outermost cells of a near one, which are to be of one size.
             Wall { edge: true, .. } if grid.reach.is_some() => [0.4, 0.0, 6.0, 0.0],
             Wall { edge: true, .. } => [0.4, 0.0, 0.3, 0.0],

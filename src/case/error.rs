@@ -275,6 +275,9 @@ impl CaseError {
                 _ => return None,
             },
             Self::NoCase { remedy, .. } => (*remedy).into(),
+            Self::Syntax { message, .. } if message.contains("escape") => {
+                super::schema::BACKSLASH.into()
+            }
             Self::Syntax { path, .. } => {
                 let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
                 let points = matches!(extension.as_deref(), Some("dat" | "txt" | "csv"));

@@ -104,7 +104,7 @@ keys! {
             point of the wall lies on it, and points gather there as at the trailing edge. A bend with few \
             points has no corners: a corner turns three times as much as the points beside it. Unset, the contour is \
             smooth but for its trailing edge.";
-        angle: real(closed(-90.0), closed(90.0)), Real(0.0), "degrees";
+        angle: real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
             "Angle of attack: the section is turned nose up about (0.25, 0).";
         chord: real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
             "Length of the chord, or of the reference length, in the files written. All lengths of \
@@ -170,7 +170,8 @@ keys! {
             O for one with a base. `half` is the half of an O-grid beside the plane of symmetry of \
             a symmetric section: its upper half, or the right half of a body's cross-section.";
         ni: integer(9, 1_000_000), Integer(257), "points";
-            "Points of the line along the wall. On an O-grid they go around the body and the \
+            "Points of the line along the wall: at least 17, with `topology` \"C\" or \"auto\" 21, on half a \
+            grid 9, refined on those without a cut. On an O-grid they go around the body and the \
             seam's counts twice; on a C-grid they go along the cut, around the body and along the \
             cut again; on half a grid they go from one end to the other, and the whole that is \
             solved for has `2 ni - 1`.";
@@ -199,10 +200,11 @@ keys! {
             "Height of the first cell at the wall; less than `far_field/(nj - 1)`.";
         y_plus: real(closed(1e-6), closed(1000.0)), Unset, "";
             "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
-        reynolds: real(closed(1e3), closed(1e12)), Unset, "";
+        reynolds: real(closed(1.0), closed(1e12)), Unset, "";
             "Reynolds number of `reference_length`, for `y_plus`.";
         reference_length: real(closed(1e-6), closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
-            "Length L of the flat plate whose skin friction `y_plus` refers to.";
+            "Length L of the flat plate whose skin friction `y_plus` refers to: turbulent from a Reynolds number \
+            of 1000 on, laminar (Blasius) below.";
         leading_edge_spacing: real(open(0.0), closed(0.1)),
             Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"),
             "chords";
@@ -231,10 +233,10 @@ keys! {
         method: Kind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
             interpolation.";
-        dissipation: real(closed(0.0), closed(10.0)), Derived("0.4; 0.2 without an edge, 0.1 on a C-grid"), "";
+        dissipation: real(closed(0.0), closed(10.0)), Derived("0.4; 0.2 without an edge, 0.08 on a C-grid"), "";
             "Dissipation of the hyperbolic march.";
         volume_smoothing: real(closed(0.0), closed(10.0)),
-            Derived("0; without an edge 0.4, less under thick first cells; 0.05 on a C-grid"), "";
+            Derived("0; without an edge 0.4, less under thick first cells; 1.28/cells, at most 0.01, on a C-grid"), "";
             "Smoothing of the cell volumes along the body in the hyperbolic march.";
         spread: real(closed(0.0), closed(1000.0)), Derived("0.3, 6 with `grid.reach`; 10 without an edge, 0 on a C-grid"), "";
             "Growth of the dissipation away from the wall, which spreads the lines.";
@@ -253,7 +255,7 @@ keys! {
         smoothing_columns: real(closed(0.0), closed(1e5)),
             Derived("from the edge, the cells and the march"), "columns";
             "Columns over which they are smoothed besides, beyond 0.05 chord from the wall: 0 around an edge, cells/128 \
-            without one, cells/64 of the section on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.";
+            without one, 2.25 on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.";
         clip: real(open(0.0), closed(100.0)), Real(1.0), "";
             "Largest magnitude of the marched control functions.";
         decay: real(open(0.0), closed(1000.0)), Real(3.0), "spacings";

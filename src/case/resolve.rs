@@ -51,11 +51,16 @@ impl Case {
 /// First-cell height in chords for a height `y_plus` in wall units at the Reynolds number of a
 /// reference length L in chords.
 ///
-/// `y = y⁺ L / (Re √(Cf/2))` with the skin friction of a turbulent flat plate,
-/// `Cf = (2 log₁₀ Re − 0.65)^−2.3` (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979,
-/// eq. 21.16).
+/// `y = y⁺ L / (Re √(Cf/2))` with the local skin friction of a flat plate: of a turbulent one,
+/// `Cf = (2 log₁₀ Re − 0.65)^−2.3`, from Re = 1000 on, of a laminar one, `Cf = 0.664/√Re`, below, where the two
+/// are within 1 % of each other (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, eq. 21.16 and, after
+/// Blasius 1908, eq. 7.32).
 pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
-    let friction = (2.0 * reynolds.log10() - 0.65).powf(-2.3);
+    let friction = if reynolds < 1e3 {
+        0.664 / reynolds.sqrt()
+    } else {
+        (2.0 * reynolds.log10() - 0.65).powf(-2.3)
+    };
     y_plus * length / (reynolds * (friction / 2.0).sqrt())
 }
 
@@ -68,6 +73,7 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
     let extent = reach.unwrap_or(far_field);
     let topology: Topology = entries.get("grid.topology")?;
     let (around, out) = (topology.around(refined(ni)), refined(nj));
+    check_ni(entries, topology, ni)?;
     if around.saturating_mul(out) > MAX_NODES {
         return Err(entries.refuse(
             &["grid.ni", "grid.nj", "grid.refine"],
@@ -103,6 +109,22 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
         seam: if seam == "auto" { None } else { Some(entries.get("grid.seam")?) },
         ..grid
     })
+}
+
+/// Refuses an `ni` that no grid of the topology has: a wall has 17 points at least, refined where there is no cut,
+/// and a cut two cells on each side.
+fn check_ni(entries: &Entries, topology: Topology, ni: usize) -> Result<(), CaseError> {
+    let refine: usize = entries.get("grid.refine")?;
+    let (least, most) = match topology {
+        Topology::O => (16_usize.div_ceil(refine) + 1, 1_000_000),
+        Topology::Auto | Topology::C => (LEAST_SECTION + 4, 1_000_000),
+        Topology::Half => (8_usize.div_ceil(refine) + 1, 500_000),
+    };
+    if (least..=most).contains(&ni) {
+        return Ok(());
+    }
+    let expected = format!("{least} to {most} points on a grid of this topology");
+    Err(entries.refuse(&["grid.ni"], expected, format!("the least grid.ni is {least} here")))
 }
 
 /// Defaults of the wake; none where the grid is an O-grid or half of one in any case.

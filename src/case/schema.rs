@@ -197,13 +197,19 @@ fn quoted(words: &[&str]) -> String {
     words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
 }
 
+/// How to mend text with characters that TOML made of backslashes.
+pub(super) const BACKSLASH: &str =
+    "a backslash between double quotes begins an escape: separate folders by /";
+
 /// The value, converted to the type of its key; how to mend it if it does not fit.
 pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
     match (key.kind, value) {
         (Kind::Text | Kind::Path, Value::String(text)) => {
             let text = text.value();
-            let fits = !text.trim().is_empty() && !text.chars().any(char::is_control);
-            fits.then(|| text.as_str().into()).ok_or_else(|| default_of(key))
+            let escaped = text.chars().any(char::is_control);
+            let remedy = || if escaped { BACKSLASH.into() } else { default_of(key) };
+            let fits = !text.trim().is_empty() && !escaped;
+            fits.then(|| text.as_str().into()).ok_or_else(remedy)
         }
         (Kind::Text | Kind::Path, _) => {
             let example = if key.kind == Kind::Path { "airfoil.dat" } else { "2412" };

@@ -158,8 +158,12 @@ fn airfoil_file(entries: &Entries, case: &Path, key: &str) -> Result<PathBuf, Ca
         Err(_) => ("cannot be reached", relative),
     };
     let near = nearest_file(&path);
-    let remedy =
+    let mut remedy =
         near.map_or(remedy.into(), |near| format!("did you mean \"{near}\" in the same folder?"));
+    let given: String = entries.get(key)?;
+    if std::path::MAIN_SEPARATOR == '/' && given.contains('\\') {
+        remedy = format!("the path has backslashes; write \"{}\"", given.replace('\\', "/"));
+    }
     Err(CaseError::AirfoilFile {
         found: entries.places.found(&[key]).into(),
         path,

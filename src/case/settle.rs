@@ -3,6 +3,7 @@
 
 use super::defaults::{LEAST_FIRST_CELL, ROUND_EDGE, Wall, base_cells, round_off};
 use super::{Case, Contour, Frame, GeometryOptions, GridOptions, Place, Topology as Choice};
+use crate::geometry::vector::{distance, middle};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, LEAST_GAP,
     OffsetLine, Repairs, SectionMeasures, SurfaceSettings, TrailingEdge, airfoil_from_naca,
@@ -11,6 +12,10 @@ use crate::geometry::{
     spacing_geometric, symmetrise, turn_about, wall_normals, with_wake,
 };
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
+
+/// Largest distance of the end of a cut from y = 0, as a share of the far field: lines are moved onto that by the
+/// square of their length, which folds cells that are moved back by more than half of it.
+const MOST_RISE: f64 = 0.45;
 
 /// A body, as a case describes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +62,8 @@ pub struct Problem {
     pub outer: Option<OffsetLine>,
     /// What brings a point of the grid to where the body is, before the chord is scaled.
     pub shift: [f64; 2],
+    /// How far the wedge that closes a base reaches behind it, where there is one.
+    pub wedge: Option<f64>,
     /// What was repaired in the section or chosen for it, one sentence each.
     pub notices: Vec<String>,
 }
@@ -156,10 +163,6 @@ impl Case {
             && !self.places.has("geometry.trailing_edge");
         if wake.is_some() && (!closes || chosen) {
             trailing_edge = TrailingEdge::Wedge;
-            notices.push(
-                "the base is closed by a wedge behind it: the cut of a C-grid begins at one point"
-                    .into(),
-            );
         }
         let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
         let sharp = closes || wake.is_some();
@@ -178,6 +181,13 @@ impl Case {
             corners_deg: self.geometry.corners,
         };
         let mut points = distribute(&airfoil, &surface)?;
+        let wedge = wedge(&airfoil, &points, trailing_edge);
+        notices.extend(wedge.map(|length| {
+            format!(
+                "the base is closed by a wedge behind it, which makes the section {:.1} % longer",
+                100.0 * length
+            )
+        }));
         set_angle(&mut points, self.geometry.angle);
         let FileFrame { at, chord, nose_up } = self.geometry.in_file;
         turn_about([0.0; 2], &mut points, nose_up);
@@ -186,6 +196,10 @@ impl Case {
         let topology = match wake {
             Some(wake) => {
                 points = with_wake(&airfoil, &points, &wake, trailing_edge_spacing)?;
+                let (y, most) = (points.y[0], MOST_RISE * self.grid.far_field);
+                if y.abs() > most {
+                    return Err(GeometryError::CutLeaves { y, most });
+                }
                 Topology::C { wake: wake.cells }
             }
             None => Topology::O(seam),
@@ -194,7 +208,7 @@ impl Case {
         if points.base_cells > 0 {
             self.grid.base_cells = Some(points.base_cells);
         }
-        Problem::new(self, topology, points, shift, notices)
+        Ok(Problem { wedge, ..Problem::new(self, topology, points, shift, notices)? })
     }
 
     fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Problem, GeometryError> {
@@ -247,6 +261,7 @@ impl Case {
             GeometryError::CornerInSide { .. } => &["grid.base_cells", "output.curved_order"],
             GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
+            GeometryError::CutLeaves { .. } => &["grid.wake_direction", "grid.far_field"],
             GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
             GeometryError::FarField { .. } => &["grid.far_field"],
             GeometryError::NotSymmetric { .. } => &["grid.topology"],
@@ -278,7 +293,8 @@ impl Problem {
         let outer = reach.map(|reach| OffsetLine::around(&wall(), reach)).transpose()?;
         let normals = if topology.closed() { wall_normals } else { open_normals };
         let normals = normals(&points.x, &points.y);
-        Ok(Self { case, topology, half, points, normals, layers, outer, shift, notices })
+        let wedge = None;
+        Ok(Self { case, topology, half, points, normals, layers, outer, shift, wedge, notices })
     }
 }
 
@@ -309,6 +325,13 @@ fn body(geometry: &mut GeometryOptions) -> Result<Body, GeometryError> {
         flap.deflect(&mut airfoil)?;
     }
     Ok(Body::Airfoil(airfoil))
+}
+
+/// How far a wedge reaches behind the base that it closes, chords.
+fn wedge(airfoil: &Airfoil, wall: &BoundaryPoints, edge: TrailingEdge) -> Option<f64> {
+    let base = middle(*airfoil.points.first()?, *airfoil.points.last()?);
+    let length = distance(base, [wall.x[0], wall.y[0]]);
+    (edge == TrailingEdge::Wedge && length > 1e-6).then_some(length)
 }
 
 /// Refuses a body that fills half of the far field's circle.

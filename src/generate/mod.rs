@@ -90,7 +90,8 @@ pub struct RunOptions {
     pub keep_on_device: bool,
     /// GPUs that stay open for the next case, and are shared with cases that are solved for at the same time.
     pub pool: Option<Arc<MachinePool>>,
-    /// Whether what is found of the grids of several elements together keeps them from being good.
+    /// Whether what is found of the section, or of the grids of several elements together, keeps them from being
+    /// good.
     pub strict: bool,
 }
 
@@ -197,6 +198,7 @@ fn in_memory(
         let (problem, opened) = prepare(problem, opening, 1, &mut control)?;
         let machine = &opened.0;
         let mut result = solve(&problem, machine, &mut control)?;
+        result.find(options.strict);
         if result.nodes.is_some() && pool.is_none() {
             machine.trim()?;
         }
@@ -232,6 +234,7 @@ fn write_grid(
         control = control.save_to(file, options.restart_every);
     }
     let mut result = solve(&problem, &machine.0, &mut control)?;
+    result.find(options.strict);
     let _closing = Closing::or_keep(machine, options.pool.as_deref());
     outputs.write(&problem, &mut result, options, &mut control)?;
     Ok(result)

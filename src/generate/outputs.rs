@@ -319,6 +319,7 @@ fn report(
         threads: result.threads,
         fingerprint: fingerprint(case)?,
         coordinates_digest: coordinates_digest(case),
+        wedge: result.problem.wedge,
         notes: result.notices.clone(),
     })
 }

@@ -13,6 +13,7 @@ use crate::grid::{
     FamilyError, Grid, Slab, Symmetry, Topology, Verdict, check_corners, check_family,
 };
 use crate::movement::{MovementError, Place, Reference};
+use crate::overset::Finding;
 use crate::ranks::RanksError;
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
@@ -155,6 +156,14 @@ impl Problem {
         let [x, y] = self.shift;
         let unmoved = [(x, 0.0), (y, 0.0), (self.case.geometry.length(), 1.0)];
         unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
+    }
+
+    /// What is found of the section as it is meshed, by the key of this name: a wedge longer than 1 %.
+    pub(super) fn finding(&self, key: String) -> Option<Finding> {
+        let length = 100.0 * self.wedge.filter(|length| *length > 0.01)?;
+        let what = format!("{}: a wedge makes the section {length:.1} % longer", self.case.name);
+        let remedy = "\"sharp\" keeps the chord, grid.topology = \"O\" the base".into();
+        Some(Finding { what, key, remedy })
     }
 
     /// The verdict on a grid, and on the curved cells that its case asks for.

@@ -167,6 +167,16 @@ impl GridResult {
         Slab::new(&self.grid, self.lines, self.processes())
     }
 
+    /// Says what is found of the section, and with `strict` takes the grid for bad by it.
+    pub(super) fn find(&mut self, strict: bool) {
+        let Some(found) = self.problem.finding("geometry.trailing_edge".into()) else { return };
+        self.notices.push(found.to_string());
+        if strict {
+            let unfit = Verdict::Unfit { findings: 1, first: found.what };
+            self.verdict = self.verdict.clone().and(unfit);
+        }
+    }
+
     /// The processes that have the grid.
     pub(super) fn processes(&self) -> Processes<'_> {
         Processes::of(self.job.as_deref())
@@ -197,6 +207,7 @@ impl GridResult {
         let Case { newton, control, .. } = &self.case;
         let way = match self.verdict {
             Verdict::Good => return None,
+            Verdict::Unfit { .. } => "drop --strict, or do what the finding says",
             Verdict::BeyondLimit { .. } => "raise the limit in [quality], or ni and nj",
             Verdict::FoldedCurved { .. } => {
                 "another output.curved_order, closer points, or, beside an edge, a C-grid or a \

@@ -103,6 +103,14 @@ pub enum GeometryError {
         /// Place of the crossing, chords.
         at: [f64; 2],
     },
+    /// The cut of a C-grid ends too near the far field.
+    #[error("the cut of the C-grid ends at y = {y:.4}: at most {most:.4} from y = 0 was expected")]
+    CutLeaves {
+        /// Where it ends, chords.
+        y: f64,
+        /// Largest distance from y = 0, 0.45 of the far field.
+        most: f64,
+    },
     /// The bend at the hinge of a flap is too tight or too long.
     #[error("flap radius {radius:.4}: between {least:.4} and {most:.4} chords were expected")]
     FlapRadius {
@@ -199,6 +207,7 @@ impl GeometryError {
                 "choose grid.topology = \"O\", or a section without camber, angle and flap whose points \
                  stand in mirrored pairs"
             }
+            Self::CutLeaves { .. } => "choose a smaller grid.wake_direction, or a larger far_field",
             Self::CutCrosses { .. } => "choose grid.wake_direction, or topology = \"O\"",
             Self::WallCrosses { .. } => {
                 "near the trailing edge: keep the base (`blunt`); elsewhere: check the points there, \

@@ -32,7 +32,7 @@ pub enum Verdict {
         /// Centre of the worst, in the unit of the grid.
         at: [f64; 2],
     },
-    /// Grids of several elements, good ones by themselves, do not fit each other.
+    /// Good grids do not fit each other, or the section, and that was to be an error.
     Unfit {
         /// What was found, how many.
         findings: usize,
@@ -87,7 +87,7 @@ impl Verdict {
     fn description(&self) -> (u8, &'static str, &'static str) {
         match self {
             Self::Good => (0, "good", "converged"),
-            Self::Unfit { .. } => (1, "unfit", "unfit for overset"),
+            Self::Unfit { .. } => (1, "unfit", "unfit"),
             Self::BeyondLimit { .. } => (1, "beyond-limit", "beyond a limit of the case"),
             Self::FoldedCurved { .. } => (2, "folded-curved", "folded in its curved cells"),
             Self::Folded { .. } => (3, "folded", "folded"),
@@ -117,7 +117,7 @@ impl fmt::Display for Verdict {
             Self::Good => write!(f, "the grid is good"),
             Self::NotConverged { reason } => write!(f, "the grid did not converge: {reason}"),
             Self::Unfit { findings: 1, first } => {
-                write!(f, "the grids do not fit each other: {first}")
+                write!(f, "what was found does not fit: {first}")
             }
             Self::Unfit { findings, first } => {
                 write!(f, "the grids do not fit each other, {findings} findings: {first}")

@@ -84,6 +84,9 @@ pub enum MovementError {
     /// Points in the order of the reference backwards.
     #[error("the wall points run the other way around the body than those of the reference")]
     Reversed,
+    /// The wall of the reference from another point on, that of this number from 0.
+    #[error("the wall begins at another point: it is the reference's shifted by {0} points")]
+    Shifted(usize),
     /// A wall that crosses or touches itself.
     #[error(
         "the wall crosses or touches itself: the segment from point {first} meets that from point {second}"
@@ -121,6 +124,7 @@ impl MovementError {
             Self::Size { .. } => {
                 "derivatives are linear: divide all of them by one number, and multiply the result by it"
             }
+            Self::Shifted(_) => "begin where the wall begins that --wall writes",
             Self::Crosses { .. } => "give a wall around which a grid can run",
             Self::Solver(SolverError::Device(error)) => error.hint(),
             Self::Solver(SolverError::Preconditioner(_)) => "choose another linear.preconditioner",

@@ -353,6 +353,9 @@ impl Reference {
         if area(&whole) * area(&self.frame.wall_points()) < 0.0 {
             return Err(MovementError::Reversed);
         }
+        if let Some(points) = shift(&self.wall(), wall).filter(|_| !half && !topology.periodic()) {
+            return Err(MovementError::Shifted(points));
+        }
         // The sides of a plate without thickness lie on each other in the reference, too.
         let plate = |_: &_| first_contact(&self.frame.wall_points()[1..]).is_some();
         let contact = first_contact(&whole[1..]);
@@ -383,6 +386,17 @@ fn welded(grid: &Grid) -> Grid {
         Topology::Half(_) | Topology::Rectangle => {}
     }
     welded
+}
+
+/// The point of a reference nearest to the first of a closed wall, where the wall counted from there is nearer to the
+/// reference by half.
+fn shift(reference: &[Vector], wall: &[Vector]) -> Option<usize> {
+    let n = reference.len() - 1;
+    let square = |a: Vector, b: Vector| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+    let apart = |k: usize| -> f64 { (0..n).map(|i| square(wall[i], reference[(i + k) % n])).sum() };
+    let first = |k: &usize| square(wall[0], reference[*k]);
+    let nearest = (0..n).min_by(|a, b| first(a).total_cmp(&first(b)))?;
+    (nearest > 0 && apart(nearest) < 0.25 * apart(0)).then_some(nearest)
 }
 
 /// Twice the area of a closed polygon, positive where it runs counter-clockwise.

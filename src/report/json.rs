@@ -44,6 +44,9 @@ pub struct Report {
     pub fingerprint: String,
     /// Tells the contents of the file of coordinates from others; none for a designation.
     pub coordinates_digest: Option<String>,
+    /// How far the wedge that closes a base reaches behind it, chords.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wedge: Option<f64>,
     /// What was repaired or chosen on the way, one sentence each.
     pub notes: Vec<String>,
 }

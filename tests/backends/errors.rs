@@ -1,11 +1,11 @@
 //! Errors of the device and of the machine's memory: texts, hints and exit codes.
 
 use gridgen::backend::DeviceError;
-use gridgen::case::CaseError;
+use gridgen::case::{Case, CaseError};
 use gridgen::error::Error;
-use gridgen::generate::{BackendChoice, Progress, RunOptions, make_assembly};
+use gridgen::generate::{BackendChoice, Progress, RunOptions, make_assembly, make_grid};
 use gridgen::memory::{NotEnoughMemory, check, free};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use support::elements::assembly;
 
 #[test]
@@ -85,4 +85,18 @@ fn few_bytes_are_shown_as_bytes() {
     let little = NotEnoughMemory { needed: 51_300, free: 4096 }.to_string();
 
     assert_eq!(little, "51300 bytes of memory are needed, 4096 bytes are free");
+}
+
+/// Nothing is proposed that the case has already.
+#[test]
+fn a_case_larger_than_the_memory_is_refused_as_input() {
+    let text = "geometry.naca = \"0012\"\n[grid]\nni = 1000000\nnj = 1000\n";
+    let case = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
+    let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+
+    let error = make_grid(&case, &options, &mut Stopped).err().unwrap();
+
+    assert!(error.to_string().contains("of memory are needed"), "{error}");
+    assert_eq!(error.exit_code(), 2, "{error}");
+    assert_eq!(error.hint().unwrap(), "make the grid smaller, or use a machine with more memory");
 }

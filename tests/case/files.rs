@@ -137,3 +137,24 @@ fn coordinates_in_place_of_a_case_is_refused() {
          hint: if this is a file of coordinates, name it by geometry.file in a case file"
     );
 }
+
+#[cfg(not(windows))]
+#[test]
+fn backslashes_in_a_path_are_named_as_such() {
+    let with = |file: &str| shown(resolve(&format!("[geometry]\nfile = {file}\n")));
+
+    for (file, slashed) in
+        [(r"'no\such\a.dat'", "no/such/a.dat"), (r#""no\\such.dat""#, "no/such.dat")]
+    {
+        let said = with(file);
+        let hint = format!("hint: the path has backslashes; write \"{slashed}\"");
+        assert!(said.contains("no such file: ") && said.ends_with(&hint), "{said}");
+    }
+    // What is no escape of TOML, and what is one.
+    for file in [r#""data\such.dat""#, r#""data\naca.dat""#, r#""data\bell.dat""#] {
+        let said = with(file);
+        let hint =
+            "hint: a backslash between double quotes begins an escape: separate folders by /";
+        assert!(said.ends_with(hint), "{said}");
+    }
+}

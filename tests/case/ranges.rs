@@ -111,7 +111,7 @@ fn wall_units_above_the_uniform_spacing_is_refused() {
 
 #[test]
 fn a_default_first_cell_above_the_uniform_spacing_is_refused() {
-    let message = shown(resolve_with("[grid]\nnj = 1000000\nni = 9\nfar_field = 1.0\n"));
+    let message = shown(resolve_with("[grid]\nnj = 1000000\nni = 17\nfar_field = 1.0\n"));
 
     assert_eq!(
         message,
@@ -270,4 +270,56 @@ fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
         }
         settle("3.2e-10").unwrap();
     }
+}
+
+/// Each topology has a range of its own, which is that of its refusal.
+#[test]
+fn too_few_points_for_a_topology_are_refused_with_its_range() {
+    for (topology, least, most) in
+        [("O", 17, 1_000_000), ("C", 21, 1_000_000), ("auto", 21, 1_000_000), ("half", 9, 500_000)]
+    {
+        let with = |ni: usize| {
+            resolve_with(&format!("[grid]\ntopology = \"{topology}\"\nni = {ni}\nnj = 17\n"))
+        };
+
+        assert_eq!(with(least).unwrap().grid.ni, least);
+        if least > 9 {
+            assert_eq!(
+                shown(with(least - 1)),
+                format!(
+                    "wing.toml:5: grid.ni = {}: expected {least} to {most} points on a grid of this \
+                     topology
+hint: the least grid.ni is {least} here",
+                    least - 1
+                )
+            );
+        }
+    }
+    let refined = |ni: usize| resolve_with(&format!("[grid]\nni = {ni}\nrefine = 2\n"));
+    assert_eq!(refined(9).unwrap().grid.ni, 17);
+    let half = resolve_with("[grid]\ntopology = \"half\"\nni = 500001\nnj = 5\n");
+    assert!(shown(half).contains("expected 9 to 500000 points"));
+}
+
+/// H. Blasius, after Schlichting, eq. 7.32: at Re = 100 Cf is .0664, where the formula of turbulent plates has .060.
+#[test]
+fn wall_units_at_low_reynolds_numbers_are_those_of_a_laminar_plate() {
+    let height = |reynolds: f64| {
+        let text = format!("[grid]\ny_plus = 1e-2\nreynolds = {reynolds}\nreference_length = 1\n");
+        resolve_with(&text).unwrap().grid.first_cell
+    };
+
+    assert!((height(100.0) / (1e-4 / 0.0332_f64.sqrt()) - 1.0).abs() < 1e-12);
+    let (below, above) = (height(999.999), height(1000.0));
+    assert!((below / above - 1.0).abs() < 4e-3, "{below} {above}");
+}
+
+#[test]
+fn a_section_is_turned_by_up_to_half_a_turn() {
+    let turned = |angle: &str| resolve_with(&format!("angle = {angle}\n"));
+
+    for angle in ["180.0", "-180.0", "135.0"] {
+        assert_eq!(turned(angle).unwrap().geometry.angle.to_string(), angle.trim_end_matches(".0"));
+    }
+    assert!(shown(turned("181.0")).contains("expected a number at least -180 and at most 180"));
 }

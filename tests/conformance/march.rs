@@ -1,7 +1,7 @@
 //! The hyperbolic march.
 
 use gridgen::backend::initial_grid;
-use gridgen::geometry::OffsetLine;
+use gridgen::geometry::{OffsetLine, open_normals};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::{Method, Outer, Outline, build};
 use gridgen::grid::quality::folds;
@@ -9,8 +9,17 @@ use gridgen::grid::quality::folds;
 use super::Subject;
 use support::walls::{FAR_FIELD, WallPoints, geometric_layers};
 
+/// A wall whose cut rises by this slope.
+fn inclined(mut wall: WallPoints, slope: f64) -> WallPoints {
+    let rise = |(x, y): (&f64, &mut f64)| *y += slope * (x - 1.0).max(0.0);
+    wall.x.iter().zip(&mut wall.y).for_each(rise);
+    wall.normals = open_normals(&wall.x, &wall.y);
+    wall
+}
+
 /// The march gives the host's grid on sharp, concave and smooth walls, on rings whose points are
-/// no power of two, more and fewer than the threads of a block, and on the open lines of C-grids.
+/// no power of two, more and fewer than the threads of a block, and on the open
+/// lines of C-grids with straight and inclined cuts.
 pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     let walls = [
         (WallPoints::naca("0012", 65), 33, 1e-3),
@@ -21,6 +30,8 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         (WallPoints::naca_with_wake("0012", 113, 24), 33, 1e-4),
         (WallPoints::naca_with_wake("4412", 98, 17), 33, 1e-6),
         (WallPoints::naca_with_wake("2412", 1200, 200), 9, 1e-2),
+        (inclined(WallPoints::naca_with_wake("2412", 113, 24), 0.3), 33, 1e-4),
+        (inclined(WallPoints::naca_with_wake("0012", 1200, 200), -0.2), 9, 1e-2),
     ];
     for (wall, nj, first_cell) in walls {
         let layers = geometric_layers(nj, first_cell, FAR_FIELD);

@@ -224,6 +224,19 @@ fn wall_points_that_are_none_are_refused() {
     assert!(matches!(refused(&open), MovementError::Open));
     let backwards: Wall = wall.iter().rev().copied().collect();
     assert!(matches!(refused(&backwards), MovementError::Reversed));
+    for points in [1, 9, 60] {
+        let shifted: Wall = (0..65).map(|i| wall[(i + points) % 64]).collect();
+        let bent = cambered(&shifted, 1e-3);
+        for wall in [shifted, bent] {
+            let said = refused(&wall).to_string();
+            assert_eq!(
+                said,
+                format!(
+                    "the wall begins at another point: it is the reference's shifted by {points} points"
+                )
+            );
+        }
+    }
     let mut crossed = wall;
     crossed.swap(20, 21);
     let said = refused(&crossed).to_string();

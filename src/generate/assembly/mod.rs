@@ -382,7 +382,13 @@ fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Gri
     let background = background.map(|grid| Zone { name: BACKGROUND, grid, rim: Rim::FarField });
     let options = placed.assembly.overset;
     let limits = Limits { gap_cells: options.gap_cells, size_ratio: options.size_ratio };
-    check(&subjects, background, &limits)
+    let mut checks = check(&subjects, background, &limits);
+    checks.findings.extend(placed.elements.iter().filter_map(
+        |PlacedElement { problem, .. }| {
+            problem.finding(format!("element.{}.geometry.trailing_edge", problem.case.name))
+        },
+    ));
+    checks
 }
 
 /// The fingerprint of the results of a settled case of several elements: of its text, of the contents of its files of

@@ -2,7 +2,7 @@
 //! tridiagonal systems that it solves, scalar and with 2×2 blocks, in O(n).
 
 use super::{InitialSettings, Layers, Outline, Segments, grid_of};
-use crate::geometry::vector::{along, cross, dot};
+use crate::geometry::vector::{along, cross, dot, unit};
 use crate::grid::quality::folds;
 use crate::grid::{Grid, Topology};
 use nalgebra::{Matrix2, Vector2};
@@ -15,6 +15,10 @@ pub(crate) const RISE: f64 = 0.75;
 pub(crate) const SPREAD_DISTANCE: f64 = 0.2;
 /// Smallest sin² of half the interior angle of a concave front (bounds the extra dissipation).
 pub(crate) const CONCAVE_LIMIT: f64 = 0.1;
+/// Least growth of the intervals of an open front, as a logarithm, at which dissipation doubles: that of the cut.
+const GROWTH: f64 = 0.15;
+/// Lines near the outflow turn into its direction so many times sooner than they would lean across it.
+pub(crate) const TURN: f64 = 2.0;
 
 /// What differs between closed and open fronts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,20 +29,39 @@ pub(crate) struct Scheme {
     pub(crate) implicit: f64,
     /// A substep is at most this many times the shortest interval of the front.
     pub(crate) step_limit: f64,
+    /// 1/g, g the growth of the intervals at which dissipation doubles; 0 around a closed section.
+    pub(crate) inverse_growth: f64,
+    /// x of the outflow.
+    pub(crate) outflow: f64,
+    /// Slope of the cut there, without its sign.
+    pub(crate) slope: f64,
 }
 
 impl Scheme {
-    /// The scheme of a topology. Along the wake of a C-grid fronts are parallel and may step far.
-    pub(crate) fn of(topology: Topology) -> Self {
-        match topology {
-            // Half a grid is cut from a whole one.
-            Topology::O(_) | Topology::Half(_) => {
-                Self { closed: true, implicit: 1.0, step_limit: 3.0 }
-            }
-            Topology::C { .. } | Topology::Rectangle => {
-                Self { closed: false, implicit: 2.0, step_limit: 10.0 }
-            }
+    /// The scheme of an outline. Along the wake of a C-grid fronts are parallel and may step far.
+    pub(crate) fn of(outline: &Outline) -> Self {
+        let Topology::C { wake } = outline.topology else {
+            let [implicit, step_limit, inverse_growth, outflow, slope] = [1.0, 3.0, 0.0, 0.0, 0.0];
+            return Self { closed: true, implicit, step_limit, inverse_growth, outflow, slope };
+        };
+        let step = |i: usize| [outline.x[i + 1] - outline.x[i], outline.y[i + 1] - outline.y[i]];
+        let interval = |i: usize| step(i)[0].hypot(step(i)[1]);
+        let growth = (interval(wake.saturating_sub(2)) / interval(wake.saturating_sub(1))).ln();
+        let (inverse_growth, outflow) = (1.0 / growth.max(GROWTH), outline.x[0]);
+        let slope = (step(0)[1] / step(0)[0]).abs();
+        Self { closed: false, implicit: 2.0, step_limit: 10.0, inverse_growth, outflow, slope }
+    }
+
+    /// The direction in which a point of a front moves at a distance s from the wall, n being its bisector
+    /// normal (theory section 4): lines normal to an inclined cut would cross the outflow.
+    fn normal(self, [nx, ny]: [f64; 2], lower: bool, x: f64, distance: f64) -> [f64; 2] {
+        if self.slope <= 0.0 {
+            return [nx, ny];
         }
+        let way = (self.outflow - x).max(f64::MIN_POSITIVE);
+        let sign = if lower { -1.0 } else { 1.0 };
+        let lean = TURN * distance * self.slope * (sign * ny).max(0.0);
+        unit([nx * way, ny * way + sign * lean])
     }
 }
 
@@ -58,7 +81,7 @@ pub fn march(
 
 fn layers(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Layers> {
     let (s, nj) = (outline.layers, outline.layers.len());
-    let scheme = Scheme::of(outline.topology);
+    let scheme = Scheme::of(outline);
     let splay = outline.splay();
     let mut layers = first_layers(outline).to_vec();
     let extra = outline.extra_heights();
@@ -119,7 +142,7 @@ impl Step {
     /// \[I + (1 + θ) C ½(E − W) − 2e δ²\] Δr = B⁻¹ (0, V) + e δ² r,
     /// B = \[t_x t_y; −t_y t_x\], A = \[x_η y_η; y_η −x_η\], C = B⁻¹ A,
     /// V = h ã, (1 − δ κ δ) ã = a, κ = (c_v s/d)², (x_η, y_η) = (V/a²)(−t_y, t_x),
-    /// e = ε (V/a²) α. The ends of an open front move as Δx = 0, Δy = Δy of the neighbour: an
+    /// e = ε (V/a²) α (1 + (ln(d_i/d_{i−1})/g)⁴). The ends of an open front move as Δx = 0, Δy = Δy of the neighbour: an
     /// open system is a cyclic one whose two ends do not couple. `extra` is what the first cell of
     /// each point is higher than the layers say.
     fn advance(&self, front: &mut [[f64; 2]], scheme: Scheme, extra: &[f64]) -> Option<()> {
@@ -144,7 +167,8 @@ impl Step {
             }
             let height = self.height + self.more * extra[i];
             let (a, volume) = (width[i], height * smoothed[i]);
-            let [nx, ny] = segments.bisector_normal(i);
+            let bisector = segments.bisector_normal(i);
+            let [nx, ny] = scheme.normal(bisector, i < n / 2, front[i][0], self.distance);
             // The tangent t has length a; (−t_y, t_x)/a is the normal.
             let t = [a * ny, -a * nx];
             let inverse = Matrix2::new(t[0], t[1], -t[1], t[0]).try_inverse()?;
@@ -152,7 +176,8 @@ impl Step {
             let eta = [ratio * -t[1], ratio * t[0]];
             let half_c =
                 (0.5 * scheme.implicit) * inverse * Matrix2::new(eta[0], eta[1], eta[1], -eta[0]);
-            let e = self.dissipation * ratio * concavity(&segments, i);
+            let growth = (d[i] / d[segments.before(i)]).ln() * scheme.inverse_growth;
+            let e = self.dissipation * ratio * concavity(&segments, i) * (1.0 + growth.powi(4));
             let [west, at, east] = [front[before(i)], front[i], front[after(i)]].map(Vector2::from);
             let identity = Matrix2::identity();
             Some(BlockRow {

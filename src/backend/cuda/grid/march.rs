@@ -45,7 +45,7 @@ impl CudaBackend {
     ) -> Result<Option<CudaGrid>> {
         let grid = self.first_rows(outline, settings.margin)?;
         let (n, nj) = (outline.columns(), grid.nj);
-        let scheme = Scheme::of(outline.topology);
+        let scheme = Scheme::of(outline);
         let extra = outline.extra_heights();
         let tallest = extra.iter().copied().fold(0.0, f64::max);
         let from = |host: &[f64]| Buffer::from_host(&self.device, host);
@@ -77,6 +77,9 @@ impl CudaBackend {
             tallest,
             implicit: scheme.implicit,
             step_limit: scheme.step_limit,
+            inverse_growth: scheme.inverse_growth,
+            outflow: scheme.outflow,
+            slope: scheme.slope,
             dissipation,
             volume_smoothing: settings.volume_smoothing,
             spread: settings.spread,

@@ -183,6 +183,7 @@ pub(super) fn text() -> String {
         ("MARCH_RISE", format!("{:?}", hyperbolic::RISE)),
         ("MARCH_SPREAD_DISTANCE", format!("{:?}", hyperbolic::SPREAD_DISTANCE)),
         ("MARCH_CONCAVE_LIMIT", format!("{:?}", hyperbolic::CONCAVE_LIMIT)),
+        ("MARCH_TURN", format!("{:?}", hyperbolic::TURN)),
     ];
     let defines = others.map(|(name, value)| format!("#define {name} {value}\n"));
     integers() + &defines.concat()

@@ -257,7 +257,7 @@ shared_structs! {
     /// One substep of a march: its height is `height` and `more` for each unit of a point's extra first
     /// height.
     pub(crate) MarchStep = "MarchStepFields" {
-        height, more, distance, dissipation, volume_smoothing, implicit: f64;
+        height, more, distance, dissipation, volume_smoothing, implicit, inverse_growth, outflow, slope: f64;
         layer, substep, substeps, idle: u32;
     }
     /// How far a march has come: the substep to do of the way from `layer` to the next, and how many those
@@ -272,7 +272,8 @@ shared_structs! {
         step: Pointer<MarchStep>;
         progress: Pointer<MarchProgress>;
         widths, moves: CyclicBuffers;
-        tallest, implicit, step_limit, dissipation, volume_smoothing, spread: f64;
+        tallest, implicit, step_limit, inverse_growth, outflow, slope: f64;
+        dissipation, volume_smoothing, spread: f64;
         nj: u64;
     }
     /// Rows in slices: see `slices.cuh`. Rows of more entries than `longest` are taken by whole warps.
