@@ -69,6 +69,7 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         threads: 2,
         fingerprint: "0123456789abcdef".to_owned(),
         coordinates_digest: None,
+        wedge: None,
         notes: vec!["one".to_owned()],
     }
 }
