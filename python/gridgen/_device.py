@@ -85,14 +85,15 @@ class DeviceArray:
     ) -> Any:
         """Offer the memory on the device, ready for work on `stream`; a copy where `dl_device` is the CPU.
 
-        The stream is waited for on the GPU, not on the host: None and 1 are the legacy default stream, 2 that of
-        the calling thread, a greater number a handle, and -1 asks for no order.
+        The stream waits on the GPU, not on the host: None and 1 are the legacy default stream, 2 that of the
+        calling thread, a greater number a handle, and -1 asks for no order. The stream of a handle must exist
+        until the memory is given back.
 
         Raises
         ------
         BufferError
-            Where a copy on a device is asked for, or no copy on the CPU, or another device; or where `stream` is
-            none of these.
+            Where a copy on a device is asked for, or no copy on the CPU, or another device; or where
+            `stream` is none of these.
         """
         if dl_device is not None and tuple(dl_device) != self._device:
             if dl_device[0] != _CPU or copy is False:

@@ -346,8 +346,9 @@ def read(path: str | os.PathLike[str]) -> Mesh:
     Parameters
     ----------
     path : path
-        A Plot3D file in any layout, ``.vts`` as VTK and PyVista write it, legacy ``.vtk``, CGNS of one structured
-        zone, or ``.su2`` or ``.msh`` whose quadrilaterals stand in rows. Of an extruded mesh the plane is read.
+        A Plot3D file in any layout, ``.vts`` as VTK and PyVista write it, legacy ``.vtk``, CGNS of one
+        structured zone, or ``.su2`` or ``.msh`` whose quadrilaterals stand in rows. Of an extruded mesh the
+        plane is read.
 
     Returns
     -------

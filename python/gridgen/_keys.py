@@ -174,13 +174,14 @@ class Keys(TypedDict, total=False):
     """initial: Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite
     interpolation. (default "hyperbolic")"""
     dissipation: float | None
-    """initial: Dissipation of the hyperbolic march. (default 0.2; 0.08 on a C-grid)"""
-    volume_smoothing: float | None
-    """initial: Smoothing of the cell volumes along the body in the hyperbolic march. (default 0.4, less
-    under thick first cells; 1.28/cells, at most 0.01, on a C-grid)"""
-    spread: float | None
-    """initial: Growth of the dissipation away from the wall, which spreads the lines. (default 10; 0 on a
+    """initial: Dissipation of the hyperbolic march. (default 0.4; 0.2 without an edge, 0.08 on a
     C-grid)"""
+    volume_smoothing: float | None
+    """initial: Smoothing of the cell volumes along the body in the hyperbolic march. (default 0; without
+    an edge 0.4, less under thick first cells; 1.28/cells, at most 0.01, on a C-grid)"""
+    spread: float | None
+    """initial: Growth of the dissipation away from the wall, which spreads the lines. (default 0.3, 6
+    with ``grid.reach``; 10 without an edge, 0 on a C-grid)"""
     control: Mapping[str, Any] | None
     """Section ``[control]``."""
     base: str | None
@@ -189,11 +190,15 @@ class Keys(TypedDict, total=False):
     wall: str | None
     """control: Whether wall terms that hold the first cell's height and angle are unknowns of the Newton
     iteration (``coupled``) or there are none (``frozen``). (default "coupled")"""
-    smoothing: int | None
-    """control: Smoothing passes over the marched control functions. (passes, default 5 for the hyperbolic
-    march, else 30)"""
+    smoothing: float | None
+    """control: Length along the wall over which the marched control functions are smoothed, up to 26
+    columns. (chords, default 7e-4)"""
     smoothing_distance: float | None
-    """control: Distance from the wall over which the smoothing sets in. (chords, default 0.05)"""
+    """control: Distance from the wall over which that smoothing sets in. (chords, default 0.001)"""
+    smoothing_columns: float | None
+    """control: Columns over which they are smoothed besides, beyond 0.05 chord from the wall: 0 around an
+    edge, cells/128 without one, 2.25 on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.
+    (columns, default from the edge, the cells and the march)"""
     clip: float | None
     """control: Largest magnitude of the marched control functions. (default 1)"""
     decay: float | None

@@ -216,7 +216,9 @@ class Moved(Mesh):
         CaseError
             Where the grid is not on one GPU.
         """
-        nodes, _, _ = self._moved.derivative_on_gpu(*_displacement(wall, heights), ratio("tolerance", tolerance))
+        nodes, _, _ = self._moved.derivative_on_gpu(
+            *_displacement(wall, heights), ratio("tolerance", tolerance)
+        )
         x, y = (DeviceArray(nodes, axis, nodes.dlpack_device()) for axis in (0, 1))
         return x, y
 

@@ -62,7 +62,7 @@ class Quality(NamedTuple):
     max_growth_j: float
     """The same along j only."""
     waves_deg: float
-    """Largest turning of a line of constant j against its own sense, less that of the wall's line, degrees."""
+    """Largest turning of a line of constant j against its own sense, less that of the wall's, degrees."""
     wavy_lines: int
     """Lines whose waves are above 1 degree."""
     far_field_min: float

@@ -44,7 +44,7 @@ def test_findings_name_keys():
 
     assert [finding.key for finding in assembly.findings] == ["element.main.grid.nj", "element.flap.grid.nj"]
     assert assembly.findings[0].what.startswith("the gap between main and flap")
-    assert assembly.report["overset"]["gaps"][0]["cells"] == [7, 7]
+    assert assembly.report["overset"]["gaps"][0]["cells"] == [7, 6]
 
 
 def test_a_strict_assembly_that_does_not_fit_is_not_good():

@@ -427,33 +427,13 @@ def test_memory_is_used_again_after_its_consumer(references, consumer, made, own
             began = time.perf_counter()
             del x, lent
             waited.append(time.perf_counter() - began)
-            lent = make(k + 1)
+            lent = make(k + 1)  # noqa: F841 - the next round exports it
             found.append(consumer.host(y))
 
     right = sum(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     assert right == ROUNDS
     # The host does not wait for the consumer's work; a device that is closed with its last grid does.
     assert made is grids or np.median(waited) < 0.02
-
-
-@pytest.mark.gpu
-def test_a_stream_may_be_gone_before_what_was_borrowed_on_it(references):
-    cupy = pytest.importorskip("cupy")
-    consumer = Cupy(cupy)
-    make = movements(references[1])
-    lent = make(0)
-    for k in range(ROUNDS):
-        expected = np.array(lent)
-        stream = consumer.stream()
-        with stream:
-            x = cupy.from_dlpack(lent)
-            consumer.queue_work()
-            y = x * 1.0
-        del stream
-        del x, lent
-        lent = make(k + 1)
-        consumer.wait()
-        assert np.array_equal(consumer.host(y), expected), k
 
 
 @pytest.mark.gpu

@@ -128,7 +128,7 @@ def test_what_cannot_be_moved_is_refused(reference, tmp_path):
 
 
 @pytest.mark.parametrize("tolerance", [math.inf, 1.0, 2, 0.0, -1, math.nan, "tight", None])
-def test_tolerances_that_are_none_are_refused(reference, mesh, tolerance):
+def test_tolerances_that_are_none_are_refused(reference, tolerance):
     moved = reference.unmoved()
     nodes = np.ones((*moved.shape, 2))
     for derive in (

@@ -99,7 +99,8 @@ impl Case {
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: Wall) -> ([f64; 2], f64, Seam) {
-        let Self { grid, initial, control, output, .. } = self;
+        let Self { grid, initial, control, output, places, .. } = self;
+        let element = grid.reach.is_some() || !places.within.is_empty();
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
         if wall.edge {
@@ -134,7 +135,7 @@ impl Case {
         let [dissipation, volume_smoothing, spread, columns] = match wall {
             Wall { cut: true, .. } => [0.08, 0.01 * (128.0 / cells).min(1.0), 0.0, 2.25],
             // Other grids take values from the outermost cells of a near one, which are to be of one size.
-            Wall { edge: true, .. } if grid.reach.is_some() => [0.4, 0.0, 6.0, 0.0],
+            Wall { edge: true, .. } if element => [0.4, 0.0, 6.0, 0.0],
             Wall { edge: true, .. } => [0.4, 0.0, 0.3, 0.0],
             Wall { .. } => [0.2, smoothing, 10.0, cells / 128.0],
         };

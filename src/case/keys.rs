@@ -236,10 +236,12 @@ keys! {
         dissipation: real(closed(0.0), closed(10.0)), Derived("0.4; 0.2 without an edge, 0.08 on a C-grid"), "";
             "Dissipation of the hyperbolic march.";
         volume_smoothing: real(closed(0.0), closed(10.0)),
-            Derived("0; without an edge 0.4, less under thick first cells; 1.28/cells, at most 0.01, on a C-grid"), "";
-            "Smoothing of the cell volumes along the body in the hyperbolic march.";
-        spread: real(closed(0.0), closed(1000.0)), Derived("0.3, 6 with `grid.reach`; 10 without an edge, 0 on a C-grid"), "";
-            "Growth of the dissipation away from the wall, which spreads the lines.";
+            Derived("from the edge, the cells and the first cell"), "";
+            "Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge, without one 0.4 and less \
+            under thick first cells, 1.28/cells and at most 0.01 on a C-grid.";
+        spread: real(closed(0.0), closed(1000.0)), Derived("from the edge"), "";
+            "Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge, 6 of elements and \
+            with `grid.reach`, 10 without an edge, 0 on a C-grid.";
     }
     "control": "Control functions P and Q of the grid equations." {
         base: Kind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";

@@ -162,7 +162,7 @@ fn folded_curved_cells_are_not_written() {
 
     assert_eq!(folded.code, 1, "{}", folded.stderr);
     let said =
-        "error: cannot write wing.msh: cells of order 2 that are folded: 4, the worst at (1.01";
+        "error: cannot write wing.msh: cells of order 2 that are folded: 6, the worst at (1.01";
     assert!(folded.stderr.starts_with(said), "{}", folded.stderr);
     assert!(!scratch.path("wing.msh").exists());
 }

@@ -417,7 +417,7 @@ fn a_check_counts_the_background() {
     assert!((megabytes - 36.0 - 230e-6 * nodes).abs() < 0.1 * megabytes, "{said}");
     assert!((seconds - 0.1 - 1.8e-6 * nodes).abs() < 0.2, "{said}");
 
-    let far = check("background.spacing=0.0004");
+    let far = check("background.spacing=0.0002");
     assert_eq!(far.code, 2, "{far:?}");
     assert!(far.stderr.contains("nodes, at most 20000000 were expected"), "{far:?}");
 }

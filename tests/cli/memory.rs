@@ -63,7 +63,7 @@ fn limits_of_the_groups_of_a_process_are_seen() {
     for limits in [["500M", ""], ["", "500M"], ["500M", "2G"]] {
         let refused = groups.run(&scratch, limits, &large);
 
-        assert_eq!(refused.code, 3, "{limits:?}: {refused:?}");
+        assert_eq!(refused.code, 2, "{limits:?}: {refused:?}");
         let said = "of memory are needed, 4";
         assert!(refused.stderr.contains(said), "{limits:?}: {refused:?}");
     }

@@ -65,8 +65,8 @@ fn quantities_are_shown_in_units_of_their_size() {
         words.join(", ").replace(" of CPU on one thread", "")
     };
 
-    assert_eq!(takes("ni=129", "nj=33"), "4 MB, 0.1 s");
-    assert_eq!(takes("ni=1025", "nj=821"), "598 MB, 4.2 s");
+    assert_eq!(takes("ni=129", "nj=33"), "39 MB, 0.1 s");
+    assert_eq!(takes("ni=1025", "nj=821"), "633 MB, 4.3 s");
     assert_eq!(takes("ni=2049", "nj=1640"), "2.4 GB, 17 s");
     assert_eq!(takes("ni=20001", "nj=9000"), "127.8 GB, 15 min");
 }

@@ -28,7 +28,7 @@ const CASES: [(&str, &str, &str, &str); 6] = [
         "curved",
         "geometry.naca = '0006'\ngrid.first_cell = 5e-2\noutput.curved_order = 2",
         "folded-curved",
-        "the grid has 4 folded cells of order 2, the worst at (1.01",
+        "the grid has 6 folded cells of order 2, the worst at (1.01",
     ),
     (
         "skew",
