@@ -129,8 +129,8 @@ fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
     let mut command = scratch.gridgen();
     let arguments = ["--backend", "cuda", "--devices", "0,1", "--jobs", "2"];
     command.arg("run").args(&files).args(arguments).args(BARE);
-    // The last needs 262,435 KiB, the others 262,367.
-    equip(command.env("STAND_IN_MEMORY", "262400"), &scratch.path("cache"));
+    // From 262,500 to 262,600 KiB all but the last alone have room.
+    equip(command.env("STAND_IN_MEMORY", "262550"), &scratch.path("cache"));
 
     let table = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
 
