@@ -177,11 +177,12 @@ class Keys(TypedDict, total=False):
     """initial: Dissipation of the hyperbolic march. (default 0.4; 0.2 without an edge, 0.08 on a
     C-grid)"""
     volume_smoothing: float | None
-    """initial: Smoothing of the cell volumes along the body in the hyperbolic march. (default 0; without
-    an edge 0.4, less under thick first cells; 1.28/cells, at most 0.01, on a C-grid)"""
+    """initial: Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge,
+    without one 0.4 and less under thick first cells, 1.28/cells and at most 0.01 on a C-grid. (default
+    from the edge, the cells and the first cell)"""
     spread: float | None
-    """initial: Growth of the dissipation away from the wall, which spreads the lines. (default 0.3, 6
-    with ``grid.reach``; 10 without an edge, 0 on a C-grid)"""
+    """initial: Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge,
+    6 of elements and with ``grid.reach``, 10 without an edge, 0 on a C-grid. (default from the edge)"""
     control: Mapping[str, Any] | None
     """Section ``[control]``."""
     base: str | None

@@ -92,8 +92,10 @@ def test_an_interrupt_ends_any_call_soon(call):
     else:
         reference = gridgen.Reference(gridgen.make(naca="2412", ni=257, nj=129, first_cell=1e-5))
         wall = reference.wall
-        # Half a turn about mid-chord is refused only after many parts of the movement.
-        work = lambda: reference.move_to([1.0, 0.0] - wall)  # noqa: E731
+        # A turn by 170 degrees about mid-chord is refused only after many parts of the movement.
+        cosine, sine = np.cos(np.radians(170)), np.sin(np.radians(170))
+        turned = (wall - [0.5, 0.0]) @ [[cosine, sine], [-sine, cosine]] + [0.5, 0.0]
+        work = lambda: reference.move_to(turned)  # noqa: E731
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     started = time.monotonic()
     timer.start()

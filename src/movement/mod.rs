@@ -388,15 +388,15 @@ fn welded(grid: &Grid) -> Grid {
     welded
 }
 
-/// The point of a reference nearest to the first of a closed wall, where the wall counted from there is nearer to the
-/// reference by half.
+/// The point of a reference nearest to the first of a closed wall, where the wall counted from there nearly is the
+/// reference: a section that is turned by half a circle is farther from it.
 fn shift(reference: &[Vector], wall: &[Vector]) -> Option<usize> {
     let n = reference.len() - 1;
     let square = |a: Vector, b: Vector| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
     let apart = |k: usize| -> f64 { (0..n).map(|i| square(wall[i], reference[(i + k) % n])).sum() };
     let first = |k: &usize| square(wall[0], reference[*k]);
     let nearest = (0..n).min_by(|a, b| first(a).total_cmp(&first(b)))?;
-    (nearest > 0 && apart(nearest) < 0.25 * apart(0)).then_some(nearest)
+    (nearest > 0 && apart(nearest) < 1e-3 * apart(0)).then_some(nearest)
 }
 
 /// Twice the area of a closed polygon, positive where it runs counter-clockwise.
