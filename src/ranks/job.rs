@@ -395,15 +395,16 @@ impl Shared {
                 _ => break io::Error::new(ErrorKind::InvalidData, "it sent what is no message"),
             }
         };
-        let mut state = self.state.lock();
-        state.gone[rank] = true;
-        self.changed.notify_all();
+        let state = self.state.lock();
         let expected = state.ended[rank] || state.closed || (state.tolerant && rank != 0);
         drop(state);
         if !expected {
+            // Who waits for the rank is told what it sent, not that it is gone.
             let message = (end.kind() == ErrorKind::InvalidData).then(|| end.to_string());
             self.fail(&Failure { message, ..lost(rank) }, Some(rank));
         }
+        self.state.lock().gone[rank] = true;
+        self.changed.notify_all();
     }
 
     /// Sends signs of life until the job is closed.
