@@ -69,7 +69,7 @@ class Mesh:
             raise CaseError(message, data={"name": "y", "shape": both[1].shape})
         for name, array in zip(("x", "y"), both, strict=True):
             # Of these lines follows how the mesh runs; within, a number may be none.
-            border = array[[0, -1]], array[:, [0, -1]]
+            border = array[:1], array[-1:], array[:, :1], array[:, -1:]
             if not all(np.isfinite(lines).all() for lines in border):
                 message = f"{name}: finite numbers were expected on the border"
                 raise CaseError(message, data={"name": name})
