@@ -140,8 +140,8 @@ __device__ void fold_small_rows(const Row& row, uint32 lanes, const uint32* colu
     }
 }
 
-// The same for rows of any length. Large ones are taken by the whole warp, each after the rows of the lanes before
-// it, for which it may wait.
+// Sums rows of any length. The whole warp takes a large row after the rows of the lanes before it, for which that
+// row may wait.
 template <bool WAIT, bool TEAMS = false, class Memory = GlobalMemory, class Fold, class Finish>
 __device__ void fold_rows(const Row& row, uint32 lanes, const uint32* columns, const Fold& fold,
                           const typename Fold::type* x, Finish finish) {

@@ -30,7 +30,7 @@ __device__ void eliminate(uint64 own_place, uint32 lane, uint32 mask, const uint
         }
         __syncwarp(mask);
     }
-    // What all lanes wrote comes before the flag: the barrier orders it before the fence of the lane that raises it.
+    // The barrier orders the writes of all lanes before the fence of the lane that raises the flag.
     __syncwarp(mask);
     if (lane != 0) return;
     const real pivot = present ? values[at] : real(0);

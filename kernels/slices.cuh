@@ -1,7 +1,7 @@
 // Rows that a warp takes together, waiting for values that other warps find at the same time.
 //
-// A slice is 32 rows in the order in which they are worked on, a row a lane: entry k of the row of
-// lane l stands at start + 32 k + l, so that a warp reads 32 entries in one piece. A slice with a long
+// A slice holds 32 consecutive rows of the schedule, one for each lane: entry k of the row of lane l stands at
+// start + 32 k + l, so that a warp reads 32 entries in one piece. A slice with a long
 // row has its rows one after another instead, and the warp takes long rows together. Which rows are long
 // does not depend on the others of the slice: a row is summed in the same way in any order of the rows.
 #pragma once
@@ -153,8 +153,8 @@ __device__ inline uint32 find(const uint32* columns, uint32 begin, uint32 end, u
     return at < end && columns[at] == column ? at : end;
 }
 
-// The row of a lane: entry k stands at `at` + k `step`. Lanes without a row have `mine` unset. The warp
-// takes a `large` row together, whose step is 1.
+// Describes the row of a lane: entry k stands at `at` + k `step`. `mine` is unset in lanes without a row. The
+// warp takes a `large` row together, whose step is 1.
 struct Row {
     bool mine;
     uint64 at;
