@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use gridgen::backend::cuda::driver::DriverDevice;
-use gridgen::backend::cuda::{CudaBackend, Gpus};
+use gridgen::backend::cuda::{CudaBackend, Gpus, Transport};
 use gridgen::backend::{Backend, Bands, DeviceError};
 
 use super::{calls, elsewhere, fail};
@@ -14,16 +14,21 @@ use support::gpus::{TRANSPORTS, a_silent_rank_is_named, square};
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: i32 = 2;
 
+/// Two devices, the bands of 64 columns between them, and a way of their messages.
+fn two_gpus() -> impl Iterator<Item = (Gpus, Bands, Transport)> {
+    TRANSPORTS.into_iter().map(|transport| {
+        let mut gpus = Gpus::open(&[0, 1]).unwrap();
+        gpus.transport = transport;
+        (gpus, Bands::new(64, 2, false).unwrap(), transport)
+    })
+}
+
 #[test]
 fn ranks_add_up_their_parts_whichever_way_messages_go() {
     if elsewhere() {
         return;
     }
-    let bands = Bands::new(64, 2, false).unwrap();
-    for transport in TRANSPORTS {
-        let mut gpus = Gpus::open(&[0, 1]).unwrap();
-        gpus.transport = transport;
-
+    for (gpus, bands, transport) in two_gpus() {
         let sums = gpus.run(&bands, |rank, backend| {
             let mut x = backend.zeros::<f64>(100)?;
             backend.upload(&[1.0 + rank as f64; 100], &mut x)?;
@@ -48,11 +53,7 @@ fn a_run_that_is_out_of_memory_says_so_and_frees_nothing() {
     if elsewhere() {
         return;
     }
-    let bands = Bands::new(64, 2, false).unwrap();
-    for transport in TRANSPORTS {
-        let mut gpus = Gpus::open(&[0, 1]).unwrap();
-        gpus.transport = transport;
-
+    for (gpus, bands, transport) in two_gpus() {
         let result = gpus.run(&bands, |rank, backend| {
             drop(backend.zeros::<f64>(1 << 12)?);
             square(backend, &backend.zeros::<f64>(9)?)?;
