@@ -6,6 +6,7 @@ mod batch;
 mod convert;
 mod elements;
 mod movement;
+mod pictures;
 mod progress;
 mod quality;
 mod ranks;
@@ -25,12 +26,10 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use gridgen::case::{Case, CaseFile, json_schema};
 use gridgen::error::Error;
-use gridgen::files::place::{check_apart, check_own};
-use gridgen::files::{IoError, PAGE_FILE, REPORT_FILE, atomic};
+use gridgen::files::{PAGE_FILE, REPORT_FILE};
 use gridgen::generate::{AssemblyResult, GridResult, RESTART_EVERY, RunOptions, run, run_assembly};
 use gridgen::grid::Verdict;
 use gridgen::ranks::Job;
-use gridgen::report::plot::Picture;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
@@ -278,44 +277,6 @@ impl Cli {
             Some(Command::Quality(arguments)) => arguments.execute(terminal),
             Some(Command::Solve(arguments)) => arguments.execute(terminal),
         }
-    }
-}
-
-/// Arguments of commands that draw one picture.
-#[derive(Debug, Args)]
-struct PictureArguments {
-    /// Folder of the pictures, <section>.png and <section>.svg.
-    #[arg(short, long, value_name = "DIR", default_value = "output")]
-    output: PathBuf,
-    /// Draw nothing.
-    #[arg(long)]
-    no_pictures: bool,
-    /// Replace pictures that gridgen did not draw.
-    #[arg(long)]
-    force: bool,
-}
-
-impl PictureArguments {
-    /// Writes the picture of an input to two files of this name unless it is turned off; returns them.
-    fn draw(
-        &self,
-        name: &str,
-        input: &Path,
-        picture: impl FnOnce() -> Picture,
-    ) -> Result<Vec<PathBuf>, IoError> {
-        if self.no_pictures {
-            return Ok(Vec::new());
-        }
-        atomic::create_folder(&self.output)?;
-        let files =
-            ["png", "svg"].map(|kind| self.output.join([name, ".", kind].concat())).to_vec();
-        for file in &files {
-            check_apart([Some(&**file)], [Some(input)])?;
-            if self.force { Ok(()) } else { check_own(file, Picture::MARK) }?;
-        }
-        let picture = picture();
-        files.iter().try_for_each(|file| picture.write(file))?;
-        Ok(files)
     }
 }
 

@@ -11,8 +11,9 @@ use gridgen::geometry::{
 };
 use gridgen::report::plot;
 
+use super::pictures::PictureArguments;
 use super::terminal::{Terminal, list};
-use super::{Failure, PictureArguments, parse_set};
+use super::{Failure, parse_set};
 
 /// Points of the drawn line.
 const CURVE_POINTS: usize = 4000;

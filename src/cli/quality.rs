@@ -10,8 +10,9 @@ use gridgen::grid::quality::{BadCell, Quality, measure_along, skewness_histogram
 use gridgen::report::plot;
 use serde_json::json;
 
+use super::pictures::PictureArguments;
 use super::terminal::{Terminal, list};
-use super::{Failure, NOT_CONVERGED, PictureArguments};
+use super::{Failure, NOT_CONVERGED};
 
 /// Intervals of the histogram.
 const BINS: usize = 50;
