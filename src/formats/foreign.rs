@@ -1,6 +1,7 @@
 //! Files that are told by their first bytes and are not read.
 
 use super::block::ReadFault;
+use crate::files::restart;
 
 const UNPACK: &str = "unpack it first, and give what was in it";
 const EXPORT: &str =
@@ -26,7 +27,7 @@ const FOREIGN: [(&[u8], &str, &str); 20] = [
     (b"/*---", "a file of OpenFOAM", EXPORT),
     (b"<", "XML or HTML, no VTK file", EXPORT),
     (b"{", "JSON", EXPORT),
-    (b"GGRESTRT", "a restart file of gridgen", "give the mesh beside it, such as mesh.vts"),
+    (restart::MAGIC, "a restart file of gridgen", "give the mesh beside it, such as mesh.vts"),
     (b"GGREFRNC", "a reference of gridgen", "give it to gridgen move"),
 ];
 

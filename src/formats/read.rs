@@ -64,7 +64,7 @@ pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
     // Nothing tells Plot3D from other files but that it fits.
     let readers = || FORMATS.iter().filter_map(|format| Some((format, format.reader.as_ref()?)));
     let begins = |reader: &Reader| reader.begins.is_some_and(|begins| begins(head));
-    let read = || {
+    let mut read = || {
         let begun = readers().find(|(_, reader)| begins(reader));
         begun.map_or_else(|| foreign::check(bytes), |_| Ok(()))?;
         let named =
@@ -72,7 +72,7 @@ pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
         let reader = begun.or_else(named).map_or(&plot3d::READER, |(_, reader)| reader);
         (reader.grid)(bytes, &mut notes).map_err(|fault| fault.with_hint(reader.hint))
     };
-    let grid = { read }().map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
+    let grid = read().map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
     let (grid, wall) = orient(grid, &mut notes);
     Ok(Mesh { grid, wall, notes })
 }

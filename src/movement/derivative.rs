@@ -283,10 +283,10 @@ impl<B: MovementBackend> Derivatives<B> {
             {
                 let mut host = Grid::unset(whole, lines.places.ni, lines.places.nj);
                 backend.fetch_whole(&nodes, &mut host)?;
-                return Ok(Err(self
-                    .place
-                    .half
-                    .map_or_else(|| host.clone(), |kept| kept.half(&host))));
+                return Ok(Err(match self.place.half {
+                    Some(symmetry) => symmetry.half(&host),
+                    None => host,
+                }));
             }
             Ok(Ok((lines, right)))
         };

@@ -41,7 +41,7 @@ mod tangent;
 use crate::backend::{DeviceError, EllipticData, LevelSize, MovementBackend};
 use crate::case::{LEAST_FIRST_CELL, SolverOptions};
 use crate::formats::Mesh;
-use crate::geometry::vector::Vector;
+use crate::geometry::vector::{Vector, difference, dot};
 use crate::geometry::{first_contact, first_crossing};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict};
@@ -357,12 +357,10 @@ impl Reference {
             return Err(MovementError::Shifted(points));
         }
         // The sides of a plate without thickness lie on each other in the reference, too.
-        let plate = |_: &_| first_contact(&self.frame.wall_points()[1..]).is_some();
-        let contact = first_contact(&whole[1..]);
-        let contact = if contact.is_some_and(|pair| plate(&pair)) {
-            first_crossing(&whole[1..], true)
-        } else {
-            contact
+        let plate = || first_contact(&self.frame.wall_points()[1..]).is_some();
+        let contact = match first_contact(&whole[1..]) {
+            Some(_) if plate() => first_crossing(&whole[1..], true),
+            contact => contact,
         };
         if let Some((first, second)) = contact {
             let number = |k: usize| (k + 1) % (whole.len() - 1);
@@ -392,7 +390,10 @@ fn welded(grid: &Grid) -> Grid {
 /// reference: a section that is turned by half a circle is farther from it.
 fn shift(reference: &[Vector], wall: &[Vector]) -> Option<usize> {
     let n = reference.len() - 1;
-    let square = |a: Vector, b: Vector| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
+    let square = |a: Vector, b: Vector| {
+        let way = difference(a, b);
+        dot(way, way)
+    };
     let apart = |k: usize| -> f64 { (0..n).map(|i| square(wall[i], reference[(i + k) % n])).sum() };
     let first = |k: &usize| square(wall[0], reference[*k]);
     let nearest = (0..n).min_by(|a, b| first(a).total_cmp(&first(b)))?;

@@ -1,6 +1,7 @@
 //! Control functions P0, Q0 of the grid equations, from the initial grid, and decay of the wall terms.
 
 use super::{Metrics, Stencil, residual};
+use crate::geometry::vector::distance;
 pub(crate) use crate::grid::arc_length;
 use crate::grid::{Grid, Topology};
 use rayon::prelude::*;
@@ -215,10 +216,6 @@ fn thomas_middlecoff(grid: &Grid) -> ControlFunctions {
         }
     }
     ControlFunctions { p, q }
-}
-
-fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (b[0] - a[0]).hypot(b[1] - a[1])
 }
 
 /// Distance from the wall, in chords, over which the smoothing of a number of columns sets in.

@@ -59,8 +59,7 @@ struct Shared {
     cancelled: AtomicBool,
 }
 
-/// What is done when a rank fails.
-/// What is to be done when a rank fails.
+/// An action for the failure of a rank.
 pub type OnFailure = dyn Fn(&Failure) + Send + Sync;
 
 #[derive(Default)]
