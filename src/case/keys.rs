@@ -251,7 +251,7 @@ keys! {
             "Whether wall terms that hold the first cell's height and angle are unknowns of the \
             Newton iteration (`coupled`) or there are none (`frozen`).";
         smoothing: real(closed(0.0), closed(0.5)), Real(7e-4), "chords";
-            "Length along the wall over which the marched control functions are smoothed, up to 26 columns.";
+            "Length along the wall over which the marched control functions are smoothed, up to 3 columns.";
         smoothing_distance: real(open(0.0), closed(1000.0)), Real(1e-3), "chords";
             "Distance from the wall over which that smoothing sets in.";
         smoothing_columns: real(closed(0.0), closed(1e5)),

@@ -223,6 +223,10 @@ pub(crate) const FAR_DISTANCE: f64 = 0.05;
 /// Distance behind the edge of a C-grid, in chords, over which smoothing ceases.
 const WAKE_DISTANCE: f64 = 0.5;
 
+/// Most columns that a length along the wall smooths over: over more of them, in finer meshes, the lines next to a
+/// sharp edge lean (skewness p99 0.22 in place of 0.06 on 4097 × 1025 points).
+const MOST_COLUMNS: f64 = 3.0;
+
 /// Longest stride of a smoothing pass: smoothing reaches at most 26 columns as the root of its mean square.
 const LONGEST_STRIDE: usize = 32;
 
@@ -287,7 +291,7 @@ pub(crate) fn smoothing_widths(grid: &Grid, settings: &ControlSettings) -> Vec<[
             if wall.contains(&i) { 1.0 } else { (-distance(edge, at) / WAKE_DISTANCE).exp() };
         let spacing = 0.5 * (beside[0] + beside[1]);
         [
-            share * settings.smoothing / spacing,
+            share * (settings.smoothing / spacing).min(MOST_COLUMNS),
             share * settings.smoothing_columns.unwrap_or_default(),
         ]
     };

@@ -41,7 +41,7 @@ impl Scheme {
     /// The scheme of an outline. Along the wake of a C-grid fronts are parallel and may step far.
     pub(crate) fn of(outline: &Outline) -> Self {
         let Topology::C { wake } = outline.topology else {
-            let [implicit, step_limit, inverse_growth, outflow, slope] = [1.0, 3.0, 0.0, 0.0, 0.0];
+            let [implicit, step_limit, inverse_growth, outflow, slope] = [1.0, 24.0, 0.0, 0.0, 0.0];
             return Self { closed: true, implicit, step_limit, inverse_growth, outflow, slope };
         };
         let step = |i: usize| [outline.x[i + 1] - outline.x[i], outline.y[i + 1] - outline.y[i]];
