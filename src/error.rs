@@ -2,7 +2,7 @@
 
 use crate::backend::DeviceError;
 use crate::case::{AssemblyError, CaseError, SectionError};
-use crate::files::restart::{RestartError, RestartFault};
+use crate::files::restart::RestartError;
 use crate::files::{IoError, WriteFault};
 use crate::formats::ReadError;
 use crate::formats::matrix_market::MatrixMarketError;
@@ -32,10 +32,10 @@ pub enum Error {
     Family(#[from] FamilyError),
     /// A file cannot be written.
     #[error(transparent)]
-    Io(IoError),
+    Io(#[from] IoError),
     /// A restart file cannot be used.
     #[error(transparent)]
-    Restart(RestartError),
+    Restart(#[from] RestartError),
     /// A mesh cannot be read.
     #[error(transparent)]
     Mesh(#[from] ReadError),
@@ -133,32 +133,6 @@ fn when(steps: Option<usize>) -> String {
         None => "before the first Newton step; nothing was written".to_owned(),
         Some(1) => "after 1 Newton step".to_owned(),
         Some(steps) => format!("after {steps} Newton steps"),
-    }
-}
-
-impl From<IoError> for Error {
-    /// A process that is gone is more than a file that cannot be written.
-    fn from(error: IoError) -> Self {
-        match error.fault {
-            WriteFault::Ranks(error) => Self::Ranks(*error),
-            _ => Self::Io(error),
-        }
-    }
-}
-
-impl From<RestartError> for Error {
-    /// A process that is gone is more than a file that cannot be read.
-    fn from(error: RestartError) -> Self {
-        let RestartError { path, fault } = error;
-        match fault {
-            RestartFault::Unreadable(source) => match source.downcast::<RanksError>() {
-                Ok(error) => Self::Ranks(error),
-                Err(source) => {
-                    Self::Restart(RestartError { path, fault: RestartFault::Unreadable(source) })
-                }
-            },
-            fault => Self::Restart(RestartError { path, fault }),
-        }
     }
 }
 

@@ -7,7 +7,6 @@ use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::EllipticSettings;
 use crate::pde::control::{Base, ControlSettings, Wall, arc_length, control_functions, decay};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Grids where a backend keeps them, from the march to the host.
 pub trait GridBackend {
@@ -40,10 +39,10 @@ pub trait GridBackend {
     /// backend is one of several ranks.
     fn fetch(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()>;
 
-    /// Nodes of `host`, which has the lines `lines[rank]` of constant j, ← those of `grid`, all columns: the
-    /// ranks, which all must call, give each other theirs.
-    fn fetch_lines(&self, grid: &Self::Grid, lines: &[Range<usize>], host: &mut Grid)
-    -> Result<()>;
+    /// Nodes of `host`, which rank 0 alone gives, ← all of `grid`. All ranks must call.
+    fn gather(&self, grid: &Self::Grid, host: Option<&mut Grid>) -> Result<()> {
+        host.map_or(Ok(()), |host| self.fetch(grid, host))
+    }
 
     /// Nodes of `host` ← all of `grid`, on all ranks, which must all call.
     fn fetch_whole(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()> {
@@ -279,14 +278,10 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     /// Its unknowns among those of the whole grid ← u.
     fn download_unknowns(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()>;
 
-    /// `part` ← the unknowns u of the lines `lines[rank]`, all columns: the ranks, which all must call, give
-    /// each other theirs. The last of these lines is the last there is.
-    fn unknown_lines(
-        &self,
-        u: &Self::Vector<f64>,
-        lines: &[Range<usize>],
-        part: &mut [f64],
-    ) -> Result<()>;
+    /// `whole`, which rank 0 alone gives, ← the unknowns of the whole grid. All ranks must call.
+    fn gather_unknowns(&self, u: &Self::Vector<f64>, whole: Option<&mut [f64]>) -> Result<()> {
+        whole.map_or(Ok(()), |whole| self.download_unknowns(u, whole))
+    }
 
     /// The unknowns of the whole grid, or of its leading rows of points, ← those of all ranks, which must all
     /// call.

@@ -201,11 +201,7 @@ impl LayoutArguments {
             reference: None,
         };
         let (grid, span, weldable) = (&mesh.grid, self.span(), mesh.weldable());
-        format.convert(
-            output,
-            &MeshData { grid: grid.into(), span, weldable, settings },
-            self.force,
-        )
+        format.convert(output, &MeshData { grid, span, weldable, settings }, self.force)
     }
 
     fn span(&self) -> Option<Span> {

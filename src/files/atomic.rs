@@ -17,7 +17,7 @@ use super::{IoError, WriteFault};
 const PART: [&str; 2] = [".gridgen-", ".part"];
 
 /// Bytes gathered before they are handed to the operating system.
-pub(super) const BUFFER_BYTES: usize = 1 << 20;
+const BUFFER_BYTES: usize = 1 << 20;
 
 /// Writer handed to the functions that produce a file's contents.
 pub type Writer<'a> = BufWriter<Paced<'a>>;
@@ -61,36 +61,21 @@ pub fn make<F>(path: &Path, contents: F) -> Result<Made, IoError>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
-    let made = Made::begin(path)?;
-    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, Paced::new(made.file()));
+    let target = Target::of(path);
+    let file = match &target {
+        Target::File(target) => create_beside(target)?,
+        Target::Through(_) => create_in(&env::temp_dir()).map_err(|e| IoError::new(path, e))?,
+    };
+    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, Paced::new(file.as_file()));
     let filled = contents(&mut writer).and_then(|()| {
         // A disk on the network may say only now that it is full.
         writer.into_inner()?.finish()
     });
     filled.map_err(|source| IoError::new(path, source))?;
-    Ok(made)
+    Ok(Made { file, path: path.to_path_buf(), target })
 }
 
 impl Made {
-    /// An empty file beside what `path` names, to be filled.
-    pub(super) fn begin(path: &Path) -> Result<Self, IoError> {
-        let target = Target::of(path);
-        let file = match &target {
-            Target::File(target) => create_beside(target)?,
-            Target::Through(_) => create_in(&env::temp_dir()).map_err(|e| IoError::new(path, e))?,
-        };
-        Ok(Self { file, path: path.to_path_buf(), target })
-    }
-
-    pub(super) fn file(&self) -> &File {
-        self.file.as_file()
-    }
-
-    /// Where it stands until it is placed.
-    pub(super) fn made_at(&self) -> &Path {
-        self.file.path()
-    }
-
     /// Removes the file that it is to replace.
     pub(crate) fn clear(&self) -> Result<(), IoError> {
         if let Target::File(target) = &self.target { remove(target) } else { Ok(()) }
@@ -195,7 +180,7 @@ fn first_file(folder: &Path) -> Option<&Path> {
 /// Bytes between two orders to the disk: many times what an order costs, and few of a large file.
 const STRIDE: usize = 32 << 20;
 
-/// A file that is written from its start, or in places, and is on the disk when it is finished.
+/// A file that is on the disk when it is finished.
 ///
 /// The system keeps what is written in memory until it is told to give it to the disk. Told at the
 /// end only, a file takes the time of the copies and then that of the disk; here another thread waits
@@ -210,7 +195,7 @@ pub struct Paced<'a> {
 }
 
 impl<'a> Paced<'a> {
-    pub(super) fn new(file: &'a File) -> Self {
+    fn new(file: &'a File) -> Self {
         Self { file, since: 0, disk: None }
     }
 
@@ -219,7 +204,7 @@ impl<'a> Paced<'a> {
     }
 
     /// Waits until all is on the disk, or returns what it could not take, now or before.
-    pub(super) fn finish(self) -> io::Result<()> {
+    fn finish(self) -> io::Result<()> {
         if let Some((orders, waiting)) = self.disk {
             drop(orders);
             let ended = |_| io::Error::other("the thread that waits for the disk ended");

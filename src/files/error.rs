@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::memory::shown;
-use crate::ranks::RanksError;
 
 /// A result could not be written. Nothing stands under the final name unless it stood there
 /// before.
@@ -109,23 +108,6 @@ pub enum WriteFault {
     /// The plotting library refused to draw.
     #[error("{0}")]
     Draw(String),
-    /// Another of the processes that write the file together could not.
-    #[error("rank {rank}: {reason}")]
-    OtherRank {
-        /// Its rank.
-        rank: usize,
-        /// Why it could not.
-        reason: String,
-    },
-    /// Another of the processes that write the file together is gone.
-    #[error(transparent)]
-    Ranks(Box<RanksError>),
-}
-
-impl From<RanksError> for WriteFault {
-    fn from(error: RanksError) -> Self {
-        Self::Ranks(Box::new(error))
-    }
 }
 
 impl WriteFault {
@@ -145,10 +127,6 @@ impl WriteFault {
 impl IoError {
     /// Sorts a failure to write `path` by what the user can do about it.
     pub(crate) fn new(path: &Path, source: io::Error) -> Self {
-        let source = match source.downcast::<RanksError>() {
-            Ok(error) => return WriteFault::from(error).at(path),
-            Err(source) => source,
-        };
         let fault = match source.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 WriteFault::Denied(source)
@@ -205,8 +183,7 @@ impl IoError {
             WriteFault::NoRoom { .. } | WriteFault::Full(_) => {
                 "free some space, choose an output folder on another disk, or ask for fewer files"
             }
-            WriteFault::Ranks(error) => error.hint(),
-            WriteFault::System(_) | WriteFault::OtherRank { .. } => {
+            WriteFault::System(_) => {
                 "check the output folder and the disk it is on, then try again"
             }
             WriteFault::Draw(_) => "leave the pictures out: --set output.pictures=false",

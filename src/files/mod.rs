@@ -2,15 +2,13 @@
 //!
 //! Every file is written under a temporary name and renamed when it is complete
 //! ([`atomic::write`]); the files of a run replace those of the last one together
-//! ([`output::Output`]). Several processes write one file together by [`joint::write`].
+//! ([`output::Output`]).
 
 // For the program, its tests and measurements.
 #[doc(hidden)]
 pub mod atomic;
 pub(crate) mod contents;
 mod error;
-#[doc(hidden)] // For tests of writers in several processes.
-pub mod joint;
 #[doc(hidden)]
 pub mod output;
 pub(crate) mod pieces;
@@ -18,8 +16,6 @@ pub(crate) mod pieces;
 pub mod place;
 pub(crate) mod record;
 pub mod restart;
-#[doc(hidden)] // What writers that tests call write to.
-pub mod sink;
 
 pub use self::error::{IoError, WriteFault};
 

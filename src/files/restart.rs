@@ -4,12 +4,10 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::record::{List, Opened, Record, RecordFault};
+use super::record::{Record, RecordFault};
 use super::{IoError, contents};
-use crate::ranks::Processes;
 use crate::solver::history::{History, NewtonStep};
 
 /// First bytes of a restart file.
@@ -35,9 +33,7 @@ pub struct Restart {
     pub identity: Identity,
     /// The steps taken.
     pub history: History,
-    /// How many unknowns there are.
-    pub unknowns: usize,
-    /// The unknowns after these steps, or those of some columns.
+    /// The unknowns after these steps.
     pub state: Vec<f64>,
 }
 
@@ -109,18 +105,7 @@ pub fn write(
     history: &History,
     state: &[f64],
 ) -> Result<(), IoError> {
-    write_share(path, Processes::ALONE, identity, history, List::All(state))
-}
-
-/// The same by several processes together, each with its share of the state. The path is that of the first.
-pub(crate) fn write_share(
-    path: &Path,
-    processes: Processes<'_>,
-    identity: &Identity,
-    history: &History,
-    state: List<'_>,
-) -> Result<(), IoError> {
-    RECORD.write(path, processes, identity, [List::All(&numbers(history)), state])
+    RECORD.write(path, identity, [&numbers(history), state])
 }
 
 /// Reads a restart file.
@@ -128,42 +113,20 @@ pub(crate) fn write_share(
 /// # Errors
 /// [`RestartError`] with the path.
 pub fn read(path: &Path) -> Result<Restart, RestartError> {
-    read_columns(path, Processes::ALONE, None)
-}
-
-/// Columns of the state whose rows have so many numbers.
-pub(crate) type StateColumns = (usize, Range<usize>);
-
-/// Reads a restart file, of its state some columns, or all. Of several processes all must call.
-///
-/// # Errors
-/// [`RestartError`] with the path.
-pub(crate) fn read_columns(
-    path: &Path,
-    processes: Processes<'_>,
-    columns: Option<StateColumns>,
-) -> Result<Restart, RestartError> {
-    let file = File::open(path).map_err(RecordFault::Unreadable);
-    let opened = file.and_then(|file| RECORD.open(file, processes));
-    opened.and_then(|opened| of_opened(opened, columns)).map_err(|fault| error(path, fault))
+    let opened = File::open(path).map_err(RecordFault::Unreadable);
+    opened.and_then(of_source).map_err(|fault| error(path, fault))
 }
 
 /// [`read`] with the bytes of the file at hand; `path` is for messages. For tests.
 #[doc(hidden)]
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
-    let opened = RECORD.open(Cursor::new(bytes), Processes::ALONE);
-    opened.and_then(|opened| of_opened(opened, None)).map_err(|fault| error(path, fault))
+    of_source(Cursor::new(bytes)).map_err(|fault| error(path, fault))
 }
 
-fn of_opened<S: Read + Seek>(
-    mut opened: Opened<S, 2>,
-    columns: Option<StateColumns>,
-) -> Result<Restart, RecordFault> {
-    let history = history_of(&opened.list(0)?).ok_or(RecordFault::Damaged)?;
-    let unknowns = opened.length(1) as usize;
-    let (row, columns) = columns.unwrap_or((unknowns, 0..unknowns));
-    let state = opened.columns(1, row, columns)?;
-    Ok(Restart { identity: opened.head()?, history, unknowns, state })
+fn of_source(source: impl Read + Seek) -> Result<Restart, RecordFault> {
+    let (identity, [history, state]) = RECORD.read(source)?;
+    let history = history_of(&history).ok_or(RecordFault::Damaged)?;
+    Ok(Restart { identity, history, state })
 }
 
 fn error(path: &Path, fault: RecordFault) -> RestartError {
@@ -187,7 +150,7 @@ impl Restart {
                 .map(|of| of.get(key).map_or("not set", String::as_str).to_owned())
         };
         let keys = self.identity.keys().chain(identity.keys());
-        let unknowns = ("the number of unknowns", [self.unknowns, n].map(|n| n.to_string()));
+        let unknowns = ("the number of unknowns", [self.state.len(), n].map(|n| n.to_string()));
         let mut facts = keys.map(|key| (key.as_str(), values(key))).chain([unknowns]);
         match facts.find(|(_, [there, here])| there != here) {
             None => Ok(()),

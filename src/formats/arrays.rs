@@ -7,7 +7,6 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
-use std::ops::Range;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -18,13 +17,10 @@ use lzma_rust2::XzReader;
 use rayon::prelude::*;
 
 use super::block::{bits, reals};
-use super::mesh::{Span, layers, planes, share_of_cells, share_of_lines};
-use crate::files::joint::stream;
+use super::mesh::{Span, layers, planes};
 use crate::files::pieces;
-use crate::files::sink::{Contents, Share, Sink};
-use crate::grid::Slab;
+use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
-use crate::ranks::Processes;
 
 /// Bytes of a batch, about: they stay in a cache between encoding and writing.
 const BATCH_BYTES: usize = 1 << 20;
@@ -40,53 +36,45 @@ pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
 
 /// Writes x, y and z of all points.
 pub(super) fn write_points(
-    out: &mut dyn Sink,
-    slab: &Slab<'_>,
+    out: &mut (impl Write + Send),
+    grid: &Grid,
     span: Option<Span>,
     to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
 ) -> io::Result<()> {
-    let length = slab.ni() * 3;
     planes(span).try_for_each(|z| {
-        out.share(Some(share_of_lines(slab, length * F64_BYTES)), &mut |out| {
-            write(out, (slab.own(), length), &to_bytes, |j, row| {
-                let points = row.as_chunks_mut::<3>().0.iter_mut();
-                let [x, y] = slab.line(j);
-                for (point, (x, y)) in points.zip(x.iter().zip(y)) {
-                    *point = [*x, *y, z];
-                }
-            })
+        write(out, [grid.nj, 3 * grid.ni], &to_bytes, |j, row| {
+            let [x, y] = grid.line(j);
+            for (point, (x, y)) in row.as_chunks_mut().0.iter_mut().zip(x.iter().zip(y)) {
+                *point = [*x, *y, z];
+            }
         })
     })
 }
 
 pub(super) fn write_cells(
-    out: &mut dyn Sink,
-    slab: &Slab<'_>,
+    out: &mut (impl Write + Send),
+    grid: &Grid,
     span: Option<Span>,
     measure: CellMeasure,
     to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
 ) -> io::Result<()> {
-    let length = slab.ni() - 1;
-    (0..layers(span)).try_for_each(|_| {
-        out.share(Some(share_of_cells(slab, length * F64_BYTES)), &mut |out| {
-            let size = (slab.own_cells(), length);
-            write(out, size, &to_bytes, |j, row| slab.fill_row(measure, j, row))
-        })
-    })
+    let size = [grid.nj - 1, grid.ni - 1];
+    (0..layers(span))
+        .try_for_each(|_| write(out, size, &to_bytes, |j, row| measure.fill_row(grid, j, row)))
 }
 
 /// Writes rows of `length` numbers; `fill(j, row)` makes row j.
 fn write(
-    mut out: &mut dyn Sink,
-    (rows, length): (Range<usize>, usize),
+    out: &mut (impl Write + Send),
+    [rows, length]: [usize; 2],
     to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
     fill: impl Fn(usize, &mut [f64]) + Sync,
 ) -> io::Result<()> {
     let row_bytes = length * F64_BYTES;
     let together = (BATCH_BYTES / row_bytes).max(1);
-    pieces::write_batches(&mut out, rows.len().div_ceil(together), |batch, bytes| {
-        let first = rows.start + batch * together;
-        bytes.resize(together.min(rows.end - first) * row_bytes, 0);
+    pieces::write_batches(out, rows.div_ceil(together), |batch, bytes| {
+        let first = batch * together;
+        bytes.resize(together.min(rows - first) * row_bytes, 0);
         bytes.par_chunks_mut(row_bytes).enumerate().for_each_init(
             || vec![0.0; length],
             |row, (k, bytes)| {
@@ -107,18 +95,17 @@ const BLOCKS_A_BATCH: usize = 32;
 const EFFORT: Compression = Compression::fast();
 const NUMBER_BYTES: usize = size_of::<u64>();
 
-/// Compresses what is written and passes it on: on the first process the shares of all.
+/// Compresses what is written and passes it on.
 pub(super) struct Blocks<'a, W> {
     out: &'a mut W,
-    processes: Processes<'a>,
     pending: Vec<u8>,
     /// Compressed bytes of each block.
     lengths: Vec<u64>,
 }
 
 impl<'a, W: Write + Send> Blocks<'a, W> {
-    pub(super) fn new(out: &'a mut W, processes: Processes<'a>) -> Self {
-        Self { out, processes, pending: Vec::new(), lengths: Vec::new() }
+    pub(super) fn new(out: &'a mut W) -> Self {
+        Self { out, pending: Vec::new(), lengths: Vec::new() }
     }
 
     /// Writes what is left; returns the compressed bytes of each block.
@@ -136,17 +123,6 @@ impl<'a, W: Write + Send> Blocks<'a, W> {
         }
         self.pending.clear();
         Ok(())
-    }
-}
-
-impl<W: Write + Send> Sink for Blocks<'_, W> {
-    fn share(&mut self, _: Option<Share>, write: &mut Contents<'_>) -> io::Result<()> {
-        let processes = self.processes;
-        stream(processes, self, write)
-    }
-
-    fn once(&mut self, write: &mut Contents<'_>) -> io::Result<()> {
-        if self.processes.is_first() { write(self) } else { Ok(()) }
     }
 }
 

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::files::sink::Share;
 use crate::files::{IoError, WriteFault};
-use crate::grid::Slab;
 
 /// What the two planes at the ends of the span are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,21 +61,6 @@ pub(super) fn layers(span: Option<Span>) -> usize {
 /// z of these planes.
 pub(super) fn planes(span: Option<Span>) -> impl Iterator<Item = f64> {
     (0..count(span)).map(move |k| span.map_or(0.0, |span| span.z(k)))
-}
-
-/// The share of a process in a part of a file of this number of bytes for each line of nodes.
-pub(super) fn share_of_lines(slab: &Slab<'_>, bytes: usize) -> Share {
-    share(slab.own().start, slab.nj(), bytes)
-}
-
-/// The same of a part of this number of bytes for each row of cells.
-pub(super) fn share_of_cells(slab: &Slab<'_>, bytes: usize) -> Share {
-    share(slab.own_cells().start, slab.nj() - 1, bytes)
-}
-
-fn share(before: usize, all: usize, bytes: usize) -> Share {
-    let [before, all] = [before, all].map(|rows| rows as u64 * bytes as u64);
-    Share { before, all }
 }
 
 /// Most nodes in a direction, and most faces of a mesh for OpenFOAM: 32-bit numbers with a sign.

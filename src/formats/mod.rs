@@ -52,10 +52,10 @@ use self::zones::Zones;
 #[doc(hidden)]
 pub use self::zones::zones_documentation;
 pub use self::zones::{OversetMesh, ZonesFile};
-use crate::files::joint::{self, JointFile};
+use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;
 use crate::files::{IoError, WriteFault};
-use crate::grid::{Grid, Slab};
+use crate::grid::Grid;
 
 /// A format of meshes.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ pub struct MeshFile {
 #[derive(Debug)]
 enum Contents {
     /// Those of a file.
-    File(fn(&mut JointFile<'_>, &MeshData<'_>) -> io::Result<()>),
+    File(fn(&mut Writer<'_>, &MeshData<'_>) -> io::Result<()>),
     Folder(Folder),
 }
 
@@ -106,7 +106,7 @@ struct Folder {
     /// Names within it under which no file of another origin may stand.
     parts: &'static [&'static str],
     /// What older files that stay lack for it: of the folder of this name in an output.
-    lacks: fn(&Output, &str, Slab<'_>, Option<Span>) -> Vec<String>,
+    lacks: fn(&Output, &str, &Grid, Option<Span>) -> Vec<String>,
 }
 
 type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
@@ -114,8 +114,8 @@ type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
 /// A mesh to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct MeshData<'a> {
-    /// Its plane grid, or the lines of it that this process has.
-    pub grid: Slab<'a>,
+    /// Its plane grid.
+    pub grid: &'a Grid,
     /// How the grid goes on in the third dimension; none where it is plane.
     pub span: Option<Span>,
     /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid.
@@ -147,7 +147,6 @@ impl Default for Settings {
 impl<'a> From<&'a Grid> for MeshData<'a> {
     /// A plane grid that the program made, with the usual choices.
     fn from(grid: &'a Grid) -> Self {
-        let grid = Slab::from(grid);
         Self { grid, span: None, weldable: true, settings: Settings::default() }
     }
 }
@@ -240,7 +239,7 @@ impl Format {
         mesh: &MeshData<'_>,
         force: bool,
     ) -> Result<Converted, IoError> {
-        let size = [mesh.grid.ni(), mesh.grid.nj()];
+        let size = [mesh.grid.ni, mesh.grid.nj];
         self.files_with(mesh.settings).try_for_each(|file| file.check(path, size, mesh.span))?;
         if let Some(convert) = self.convert {
             return convert(path, mesh, force);
@@ -278,16 +277,13 @@ impl MeshFile {
         self.limits.check(path, size, extruded)
     }
 
-    /// Writes it to `path`, in place of what stands there. All processes that have the grid must call; the
-    /// path is that of the first.
+    /// Writes it to `path`, in place of what stands there.
     ///
     /// # Errors
     /// [`IoError`] of the first file that cannot be written.
     pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         match &self.contents {
-            Contents::File(write) => {
-                joint::write(path, mesh.grid.processes(), |out| write(out, mesh))
-            }
+            Contents::File(write) => atomic::write(path, |out| write(out, mesh)),
             Contents::Folder(folder) => (folder.write)(path, mesh),
         }
     }

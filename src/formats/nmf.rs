@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use super::mesh::{Sides, Span};
 use super::plot3d::Axes;
-use crate::grid::{Slab, Symmetry, Topology};
+use crate::grid::{Grid, Symmetry, Topology};
 
 /// What a map of gridgen's begins with.
 pub(super) const TITLE: &str = "# Neutral map file of gridgen\n";
@@ -45,14 +45,14 @@ impl Face {
 /// viscous, the outer line far field, the ends of the span symmetric or one-to-one, the seam or the two
 /// sides of the cut one-to-one, and the ends of half a grid symmetric; the outflow of a C-grid is far
 /// field.
-pub fn write_to<'g>(
+pub fn write_to(
     out: &mut impl Write,
-    grid: impl Into<Slab<'g>>,
+    grid: &Grid,
     span: Option<Span>,
     axes: Axes,
 ) -> io::Result<()> {
-    let (slab, span) = (grid.into(), span.unwrap_or(Span::ONE));
-    let (ni, nj, nk) = (slab.ni(), slab.nj(), span.planes());
+    let span = span.unwrap_or(Span::ONE);
+    let (ni, nj, nk) = (grid.ni, grid.nj, span.planes());
     let rule = format!("# {}", "=".repeat(77));
     writeln!(out, "{rule}\n{TITLE}{rule}")?;
     writeln!(out, "# Block   IDIM     JDIM     KDIM\n{rule}\n1\n")?;
@@ -62,7 +62,7 @@ pub fn write_to<'g>(
     writeln!(out, "{rule}")?;
     let (i, j, k) = ([1, ni], [1, nj], [1, nk]);
     let ends = |names| Some([3, 4].map(|face| (names, Face(face, [j, k]))));
-    let (ends, body, welded) = match slab.topology() {
+    let (ends, body, welded) = match grid.topology {
         Topology::O(_) => (None, i, Some([Face(3, [j, k]), Face(4, [j, k])])),
         Topology::Half(Symmetry::UpDown) => (ends(SYMMETRY_Y), i, None),
         Topology::Half(Symmetry::LeftRight) => (ends(SYMMETRY_X), i, None),

@@ -13,8 +13,7 @@ use super::welded::Welded;
 use super::zones::Zones;
 use super::{Contents, Format, MeshFile};
 use crate::files::pieces;
-use crate::files::sink::Sink;
-use crate::grid::{Slab, Topology};
+use crate::grid::{Grid, Topology};
 
 /// Numbers by which VTK and SU2 call an edge, a quadrilateral and a hexahedron.
 const LINE: u8 = 3;
@@ -50,40 +49,30 @@ pub(super) const FORMAT: Format = Format {
 /// markers with the flow on their left, numbers in the shortest form that reads back to the same
 /// bits. Hexahedra stand in layers, the nodes of each plane after those of the plane before, and the
 /// normals of the faces of all markers point out of the flow.
-pub fn write_to<'g>(
-    out: &mut impl Sink,
-    grid: impl Into<Slab<'g>>,
-    span: Option<Span>,
-) -> io::Result<()> {
-    let slab = grid.into();
-    let mesh = Welded::new(slab);
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+    let mesh = Welded::new(grid);
     let (nodes, cells, layers) = (mesh.nodes(), mesh.cells(), layers(span));
     let (dimensions, cell_type) = if span.is_some() { (3, HEXAHEDRON) } else { (2, QUADRILATERAL) };
     writeln!(out, "NDIME= {dimensions}\nNELEM= {}", cells * layers)?;
-    out.once(&mut |mut out| {
-        pieces::write_lines(&mut out, cells * layers, |text, cell| {
-            let below = mesh.corners(cell % cells).map(|node| node + cell / cells * nodes);
-            write!(text, "{cell_type}")?;
-            for plane in 0..dimensions - 1 {
-                below.iter().try_for_each(|node| write!(text, " {}", node + plane * nodes))?;
-            }
-            writeln!(text, " {cell}")
-        })
+    pieces::write_lines(out, cells * layers, |text, cell| {
+        let below = mesh.corners(cell % cells).map(|node| node + cell / cells * nodes);
+        write!(text, "{cell_type}")?;
+        for plane in 0..dimensions - 1 {
+            below.iter().try_for_each(|node| write!(text, " {}", node + plane * nodes))?;
+        }
+        writeln!(text, " {cell}")
     })?;
     writeln!(out, "NPOIN= {}", nodes * count(span))?;
-    let own = mesh.own_nodes();
     for (plane, z) in planes(span).enumerate() {
-        out.share(None, &mut |mut out| {
-            pieces::write_lines(&mut out, own.len(), |text, k| {
-                let [x, y] = mesh.point(own.start + k);
-                write!(text, "{x:e} {y:e} ")?;
-                span.map_or(Ok(()), |_| write!(text, "{z:e} "))?;
-                writeln!(text, "{}", plane * nodes + own.start + k)
-            })
+        pieces::write_lines(out, nodes, |text, node| {
+            let [x, y] = mesh.point(node);
+            write!(text, "{x:e} {y:e} ")?;
+            span.map_or(Ok(()), |_| write!(text, "{z:e} "))?;
+            writeln!(text, "{}", plane * nodes + node)
         })?;
     }
     let rims = mesh.rims();
-    let plane_is_symmetry = matches!(slab.topology(), Topology::Half(_));
+    let plane_is_symmetry = matches!(grid.topology, Topology::Half(_));
     // Markers of the two ends of the span.
     let ends: &[&str] = match span {
         None => &[],
@@ -94,33 +83,27 @@ pub fn write_to<'g>(
     for (tag, sides) in &rims {
         let count = sides.len();
         writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {}", count * layers)?;
-        out.once(&mut |mut out| {
-            pieces::write_lines(&mut out, count * layers, |text, face| {
-                let [a, b] = mesh.ends(sides[face % count]).map(|node| node + face / count * nodes);
-                match span {
-                    None => writeln!(text, "{LINE} {a} {b}"),
-                    Some(_) => {
-                        writeln!(text, "{QUADRILATERAL} {a} {b} {} {}", b + nodes, a + nodes)
-                    }
-                }
-            })
+        pieces::write_lines(out, count * layers, |text, face| {
+            let [a, b] = mesh.ends(sides[face % count]).map(|node| node + face / count * nodes);
+            match span {
+                None => writeln!(text, "{LINE} {a} {b}"),
+                Some(_) => writeln!(text, "{QUADRILATERAL} {a} {b} {} {}", b + nodes, a + nodes),
+            }
         })?;
     }
     for (k, tag) in ends.iter().enumerate() {
         let count = 2 * cells / ends.len();
         writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {count}")?;
-        out.once(&mut |mut out| {
-            pieces::write_lines(&mut out, count, |text, face| {
-                // First the faces of the plane z = 0, then those of the last plane.
-                let face = k * count + face;
-                let [a, b, c, d] = mesh.corners(face % cells);
-                let [a, b, c, d] = if face < cells {
-                    [d, c, b, a]
-                } else {
-                    [a, b, c, d].map(|node| node + nodes * layers)
-                };
-                writeln!(text, "{QUADRILATERAL} {a} {b} {c} {d}")
-            })
+        pieces::write_lines(out, count, |text, face| {
+            // First the faces of the plane z = 0, then those of the last plane.
+            let face = k * count + face;
+            let [a, b, c, d] = mesh.corners(face % cells);
+            let [a, b, c, d] = if face < cells {
+                [d, c, b, a]
+            } else {
+                [a, b, c, d].map(|node| node + nodes * layers)
+            };
+            writeln!(text, "{QUADRILATERAL} {a} {b} {c} {d}")
         })?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! Layout: a text head, then arrays as raw big-endian bytes. Source: "VTK legacy file formats",
 //! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
 
-use std::io;
+use std::io::{self, Write};
 
 use memchr::memchr;
 
@@ -12,8 +12,7 @@ use super::block::{Block, ReadFault, Reader, reals};
 use super::mesh::{Limits, Span, count, layers};
 use super::zones::Zones;
 use super::{Contents, Format, MeshFile};
-use crate::files::sink::Sink;
-use crate::grid::Slab;
+use crate::grid::Grid;
 
 pub(super) const FORMAT: Format = Format {
     name: "vtk",
@@ -38,21 +37,16 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`crate::formats::vts`].
-pub fn write_to<'g>(
-    out: &mut impl Sink,
-    grid: impl Into<Slab<'g>>,
-    span: Option<Span>,
-) -> io::Result<()> {
-    let slab = &grid.into();
-    let (ni, nj, nk) = (slab.ni(), slab.nj(), count(span));
-    let (points, cells) = (ni * nj * nk, slab.cells() * layers(span));
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+    let (ni, nj, nk) = (grid.ni, grid.nj, count(span));
+    let (points, cells) = (ni * nj * nk, grid.cells() * layers(span));
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;
     writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} {nk}\nPOINTS {points} double")?;
-    write_points(out, slab, span, f64::to_be_bytes)?;
+    write_points(out, grid, span, f64::to_be_bytes)?;
     writeln!(out, "\nCELL_DATA {cells}")?;
     for (name, measure) in CELL_ARRAYS {
         writeln!(out, "SCALARS {name} double 1\nLOOKUP_TABLE default")?;
-        write_cells(out, slab, span, measure, f64::to_be_bytes)?;
+        write_cells(out, grid, span, measure, f64::to_be_bytes)?;
         writeln!(out)?;
     }
     Ok(())

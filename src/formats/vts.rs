@@ -19,10 +19,9 @@ use super::block::{Block, ReadFault, Reader, check_memory};
 use super::mesh::{Limits, Span, count, layers};
 use super::zones::{OversetMesh, Zones, ZonesContents, ZonesFile, of_zone};
 use super::{Contents, Format, MeshFile};
+use crate::files::atomic::Writer;
 use crate::files::contents;
-use crate::files::joint::JointFile;
-use crate::files::sink::Sink;
-use crate::grid::Slab;
+use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
 
 const LENGTH_BYTES: usize = size_of::<u64>();
@@ -79,12 +78,8 @@ pub enum Compression {
 ///
 /// Points and cell measures are encoded by rows in parallel as they are written: besides two
 /// batches of rows, and as many compressed blocks, nothing is copied.
-pub fn write_to<'g>(
-    out: &mut impl Sink,
-    grid: impl Into<Slab<'g>>,
-    span: Option<Span>,
-) -> io::Result<()> {
-    let file = File { slab: grid.into(), span };
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+    let file = File { grid, span };
     let mut offsets = [0; ARRAYS];
     for array in 1..ARRAYS {
         offsets[array] = offsets[array - 1] + (LENGTH_BYTES + file.bytes(array - 1)) as u64;
@@ -99,12 +94,12 @@ pub fn write_to<'g>(
 
 /// Writes the bytes of a compressed file. The lengths of the blocks and with them the places of the
 /// arrays, which stand before them, are written last.
-pub fn write_compressed_to<'g>(
-    out: &mut (impl Sink + Seek),
-    grid: impl Into<Slab<'g>>,
+pub fn write_compressed_to(
+    out: &mut (impl Write + Seek + Send),
+    grid: &Grid,
     span: Option<Span>,
 ) -> io::Result<()> {
-    let file = File { slab: grid.into(), span };
+    let file = File { grid, span };
     // Places as wide as the largest number, so that the head keeps its length.
     let head = |offsets: &[u64; ARRAYS]| {
         file.head(&offsets.map(|offset| format!("{offset:<20}")), COMPRESSOR)
@@ -117,7 +112,7 @@ pub fn write_compressed_to<'g>(
         offsets[array] = begin - data;
         let lengths = head_of_blocks(file.bytes(array), &[]);
         out.write_all(&lengths)?;
-        let mut blocks = Blocks::new(out, file.slab.processes());
+        let mut blocks = Blocks::new(out);
         file.write_array(&mut blocks, array)?;
         let compressed = blocks.finish()?;
         let end = out.stream_position()?;
@@ -131,7 +126,7 @@ pub fn write_compressed_to<'g>(
 }
 
 /// Writes the data set that names the files of all zones, which stand beside it.
-fn write_index(out: &mut JointFile<'_>, mesh: &OversetMesh<'_>, good: bool) -> io::Result<()> {
+fn write_index(out: &mut Writer<'_>, mesh: &OversetMesh<'_>, good: bool) -> io::Result<()> {
     let head = r#"<VTKFile type="vtkMultiBlockDataSet" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#;
     writeln!(out, "<?xml version=\"1.0\"?>\n{head}\n  <vtkMultiBlockDataSet>")?;
     for (index, zone) in mesh.zones.iter().enumerate() {
@@ -151,28 +146,28 @@ const TAIL: &[u8] = b"\n  </AppendedData>\n</VTKFile>\n";
 const COMPRESSOR: &str = r#" compressor="vtkZLibDataCompressor""#;
 
 struct File<'a> {
-    slab: Slab<'a>,
+    grid: &'a Grid,
     span: Option<Span>,
 }
 
 impl File<'_> {
     fn bytes(&self, array: usize) -> usize {
-        let Self { slab, span } = *self;
-        let points = 3 * slab.ni() * slab.nj() * count(span);
-        (if array == 0 { points } else { slab.cells() * layers(span) }) * F64_BYTES
+        let Self { grid, span } = *self;
+        let points = 3 * grid.ni * grid.nj * count(span);
+        (if array == 0 { points } else { grid.cells() * layers(span) }) * F64_BYTES
     }
 
-    fn write_array(&self, out: &mut dyn Sink, array: usize) -> io::Result<()> {
-        let Self { slab, span } = self;
+    fn write_array(&self, out: &mut (impl Write + Send), array: usize) -> io::Result<()> {
+        let Self { grid, span } = *self;
         match array.checked_sub(1).map(|cells| CELL_ARRAYS[cells]) {
-            None => write_points(out, slab, *span, f64::to_le_bytes),
-            Some((_, measure)) => write_cells(out, slab, *span, measure, f64::to_le_bytes),
+            None => write_points(out, grid, span, f64::to_le_bytes),
+            Some((_, measure)) => write_cells(out, grid, span, measure, f64::to_le_bytes),
         }
     }
 
     /// The text before the arrays, with the place of each and what the file says of compression.
     fn head(&self, offsets: &[String; ARRAYS], compressor: &str) -> String {
-        let (ni, nj, nk) = (self.slab.ni(), self.slab.nj(), count(self.span));
+        let (ni, nj, nk) = (self.grid.ni, self.grid.nj, count(self.span));
         let extent = format!("0 {} 0 {} 0 {}", ni - 1, nj - 1, nk - 1);
         let points = &offsets[0];
         let array = |((name, _), offset): (&(&str, CellMeasure), &String)| {

@@ -7,13 +7,13 @@
 //! stand. Cell (i, j) has the number `j (ni − 1) + i` on all; where a cell takes several of the grid, that
 //! many lines are between its corners, and cells are counted likewise.
 
-use crate::grid::{Slab, Topology};
+use crate::grid::{Grid, Topology};
 use std::ops::Range;
 
 /// Numbers of nodes and cells of a welded grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Welded<'a> {
-    slab: Slab<'a>,
+    grid: &'a Grid,
     /// Cells of the grid that a cell takes in each direction.
     order: usize,
     /// Cells along a line of constant j.
@@ -52,25 +52,25 @@ const BEFORE: usize = 3;
 
 impl<'a> Welded<'a> {
     /// The cells of the grid.
-    pub(super) fn new(slab: Slab<'a>) -> Self {
-        Self::of_order(slab, 1)
+    pub(super) fn new(grid: &'a Grid) -> Self {
+        Self::of_order(grid, 1)
     }
 
     /// Cells that take `order` × `order` of the grid; its counts of cells and that of its cut are multiples
     /// of it.
-    pub(super) fn of_order(slab: Slab<'a>, order: usize) -> Self {
-        let ni = slab.ni();
-        let (first_line, line) = match slab.topology() {
+    pub(super) fn of_order(grid: &'a Grid, order: usize) -> Self {
+        let ni = grid.ni;
+        let (first_line, line) = match grid.topology {
             Topology::O(_) => (ni - 1, ni - 1),
             Topology::C { wake } => (ni - 1 - wake, ni),
             Topology::Half(_) | Topology::Rectangle => (ni, ni),
         };
-        let (columns, layers) = ((ni - 1) / order, (slab.nj() - 1) / order);
-        Self { slab, order, columns, layers, first_line, line }
+        let (columns, layers) = ((ni - 1) / order, (grid.nj - 1) / order);
+        Self { grid, order, columns, layers, first_line, line }
     }
 
     pub(super) fn nodes(&self) -> usize {
-        self.first_line + self.line * (self.slab.nj() - 1)
+        self.first_line + self.line * (self.grid.nj - 1)
     }
 
     pub(super) fn cells(&self) -> usize {
@@ -82,26 +82,11 @@ impl<'a> Welded<'a> {
         layer * self.columns..(layer + 1) * self.columns
     }
 
-    /// The nodes of the lines that are this process's own.
-    pub(super) fn own_nodes(&self) -> Range<usize> {
-        let before = |lines: usize| match lines.checked_sub(1) {
-            Some(lines) => self.first_line + self.line * lines,
-            None => 0,
-        };
-        let own = self.slab.own();
-        before(own.start)..before(own.end)
-    }
-
-    /// The layers of cells that are this process's own.
-    pub(super) fn own_layers(&self) -> Range<usize> {
-        self.slab.own_cells()
-    }
-
-    /// Coordinates of a node of a line that is held.
+    /// Coordinates of a node.
     pub(super) fn point(&self, node: usize) -> [f64; 2] {
         match node.checked_sub(self.first_line) {
-            None => self.slab.point(node, 0),
-            Some(node) => self.slab.point(node % self.line, 1 + node / self.line),
+            None => self.grid.point(node, 0),
+            Some(node) => self.grid.point(node % self.line, 1 + node / self.line),
         }
     }
 
@@ -111,7 +96,7 @@ impl<'a> Welded<'a> {
             Some(lines) => self.first_line + lines * self.line + i % self.line,
             None if i < self.first_line => i,
             // The other end of the line, to which the seam or the cut welds this one.
-            None => self.slab.ni() - 1 - i,
+            None => self.grid.ni - 1 - i,
         }
     }
 
@@ -143,7 +128,7 @@ impl<'a> Welded<'a> {
     /// next one along the line, the one across the seam or the cut, the one above.
     pub(super) fn shared(&self, cell: usize) -> impl Iterator<Item = (Side, usize)> + use<> {
         let (i, layer) = (cell % self.columns, cell / self.columns);
-        let welded = match self.slab.topology() {
+        let welded = match self.grid.topology {
             Topology::O(_) if i == 0 => Some((BEFORE, cell + self.columns - 1)),
             Topology::C { wake } if cell < wake / self.order => {
                 Some((BELOW, self.columns - 1 - cell))
@@ -161,7 +146,7 @@ impl<'a> Welded<'a> {
     pub(super) fn rims(&self) -> Vec<(&'static str, Vec<Side>)> {
         let Rim { body, outer, first, last } = self.rim();
         let ends = [first, last].concat();
-        match self.slab.topology() {
+        match self.grid.topology {
             Topology::O(_) | Topology::C { .. } => {
                 vec![("airfoil", body), ("farfield", [outer, ends].concat())]
             }
@@ -174,10 +159,10 @@ impl<'a> Welded<'a> {
 
     /// The sides on the rim.
     pub(super) fn rim(&self) -> Rim {
-        let topology = self.slab.topology();
+        let topology = self.grid.topology;
         let wall = match topology {
-            Topology::Rectangle => 0..=self.slab.ni() - 1,
-            _ => topology.wall(self.slab.ni()),
+            Topology::Rectangle => 0..=self.grid.ni - 1,
+            _ => topology.wall(self.grid.ni),
         };
         let side = |side| move |cell| Side { cell, side };
         let open = !topology.closed();

@@ -7,9 +7,8 @@ use super::mesh::{Limits, Span};
 use super::plot3d::Dimensions;
 use super::{Format, MeshData, Reference, Settings};
 use crate::files::IoError;
-use crate::files::joint::{self, JointFile};
+use crate::files::atomic::{self, Writer};
 use crate::overset::{SearchBox, Zone};
-use crate::ranks::Processes;
 
 /// An overset mesh to be written.
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +28,7 @@ pub struct OversetMesh<'a> {
 impl<'a> OversetMesh<'a> {
     /// A zone as a mesh of its own.
     pub(crate) fn zone(&self, zone: &Zone<'a>) -> MeshData<'a> {
-        MeshData {
-            grid: zone.grid.into(),
-            span: self.span,
-            weldable: true,
-            settings: self.settings,
-        }
+        MeshData { grid: zone.grid, span: self.span, weldable: true, settings: self.settings }
     }
 }
 
@@ -64,7 +58,7 @@ pub struct ZonesFile {
 #[derive(Debug)]
 pub(super) enum ZonesContents {
     /// Those of a file.
-    File(fn(&mut JointFile<'_>, &OversetMesh<'_>, bool) -> io::Result<()>),
+    File(fn(&mut Writer<'_>, &OversetMesh<'_>, bool) -> io::Result<()>),
     /// Those of a folder, and names within it under which no file of another origin may stand.
     Folder(fn(&Path, &OversetMesh<'_>) -> Result<(), IoError>, &'static [&'static str]),
 }
@@ -163,7 +157,7 @@ impl Format {
             let path = folder.join(file.names[usize::from(!good)]);
             match file.contents {
                 ZonesContents::File(write) => {
-                    joint::write(&path, Processes::ALONE, |out| write(out, mesh, good))?;
+                    atomic::write(&path, |out| write(out, mesh, good))?;
                 }
                 ZonesContents::Folder(write, _) => write(&path, mesh)?,
             }

@@ -6,7 +6,7 @@ use crate::files::{self, IoError};
 use crate::formats::Span;
 use crate::formats::openfoam::Reference;
 use crate::formats::{MeshData, MeshFile, Settings};
-use crate::grid::{FAR_FIELD_CENTRE, Slab};
+use crate::grid::{FAR_FIELD_CENTRE, Grid};
 use crate::report::{self, Artifacts, Figures, ReportFile};
 use std::path::{Path, PathBuf};
 
@@ -85,8 +85,7 @@ impl OutputFiles {
 
     /// Writes the files into `folder` and returns their paths; of a coarser grid of a family those that
     /// show it, since it has no history of its own. Files of the same names are replaced: where there may
-    /// be some that are not to be lost, `folder` is that of an output being made. All processes that have the
-    /// grid must call; the folder is that of the first.
+    /// be some that are not to be lost, `folder` is that of an output being made.
     pub(super) fn write(
         &self,
         folder: &Path,
@@ -101,7 +100,7 @@ impl OutputFiles {
             mesh.write(&path, &self.mesh_data(grid))?;
             files.push(path);
         }
-        let others = self.others.iter().filter(|_| grid.processes().is_first());
+        let others = self.others.iter();
         for file in others.filter(|file| finest || file.names[0] != file.names[1]) {
             let path = folder.join(file.names[usize::from(!good)]);
             (file.write)(&path, artifacts, figures)?;
@@ -111,7 +110,7 @@ impl OutputFiles {
     }
 
     /// What older files lack that stay in `output` as a user wrote them, one sentence each.
-    pub(super) fn lacks(&self, output: &Output, grid: Slab<'_>, good: bool) -> Vec<String> {
+    pub(super) fn lacks(&self, output: &Output, grid: &Grid, good: bool) -> Vec<String> {
         let mesh = &self.mesh_data(grid);
         self.meshes.iter().flat_map(|file| file.lacks(output, good, mesh)).collect()
     }
@@ -131,7 +130,7 @@ impl OutputFiles {
         meshes.chain(self.others.iter().map(|file| file.names[0]))
     }
 
-    pub(super) fn mesh_data<'a>(&self, grid: Slab<'a>) -> MeshData<'a> {
+    pub(super) fn mesh_data<'a>(&self, grid: &'a Grid) -> MeshData<'a> {
         MeshData { grid, span: self.span, weldable: true, settings: self.settings }
     }
 }

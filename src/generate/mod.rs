@@ -37,6 +37,7 @@ pub use self::nodes::DeviceNodes;
 use self::outputs::Outputs;
 pub use self::pool::MachinePool;
 use self::pool::{Closing, Opened, Opening};
+use self::shared::of_first;
 pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
 #[doc(hidden)]
 // For tests, on devices of another kind too, and for the measurement of the size.
@@ -83,8 +84,8 @@ pub struct RunOptions {
     pub restart_every: Duration,
     /// Whether to replace files in the output folder that gridgen did not write.
     pub force: bool,
-    /// The job that this process is a rank of: its ranks share one grid, a GPU each, and a batch is shared
-    /// out among them. Of the mesh of one grid each rank writes its part; all else the first one writes.
+    /// The job that this process is a rank of: its ranks share the solve for one grid, a GPU each, and a batch is
+    /// shared out among them. Rank 0 receives the finished grid, measures, draws and writes it.
     pub job: Option<Arc<Job>>,
     /// Whether a grid that is made in memory on one GPU stays there as well: [`GridResult::nodes`].
     pub keep_on_device: bool,
@@ -223,20 +224,23 @@ fn write_grid(
 ) -> Result<GridResult, Error> {
     let mut control = Control::new(progress).restart_from(options.restart.clone());
     control.export = options.export_jacobian;
-    control.grids = options.grids;
     let (problem, machine) = prepare(|| case.settle(), opening, options.grids, &mut control)?;
-    let opens = options.job.as_ref().is_none_or(|job| job.is_first());
+    let job = options.job.as_deref();
     // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
     // before the work.
     let open = || Outputs::open(&problem.case, options, &mut control.notices);
-    let outputs = opens.then(open).transpose()?.unwrap_or_default();
-    if let Some(file) = outputs.restart_file() {
+    let outputs = job.is_none_or(Job::is_first).then(open).transpose()?;
+    if let Some(file) = outputs.as_ref().and_then(Outputs::restart_file) {
         control = control.save_to(file, options.restart_every);
     }
     let mut result = solve(&problem, &machine.0, &mut control)?;
     result.find(options.strict);
     let _closing = Closing::or_keep(machine, options.pool.as_deref());
-    outputs.write(&problem, &mut result, options, &mut control)?;
+    if let Some(outputs) = outputs {
+        outputs.write(&problem, &mut result, options, &mut control)?;
+    }
+    // The other ranks wait until rank 0 has written the files.
+    result.verdict = of_first(job, result.verdict)?;
     Ok(result)
 }
 

@@ -5,22 +5,20 @@ use std::path::{Path, PathBuf};
 
 use super::files::{OutputFiles, names, open_output, span, system_names};
 use super::rank::can_go_on;
-use super::restart::{coordinates_digest, fingerprint, identity, share_of_state};
+use super::restart::{coordinates_digest, fingerprint, identity};
 use super::solve::{Control, GridResult, LinearSystem};
 use super::{Problem, RunOptions};
 use crate::backend::cpu::CpuBackend;
 use crate::case::Case;
 use crate::error::Error;
 use crate::files::output::Output;
-use crate::files::{self, IoError, WriteFault};
+use crate::files::{self, IoError};
 use crate::formats::MeshData;
 use crate::formats::matrix_market::{write_matrix, write_vector};
 use crate::formats::openfoam::{self, Measure, Objection};
-use crate::grid::quality::{Quality, measure_all};
-use crate::grid::{Grid, Lines, Slab, Topology, Verdict, coarser_lines};
-use crate::memory;
+use crate::grid::quality::{Quality, measure};
+use crate::grid::{Grid, Topology, Verdict, coarsened};
 use crate::movement::Reference;
-use crate::ranks::{Processes, RanksError};
 use crate::report::page::{self, Page};
 use crate::report::{self, Artifacts, Figures, GridReport, LinearReport, NewtonReport, Report};
 
@@ -32,8 +30,7 @@ const MEMBER: &str =
 const AT_THE_EDGE: f64 = 0.05;
 
 /// The folders of a run, this process's until it is done with them: of a family one for each grid, the
-/// finest first. Of several processes the first has them.
-#[derive(Default)]
+/// finest first.
 pub(super) struct Outputs(Vec<Output>);
 
 impl Outputs {
@@ -66,22 +63,9 @@ impl Outputs {
         self.0.first().map(|finest| finest.root().join(files::RESTART_FILE))
     }
 
-    /// Makes files of a grid of the family in its folder, as [`Output::fill`]; where this process has none, it
-    /// takes its part in what the first one makes.
-    fn fill(
-        &self,
-        member: usize,
-        work: impl FnOnce(&Path) -> Result<Vec<PathBuf>, IoError>,
-    ) -> Result<Vec<PathBuf>, IoError> {
-        match self.0.get(member) {
-            Some(output) => output.fill(work),
-            None => work(Path::new("")).map(|_| Vec::new()),
-        }
-    }
-
     /// Writes all files of a result, whose grid is brought to where the body is; the files of an earlier
     /// run go when all are complete. Of a family the result is the finest, with the verdict on the worst
-    /// and the folded cells of all. All processes that have the grid must call.
+    /// and the folded cells of all.
     pub(super) fn write(
         self,
         problem: &Problem,
@@ -90,30 +74,27 @@ impl Outputs {
         control: &mut Control<'_>,
     ) -> Result<(), Error> {
         let case = &problem.case;
-        let job = result.job.clone();
-        let processes = Processes::of(job.as_deref());
-        let reference = reference(result, &mut control.notices)?;
-        let mut coarser = coarser_grids(&result.grid, result.lines, processes, options.grids)?;
-        let judged = |(grid, lines, quality): &(Grid, Lines, Quality)| {
-            let curved = problem.curved_quality(Slab::new(grid, *lines, processes))?;
-            Ok(problem.verdict(result.stop, quality, curved.as_ref()))
+        let reference = reference(result)?;
+        let mut coarser = coarser_grids(&result.grid, options.grids);
+        let judged = |(grid, quality): &(Grid, Quality)| {
+            let curved = problem.curved_quality(grid);
+            problem.verdict(result.stop, quality, curved.as_ref())
         };
-        let verdicts: Vec<Verdict> =
-            coarser.iter().map(judged).collect::<Result<_, RanksError>>()?;
+        let verdicts: Vec<Verdict> = coarser.iter().map(judged).collect();
         problem.place(&mut result.grid);
         for (grid, ..) in &mut coarser {
             problem.place(grid);
         }
         let finest = Artifacts {
             name: &case.name,
-            grid: Slab::new(&result.grid, result.lines, processes),
+            grid: &result.grid,
             quality: &result.quality,
             history: &result.history,
             tolerance: case.newton.tolerance,
             good: result.is_good(),
         };
         if finest.good {
-            result.notices.extend(objections(case, finest.grid)?);
+            result.notices.extend(objections(case, finest.grid));
         }
         result.notices.append(&mut control.notices);
         if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
@@ -123,15 +104,14 @@ impl Outputs {
         let text = Some(case.to_toml_string()?);
         let mut members = vec![Member { artifacts: finest, verdict, text, note: None }];
         let mut coarse = case.clone();
-        for (level, ((grid, lines, quality), verdict)) in coarser.iter().zip(verdicts).enumerate() {
-            let grid = Slab::new(grid, *lines, processes);
+        for (level, ((grid, quality), verdict)) in coarser.iter().zip(verdicts).enumerate() {
             coarse.grid = coarse.grid.scaled(0.5, quality.first_cell_min);
             let good = verdict.is_good();
             if !good && result.stop.converged() {
-                let (ni, nj) = (grid.ni(), grid.nj());
+                let Grid { ni, nj, .. } = grid;
                 result.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
             }
-            let (stride, ni, nj) = (2 << level, finest.grid.ni(), finest.grid.nj());
+            let (stride, Grid { ni, nj, .. }) = (2 << level, finest.grid);
             let note = Some(format!(
                 "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
             ));
@@ -146,31 +126,33 @@ impl Outputs {
         control.timing = std::mem::take(&mut result.timing);
         let requested = OutputFiles::of(case).with_reference(case, problem.shift);
         let mut pages = Vec::new();
-        for (k, member) in members.iter().enumerate() {
+        for (member, output) in members.iter().zip(&self.0) {
             let (artifacts, finest) = (&member.artifacts, member.note.is_none());
             let page = case.output.report && finest;
             let wanted = [case.output.pictures || page, case.output.quality_maps || page];
             let write = |folder: &Path| {
-                let lost = |error| WriteFault::from(error).at(folder);
-                let figures = Figures::of(artifacts, wanted).map_err(lost)?;
+                let figures = Figures::of(artifacts, wanted);
                 let written = requested.write(folder, artifacts, &figures, finest)?;
                 pages.push(page.then_some(figures));
                 Ok(written)
             };
-            files.extend(control.timed("writing", |_| self.fill(k, write))?);
+            files.extend(control.timed("writing", |_| output.fill(write))?);
         }
         if let Some(output) = self.0.first() {
             result.notices.extend(requested.lacks(output, finest.grid, finest.good));
         }
         control.timing.add("total", control.started.elapsed().as_secs_f64());
         result.timing = control.timing.clone();
-        // What follows the first process does alone, but for the state.
         for ((member, figures), output) in members.iter().zip(&pages).zip(&self.0) {
             let report = member.report(result)?;
             files.extend(output.fill(|folder| member.write(folder, &report, figures.as_ref()))?);
         }
-        let reference = reference.as_ref();
-        files.extend(self.write_solution(problem, result, options, processes, reference)?);
+        if let Some(output) = self.0.first() {
+            let reference = reference.as_ref();
+            files.extend(write_solution(output, problem, result, options, reference)?);
+        }
+        // A rank that was lost meanwhile ends the run.
+        options.job.as_ref().map_or(Ok(()), |job| job.check())?;
         // All is complete: now the old files go.
         self.0.into_iter().rev().try_for_each(Output::commit)?;
         for Member { artifacts, verdict, .. } in members.into_iter().skip(1) {
@@ -180,57 +162,45 @@ impl Outputs {
         result.files = files;
         Ok(())
     }
+}
 
-    /// Writes what later runs start from: the exported system, the reference of movements, and the restart file of
-    /// a solution that can go on. All `processes` must call.
-    fn write_solution(
-        &self,
-        problem: &Problem,
-        result: &GridResult,
-        options: &RunOptions,
-        processes: Processes<'_>,
-        reference: Option<&Reference>,
-    ) -> Result<Vec<PathBuf>, Error> {
-        let identity = identity(&problem.case)?;
-        let made = self.fill(0, |folder| {
-            let mut made = Vec::new();
-            if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
-                made.extend(write_system(folder, step, system)?);
-            }
-            if let Some(reference) = reference {
-                let path = folder.join(files::REFERENCE_FILE);
-                reference.write(&path)?;
-                made.push(path);
-            }
-            if can_go_on(result.stop) {
-                let path = folder.join(files::RESTART_FILE);
-                let state = share_of_state(&result.problem, processes, &result.state);
-                let history = &result.history;
-                files::restart::write_share(&path, processes, &identity, history, state)?;
-                made.push(path);
-            }
-            Ok(made)
-        })?;
+/// Writes what later runs start from: the exported system, the reference of movements, and the restart file of
+/// a solution that can go on.
+fn write_solution(
+    output: &Output,
+    problem: &Problem,
+    result: &GridResult,
+    options: &RunOptions,
+    reference: Option<&Reference>,
+) -> Result<Vec<PathBuf>, Error> {
+    let identity = identity(&problem.case)?;
+    let made = output.fill(|folder| {
+        let mut made = Vec::new();
+        if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
+            made.extend(write_system(folder, step, system)?);
+        }
+        if let Some(reference) = reference {
+            let path = folder.join(files::REFERENCE_FILE);
+            reference.write(&path)?;
+            made.push(path);
+        }
+        if can_go_on(result.stop) {
+            let path = folder.join(files::RESTART_FILE);
+            files::restart::write(&path, &identity, &result.history, &result.state)?;
+            made.push(path);
+        }
         Ok(made)
-    }
+    })?;
+    Ok(made)
 }
 
 /// The reference of movements of a grid in the frame of its problem, where the case asks for one and the grid
-/// is good. Of several processes the first makes it, from the whole grid.
-fn reference(result: &GridResult, notices: &mut Vec<String>) -> Result<Option<Reference>, Error> {
+/// is good.
+fn reference(result: &GridResult) -> Result<Option<Reference>, Error> {
     if !result.case.output.reference || !result.is_good() {
         return Ok(None);
     }
-    let slab = result.slab();
-    let Some(grid) = slab.gathered()? else { return Ok(None) };
-    if slab.processes().size() > 1 {
-        let bytes = size_of::<[f64; 2]>() * slab.ni() * slab.nj();
-        let bytes = memory::shown(bytes as u64);
-        notices.push(format!(
-            "output.reference: rank 0 holds the whole grid for it, {bytes}, and its equations"
-        ));
-    }
-    Ok(Some(result.problem.reference_from(&CpuBackend, Some(&grid))?))
+    Ok(Some(result.problem.reference_from(&CpuBackend, Some(&result.grid))?))
 }
 
 /// A grid of a family, the finest first.
@@ -282,19 +252,19 @@ impl GridResult {
     /// # Errors
     /// A path of the case that is not UTF-8.
     pub fn report(&self) -> Result<Report, Error> {
-        report(self, self.slab(), &self.quality, &self.verdict)
+        report(self, &self.grid, &self.quality, &self.verdict)
     }
 
     /// The grid as a mesh with the span and the layouts that its case asks for.
     pub fn mesh(&self) -> MeshData<'_> {
-        OutputFiles::of(&self.case).with_reference(&self.case, self.shift).mesh_data(self.slab())
+        OutputFiles::of(&self.case).with_reference(&self.case, self.shift).mesh_data(&self.grid)
     }
 }
 
 /// The report of a result on its grid or on a coarser one of its family.
 fn report(
     result: &GridResult,
-    grid: Slab<'_>,
+    grid: &Grid,
     quality: &Quality,
     verdict: &Verdict,
 ) -> Result<Report, Error> {
@@ -329,22 +299,15 @@ fn folder(output: &Path, [ni, nj]: [usize; 2], grids: u32) -> PathBuf {
     if grids > 1 { output.join(format!("{ni}x{nj}")) } else { output.to_path_buf() }
 }
 
-/// Every other point of the finest grid, every other point of that, and so on, with their lines and quality.
-fn coarser_grids(
-    finest: &Grid,
-    lines: Lines,
-    processes: Processes<'_>,
-    grids: u32,
-) -> Result<Vec<(Grid, Lines, Quality)>, RanksError> {
-    let mut members: Vec<(Grid, Lines, Quality)> = Vec::new();
+/// Every other point of the finest grid, every other point of that, and so on, with their quality.
+fn coarser_grids(finest: &Grid, grids: u32) -> Vec<(Grid, Quality)> {
+    let mut members: Vec<(Grid, Quality)> = Vec::new();
     for _ in 1..grids {
-        let (finer, lines) =
-            members.last().map_or((finest, &lines), |(grid, lines, _)| (grid, lines));
-        let (grid, lines) = coarser_lines(finer, lines);
-        let quality = measure_all(&Slab::new(&grid, lines, processes))?;
-        members.push((grid, lines, quality));
+        let grid = coarsened(members.last().map_or(finest, |(grid, _)| grid));
+        let quality = measure(&grid);
+        members.push((grid, quality));
     }
-    Ok(members)
+    members
 }
 
 /// Writes A and b of the linear system of a Newton step into a folder; returns the files.
@@ -361,25 +324,25 @@ fn write_system(
 }
 
 /// What OpenFOAM's `checkMesh` will say of the mesh that a case asks for, one sentence each with what
-/// can be done; nothing where the case asks for no such mesh. Of several processes the first has it.
-fn objections(case: &Case, grid: Slab<'_>) -> Result<Vec<String>, RanksError> {
+/// can be done; nothing where the case asks for no such mesh.
+fn objections(case: &Case, grid: &Grid) -> Vec<String> {
     if !case.output.formats.iter().any(|format| format.name == openfoam::NAME) {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    let objections = openfoam::objections_of_all(grid, span(case))?;
+    let objections = openfoam::objections(grid, span(case));
     let sentence = |objection| format!("{objection}; {}", remedy(case, grid, objection));
-    Ok(objections.iter().map(sentence).collect())
+    objections.iter().map(sentence).collect()
 }
 
 /// What can be done about an objection, as measured in docs/validation.md.
-fn remedy(case: &Case, grid: Slab<'_>, objection: &Objection) -> String {
-    let edge = match grid.topology() {
-        Topology::O(_) | Topology::Half(_) | Topology::Rectangle => grid.point(grid.ni() - 1, 0),
+fn remedy(case: &Case, grid: &Grid, objection: &Objection) -> String {
+    let edge = match grid.topology {
+        Topology::O(_) | Topology::Half(_) | Topology::Rectangle => grid.point(grid.ni - 1, 0),
         Topology::C { wake } => grid.point(wake, 0),
     };
     let off = f64::hypot(objection.at[0] - edge[0], objection.at[1] - edge[1]);
     let at_the_edge = off < AT_THE_EDGE * case.geometry.length();
-    let cut = matches!(grid.topology(), Topology::C { .. });
+    let cut = matches!(grid.topology, Topology::C { .. });
     match objection.measure {
         Measure::Skewness if at_the_edge => format!(
             "grid.trailing_edge_spacing = {:.1e}, the height of the first cell, mends that",

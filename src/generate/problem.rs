@@ -9,12 +9,9 @@ use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem, Guessed};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
 use crate::grid::quality::{CurvedQuality, Quality, measure_curved};
-use crate::grid::{
-    FamilyError, Grid, Slab, Symmetry, Topology, Verdict, check_corners, check_family,
-};
+use crate::grid::{FamilyError, Grid, Symmetry, Topology, Verdict, check_corners, check_family};
 use crate::movement::{MovementError, Place, Reference};
 use crate::overset::Finding;
-use crate::ranks::RanksError;
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
 
@@ -137,12 +134,12 @@ impl Problem {
         }
     }
 
-    /// Memory for some lines of the finished grid.
-    pub(super) fn unset_grid(&self, lines: usize) -> Grid {
-        let [ni, _] = self.size();
+    /// Memory for the finished grid.
+    pub(super) fn unset_grid(&self) -> Grid {
+        let [ni, nj] = self.size();
         match self.half {
-            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), lines),
-            None => Grid::unset(self.topology, ni, lines),
+            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), nj),
+            None => Grid::unset(self.topology, ni, nj),
         }
     }
 
@@ -183,31 +180,14 @@ impl Problem {
     }
 
     /// The quality of the curved cells of a grid in the frame of this problem, where the case asks for them; the
-    /// place of the worst is that in the files. Of several processes the first has the whole grid meanwhile.
-    ///
-    /// # Errors
-    /// [`RanksError::Ended`].
-    pub(super) fn curved_quality(
-        &self,
-        grid: Slab<'_>,
-    ) -> Result<Option<CurvedQuality>, RanksError> {
+    /// place of the worst is that in the files. None of a grid without nodes.
+    pub(super) fn curved_quality(&self, grid: &Grid) -> Option<CurvedQuality> {
         let (order, chord) = (self.case.output.curved_order, self.case.geometry.length());
-        if order == 1 {
-            return Ok(None);
-        }
-        let measured = grid.gathered()?.map(|grid| measure_curved(&grid, order));
-        let numbers = measured.map_or_else(Vec::new, |measured| {
-            let CurvedQuality { cells, folded_cells, min_scaled_jacobian, at: [x, y], .. } =
-                measured;
-            vec![cells as f64, folded_cells as f64, min_scaled_jacobian, x, y]
-        });
-        let numbers = grid.processes().broadcast_numbers(numbers)?;
-        let &[cells, folded_cells, min_scaled_jacobian, x, y] = &numbers[..] else {
-            return Ok(None);
-        };
-        let at = [chord * (x + self.shift[0]), chord * (y + self.shift[1])];
-        let (cells, folded_cells) = (cells as usize, folded_cells as usize);
-        Ok(Some(CurvedQuality { order, cells, folded_cells, min_scaled_jacobian, at }))
+        (order > 1 && !grid.x.is_empty()).then(|| {
+            let measured = measure_curved(grid, order);
+            let at = [0, 1].map(|c| chord * (measured.at[c] + self.shift[c]));
+            CurvedQuality { at, ..measured }
+        })
     }
 
     /// Whether the grid is the finest of a family of `grids`, and all members have the corners of a base.

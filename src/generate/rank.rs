@@ -1,40 +1,36 @@
 //! A solve on one backend, which has the whole grid or, as one of several ranks, a band of its columns.
 //! All ranks do the same, in the same order.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Problem;
 use super::machine::Ranks;
 use super::nodes::DeviceNodes;
-use super::restart::{
-    Action, Restarts, SolveObserver, row_of_state, share_of_state, unknown_lines,
-};
+use super::restart::{Action, Restarts, SolveObserver, unknowns};
 use super::solve::{Control, LinearSystem};
 use crate::backend::{Bands, DeviceError, EllipticBackend, MultigridBackend, Real, Scaling};
 use crate::elliptic::GridProblem;
 use crate::files::restart::Restart;
+use crate::grid::Grid;
 use crate::grid::quality::Quality;
-use crate::grid::{Grid, Lines};
-use crate::ranks::Processes;
+use crate::ranks::Job;
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 
-/// What the ranks of this process share in the host's memory: all lines of the grid, or the share of this
-/// process, whose one rank exchanges columns with those of the others.
+/// What the ranks of this process share in the host's memory. The process with rank 0 receives the finished
+/// grid; the others have none.
 pub(super) struct Host<'a> {
     problem: &'a Problem,
     restarts: &'a Restarts,
     /// What the solve goes on from, if not from the first guess.
     restart: Option<Restart>,
-    /// The processes that have the grid.
-    processes: Processes<'a>,
-    /// Lines of the finished grid come in blocks of so many.
-    stride: usize,
-    /// The lines of the finished grid that this process holds; every rank sets its own columns.
+    /// The job whose processes are the ranks; none where all are threads of this process.
+    job: Option<&'a Job>,
+    /// The finished grid.
     grid: OnceLock<Mutex<Grid>>,
-    /// The unknowns of all ranks in the lines of this process; empty until they are needed.
+    /// The unknowns of all ranks; empty until they are needed.
     state: Mutex<Vec<f64>>,
 }
 
@@ -54,83 +50,72 @@ impl<'a> Host<'a> {
     pub(super) fn new(
         problem: &'a Problem,
         (restarts, restart): (&'a Restarts, Option<Restart>),
-        processes: Processes<'a>,
-        stride: usize,
+        job: Option<&'a Job>,
     ) -> Self {
         let (grid, state) = (OnceLock::new(), Mutex::default());
-        Self { problem, restarts, restart, processes, stride, grid, state }
+        Self { problem, restarts, restart, job, grid, state }
     }
 
-    /// The lines of the finished grid that a process has.
-    fn lines(&self, rank: usize) -> Lines {
-        let [_, nj] = self.problem.size();
-        Lines::of(nj, [rank, self.processes.size()], self.stride)
+    /// The rank of this process, or the first of its threads: it reports the progress.
+    fn reporter(&self) -> usize {
+        self.job.map_or(0, Job::rank)
     }
 
-    /// The finished grid, whose memory is made by the first that asks for it.
-    pub(super) fn grid(&self) -> MutexGuard<'_, Grid> {
-        let held = || self.lines(self.processes.rank()).held().len();
-        lock(self.grid.get_or_init(|| Mutex::new(self.problem.unset_grid(held()))))
-    }
-
-    /// The lines of the finished grid of this process, and the unknowns of a solve that can go on.
-    pub(super) fn finish(self) -> (Grid, Lines, Vec<f64>) {
-        let lines = self.lines(self.processes.rank());
-        let Self { problem, grid, state, .. } = self;
-        let unset = || Mutex::new(problem.unset_grid(lines.held().len()));
-        let grid = grid.into_inner().unwrap_or_else(unset);
-        let grid = grid.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (grid, lines, state.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The finished grid ← the nodes of a backend.
-    fn fetch<B: EllipticBackend>(&self, backend: &B, nodes: &B::Grid) -> Result<(), DeviceError> {
-        if self.processes.size() == 1 {
-            return backend.fetch(nodes, &mut self.grid());
+    /// Makes the memory of the finished grid, on the process that receives it.
+    pub(super) fn prepare(&self) {
+        if self.reporter() == 0 {
+            drop(self.grid());
         }
-        let held = |rank| self.lines(rank).held();
-        let lines: Vec<Range<usize>> = (0..self.processes.size()).map(held).collect();
-        backend.fetch_lines(nodes, &lines, &mut self.grid())
     }
 
-    /// u ← what the solve goes on from.
-    fn go_on<B: EllipticBackend>(
+    fn grid(&self) -> MutexGuard<'_, Grid> {
+        lock(self.grid.get_or_init(|| Mutex::new(self.problem.unset_grid())))
+    }
+
+    /// The finished grid, without nodes on processes that do not have rank 0, and the unknowns of a solve that
+    /// can go on.
+    pub(super) fn finish(self) -> (Grid, Vec<f64>) {
+        let Self { problem, grid, state, .. } = self;
+        let grid = grid.into_inner().map(|grid| grid.into_inner());
+        let grid = grid.map(|grid| grid.unwrap_or_else(PoisonError::into_inner));
+        let grid = grid.unwrap_or_else(|| Grid::new(problem.topology, 0, 0));
+        (grid, state.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The finished grid ← the nodes of all ranks, which must all call.
+    fn fetch<B: EllipticBackend>(
         &self,
         backend: &B,
-        saved: &Restart,
-        u: &mut B::Vector<f64>,
+        nodes: &B::Grid,
+        rank: usize,
     ) -> Result<(), DeviceError> {
-        // A process of several has read the columns of its rank alone.
-        if self.processes.size() == 1 {
-            backend.upload_unknowns(&saved.state, u)
-        } else {
-            backend.upload(&saved.state, u)
-        }
+        let mut grid = (rank == 0).then(|| self.grid());
+        backend.gather(nodes, grid.as_deref_mut())
     }
 
-    /// The unknowns of all ranks ← those of this one; the process has them all once every rank has called.
-    fn put_state<B: EllipticBackend>(
+    /// The unknowns of all ranks, which must all call, on rank 0, which returns them locked.
+    fn fetch_state<B: EllipticBackend>(
         &self,
         backend: &B,
         u: &B::Vector<f64>,
-    ) -> Result<(), DeviceError> {
-        let lines = unknown_lines(self.problem, self.processes.size());
-        let mut state = lock(&self.state);
-        state.resize(row_of_state(self.problem) * lines[self.processes.rank()].len(), 0.0);
-        match self.processes.size() {
-            1 => backend.download_unknowns(u, &mut state),
-            _ => backend.unknown_lines(u, &lines, &mut state),
+        rank: usize,
+    ) -> Result<Option<MutexGuard<'_, Vec<f64>>>, DeviceError> {
+        let mut state = (rank == 0).then(|| lock(&self.state));
+        if let Some(state) = &mut state {
+            state.resize(unknowns(self.problem), 0.0);
         }
+        backend.gather_unknowns(u, state.as_deref_mut().map(Vec::as_mut_slice))?;
+        Ok(state)
     }
 }
 
 /// Marches, solves and measures on one backend, where the grid stays until it is measured; none where it
-/// was cancelled before the solve. Of the ranks of a process the `first` one has its control.
+/// was cancelled before the solve. Of the ranks of a process one has its control.
 pub(super) fn solve<B, T>(
     backend: &B,
     host: &Host<'_>,
     control: &mut Control<'_>,
-    first: bool,
+    rank: usize,
 ) -> Result<Option<Solved>, SolverError>
 where
     B: EllipticBackend + MultigridBackend,
@@ -146,11 +131,12 @@ where
         let (mut equations, mut u) = problem.equations::<B, T>(backend, initial.grid)?;
         let mut history = History::default();
         if let Some(saved) = &host.restart {
-            host.go_on(backend, saved, &mut u)?;
+            backend.upload_unknowns(&saved.state, &mut u)?;
             history.clone_from(&saved.history);
         }
         let mut observer = SolveObserver::new(&mut *control.progress, host.restarts);
-        let mut rank = RankObserver { host, observer: first.then_some(&mut observer) };
+        let reports = rank == host.reporter();
+        let mut observed = RankObserver { host, rank, observer: reports.then_some(&mut observer) };
         let solved = newton_with_export(
             problem,
             backend,
@@ -158,19 +144,19 @@ where
             &mut u,
             history,
             control.export,
-            &mut rank,
+            &mut observed,
         );
         control.notices.extend(observer.notice());
         let (report, system) = solved?;
         if can_go_on(report.stop) {
-            host.put_state(backend, &u)?;
+            host.fetch_state(backend, &u, rank)?;
         }
         if report.stop == NewtonStop::Interrupted {
             return Ok((report, system, None));
         }
         let nodes = equations.nodes(backend, &u, problem.topology)?;
         let nodes = problem.finished(backend, nodes, report.stop.converged())?;
-        host.fetch(backend, &nodes)?;
+        host.fetch(backend, &nodes, rank)?;
         Ok((report, system, Some(nodes)))
     };
     let (report, system, nodes) = control.timed("newton", newton)?;
@@ -189,16 +175,15 @@ pub(super) fn solve_on_all<T: Real>(
     host: &Host<'_>,
     control: &mut Control<'_>,
 ) -> Result<Option<Solved>, SolverError> {
-    let first = ranks.job().map_or(0, |job| job.rank());
     // No device has all of the linear system or of the nodes.
     (control.export, control.keep_nodes) = (None, false);
     let (control, solved) = (Mutex::new(control), Mutex::new(None));
     ranks.run(bands, &|rank, backend| {
         // Held for the whole solve.
-        let mut held = (rank == first).then(|| lock(&control));
+        let mut held = (rank == host.reporter()).then(|| lock(&control));
         let found = match &mut held {
-            Some(control) => solve::<_, T>(backend, host, control, true)?,
-            None => solve::<_, T>(backend, host, &mut Control::new(&mut ()), false)?,
+            Some(control) => solve::<_, T>(backend, host, control, rank)?,
+            None => solve::<_, T>(backend, host, &mut Control::new(&mut ()), rank)?,
         };
         if held.is_some() {
             *lock(&solved) = found;
@@ -263,7 +248,8 @@ pub(super) fn can_go_on(stop: NewtonStop) -> bool {
 /// Observes a solve on one rank.
 struct RankObserver<'a, 'o, 'h> {
     host: &'a Host<'h>,
-    /// The observer of the whole solve, on the first rank of this process.
+    rank: usize,
+    /// The observer of the whole solve, on the rank of this process that reports.
     observer: Option<&'a mut SolveObserver<'o>>,
 }
 
@@ -293,18 +279,16 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_, '_> {
             return Ok(ControlFlow::Break(()));
         }
         if decided == Action::Save as u64 {
-            self.host.put_state(backend, u)?;
-            // Now all have put theirs, and the first locks them.
+            let state = self.host.fetch_state(backend, u, self.rank)?;
+            // Afterwards rank 0 holds the lock.
             backend.largest(0)?;
-            let held = self.observer.is_some().then(|| lock(&self.host.state));
-            // The others wait here, on the host, until they are written: a kernel would lose patience.
-            backend.largest(0)?;
-            let Host { problem, processes, .. } = *self.host;
-            match (&mut self.observer, held) {
-                (Some(observer), Some(state)) => {
-                    observer.save(history, processes, share_of_state(problem, processes, &state));
-                }
+            // The other ranks wait on the host until the file is written: a wait in a kernel would time out.
+            match (&mut self.observer, state) {
+                (Some(observer), Some(state)) => observer.save(history, &state),
                 _ => drop(lock(&self.host.state)),
+            }
+            if let Some(job) = self.host.job {
+                job.broadcast(Vec::new())?;
             }
         }
         Ok(ControlFlow::Continue(()))

@@ -2,8 +2,7 @@
 
 use std::fs;
 use std::hash::Hasher;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fnv::FnvHasher;
@@ -14,11 +13,9 @@ use crate::backend::LevelSize;
 use crate::case::Case;
 use crate::digest;
 use crate::error::Error;
-use crate::files::record::List;
+use crate::files::IoError;
 use crate::files::restart::{self, Identity, Restart};
-use crate::files::{IoError, RESTART_FILE, WriteFault};
-use crate::grid::Lines;
-use crate::ranks::Processes;
+use crate::ranks::Job;
 use crate::solver::NewtonStop;
 use crate::solver::history::History;
 use crate::solver::newton::NewtonReport;
@@ -43,61 +40,46 @@ pub(super) struct Restarts {
 }
 
 impl Restarts {
-    /// The same for this problem, which these processes share.
-    pub(super) fn of(mut self, problem: &Problem, processes: Processes<'_>) -> Result<Self, Error> {
-        if self.from.is_some() || self.save.is_some() || processes.size() > 1 {
+    /// The same for this problem.
+    pub(super) fn of(mut self, problem: &Problem) -> Result<Self, Error> {
+        if self.from.is_some() || self.save.is_some() {
             self.identity = identity(&problem.case)?;
         }
         Ok(self)
     }
 
-    /// What to go on from, of the state of a problem these columns of unknown points. All processes must
-    /// call.
-    pub(super) fn read(
-        &self,
-        problem: &Problem,
-        processes: Processes<'_>,
-        columns: Range<usize>,
-    ) -> Result<Option<Restart>, Error> {
+    /// What to go on from.
+    pub(super) fn read(&self, problem: &Problem) -> Result<Option<Restart>, Error> {
         let Some(path) = &self.from else { return Ok(None) };
-        let (row, own) = (row_of_state(problem), 2 * columns.start..2 * columns.end);
-        let restart = restart::read_columns(path, processes, Some((row, own)))?;
-        let lines = unknown_lines(problem, 1);
-        restart.check(path, &self.identity, row * lines[0].len())?;
+        let restart = restart::read(path)?;
+        restart.check(path, &self.identity, unknowns(problem))?;
         Ok(Some(restart))
     }
 
-    /// Writes the state of a solve that goes on, or that was interrupted, where the first process has a file
-    /// for it; returns the file. All processes must call.
-    fn write(
-        &self,
-        history: &History,
-        processes: Processes<'_>,
-        state: List<'_>,
-    ) -> Result<Option<PathBuf>, IoError> {
-        let path = self.save.as_ref().map(|(path, _)| path.as_path());
-        let lost = |error| WriteFault::from(error).at(path.unwrap_or(Path::new(RESTART_FILE)));
-        let wanted = processes.broadcast(vec![u8::from(path.is_some())]).map_err(lost)?;
-        if wanted == [0] {
-            return Ok(None);
-        }
-        let place = path.unwrap_or(Path::new(RESTART_FILE));
-        restart::write_share(place, processes, &self.identity, history, state)?;
-        Ok(path.map(Path::to_path_buf))
+    /// Writes the state of a solve that goes on, or that was interrupted, where there is a file for it; returns
+    /// the file.
+    fn write(&self, history: &History, state: &[f64]) -> Result<Option<PathBuf>, IoError> {
+        let Some((path, _)) = &self.save else { return Ok(None) };
+        restart::write(path, &self.identity, history, state)?;
+        Ok(Some(path.clone()))
     }
 
-    /// An error where the solve was interrupted, whose state is saved first. All processes must call.
+    /// An error where the solve was interrupted, whose state is saved first. All ranks of a job must call: rank 0
+    /// has the state, and the others wait until it is written.
     pub(super) fn check_interrupted(
         &self,
         report: &NewtonReport,
-        processes: Processes<'_>,
-        state: List<'_>,
+        state: &[f64],
+        job: Option<&Job>,
     ) -> Result<(), Error> {
         if report.stop != NewtonStop::Interrupted {
             return Ok(());
         }
         let history = &report.history;
-        let restart = self.write(history, processes, state)?;
+        let restart = self.write(history, state)?;
+        if let Some(job) = job {
+            job.broadcast(Vec::new())?;
+        }
         Err(Error::Interrupted { steps: Some(history.newton_iterations()), restart })
     }
 }
@@ -139,8 +121,8 @@ impl<'a> SolveObserver<'a> {
     }
 
     /// Writes the restart file. A solve that goes well need not end because its state cannot be saved.
-    pub(super) fn save(&mut self, history: &History, processes: Processes<'_>, state: List<'_>) {
-        self.failure = self.restarts.write(history, processes, state).err();
+    pub(super) fn save(&mut self, history: &History, state: &[f64]) {
+        self.failure = self.restarts.write(history, state).err();
         self.last = Instant::now();
     }
 
@@ -149,31 +131,10 @@ impl<'a> SolveObserver<'a> {
     }
 }
 
-/// Unknowns in a line of a problem.
-pub(super) fn row_of_state(problem: &Problem) -> usize {
+/// Unknowns of a problem.
+pub(super) fn unknowns(problem: &Problem) -> usize {
     let [ni, nj] = problem.size();
-    2 * LevelSize::of_grid(problem.topology, ni, nj).mi
-}
-
-/// The lines of unknown points whose unknowns each of so many processes writes, by rank.
-pub(super) fn unknown_lines(problem: &Problem, processes: usize) -> Vec<Range<usize>> {
-    let [ni, nj] = problem.size();
-    let LevelSize { mj, .. } = LevelSize::of_grid(problem.topology, ni, nj);
-    (0..processes).map(|rank| Lines::of(mj, [rank, processes], 1).own()).collect()
-}
-
-/// The unknowns of the lines of this process as it writes them.
-pub(super) fn share_of_state<'s>(
-    problem: &Problem,
-    processes: Processes<'_>,
-    own: &'s [f64],
-) -> List<'s> {
-    if processes.size() == 1 {
-        return List::All(own);
-    }
-    let (row, lines) = (row_of_state(problem), unknown_lines(problem, processes.size()));
-    let all = row * lines.iter().map(Range::len).sum::<usize>();
-    List::Share { own, before: row * lines[processes.rank()].start, all }
+    LevelSize::of_grid(problem.topology, ni, nj).values()
 }
 
 /// What the grid equations of a settled case depend on: keys and values; a file of coordinates counts

@@ -47,24 +47,49 @@ enum SentVerdict {
     Unfit(usize, String),
 }
 
+impl From<Verdict> for SentVerdict {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Good => Self::Good,
+            Verdict::NotConverged { reason } => Self::NotConverged(reason),
+            Verdict::Folded { cells } => Self::Folded(cells),
+            Verdict::FoldedCurved { cells, order, at } => {
+                Self::FoldedCurved { cells, order, at: at.map(f64::to_bits) }
+            }
+            Verdict::Unfit { findings, first } => Self::Unfit(findings, first),
+            Verdict::BeyondLimit { measure, value, limit } => Self::BeyondLimit {
+                skewness: measure == Limited::Skewness,
+                value: value.to_bits(),
+                limit: limit.to_bits(),
+            },
+        }
+    }
+}
+
+impl From<SentVerdict> for Verdict {
+    fn from(sent: SentVerdict) -> Self {
+        match sent {
+            SentVerdict::Good => Self::Good,
+            SentVerdict::NotConverged(reason) => Self::NotConverged { reason },
+            SentVerdict::Folded(cells) => Self::Folded { cells },
+            SentVerdict::FoldedCurved { cells, order, at } => {
+                Self::FoldedCurved { cells, order, at: at.map(f64::from_bits) }
+            }
+            SentVerdict::Unfit(findings, first) => Self::Unfit { findings, first },
+            SentVerdict::BeyondLimit { skewness, value, limit } => Self::BeyondLimit {
+                measure: if skewness { Limited::Skewness } else { Limited::WallAngle },
+                value: f64::from_bits(value),
+                limit: f64::from_bits(limit),
+            },
+        }
+    }
+}
+
 impl From<Summary> for SentSummary {
     fn from(summary: Summary) -> Self {
         let Summary { residual, max_skewness, wall_angle_error_max_deg, seconds, .. } = summary;
         Self {
-            verdict: match summary.verdict {
-                Verdict::Good => SentVerdict::Good,
-                Verdict::NotConverged { reason } => SentVerdict::NotConverged(reason),
-                Verdict::Folded { cells } => SentVerdict::Folded(cells),
-                Verdict::FoldedCurved { cells, order, at } => {
-                    SentVerdict::FoldedCurved { cells, order, at: at.map(f64::to_bits) }
-                }
-                Verdict::Unfit { findings, first } => SentVerdict::Unfit(findings, first),
-                Verdict::BeyondLimit { measure, value, limit } => SentVerdict::BeyondLimit {
-                    skewness: measure == Limited::Skewness,
-                    value: value.to_bits(),
-                    limit: limit.to_bits(),
-                },
-            },
+            verdict: summary.verdict.into(),
             reason: summary.reason,
             newton_iterations: summary.newton_iterations,
             folded_cells: summary.folded_cells,
@@ -78,20 +103,7 @@ impl From<SentSummary> for Summary {
         let [residual, max_skewness, wall_angle_error_max_deg, seconds] =
             sent.numbers.map(f64::from_bits);
         Self {
-            verdict: match sent.verdict {
-                SentVerdict::Good => Verdict::Good,
-                SentVerdict::NotConverged(reason) => Verdict::NotConverged { reason },
-                SentVerdict::Folded(cells) => Verdict::Folded { cells },
-                SentVerdict::FoldedCurved { cells, order, at } => {
-                    Verdict::FoldedCurved { cells, order, at: at.map(f64::from_bits) }
-                }
-                SentVerdict::Unfit(findings, first) => Verdict::Unfit { findings, first },
-                SentVerdict::BeyondLimit { skewness, value, limit } => Verdict::BeyondLimit {
-                    measure: if skewness { Limited::Skewness } else { Limited::WallAngle },
-                    value: f64::from_bits(value),
-                    limit: f64::from_bits(limit),
-                },
-            },
+            verdict: sent.verdict.into(),
             reason: sent.reason,
             newton_iterations: sent.newton_iterations,
             residual,
@@ -101,6 +113,18 @@ impl From<SentSummary> for Summary {
             seconds,
         }
     }
+}
+
+/// The verdict of rank 0 on all ranks of a job, which must all call.
+///
+/// # Errors
+/// [`RanksError::Ended`].
+pub(super) fn of_first(job: Option<&Job>, verdict: Verdict) -> Result<Verdict, RanksError> {
+    let Some(job) = job else { return Ok(verdict) };
+    // Numbers and texts can always be written.
+    let sent = serde_json::to_vec(&SentVerdict::from(verdict.clone())).unwrap_or_default();
+    let told = serde_json::from_slice::<SentVerdict>(&job.broadcast(sent)?);
+    Ok(told.map_or(verdict, Verdict::from))
 }
 
 impl Sent {

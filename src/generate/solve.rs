@@ -1,7 +1,6 @@
 //! From a problem to its grid: the initial grid, Newton's method, and the retry plan.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,17 +9,18 @@ use super::RunOptions;
 use super::corner::worst_corner;
 use super::nodes::DeviceNodes;
 use super::rank::{self, Host, Solved, can_go_on};
-use super::restart::{Restarts, share_of_state};
+use super::restart::Restarts;
+use super::shared::of_first;
 use super::{Machine, Problem};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{Bands, DeviceError, LevelSize, Real};
 use crate::case::{Case, NEWTON_STEPS};
 use crate::error::Error;
 use crate::grid::quality::Quality;
-use crate::grid::{Grid, Lines, Slab, Verdict};
+use crate::grid::{Grid, Verdict};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
-use crate::ranks::{Job, Processes, RanksError};
+use crate::ranks::{Job, RanksError};
 use crate::report::Timing;
 use crate::solver::NewtonStop;
 use crate::solver::history::{History, NewtonStep};
@@ -54,8 +54,6 @@ pub struct Control<'a> {
     pub(super) export: Option<usize>,
     /// Whether the result has the nodes of the device.
     pub(super) keep_nodes: bool,
-    /// Grids of the family that the grid is the finest of.
-    pub(super) grids: u32,
     pub(crate) started: Instant,
     pub(crate) timing: Timing,
     pub(crate) notices: Vec<String>,
@@ -69,7 +67,6 @@ impl<'a> Control<'a> {
             restarts: Restarts::default(),
             export: None,
             keep_nodes: false,
-            grids: 1,
             started: Instant::now(),
             timing: Timing::default(),
             notices: Vec::new(),
@@ -129,7 +126,7 @@ pub struct GridResult {
     /// Threads used on the CPU.
     pub threads: usize,
     /// The grid, of a family the finest: as [`solve`] returns it in the frame of its problem, else in
-    /// the unit of the files. Of the processes of a job each has some lines of constant j: [`Self::slab`].
+    /// the unit of the files. Of the ranks of a job rank 0 has it; that of the others has no nodes.
     pub grid: Grid,
     /// Its quality.
     pub quality: Quality,
@@ -147,8 +144,8 @@ pub struct GridResult {
     pub notices: Vec<String>,
     /// Where the time went.
     pub timing: Timing,
-    /// The unknowns of a solve that can go on, of the processes of a job in the lines of this one; empty
-    /// where there is no use in it.
+    /// The unknowns of a solve that can go on, of the ranks of a job on rank 0; empty where there is no use in
+    /// it.
     pub state: Vec<f64>,
     /// The linear system of the Newton step that was to be exported.
     pub system: Option<LinearSystem>,
@@ -156,17 +153,9 @@ pub struct GridResult {
     pub nodes: Option<DeviceNodes>,
     /// What was solved: the problem, or the one of its retry plan that gave the grid.
     pub(super) problem: Problem,
-    /// The lines of the grid that this process has, and the job whose processes have the others.
-    pub(super) lines: Lines,
-    pub(super) job: Option<Arc<Job>>,
 }
 
 impl GridResult {
-    /// The grid, or the lines of it that this process has.
-    pub fn slab(&self) -> Slab<'_> {
-        Slab::new(&self.grid, self.lines, self.processes())
-    }
-
     /// Says what is found of the section, and with `strict` takes the grid for bad by it.
     pub(super) fn find(&mut self, strict: bool) {
         let Some(found) = self.problem.finding("geometry.trailing_edge".into()) else { return };
@@ -177,24 +166,9 @@ impl GridResult {
         }
     }
 
-    /// The processes that have the grid.
-    pub(super) fn processes(&self) -> Processes<'_> {
-        Processes::of(self.job.as_deref())
-    }
-
-    /// Brings the lines of all processes that have the grid to each of them. All must call.
-    pub(super) fn join(&mut self) -> Result<(), RanksError> {
-        if self.processes().size() > 1 {
-            let slab = self.slab();
-            let (topology, ni, nj) = (slab.topology(), slab.ni(), slab.nj());
-            let nodes = slab.gathered()?.map(|grid| [&grid.x[..], &grid.y[..]].concat());
-            let mut x = self.processes().broadcast_numbers(nodes.unwrap_or_default())?;
-            let y = x.split_off(ni * nj);
-            self.grid = Grid { topology, ni, nj, x, y };
-            self.lines = Lines::all(nj);
-            self.job = None;
-        }
-        Ok(())
+    /// Whether the grid is on this process, not on another one with rank 0 of the job.
+    pub(super) fn has_grid(&self) -> bool {
+        !self.grid.x.is_empty()
     }
 
     /// Whether the grid may be used: [`GridResult::verdict`] says why not.
@@ -231,9 +205,9 @@ impl GridResult {
     /// grid as their solution.
     ///
     /// # Errors
-    /// If the grid is not good, or several processes have it.
+    /// If the grid is not good, or rank 0 of a job has it, which is another process.
     pub fn reference(&self) -> Result<Reference, MovementError> {
-        if self.processes().size() > 1 {
+        if !self.has_grid() {
             return Err(MovementError::Shared);
         }
         let mut solved = self.grid.clone();
@@ -263,17 +237,17 @@ impl GridResult {
         self.history.steps.last().map_or(f64::NAN, |step| step.residual)
     }
 
-    /// The result of one solve, its verdict and the times of its steps counted.
+    /// The result of one solve, its verdict and the times of its steps counted. All ranks of a job must call.
     pub(super) fn new(
         problem: &Problem,
         (report, state): (NewtonReport, Vec<f64>),
-        (grid, lines, quality): (Grid, Lines, Quality),
-        processes: Processes<'_>,
+        (grid, quality): (Grid, Quality),
+        job: Option<&Job>,
         control: &mut Control<'_>,
     ) -> Result<Self, RanksError> {
         let NewtonReport { stop, history, mut events } = report;
-        let curved = problem.curved_quality(Slab::new(&grid, lines, processes))?;
-        let verdict = problem.verdict(stop, &quality, curved.as_ref());
+        let curved = problem.curved_quality(&grid);
+        let verdict = of_first(job, problem.verdict(stop, &quality, curved.as_ref()))?;
         let curved = curved.filter(|_| verdict.is_good());
         events.extend(curved.map(|quality| quality.to_string()));
         let steps = &history.steps;
@@ -297,8 +271,6 @@ impl GridResult {
             system: None,
             nodes: None,
             problem: problem.clone(),
-            lines,
-            job: None,
         })
     }
 }
@@ -321,8 +293,7 @@ pub fn solve(
     let mut result = first_good(problem, machine, control)?;
     machine.rest()?;
     result.notices.splice(0..0, std::mem::take(&mut control.notices));
-    // None of several processes has all cells.
-    if !result.is_good() && result.processes().size() == 1 {
+    if !result.is_good() && result.has_grid() {
         result.notices.extend(worst_corner(problem, &result.grid));
     }
     result.timing = std::mem::take(&mut control.timing);
@@ -346,8 +317,7 @@ fn first_good(
     machine: &Machine,
     control: &mut Control<'_>,
 ) -> Result<GridResult, Error> {
-    let processes = Processes::of(machine.job().map(|job| &**job));
-    let restarts = std::mem::take(&mut control.restarts).of(problem, processes)?;
+    let restarts = std::mem::take(&mut control.restarts).of(problem)?;
     let result = attempt(problem, machine, control, &restarts)?;
     if result.is_good() || !may_help(&problem.case, result.stop) {
         return Ok(result);
@@ -404,31 +374,23 @@ fn attempt_in<T: Real>(
         }
         Machine::Cpu | Machine::Cuda(_) => None,
     };
-    let processes = Processes::of(machine.job().map(|job| &**job));
-    let columns = match &ranks {
-        Some((_, bands)) if processes.size() > 1 => bands.of(processes.rank()),
-        _ => 0..mi,
-    };
-    let restart = restarts.read(problem, processes, columns)?;
-    let stride = 1 << control.grids.saturating_sub(1);
-    let host = Host::new(problem, (restarts, restart), processes, stride);
+    let job = machine.job().map(|job| &**job);
+    let host = Host::new(problem, (restarts, restarts.read(problem)?), job);
     let solved = thread::scope(|scope| {
         // Memory for the grid is made while a device solves for it.
-        scope.spawn(|| drop(host.grid()));
+        scope.spawn(|| host.prepare());
         match (machine, &ranks) {
-            (Machine::Cuda(backend), _) => rank::solve::<_, T>(&**backend, &host, control, true),
+            (Machine::Cuda(backend), _) => rank::solve::<_, T>(&**backend, &host, control, 0),
             (_, Some((ranks, bands))) => rank::solve_on_all::<T>(*ranks, bands, &host, control),
-            _ => rank::solve::<_, T>(&CpuBackend, &host, control, true),
+            _ => rank::solve::<_, T>(&CpuBackend, &host, control, 0),
         }
     })?;
     let Some(Solved { report, quality, system, nodes }) = solved else {
         return Err(Error::Interrupted { steps: None, restart: None });
     };
-    let (grid, lines, state) = host.finish();
-    let share = share_of_state(problem, processes, &state);
-    restarts.check_interrupted(&report, processes, share)?;
+    let (grid, state) = host.finish();
+    restarts.check_interrupted(&report, &state, job)?;
     let state = if can_go_on(report.stop) { state } else { Vec::new() };
-    let grid = (grid, lines, quality);
-    let result = GridResult::new(problem, (report, state), grid, processes, control)?;
-    Ok(GridResult { system, nodes, job: machine.job().cloned(), ..result })
+    let result = GridResult::new(problem, (report, state), (grid, quality), job, control)?;
+    Ok(GridResult { system, nodes, ..result })
 }

@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use super::slab::Lines;
 use super::{Grid, Topology};
 use crate::geometry::vector::angle;
 
@@ -168,23 +167,16 @@ fn stride(grids: u32) -> Result<usize, FamilyError> {
 
 /// Every other point of a grid that `check_family` lets through.
 pub fn coarsened(grid: &Grid) -> Grid {
-    let (coarse, _) = coarser_lines(grid, &Lines::all(grid.nj));
-    coarse
-}
-
-/// Every other point of the lines of a grid that `part` holds, and which lines of the coarser grid these are.
-pub(crate) fn coarser_lines(part: &Grid, lines: &Lines) -> (Grid, Lines) {
-    let topology = match part.topology {
+    let topology = match grid.topology {
         Topology::C { wake } => Topology::C { wake: wake / 2 },
         same @ (Topology::O(_) | Topology::Half(_) | Topology::Rectangle) => same,
     };
-    let coarser = lines.coarser();
-    let mut coarse = Grid::new(topology, part.ni.div_ceil(2), coarser.held().len());
-    for (place, j) in coarser.held().enumerate() {
+    let mut coarse = Grid::new(topology, grid.ni.div_ceil(2), grid.nj.div_ceil(2));
+    for j in 0..coarse.nj {
         for i in 0..coarse.ni {
-            let k = coarse.index(i, place);
-            [coarse.x[k], coarse.y[k]] = part.point(2 * i, 2 * j - lines.held().start);
+            let k = coarse.index(i, j);
+            [coarse.x[k], coarse.y[k]] = grid.point(2 * i, 2 * j);
         }
     }
-    (coarse, coarser)
+    coarse
 }

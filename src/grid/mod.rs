@@ -9,17 +9,13 @@
 mod family;
 pub mod initial;
 pub mod quality;
-mod slab;
 mod symmetry;
 mod verdict;
 
 pub use family::FamilyError;
 #[doc(hidden)] // For tests.
 pub use family::coarsened;
-pub(crate) use family::{check_corners, check_family, coarser_lines, cut_corner};
-#[doc(hidden)] // For tests.
-pub use slab::Lines;
-pub use slab::Slab;
+pub(crate) use family::{check_corners, check_family, cut_corner};
 pub use verdict::{Limited, Verdict};
 
 use std::ops::RangeInclusive;
@@ -132,6 +128,12 @@ impl Grid {
     pub fn point(&self, i: usize, j: usize) -> [f64; 2] {
         let k = self.index(i, j);
         [self.x[k], self.y[k]]
+    }
+
+    /// x and y of the nodes of line j.
+    pub(crate) fn line(&self, j: usize) -> [&[f64]; 2] {
+        let nodes = j * self.ni..(j + 1) * self.ni;
+        [&self.x[nodes.clone()], &self.y[nodes]]
     }
 
     /// Moves all nodes by `shift`, then scales them about the origin.

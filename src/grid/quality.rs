@@ -29,11 +29,9 @@ pub(crate) use face::{
 
 use rayon::prelude::*;
 
-use super::{FAR_FIELD_CENTRE, Grid, Slab, Topology};
+use super::{FAR_FIELD_CENTRE, Grid, Topology};
 use crate::geometry::vector::{cross, difference, dot};
-use crate::ranks::RanksError;
 use cell::edge_length_squared;
-use distribution::percentile_of_all;
 pub(crate) use line::waves;
 use line::{row_growth, row_turning};
 use std::ops::Range;
@@ -135,71 +133,38 @@ pub fn measure(grid: &Grid) -> Quality {
 /// that of half a grid.
 #[must_use]
 pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
-    // Alone nothing fails.
-    measure_slab(&grid.into(), line).unwrap_or_default()
-}
-
-/// [`measure`] of a grid that several processes have, to the same bits; all of them have the result.
-///
-/// # Errors
-/// [`RanksError::Ended`].
-#[doc(hidden)] // For tests in several processes.
-pub fn measure_all(slab: &Slab<'_>) -> Result<Quality, RanksError> {
-    measure_slab(slab, WallLine::of(slab.topology(), slab.ni()))
-}
-
-fn measure_slab(slab: &Slab<'_>, line: WallLine) -> Result<Quality, RanksError> {
-    let (cells_i, own) = (slab.ni() - 1, slab.own_cells());
-    let mut skewness = vec![0.0; cells_i * own.len()];
+    let cells_i = grid.ni - 1;
+    let mut skewness = vec![0.0; grid.cells()];
     let mut cells = || -> Vec<Quality> {
-        let rows = skewness.par_chunks_mut(cells_i).zip(own.clone());
+        let rows = skewness.par_chunks_mut(cells_i).enumerate();
         let scratch = || vec![0.0; cells_i];
-        rows.map_init(scratch, |scratch, (row, j)| measure_cell_row(slab, j, row, scratch))
+        rows.map_init(scratch, |scratch, (j, row)| measure_cell_row(grid, j, row, scratch))
             .collect()
     };
-    let lines = || -> Vec<[f64; 3]> {
-        let line = |j| {
-            let [left, right] = row_turning(slab, j);
-            [row_growth(slab, j), left, right]
-        };
-        slab.own().into_par_iter().map(line).collect()
+    let lines = || -> Vec<(f64, [f64; 2])> {
+        let line = |j| (row_growth(grid, j), row_turning(grid, j));
+        (0..grid.nj).into_par_iter().map(line).collect()
     };
-    let wall = || if slab.owns(0) { measure_wall(slab, line) } else { Quality::of_nothing() };
-    let ((rows, lines), wall) = rayon::join(|| (cells(), lines()), wall);
+    let ((rows, lines), wall) = rayon::join(|| (cells(), lines()), || measure_wall(grid, line));
 
-    let processes = slab.processes();
-    let rows = processes.gather_numbers(rows.iter().flat_map(Quality::numbers).collect())?;
-    let lines = processes.gather_numbers(lines.into_flattened())?;
-    let far_field = processes.gather_numbers(far_field_range(slab))?;
-    let p99_skewness = percentile_of_all(&skewness, PERCENTILE, processes)?;
-    // Sums run over the rows in order: the same bits for any number of threads and processes.
-    let rows = rows.as_chunks().0.iter().map(Quality::of_numbers);
-    let mut all = rows.fold(wall, |all, row| all.join_cells(&row));
-    all.mean_skewness /= slab.cells() as f64;
-    let (lines, _) = lines.as_chunks::<3>();
-    all.max_growth_i = lines.iter().map(|[growth, ..]| *growth).fold(1.0, larger);
-    let turning = lines.iter().map(|[_, left, right]| [*left, *right]);
-    (all.waves_deg, all.wavy_lines) = waves(slab.topology(), turning);
+    // Sums run over the rows in order: the same bits for any number of threads.
+    let mut all = rows.iter().fold(wall, Quality::join_cells);
+    all.p99_skewness = percentile(&skewness, PERCENTILE);
+    all.mean_skewness /= grid.cells() as f64;
+    all.max_growth_i = lines.iter().map(|(growth, _)| *growth).fold(1.0, larger);
+    (all.waves_deg, all.wavy_lines) =
+        waves(grid.topology, lines.into_iter().map(|(_, turning)| turning));
     all.max_growth = larger(all.max_growth_i, all.max_growth_j);
-    if let [min, max] = far_field[..] {
-        (all.far_field_min, all.far_field_max) = (min, max);
-    }
-    let all = processes.broadcast_numbers(all.numbers().to_vec())?;
-    let all = all.first_chunk().map(Quality::of_numbers).unwrap_or_default();
-    Ok(Quality { p99_skewness, ..all })
+    [all.far_field_min, all.far_field_max] = far_field_range(grid);
+    all
 }
 
-/// Smallest and largest distance of an outer node from the far-field centre, where the process has them.
-fn far_field_range(slab: &Slab<'_>) -> Vec<f64> {
-    let last = slab.nj() - 1;
-    if !slab.owns(last) {
-        return Vec::new();
-    }
-    let radius = |i| edge_length_squared(slab.point(i, last), FAR_FIELD_CENTRE).sqrt();
-    let range = (0..slab.ni()).map(radius).fold([f64::INFINITY, 0.0], |[min, max], radius| {
+/// Smallest and largest distance of an outer node from the far-field centre.
+fn far_field_range(grid: &Grid) -> [f64; 2] {
+    let radius = |i| edge_length_squared(grid.point(i, grid.nj - 1), FAR_FIELD_CENTRE).sqrt();
+    (0..grid.ni).map(radius).fold([f64::INFINITY, 0.0], |[min, max], radius| {
         [smaller(min, radius), larger(max, radius)]
-    });
-    range.to_vec()
+    })
 }
 
 impl Quality {
@@ -212,61 +177,6 @@ impl Quality {
             max_growth_j: 1.0,
             far_field_min: f64::INFINITY,
             ..Self::default()
-        }
-    }
-
-    /// All of it as numbers, for other processes.
-    fn numbers(&self) -> [f64; 19] {
-        let [i, j] = self.max_skewness_at;
-        [
-            self.folded_cells as f64,
-            self.min_jacobian,
-            self.max_skewness,
-            i as f64,
-            j as f64,
-            self.mean_skewness,
-            self.wall_angle_error_max_deg,
-            self.wall_angle_error_mean_deg,
-            self.wall_corners as f64,
-            self.first_cell_min,
-            self.first_cell_max,
-            self.max_aspect_ratio,
-            self.max_growth,
-            self.max_growth_i,
-            self.max_growth_j,
-            self.waves_deg,
-            self.wavy_lines as f64,
-            self.far_field_min,
-            self.far_field_max,
-        ]
-    }
-
-    /// The quality that became these numbers; the percentile is none of them.
-    fn of_numbers(numbers: &[f64; 19]) -> Self {
-        let [folded, min_jacobian, max_skewness, i, j, mean_skewness, rest @ ..] = *numbers;
-        let [angle_max, angle_mean, corners, first_cell_min, first_cell_max, rest @ ..] = rest;
-        let [max_aspect_ratio, max_growth, max_growth_i, max_growth_j, rest @ ..] = rest;
-        let [waves_deg, wavy_lines, near, far] = rest;
-        Self {
-            folded_cells: folded as usize,
-            min_jacobian,
-            max_skewness,
-            max_skewness_at: [i as usize, j as usize],
-            p99_skewness: 0.0,
-            mean_skewness,
-            wall_angle_error_max_deg: angle_max,
-            wall_angle_error_mean_deg: angle_mean,
-            wall_corners: corners as usize,
-            first_cell_min,
-            first_cell_max,
-            max_aspect_ratio,
-            max_growth,
-            max_growth_i,
-            max_growth_j,
-            waves_deg,
-            wavy_lines: wavy_lines as usize,
-            far_field_min: near,
-            far_field_max: far,
         }
     }
 
@@ -286,14 +196,9 @@ impl Quality {
 }
 
 /// Measures the cells of row j; `scratch` has one element per cell.
-fn measure_cell_row(
-    slab: &Slab<'_>,
-    j: usize,
-    skewness: &mut [f64],
-    scratch: &mut [f64],
-) -> Quality {
+fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64], scratch: &mut [f64]) -> Quality {
     let mut row = Quality::of_nothing();
-    slab.fill_row(CellMeasure::Skewness, j, skewness);
+    CellMeasure::Skewness.fill_row(grid, j, skewness);
     for (i, skew) in skewness.iter().enumerate() {
         row.mean_skewness += skew;
         if exceeds(*skew, row.max_skewness) {
@@ -301,19 +206,19 @@ fn measure_cell_row(
             row.max_skewness_at = [i, j];
         }
     }
-    slab.fill_row(CellMeasure::SmallestDeterminant, j, scratch);
+    CellMeasure::SmallestDeterminant.fill_row(grid, j, scratch);
     for determinant in scratch.iter() {
         row.folded_cells += usize::from(determinant.is_nan() || *determinant <= 0.0);
         row.min_jacobian = smaller(row.min_jacobian, *determinant);
     }
-    slab.fill_row(CellMeasure::AspectRatio, j, scratch);
+    CellMeasure::AspectRatio.fill_row(grid, j, scratch);
     for aspect_ratio in scratch.iter().filter(|ratio| ratio.is_finite()) {
         row.max_aspect_ratio = row.max_aspect_ratio.max(*aspect_ratio);
     }
-    if j + 2 < slab.nj() {
+    if j + 2 < grid.nj {
         let mut growth_squared = 1.0;
-        for i in 0..slab.ni() {
-            let [a, b, c] = [slab.point(i, j), slab.point(i, j + 1), slab.point(i, j + 2)];
+        for i in 0..grid.ni {
+            let [a, b, c] = [grid.point(i, j), grid.point(i, j + 1), grid.point(i, j + 2)];
             let ratio = ratio(edge_length_squared(a, b), edge_length_squared(b, c));
             growth_squared = larger(growth_squared, ratio);
         }
@@ -361,16 +266,16 @@ pub(crate) fn smaller(a: f64, b: f64) -> f64 {
 }
 
 /// Goes once along the wall. The angle errors are NaN when every point is a corner or an end.
-fn measure_wall(slab: &Slab<'_>, line: WallLine) -> Quality {
+fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
     // Where the last point repeats the first it is left out, and every point has two neighbours.
     let points = line.points();
     let corner = corner_tangent();
-    let at = |k: usize| slab.point(line.from + k % points, 0);
+    let at = |k: usize| grid.point(line.from + k % points, 0);
     let mut smooth = 0_usize;
     let mut wall = Quality::of_nothing();
     for k in 0..points {
         let point = at(k);
-        let first_line = difference(slab.point(line.from + k, 1), point);
+        let first_line = difference(grid.point(line.from + k, 1), point);
         let height = dot(first_line, first_line).sqrt();
         wall.first_cell_min = smaller(wall.first_cell_min, height);
         wall.first_cell_max = larger(wall.first_cell_max, height);

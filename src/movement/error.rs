@@ -18,8 +18,8 @@ pub enum MovementError {
         "the ends in i do not meet, nor do they lie on a plane of symmetry: there is no wall to move"
     )]
     NoBody,
-    /// A grid of which this process has some lines.
-    #[error("several processes share the grid: none has all of it for a reference")]
+    /// A grid that another process of the job has.
+    #[error("several processes share the solve: rank 0 alone has the grid for a reference")]
     Shared,
     /// Derivatives at a grid that must not be used.
     #[error("there are no derivatives of a grid that is not good: {verdict}")]

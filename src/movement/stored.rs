@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::{Place, Reference, State};
 use crate::backend::{EllipticData, WallTerms};
 use crate::case::SolverOptions;
-use crate::files::record::{List, Record, RecordFault};
+use crate::files::record::{Record, RecordFault};
 use crate::files::{IoError, contents};
 use crate::grid::{Grid, Seam, Symmetry, Topology};
-use crate::ranks::Processes;
 
 const RECORD: Record<8> = Record { magic: b"GGREFRNC", version: 2 };
 
@@ -98,7 +97,7 @@ impl Reference {
         let place = [chord, shift[0], shift[1]];
         let lists =
             [&place, &grid.x[..], &grid.y, control_p, control_q, phi, psi, &self.amplitudes];
-        RECORD.write(path, Processes::ALONE, &head, lists.map(List::All))
+        RECORD.write(path, &head, lists)
     }
 
     /// Reads the reference of a file, if it is one, whatever its version.
@@ -122,12 +121,13 @@ impl Reference {
     /// The reference in the bytes of a file. For tests.
     #[doc(hidden)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReferenceFault> {
-        let (head, lists) = RECORD.read::<Head>(bytes).map_err(|fault| match fault {
-            RecordFault::Other => ReferenceFault::NotAReference,
-            RecordFault::Version(version) => ReferenceFault::Version(version),
-            RecordFault::Damaged => ReferenceFault::Damaged,
-            RecordFault::Unreadable(source) => ReferenceFault::Unreadable(source),
-        })?;
+        let (head, lists) =
+            RECORD.read::<Head>(io::Cursor::new(bytes)).map_err(|fault| match fault {
+                RecordFault::Other => ReferenceFault::NotAReference,
+                RecordFault::Version(version) => ReferenceFault::Version(version),
+                RecordFault::Damaged => ReferenceFault::Damaged,
+                RecordFault::Unreadable(source) => ReferenceFault::Unreadable(source),
+            })?;
         let read = Self::of_lists(head, lists).filter(|read| read.quality.folded_cells == 0);
         read.ok_or(ReferenceFault::Damaged)
     }

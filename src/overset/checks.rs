@@ -109,7 +109,7 @@ pub struct ZoneReport {
 }
 
 /// All that was checked.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Checks {
     /// Elements that are rigged, as they came out.
     pub rigged: Vec<Rigged>,

@@ -1,6 +1,5 @@
 //! What can go wrong between processes.
 
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,13 +44,6 @@ pub enum RanksError {
     /// A rank has ended, or failed: its failure is that of the job.
     #[error("rank {} ended{}", failure.rank, because(failure))]
     Ended { failure: Failure },
-}
-
-/// Where processes write a file together.
-impl From<RanksError> for io::Error {
-    fn from(error: RanksError) -> Self {
-        Self::other(error)
-    }
 }
 
 /// How a rank failed.

@@ -258,6 +258,14 @@ impl Job {
         self.shared.state.lock().failure.clone()
     }
 
+    /// Whether all ranks are at work.
+    ///
+    /// # Errors
+    /// [`RanksError::Ended`] with the first failure of a rank that this one has heard of.
+    pub fn check(&self) -> Result<(), RanksError> {
+        self.failure().map_or(Ok(()), |failure| Err(RanksError::Ended { failure }))
+    }
+
     /// Calls `act` when a rank fails, if it is still held then; at once where one has failed.
     pub fn on_failure(&self, act: &Arc<OnFailure>) {
         let mut state = self.shared.state.lock();

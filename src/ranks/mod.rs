@@ -2,8 +2,7 @@
 //! messages between them.
 //!
 //! A [`Place`] is what the environment of this process says. [`Job::meet`] connects all ranks with the first;
-//! from then on a [`Job`] passes messages, and tells every rank when one has failed. [`Processes`] are those of a
-//! job, or this one alone.
+//! from then on a [`Job`] passes messages, and tells every rank when one has failed.
 
 mod error;
 mod inbox;
@@ -11,11 +10,9 @@ mod job;
 mod launcher;
 mod links;
 mod meeting;
-mod processes;
 
 pub use self::error::{Failure, RanksError};
 pub use self::inbox::{Inbox, Route};
 pub use self::job::{Channel, Job, OnFailure, values};
 pub use self::launcher::{Launcher, Place};
 pub use self::meeting::Rendezvous;
-pub use self::processes::Processes;

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::files::{IoError, atomic};
 use crate::grid::quality::Quality;
-use crate::grid::{Seam, Slab, Topology, Verdict};
+use crate::grid::{Grid, Seam, Topology, Verdict};
 use crate::solver::history::History;
 use crate::solver::{krylov, precond};
 
@@ -104,15 +104,15 @@ pub struct GridReport {
     pub wake: Option<usize>,
 }
 
-impl From<Slab<'_>> for GridReport {
-    fn from(grid: Slab<'_>) -> Self {
-        let (topology, seam, wake) = match grid.topology() {
+impl From<&Grid> for GridReport {
+    fn from(grid: &Grid) -> Self {
+        let (topology, seam, wake) = match grid.topology {
             Topology::O(seam) => ("O", Some(seam), None),
             Topology::C { wake } => ("C", None, Some(wake)),
             Topology::Half(_) => ("half", None, None),
             Topology::Rectangle => ("rectangle", None, None),
         };
-        Self { ni: grid.ni(), nj: grid.nj(), topology, seam, wake }
+        Self { ni: grid.ni, nj: grid.nj, topology, seam, wake }
     }
 }
 

@@ -16,7 +16,7 @@ pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport};
 #[doc(hidden)]
 pub use self::plot::Figures;
 use crate::files::IoError;
-use crate::grid::Slab;
+use crate::grid::Grid;
 use crate::grid::quality::Quality;
 use crate::solver::history::History;
 
@@ -26,8 +26,8 @@ use crate::solver::history::History;
 pub struct Artifacts<'a> {
     /// Name of the case, the title of the pictures.
     pub name: &'a str,
-    /// The grid, or the lines of it that this process has.
-    pub grid: Slab<'a>,
+    /// The grid.
+    pub grid: &'a Grid,
     /// Its quality.
     pub quality: &'a Quality,
     /// The Newton steps.

@@ -12,16 +12,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("digest", &[]),
     ("ranks", &[]),
-    ("grid", &["geometry", "simd", "ranks"]),
+    ("grid", &["geometry", "simd"]),
     ("overset", &["geometry", "grid"]),
     ("sparse", &[]),
     ("pde", &["grid", "geometry"]),
     ("backend", &["pde", "sparse", "grid", "simd", "memory", "digest", "ranks"]),
     ("solver", &["backend", "sparse"]),
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),
-    ("files", &["solver::history", "memory", "digest", "ranks"]),
-    ("formats", &["files", "grid", "overset", "sparse", "memory", "ranks"]),
-    ("report", &["files", "grid", "overset", "solver::history", "ranks"]),
+    ("files", &["solver::history", "memory", "digest"]),
+    ("formats", &["files", "grid", "overset", "sparse", "memory"]),
+    ("report", &["files", "grid", "overset", "solver::history"]),
     (
         "case",
         &[
@@ -39,10 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "movement",
-        &[
-            "geometry", "grid", "backend", "pde", "solver", "elliptic", "files", "formats", "case",
-            "ranks",
-        ],
+        &["geometry", "grid", "backend", "pde", "solver", "elliptic", "files", "formats", "case"],
     ),
     (
         "error",

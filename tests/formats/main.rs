@@ -12,7 +12,6 @@ mod matrix_market;
 mod mesh_files;
 mod msh;
 mod plot;
-mod processes;
 mod readers;
 mod writers;
 mod zones;

@@ -16,7 +16,6 @@ use crate::pde::EllipticSettings;
 use crate::simd;
 use crate::sparse::Structure;
 use rayon::prelude::*;
-use std::ops::Range;
 
 impl GridBackend for CpuBackend {
     type Grid = Grid;
@@ -50,15 +49,6 @@ impl GridBackend for CpuBackend {
     fn fetch(&self, grid: &Grid, host: &mut Grid) -> Result<()> {
         host.x.copy_from_slice(&grid.x);
         host.y.copy_from_slice(&grid.y);
-        Ok(())
-    }
-
-    fn fetch_lines(&self, grid: &Grid, lines: &[Range<usize>], host: &mut Grid) -> Result<()> {
-        if let [own] = lines {
-            let nodes = own.start * grid.ni..own.end * grid.ni;
-            host.x.copy_from_slice(&grid.x[nodes.clone()]);
-            host.y.copy_from_slice(&grid.y[nodes]);
-        }
         Ok(())
     }
 
@@ -154,10 +144,6 @@ impl EllipticBackend for CpuBackend {
 
     fn download_unknowns(&self, u: &Vec<f64>, whole: &mut [f64]) -> Result<()> {
         self.download(u, whole)
-    }
-
-    fn unknown_lines(&self, u: &Vec<f64>, _: &[Range<usize>], part: &mut [f64]) -> Result<()> {
-        self.download(u, part)
     }
 
     fn residual(

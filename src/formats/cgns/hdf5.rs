@@ -11,9 +11,8 @@
 //! are the array ` data` within. Source: "CGNS HDF5 file mapping",
 //! <https://cgns.org/standard/FMM/hdf5.html>.
 
-use crate::files::sink::Sink;
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 
 /// An address that leads nowhere.
 const UNDEFINED: u64 = u64::MAX;
@@ -35,7 +34,7 @@ const GROUP_INFO: u16 = 0x0a;
 const ATTRIBUTE: u16 = 0x0c;
 
 /// What takes the bytes of a file.
-pub(super) type Out<'o> = dyn Sink + 'o;
+pub(super) type Out<'o> = dyn Write + Send + 'o;
 
 /// Writes the numbers of an array, little-endian.
 pub(super) type Fill<'a> = Box<dyn Fn(&mut Out<'_>) -> io::Result<()> + 'a>;

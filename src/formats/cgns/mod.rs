@@ -6,16 +6,15 @@
 mod hdf5;
 mod read;
 
-use std::io;
+use std::io::{self, Write};
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::block::Reader;
-use super::mesh::{Limits, Sides, Span, count, share_of_lines};
+use super::mesh::{Limits, Sides, Span, count};
 use super::zones::{Zones, ZonesContents, ZonesFile};
 use super::{Contents, Format, MeshFile};
 use crate::files::pieces;
-use crate::files::sink::Sink;
-use crate::grid::{Slab, Topology};
+use crate::grid::{Grid, Topology};
 use crate::overset::{Rim, Zone};
 
 pub(super) const FORMAT: Format = Format {
@@ -70,23 +69,18 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 /// and periodic sides are one-to-one connectivity. The outflow of a C-grid belongs to the far
 /// field. On half a grid `symmetry` is its plane, and the sides of an extruded one are `back` and
 /// `front`. Coordinates are streamed.
-pub fn write_to<'g>(
-    out: &mut impl Sink,
-    grid: impl Into<Slab<'g>>,
-    span: Option<Span>,
-) -> io::Result<()> {
-    let slab = grid.into();
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let dimensions = if span.is_some() { 3 } else { 2 };
     let family = |(name, condition): (&'static str, &str)| {
         Node::new(name, "Family_t").above([Node::new("FamilyBC", "FamilyBC_t").text(condition)])
     };
     let mut below = vec![
         Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional"),
-        zone_node(slab, span, Style::Single),
+        zone_node(grid, span, Style::Single),
         family(AIRFOIL),
         family(FAR_FIELD),
     ];
-    let half = matches!(slab.topology(), Topology::Half(_));
+    let half = matches!(grid.topology, Topology::Half(_));
     let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
     if half || symmetric {
         below.push(family(SYMMETRY));
@@ -109,7 +103,7 @@ pub fn write_to<'g>(
 /// values from other zones is `UserDefined` with the one `UserDefinedData_t` child `BCOverset`. Source:
 /// `readCGNSGrid.F90` of ADflow, <https://github.com/mdolab/adflow>.
 pub fn write_zones_to(
-    out: &mut impl Sink,
+    out: &mut (impl Write + Send),
     zones: &[Zone<'_>],
     span: Option<Span>,
 ) -> io::Result<()> {
@@ -120,9 +114,7 @@ pub fn write_zones_to(
     };
     let mut below =
         vec![Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional")];
-    below.extend(
-        zones.iter().map(|zone| zone_node(zone.grid.into(), Some(span), Style::Overset(*zone))),
-    );
+    below.extend(zones.iter().map(|zone| zone_node(zone.grid, Some(span), Style::Overset(*zone))));
     below.extend(
         zones.iter().filter(|zone| zone.has_wall()).map(|zone| family(zone.name, AIRFOIL.1)),
     );
@@ -176,9 +168,9 @@ impl Style<'_> {
     }
 }
 
-fn zone_node<'a>(slab: Slab<'a>, span: Option<Span>, style: Style<'a>) -> Node<'a> {
-    let size = [slab.ni(), slab.nj(), count(span)].map(index);
-    let block = Block { slab, span, size, style };
+fn zone_node<'a>(grid: &'a Grid, span: Option<Span>, style: Style<'a>) -> Node<'a> {
+    let size = [grid.ni, grid.nj, count(span)].map(index);
+    let block = Block { grid, span, size, style };
     let (size, none) = (block.size(), [0; 3]);
     let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
     Node::new(style.zone(), "Zone_t")
@@ -211,7 +203,7 @@ type Part = [[i32; 2]; 3];
 
 /// What is written of the grid.
 struct Block<'a> {
-    slab: Slab<'a>,
+    grid: &'a Grid,
     span: Option<Span>,
     /// Points in i, j and k.
     size: [i32; 3],
@@ -220,9 +212,8 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     fn coordinates(&self) -> Vec<Node<'a>> {
-        let (slab, span) = (self.slab, self.span);
+        let (grid, span) = (self.grid, self.span);
         let planes = count(span);
-        let share = Some(share_of_lines(&slab, slab.ni() * size_of::<f64>()));
         let shape: Vec<usize> = self.size().iter().rev().map(|&n| n as usize).collect();
         let array = |name: &'static str, fill: Fill<'a>| {
             Node::new(name, "DataArray_t")
@@ -230,20 +221,16 @@ impl<'a> Block<'a> {
                 .above([exponents(LENGTH)])
         };
         let plane = |of: &'a [f64]| -> Fill<'a> {
-            Box::new(move |out| {
-                (0..planes).try_for_each(|_| out.share(share, &mut |out| write_numbers(out, of)))
-            })
+            Box::new(move |out| (0..planes).try_for_each(|_| write_numbers(out, of)))
         };
-        let [x, y] = slab.own_nodes();
-        let mut arrays = vec![array("CoordinateX", plane(x)), array("CoordinateY", plane(y))];
+        let mut arrays =
+            vec![array("CoordinateX", plane(&grid.x)), array("CoordinateY", plane(&grid.y))];
         if let Some(span) = span {
-            let points = x.len();
-            let fill = move |out: &mut Out<'_>| {
+            let points = grid.x.len();
+            let fill = move |mut out: &mut Out<'_>| {
                 (0..planes).try_for_each(|k| {
                     let z = span.z(k).to_le_bytes();
-                    out.share(share, &mut |mut out| {
-                        pieces::write(&mut out, points, |piece| z.repeat(piece.len()))
-                    })
+                    pieces::write(&mut out, points, |piece| z.repeat(piece.len()))
                 })
             };
             arrays.push(array("CoordinateZ", Box::new(fill)));
@@ -287,18 +274,18 @@ impl<'a> Block<'a> {
             ]);
             if family == OVERSET.0 { boundary.above([overset_mark()]) } else { boundary }
         };
-        let wall = self.slab.topology().wall(self.slab.ni());
+        let wall = self.grid.topology.wall(self.grid.ni);
         let [_, j, k] = at(1, 1);
         let body = [[index(*wall.start()) + 1, index(*wall.end()) + 1], j, k];
         let (wall, outer) = (self.style.wall(), self.style.outer());
         let mut boundaries = Vec::new();
-        if self.slab.topology() == Topology::Rectangle {
+        if self.grid.topology == Topology::Rectangle {
             boundaries.push(boundary("farfield_below", outer, at(1, 1)));
         } else {
             boundaries.push(boundary(wall.0, wall, body));
         }
         boundaries.push(boundary(outer.0, outer, at(1, nj)));
-        let ends = match self.slab.topology() {
+        let ends = match self.grid.topology {
             Topology::O(_) => None,
             Topology::C { .. } => Some((["outflow_first", "outflow_last"], FAR_FIELD)),
             Topology::Half(_) => Some((["symmetry_first", "symmetry_last"], SYMMETRY)),
@@ -309,7 +296,7 @@ impl<'a> Block<'a> {
             boundaries.extend(sides.map(|(name, i)| boundary(name, family, at(0, i))));
         }
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
-            let sides = match self.slab.topology() {
+            let sides = match self.grid.topology {
                 Topology::Half(_) => [("back", BACK), ("front", FRONT)],
                 _ => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
             };
@@ -332,7 +319,7 @@ impl<'a> Block<'a> {
             ])
         };
         let mut connections = Vec::new();
-        match self.slab.topology() {
+        match self.grid.topology {
             Topology::O(_) => {
                 let (first, last) = (at(0, 1), at(0, ni));
                 connections.push(connection("seam_first", first, last, [1, 2, 3]));

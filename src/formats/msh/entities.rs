@@ -61,7 +61,7 @@ impl<'a> Model<'a> {
     /// The mesh of cells of this order, which divides the counts of cells of the grid, of its cut and of its
     /// span.
     pub(super) fn new(grid: &'a Grid, span: Option<Span>, order: usize) -> Self {
-        let plane = Welded::of_order(grid.into(), order);
+        let plane = Welded::of_order(grid, order);
         let Rim { body, outer, first, last } = plane.rim();
         // Around the cells counter-clockwise, but the body, which has them outside.
         let (around, groups): (Vec<_>, _) = match grid.topology {

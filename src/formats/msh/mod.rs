@@ -17,10 +17,9 @@ use super::block::Reader;
 use super::mesh::{Limits, Span};
 use super::zones::Zones;
 use super::{Contents, Converted, Format, MeshData, MeshFile};
-use crate::files::sink::Sink;
 use crate::files::{IoError, WriteFault, atomic, pieces};
 use crate::grid::quality::{CurvedQuality, measure_curved};
-use crate::grid::{Slab, Topology, cut_corner};
+use crate::grid::{Grid, Topology, cut_corner};
 
 pub(super) const FORMAT: Format = Format {
     name: "msh",
@@ -47,14 +46,13 @@ pub(super) const FORMAT: Format = Format {
 
 /// Writes a mesh of a grid whose corners are corners of cells, and whose cells are not folded.
 fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoError> {
-    let MeshData { grid: slab, span, settings, .. } = *mesh;
-    let (grid, order) = (slab.part(), settings.curved_order);
+    let MeshData { grid, span, settings, .. } = *mesh;
+    let order = settings.curved_order;
     let refused = |fault: WriteFault| Err(fault.at(path));
-    if let Some(fault) = indivisible(slab, span, order) {
+    if let Some(fault) = indivisible(grid, span, order) {
         return refused(fault);
     }
-    let wall = slab.line(0);
-    if let Some(point) = cut_corner(wall, &grid.topology.wall(grid.ni), order) {
+    if let Some(point) = cut_corner(grid.line(0), &grid.topology.wall(grid.ni), order) {
         return refused(WriteFault::CornerInSide { point, order });
     }
     let mut notes = Vec::new();
@@ -66,14 +64,14 @@ fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoErr
         }
         notes.push(quality.to_string());
     }
-    atomic::write(path, |out| write_to(out, slab, span, order))?;
+    atomic::write(path, |out| write_to(out, grid, span, order))?;
     Ok(Converted { files: vec![path.to_path_buf()], notes })
 }
 
 /// The first count of cells that the order does not divide.
-fn indivisible(grid: Slab<'_>, span: Option<Span>, order: usize) -> Option<WriteFault> {
-    let mut counts = vec![("cells around", grid.ni() - 1), ("cells outward", grid.nj() - 1)];
-    if let Topology::C { wake } = grid.topology() {
+fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFault> {
+    let mut counts = vec![("cells around", grid.ni - 1), ("cells outward", grid.nj - 1)];
+    if let Topology::C { wake } = grid.topology {
         counts.push(("cells along the cut", wake));
     }
     counts.extend(span.map(|span| ("cells over the span", span.cells)));
@@ -85,30 +83,25 @@ fn indivisible(grid: Slab<'_>, span: Option<Span>, order: usize) -> Option<Write
 /// bits.
 ///
 /// Sides on the rim have the cells on their left; the normals of the faces of an extruded rim point out of
-/// them. Nodes stand by the curves that they lie on: of several processes the first has the whole grid.
+/// them. Nodes stand by the curves that they lie on.
 ///
 /// # Errors
 /// Those of `out`, and [`io::ErrorKind::InvalidInput`] where the order does not divide a count of cells.
-pub fn write_to<'g>(
-    out: &mut impl Sink,
-    grid: impl Into<Slab<'g>>,
+pub fn write_to(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
     span: Option<Span>,
     order: usize,
 ) -> io::Result<()> {
-    let slab = grid.into();
-    if let Some(fault) = indivisible(slab, span, order) {
+    if let Some(fault) = indivisible(grid, span, order) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, fault));
     }
-    let whole = slab.gathered().map_err(io::Error::other)?;
-    out.once(&mut |mut out| {
-        let Some(grid) = &whole else { return Ok(()) };
-        let (out, model) = (&mut out, Model::new(grid, span, order));
-        writeln!(out, "$MeshFormat\n4.1 0 8\n$EndMeshFormat")?;
-        write_groups(out, &model)?;
-        write_entities(out, &model)?;
-        write_nodes(out, &model)?;
-        write_elements(out, &model)
-    })
+    let model = Model::new(grid, span, order);
+    writeln!(out, "$MeshFormat\n4.1 0 8\n$EndMeshFormat")?;
+    write_groups(out, &model)?;
+    write_entities(out, &model)?;
+    write_nodes(out, &model)?;
+    write_elements(out, &model)
 }
 
 fn write_groups(out: &mut impl Write, model: &Model<'_>) -> io::Result<()> {

@@ -10,11 +10,10 @@ use rayon::prelude::*;
 
 use crate::formats::mesh::{Span, layers};
 use crate::formats::welded::{Side, Welded};
+use crate::grid::Grid;
 use crate::grid::quality::{
     Corners, centroid, face_skewness, middle, off_normal, prism_aspect_ratio,
 };
-use crate::grid::{Grid, Slab};
-use crate::ranks::RanksError;
 
 /// What `checkMesh` measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,31 +89,14 @@ fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
 /// What `checkMesh` finds in the mesh of a grid that has no folded cell.
 #[must_use]
 pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
-    // Alone nothing fails.
-    objections_of_all(grid.into(), span).unwrap_or_default()
-}
-
-/// The same of a grid that several processes have, on the first of them; none on the others.
-///
-/// # Errors
-/// [`RanksError::Ended`].
-#[doc(hidden)] // For tests in several processes.
-pub fn objections_of_all(slab: Slab<'_>, span: Option<Span>) -> Result<Vec<Objection>, RanksError> {
-    let plane = Plane(Welded::new(slab));
+    let plane = Plane(Welded::new(grid));
     let depth = span.map(|span| span.length / span.cells as f64);
-    let inside = plane
-        .0
-        .own_layers()
+    let inside = (0..plane.0.layers)
         .into_par_iter()
         .map(|layer| plane.layer(layer, depth))
         .reduce(Tallies::default, Tallies::merged);
-    // What is inside comes before the rim.
-    let all = |own: Tallies| -> Result<Tallies, RanksError> {
-        let all = slab.processes().gather_numbers(own.numbers())?;
-        let all = all.as_chunks().0.iter().map(Tallies::of_numbers);
-        Ok(all.fold(Tallies::default(), Tallies::merged))
-    };
-    let tallies = all(inside)?.merged(all(plane.rim())?);
+    // Of equal values inside and on the rim the one inside is named.
+    let tallies = inside.merged(plane.rim());
     let seen = Measure::ALL.into_iter().zip(tallies.0).filter(|(_, tally)| tally.count > 0);
     let objection = |(measure, Tally { count, worst, at })| Objection {
         measure,
@@ -122,7 +104,7 @@ pub fn objections_of_all(slab: Slab<'_>, span: Option<Span>) -> Result<Vec<Objec
         worst,
         at,
     };
-    Ok(seen.map(objection).collect())
+    seen.map(objection).collect()
 }
 
 /// How many are above a limit, and the worst.
@@ -143,18 +125,6 @@ impl Tallies {
         if value > tally.worst {
             (tally.worst, tally.at) = (value, at);
         }
-    }
-
-    fn numbers(&self) -> Vec<f64> {
-        let numbers = |tally: &Tally| [tally.count as f64, tally.worst, tally.at[0], tally.at[1]];
-        self.0.iter().flat_map(numbers).collect()
-    }
-
-    fn of_numbers(numbers: &[f64; 12]) -> Self {
-        Self(std::array::from_fn(|k| {
-            let [count, worst, x, y] = [0, 1, 2, 3].map(|c| numbers[4 * k + c]);
-            Tally { count: count as usize, worst, at: [x, y] }
-        }))
     }
 
     /// Of two places that are equally bad the first stays.
@@ -195,10 +165,7 @@ impl Plane<'_> {
 
     fn rim(&self) -> Tallies {
         let mut tallies = Tallies::default();
-        let own = self.0.layer(self.0.own_layers().start).start
-            ..self.0.layer(self.0.own_layers().end).start;
-        let sides = self.0.rims().into_iter().flat_map(|(_, sides)| sides);
-        for Side { cell, side } in sides.filter(|side| own.contains(&side.cell)) {
+        for Side { cell, side } in self.0.rims().into_iter().flat_map(|(_, sides)| sides) {
             let corners = &self.corners(cell);
             let edge = edge(corners, side);
             let skewness = face_skewness(centroid(corners), None, edge);

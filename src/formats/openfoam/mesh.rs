@@ -6,17 +6,16 @@
 
 use std::io::{self, Write};
 
-use crate::files::joint::JointFile;
+use crate::files::atomic::Writer;
 use crate::files::pieces;
-use crate::files::sink::Sink;
 use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{Side, Welded};
-use crate::grid::Slab;
+use crate::grid::Grid;
 use crate::overset::{Rim, Zone};
 
 /// A file of the mesh: its path in the case, its class, and what writes its contents.
 pub(super) type Part =
-    (&'static str, &'static str, fn(&Mesh<'_>, &mut JointFile<'_>) -> io::Result<()>);
+    (&'static str, &'static str, fn(&Mesh<'_>, &mut Writer<'_>) -> io::Result<()>);
 
 pub(super) const PARTS: [Part; 5] = [
     ("constant/polyMesh/points", "vectorField", |mesh, out| mesh.write_points(out)),
@@ -85,8 +84,8 @@ enum Faces {
 
 impl<'a> Mesh<'a> {
     /// The mesh of a grid; that of a plane grid has one layer and empty ends.
-    pub(super) fn new(slab: Slab<'a>, span: Option<Span>) -> Self {
-        let plane = Welded::new(slab);
+    pub(super) fn new(grid: &'a Grid, span: Option<Span>) -> Self {
+        let plane = Welded::new(grid);
         let kinds = ["wall;", "patch;", "symmetryPlane;"];
         let rims = plane.rims().into_iter().zip(kinds).map(|((name, sides), kind)| Patch {
             name: name.to_owned(),
@@ -100,7 +99,7 @@ impl<'a> Mesh<'a> {
     /// The mesh of the zones of an overset mesh. The patch of their rims comes first, as OpenFOAM wants it, then
     /// the wall of each element, by its name, and the far field.
     pub(super) fn of_zones(zones: &[Zone<'a>], span: Option<Span>) -> Self {
-        let planes = || zones.iter().map(|zone| (zone.name, Welded::new(zone.grid.into())));
+        let planes = || zones.iter().map(|zone| (zone.name, Welded::new(zone.grid)));
         let (mut rim, mut far, mut patches) = (Vec::new(), Vec::new(), Vec::new());
         for (number, (zone, (name, plane))) in zones.iter().zip(planes()).enumerate() {
             for (k, (_, sides)) in plane.rims().into_iter().enumerate() {
@@ -171,7 +170,7 @@ impl<'a> Mesh<'a> {
 
     pub(super) fn write(
         &self,
-        out: &mut JointFile<'_>,
+        out: &mut Writer<'_>,
         (name, class, contents): Part,
     ) -> io::Result<()> {
         writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {class};")?;
@@ -258,16 +257,13 @@ impl<'a> Mesh<'a> {
         Face { points, owner, neighbour: owner }
     }
 
-    fn write_points(&self, out: &mut JointFile<'_>) -> io::Result<()> {
+    fn write_points(&self, out: &mut Writer<'_>) -> io::Result<()> {
         writeln!(out, "{}\n(", self.points())?;
         for ZonePart { plane, .. } in &self.zones {
-            let own = plane.own_nodes();
             for z in (0..self.span.planes()).map(|plane| self.span.z(plane)) {
-                out.share(None, &mut |mut out| {
-                    pieces::write_lines(&mut out, own.len(), |text, k| {
-                        let [x, y] = plane.point(own.start + k);
-                        writeln!(text, "({x:e} {y:e} {z})")
-                    })
+                pieces::write_lines(out, plane.nodes(), |text, node| {
+                    let [x, y] = plane.point(node);
+                    writeln!(text, "({x:e} {y:e} {z})")
                 })?;
             }
         }
@@ -275,7 +271,7 @@ impl<'a> Mesh<'a> {
     }
 
     /// Writes the list of what `line` says of each face.
-    fn write_faces<F>(&self, out: &mut JointFile<'_>, line: F) -> io::Result<()>
+    fn write_faces<F>(&self, out: &mut Writer<'_>, line: F) -> io::Result<()>
     where
         F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
     {
@@ -283,29 +279,23 @@ impl<'a> Mesh<'a> {
         self.write_inner(out, &line)?;
         for (zone, faces) in self.patches.iter().flat_map(|patch| &patch.faces) {
             let (zone, count) = (&self.zones[*zone], faces.count(self.span.cells));
-            out.once(&mut |mut out| {
-                pieces::write_lines(&mut out, count, |text, k| {
-                    line(text, self.outer(zone, faces, k))
-                })
-            })?;
+            pieces::write_lines(out, count, |text, k| line(text, self.outer(zone, faces, k)))?;
         }
         writeln!(out, ")")
     }
 
-    fn write_inner<F>(&self, out: &mut JointFile<'_>, line: F) -> io::Result<()>
+    fn write_inner<F>(&self, out: &mut Writer<'_>, line: F) -> io::Result<()>
     where
         F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
     {
         self.zones.iter().try_for_each(|zone| {
-            out.once(&mut |mut out| {
-                pieces::write_lines(&mut out, self.cells_of(zone), |text, cell| {
-                    self.owned(zone, cell).try_for_each(|face| line(text, face))
-                })
+            pieces::write_lines(out, self.cells_of(zone), |text, cell| {
+                self.owned(zone, cell).try_for_each(|face| line(text, face))
             })
         })
     }
 
-    fn write_boundary(&self, out: &mut JointFile<'_>) -> io::Result<()> {
+    fn write_boundary(&self, out: &mut Writer<'_>) -> io::Result<()> {
         writeln!(out, "{}\n(", self.patches.len())?;
         let mut start = self.inner_faces;
         for patch in &self.patches {
@@ -317,16 +307,14 @@ impl<'a> Mesh<'a> {
         writeln!(out, ")")
     }
 
-    fn write_zones(&self, out: &mut JointFile<'_>) -> io::Result<()> {
+    fn write_zones(&self, out: &mut Writer<'_>) -> io::Result<()> {
         writeln!(out, "{}\n(", self.zones.len())?;
         for zone in &self.zones {
             let cells = self.cells_of(zone);
             writeln!(out, "    {}\n    {{\n        type cellZone;", zone.name)?;
             writeln!(out, "        cellLabels List<label> {cells}\n(")?;
-            out.once(&mut |mut out| {
-                pieces::write_lines(&mut out, cells, |text, cell| {
-                    writeln!(text, "{}", zone.first_cell + cell)
-                })
+            pieces::write_lines(out, cells, |text, cell| {
+                writeln!(text, "{}", zone.first_cell + cell)
             })?;
             writeln!(out, ");\n    }}")?;
         }

@@ -14,14 +14,14 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub use check::{Measure, Objection, objections, objections_of_all};
+pub use check::{Measure, Objection, objections};
 
 use super::mesh::{Limits, Sides, Span};
 use super::zones::{Zones, ZonesContents, ZonesFile};
 use super::{Contents, Converted, Folder, Format, MeshFile};
 use crate::files::output::{FolderRules, Output};
-use crate::files::{IoError, atomic, joint};
-use crate::grid::{Slab, Symmetry, Topology};
+use crate::files::{IoError, atomic};
+use crate::grid::{Grid, Symmetry, Topology};
 
 /// Length and place that force coefficients refer to, in the unit of the mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,15 +35,14 @@ pub struct Reference {
 impl Reference {
     /// Those of a grid whose case is not known: the chord from the trailing edge to the point of the
     /// wall that is farthest from it, and its quarter.
-    pub fn of<'g>(grid: impl Into<Slab<'g>>) -> Self {
-        let slab = grid.into();
-        let wall = slab.topology().wall(slab.ni());
-        let edge = match slab.topology() {
-            Topology::Half(Symmetry::UpDown) => slab.point(*wall.end(), 0),
-            _ => slab.point(*wall.start(), 0),
+    pub fn of(grid: &Grid) -> Self {
+        let wall = grid.topology.wall(grid.ni);
+        let edge = match grid.topology {
+            Topology::Half(Symmetry::UpDown) => grid.point(*wall.end(), 0),
+            _ => grid.point(*wall.start(), 0),
         };
         let from_edge = |[x, y]: [f64; 2]| (x - edge[0]).hypot(y - edge[1]);
-        let points = wall.map(|i| slab.point(i, 0));
+        let points = wall.map(|i| grid.point(i, 0));
         let nose = points.fold(
             edge,
             |nose, point| {
@@ -72,7 +71,6 @@ pub(super) const FORMAT: Format = Format {
         limits: Limits { least_bytes: 24, numbers_faces: true },
         contents: Contents::Folder(Folder {
             write: |path, m| {
-                // Of a grid of several processes the case is known.
                 let reference = m.settings.reference.unwrap_or_else(|| Reference::of(m.grid));
                 make(path, m.grid, m.span, reference)
             },
@@ -93,7 +91,7 @@ pub(super) const FORMAT: Format = Format {
     },
     convert: Some(|path, m, force| {
         let mut notes = write(path, m.grid, m.span, force)?;
-        notes.extend(objections(m.grid.part(), m.span).iter().map(ToString::to_string));
+        notes.extend(objections(m.grid, m.span).iter().map(ToString::to_string));
         Ok(Converted { files: vec![path.to_path_buf()], notes })
     }),
     reader: None,
@@ -155,13 +153,12 @@ fn choices(
 /// complete before a file of the old one goes. A file of the set-up that a user changed or wrote
 /// stays, because users edit them, unless `force` says otherwise; a mesh that gridgen did not write is
 /// refused. Returns what such files lack, one sentence each.
-pub fn write<'g>(
+pub fn write(
     path: &Path,
-    grid: impl Into<Slab<'g>>,
+    grid: &Grid,
     span: Option<Span>,
     force: bool,
 ) -> Result<Vec<String>, IoError> {
-    let grid = grid.into();
     let reference = Reference::of(grid);
     let output = Output::open(path, RULES, force)?;
     output.check(MESH_FILES)?;
@@ -173,25 +170,17 @@ pub fn write<'g>(
 }
 
 /// Writes the case into the folder `path`, in place of what stands there.
-fn make(
-    path: &Path,
-    slab: Slab<'_>,
-    span: Option<Span>,
-    reference: Reference,
-) -> Result<(), IoError> {
-    let first = slab.processes().is_first();
-    let choices = choices(slab.topology(), span, reference);
+fn make(path: &Path, grid: &Grid, span: Option<Span>, reference: Reference) -> Result<(), IoError> {
+    let choices = choices(grid.topology, span, reference);
     let place = |name: &str| {
         let file = path.join(name);
-        let folder = file.parent().filter(|_| first);
-        folder.map_or(Ok(()), atomic::create_folder).map(|()| file)
+        file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
     };
-    let mut setup = SETUP.into_iter().filter(|_| first);
-    setup.try_for_each(|file| write_text(&place(file.0)?, file, &choices))?;
-    let mesh = mesh::Mesh::new(slab, span);
-    mesh::PARTS.into_iter().try_for_each(|part| {
-        joint::write(&place(part.0)?, slab.processes(), |out| mesh.write(out, part))
-    })
+    SETUP.into_iter().try_for_each(|file| write_text(&place(file.0)?, file, &choices))?;
+    let mesh = mesh::Mesh::new(grid, span);
+    mesh::PARTS
+        .into_iter()
+        .try_for_each(|part| atomic::write(&place(part.0)?, |out| mesh.write(out, part)))
 }
 
 /// Writes a file of the set-up, in whose text each word of `choices` is replaced. That is one pass: what stands
@@ -247,8 +236,8 @@ const LARGEST_FIELD: u64 = 1 << 20;
 
 /// What the fields at the start lack that stay as a user wrote them: the patches of the new mesh in
 /// the folder `case` of `output` that they do not name, one sentence a field.
-fn lacks(output: &Output, case: &str, slab: Slab<'_>, span: Option<Span>) -> Vec<String> {
-    let mesh = mesh::Mesh::new(slab, span);
+fn lacks(output: &Output, case: &str, grid: &Grid, span: Option<Span>) -> Vec<String> {
+    let mesh = mesh::Mesh::new(grid, span);
     let patches: Vec<&str> = mesh.patches().collect();
     let start = if case.is_empty() { START.to_owned() } else { [case, "/", START].concat() };
     let Ok(entries) = fs::read_dir(output.root().join(&start)) else { return Vec::new() };

@@ -10,13 +10,12 @@ use std::path::Path;
 
 use super::mesh::{CELL_ZONES, Mesh, PARTS};
 use super::{Reference, SCRIPT, ends, write_text};
+use crate::files::IoError;
 use crate::files::atomic::{self, Writer};
-use crate::files::{IoError, joint};
 use crate::formats::mesh::Span;
 use crate::formats::zones::OversetMesh;
 use crate::grid::Grid;
 use crate::grid::vector::{angle, difference, distance};
-use crate::ranks::Processes;
 
 /// Turn of a wall that is a corner, which has no curvature, if it is so in degrees and so many times that on one side of
 /// it: on coarse grids a nose turns as much, at several nodes.
@@ -71,7 +70,7 @@ pub(super) fn make(path: &Path, mesh: &OversetMesh<'_>) -> Result<(), IoError> {
     setup.try_for_each(|file| write_text(&place(file.0)?, file, &choices))?;
     let parts = Mesh::of_zones(mesh.zones, mesh.span);
     for part in PARTS.into_iter().chain([CELL_ZONES]) {
-        joint::write(&place(part.0)?, Processes::ALONE, |out| parts.write(out, part))?;
+        atomic::write(&place(part.0)?, |out| parts.write(out, part))?;
     }
     atomic::write(&place(ZONE_NUMBERS)?, |out| write_zone_numbers(out, mesh, &parts))?;
     atomic::write(&place(CURVATURE)?, |out| write_curvature(out, mesh))

@@ -21,11 +21,9 @@ use super::mesh::Limits;
 use super::zones::{OversetMesh, Zones, ZonesContents, ZonesFile};
 use super::{Contents, Converted, Format, MeshData, MeshFile, nmf};
 use crate::files::IoError;
-use crate::files::atomic::{self, Made};
-use crate::files::joint::JointFile;
+use crate::files::atomic::{self, Made, Writer};
 use crate::files::place::check_own;
-use crate::files::sink::Sink;
-use crate::grid::Slab;
+use crate::grid::Grid;
 
 /// Single precision and two dimensions; as text a number is longer.
 const LIMITS: Limits = Limits::of(8);
@@ -84,17 +82,17 @@ pub(super) const FORMAT: Format = Format {
 /// How such files are read: only from their length can they be told.
 pub(super) const READER: Reader = Reader { begins: None, hint: "", grid: read::grid };
 
-fn write(out: &mut impl Sink, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
+fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
     write_to(out, m.grid, m.span, Flavour { dimensions, ..m.settings.plot3d })
 }
 
 /// Blocks of several zones, with their number before their sizes in any case.
 fn write_zones(
-    out: &mut JointFile<'_>,
+    out: &mut Writer<'_>,
     m: &OversetMesh<'_>,
     dimensions: Dimensions,
 ) -> io::Result<()> {
-    let grids: Vec<Slab<'_>> = m.zones.iter().map(|zone| zone.grid.into()).collect();
+    let grids: Vec<&Grid> = m.zones.iter().map(|zone| zone.grid).collect();
     let flavour = Flavour { dimensions, block_count: true, ..m.settings.plot3d };
     write_blocks(out, &grids, m.span, flavour)
 }

@@ -12,6 +12,7 @@ use super::estimate::of_background;
 use super::machine::{Machine, thread_pool};
 use super::pool::{Closing, Opened, Opening};
 use super::restart::coordinates_digest;
+use super::shared::of_first;
 use super::solve::{Control, GridResult, Progress, solve};
 use super::{Estimate, RunOptions};
 use crate::backend::DeviceError;
@@ -20,6 +21,7 @@ use crate::digest;
 use crate::error::Error;
 use crate::grid::{Grid, Verdict};
 use crate::overset::{Checks, Limits, Rim, Subject, Wall, Zone, check};
+use crate::ranks::Job;
 use crate::report::Timing;
 use crate::solver::history::NewtonStep;
 
@@ -116,6 +118,7 @@ pub fn make_assembly(
         let (placed, opened) = prepare(assembly, options, &mut control)?;
         let mut made = make(placed, &opened.0, options, &mut control)?;
         let _closing = Closing::or_keep(opened, options.pool.as_deref());
+        made.verdict = of_first(options.job.as_deref(), made.verdict)?;
         made.timing.add("total", control.started.elapsed().as_secs_f64());
         Ok(made)
     })
@@ -137,14 +140,16 @@ pub fn run_assembly(
         let mut control = Control::new(progress);
         control.timing = Timing::of(&PHASES);
         let (placed, opened) = prepare(assembly, options, &mut control)?;
-        let writes = options.job.as_ref().is_none_or(|job| job.is_first());
+        let job = options.job.as_deref();
         let open = || outputs::Outputs::open(&placed, options, &mut control.notices);
-        let outputs = writes.then(open).transpose()?;
+        let outputs = job.is_none_or(Job::is_first).then(open).transpose()?;
         let mut made = make(placed, &opened.0, options, &mut control)?;
         let _closing = Closing::or_keep(opened, options.pool.as_deref());
         if let Some(outputs) = outputs {
-            outputs.write(&mut made, &control)?;
+            outputs.write(&mut made, job, &control)?;
         }
+        // The other ranks wait until rank 0 has written the files.
+        made.verdict = of_first(job, made.verdict)?;
         Ok(made)
     })
 }
@@ -225,7 +230,7 @@ fn prepare(
     Ok((placed, opened))
 }
 
-/// Solves, places and checks.
+/// Solves, places and checks. Of the ranks of a job rank 0 has the grids and checks them.
 fn make(
     placed: PlacedAssembly,
     machine: &Machine,
@@ -237,7 +242,6 @@ fn make(
     for (made, PlacedElement { problem, placement, .. }) in
         elements.iter_mut().zip(&placed.elements)
     {
-        made.join()?;
         problem.place(&mut made.grid);
         placement.place(&mut made.grid);
     }
@@ -245,7 +249,9 @@ fn make(
     let mut background =
         control.timed("background", |_| around.map(|(grid, [low, high])| grid.grid(low, high)));
     let grids: Vec<&Grid> = elements.iter().map(|made| &made.grid).collect();
-    let checks = control.timed("checks", |_| check_grids(&placed, &grids, background.as_ref()));
+    let here = elements.iter().all(GridResult::has_grid);
+    let checks = || check_grids(&placed, &grids, background.as_ref());
+    let checks = control.timed("checks", |_| if here { checks() } else { Checks::default() });
     let mut notices = std::mem::take(&mut control.notices);
     for made in &elements {
         let name = &made.case.name;

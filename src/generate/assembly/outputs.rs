@@ -12,6 +12,7 @@ use crate::files::output::Output;
 use crate::files::{self, IoError};
 use crate::formats::{OversetMesh, Reference, Settings, openfoam};
 use crate::overset::Zone;
+use crate::ranks::Job;
 use crate::report::page::overset::{self as page, AssemblyPage};
 use crate::report::plot::OversetPictures;
 use crate::report::{self, AssemblyReport, BackgroundReport, ElementReport, history};
@@ -60,6 +61,7 @@ impl Outputs {
     pub(super) fn write(
         self,
         made: &mut AssemblyResult,
+        job: Option<&Job>,
         control: &Control<'_>,
     ) -> Result<(), Error> {
         let Self(output) = self;
@@ -88,6 +90,8 @@ impl Outputs {
             }
             Ok(written)
         })?);
+        // A rank that was lost meanwhile ends the run.
+        job.map_or(Ok(()), Job::check)?;
         output.commit()?;
         made.files = files;
         Ok(())

@@ -4,7 +4,6 @@ use rayon::prelude::*;
 
 use super::cell::{cell_corners, cell_skewness, corner_determinants, is_folded};
 use crate::grid::Grid;
-use crate::ranks::{Processes, RanksError};
 
 /// A cell with its place.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -77,50 +76,24 @@ pub fn skewness_histogram(grid: &Grid, bins: usize) -> Vec<usize> {
 /// A count of the leading bits of all values says between which of them the order statistic lies;
 /// only those are sorted out.
 pub fn percentile(values: &[f64], q: f64) -> f64 {
-    // Alone nothing fails.
-    percentile_of_all(values, q, Processes::ALONE).unwrap_or(f64::NAN)
-}
-
-/// The same of the values of all processes.
-///
-/// # Errors
-/// [`RanksError::Ended`].
-pub(super) fn percentile_of_all(
-    values: &[f64],
-    q: f64,
-    processes: Processes<'_>,
-) -> Result<f64, RanksError> {
-    let counts: Vec<f64> = leading_bits(values).into_iter().map(|count| count as f64).collect();
-    let counts = processes.gather_numbers(counts)?;
-    let count = |bin: usize| -> usize {
-        counts.iter().skip(bin).step_by(BINS).map(|count| *count as usize).sum()
-    };
-    let n = (0..BINS.min(counts.len())).map(count).sum();
-    let (below, fraction) = if n > 0 { order_of(q, n) } else { (0, 0.0) };
-    let (mut before, mut bin) = (0, 0);
-    for k in 0..BINS.min(counts.len()) {
-        bin = k;
-        if before + count(k) > below {
-            break;
-        }
-        before += count(k);
+    if values.is_empty() {
+        return f64::NAN;
     }
-    let bin = processes.broadcast_numbers(vec![bin as f64])?[0] as usize;
+    let (below, fraction) = order_of(q, values.len());
+    let counts = leading_bits(values);
+    let (mut before, mut bin) = (0, 0);
+    while before + counts[bin] <= below {
+        before += counts[bin];
+        bin += 1;
+    }
     let all = || values.par_iter().copied();
-    let near = all().filter(|&value| leading(value) == bin).collect();
-    let above = all().filter(|&value| leading(value) > bin).min_by(f64::total_cmp);
-    let mut near = processes.gather_numbers(near)?;
-    let beyond = processes.gather_numbers(above.into_iter().collect())?;
-    let found = if near.is_empty() {
-        f64::NAN
-    } else {
-        let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
-        // The next order statistic is the least of those above; there is none at the top.
-        let next = above.iter().copied().min_by(f64::total_cmp);
-        let high = next.or_else(|| beyond.into_iter().min_by(f64::total_cmp)).unwrap_or(low);
-        low + (high - low) * fraction
-    };
-    Ok(processes.broadcast_numbers(vec![found])?[0])
+    let mut near: Vec<f64> = all().filter(|&value| leading(value) == bin).collect();
+    let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
+    // The next order statistic is the least of those above; there is none at the top.
+    let next = above.iter().copied().min_by(f64::total_cmp);
+    let beyond = || all().filter(|&value| leading(value) > bin).min_by(f64::total_cmp);
+    let high = next.or_else(beyond).unwrap_or(low);
+    low + (high - low) * fraction
 }
 
 /// The order statistic below the `q`-th percentile of `n` values, counted from 0, and how far it is from

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::cell::{Corners, cell_area};
+use super::cell::{Corners, cell_area, cell_corners};
 use super::larger;
 use crate::geometry::vector::{cross, difference, dot, middle};
-use crate::grid::{Grid, Slab, Topology};
+use crate::grid::{Grid, Topology};
 
 /// The non-orthogonality of each cell in degrees, `[nj − 1][ni − 1]`: the largest angle, over its
 /// faces to other cells, between the face's normal and the line from its centre to the other's.
@@ -13,33 +13,32 @@ use crate::grid::{Grid, Slab, Topology};
 /// the seam of an O-grid and the cut of a C-grid cells are neighbours.
 #[must_use]
 pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
-    let slab = Slab::from(grid);
     let mut angles = vec![0.0; grid.cells()];
     let rows = angles.par_chunks_mut(grid.ni - 1).enumerate();
-    rows.for_each(|(j, row)| fill_nonorthogonality(&slab, j, row));
+    rows.for_each(|(j, row)| fill_nonorthogonality(grid, j, row));
     angles
 }
 
-/// Those of the cells of row j, one of the process's own.
-pub(crate) fn fill_nonorthogonality(slab: &Slab<'_>, j: usize, row: &mut [f64]) {
-    let (closed, wake) = match slab.topology() {
+/// [`nonorthogonality`] of the cells of row j.
+pub(crate) fn fill_nonorthogonality(grid: &Grid, j: usize, row: &mut [f64]) {
+    let (closed, wake) = match grid.topology {
         Topology::O(_) => (true, 0),
         Topology::Half(_) | Topology::Rectangle => (false, 0),
         Topology::C { wake } => (false, wake),
     };
-    let columns = slab.ni() - 1;
-    let centre = |i: usize, j: usize| centroid(&slab.corners(i, j));
+    let columns = grid.ni - 1;
+    let centre = |i: usize, j: usize| centroid(&cell_corners(grid, i, j));
     row.fill(0.0);
     for i in 0..columns {
         let here = centre(i, j);
-        let corners = slab.corners(i, j);
+        let corners = cell_corners(grid, i, j);
         let next = if i + 1 < columns { Some(i + 1) } else { closed.then_some(0) };
         if let Some(next) = next {
             let angle = off_normal(here, centre(next, j), [corners[1], corners[2]]);
             row[i] = larger(row[i], angle);
             row[next] = larger(row[next], angle);
         }
-        if j + 2 < slab.nj() {
+        if j + 2 < grid.nj {
             let above = off_normal(here, centre(i, j + 1), [corners[2], corners[3]]);
             row[i] = larger(row[i], above);
         }

@@ -3,17 +3,17 @@
 use super::{larger, ratio, right_angles_from_right};
 use crate::geometry::vector::{cross, difference, dot};
 use crate::grid::quality::cell::edge_length_squared;
-use crate::grid::{Slab, Topology};
+use crate::grid::{Grid, Topology};
 
 /// A line whose waves are above this many degrees is counted.
 const WAVY_DEG: f64 = 1.0;
 
 /// Largest ratio of consecutive edges of the line j, its end not joined to its start.
-pub(super) fn row_growth(slab: &Slab<'_>, j: usize) -> f64 {
-    let mut last = edge_length_squared(slab.point(0, j), slab.point(1, j));
+pub(super) fn row_growth(grid: &Grid, j: usize) -> f64 {
+    let mut last = edge_length_squared(grid.point(0, j), grid.point(1, j));
     let mut growth = 1.0;
-    for i in 1..slab.ni() - 1 {
-        let next = edge_length_squared(slab.point(i, j), slab.point(i + 1, j));
+    for i in 1..grid.ni - 1 {
+        let next = edge_length_squared(grid.point(i, j), grid.point(i + 1, j));
         growth = larger(growth, ratio(last, next));
         last = next;
     }
@@ -21,11 +21,11 @@ pub(super) fn row_growth(slab: &Slab<'_>, j: usize) -> f64 {
 }
 
 /// Turning of the line j to the left and to the right, both positive, in degrees: sums over its points but the ends.
-pub(super) fn row_turning(slab: &Slab<'_>, j: usize) -> [f64; 2] {
+pub(super) fn row_turning(grid: &Grid, j: usize) -> [f64; 2] {
     let [mut left, mut right] = [0.0; 2];
-    let mut before = difference(slab.point(1, j), slab.point(0, j));
-    for i in 1..slab.ni() - 1 {
-        let after = difference(slab.point(i + 1, j), slab.point(i, j));
+    let mut before = difference(grid.point(1, j), grid.point(0, j));
+    for i in 1..grid.ni - 1 {
+        let after = difference(grid.point(i + 1, j), grid.point(i, j));
         let (sine, cosine) = (cross(before, after), dot(before, after));
         if sine < 0.0 {
             right += turn(-sine, cosine);

@@ -1,13 +1,12 @@
-//! The figures of a grid, drawn by the first process from what each of those that have the grid contributes.
+//! The figures of a grid: its views, and maps of its quality.
 
 use std::path::Path;
 
 use super::picture::Picture;
 use crate::files::IoError;
-use crate::ranks::RanksError;
 use crate::report::Artifacts;
 
-/// The figures of a grid; only the first process has them.
+/// The figures of a grid.
 #[derive(Default)]
 pub struct Figures {
     /// Four views of the grid.
@@ -19,23 +18,13 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The views of the grid and the maps of its quality, as far as they are wanted. All processes that have
-    /// the grid must call.
-    ///
-    /// # Errors
-    /// [`RanksError::Ended`].
-    pub fn of(artifacts: &Artifacts<'_>, [grid, quality]: [bool; 2]) -> Result<Self, RanksError> {
-        if !grid && !quality {
-            return Ok(Self::default());
-        }
-        let views = artifacts.views()?;
-        let grid = grid.then(|| artifacts.grid_picture(&views)).transpose()?;
-        let maps = quality.then(|| artifacts.quality_picture(&views)).transpose()?;
-        let (maps, largest) = maps.unzip();
-        if !artifacts.grid.processes().is_first() {
-            return Ok(Self::default());
-        }
-        Ok(Self { grid, quality: maps, nonorthogonality: largest.unwrap_or_default() })
+    /// The views of the grid and the maps of its quality, as far as they are wanted.
+    #[must_use]
+    pub fn of(artifacts: &Artifacts<'_>, [grid, quality]: [bool; 2]) -> Self {
+        let views = artifacts.views();
+        let grid = grid.then(|| artifacts.grid_picture(&views));
+        let (quality, largest) = quality.then(|| artifacts.quality_picture(&views)).unzip();
+        Self { grid, quality, nonorthogonality: largest.unwrap_or_default() }
     }
 
     /// Writes the views of the grid, if they are drawn.

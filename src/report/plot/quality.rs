@@ -10,9 +10,8 @@ use super::palette;
 use super::picture::{CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture};
 use super::raster::Raster;
 use super::views::Views;
-use crate::grid::Slab;
-use crate::grid::quality::{CellMeasure, fill_nonorthogonality};
-use crate::ranks::RanksError;
+use crate::grid::Grid;
+use crate::grid::quality::{CellMeasure, cell_corners, fill_nonorthogonality};
 use crate::report::Artifacts;
 
 /// Sizes of the pictures in pixels.
@@ -95,28 +94,23 @@ const MEASURED: [Measured; 4] = [
 ];
 
 impl Measured {
-    /// Measures the cells of row j, one of the process's own.
-    fn fill_row(self, grid: &Slab<'_>, j: usize, row: &mut [f64]) {
+    /// Measures the cells of row j.
+    fn fill_row(self, grid: &Grid, j: usize, row: &mut [f64]) {
         match self {
-            Self::Cells(measure) => grid.fill_row(measure, j, row),
+            Self::Cells(measure) => measure.fill_row(grid, j, row),
             Self::Nonorthogonality => fill_nonorthogonality(grid, j, row),
         }
     }
 
-    /// Smallest and largest of the positive numbers of all processes, 1 where there is none; on all.
-    fn positive_range(self, grid: &Slab<'_>) -> Result<[f64; 2], RanksError> {
-        let mut row = vec![0.0; grid.ni() - 1];
-        let none = [f64::INFINITY, 0.0_f64];
-        let join = |[low, high]: [f64; 2], [a, b]: [f64; 2]| [low.min(a), high.max(b)];
-        let own = grid.own_cells().fold(none, |range, j| {
+    /// Smallest and largest of the positive numbers, 1 where there is none.
+    fn positive_range(self, grid: &Grid) -> [f64; 2] {
+        let mut row = vec![0.0; grid.ni - 1];
+        let range = (0..grid.nj - 1).fold([f64::INFINITY, 0.0_f64], |range, j| {
             self.fill_row(grid, j, &mut row);
             let positive = row.iter().copied().filter(|v| *v > 0.0 && v.is_finite());
-            positive.fold(range, |range, value| join(range, [value; 2]))
+            positive.fold(range, |[low, high], value| [low.min(value), high.max(value)])
         });
-        let all = grid.processes().gather_numbers(own.to_vec())?;
-        let all = all.as_chunks().0.iter().copied().fold(none, join);
-        let all = grid.processes().broadcast_numbers(all.to_vec())?;
-        Ok(if all[0].is_finite() { [all[0], all[1]] } else { [1.0; 2] })
+        if range[0].is_finite() { range } else { [1.0; 2] }
     }
 }
 
@@ -127,10 +121,10 @@ fn top(row: usize) -> f64 {
 
 impl Artifacts<'_> {
     /// Maps of the grid's quality: a row for each measure; the whole, the body and the trailing edge. With it
-    /// the largest non-orthogonality of a cell in degrees. Both are whole on the first process.
-    pub(super) fn quality_picture(&self, views: &Views) -> Result<(Picture, f64), RanksError> {
+    /// the largest non-orthogonality of a cell in degrees.
+    pub(super) fn quality_picture(&self, views: &Views) -> (Picture, f64) {
         let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
-        let maps = self.maps()?;
+        let maps = self.maps();
         let rows: Vec<_> = maps.iter().zip(MEASURED).enumerate().collect();
         let painted = rows.into_par_iter().map(|(row, (map, measured))| {
             let shown = SHOWN.iter().enumerate().filter_map(|(column, &view)| {
@@ -148,32 +142,30 @@ impl Artifacts<'_> {
             let title = [70.0, top(row) - 28.0];
             picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
             draw_scale(&mut picture, map, [470.0, top(row) - 46.0]);
-            for (caption, panel, mut raster) in panels {
-                raster.gather(self.grid.processes())?;
+            for (caption, panel, raster) in panels {
                 for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(colours()) {
                     picture.area(area, colour);
                 }
                 panel.draw_around(&mut picture, 4.0, [caption, ""]);
             }
             if matches!(MEASURED[row], Measured::Nonorthogonality) {
-                let all = self.grid.processes().gather_numbers(vec![worst])?;
-                largest = all.into_iter().fold(0.0, f64::max);
+                largest = worst;
             }
         }
-        Ok((picture, largest))
+        (picture, largest)
     }
 
-    fn maps(&self) -> Result<[Map; 4], RanksError> {
+    fn maps(&self) -> [Map; 4] {
         let [_, _, area, aspect_ratio] = MEASURED;
-        let [smallest, largest] = area.positive_range(&self.grid)?;
-        let [_, longest] = aspect_ratio.positive_range(&self.grid)?;
+        let [smallest, largest] = area.positive_range(self.grid);
+        let [_, longest] = aspect_ratio.positive_range(self.grid);
         let map = |title, ends| Map { title, ends };
-        Ok([
+        [
             map("Equiangle skewness", SKEWNESS),
             map("Non-orthogonality, degrees", DEGREES),
             map("Cell area, square chords", decades(largest, smallest)),
             map("Aspect ratio", decades(1.0, longest)),
-        ])
+        ]
     }
 
     /// A map painted into panels, and the largest value of it.
@@ -183,18 +175,18 @@ impl Artifacts<'_> {
         measured: Measured,
         panels: Vec<(&'p str, Panel)>,
     ) -> (Vec<(&'p str, Panel, Raster)>, f64) {
-        let grid = &self.grid;
+        let grid = self.grid;
         let painted = panels.into_iter().map(|(caption, panel)| {
             let raster = Raster::over(&panel, SQUARE);
             (caption, panel, raster)
         });
         let mut painted: Vec<_> = painted.collect();
-        let (mut row, mut largest) = (vec![0.0; grid.ni() - 1], 0.0);
-        for j in grid.own_cells() {
+        let (mut row, mut largest) = (vec![0.0; grid.ni - 1], 0.0);
+        for j in 0..grid.nj - 1 {
             measured.fill_row(grid, j, &mut row);
             for (i, value) in row.iter().enumerate() {
                 largest = f64::max(largest, *value);
-                let (corners, band) = (grid.corners(i, j), map.band(*value));
+                let (corners, band) = (cell_corners(grid, i, j), map.band(*value));
                 for (_, panel, raster) in &mut painted {
                     raster.paint(&corners.map(|corner| panel.pixel(corner)), band);
                 }

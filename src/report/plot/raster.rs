@@ -10,7 +10,6 @@ use super::axes::Panel;
 use super::clip::Window;
 use crate::grid::quality::Corners;
 use crate::grid::vector::along;
-use crate::ranks::{Processes, RanksError};
 
 /// Squares of a panel with the band painted there, 0 for none, row by row from the top.
 pub struct Raster {
@@ -61,18 +60,6 @@ impl Raster {
     fn raise(&mut self, column: usize, row: usize, band: u8) {
         let place = &mut self.bands[row * self.size[0] + column];
         *place = band.max(*place);
-    }
-
-    /// The squares as all processes have painted them, on the first.
-    pub(super) fn gather(&mut self, processes: Processes<'_>) -> Result<(), RanksError> {
-        if processes.size() == 1 {
-            return Ok(());
-        }
-        for painted in processes.gather(self.bands.clone())? {
-            let squares = self.bands.iter_mut().zip(painted);
-            squares.for_each(|(place, band)| *place = band.max(*place));
-        }
-        Ok(())
     }
 
     /// The area of each band from 1 to `bands` as rectangles: runs of a row, joined with the same

@@ -5,8 +5,7 @@ use super::clip::Window;
 use super::palette;
 use super::picture::{Picture, RIGHT_BOTTOM, TITLE_SIZE};
 use crate::grid::Topology;
-use crate::grid::quality::{corner_determinants, is_folded};
-use crate::ranks::{Processes, RanksError};
+use crate::grid::quality::{cell_corners, corner_determinants, is_folded};
 use crate::report::Artifacts;
 
 /// Sizes of the pictures in pixels.
@@ -74,8 +73,8 @@ pub fn airfoil(
 }
 
 impl Artifacts<'_> {
-    /// A picture of the grid in four panels with equal scales; it is whole on the first process.
-    pub(super) fn grid_picture(&self, views: &Views) -> Result<Picture, RanksError> {
+    /// A picture of the grid in four panels with equal scales.
+    pub(super) fn grid_picture(&self, views: &Views) -> Picture {
         let Self { grid, quality, .. } = self;
         let folded = match quality.folded_cells {
             0 => "no folded cells".to_owned(),
@@ -85,14 +84,14 @@ impl Artifacts<'_> {
         let summary = format!(
             "{}-grid {} × {}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
              wall angle error at most {:.2}°   ·   first cell {:.2e}",
-            match grid.topology() {
+            match grid.topology {
                 Topology::O(_) => "O",
                 Topology::C { .. } => "C",
                 Topology::Half(_) => "Half O",
                 Topology::Rectangle => "Rectangular",
             },
-            grid.ni(),
-            grid.nj(),
+            grid.ni,
+            grid.nj,
             quality.max_skewness,
             quality.mean_skewness,
             quality.wall_angle_error_max_deg,
@@ -108,23 +107,16 @@ impl Artifacts<'_> {
             let left = 70.0 + 620.0 * (k % 2) as f64;
             let top = 125.0 + 555.0 * (k / 2) as f64;
             let frame = Window { low: [left, top], high: [left + 565.0, top + 495.0] };
-            self.draw_panel(&mut picture, &Panel::equal_scales(frame, *view), caption)?;
+            self.draw_panel(&mut picture, &Panel::equal_scales(frame, *view), caption);
         }
-        Ok(picture)
+        picture
     }
 
     /// Captions and windows of the panels.
-    pub(super) fn views(&self) -> Result<Views, RanksError> {
-        let grid = &self.grid;
+    pub(super) fn views(&self) -> Views {
+        let grid = self.grid;
         let wall = || self.wall().into_iter();
-        let last = grid.nj() - 1;
-        let outer = grid.owns(last).then(|| {
-            let Window { low, high } = Window::around((0..grid.ni()).map(|i| grid.point(i, last)));
-            [low, high].concat()
-        });
-        let outer = grid.processes().gather_numbers(outer.unwrap_or_default())?;
-        let corner = |k: usize| [0, 1].map(|c| outer.get(2 * k + c).copied().unwrap_or_default());
-        let outer = Window { low: corner(0), high: corner(1) };
+        let outer = Window::around((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)));
         let body = Window::around(wall());
         let chord = body.size()[0];
         let leading = wall().fold([f64::INFINITY, 0.0], |a, b| if b[0] < a[0] { b } else { a });
@@ -138,124 +130,75 @@ impl Artifacts<'_> {
             square(leading, EDGE_VIEW * chord),
             square(trailing, trailing_view),
         ];
-        let numbers = views.iter().flat_map(|view| [view.low, view.high].concat()).collect();
-        let numbers = grid.processes().broadcast_numbers(numbers)?;
         let captions = ["Whole grid", "Body", "Leading edge", "Trailing edge"];
-        let views = numbers.as_chunks::<4>().0.iter();
-        let views = views.map(|&[x, y, right, top]| Window { low: [x, y], high: [right, top] });
-        Ok(captions.into_iter().zip(views).collect())
+        captions.into_iter().zip(views).collect()
     }
 
-    /// The points of the wall, on the process that has it.
+    /// The points of the wall.
     fn wall(&self) -> Vec<[f64; 2]> {
-        let grid = &self.grid;
-        let wall = grid.owns(0).then(|| grid.topology().wall(grid.ni()));
-        wall.into_iter().flatten().map(|i| grid.point(i, 0)).collect()
+        let grid = self.grid;
+        grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect()
     }
 
-    fn draw_panel(
-        &self,
-        picture: &mut Picture,
-        panel: &Panel,
-        caption: &str,
-    ) -> Result<(), RanksError> {
-        let grid = &self.grid;
-        let (ni, last, own) = (grid.ni(), grid.nj() - 1, grid.own());
+    fn draw_panel(&self, picture: &mut Picture, panel: &Panel, caption: &str) {
+        let grid = self.grid;
+        let (ni, last) = (grid.ni, grid.nj - 1);
         let wall = self.wall();
         panel.fill(picture, &wall, palette::BODY);
-        let strides = self.strides(&panel.window)?;
-        self.draw_folded_cells(picture, panel)?;
-        // Lines that go on in the next slab end at its first line.
-        let reached =
-            if own.is_empty() { own.clone() } else { own.start..(own.end + 1).min(last + 1) };
-        let across = |i: usize| panel.line(reached.clone().map(|j| grid.point(i, j)));
-        let along = |j: usize| panel.line((0..ni).map(|i| grid.point(i, j)));
-        let mut draw = |lines: Vec<Vec<[f64; 2]>>, width: f64| -> Result<(), RanksError> {
-            for line in gather_lines(grid.processes(), lines)? {
-                picture.line(&line, palette::GRID, width);
-            }
-            Ok(())
+        let strides = self.strides(&panel.window);
+        self.draw_folded_cells(picture, panel);
+        let across = |i: usize| panel.line((0..=last).map(move |j| grid.point(i, j)));
+        let along = |j: usize| panel.line((0..ni).map(move |i| grid.point(i, j)));
+        let mut draw = |lines: Vec<Vec<[f64; 2]>>, width: f64| {
+            lines.iter().for_each(|line| picture.line(line, palette::GRID, width));
         };
-        draw((0..ni - 1).step_by(strides[0]).flat_map(across).collect(), GRID_LINE)?;
-        let shown = (strides[1]..last).step_by(strides[1]).filter(|j| grid.owns(*j));
-        draw(shown.flat_map(along).collect(), GRID_LINE)?;
-        draw(
-            Some(last).filter(|j| grid.owns(*j)).into_iter().flat_map(along).collect(),
-            OUTER_LINE,
-        )?;
-        if !grid.topology().closed() {
-            let cut = 0..=*grid.topology().wall(ni).start();
-            let cut = cut.filter(|_| grid.owns(0)).map(|i| grid.point(i, 0));
-            draw(panel.line(cut), GRID_LINE)?;
-            draw([0, ni - 1].into_iter().flat_map(across).collect(), OUTER_LINE)?;
+        draw((0..ni - 1).step_by(strides[0]).flat_map(across).collect(), GRID_LINE);
+        draw((strides[1]..last).step_by(strides[1]).flat_map(along).collect(), GRID_LINE);
+        draw(along(last), OUTER_LINE);
+        if !grid.topology.closed() {
+            let cut = 0..=*grid.topology.wall(ni).start();
+            draw(panel.line(cut.map(|i| grid.point(i, 0))), GRID_LINE);
+            draw([0, ni - 1].into_iter().flat_map(across).collect(), OUTER_LINE);
         }
         panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
         panel.draw_around(picture, 5.0, [caption, &stride_caption(strides)]);
-        Ok(())
     }
 
     /// Fills the folded cells, so that the eye finds them.
-    fn draw_folded_cells(&self, picture: &mut Picture, panel: &Panel) -> Result<(), RanksError> {
-        let grid = &self.grid;
-        let rows = if self.quality.folded_cells == 0 { 0..0 } else { grid.own_cells() };
+    fn draw_folded_cells(&self, picture: &mut Picture, panel: &Panel) {
+        let grid = self.grid;
+        let rows = if self.quality.folded_cells == 0 { 0..0 } else { 0..grid.nj - 1 };
         // A grid folded all over needs no exact account, and the file stays small.
         let most = MAX_LINES * 8;
-        let folded = rows
-            .flat_map(|j| (0..grid.ni() - 1).map(move |i| grid.corners(i, j)))
+        rows.flat_map(|j| (0..grid.ni - 1).map(move |i| cell_corners(grid, i, j)))
             .filter(|corners| is_folded(&corner_determinants(corners)))
             .map(|corners| panel.polygon(&corners))
             .filter(|polygon| !polygon.is_empty())
-            .take(most);
-        for polygon in gather_lines(grid.processes(), folded.collect())?.into_iter().take(most) {
-            picture.polygon(polygon, palette::FOLDED);
-        }
-        Ok(())
+            .take(most)
+            .for_each(|polygon| picture.polygon(polygon, palette::FOLDED));
     }
 
     /// Strides in i and j, powers of two, that leave at most [`MAX_LINES`] lines of each family
     /// with a node in the window.
-    fn strides(&self, window: &Window) -> Result<[usize; 2], RanksError> {
-        let (grid, processes) = (&self.grid, self.grid.processes());
-        let mut seen_i = vec![0_u8; grid.ni()];
-        let mut seen_j = 0;
-        for j in grid.own() {
-            let before = seen_j;
-            for (i, seen) in seen_i.iter_mut().enumerate() {
+    fn strides(&self, window: &Window) -> [usize; 2] {
+        let grid = self.grid;
+        let (mut seen_i, mut seen_j) = (vec![false; grid.ni], vec![false; grid.nj]);
+        for (j, seen_j) in seen_j.iter_mut().enumerate() {
+            for (i, seen_i) in seen_i.iter_mut().enumerate() {
                 if window.contains(grid.point(i, j)) {
-                    (*seen, seen_j) = (1, before + 1);
+                    (*seen_i, *seen_j) = (true, true);
                 }
             }
         }
-        let seen_i = processes.gather(seen_i)?;
-        let seen_j = processes.gather_numbers(vec![f64::from(seen_j)])?;
-        let lines_i = (0..grid.ni()).filter(|i| seen_i.iter().any(|seen| seen[*i] > 0)).count();
-        let lines = vec![lines_i as f64, seen_j.iter().sum()];
-        let lines = processes.broadcast_numbers(lines)?;
-        Ok([0, 1].map(|k| (lines[k] as usize).div_ceil(MAX_LINES).max(1).next_power_of_two()))
+        [seen_i, seen_j].map(|seen| {
+            let lines = seen.into_iter().filter(|seen| *seen).count();
+            lines.div_ceil(MAX_LINES).max(1).next_power_of_two()
+        })
     }
 }
 
 /// Captions and windows of the panels of a grid's picture.
 pub(super) type Views = Vec<(&'static str, Window)>;
-
-/// The lines of all processes, by rank, on the first; none on the others.
-fn gather_lines(
-    processes: Processes<'_>,
-    own: Vec<Vec<[f64; 2]>>,
-) -> Result<Vec<Vec<[f64; 2]>>, RanksError> {
-    if processes.size() == 1 {
-        return Ok(own);
-    }
-    let numbers = |line: &Vec<[f64; 2]>| [&[line.len() as f64], line.as_flattened()].concat();
-    let all = processes.gather_numbers(own.iter().flat_map(numbers).collect())?;
-    let (mut rest, mut lines) = (&all[..], Vec::new());
-    while let Some((&count, numbers)) = rest.split_first() {
-        let (line, others) = numbers.split_at((2 * count as usize).min(numbers.len()));
-        lines.push(line.as_chunks::<2>().0.to_vec());
-        rest = others;
-    }
-    Ok(lines)
-}
 
 fn square(centre: [f64; 2], side: f64) -> Window {
     Window::about(centre, [side; 2])

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use gridgen::backend::Bands;
 use gridgen::backend::cpu::CpuBackend;
@@ -100,9 +100,18 @@ struct Watch {
     steps: usize,
     stops_after: Option<usize>,
     dies_after: Option<usize>,
+    /// A file that is made as soon as the files are written, which then takes a while.
+    writing: Option<PathBuf>,
 }
 
 impl Progress for Watch {
+    fn phase(&mut self, name: &str) {
+        if let Some(file) = self.writing.as_ref().filter(|_| name == "writing") {
+            fs::write(file, "").unwrap();
+            thread::sleep(Duration::from_millis(500));
+        }
+    }
+
     fn newton(&mut self, step: &NewtonStep) {
         self.steps = step.step;
         if self.dies_after.is_some_and(|last| self.steps >= last) {
@@ -115,14 +124,15 @@ impl Progress for Watch {
     }
 }
 
-/// Steps, residuals and iterations of a result, as text of full precision.
+/// Steps, residuals and iterations of a result, as text of full precision, and its verdict.
 fn history(result: &GridResult) -> String {
     let line = |step: &NewtonStep| format!("{:e} {}\n", step.residual, step.linear_iterations);
-    result.history.steps.iter().map(line).collect()
+    let steps: String = result.history.steps.iter().map(line).collect();
+    steps + &result.verdict.to_string()
 }
 
 /// Does the work of a rank and ends the process, if a test has started it as one. What it does: `run CASE`,
-/// `stop CASE`, `go-on CASE`, `die CASE`, `lose CASE`, `move alike`, `move apart` or `solve`.
+/// `stop CASE`, `go-on CASE`, `die CASE`, `die-late CASE`, `lose CASE`, `move alike`, `move apart` or `solve`.
 fn be_a_rank() {
     let Ok(said) = env::var(RANK) else { return };
     let words: Vec<&str> = said.split(' ').collect();
@@ -165,7 +175,18 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
         let outcome = solve_system_on(ranks, &options, &mut ())?;
         return Ok(format!("{} {}", outcome.report.converged, outcome.report.iterations));
     }
+    let writing = folder.join("writing");
+    if words[0] == "die-late" && last {
+        let writing = writing.clone();
+        thread::spawn(move || {
+            while !writing.exists() {
+                thread::sleep(Duration::from_millis(5));
+            }
+            std::process::abort();
+        });
+    }
     let mut watch = Watch {
+        writing: (words[0] == "die-late" && job.is_first()).then_some(writing),
         // Another rank than the first wants to stop.
         stops_after: (words[0] == "stop" && last).then_some(2),
         dies_after: (words[0] == "die" && last).then_some(2),
@@ -179,7 +200,7 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
         ..RunOptions::new(folder.join("out"))
     };
     let result = run_on(Machine::Ranks(ranks), &case(words[1]), &options, &mut watch)?;
-    assert_eq!(result.files.is_empty(), !job.is_first());
+    assert_eq!([result.files.is_empty(), result.grid.x.is_empty()], [!job.is_first(); 2]);
     Ok(history(&result))
 }
 
@@ -290,7 +311,6 @@ fn any_rank_stops_all_and_any_number_goes_on() {
     let [found, expected] = [&said[0], &history(&expected)].map(|text| text.lines().count());
     assert_eq!(found, expected);
     assert!(!folder.path().join("out/restart.bin").exists());
-    // Threads read all of the state, and a process its columns.
     let options =
         RunOptions { restart: Some(kept), force: true, ..RunOptions::new(options.output) };
     let machine = Machine::Ranks(Box::new(Threads(2)));
@@ -302,8 +322,10 @@ fn any_rank_stops_all_and_any_number_goes_on() {
 
 #[test]
 fn a_rank_that_dies_or_loses_its_device_ends_all_and_leaves_no_mesh() {
+    let killed = "rank 2 ended without a word: it was killed, or its host was lost";
     for (what, message, last) in [
-        ("die O", "rank 2 ended without a word: it was killed, or its host was lost", None),
+        ("die O", killed, None),
+        ("die-late O", killed, None),
         ("lose O", "rank 2 ended: ", Some(3)),
     ] {
         let (folder, started) = (tempfile::tempdir().unwrap(), Instant::now());

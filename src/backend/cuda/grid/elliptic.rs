@@ -1,10 +1,10 @@
 //! The grid equations on the CUDA backend.
 
-use super::lines::OwnColumns;
+use super::lines::{OwnColumns, lines_of_first};
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::Halo;
+use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::{Buffer, GRANTED};
 use crate::backend::cuda::launch::shared::EllipticState;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
@@ -155,31 +155,19 @@ impl EllipticBackend for CudaBackend {
         }
     }
 
-    fn unknown_lines(
-        &self,
-        u: &CudaVector<f64>,
-        lines: &[Range<usize>],
-        part: &mut [f64],
-    ) -> Result<()> {
-        let all = lines.iter().map(|lines| lines.end).max().unwrap_or(0).max(1);
-        let stride = u.len() / all;
-        let of = |rank| match &self.ranks {
-            Some(ranks) => ranks.bands.of(rank),
-            None => 0..stride / 2,
+    fn gather_unknowns(&self, u: &CudaVector<f64>, whole: Option<&mut [f64]>) -> Result<()> {
+        let Some(ranks) = &self.ranks else {
+            return whole.map_or(Ok(()), |whole| u.download(whole));
         };
-        let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
-        let columns: Vec<Range<usize>> = (0..lines.len()).map(of).map(doubled).collect();
-        let row = columns.iter().map(|columns| columns.end).max().unwrap_or(0);
-        let own = OwnColumns { arrays: &[u], stride, first: 0, columns };
-        self.gather_lines(&own, lines, |_, line, columns, values| {
-            part[line * row..][columns].copy_from_slice(values);
-        })
+        let lines = u.len() / (2 * ranks.bands.of(ranks.rank).len());
+        let lines = lines_of_first(ranks.size, lines);
+        self.unknown_lines(u, ranks, &lines, whole.unwrap_or_default())
     }
 
     fn download_whole(&self, u: &CudaVector<f64>, whole: &mut [f64]) -> Result<()> {
         let Some(ranks) = &self.ranks else { return u.download(whole) };
         let lines = whole.len() / (2 * ranks.bands.columns());
-        self.unknown_lines(u, &vec![0..lines; ranks.size], whole)
+        self.unknown_lines(u, ranks, &vec![0..lines; ranks.size], whole)
     }
 
     fn residual(
@@ -302,6 +290,25 @@ impl EllipticBackend for CudaBackend {
 }
 
 impl CudaBackend {
+    /// The unknowns u of all ranks in the lines `lines[rank]`, of which `part` has those of this rank. All ranks
+    /// must call.
+    fn unknown_lines(
+        &self,
+        u: &CudaVector<f64>,
+        ranks: &RankContext,
+        lines: &[Range<usize>],
+        part: &mut [f64],
+    ) -> Result<()> {
+        let all = lines.iter().map(|lines| lines.end).max().unwrap_or(0).max(1);
+        let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
+        let columns = (0..ranks.size).map(|rank| doubled(ranks.bands.of(rank))).collect();
+        let row = 2 * ranks.bands.columns();
+        let own = OwnColumns { arrays: &[u], stride: u.len() / all, first: 0, columns };
+        self.gather_lines(&own, lines, |_, line, columns, values| {
+            part[line * row..][columns].copy_from_slice(values);
+        })
+    }
+
     /// A state of the unknown points of this size, with the columns of its frame and the line j = 0 of the
     /// whole grid; wall terms by their decay φ, ψ.
     pub(super) fn state(

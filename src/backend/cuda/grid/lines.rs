@@ -21,6 +21,11 @@ pub(super) struct OwnColumns<'a> {
     pub(super) columns: Vec<Range<usize>>,
 }
 
+/// All `lines` for rank 0, none for the others of `ranks`.
+pub(super) fn lines_of_first(ranks: usize, lines: usize) -> Vec<Range<usize>> {
+    (0..ranks).map(|rank| 0..if rank == 0 { lines } else { 0 }).collect()
+}
+
 impl CudaBackend {
     /// The lines `lines[rank]` of the arrays with the columns of all ranks: `put(k, line, columns, values)` gets
     /// the values of array k in some columns of line `line` of those of this rank. All ranks must call.

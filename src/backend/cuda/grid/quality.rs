@@ -1,5 +1,6 @@
 //! Finished grids on GPUs, and their quality: `kernels/quality.cu`.
 
+use super::lines::lines_of_first;
 use super::nodes::{Columns, CudaGrid};
 use crate::backend::GridBackend;
 use crate::backend::cuda::algebra::sum;
@@ -246,8 +247,13 @@ impl GridBackend for CudaBackend {
         self.download_own(grid, host)
     }
 
-    fn fetch_lines(&self, grid: &CudaGrid, lines: &[Range<usize>], host: &mut Grid) -> Result<()> {
-        self.download_lines(grid, lines, host)
+    fn gather(&self, grid: &CudaGrid, host: Option<&mut Grid>) -> Result<()> {
+        let Some(ranks) = &self.ranks else {
+            return host.map_or(Ok(()), |host| self.download_own(grid, host));
+        };
+        let mut no_nodes = Grid::new(grid.columns.topology, 0, 0);
+        let lines = lines_of_first(ranks.size, grid.nj);
+        self.download_lines(grid, &lines, host.unwrap_or(&mut no_nodes))
     }
 
     fn fetch_whole(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
