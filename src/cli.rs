@@ -25,7 +25,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, T
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use gridgen::case::{Case, CaseFile, json_schema};
-use gridgen::error::Error;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::files::{PAGE_FILE, REPORT_FILE};
 use gridgen::generate::{AssemblyResult, GridResult, RESTART_EVERY, RunOptions, run, run_assembly};
 use gridgen::grid::Verdict;
@@ -38,7 +38,7 @@ use self::progress::Reporter;
 use self::ranks::MachineArguments;
 use self::terminal::{Terminal, explain};
 
-/// Exit code of a run whose grid did not converge or is folded.
+/// Exit code of a run whose grid or system is not solved, or whose grid is folded.
 const NOT_CONVERGED: u8 = 1;
 
 const EXAMPLES: &str = include_str!("cli/help/gridgen.txt").trim_ascii_end();
@@ -175,13 +175,28 @@ struct ComputeArguments {
 
 /// Runs the program with its arguments, the first being its name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    // What may not be written is then an error of its file, and no silent end of the program.
+    // A file above the size limit is then an error of that file, and no silent end of the program.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     match Cli::try_parse_from(arguments) {
         Ok(cli) => cli.execute(),
         Err(error) => explain(&error),
     }
+}
+
+/// The exit code for a failure; that of an interruption is as shells have it.
+pub fn exit_code(class: ErrorClass) -> u8 {
+    match class {
+        ErrorClass::Unsolved => NOT_CONVERGED,
+        ErrorClass::Input => 2,
+        ErrorClass::Device => 3,
+        ErrorClass::Interrupted => 130,
+    }
+}
+
+/// The exit code for a grid that was made.
+fn code_of(verdict: &Verdict) -> u8 {
+    if verdict.is_good() { 0 } else { NOT_CONVERGED }
 }
 
 /// Reads one of some words, which are given with their help, as serde does.
@@ -207,12 +222,12 @@ fn word<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, serde::de::value:
     T::deserialize(word)
 }
 
-/// Why a command ends without its result.
+/// Failure of a command.
 enum Failure {
     /// Arguments that do not go together.
     Usage(clap::Error),
-    /// What went wrong, how to mend it, and the exit code.
-    Message { message: String, hint: Option<String>, code: u8 },
+    /// Message and hint of an error, and its class.
+    Message { message: String, hint: Option<String>, class: ErrorClass },
 }
 
 impl Failure {
@@ -220,16 +235,20 @@ impl Failure {
         Self::Usage(Cli::command().error(kind, message))
     }
 
-    /// Of input or files that cannot be used.
+    /// The failure for input or files that cannot be used.
     fn input(message: &(impl ToString + ?Sized), hint: Option<&str>) -> Self {
-        Self::Message { message: message.to_string(), hint: hint.map(str::to_owned), code: 2 }
+        Self::Message {
+            message: message.to_string(),
+            hint: hint.map(str::to_owned),
+            class: ErrorClass::Input,
+        }
     }
 }
 
 impl<E: Into<Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         let error = error.into();
-        Self::Message { message: error.to_string(), hint: error.hint(), code: error.exit_code() }
+        Self::Message { message: error.to_string(), hint: error.hint(), class: error.class() }
     }
 }
 
@@ -253,9 +272,9 @@ impl Cli {
         match done {
             Ok(code) => code,
             Err(Failure::Usage(error)) => explain(&error),
-            Err(Failure::Message { message, hint, code }) => {
+            Err(Failure::Message { message, hint, class }) => {
                 terminal.error(&message, hint.as_deref());
-                code
+                exit_code(class)
             }
         }
     }
@@ -281,8 +300,8 @@ impl Cli {
 }
 
 impl ComputeArguments {
-    /// Whether to say nothing; and [`MachineArguments::begin`]. The first of several processes alone tells what
-    /// it does.
+    /// Calls [`MachineArguments::begin`], and returns its job beside the wish to be quiet. Of several processes only
+    /// the first prints.
     fn begin(&mut self) -> (bool, Result<Option<Arc<Job>>, Failure>) {
         let job = self.machine.begin();
         if job.as_ref().is_ok_and(|job| job.as_ref().is_some_and(|job| !job.is_first())) {
@@ -293,7 +312,7 @@ impl ComputeArguments {
 }
 
 impl CommonArguments {
-    /// What a run takes, its files to `output`.
+    /// The options of a run that writes to `output`.
     fn options(&self, output: PathBuf) -> RunOptions {
         RunOptions {
             backend: self.compute.machine.backend,
@@ -309,7 +328,7 @@ impl CommonArguments {
 }
 
 impl GridArguments {
-    /// What must hold between arguments beyond clap's rules; returns the case file.
+    /// Checks the relations between arguments that clap does not know; returns the case file.
     fn check(&self) -> Result<&Path, Failure> {
         let MachineArguments { devices, ranks, .. } = &self.common.compute.machine;
         let named = devices.as_ref().is_some_and(|devices| devices.len() > 1);
@@ -379,7 +398,7 @@ impl GridArguments {
         }
         let report = self.json.then(|| report_of(files)).transpose()?;
         terminal.result(report.as_deref().unwrap_or(text))?;
-        Ok(verdict.exit_code())
+        Ok(code_of(verdict))
     }
 
     fn report(

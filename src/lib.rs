@@ -48,7 +48,7 @@
 //! [`movement`] moves a grid with its wall. [`linear_system`] solves with a matrix of any pattern ([`sparse`]).
 //! Solvers are written once, on the traits of [`backend`], which the CPU, one GPU and several implement;
 //! [`ranks`] connects processes that share the work. [`mod@error`] holds what can fail, with a
-//! hint and the exit code of the program.
+//! hint and a class.
 //!
 //! # Features
 //!
@@ -64,6 +64,7 @@ pub mod case;
 #[cfg(feature = "cli")]
 #[doc(hidden)] // The program, which main.rs and the Python package start.
 pub mod cli;
+mod diagnostics;
 #[doc(hidden)] // For the tests of files that hold one.
 pub mod digest;
 pub mod elliptic;

@@ -12,13 +12,7 @@ pub struct NotEnoughMemory {
     pub free: u64,
 }
 
-impl NotEnoughMemory {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        HINT
-    }
-}
-
+/// What the user can do about it.
 pub(crate) const HINT: &str = "end other programs, use a machine with more memory, or ask for less";
 
 /// Bytes that need no question: asking the system takes longer than using them.

@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions of the package.
 
 use gridgen::case::{AssemblyError, CaseError, Place};
+use gridgen::cli::exit_code;
 use gridgen::error::Error;
 use gridgen::movement::MovementError;
 use gridgen::solver::SolverError;
@@ -35,8 +36,9 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         _ => "FileError",
     };
     let hint = error.hint().map(|hint| in_python(&hint));
-    let exception = data(py, &error)
-        .and_then(|data| exception(py, class, (error.to_string(), hint, error.exit_code(), data)));
+    let exception = data(py, &error).and_then(|data| {
+        exception(py, class, (error.to_string(), hint, exit_code(error.class()), data))
+    });
     exception.unwrap_or_else(|failed| failed)
 }
 

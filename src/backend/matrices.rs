@@ -2,6 +2,7 @@
 
 use super::error::{check_length, check_room};
 use super::{Around, Backend, DeviceError, Real, Result};
+use crate::diagnostics::errors;
 use crate::sparse::{Csr, EllPattern, Schedule, Structure};
 
 /// How the entries of a matrix are stored for products.
@@ -243,22 +244,22 @@ impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Identity {
     }
 }
 
-/// Why a preconditioner could not be made.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message says what each field is")]
-pub enum PreconditionerFailure {
-    /// A pivot is zero or not finite.
-    #[error("{preconditioner} met a pivot that is zero or not finite in row {row}")]
-    Pivot { preconditioner: &'static str, row: usize },
-    /// A pivot of incomplete factors is zero, not finite, or negative where it must be positive.
-    #[error("{preconditioner} met the pivot {value:e} in row {row}")]
-    Factor { preconditioner: &'static str, row: usize, value: f64 },
-    /// A line of a multigrid level has a pivot that is not finite.
-    #[error("a line solve of the multigrid preconditioner has a singular pivot")]
-    Line,
-    /// The wall terms of a line, counted from the first unknown one, cannot be determined.
-    #[error("the wall terms of unknown grid line {line} have a singular 2×2 block")]
-    WallBlock { line: usize },
+errors! {
+    /// Why a preconditioner could not be made.
+    #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+    #[class(Unsolved)]
+    pub enum PreconditionerFailure {
+        #[error("{preconditioner} met a pivot that is zero or not finite in row {row}")]
+        Pivot { preconditioner: &'static str, row: usize },
+        /// A pivot of incomplete factors is zero, not finite, or negative where it must be positive.
+        #[error("{preconditioner} met the pivot {value:e} in row {row}")]
+        Factor { preconditioner: &'static str, row: usize, value: f64 },
+        #[error("a line solve of the multigrid preconditioner has a singular pivot")]
+        Line,
+        /// The wall terms of a line, counted from the first unknown one, cannot be determined.
+        #[error("the wall terms of unknown grid line {line} have a singular 2×2 block")]
+        WallBlock { line: usize },
+    }
 }
 
 impl PreconditionerFailure {
@@ -268,13 +269,17 @@ impl PreconditionerFailure {
     }
 }
 
-/// A failure in a solver.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SolverError {
-    /// The device failed.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// A preconditioner could not be made.
-    #[error(transparent)]
-    Preconditioner(#[from] PreconditionerFailure),
+errors! {
+    /// A failure in a solver.
+    #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+    #[class(Device)]
+    pub enum SolverError {
+        /// The device failed.
+        #[error(transparent)]
+        Device(#[from] DeviceError),
+        /// A preconditioner could not be made.
+        #[error(transparent)]
+        #[hint("choose another linear.preconditioner")]
+        Preconditioner(#[from] PreconditionerFailure),
+    }
 }

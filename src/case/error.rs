@@ -1,13 +1,15 @@
-//! Where the values of a case stand, and what can be wrong with them.
+//! Places of the values of a case, and errors of cases.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::parse::excerpt;
+use super::schema::BACKSLASH;
+use crate::diagnostics::errors;
 
-/// Where a value of a case comes from.
+/// The origin of a value of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A line of the case file.
@@ -49,10 +51,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// A value as it stands in the case.
+/// A value as it was given, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
     /// Its dotted key.
     pub key: String,
@@ -69,16 +71,16 @@ impl fmt::Display for Found {
     }
 }
 
-/// Where the keys stand that a case was given, for messages about values that only a later layer
+/// Places of the keys that a case was given, for messages about values that only a later layer
 /// can judge.
 ///
 /// Any two are equal: a case is the same wherever it is written.
 #[derive(Debug, Clone)]
 pub struct Places {
     pub(super) path: PathBuf,
-    /// What stands before a key in messages: `element.flap.`; nothing of a case of one section.
+    /// Prefix of a key in messages: `element.flap.`; empty for a case of one section.
     pub(super) within: String,
-    /// What stands in the file or is put in its place: keys, and sections within sections.
+    /// Keys, and sections within sections, that the file or an override gives.
     pub(super) given: BTreeMap<&'static str, Found>,
 }
 
@@ -88,8 +90,7 @@ impl Places {
         self.given.contains_key(key)
     }
 
-    /// What stands at the first of these dotted keys that is given, or within it; the case file if none
-    /// is.
+    /// The value at the first of these dotted keys that is given, or within it; the case file if none is.
     pub(super) fn found(&self, keys: &[&str]) -> Found {
         let given = keys.iter().find_map(|key| self.given.get(*key));
         let within = |name: &&str| self.given.iter().find(|(key, _)| among(key, &[name]));
@@ -110,7 +111,7 @@ impl Places {
         [&self.within, own].concat().trim_end_matches('.').to_owned()
     }
 
-    /// Where the first of these dotted keys stands that is given; the case file if none is.
+    /// Place of the first of these dotted keys that is given; the case file if none is.
     pub(crate) fn of(&self, keys: &[&str]) -> Place {
         self.found(keys).place
     }
@@ -131,130 +132,108 @@ impl PartialEq for Places {
 
 impl Eq for Places {}
 
-/// A case that cannot be run as it is written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CaseError {
-    /// The case file is not there or cannot be read.
-    #[error("{}: {}", path.display(), unreadable(source))]
-    Unreadable {
-        /// The case file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The file holds something else than a case.
-    #[error("{place}: expected {expected}, found {found}")]
-    NoCase {
-        /// The file, and the line of text.
-        place: Place,
-        /// What was expected.
-        expected: &'static str,
-        /// What is there.
-        found: String,
-        /// How to mend it.
-        remedy: &'static str,
-    },
-    /// The file is not TOML.
-    #[error("{}:{line}:{column}: not TOML: {message}", path.display())]
-    Syntax {
-        /// The case file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// Character in the line, from 1.
-        column: usize,
-        /// What the TOML parser says.
-        message: String,
-    },
-    /// There is no such key or section.
-    #[error("{place}: unknown {}", kind(*section, name))]
-    Unknown {
-        /// Where it stands.
-        place: Box<Place>,
-        /// Whether it is a section.
-        section: bool,
-        /// Its name as written.
-        name: String,
-        /// Nearest known one.
-        nearest: Option<&'static str>,
-        /// Those that are known there.
-        known: Vec<&'static str>,
-    },
-    /// The file has several elements, where one section is wanted.
-    #[error("{place}: several elements, a case of one section was expected")]
-    Elements {
-        /// Where the first of them stands.
-        place: Box<Place>,
-    },
-    /// No element has this name.
-    #[error("{place}: there is no element {name}")]
-    NoElement {
-        /// Where it is named.
-        place: Box<Place>,
-        /// The name.
-        name: String,
-        /// The elements that there are.
-        known: Vec<String>,
-    },
-    /// An argument whose name several keys have.
-    #[error("{place}: {} have this name", keys.join(" and "))]
-    Ambiguous {
-        /// The argument.
-        place: Box<Place>,
-        /// The keys.
-        keys: Vec<&'static str>,
-    },
-    /// A value has the wrong type, is out of range or does not go with others.
-    #[error("{found}: expected {expected}")]
-    Invalid {
-        /// What stands there.
-        found: Box<Found>,
-        /// What was expected.
-        expected: String,
-        /// How to mend it.
-        remedy: String,
-    },
-    /// The file with the coordinates is not there.
-    #[error("{found}: {problem}: {}", path.display())]
-    AirfoilFile {
-        /// What stands there.
-        found: Box<Found>,
-        /// Full path that was tried.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: &'static str,
-        /// How to mend it.
-        remedy: String,
-    },
-    /// Two keys that exclude each other.
-    #[error("{found}: excluded by {other}, which is given too")]
-    Conflict {
-        /// The later of the two.
-        found: Box<Found>,
-        /// The other key.
-        other: &'static str,
-    },
-    /// A key that means nothing without another.
-    #[error("{found}: needs {other}, which is not given")]
-    Incomplete {
-        /// What stands there.
-        found: Box<Found>,
-        /// The missing key.
-        other: &'static str,
-    },
-    /// A key without default is not given.
-    #[error("{}: {key} is missing", path.display())]
-    Missing {
-        /// The case file.
-        path: PathBuf,
-        /// The missing key or keys.
-        key: String,
-    },
+errors! {
+    /// A case that cannot be run as it is written.
+    #[derive(Debug, thiserror::Error)]
+    #[class(Input)]
+    pub enum CaseError {
+        #[error("{}: {}", path.display(), unreadable(source))]
+        #[hint = match source.kind() {
+            ErrorKind::NotFound => Some("check the path of the case file".into()),
+            ErrorKind::IsADirectory => Some("name the case file in the folder".into()),
+            _ => None,
+        }]
+        Unreadable { path: PathBuf, source: io::Error },
+        /// The file holds something else than a case.
+        #[error("{place}: expected {expected}, found {found}")]
+        #[hint("{remedy}")]
+        NoCase { place: Place, expected: &'static str, found: String, remedy: &'static str },
+        /// The file is not TOML.
+        /// `line`: line, from 1.
+        /// `column`: character in the line, from 1.
+        #[error("{}:{line}:{column}: not TOML: {message}", path.display())]
+        #[hint("{}", not_toml(path, message))]
+        Syntax { path: PathBuf, line: usize, column: usize, message: String },
+        /// There is no such key or section.
+        #[error("{place}: unknown {}", kind(*section, name))]
+        #[hint("{}", meant(*section, *nearest, known))]
+        Unknown {
+            place: Box<Place>,
+            section: bool,
+            name: String,
+            nearest: Option<&'static str>,
+            known: Vec<&'static str>,
+        },
+        #[error("{place}: several elements, a case of one section was expected")]
+        #[hint(
+            "use gridgen CASE.toml, gridgen run, gridgen check or make_assembly, or give the elements one by one, each \
+             as a case of its own"
+        )]
+        Elements { place: Box<Place> },
+        #[error("{place}: there is no element {name}")]
+        #[hint("the elements are {}", named(known).join(", "))]
+        NoElement { place: Box<Place>, name: String, known: Vec<String> },
+        #[error("{place}: {} have this name", keys.join(" and "))]
+        #[hint("name the section too")]
+        Ambiguous { place: Box<Place>, keys: Vec<&'static str> },
+        /// A value has the wrong type, is out of range or does not go with others.
+        #[error("{found}: expected {expected}")]
+        #[hint("{remedy}")]
+        Invalid { found: Box<Found>, expected: String, remedy: String },
+        #[error("{found}: {problem}: {}", path.display())]
+        #[hint("{remedy}")]
+        AirfoilFile { found: Box<Found>, path: PathBuf, problem: &'static str, remedy: String },
+        /// Two keys that exclude each other.
+        #[error("{found}: excluded by {other}, which is given too")]
+        #[hint("keep either {} or {other}", found.key)]
+        Conflict { found: Box<Found>, other: &'static str },
+        /// A key that means nothing without another.
+        #[error("{found}: needs {other}, which is not given")]
+        #[hint("add {other}, or leave {} out", found.key)]
+        Incomplete { found: Box<Found>, other: &'static str },
+        /// A key without default is not given.
+        #[error("{}: {key} is missing", path.display())]
+        #[hint("{}", missing(key))]
+        Missing { path: PathBuf, key: String },
+    }
 }
 
 fn kind(section: bool, name: &str) -> String {
     if section { format!("section [{name}]") } else { format!("key {name}") }
+}
+
+/// The known name that is nearest to an unknown one, or all known names.
+fn meant(section: bool, nearest: Option<&str>, known: &[&str]) -> String {
+    match (nearest, section) {
+        (Some(nearest), true) => format!("did you mean [{nearest}]?"),
+        (Some(nearest), false) => format!("did you mean {nearest}?"),
+        (None, true) => format!("the sections are {}", known.join(", ")),
+        (None, false) if known.is_empty() => "docs/case-format.md lists all keys".into(),
+        (None, false) => format!("the keys here are {}", known.join(", ")),
+    }
+}
+
+/// The names of the elements that have one.
+fn named(elements: &[String]) -> Vec<&str> {
+    elements.iter().map(String::as_str).filter(|name| !name.is_empty()).collect()
+}
+
+fn missing(key: &str) -> String {
+    if key.starts_with("geometry") {
+        return "the smallest case is two lines: [geometry] and naca = \"2412\"".into();
+    }
+    format!("add {key}")
+}
+
+fn not_toml(path: &Path, message: &str) -> &'static str {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    if message.contains("escape") {
+        BACKSLASH
+    } else if matches!(extension.as_deref(), Some("dat" | "txt" | "csv")) {
+        "if this is a file of coordinates, name it by geometry.file in a case file"
+    } else {
+        "put text in quotes, sections in [brackets], and each key once: key = value"
+    }
 }
 
 fn unreadable(error: &io::Error) -> String {
@@ -262,60 +241,5 @@ fn unreadable(error: &io::Error) -> String {
         ErrorKind::NotFound => "no such case file".into(),
         ErrorKind::IsADirectory => "expected a case file, found a folder".into(),
         _ => format!("cannot read the case file: {error}"),
-    }
-}
-
-impl CaseError {
-    /// How to mend it, where there is more to say than the message does.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Unreadable { source, .. } => match source.kind() {
-                ErrorKind::NotFound => "check the path of the case file".into(),
-                ErrorKind::IsADirectory => "name the case file in the folder".into(),
-                _ => return None,
-            },
-            Self::NoCase { remedy, .. } => (*remedy).into(),
-            Self::Syntax { message, .. } if message.contains("escape") => {
-                super::schema::BACKSLASH.into()
-            }
-            Self::Syntax { path, .. } => {
-                let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-                let points = matches!(extension.as_deref(), Some("dat" | "txt" | "csv"));
-                let of_points =
-                    "if this is a file of coordinates, name it by geometry.file in a case file";
-                let of_a_case =
-                    "text stands in quotes, sections in [brackets], and each key once: key = value";
-                if points { of_points.into() } else { of_a_case.into() }
-            }
-            Self::Unknown { nearest: Some(nearest), section: true, .. } => {
-                format!("did you mean [{nearest}]?")
-            }
-            Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?"),
-            Self::Unknown { known, section: true, .. } => {
-                format!("the sections are {}", known.join(", "))
-            }
-            Self::Unknown { known, .. } if known.is_empty() => {
-                "docs/case-format.md lists all keys".into()
-            }
-            Self::Unknown { known, .. } => format!("the keys here are {}", known.join(", ")),
-            Self::Elements { .. } => {
-                "use gridgen CASE.toml, gridgen run, gridgen check or make_assembly, or give the elements one by \
-                 one, each as a case of its own"
-                    .into()
-            }
-            Self::NoElement { known, .. } => {
-                let known: Vec<&str> =
-                    known.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
-                format!("the elements are {}", known.join(", "))
-            }
-            Self::Ambiguous { .. } => "name the section too".into(),
-            Self::Invalid { remedy, .. } | Self::AirfoilFile { remedy, .. } => remedy.clone(),
-            Self::Conflict { found, other } => format!("keep either {} or {other}", found.key),
-            Self::Incomplete { found, other } => format!("add {other}, or leave {} out", found.key),
-            Self::Missing { key, .. } if key.starts_with("geometry") => {
-                "the smallest case is two lines: [geometry] and naca = \"2412\"".into()
-            }
-            Self::Missing { key, .. } => format!("add {key}"),
-        })
     }
 }

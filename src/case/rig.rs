@@ -1,8 +1,9 @@
-//! The second stage of a case of several elements: where each stands, the gaps between them, and what follows
-//! from these.
+//! The second stage of a case of several elements: their places, the gaps between them, and the defaults that
+//! follow from these.
 
 use super::error::Found;
 use super::{Assembly, BackgroundOptions, Case, Element, Place, Problem, SectionError, Stand};
+use crate::diagnostics::errors;
 use crate::geometry::spacing_geometric;
 use crate::overset::{Background, Placement, RiggingError, Side, Wall};
 
@@ -20,94 +21,35 @@ const MARGIN: f64 = 1.15;
 /// Most nodes of a background.
 const MOST_NODES: usize = 20_000_000;
 
-/// Elements that cannot be gridded as their case says.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AssemblyError {
-    /// The section of an element cannot be meshed.
-    #[error("{}: element {element}: {}", error.place, error.error)]
-    Section {
-        /// Name of the element.
-        element: String,
-        /// What is wrong.
-        error: SectionError,
-    },
-    /// No placement has the rigging of an element.
-    #[error("{place}: element {element}: {error}")]
-    Rigging {
-        /// Where the rigging stands.
-        place: Box<Place>,
-        /// Name of the element.
-        element: String,
-        /// What is wrong.
-        error: RiggingError,
-    },
-    /// The walls of two elements cross, or one is inside the other.
-    #[error(
-        "{place}: the walls of {} and {} cross, near ({:.4}, {:.4})",
-        elements[0], elements[1], at[0], at[1]
-    )]
-    Crossing {
-        /// Where the place of the second one stands.
-        place: Box<Place>,
-        /// Names of the two.
-        elements: [String; 2],
-        /// A point of both.
-        at: [f64; 2],
-    },
-    /// A grid would end within a gap that another grid reaches across.
-    #[error(
-        "{found}: the grid of {element} would end inside the gap of {gap:.5} to {other}, expected a reach of at \
-         least {least:.4}"
-    )]
-    EndsInGap {
-        /// What stands there.
-        found: Box<Found>,
-        /// Name of the element.
-        element: String,
-        /// Name of the other.
-        other: String,
-        /// Width of the gap.
-        gap: f64,
-        /// The reach that is needed.
-        least: f64,
-    },
-    /// An option that several elements have not.
-    #[error("{option} is for a case of one section, this one has several elements")]
-    Option {
-        /// Its name.
-        option: &'static str,
-    },
-    /// The background has too many nodes.
-    #[error("{found}: the background would have {nodes} nodes, at most {MOST_NODES} were expected")]
-    Background {
-        /// What stands there.
-        found: Box<Found>,
-        /// How many.
-        nodes: usize,
-    },
-}
-
-impl AssemblyError {
-    /// How to mend it.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Section { error, .. } => return error.error.hint().map(str::to_owned),
-            Self::Rigging { error, .. } => error.hint().to_owned(),
-            Self::Crossing { elements, .. } => {
-                format!(
-                    "move element.{} away: a larger gap, another overlap, or another place",
-                    elements[1]
-                )
-            }
-            Self::EndsInGap { element, least, .. } => {
-                format!("raise element.{element}.reach to {least:.4} or more, or leave it out")
-            }
-            Self::Option { option } => {
-                format!("leave {option} out, or give the element as a case of its own")
-            }
-            Self::Background { .. } => "choose a larger spacing, or a smaller margin".to_owned(),
-        })
+errors! {
+    /// Elements that cannot be gridded as their case says.
+    #[derive(Debug, thiserror::Error)]
+    #[class(Input)]
+    pub enum AssemblyError {
+        #[error("{}: element {element}: {}", error.place, error.error)]
+        #[hint = error.hint()]
+        Section { element: String, error: SectionError },
+        #[error("{place}: element {element}: {error}")]
+        #[hint = error.hint()]
+        Rigging { place: Box<Place>, element: String, error: RiggingError },
+        /// The walls of two elements cross, or one is inside the other.
+        #[error("{place}: the walls of {} and {} cross, near ({:.4}, {:.4})", elements[0], elements[1], at[0], at[1])]
+        #[hint("move element.{} away: a larger gap, another overlap, or another place", elements[1])]
+        Crossing { place: Box<Place>, elements: [String; 2], at: [f64; 2] },
+        /// A grid would end within a gap that another grid reaches across.
+        #[error(
+            "{found}: the grid of {element} would end inside the gap of {gap:.5} to {other}, expected a reach of at \
+             least {least:.4}"
+        )]
+        #[hint("raise element.{element}.reach to {least:.4} or more, or leave it out")]
+        EndsInGap { found: Box<Found>, element: String, other: String, gap: f64, least: f64 },
+        /// An option that several elements have not.
+        #[error("{option} is for a case of one section, this one has several elements")]
+        #[hint("leave {option} out, or give the element as a case of its own")]
+        Option { option: &'static str },
+        #[error("{found}: the background would have {nodes} nodes, at most {MOST_NODES} were expected")]
+        #[hint("choose a larger spacing, or a smaller margin")]
+        Background { found: Box<Found>, nodes: usize },
     }
 }
 
@@ -115,9 +57,9 @@ impl AssemblyError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PlacedElement {
-    /// What is solved for, in the element's frame.
+    /// Its problem, in the element's frame.
     pub problem: Problem,
-    /// Where it stands.
+    /// Its place.
     pub placement: Placement,
     /// Distance of its outer line from its wall, reference chords; none of a grid that goes to its far field.
     pub reach: Option<f64>,
@@ -128,7 +70,7 @@ pub struct PlacedElement {
 /// A background, and the lower and the upper corner of what it is around.
 pub type PlacedBackground = (Background, [[f64; 2]; 2]);
 
-/// Elements where they stand, with all that follows from it.
+/// Elements at their places, with all defaults that follow.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PlacedAssembly {
@@ -148,7 +90,7 @@ impl PlacedElement {
 }
 
 impl Assembly {
-    /// The elements where they stand.
+    /// The elements at their places.
     ///
     /// # Errors
     /// [`AssemblyError`].
@@ -210,7 +152,7 @@ impl Assembly {
         Ok(PlacedAssembly { assembly, elements, background })
     }
 
-    /// The frames of elements that stand where their files have them; a reach of theirs is brought to chords.
+    /// The frames of elements in file coordinates, whose reach is converted to chords.
     fn frames(&mut self) -> Result<Vec<Option<Placement>>, AssemblyError> {
         let frame = |element: &mut Element| {
             if element.stand != Stand::InFile {
@@ -276,8 +218,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// The reaches that are not given: as many chords of the element as by default, so many of the narrowest gap
-    /// beside it, of those that are narrower than its chord or that another grid reaches across, and a part of the way
+    /// Sets the reaches that are not given: the larger of a number of chords of the element and a multiple of the
+    /// narrowest gap beside it, of those that are narrower than its chord or that another grid reaches across, and a part of the way
     /// to the first element where the grid of that is the background: its cells are as large as they are far.
     fn put_reaches(&mut self, placements: &[Placement], gaps: &[Vec<f64>]) {
         let [chords, wide, far] = REACH;
@@ -406,7 +348,7 @@ fn layers(problem: &Problem, element: &Element, gap: Option<f64>, cells: usize) 
     // First cells are no higher than equal ones.
     let possible = |nj: &usize| *nj <= MOST_LAYERS && first * (*nj as f64 - 1.0) < extent;
     let counts = || (least..).map(|k| k * MULTIPLE + 1).take_while(possible);
-    // Where first cells are too high for the gap, no number of layers mends it, and the checks say so.
+    // No number of layers helps where first cells are too high for the gap, and the checks report it.
     let gap = gap.filter(|gap| MARGIN * first * cells as f64 <= *gap);
     let fitting = |gap: Option<f64>| counts().find(|&nj| fits(nj, gap));
     let most = || counts().last().unwrap_or(grid.nj.min(least * MULTIPLE + 1));

@@ -3,6 +3,7 @@
 
 use super::defaults::{LEAST_FIRST_CELL, ROUND_EDGE, Wall, base_cells, round_off};
 use super::{Case, Contour, Frame, GeometryOptions, GridOptions, Place, Topology as Choice};
+use crate::diagnostics::errors;
 use crate::geometry::vector::{distance, middle};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, LEAST_GAP,
@@ -26,21 +27,17 @@ pub enum Body {
     Smooth(ClosedContour),
 }
 
-/// A section that cannot be meshed as its case says.
-#[derive(Debug, thiserror::Error)]
-#[error("{place}: {error}")]
-pub struct SectionError {
-    /// Where the key stands that has to do with it.
-    pub place: Box<Place>,
-    /// What is wrong.
-    pub error: Box<GeometryError>,
+errors! {
+    /// A section that cannot be meshed as its case says, and the place of the key that is concerned.
+    #[error("{place}: {error}")]
+    pub struct SectionError { place: Box<Place>, #[source] error: Box<GeometryError> }
 }
 
 /// The problem of a grid: the line j = 0, the directions and heights in which the grid leaves it, and the
 /// settings of all that follows.
 ///
 /// Lengths are in chords, in the frame of the grid, in which the far field is a circle about (0.5, 0);
-/// [`Problem::place`] brings a grid to where the body is. A problem from data is that of a case with
+/// [`Problem::place`] brings a grid to where the body is. A problem from data is the problem of a case with
 /// other points and normals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
@@ -60,11 +57,11 @@ pub struct Problem {
     pub layers: Vec<f64>,
     /// The outer line, where it is not the circle of the far field.
     pub outer: Option<OffsetLine>,
-    /// What brings a point of the grid to where the body is, before the chord is scaled.
+    /// Translation of a point of the grid to the place of the body, before the chord is scaled.
     pub shift: [f64; 2],
-    /// How far the wedge that closes a base reaches behind it, where there is one.
+    /// Length of the wedge that closes a base, where there is one.
     pub wedge: Option<f64>,
-    /// What was repaired in the section or chosen for it, one sentence each.
+    /// Repairs of the section and choices made for it, one sentence each.
     pub notices: Vec<String>,
 }
 
@@ -78,7 +75,7 @@ impl Case {
         body(&mut self.geometry.clone()).map_err(|error| self.located(error))
     }
 
-    /// Where the body's file has it.
+    /// Place and size of the body in its file.
     pub(super) fn in_file(&self) -> Result<FileFrame, SectionError> {
         let mut geometry = self.geometry.clone();
         body(&mut geometry).map(|_| geometry.in_file).map_err(|error| self.located(error))
@@ -94,7 +91,7 @@ impl Case {
         settled.map_err(|error| self.located(error))
     }
 
-    /// The problem of the case, settled for another section than its own. All but the contour is that of the case, its
+    /// The problem of the case, settled for another section than its own. All settings but the contour are of the case, its
     /// trailing edge too; no flap is deflected.
     ///
     /// # Errors
@@ -327,7 +324,7 @@ fn body(geometry: &mut GeometryOptions) -> Result<Body, GeometryError> {
     Ok(Body::Airfoil(airfoil))
 }
 
-/// How far a wedge reaches behind the base that it closes, chords.
+/// Length of the wedge that closes a base, in chords.
 fn wedge(airfoil: &Airfoil, wall: &BoundaryPoints, edge: TrailingEdge) -> Option<f64> {
     let base = middle(*airfoil.points.first()?, *airfoil.points.last()?);
     let length = distance(base, [wall.x[0], wall.y[0]]);

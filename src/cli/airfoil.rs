@@ -17,7 +17,7 @@ use super::{Failure, parse_set};
 
 /// Points of the drawn line.
 const CURVE_POINTS: usize = 4000;
-/// The same between two points of a closed contour.
+/// The line between two points of a closed contour.
 const CURVE_PIECES: usize = 8;
 
 /// Arguments of `gridgen airfoil`.
@@ -59,7 +59,7 @@ impl AirfoilArguments {
             };
             airfoil.and_then(Section::airfoil)
         };
-        section.map_err(|error| Failure::input(&error, error.hint()))
+        section.map_err(|error| Failure::input(&error, error.hint().as_deref()))
     }
 
     /// The argument as a designation: digits behind an optional `NACA`, and no file of that name.
@@ -73,7 +73,7 @@ impl AirfoilArguments {
     }
 }
 
-/// What is printed and drawn of a section.
+/// The data of a section that are printed and drawn.
 struct Section {
     name: String,
     text: String,
@@ -164,7 +164,7 @@ fn describe(airfoil: &Airfoil, measures: &SectionMeasures) -> String {
     )
 }
 
-/// What was changed on the way.
+/// The repairs that were made.
 fn repairs(notes: &[String]) -> String {
     if notes.is_empty() {
         return "nothing was repaired or left out\n".into();

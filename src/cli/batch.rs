@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Args;
 use gridgen::case::{CaseError, CaseFile};
 use gridgen::digest;
+use gridgen::error::ErrorClass;
 use gridgen::generate::{
     BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch,
 };
@@ -15,9 +16,9 @@ use gridgen::ranks::Job;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::progress::{INTERRUPTED, bar, interrupted, listen};
+use super::progress::{bar, interrupted, listen};
 use super::terminal::{Terminal, to_stderr, visible};
-use super::{CommonArguments, Failure, count};
+use super::{CommonArguments, Failure, code_of, count, exit_code};
 
 /// Arguments of `gridgen run`.
 #[derive(Debug, Args)]
@@ -59,7 +60,7 @@ impl BatchArguments {
         Ok(code)
     }
 
-    /// What the ranks of a job must have alike.
+    /// Values on which the ranks of a job must agree.
     fn comparison(&self, read: &[Result<CaseFile, CaseError>]) -> [(&'static str, String); 4] {
         let text = |case: &Result<CaseFile, CaseError>| case.as_ref().ok()?.to_toml_string().ok();
         let texts: Vec<String> = read.iter().map(|case| text(case).unwrap_or_default()).collect();
@@ -103,7 +104,7 @@ impl BatchArguments {
             let name = case.name().to_owned();
             let size = match case {
                 CaseFile::Section(case) => Some([case.grid.ni, case.grid.nj]),
-                // Of each element another.
+                // Each element has a grid of another size.
                 _ => None,
             };
             rows[place] = Row { name, size, ..Row::new(&files[place], &result) };
@@ -112,7 +113,7 @@ impl BatchArguments {
     }
 }
 
-/// The files that arguments name, each once; a pattern stands for the files it fits, sorted.
+/// The files that arguments name, each once; a pattern means the files it fits, sorted.
 fn files(arguments: &[String]) -> Result<Vec<PathBuf>, String> {
     let mut files: Vec<PathBuf> = Vec::new();
     for argument in arguments {
@@ -150,7 +151,7 @@ struct Follower<'a> {
     cases: &'a [CaseFile],
     verbose: bool,
     done: AtomicUsize,
-    /// The job of this process, whose other ranks stop when this one is told to.
+    /// The job of this process; an interruption of this rank stops the others.
     job: Option<&'a Job>,
 }
 
@@ -205,14 +206,14 @@ impl Row {
     fn new(file: &Path, result: &BatchResult) -> Self {
         let (status, exit_code, error, hint) = match result {
             BatchResult::Run(Summary { verdict, .. }) if !verdict.is_good() => {
-                ("failed", verdict.exit_code(), Some(verdict.to_string()), None)
+                ("failed", code_of(verdict), Some(verdict.to_string()), None)
             }
             BatchResult::Run(_) => ("converged", 0, None, None),
             BatchResult::UpToDate(_) => ("kept", 0, None, None),
             BatchResult::Failed(error) => {
-                ("failed", error.exit_code(), Some(error.to_string()), error.hint())
+                ("failed", exit_code(error.class()), Some(error.to_string()), error.hint())
             }
-            BatchResult::NotRun => ("not run", INTERRUPTED, None, None),
+            BatchResult::NotRun => ("not run", exit_code(ErrorClass::Interrupted), None, None),
         };
         let summary = match result {
             BatchResult::Run(summary) | BatchResult::UpToDate(summary) => Some(summary.clone()),
@@ -243,7 +244,7 @@ impl Row {
 const HEADS: [&str; 8] =
     ["case", "status", "points", "steps", "residual", "folded", "skewness", "seconds"];
 
-/// Columns that hold words; the others are numbers and stand at the right.
+/// Columns that hold words; the others are numbers, aligned to the right.
 const WORDS: usize = 3;
 
 /// The table: good grids in the order given, then those not run, failures last with their reasons.
@@ -281,7 +282,7 @@ fn text(rows: &[Row]) -> String {
     text
 }
 
-/// How many cases came to what.
+/// The numbers of cases by status.
 fn totals(rows: &[Row]) -> String {
     let count = |status| rows.iter().filter(|row| row.status == status).count();
     let counts: Vec<String> = ["converged", "kept", "not run", "failed"]
@@ -293,7 +294,7 @@ fn totals(rows: &[Row]) -> String {
     format!("{} case{plural}: {}\n", rows.len(), counts.join(", "))
 }
 
-/// The same for programs, rows in the order given.
+/// The table as JSON, rows in the order given.
 fn json(rows: &[Row], exit_code: u8) -> String {
     let count = |status| rows.iter().filter(|row| row.status == status).count();
     let value = serde_json::json!({

@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use gridgen::error::ErrorClass;
 use gridgen::generate::Progress;
 use gridgen::solver::history::NewtonStep;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::exit_code;
 use super::terminal::{Terminal, to_stderr};
-
-/// Exit code of an interrupted program, as shells have it.
-pub(super) const INTERRUPTED: u8 = 130;
 
 static INTERRUPTION: AtomicBool = AtomicBool::new(false);
 
@@ -20,7 +19,7 @@ pub(super) fn listen(terminal: &Terminal) {
     let handler = || {
         if INTERRUPTION.swap(true, Ordering::Relaxed) {
             // Nothing more is done: what libraries do at the end waits for a GPU that may be stuck.
-            signal_hook::low_level::exit(i32::from(INTERRUPTED));
+            signal_hook::low_level::exit(i32::from(exit_code(ErrorClass::Interrupted)));
         }
         // Nobody may read it, and the next signal is handled after this one.
         let note = || to_stderr("note: stopping after this Newton step; once more ends at once\n");

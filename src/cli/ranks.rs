@@ -1,4 +1,4 @@
-//! Where a command computes, and processes that a launcher started: arguments, their meeting, and the end of all.
+//! Arguments of the machine, and processes that a launcher started: their meeting, and their end.
 
 use std::sync::Arc;
 use std::thread;
@@ -7,18 +7,18 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
-use gridgen::error::Error;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::BackendChoice;
 use gridgen::ranks::{Failure as Outcome, Job, OnFailure, Place, RanksError, Rendezvous};
 use serde::Deserialize;
 
 use super::terminal::Terminal;
-use super::{Failure, words};
+use super::{Failure, exit_code, words};
 
 /// Time that a process has to end by itself once another one has failed.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// Who the ranks are.
+/// The choices of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Ranks {
@@ -83,7 +83,7 @@ impl RankArguments {
     }
 }
 
-/// Where a command computes, and which processes share the work.
+/// Arguments of the machine, and of the processes that share the work.
 #[derive(Debug, Args)]
 pub(super) struct MachineArguments {
     /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
@@ -132,9 +132,9 @@ pub(super) fn begin(job: &Job, terminal: Terminal) {
         let end = move || {
             thread::sleep(GRACE);
             if first {
-                terminal.error(&error.to_string(), Some(error.hint()));
+                terminal.error(&error.to_string(), error.hint().as_deref());
             }
-            std::process::exit(i32::from(Error::from(error).exit_code()));
+            std::process::exit(i32::from(exit_code(error.class())));
         };
         drop(thread::Builder::new().spawn(end));
     });
@@ -143,21 +143,23 @@ pub(super) fn begin(job: &Job, terminal: Terminal) {
     std::mem::forget(act);
 }
 
-/// What this process ends with, whose own work is `done`. A failure ends the other processes, too; it is
+/// The outcome of this process, whose own work is `done`. A failure ends the other processes, too; it is
 /// shown once, by the first rank, or by the next one where that is lost.
 pub(super) fn end(job: &Job, done: Result<u8, Failure>) -> Result<u8, Failure> {
     let failure = match done {
-        Ok(code) => return Ok(job.end(code)),
+        Ok(code) => {
+            return Ok(job.end(code).unwrap_or_else(|failure| exit_code(failure.class)));
+        }
         Err(failure) => failure,
     };
-    let (message, hint, code) = match &failure {
-        Failure::Usage(error) => (error.to_string(), None, 2),
-        Failure::Message { message, hint, code } => (message.clone(), hint.clone(), *code),
+    let (message, hint, class) = match &failure {
+        Failure::Usage(error) => (error.to_string(), None, ErrorClass::Input),
+        Failure::Message { message, hint, class } => (message.clone(), hint.clone(), *class),
     };
-    job.fail(Some(message), hint, code);
+    job.fail(Some(message), hint, class);
     let shown_by = match job.failure() {
         Some(Outcome { rank: 0, message: None, .. }) => 1,
         _ => 0,
     };
-    if job.rank() == shown_by { Err(failure) } else { Ok(code) }
+    if job.rank() == shown_by { Err(failure) } else { Ok(exit_code(class)) }
 }

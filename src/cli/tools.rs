@@ -1,5 +1,5 @@
-//! Commands that solve nothing: case files before they are run, devices, and texts that stand in the
-//! program.
+//! Commands that solve nothing: case files before they are run, devices, and texts that the program
+//! contains.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -144,7 +144,7 @@ pub(super) fn devices(terminal: &Terminal) -> String {
             text += "GPUs      none: gridgen computes on the CPU\n";
         }
         Ok(devices) => devices.iter().for_each(|device| text += &describe(device)),
-        Err(error) => terminal.error(&error.to_string(), Some(error.hint())),
+        Err(error) => terminal.error(&error.to_string(), error.hint().as_deref()),
     }
     text
 }

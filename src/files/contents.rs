@@ -32,7 +32,7 @@ pub(crate) fn read(path: &Path, times: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a user can do about a file that cannot be read.
+/// The hint for a file that cannot be read.
 pub(crate) fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::OutOfMemory => memory::HINT,
@@ -46,7 +46,7 @@ pub(crate) fn unpacked_limit(packed: usize) -> u64 {
     UNPACKED + TIMES * packed as u64
 }
 
-/// What is unpacked by `decoder` from this number of bytes.
+/// Unpacks this number of bytes by `decoder`.
 pub(crate) fn unpacked(decoder: impl Read, packed: usize) -> io::Result<Vec<u8>> {
     let most = unpacked_limit(packed);
     let mut bytes = Vec::new();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::record::{Record, RecordFault};
 use super::{IoError, contents};
+use crate::diagnostics::errors;
 use crate::solver::history::{History, NewtonStep};
 
 /// First bytes of a restart file.
@@ -37,61 +38,42 @@ pub struct Restart {
     pub state: Vec<f64>,
 }
 
-/// A restart file that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {fault}", path.display())]
-pub struct RestartError {
-    /// As given.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    #[source]
-    pub fault: RestartFault,
+errors! {
+    /// A restart file that cannot be used.
+    #[error("{}: {fault}", path.display())]
+    pub struct RestartError { path: PathBuf, #[source] fault: RestartFault }
 }
 
-/// What is wrong with a restart file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RestartFault {
-    /// The operating system would not let the file be read.
-    #[error("cannot be read: {0}")]
-    Unreadable(io::Error),
-    /// The file begins otherwise.
-    #[error("not a restart file of gridgen")]
-    NotARestart,
-    /// The layout is another one.
-    #[error("a restart file of version {0}, version {VERSION} was expected")]
-    Version(u32),
-    /// The contents are not what was written.
-    #[error("the restart file is cut off or damaged")]
-    Damaged,
-    /// The state is that of other equations.
-    #[error("belongs to another case: {key} is {there} there, {here} here")]
-    OtherCase {
-        /// What differs.
-        key: String,
-        /// Its value in the file.
-        there: String,
-        /// Its value in the case.
-        here: String,
-    },
+errors! {
+    /// Reasons for which a restart file cannot be used.
+    #[derive(Debug, thiserror::Error)]
+    #[class(Input)]
+    pub enum RestartFault {
+        #[error("cannot be read: {0}")]
+        #[hint = contents::hint]
+        Unreadable(io::Error),
+        #[error("not a restart file of gridgen")]
+        #[hint("name the restart.bin that an interrupted run wrote")]
+        NotARestart,
+        #[error("a restart file of version {0}, version {VERSION} was expected")]
+        #[hint("run the case without --restart")]
+        Version(u32),
+        #[error("the restart file is cut off or damaged")]
+        #[hint("run the case without --restart")]
+        Damaged,
+        /// The state is that of other equations.
+        #[error("belongs to another case: {key} is {there} there, {here} here")]
+        #[hint(
+            "section, grid, initial grid and control functions must be those of the run that was interrupted; solver \
+             and output may differ"
+        )]
+        OtherCase { key: String, there: String, here: String },
+    }
 }
 
 impl RestartError {
     fn new(path: &Path, fault: RestartFault) -> Self {
         Self { path: path.to_path_buf(), fault }
-    }
-
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        match &self.fault {
-            RestartFault::Unreadable(source) => contents::hint(source),
-            RestartFault::NotARestart => "name the restart.bin that an interrupted run wrote",
-            RestartFault::Version(_) | RestartFault::Damaged => "run the case without --restart",
-            RestartFault::OtherCase { .. } => {
-                "section, grid, initial grid and control functions must be those of the run that \
-                 was interrupted; solver and output may differ"
-            }
-        }
     }
 }
 

@@ -6,108 +6,85 @@ use std::io;
 use std::path::PathBuf;
 
 use super::ordering;
+use crate::diagnostics::errors;
 use crate::files::contents;
 use crate::grid::{Grid, Seam, Topology};
 use crate::memory::{self, NotEnoughMemory};
 
-/// A mesh could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {fault}", path.display())]
-pub struct ReadError {
-    /// As given.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    #[source]
-    pub fault: ReadFault,
+errors! {
+    /// A mesh could not be read.
+    #[error("{}: {fault}", path.display())]
+    pub struct ReadError { path: PathBuf, #[source] fault: ReadFault }
 }
 
-/// What is wrong with a file of a mesh.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadFault {
-    /// The operating system would not let the file be read.
-    #[error("cannot be read: {0}")]
-    Unreadable(io::Error),
-    /// The mesh does not fit the memory.
-    #[error(transparent)]
-    Memory(#[from] NotEnoughMemory),
-    /// Repeat counts of a text file that stand for more numbers than a grid of its length has.
-    #[error("word {place}, `{word}`, makes more than {most} numbers of {bytes} bytes")]
-    Repeats {
-        /// Counted from 1.
-        place: usize,
-        /// As it stands.
-        word: String,
-        /// Numbers that a file of this length may have.
-        most: usize,
-        /// Length of the file.
-        bytes: usize,
-    },
-    /// No layout of Plot3D fits the file.
-    #[error("not a Plot3D file of one block: no layout fits its {length} {unit}")]
-    NoLayout {
-        /// Length of the file.
-        length: usize,
-        /// Numbers or bytes.
-        unit: &'static str,
-    },
-    /// Several layouts of Plot3D fit, and they give different grids.
-    #[error("the Plot3D layout is ambiguous: {}, or {}", .0[0], .0[1])]
-    Ambiguous([String; 2]),
-    /// A word of a text file is no number.
-    #[error("word {place}, `{word}`, is not a number")]
-    NotANumber {
-        /// Counted from 1.
-        place: usize,
-        /// As it stands.
-        word: String,
-    },
-    /// A file of a known format that is not laid out as expected.
-    #[error("{reason}")]
-    Layout {
-        /// What is wrong.
-        reason: Cow<'static, str>,
-        /// What would be read.
-        hint: &'static str,
-    },
-    /// A file that was cut off, or behind whose end something follows.
-    #[error("byte {at}: {} stands here, {expected} was expected", if *cut { "the end of the file" } else { "something else" })]
-    Broken {
-        /// Counted from 0.
-        at: usize,
-        /// Whether the file ends there.
-        cut: bool,
-        /// What should stand there.
-        expected: String,
-    },
-    /// A Plot3D file of several blocks, of these numbers of nodes.
-    #[error("a Plot3D file of {} blocks, the first of {} nodes; one was expected", .0.len(), times(&.0[0]))]
-    Blocks(Vec<Vec<usize>>),
-    /// A line that is no point.
-    #[error("line {line}: `{found}`, two numbers x y were expected")]
-    NoPoint {
-        /// Counted from 1.
-        line: usize,
-        /// Its beginning.
-        found: String,
-    },
-    /// An array of another shape.
-    #[error("an array of shape {found}, {expected} was expected")]
-    Shape {
-        /// What the reader wants.
-        expected: String,
-        /// That of the file.
-        found: String,
-    },
-    /// The block has three dimensions of these many nodes, more than two, and no extruded plane.
-    #[error("a volume of {} nodes, a plane grid was expected", times(.0))]
-    Volume(Vec<usize>),
-    /// The plane is not one of constant x, y or z.
-    #[error("none of x, y and z is constant on the surface, a plane grid was expected")]
-    NotPlane,
-    /// Fewer than two nodes in i or j.
-    #[error("{} × {} nodes make no cell", .0[0], .0[1])]
-    NoCells([usize; 2]),
+/// The hint where no layout of Plot3D fits.
+const LAYOUTS: &str = "the reader knows text, Fortran records and plain binary, in two or three dimensions, with one block";
+/// The hint where a mesh is no plane grid.
+const PLANE: &str = "give a plane grid, or one that was extruded along its third index";
+
+errors! {
+    /// Reasons for which a mesh cannot be read.
+    #[derive(Debug, thiserror::Error)]
+    #[class(Input)]
+    pub enum ReadFault {
+        #[error("cannot be read: {0}")]
+        #[hint = contents::hint]
+        Unreadable(io::Error),
+        /// The mesh does not fit the memory.
+        #[error(transparent)]
+        #[hint("{}", memory::HINT)]
+        #[class(Input)]
+        Memory(#[from] NotEnoughMemory),
+        /// Repeat counts of a text file that mean more numbers than a grid of its length has.
+        /// `place` is counted from 1.
+        #[error("word {place}, `{word}`, makes more than {most} numbers of {bytes} bytes")]
+        #[hint("write the numbers out: points of a grid differ from each other")]
+        Repeats { place: usize, word: String, most: usize, bytes: usize },
+        /// `unit`: numbers or bytes.
+        #[error("not a Plot3D file of one block: no layout fits its {length} {unit}")]
+        #[hint("{LAYOUTS}")]
+        NoLayout { length: usize, unit: &'static str },
+        #[error("the Plot3D layout is ambiguous: {}, or {}", .0[0], .0[1])]
+        #[hint("write the mesh as text with three dimensions and a block count")]
+        Ambiguous([String; 2]),
+        /// `place` is counted from 1.
+        #[error("word {place}, `{word}`, is not a number")]
+        #[hint("{LAYOUTS}")]
+        NotANumber { place: usize, word: String },
+        /// A file of a known format that is not laid out as expected.
+        #[error("{reason}")]
+        #[hint("{hint}")]
+        Layout { reason: Cow<'static, str>, hint: &'static str },
+        /// A file that was cut off, or behind whose end something follows.
+        /// `at` is counted from 0.
+        #[error(
+            "byte {at}: {} is here, {expected} was expected",
+            if *cut { "the end of the file" } else { "something else" }
+        )]
+        #[hint("the file is not whole: copy it or write it once more")]
+        Broken { at: usize, cut: bool, expected: String },
+        #[error("a Plot3D file of {} blocks, the first of {} nodes; one was expected", .0.len(), times(&.0[0]))]
+        #[hint("write each block to a file of its own, or join them to one")]
+        Blocks(Vec<Vec<usize>>),
+        /// `line` is counted from 1.
+        #[error("line {line}: `{found}`, two numbers x y were expected")]
+        #[hint("give a line x y for each point")]
+        NoPoint { line: usize, found: String },
+        /// An array of another shape.
+        #[error("an array of shape {found}, {expected} was expected")]
+        #[hint("give an array of that shape, in the order of the reference")]
+        Shape { expected: String, found: String },
+        /// The block has three dimensions of these many nodes, more than two, and no extruded plane.
+        #[error("a volume of {} nodes, a plane grid was expected", times(.0))]
+        #[hint("{PLANE}")]
+        Volume(Vec<usize>),
+        #[error("none of x, y and z is constant on the surface, a plane grid was expected")]
+        #[hint("{PLANE}")]
+        NotPlane,
+        #[error("{} × {} nodes make no cell", .0[0], .0[1])]
+        #[hint("{PLANE}")]
+        NoCells([usize; 2]),
+    }
 }
 
 /// A file that is laid out otherwise; its reader adds the hint.
@@ -117,7 +94,7 @@ impl From<&'static str> for ReadFault {
     }
 }
 
-/// The same with what stands there.
+/// A file that is laid out otherwise, in words that depend on it.
 impl From<String> for ReadFault {
     fn from(reason: String) -> Self {
         Self::Layout { reason: reason.into(), hint: "" }
@@ -125,7 +102,7 @@ impl From<String> for ReadFault {
 }
 
 impl ReadFault {
-    /// The same with the hint of its reader, where it has none.
+    /// Adds the hint of its reader, where it has none.
     pub(super) fn with_hint(mut self, of_reader: &'static str) -> Self {
         if let Self::Layout { hint: hint @ "", .. } = &mut self {
             *hint = of_reader;
@@ -143,33 +120,6 @@ impl ReadFault {
 /// Numbers of nodes in a sentence.
 pub(super) fn times(sizes: &[usize]) -> String {
     sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ")
-}
-
-impl ReadError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        match &self.fault {
-            ReadFault::Unreadable(source) => contents::hint(source),
-            ReadFault::Memory(source) => source.hint(),
-            ReadFault::Repeats { .. } => {
-                "write the numbers out: points of a grid differ from each other"
-            }
-            ReadFault::NoLayout { .. } | ReadFault::NotANumber { .. } => {
-                "read are text, Fortran records and plain binary; two or three dimensions; one block"
-            }
-            ReadFault::Ambiguous(_) => {
-                "write the mesh as text with three dimensions and a block count"
-            }
-            ReadFault::Layout { hint, .. } => hint,
-            ReadFault::Broken { .. } => "the file is not whole: copy it or write it once more",
-            ReadFault::Blocks(_) => "write each block to a file of its own, or join them to one",
-            ReadFault::NoPoint { .. } => "give a line x y for each point",
-            ReadFault::Shape { .. } => "give an array of that shape, in the order of the reference",
-            ReadFault::Volume(_) | ReadFault::NotPlane | ReadFault::NoCells(_) => {
-                "give a plane grid, or one that was extruded along its third index"
-            }
-        }
-    }
 }
 
 /// A coordinate that varies less than this part of the largest extent is constant.

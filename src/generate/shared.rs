@@ -136,7 +136,7 @@ impl Sent {
                 rank,
                 message: Some(error.to_string()),
                 hint: error.hint(),
-                code: error.exit_code(),
+                class: error.class(),
             }),
             BatchResult::NotRun => Self::NotRun,
         }

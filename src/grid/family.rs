@@ -1,5 +1,6 @@
 //! Families of nested grids: each is every other point of the one before.
 
+use crate::diagnostics::errors;
 use std::ops::RangeInclusive;
 
 use super::{Grid, Topology};
@@ -11,89 +12,49 @@ const BASE_CORNER: f64 = 45.0;
 /// Fewest nodes in i and j of a grid of a family.
 const LEAST: [usize; 2] = [9, 5];
 
-/// A grid that cannot be halved as often as asked.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FamilyError {
-    /// A count of cells is no multiple of the stride.
-    #[error(
-        "a family of {grids} grids leaves out all but every {stride}{} point: {what} must be a \
-         multiple of {stride}, here {cells}", th(*stride)
-    )]
-    Divisible {
-        /// Grids of the family.
-        grids: u32,
-        /// Points of the finest grid from one point of the coarsest to the next.
-        stride: usize,
-        /// Which count.
-        what: &'static str,
-        /// The count.
-        cells: usize,
-    },
-    /// The cells of the coarsest grid make no cells of a higher order.
-    #[error(
-        "the coarsest of {grids} grids is to have cells of order {order}: {what} must be a multiple of \
-         {stride} × {order}, here {cells}"
-    )]
-    Order {
-        /// Grids of the family.
-        grids: u32,
-        /// Order of the cells.
-        order: usize,
-        /// Points of the finest grid from one point of the coarsest to the next.
-        stride: usize,
-        /// Which count.
-        what: &'static str,
-        /// The count.
-        cells: usize,
-    },
-    /// The coarsest grid would have next to no points.
-    #[error(
-        "the coarsest of {grids} grids would have {ni} × {nj} points, at least {} × {} are needed",
-        LEAST[0], LEAST[1]
-    )]
-    TooCoarse {
-        /// Grids of the family.
-        grids: u32,
-        /// Nodes in i of the coarsest.
-        ni: usize,
-        /// Nodes in j of the coarsest.
-        nj: usize,
-    },
-    /// A corner of the body would be cut off.
-    #[error(
-        "a family of {grids} grids leaves out all but every {stride}{} point, and with them the \
-         corner of the base at point {point} of the wall", th(*stride)
-    )]
-    Corner {
-        /// Grids of the family.
-        grids: u32,
-        /// Points of the finest grid from one point of the coarsest to the next.
-        stride: usize,
-        /// Point of the wall, from 0.
-        point: usize,
-    },
+/// The hint where counts do not fit.
+const MULTIPLES: &str =
+    "choose ni and nj one more than a multiple, and wake a multiple, or ask for fewer grids";
+
+errors! {
+    /// A grid that cannot be halved as often as asked.
+    #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+    #[class(Input)]
+    pub enum FamilyError {
+        #[error(
+            "a family of {grids} grids leaves out all but every {stride}{} point: {what} must be a multiple of \
+             {stride}, here {cells}",
+            th(*stride)
+        )]
+        #[hint("{MULTIPLES}")]
+        Divisible { grids: u32, stride: usize, what: &'static str, cells: usize },
+        /// The cells of the coarsest grid make no cells of a higher order.
+        #[error(
+            "the coarsest of {grids} grids is to have cells of order {order}: {what} must be a multiple of {stride} × \
+             {order}, here {cells}"
+        )]
+        #[hint("{MULTIPLES}")]
+        Order { grids: u32, order: usize, stride: usize, what: &'static str, cells: usize },
+        #[error(
+            "the coarsest of {grids} grids would have {ni} × {nj} points, at least {} × {} are needed",
+            LEAST[0], LEAST[1]
+        )]
+        #[hint("ask for fewer grids, or for a finer one to begin with")]
+        TooCoarse { grids: u32, ni: usize, nj: usize },
+        /// `point`: point of the wall, from 0.
+        #[error(
+            "a family of {grids} grids leaves out all but every {stride}{} point, and with them the corner of the base \
+             at point {point} of the wall",
+            th(*stride)
+        )]
+        #[hint("set grid.base_cells to a multiple of twice the stride, or ask for fewer grids")]
+        Corner { grids: u32, stride: usize, point: usize },
+    }
 }
 
 /// The end of `2nd`, `4th` and other powers of two.
 fn th(stride: usize) -> &'static str {
     if stride % 10 == 2 && stride % 100 != 12 { "nd" } else { "th" }
-}
-
-impl FamilyError {
-    /// How to mend it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Divisible { .. } | Self::Order { .. } => {
-                "choose ni and nj one more than a multiple, and wake a multiple, or ask for fewer \
-                 grids"
-            }
-            Self::TooCoarse { .. } => "ask for fewer grids, or for a finer one to begin with",
-            Self::Corner { .. } => {
-                "set grid.base_cells to a multiple of twice the stride, or ask for fewer grids"
-            }
-        }
-    }
 }
 
 /// Whether a grid of `ni` × `nj` nodes is the finest of a family of `grids` grids, of which each

@@ -66,11 +66,6 @@ impl Verdict {
         *self == Self::Good
     }
 
-    /// Exit code of a program that made the grid: 0 for a good one, else 1.
-    pub fn exit_code(&self) -> u8 {
-        u8::from(!self.is_good())
-    }
-
     /// The word for it in `report.json`: `good`, `beyond-limit`, `folded-curved`, `unfit`, `folded`, `not-converged`.
     pub fn kind(&self) -> &'static str {
         let (_, kind, _) = self.description();

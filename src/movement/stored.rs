@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Place, Reference, State};
 use crate::backend::{EllipticData, WallTerms};
 use crate::case::SolverOptions;
+use crate::diagnostics::errors;
 use crate::files::record::{Record, RecordFault};
 use crate::files::{IoError, contents};
 use crate::grid::{Grid, Seam, Symmetry, Topology};
@@ -18,51 +19,38 @@ const RECORD: Record<8> = Record { magic: b"GGREFRNC", version: 2 };
 /// Memory for a byte of a file: lists, data, grids in both frames.
 const MEMORY_A_BYTE: u64 = 4;
 
-/// A reference file that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {fault}", path.display())]
-pub struct ReferenceError {
-    /// As given.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    #[source]
-    pub fault: ReferenceFault,
+errors! {
+    /// A reference file that cannot be used.
+    #[error("{}: {fault}", path.display())]
+    pub struct ReferenceError { path: PathBuf, #[source] fault: ReferenceFault }
 }
 
-/// What is wrong with a reference file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReferenceFault {
-    /// The operating system would not let the file be read.
-    #[error("cannot be read: {0}")]
-    Unreadable(io::Error),
-    /// The file begins otherwise.
-    #[error("not a reference of gridgen")]
-    NotAReference,
-    /// The layout is another one.
-    #[error("a reference of version {0}, version {version} was expected", version = RECORD.version)]
-    Version(u32),
-    /// The contents are not what was written.
-    #[error("the reference is cut off or damaged")]
-    Damaged,
-}
+/// The hint where a reference must be made again.
+const AGAIN: &str =
+    "run the case with output.reference = true again, or take its mesh as the reference";
 
-impl ReferenceError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        match &self.fault {
-            ReferenceFault::Unreadable(source) => contents::hint(source),
-            ReferenceFault::NotAReference => {
-                "name the reference.grd that a case with output.reference = true writes"
-            }
-            ReferenceFault::Version(_) | ReferenceFault::Damaged => {
-                "run the case with output.reference = true again, or take its mesh as the reference"
-            }
-        }
+errors! {
+    /// Reasons for which a reference file cannot be used.
+    #[derive(Debug, thiserror::Error)]
+    #[class(Input)]
+    pub enum ReferenceFault {
+        #[error("cannot be read: {0}")]
+        #[hint = contents::hint]
+        Unreadable(io::Error),
+        #[error("not a reference of gridgen")]
+        #[hint("name the reference.grd that a case with output.reference = true writes")]
+        NotAReference,
+        #[error("a reference of version {0}, version {version} was expected", version = RECORD.version)]
+        #[hint("{AGAIN}")]
+        Version(u32),
+        /// The contents are not what was written.
+        #[error("the reference is cut off or damaged")]
+        #[hint("{AGAIN}")]
+        Damaged,
     }
 }
 
-/// What is no list of numbers.
+/// The parts of a reference that are no lists of numbers.
 #[derive(Serialize, Deserialize)]
 struct Head {
     ni: usize,

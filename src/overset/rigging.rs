@@ -1,7 +1,7 @@
 //! Gap, overlap and deflection: what they are, and the placement that has them.
 //!
-//! Of two elements the upstream one has the trailing edge at which the slot ends, the downstream one the
-//! surface below it. Lengths are in reference chords, x along the reference chord.
+//! The slot between two elements ends at the trailing edge of the upstream one, above the surface of the
+//! downstream one. Lengths are in reference chords, x along the reference chord.
 //!
 //! - **gap**: smallest distance of the upstream element's trailing edge from the downstream element's surface;
 //! - **overlap**: how far the upstream trailing edge reaches behind the foremost point of the downstream
@@ -14,9 +14,10 @@
 //! Klausmeyer, J. C. Lin, NASA TM-112858, 1997).
 
 use super::{Placement, Wall};
+use crate::diagnostics::errors;
 use crate::geometry::vector::{difference, distance};
 
-/// Which of two elements is upstream.
+/// The side on which an element lies of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
@@ -27,49 +28,32 @@ pub enum Side {
 }
 
 /// Gap, overlap and deflection of an element against another.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Rigging {
-    /// Which is upstream.
+    /// The side of the element.
     pub side: Side,
     /// Smallest distance of the upstream trailing edge from the downstream surface.
     pub gap: f64,
-    /// How far the upstream trailing edge reaches behind the downstream leading edge.
+    /// Distance along x by which the upstream trailing edge reaches behind the downstream leading edge.
     pub overlap: f64,
     /// Angle of the element's chord line, degrees.
     pub deflection: f64,
 }
 
-/// Why no placement has a rigging.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RiggingError {
-    /// The trailing edge ends so far ahead of, or behind, the other element that it is farther away than the gap.
-    #[error(
-        "the trailing edge is {least:.5} away from the other element at this overlap, more than the gap of {gap}"
-    )]
-    TooFar {
-        /// The gap that was asked for.
-        gap: f64,
-        /// The smallest one at this overlap.
-        least: f64,
-    },
-    /// An element has no trailing edge.
-    #[error("the {} element has no trailing edge", if *upstream { "upstream" } else { "rigged" })]
-    NoEdge {
-        /// Whether that is the upstream one of the two.
-        upstream: bool,
-    },
-}
-
-impl RiggingError {
-    /// How to mend it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::TooFar { .. } => {
-                "choose a larger gap, or an overlap nearer to 0; an overlap below minus the gap cannot be"
-            }
-            Self::NoEdge { .. } => "place a smooth contour by `at`",
-        }
+errors! {
+    /// Reasons for which no placement has a rigging.
+    #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+    #[class(Input)]
+    pub enum RiggingError {
+        /// The trailing edge ends so far ahead of, or behind, the other element that it is farther away than the gap.
+        #[error(
+            "the trailing edge is {least:.5} away from the other element at this overlap, more than the gap of {gap}"
+        )]
+        #[hint("choose a larger gap, or an overlap nearer to 0; an overlap below minus the gap cannot be")]
+        TooFar { gap: f64, least: f64 },
+        #[error("the {} element has no trailing edge", if *upstream { "upstream" } else { "rigged" })]
+        #[hint("place a smooth contour by `at`")]
+        NoEdge { upstream: bool },
     }
 }
 

@@ -5,6 +5,7 @@ use super::inbox::Inbox;
 use super::launcher::Place;
 use super::links::{ALIVE, CANCELLED, ENDED, FAILED, Frame, HEARTBEAT, Link};
 use super::meeting::{self, Rendezvous};
+use crate::diagnostics::ErrorClass;
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -44,7 +45,7 @@ impl Channel {
 /// The processes that a launcher has started, as one of them sees them.
 ///
 /// Every rank is connected with the first, which passes on what the others send to each other. Where a rank
-/// fails, or ends without a word, all waits of the others end with [`RanksError::Ended`].
+/// fails, or ends and says nothing, all waits of the others end with [`RanksError::Ended`].
 pub struct Job {
     shared: Arc<Shared>,
 }
@@ -70,7 +71,7 @@ struct State {
     gone: Vec<bool>,
     /// Whether the loss of a rank leaves the others at work.
     tolerant: bool,
-    /// Exit code of the first rank.
+    /// Code that the first rank ended with.
     code: Option<u8>,
     closed: bool,
     on_failure: Vec<Weak<OnFailure>>,
@@ -249,8 +250,8 @@ impl Job {
     }
 
     /// Ends the work of all ranks: this one has failed. Nothing happens where the job has failed before.
-    pub fn fail(&self, message: Option<String>, hint: Option<String>, code: u8) {
-        self.shared.fail(&Failure { rank: self.rank(), message, hint, code }, None);
+    pub fn fail(&self, message: Option<String>, hint: Option<String>, class: ErrorClass) {
+        self.shared.fail(&Failure { rank: self.rank(), message, hint, class }, None);
     }
 
     /// The first failure of a rank that this one has heard of.
@@ -290,9 +291,12 @@ impl Job {
         self.shared.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Says that this rank is done, and returns the exit code of the job: that of the first rank, for which
-    /// the others wait, or of the rank that failed.
-    pub fn end(&self, code: u8) -> u8 {
+    /// Says that this rank is done, and returns the code of the job: that of the first rank, for which the others
+    /// wait.
+    ///
+    /// # Errors
+    /// The failure of a rank.
+    pub fn end(&self, code: u8) -> Result<u8, Failure> {
         let shared = &self.shared;
         shared.tell_others(ENDED, &[code], None);
         let started = Instant::now();
@@ -304,14 +308,14 @@ impl Job {
             while open(&state) && state.failure.is_none() && started.elapsed() < CLOSING {
                 shared.changed.wait_for(&mut state, CLOSING);
             }
-            return state.failure.as_ref().map_or(code, |failure| failure.code);
+            return state.failure.clone().map_or(Ok(code), Err);
         }
         loop {
             if let Some(code) = state.code {
-                return code;
+                return Ok(code);
             }
             if let Some(failure) = &state.failure {
-                return failure.code;
+                return Err(failure.clone());
             }
             shared.changed.wait(&mut state);
         }
@@ -432,7 +436,7 @@ pub fn values(payload: &[u8]) -> Vec<f64> {
     payload.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect()
 }
 
-/// The failure of a rank that ended without a word.
+/// The failure of a rank that ended and said nothing.
 fn lost(rank: usize) -> Failure {
-    Failure { rank, message: None, hint: None, code: 3 }
+    Failure { rank, message: None, hint: None, class: ErrorClass::Device }
 }

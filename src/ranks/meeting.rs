@@ -268,7 +268,7 @@ impl<'a> AddressFile<'a> {
         let host = System::host_name().unwrap_or_else(|_| "localhost".to_owned());
         let written = listener.local_addr().and_then(|address| {
             if fs::symlink_metadata(path).is_ok() && address_in(path).is_none() {
-                return Err(io::Error::other("gridgen did not write what stands there"));
+                return Err(io::Error::other("there is something that gridgen did not write"));
             }
             // Others read it whole or not at all.
             let text = format!("{host} {} {:016x}\n", address.port(), place.token());

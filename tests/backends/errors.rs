@@ -1,22 +1,22 @@
-//! Errors of the device and of the machine's memory: texts, hints and exit codes.
+//! Errors of the device and of the machine's memory: texts, hints and classes.
 
 use gridgen::backend::DeviceError;
 use gridgen::case::{Case, CaseError};
-use gridgen::error::Error;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::{BackendChoice, Progress, RunOptions, make_assembly, make_grid};
 use gridgen::memory::{NotEnoughMemory, check, free};
 use std::path::{Path, PathBuf};
 use support::elements::assembly;
 
 #[test]
-fn each_layer_has_its_exit_code() {
+fn each_layer_has_its_class() {
     let case =
         Error::from(CaseError::Missing { path: PathBuf::from("a.toml"), key: "naca".into() });
     let device = Error::from(DeviceError::NotBuilt { backend: "cuda" });
 
-    let codes = [case.exit_code(), device.exit_code()];
+    let classes = [case.class(), device.class()];
 
-    assert_eq!(codes, [2, 3]);
+    assert_eq!(classes, [ErrorClass::Input, ErrorClass::Device]);
 }
 
 #[test]
@@ -97,6 +97,6 @@ fn a_case_larger_than_the_memory_is_refused_as_input() {
     let error = make_grid(&case, &options, &mut Stopped).err().unwrap();
 
     assert!(error.to_string().contains("of memory are needed"), "{error}");
-    assert_eq!(error.exit_code(), 2, "{error}");
+    assert_eq!(error.class(), ErrorClass::Input, "{error}");
     assert_eq!(error.hint().unwrap(), "make the grid smaller, or use a machine with more memory");
 }

@@ -112,7 +112,7 @@ fn a_syntax_error_is_refused() {
     assert_eq!(
         message,
         "wing.toml:2:8: not TOML: unexpected leading zero, expected nothing\n\
-         hint: text stands in quotes, sections in [brackets], and each key once: key = value"
+         hint: put text in quotes, sections in [brackets], and each key once: key = value"
     );
 }
 
@@ -123,7 +123,7 @@ fn a_key_given_twice_is_refused() {
     assert_eq!(
         message,
         "wing.toml:3:1: not TOML: duplicate key\n\
-         hint: text stands in quotes, sections in [brackets], and each key once: key = value"
+         hint: put text in quotes, sections in [brackets], and each key once: key = value"
     );
 }
 

@@ -84,7 +84,7 @@ fn a_section_that_crosses_itself_is_refused() {
          cuts that of lines 11-12\n\
          hint: look for points out of order, listed twice, or text read as numbers at these \
          lines; geometry.edge_thickness parts surfaces that cross near the trailing edge, geometry.smooth, some three \
-         times the scatter, mends points that scatter\n"
+         times the scatter, smooths points that scatter\n"
     );
 }
 

@@ -279,7 +279,7 @@ fn meshes_that_cannot_be_read_are_refused_with_the_reason() {
         ("d.vtk", "a data set of another kind, a structured grid was expected", vtk),
         (
             "e.vtk",
-            "byte 100: the end of the file stands here, more of the values of `POINTS` was expected",
+            "byte 100: the end of the file is here, more of the values of `POINTS` was expected",
             "the file is not whole: copy it or write it once more",
         ),
     ] {

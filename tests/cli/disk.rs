@@ -26,7 +26,7 @@ fn a_folder_in_place_of_a_result_is_refused() {
     fs::create_dir_all(scratch.path("output/wing/mesh.vts")).unwrap();
 
     scratch.run_coarse(&[]).is_refused(
-        "error: cannot write output/wing/mesh.vts: a folder of that name stands there\n\
+        "error: cannot write output/wing/mesh.vts: there is a folder of that name\n\
          hint: remove or rename that folder, or choose another output folder\n",
     );
 

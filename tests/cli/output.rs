@@ -72,7 +72,7 @@ fn what_somebody_added_to_a_mesh_of_gridgens_is_not_removed() {
     let before = contents(&scratch, "case");
 
     run(&["--span-cells", "2"]).is_refused(&format!(
-        "error: cannot write case/constant/polyMesh/sets: gridgen did not write what stands there\n\
+        "error: cannot write case/constant/polyMesh/sets: there is something that gridgen did not write\n\
          {FORCE}"
     ));
 
@@ -114,7 +114,10 @@ fn a_mesh_behind_a_link_is_not_replaced_unless_gridgen_wrote_it() {
     let refused = run(&[]);
 
     assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(refused.stderr.contains("gridgen did not write what stands there"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("there is something that gridgen did not write"),
+        "{refused:?}"
+    );
     assert_eq!(contents(&scratch, "shared"), before);
 
     // With a folder that is empty the mesh goes behind the link, and is known there.
@@ -150,7 +153,7 @@ fn files_of_others_that_have_the_names_of_results_stay() {
     // One is, and it is said before the work, which would take a step.
     let refused = scratch.run_coarse(&["-v", "--set", "output.formats=su2"]);
     refused.is_refused(&format!(
-        "error: cannot write output/wing/mesh.su2: gridgen did not write what stands there\n{FORCE}"
+        "error: cannot write output/wing/mesh.su2: there is something that gridgen did not write\n{FORCE}"
     ));
     assert_eq!(contents(&scratch, "output/wing"), now);
 
@@ -191,7 +194,7 @@ fn a_neutral_map_of_somebodys_beside_a_converted_mesh_stays() {
     };
 
     run(&[]).is_refused(&format!(
-        "error: cannot write wing.nmf: gridgen did not write what stands there\n{FORCE}"
+        "error: cannot write wing.nmf: there is something that gridgen did not write\n{FORCE}"
     ));
     assert_eq!(scratch.bytes("wing.nmf"), b"# by hand\n");
     assert!(!scratch.path("wing.p3d").exists());
@@ -210,7 +213,7 @@ fn the_solution_of_a_system_replaces_no_file_of_somebodys() {
     fs::write(scratch.path("output/A/x.mtx"), "mine").unwrap();
 
     scratch.run(&["solve", "A.mtx", "--backend", "cpu"]).is_refused(&format!(
-        "error: cannot write output/A/x.mtx: gridgen did not write what stands there\n{FORCE}"
+        "error: cannot write output/A/x.mtx: there is something that gridgen did not write\n{FORCE}"
     ));
 
     assert_eq!(scratch.bytes("output/A/x.mtx"), b"mine");

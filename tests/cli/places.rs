@@ -204,7 +204,7 @@ fn a_pipe_in_an_output_folder_is_refused() {
     for more in [&[][..], &["--force"]] {
         let refused = scratch.run_coarse(&[&["--set", "output.formats=vts"], more].concat());
         refused.is_refused(
-            "error: cannot write output/wing/mesh.vts: a file of that name stands there\n\
+            "error: cannot write output/wing/mesh.vts: there is a file of that name\n\
              hint: choose another name, or remove that file first\n",
         );
     }
@@ -239,7 +239,7 @@ fn a_picture_that_gridgen_did_not_draw_stays() {
         let run = |more: &[&str]| scratch.run(&[&[command, input, "-o", "pp"], more].concat());
 
         run(&[]).is_refused(&format!(
-            "error: cannot write {path}: gridgen did not write what stands there\n\
+            "error: cannot write {path}: there is something that gridgen did not write\n\
              hint: move it away, choose another output folder, or replace it with --force\n"
         ));
         assert_eq!(scratch.bytes(&path), b"by hand");

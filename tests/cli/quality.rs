@@ -65,7 +65,7 @@ fn what_is_no_mesh_is_refused_with_exit_code_2() {
 
     scratch.run(&["quality", "mesh.p3d"]).is_refused(
         "error: mesh.p3d: not a Plot3D file of one block: no layout fits its 9 numbers\n\
-         hint: read are text, Fortran records and plain binary; two or three dimensions; one block\n",
+         hint: the reader knows text, Fortran records and plain binary, in two or three dimensions, with one block\n",
     );
     assert_eq!(scratch.run(&["quality", "absent.vts"]).code, 2);
     fs::write(scratch.path("mesh.vts"), b"\x1f\x8b\x08").unwrap();

@@ -143,7 +143,7 @@ fn a_rank_that_is_killed_loses_its_case_alone() {
     let cases = table["cases"].as_array().unwrap();
     let lost = cases.iter().find(|case| case["status"] == "failed").unwrap();
     assert!(["a", "b"].contains(&lost["name"].as_str().unwrap()), "{lost}");
-    let message = "rank 1 ended without a word: it was killed, or its host was lost";
+    let message = "rank 1 ended and said nothing: it was killed, or its host was lost";
     assert_eq!((&lost["error"], first.code), (&message.into(), 3), "{first:?}");
 }
 

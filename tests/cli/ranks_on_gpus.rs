@@ -128,7 +128,7 @@ fn a_rank_that_is_killed_while_others_wait_for_its_kernels_ends_them() {
     let ranks = ended(ranks);
 
     assert!(started.elapsed() < Duration::from_secs(30));
-    let message = "error: rank 2 ended without a word: it was killed, or its host was lost\n";
+    let message = "error: rank 2 ended and said nothing: it was killed, or its host was lost\n";
     assert!(said.contains(message), "{said}");
     assert_eq!((ranks[0].code, ranks[1].code), (3, 3), "{said}");
     assert!(!scratch.path("output/wing/mesh.vts").exists());

@@ -99,7 +99,7 @@ fn a_case_of_the_users_own_is_never_replaced() {
     fs::write(scratch.path("wing/case.toml"), own).unwrap();
 
     scratch.run(&["wing/case.toml", "--output", ".", "--backend", "cpu"]).is_refused(
-        "error: cannot write ./wing/case.toml: gridgen did not write what stands there\n\
+        "error: cannot write ./wing/case.toml: there is something that gridgen did not write\n\
          hint: move it away, choose another output folder, or replace it with --force\n",
     );
 

@@ -432,9 +432,9 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
 
     insta::assert_snapshot!(said.concat(), @r"
     error: Jacobi met the pivot 0e0 in row 2
-    hint: the row has zero on its diagonal, which no shift mends: use --preconditioner dilu or ilu0 with the row behind those it is coupled with, which fill it, or none
+    hint: the row has a zero on its diagonal, which no shift changes: use --preconditioner dilu or ilu0 with the row behind those it is coupled with, which fill it, or none
     error: DILU met the pivot 0e0 in row 2
-    hint: the row has zero on its diagonal, which no shift mends: use --preconditioner dilu or ilu0 with the row behind those it is coupled with, which fill it, or none
+    hint: the row has a zero on its diagonal, which no shift changes: use --preconditioner dilu or ilu0 with the row behind those it is coupled with, which fill it, or none
     error: ILU(0) met the pivot 0e0 in row 2
     hint: strengthen the diagonal with --shift 0.01, or use another --preconditioner
     error: IC(0) met the pivot -3e0 in row 2

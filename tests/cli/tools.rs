@@ -28,7 +28,7 @@ fn a_file_that_is_there_is_not_replaced_by_a_case_to_begin_with() {
     let scratch = Scratch::with(&[("case.toml", b"mine")]);
 
     scratch.run(&["init"]).is_refused(
-        "error: cannot write case.toml: a file of that name stands there\n\
+        "error: cannot write case.toml: there is a file of that name\n\
          hint: choose another name, or remove that file first\n",
     );
 

@@ -16,8 +16,8 @@ use super::{Subject, random, to_device};
 fn refused<R>(what: &str, result: Result<R>) {
     let error = result.err().unwrap_or_else(|| panic!("{what} was done"));
     assert!(matches!(error, DeviceError::Length { .. }), "{what}: {error}");
-    assert!(error.to_string().contains("values stands where"), "{what}: {error}");
-    assert!(error.hint().contains("one grid or system"), "{what}: {}", error.hint());
+    assert!(error.to_string().contains("values was given where"), "{what}: {error}");
+    assert!(error.hint().unwrap().contains("one grid or system"), "{what}: {:?}", error.hint());
 }
 
 /// Random numbers on the device.

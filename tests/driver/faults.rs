@@ -12,7 +12,7 @@ use gridgen::backend::cuda::{
     CudaBackend, Device, MemoryEstimate, PreconditionerStorage, WatchedDevice,
 };
 use gridgen::case::Case;
-use gridgen::error::Error;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::{GridResult, Machine, Progress, RunOptions, run_on};
 use gridgen::solver::history::NewtonStep;
 use support::fibers::FiberDevice;
@@ -80,7 +80,7 @@ fn lost_at_every_call(preconditioner: &str) {
 
         let lost = |error: &Error| matches!(error, Error::Device(DeviceError::Call { .. }));
         assert!(lost(&error), "lost at call {lost_at} of {calls}: {error}");
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.class(), ErrorClass::Device);
         assert!(error.to_string().contains("the device is lost"), "{error}");
         assert!(error.hint().is_some());
         assert_eq!(names(folder.path()), [""; 0], "lost at call {lost_at} of {calls}");
@@ -165,7 +165,7 @@ fn a_case_that_does_not_fit_is_refused_with_what_it_needs_and_what_there_is() {
 
     let said = error.to_string();
     assert!(said.contains("a small device has no room") && said.contains("1.0 GiB free"), "{said}");
-    assert_eq!((error.exit_code(), names(folder.path())), (3, Vec::new()));
+    assert_eq!((error.class(), names(folder.path())), (ErrorClass::Device, Vec::new()));
 }
 
 #[test]

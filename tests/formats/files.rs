@@ -89,7 +89,7 @@ fn a_failed_writer_leaves_the_old_file_and_no_other() {
 
     let error = result.unwrap_err();
     assert!(matches!(error.fault, WriteFault::Full(_)) && error.path == path, "{error:?}");
-    assert!(error.to_string().contains("mesh.vts") && error.hint().contains("space"));
+    assert!(error.to_string().contains("mesh.vts") && error.hint().unwrap().contains("space"));
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(names_in(folder.path()), ["mesh.vts"]);
 }

@@ -10,7 +10,7 @@ use gridgen::backend::cuda::launch::cache::{self, Key};
 use gridgen::case::{Case, OPENFOAM, template};
 use gridgen::digest;
 use gridgen::files::restart;
-use gridgen::formats::matrix_market::{self, MatrixMarketError, Problem};
+use gridgen::formats::matrix_market::{self, Line, MatrixMarketError};
 use gridgen::formats::mesh_from_bytes;
 use gridgen::formats::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::formats::{Sides, Span};
@@ -133,8 +133,10 @@ fn matrix(bytes: &[u8]) {
             }
         }
         // A fault without a hint would be an empty one.
-        Err(MatrixMarketError { problem: Problem::Line { line, .. }, .. }) => assert!(line > 0),
-        Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
+        Err(MatrixMarketError { line: Some(Line { number, .. }), .. }) => assert!(number > 0),
+        Err(error) => assert!(
+            !error.to_string().is_empty() && error.hint().is_some_and(|hint| !hint.is_empty())
+        ),
     }
 }
 
@@ -143,7 +145,9 @@ fn mesh(name: &str, bytes: &[u8]) {
     let mesh = match mesh_from_bytes(Path::new(name), bytes) {
         Ok(mesh) => mesh,
         Err(error) => {
-            assert!(!error.to_string().is_empty() && !error.hint().is_empty());
+            assert!(
+                !error.to_string().is_empty() && error.hint().is_some_and(|hint| !hint.is_empty())
+            );
             return;
         }
     };
@@ -173,7 +177,7 @@ fn mesh(name: &str, bytes: &[u8]) {
 fn restart_file(bytes: &[u8]) {
     let read = |bytes: &[u8]| match restart::from_bytes(Path::new("restart.bin"), bytes) {
         Ok(restart) => assert!(restart.history.steps.len() <= bytes.len()),
-        Err(error) => assert!(!error.hint().is_empty()),
+        Err(error) => assert!(error.hint().is_some_and(|hint| !hint.is_empty())),
     };
     read(bytes);
     let digest = digest::of_words(bytes, 0).to_le_bytes();

@@ -5,7 +5,7 @@ use gridgen::geometry::{FileProblem, GeometryError, airfoil_from_file};
 use crate::{data, file};
 
 /// The message, less the path, and the hint.
-fn refusal(path: &std::path::Path) -> (String, &'static str) {
+fn refusal(path: &std::path::Path) -> (String, String) {
     let error = airfoil_from_file(path).unwrap_err();
     let message = error.to_string();
     let start = path.display().to_string();

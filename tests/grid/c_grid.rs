@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use gridgen::case::Case;
-use gridgen::error::Error;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::formats;
 use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
@@ -283,7 +283,7 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
             "{:?}",
             made.notices
         );
-        assert_eq!(strict.verdict.exit_code(), u8::from(long));
+        assert_eq!(strict.verdict.is_good(), !long);
     }
 }
 
@@ -367,7 +367,7 @@ fn a_cut_that_ends_near_the_far_field_is_refused() {
     let said = "the cut of the C-grid ends at y = -8.4870: at most 6.7500 from y = 0 was expected";
     assert!(error.to_string().ends_with(said), "{error}");
     assert!(error.hint().unwrap().contains("smaller grid.wake_direction"));
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.class(), ErrorClass::Input);
 }
 
 #[test]
@@ -435,7 +435,7 @@ fn a_limit_of_the_case_is_that_of_every_grid_of_its_family() {
 fn a_family_that_cannot_be_halved_is_refused_before_anything_is_written() {
     let refused = |set: &[(&str, &str)], grids: u32| {
         let error = make(&shipped("naca0012-c.toml", set), grids).err().unwrap();
-        (error.to_string(), error.exit_code())
+        (error.to_string(), error.class())
     };
 
     assert_eq!(
@@ -444,12 +444,15 @@ fn a_family_that_cannot_be_halved_is_refused_before_anything_is_written() {
             "a family of 4 grids leaves out all but every 8th point: grid.wake must be a multiple \
              of 8, here 44"
                 .into(),
-            2
+            ErrorClass::Input
         )
     );
     assert_eq!(
         refused(&[], 6),
-        ("the coarsest of 6 grids would have 8 × 3 points, at least 9 × 5 are needed".into(), 2)
+        (
+            "the coarsest of 6 grids would have 8 × 3 points, at least 9 × 5 are needed".into(),
+            ErrorClass::Input
+        )
     );
     // 88 cells of the section and 2 × 48 of the cut on 24 layers of cells, halved twice.
     let curved = [("output.curved_order", "4"), ("grid.ni", "185"), ("grid.nj", "25")];

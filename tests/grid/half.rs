@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
 
 use gridgen::case::Case;
-use gridgen::error::Error;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::formats;
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, check, make_grid, run};
 use gridgen::geometry::contour_from_bytes;
@@ -25,7 +25,7 @@ fn made(text: &str) -> GridResult {
 
 fn refusal(text: &str) -> String {
     let error: Error = make_grid(&case(text), &options(), &mut ()).err().unwrap();
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.class(), ErrorClass::Input);
     format!("{error}\n{}", error.hint().unwrap())
 }
 

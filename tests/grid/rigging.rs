@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use gridgen::case::{AssemblyError, CaseFile, PlacedAssembly, PlacedElement};
+use gridgen::error::ErrorClass;
 use gridgen::generate::{BackendChoice, Control, Machine, RunOptions, make_assembly, solve};
 use gridgen::grid::Grid;
 use gridgen::overset::{
@@ -427,7 +428,7 @@ fn elements_of_random_riggings_are_gridded() {
         let made = match make_assembly(&case, &options, &mut ()) {
             Ok(made) => made,
             Err(error) => {
-                assert_eq!(error.exit_code(), 2, "{error}");
+                assert_eq!(error.class(), ErrorClass::Input, "{error}");
                 continue;
             }
         };

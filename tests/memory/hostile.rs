@@ -12,7 +12,6 @@ use gridgen::formats::ReadFault;
 use gridgen::formats::matrix_market::{Problem, matrix};
 use gridgen::formats::vts;
 use gridgen::formats::{mesh, mesh_from_bytes};
-use gridgen::memory::NotEnoughMemory;
 
 use crate::allocator::{alone, peak};
 use support::grids;
@@ -211,6 +210,6 @@ fn a_file_larger_than_the_memory_is_refused_before_it_is_read() {
 
     let error = read.unwrap_err();
     assert!(error.to_string().contains("of memory are needed"), "{error}");
-    assert_eq!(error.hint(), NotEnoughMemory { needed: 1, free: 0 }.hint());
+    assert!(error.hint().unwrap().contains("a machine with more memory"));
     assert!(most < 1 << 20, "{most} bytes");
 }

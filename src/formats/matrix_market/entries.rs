@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::error::{Fault, Problem};
+use super::error::{Problem, Refusal};
 use super::header::{At, Field, Header, Layout, Symmetry, lines, number, words};
 use crate::sparse::{Csr, Sorted};
 
@@ -15,7 +15,7 @@ const PIECE: usize = 1 << 20;
 pub(super) type Entry = (u32, u32, f64);
 
 /// Reads the entries behind the header, piece by piece, those that symmetry gives among them.
-pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, Problem> {
+pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, Refusal> {
     let ranges = pieces(text, header.body);
     let read = |range: &Range<usize>, most| listed(text, range, header, most);
     let parsed: Vec<_> = ranges.par_iter().map(|range| read(range, header.entries)).collect();
@@ -31,7 +31,9 @@ pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, Prob
         pieces.push(found);
     }
     if left > 0 {
-        return Err(Problem::Short { found: header.entries - left, declared: header.entries });
+        return Err(
+            Problem::Short { found: header.entries - left, declared: header.entries }.into()
+        );
     }
     if header.layout == Layout::Array {
         pieces = vec![placed(pieces.into_iter().flatten(), header)];
@@ -66,9 +68,9 @@ fn pieces(text: &[u8], body: usize) -> Vec<Range<usize>> {
 fn listed(text: &[u8], range: &Range<usize>, header: &Header, most: u64) -> Result<Vec<Entry>, At> {
     let mut found = Vec::with_capacity(range.len() / 16);
     for (offset, line) in lines(&text[..range.end], range.start) {
-        let entry = entry(line, header).map_err(|fault| (offset, fault))?;
+        let entry = entry(line, header).map_err(|problem| (offset, problem))?;
         if found.len() as u64 == most {
-            return Err((offset, Fault::Surplus { declared: header.entries }));
+            return Err((offset, Problem::Surplus { declared: header.entries }));
         }
         found.push(entry);
     }
@@ -76,7 +78,7 @@ fn listed(text: &[u8], range: &Range<usize>, header: &Header, most: u64) -> Resu
 }
 
 /// The entry of a line. In an array it has no place yet.
-fn entry(line: &[u8], header: &Header) -> Result<Entry, Fault> {
+fn entry(line: &[u8], header: &Header) -> Result<Entry, Problem> {
     let coordinate = header.layout == Layout::Coordinate;
     let names = match header.field {
         _ if !coordinate => "one value a line",
@@ -84,12 +86,12 @@ fn entry(line: &[u8], header: &Header) -> Result<Entry, Fault> {
         Field::Real | Field::Integer => "`row column value`",
     };
     let mut words = words(line);
-    let mut word = || words.next().ok_or(Fault::Entry(names));
+    let mut word = || words.next().ok_or(Problem::Entry(names));
     let place = if coordinate { [word()?, word()?] } else { [&b"1"[..]; 2] };
     let mut indices = [0; 2];
     for (index, word) in indices.iter_mut().zip(place) {
         // Any other whole number is beyond the size, as 0 is.
-        let whole = || integer(word).map(|_| 0).map_err(|_| Fault::Entry(names));
+        let whole = || integer(word).map(|_| 0).map_err(|_| Problem::Entry(names));
         *index = number(word).map_or_else(whole, Ok)?;
     }
     let value = match header.field {
@@ -98,13 +100,13 @@ fn entry(line: &[u8], header: &Header) -> Result<Entry, Fault> {
         Field::Integer => integer(word()?),
     };
     if words.next().is_some() {
-        return Err(Fault::Entry(names));
+        return Err(Problem::Entry(names));
     }
     let value = value?;
     let sizes = [("row", header.rows), ("column", header.columns)];
     for ((what, most), index) in sizes.into_iter().zip(indices) {
         if index == 0 || index > most {
-            return Err(Fault::Index { what, most });
+            return Err(Problem::Index { what, most });
         }
     }
     let [row, column] = indices.map(|index| (index - 1) as u32);
@@ -113,11 +115,11 @@ fn entry(line: &[u8], header: &Header) -> Result<Entry, Fault> {
         Symmetry::Symmetric => column <= row,
         Symmetry::SkewSymmetric => column < row,
     };
-    if coordinate && !listed { Err(Fault::Triangle) } else { Ok((row, column, value)) }
+    if coordinate && !listed { Err(Problem::Triangle) } else { Ok((row, column, value)) }
 }
 
 /// The finite value of a word. Fortran's D is an E, and it leaves out either before three digits.
-fn real(word: &[u8]) -> Result<f64, Fault> {
+fn real(word: &[u8]) -> Result<f64, Problem> {
     let value = fast_float2::parse::<f64, _>(word).or_else(|_| {
         let mut text = word.to_ascii_lowercase();
         if let Some(at) = text.iter().position(|&byte| byte == b'd') {
@@ -129,18 +131,18 @@ fn real(word: &[u8]) -> Result<f64, Fault> {
     });
     match value {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(Fault::Value("not finite")),
-        Err(_) => Err(Fault::Value("no number")),
+        Ok(_) => Err(Problem::Value("not finite")),
+        Err(_) => Err(Problem::Value("no number")),
     }
 }
 
 /// The value of a word of digits.
-fn integer(word: &[u8]) -> Result<f64, Fault> {
+fn integer(word: &[u8]) -> Result<f64, Problem> {
     let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
     if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
         return real(word);
     }
-    Err(if real(word).is_ok() { Fault::Integer } else { Fault::Value("no number") })
+    Err(if real(word).is_ok() { Problem::Integer } else { Problem::Value("no number") })
 }
 
 /// The values of an array in their places, column by column; zeros are left out.

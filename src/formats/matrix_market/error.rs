@@ -1,172 +1,127 @@
-//! What can go wrong while a Matrix Market file is read.
+//! Errors of reading Matrix Market files.
 
 use std::io;
 use std::path::PathBuf;
 
+use crate::diagnostics::errors;
 use crate::files::contents;
-use crate::memory::NotEnoughMemory;
+use crate::memory::{self, NotEnoughMemory};
 
-/// A matrix or a vector could not be read. [`MatrixMarketError::hint`] says how to mend it.
-#[derive(Debug, thiserror::Error)]
-#[error("{}{problem}", path.display())]
-pub struct MatrixMarketError {
-    /// As given.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    #[source]
-    pub problem: Problem,
+/// The hint where the line of sizes is wrong.
+const SIZES: &str = "correct the line of sizes, or fetch or write the file again";
+/// The hint where a file ends early.
+const CUT_OFF: &str = "the file was cut off: fetch or write it again, or correct its line of sizes";
+
+errors! {
+    /// A matrix or a vector could not be read.
+    #[error("{}{}: {problem}", path.display(), place(line.as_ref()))]
+    pub struct MatrixMarketError { path: PathBuf, line: Option<Line>, #[source] problem: Problem }
 }
 
-/// What is wrong with a file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Problem {
-    /// The operating system would not let the file be read.
-    #[error(": cannot be read: {0}")]
-    Unreadable(io::Error),
-    /// The file begins as gzip does and cannot be unpacked.
-    #[error(": cannot be unpacked: {0}")]
-    Packed(io::Error),
-    /// A line says what it must not.
-    #[error(":{line}: `{text}`: {fault}")]
-    Line {
-        /// Counted from 1.
-        line: usize,
-        /// The line as it stands.
-        text: String,
-        /// What is wrong with it.
-        fault: Fault,
-    },
-    /// The file has no line of sizes.
-    #[error(": ends before its line of sizes")]
-    NoSizes,
-    /// The file ends before the last entry.
-    #[error(": ends after {found} of {declared} entries")]
-    Short {
-        /// Entries there are.
-        found: u64,
-        /// Entries there must be.
-        declared: u64,
-    },
-    /// Entries of the same place have no finite sum.
-    #[error(": the entries of row {row}, column {column} have no finite sum")]
-    Overflow {
-        /// Counted from 1.
-        row: usize,
-        /// Counted from 1.
-        column: usize,
-    },
-    /// Rows of which the entries of the file fill but a few.
-    #[error(": {entries} entries leave nearly all of {rows} rows empty")]
-    TooManyRows {
-        /// Rows there are to be.
-        rows: u64,
-        /// Entries there are.
-        entries: u64,
-    },
-    /// The matrix does not fit the memory.
-    #[error(": {0}")]
-    Memory(#[from] NotEnoughMemory),
-    /// A vector was wanted, and the file holds a matrix.
-    #[error(": {rows} rows and {columns} columns, one column was expected")]
-    NoVector {
-        /// Rows there are.
-        rows: usize,
-        /// Columns there are.
-        columns: usize,
-    },
+/// A line that says what it must not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Counted from 1.
+    pub number: usize,
+    /// The line as it is in the file.
+    pub text: String,
 }
 
-/// What is wrong with a line.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// The first line is none of Matrix Market.
-    #[error("`%%MatrixMarket matrix …` was expected")]
-    Banner,
-    /// A word of the first line is none of those that are read, or does not go with the others.
-    #[error("{0}")]
-    Word(&'static str),
-    /// Complex numbers.
-    #[error("complex numbers are not solved for")]
-    Complex,
-    /// The line of sizes has another number of numbers, or those of no matrix.
-    #[error("{0}")]
-    Sizes(&'static str),
-    /// More rows or columns than can be numbered.
-    #[error("at most {} rows and columns can be numbered", u32::MAX)]
-    TooLarge,
-    /// An entry has another number of words.
-    #[error("{0} was expected")]
-    Entry(&'static str),
-    /// An index beyond the size.
-    #[error("the {what} must be 1 to {most}")]
-    Index {
-        /// `row` or `column`.
-        what: &'static str,
-        /// The size.
-        most: u64,
-    },
-    /// An entry above the diagonal of a symmetric matrix, or on that of a skew-symmetric one.
-    #[error("the entry is not in the triangle that a symmetric matrix is given by")]
-    Triangle,
-    /// A value that is no number, or not finite.
-    #[error("the value is {0}")]
-    Value(&'static str),
-    /// A value that is no integer.
-    #[error("the value is no integer")]
-    Integer,
-    /// An entry more than declared.
-    #[error("an entry more than the {declared} of the line of sizes")]
-    Surplus {
-        /// Entries there must be.
-        declared: u64,
-    },
+fn place(line: Option<&Line>) -> String {
+    line.map_or_else(String::new, |Line { number, text }| format!(":{number}: `{text}`"))
 }
 
-impl MatrixMarketError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        match &self.problem {
-            Problem::Unreadable(source) => contents::hint(source),
-            Problem::Memory(source) => source.hint(),
-            Problem::TooManyRows { .. } => {
-                "correct the line of sizes, or fetch or write the file again"
-            }
-            Problem::Packed(_) => "unpack it with gunzip, or fetch it again",
-            Problem::Line { fault, .. } => fault.hint(),
-            Problem::NoSizes | Problem::Short { .. } => {
-                "the file was cut off: fetch or write it again, or correct its line of sizes"
-            }
-            Problem::Overflow { .. } => "entries of the same place are summed: scale the matrix",
-            Problem::NoVector { .. } => "give a right side of one column",
-        }
+errors! {
+    /// Reasons for which a Matrix Market file, or a line of it, cannot be read.
+    #[derive(Debug, thiserror::Error)]
+    #[class(Input)]
+    pub enum Problem {
+        #[error("cannot be read: {0}")]
+        #[hint = contents::hint]
+        Unreadable(io::Error),
+        /// The file begins as gzip does.
+        #[error("cannot be unpacked: {0}")]
+        #[hint("unpack it with gunzip, or fetch it again")]
+        Packed(io::Error),
+        #[error("ends before its line of sizes")]
+        #[hint("{CUT_OFF}")]
+        NoSizes,
+        #[error("ends after {found} of {declared} entries")]
+        #[hint("{CUT_OFF}")]
+        Short { found: u64, declared: u64 },
+        #[error("the entries of row {row}, column {column} have no finite sum")]
+        #[hint("entries of the same place are summed: scale the matrix")]
+        Overflow { row: usize, column: usize },
+        #[error("{entries} entries leave nearly all of {rows} rows empty")]
+        #[hint("{SIZES}")]
+        TooManyRows { rows: u64, entries: u64 },
+        /// The matrix does not fit the memory.
+        #[error(transparent)]
+        #[hint("{}", memory::HINT)]
+        #[class(Input)]
+        Memory(#[from] NotEnoughMemory),
+        /// A vector was wanted, and the file holds a matrix.
+        #[error("{rows} rows and {columns} columns, one column was expected")]
+        #[hint("give a right side of one column")]
+        NoVector { rows: usize, columns: usize },
+        #[error("`%%MatrixMarket matrix …` was expected")]
+        #[hint(
+            "the first line of a matrix by entries is `%%MatrixMarket matrix coordinate real general`; \
+             docs/formats.md describes the format"
+        )]
+        Banner,
+        /// A word of the first line is none of those that are read, or does not go with the others.
+        #[error("{0}")]
+        #[hint(
+            "`coordinate` and `array`, `real`, `integer` and `pattern`, `general`, `symmetric` and `skew-symmetric` \
+             are read; a pattern needs `coordinate` and is not skew-symmetric"
+        )]
+        Word(&'static str),
+        #[error("complex numbers are not solved for")]
+        #[hint("split the system into real and imaginary parts")]
+        Complex,
+        /// The line of sizes has another number of numbers, or those of no matrix.
+        #[error("{0}")]
+        #[hint("{SIZES}")]
+        Sizes(&'static str),
+        #[error("at most {} rows and columns can be numbered", u32::MAX)]
+        #[hint("split the system")]
+        TooLarge,
+        /// An entry has another number of words.
+        #[error("{0} was expected")]
+        #[hint("write one entry a line, words separated by spaces")]
+        Entry(&'static str),
+        #[error("the {what} must be 1 to {most}")]
+        #[hint("indices count from 1: correct the entry or the line of sizes")]
+        Index { what: &'static str, most: u64 },
+        /// An entry above the diagonal of a symmetric matrix, or on that of a skew-symmetric one.
+        #[error("the entry is not in the triangle that a symmetric matrix is given by")]
+        #[hint(
+            "leave out what symmetry gives: only entries below the diagonal, and on it if not skew-symmetric; or write \
+             `general` and all entries"
+        )]
+        Triangle,
+        /// A value that is no number, or not finite.
+        #[error("the value is {0}")]
+        #[hint("write finite numbers such as 1.5e-3 or 1.5D-03")]
+        Value(&'static str),
+        #[error("the value is no integer")]
+        #[hint("write `real` in the first line")]
+        Integer,
+        #[error("an entry more than the {declared} of the line of sizes")]
+        #[hint("correct the line of sizes, or remove what is too much")]
+        Surplus { declared: u64 },
     }
 }
 
-impl Fault {
-    fn hint(&self) -> &'static str {
-        match self {
-            Self::Banner => {
-                "the first line of a matrix by entries is `%%MatrixMarket matrix coordinate real \
-                 general`; docs/formats.md describes the format"
-            }
-            Self::Word(_) => {
-                "`coordinate` and `array`, `real`, `integer` and `pattern`, `general`, `symmetric` and \
-                 `skew-symmetric` are read; a pattern needs `coordinate` and is not skew-symmetric"
-            }
-            Self::Complex => "split the system into real and imaginary parts",
-            Self::Sizes(_) => "correct the line of sizes, or fetch or write the file again",
-            Self::TooLarge => "split the system",
-            Self::Entry(_) => "write one entry a line, words parted by spaces",
-            Self::Index { .. } => "indices count from 1: correct the entry or the line of sizes",
-            Self::Triangle => {
-                "leave out what symmetry gives: only entries below the diagonal, and on it if not \
-                 skew-symmetric; or write `general` and all entries"
-            }
-            Self::Value(_) => "write finite numbers such as 1.5e-3 or 1.5D-03",
-            Self::Integer => "write `real` in the first line",
-            Self::Surplus { .. } => "correct the line of sizes, or remove what is too much",
-        }
+/// A problem and the line that has it, before the file is named.
+pub(super) struct Refusal {
+    pub(super) line: Option<Line>,
+    pub(super) problem: Problem,
+}
+
+impl<P: Into<Problem>> From<P> for Refusal {
+    fn from(problem: P) -> Self {
+        Self { line: None, problem: problem.into() }
     }
 }

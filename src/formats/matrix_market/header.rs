@@ -1,11 +1,11 @@
-//! What stands before the entries: the first line, comments, and the line of sizes; lines and words.
+//! The head of a file: the first line, comments, and the line of sizes; lines and words.
 
 use memchr::memchr;
 
-use super::error::Fault;
+use super::error::Problem;
 
-/// What is wrong with a line, and where in the text its first word begins.
-pub(super) type At = (usize, Fault);
+/// The offset of a line in the text, and the problem with it.
+pub(super) type At = (usize, Problem);
 
 /// The mark that some editors put before a text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -42,7 +42,7 @@ pub(super) fn number(word: &[u8]) -> Option<u64> {
     word.iter().try_fold(0, join)
 }
 
-/// How the entries are listed.
+/// Layout of the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Row, column, value.
@@ -51,24 +51,24 @@ pub(super) enum Layout {
     Array,
 }
 
-/// What the values are.
+/// Type of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Real,
     Integer,
-    /// No value stands for one.
+    /// There are no values: each is one.
     Pattern,
 }
 
-/// What a file says of the symmetry of its matrix.
+/// Symmetry of a matrix, as its file declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Symmetry {
     /// All entries are listed.
     General,
-    /// Those on and below the diagonal are.
+    /// Entries on and below the diagonal are listed.
     Symmetric,
-    /// Those below the diagonal are, with the other sign above.
+    /// Entries below the diagonal are listed, and have the other sign above.
     SkewSymmetric,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Header {
     pub(super) columns: u64,
     /// Entries that must follow.
     pub(super) entries: u64,
-    /// Where the line after the sizes begins.
+    /// Offset of the line after the sizes.
     pub(super) body: usize,
 }
 
@@ -92,38 +92,38 @@ impl Header {
         let start = if text.starts_with(MARK) { MARK.len() } else { 0 };
         let banner =
             text[start..].split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
-        let (layout, field, symmetry) = words_of(banner).map_err(|fault| (start, fault))?;
+        let (layout, field, symmetry) = words_of(banner).map_err(|problem| (start, problem))?;
         let Some((offset, line)) = lines(text, start + banner.len()).next() else {
             return Ok(None);
         };
         let (rows, columns, entries) =
-            sizes(line, layout, symmetry).map_err(|fault| (offset, fault))?;
+            sizes(line, layout, symmetry).map_err(|problem| (offset, problem))?;
         let body = offset + line.len();
         Ok(Some(Self { layout, field, symmetry, rows, columns, entries, body }))
     }
 }
 
 /// Rows, columns, and entries that must follow.
-fn sizes(line: &[u8], layout: Layout, symmetry: Symmetry) -> Result<(u64, u64, u64), Fault> {
+fn sizes(line: &[u8], layout: Layout, symmetry: Symmetry) -> Result<(u64, u64, u64), Problem> {
     let sizes: Option<Vec<u64>> = words(line).map(number).collect();
     let (rows, columns, listed) = match (layout, sizes.as_deref()) {
         (Layout::Coordinate, Some(&[rows, columns, listed])) => (rows, columns, listed),
         (Layout::Array, Some(&[rows, columns])) => (rows, columns, 0),
         (Layout::Coordinate, _) => {
-            return Err(Fault::Sizes("the numbers of rows, columns and entries were expected"));
+            return Err(Problem::Sizes("the numbers of rows, columns and entries were expected"));
         }
         (Layout::Array, _) => {
-            return Err(Fault::Sizes("the numbers of rows and columns were expected"));
+            return Err(Problem::Sizes("the numbers of rows and columns were expected"));
         }
     };
     if rows == 0 || columns == 0 {
-        return Err(Fault::Sizes("a matrix has at least one row and one column"));
+        return Err(Problem::Sizes("a matrix has at least one row and one column"));
     }
     if rows.max(columns) > u64::from(u32::MAX) {
-        return Err(Fault::TooLarge);
+        return Err(Problem::TooLarge);
     }
     if symmetry != Symmetry::General && rows != columns {
-        return Err(Fault::Sizes("a symmetric matrix has as many columns as rows"));
+        return Err(Problem::Sizes("a symmetric matrix has as many columns as rows"));
     }
     let entries = match (layout, symmetry) {
         (Layout::Coordinate, _) => listed,
@@ -141,38 +141,40 @@ fn triangle(n: u64) -> u64 {
 }
 
 /// The words of the first line.
-fn words_of(banner: &[u8]) -> Result<(Layout, Field, Symmetry), Fault> {
+fn words_of(banner: &[u8]) -> Result<(Layout, Field, Symmetry), Problem> {
     let words: Vec<Vec<u8>> = words(banner).map(<[u8]>::to_ascii_lowercase).collect();
     let word = |k: usize| words.get(k).map_or(&b""[..], Vec::as_slice);
     if word(0) != b"%%matrixmarket" || word(1) != b"matrix" {
-        return Err(Fault::Banner);
+        return Err(Problem::Banner);
     }
     let layout = match word(2) {
         b"coordinate" => Layout::Coordinate,
         b"array" => Layout::Array,
-        _ => return Err(Fault::Word("the format must be `coordinate` or `array`")),
+        _ => return Err(Problem::Word("the format must be `coordinate` or `array`")),
     };
     let field = match word(3) {
         b"real" | b"double" => Field::Real,
         b"integer" => Field::Integer,
         b"pattern" => Field::Pattern,
-        b"complex" => return Err(Fault::Complex),
-        _ => return Err(Fault::Word("the kind of values must be `real`, `integer` or `pattern`")),
+        b"complex" => return Err(Problem::Complex),
+        _ => {
+            return Err(Problem::Word("the kind of values must be `real`, `integer` or `pattern`"));
+        }
     };
     let symmetry = match word(4) {
         b"general" => Symmetry::General,
         b"symmetric" => Symmetry::Symmetric,
         b"skew-symmetric" => Symmetry::SkewSymmetric,
-        b"hermitian" => return Err(Fault::Complex),
+        b"hermitian" => return Err(Problem::Complex),
         _ => {
-            return Err(Fault::Word(
+            return Err(Problem::Word(
                 "the symmetry must be `general`, `symmetric` or `skew-symmetric`",
             ));
         }
     };
     let odd = layout == Layout::Array || symmetry == Symmetry::SkewSymmetric;
     if field == Field::Pattern && odd || words.len() > 5 {
-        return Err(Fault::Word("these words do not go together"));
+        return Err(Problem::Word("these words do not go together"));
     }
     Ok((layout, field, symmetry))
 }

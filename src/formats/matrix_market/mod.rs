@@ -15,7 +15,8 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-pub use error::{Fault, MatrixMarketError, Problem};
+use error::Refusal;
+pub use error::{Line, MatrixMarketError, Problem};
 pub use header::Symmetry;
 
 use self::header::{At, Header};
@@ -37,7 +38,7 @@ pub struct Matrix {
     pub csr: Csr,
     /// Number of columns.
     pub columns: usize,
-    /// What the file says of its symmetry.
+    /// Its symmetry, as the file declares it.
     pub symmetry: Symmetry,
     /// Entries that were added to another of the same place.
     pub duplicates: usize,
@@ -47,15 +48,15 @@ pub struct Matrix {
 /// array are left out, those of a list of entries kept.
 ///
 /// # Errors
-/// [`MatrixMarketError`] with the path, the line and what stands there.
+/// [`MatrixMarketError`] with the path, the line and its text.
 pub fn read_matrix(path: &Path) -> Result<Matrix, MatrixMarketError> {
-    bytes(path).and_then(|bytes| matrix_of(&text(&bytes)?)).map_err(|problem| at(path, problem))
+    bytes(path).and_then(|bytes| matrix_of(&text(&bytes)?)).map_err(|refusal| at(path, refusal))
 }
 
 /// Reads a matrix from the bytes of a file, packed or not; `path` is for messages. For tests.
 #[doc(hidden)]
 pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
-    text(bytes).and_then(|text| matrix_of(&text)).map_err(|problem| at(path, problem))
+    text(bytes).and_then(|text| matrix_of(&text)).map_err(|refusal| at(path, refusal))
 }
 
 /// Reads a vector: a matrix of one column.
@@ -63,28 +64,28 @@ pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
 /// # Errors
 /// As [`read_matrix`], and [`Problem::NoVector`] for more columns.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
-    bytes(path).and_then(|bytes| vector_of(&text(&bytes)?)).map_err(|problem| at(path, problem))
+    bytes(path).and_then(|bytes| vector_of(&text(&bytes)?)).map_err(|refusal| at(path, refusal))
 }
 
-fn at(path: &Path, problem: Problem) -> MatrixMarketError {
-    MatrixMarketError { path: path.to_path_buf(), problem }
+fn at(path: &Path, Refusal { line, problem }: Refusal) -> MatrixMarketError {
+    MatrixMarketError { path: path.to_path_buf(), line, problem }
 }
 
 /// The bytes of a file as they stand.
-fn bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    contents::read(path, MEMORY_A_BYTE).map_err(Problem::Unreadable)
+fn bytes(path: &Path) -> Result<Vec<u8>, Refusal> {
+    Ok(contents::read(path, MEMORY_A_BYTE).map_err(Problem::Unreadable)?)
 }
 
 /// The text that some bytes are, unpacked if gzip made them.
-fn text(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
+fn text(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
     if !bytes.starts_with(&GZIP) {
         return Ok(Cow::Borrowed(bytes));
     }
     let unpacked = contents::unpacked(MultiGzDecoder::new(bytes), bytes.len());
-    unpacked.map(Cow::Owned).map_err(Problem::Packed)
+    Ok(unpacked.map(Cow::Owned).map_err(Problem::Packed)?)
 }
 
-fn matrix_of(text: &[u8]) -> Result<Matrix, Problem> {
+fn matrix_of(text: &[u8]) -> Result<Matrix, Refusal> {
     let header = header(text)?;
     let pieces = entries::read(text, &header)?;
     let total: usize = pieces.iter().map(Vec::len).sum();
@@ -98,11 +99,11 @@ fn matrix_of(text: &[u8]) -> Result<Matrix, Problem> {
     })
 }
 
-fn vector_of(text: &[u8]) -> Result<Vec<f64>, Problem> {
+fn vector_of(text: &[u8]) -> Result<Vec<f64>, Refusal> {
     let header = header(text)?;
     let (rows, columns) = (header.rows as usize, header.columns as usize);
     if columns != 1 {
-        return Err(Problem::NoVector { rows, columns });
+        return Err(Problem::NoVector { rows, columns }.into());
     }
     let Matrix { csr, .. } = matrix_of(text)?;
     Ok((0..rows).map(|row| csr.row(row).map(|(_, value)| value).sum()).collect())
@@ -126,16 +127,16 @@ fn believe_rows(header: &Header, total: u64) -> Result<(), Problem> {
     Ok(memory::check(rows * ROW_BYTES + total * ENTRY_BYTES)?)
 }
 
-fn header(text: &[u8]) -> Result<Header, Problem> {
-    Header::read(text).map_err(|at| line(text, at))?.ok_or(Problem::NoSizes)
+fn header(text: &[u8]) -> Result<Header, Refusal> {
+    Ok(Header::read(text).map_err(|at| line(text, at))?.ok_or(Problem::NoSizes)?)
 }
 
 /// Letters of a line that are shown.
 const SHOWN: usize = 60;
 
 /// The error of the line that begins at an offset.
-fn line(text: &[u8], (offset, fault): At) -> Problem {
-    let line = text[..offset].split(|&byte| byte == b'\n').count();
+fn line(text: &[u8], (offset, problem): At) -> Refusal {
+    let number = text[..offset].split(|&byte| byte == b'\n').count();
     let rest = &text[offset..];
     let end = rest.iter().take(4 * SHOWN).position(|byte| matches!(byte, b'\n' | b'\r'));
     let shown = String::from_utf8_lossy(&rest[..end.unwrap_or(rest.len().min(4 * SHOWN))]);
@@ -143,7 +144,7 @@ fn line(text: &[u8], (offset, fault): At) -> Problem {
     if text.chars().count() < shown.trim_end().chars().count() {
         text.push('…');
     }
-    Problem::Line { line, text, fault }
+    Refusal { line: Some(Line { number, text }), problem }
 }
 
 /// Writes a square matrix in coordinate format, indices from 1, with as many digits as it takes to

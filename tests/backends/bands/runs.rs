@@ -8,7 +8,7 @@ use std::time::Duration;
 use gridgen::backend::Bands;
 use gridgen::backend::cuda::Device;
 use gridgen::case::Case;
-use gridgen::error::Error;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::files::restart;
 use gridgen::generate::{
     BackendChoice, GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run, run_on,
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
         let restart = self.file("restart.bin");
         let Error::Interrupted { steps, restart: named } = &stopped else { panic!("{stopped}") };
         assert_eq!((*steps, named.as_ref()), (Some(step), Some(&restart)));
-        assert_eq!(stopped.exit_code(), 130);
+        assert_eq!(stopped.class(), ErrorClass::Interrupted);
         restart
     }
 

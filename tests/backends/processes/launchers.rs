@@ -180,7 +180,7 @@ fn variables_that_do_not_go_together_are_named() {
         let refused = found(variables).unwrap_err();
 
         assert_eq!(refused.to_string(), message);
-        assert!(refused.hint().contains("srun"), "{refused}");
+        assert!(refused.hint().unwrap().contains("srun"), "{refused}");
     }
 }
 
@@ -193,6 +193,6 @@ fn a_rendezvous_is_a_port_of_a_host_or_a_file() {
     for text in ["", "node3", "node3:", ":4000", "node3:0", "node3:70000", "file:"] {
         let refused = text.parse::<Rendezvous>().unwrap_err();
         assert_eq!(refused, RanksError::Rendezvous { found: text.to_owned() });
-        assert!(refused.hint().contains("--rendezvous host:port"));
+        assert!(refused.hint().unwrap().contains("--rendezvous host:port"));
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{AbortFlag, HostTransport};
+use gridgen::error::ErrorClass;
 use gridgen::ranks::{Channel, Failure, Job, OnFailure, Place, RanksError, Rendezvous};
 
 use support::jobs::{WAIT, free_port, on_ranks, place};
@@ -86,7 +87,7 @@ fn four_ranks_meet_whatever_strangers_say_to_the_port() {
                 let all = job.all_gather(vec![rank as u8; rank + 1]).unwrap();
 
                 assert_eq!(all, [vec![0], vec![1; 2], vec![2; 3], vec![3; 4]]);
-                assert_eq!(job.end(job.rank() as u8 + 7), 7, "the code of the first rank");
+                assert_eq!(job.end(job.rank() as u8 + 7), Ok(7), "the code of the first rank");
             });
         }
     });
@@ -121,7 +122,7 @@ fn a_port_that_is_taken_is_named() {
     assert!(
         refused.to_string().starts_with(&format!("rank 0 cannot listen at 127.0.0.1:{port}: "))
     );
-    assert!(refused.hint().contains("--rendezvous"));
+    assert!(refused.hint().unwrap().contains("--rendezvous"));
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn ranks_without_an_address_need_a_rendezvous() {
     let refused = Job::meet(nowhere, None, WAIT).unwrap_err();
 
     assert_eq!(refused.to_string(), "Open MPI does not say on which host rank 0 runs");
-    assert!(refused.hint().contains("--rendezvous file:PATH"));
+    assert!(refused.hint().unwrap().contains("--rendezvous file:PATH"));
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn ranks_meet_by_a_file_that_all_see() {
                 let place = Place { address: None, ..place(rank, 3, 0) };
                 let job = Job::meet(place, rendezvous, WAIT).unwrap();
                 assert_eq!(job.broadcast(vec![rank as u8]).unwrap(), [0]);
-                job.end(0);
+                job.end(0).unwrap();
             });
         }
     });
@@ -178,7 +179,7 @@ fn messages_pass_between_any_two_ranks_in_order() {
             let long = job.receive(from, Channel::Batch(1)).unwrap();
             assert!(long.len() == 3 << 20 && long.iter().all(|&byte| byte == from as u8));
         }
-        job.end(0);
+        job.end(0).unwrap();
     });
 }
 
@@ -209,7 +210,7 @@ fn a_solve_leaves_nothing_with_its_job() {
 
         // One that goes on hears of a failure.
         let _under_way = solve(3);
-        job.fail(Some("the GPU is lost".into()), None, 3);
+        job.fail(Some("the GPU is lost".into()), None, ErrorClass::Device);
         assert_eq!(flag.check(), Err(DeviceError::OtherRank));
     });
 }
@@ -220,8 +221,12 @@ fn the_failure_of_a_rank_ends_all_waits_and_is_told_once() {
     let failures = on_ranks(3, |job| {
         let job = job.unwrap();
         if job.rank() == 2 {
-            job.fail(Some("the GPU is lost".into()), Some("look at its log".into()), 3);
-            job.fail(Some("a second error".into()), None, 2);
+            job.fail(
+                Some("the GPU is lost".into()),
+                Some("look at its log".into()),
+                ErrorClass::Device,
+            );
+            job.fail(Some("a second error".into()), None, ErrorClass::Input);
         }
         let ended = job.receive((job.rank() + 1) % 3, Channel::Collective).unwrap_err();
         let counted = Arc::new(AtomicBool::new(false));
@@ -241,17 +246,17 @@ fn the_failure_of_a_rank_ends_all_waits_and_is_told_once() {
         rank: 2,
         message: Some("the GPU is lost".into()),
         hint: Some("look at its log".into()),
-        code: 3,
+        class: ErrorClass::Device,
     };
     for ended in failures {
         assert_eq!(ended, RanksError::Ended { failure: failure.clone() });
         assert_eq!(ended.to_string(), "rank 2 ended: the GPU is lost");
-        assert_eq!(ended.hint(), "look at its log");
+        assert_eq!(ended.hint().unwrap(), "look at its log");
     }
 }
 
 #[test]
-fn a_rank_that_ends_without_a_word_is_named() {
+fn a_rank_that_ends_and_says_nothing_is_named() {
     let ended = on_ranks(3, |job| {
         let job = job.unwrap();
         if job.rank() == 1 {
@@ -265,7 +270,7 @@ fn a_rank_that_ends_without_a_word_is_named() {
         Some(ended.to_string())
     });
 
-    let message = "rank 1 ended without a word: it was killed, or its host was lost";
+    let message = "rank 1 ended and said nothing: it was killed, or its host was lost";
     let message = Some(message.to_owned());
     assert_eq!(ended, [message.clone(), None, message]);
 }
@@ -283,7 +288,7 @@ fn losses_can_be_tolerated_and_the_first_rank_cancels_all() {
                 assert_eq!(job.failure(), None);
                 job.cancel();
                 assert_eq!(job.receive(2, Channel::Batch(0)).unwrap(), [2]);
-                assert_eq!(job.end(5), 5);
+                assert_eq!(job.end(5), Ok(5));
             }
             1 => {}
             _ => {
@@ -293,7 +298,7 @@ fn losses_can_be_tolerated_and_the_first_rank_cancels_all() {
                     thread::sleep(Duration::from_millis(1));
                 }
                 job.send(0, Channel::Batch(0), vec![2]);
-                assert_eq!(job.end(0), 5);
+                assert_eq!(job.end(0), Ok(5));
             }
         }
     });
@@ -314,7 +319,7 @@ fn a_rank_that_sends_what_is_no_message_is_named() {
             "rank 1 ended: it sent a message of {bytes} bytes, at most 1099511627776 were expected"
         )
     };
-    let silent = "rank 1 ended without a word: it was killed, or its host was lost".to_owned();
+    let silent = "rank 1 ended and said nothing: it was killed, or its host was lost".to_owned();
     let strange = "rank 1 ended: it sent what is no message".to_owned();
     for (said, expected) in [
         (header([0, 1, 0, u64::MAX]), long(u64::MAX)),
@@ -381,7 +386,7 @@ fn a_file_that_is_no_address_stays() {
         let refused = Job::meet(place, Some(Rendezvous::File(file.clone())), WAIT).unwrap_err();
 
         let said = refused.to_string();
-        assert!(said.ends_with("gridgen did not write what stands there"), "{text}: {said}");
+        assert!(said.ends_with("there is something that gridgen did not write"), "{text}: {said}");
         assert!(said.starts_with(&file.display().to_string()), "{said}");
         assert_eq!(fs::read_to_string(&file).unwrap(), *text);
     }

@@ -141,18 +141,18 @@ fn be_a_rank() {
     let (rank, size, port) = (number(0), number(1), u16::try_from(number(2)).unwrap());
     let job = Arc::new(Job::meet(place(rank, size, port), None, WAIT).unwrap());
     let done = work(&words[3..], &job, &folder);
-    let code = match done {
+    let failed = match done {
         Ok(text) => {
             fs::write(folder.join(format!("rank{rank}.txt")), text).unwrap();
-            job.end(0)
+            job.end(0).is_err()
         }
         Err(error) => {
-            job.fail(Some(error.to_string()), error.hint(), error.exit_code());
+            job.fail(Some(error.to_string()), error.hint(), error.class());
             fs::write(folder.join(format!("rank{rank}.txt")), error.to_string()).unwrap();
-            error.exit_code()
+            true
         }
     };
-    std::process::exit(i32::from(code));
+    std::process::exit(i32::from(failed));
 }
 
 fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> {
@@ -322,7 +322,7 @@ fn any_rank_stops_all_and_any_number_goes_on() {
 
 #[test]
 fn a_rank_that_dies_or_loses_its_device_ends_all_and_leaves_no_mesh() {
-    let killed = "rank 2 ended without a word: it was killed, or its host was lost";
+    let killed = "rank 2 ended and said nothing: it was killed, or its host was lost";
     for (what, message, last) in [
         ("die O", killed, None),
         ("die-late O", killed, None),
