@@ -1,11 +1,11 @@
-//! Cases of several elements: sections of their own, and what is asked of them together.
+//! Cases of several elements: the sections of each, and the limits on their grids together.
 
 use std::path::Path;
 
 use super::entries::Entries;
 use super::resolve;
-use super::{Case, CaseError, Frame, OutputOptions, Places};
-use crate::overset::{Rigging, Side};
+use super::{BackgroundOptions, Case, CaseError, Frame, OutputOptions, OversetOptions, Places};
+use crate::overset::Rigging;
 
 /// Longest name of an element: names of zones and patches of 32 characters hold it with an ending.
 const MOST_LETTERS: usize = 24;
@@ -60,11 +60,11 @@ pub struct Assembly {
     pub elements: Vec<Element>,
     /// The background; none where the grid of the first element is one.
     pub background: Option<BackgroundOptions>,
-    /// What is asked of the grids together.
+    /// Limits on the grids together.
     pub overset: OversetOptions,
-    /// What is written.
+    /// The files to write.
     pub output: OutputOptions,
-    /// Where the given keys stand that are not of an element.
+    /// Places of the given keys that belong to no element.
     pub places: Places,
 }
 
@@ -72,21 +72,21 @@ pub struct Assembly {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Element {
-    /// Its section and grid, with the settings of the solve: what [`Case::settle`] makes a problem of. Its name
-    /// is that of the element, and its `grid.reach` follows from that of the element.
+    /// Its section and grid, with the settings of the solve, from which [`Case::settle`] makes a problem. It has the
+    /// name of the element, and its `grid.reach` follows from the reach of the element.
     pub case: Case,
-    /// Where it stands.
+    /// The keys that place it.
     pub stand: Stand,
     /// Distance of its grid's outer line from its wall, reference chords; none of a grid that goes to its far
     /// field.
     pub reach: Option<f64>,
 }
 
-/// What says where an element stands.
+/// A choice of keys that place an element.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Stand {
-    /// Where the coordinates of its file are.
+    /// The coordinates of its file are its place.
     InFile,
     /// Scaled to its chord, turned, and moved.
     At {
@@ -94,7 +94,7 @@ pub enum Stand {
         chord: f64,
         /// Angle by which it is turned, nose up, degrees.
         angle: f64,
-        /// Where its nose goes.
+        /// Place of its nose.
         at: [f64; 2],
     },
     /// Scaled to its chord, and rigged to another element.
@@ -106,32 +106,6 @@ pub enum Stand {
         /// Gap, overlap and deflection.
         rigging: Rigging,
     },
-}
-
-/// Section `[background]`.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-#[non_exhaustive]
-pub struct BackgroundOptions {
-    /// Interval of the core; none for the size of the outermost cells of the elements' grids.
-    pub spacing: Option<f64>,
-    /// How far the core goes beyond the grids of all elements.
-    pub margin: f64,
-    /// Ratio of neighbouring intervals beyond the core.
-    pub growth: f64,
-    /// Distance of the outer boundary from the core.
-    pub far_field: f64,
-}
-
-/// Section `[overset]`.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-#[non_exhaustive]
-pub struct OversetOptions {
-    /// Length of the reference chord in the files written.
-    pub chord: f64,
-    /// Cells of each of two grids that are wanted across the gap between their walls.
-    pub gap_cells: usize,
-    /// Largest ratio of the sizes of cells that is wanted between grids.
-    pub size_ratio: f64,
 }
 
 impl CaseFile {
@@ -270,7 +244,7 @@ fn element(
     };
     let reach = entries.given("element.reach")?;
     if near_body {
-        // That of a file in its chords is known when the file is read.
+        // The reach of an element in file coordinates becomes chords once the file is read.
         let own = reach.map_or(REACH, |reach: f64| reach / chord);
         entries.derive("grid.reach", own.into(), "element.reach");
         if !entries.has("grid.nj") {
@@ -282,7 +256,7 @@ fn element(
     Ok(Element { case: Case { name: names[number].clone(), ..case }, stand, reach })
 }
 
-/// Refuses what is said of an element otherwise than of one section, and grids that do not go together.
+/// Refuses keys that an element has beside its name instead, and grids that cannot overlap.
 fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
     let given = |key: &str, neutral: f64| -> Result<bool, CaseError> {
         Ok(entries.given::<f64>(key)?.is_some_and(|value| (value - neutral).abs() > 0.0))
@@ -329,6 +303,7 @@ fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
     ))
 }
 
+/// Reads the keys that place an element.
 fn stand(entries: &Entries, names: &[String], number: usize) -> Result<Stand, CaseError> {
     let conflict = |key: &str, other: &'static str| {
         let found = entries.places.found(&[key]).into();
@@ -379,13 +354,7 @@ fn stand(entries: &Entries, names: &[String], number: usize) -> Result<Stand, Ca
             "name the one that the gap lies between",
         ));
     }
-    let rigging = Rigging {
-        side: entries.get::<Side>("element.rigging.side")?,
-        gap: entries.get("element.rigging.gap")?,
-        overlap: entries.get("element.rigging.overlap")?,
-        deflection: entries.get("element.rigging.deflection")?,
-    };
-    Ok(Stand::Rigged { chord, to, rigging })
+    Ok(Stand::Rigged { chord, to, rigging: entries.section("element.rigging", &[])? })
 }
 
 /// Refuses elements that are rigged to each other in a circle.

@@ -1,4 +1,4 @@
-//! Defaults that follow a rule, and the retry plan. Those that are a value stand in the table of keys; every other one is
+//! Defaults that follow a rule, and the retry plan. Constant defaults are in the table of keys; every other one is
 //! here, and the resolved case has all of them, so that an archived case is the same in every build.
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub(super) const REFERENCE_LENGTH: f64 = 0.5;
 const MOST_HEIGHTS: f64 = 6.0;
 const WIDEST: f64 = 1e-2;
 
-/// The same where cells are of a higher order: with more those of order 2 fold beside the edge.
+/// Most first-cell heights where cells are of a higher order: with more, cells of order 2 fold beside the edge.
 const MOST_HEIGHTS_CURVED: f64 = 1.0;
 
 /// Smoothing of the marched volumes around a closed section, and the least of it. First cells higher than a
@@ -67,7 +67,7 @@ pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
     (8 * eighths).max(8).min(most.max(2))
 }
 
-/// Those of the retries that change no key which is given.
+/// The retries that change no given key.
 pub(super) fn retries(all: &[Retry], given: impl Fn(&str) -> bool) -> Vec<Retry> {
     let free = |retry: &Retry| !retry.keys().iter().any(|key| given(key));
     all.iter().copied().filter(free).collect()

@@ -1,4 +1,4 @@
-//! What is written from the table of keys: the reference page, the JSON schema, a case to begin with,
+//! Texts written from the table of keys: the reference page, the JSON schema, a case to begin with,
 //! and the resolved case.
 
 use serde_json::{Map, Value, json};
@@ -49,7 +49,7 @@ pub fn json_schema() -> Value {
     properties.extend(sections(|_| true));
     let mut element = section(OVERSET_SECTIONS[0].0, OVERSET_SECTIONS[0].1);
     if let Some(members) = element["properties"].as_object_mut() {
-        // What is written is said of all.
+        // All elements share one section of output.
         members.extend(sections(|name| name != "output"));
     }
     element["required"] = json!(["name"]);
@@ -67,7 +67,7 @@ pub fn json_schema() -> Value {
     })
 }
 
-/// Those of a case's sections that are not within others.
+/// The sections of a case that are not within others.
 fn sections(kept: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, Value)> {
     let all = SECTIONS.iter().filter(move |(name, _)| !is_nested(name) && kept(name));
     all.map(|(name, about)| {
@@ -140,7 +140,7 @@ fn point_schema() -> Value {
 /// Characters per line of the case to begin with.
 const WIDTH: usize = 90;
 
-/// What is set in a case to begin with for inviscid flow by OpenFOAM: its case is written, and first cells
+/// Keys that a case to begin with sets for inviscid flow by OpenFOAM: its case is written, and first cells
 /// have a height that such flow wants.
 pub const OPENFOAM: [(&str, &str); 6] = [
     ("grid.topology", "\"auto\""),
@@ -172,7 +172,7 @@ pub fn template(section: (&str, &str), set: &[(&str, &str)]) -> String {
     text
 }
 
-/// The keys of a section, which is `optional` or stands there.
+/// The keys of a section, as comments where the section is `optional`.
 fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
     let mut text = String::new();
     for key in KEYS.iter().filter(|key| key.section() == section) {
@@ -192,7 +192,7 @@ fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
     text
 }
 
-/// Where a value is to be put in.
+/// A placeholder for a value of this kind.
 fn placeholder(kind: Kind) -> &'static str {
     match kind {
         Kind::Text | Kind::Path | Kind::Word(_) => "\"\"",
@@ -225,7 +225,7 @@ impl Case {
         self.below("# A case with every default written out; it makes the same grid again.\n")
     }
 
-    /// The same below a line of its own.
+    /// Writes the case as [`Self::to_toml_string`] does, below `head`.
     pub(crate) fn below(&self, head: &str) -> Result<String, toml::ser::Error> {
         let table = toml::Table::try_from(self)?;
         let mut text = String::from(head);
@@ -270,8 +270,8 @@ impl Assembly {
             "# A case with every default written out; it makes the same grids again.\n",
         );
         text += &["name = ", &written(&self.name.as_str().into()), "\n"].concat();
-        text += &section_text("overset", &toml::Table::try_from(self.overset)?, &[], "");
-        if let Some(background) = self.background {
+        text += &section_text("overset", &toml::Table::try_from(&self.overset)?, &[], "");
+        if let Some(background) = &self.background {
             text += &section_text("background", &toml::Table::try_from(background)?, &[], "");
         }
         let tables: Vec<toml::Table> = self
@@ -320,7 +320,7 @@ impl Assembly {
             }
         }
         own.extend(element.reach.map(|reach| ("reach".to_owned(), reach.into())));
-        // What an element that stands in its file, or is rigged, has not.
+        // Keys that an element in file coordinates, or a rigged one, does not have.
         let lacks: &[&str] = match element.stand {
             Stand::InFile => &["chord", "angle", "at"],
             Stand::At { .. } => &[],

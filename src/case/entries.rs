@@ -16,7 +16,7 @@ use super::schema::{
 const HEIGHT: &[&str] = &["grid.first_cell"];
 const WALL_UNITS: &[&str] = &["grid.y_plus", "grid.reynolds", "grid.reference_length"];
 
-/// What stands for the case file in messages about arguments alone; its stem is the default name.
+/// Path of the case file in messages about arguments alone; its stem is the default name.
 pub(super) const UNNAMED: &str = "grid";
 
 /// Section of several elements.
@@ -32,7 +32,7 @@ pub(super) struct Entries {
     pub(super) places: Places,
     /// The keys and sections of the file or the base, whose alternatives drop them.
     sealed: BTreeSet<&'static str>,
-    /// What is given of each element.
+    /// The values that are given of each element.
     pub(super) elements: Vec<Entries>,
 }
 
@@ -148,7 +148,7 @@ impl Entries {
         }
     }
 
-    /// Whether a section within a section stands in the file or has a key that is given.
+    /// Returns true if a section within a section is in the file, or has a key that is given.
     pub(super) fn opens(&self, section: &str) -> bool {
         self.places.given.keys().any(|key| among(key, &[section]))
     }

@@ -1,8 +1,20 @@
 //! The table of all keys of a case file.
 
-use super::defaults::NEWTON_STEPS;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::defaults::{NEWTON_STEPS, Retry};
 use super::schema::{Bound, Key, Kind, Preset};
-use crate::formats::NAMES;
+use super::{Contour, Frame, Topology};
+use crate::formats::plot3d::Flavour;
+use crate::formats::{Compression, Format, NAMES, Sides};
+use crate::geometry::{FileFrame, Flap, TrailingEdge, Wake};
+use crate::grid::Seam;
+use crate::grid::initial::Method;
+use crate::solver::linear::{LinearSettings, Precision};
+use crate::solver::precond;
+use crate::sparse::Schedule;
 
 use Preset::{Derived, Flag, Integer, Real, Unset, Word, Words};
 
@@ -17,19 +29,19 @@ pub(super) const SOURCES: [&str; 7] = [
     "geometry.joukowski",
 ];
 
-const fn integer(min: i64, max: i64) -> Kind {
+pub(super) const fn integer(min: i64, max: i64) -> Kind {
     Kind::Integer { min, max }
 }
 
-const fn real(low: Bound, high: Bound) -> Kind {
+pub(super) const fn real(low: Bound, high: Bound) -> Kind {
     Kind::Real { low, high }
 }
 
-const fn closed(value: f64) -> Bound {
+pub(super) const fn closed(value: f64) -> Bound {
     Bound { value, open: false }
 }
 
-const fn open(value: f64) -> Bound {
+pub(super) const fn open(value: f64) -> Bound {
     Bound { value, open: true }
 }
 
@@ -42,12 +54,17 @@ const NAME: Key = Key {
     meaning: "Name of the case, used for the output folder and files.",
 };
 
-/// Defines a list of sections and one of keys, in the order of the reference page and of the resolved case.
-/// An entry reads `name: type and range, default, unit; meaning;`.
+/// Defines a list of sections, one of keys, and the options that hold the values of a section.
+///
+/// Sections and keys are in the order of the reference page and of the resolved case. A key reads `name: type = kind
+/// and range, default, unit; meaning;`: the type is that of its field in the options of its section, whose other
+/// fields are in braces after their name. A key without a type is read, and not held there.
 macro_rules! keys {
     ($(#[$sections_are:meta])* $sections:ident, $(#[$keys_are:meta])* $keys:ident, [$($first:expr)?];
-    $($section:literal: $about:literal {
-        $($name:ident: $kind:expr, $default:expr, $unit:literal; $meaning:literal;)*
+    $($(#[derive($($derived:tt)*)])? $section:literal $(=> $Options:ident { $($more:tt)* })?: $about:literal {
+        $(
+            $name:ident $(: $Type:ty)? = $kind:expr, $default:expr, $unit:literal; $meaning:literal;
+        )*
     })*) => {
         $(#[$sections_are])*
         pub const $sections: &[(&str, &str)] = &[$(($section, $about)),*];
@@ -63,71 +80,119 @@ macro_rules! keys {
                 meaning: $meaning,
             },)*)*
         ];
+
+        $($crate::case::keys::options! {
+            $section, [$($Options { $($more)* } $($derived)*)?],
+            $([$($Type)?] $name, $unit, $meaning;)*
+        })*
     };
 }
+
+/// Defines the options of a section, if they have a name.
+macro_rules! options {
+    ($section:literal, [], $($keys:tt)*) => {};
+    (
+        $section:literal, [$Options:ident { $($more:tt)* } $($derived:tt)*],
+        $([$($Type:ty)?] $name:ident, $unit:tt, $meaning:literal;)*
+    ) => {
+        #[doc = concat!("Section `[", $section, "]`.")]
+        #[derive($($derived)*)]
+        #[non_exhaustive]
+        pub struct $Options {
+            $($more)*
+            $($(
+                #[doc = concat!($meaning, $crate::case::keys::unit!($unit))]
+                pub $name: $Type,
+            )?)*
+        }
+    };
+}
+
+/// The unit of a key in the documentation of its field.
+macro_rules! unit {
+    ("") => {
+        ""
+    };
+    ($unit:literal) => {
+        concat!(" Unit: ", $unit, ".")
+    };
+}
+
+pub(super) use {keys, options, unit};
 
 keys! {
     /// Sections of a case file and what they are about.
     SECTIONS,
     /// All keys of a case.
     KEYS, [NAME];
-    "geometry":
+    #[derive(Debug, Clone, PartialEq, Serialize)]
+    "geometry" => GeometryOptions {
+        /// Source of the contour.
+        #[serde(flatten)]
+        pub contour: Contour,
+        /// Place and size of the section in its file, once that is read.
+        #[serde(skip)]
+        pub(crate) in_file: FileFrame,
+        /// A deflected flap.
+        pub flap: Option<Flap>,
+    }:
         "The section. Exactly one of `naca`, `file`, `points`, `section`, `wing_body`, `ellipse` and \
         `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`." {
-        naca: Kind::Text, Unset, ""; "NACA designation, in quotes: `\"2412\"`.";
-        file: Kind::Path, Unset, "";
+        naca = Kind::Text, Unset, ""; "NACA designation, in quotes: `\"2412\"`.";
+        file = Kind::Path, Unset, "";
             "File with the section's coordinates. A relative path starts at the case file's \
             folder.";
-        points: Kind::Points, Unset, "any unit";
+        points = Kind::Points, Unset, "any unit";
             "The section's points themselves, read as those of a file are: \
             `[[1.0, 0.0], [0.98, 0.01], …]`.";
-        trailing_edge: Kind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
+        trailing_edge: TrailingEdge = Kind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
             Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file` and `points`"), "";
             "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, \
             by a solid wedge behind the base, by taking a NACA section's formula on to where it \
             closes (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord \
             is closed, a larger one becomes a base, or a wedge on a C-grid).";
-        edge_thickness: real(closed(0.0), closed(0.1)), Unset, "chords";
+        edge_thickness: Option<f64> = real(closed(0.0), closed(0.1)), Unset, "chords";
             "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their \
             ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \
             \"wedge\" on a C-grid, unless it is given.";
-        smooth: real(open(0.0), closed(0.01)), Unset, "chords";
+        smooth: Option<f64> = real(open(0.0), closed(0.01)), Unset, "chords";
             "Distance from each point of `file` or `points` within which the contour is smoothed: the curve of least \
             bending there takes their place, with both ends of the trailing edge kept. For points that are rounded, \
             with the step of the rounding, and for points that scatter, with some three times their scatter.";
-        frame: Kind::Word(&["chord", "file"]), Word("chord"), "";
+        frame: Frame = Kind::Word(&["chord", "file"]), Word("chord"), "";
             "Whether the section of `file` or `points` is moved and scaled to its chord (`chord`), or stands in the \
             files written where its coordinates are, `chord` times their unit (`file`). All other lengths of the \
             case are in chords of the section either way.";
-        corners: real(open(0.0), closed(180.0)), Unset, "degrees";
+        corners: Option<f64> = real(open(0.0), closed(180.0)), Unset, "degrees";
             "Turn of the contour at one of its points from which that is a corner, such as the lip of a cove: a \
             point of the wall lies on it, and points gather there as at the trailing edge. A bend with few \
             points has no corners: a corner turns three times as much as the points beside it. Unset, the contour is \
             smooth but for its trailing edge.";
-        angle: real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
+        angle: f64 = real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
             "Angle of attack: the section is turned nose up about (0.25, 0).";
-        chord: real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
+        chord: f64 = real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
             "Length of the chord, or of the reference length, in the files written. All lengths of \
             the case and of the report stay in chords.";
     }
     "geometry.flap":
         "A plain flap: what lies behind the hinge is turned about it. The mid line bends over a \
         short way, so that both surfaces stay smooth and cannot cross." {
-        hinge: real(closed(0.3), closed(0.95)), Real(0.75), "chords";
+        hinge = real(closed(0.3), closed(0.95)), Real(0.75), "chords";
             "Place of the hinge along the chord; it lies midway between the surfaces.";
-        angle: real(closed(-60.0), closed(60.0)), Real(10.0), "degrees";
+        angle = real(closed(-60.0), closed(60.0)), Real(10.0), "degrees";
             "Deflection, positive with the trailing edge down.";
-        radius: real(open(0.0), closed(10.0)),
+        radius = real(open(0.0), closed(10.0)),
             Derived("1.5 thicknesses of the section at the hinge"), "chords";
             "Smallest radius of the bent mid line; more than half the thickness there.";
     }
-    "geometry.section":
+    #[derive(Debug, Clone, PartialEq, Serialize)]
+    "geometry.section" => SectionOptions {}:
         "Any smooth closed contour, such as the cross-section of a body. It has no leading or \
         trailing edge; points gather where it bends." {
-        file: Kind::Path, Unset, "";
+        file: PathBuf = Kind::Path, Unset, "";
             "File with points `x y` of the contour in order, in either direction, from anywhere. A \
             relative path starts at the case file's folder.";
-        length: real(open(0.0), closed(1e9)), Derived("1"), "the file's unit";
+        length: f64 = real(open(0.0), closed(1e9)), Derived("1"), "the file's unit";
             "Reference length: coordinates are divided by it, and it is the chord of all other \
             keys.";
     }
@@ -135,300 +200,250 @@ keys! {
         "Cross-section of a round fuselage with a low wing at constant x, symmetric about x = 0: \
         a circle about (0, 0), wings of linear thickness with round tips, and fillets between. \
         The defaults have the proportions of DLR-F6, lengths in metres." {
-        reference_length: real(open(0.0), closed(1e9)), Real(0.1412), "m";
+        reference_length = real(open(0.0), closed(1e9)), Real(0.1412), "m";
             "Length that all lengths of this table are divided by, the chord of all other keys.";
-        fuselage_radius: real(open(0.0), closed(1e9)), Real(0.0742), "m"; "Radius of the fuselage.";
-        half_span: real(open(0.0), closed(1e9)), Real(0.34), "m";
+        fuselage_radius = real(open(0.0), closed(1e9)), Real(0.0742), "m"; "Radius of the fuselage.";
+        half_span = real(open(0.0), closed(1e9)), Real(0.34), "m";
             "Distance of the wing tip from the plane of symmetry.";
-        wing_height: real(closed(-1e9), closed(1e9)), Real(-0.037), "m";
+        wing_height = real(closed(-1e9), closed(1e9)), Real(-0.037), "m";
             "Height of the wing's mid line in the plane of symmetry over the fuselage's axis.";
-        root_thickness: real(open(0.0), closed(1e9)), Real(0.030), "m";
+        root_thickness = real(open(0.0), closed(1e9)), Real(0.030), "m";
             "Thickness of the wing in the plane of symmetry.";
-        tip_thickness: real(open(0.0), closed(1e9)), Real(0.010), "m";
+        tip_thickness = real(open(0.0), closed(1e9)), Real(0.010), "m";
             "Thickness of the wing where its tip begins to be round.";
-        dihedral: real(closed(-30.0), closed(30.0)), Real(4.8), "degrees";
+        dihedral = real(closed(-30.0), closed(30.0)), Real(4.8), "degrees";
             "Dihedral of the wing's mid line.";
-        fillet_radius: real(open(0.0), closed(1e9)), Real(0.015), "m";
+        fillet_radius = real(open(0.0), closed(1e9)), Real(0.015), "m";
             "Radius of the fillets between wing and fuselage.";
     }
     "geometry.ellipse": "An ellipse of unit chord; by default a circle." {
-        thickness: real(closed(0.01), closed(10.0)), Real(1.0), "chords"; "Thickness.";
+        thickness = real(closed(0.01), closed(10.0)), Real(1.0), "chords"; "Thickness.";
     }
     "geometry.joukowski":
         "A Joukowski section of unit chord: the image of a circle about (-k t/(1 - k t), 2 f) \
         through (1, 0) under z + 1/z, k = 4/(3 sqrt(3)), t and f being thickness and camber but \
         for terms of higher order. Its trailing edge is a cusp." {
-        thickness: real(closed(0.01), closed(0.5)), Real(0.12), "chords";
+        thickness = real(closed(0.01), closed(0.5)), Real(0.12), "chords";
             "Thickness, but for terms of higher order.";
-        camber: real(closed(-0.2), closed(0.2)), Real(0.0), "chords";
+        camber = real(closed(-0.2), closed(0.2)), Real(0.0), "chords";
             "Camber, but for terms of higher order.";
     }
-    "grid": "Size of the grid and spacing of its points. Lengths are in chords." {
-        topology: Kind::Word(&["O", "C", "auto", "half"]), Word("O"), "";
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    "grid" => GridOptions {
+        /// The wake, where the topology may be C.
+        #[serde(flatten)]
+        pub wake: Option<Wake>,
+        /// Treatment of the seam; none where the trailing edge decides.
+        #[serde(skip_deserializing)]
+        pub seam: Option<Seam>,
+    }: "Size of the grid and spacing of its points. Lengths are in chords." {
+        topology: Topology = Kind::Word(&["O", "C", "auto", "half"]), Word("O"), "";
             "Shape of the grid: lines that close around the body, or lines that begin and end in \
             the outflow, with a cut behind the edge; `auto` is C for an edge that is one point and \
             O for one with a base. `half` is the half of an O-grid beside the plane of symmetry of \
             a symmetric section: its upper half, or the right half of a body's cross-section.";
-        ni: integer(9, 1_000_000), Integer(257), "points";
+        ni: usize = integer(9, 1_000_000), Integer(257), "points";
             "Points of the line along the wall: at least 17, with `topology` \"C\" or \"auto\" 21, on half a \
             grid 9, refined on those without a cut. On an O-grid they go around the body and the \
             seam's counts twice; on a C-grid they go along the cut, around the body and along the \
             cut again; on half a grid they go from one end to the other, and the whole that is \
             solved for has `2 ni - 1`.";
-        nj: integer(5, 1_000_000), Integer(129), "points";
+        nj: usize = integer(5, 1_000_000), Integer(129), "points";
             "Points from wall to far field, both included. `ni` times `nj` is less than 2^30.";
-        far_field: real(closed(1.0), closed(1e6)), Real(15.0), "chords";
+        far_field: f64 = real(closed(1.0), closed(1e6)), Real(15.0), "chords";
             "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued \
             by straight lines to the outflow.";
-        reach: real(open(0.0), closed(1e6)), Unset, "chords";
+        reach: Option<f64> = real(open(0.0), closed(1e6)), Unset, "chords";
             "Distance of the outer line from the wall, everywhere the same but in concave parts, where the \
             line is rounded: in place of the circle of `far_field`. A near-body grid for overset \
             methods; O-grids only.";
-        wake: integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8"), "cells";
+        wake = integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8"), "cells";
             "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
             `ni` points lie behind the edge, the others on the section, its edge counted twice.";
-        wake_length: real(closed(0.1), closed(1e6)), Derived("`far_field`"), "chords";
+        wake_length = real(closed(0.1), closed(1e6)), Derived("`far_field`"), "chords";
             "Distance from the trailing edge to the plane of the outflow of a C-grid, along x.";
-        wake_direction: real(closed(-30.0), closed(30.0)), Derived("0"), "degrees";
+        wake_direction = real(closed(-30.0), closed(30.0)), Derived("0"), "degrees";
             "Direction of the cut of a C-grid against the x axis; it leaves the edge on its \
             bisector.";
-        refine: integer(1, 1024), Integer(1), "";
+        refine = integer(1, 1024), Integer(1), "";
             "Makes the grid of all other keys so many times finer: `ni - 1`, `nj - 1`, `wake` and \
             `base_cells` times it, spacings and first cell divided by it, so that the points of \
             the wall, of the cut and of the layers hold those of the grid that is not refined.";
-        first_cell: real(open(0.0), open(1e6)), Derived("1e-5, or from `y_plus`"), "chords";
+        first_cell: f64 = real(open(0.0), open(1e6)), Derived("1e-5, or from `y_plus`"), "chords";
             "Height of the first cell at the wall; less than `far_field/(nj - 1)`.";
-        y_plus: real(closed(1e-6), closed(1000.0)), Unset, "";
+        y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
             "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
-        reynolds: real(closed(1.0), closed(1e12)), Unset, "";
+        reynolds = real(closed(1.0), closed(1e12)), Unset, "";
             "Reynolds number of `reference_length`, for `y_plus`.";
-        reference_length: real(closed(1e-6), closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
+        reference_length = real(closed(1e-6), closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
             "Length L of the flat plate whose skin friction `y_plus` refers to: turbulent from a Reynolds number \
             of 1000 on, laminar (Blasius) below.";
-        leading_edge_spacing: real(open(0.0), closed(0.1)),
+        leading_edge_spacing: Option<f64> = real(open(0.0), closed(0.1)),
             Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"),
             "chords";
             "Spacing of the wall points at the leading edge.";
-        trailing_edge_spacing: real(open(0.0), closed(0.1)),
+        trailing_edge_spacing: Option<f64> = real(open(0.0), closed(0.1)),
             Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
             "chords";
             "Spacing of the wall points at the trailing edge. Where that is sharp, the default is \
             at least a sixth of the first cell, or all of it with `output.curved_order` above 1, up \
             to 1e-2.";
-        max_turn: real(closed(1e-3), closed(180.0)),
+        max_turn: Option<f64> = real(closed(1e-3), closed(180.0)),
             Derived("15, or 15 * 256/cells of the section if that is less"), "degrees";
             "Largest turn of the wall from one cell to the next: where the spacing would turn it \
             more, points gather, at the expense of the rest. Corners are left out, and a concave \
             bend of a smooth contour may turn twice as much. The default gives way, with a note, \
             where there are too few points; a limit that is given does not.";
-        base_cells: integer(4, 500_000), Unset, "cells";
+        base_cells: Option<usize> = integer(4, 500_000), Unset, "cells";
             "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid \
             those of the whole base, at most `ni - 1`; unset, the spacing of the trailing edge \
             decides: at least 8, on a rounded edge 12.";
-        seam: Kind::Word(&["auto", "held", "periodic"]), Word("auto"), "";
+        seam = Kind::Word(&["auto", "held", "periodic"]), Word("auto"), "";
             "Whether the line at which the grid closes keeps its initial points (`held`) or is \
             solved for like any other (`periodic`); `auto` chooses by the trailing edge.";
     }
-    "initial": "The initial grid: first guess, and source of the marched control functions." {
-        method: Kind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    "initial" => InitialOptions {}: "The initial grid: first guess, and source of the marched control functions." {
+        method: Method = Kind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
             interpolation.";
-        dissipation: real(closed(0.0), closed(10.0)), Derived("0.4; 0.2 without an edge, 0.08 on a C-grid"), "";
+        dissipation: Option<f64> = real(closed(0.0), closed(10.0)),
+            Derived("0.4; 0.2 without an edge, 0.08 on a C-grid"), "";
             "Dissipation of the hyperbolic march.";
-        volume_smoothing: real(closed(0.0), closed(10.0)),
+        volume_smoothing: Option<f64> = real(closed(0.0), closed(10.0)),
             Derived("from the edge, the cells and the first cell"), "";
             "Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge, without one 0.4 and less \
             under thick first cells, 1.28/cells and at most 0.01 on a C-grid.";
-        spread: real(closed(0.0), closed(1000.0)), Derived("from the edge"), "";
+        spread: Option<f64> = real(closed(0.0), closed(1000.0)), Derived("from the edge"), "";
             "Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge, 6 of elements and \
             with `grid.reach`, 10 without an edge, 0 on a C-grid.";
     }
     "control": "Control functions P and Q of the grid equations." {
-        base: Kind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";
+        base = Kind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";
             "Control functions without the wall terms: zero, from the boundary spacing, or from \
             the initial grid.";
-        wall: Kind::Word(&["frozen", "coupled"]), Word("coupled"), "";
+        wall = Kind::Word(&["frozen", "coupled"]), Word("coupled"), "";
             "Whether wall terms that hold the first cell's height and angle are unknowns of the \
             Newton iteration (`coupled`) or there are none (`frozen`).";
-        smoothing: real(closed(0.0), closed(0.5)), Real(7e-4), "chords";
+        smoothing = real(closed(0.0), closed(0.5)), Real(7e-4), "chords";
             "Length along the wall over which the marched control functions are smoothed, up to 3 columns.";
-        smoothing_distance: real(open(0.0), closed(1000.0)), Real(1e-3), "chords";
+        smoothing_distance = real(open(0.0), closed(1000.0)), Real(1e-3), "chords";
             "Distance from the wall over which that smoothing sets in.";
-        smoothing_columns: real(closed(0.0), closed(1e5)),
+        smoothing_columns = real(closed(0.0), closed(1e5)),
             Derived("from the edge, the cells and the march"), "columns";
             "Columns over which they are smoothed besides, beyond 0.05 chord from the wall: 0 around an edge, cells/128 \
             without one, 2.25 on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.";
-        clip: real(open(0.0), closed(100.0)), Real(1.0), "";
+        clip = real(open(0.0), closed(100.0)), Real(1.0), "";
             "Largest magnitude of the marched control functions.";
-        decay: real(open(0.0), closed(1000.0)), Real(3.0), "spacings";
+        decay = real(open(0.0), closed(1000.0)), Real(3.0), "spacings";
             "Decay length of the wall terms, in local spacings of the wall points.";
     }
-    "quality":
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    "quality" => QualityOptions {}:
         "What is asked of the grid, and what is tried when it is not reached: with `retry`, the \
         steps of `ladder` one after the other, each alone, until the grid converges, has no \
         folded cell and keeps the limits. Where `ladder` is not given, a step that would change \
         a key which the case gives is left out. The report says what was tried." {
-        max_skewness: real(open(0.0), closed(1.0)), Unset, "";
+        max_skewness: Option<f64> = real(open(0.0), closed(1.0)), Unset, "";
             "Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.";
-        max_wall_angle: real(open(0.0), closed(90.0)), Unset, "degrees";
+        max_wall_angle: Option<f64> = real(open(0.0), closed(90.0)), Unset, "degrees";
             "Largest angle between the first grid line and the wall normal, corners left out.";
-        retry: Kind::Flag, Flag(true), "";
+        retry: bool = Kind::Flag, Flag(true), "";
             "Whether to try again by the ladder when the grid is not good.";
-        ladder: Kind::Words(&["march", "decay", "normal", "base"]),
+        ladder: Vec<Retry> = Kind::Words(&["march", "decay", "normal", "base"]),
             Words(&["march", "decay", "normal", "base"]), "";
             "What to change: four times the dissipation of the march, half the decay length of the \
             wall terms, the march along normals, the Thomas-Middlecoff base.";
     }
     "newton": "The inexact Newton iteration." {
-        tolerance: real(open(0.0), open(1.0)), Real(1e-10), "";
+        tolerance = real(open(0.0), open(1.0)), Real(1e-10), "";
             "Scaled rms residual at which the grid is converged.";
-        max_iterations: integer(1, 10_000), Integer(NEWTON_STEPS), "steps"; "Most Newton steps.";
-        forcing_initial: real(open(0.0), open(1.0)), Real(0.1), "";
+        max_iterations = integer(1, 10_000), Integer(NEWTON_STEPS), "steps"; "Most Newton steps.";
+        forcing_initial = real(open(0.0), open(1.0)), Real(0.1), "";
             "Relative residual of the first step's linear solve; between the next two.";
-        forcing_min: real(open(0.0), open(1.0)), Real(1e-4), "";
+        forcing_min = real(open(0.0), open(1.0)), Real(1e-4), "";
             "Smallest relative residual asked of a linear solve.";
-        forcing_max: real(open(0.0), open(1.0)), Real(0.1), "";
+        forcing_max = real(open(0.0), open(1.0)), Real(0.1), "";
             "Largest relative residual asked of a linear solve.";
-        max_halvings: integer(0, 60), Integer(10), "";
+        max_halvings = integer(0, 60), Integer(10), "";
             "Most halvings of a step before the line search gives up.";
     }
-    "linear": "The linear solver within a Newton step." {
-        solver: Kind::Word(&["bicgstab", "gmres"]), Word("bicgstab"), ""; "Krylov method.";
-        preconditioner: Kind::Word(&["none", "jacobi", "dilu", "ilu0", "multigrid"]),
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    "linear" => LinearOptions {
+        /// Krylov method and its limits.
+        #[serde(flatten)]
+        pub krylov: LinearSettings,
+    }: "The linear solver within a Newton step." {
+        solver = Kind::Word(&["bicgstab", "gmres"]), Word("bicgstab"), ""; "Krylov method.";
+        preconditioner: precond::Kind = Kind::Word(&["none", "jacobi", "dilu", "ilu0", "multigrid"]),
             Word("multigrid"), "";
             "Preconditioner of the Krylov method.";
-        schedule: Kind::Word(&["auto", "levels", "colours", "tiles"]), Word("auto"), "";
+        schedule: Schedule = Kind::Word(&["auto", "levels", "colours", "tiles"]), Word("auto"), "";
             "Order in which DILU and ILU(0) are eliminated on a GPU: in natural order level after \
             level, colour after colour, or within tiles of 32 x 32 points; auto takes tiles for \
             DILU and levels for ILU(0). A CPU keeps to the natural order.";
-        restart: integer(1, 1000), Integer(30), "iterations";
+        restart = integer(1, 1000), Integer(30), "iterations";
             "Iterations of GMRES between restarts.";
-        max_iterations: integer(1, 1_000_000), Integer(2000), "iterations";
+        max_iterations = integer(1, 1_000_000), Integer(2000), "iterations";
             "Most linear iterations in one Newton step.";
-        precision: Kind::Word(&["single", "double"]), Word("single"), "";
+        precision: Precision = Kind::Word(&["single", "double"]), Word("single"), "";
             "Precision of the whole linear solve; residual and update are always double.";
     }
     "multigrid": "The multigrid preconditioner." {
-        cycle: Kind::Word(&["v", "w"]), Word("v"), "";
+        cycle = Kind::Word(&["v", "w"]), Word("v"), "";
             "Shape of the cycle: each coarse level once (v) or twice (w).";
-        sweeps: integer(1, 100), Integer(1), "sweeps";
+        sweeps = integer(1, 100), Integer(1), "sweeps";
             "Line sweeps before and after each coarse correction; twice as many from the third \
             level on.";
-        levels: integer(1, 32), Integer(16), "levels";
+        levels = integer(1, 32), Integer(16), "levels";
             "Most levels; the size of the grid limits them as well.";
-        coarsening: Kind::Word(&["full", "xi"]), Word("full"), "";
+        coarsening = Kind::Word(&["full", "xi"]), Word("full"), "";
             "Coarsening in both directions with lines of both, or in xi only with eta-lines only.";
     }
-    "output": "What is written." {
-        formats: Kind::Words(&NAMES), Words(&["vts", "plot3d"]), "";
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    "output" => OutputOptions {
+        /// Layout of the Plot3D file.
+        #[serde(flatten)]
+        pub plot3d: Flavour,
+    }: "What is written." {
+        formats: Vec<&'static Format> = Kind::Words(&NAMES), Words(&["vts", "plot3d"]), "";
             "Grid files to write, in this order; docs/formats.md tells them apart.";
-        compression: Kind::Word(&["none", "zlib"]), Word("none"), "";
+        compression: Compression = Kind::Word(&["none", "zlib"]), Word("none"), "";
             "Compression of the arrays in `mesh.vts`, which VTK reads as it reads the others.";
-        span_cells: integer(0, 100_000), Integer(0), "cells";
+        span_cells: usize = integer(0, 100_000), Integer(0), "cells";
             "Cells over the span of an extruded grid, for three-dimensional solvers; with 0 the \
             grid is plane. `ni` times `nj` times the planes is less than 2^30.";
-        span: real(open(0.0), closed(1e6)), Real(1.0), "chords";
+        span: f64 = real(open(0.0), closed(1e6)), Real(1.0), "chords";
             "Span of an extruded grid, from z = 0.";
-        sides: Kind::Word(&["symmetry", "periodic"]), Word("symmetry"), "";
+        sides: Sides = Kind::Word(&["symmetry", "periodic"]), Word("symmetry"), "";
             "What the ends of the span of an extruded grid are: planes of symmetry, or each the \
             repetition of the other.";
-        curved_order: integer(1, 4), Integer(1), "";
+        curved_order: usize = integer(1, 4), Integer(1), "";
             "Order of the cells of `mesh.msh`, each of which takes that many cells of the grid in each \
             direction. `ni` - 1, `nj` - 1, `wake` and `span_cells` are multiples of it, and the verdict on \
             the grid is one on these cells too.";
-        plot3d_dimensions: integer(2, 3), Integer(3), "";
+        plot3d_dimensions = integer(2, 3), Integer(3), "";
             "Coordinates per point in the Plot3D file.";
-        plot3d_encoding: Kind::Word(&["text", "fortran", "stream"]), Word("text"), "";
+        plot3d_encoding = Kind::Word(&["text", "fortran", "stream"]), Word("text"), "";
             "Plot3D as text, as unformatted Fortran records, or as the bytes alone.";
-        plot3d_precision: Kind::Word(&["single", "double"]), Word("double"), "";
+        plot3d_precision = Kind::Word(&["single", "double"]), Word("double"), "";
             "4 or 8 bytes a number in the Plot3D file; 9 or 17 digits in text.";
-        plot3d_byte_order: Kind::Word(&["little", "big"]), Word("little"), "";
+        plot3d_byte_order = Kind::Word(&["little", "big"]), Word("little"), "";
             "Byte order of a binary Plot3D file.";
-        plot3d_block_count: Kind::Flag, Derived("true with 3 dimensions, false with 2"), "";
+        plot3d_block_count = Kind::Flag, Derived("true with 3 dimensions, false with 2"), "";
             "Whether the Plot3D file begins with the number of blocks (multi-block).";
-        plot3d_blanking: Kind::Flag, Flag(false), "";
+        plot3d_blanking = Kind::Flag, Flag(false), "";
             "Whether the Plot3D file has an IBLANK number, 1, for each point.";
-        plot3d_axes: Kind::Word(&["ijk", "fun3d"]), Word("ijk"), "";
+        plot3d_axes = Kind::Word(&["ijk", "fun3d"]), Word("ijk"), "";
             "Indices of the Plot3D file with 3 dimensions: around, outward, span (`ijk`), or \
             around, span, outward with z upward (`fun3d`).";
-        pictures: Kind::Flag, Flag(true), ""; "Whether to draw grid and convergence.";
-        quality_maps: Kind::Flag, Flag(false), "";
+        pictures: bool = Kind::Flag, Flag(true), ""; "Whether to draw grid and convergence.";
+        quality_maps: bool = Kind::Flag, Flag(false), "";
             "Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the \
             cells.";
-        report: Kind::Flag, Derived("as `pictures`"), "";
+        report: bool = Kind::Flag, Derived("as `pictures`"), "";
             "Whether to write `report.html`: all pictures, measures and the case on one page.";
-        reference: Kind::Flag, Flag(false), "";
+        reference: bool = Kind::Flag, Flag(false), "";
             "Whether to write `reference.grd`, from which `gridgen move` moves the grid with its wall.";
-    }
-}
-
-keys! {
-    /// Sections of several elements, in addition to those of a case.
-    OVERSET_SECTIONS,
-    /// Keys of several elements.
-    OVERSET_KEYS, [];
-    "element":
-        "An element, as often as there are elements, in the order of their priority: where grids overlap, the last \
-        wins. Beside its own keys it has `geometry` and `grid`, and any other section of a case but `output`: what \
-        stands there is said of this element, what stands at the top of the file of all. Lengths of these \
-        sections are in chords of the element, those of the keys below in reference chords." {
-        name: Kind::Text, Unset, "";
-            "Name of the element, of its zone, patch and family: letters, digits, `_` and `-`, a letter first, at \
-            most 24.";
-        frame: Kind::Word(&["chord", "file"]), Word("chord"), "";
-            "Whether the section is scaled to its chord and placed (`chord`), or stands where the coordinates of \
-            its file are, in reference chords (`file`).";
-        chord: real(closed(1e-4), closed(1e4)), Real(1.0), "reference chords";
-            "Chord of the element.";
-        angle: real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
-            "Angle by which the element is turned, nose up (trailing edge down) about its nose; with `rigging` it \
-            follows from the deflection.";
-        at: Kind::Point, Derived("`[0, 0]`, or from `rigging`"), "reference chords";
-            "Where the element's nose goes: the origin of its frame.";
-        reach: real(open(0.0), closed(1e6)),
-            Derived("0.4 chords of the element, and at least 4 times the narrowest gap beside it"),
-            "reference chords";
-            "Distance of the outer line of the element's grid from its wall. Without `[background]` the first \
-            element has none: its grid goes to its far field.";
-    }
-    "element.rigging":
-        "Where the element stands, in place of `at` and `angle`, by the gap that it leaves: \
-        `rigging = { to = \"main\", gap = 0.018, overlap = 0.005, deflection = 25 }`; docs/overset.md defines the \
-        three." {
-        to: Kind::Text, Unset, ""; "Name of the element that it is rigged to.";
-        side: Kind::Word(&["behind", "ahead"]), Word("behind"), "";
-            "Whether the element lies behind the other, as a flap, or ahead of it, as a slat.";
-        gap: real(open(0.0), closed(1.0)), Unset, "reference chords";
-            "Smallest distance of the trailing edge of the one ahead from the surface of the one behind.";
-        overlap: real(closed(-1.0), closed(1.0)), Unset, "reference chords";
-            "How far that trailing edge reaches behind the foremost point of the one behind, along x; negative \
-            where it ends ahead of that.";
-        deflection: real(closed(-90.0), closed(90.0)), Unset, "degrees";
-            "Angle of the element's chord line against x: of an element behind with the trailing edge down, of \
-            one ahead with the nose down.";
-    }
-    "background":
-        "A Cartesian grid around all others, uniform about them and stretched beyond. Without this section the grid \
-        of the first element is the background, to its far field." {
-        spacing: real(open(0.0), closed(1e4)),
-            Derived("median size of the outermost cells of the elements' grids"), "reference chords";
-            "Interval of the lines of its uniform core.";
-        margin: real(closed(0.0), closed(1e4)), Real(0.1), "reference chords";
-            "How far the core goes beyond the grids of all elements.";
-        growth: real(open(1.0), closed(2.0)), Real(1.15), "";
-            "Ratio of neighbouring intervals beyond the core.";
-        far_field: real(closed(1.0), closed(1e6)), Real(50.0), "reference chords";
-            "Distance of the outer boundary from the core.";
-    }
-    "overset": "What is asked of the grids of several elements together." {
-        chord: real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
-            "Length of the reference chord in the files written. All lengths of the case and of the report stay in \
-            chords.";
-        gap_cells: integer(1, 1000), Integer(10), "cells";
-            "Cells of each of two grids that are wanted across the gap between their walls: `grid.nj` is chosen for \
-            them where it is not given, and fewer are a finding.";
-        size_ratio: real(closed(1.0), closed(1000.0)), Real(2.5), "";
-            "Largest ratio of the sizes of cells that is wanted where grids take values from each other, and of two \
-            grids in the middle of a gap; more is a finding.";
     }
 }

@@ -11,6 +11,7 @@ mod error;
 mod keys;
 mod open;
 mod overrides;
+mod overset_keys;
 mod parse;
 mod resolve;
 mod rig;
@@ -25,24 +26,24 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::formats::plot3d::Flavour;
-use crate::formats::{Compression, Format, Sides};
-use crate::geometry::{Ellipse, FileFrame, Flap, Joukowski, PIVOT, TrailingEdge, Wake, WingBody};
-use crate::grid::{Seam, initial};
+use crate::geometry::{Ellipse, FileFrame, Joukowski, PIVOT, Wake, WingBody};
 use crate::overset::Placement;
 use crate::pde::control::ControlSettings;
-use crate::solver::linear::{LinearSettings, Precision};
 use crate::solver::newton::NewtonSettings;
-use crate::solver::precond::{self, MultigridSettings};
-use crate::sparse::Schedule;
+use crate::solver::precond::MultigridSettings;
 
-pub use assembly::{Assembly, BackgroundOptions, CaseFile, Element, OversetOptions, Stand};
+pub use assembly::{Assembly, CaseFile, Element, Stand};
 pub use defaults::Retry;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
 #[doc(hidden)] // For the test that compares the stored page.
 pub use documents::case_format;
 pub use documents::{OPENFOAM, json_schema, template};
 pub use error::{CaseError, Found, Place, Places};
+pub use keys::{
+    GeometryOptions, GridOptions, InitialOptions, LinearOptions, OutputOptions, QualityOptions,
+    SectionOptions,
+};
+pub use overset_keys::{BackgroundOptions, OversetOptions};
 #[doc(hidden)] // For the test of its values.
 pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
@@ -73,14 +74,14 @@ pub struct Case {
     pub linear: LinearOptions,
     /// The multigrid preconditioner.
     pub multigrid: MultigridSettings,
-    /// What is written.
+    /// The files to write.
     pub output: OutputOptions,
-    /// Where the given keys stand.
+    /// Places of the given keys.
     #[serde(skip)]
     pub places: Places,
 }
 
-/// Where the section's contour comes from.
+/// Source of the section's contour.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -128,7 +129,7 @@ impl Contour {
         }
     }
 
-    /// Leaves the file that it is read from unnamed: its contents count, and not where it stands.
+    /// Leaves the file that it is read from unnamed: its contents count, and not its path.
     pub(crate) fn forget_file(&mut self) {
         match self {
             Self::File(path) | Self::Section(SectionOptions { file: path, .. }) => path.clear(),
@@ -149,52 +150,14 @@ impl Contour {
     }
 }
 
-/// Section `[geometry.section]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct SectionOptions {
-    /// File with the points of the contour, as an absolute path.
-    pub file: PathBuf,
-    /// Reference length by which coordinates are divided.
-    pub length: f64,
-}
-
-/// Section `[geometry]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct GeometryOptions {
-    /// Where the contour comes from.
-    #[serde(flatten)]
-    pub contour: Contour,
-    /// How the trailing edge is closed.
-    pub trailing_edge: TrailingEdge,
-    /// Thickness of the trailing edge; none leaves it as it is.
-    pub edge_thickness: Option<f64>,
-    /// Tolerance within which the contour is smoothed; none leaves it as it is.
-    pub smooth: Option<f64>,
-    /// Where the section stands in the files written.
-    pub frame: Frame,
-    /// Where its file has it, once that is read.
-    #[serde(skip)]
-    pub(crate) in_file: FileFrame,
-    /// Turn from which a point of the contour is a corner, in degrees; none takes the contour for smooth.
-    pub corners: Option<f64>,
-    /// Angle of attack in degrees.
-    pub angle: f64,
-    /// Length of the chord in the files written.
-    pub chord: f64,
-    /// A deflected flap.
-    pub flap: Option<Flap>,
-}
-
-/// Where a section stands in the files written.
+/// Coordinates of a section in the files written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Frame {
     /// Its nose is at the origin.
     Chord,
-    /// Where its coordinates are.
+    /// The coordinates of its file are kept.
     File,
 }
 
@@ -247,39 +210,6 @@ impl Topology {
     }
 }
 
-/// Section `[grid]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct GridOptions {
-    /// Shape of the grid.
-    pub topology: Topology,
-    /// Points of the line along the wall, the seam's or the cut's counted twice; of half a grid those
-    /// from one end to the other.
-    pub ni: usize,
-    /// Points from wall to far field.
-    pub nj: usize,
-    /// Radius of the far field around (0.5, 0).
-    pub far_field: f64,
-    /// Distance of the outer line from the wall; none for the circle of the far field.
-    pub reach: Option<f64>,
-    /// Height of the first cell.
-    pub first_cell: f64,
-    /// The wake, where the topology may be C.
-    #[serde(flatten)]
-    pub wake: Option<Wake>,
-    /// Spacing of wall points at the leading edge; none leaves it to the topology.
-    pub leading_edge_spacing: Option<f64>,
-    /// Spacing of wall points at the trailing edge; none leaves it to the topology.
-    pub trailing_edge_spacing: Option<f64>,
-    /// Largest turn of the wall from one cell to the next, in degrees; none leaves it to `ni`.
-    pub max_turn: Option<f64>,
-    /// Cells on a base; none leaves it to the trailing-edge spacing.
-    pub base_cells: Option<usize>,
-    /// Treatment of the seam; none leaves it to the trailing edge.
-    #[serde(skip_deserializing)]
-    pub seam: Option<Seam>,
-}
-
 impl GridOptions {
     /// The grid with `times` as many cells in both directions, and first cells of this height.
     pub(crate) fn scaled(&self, times: f64, first_cell: f64) -> Self {
@@ -298,7 +228,7 @@ impl GridOptions {
         }
     }
 
-    /// How far the layers go: to the outer line or, about, to the far field.
+    /// Distance that the layers cover: to the outer line or, about, to the far field.
     pub(crate) fn extent(&self) -> f64 {
         self.reach.unwrap_or(self.far_field)
     }
@@ -307,76 +237,4 @@ impl GridOptions {
     pub const fn around(&self) -> usize {
         self.topology.around(self.ni)
     }
-}
-
-/// Section `[initial]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct InitialOptions {
-    /// Construction of the initial grid.
-    pub method: initial::Method,
-    /// Dissipation ε of the hyperbolic march; none leaves it to the topology, as below.
-    pub dissipation: Option<f64>,
-    /// Smoothing `c_v` of the cell volumes in the hyperbolic march.
-    pub volume_smoothing: Option<f64>,
-    /// Growth m of the dissipation away from the wall.
-    pub spread: Option<f64>,
-}
-
-/// Section `[quality]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct QualityOptions {
-    /// Largest skewness of a cell.
-    pub max_skewness: Option<f64>,
-    /// Largest wall angle error in degrees.
-    pub max_wall_angle: Option<f64>,
-    /// Whether to try other settings.
-    pub retry: bool,
-    /// The retry plan: what is tried, in order.
-    pub ladder: Vec<Retry>,
-}
-
-/// Section `[linear]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct LinearOptions {
-    /// Krylov method and its limits.
-    #[serde(flatten)]
-    pub krylov: LinearSettings,
-    /// Preconditioner.
-    pub preconditioner: precond::Kind,
-    /// Order of elimination of DILU and ILU(0) on a GPU.
-    pub schedule: Schedule,
-    /// Precision of the linear solve.
-    pub precision: Precision,
-}
-
-/// Section `[output]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct OutputOptions {
-    /// Grid files to write, in order, each once.
-    pub formats: Vec<&'static Format>,
-    /// Compression of the `.vts` file.
-    pub compression: Compression,
-    /// Cells over the span, none of a plane grid.
-    pub span_cells: usize,
-    /// Span of an extruded grid.
-    pub span: f64,
-    /// What the ends of the span are.
-    pub sides: Sides,
-    /// Order of the curved cells of formats that have such.
-    pub curved_order: usize,
-    /// Layout of the `Plot3D` file.
-    #[serde(flatten)]
-    pub plot3d: Flavour,
-    /// Whether to draw grid and convergence.
-    pub pictures: bool,
-    /// Whether to draw maps of the quality.
-    pub quality_maps: bool,
-    /// Whether to write the page `report.html`.
-    pub report: bool,
-    /// Whether to write the reference of movements, `reference.grd`.
-    pub reference: bool,
 }

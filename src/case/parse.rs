@@ -127,13 +127,13 @@ impl Entries {
         Ok(())
     }
 
-    /// What stands at a key of these entries.
+    /// The value at a key of these entries.
     fn found(&self, source: &Source<'_>, key: &str, span: Range<usize>, item: &Item) -> Found {
         Found { key: self.places.shown(key), ..source.found(key, span, item) }
     }
 }
 
-/// Where tables come from.
+/// The origin of tables.
 pub(super) enum Source<'a> {
     /// The text of a case file, in which lines and values are found.
     File { text: &'a str, path: &'a Path },
@@ -151,7 +151,7 @@ impl Source<'_> {
         }
     }
 
-    /// What stands at `key`; the value is shown as written, its first line and not too much of it.
+    /// The value at `key`, shown as written, its first line and not too much of it.
     fn found(&self, key: &str, span: Range<usize>, item: &Item) -> Found {
         let written = match (item.as_value(), self) {
             (Some(value), Self::File { text, .. }) => {
@@ -179,7 +179,7 @@ pub(super) fn line_of(text: &str, position: usize) -> usize {
     1 + memchr::memchr_iter(b'\n', text.as_bytes().get(..position).unwrap_or_default()).count()
 }
 
-/// Where a key stands; the start of its section for a section defined by its members.
+/// Place of a key; the start of its section for a section defined by its members.
 fn span_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
     let key = table.get_key_value(name).and_then(|(key, _)| key.span());
     key.or_else(|| item.span()).unwrap_or_default()

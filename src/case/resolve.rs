@@ -13,7 +13,7 @@ use super::{Case, CaseError, GridOptions, OutputOptions, QualityOptions, Topolog
 /// Longest name, so that file names with endings stay below the usual 255 bytes.
 const MOST_BYTES: usize = 100;
 
-/// What a name must be, for messages.
+/// The rule for names, in messages.
 const FIT_NAME: &str = "a name fit for a file on every system: at most 100 bytes, no control \
                         characters, none of / \\ < > : \" | ? *, no blank or point at its end, and \
                         no device such as NUL";
@@ -208,7 +208,7 @@ fn step_of_order(entries: &Entries) -> Result<usize, CaseError> {
     Ok((1..=order).find(|step| (step * refine).is_multiple_of(order)).unwrap_or(order))
 }
 
-/// Refuses counts of cells, as they stand in the case, that make no cells of its order.
+/// Refuses counts of cells, before refinement, that make no cells of the order of the case.
 fn check_order(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
     let order: usize = entries.get("output.curved_order")?;
     let (step, refine) = (step_of_order(entries)?, entries.get::<usize>("grid.refine")?);
@@ -253,8 +253,8 @@ fn check_base(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
     ))
 }
 
-/// Limits of the grid and retries. A retry plan that is given is tried as it stands; of the default one
-/// those retries that change no key which is given.
+/// Limits of the grid and retries. A given retry plan is tried in full; of the default one
+/// only the retries that change no given key.
 pub(super) fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
     let mut quality: QualityOptions = entries.section("quality", &[])?;
     if !entries.has("quality.ladder") {

@@ -8,26 +8,27 @@ use toml_edit::Value;
 
 use super::documents::plain;
 pub(super) use super::keys::SOURCES;
-pub use super::keys::{KEYS, OVERSET_KEYS, OVERSET_SECTIONS, SECTIONS};
+pub use super::keys::{KEYS, SECTIONS};
+pub use super::overset_keys::{OVERSET_KEYS, OVERSET_SECTIONS};
 
 /// One key of a case file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
-    /// Dotted path, `section.name`, or the name alone at the top of the file. A section may stand
-    /// in another: `geometry.flap.hinge`.
+    /// Dotted path, `section.name`, or the name alone at the top of the file. A section may be
+    /// within another: `geometry.flap.hinge`.
     pub path: &'static str,
     /// Type and range of the value.
     pub kind: Kind,
-    /// What holds when the key is left out.
+    /// Value of a key that is left out.
     pub default: Preset,
     /// Unit of the value, empty for pure numbers and words.
     pub unit: &'static str,
-    /// What the key does, as full sentences.
+    /// Meaning of the key, in full sentences.
     pub meaning: &'static str,
 }
 
 impl Key {
-    /// Section the key stands in, dotted where it stands in another; empty at the top of the file.
+    /// Section of the key, dotted where it is within another; empty at the top of the file.
     pub fn section(&self) -> &'static str {
         self.path.rsplit_once('.').map_or("", |(section, _)| section)
     }
@@ -66,7 +67,7 @@ pub(super) fn named(name: &str) -> Vec<&'static Key> {
     let depth = |key: &Key| key.path.matches('.').count();
     let least = KEYS.iter().filter(ends).map(depth).min().unwrap_or_default();
     let named: Vec<_> = KEYS.iter().filter(ends).filter(|key| depth(key) == least).collect();
-    // What is said of several elements is named with its section.
+    // Keys of several elements are named with their section.
     if named.is_empty() {
         OVERSET_KEYS.iter().filter(|key| key.path == name).collect()
     } else {
@@ -136,7 +137,7 @@ pub struct Bound {
     pub open: bool,
 }
 
-/// What holds when a key is left out.
+/// Value of a key that is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Preset {
     /// Nothing: the key is then not set.
@@ -197,11 +198,11 @@ fn quoted(words: &[&str]) -> String {
     words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// How to mend text with characters that TOML made of backslashes.
+/// The remedy for text with characters that TOML made of backslashes.
 pub(super) const BACKSLASH: &str =
     "a backslash between double quotes begins an escape: separate folders by /";
 
-/// The value, converted to the type of its key; how to mend it if it does not fit.
+/// Converts a value to the type of its key; the error is a remedy.
 pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
     match (key.kind, value) {
         (Kind::Text | Kind::Path, Value::String(text)) => {

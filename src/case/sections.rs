@@ -77,7 +77,7 @@ fn contour(entries: &Entries, path: &Path) -> Result<Contour, CaseError> {
     })
 }
 
-/// How the edge is closed: as it is given, if the section and the topology have such an edge, else as the
+/// The closing of the edge: as it is given, if the section and the topology have such an edge, else as the
 /// source has it, or as its thickness says; the cut of a C-grid begins at one point.
 fn trailing_edge(
     entries: &Entries,

@@ -1,4 +1,4 @@
-//! How the grid equations are solved, and what the grid must be: the sections of a case that any grid has.
+//! The sections of a case that any grid has: settings of the solvers, and limits of the grid.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl SolverOptions {
         })
     }
 
-    /// The same with a tolerance that round-off allows at a first cell of this height in chords.
+    /// Raises the tolerance to what round-off allows at a first cell of this height in chords.
     #[must_use]
     pub(crate) fn at_first_cell(mut self, height: f64) -> Self {
         self.newton.tolerance = self.newton.tolerance.max(round_off(height));
@@ -53,7 +53,7 @@ impl SolverOptions {
 }
 
 impl Case {
-    /// Those of the case.
+    /// The solver options of the case.
     pub(crate) fn solver_options(&self) -> SolverOptions {
         let Self { newton, linear, multigrid, quality, .. } = self.clone();
         SolverOptions { newton, linear, multigrid, quality }

@@ -103,7 +103,7 @@ fn a_settled_case_makes_the_same_grids_again() {
     let again = resolve_set(&written, &[]);
 
     assert!(again.elements.iter().all(|element| element.reach.is_some()), "{written}");
-    assert!(again.background.unwrap().spacing.is_some(), "{written}");
+    assert!(again.background.as_ref().unwrap().spacing.is_some(), "{written}");
     let again = again.settle().unwrap();
     assert_eq!(again.assembly.to_toml_string().unwrap(), written);
     for (a, b) in first.elements.iter().zip(&again.elements) {

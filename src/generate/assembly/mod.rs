@@ -386,7 +386,7 @@ fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Gri
         })
         .collect();
     let background = background.map(|grid| Zone { name: BACKGROUND, grid, rim: Rim::FarField });
-    let options = placed.assembly.overset;
+    let options = &placed.assembly.overset;
     let limits = Limits { gap_cells: options.gap_cells, size_ratio: options.size_ratio };
     let mut checks = check(&subjects, background, &limits);
     checks.findings.extend(placed.elements.iter().filter_map(
