@@ -10,6 +10,7 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::Case;
 use gridgen::elliptic::GridJacobian;
+use gridgen::solver::history::History;
 use gridgen::solver::linear::LinearSolver;
 use gridgen::solver::{NonlinearProblem, Preconditioner, SolverError, newton};
 
@@ -100,7 +101,15 @@ pub fn main() -> Result<(), Failure> {
     let mut linear = LinearSolver::new(krylov, equations.unknowns(), Band::default());
 
     let newton = &problem.case.newton;
-    let report = newton::solve(&backend, &mut equations, &mut linear, &mut u, newton, &mut ())?;
+    let report = newton::solve(
+        &backend,
+        &mut equations,
+        &mut linear,
+        &mut u,
+        History::default(),
+        newton,
+        &mut (),
+    )?;
 
     println!("{}", report.stop);
     for step in &report.history.steps {

@@ -11,6 +11,7 @@ use std::path::Path;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{self, read_dots};
 use gridgen::backend::{Backend, Scaling};
+use gridgen::backend::{EllipticBackend, GridBackend};
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::generate::{GridResult, RunOptions, make_grid};
@@ -21,6 +22,7 @@ use gridgen::geometry::{
 use gridgen::grid::initial::{self, InitialSettings, Method, Outer, Outline};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::solver::history::History;
 use gridgen::solver::krylov;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
@@ -252,7 +254,10 @@ fn stationary_factor(
     let (grid, normals) = initial_grid(section, size, first_cell, 15.0)?;
     let equations = EllipticSettings { control: CONTROL, first_cell };
     let backend = CpuBackend;
-    let (mut problem, u) = GridProblem::<_, f64>::new(&backend, &grid, &normals, &equations)?;
+    let nodes = backend.take(grid.clone())?;
+    let (state, u) = backend.equations(&nodes, &normals, &equations)?;
+    let coupled = equations.control.wall == Wall::Coupled;
+    let mut problem = GridProblem::<_, f64>::new(&backend, state, coupled)?;
     let n = u.len();
     let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, problem.size());
     let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
@@ -355,7 +360,10 @@ fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
         control: ControlSettings { wall: setting.wall, ..CONTROL },
         first_cell: setting.first_cell,
     };
-    let (mut problem, mut u) = GridProblem::<_, f64>::new(&backend, &grid, &normals, &equations)?;
+    let nodes = backend.take(grid.clone())?;
+    let (state, mut u) = backend.equations(&nodes, &normals, &equations)?;
+    let coupled = equations.control.wall == Wall::Coupled;
+    let mut problem = GridProblem::<_, f64>::new(&backend, state, coupled)?;
     let preconditioner =
         GridPreconditioner::new(setting.kind, MultigridSettings::default(), problem.size());
     let method = krylov::Method::Bicgstab;
@@ -367,5 +375,13 @@ fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
         forcing: Forcing { initial: setting.one_step.unwrap_or(0.1), min: 1e-4, max: 0.1 },
         max_halvings: 10,
     };
-    Ok(newton::solve(&backend, &mut problem, &mut linear, &mut u, &newton, &mut ())?)
+    Ok(newton::solve(
+        &backend,
+        &mut problem,
+        &mut linear,
+        &mut u,
+        History::default(),
+        &newton,
+        &mut (),
+    )?)
 }

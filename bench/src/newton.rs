@@ -7,6 +7,7 @@ use super::{BenchBackend, Results, Size, Table};
 use gridgen::backend::{EllipticData, Real};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::report::plot::{Curve, Line, Stroke, XyFigure};
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
@@ -85,7 +86,8 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
         (Kind::Jacobi, Some(_)) => &EllipticData { wall: None, ..data.clone() },
         _ => data,
     };
-    let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
+    let (state, mut u) = backend.elliptic(data)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
     let preconditioner = GridPreconditioner::new(kind, multigrid, problem.size());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     if kind == Kind::Jacobi {
@@ -95,7 +97,15 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
     let _ = backend.max_abs(&u)?;
     backend.finish()?;
     let started = Instant::now();
-    let report = newton::solve(backend, &mut problem, &mut linear, &mut u, &settings, &mut ())?;
+    let report = newton::solve(
+        backend,
+        &mut problem,
+        &mut linear,
+        &mut u,
+        History::default(),
+        &settings,
+        &mut (),
+    )?;
     backend.finish()?;
     Ok((report, started.elapsed().as_secs_f64()))
 }

@@ -1,18 +1,14 @@
 //! The grid equations of one grid as a nonlinear problem: unknowns, Jacobian and preconditioner.
 
 mod preconditioner;
-mod transposed;
 
 pub use crate::pde::EllipticSettings;
 pub use preconditioner::GridPreconditioner;
-pub use transposed::{TransposedJacobian, TransposedPreconditioner};
 
 use crate::backend::{
-    Backend, CellGuard, EllipticBackend, EllipticData, LevelSize, MovementBackend,
-    MultigridBackend, Product, Real, Result, Scaling,
+    CellGuard, EllipticBackend, LevelSize, MultigridBackend, Product, Real, Result, Scaling,
 };
 use crate::grid::{Grid, Topology};
-use crate::pde::control::Wall;
 use crate::solver::linear::{LinearSettings, LinearSolver};
 use crate::solver::precond::{Kind, MultigridSettings};
 use crate::solver::{LinearOperator, NonlinearProblem};
@@ -28,69 +24,14 @@ pub struct GridProblem<B: EllipticBackend, T: Real> {
 }
 
 impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
-    /// The problem for an initial grid where the backend keeps it, and its first guess: the nodes, wall
-    /// terms zero. `normals` are the wall normals of all points of the line j = 0.
+    /// The problem of these equations; `coupled` if the wall terms are unknowns.
     ///
     /// # Errors
     /// If the memory of the device does not suffice.
-    pub(crate) fn on_device(
-        backend: &B,
-        grid: B::Grid,
-        normals: &[[f64; 2]],
-        settings: &EllipticSettings,
-    ) -> Result<Guessed<B, T>> {
-        let equations = backend.equations(&grid, normals, settings)?;
-        // The Jacobian takes its place in memory.
-        drop(grid);
-        Self::guessed(backend, equations, settings.control.wall == Wall::Coupled)
-    }
-
-    /// The same for a grid on the host.
-    ///
-    /// # Errors
-    /// If the memory of the device does not suffice.
-    pub fn new(
-        backend: &B,
-        initial: &Grid,
-        normals: &[[f64; 2]],
-        settings: &EllipticSettings,
-    ) -> Result<Guessed<B, T>> {
-        Self::on_device(backend, backend.take(initial.clone())?, normals, settings)
-    }
-
-    /// The problem for fixed data of a whole grid, and its first guess.
-    ///
-    /// # Errors
-    /// If the memory of the device does not suffice.
-    pub fn from_data(backend: &B, data: &EllipticData) -> Result<Guessed<B, T>> {
-        let coupled = data.wall.is_some();
-        Self::guessed(backend, backend.elliptic(data)?, coupled)
-    }
-
-    /// The problem of others at these nodes, and its first guess: the nodes, wall terms zero.
-    ///
-    /// # Errors
-    /// If the memory of the device does not suffice.
-    pub(crate) fn at(
-        backend: &B,
-        equations: &B::Elliptic,
-        nodes: &B::Grid,
-        coupled: bool,
-    ) -> Result<Guessed<B, T>>
-    where
-        B: MovementBackend,
-    {
-        Self::guessed(backend, backend.with_nodes(equations, nodes)?, coupled)
-    }
-
-    fn guessed(
-        backend: &B,
-        (state, guess): (B::Elliptic, B::Vector<f64>),
-        coupled: bool,
-    ) -> Result<Guessed<B, T>> {
+    pub fn new(backend: &B, state: B::Elliptic, coupled: bool) -> Result<Self> {
         let size = backend.size(&state);
         let jacobian = GridJacobian::new(backend, size, coupled)?;
-        Ok((Self { size, state, jacobian }, guess))
+        Ok(Self { size, state, jacobian })
     }
 
     /// Number of unknown points: those of its own band if the backend is one of several ranks.
@@ -108,18 +49,33 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         &self.jacobian
     }
 
-    /// A linear solver for the Jacobian, preconditioned by this kind.
+    /// A linear solver for the Jacobian or for its transpose, preconditioned by this kind.
     pub fn linear_solver(
         &self,
         krylov: LinearSettings,
         kind: (Kind, Schedule),
         multigrid: MultigridSettings,
+        transposed: bool,
     ) -> LinearSolver<B, T, GridJacobian<B, T>>
     where
         B: MultigridBackend,
     {
-        let preconditioner = GridPreconditioner::scheduled(kind, multigrid, self.size);
+        let preconditioner = GridPreconditioner::scheduled(kind, multigrid, self.size, transposed);
         LinearSolver::new(krylov, self.unknowns(), preconditioner)
+    }
+
+    /// The transpose of the Jacobian at the present state.
+    ///
+    /// # Errors
+    /// If the memory of the device does not suffice.
+    pub fn transposed(&self, backend: &B) -> Result<GridJacobian<B, T>> {
+        let size = self.size;
+        let LevelSize { mi, mj, periodic } = size;
+        let mut own = GridJacobian::new(backend, size, self.jacobian.wall.is_some())?;
+        backend.jacobian(&self.state, &mut own.field, own.wall.as_mut())?;
+        let mut field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
+        backend.transpose(&own.field, &mut field)?;
+        Ok(GridJacobian { field, transposed: true, ..own })
     }
 
     /// The nodes of the state u where the backend keeps grids; the memory of the problem is given back.
@@ -136,9 +92,6 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         backend.fetch(&nodes, grid)
     }
 }
-
-/// A problem and its first guess.
-pub type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
 
 impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
     type Real = T;
@@ -173,10 +126,15 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
 /// K = J (I − E Eᵀ) + B Eᵀ: the field Jacobian J = ∂R/∂r, whose columns of the first row of
 /// points E are replaced by the wall columns B = ∂R/∂(p, q) where the wall terms are unknowns
 /// (theory eq. 6). Both are ELL matrices: 13 and 2 slots a row.
+///
+/// Or its transpose Kᵀ = (I − E Eᵀ) Jᵀ + E Bᵀ: the rows of the first row of points are the sums along the lines
+/// that the wall columns give.
 pub struct GridJacobian<B: EllipticBackend, T: Real> {
+    /// J, or Jᵀ with the pattern of J.
     field: B::Matrix<T>,
     wall: Option<B::Matrix<T>>,
     size: LevelSize,
+    transposed: bool,
 }
 
 impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
@@ -184,23 +142,31 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         let LevelSize { mi, mj, periodic } = size;
         let field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
         let columns = || backend.matrix(&EllPattern::wall_columns(mi, mj));
-        Ok(Self { field, wall: coupled.then(columns).transpose()?, size })
+        Ok(Self { field, wall: coupled.then(columns).transpose()?, size, transposed: false })
     }
 
-    /// The whole operator K by rows, on the host.
+    /// The whole operator by rows, on the host.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let LevelSize { mi, mj, periodic } = self.size;
         let pattern = EllPattern::nine_point(mi, mj, periodic);
         let field = backend.matrix_values(&self.field)?;
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
         let (rows, replaced) = (pattern.rows(), if columns.is_some() { 2 * mi } else { 0 });
+        let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
+        // B of this row by the wall term `k` of its line, 0 or 1.
+        let wall = |row: usize, k: usize| columns.as_ref().map(|b| b[k * rows + row].widen());
         Ok(Csr::from_rows((0..rows).map(|row| {
-            let kept = pattern.row(row).filter(|&(_, column)| column >= replaced);
-            let kept = kept.map(|(at, column)| (column, field[at].widen()));
             let line = 2 * (row / 2 % mi);
-            let wall =
-                columns.iter().flat_map(|b| [0, 1].map(|k| (line + k, b[k * rows + row].widen())));
-            kept.chain(wall).collect::<Vec<_>>()
+            if !self.transposed {
+                let kept = entries(row).filter(|&(column, _)| column >= replaced);
+                let terms = [0, 1].map(|k| wall(row, k).map(|b| (line + k, b)));
+                kept.chain(terms.into_iter().flatten()).collect()
+            } else if row >= replaced {
+                entries(row).collect()
+            } else {
+                let along = (0..mj).flat_map(|j| [0, 1].map(|c| 2 * mi * j + line + c));
+                along.filter_map(|at| wall(at, row % 2).map(|b| (at, b))).collect::<Vec<_>>()
+            }
         })))
     }
 
@@ -219,6 +185,10 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
     fn apply(&self, backend: &B, x: &B::Vector<T>, y: &mut B::Vector<T>) -> Result<()> {
         match &self.wall {
             None => self.field.apply(backend, x, y),
+            Some(wall) if self.transposed => {
+                self.field.apply(backend, x, y)?;
+                backend.wall_sums(wall, x, y)
+            }
             Some(wall) => {
                 let kept = Product { skip_columns: 2 * self.size.mi, add: false };
                 backend.multiply(&self.field, x, kept, y)?;

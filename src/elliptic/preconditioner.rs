@@ -7,15 +7,20 @@ use crate::solver::linear::Precision;
 use crate::solver::precond::{Form, Forms, Kind, Multigrid, MultigridSettings};
 use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError, present};
 use crate::sparse::Schedule;
+use std::collections::VecDeque;
 
 /// M⁻¹ ≈ K⁻¹ of the Jacobian, K = J (I − E Eᵀ) + B Eᵀ with the field Jacobian J and the wall columns B
-/// where the wall terms are unknowns, and K = J where they are not.
+/// where the wall terms are unknowns, and K = J where they are not; or M⁻ᵀ ≈ K⁻ᵀ of its transpose.
 ///
-/// Multigrid has the wall terms on its levels: an application is one cycle. Jacobi, DILU and ILU(0)
-/// know J alone, and so does multigrid where the cycle with wall terms does not contract; they are
-/// extended to K by the reduced system of the wall terms:
+/// Multigrid has the wall terms on its levels: an application is one cycle, for Kᵀ the transpose of the
+/// cycle for K. Jacobi, DILU and ILU(0) know J alone, and so does multigrid where the cycle with wall terms
+/// does not contract; they are extended by the reduced system of the wall terms, to K by
 ///
 /// z = M_J⁻¹ v, d = S⁻¹ Eᵀ z, z ← z − M_J⁻¹ B d, Eᵀ z ← d,
+///
+/// and to Kᵀ by
+///
+/// z = M_J⁻ᵀ (I − E Eᵀ) v, d = S⁻ᵀ (Eᵀ v − Bᵀ z), z ← z + M_J⁻ᵀ E d,
 ///
 /// where S ≈ Eᵀ J⁻¹ B is replaced by a matrix that couples each line with its two neighbours
 /// only, probed once an update with p or q = 1 everywhere and = ±1 by turns: the two ends of the
@@ -27,31 +32,40 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
     /// A preconditioner of this kind for the Jacobian on `size` unknown points; incomplete factors are
     /// eliminated in natural order.
     pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
-        Self::scheduled((kind, Schedule::Levels), multigrid, size)
+        Self::scheduled((kind, Schedule::Levels), multigrid, size, false)
     }
 
-    /// The same with incomplete factors eliminated by this schedule.
+    /// The same with incomplete factors eliminated by this schedule, or one for the transposed Jacobian.
     pub fn scheduled(
         (kind, schedule): (Kind, Schedule),
         multigrid: MultigridSettings,
         size: LevelSize,
+        transposed: bool,
     ) -> Self {
-        let of_field = Forms::of_matrix((kind, schedule), multigrid, size).0.into_iter();
-        let mut forms: Vec<_> = of_field.map(reduced).collect();
+        let of_field = Forms::of_matrix((kind, schedule), multigrid, size, transposed);
+        let mut forms: VecDeque<_> = of_field.0.into_iter().map(reduced).collect();
         if kind == Kind::Multigrid {
-            let whole: Box<dyn Preconditioner<B, T, GridJacobian<B, T>>> = match multigrid.precision
-            {
-                Precision::Single => Box::new(InCycle::<B, f32>(Multigrid::new(multigrid, size))),
-                Precision::Double => Box::new(InCycle::<B, f64>(Multigrid::new(multigrid, size))),
+            let whole = match multigrid.precision {
+                Precision::Single => in_cycle::<B, T, f32>(multigrid, size, transposed),
+                Precision::Double => in_cycle::<B, T, f64>(multigrid, size, transposed),
             };
             let field = &mut forms[0];
             let (name, bound) = (field.name, field.bound);
             field.name = "multigrid without wall terms and their reduced system";
+            // Without wall terms it is the same cycle.
             field.fits = |a| a.wall.is_some();
-            forms.insert(0, Form { name, bound, fits: |_| true, preconditioner: whole });
+            forms.push_front(Form { name, bound, fits: |_| true, preconditioner: whole });
         }
-        Self(forms.into())
+        Self(forms)
     }
+}
+
+fn in_cycle<B: EllipticBackend + MultigridBackend, T: Real, M: Real>(
+    settings: MultigridSettings,
+    size: LevelSize,
+    transposed: bool,
+) -> Box<dyn Preconditioner<B, T, GridJacobian<B, T>>> {
+    Box::new(InCycle::<B, M>(Multigrid::new(settings, size, transposed)))
 }
 
 /// Multigrid with the wall terms on its levels.
@@ -97,9 +111,8 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
     fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
         self.field.update(backend, &a.field)?;
         let Some(wall) = &a.wall else { return Ok(()) };
-        let points = a.size.mi;
-        let made = present(&mut self.reduction, || WallReduction::new(backend, a.rows(), points))?;
-        made.update(backend, &mut *self.field, (&a.field, wall), points)
+        let made = present(&mut self.reduction, || WallReduction::new(backend, a.size))?;
+        made.update(backend, &mut *self.field, (a, wall))
     }
 
     fn apply(
@@ -109,16 +122,28 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
     ) -> Result<()> {
-        self.field.apply(backend, &a.field, r, z)?;
-        if let (Some(reduction), Some(wall)) = (&mut self.reduction, &a.wall) {
-            let WallReduction { factors, terms, right, correction, .. } = reduction;
-            backend.solve_wall_blocks(a.size.mi, factors, z, terms)?;
+        let (Some(reduction), Some(wall)) = (&mut self.reduction, &a.wall) else {
+            return self.field.apply(backend, &a.field, r, z);
+        };
+        let (points, WallReduction { factors, terms, right, correction, nothing, .. }) =
+            (a.size.mi, reduction);
+        if a.transposed {
+            backend.lincomb(None, right, 0.0, &[(1.0, r)])?;
+            backend.copy_wall(points, nothing, right)?;
+            self.field.apply(backend, &a.field, right, z)?;
+            backend.wall_sums(wall, z, correction)?;
+            backend.lincomb(None, right, 0.0, &[(1.0, r), (-1.0, &*correction)])?;
+            backend.solve_wall_blocks(points, factors, right, terms)?;
+            self.field.apply(backend, &a.field, terms, correction)?;
+            backend.lincomb(None, z, 1.0, &[(1.0, &*correction)])
+        } else {
+            self.field.apply(backend, &a.field, r, z)?;
+            backend.solve_wall_blocks(points, factors, z, terms)?;
             wall.apply(backend, terms, right)?;
             self.field.apply(backend, &a.field, right, correction)?;
             backend.lincomb(None, z, 1.0, &[(-1.0, &*correction)])?;
-            backend.copy_wall(a.size.mi, terms, z)?;
+            backend.copy_wall(points, terms, z)
         }
-        Ok(())
     }
 
     fn apply_and_multiply(
@@ -145,50 +170,60 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
     }
 }
 
-pub(super) struct WallReduction<B: EllipticBackend, T: Real> {
-    /// Factors of S.
-    pub(super) factors: B::Vector<T>,
+struct WallReduction<B: EllipticBackend, T: Real> {
+    /// Factors of S, or of Sᵀ.
+    factors: B::Vector<T>,
     /// Unit wall terms, of one component: all 1, or ±1 by turns.
-    pub(super) probe: B::Vector<T>,
+    probe: B::Vector<T>,
     /// Answers to the probes on the leading points.
-    pub(super) responses: [B::Vector<T>; 4],
+    responses: [B::Vector<T>; 4],
     /// Wall terms on the leading points, zero elsewhere.
-    pub(super) terms: B::Vector<T>,
-    pub(super) right: B::Vector<T>,
-    pub(super) correction: B::Vector<T>,
+    terms: B::Vector<T>,
+    right: B::Vector<T>,
+    correction: B::Vector<T>,
+    /// Zeros on the leading points.
+    nothing: B::Vector<T>,
 }
 
 impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
-    pub(super) fn new(backend: &B, n: usize, points: usize) -> Result<Self> {
-        let response = || backend.zeros(2 * points);
+    fn new(backend: &B, LevelSize { mi: points, mj, .. }: LevelSize) -> Result<Self> {
+        let (n, response) = (2 * points * mj, || backend.zeros(2 * points));
         Ok(Self {
             factors: backend.zeros(WALL_ENTRIES * points)?,
-            probe: backend.zeros(2 * points)?,
+            probe: response()?,
             responses: [response()?, response()?, response()?, response()?],
             terms: backend.zeros(n)?,
             right: backend.zeros(n)?,
             correction: backend.zeros(n)?,
+            nothing: response()?,
         })
     }
 
-    /// Probes S with unit wall terms e: z = M⁻¹ B e. With M and not J behind it, S fits the
-    /// preconditioner it stands in; a correction of z changes no count.
+    /// Probes S = Eᵀ M_J⁻¹ B with unit wall terms e, or Sᵀ = Bᵀ M_J⁻ᵀ E. With M_J and not J behind it, S fits
+    /// the preconditioner that it belongs to; a correction of the answers changes no count.
     fn update(
         &mut self,
         backend: &B,
         field: &mut dyn Preconditioner<B, T, B::Matrix<T>>,
-        (j, wall): (&B::Matrix<T>, &B::Matrix<T>),
-        points: usize,
+        (a, wall): (&GridJacobian<B, T>, &B::Matrix<T>),
     ) -> Result<(), SolverError> {
-        for (k, response) in self.responses.iter_mut().enumerate() {
-            backend.upload(&probe(points, k % 2, k >= 2), &mut self.probe)?;
-            backend.copy_wall(points, &self.probe, &mut self.terms)?;
-            wall.apply(backend, &self.terms, &mut self.right)?;
-            field.apply(backend, j, &self.right, &mut self.correction)?;
-            backend.copy_wall(points, &self.correction, response)?;
+        let (j, points) = (&a.field, a.size.mi);
+        let Self { factors, probe: unit, responses, terms, right, correction, .. } = self;
+        backend.lincomb(None, terms, 0.0, &[])?;
+        for (k, response) in responses.iter_mut().enumerate() {
+            backend.upload(&probe(points, k % 2, k >= 2), unit)?;
+            backend.copy_wall(points, unit, terms)?;
+            if a.transposed {
+                field.apply(backend, j, terms, correction)?;
+                backend.wall_sums(wall, correction, right)?;
+                backend.copy_wall(points, right, response)?;
+            } else {
+                wall.apply(backend, terms, right)?;
+                field.apply(backend, j, right, correction)?;
+                backend.copy_wall(points, correction, response)?;
+            }
         }
-        let responses = self.responses.each_ref();
-        match backend.factor_wall_blocks(points, responses, &mut self.factors)? {
+        match backend.factor_wall_blocks(points, responses.each_ref(), factors)? {
             Some(line) => Err(PreconditionerFailure::WallBlock { line }.into()),
             None => Ok(()),
         }
@@ -196,7 +231,7 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
 }
 
 /// Unit wall terms of one component: 1 at every line, or ±1 by turns.
-pub(super) fn probe<T: Real>(points: usize, component: usize, alternating: bool) -> Vec<T> {
+fn probe<T: Real>(points: usize, component: usize, alternating: bool) -> Vec<T> {
     let mut probe = vec![T::zero(); 2 * points];
     for (i, pair) in probe.chunks_exact_mut(2).enumerate() {
         pair[component] = if alternating && i % 2 == 1 { -T::one() } else { T::one() };

@@ -5,13 +5,14 @@ use crate::backend::{
     MultigridBackend, Real,
 };
 use crate::case::{Case, InitialOptions, Problem};
-use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem, Guessed};
+use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
 use crate::grid::quality::{CurvedQuality, Quality, measure_curved};
 use crate::grid::{FamilyError, Grid, Symmetry, Topology, Verdict, check_corners, check_family};
 use crate::movement::{MovementError, Place, Reference};
 use crate::overset::Finding;
+use crate::pde::control::Wall;
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
 
@@ -66,8 +67,13 @@ impl Problem {
         &self,
         backend: &B,
         initial: B::Grid,
-    ) -> Result<Guessed<B, T>, DeviceError> {
-        GridProblem::on_device(backend, initial, &self.normals, &self.elliptic_settings())
+    ) -> Result<(GridProblem<B, T>, B::Vector<f64>), DeviceError> {
+        let settings = self.elliptic_settings();
+        let (state, guess) = backend.equations(&initial, &self.normals, &settings)?;
+        // The Jacobian takes its place in memory.
+        drop(initial);
+        let coupled = settings.control.wall == Wall::Coupled;
+        Ok((GridProblem::new(backend, state, coupled)?, guess))
     }
 
     /// The linear solver of the case for these equations.
@@ -82,7 +88,7 @@ impl Problem {
     {
         let linear = &self.case.linear;
         let kind = (linear.preconditioner, linear.schedule);
-        equations.linear_solver(linear.krylov, kind, self.case.multigrid)
+        equations.linear_solver(linear.krylov, kind, self.case.multigrid, false)
     }
 
     /// The reference of movements: the equations of the problem and their solution, without its retry plan.

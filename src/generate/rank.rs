@@ -214,7 +214,7 @@ where
     let (mut events, mut system) = (Vec::new(), None);
     if let Some(step) = export.filter(due) {
         let until = NewtonSettings { max_iterations: step, ..settings };
-        let report = newton::resume(backend, equations, &mut linear, u, history, &until, observer)?;
+        let report = newton::solve(backend, equations, &mut linear, u, history, &until, observer)?;
         if report.stop != (NewtonStop::IterationLimit { limit: step }) {
             return Ok((report, None));
         }
@@ -222,7 +222,7 @@ where
         system = Some(linear_system(backend, equations, u)?);
     }
     let mut report =
-        newton::resume(backend, equations, &mut linear, u, history, &settings, observer)?;
+        newton::solve(backend, equations, &mut linear, u, history, &settings, observer)?;
     report.events.splice(0..0, events);
     Ok((report, system))
 }

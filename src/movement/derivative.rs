@@ -7,7 +7,7 @@ use super::resident::ResidentState;
 use super::{Moved, MovementError, Place, Reference, Resident, ResidentMoved};
 use crate::backend::{DeviceError, FixedLines, MovementBackend, Scaling, scalars};
 use crate::case::SolverOptions;
-use crate::elliptic::{GridJacobian, GridProblem, TransposedJacobian, TransposedPreconditioner};
+use crate::elliptic::{GridJacobian, GridProblem};
 use crate::geometry::vector::Vector;
 use crate::grid::{Grid, Topology, Verdict};
 use crate::solver::linear::LinearSolver;
@@ -48,8 +48,8 @@ pub struct Derivatives<B: MovementBackend> {
 
 /// Kᵀ and its solver.
 struct Transposed<B: MovementBackend> {
-    matrix: TransposedJacobian<B, f64>,
-    solver: LinearSolver<B, f64, TransposedJacobian<B, f64>>,
+    matrix: GridJacobian<B, f64>,
+    solver: LinearSolver<B, f64, GridJacobian<B, f64>>,
 }
 
 /// How a linear solve went.
@@ -125,8 +125,8 @@ impl Reference {
         }
         let coupled = self.data.wall.is_some();
         let at = || -> Result<_, DeviceError> {
-            let (mut equations, mut u) =
-                GridProblem::<B, f64>::at(backend, equations, &state.nodes, coupled)?;
+            let (frame, mut u) = backend.with_nodes(equations, &state.nodes)?;
+            let mut equations = GridProblem::<B, f64>::new(backend, frame, coupled)?;
             if let Some(amplitudes) = &state.amplitudes {
                 backend.copy_wall(equations.size().mi, amplitudes, &mut u)?;
             }
@@ -327,7 +327,7 @@ impl<B: MovementBackend> Derivatives<B> {
         let solver = present(forward, || -> Result<_, SolverError> {
             let SolverOptions { linear, multigrid, .. } = options;
             let kind = (linear.preconditioner, linear.schedule);
-            let mut solver = equations.linear_solver(linear.krylov, kind, *multigrid);
+            let mut solver = equations.linear_solver(linear.krylov, kind, *multigrid, false);
             solver.update(backend, equations.linearise(backend)?)?;
             Ok(solver)
         })?;
@@ -345,10 +345,7 @@ impl<B: MovementBackend> Derivatives<B> {
             let matrix = equations.transposed(backend)?;
             let SolverOptions { linear, multigrid, .. } = options;
             let kind = (linear.preconditioner, linear.schedule);
-            let preconditioner =
-                TransposedPreconditioner::of_transpose(kind, *multigrid, equations.size());
-            let n = equations.unknowns();
-            let mut solver = LinearSolver::new(linear.krylov, n, preconditioner);
+            let mut solver = equations.linear_solver(linear.krylov, kind, *multigrid, true);
             solver.update(backend, &matrix)?;
             Ok(Transposed { matrix, solver })
         })?;

@@ -11,6 +11,7 @@ use crate::geometry::vector::Vector;
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Topology, Verdict};
 use crate::solver::SolverError;
+use crate::solver::history::History;
 use crate::solver::linear::Precision;
 use crate::solver::newton::{self, NewtonReport};
 
@@ -320,14 +321,23 @@ fn solve_in<B: MovementBackend, T: Real>(
     topology: Topology,
 ) -> Result<(ResidentState<B>, NewtonReport), SolverError> {
     let SolverOptions { newton: settings, linear, multigrid, .. } = options;
-    let (mut problem, mut u) = GridProblem::<B, T>::at(backend, equations, nodes, coupled)?;
+    let (state, mut u) = backend.with_nodes(equations, nodes)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, coupled)?;
     let walls = problem.size().mi;
     if let Some(amplitudes) = amplitudes {
         backend.copy_wall(walls, amplitudes, &mut u)?;
     }
     let kind = (linear.preconditioner, linear.schedule);
-    let mut solver = problem.linear_solver(linear.krylov, kind, *multigrid);
-    let report = newton::solve(backend, &mut problem, &mut solver, &mut u, settings, &mut ())?;
+    let mut solver = problem.linear_solver(linear.krylov, kind, *multigrid, false);
+    let report = newton::solve(
+        backend,
+        &mut problem,
+        &mut solver,
+        &mut u,
+        History::default(),
+        settings,
+        &mut (),
+    )?;
     let mut found = None;
     if coupled {
         let mut own = backend.zeros(2 * walls)?;

@@ -110,30 +110,17 @@ struct Solve<'a, B: Backend, P: NonlinearProblem<B>> {
     solution: B::Vector<P::Real>,
 }
 
-/// Solves F(u) = 0 from the guess in `u`.
+/// Solves F(u) = 0 from the guess in `u`, or goes on with a solve that was ended: `history`, empty for a
+/// guess, led to the state `u`.
 ///
 /// Each step solves J d = −F to the forcing term, then halves λ until u + λ d folds no cell more
 /// than u does (none, if u is unfolded) and lowers the merit sufficiently, with the row scaling
 /// of the step's start. Where there is no such λ, the direction is solved for once more, to a hundredth
 /// of the forcing term: along a rough one the residual may rise at once where the equations are strongly
 /// nonlinear. The residual returned in the history is the merit with the scaling of
-/// its own state. On any stop `u` holds the last accepted state.
+/// its own state. On any stop `u` holds the last accepted state. A solve that goes on makes the steps that it
+/// would have made otherwise, bit for bit, unless a preconditioner had given way before: it is tried again.
 pub fn solve<B: Backend, P: NonlinearProblem<B>>(
-    backend: &B,
-    problem: &mut P,
-    linear: &mut LinearSolver<B, P::Real, P::Jacobian>,
-    u: &mut B::Vector<f64>,
-    settings: &NewtonSettings,
-    observer: &mut dyn Observer<B>,
-) -> Result<NewtonReport, SolverError> {
-    resume(backend, problem, linear, u, History::default(), settings, observer)
-}
-
-/// Goes on with a solve that was ended: `history` led to the state `u`.
-///
-/// The steps to come are those that [`solve`] would have made, bit for bit, unless a preconditioner
-/// had given way before: it is tried again.
-pub fn resume<B: Backend, P: NonlinearProblem<B>>(
     backend: &B,
     problem: &mut P,
     linear: &mut LinearSolver<B, P::Real, P::Jacobian>,

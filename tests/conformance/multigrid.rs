@@ -10,6 +10,7 @@ use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
 use gridgen::pde::control::Wall;
 use gridgen::solver::NonlinearProblem;
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
@@ -450,13 +451,17 @@ fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid
     let points = WallPoints::naca("4412", 65);
     let mut grid = points.initial(InitialMethod::Hyperbolic, 33, FIRST_CELL).grid;
     let settings = EllipticSettings { control: control(Wall::Coupled), first_cell: FIRST_CELL };
-    let (mut problem, mut u) =
-        GridProblem::<B, T>::new(backend, &grid, &points.normals, &settings).unwrap();
+    let nodes = backend.take(grid.clone()).unwrap();
+    let (state, mut u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
+    let coupled = settings.control.wall == Wall::Coupled;
+    let mut problem = GridProblem::<B, T>::new(backend, state, coupled).unwrap();
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
     let preconditioner =
         GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.size());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
-    let report = solve(backend, &mut problem, &mut linear, &mut u, &TIGHT, &mut ()).unwrap();
+    let report =
+        solve(backend, &mut problem, &mut linear, &mut u, History::default(), &TIGHT, &mut ())
+            .unwrap();
     problem.store(backend, &u, &mut grid).unwrap();
     (grid, report)
 }

@@ -6,6 +6,7 @@ use gridgen::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
 use gridgen::pde::control::Wall;
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
@@ -85,8 +86,10 @@ impl Case {
         let points = WallPoints::naca("4412", self.nodes.0);
         let mut grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
         let settings = EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL };
-        let (mut problem, mut u) =
-            GridProblem::<B, f64>::new(backend, &grid, &points.normals, &settings).unwrap();
+        let nodes = backend.take(grid.clone()).unwrap();
+        let (state, mut u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
+        let coupled = settings.control.wall == Wall::Coupled;
+        let mut problem = GridProblem::<B, f64>::new(backend, state, coupled).unwrap();
         let n = problem.unknowns();
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
         let inverse = match self.kind {
@@ -94,7 +97,9 @@ impl Case {
             None => Approximate::Exact(None),
         };
         let mut linear = LinearSolver::new(linear, n, inverse);
-        let report = solve(backend, &mut problem, &mut linear, &mut u, &TIGHT, &mut ()).unwrap();
+        let report =
+            solve(backend, &mut problem, &mut linear, &mut u, History::default(), &TIGHT, &mut ())
+                .unwrap();
         problem.store(backend, &u, &mut grid).unwrap();
         (grid, report)
     }

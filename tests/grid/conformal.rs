@@ -7,6 +7,7 @@ use std::f64::consts::TAU;
 use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{EllipticBackend, GridBackend};
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::formats::mesh;
@@ -15,6 +16,7 @@ use gridgen::geometry::Joukowski;
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::NonlinearProblem;
+use gridgen::solver::history::History;
 use gridgen::solver::history::NewtonStep;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
@@ -70,13 +72,17 @@ fn distance_of_solution(exact: &Grid) -> f64 {
         first_cell: 1e-3,
     };
     let normals = vec![[0.0; 2]; exact.ni];
-    let (mut problem, mut u) =
-        GridProblem::<_, f64>::new(&CpuBackend, &start, &normals, &settings).unwrap();
+    let nodes = CpuBackend.take(start.clone()).unwrap();
+    let (state, mut u) = CpuBackend.equations(&nodes, &normals, &settings).unwrap();
+    let coupled = settings.control.wall == Wall::Coupled;
+    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, coupled).unwrap();
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
     let preconditioner =
         GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.size());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
-    let report = solve(&CpuBackend, &mut problem, &mut linear, &mut u, &NEWTON, &mut ()).unwrap();
+    let report =
+        solve(&CpuBackend, &mut problem, &mut linear, &mut u, History::default(), &NEWTON, &mut ())
+            .unwrap();
     assert!(report.stop.converged(), "{:?}", report.stop);
     let mut grid = exact.clone();
     problem.store(&CpuBackend, &u, &mut grid).unwrap();

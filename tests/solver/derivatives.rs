@@ -5,12 +5,12 @@ use std::path::Path;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Coarsening, Scaling};
 use gridgen::case::Case;
-use gridgen::elliptic::{GridPreconditioner, TransposedPreconditioner};
+use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::movement::{Moved, MovementError, Reference};
 use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
-use gridgen::sparse::Schedule;
+use gridgen::sparse::{Csr, Schedule};
 
 use support::random::Random;
 
@@ -247,10 +247,64 @@ fn what_has_no_derivative_is_refused() {
     assert!(matches!(refused, MovementError::NotGood { .. }), "{refused}");
 }
 
+fn small(grid: &str) -> String {
+    format!("geometry.naca = '2412'\n[grid]\n{grid}\n")
+}
+
+/// The equations of a case at its initial grid.
+fn equations(text: &str) -> GridProblem<CpuBackend, f64> {
+    let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
+    let initial = problem.initial_grid(&CpuBackend).unwrap().grid;
+    let (mut equations, u) = problem.equations::<_, f64>(&CpuBackend, initial).unwrap();
+    let mut f = vec![0.0; equations.unknowns()];
+    equations.residual(&CpuBackend, &u, Scaling::Renewed, &mut f).unwrap();
+    equations
+}
+
+/// Multigrid in double precision for the Jacobian of these equations, or for its transpose.
+fn cycle(
+    equations: &GridProblem<CpuBackend, f64>,
+    coarsening: Coarsening,
+    transposed: bool,
+) -> GridPreconditioner<CpuBackend, f64> {
+    let precision = Precision::Double;
+    let settings = MultigridSettings { precision, coarsening, ..MultigridSettings::default() };
+    let kind = (Kind::Multigrid, Schedule::Levels);
+    GridPreconditioner::scheduled(kind, settings, equations.size(), transposed)
+}
+
+/// |⟨A v, w⟩ − ⟨v, B w⟩| over ‖A v‖ ‖w‖ for two maps of vectors of length `n`.
+fn apart(
+    n: usize,
+    a: impl FnOnce(&Vec<f64>, &mut Vec<f64>),
+    b: impl FnOnce(&Vec<f64>, &mut Vec<f64>),
+) -> f64 {
+    let [v, w]: [Vec<f64>; 2] =
+        [0.37, 0.73].map(|a| (0..n).map(|k| ((k * k) as f64 * a).sin()).collect());
+    let (mut z, mut y) = (vec![0.0; n], vec![0.0; n]);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    a(&v, &mut z);
+    b(&w, &mut y);
+    (dot(&z, &w) - dot(&v, &y)).abs() / (dot(&z, &z) * dot(&w, &w)).sqrt()
+}
+
+/// The same for the present forms of M⁻¹ and M⁻ᵀ.
+fn forms_apart(
+    [forwards, backwards]: [&mut GridPreconditioner<CpuBackend, f64>; 2],
+    [jacobian, transposed]: [&GridJacobian<CpuBackend, f64>; 2],
+) -> f64 {
+    forwards.update(&CpuBackend, jacobian).unwrap();
+    backwards.update(&CpuBackend, transposed).unwrap();
+    apart(
+        jacobian.rows(),
+        |v, z| forwards.apply(&CpuBackend, jacobian, v, z).unwrap(),
+        |w, y| backwards.apply(&CpuBackend, transposed, w, y).unwrap(),
+    )
+}
+
 /// ⟨K v, w⟩ = ⟨v, Kᵀ w⟩ of the equations, and ⟨M⁻¹ v, w⟩ = ⟨v, M⁻ᵀ w⟩ of the cycles with wall terms.
 #[test]
 fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
-    let small = |grid: &str| format!("geometry.naca = '2412'\n[grid]\n{grid}\n");
     for text in [
         small("ni = 65\nnj = 33\nfirst_cell = 1e-3"),
         small("ni = 66\nnj = 34\nfirst_cell = 1e-5"),
@@ -259,47 +313,66 @@ fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
         "geometry.ellipse.thickness = 0.5\n[grid]\nni = 97\nnj = 65\nfirst_cell = 1e-3\n".into(),
         small("ni = 65\nnj = 33\nfirst_cell = 1e-3\n[control]\nwall = 'frozen'"),
     ] {
-        let problem =
-            Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
-        let initial = problem.initial_grid(&CpuBackend).unwrap().grid;
-        let (mut equations, u) = problem.equations::<_, f64>(&CpuBackend, initial).unwrap();
+        let mut equations = equations(&text);
         let n = equations.unknowns();
-        let mut f = vec![0.0; n];
-        equations.residual(&CpuBackend, &u, Scaling::Renewed, &mut f).unwrap();
         for coarsening in [Coarsening::Full, Coarsening::Xi] {
-            let settings = MultigridSettings {
-                precision: Precision::Double,
-                coarsening,
-                ..MultigridSettings::default()
-            };
-            let transposed = equations.transposed(&CpuBackend).unwrap();
-            let mut backwards = TransposedPreconditioner::of_transpose(
-                (Kind::Multigrid, Schedule::Levels),
-                settings,
-                equations.size(),
-            );
-            backwards.update(&CpuBackend, &transposed).unwrap();
-            let mut forwards = GridPreconditioner::new(Kind::Multigrid, settings, equations.size());
+            let [mut forwards, mut backwards] =
+                [false, true].map(|transposed| cycle(&equations, coarsening, transposed));
+            let transposed = &equations.transposed(&CpuBackend).unwrap();
             let jacobian = equations.linearise(&CpuBackend).unwrap();
-            forwards.update(&CpuBackend, jacobian).unwrap();
-            let [v, w]: [Vec<f64>; 2] =
-                [0.37, 0.73].map(|a| (0..n).map(|k| ((k * k) as f64 * a).sin()).collect());
-            let (mut z, mut y) = (vec![0.0; n], vec![0.0; n]);
-            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
 
-            jacobian.apply(&CpuBackend, &v, &mut z).unwrap();
-            transposed.apply(&CpuBackend, &w, &mut y).unwrap();
-            let (left, right) = (dot(&z, &w), dot(&v, &y));
-            let size = (dot(&z, &z) * dot(&w, &w)).sqrt();
-            assert!((left - right).abs() < 1e-12 * size, "{text}: {left:e}, {right:e}");
+            let operators = apart(
+                n,
+                |v, z| jacobian.apply(&CpuBackend, v, z).unwrap(),
+                |w, y| transposed.apply(&CpuBackend, w, y).unwrap(),
+            );
+            let cycles = forms_apart([&mut forwards, &mut backwards], [jacobian, transposed]);
 
-            forwards.apply(&CpuBackend, jacobian, &v, &mut z).unwrap();
-            backwards.apply(&CpuBackend, &transposed, &w, &mut y).unwrap();
-
-            let (left, right) = (dot(&z, &w), dot(&v, &y));
-            let size = (dot(&z, &z) * dot(&w, &w)).sqrt();
-            let off = (left - right).abs() / size;
-            assert!(off < 1e-12, "{text} {coarsening:?}: {left:e}, {right:e}, {off:e}");
+            assert!(operators < 1e-12, "{text}: {operators:e}");
+            assert!(cycles < 1e-12, "{text} {coarsening:?}: {cycles:e}");
         }
+    }
+}
+
+/// What takes over from a cycle of Kᵀ is what takes over from one of K. Without wall terms the cycle of the field is
+/// the cycle of the whole: no form is tried twice, and the next one is the transpose of its counterpart, too.
+#[test]
+fn both_sides_fall_back_on_the_same_forms() {
+    let without = "multigrid without wall terms and their reduced system";
+    let strong = "multigrid with W cycles in double precision";
+    let grid = "ni = 65\nnj = 33\nfirst_cell = 1e-3";
+    let frozen = small(&format!("{grid}\n[control]\nwall = 'frozen'"));
+    for (text, first) in [(small(grid), without), (frozen, strong)] {
+        let mut equations = equations(&text);
+        let [mut forwards, mut backwards] =
+            [false, true].map(|transposed| cycle(&equations, Coarsening::Full, transposed));
+        let transposed = &equations.transposed(&CpuBackend).unwrap();
+        let operators = [equations.linearise(&CpuBackend).unwrap(), transposed];
+        let _ = forms_apart([&mut forwards, &mut backwards], operators);
+
+        let next = [forwards.fall_back(), backwards.fall_back()];
+
+        assert_eq!(next, [Some(first); 2], "{text}");
+        let off = forms_apart([&mut forwards, &mut backwards], operators);
+        // The reduced systems of the wall terms are probed, each by itself.
+        let most = if first == without { 0.1 } else { 1e-12 };
+        assert!(off < most, "{text}: {off:e}");
+    }
+}
+
+#[test]
+fn the_rows_of_the_transpose_are_the_columns_of_the_jacobian() {
+    let grid = "ni = 33\nnj = 17\nfirst_cell = 1e-2";
+    for text in [small(grid), small(&format!("{grid}\n[control]\nwall = 'frozen'"))] {
+        let mut equations = equations(&text);
+        let transposed = equations.transposed(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
+        let jacobian = equations.linearise(&CpuBackend).unwrap().to_csr(&CpuBackend).unwrap();
+
+        let mut columns = vec![Vec::new(); jacobian.rows()];
+        for row in 0..jacobian.rows() {
+            jacobian.row(row).for_each(|(column, value)| columns[column].push((row, value)));
+        }
+
+        assert_eq!(transposed, Csr::from_rows(columns.into_iter()), "{text}");
     }
 }

@@ -4,6 +4,7 @@ use gridgen::backend::LevelSize;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::elliptic::GridPreconditioner;
 use gridgen::pde::control::Wall;
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::newton::solve;
@@ -38,7 +39,7 @@ fn laplacian(centre: f64, scale: f64) -> EllMatrix<f64> {
 /// A solve to 1e-6 with multigrid on at most `levels` levels; the residual is computed afresh.
 fn solve_with(a: &EllMatrix<f64>, levels: usize) -> (LinearReport, f64) {
     let settings = MultigridSettings { levels, ..MultigridSettings::default() };
-    let preconditioner = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, SIZE);
+    let preconditioner = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, SIZE, false);
     let n = 2 * SIZE.mi * SIZE.mj;
     let b = vec![1.0; n];
     let (mut x, mut ax) = (vec![0.0; n], vec![0.0; n]);
@@ -90,9 +91,16 @@ fn a_newton_solve_without_coarse_levels_falls_back_and_says_so() {
     let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, setup.problem.size());
     let mut linear = LinearSolver::new(SETTINGS, setup.n(), preconditioner);
 
-    let report =
-        solve(&CpuBackend, &mut setup.problem, &mut linear, &mut setup.u, &NEWTON, &mut ())
-            .unwrap();
+    let report = solve(
+        &CpuBackend,
+        &mut setup.problem,
+        &mut linear,
+        &mut setup.u,
+        History::default(),
+        &NEWTON,
+        &mut (),
+    )
+    .unwrap();
 
     assert!(report.stop.converged(), "{}", report.stop);
     let told = |what: &str| report.events.iter().filter(|event| event.ends_with(what)).count();

@@ -6,6 +6,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::grid::Grid;
 use gridgen::pde::control::Wall;
 use gridgen::solver::NonlinearProblem;
+use gridgen::solver::history::History;
 use gridgen::solver::history::NewtonStep;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
@@ -24,7 +25,16 @@ fn exact_newton(setup: &mut Setup<f64>, method: Method, max_iterations: usize) -
     let mut linear = LinearSolver::new(settings, setup.n(), ExactInverse::new(setup.n()));
     let forcing = Forcing { initial: 1e-13, min: 1e-13, max: 1e-13 };
     let newton = NewtonSettings { tolerance: 1e-13, max_iterations, forcing, ..NEWTON };
-    solve(&CpuBackend, &mut setup.problem, &mut linear, &mut setup.u, &newton, &mut ()).unwrap()
+    solve(
+        &CpuBackend,
+        &mut setup.problem,
+        &mut linear,
+        &mut setup.u,
+        History::default(),
+        &newton,
+        &mut (),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -146,7 +156,9 @@ fn the_history_adds_up_and_the_observer_sees_it() {
     let mut listener = Listener::default();
     let Setup { problem, u, .. } = &mut setup;
 
-    let report = solve(&CpuBackend, problem, &mut linear, u, &NEWTON, &mut listener).unwrap();
+    let report =
+        solve(&CpuBackend, problem, &mut linear, u, History::default(), &NEWTON, &mut listener)
+            .unwrap();
 
     let history = &report.history;
     assert_eq!(listener.steps, history.steps);

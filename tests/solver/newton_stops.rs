@@ -4,6 +4,7 @@
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{CellGuard, DeviceError, Scaling};
 use gridgen::pde::control::{Base, Wall};
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
@@ -37,7 +38,9 @@ impl Scalar {
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 50, restart: 5 };
         let mut linear = LinearSolver::new(linear, 1, Counted::new(kind));
         let mut u = vec![start];
-        let report = solve(&CpuBackend, self, &mut linear, &mut u, settings, &mut ()).unwrap();
+        let report =
+            solve(&CpuBackend, self, &mut linear, &mut u, History::default(), settings, &mut ())
+                .unwrap();
         (report, u[0])
     }
 

@@ -2,9 +2,11 @@
 
 use std::f64::consts::TAU;
 
+use gridgen::backend::EllipticBackend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticData, WallTerms};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonSettings, solve};
@@ -152,8 +154,10 @@ impl Manufactured {
 
     /// Solves from a disturbed mapping; largest error of the coordinates.
     fn error(&self) -> f64 {
-        let (mut problem, mut u) =
-            GridProblem::<CpuBackend, f64>::from_data(&CpuBackend, &self.data).unwrap();
+        let (state, mut u) = CpuBackend.elliptic(&self.data).unwrap();
+        let mut problem =
+            GridProblem::<CpuBackend, f64>::new(&CpuBackend, state, self.data.wall.is_some())
+                .unwrap();
         let first = if self.data.wall.is_some() { 2 * self.data.mi } else { 0 };
         let size = 0.1 / self.data.mi as f64;
         for (k, u) in u.iter_mut().enumerate().skip(first) {
@@ -168,7 +172,15 @@ impl Manufactured {
         );
         let newton = NewtonSettings { tolerance: 1e-11, ..NEWTON };
 
-        let report = solve(&CpuBackend, &mut problem, &mut linear, &mut u, &newton, &mut ());
+        let report = solve(
+            &CpuBackend,
+            &mut problem,
+            &mut linear,
+            &mut u,
+            History::default(),
+            &newton,
+            &mut (),
+        );
 
         let report = report.unwrap();
         assert!(report.stop.converged(), "{}", report.stop);

@@ -1,12 +1,14 @@
 //! The grid equations on the walls of these tests.
 
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{EllipticBackend, GridBackend};
 use gridgen::backend::{LevelSize, Real};
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::NonlinearProblem;
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{Forcing, NewtonReport, NewtonSettings, solve};
@@ -43,8 +45,10 @@ impl<T: Real> Setup<T> {
         assert_eq!(march.method, InitialMethod::Hyperbolic, "{:?}", march.notes);
         let control = ControlSettings { base, ..control(wall) };
         let settings = EllipticSettings { control, first_cell };
-        let (problem, u) =
-            GridProblem::new(&CpuBackend, &march.grid, &points.normals, &settings).unwrap();
+        let nodes = CpuBackend.take(march.grid.clone()).unwrap();
+        let (state, u) = CpuBackend.equations(&nodes, &points.normals, &settings).unwrap();
+        let coupled = settings.control.wall == Wall::Coupled;
+        let problem = GridProblem::new(&CpuBackend, state, coupled).unwrap();
         Self { initial: march.grid, wall, problem, u }
     }
 
@@ -90,7 +94,7 @@ impl<T: Real> Setup<T> {
             GridPreconditioner::new(kind, MultigridSettings::default(), self.problem.size());
         let mut linear = LinearSolver::new(linear, self.n(), preconditioner);
         let Self { problem, u, .. } = self;
-        solve(&CpuBackend, problem, &mut linear, u, settings, &mut ()).unwrap()
+        solve(&CpuBackend, problem, &mut linear, u, History::default(), settings, &mut ()).unwrap()
     }
 }
 

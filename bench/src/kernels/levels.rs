@@ -54,7 +54,8 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
     let n = 2 * data.mi * data.mj;
     let bytes = |values: usize| values * size_of::<T>() * data.mi * data.mj;
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
+    let (state, u) = backend.elliptic(data)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
     let mut f = backend.zeros(n)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;

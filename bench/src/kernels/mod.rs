@@ -203,13 +203,14 @@ fn multigrid<B: BenchBackend, T: Real>(
     let backend = rows.bench.backend;
     let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
     let points = data.mi * data.mj;
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
+    let (state, u) = backend.elliptic(data)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
     let mut f = backend.zeros(2 * points)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;
     let precision = if size_of::<T>() == 4 { Precision::Single } else { Precision::Double };
     let settings = MultigridSettings { precision, ..MultigridSettings::default() };
-    let mut cycle = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, size);
+    let mut cycle = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, size, false);
     let entry = size_of::<T>();
     // Read 26 values of the matrix, write 26 of the finest level and 44 of the coarse ones' third.
     let setup = points * entry * (26 + 26) + points * entry * 44 / 3;
@@ -230,7 +231,8 @@ fn first_system<B: BenchBackend, T: Real>(
     data: &EllipticData,
 ) -> Result<FirstSystem<B, T>, SolverError> {
     let n = 2 * data.mi * data.mj;
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
+    let (state, u) = backend.elliptic(data)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
     let (mut f, mut b) = (backend.zeros(n)?, backend.zeros::<T>(n)?);
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let scale = backend.max_abs(&f)?;
@@ -323,7 +325,7 @@ fn iteration<B: BenchBackend, T: Real>(
     let size = problem.size();
     let jacobian = problem.linearise(backend)?;
     let settings = MultigridSettings::default();
-    let mut preconditioner = GridPreconditioner::scheduled((kind, schedule), settings, size);
+    let mut preconditioner = GridPreconditioner::scheduled((kind, schedule), settings, size, false);
     preconditioner.update(backend, jacobian)?;
     let mut krylov = Bicgstab::new(backend, n)?;
     let mut x = backend.zeros::<T>(n)?;

@@ -4,6 +4,7 @@ use crate::{BenchBackend, Size, ellipses};
 use gridgen::backend::EllipticData;
 use gridgen::backend::Scaling;
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{self, Forcing, NewtonSettings};
@@ -18,7 +19,8 @@ pub(crate) fn jacobian<B: BenchBackend>(
     steps: usize,
 ) -> Result<Csr, SolverError> {
     let data = EllipticData { wall: None, ..ellipses(ni, nj) };
-    let (mut problem, mut u) = GridProblem::<B, f64>::from_data(backend, &data)?;
+    let (state, mut u) = backend.elliptic(&data)?;
+    let mut problem = GridProblem::<B, f64>::new(backend, state, data.wall.is_some())?;
     if steps > 0 {
         let settings = NewtonSettings {
             tolerance: 1e-13,
@@ -30,7 +32,15 @@ pub(crate) fn jacobian<B: BenchBackend>(
         let multigrid = MultigridSettings::default();
         let preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, problem.size());
         let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
-        let _ = newton::solve(backend, &mut problem, &mut linear, &mut u, &settings, &mut ())?;
+        let _ = newton::solve(
+            backend,
+            &mut problem,
+            &mut linear,
+            &mut u,
+            History::default(),
+            &settings,
+            &mut (),
+        )?;
     }
     let mut f = backend.zeros(problem.unknowns())?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;

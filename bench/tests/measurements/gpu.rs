@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use gridgen::backend::Bands;
+use gridgen::backend::EllipticBackend;
 use gridgen::backend::cuda::Gpus;
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{Forcing, NewtonSettings, solve};
@@ -22,7 +24,8 @@ fn thousands_of_lines_cross_the_border_of_two_gpus() {
     gpus.timeout = Duration::from_secs(20);
 
     let residuals = gpus.run(&bands, |_, backend| {
-        let (mut problem, mut u) = GridProblem::<_, f64>::from_data(backend, &data)?;
+        let (state, mut u) = backend.elliptic(&data)?;
+        let mut problem = GridProblem::<_, f64>::new(backend, state, data.wall.is_some())?;
         let settings = MultigridSettings::default();
         let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, problem.size());
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 20, restart: 30 };
@@ -30,7 +33,15 @@ fn thousands_of_lines_cross_the_border_of_two_gpus() {
         let forcing = Forcing { initial: 0.1, min: 1e-4, max: 0.1 };
         let newton =
             NewtonSettings { tolerance: 1e-10, max_iterations: 2, forcing, max_halvings: 12 };
-        let report = solve(backend, &mut problem, &mut linear, &mut u, &newton, &mut ())?;
+        let report = solve(
+            backend,
+            &mut problem,
+            &mut linear,
+            &mut u,
+            History::default(),
+            &newton,
+            &mut (),
+        )?;
         Ok::<_, SolverError>(report.history.steps.last().map(|step| step.residual.to_bits()))
     });
 

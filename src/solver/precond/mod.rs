@@ -115,12 +115,13 @@ pub struct Forms<B: Backend, T: Real, A>(pub(crate) VecDeque<Form<B, T, A>>);
 
 impl<B: MultigridBackend, T: Real> Forms<B, T, B::Matrix<T>> {
     /// The forms of a preconditioner of this kind for matrices of the grid equations on `size` unknown
-    /// points, not prepared for a matrix yet. Multigrid falls back on W cycles of two sweeps or more in
-    /// double precision, then on ILU(0); the others have one form.
+    /// points, or for the transposes of such matrices, not prepared for a matrix yet. Multigrid falls back
+    /// on W cycles of two sweeps or more in double precision, then on ILU(0); the others have one form.
     pub fn of_matrix(
         (kind, schedule): (Kind, Schedule),
         multigrid: MultigridSettings,
         size: LevelSize,
+        transposed: bool,
     ) -> Self {
         let form = |name, bound, preconditioner| Form {
             name,
@@ -132,10 +133,18 @@ impl<B: MultigridBackend, T: Real> Forms<B, T, B::Matrix<T>> {
         if kind == Kind::Multigrid {
             let strong = multigrid.strengthened();
             let name = "multigrid";
-            forms.push_back(form(name, Some(CONTRACTION), cycle::<B, T>(multigrid, size)));
+            forms.push_back(form(
+                name,
+                Some(CONTRACTION),
+                cycle::<B, T>(multigrid, size, transposed),
+            ));
             if strong != multigrid {
                 let name = "multigrid with W cycles in double precision";
-                forms.push_back(form(name, Some(CONTRACTION), cycle::<B, T>(strong, size)));
+                forms.push_back(form(
+                    name,
+                    Some(CONTRACTION),
+                    cycle::<B, T>(strong, size, transposed),
+                ));
             }
         }
         let last = FromMatrix::new(kind.algebraic(schedule));
@@ -148,10 +157,11 @@ impl<B: MultigridBackend, T: Real> Forms<B, T, B::Matrix<T>> {
 fn cycle<B: MultigridBackend, T: Real>(
     settings: MultigridSettings,
     size: LevelSize,
+    transposed: bool,
 ) -> Box<dyn Preconditioner<B, T, B::Matrix<T>>> {
     match settings.precision {
-        Precision::Single => Box::new(Multigrid::<B, f32>::new(settings, size)),
-        Precision::Double => Box::new(Multigrid::<B, f64>::new(settings, size)),
+        Precision::Single => Box::new(Multigrid::<B, f32>::new(settings, size, transposed)),
+        Precision::Double => Box::new(Multigrid::<B, f64>::new(settings, size, transposed)),
     }
 }
 

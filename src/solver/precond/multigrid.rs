@@ -82,16 +82,19 @@ const LONG: usize = 1 << 20;
 pub struct Multigrid<B: MultigridBackend, M: Real> {
     settings: MultigridSettings,
     size: LevelSize,
+    /// The cycle is the transpose of that of the equations: its matrices are those of Kᵀ.
+    transposed: bool,
     levels: Vec<B::Level<M>>,
     /// The cycle's work between right side and solution, whose places never change.
     recording: B::Recording,
 }
 
 impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
-    /// A cycle for matrices of the grid equations on `size` unknown points; its levels are made at
-    /// the first update.
-    pub fn new(settings: MultigridSettings, size: LevelSize) -> Self {
-        Self { settings, size, levels: Vec::new(), recording: B::Recording::default() }
+    /// A cycle for matrices of the grid equations on `size` unknown points, or for the transposes of such
+    /// matrices; its levels are made at the first update.
+    pub fn new(settings: MultigridSettings, size: LevelSize, transposed: bool) -> Self {
+        let (levels, recording) = (Vec::new(), B::Recording::default());
+        Self { settings, size, transposed, levels, recording }
     }
 
     fn is_coarsest(&self, size: LevelSize) -> bool {
@@ -102,7 +105,8 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     }
 
     /// Operators and line factors of all levels for the present values of `a`, and of the wall
-    /// columns where wall terms are unknowns.
+    /// columns where wall terms are unknowns. Of transposed equations `a` is the transpose of the field's
+    /// matrix, and the columns are those of the equations themselves.
     ///
     /// # Errors
     /// If the device fails or a line has no finite pivot.
@@ -112,33 +116,14 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         a: &B::Matrix<T>,
         columns: Option<&B::Matrix<T>>,
     ) -> Result<(), SolverError> {
-        let kind = (self.size, self.settings.coarsening);
-        self.prepare_below(backend, |kept| backend.finest_level(kept, kind, a, columns))
-    }
-
-    /// The same for the transposed equations: `a` is the transpose of the field's matrix.
-    ///
-    /// # Errors
-    /// As [`Self::prepare`].
-    pub fn prepare_transposed<T: Real>(
-        &mut self,
-        backend: &B,
-        a: &B::Matrix<T>,
-        columns: Option<&B::Matrix<T>>,
-    ) -> Result<(), SolverError> {
-        let kind = (self.size, self.settings.coarsening);
-        self.prepare_below(backend, |kept| backend.finest_transposed_level(kept, kind, a, columns))
-    }
-
-    /// All levels below the finest, which is made of the one that was there.
-    fn prepare_below(
-        &mut self,
-        backend: &B,
-        finest: impl FnOnce(Option<B::Level<M>>) -> Result<B::Level<M>>,
-    ) -> Result<(), SolverError> {
         let coarsening = self.settings.coarsening;
         let mut kept = std::mem::take(&mut self.levels).into_iter();
-        let mut level = finest(kept.next())?;
+        let (first, kind) = (kept.next(), (self.size, coarsening));
+        let mut level = if self.transposed {
+            backend.finest_transposed_level(first, kind, a, columns)
+        } else {
+            backend.finest_level(first, kind, a, columns)
+        }?;
         loop {
             let size = backend.level_size(&level);
             self.levels.push(level);

@@ -9,6 +9,7 @@ use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
 use gridgen::pde::control::Wall;
+use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
@@ -77,13 +78,15 @@ impl Case {
         data: &EllipticData,
         grid: &Mutex<Grid>,
     ) -> Result<NewtonReport, SolverError> {
-        let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
+        let (state, mut u) = backend.elliptic(data)?;
+        let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
         let linear = LinearSettings { method: self.method, max_iterations: 2000, restart: 30 };
         let preconditioner =
             GridPreconditioner::new(self.kind, MultigridSettings::default(), problem.size());
         let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
         let topology = grid.lock().unwrap().topology;
-        let report = solve(backend, &mut problem, &mut linear, &mut u, &TIGHT, &mut ())?;
+        let report =
+            solve(backend, &mut problem, &mut linear, &mut u, History::default(), &TIGHT, &mut ())?;
         let nodes = problem.nodes(backend, &u, topology)?;
         backend.fetch(&nodes, &mut grid.lock().unwrap())?;
         Ok(report)
