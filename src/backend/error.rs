@@ -102,10 +102,6 @@ errors! {
         #[hint("make the grid smaller, or use a machine with more memory")]
         #[class(Input)]
         Memory(#[from] NotEnoughMemory),
-        #[error("incomplete factors of {rows} rows are too large for the CPU: at most {most} fit")]
-        #[hint("set linear.preconditioner to \"jacobi\", choose fewer points, or use several GPUs")]
-        #[class(Input)]
-        FactorsTooLarge { rows: usize, most: usize },
         #[error("there are no {what} of a matrix in ELL format")]
         #[hint("{FAULT}")]
         NotInEll { what: &'static str },

@@ -1,7 +1,6 @@
 //! What a case takes, without solving for its grid: memory, time, and the devices that it keeps busy.
 
 use crate::backend::DeviceError;
-use crate::backend::cpu::check_factors;
 use crate::backend::cuda::{MemoryEstimate, PreconditionerStorage};
 use crate::case::{Case, PlacedAssembly, Problem};
 use crate::error::Error;
@@ -98,20 +97,11 @@ pub(super) fn memory_bytes(case: &Case) -> f64 {
     points(case) as f64 * bytes
 }
 
-/// Slots of a row of the grid's matrix: x and y of nine points.
-const WIDTH: usize = 18;
-
-/// Refuses cases that the CPU cannot do side by side: incomplete factors whose entries 32 bits do not number,
-/// and what does not fit the free memory.
+/// Refuses cases for which the free memory of the CPU does not suffice side by side.
 ///
 /// # Errors
-/// [`DeviceError::FactorsTooLarge`], [`DeviceError::Memory`].
+/// [`DeviceError::Memory`].
 pub(super) fn check_cpu(cases: &[&Case]) -> Result<(), DeviceError> {
-    for case in cases {
-        if matches!(case.linear.preconditioner, Kind::Dilu | Kind::Ilu0) {
-            check_factors(2 * points(case), WIDTH)?;
-        }
-    }
     let bytes: f64 = cases.iter().map(|case| memory_bytes(case)).sum();
     Ok(memory::check(bytes as u64)?)
 }

@@ -1,20 +1,7 @@
-//! How the CPU lays out factors and matrices by rows.
+//! How the CPU lays out matrices by rows.
 
-use gridgen::backend::DeviceError;
-use gridgen::backend::cpu::{ENTRIES, Pieces, Slices, check_factors};
+use gridgen::backend::cpu::{ENTRIES, Pieces, Slices};
 use gridgen::sparse::Csr;
-
-/// 2³² − 1 slots can be told apart, of 18 per row.
-#[test]
-fn factors_whose_positions_do_not_fit_are_refused_before_they_are_allocated() {
-    let most = 238_609_294;
-
-    assert_eq!(check_factors(most, 18), Ok(()));
-    for rows in [most + 1, 330_000_000, usize::MAX] {
-        assert_eq!(check_factors(rows, 18), Err(DeviceError::FactorsTooLarge { rows, most }));
-    }
-    assert_eq!(check_factors(4, 0), Ok(()));
-}
 
 #[test]
 fn pieces_have_about_as_many_entries_and_hold_every_row_once() {

@@ -1,13 +1,13 @@
 //! ELL matrices of the CPU backend, and products with them.
 
-use super::factors::LuFactors;
+use super::csr::{CsrFactors, Values};
 use super::jacobi::{InverseDiagonal, Jacobi};
 use super::{CpuBackend, CsrMatrix};
 use crate::backend::error::check_length;
 use crate::backend::matrices::{Identity, check_product};
 use crate::backend::{
-    Algebraic, DeviceError, Format, Incomplete, LinearOperator, Preconditioner, Product, Real,
-    Result, SparseBackend, SparseMatrix,
+    Algebraic, BadPivot, DeviceError, Format, Incomplete, LinearOperator, Preconditioner,
+    PreconditionerFailure, Product, Real, Result, SparseBackend, SparseMatrix,
 };
 use crate::simd::{self, Kernel};
 use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure};
@@ -49,11 +49,8 @@ impl<T: Real> EllMatrix<T> {
 
     /// DILU or ILU(0) factors, not computed yet, eliminated by this schedule as on a GPU.
     /// [`SparseMatrix::preconditioner`] keeps to the natural order.
-    ///
-    /// # Errors
-    /// [`DeviceError::FactorsTooLarge`] for more entries than 32 bits number.
-    pub fn factors(&self, kind: Incomplete, schedule: Schedule) -> Result<EllPreconditioner<T>> {
-        Ok(Box::new(LuFactors::new(self.pattern(), kind, schedule)?))
+    pub fn factors(&self, kind: Incomplete, schedule: Schedule) -> EllPreconditioner<T> {
+        Box::new(CsrFactors::of_ell(self.pattern(), kind, schedule))
     }
 
     /// The values as mutable blocks of `rows` rows: `blocks[b][k]` is slot k of block b.
@@ -87,9 +84,18 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
             Algebraic::Factors { kind, .. } if kind.symmetric() => {
                 return Err(DeviceError::NotInEll { what: kind.name() });
             }
-            // One thread goes through the rows, which is fastest where they are beside each other.
-            Algebraic::Factors { kind, .. } => self.factors(kind, Schedule::Levels)?,
+            Algebraic::Factors { kind, .. } => self.factors(kind, Schedule::Levels),
         })
+    }
+}
+
+impl<T> Values<T> for EllMatrix<T> {
+    fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure {
+        PreconditionerFailure::Pivot { preconditioner: kind.name(), row: bad.row }
     }
 }
 

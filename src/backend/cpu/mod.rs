@@ -6,7 +6,6 @@
 
 mod csr;
 mod elliptic;
-mod factors;
 mod jacobi;
 mod matrix;
 mod movement;
@@ -19,7 +18,6 @@ mod vector;
 pub use {
     csr::{CsrMatrix, ENTRIES, Pieces, Slices},
     elliptic::EllipticState,
-    factors::check_factors,
     matrix::EllMatrix,
     multigrid::Level,
 };

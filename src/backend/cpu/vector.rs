@@ -299,11 +299,6 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> f64 {
     sums.iter().sum::<f64>() + tail
 }
 
-/// y ← x.
-pub(super) fn copy<T: Real>(x: &[T], y: &mut [T]) {
-    y.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).for_each(|(y, x)| y.copy_from_slice(x));
-}
-
 /// v ← 0.
 pub(super) fn clear<T: Real>(v: &mut [T]) {
     v.par_chunks_mut(PIECE).for_each(|v| v.fill(T::zero()));

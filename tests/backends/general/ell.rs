@@ -22,7 +22,7 @@ fn ell(dense: &DMatrix<f64>, width: usize) -> EllMatrix<f64> {
 }
 
 fn factored(a: &EllMatrix<f64>, kind: Incomplete) -> (Factors, Result<(), SolverError>) {
-    let mut factors = a.factors(kind, Schedule::Levels).unwrap();
+    let mut factors = a.factors(kind, Schedule::Levels);
     let updated = factors.update(&CpuBackend, a);
     (factors, updated)
 }

@@ -1,15 +1,14 @@
 //! Incomplete factors and their triangular solves.
 
-use super::CsrMatrix;
 use super::plan::{Cells, Plan};
 use super::rows::Rows;
+use super::{CsrMatrix, Values};
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
-use crate::backend::{
-    BadPivot, Incomplete, Preconditioner, PreconditionerFailure, Real, Result, SolverError,
-};
-use crate::sparse::{Schedule, Triangle};
+use crate::backend::{BadPivot, Incomplete, Preconditioner, Real, Result, SolverError};
+use crate::sparse::{EllPattern, Schedule, Triangle};
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -26,15 +25,13 @@ const TRIALS: usize = 3;
 /// every row adds in the same order. These are what [`Schedule::Auto`] chooses from, beside the
 /// natural order on one thread: its result does not depend on the choice.
 #[derive(Debug)]
-pub(super) struct CsrFactors<T> {
+pub(in crate::backend::cpu) struct CsrFactors<T> {
     kind: Incomplete,
     /// They are those of A + `shift` diag(A).
     shift: f64,
     rows: Rows,
     values: Vec<T>,
     inverse: Vec<T>,
-    /// Entries on both sides, for the kinds that need no others.
-    mirrored: Option<Mirrored>,
     plans: Vec<Plan>,
     choice: Choice,
     y: Cells<T>,
@@ -80,41 +77,65 @@ impl<T: Real> CsrFactors<T> {
             (Schedule::Auto, _) => candidates(&rows),
             _ => vec![Plan::Natural],
         };
+        Self::of_rows(rows, plans, kind, shift)
+    }
+
+    /// DILU or ILU(0) factors, not computed yet, of ELL matrices with this pattern. One thread goes through the
+    /// rows, which is fastest where they are beside each other, but for colours.
+    pub(in crate::backend::cpu) fn of_ell(
+        a: &EllPattern,
+        kind: Incomplete,
+        schedule: Schedule,
+    ) -> Self {
+        let rows = Rows::of_ell(a, schedule);
+        let natural = || vec![Plan::Natural];
+        let plans = rows.renumbering().map_or_else(natural, |n| vec![Plan::colours(&n.sets)]);
+        Self::of_rows(rows, plans, kind, 0.0)
+    }
+
+    fn of_rows(rows: Rows, plans: Vec<Plan>, kind: Incomplete, shift: f64) -> Self {
+        let alone = plans.iter().all(|plan| matches!(plan, Plan::Natural));
         Self {
             kind,
             shift,
             values: vec![T::zero(); rows.columns().len()],
             inverse: vec![T::zero(); rows.len()],
-            mirrored: kind.diagonal_only().then(|| Mirrored::new(&rows)),
             choice: Choice::new(plans.len()),
             plans,
-            y: Cells::zeros(rows.len()),
+            y: Cells::zeros(if alone { 0 } else { rows.len() }),
             rows,
         }
     }
 
     /// The first pivot, in the order of elimination, that cannot be used; the factors must then not be
     /// applied.
-    fn factor(&mut self, a: &CsrMatrix<T>) -> Option<BadPivot> {
+    fn factor(&mut self, a: &[T]) -> Option<BadPivot> {
         let (bad, shift) = (FirstBad::new(self.kind.symmetric()), self.shift);
         let inverse = Cells::zeros(self.rows.len());
         let plan = &self.plans[self.choice.next().0];
         let rows = &self.rows;
-        if let Some(mirrored) = &self.mirrored {
-            dilu(rows, plan, mirrored, (a.values(), shift), &inverse, &bad);
-            take(rows, 0..rows.len(), a.values(), &inverse, &mut self.values);
+        if self.kind.diagonal_only() {
+            dilu(rows, plan, (a, shift), &inverse, &bad);
+            take(rows, 0..rows.len(), a, &inverse, &mut self.values);
         } else {
-            let work = Cells::zeros(self.values.len());
-            (0..self.values.len()).into_par_iter().with_min_len(PIECE).for_each(|at| {
-                work.set(at, rows.value(at, a.values()));
-            });
-            for row in 0..rows.len() {
-                let at = rows.diagonal(row);
-                work.set(at, work.get(at) * T::narrow(1.0 + shift));
-            }
-            ilu0(rows, plan, &work, &inverse, &bad);
             let values = self.values.par_iter_mut().with_min_len(PIECE).enumerate();
-            values.for_each(|(at, value)| *value = work.get(at));
+            values.for_each(|(at, value)| *value = rows.value(at, a));
+            for row in 0..rows.len() {
+                self.values[rows.diagonal(row)] *= T::narrow(1.0 + shift);
+            }
+            if let Plan::Natural = plan {
+                let values = Cell::from_mut(&mut *self.values).as_slice_of_cells();
+                let (get, set) = (|at: usize| values[at].get(), |at: usize, v| values[at].set(v));
+                (0..rows.len()).for_each(|row| eliminate(rows, row, (&get, &set), &inverse, &bad));
+            } else {
+                let work = Cells::of(&self.values);
+                let (get, set) = (|at| work.get(at), |at, value| work.set(at, value));
+                plan.run(rows, Triangle::Lower, &|row| {
+                    eliminate(rows, row, (&get, &set), &inverse, &bad);
+                });
+                let values = self.values.par_iter_mut().with_min_len(PIECE).enumerate();
+                values.for_each(|(at, value)| *value = work.get(at));
+            }
         }
         for (row, value) in self.inverse.iter_mut().enumerate() {
             *value = T::narrow(inverse.get(row));
@@ -169,19 +190,13 @@ impl<T: Real> CsrFactors<T> {
     }
 }
 
-impl<T: Real> Preconditioner<CpuBackend, T, CsrMatrix<T>> for CsrFactors<T> {
-    fn update(&mut self, _: &CpuBackend, a: &CsrMatrix<T>) -> Result<(), SolverError> {
-        let bad = self.factor(a);
-        bad.map_or(Ok(()), |bad| Err(PreconditionerFailure::factor(self.kind, bad).into()))
+impl<T: Real, A: Values<T>> Preconditioner<CpuBackend, T, A> for CsrFactors<T> {
+    fn update(&mut self, _: &CpuBackend, a: &A) -> Result<(), SolverError> {
+        let bad = self.factor(a.values());
+        bad.map_or(Ok(()), |bad| Err(A::failure(self.kind, bad).into()))
     }
 
-    fn apply(
-        &mut self,
-        _: &CpuBackend,
-        _: &CsrMatrix<T>,
-        r: &Vec<T>,
-        z: &mut Vec<T>,
-    ) -> Result<()> {
+    fn apply(&mut self, _: &CpuBackend, _: &A, r: &Vec<T>, z: &mut Vec<T>) -> Result<()> {
         check_lengths(self.rows.len(), [r.len(), z.len()])?;
         self.solve(r, z);
         Ok(())
@@ -255,44 +270,6 @@ impl FirstBad {
     }
 }
 
-/// Entries that are present on both sides of the diagonal: the pattern of K = L ∘ Uᵀ.
-#[derive(Debug)]
-struct Mirrored {
-    row_start: Vec<usize>,
-    /// Positions of (i, j) and (j, i), j < i.
-    pairs: Vec<[usize; 2]>,
-}
-
-impl Mirrored {
-    fn new(rows: &Rows) -> Self {
-        let pieces: Vec<(Vec<usize>, Vec<[usize; 2]>)> = (0..rows.len().div_ceil(PIECE))
-            .into_par_iter()
-            .map(|piece| Self::of(rows, piece * PIECE..((piece + 1) * PIECE).min(rows.len())))
-            .collect();
-        let mut mirrored = Self { row_start: vec![0], pairs: Vec::new() };
-        for (ends, pairs) in pieces {
-            let before = mirrored.pairs.len();
-            mirrored.row_start.extend(ends.into_iter().map(|end| before + end));
-            mirrored.pairs.extend(pairs);
-        }
-        mirrored
-    }
-
-    /// The pairs of some rows, and where those of each row end.
-    fn of(rows: &Rows, range: Range<usize>) -> (Vec<usize>, Vec<[usize; 2]>) {
-        let (mut ends, mut pairs) = (Vec::with_capacity(range.len()), Vec::new());
-        for row in range {
-            for at in rows.side(row, Triangle::Lower) {
-                let upper = rows.side(rows.columns()[at] as usize, Triangle::Upper);
-                let found = rows.columns()[upper.clone()].binary_search(&(row as u32));
-                pairs.extend(found.map(|k| [at, upper.start + k]));
-            }
-            ends.push(pairs.len());
-        }
-        (ends, pairs)
-    }
-}
-
 /// The pivots of DILU, D_i = (1 + shift) a_ii − Σ_j K_ij / D_j with the Hadamard product
 /// K_ij = a_ij a_ji (Wang and Liu 2022, algorithms 3 and 5); `inverse` gets 1 / D.
 ///
@@ -300,47 +277,48 @@ impl Mirrored {
 fn dilu<T: Real>(
     rows: &Rows,
     plan: &Plan,
-    mirrored: &Mirrored,
     (a, shift): (&[T], f64),
     inverse: &Cells<f64>,
     bad: &FirstBad,
 ) {
     plan.run(rows, Triangle::Lower, &|row| {
         let mut pivot = (1.0 + shift) * rows.value(rows.diagonal(row), a).widen();
-        for &[left, right] in &mirrored.pairs[mirrored.row_start[row]..mirrored.row_start[row + 1]]
-        {
-            let k = rows.value(left, a).widen() * rows.value(right, a).widen();
-            pivot -= k * inverse.get(rows.columns()[left] as usize);
+        for left in rows.side(row, Triangle::Lower) {
+            let column = rows.columns()[left] as usize;
+            let above = rows.side(column, Triangle::Upper);
+            if let Ok(at) = rows.columns()[above.clone()].binary_search(&(row as u32)) {
+                let k = rows.value(left, a).widen() * rows.value(above.start + at, a).widen();
+                pivot -= k * inverse.get(column);
+            }
         }
         inverse.set(row, pivot.recip());
         bad.check(rows, row, pivot);
     });
 }
 
-/// Gaussian elimination row by row that drops every entry outside the pattern; `values` holds A and
-/// gets L, D and U.
-fn ilu0<T: Real>(
+/// A row of Gaussian elimination that drops every entry outside the pattern, by ways to read and to write the
+/// value of an entry: that of A, which becomes one of L, D or U.
+#[inline(always)]
+fn eliminate<T: Real>(
     rows: &Rows,
-    plan: &Plan,
-    values: &Cells<T>,
+    row: usize,
+    (get, set): (&impl Fn(usize) -> T, &impl Fn(usize, T)),
     inverse: &Cells<f64>,
     bad: &FirstBad,
 ) {
-    plan.run(rows, Triangle::Lower, &|row| {
-        let right_end = rows.side(row, Triangle::Upper).end;
-        for at in rows.side(row, Triangle::Lower) {
-            let column = rows.columns()[at] as usize;
-            let factor = values.get(at) * T::narrow(inverse.get(column));
-            values.set(at, factor);
-            let above = rows.side(column, Triangle::Upper);
-            meetings(rows.columns(), at + 1..right_end, above, |own, other| {
-                values.set(own, values.get(own) - factor * values.get(other));
-            });
-        }
-        let pivot = values.get(rows.diagonal(row)).widen();
-        inverse.set(row, pivot.recip());
-        bad.check(rows, row, pivot);
-    });
+    let right_end = rows.side(row, Triangle::Upper).end;
+    for at in rows.side(row, Triangle::Lower) {
+        let column = rows.columns()[at] as usize;
+        let factor = get(at) * T::narrow(inverse.get(column));
+        set(at, factor);
+        let above = rows.side(column, Triangle::Upper);
+        meetings(rows.columns(), at + 1..right_end, above, |own, other| {
+            set(own, get(own) - factor * get(other));
+        });
+    }
+    let pivot = get(rows.diagonal(row)).widen();
+    inverse.set(row, pivot.recip());
+    bad.check(rows, row, pivot);
 }
 
 /// Calls `each` with the positions of every column that stands in both ranges, in which columns rise.

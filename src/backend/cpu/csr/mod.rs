@@ -4,14 +4,15 @@ mod factors;
 mod plan;
 mod rows;
 
-use self::factors::CsrFactors;
+pub(super) use self::factors::CsrFactors;
 use crate::backend::cpu::jacobi::{InverseDiagonal, Jacobi};
 use crate::backend::cpu::vector::reduce;
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
 use crate::backend::matrices::Identity;
 use crate::backend::{
-    Algebraic, Format, LinearOperator, Preconditioner, Real, Result, SparseMatrix,
+    Algebraic, BadPivot, Format, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure,
+    Real, Result, SparseMatrix,
 };
 use crate::sparse::{Csr, Pattern};
 use rayon::prelude::*;
@@ -60,9 +61,24 @@ impl<T: Real> CsrMatrix<T> {
     pub(super) fn pattern(&self) -> Pattern<'_> {
         self.layout.pattern()
     }
+}
 
-    pub(super) fn values(&self) -> &[T] {
+/// A matrix of which incomplete factors are made.
+pub(super) trait Values<T> {
+    /// Its values, in the order by which [`rows::Rows`] knows the entries.
+    fn values(&self) -> &[T];
+
+    /// The failure to be reported for a pivot.
+    fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure;
+}
+
+impl<T> Values<T> for CsrMatrix<T> {
+    fn values(&self) -> &[T] {
         &self.values
+    }
+
+    fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure {
+        PreconditionerFailure::factor(kind, bad)
     }
 }
 

@@ -176,6 +176,11 @@ impl<T: Real> Cells<T> {
         Self { bits: (0..n).map(|_| AtomicU64::new(0)).collect(), kind: PhantomData }
     }
 
+    pub(super) fn of(values: &[T]) -> Self {
+        let cell = |value: &T| AtomicU64::new(value.widen().to_bits());
+        Self { bits: values.iter().map(cell).collect(), kind: PhantomData }
+    }
+
     #[inline(always)]
     pub(super) fn get(&self, at: usize) -> T {
         T::narrow(f64::from_bits(self.bits[at].load(Ordering::Relaxed)))

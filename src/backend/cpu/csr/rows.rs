@@ -1,7 +1,9 @@
 //! The rows of incomplete factors: which entries of A they have, and in which order they are.
 
 use crate::backend::Incomplete;
-use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, Schedule, Sorted, Triangle, colours};
+use crate::sparse::{
+    Elimination, EllPattern, Graph, Pattern, ROW_TILE, RowSets, Schedule, Sorted, Triangle, colours,
+};
 use std::ops::Range;
 
 /// Where the entries of the factors stand: L left of the diagonal, D on it, U right of it. Every row
@@ -31,16 +33,11 @@ const ABSENT: usize = usize::MAX;
 
 impl Rows {
     pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: Schedule) -> Self {
-        let renumbering = (schedule == Schedule::Colours).then(|| Renumbering::new(a));
+        let by_colours = || Renumbering::by_colours(&colours(&Graph::new(a)));
+        let renumbering = (schedule == Schedule::Colours).then(by_colours);
         let mirrored = kind.symmetric().then(|| mirror(a));
         let tiles = schedule == Schedule::Tiles;
-        let mut rows = Self {
-            row_start: vec![0],
-            diagonal: Vec::with_capacity(a.rows()),
-            columns: Vec::with_capacity(a.columns.len()),
-            source: Vec::with_capacity(a.columns.len()),
-            renumbering: None,
-        };
+        let mut rows = Self::with_capacity(a.rows(), a.columns.len());
         let mut entries: Vec<(u32, usize)> = Vec::new();
         for row in 0..a.rows() {
             let of_a = renumbering.as_ref().map_or(row, |numbers| numbers.order[row] as usize);
@@ -66,6 +63,36 @@ impl Rows {
             rows.push(row, &entries);
         }
         Self { renumbering, ..rows }
+    }
+
+    /// The rows of factors of a matrix in ELL format, whose colours and tiles are those of the points of a grid.
+    pub(in crate::backend::cpu) fn of_ell(a: &EllPattern, schedule: Schedule) -> Self {
+        let elimination = Elimination::new(a, schedule);
+        let renumbering = elimination.colours().map(|numbers| Renumbering::by_colours(&numbers));
+        let mut rows = Self::with_capacity(a.rows(), a.rows() * a.width());
+        let mut entries = Vec::new();
+        for row in 0..a.rows() {
+            let of_a = renumbering.as_ref().map_or(row, |numbers| numbers.order[row] as usize);
+            let kept = a.row(of_a).filter(|&(_, column)| elimination.keeps(of_a, column));
+            let place = |at: usize| renumbering.as_ref().map_or(at as u32, |n| n.place[at]);
+            entries.clear();
+            entries.extend(kept.map(|(at, column)| (place(column), at)));
+            entries.sort_unstable_by_key(|&(column, _)| column);
+            rows.push(row, &entries);
+        }
+        Self { renumbering, ..rows }
+    }
+
+    fn with_capacity(rows: usize, entries: usize) -> Self {
+        let mut row_start = Vec::with_capacity(rows + 1);
+        row_start.push(0);
+        Self {
+            row_start,
+            diagonal: Vec::with_capacity(rows),
+            columns: Vec::with_capacity(entries),
+            source: Vec::with_capacity(entries),
+            renumbering: None,
+        }
     }
 
     fn push(&mut self, row: usize, entries: &[(u32, usize)]) {
@@ -129,9 +156,8 @@ impl Rows {
 }
 
 impl Renumbering {
-    fn new(a: Pattern<'_>) -> Self {
-        let numbers = colours(&Graph::new(a));
-        let order = RowSets::by_number(&numbers).rows().to_vec();
+    fn by_colours(numbers: &[u32]) -> Self {
+        let order = RowSets::by_number(numbers).rows().to_vec();
         let mut place = vec![0; order.len()];
         for (row, &of_a) in order.iter().enumerate() {
             place[of_a as usize] = row as u32;
