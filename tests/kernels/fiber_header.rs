@@ -271,9 +271,14 @@ fn a_hundred_thousand_threads_without_barriers_run() {
 
 #[test]
 fn arguments_keep_their_bytes() {
-    assert_eq!(Argument::from(7_u32), Argument::Word(7));
-    assert_eq!(Argument::from(-0.5_f64), Argument::Word((-0.5_f64).to_bits()));
-    assert_eq!(Argument::real(0.5_f32), Argument::Word(0.5_f32.to_bits().into()));
-    let words = [1.0_f64.to_bits(), 2.0_f64.to_bits()];
-    assert_eq!(Argument::reals([1.0, 2.0]), Argument::Struct(words.into()));
+    assert_eq!(Argument::from(7_u32).words(), [7]);
+    assert_eq!(Argument::from(-0.5_f64).words(), [(-0.5_f64).to_bits()]);
+    assert_eq!(Argument::real(0.5_f32).words(), [u64::from(0.5_f32.to_bits())]);
+    assert_eq!(Argument::of_words(&[1, 2]).words(), [1, 2]);
+}
+
+#[test]
+#[should_panic(expected = "double* for uint32*")]
+fn an_argument_of_another_type_is_refused() {
+    filled::<f64>("turns", block(1), &[], 2);
 }

@@ -34,9 +34,9 @@ fn a_row_that_waits_without_end_fails_its_launch() {
         let arguments = [
             Argument::from(1_u64),
             Argument::from(0_u32),
-            Argument::Struct([starts.address(), split.address(), columns.address()].into()),
+            Argument::of_words(&[starts.address(), split.address(), columns.address()]),
             (&zeros).into(),
-            zeros.address_of(1).into(),
+            Argument::of_words(&[zeros.address_of(1)]),
         ];
 
         assert_eq!(code(&library, "level_rows", &arguments), Code::Trapped, "{length}");

@@ -1,11 +1,11 @@
 //! The backend on one device: launches, reductions, and recordings with the host's state.
 
 use crate::backend::cuda::comm::{Communicator, RankContext};
-use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, MemoryEstimate, Recording};
+use crate::backend::cuda::device::{Buffer, Device, GRANTED, MemoryEstimate, Recording};
 use crate::backend::cuda::launch::constants::RANK_VALUES;
 use crate::backend::cuda::launch::shared::{self, Pointer};
 use crate::backend::cuda::launch::{
-    Argument, Kernel, LaunchShape, REDUCTION_BLOCKS, Result, Source, arguments,
+    Arguments, Kernel, KernelName, LaunchShape, REDUCTION_BLOCKS, Result,
 };
 use crate::backend::{Bands, DeviceError, Real};
 use parking_lot::{Mutex, MutexGuard};
@@ -48,9 +48,9 @@ pub(crate) struct Reduction {
 
 impl Reduction {
     /// Where a kernel leaves parts and ticket, and its results at an address.
-    pub(crate) fn out(&self, result: Address) -> shared::Reduction {
+    pub(crate) fn out(&self, result: Pointer<f64>) -> shared::Reduction {
         let (partials, ticket) = ((&self.partials).into(), (&self.ticket).into());
-        shared::Reduction { partials, ticket, result: Pointer::to(result) }
+        shared::Reduction { partials, ticket, result }
     }
 }
 
@@ -122,24 +122,11 @@ impl CudaBackend {
 
     pub(crate) fn launch<T: Real>(
         &self,
-        source: Source,
-        name: &'static str,
+        kernel: KernelName,
         shape: LaunchShape,
-        arguments: &[Argument],
+        arguments: impl Arguments,
     ) -> Result<()> {
-        self.device.launch(GRANTED, Kernel::new::<T>(source, name), shape, arguments)
-    }
-
-    /// Launches a kernel with a thread for each of `n` items; `n` is its first argument.
-    pub(crate) fn for_each<T: Real>(
-        &self,
-        source: Source,
-        name: &'static str,
-        n: usize,
-        arguments: Vec<Argument>,
-    ) -> Result<()> {
-        let all = arguments![n as u64, arguments];
-        self.launch::<T>(source, name, LaunchShape::threads(n), &all)
+        self.device.launch(GRANTED, Kernel::named::<T>(kernel), shape, &arguments.list())
     }
 
     /// Refuses what does not fit the GPU's free memory.
@@ -184,16 +171,14 @@ impl CudaBackend {
     /// of two.
     pub(crate) fn reduce<T: Real, const K: usize>(
         &self,
-        source: Source,
-        name: &'static str,
+        kernel: KernelName,
         n: usize,
-        arguments: &[Argument],
+        arguments: impl Arguments,
         combine: impl Fn(usize, f64, f64) -> f64,
     ) -> Result<[f64; K]> {
         let workspace = self.reduction();
-        let out = workspace.out(workspace.result.address());
-        let all = arguments![arguments, out];
-        self.launch::<T>(source, name, LaunchShape::reduction(n), &all)?;
+        let out = workspace.out((&workspace.result).into());
+        self.launch::<T>(kernel, LaunchShape::reduction(n), (arguments, out))?;
         if let Some(ranks) = &self.ranks {
             let joined = |sums: [f64; K], part: [f64; K]| {
                 std::array::from_fn(|k| combine(k, sums[k], part[k]))
@@ -210,39 +195,28 @@ impl CudaBackend {
     /// wrong, and returns that index in the whole grid, each of whose points has `each` of them.
     pub(crate) fn find_first<T: Real>(
         &self,
-        source: Source,
-        name: &'static str,
+        kernel: KernelName,
         shape: LaunchShape,
-        arguments: &[Argument],
+        arguments: impl Arguments,
         each: usize,
     ) -> Result<Option<usize>> {
-        self.first_index(each, |first| {
-            self.launch::<T>(source, name, shape, &arguments![arguments, first])
-        })
-    }
-
-    /// The first index where something is wrong, which the launches of `work` lower at the address
-    /// that they are given: in the whole grid, each of whose points has `each` of them.
-    pub(crate) fn first_index(
-        &self,
-        each: usize,
-        work: impl FnOnce(Address) -> Result<()>,
-    ) -> Result<Option<usize>> {
-        let own = self.own_first_index(work)?;
+        let own =
+            self.own_first_index(|first| self.launch::<T>(kernel, shape, (arguments, first)))?;
         match &self.ranks {
             Some(ranks) => ranks.first_of_all(own, each),
             None => Ok(own),
         }
     }
 
-    /// As [`Self::first_index`], on this rank alone.
+    /// The first index where something is wrong on this rank: the launches of `work` lower the number that they
+    /// are given to it.
     pub(crate) fn own_first_index(
         &self,
-        work: impl FnOnce(Address) -> Result<()>,
+        work: impl FnOnce(Pointer<u64>) -> Result<()>,
     ) -> Result<Option<usize>> {
         let workspace = self.reduction();
         workspace.first.upload(&[u64::MAX])?;
-        work(workspace.first.address())?;
+        work((&workspace.first).into())?;
         let first = workspace.first.get(0)?;
         Ok((first != u64::MAX).then_some(first as usize))
     }

@@ -71,7 +71,7 @@ fn granted() -> Granted {
 /// Clears memory by a kernel.
 fn clear_by_kernel(device: &dyn Device, buffer: &Buffer<f64>) -> Result<(), DeviceError> {
     let (half_words, at) = (2 * buffer.len() as u64, buffer.address());
-    let kernel = Kernel::new::<f64>(Source::Scalars, "clear_words");
+    let kernel = Kernel::new::<f64>(Source::Vector, "clear_words");
     let shape = LaunchShape::threads(2 * buffer.len());
     device.launch(granted(), kernel, shape, &[half_words.into(), at.into()])
 }

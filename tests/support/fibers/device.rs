@@ -68,7 +68,7 @@ impl FiberDevice {
 
     /// The module of a kernel: one that waits for other devices is for this one alone.
     fn library(&self, kernel: Kernel) -> Arc<Library> {
-        let waits = [Source::Messages, Source::Scalars, Source::Halo, Source::Spikes];
+        let waits = [Source::Messages, Source::Vector, Source::Halo, Source::Spikes];
         if !waits.contains(&kernel.module.source) {
             return library(kernel, self.order);
         }
@@ -188,8 +188,9 @@ impl Device for FiberDevice {
     ) -> Result<Download, DeviceError> {
         let words = vec![0_u64; bytes / size_of::<u64>()];
         let to = words.as_ptr().expose_provenance() as Address;
-        let arguments = [(words.len() as u64).into(), from.into(), to.into()];
-        let kernel = Kernel::new::<f64>(Source::Scalars, "copy_words");
+        let address = |at| Argument::of_words(&[at]);
+        let arguments = [(words.len() as u64).into(), address(from), address(to)];
+        let kernel = Kernel::new::<f64>(Source::Vector, "copy_words");
         self.launch(granted, kernel, LaunchShape::threads(words.len()), &arguments)?;
         Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }

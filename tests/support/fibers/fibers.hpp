@@ -38,7 +38,7 @@
 
 #define ENTRY(name, ...)                                                                 \
     static void name(__VA_ARGS__);                                                       \
-    static const fibers::Entry name##_entry(#name, fibers::Call<decltype(&name), &name>()); \
+    static const fibers::Entry name##_entry(#name, #__VA_ARGS__, fibers::Call<decltype(&name), &name>()); \
     static void name(__VA_ARGS__)
 #define DYNAMIC_SHARED(type, name) type* name = reinterpret_cast<type*>(fibers::dynamic_shared())
 #define NAP() fibers::nap()
@@ -81,15 +81,15 @@ struct Entry;
 static Entry* entries = nullptr;
 
 struct Entry {
-    const char* name;
+    const char *name, *parameters;
     Trampoline call;
     unsigned arguments;
     unsigned (*size)(unsigned argument);
     Entry* next;
 
     template <class C>
-    Entry(const char* name, C)
-        : name(name), call(&C::run), arguments(C::COUNT), size(&C::size), next(entries) {
+    Entry(const char* name, const char* parameters, C)
+        : name(name), parameters(parameters), call(&C::run), arguments(C::COUNT), size(&C::size), next(entries) {
         entries = this;
     }
 };
@@ -455,13 +455,12 @@ extern "C" __attribute__((visibility("default"))) int launch(
     return launch_in_order(name, grid, block, shared, arguments, count, 0, message);
 }
 
-// Number and sizes in bytes of a kernel's arguments; ~0 if there is no such kernel.
-extern "C" __attribute__((visibility("default"))) unsigned parameters(const char* name,
-                                                                      unsigned* sizes) {
+// The parameters of a kernel as its source declares them, and their sizes in bytes; null if there is no such kernel.
+extern "C" __attribute__((visibility("default"))) const char* parameters(const char* name, unsigned* sizes) {
     const fibers::Entry* entry = fibers::find(name);
-    if (!entry) return ~0u;
+    if (!entry) return nullptr;
     for (unsigned k = 0; k < entry->arguments; ++k) sizes[k] = entry->size(k);
-    return entry->arguments;
+    return entry->parameters;
 }
 
 #include "intrinsics.hpp"

@@ -88,7 +88,7 @@ pub struct Fault {
 }
 
 /// `parameters` of the header.
-type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> c_uint;
+type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> *const c_char;
 
 /// `release` of the header.
 type Release = unsafe extern "C" fn();
@@ -98,17 +98,19 @@ pub struct Library {
     launch: Launch,
     parameters: Parameters,
     release: Release,
+    /// C++ type of `real` in it.
+    real: &'static str,
 }
 
 impl Library {
     /// Compiles the text of a module, unless that was done before, and loads it.
     pub fn load(text: &str, width: Width) -> Self {
-        Self::open(&compiled(text, width.c_type()))
+        Self::open(&compiled(text, width.c_type()), width)
     }
 
     /// The same for launches in this order.
     pub fn load_for(order: Order, text: &str, width: Width) -> Self {
-        Self::open(&compiled_for(order, text, width.c_type()))
+        Self::open(&compiled_for(order, text, width.c_type()), width)
     }
 
     /// The same, with a state of its own: its kernels run while those of other copies wait.
@@ -116,10 +118,10 @@ impl Library {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("so");
         fs::copy(compiled_for(order, text, width.c_type()), &copy).unwrap();
-        Self::open(&copy)
+        Self::open(&copy, width)
     }
 
-    fn open(file: &Path) -> Self {
+    fn open(file: &Path, width: Width) -> Self {
         // SAFETY: the library was built from the header and kernels, which run nothing on loading
         // but the registration of their names.
         let library = unsafe { libloading::Library::new(file) }
@@ -133,7 +135,7 @@ impl Library {
             )
         };
         std::mem::forget(library);
-        Self { launch, parameters, release }
+        Self { launch, parameters, release, real: width.c_type() }
     }
 
     /// Gives back the stacks of its fibers, of which a process can have some 30,000 (vm.max_map_count, two
@@ -143,22 +145,27 @@ impl Library {
         unsafe { (self.release)() };
     }
 
-    /// Refuses structs that are not as large as the kernel's parameters.
-    fn check_structs(&self, name: &CStr, arguments: &[Argument]) {
+    /// Refuses arguments that have not the size and the type of the kernel's parameters.
+    fn check_types(&self, name: &CStr, arguments: &[Argument]) {
         let mut sizes = [0; 64];
         // SAFETY: no kernel has more parameters.
-        let count = unsafe { (self.parameters)(name.as_ptr(), sizes.as_mut_ptr()) };
-        // A kernel that is not there, and a wrong number of arguments, are faults of the launch.
-        if count as usize == arguments.len() {
-            for (argument, size) in arguments.iter().zip(sizes) {
-                let fits = match argument {
-                    Argument::Word(_) => size <= 8,
-                    Argument::Struct(words) => {
-                        size_of_val(&**words) == size.next_multiple_of(8) as usize
-                    }
-                };
-                assert!(fits, "{name:?}: {argument:?} for a parameter of {size} bytes");
-            }
+        let declared = unsafe { (self.parameters)(name.as_ptr(), sizes.as_mut_ptr()) };
+        if declared.is_null() {
+            return;
+        }
+        // SAFETY: the text is a constant of the library.
+        let declared = unsafe { CStr::from_ptr(declared) }.to_string_lossy();
+        let declared: Vec<_> =
+            declared.split(',').map(|one| parameter_type(one, self.real)).collect();
+        // A wrong number of arguments is a fault of the launch.
+        if declared.len() != arguments.len() {
+            return;
+        }
+        for ((argument, size), declared) in arguments.iter().zip(sizes).zip(declared) {
+            let bytes = 8 * argument.words().len();
+            assert_eq!(bytes, size.next_multiple_of(8) as usize, "{name:?}: {argument:?}");
+            let given = argument_type(argument.of, self.real);
+            assert!(given.is_empty() || given == declared, "{name:?}: {given} for {declared}");
         }
     }
 
@@ -181,7 +188,7 @@ impl Library {
         arguments: &[Argument],
     ) -> Result<(), Fault> {
         let name = CString::new(name).unwrap();
-        self.check_structs(&name, arguments);
+        self.check_types(&name, arguments);
         let pointers: Vec<_> = arguments.iter().map(Argument::pointer).collect();
         let mut message = std::ptr::null();
         // SAFETY: all pointers outlive the call; the header checks the number of arguments, and
@@ -213,6 +220,33 @@ impl Library {
         let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
         Err(Fault { code, message })
     }
+}
+
+/// The type of a declared parameter, without its name and `const`.
+fn parameter_type(declared: &str, real: &str) -> String {
+    let text = declared.replace("const ", " ");
+    let end = text.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+    let (of, stars) = (text[..end].replace('*', ""), text[..end].matches('*').count());
+    let of = match of.trim() {
+        "real" => real,
+        "unsigned" => "uint32",
+        "unsigned long long" => "uint64",
+        // A struct of the host, to which the kernels add functions.
+        of => of.strip_suffix("Fields").unwrap_or(of),
+    };
+    of.to_owned() + &"*".repeat(stars)
+}
+
+/// The C++ type of an argument of this Rust type.
+fn argument_type(of: &str, real: &str) -> String {
+    if let Some((_, value)) = of.split_once("Pointer<") {
+        return argument_type(value.trim_end_matches('>'), real) + "*";
+    }
+    let of = of.rsplit("::").next().unwrap_or_default();
+    let known = [("f32", "float"), ("f64", "double"), ("i32", "int"), ("u32", "uint32")];
+    let known =
+        known.into_iter().chain([("u64", "uint64"), ("u8", "unsigned char"), ("Reals", real)]);
+    known.into_iter().find(|(rust, _)| *rust == of).map_or(of, |(_, cpp)| cpp).to_owned()
 }
 
 /// The shared library of a text, named by what it is made of. Different texts are compiled at the same

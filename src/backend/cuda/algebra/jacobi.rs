@@ -2,7 +2,7 @@
 
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::error::check_lengths;
 use crate::backend::{
     Around, LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError,
@@ -98,7 +98,6 @@ impl CudaBackend {
         z: &CudaVector<T>,
     ) -> Result<()> {
         check_lengths(z.len(), [d.len(), r.len()])?;
-        let arguments = arguments![z.len() as u64, d, r, z];
-        self.launch::<T>(Source::Vector, "scale", LaunchShape::elementwise(z.len()), &arguments)
+        launch!(self => scale[T, LaunchShape::elementwise(z.len())](z.len() as u64, d, r, z))
     }
 }

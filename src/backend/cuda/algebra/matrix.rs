@@ -8,7 +8,7 @@ use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{SLOT_UNIT, WALL_SUMS, WARP};
 use crate::backend::cuda::launch::shared::HaloColumns;
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_room};
 use crate::backend::matrices::check_product;
 use crate::backend::{Around, LinearOperator, Product, Real};
@@ -74,25 +74,26 @@ impl<T: Real> CudaMatrix<T> {
         check_product(&self.pattern, x.len(), y.len())?;
         let (skip, add) = (product.skip_columns as u64, u32::from(product.add));
         let points = self.pattern.rows().div_ceil(2);
-        let (name, mut arguments) = match self.pattern.structure() {
+        let (own, shape) = ((&self.values, x), LaunchShape::threads(points));
+        match self.pattern.structure() {
             Structure::NinePoint { mi, mj, periodic } => {
-                ("multiply_nine_point", backend.grid_arguments(mi, mj, periodic))
+                self.start_halo(backend, None, x)?;
+                let grid = backend.grid_arguments(mi, mj, periodic);
+                let arguments = (grid, own, skip, add, &*y);
+                launch!(backend => multiply_nine_point[T, shape](arguments))?;
+                self.add_halo(backend, skip, y)
             }
+            // The wall columns have no column to skip.
             Structure::WallColumns { mi, .. } => {
-                ("multiply_wall_columns", arguments![mi as u32, points as u64])
+                let arguments = (mi as u32, points as u64, own, add, &*y);
+                launch!(backend => multiply_wall_columns[T, shape](arguments))
             }
-            // Two rows a thread.
-            Structure::General => ("multiply_explicit", self.listed()),
-        };
-        arguments.extend(arguments![&self.values, x]);
-        // The wall columns have no column to skip.
-        if !matches!(self.pattern.structure(), Structure::WallColumns { .. }) {
-            arguments.push(skip.into());
+            // A thread takes two rows.
+            Structure::General => {
+                let arguments = (self.listed(), own, skip, add, &*y);
+                launch!(backend => multiply_explicit[T, shape](arguments))
+            }
         }
-        arguments.extend(arguments![add, &*y]);
-        self.start_halo(backend, None, x)?;
-        backend.launch::<T>(Source::Matrix, name, LaunchShape::threads(points), &arguments)?;
-        self.add_halo(backend, skip, y)
     }
 
     /// t ← Aᵀ for the nine-point pattern.
@@ -105,17 +106,15 @@ impl<T: Real> CudaMatrix<T> {
         let received = match &backend.ranks {
             Some(ranks) => {
                 let halo = Halo::<T>::new(&backend.device, COUPLINGS * mj)?;
-                let arguments = arguments![grid.clone(), &self.values, &halo.sent];
                 let shape = LaunchShape::threads(2 * mj);
-                backend.launch::<T>(Source::Matrix, "pack_couplings", shape, &arguments)?;
+                launch!(backend => pack_couplings[T, shape](grid, &self.values, &halo.sent))?;
                 halo.exchange(ranks, ranks.neighbours)?;
                 Some(halo.received)
             }
             None => None,
         };
-        let arguments = arguments![grid, &self.values, received.as_ref(), &t.values];
-        let shape = LaunchShape::threads(mi * mj);
-        backend.launch::<T>(Source::Matrix, "transpose_nine_point", shape, &arguments)
+        launch!(backend => transpose_nine_point[T, LaunchShape::threads(mi * mj)](grid,
+            &self.values, received.as_ref(), &t.values))
     }
 
     /// The leading points of g ← Bᵀ x for the wall columns.
@@ -128,16 +127,13 @@ impl<T: Real> CudaMatrix<T> {
         let Structure::WallColumns { mi, mj } = self.pattern.structure() else { return Ok(()) };
         check_room(self.pattern.rows(), [x.len()])?;
         check_room(2 * mi, [g.len()])?;
-        let arguments = arguments![mi as u32, mj as u32, &self.values, x, &*g];
         let shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
-        backend.launch::<T>(Source::Matrix, "sum_wall_columns", shape, &arguments)
+        launch!(backend => sum_wall_columns[T, shape](mi as u32, mj as u32, &self.values, x, &*g))
     }
 
     /// The arguments by which a kernel knows a pattern whose columns are looked up.
-    fn listed(&self) -> Vec<Argument> {
-        let mut arguments = arguments![self.pattern.rows() as u64, self.pattern.width() as u32];
-        arguments.extend(self.columns.iter().map(Argument::from));
-        arguments
+    fn listed(&self) -> (u64, u32, Option<&Buffer<u32>>) {
+        (self.pattern.rows() as u64, self.pattern.width() as u32, self.columns.as_ref())
     }
 
     /// Begins to exchange the outer columns of x, or of d ∘ x, with the neighbouring bands, if A
@@ -150,13 +146,10 @@ impl<T: Real> CudaMatrix<T> {
     ) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&backend.ranks, &self.halo) else { return Ok(()) };
         let Structure::NinePoint { mi, mj, .. } = self.pattern.structure() else { return Ok(()) };
-        let d = d.map_or(Argument::from(0_u64), Argument::from);
-        let own = arguments![mi as u32, mj as u32, ranks.edges(), d, x];
+        let own = (mi as u32, mj as u32, ranks.edges(), d, x);
         // The product of the band's own columns need not wait for it.
         halo.start_columns(&*backend.device, ranks, ranks.neighbours, |columns| {
-            let arguments = [own.as_slice(), &[columns.into()]].concat();
-            let shape = LaunchShape::threads(mj);
-            backend.launch::<T>(Source::Halo, "exchange_columns", shape, &arguments)
+            launch!(backend => exchange_columns[T, LaunchShape::threads(mj)](own, columns))
         })
     }
 
@@ -177,9 +170,9 @@ impl<T: Real> CudaMatrix<T> {
             return Ok(());
         };
         backend.finish_exchange()?;
-        let mut arguments = backend.grid_arguments(mi, mj, periodic);
-        arguments.extend(arguments![&self.values, &halo.received, skip, &*y]);
-        backend.launch::<T>(Source::Matrix, "add_halo", LaunchShape::threads(2 * mj), &arguments)
+        let grid = backend.grid_arguments(mi, mj, periodic);
+        let arguments = (grid, &self.values, &halo.received, skip, &*y);
+        launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](arguments))
     }
 }
 
@@ -193,15 +186,15 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
         let rows = self.pattern.rows();
         check_length(d.len(), rows)?;
-        let (name, threads, mut arguments) = match self.pattern.structure() {
+        let (name, threads, matrix) = match self.pattern.structure() {
             Structure::NinePoint { mi, mj, periodic } => {
-                let arguments = backend.grid_arguments(mi, mj, periodic);
-                ("inverse_diagonal_nine_point", rows / 2, arguments)
+                let grid = backend.grid_arguments(mi, mj, periodic);
+                (kernels::inverse_diagonal_nine_point, rows / 2, grid.list())
             }
-            _ => ("inverse_diagonal", rows, self.listed()),
+            _ => (kernels::inverse_diagonal, rows, self.listed().list()),
         };
-        arguments.extend(arguments![&self.values, d]);
-        backend.find_first::<T>(Source::Matrix, name, LaunchShape::threads(threads), &arguments, 2)
+        let (shape, arguments) = (LaunchShape::threads(threads), (matrix, &self.values, d));
+        backend.find_first::<T>(name, shape, arguments, 2)
     }
 
     fn scale_and_multiply(
@@ -238,8 +231,8 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
 
 impl CudaBackend {
     /// The arguments by which a kernel knows the place of a row on the grid.
-    pub(crate) fn grid_arguments(&self, mi: usize, mj: usize, periodic: bool) -> Vec<Argument> {
-        arguments![mi as u32, mj as u32, self.edges(periodic)]
+    pub(crate) fn grid_arguments(&self, mi: usize, mj: usize, periodic: bool) -> [u32; 3] {
+        [mi as u32, mj as u32, self.edges(periodic)]
     }
 
     /// What lies beyond the ends of the rows of the grid, as kernels take it.

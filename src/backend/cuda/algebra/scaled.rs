@@ -6,7 +6,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::SLOT_SUMS;
 use crate::backend::cuda::launch::shared::{HaloColumns, ScalarReduction, ScaledMatrix};
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::scalars::{LOG, SLOTS};
 use crate::backend::{Around, Real, Update};
@@ -48,21 +48,20 @@ impl<T: Real> Scaled<'_, T> {
         p: &CudaVector<T>,
         former: [&CudaVector<T>; 2],
     ) -> Result<()> {
-        let mut arguments = arguments![self.matrix(0, columns), scalars];
         check_length(scalars.len(), SLOTS + LOG)?;
-        let name = match update {
+        let (backend, shape) = (self.backend, LaunchShape::elementwise(self.points()));
+        let of = (self.matrix(0, columns), scalars);
+        match update {
             Update::Add(alpha, x) => {
                 self.check([x])?;
-                arguments.extend(arguments![p, factor(alpha), x]);
-                "add_and_send"
+                let arguments = (of, p, factor(alpha), x);
+                launch!(backend => add_and_send[T, shape](arguments))
             }
             Update::Step(step) => {
-                arguments.push(step_vectors(&step, p, former)?.into());
-                "step_and_send"
+                let arguments = (of, step_vectors(&step, p, former)?);
+                launch!(backend => step_and_send[T, shape](arguments))
             }
-        };
-        let shape = LaunchShape::elementwise(self.points());
-        self.backend.launch::<T>(Source::Scalars, name, shape, &arguments)
+        }
     }
 
     /// z ← d ∘ p, y ← A z with the columns that arrive, and the inner products after it.
@@ -74,18 +73,15 @@ impl<T: Real> Scaled<'_, T> {
         around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
         self.check([p, &*z, &*y])?;
-        let (name, points) = ("scale_multiply_and_sum", self.points());
-        let product =
-            |sums, with: Argument| arguments![self.matrix(sums, columns), p, &*z, &*y, with];
+        let (name, points) = (kernels::scale_multiply_and_sum, self.points());
+        let product = |sums, with| (self.matrix(sums, columns), p, &*z, &*y, with);
         let Some(Around { scalars, first, with, all, ending, .. }) = around else {
-            let mut arguments = product(0, Argument::from(0_u64));
-            arguments.push(ScalarReduction::zeroed().into());
-            let shape = LaunchShape::threads(points);
-            return self.backend.launch::<T>(Source::Scalars, name, shape, &arguments);
+            let (none, shape) = (ScalarReduction::zeroed(), LaunchShape::threads(points));
+            return launch!(self.backend => (name)[T, shape](product(0, None), none));
         };
         self.check([with])?;
         let sums = if all { SLOT_SUMS } else { 2 };
-        let arguments = product(sums as u32, with.into());
+        let arguments = product(sums as u32, Some(with));
         let kernel = (name, LaunchShape::product(points));
         self.backend.reduce_into::<T>(kernel, arguments, scalars, (first, sums), ending)
     }

@@ -1,14 +1,16 @@
 //! Vectors of the CUDA backend.
 
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, Reduction};
-use crate::backend::cuda::comm::InRecordings;
+use crate::backend::cuda::comm::{InRecordings, RankContext};
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
-use crate::backend::cuda::launch::constants::{RANK_VALUES, SLOT_SUMS};
+use crate::backend::cuda::launch::constants::{ELEMENT, NUMBER, RANK_VALUES, SLOT_SUMS};
 use crate::backend::cuda::launch::shared::{
-    DerivedScalar, HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepVectors, VectorPairs,
-    Vectors,
+    self, DerivedScalar, HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepVectors, Terms,
+    VectorPairs,
 };
-use crate::backend::cuda::launch::{Argument, LaunchShape, PeerAccess, Result, Source, arguments};
+use crate::backend::cuda::launch::{
+    Arguments, KernelName, LaunchShape, PeerAccess, Result, kernels, launch,
+};
 use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
 use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real, Step};
@@ -17,13 +19,7 @@ use bytemuck::Zeroable;
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
 
-/// Terms of one launch of `lincomb`, whose coefficients are numbers.
-const TERMS: usize = 4;
-
-/// Terms of one launch of `lincomb_by`, whose coefficients are quotients of slots.
-const BY_TERMS: usize = 2;
-
-/// Basis vectors that one reduction or one sum takes.
+/// Terms of one launch of `lincomb`, and basis vectors that one reduction takes.
 const GROUP: usize = 4;
 
 impl Backend for CudaBackend {
@@ -72,15 +68,17 @@ impl Backend for CudaBackend {
         y: &mut CudaVector<T>,
     ) -> Result<()> {
         check_length(x.len(), y.len())?;
-        let name = if size_of::<S>() == 4 { "convert_from_single" } else { "convert_from_double" };
-        let arguments = arguments![y.len() as u64, scale, x, &*y];
-        self.launch::<T>(Source::Vector, name, LaunchShape::elementwise(y.len()), &arguments)
+        let name = if size_of::<S>() == 4 {
+            kernels::convert_from_single
+        } else {
+            kernels::convert_from_double
+        };
+        launch!(self => (name)[T, LaunchShape::elementwise(y.len())](y.len() as u64, scale, x, &*y))
     }
 
     fn max_abs<T: Real>(&self, x: &CudaVector<T>) -> Result<f64> {
-        let arguments = arguments![x.len() as u64, x];
         let [most] =
-            self.reduce::<T, 1>(Source::Vector, "max_abs", x.len(), &arguments, largest)?;
+            self.reduce::<T, 1>(kernels::max_abs, x.len(), (x.len() as u64, x), largest)?;
         Ok(most)
     }
 
@@ -104,12 +102,10 @@ impl Backend for CudaBackend {
         let vectors: Vec<&CudaVector<T>> = basis.iter().chain([w]).collect();
         self.products(workspace, w, &vectors[..order], 0)?;
         for (k, group) in basis.chunks(GROUP).enumerate() {
-            let h = workspace.projection.address_of(GROUP * k);
-            let vector = |k: usize| group.get(k).map_or(Pointer::NULL, Pointer::from);
-            let vectors = Vectors { at: std::array::from_fn(vector) };
-            let arguments = arguments![w.len() as u64, w, group.len() as u32, h, vectors];
-            let shape = LaunchShape::elementwise(w.len());
-            self.launch::<T>(Source::Vector, "subtract", shape, &arguments)?;
+            let h =
+                |m: usize| ScalarFactor { factor: -1.0, slots: ELEMENT + (GROUP * k + m) as u64 };
+            let terms: Vec<_> = group.iter().enumerate().map(|(m, v)| (h(m), v)).collect();
+            self.sum(Some(&workspace.projection), w, number(1.0), &terms)?;
         }
         self.products(workspace, w, &vectors, first)?;
         let mut host = vec![0.0; first + again];
@@ -140,9 +136,9 @@ impl Backend for CudaBackend {
         const { assert!(K >= 1 && K <= SLOT_SUMS) };
         let n = pairs[0].0.len();
         pairs.iter().try_for_each(|(a, b)| check_lengths(n, [a.len(), b.len()]))?;
-        let arguments = arguments![n as u64, K as u32, vector_pairs(&pairs)];
-        let kernel = ("dots_into", LaunchShape::reduction(n));
-        self.reduce_into::<T>(kernel, arguments, scalars, (first, K), ending)
+        let kernel = (kernels::dots, LaunchShape::reduction(n));
+        let of = (n as u64, K as u32, vector_pairs(&pairs));
+        self.reduce_into::<T>(kernel, of, scalars, (first, K), ending)
     }
 
     fn advance<T: Real>(
@@ -156,10 +152,10 @@ impl Backend for CudaBackend {
         let (a, h) = step.along.unzip();
         let along = h.map_or(n, Buffer::len);
         check_lengths(n, [step.x.len(), along, step.change.1.len()])?;
-        let mut arguments = arguments![n as u64, &*step.x, factor(a.unwrap_or(0.0.into())), h];
-        arguments.extend(arguments![&*step.r, factor(step.change.0), step.change.1]);
-        let kernel = ("advance", LaunchShape::reduction(n));
-        self.reduce_into::<T>(kernel, arguments, scalars, (first, 1), ending)
+        let kernel = (kernels::advance, LaunchShape::reduction(n));
+        let along = (&*step.x, factor(a.unwrap_or(0.0.into())), h);
+        let of = (n as u64, along, &*step.r, factor(step.change.0), step.change.1);
+        self.reduce_into::<T>(kernel, of, scalars, (first, 1), ending)
     }
 
     fn step<T: Real>(
@@ -171,8 +167,8 @@ impl Backend for CudaBackend {
     ) -> Result<()> {
         let n = p.len();
         check_length(scalars.len(), SLOTS + LOG)?;
-        let arguments = arguments![n as u64, scalars, step_vectors(&step, p, former)?];
-        self.launch::<T>(Source::Scalars, "step", LaunchShape::elementwise(n), &arguments)
+        launch!(self => step[T, LaunchShape::elementwise(n)](n as u64, scalars,
+            step_vectors(&step, p, former)?))
     }
 
     fn lincomb<T: Real, C: Into<Coefficient> + Copy>(
@@ -184,28 +180,17 @@ impl Backend for CudaBackend {
     ) -> Result<()> {
         terms.iter().try_for_each(|(_, x)| check_length(x.len(), y.len()))?;
         check_length(scalars.map_or(SLOTS + LOG, Buffer::len), SLOTS + LOG)?;
-        let group = if scalars.is_some() { BY_TERMS } else { TERMS };
-        let (mut beta, mut rest, shape) = (beta.into(), terms, LaunchShape::elementwise(y.len()));
+        // Without slots a coefficient is a number.
+        let factor_of =
+            |of: Coefficient| if scalars.is_some() { factor(of) } else { number(of.factor) };
+        let one = factor_of(1.0.into());
+        let (mut beta, mut rest) = (factor_of(beta.into()), terms);
         loop {
-            let (now, later) = rest.split_at(rest.len().min(group));
-            let y = &*y;
-            let none = (Coefficient::number(0.0), y);
-            let term = |k: usize| now.get(k).map_or(none, |&(alpha, x)| (alpha.into(), x));
-            let (n, count) = (y.len() as u64, now.len() as u32);
-            if let Some(scalars) = scalars {
-                let mut arguments = arguments![n, scalars, y, factor(beta), count];
-                for (alpha, x) in (0..BY_TERMS).map(term) {
-                    arguments.extend(arguments![factor(alpha), x]);
-                }
-                self.launch::<T>(Source::Scalars, "lincomb_by", shape, &arguments)?;
-            } else {
-                let alpha = std::array::from_fn(|k| T::narrow(term(k).0.factor));
-                let mut arguments = arguments![n, y, Argument::real(T::narrow(beta.factor)), count];
-                arguments.push(Argument::reals::<T, TERMS>(alpha));
-                arguments.push(Vectors { at: std::array::from_fn(|k| term(k).1.into()) }.into());
-                self.launch::<T>(Source::Vector, "lincomb", shape, &arguments)?;
-            }
-            (beta, rest) = (Coefficient::number(1.0), later);
+            let (now, later) = rest.split_at(rest.len().min(GROUP));
+            let terms: Vec<_> =
+                now.iter().map(|&(alpha, x)| (factor_of(alpha.into()), x)).collect();
+            self.sum(scalars, y, beta, &terms)?;
+            (beta, rest) = (one, later);
             if rest.is_empty() {
                 return Ok(());
             }
@@ -239,6 +224,11 @@ pub(super) fn factor(of: Coefficient) -> ScalarFactor {
     ScalarFactor { factor: of.factor, slots: of.packed().into() }
 }
 
+/// A coefficient that needs no slots.
+fn number(factor: f64) -> ScalarFactor {
+    ScalarFactor { factor, slots: NUMBER }
+}
+
 /// Pairs as kernels take them, of which they read as many as there are.
 fn vector_pairs<T: Real>(pairs: &[(&CudaVector<T>, &CudaVector<T>)]) -> VectorPairs {
     let pair = |k: usize| pairs[if k < pairs.len() { k } else { 0 }];
@@ -249,12 +239,28 @@ fn vector_pairs<T: Real>(pairs: &[(&CudaVector<T>, &CudaVector<T>)]) -> VectorPa
 }
 
 impl CudaBackend {
+    /// y ← β y + Σ αₖ xₖ over at most [`GROUP`] terms, whose coefficients may be made of `values`.
+    fn sum<T: Real>(
+        &self,
+        values: Option<&Buffer<f64>>,
+        y: &CudaVector<T>,
+        beta: ScalarFactor,
+        terms: &[(ScalarFactor, &CudaVector<T>)],
+    ) -> Result<()> {
+        let of = Terms {
+            alpha: std::array::from_fn(|k| terms.get(k).map_or(number(0.0), |term| term.0)),
+            x: std::array::from_fn(|k| terms.get(k).map_or(Pointer::NULL, |term| term.1.into())),
+        };
+        let arguments = (y.len() as u64, values, y, beta, terms.len() as u32, of);
+        launch!(self => lincomb[T, LaunchShape::elementwise(y.len())](arguments))
+    }
+
     /// Launches a kernel that reduces into `count` slots from `first` on, with the parts of all ranks if there
     /// are several.
     pub(super) fn reduce_into<T: Real>(
         &self,
-        (name, shape): (&'static str, LaunchShape),
-        mut arguments: Vec<Argument>,
+        (kernel, shape): (KernelName, LaunchShape),
+        arguments: impl Arguments,
         scalars: &Buffer<f64>,
         (first, count): (Slot, usize),
         ending: Ending<'_>,
@@ -265,42 +271,41 @@ impl CudaBackend {
         // Ranks whose kernels do not access each other add their parts up in a launch of its own.
         let apart = peer_access.is_some_and(|peer_access| peer_access.is_none());
         let workspace = self.reduction();
-        let shared = |ending: Ending<'_>, access: Option<PeerAccess>| {
-            let out = workspace.out(0);
-            let conditions = |all: &[Condition]| {
-                std::array::from_fn(|k| {
-                    let (packed, factor) = all.get(k).map_or((0, 0.0), Condition::packed);
-                    HaltCondition { packed, factor }
-                })
-            };
-            let derived = |k: usize| {
+        let shared = |ending: Ending<'_>, access: Option<PeerAccess>| ScalarReduction {
+            first: u32::from(first),
+            log: ending.log.map_or(0, u32::from),
+            derivations: ending.derived.len() as u32,
+            plain: 0,
+            before: conditions(ending.before),
+            derived: std::array::from_fn(|k| {
                 ending.derived.get(k).map_or_else(DerivedScalar::zeroed, |derived| DerivedScalar {
                     plus: factor(derived.plus),
                     slot: derived.slot.into(),
                     base: derived.base.into(),
                 })
-            };
-            ScalarReduction {
-                slots: scalars.into(),
-                first: u32::from(first),
-                log: ending.log.map_or(0, u32::from),
-                derivations: ending.derived.len() as u32,
-                unused: 0,
-                before: conditions(ending.before),
-                derived: std::array::from_fn(derived),
-                conditions: conditions(ending.conditions),
-                partials: out.partials,
-                ticket: out.ticket,
-                access: access.unwrap_or(PeerAccess::NONE),
-            }
+            }),
+            conditions: conditions(ending.conditions),
+            access: access.unwrap_or(PeerAccess::NONE),
+            ..plain(&workspace, scalars.into())
         };
         let own = if apart { Ending::default() } else { ending };
-        arguments.push(shared(own, peer_access.flatten()).into());
-        self.launch::<T>(Source::Scalars, name, shape, &arguments)?;
+        let into = shared(own, peer_access.flatten());
+        launch!(self => (kernel)[T, shape](arguments, into))?;
         let (Some(ranks), true) = (&self.ranks, apart) else { return Ok(()) };
         let parts = ranks.gather(scalars, usize::from(first))?;
-        let arguments = arguments![ranks.size as u32, count as u32, parts, shared(ending, None)];
-        self.launch::<T>(Source::Scalars, "sum_slots", LaunchShape::new(1, 1), &arguments)
+        self.sum_parts::<T>(ranks, count, parts, shared(ending, None))
+    }
+
+    /// Sums up `count` values of each rank.
+    fn sum_parts<T: Real>(
+        &self,
+        ranks: &RankContext,
+        count: usize,
+        parts: Pointer<f64>,
+        into: ScalarReduction,
+    ) -> Result<()> {
+        let (shape, sizes) = (LaunchShape::new(1, 1), (ranks.size as u32, count as u32));
+        launch!(self => sum_parts[T, shape](sizes, parts, into))
     }
 
     /// Inner products of w with vectors, of all ranks, into the workspace from `to` on.
@@ -314,16 +319,28 @@ impl CudaBackend {
         let n = w.len();
         for (k, group) in with.chunks(GROUP).enumerate() {
             let at = to + GROUP * k;
-            let result = workspace.projection.address_of(at);
+            let into = plain(workspace, workspace.projection.at(at));
             let pairs = vector_pairs(&group.iter().map(|&x| (w, x)).collect::<Vec<_>>());
-            let arguments = arguments![n as u64, group.len() as u32, pairs, workspace.out(result)];
-            self.launch::<T>(Source::Vector, "dots", LaunchShape::reduction(n), &arguments)?;
+            let arguments = (n as u64, group.len() as u32, pairs, into);
+            launch!(self => dots[T, LaunchShape::reduction(n)](arguments))?;
             if let Some(ranks) = &self.ranks {
                 let parts = ranks.gather(&workspace.projection, at)?;
-                let arguments = arguments![ranks.size as u32, group.len() as u32, parts, result];
-                self.launch::<T>(Source::Vector, "sum_parts", LaunchShape::new(1, 1), &arguments)?;
+                self.sum_parts::<T>(ranks, group.len(), parts, into)?;
             }
         }
         Ok(())
     }
+}
+
+/// Where a reduction leaves values that are no slots.
+fn plain(workspace: &Reduction, values: Pointer<f64>) -> ScalarReduction {
+    let shared::Reduction { partials, ticket, .. } = workspace.out(Pointer::NULL);
+    ScalarReduction { slots: values, partials, ticket, plain: 1, ..ScalarReduction::zeroed() }
+}
+
+fn conditions(all: &[Condition]) -> [HaltCondition; 2] {
+    std::array::from_fn(|k| {
+        let (packed, factor) = all.get(k).map_or((0, 0.0), Condition::packed);
+        HaltCondition { packed, factor }
+    })
 }

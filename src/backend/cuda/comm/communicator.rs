@@ -7,7 +7,7 @@ use crate::backend::cuda::launch::constants::{
     COLUMN_POINTS, EDGE_EAST, EDGE_PERIODIC, EDGE_WEST, PHASE_RECEIVE, PHASE_SEND, RANK_VALUES,
 };
 use crate::backend::cuda::launch::shared::{HaloColumns, Pointer};
-use crate::backend::cuda::launch::{Argument, PeerAccess, Result};
+use crate::backend::cuda::launch::{PeerAccess, Result};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,11 +48,11 @@ impl RankContext {
     }
 
     /// Values in device memory, gathered from all ranks: those of rank r at r · [`RANK_VALUES`] of
-    /// the buffer returned.
-    pub(crate) fn gather(&self, values: &Buffer<f64>, from: usize) -> Result<&Buffer<u64>> {
+    /// what is returned.
+    pub(crate) fn gather(&self, values: &Buffer<f64>, from: usize) -> Result<Pointer<f64>> {
         let bytes = RANK_VALUES * size_of::<f64>();
         self.communicator.all_gather(values.address_of(from), self.all.address(), bytes)?;
-        Ok(&self.all)
+        Ok(Pointer::to(self.all.address()))
     }
 
     /// The first `K` of what was gathered last from each rank, by rank.
@@ -267,7 +267,7 @@ impl<T: bytemuck::Pod> Halo<T> {
     }
 
     /// What was received from the band after this one.
-    pub(crate) fn received_after(&self) -> Argument {
-        self.received.address_of(self.side).into()
+    pub(crate) fn received_after(&self) -> Pointer<T> {
+        self.received.at(self.side)
     }
 }

@@ -13,7 +13,7 @@ use crate::backend::cuda::launch::shared::{
     MessageOperation, MessageOperations, Pointer, Sequence,
 };
 use crate::backend::cuda::launch::{
-    BLOCK, Kernel, LaunchShape, PeerAccess, Result, Source, WARP, arguments,
+    Arguments, BLOCK, Kernel, LaunchShape, PeerAccess, Result, WARP, kernels,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ fn pieces(operation: &MessageOperation) -> usize {
 fn piece(operation: &MessageOperation, number: usize) -> Option<MessageOperation> {
     let first = (number * PIECE) as u64;
     (number < pieces(operation)).then(|| MessageOperation {
-        at: operation.at.beyond(first),
+        at: Pointer::to(operation.at.address() + first),
         bytes: (operation.bytes - first).min(PIECE as u64),
         ..*operation
     })
@@ -149,19 +149,19 @@ impl PeerCommunicator {
     fn launch(&self, operations: &[MessageOperation]) -> Result<()> {
         for operations in operations.chunks(OPERATIONS) {
             let gathers = operations.iter().any(|operation| operation.channel == GATHERING as u32);
-            let ticket = self.tickets.address_of(usize::from(!gathers));
+            let ticket = self.tickets.at(usize::from(!gathers));
             let longest = operations.iter().map(|operation| operation.bytes as usize).max();
             let longest = longest.unwrap_or(0);
             let fragments = longest.div_ceil(FRAGMENT_BYTES).clamp(1, FRAGMENTS);
             let mut at = [bytemuck::Zeroable::zeroed(); OPERATIONS];
             at[..operations.len()].copy_from_slice(operations);
-            let arguments = arguments![self.access(), ticket, MessageOperations { at }];
             let threads =
                 longest.div_ceil(MOVED_BYTES).next_multiple_of(WARP).clamp(WARP, BLOCK as usize);
             let grid = [fragments as u32, operations.len() as u32, 1];
             let shape = LaunchShape { grid, block: [threads as u32, 1, 1], shared: 0 };
-            let kernel = Kernel::new::<f64>(Source::Messages, "exchange_messages");
-            self.device.launch(GRANTED, kernel, shape, &arguments)?;
+            let kernel = Kernel::named::<f64>(kernels::exchange_messages);
+            let arguments = (self.access(), ticket, MessageOperations { at });
+            self.device.launch(GRANTED, kernel, shape, &arguments.list())?;
         }
         Ok(())
     }
@@ -176,10 +176,11 @@ impl Communicator for PeerCommunicator {
         let values = bytes / WORD_BYTES;
         let by_words = bytes.is_multiple_of(WORD_BYTES) && (1..=GATHERED_VALUES).contains(&values);
         if let Some(access) = self.peer_access().filter(|_| by_words) {
-            let arguments = arguments![access, values as u32, from, to];
             let shape =
                 LaunchShape { grid: [1; 3], block: [GATHER_THREADS as u32, 1, 1], shared: 0 };
-            let kernel = Kernel::new::<f64>(Source::Messages, "gather_words");
+            let kernel = Kernel::named::<f64>(kernels::gather_words);
+            let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
+            let arguments = (access, values as u32, from, to).list();
             return self.device.launch(GRANTED, kernel, shape, &arguments);
         }
         let all = |kind, place: &dyn Fn(usize) -> Address| -> Vec<MessageOperation> {

@@ -5,7 +5,7 @@ use crate::backend::cuda::algebra::CudaMatrix;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::{EntryTarget, SplitPattern};
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::{DeviceError, Incomplete, Real};
 use crate::sparse::{
     Csr, Elimination, EllPattern, Graph, ROW_TILE, RowSets, Schedule, Sorted, Structure, colours,
@@ -102,8 +102,8 @@ impl Eliminated {
         renumbered: Option<Arc<Buffer<u32>>>,
     ) -> Result<Self> {
         let split = Buffer::zeros(&backend.device, pattern.rows)?;
-        let arguments = arguments![&pattern.row_start, &pattern.columns, &split];
-        backend.for_each::<f64>(Source::Order, "split_rows", pattern.rows, arguments)?;
+        launch!(backend => split_rows[f64; pattern.rows](&pattern.row_start, &pattern.columns,
+            &split))?;
         Ok(Self { pattern, split, source, renumbered })
     }
 
@@ -119,9 +119,8 @@ impl Eliminated {
     /// Whether every entry has a partner across the diagonal.
     pub(super) fn is_matched(&self, backend: &CudaBackend) -> Result<bool> {
         let (rows, missed) = (self.pattern.rows, Buffer::<u32>::zeros(&backend.device, 2)?);
-        let arguments = arguments![rows as u64, LANES as u32, self.shared(), &missed];
-        let shape = LaunchShape::threads(rows * LANES);
-        backend.launch::<f64>(Source::Order, "match_entries", shape, &arguments)?;
+        launch!(backend => match_entries[f64, LaunchShape::threads(rows * LANES)](rows as u64,
+            LANES as u32, self.shared(), &missed))?;
         Ok(missed.to_host()? == [0; 2])
     }
 
@@ -133,8 +132,7 @@ impl Eliminated {
         copy: &Buffer<T>,
     ) -> Result<()> {
         let Some(source) = &self.source else { return copy.copy_from(a) };
-        let arguments = arguments![source, a, copy];
-        backend.for_each::<T>(Source::Triangular, "take_values", copy.len(), arguments)
+        launch!(backend => take_values[T; copy.len()](source, a, copy))
     }
 
     /// The row of A that a row is.
@@ -166,9 +164,8 @@ impl Eliminated {
         let colours = Buffer::<u64>::zeros(device, rows)?;
         let numbers = Buffer::<u32>::zeros(device, rows)?;
         let marks = Buffer::<u32>::zeros(device, 2)?;
-        let mut arguments = arguments![rows as u64, self.shared(), &colours, &numbers];
-        arguments.extend(arguments![&marks, marks.address_of(1)]);
-        backend.launch::<f64>(Source::Patterns, "colour_rows", slim(rows), &arguments)?;
+        launch!(backend => colour_rows[f64, slim(rows)](rows as u64, self.shared(), &colours,
+            &numbers, &marks, marks.at(1)))?;
         if marks.get(1)? != 0 {
             return Ok(None);
         }
@@ -176,8 +173,7 @@ impl Eliminated {
         let order = sorted(backend, &numbers, most)?;
         let place = inverse(backend, &order)?;
         let length = Buffer::zeros(device, rows)?;
-        let arguments = arguments![&order, &a.row_start, &length];
-        backend.for_each::<f64>(Source::Patterns, "order_lengths", rows, arguments)?;
+        launch!(backend => order_lengths[f64; rows](&order, &a.row_start, &length))?;
         let pattern = CsrPattern::of_lengths(backend, &length)?;
         let to_source = Buffer::zeros(device, pattern.entries)?;
         let target = EntryTarget {
@@ -185,9 +181,8 @@ impl Eliminated {
             columns: (&pattern.columns).into(),
             source: (&to_source).into(),
         };
-        let mut arguments = arguments![most, &order, &place, &numbers, &a.row_start, &a.columns];
-        arguments.extend(arguments![source.map_or(0, Buffer::address), target]);
-        backend.for_each::<f64>(Source::Patterns, "take_colours", rows, arguments)?;
+        launch!(backend => take_colours[f64; rows](most, &order, &place, &numbers, &a.row_start,
+            &a.columns, source, target))?;
         Self::of(backend, Arc::new(pattern), Some(to_source), Some(Arc::new(order))).map(Some)
     }
 
@@ -200,14 +195,12 @@ impl Eliminated {
         let (device, rows) = (&backend.device, a.rows);
         let zeros = || Buffer::<u32>::zeros(device, rows);
         let (begin, end, length) = (zeros()?, zeros()?, zeros()?);
-        let mut arguments = arguments![ROW_TILE as u32, &a.row_start, &a.columns];
-        arguments.extend(arguments![&begin, &end, &length]);
-        backend.for_each::<f64>(Source::Patterns, "cut_rows", rows, arguments)?;
+        launch!(backend => cut_rows[f64; rows](ROW_TILE as u32, &a.row_start, &a.columns, &begin,
+            &end, &length))?;
         let pattern = CsrPattern::of_lengths(backend, &length)?;
         let to_source = Buffer::zeros(device, pattern.entries)?;
-        let mut arguments = arguments![&begin, &end, &a.columns, source.map_or(0, Buffer::address)];
-        arguments.extend(arguments![&pattern.row_start, &pattern.columns, &to_source]);
-        backend.for_each::<f64>(Source::Patterns, "take_tiles", rows, arguments)?;
+        launch!(backend => take_tiles[f64; rows](&begin, &end, &a.columns, source,
+            &pattern.row_start, &pattern.columns, &to_source))?;
         Self::of(backend, Arc::new(pattern), Some(to_source), None)
     }
 
@@ -239,8 +232,7 @@ impl Eliminated {
 fn mirrored(backend: &CudaBackend, a: &CsrPattern) -> Result<Option<Buffer<u32>>> {
     let source = Buffer::zeros(&backend.device, a.entries)?;
     let missed = Buffer::<u32>::zeros(&backend.device, 1)?;
-    let arguments = arguments![&a.row_start, &a.columns, &source, &missed];
-    backend.for_each::<f64>(Source::Triangular, "mirror_entries", a.rows, arguments)?;
+    launch!(backend => mirror_entries[f64; a.rows](&a.row_start, &a.columns, &source, &missed))?;
     Ok((missed.get(0)? == 0).then_some(source))
 }
 

@@ -7,7 +7,7 @@ use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::Message;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::sparse::{Csr, Passage, RowPart};
 
 /// Entries of a border up to which so few blocks would take it in chunks that most of a GPU would wait.
@@ -82,10 +82,9 @@ impl<T: Real> RowHalo<T> {
         let Some(ranks) = &backend.ranks else { return Ok(()) };
         let count = self.packed.len();
         if count > 0 {
-            backend.device.fork(&mut || {
-                let arguments = arguments![&self.packed, x, &self.outgoing];
-                backend.for_each::<T>(Source::RowHalo, "pack_entries", count, arguments)
-            })?;
+            backend.device.fork(
+                &mut || launch!(backend => pack_entries[T; count](&self.packed, x, &self.outgoing)),
+            )?;
         }
         ranks.communicator.start_exchange(&self.sent, &self.received)
     }
@@ -96,16 +95,13 @@ impl<T: Real> RowHalo<T> {
         match &self.sums {
             _ if count == 0 => Ok(()),
             Sums::Lanes(lanes) => {
-                let mut arguments = arguments![count as u64, *lanes, &self.rows];
-                arguments.extend(arguments![&pattern.row_start, &pattern.columns, &self.values]);
-                arguments.extend(arguments![&self.halo, y]);
-                let shape = LaunchShape::threads(count * *lanes as usize);
-                backend.launch::<T>(Source::RowHalo, "add_rows", shape, &arguments)
+                launch!(backend => add_rows[T, LaunchShape::threads(count * *lanes as usize)](
+                    count as u64, *lanes, &self.rows, &pattern.row_start, &pattern.columns,
+                    &self.values, &self.halo, y))
             }
             Sums::Chunks(chunks, sums) => {
                 chunks.multiply(backend, (pattern, &self.values), &self.halo, sums)?;
-                let arguments = arguments![&self.rows, sums, y];
-                backend.for_each::<T>(Source::RowHalo, "add_sums", count, arguments)
+                launch!(backend => add_sums[T; count](&self.rows, sums, y))
             }
         }
     }

@@ -22,7 +22,7 @@ use self::product::RowProduct;
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InverseDiagonal};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, kernels};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::{Format, LinearOperator, Product, Real, SparseBackend};
 use crate::sparse::{Csr, EllPattern, RowPart};
@@ -76,9 +76,9 @@ impl<T: Real> InverseDiagonal<T> for CudaCsr<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
         let CsrPattern { rows, row_start, columns, .. } = &*self.pattern;
         check_length(d.len(), *rows)?;
-        let arguments = arguments![*rows as u64, row_start, columns, &self.values, d];
         let shape = LaunchShape::threads(*rows);
-        backend.find_first::<T>(Source::Csr, "invert_diagonal", shape, &arguments, 1)
+        let of = (*rows as u64, row_start, columns, &self.values, d);
+        backend.find_first::<T>(kernels::invert_diagonal, shape, of, 1)
     }
 }
 

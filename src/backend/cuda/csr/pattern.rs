@@ -5,7 +5,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{DIGITS, KEYS, SCANNED};
 use crate::backend::cuda::launch::shared::SliceRows;
-use crate::backend::cuda::launch::{Argument, BLOCK, LaunchShape, Result, Source, WARP, arguments};
+use crate::backend::cuda::launch::{BLOCK, LaunchShape, Result, WARP, launch};
 use crate::backend::{DeviceError, Real};
 use crate::sparse::Csr;
 
@@ -24,16 +24,15 @@ pub(super) fn slim(threads: usize) -> LaunchShape {
 
 pub(super) fn depth(backend: &CudaBackend, levels: &Buffer<u32>) -> Result<u32> {
     let most = Buffer::<u32>::zeros(&backend.device, 1)?;
-    let arguments = arguments![levels.len() as u64, levels, &most];
-    launch(backend, "find_depth", LaunchShape::reduction(levels.len()), &arguments)?;
+    launch!(backend => find_depth[f64, LaunchShape::reduction(levels.len())](levels.len() as u64,
+        levels, &most))?;
     most.get(0)
 }
 
 /// Place of each row in an order.
 pub(super) fn inverse(backend: &CudaBackend, order: &Buffer<u32>) -> Result<Buffer<u32>> {
     let place = Buffer::zeros(&backend.device, order.len())?;
-    let arguments = arguments![order, &place];
-    backend.for_each::<f64>(Source::Order, "invert_order", place.len(), arguments)?;
+    launch!(backend => invert_order[f64; place.len()](order, &place))?;
     Ok(place)
 }
 
@@ -44,7 +43,7 @@ pub(super) fn link(
     of: &Buffer<u32>,
 ) -> Result<Buffer<u32>> {
     let to = Buffer::zeros(&backend.device, rows.len())?;
-    backend.for_each::<f64>(Source::Order, "link_rows", rows.len(), arguments![rows, of, &to])?;
+    launch!(backend => link_rows[f64; rows.len()](rows, of, &to))?;
     Ok(to)
 }
 
@@ -61,12 +60,12 @@ pub(super) fn sorted(
     let mut shift = 0;
     loop {
         let next = Buffer::<u32>::zeros(device, rows)?;
-        let before = order.as_ref().map_or(0, Buffer::address);
-        let arguments = arguments![rows as u64, shift, levels, before, &counts];
-        launch(backend, "count_digits", LaunchShape::blocks(blocks), &arguments)?;
+        let before = order.as_ref();
+        launch!(backend => count_digits[f64, LaunchShape::blocks(blocks)](rows as u64, shift,
+            levels, before, &counts))?;
         let starts = scan(backend, &counts)?;
-        let arguments = arguments![rows as u64, shift, levels, before, &starts, &next];
-        launch(backend, "move_rows", LaunchShape::blocks(blocks), &arguments)?;
+        launch!(backend => move_rows[f64, LaunchShape::blocks(blocks)](rows as u64, shift, levels,
+            before, &starts, &next))?;
         shift += DIGITS.ilog2();
         if shift >= u32::BITS || depth.saturating_sub(1) >> shift == 0 {
             return Ok(next);
@@ -75,28 +74,18 @@ pub(super) fn sorted(
     }
 }
 
-fn launch(
-    backend: &CudaBackend,
-    name: &'static str,
-    shape: LaunchShape,
-    arguments: &[Argument],
-) -> Result<()> {
-    backend.launch::<f64>(Source::Order, name, shape, arguments)
-}
-
 /// What stands before each value, and the sum of all.
 pub(super) fn scan(backend: &CudaBackend, values: &Buffer<u32>) -> Result<Buffer<u64>> {
     let n = values.len();
     let blocks = n.div_ceil(SCANNED_BY_BLOCK).max(1);
     let sums = Buffer::<u64>::zeros(&backend.device, n + 1)?;
     let parts = Buffer::<u64>::zeros(&backend.device, blocks)?;
-    let arguments = arguments![n as u64, values, &sums, &parts];
-    launch(backend, "scan_parts", LaunchShape::blocks(blocks), &arguments)?;
-    let arguments = arguments![n as u64, blocks as u64, &sums, &parts];
-    launch(backend, "scan_blocks", LaunchShape::new(1, 1024), &arguments)?;
+    launch!(backend => scan_parts[f64, LaunchShape::blocks(blocks)](n as u64, values, &sums,
+        &parts))?;
+    launch!(backend => scan_blocks[f64, LaunchShape::new(1, 1024)](n as u64, blocks as u64, &sums,
+        &parts))?;
     if blocks > 1 {
-        let arguments = arguments![n as u64, &parts, &sums];
-        launch(backend, "scan_all", LaunchShape::blocks(blocks), &arguments)?;
+        launch!(backend => scan_all[f64, LaunchShape::blocks(blocks)](n as u64, &parts, &sums))?;
     }
     Ok(sums)
 }
@@ -138,8 +127,7 @@ impl CsrPattern {
         let (device, rows) = (&backend.device, lengths.len());
         let wide = scan(backend, lengths)?;
         let row_start = Buffer::zeros(device, rows + 1)?;
-        let arguments = arguments![&wide, &row_start];
-        backend.for_each::<f64>(Source::Patterns, "take_starts", rows + 1, arguments)?;
+        launch!(backend => take_starts[f64; rows + 1](&wide, &row_start))?;
         let entries = wide.get(rows)? as usize;
         Ok(Self { rows, entries, row_start, columns: Buffer::zeros(device, entries)? })
     }
@@ -166,8 +154,7 @@ impl Slices {
         let (count, longest) = (length.len().div_ceil(SLICE), longest.max(WARP) as u32);
         let width = Buffer::zeros(&backend.device, count)?;
         let capacity = Buffer::zeros(&backend.device, count)?;
-        let arguments = arguments![&length, longest, &width, &capacity];
-        backend.for_each::<f64>(Source::Order, "shape_slices", length.len(), arguments)?;
+        launch!(backend => shape_slices[f64; length.len()](&length, longest, &width, &capacity))?;
         let start = scan(backend, &capacity)?;
         Ok(Self { capacity: start.get(count)? as usize, width, start, length, longest })
     }

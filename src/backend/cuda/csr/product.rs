@@ -6,7 +6,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::ROW_CHUNK;
 use crate::backend::cuda::launch::shared::LongRows;
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::{Format, Real};
 use crate::sparse::Csr;
 
@@ -41,10 +41,8 @@ impl<T: Real> RowProduct<T> {
         let slices = Slices::new(backend, Buffer::from_host(&backend.device, &lengths)?, longest)?;
         let to_columns = Buffer::zeros(&backend.device, slices.capacity)?;
         let to_values = Buffer::zeros(&backend.device, slices.capacity)?;
-        let mut arguments = arguments![slices.shared(), &pattern.row_start, &pattern.columns];
-        arguments.extend(arguments![values, &to_columns, &to_values]);
-        let shape = LaunchShape::threads(slices.rows());
-        backend.launch::<T>(Source::Csr, "fill_slices", shape, &arguments)?;
+        launch!(backend => fill_slices[T, LaunchShape::threads(slices.rows())](slices.shared(),
+            &pattern.row_start, &pattern.columns, values, &to_columns, &to_values))?;
         Ok(Self::Slices { slices, columns: to_columns, values: to_values })
     }
 
@@ -59,9 +57,8 @@ impl<T: Real> RowProduct<T> {
         match self {
             Self::Chunks(chunks) => chunks.multiply(backend, entries, x, y),
             Self::Slices { slices, columns, values } => {
-                let arguments = arguments![slices.shared(), columns, values, x, y];
-                let shape = LaunchShape::threads(slices.rows());
-                backend.launch::<T>(Source::Csr, "multiply_slices", shape, &arguments)
+                launch!(backend => multiply_slices[T, LaunchShape::threads(slices.rows())](
+                    slices.shared(), columns, values, x, y))
             }
         }
     }
@@ -112,10 +109,8 @@ impl<T: Real> Chunks<T> {
             tickets: (&self.tickets).into(),
             parts: self.owner.len() as u64,
         };
-        let mut arguments = arguments![&self.bounds, &pattern.row_start, &pattern.columns];
-        arguments.extend(arguments![values, x, y, longer]);
-        let shape = LaunchShape::blocks(self.owner.len() + self.count);
-        backend.launch::<T>(Source::Csr, "multiply_chunks", shape, &arguments)
+        launch!(backend => multiply_chunks[T, LaunchShape::blocks(self.owner.len() + self.count)](
+            &self.bounds, &pattern.row_start, &pattern.columns, values, x, y, longer))
     }
 }
 

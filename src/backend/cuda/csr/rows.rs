@@ -7,8 +7,10 @@ use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{BLOCK_TILES, ELIMINATION_LANES};
-use crate::backend::cuda::launch::shared::{PivotRows, Pointer, SolveVectors};
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, WARP, arguments};
+use crate::backend::cuda::launch::shared::{PivotRows, SolveVectors};
+use crate::backend::cuda::launch::{
+    Argument, Arguments, LaunchShape, Result, WARP, kernels, launch,
+};
 use crate::backend::error::check_lengths;
 use crate::backend::{Backend, BadPivot, Incomplete, Real};
 use crate::sparse::ROW_TILE;
@@ -108,9 +110,9 @@ impl<T: Real> RowFactors<T> {
         let bad = backend.own_first_index(|first| {
             let positive = u64::from(self.kind.symmetric());
             let (pivots, inverse) = ((&self.pivots).into(), (&self.inverse).into());
-            let to = PivotRows { pivots, inverse, first: Pointer::to(first), positive };
+            let to = PivotRows { pivots, inverse, first, positive };
             let scale = Argument::real(T::narrow(1.0 + shift));
-            self.pivots(backend, waiting, arguments![self.a.shared(), values, scale, to])
+            self.pivots(backend, waiting, (self.a.shared(), values, scale, to))
         })?;
         if self.products.is_none() {
             self.lower.take(backend, &self.a, values, None)?;
@@ -124,24 +126,22 @@ impl<T: Real> RowFactors<T> {
     }
 
     /// D of DILU, or ILU(0) in place: `own` are the last arguments of both.
-    fn pivots(&self, backend: &CudaBackend, waiting: Waiting, own: Vec<Argument>) -> Result<()> {
+    fn pivots(&self, backend: &CudaBackend, waiting: Waiting, own: impl Arguments) -> Result<()> {
         let Order { rows: order, place, .. } = &self.lower.order;
         if let Some(products) = &self.products {
-            let arguments = [self.lower.arguments(products), arguments![order], own].concat();
-            let kernels = ["dilu_levels", "dilu_flags", "dilu_slim"];
+            let arguments = (self.lower.arguments(products), order, own);
+            let kernels = [kernels::dilu_levels, kernels::dilu_flags, kernels::dilu_slim];
             let tickets = (&self.tickets, PIVOT_LANES);
             return self.lower.work(backend, waiting, kernels, arguments, tickets);
         }
-        let mut arguments = [arguments![order, place], own].concat();
+        let arguments = (order, place, own);
         if waiting == Waiting::Launches {
-            let kernel = (Source::Gauss, "eliminate_levels");
-            return self.lower.launch_levels(backend, kernel, &arguments);
+            let arguments = arguments.list();
+            return self.lower.launch_levels(backend, kernels::eliminate_levels, &arguments);
         }
         let rows = self.a.pattern.rows;
-        arguments.insert(0, (rows as u64).into());
-        arguments.push((&self.tickets).into());
         let shape = slim(rows * ELIMINATION_LANES);
-        backend.launch::<T>(Source::Gauss, "eliminate_flags", shape, &arguments)
+        launch!(backend => eliminate_flags[T, shape](rows as u64, arguments, &self.tickets))
     }
 
     /// The factors that `other` has of a matrix with these values, in the order of this one.
@@ -155,8 +155,7 @@ impl<T: Real> RowFactors<T> {
         self.lower.take(backend, &self.a, values, None)?;
         self.upper.take(backend, &self.a, values, None)?;
         let places = link(backend, &self.lower.order.rows, &other.lower.order.place)?;
-        let arguments = arguments![&places, &other.inverse, &self.inverse];
-        backend.for_each::<T>(Source::Triangular, "take_values", places.len(), arguments)
+        launch!(backend => take_values[T; places.len()](&places, &other.inverse, &self.inverse))
     }
 
     /// The values that were eliminated last, where they are not A's own.
@@ -204,13 +203,11 @@ impl<T: Real> RowFactors<T> {
         let (inverse, w) = ((&self.inverse).into(), (&self.w).into());
         let vectors = SolveVectors { inverse, w, z: (&self.z).into() };
         let Self { lower, upper, tickets, .. } = self;
-        let mut arguments = lower.arguments(&lower.values);
-        arguments.extend(arguments![&lower.rows_of_a, vectors, r]);
-        let kernels = ["lower_levels", "lower_flags", "lower_slim"];
+        let arguments = (lower.arguments(&lower.values), &lower.rows_of_a, vectors, r);
+        let kernels = [kernels::lower_levels, kernels::lower_flags, kernels::lower_slim];
         lower.work(backend, waiting, kernels, arguments, (tickets, WARP))?;
-        let mut arguments = upper.arguments(&upper.values);
-        arguments.extend(arguments![&upper.rows_of_a, &self.inner, vectors, z]);
-        let kernels = ["upper_levels", "upper_flags", "upper_slim"];
+        let arguments = (upper.arguments(&upper.values), &upper.rows_of_a, &self.inner, vectors, z);
+        let kernels = [kernels::upper_levels, kernels::upper_flags, kernels::upper_slim];
         upper.work(backend, waiting, kernels, arguments, (tickets, WARP))
     }
 
@@ -223,11 +220,9 @@ impl<T: Real> RowFactors<T> {
     ) -> Result<()> {
         check_lengths(self.a.pattern.rows, [r.len(), z.len()])?;
         let Self { lower, upper, inverse, .. } = self;
-        let below = lower.arguments(&lower.values);
-        let above = upper.arguments(&upper.values);
-        let arguments = [below, above, arguments![inverse, r, z]].concat();
+        let (below, above) = (lower.arguments(&lower.values), upper.arguments(&upper.values));
         let tiles = self.a.pattern.rows.div_ceil(ROW_TILE);
         let shape = LaunchShape::new(tiles.div_ceil(BLOCK_TILES), 32 * BLOCK_TILES as u32);
-        backend.launch::<T>(Source::Triangular, "solve_row_tiles", shape, &arguments)
+        launch!(backend => solve_row_tiles[T, shape](below, above, inverse, r, z))
     }
 }

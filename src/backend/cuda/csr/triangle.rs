@@ -6,7 +6,7 @@ use crate::backend::Real;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::LevelRange;
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{Argument, Arguments, KernelName, LaunchShape, Result, launch};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,8 +59,7 @@ impl Order {
         let rows = a.pattern.rows;
         let order = Buffer::zeros(&backend.device, rows)?;
         let place = Buffer::zeros(&backend.device, rows)?;
-        let arguments = arguments![side as u32, &order, &place];
-        backend.for_each::<f64>(Source::Order, "number_rows", rows, arguments)?;
+        launch!(backend => number_rows[f64; rows](side as u32, &order, &place))?;
         Ok(Self { rows: Arc::new(order), place, levels: None })
     }
 
@@ -69,13 +68,12 @@ impl Order {
         let (device, rows) = (&backend.device, a.pattern.rows);
         let levels = Buffer::<u32>::zeros(device, rows)?;
         let ticket = Buffer::<u32>::zeros(device, 1)?;
-        let arguments = arguments![rows as u64, side as u32, a.shared(), &levels, &ticket];
-        backend.launch::<f64>(Source::Order, "level_rows", slim(rows), &arguments)?;
+        launch!(backend => level_rows[f64, slim(rows)](rows as u64, side as u32, a.shared(),
+            &levels, &ticket))?;
         let depth = depth(backend, &levels)?;
         let order = sorted(backend, &levels, depth)?;
         let starts = Buffer::zeros(device, depth as usize + 1)?;
-        let arguments = arguments![&levels, &order, &starts];
-        backend.for_each::<f64>(Source::Order, "find_starts", rows, arguments)?;
+        launch!(backend => find_starts[f64; rows](&levels, &order, &starts))?;
         let place = inverse(backend, &order)?;
         Ok(Self { rows: Arc::new(order), place, levels: Some(starts) })
     }
@@ -89,9 +87,8 @@ impl Order {
         let mut levels = None;
         if let (Some(starts), Some(depth)) = (&self.levels, self.depth()) {
             let turned = Buffer::zeros(&backend.device, depth + 1)?;
-            let arguments = arguments![order.len() as u64, depth as u32, starts, &turned];
-            let shape = LaunchShape::threads(depth + 1);
-            backend.launch::<f64>(Source::Order, "turn_starts", shape, &arguments)?;
+            launch!(backend => turn_starts[f64, LaunchShape::threads(depth + 1)](order.len() as u64,
+                depth as u32, starts, &turned))?;
             levels = Some(turned);
         }
         Ok(Self { rows: Arc::new(order), place, levels })
@@ -135,16 +132,14 @@ impl<T: Real> Triangle<T> {
     ) -> Result<Self> {
         let (device, rows) = (&backend.device, a.pattern.rows);
         let length = Buffer::zeros(device, rows)?;
-        let arguments = arguments![side as u32, &order.rows, a.shared(), &length];
-        backend.for_each::<f64>(Source::Order, "part_lengths", rows, arguments)?;
+        launch!(backend => part_lengths[f64; rows](side as u32, &order.rows, a.shared(), &length))?;
         // Twice the mean of one side of the diagonal, in any order of the rows.
         let mean = a.pattern.entries / rows.max(1);
         let slices = Slices::new(backend, length, mean)?;
         let columns = Buffer::zeros(device, slices.capacity)?;
         let (lanes, shape) = slices.teams();
-        let mut arguments = arguments![lanes, side as u32, &order.rows, &order.place];
-        arguments.extend(arguments![a.shared(), slices.shared(), &columns]);
-        backend.launch::<f64>(Source::Order, "fill_columns", shape, &arguments)?;
+        launch!(backend => fill_columns[f64, shape](lanes, side as u32, &order.rows, &order.place,
+            a.shared(), slices.shared(), &columns))?;
         Ok(Self {
             rows_of_a: a.rows_of_a(backend, &order.rows)?,
             values: Buffer::zeros(device, slices.capacity)?,
@@ -167,10 +162,8 @@ impl<T: Real> Triangle<T> {
         products: Option<&Buffer<T>>,
     ) -> Result<()> {
         let (lanes, shape) = self.slices.teams();
-        let mut arguments = arguments![lanes, self.side as u32, &self.order.rows, a.shared()];
-        arguments.extend(arguments![values, self.slices.shared(), &self.values]);
-        arguments.push(products.map_or(0, Buffer::address).into());
-        backend.launch::<T>(Source::Triangular, "take_side", shape, &arguments)
+        launch!(backend => take_side[T, shape](lanes, self.side as u32, &self.order.rows,
+            a.shared(), values, self.slices.shared(), &self.values, products))
     }
 
     /// Prepares to go through the levels launch by launch.
@@ -182,8 +175,8 @@ impl<T: Real> Triangle<T> {
     }
 
     /// Slices, columns, and values of the entries, as kernels take them.
-    pub(super) fn arguments(&self, values: &Buffer<T>) -> Vec<Argument> {
-        arguments![self.slices.shared(), &self.columns, values]
+    pub(super) fn arguments(&self, values: &Buffer<T>) -> impl Arguments {
+        (self.slices.shared(), &self.columns, values)
     }
 
     /// Goes through the rows by one of three kernels: level after level, or row by row in the order by
@@ -193,14 +186,14 @@ impl<T: Real> Triangle<T> {
         &self,
         backend: &CudaBackend,
         waiting: Waiting,
-        [levels, sorted, natural]: [&'static str; 3],
-        mut arguments: Vec<Argument>,
+        [levels, sorted, natural]: [KernelName; 3],
+        arguments: impl Arguments,
         (tickets, most_lanes): (&Buffer<u32>, usize),
     ) -> Result<()> {
         if waiting == Waiting::Launches {
-            return self.launch_levels(backend, (Source::Triangular, levels), &arguments);
+            return self.launch_levels(backend, levels, &arguments.list());
         }
-        arguments.push(tickets.into());
+        let mut arguments = (arguments, tickets).list();
         let rows = self.slices.rows();
         let short = self.lanes == 1 && self.slices.capacity <= SHORT * rows;
         let (name, shape) = if self.order.levels.is_none() && short {
@@ -212,24 +205,23 @@ impl<T: Real> Triangle<T> {
             let blocks = threads.div_ceil(DRAWING).clamp(1, self.order.most_drawing(lanes));
             (sorted, LaunchShape::blocks(blocks))
         };
-        backend.launch::<T>(Source::Triangular, name, shape, &arguments)
+        launch!(backend => (name)[T, shape](arguments))
     }
 
     /// Launches `kernel` for all levels, one after the other; the levels of a launch are its last argument.
     pub(super) fn launch_levels(
         &self,
         backend: &CudaBackend,
-        (source, kernel): (Source, &'static str),
+        kernel: KernelName,
         arguments: &[Argument],
     ) -> Result<()> {
         let Some(starts) = &self.order.levels else { return Ok(()) };
         for LevelLaunch { levels, blocks } in &self.launches {
             let (first, last) = (levels.start, levels.end);
             let range = LevelRange { starts: starts.into(), first, last };
-            let arguments = [arguments, &[range.into()]].concat();
             let threads = if *blocks == 1 { MERGED } else { WIDE };
             let shape = LaunchShape::new(*blocks as usize, threads);
-            backend.launch::<T>(source, kernel, shape, &arguments)?;
+            launch!(backend => (kernel)[T, shape](arguments.to_vec(), range))?;
         }
         Ok(())
     }

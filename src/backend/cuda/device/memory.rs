@@ -87,6 +87,11 @@ impl<T: bytemuck::Pod> Buffer<T> {
         self.address + (at * size_of::<T>()) as Address
     }
 
+    /// Value `at` as kernels take it.
+    pub(crate) fn at(&self, at: usize) -> Pointer<T> {
+        Pointer::to(self.address_of(at))
+    }
+
     /// All values ← host, of the same length.
     pub fn upload(&self, host: &[T]) -> Result<()> {
         check_length(self.len, host.len())?;
@@ -142,20 +147,20 @@ impl<T: bytemuck::Pod> Buffer<T> {
 
 impl<T> From<&Buffer<T>> for Argument {
     fn from(buffer: &Buffer<T>) -> Self {
-        Self::from(buffer.address)
+        Pointer::from(buffer).into()
     }
 }
 
 /// A null pointer for none.
 impl<T> From<Option<&Buffer<T>>> for Argument {
     fn from(buffer: Option<&Buffer<T>>) -> Self {
-        Self::from(buffer.map_or(0, |buffer| buffer.address))
+        Pointer::from(buffer).into()
     }
 }
 
 impl<T> From<&Arc<Buffer<T>>> for Argument {
     fn from(buffer: &Arc<Buffer<T>>) -> Self {
-        Self::from(buffer.address)
+        Self::from(&**buffer)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::backend::LevelSize;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
 use crate::grid::initial::first_heights;
 use crate::pde::EllipticSettings;
 use crate::pde::control::{
@@ -31,8 +31,7 @@ impl CudaBackend {
         let topology = *topology;
         let arc = part.zeros(grid.x.len())?;
         let (lines, columns) = (line_shape(grid.columns.count), grid.columns.held());
-        let arguments = arguments![columns, grid.nj as u32, &grid.x, &grid.y, &arc];
-        self.launch::<f64>(Source::Control, "arc_lengths", lines, &arguments)?;
+        launch!(self => arc_lengths[f64, lines](columns, grid.nj as u32, &grid.x, &grid.y, &arc))?;
         let [p, q] = part.control_functions(&arc, settings)?;
         let (control_p, control_q) = (Arc::new(part.inner(&p)?), Arc::new(part.inner(&q)?));
         drop((p, q));
@@ -58,9 +57,8 @@ impl CudaBackend {
     pub(super) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>> {
         let u = Buffer::zeros(&self.device, 2 * state.points())?;
         let fixed = u32::from(state.wall.is_some());
-        let arguments = arguments![state.extents(), fixed, &state.x, &state.y, &u];
-        let shape = LaunchShape::threads(state.points());
-        self.launch::<f64>(Source::Control, "first_guess", shape, &arguments)?;
+        launch!(self => first_guess[f64, LaunchShape::threads(state.points())](state.extents(),
+            fixed, &state.x, &state.y, &u))?;
         Ok(u)
     }
 }
@@ -95,10 +93,9 @@ impl<'a> Part<'a> {
     }
 
     /// Launches a kernel with a thread for each node, whose first arguments are columns and lines.
-    fn launch(&self, name: &'static str, arguments: Vec<Argument>) -> Result<()> {
-        let all = arguments![self.grid.columns.held(), self.grid.nj as u32, arguments];
-        let shape = LaunchShape::threads(self.grid.x.len());
-        self.backend.launch::<f64>(Source::Control, name, shape, &all)
+    fn launch(&self, kernel: KernelName, arguments: impl Arguments) -> Result<()> {
+        launch!(self.backend => (kernel)[f64, LaunchShape::threads(self.grid.x.len())](
+            self.grid.columns.held(), self.grid.nj as u32, arguments))
     }
 
     /// P0 and Q0 at the nodes, with the distances `arc` from the wall. Those of a rank are right at its
@@ -114,28 +111,24 @@ impl<'a> Part<'a> {
         match control.base {
             Base::Laplace => {}
             Base::ThomasMiddlecoff => {
-                self.launch("curvature_control", arguments![x, y, &q])?;
+                self.launch(kernels::curvature_control, (x, y, &q))?;
                 self.repeat(0..CURVATURE_PASSES, &mut q, |_, from, to| {
-                    self.launch("smooth_along_xi", arguments![from, to])
+                    self.launch(kernels::smooth_along_xi, (from, to))
                 })?;
                 let limit = CURVATURE_LIMIT;
-                self.launch("boundary_control", arguments![limit, x, y, &p, &q])?;
+                self.launch(kernels::boundary_control, (limit, x, y, &p, &q))?;
             }
             Base::Marched => {
-                self.launch("marched_control", arguments![control.clip, x, y, &p, &q])?;
+                self.launch(kernels::marched_control, (control.clip, x, y, &p, &q))?;
                 let widths = smoothing_widths(line, control);
                 let widths = self.upload(columns.distinct().flat_map(|i| widths[i]))?;
                 let variances = self.zeros(x.len())?;
-                let distances = arguments![control.smoothing_distance, FAR_DISTANCE];
-                self.launch(
-                    "smoothing_variances",
-                    arguments![distances, &widths, arc, &variances],
-                )?;
+                let distances = (control.smoothing_distance, FAR_DISTANCE);
+                self.launch(kernels::smoothing_variances, (distances, &widths, arc, &variances))?;
                 for f in [&mut p, &mut q] {
                     self.repeat(control.strides(columns.around()), f, |stride, from, to| {
                         let stride = stride as u32;
-                        let arguments = arguments![&variances, stride, from, to];
-                        self.launch("smooth_control", arguments)
+                        self.launch(kernels::smooth_control, (&variances, stride, from, to))
                     })?;
                 }
             }
@@ -160,10 +153,10 @@ impl<'a> Part<'a> {
 
     /// Launches a kernel with a thread for each unknown point, whose first arguments are where they are
     /// among the nodes.
-    fn launch_inner(&self, name: &'static str, arguments: Vec<Argument>) -> Result<()> {
+    fn launch_inner(&self, kernel: KernelName, arguments: impl Arguments) -> Result<()> {
         let (count, LevelSize { mi, mj, .. }) = (self.grid.columns.count, self.size);
-        let all = arguments![count as u32, self.first(), mi as u32, mj as u32, arguments];
-        self.backend.launch::<f64>(Source::Control, name, LaunchShape::threads(mi * mj), &all)
+        launch!(self.backend => (kernel)[f64, LaunchShape::threads(mi * mj)](count as u32, self.first(),
+            mi as u32, mj as u32, arguments))
     }
 
     /// Where the first unknown column stands among those held.
@@ -174,7 +167,7 @@ impl<'a> Part<'a> {
     /// The values of f at the unknown points.
     fn inner(&self, f: &Buffer<f64>) -> Result<Buffer<f64>> {
         let inner = self.zeros(self.size.mi * self.size.mj)?;
-        self.launch_inner("inner_points", arguments![f, &inner])?;
+        self.launch_inner(kernels::inner_points, (f, &inner))?;
         Ok(inner)
     }
 
@@ -183,7 +176,7 @@ impl<'a> Part<'a> {
         let LevelSize { mi, mj, .. } = self.size;
         let own = self.upload(self.unknown.clone().map(|i| lengths[i]))?;
         let (phi, psi) = (self.zeros(mi * mj)?, self.zeros(mi * mj)?);
-        self.launch_inner("decay", arguments![PSI_REACH, arc, &own, &phi, &psi])?;
+        self.launch_inner(kernels::decay, (PSI_REACH, arc, &own, &phi, &psi))?;
         Ok([phi, psi])
     }
 
@@ -206,10 +199,9 @@ impl<'a> Part<'a> {
     ) -> Result<Buffer<f64>> {
         let (columns, mi, nj) = (&self.grid.columns, self.size.mi, self.grid.nj);
         let frame = self.zeros((mi + 2) * nj)?;
-        let size = arguments![columns.held(), self.first(), mi as u32, nj as u32];
-        let arguments = arguments![size, nodes, offsets, &frame];
-        let shape = LaunchShape::threads(frame.len());
-        self.backend.launch::<f64>(Source::Control, "frame_nodes", shape, &arguments)?;
+        let size = (columns.held(), self.first(), mi as u32, nj as u32);
+        launch!(self.backend => frame_nodes[f64, LaunchShape::threads(frame.len())](size, nodes,
+            offsets, &frame))?;
         Ok(frame)
     }
 }

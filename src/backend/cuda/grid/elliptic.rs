@@ -7,7 +7,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::{Buffer, GRANTED};
 use crate::backend::cuda::launch::shared::EllipticState;
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{CellGuard, EllipticBackend, EllipticData, LevelSize, Real, Scaling};
@@ -52,8 +52,8 @@ impl CudaElliptic {
     }
 
     /// The first arguments of most kernels.
-    pub(super) fn extents(&self) -> Vec<Argument> {
-        arguments![self.size.mi as u32, self.size.mj as u32]
+    pub(super) fn extents(&self) -> [u32; 2] {
+        [self.size.mi as u32, self.size.mj as u32]
     }
 
     /// Coordinates, control functions and wall terms.
@@ -132,9 +132,8 @@ impl EllipticBackend for CudaBackend {
         check_length(u.len(), state.size.values())?;
         let amplitudes = state.wall.as_ref().map(|wall| &wall.amplitudes);
         let (own, coupled) = (self.own_grid(state), u32::from(amplitudes.is_some()));
-        let arguments = arguments![own, coupled, u, &state.x, &state.y, amplitudes];
-        let shape = LaunchShape::threads(state.points());
-        self.launch::<f64>(Source::Elliptic, "load_state", shape, &arguments)?;
+        launch!(self => load_state[f64, LaunchShape::threads(state.points())](own, coupled, u,
+            &state.x, &state.y, amplitudes))?;
         self.refresh_frame(state)
     }
 
@@ -178,17 +177,8 @@ impl EllipticBackend for CudaBackend {
     ) -> Result<f64> {
         check_length(f.len(), state.size.values())?;
         let (renewed, weights) = (u32::from(scaling == Scaling::Renewed), &state.row_weights);
-        let arguments = arguments![
-            state.extents(),
-            state.shared(),
-            renewed,
-            weights,
-            &state.merit_weights,
-            &*f
-        ];
-        let points = state.points();
-        let [square] =
-            self.reduce::<f64, 1>(Source::Elliptic, "residual", points, &arguments, sum)?;
+        let of = (state.extents(), state.shared(), renewed, weights, &state.merit_weights, &*f);
+        let [square] = self.reduce::<f64, 1>(kernels::residual, state.points(), of, sum)?;
         let columns = self.ranks.as_ref().map_or(state.size.mi, |ranks| ranks.bands.columns());
         Ok((square / (2 * columns * state.size.mj) as f64).sqrt())
     }
@@ -203,26 +193,21 @@ impl EllipticBackend for CudaBackend {
         // A Newton step begins.
         self.device.align()?;
         let own = self.own_grid(state);
-        let arguments = arguments![own, state.shared(), &state.row_weights, &a.values];
         let shape = LaunchShape::threads(state.points());
-        self.launch::<T>(Source::Elliptic, "jacobian", shape, &arguments)?;
+        launch!(self => jacobian[T, shape](own, state.shared(), &state.row_weights, &a.values))?;
         let (Some(_), Some(b)) = (&state.wall, b) else { return Ok(()) };
-        let arguments = arguments![state.extents(), state.shared(), &state.row_weights, &b.values];
-        self.launch::<T>(Source::Elliptic, "wall_columns", shape, &arguments)
+        launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &state.row_weights,
+            &b.values))
     }
 
     fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard> {
         // The first column of cells of a closed frame repeats the last one, and that of a band is
         // the last one of the band before it.
         let counted = self.ranks.as_ref().map_or(state.size.periodic, |ranks| ranks.neighbours[0]);
-        let arguments = arguments![state.extents(), u32::from(counted), &state.x, &state.y];
-        let [folded, min_area] = self.reduce::<f64, 2>(
-            Source::Elliptic,
-            "cell_guard",
-            state.points(),
-            &arguments,
-            |k, a, b| if k == 0 { a + b } else { a.min(b) },
-        )?;
+        let of = (state.extents(), u32::from(counted), &state.x, &state.y);
+        let combine = |k, a: f64, b| if k == 0 { a + b } else { a.min(b) };
+        let [folded, min_area] =
+            self.reduce::<f64, 2>(kernels::cell_guard, state.points(), of, combine)?;
         Ok(CellGuard { folded: folded as usize, min_area })
     }
 
@@ -256,9 +241,8 @@ impl EllipticBackend for CudaBackend {
     ) -> Result<Option<usize>> {
         check_room(2 * walls, responses.map(Buffer::len))?;
         check_room(WALL_ENTRIES * walls, [s.len()])?;
-        let arguments = arguments![walls as u32, responses.map(Argument::from).to_vec(), &*s];
         let shape = LaunchShape::new(1, 32);
-        self.find_first::<T>(Source::Wall, "factor_wall", shape, &arguments, 1)
+        self.find_first::<T>(kernels::factor_wall, shape, (walls as u32, responses, &*s), 1)
     }
 
     fn solve_wall_blocks<T: Real>(
@@ -271,11 +255,10 @@ impl EllipticBackend for CudaBackend {
         check_room(2 * walls, [z.len(), d.len()])?;
         check_room(WALL_ENTRIES * walls, [s.len()])?;
         d.clear()?;
-        let arguments = arguments![walls as u32, s, z, &*d];
         // A chunk's affine map: a 2×2 block and a pair, aligned like the block.
         let shared = WALL_THREADS * (6 * size_of::<T>()).next_multiple_of(16) as u32;
-        let shape = LaunchShape { shared, ..LaunchShape::new(1, WALL_THREADS) };
-        self.launch::<T>(Source::Wall, "solve_wall", shape, &arguments)
+        launch!(self => solve_wall[T, LaunchShape { shared, ..LaunchShape::new(1, WALL_THREADS) }](
+            walls as u32, s, z, &*d))
     }
 
     fn copy_wall<T: Real>(
@@ -339,7 +322,7 @@ impl CudaBackend {
     }
 
     /// The arguments by which a kernel knows the place of a row.
-    fn own_grid(&self, state: &CudaElliptic) -> Vec<Argument> {
+    fn own_grid(&self, state: &CudaElliptic) -> [u32; 3] {
         let LevelSize { mi, mj, periodic } = state.size;
         self.grid_arguments(mi, mj, periodic)
     }
@@ -348,11 +331,9 @@ impl CudaBackend {
     fn refresh_frame(&self, state: &CudaElliptic) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
         let shape = LaunchShape::threads(2 * (state.size.mj + 2));
-        let arguments = arguments![state.extents(), &state.x, &state.y, &halo.sent];
-        self.launch::<f64>(Source::Elliptic, "pack_frame", shape, &arguments)?;
+        launch!(self => pack_frame[f64, shape](state.extents(), &state.x, &state.y, &halo.sent))?;
         halo.exchange(ranks, ranks.neighbours)?;
         let (size, edges) = (state.extents(), ranks.edges());
-        let arguments = arguments![size, edges, &halo.received, &state.x, &state.y];
-        self.launch::<f64>(Source::Elliptic, "unpack_frame", shape, &arguments)
+        launch!(self => unpack_frame[f64, shape](size, edges, &halo.received, &state.x, &state.y))
     }
 }

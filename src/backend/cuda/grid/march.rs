@@ -9,7 +9,7 @@ use crate::backend::cuda::launch::constants::CYCLIC_THREADS;
 use crate::backend::cuda::launch::shared::{
     BlockRow, CyclicBuffers, Eliminated, March, MarchProgress, MarchStep, ReducedRow,
 };
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::grid::FAR_FIELD_CENTRE;
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
 use crate::grid::initial::{InitialSettings, Outer, Outline, ways};
@@ -30,8 +30,7 @@ impl CudaBackend {
     #[doc(hidden)]
     pub fn folds(&self, grid: &CudaGrid) -> Result<usize> {
         let cells = grid.columns.own_cells() * (grid.nj - 1);
-        let folds =
-            self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &grid.own(), sum)?;
+        let folds = self.reduce::<f64, 1>(kernels::count_folds, cells, grid.own(), sum)?;
         Ok(folds[0] as usize)
     }
 
@@ -85,11 +84,11 @@ impl CudaBackend {
             spread: settings.spread,
             nj: nj as u64,
         };
-        let launch = |name| self.launch::<f64>(Source::March, name, shape, &arguments![march]);
+        let launch = |name| launch!(self => (name)[f64, shape](march));
         if by_block {
-            launch("march_by_block")?;
+            launch(kernels::march_by_block)?;
         } else {
-            launch("march_begin")?;
+            launch(kernels::march_begin)?;
         }
         let mut substeps = CudaRecording::default();
         loop {
@@ -104,8 +103,8 @@ impl CudaBackend {
             // Every layer takes a substep, and those beyond the last do nothing.
             for _ in 0..missing.div_ceil(SUBSTEPS) {
                 self.replay(&mut substeps, || {
-                    let parts = ["march_widths", "march_moves", "march_front"];
-                    parts.iter().cycle().take(3 * SUBSTEPS).try_for_each(|part| launch(part))
+                    let parts = [kernels::march_widths, kernels::march_moves, kernels::march_front];
+                    parts.iter().cycle().take(3 * SUBSTEPS).try_for_each(|part| launch(*part))
                 })?;
             }
         }
@@ -117,21 +116,19 @@ impl CudaBackend {
     /// points that does not grow with the layers, are found by the host.
     fn place_layers(&self, grid: &CudaGrid, outline: &Outline) -> Result<()> {
         let Columns { topology, count, .. } = grid.columns;
-        let size = arguments![count as u32, grid.nj as u32];
+        let size = (count as u32, grid.nj as u32);
         match outline.outer {
             Outer::Circle(radius) => {
                 let open = u32::from(!topology.closed());
                 let [centre_x, centre_y] = FAR_FIELD_CENTRE;
-                let arguments =
-                    arguments![size, open, radius, centre_x, centre_y, &grid.x, &grid.y];
-                self.launch::<f64>(Source::Initial, "place_layers", line_shape(count), &arguments)
+                launch!(self => place_layers[f64, line_shape(count)](size, open, radius, centre_x,
+                    centre_y, &grid.x, &grid.y))
             }
             Outer::Offset(_) => {
                 let (x, y) = (grid.x.last(count)?, grid.y.last(count)?);
                 let last: Vec<[f64; 2]> = x.into_iter().zip(y).map(|(x, y)| [x, y]).collect();
                 let ways = Buffer::from_host(&self.device, &ways(outline, &last).concat())?;
-                let arguments = arguments![size, &ways, &grid.x, &grid.y];
-                self.launch::<f64>(Source::Initial, "move_layers", line_shape(count), &arguments)
+                launch!(self => move_layers[f64, line_shape(count)](size, &ways, &grid.x, &grid.y))
             }
         }
     }

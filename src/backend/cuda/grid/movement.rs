@@ -8,21 +8,13 @@ use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::RankContext;
 use crate::backend::cuda::device::{Address, Buffer, GRANTED};
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::shared::Pointer;
+use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::error::check_length;
 use crate::backend::{FixedLines, FixedPlaces, LevelSize, MovementBackend};
 use crate::grid::{Grid, Symmetry, Topology};
 
 impl CudaBackend {
-    fn launch_movement(
-        &self,
-        name: &'static str,
-        threads: usize,
-        arguments: &[Argument],
-    ) -> Result<()> {
-        self.launch::<f64>(Source::Movement, name, LaunchShape::threads(threads), arguments)
-    }
-
     /// What all ranks have, by rank: so many values each. All must call.
     pub(super) fn all_parts(
         &self,
@@ -51,13 +43,12 @@ impl CudaBackend {
         let n = columns.count * nj;
         let values = Buffer::from_host(&self.device, lines.values.as_flattened())?;
         let ni = lines.places.ni;
-        let ends = if lines.has_columns() { values.address_of(4 * ni) } else { 0 };
+        let ends = if lines.has_columns() { values.at(4 * ni) } else { Pointer::NULL };
         let nodes = [0, 1].map(|k| from.map(|(grid, _)| grid.nodes()[k]));
         let shares = from.map(|(_, shares)| shares);
         let to = [Buffer::zeros(&self.device, n)?, Buffer::zeros(&self.device, n)?];
-        let mut arguments = arguments![columns.held(), nj as u32, nodes[0], nodes[1], shares];
-        arguments.extend(arguments![&values, ni as u32, ends, &to[0], &to[1]]);
-        self.launch_movement("displace_nodes", n, &arguments)?;
+        launch!(self => displace_nodes[f64, LaunchShape::threads(n)](columns.held(), nj as u32,
+            nodes[0], nodes[1], shares, &values, ni as u32, ends, &to[0], &to[1]))?;
         Ok(to)
     }
 
@@ -79,9 +70,8 @@ impl CudaBackend {
     ) -> Result<CudaGrid> {
         let to = [Buffer::zeros(&self.device, ni * nj)?, Buffer::zeros(&self.device, ni * nj)?];
         let [by_row, by_column, by_axis] = strides;
-        let arguments =
-            arguments![ni as u32, nj as u32, at, by_row, by_column, by_axis, &to[0], &to[1]];
-        self.launch_movement("take_nodes", ni * nj, &arguments)?;
+        launch!(self => take_nodes[f64, LaunchShape::threads(ni * nj)](ni as u32, nj as u32,
+            Pointer::<f64>::to(at), by_row, by_column, by_axis, &to[0], &to[1]))?;
         let [x, y] = to;
         let columns = Columns::all(topology, ni, self.ranks.as_ref());
         // These are no places of points: no line is asked for.
@@ -106,10 +96,8 @@ impl MovementBackend for CudaBackend {
 
     fn shares(&self, nodes: &CudaGrid) -> Result<CudaVector<f64>> {
         let shares = Buffer::zeros(&self.device, nodes.x.len())?;
-        let arguments =
-            arguments![nodes.columns.held(), nodes.nj as u32, &nodes.x, &nodes.y, &shares];
-        let shape = line_shape(nodes.columns.count);
-        self.launch::<f64>(Source::Movement, "node_shares", shape, &arguments)?;
+        launch!(self => node_shares[f64, line_shape(nodes.columns.count)](nodes.columns.held(),
+            nodes.nj as u32, &nodes.x, &nodes.y, &shares))?;
         Ok(shares)
     }
 
@@ -165,9 +153,8 @@ impl MovementBackend for CudaBackend {
         check_length(f.len(), state.size.values())?;
         state.size.check(Some(displacement.size))?;
         let (dx, dy) = (&displacement.x, &displacement.y);
-        let mut arguments = arguments![state.extents(), state.shared(), &state.row_weights];
-        arguments.extend(arguments![dx, dy, &*f]);
-        self.launch_movement("frame_product", state.points(), &arguments)
+        launch!(self => frame_product[f64, LaunchShape::threads(state.points())](state.extents(),
+            state.shared(), &state.row_weights, dx, dy, &*f))
     }
 
     fn frame_sums(&self, state: &CudaElliptic, u: &CudaVector<f64>) -> Result<FixedLines> {
@@ -175,9 +162,8 @@ impl MovementBackend for CudaBackend {
         let LevelSize { mi, mj, .. } = state.size;
         let nodes_of = |columns: usize| 2 * (columns + 2 + mj + 2);
         let own = Buffer::zeros(&self.device, 2 * nodes_of(mi))?;
-        let mut arguments = arguments![state.extents(), state.shared(), &state.row_weights];
-        arguments.extend(arguments![u, &own]);
-        self.launch_movement("frame_sums", nodes_of(mi), &arguments)?;
+        launch!(self => frame_sums[f64, LaunchShape::threads(nodes_of(mi))](state.extents(),
+            state.shared(), &state.row_weights, u, &own))?;
         let bands: Vec<_> = match &self.ranks {
             Some(ranks) => (0..ranks.size).map(|rank| ranks.bands.of(rank)).collect(),
             None => std::iter::once(0..mi).collect(),
@@ -225,9 +211,8 @@ impl MovementBackend for CudaBackend {
         let padded = |nodes: &Buffer<f64>| -> Result<_> {
             let to = Buffer::zeros(&self.device, ni * nj)?;
             let first = *symmetry.kept(ni).start();
-            let arguments =
-                arguments![ni as u32, first as u32, count as u32, nj as u32, nodes, &to];
-            self.launch_movement("pad_columns", ni * nj, &arguments)?;
+            launch!(self => pad_columns[f64, LaunchShape::threads(ni * nj)](ni as u32, first as u32,
+                count as u32, nj as u32, nodes, &to))?;
             Ok(to)
         };
         let (x, y) = (padded(&half.x)?, padded(&half.y)?);
@@ -238,8 +223,8 @@ impl MovementBackend for CudaBackend {
 
     fn fold_seam(&self, grid: &mut CudaGrid) -> Result<()> {
         let (columns, nj) = (grid.columns.count as u32, grid.nj as u32);
-        let arguments = arguments![columns, nj, &grid.x, &grid.y];
-        self.launch_movement("fold_seam", grid.nj, &arguments)
+        launch!(self => fold_seam[f64, LaunchShape::threads(grid.nj)](columns, nj, &grid.x,
+            &grid.y))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::backend::cuda::comm::RankContext;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{COLUMNS_HELD, COLUMNS_OPEN, COLUMNS_WRAP};
 use crate::backend::cuda::launch::shared::{self, HeldColumns};
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::{Bands, LevelSize};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::Range;
@@ -140,8 +140,8 @@ impl CudaGrid {
     }
 
     /// The first arguments of kernels that look at a device's own columns.
-    pub(super) fn own(&self) -> Vec<Argument> {
-        arguments![self.columns.own(self.nj), &self.x, &self.y]
+    pub(super) fn own(&self) -> (shared::OwnColumns, &Buffer<f64>, &Buffer<f64>) {
+        (self.columns.own(self.nj), &self.x, &self.y)
     }
 }
 
@@ -179,10 +179,9 @@ impl CudaBackend {
         rows: Range<usize>,
     ) -> Result<Buffer<f64>> {
         let cut = Buffer::zeros(&self.device, columns * rows.len())?;
-        let (first, rows) = (nodes.address_of(rows.start * stride), rows.len() as u32);
-        let arguments = arguments![stride as u32, from as u32, columns as u32, rows, first, &cut];
-        let shape = LaunchShape::elementwise(cut.len());
-        self.launch::<f64>(Source::Quality, "cut_columns", shape, &arguments)?;
+        let (first, rows) = (nodes.at(rows.start * stride), rows.len() as u32);
+        launch!(self => cut_columns[f64, LaunchShape::elementwise(cut.len())](stride as u32,
+            from as u32, columns as u32, rows, first, &cut))?;
         Ok(cut)
     }
 

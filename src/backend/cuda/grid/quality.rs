@@ -8,7 +8,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::Message;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::ColumnRange;
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::grid::initial::{InitialSettings, Outline};
 use crate::grid::quality::{
     PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of, smaller, waves,
@@ -23,24 +23,12 @@ const LIMITS: u64 = 4;
 const FEW: usize = 2;
 
 impl CudaBackend {
-    /// A kernel of the file that reduces over `n` items, whose result k of two ranks is `combine`d.
-    fn measured<const K: usize>(
-        &self,
-        name: &'static str,
-        n: usize,
-        arguments: &[Argument],
-        combine: impl Fn(usize, f64, f64) -> f64,
-    ) -> Result<[f64; K]> {
-        self.reduce::<f64, K>(Source::Quality, name, n, arguments, combine)
-    }
-
     /// The first cell of a grid with this value, the cells' `values` being those of its own columns.
     fn place_of(&self, value: f64, values: &Buffer<f64>, columns: &Columns) -> Result<[usize; 2]> {
         let (n, shape) = (values.len() as u64, LaunchShape::elementwise(values.len()));
-        let own = self.own_first_index(|first| {
-            let arguments = arguments![n, values, value, first];
-            self.launch::<f64>(Source::Quality, "find_value", shape, &arguments)
-        })?;
+        let own = self.own_first_index(
+            |first| launch!(self => find_value[f64, shape](n, values, value, first)),
+        )?;
         let (cells, whole) = (columns.own_cells(), columns.ni - 1);
         let place = own.map(|k| (k / cells * whole + columns.own.start + k % cells) as u64);
         let first = self.smallest(place.unwrap_or(u64::MAX))?;
@@ -51,9 +39,7 @@ impl CudaBackend {
     /// Turning of every line to the left and to the right over the columns of all ranks, ends left out, in degrees.
     fn turning(&self, grid: &CudaGrid) -> Result<Vec<[f64; 2]>> {
         let turning = Buffer::<f64>::zeros(&self.device, 2 * grid.nj)?;
-        let shape = LaunchShape::blocks(grid.nj);
-        let arguments = arguments![grid.own(), &turning];
-        self.launch::<f64>(Source::Quality, "measure_turning", shape, &arguments)?;
+        launch!(self => measure_turning[f64, LaunchShape::blocks(grid.nj)](grid.own(), &turning))?;
         let parts = match &self.ranks {
             Some(ranks) => self.all_parts(ranks, &turning, &vec![2 * grid.nj; ranks.size])?,
             None => vec![turning.to_host()?],
@@ -75,11 +61,11 @@ impl CudaBackend {
         let (mut low, mut high, mut up_to_low, mut up_to_high) = (0, most.to_bits(), 0, n);
         while low < high && up_to_high - up_to_low > few {
             let step = (high - low).div_ceil(LIMITS + 1);
-            let limits: Vec<u64> = (1..=LIMITS).map(|k| high.min(low + k * step)).collect();
-            let listed: Vec<Argument> = limits.iter().copied().map(Argument::from).collect();
-            let arguments = arguments![own as u64, values, listed];
+            let limits: [u64; LIMITS as usize] =
+                std::array::from_fn(|k| high.min(low + (k as u64 + 1) * step));
+            let of = (own as u64, values, limits);
             let counts: [f64; LIMITS as usize] =
-                self.measured("count_below", own, &arguments, sum)?;
+                self.reduce::<f64, _>(kernels::count_below, own, of, sum)?;
             for (limit, count) in limits.into_iter().zip(counts.map(|count| count as usize)) {
                 if count > below {
                     (high, up_to_high) = (limit - 1, count);
@@ -114,8 +100,8 @@ impl CudaBackend {
 
     /// The least of the values above a bound; infinite if there is none.
     fn next_above(&self, values: &Buffer<f64>, bound: f64) -> Result<f64> {
-        let arguments = arguments![values.len() as u64, values, bound];
-        let [next] = self.measured("least_above", values.len(), &arguments, |_, a, b| a.min(b))?;
+        let (n, of) = (values.len(), (values.len() as u64, values, bound));
+        let [next] = self.reduce::<f64, _>(kernels::least_above, n, of, |_, a, b| a.min(b))?;
         Ok(next)
     }
 }
@@ -156,10 +142,9 @@ impl GridBackend for CudaBackend {
                 ni: ni as u32,
                 nj: grid.nj as u32,
             };
-            let how = arguments![range, sideways, FAR_FIELD_CENTRE[0]];
-            let arguments = arguments![how, &images_x, &images_y, &grid.x, &grid.y];
-            let shape = LaunchShape::threads(columns.len() * grid.nj);
-            self.launch::<f64>(Source::Quality, "restore_symmetry", shape, &arguments)?;
+            let how = (range, sideways, FAR_FIELD_CENTRE[0]);
+            launch!(self => restore_symmetry[f64, LaunchShape::threads(columns.len() * grid.nj)](
+                how, &images_x, &images_y, &grid.x, &grid.y))?;
         }
         symmetry.restore(&mut grid.line);
         Ok(())
@@ -192,31 +177,30 @@ impl GridBackend for CudaBackend {
         let (from, points, closed) = (wall.from as u32, wall.points(), u32::from(wall.closed));
         let [centre_x, centre_y] = FAR_FIELD_CENTRE;
 
-        let arguments = arguments![grid.own(), &skewness];
+        let largest = |_, a, b| larger(a, b);
         let cell_measures = |k, a, b| match k {
             0 => larger(a, b),
             3 => smaller(a, b),
             _ => a + b,
         };
+        let of = (grid.own(), &skewness);
         let [max_skewness, skewness_sum, folded, min_jacobian] =
-            self.measured("measure_cells", own_cells, &arguments, cell_measures)?;
+            self.reduce::<f64, _>(kernels::measure_cells, own_cells, of, cell_measures)?;
+        let (nodes, of) = (columns.own.len() * nj, grid.own());
         let [max_aspect_ratio, growth_i, growth_j] =
-            self.measured("measure_ratios", columns.own.len() * nj, &grid.own(), |_, a, b| {
-                larger(a, b)
-            })?;
+            self.reduce::<f64, _>(kernels::measure_ratios, nodes, of, largest)?;
         let own = columns.own(*nj);
-        let arguments = arguments![own, from, points as u32, centre_x, centre_y, x, y];
         let ranges = |k, a, b| if k % 2 == 0 { smaller(a, b) } else { larger(a, b) };
+        let of = (own, from, points as u32, centre_x, centre_y, x, y);
         let [first_cell_min, first_cell_max, far_field_min, far_field_max] =
-            self.measured("measure_lines", columns.own.len(), &arguments, ranges)?;
+            self.reduce::<f64, _>(kernels::measure_lines, columns.own.len(), of, ranges)?;
         let on_wall = |line: &[f64]| Buffer::from_host(&self.device, &line[wall.from..][..points]);
         let (wall_x, wall_y) = (on_wall(&line.x)?, on_wall(&line.y)?);
         let corner = corner_tangent();
-        let arguments =
-            arguments![own, from, points as u32, closed, corner, &wall_x, &wall_y, x, y];
         let angles = |k, a, b| if k == 0 { larger(a, b) } else { a + b };
+        let of = (own, from, points as u32, closed, corner, &wall_x, &wall_y, x, y);
         let [max_angle, angle_sum, corners, smooth] =
-            self.measured("measure_angles", columns.own.len(), &arguments, angles)?;
+            self.reduce::<f64, _>(kernels::measure_angles, columns.own.len(), of, angles)?;
 
         let (max_growth_i, max_growth_j) = (growth_i.sqrt(), growth_j.sqrt());
         let (waves_deg, wavy_lines) = waves(columns.topology, self.turning(grid)?.into_iter());
@@ -266,9 +250,8 @@ impl GridBackend for CudaBackend {
     fn placed(&self, grid: &CudaGrid, shift: [f64; 2], scale: f64) -> Result<CudaGrid> {
         let placed = |nodes: &Buffer<f64>, shift: f64| -> Result<_> {
             let to = Buffer::zeros(&self.device, nodes.len())?;
-            let arguments = arguments![nodes.len() as u64, shift, scale, nodes, &to];
-            let shape = LaunchShape::elementwise(nodes.len());
-            self.launch::<f64>(Source::Quality, "place_nodes", shape, &arguments)?;
+            launch!(self => place_nodes[f64, LaunchShape::elementwise(nodes.len())](
+                nodes.len() as u64, shift, scale, nodes, &to))?;
             Ok(to)
         };
         let mut line = grid.line.clone();

@@ -2,7 +2,8 @@
 
 use super::work::Launch;
 use crate::backend::cuda::device::{Address, Device, GRANTED};
-use crate::backend::cuda::launch::{LaunchShape, Result, arguments};
+use crate::backend::cuda::launch::shared::Pointer;
+use crate::backend::cuda::launch::{Arguments, LaunchShape, Result};
 
 /// Most blocks of a launch in z.
 const MOST_BLOCKS: u32 = 65_535;
@@ -31,7 +32,8 @@ pub(super) fn launch_together(
         let shape = LaunchShape { grid: [x, y, copies * count], ..launch.shape };
         let first = rows.first + (start * rows.stride * size_of::<u64>()) as Address;
         let flags = if flags == 0 { 0 } else { flags + (start * size_of::<u32>()) as Address };
-        let arguments = arguments![first, rows.stride as u32, copies, flags];
+        let (first, flags) = (Pointer::<u64>::to(first), Pointer::<u32>::to(flags));
+        let arguments = (first, rows.stride as u32, copies, flags).list();
         device.launch(GRANTED, launch.kernel.grouped(), shape, &arguments)?;
     }
     Ok(())

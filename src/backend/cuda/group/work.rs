@@ -1,7 +1,8 @@
 //! What a member is asked to do.
 
 use crate::backend::cuda::device::Address;
-use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Source, arguments};
+use crate::backend::cuda::launch::shared::Pointer;
+use crate::backend::cuda::launch::{Argument, Arguments, Kernel, LaunchShape, kernels};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -25,24 +26,20 @@ impl Launch {
 
     /// The arguments as words, each from a word of its own.
     pub(super) fn append_to(&self, words: &mut Vec<u64>) {
-        for argument in &*self.arguments {
-            match argument {
-                Argument::Word(word) => words.push(*word),
-                Argument::Struct(own) => words.extend_from_slice(own),
-            }
-        }
+        self.arguments.iter().for_each(|argument| words.extend_from_slice(argument.words()));
     }
 
     /// `to` ← so many words.
     pub(super) fn copying(words: usize, from: Address, to: Address) -> Self {
-        let arguments = arguments![words as u64, from, to].into();
-        let kernel = Kernel::new::<f64>(Source::Scalars, "copy_words");
+        let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
+        let arguments = (words as u64, from, to).list().into();
+        let kernel = Kernel::named::<f64>(kernels::copy_words);
         Self { kernel, shape: LaunchShape::elementwise(words), arguments }
     }
 
     fn clearing(half_words: usize, at: Address) -> Self {
-        let arguments = arguments![half_words as u64, at].into();
-        let kernel = Kernel::new::<f64>(Source::Scalars, "clear_words");
+        let arguments = (half_words as u64, Pointer::<u32>::to(at)).list().into();
+        let kernel = Kernel::named::<f64>(kernels::clear_words);
         Self { kernel, shape: LaunchShape::elementwise(half_words), arguments }
     }
 }

@@ -47,6 +47,9 @@ shared_constants! {
     SLOT_UNIT: usize = 64;
     /// Most inner products of one reduction into slots.
     SLOT_SUMS: usize = 5;
+    /// Kinds of coefficients that are no quotients of slots: numbers, and factors of a value by its place.
+    NUMBER: u64 = 1 << 32;
+    ELEMENT: u64 = 1 << 33;
     /// Values of each rank in one all-gather of scalars.
     RANK_VALUES: usize = SLOT_SUMS;
 

@@ -1,14 +1,15 @@
 //! Kernels: their source files, their names, launch shapes and arguments.
 
 use super::constants::{BLOCK, LEVEL_I, LEVEL_J, MOST_BLOCKS};
-use super::shared::{self, Shared};
+use super::shared::{self, Pointer, Shared};
 use crate::backend::Real;
+use std::any::type_name;
 use std::ffi::c_void;
 
 /// Declares the files of `kernels/`: name, file, precisions that it is compiled for, headers that it
-/// includes.
+/// includes, kernels.
 macro_rules! sources {
-    ($($name:ident $file:literal $widths:ident [$($header:ident),*];)*) => {
+    ($($name:ident $file:literal $widths:ident [$($header:ident),*] { $($kernel:ident,)* })*) => {
         /// A file of `kernels/`, compiled as one module for each precision.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Source { $($name,)* }
@@ -26,6 +27,11 @@ macro_rules! sources {
                 [$($widths),*][self as usize]
             }
 
+            /// Its kernels.
+            pub fn kernels(self) -> &'static [&'static str] {
+                match self { $(Self::$name => &[$(stringify!($kernel)),*],)* }
+            }
+
             /// The texts of its headers and its own.
             fn parts(self) -> &'static [&'static str] {
                 match self {
@@ -36,8 +42,34 @@ macro_rules! sources {
                 }
             }
         }
+
+        /// All kernels by their names.
+        #[allow(non_upper_case_globals, reason = "the names are those of functions")]
+        pub(crate) mod kernels {
+            use super::{KernelName, Source};
+            $($(pub(crate) const $kernel: KernelName = (Source::$name, stringify!($kernel));)*)*
+        }
     };
 }
+
+/// A kernel for any precision: its file and its name.
+pub(crate) type KernelName = (Source, &'static str);
+
+/// Launches a kernel, by its name or by a value in parentheses, for a type in a shape, or with a thread for each of `n`
+/// items, of which `n` is the first argument.
+macro_rules! launch {
+    ($backend:expr => ($kernel:expr)[$type:ty, $shape:expr]($($argument:expr),*)) => {
+        $backend.launch::<$type>($kernel, $shape, ($($argument,)*))
+    };
+    ($backend:expr => ($kernel:expr)[$type:ty; $n:expr]($($argument:expr),*)) => {{
+        let (n, threads) = ($n, $crate::backend::cuda::launch::LaunchShape::threads);
+        $backend.launch::<$type>($kernel, threads(n), (n as u64, $($argument,)*))
+    }};
+    ($backend:expr => $kernel:ident $($rest:tt)*) => {
+        launch!($backend => ($crate::backend::cuda::launch::kernels::$kernel) $($rest)*)
+    };
+}
+pub(crate) use launch;
 
 const BOTH: &[Width] = &[Width::Single, Width::Double];
 /// Grids are made in double precision alone, and an order of rows and a message have none.
@@ -55,31 +87,91 @@ const STENCIL: &str = include_str!("../../../../kernels/stencil.cuh");
 const SLICES: &str = include_str!("../../../../kernels/slices.cuh");
 
 sources! {
-    Vector "vector.cu" BOTH [COMMON];
-    Scalars "scalars.cu" BOTH [COMMON, PEERS, HALO, STENCIL];
-    Matrix "matrix.cu" BOTH [COMMON, STENCIL];
-    Elliptic "elliptic.cu" BOTH [COMMON, EQUATIONS];
-    Movement "movement.cu" ONE [COMMON, COLUMNS, EQUATIONS];
-    Wall "wall.cu" BOTH [COMMON];
-    March "march.cu" ONE [COMMON, CYCLIC, COLUMNS];
-    Initial "initial.cu" ONE [COMMON, COLUMNS];
-    Control "control.cu" ONE [COMMON, COLUMNS];
-    Quality "quality.cu" ONE [COMMON, COLUMNS];
-    Tiles "tiles.cu" BOTH [COMMON];
-    Lines "lines.cu" BOTH [COMMON, LEVEL];
-    Pivots "pivots.cu" BOTH [COMMON, LEVEL];
-    Level "level.cu" BOTH [COMMON, LEVEL];
-    Transfer "transfer.cu" BOTH [COMMON, LEVEL];
-    Bands "bands.cu" BOTH [COMMON, LEVEL];
-    Spikes "spikes.cu" BOTH [COMMON, LEVEL, PEERS, HALO];
-    Csr "csr.cu" BOTH [COMMON, SLICES, FOLD];
-    Order "order.cu" ONE [COMMON, SLICES, FOLD];
-    Patterns "patterns.cu" ONE [COMMON, SLICES, FOLD];
-    Triangular "triangular.cu" BOTH [COMMON, SLICES, FOLD];
-    Gauss "gauss.cu" BOTH [COMMON, SLICES];
-    RowHalo "row_halo.cu" BOTH [COMMON];
-    Messages "messages.cu" ONE [COMMON, PEERS];
-    Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO];
+    Vector "vector.cu" BOTH [COMMON, PEERS, HALO, STENCIL] {
+        lincomb, scale, convert_from_single, convert_from_double, add_and_send, step, step_and_send,
+        copy_words, clear_words, dots, scale_multiply_and_sum, advance, sum_parts, max_abs,
+    }
+    Matrix "matrix.cu" BOTH [COMMON, STENCIL] {
+        multiply_nine_point, add_halo, pack_couplings, transpose_nine_point, sum_wall_columns,
+        multiply_wall_columns, multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
+    }
+    Elliptic "elliptic.cu" BOTH [COMMON, EQUATIONS] {
+        residual, jacobian, wall_columns, load_state, pack_frame, unpack_frame, cell_guard,
+    }
+    Movement "movement.cu" ONE [COMMON, COLUMNS, EQUATIONS] {
+        node_shares, displace_nodes, frame_product, frame_sums, pad_columns, fold_seam, take_nodes,
+    }
+    Wall "wall.cu" BOTH [COMMON] {
+        factor_wall, solve_wall,
+    }
+    March "march.cu" ONE [COMMON, CYCLIC, COLUMNS] {
+        march_begin, march_widths, march_moves, march_front, march_by_block,
+    }
+    Initial "initial.cu" ONE [COMMON, COLUMNS] {
+        place_layers, move_layers, count_folds,
+    }
+    Control "control.cu" ONE [COMMON, COLUMNS] {
+        arc_lengths, marched_control, smoothing_variances, smooth_control, curvature_control,
+        smooth_along_xi, boundary_control, inner_points, decay, frame_nodes, first_guess,
+    }
+    Quality "quality.cu" ONE [COMMON, COLUMNS] {
+        restore_symmetry, cut_columns, place_nodes, measure_cells, measure_ratios, measure_turning,
+        measure_lines, measure_angles, find_value, count_below, least_above,
+    }
+    Tiles "tiles.cu" BOTH [COMMON] {
+        factor_tiles, solve_tiles,
+    }
+    Lines "lines.cu" BOTH [COMMON, LEVEL] {
+        relax_eta_compact, relax_eta_full, relax_xi_compact, relax_xi_full, relax_eta_copies,
+        relax_xi_copies, relax_eta_transposed, relax_eta_compact_short, relax_eta_full_short,
+        relax_xi_compact_short, relax_xi_full_short, relax_by_block, relax_by_wide_block,
+    }
+    Pivots "pivots.cu" BOTH [COMMON, LEVEL] {
+        factor_levels, factor_transposed_levels, finish_levels, count_borders,
+    }
+    Level "level.cu" BOTH [COMMON, LEVEL] {
+        load_operator_single, load_operator_double, load_transposed_single, load_transposed_double,
+        load_right_single, load_right_double, store_solution_single, store_solution_double,
+        coarsen_compact, coarsen_full,
+    }
+    Transfer "transfer.cu" BOTH [COMMON, LEVEL] {
+        restrict_compact, restrict_full, restrict_sums, prolong, unit_vectors, gather_matrix,
+        apply_matrix,
+    }
+    Bands "bands.cu" BOTH [COMMON, LEVEL] {
+        pack_operator_compact, unpack_operator_compact, pack_operator_full, unpack_operator_full,
+        join_pieces,
+    }
+    Spikes "spikes.cu" BOTH [COMMON, LEVEL, PEERS, HALO] {
+        make_spikes_compact, make_spikes_full, join_lines,
+    }
+    Csr "csr.cu" BOTH [COMMON, SLICES, FOLD] {
+        multiply_chunks, multiply_slices, fill_slices, invert_diagonal,
+    }
+    Order "order.cu" ONE [COMMON, SLICES, FOLD] {
+        split_rows, number_rows, level_rows, find_depth, find_starts, count_digits, move_rows,
+        invert_order, turn_starts, match_entries, link_rows, scan_parts, scan_blocks, scan_all,
+        part_lengths, shape_slices, fill_columns,
+    }
+    Patterns "patterns.cu" ONE [COMMON, SLICES, FOLD] {
+        colour_rows, order_lengths, cut_rows, take_starts, take_tiles, take_colours,
+    }
+    Triangular "triangular.cu" BOTH [COMMON, SLICES, FOLD] {
+        take_values, mirror_entries, take_side, dilu_flags, dilu_slim, dilu_levels, lower_flags,
+        lower_slim, lower_levels, upper_flags, upper_slim, upper_levels, solve_row_tiles,
+    }
+    Gauss "gauss.cu" BOTH [COMMON, SLICES] {
+        eliminate_flags, eliminate_levels,
+    }
+    RowHalo "row_halo.cu" BOTH [COMMON] {
+        pack_entries, add_rows, add_sums,
+    }
+    Messages "messages.cu" ONE [COMMON, PEERS] {
+        exchange_messages, gather_words,
+    }
+    Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO] {
+        exchange_columns, exchange_solution, exchange_residual_compact, exchange_residual_full,
+    }
 }
 
 impl Source {
@@ -148,6 +240,10 @@ pub struct Kernel {
 
 impl Kernel {
     pub fn new<T: Real>(source: Source, name: &'static str) -> Self {
+        Self::named::<T>((source, name))
+    }
+
+    pub(crate) fn named<T: Real>((source, name): KernelName) -> Self {
         Self { module: ModuleKey { source, width: Width::of::<T>(), grouped: false }, name }
     }
 
@@ -217,13 +313,51 @@ impl LaunchShape {
     }
 }
 
-/// An argument of a kernel as it stands in memory.
+/// An argument of a kernel: its words in memory, and its type for the tests, which compare it with that of the
+/// kernel's parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Argument {
+pub struct Argument {
+    words: Words,
+    /// Name of the Rust type; empty for words of any type.
+    pub of: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Words {
     /// A number or an address.
-    Word(u64),
+    One([u64; 1]),
     /// A struct by value, of fields of eight bytes each or filled up with zeros.
-    Struct(Box<[u64]>),
+    Several(Box<[u64]>),
+}
+
+impl Argument {
+    /// A struct of these words.
+    pub fn of_words(words: &[u64]) -> Self {
+        Self { words: Words::Several(words.into()), of: "" }
+    }
+
+    /// The words as they stand in memory.
+    pub fn words(&self) -> &[u64] {
+        match &self.words {
+            Words::One(word) => word,
+            Words::Several(words) => words,
+        }
+    }
+
+    /// Where the driver reads the value; it knows the size from the kernel.
+    pub fn pointer(&self) -> *const c_void {
+        self.words().as_ptr().cast()
+    }
+
+    /// A scalar of type `real` in a module compiled for `T`.
+    pub fn real<T: Real>(value: T) -> Self {
+        Self::word::<T>(bytemuck::bytes_of(&value))
+    }
+
+    /// A value of eight bytes at most.
+    fn word<T>(bytes: &[u8]) -> Self {
+        Self { words: Words::One([word(bytes)]), of: type_name::<T>() }
+    }
 }
 
 /// A word that begins with these bytes.
@@ -233,29 +367,16 @@ fn word(bytes: &[u8]) -> u64 {
     u64::from_ne_bytes(word)
 }
 
-impl Argument {
-    /// Where the driver reads the value; it knows the size from the kernel.
-    pub fn pointer(&self) -> *const c_void {
-        match self {
-            Self::Word(word) => std::ptr::from_ref(word).cast(),
-            Self::Struct(words) => words.as_ptr().cast(),
-        }
-    }
-
-    /// A scalar of type `real` in a module compiled for `T`.
-    pub fn real<T: Real>(value: T) -> Self {
-        Self::Word(word(bytemuck::bytes_of(&value)))
-    }
-
-    /// A struct of such scalars.
-    pub fn reals<T: Real, const N: usize>(values: [T; N]) -> Self {
-        Self::Struct(bytemuck::cast_slice(&values).chunks(8).map(word).collect())
+impl<S: Shared> From<S> for Argument {
+    fn from(value: S) -> Self {
+        let words = bytemuck::bytes_of(&value).chunks(8).map(word).collect();
+        Self { words: Words::Several(words), of: S::NAME }
     }
 }
 
-impl<S: Shared> From<S> for Argument {
-    fn from(value: S) -> Self {
-        Self::Struct(bytemuck::bytes_of(&value).chunks(8).map(word).collect())
+impl<T> From<Pointer<T>> for Argument {
+    fn from(pointer: Pointer<T>) -> Self {
+        Self::word::<Pointer<T>>(&pointer.address().to_ne_bytes())
     }
 }
 
@@ -263,21 +384,32 @@ macro_rules! argument_from {
     ($($from:ty),*) => { $(
         impl From<$from> for Argument {
             fn from(value: $from) -> Self {
-                Self::Word(word(&value.to_ne_bytes()))
+                Self::word::<$from>(&value.to_ne_bytes())
             }
         }
     )* };
 }
 
-// Addresses are u64, sizes u64, small counts and switches u32.
-argument_from!(u64, u32, i32, f64);
+// Sizes are u64, small counts and switches u32.
+argument_from!(u64, u32, f64);
 
-/// What stands in a list of arguments: one, or several that belong together.
-pub(crate) trait Listed {
+/// Arguments of a launch: one, or a tuple of those that follow one another.
+pub trait Arguments {
+    /// Appends them to a list.
     fn append(self, list: &mut Vec<Argument>);
+
+    /// A list of them.
+    fn list(self) -> Vec<Argument>
+    where
+        Self: Sized,
+    {
+        let mut list = Vec::with_capacity(16);
+        self.append(&mut list);
+        list
+    }
 }
 
-impl<T> Listed for T
+impl<T> Arguments for T
 where
     Argument: From<T>,
 {
@@ -286,24 +418,32 @@ where
     }
 }
 
-impl Listed for Vec<Argument> {
+impl Arguments for Vec<Argument> {
     fn append(self, list: &mut Vec<Argument>) {
         list.extend(self);
     }
 }
 
-impl Listed for &[Argument] {
+impl<A: Arguments, const N: usize> Arguments for [A; N] {
     fn append(self, list: &mut Vec<Argument>) {
-        list.extend_from_slice(self);
+        self.into_iter().for_each(|argument| argument.append(list));
     }
 }
 
-/// A list of arguments.
-macro_rules! arguments {
-    ($($value:expr),* $(,)?) => {{
-        let mut list = Vec::with_capacity(16);
-        $($crate::backend::cuda::launch::Listed::append($value, &mut list);)*
-        list
-    }};
+macro_rules! tuples {
+    ($($first:ident $($name:ident)*;)*) => { $(
+        #[allow(non_snake_case, reason = "a value is named after its type")]
+        impl<$first: Arguments, $($name: Arguments),*> Arguments for ($first, $($name),*) {
+            fn append(self, list: &mut Vec<Argument>) {
+                let ($first, $($name),*) = self;
+                $first.append(list);
+                $($name.append(list);)*
+            }
+        }
+    )* };
 }
-pub(crate) use arguments;
+
+tuples! {
+    A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; A B C D E F G H I;
+    A B C D E F G H I J;
+}

@@ -8,10 +8,10 @@ pub(super) mod library;
 pub(super) mod shared;
 
 pub use self::constants::{BLOCK, WARP};
-pub use self::kernel::{Argument, Kernel, LaunchShape, ModuleKey, Source, Width};
+pub use self::kernel::{Argument, Arguments, Kernel, LaunchShape, ModuleKey, Source, Width};
 pub use self::shared::PeerAccess;
 
-pub(super) use self::kernel::{Listed, REDUCTION_BLOCKS, arguments};
+pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, kernels, launch};
 #[cfg(feature = "cuda")]
 pub(super) use self::library::{image, images};
 pub(super) use crate::backend::Result;

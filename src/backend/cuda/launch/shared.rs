@@ -30,7 +30,7 @@ pub(crate) struct Reals;
 /// An address of values in a device's memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(transparent)]
-pub(crate) struct Pointer<T>(u64, PhantomData<fn() -> T>);
+pub struct Pointer<T>(u64, PhantomData<fn() -> T>);
 
 impl<T> Pointer<T> {
     pub(crate) const NULL: Self = Self(0, PhantomData);
@@ -39,9 +39,8 @@ impl<T> Pointer<T> {
         Self(address, PhantomData)
     }
 
-    /// So many bytes further.
-    pub(crate) fn beyond(self, bytes: u64) -> Self {
-        Self(self.0 + bytes, PhantomData)
+    pub(crate) fn address(self) -> u64 {
+        self.0
     }
 }
 
@@ -58,17 +57,20 @@ impl<T: CType, const N: usize> CType for [T; N] {
 }
 
 /// A struct that kernels take by value.
-pub(crate) trait Shared: bytemuck::Pod {}
+pub(crate) trait Shared: bytemuck::Pod {
+    /// Its name in C++, less the end `Fields`.
+    const NAME: &'static str;
+}
 
 const fn size_of_field<S, F>(_: fn(&S) -> &F) -> usize {
     size_of::<F>()
 }
 
 /// Declares structs for Rust and collects their C++ text; fields of one type may share a declaration, as in
-/// C++. The name in quotes, if there is one, is that in C++: a struct of `kernels/` adds functions to it
-/// under the name of the Rust one.
+/// C++. The name after `=`, if there is one, is that of the struct of `kernels/`
+/// that adds functions to it: `Line` is declared as `LineFields`.
 macro_rules! shared_structs {
-    ($($(#[$doc:meta])* $vis:vis $name:ident $(= $base:literal)? {
+    ($($(#[$doc:meta])* $vis:vis $name:ident $(= $cpp:ident)? {
         $($($field:ident),+: $type:ty;)*
     })*) => {
         $(
@@ -89,11 +91,14 @@ macro_rules! shared_structs {
             // SAFETY: as above.
             #[allow(unsafe_code, reason = "the layout is checked")]
             unsafe impl bytemuck::Pod for $name {}
-            impl Shared for $name {}
+            impl Shared for $name {
+                const NAME: &'static str = [$(stringify!($cpp),)? stringify!($name)][0];
+            }
 
             impl CType for $name {
                 fn declare(name: &str) -> String {
-                    format!("{} {name}", [$($base,)? stringify!($name)][0])
+                    let fields = concat!("" $(, stringify!($cpp), "Fields")?);
+                    format!("{} {name}", if fields.is_empty() { Self::NAME } else { fields })
                 }
             }
         )*
@@ -142,17 +147,18 @@ shared_structs! {
     pub(crate) VectorPairs {
         a, b: [Pointer<Reals>; 5];
     }
-    /// Vectors of a sum.
-    pub(crate) Vectors {
-        at: [Pointer<Reals>; 4];
-    }
     /// A number times a quotient of products of scalars on the device.
     pub(crate) ScalarFactor {
         factor: f64;
-        // Four slots, a byte each.
+        // Four slots, a byte each; or the kind of another coefficient, `NUMBER` or `ELEMENT`.
         slots: u64;
     }
-    /// Vectors of a step and its coefficients a, b, c, beta and gamma: see `scalars.cu`.
+    /// Terms alpha_k x_k of a sum of vectors.
+    pub(crate) Terms {
+        alpha: [ScalarFactor; 4];
+        x: [Pointer<Reals>; 4];
+    }
+    /// Vectors of a step and its coefficients a, b, c, beta and gamma: see `vector.cu`.
     pub(crate) StepVectors {
         x, z, h, r, u, p, y: Pointer<Reals>;
         factors: [ScalarFactor; 5];
@@ -168,7 +174,7 @@ shared_structs! {
         slot, base: u32;
     }
     /// The windows of all ranks; no address if this rank is alone or cannot access the others.
-    pub PeerAccess = "PeerAccessFields" {
+    pub PeerAccess = PeerAccess {
         // Addresses of the windows.
         windows: Pointer<u64>;
         rank, ranks: u32;
@@ -177,8 +183,8 @@ shared_structs! {
     /// Where the results of a reduction go that stay on the device, and what follows.
     pub(crate) ScalarReduction {
         slots: Pointer<f64>;
-        // The slot that is logged, or 0; how many scalars are derived.
-        first, log, derivations, unused: u32;
+        // The slot that is logged, or 0; how many scalars are derived; whether these are values and no slots.
+        first, log, derivations, plain: u32;
         before: [HaltCondition; 2];
         derived: [DerivedScalar; 2];
         conditions: [HaltCondition; 2];
@@ -216,7 +222,7 @@ shared_structs! {
         columns: HaloColumns;
     }
     /// Size and edges of a level of multigrid: see `level.cuh`.
-    pub(crate) LevelLayout = "LevelLayoutFields" {
+    pub(crate) LevelLayout = LevelLayout {
         mi, mj, half, edges, copies: u32;
     }
     /// A level of a launch that factors lines: its first block, the chunks of its xi-lines, whether its operator has
@@ -237,17 +243,17 @@ shared_structs! {
     }
     /// Columns of a grid that a device holds: `count` of them in an array, the first being column `first`
     /// of the `around` distinct ones.
-    pub(crate) HeldColumns = "ColumnsFields" {
+    pub(crate) HeldColumns = Columns {
         count, first, around, flags: u32;
     }
     /// The columns of a grid of `ni` columns that are a device's own, `begin` to `end` (not included), in
     /// arrays of `stride` columns where column i stands at i + `shift`.
-    pub(crate) OwnColumns = "OwnColumnsFields" {
+    pub(crate) OwnColumns = OwnColumns {
         stride, shift, begin, end, ni, nj: u32;
     }
     /// `count` columns of arrays of `stride` columns from `at` on, which are those of a grid of `ni`
     /// columns from `first` on.
-    pub(crate) ColumnRange = "ColumnRangeFields" {
+    pub(crate) ColumnRange = ColumnRange {
         stride, at, count, first, ni, nj: u32;
     }
     /// Intermediate results of a cyclic tridiagonal system.
@@ -256,7 +262,7 @@ shared_structs! {
     }
     /// One substep of a march: its height is `height` and `more` for each unit of a point's extra first
     /// height.
-    pub(crate) MarchStep = "MarchStepFields" {
+    pub(crate) MarchStep = MarchStep {
         height, more, distance, dissipation, volume_smoothing, implicit, inverse_growth, outflow, slope: f64;
         layer, substep, substeps, idle: u32;
     }
@@ -266,7 +272,7 @@ shared_structs! {
         layer, substep, substeps, bad: u32;
     }
     /// A march: see `march.cu`.
-    pub(crate) March = "MarchFields" {
+    pub(crate) March = March {
         columns: HeldColumns;
         layers, splay, extra, fronts, smoothed, shortest, x, y: Pointer<f64>;
         step: Pointer<MarchStep>;
@@ -277,7 +283,7 @@ shared_structs! {
         nj: u64;
     }
     /// Rows in slices: see `slices.cuh`. Rows of more entries than `longest` are taken by whole warps.
-    pub(crate) SliceRows = "SliceRowsFields" {
+    pub(crate) SliceRows = SliceRows {
         rows: u64;
         width: Pointer<u32>;
         start: Pointer<u64>;

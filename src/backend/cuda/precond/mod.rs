@@ -9,7 +9,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::csr::{Eliminated, RowFactors, Waiting};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::TILE_ENTRIES;
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::Identity;
 use crate::backend::{
@@ -111,10 +111,9 @@ impl<T: Real> TileFactors<T> {
 impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for TileFactors<T> {
     fn update(&mut self, backend: &CudaBackend, a: &CudaMatrix<T>) -> Result<(), SolverError> {
         check_length(a.pattern.rows(), 2 * self.mi * self.mj)?;
-        let mut arguments = backend.grid_arguments(self.mi, self.mj, self.periodic);
-        arguments.extend(arguments![self.tiles as u64, &a.values, &self.values]);
-        let shape = self.shape();
-        let bad = backend.find_first::<T>(Source::Tiles, "factor_tiles", shape, &arguments, 2)?;
+        let grid = backend.grid_arguments(self.mi, self.mj, self.periodic);
+        let (shape, arguments) = (self.shape(), (grid, self.tiles as u64, &a.values, &self.values));
+        let bad = backend.find_first::<T>(kernels::factor_tiles, shape, arguments, 2)?;
         checked(Incomplete::Dilu.name(), bad)
     }
 
@@ -127,7 +126,7 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for TileFactors<T> {
     ) -> Result<()> {
         check_lengths(2 * self.mi * self.mj, [r.len(), z.len()])?;
         let (mi, mj) = (self.mi as u32, self.mj as u32);
-        let arguments = arguments![mi, mj, self.tiles as u64, &self.values, r, &*z];
-        backend.launch::<T>(Source::Tiles, "solve_tiles", self.shape(), &arguments)
+        launch!(backend => solve_tiles[T, self.shape()](mi, mj, self.tiles as u64, &self.values, r,
+            &*z))
     }
 }

@@ -3,7 +3,7 @@
 
 mod handles;
 mod info;
-mod kernels;
+mod modules;
 mod read_backs;
 mod recordings;
 mod sharing;
@@ -14,7 +14,7 @@ pub use self::info::fits;
 pub use self::info::{DeviceInfo, Libraries, device, devices, libraries, present};
 
 use self::handles::{Event, Graph, Pinned, Stream, order};
-use self::kernels::OpenGpu;
+use self::modules::OpenGpu;
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::{Action, Recordings};
 use self::sharing::Imported;
@@ -24,8 +24,9 @@ use super::{
     check_length, fill,
 };
 use crate::backend::DeviceError;
+use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{
-    Argument, Kernel, LaunchShape, ModuleKey, Result, Source, arguments,
+    Argument, Arguments, Kernel, LaunchShape, ModuleKey, Result, kernels,
 };
 use cudarc::driver::result::DriverError;
 use cudarc::driver::{result, sys};
@@ -206,8 +207,9 @@ impl DriverDevice {
     /// Begins to download `words` words by a kernel to this place.
     fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
         let to = self.read_backs.address(place);
+        let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
         let (kernel, arguments) =
-            (Kernel::new::<f64>(Source::Scalars, "copy_words"), arguments![words as u64, from, to]);
+            (Kernel::named::<f64>(kernels::copy_words), (words as u64, from, to).list());
         self.launch(GRANTED, kernel, LaunchShape::threads(words), &arguments)?;
         let recorded = self.read_backs.record(place, &self.stream);
         recorded.map_err(self.info.failed("copying from the device"))

@@ -15,7 +15,8 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{BLOCK_VALUES, NO_BORDERS, SIGNED_BORDERS};
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::shared::Pointer;
+use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
 use crate::backend::{LevelSize, Real};
 
 /// Most points of a line that a spike reaches. The coupling along a line of c times the strength of
@@ -102,7 +103,7 @@ impl<M: Real> CudaLevel<M> {
 
     /// Receives the halo of u from the neighbours of a band.
     pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<()> {
-        self.exchange(backend, "exchange_solution", &[self.u().into()])
+        self.exchange(backend, kernels::exchange_solution, self.u())
     }
 
     /// Brings u beside a band, and notes its own outer columns, for xi-lines that are not solved after
@@ -115,12 +116,16 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// Exchanges columns with the neighbours of a band.
-    fn exchange(&self, backend: &CudaBackend, name: &'static str, own: &[Argument]) -> Result<()> {
+    fn exchange(
+        &self,
+        backend: &CudaBackend,
+        kernel: KernelName,
+        own: impl Arguments + Clone,
+    ) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         part.solution.exchange_columns(ranks, part.neighbours, |columns| {
-            let arguments = [&[self.layout().into()], own, &[columns.into()]].concat();
             let shape = LaunchShape::threads(self.size.mj);
-            backend.launch::<M>(Source::Halo, name, shape, &arguments)
+            launch!(backend => (kernel)[M, shape](self.layout(), own.clone(), columns))
         })
     }
 
@@ -129,28 +134,25 @@ impl<M: Real> CudaLevel<M> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let (halo, a) = (&part.operator, &self.operator);
         // A thread for each point of the two outer columns.
-        let launch = |name, from: Argument, to: Argument| {
-            let arguments = [self.layout().into(), from, to];
+        let launch = |name, from: &Buffer<M>, to: &Buffer<M>| {
             let shape = LaunchShape::threads(2 * self.size.mj);
-            backend.launch::<M>(Source::Bands, name, shape, &arguments)
+            launch!(backend => (name)[M, shape](self.layout(), from, to))
         };
-        let pack = self.kind.pick("pack_operator_compact", "pack_operator_full");
-        launch(pack, a.into(), (&halo.sent).into())?;
+        let pack = self.kind.pick(kernels::pack_operator_compact, kernels::pack_operator_full);
+        launch(pack, a, &halo.sent)?;
         halo.exchange(ranks, part.neighbours)?;
-        let unpack = self.kind.pick("unpack_operator_compact", "unpack_operator_full");
-        launch(unpack, (&halo.received).into(), a.into())
+        let unpack =
+            self.kind.pick(kernels::unpack_operator_compact, kernels::unpack_operator_full);
+        launch(unpack, &halo.received, a)
     }
 
     /// Where the residual of the column after a band stands, brought from the neighbour; nowhere for
     /// a whole level.
-    pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Argument> {
-        let Some(part) = &self.part else { return Ok(0_u64.into()) };
-        let name = self.kind.pick("exchange_residual_compact", "exchange_residual_full");
-        self.exchange(
-            backend,
-            name,
-            &[(&self.operator).into(), (&self.f).into(), self.u().into()],
-        )?;
+    pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Pointer<M>> {
+        let Some(part) = &self.part else { return Ok(Pointer::NULL) };
+        let name =
+            self.kind.pick(kernels::exchange_residual_compact, kernels::exchange_residual_full);
+        self.exchange(backend, name, (&self.operator, &self.f, self.u()))?;
         Ok(part.solution.received_after())
     }
 
@@ -162,12 +164,12 @@ impl<M: Real> CudaLevel<M> {
     /// The operator from the pieces of all ranks, if this level is made of them.
     pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<()> {
         let planes = [BLOCK_VALUES, self.operator_planes()];
-        self.join(backend, planes, |level| &level.operator, 0_u64.into())
+        self.join(backend, planes, |level| &level.operator, Pointer::NULL)
     }
 
     /// The right side so, and u ← 0.
     pub(super) fn join_right(&self, backend: &CudaBackend) -> Result<()> {
-        self.join(backend, [2, 1], |level| &level.f, self.u().into())
+        self.join(backend, [2, 1], |level| &level.f, self.u())
     }
 
     /// `planes` planes of `each` values a point from all ranks' pieces, and u ← 0 if there is a u.
@@ -176,7 +178,7 @@ impl<M: Real> CudaLevel<M> {
         backend: &CudaBackend,
         [each, planes]: [usize; 2],
         of: impl Fn(&Self) -> &Buffer<M>,
-        u: Argument,
+        u: Pointer<M>,
     ) -> Result<()> {
         let (Some(ranks), Some(joined)) = (&backend.ranks, &self.joined) else { return Ok(()) };
         let Joined { piece, all, width } = &**joined;
@@ -184,9 +186,8 @@ impl<M: Real> CudaLevel<M> {
         let bytes = values * size_of::<M>();
         ranks.communicator.all_gather(of(piece).address(), all.address(), bytes)?;
         let (width, half) = (*width as u32, piece.half as u32);
-        let mut arguments = arguments![self.layout(), width, ranks.size as u32, half];
-        arguments.extend(arguments![each as u32, planes as u32, values as u64, all, of(self), u]);
-        backend.launch::<M>(Source::Bands, "join_pieces", self.points(), &arguments)
+        launch!(backend => join_pieces[M, self.points()](self.layout(), width, ranks.size as u32,
+            half, each as u32, planes as u32, values as u64, all, of(self), u))
     }
 
     /// The column of `coarse` at which this level's column 0 stands, and whether its first and last
@@ -210,12 +211,11 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn make_spikes(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let Some(spikes) = &part.spikes else { return Ok(()) };
-        let mut arguments = arguments![self.layout(), spikes.columns as u32, &self.operator];
-        arguments.extend(arguments![&spikes.blocks, &spikes.reach, &spikes.tips.sent]);
-        let name = self.kind.pick("make_spikes_compact", "make_spikes_full");
+        let name = self.kind.pick(kernels::make_spikes_compact, kernels::make_spikes_full);
         let blocks = (2 * self.size.mj).div_ceil(SPIKE_THREADS as usize);
         let shape = LaunchShape::new(blocks, SPIKE_THREADS);
-        backend.launch::<M>(Source::Spikes, name, shape, &arguments)?;
+        launch!(backend => (name)[M, shape](self.layout(), spikes.columns as u32, &self.operator,
+            &spikes.blocks, &spikes.reach, &spikes.tips.sent))?;
         spikes.tips.exchange(ranks, part.neighbours)
     }
 
@@ -229,13 +229,11 @@ impl<M: Real> CudaLevel<M> {
     ) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let Some(spikes) = part.spikes.as_ref().filter(|_| count > 0) else { return Ok(()) };
-        let mut own = arguments![self.layout(), colour as u32, spikes.columns as u32];
-        own.extend(arguments![&spikes.blocks, &spikes.reach, &spikes.tips.received]);
-        own.extend(arguments![&part.solution.sent, self.u()]);
+        let size = (self.layout(), colour as u32, spikes.columns as u32);
+        let own = (size, &spikes.blocks, &spikes.reach, &spikes.tips.received);
+        let own = (own, &part.solution.sent, self.u());
         spikes.solved.exchange_columns(ranks, part.neighbours, |columns| {
-            let arguments = [own.as_slice(), &[columns.into()]].concat();
-            let shape = LaunchShape::new(count, JOIN_THREADS);
-            backend.launch::<M>(Source::Spikes, "join_lines", shape, &arguments)
+            launch!(backend => join_lines[M, LaunchShape::new(count, JOIN_THREADS)](own, columns))
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::backend::cuda::launch::constants::{
     BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
     FULL_VALUES, WALL_VALUES, half_row,
 };
-use crate::backend::cuda::launch::shared::LevelLayout;
+use crate::backend::cuda::launch::shared::{LevelLayout, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result};
 use crate::backend::{Coarsening, LevelSize, Real};
 
@@ -144,9 +144,9 @@ impl<M: Real> CudaLevel<M> {
         })
     }
 
-    /// Address of the first point of u.
-    pub(super) fn u(&self) -> u64 {
-        self.u.address_of(4 * self.half)
+    /// The first point of u.
+    pub(super) fn u(&self) -> Pointer<M> {
+        self.u.at(4 * self.half)
     }
 
     /// What u holds, as kernels take it: 0 or 1 for the lines solved, 2 where nothing is known.

@@ -18,13 +18,13 @@ use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{SUMMED_POINTS, WALL_SUMS};
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
+use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::error::check_length;
 use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
 use std::mem::swap;
 
 /// The kernel for vectors of `T`.
-fn pick<T: Real>(single: &'static str, double: &'static str) -> &'static str {
+fn pick<T: Real>(single: KernelName, double: KernelName) -> KernelName {
     if size_of::<T>() == 4 { single } else { double }
 }
 
@@ -76,10 +76,10 @@ impl MultigridBackend for CudaBackend {
             }
         };
         fine.refresh_operator(self)?;
-        let (name, target) = (fine.kind.pick("coarsen_compact", "coarsen_full"), coarse.target());
-        let mut arguments = arguments![fine.layout(), &fine.operator, &fine.bad];
-        arguments.extend(arguments![target.layout(), &target.operator, &coarse.bad]);
-        self.launch::<M>(Source::Level, name, target.points(), &arguments)?;
+        let (name, target) =
+            (fine.kind.pick(kernels::coarsen_compact, kernels::coarsen_full), coarse.target());
+        launch!(self => (name)[M, target.points()](fine.layout(), &fine.operator, &fine.bad,
+            target.layout(), &target.operator, &coarse.bad))?;
         coarse.join_operator(self)?;
         coarse.choose_borders(self, fine)?;
         Ok(coarse)
@@ -103,9 +103,8 @@ impl MultigridBackend for CudaBackend {
         level: &mut CudaLevel<M>,
     ) -> Result<()> {
         check_length(r.len(), level.size.values())?;
-        let name = pick::<T>("load_right_single", "load_right_double");
-        let arguments = arguments![level.layout(), r, &level.f, level.u()];
-        self.launch::<M>(Source::Level, name, level.points(), &arguments)?;
+        let name = pick::<T>(kernels::load_right_single, kernels::load_right_double);
+        launch!(self => (name)[M, level.points()](level.layout(), r, &level.f, level.u()))?;
         level.set_contents(self, Contents::Zero);
         Ok(())
     }
@@ -129,18 +128,16 @@ impl MultigridBackend for CudaBackend {
     ) -> Result<()> {
         self.level_size(fine).check_below(self.level_size(coarse))?;
         let beside = fine.residual_beside(self)?;
-        let (name, target) = (fine.kind.pick("restrict_compact", "restrict_full"), coarse.target());
-        let mut arguments = arguments![fine.layout(), &fine.operator, &fine.f, fine.u()];
-        arguments.extend(arguments![fine.solved(), beside.clone()]);
-        arguments.extend(arguments![target.layout(), &target.f, target.u()]);
-        self.launch::<M>(Source::Transfer, name, target.points(), &arguments)?;
+        let (name, target) =
+            (fine.kind.pick(kernels::restrict_compact, kernels::restrict_full), coarse.target());
+        launch!(self => (name)[M, target.points()](fine.layout(), &fine.operator, &fine.f, fine.u(),
+            fine.solved(), beside, target.layout(), &target.f, target.u()))?;
         if fine.kind.has_sums() {
-            let mut arguments = arguments![fine.layout(), &fine.operator, &fine.borders];
-            arguments.extend(arguments![&fine.f, fine.u(), beside, target.layout(), &target.f]);
             let mut shape =
                 LaunchShape::new(target.size.mi.div_ceil(SUMMED_POINTS), (WARP * WALL_SUMS) as u32);
             shape.grid[2] = coarse.copies as u32;
-            self.launch::<M>(Source::Transfer, "restrict_sums", shape, &arguments)?;
+            launch!(self => restrict_sums[M, shape](fine.layout(), &fine.operator, &fine.borders,
+                &fine.f, fine.u(), beside, target.layout(), &target.f))?;
         }
         coarse.join_right(self)?;
         coarse.set_contents(self, Contents::Zero);
@@ -150,9 +147,8 @@ impl MultigridBackend for CudaBackend {
     fn prolong<M: Real>(&self, coarse: &CudaLevel<M>, fine: &mut CudaLevel<M>) -> Result<()> {
         self.level_size(fine).check_below(self.level_size(coarse))?;
         let [start, wraps] = fine.start_in(self, coarse);
-        let mut arguments = arguments![fine.layout(), fine.u(), coarse.layout()];
-        arguments.extend(arguments![start, wraps, coarse.u()]);
-        self.launch::<M>(Source::Transfer, "prolong", fine.points(), &arguments)?;
+        launch!(self => prolong[M, fine.points()](fine.layout(), fine.u(), coarse.layout(), start,
+            wraps, coarse.u()))?;
         fine.set_contents(self, Contents::Unknown);
         Ok(())
     }
@@ -163,9 +159,8 @@ impl MultigridBackend for CudaBackend {
         z: &mut CudaVector<T>,
     ) -> Result<()> {
         check_length(z.len(), level.size.values())?;
-        let name = pick::<T>("store_solution_single", "store_solution_double");
-        let arguments = arguments![level.layout(), level.u(), &*z];
-        self.launch::<M>(Source::Level, name, level.points(), &arguments)
+        let name = pick::<T>(kernels::store_solution_single, kernels::store_solution_double);
+        launch!(self => (name)[M, level.points()](level.layout(), level.u(), &*z))
     }
 
     fn prepare_cycle<M: Real>(
@@ -193,9 +188,8 @@ impl MultigridBackend for CudaBackend {
 
     fn apply_cycle<M: Real>(&self, level: &mut CudaLevel<M>) -> Result<bool> {
         let Some(matrix) = &level.matrix else { return Ok(false) };
-        let arguments = arguments![level.layout(), &matrix.blocks, &level.f, level.u()];
-        let shape = LaunchShape::threads(32 * level.size.mi * level.size.mj);
-        self.launch::<M>(Source::Transfer, "apply_matrix", shape, &arguments)?;
+        launch!(self => apply_matrix[M, LaunchShape::threads(32 * level.size.mi * level.size.mj)](
+            level.layout(), &matrix.blocks, &level.f, level.u()))?;
         level.set_contents(self, Contents::Unknown);
         Ok(true)
     }
@@ -217,15 +211,13 @@ fn finest<T: Real, M: Real>(
     };
     level.size.check_matrices(&a.pattern, columns.map(|columns| &columns.pattern))?;
     let name = if kind.transposed {
-        pick::<T>("load_transposed_single", "load_transposed_double")
+        pick::<T>(kernels::load_transposed_single, kernels::load_transposed_double)
     } else {
-        pick::<T>("load_operator_single", "load_operator_double")
+        pick::<T>(kernels::load_operator_single, kernels::load_operator_double)
     };
-    let columns = columns.map_or(0, |columns| columns.values.address());
-    let mut arguments = arguments![level.layout(), backend.edges(level.size.periodic)];
-    arguments.extend(arguments![&a.values, columns]);
-    arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
-    backend.launch::<M>(Source::Level, name, level.points(), &arguments)?;
+    let columns = columns.map(|columns| &columns.values);
+    launch!(backend => (name)[M, level.points()](level.layout(), backend.edges(level.size.periodic),
+        &a.values, columns, &level.operator, &level.borders, &level.bad))?;
     Ok(level)
 }
 
@@ -261,11 +253,11 @@ fn find<M: Real>(
     levels: &mut [CudaLevel<M>],
     work: &mut impl FnMut(&mut [CudaLevel<M>]) -> Result<()>,
 ) -> Result<()> {
-    let arguments = arguments![levels[0].layout(), &levels[0].f, levels[0].u()];
-    backend.launch::<M>(Source::Transfer, "unit_vectors", levels[0].points(), &arguments)?;
+    launch!(backend => unit_vectors[M, levels[0].points()](levels[0].layout(), &levels[0].f,
+        levels[0].u()))?;
     levels[0].set_contents(backend, Contents::Zero);
     backend.replay(&mut matrix.probing, || work(levels))?;
-    let arguments = arguments![levels[0].layout(), levels[0].u(), &matrix.blocks];
     let blocks = matrix.blocks.len() / 4;
-    backend.launch::<M>(Source::Transfer, "gather_matrix", LaunchShape::threads(blocks), &arguments)
+    launch!(backend => gather_matrix[M, LaunchShape::threads(blocks)](levels[0].layout(),
+        levels[0].u(), &matrix.blocks))
 }

@@ -7,7 +7,7 @@ use crate::backend::cuda::launch::constants::{
     line_chunk, line_threads, wide_maps,
 };
 use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
+use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::{LevelSize, Real};
 use bytemuck::Zeroable;
 
@@ -31,7 +31,7 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn factor(backend: &CudaBackend, levels: &[Self]) -> Result<()> {
         let Some(coarsest) = levels.last() else { return Ok(()) };
         let sums = coarsest.kind.has_sums();
-        let name = if sums { "factor_transposed_levels" } else { "factor_levels" };
+        let name = if sums { kernels::factor_transposed_levels } else { kernels::factor_levels };
         let launch = |name, levels: &[&Self], blocks: &dyn Fn(&Self) -> usize| -> Result<()> {
             for levels in levels.chunks(MOST_FACTORED) {
                 let (mut of, mut first) = (FactoredLevels::zeroed(), 0);
@@ -46,9 +46,8 @@ impl<M: Real> CudaLevel<M> {
                     };
                     first += blocks(level);
                 }
-                let arguments = arguments![of, levels.len() as u32, &coarsest.bad];
                 let shape = LaunchShape::new(first, FACTOR_THREADS as u32);
-                backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
+                launch!(backend => (name)[M, shape](of, levels.len() as u32, &coarsest.bad))?;
             }
             Ok(())
         };
@@ -62,7 +61,7 @@ impl<M: Real> CudaLevel<M> {
         let unfinished =
             |level: &&Self| level.xi_chunks() > 1 || (level.kind.has_xi() && level.size.wraps());
         let unfinished: Vec<&Self> = levels.iter().filter(unfinished).collect();
-        launch("finish_levels", &unfinished, &|level| warps(level.size.mj))?;
+        launch(kernels::finish_levels, &unfinished, &|level| warps(level.size.mj))?;
         levels.iter().try_for_each(|level| level.make_spikes(backend))
     }
 
@@ -77,10 +76,8 @@ impl<M: Real> CudaLevel<M> {
         if !self.kind.walls {
             return Ok(());
         }
-        let mut arguments = arguments![self.layout(), &self.operator];
-        arguments.extend(arguments![&fine.borders, &self.borders]);
-        let shape = LaunchShape::new(1, COUNT_THREADS);
-        backend.launch::<M>(Source::Pivots, "count_borders", shape, &arguments)?;
+        launch!(backend => count_borders[M, LaunchShape::new(1, COUNT_THREADS)](self.layout(),
+            &self.operator, &fine.borders, &self.borders))?;
         self.agree_on_borders(backend)
     }
 
@@ -90,7 +87,10 @@ impl<M: Real> CudaLevel<M> {
         let LevelSize { mi, mj, .. } = self.size;
         let xi = self.lines(&XI, xi_team::<M>, mi);
         let eta = if self.kind.has_sums() {
-            Lines { name: "relax_eta_transposed", team: eta_team::<M>(mj, line_chunk::<M>()) }
+            Lines {
+                name: kernels::relax_eta_transposed,
+                team: eta_team::<M>(mj, line_chunk::<M>()),
+            }
         } else {
             self.lines(&ETA, eta_team::<M>, mj)
         };
@@ -123,7 +123,7 @@ impl<M: Real> CudaLevel<M> {
     fn lines(&self, kernels: &Kernels, team: impl Fn(usize, usize) -> Team, along: usize) -> Lines {
         let few = self.size.mi * self.size.mj <= MOST_BY_SHORT_CHUNKS;
         let short = team(along, SHORT_CHUNK);
-        let of_storage = |[compact, full]: [&'static str; 2]| self.kind.pick(compact, full);
+        let of_storage = |[compact, full]: [KernelName; 2]| self.kind.pick(compact, full);
         if self.copies == 1 && few && short.chunks * SHORT_CHUNK >= along {
             return Lines { name: of_storage(kernels.short), team: short };
         }
@@ -154,9 +154,9 @@ impl<M: Real> CudaLevel<M> {
         let LevelSize { mi, mj, .. } = self.size;
         let threads = (mi * mj / (2 * SHORT_CHUNK)).next_power_of_two();
         let (name, most, maps) = if mi * mj <= MOST_OF_NARROW_BLOCK {
-            ("relax_by_block", IN_TURN_THREADS, LINE_MAPS)
+            (kernels::relax_by_block, IN_TURN_THREADS, LINE_MAPS)
         } else {
-            ("relax_by_wide_block", WIDE_THREADS, wide_maps::<M>())
+            (kernels::relax_by_wide_block, WIDE_THREADS, wide_maps::<M>())
         };
         let threads = threads.clamp(WARP, most);
         // A line takes one segment where the block has as many threads.
@@ -164,11 +164,10 @@ impl<M: Real> CudaLevel<M> {
         let eta = lines(mj).min(maps * WARP / threads).min(WARP);
         let xi = if self.kind.has_xi() { lines(mi).min(WARP) } else { 0 };
         let zero = self.contents.get() == Contents::Zero as u32;
-        let mut arguments = arguments![self.layout(), sweeps as u32, eta as u32, xi as u32];
-        arguments.extend(arguments![u32::from(zero), &self.operator, &self.f, self.u()]);
         let mut shape = LaunchShape::new(1, threads as u32);
         shape.shared = exchanged::<M>(threads, SHORT_CHUNK);
-        backend.launch::<M>(Source::Lines, name, shape, &arguments)?;
+        launch!(backend => (name)[M, shape](self.layout(), sweeps as u32, eta as u32, xi as u32,
+            u32::from(zero), &self.operator, &self.f, self.u()))?;
         self.set_contents(backend, self.solved_after(1));
         Ok(())
     }
@@ -185,40 +184,38 @@ impl<M: Real> CudaLevel<M> {
         if count == 0 {
             return Ok(());
         }
-        let mut arguments =
-            arguments![self.layout(), colour as u32, lines as u32, chunks as u32, u32::from(zero)];
-        arguments.extend(arguments![&self.operator, &self.f, self.u()]);
         let mut shape = LaunchShape::new(count.div_ceil(lines), (lines * chunks) as u32);
         shape.grid[2] = self.copies as u32;
         shape.shared = shared;
-        backend.launch::<M>(Source::Lines, name, shape, &arguments)
+        launch!(backend => (name)[M, shape](self.layout(), colour as u32, lines as u32,
+            chunks as u32, u32::from(zero), &self.operator, &self.f, self.u()))
     }
 }
 
 /// Kernels for the lines of a direction: by short chunks where a level has few points and these take a line in one
 /// segment, for compact and full storage; by longer ones; and with several right sides.
 struct Kernels {
-    short: [&'static str; 2],
-    long: [&'static str; 2],
-    copies: &'static str,
+    short: [KernelName; 2],
+    long: [KernelName; 2],
+    copies: KernelName,
 }
 
 const ETA: Kernels = Kernels {
-    short: ["relax_eta_compact_short", "relax_eta_full_short"],
-    long: ["relax_eta_compact", "relax_eta_full"],
-    copies: "relax_eta_copies",
+    short: [kernels::relax_eta_compact_short, kernels::relax_eta_full_short],
+    long: [kernels::relax_eta_compact, kernels::relax_eta_full],
+    copies: kernels::relax_eta_copies,
 };
 
 const XI: Kernels = Kernels {
-    short: ["relax_xi_compact_short", "relax_xi_full_short"],
-    long: ["relax_xi_compact", "relax_xi_full"],
-    copies: "relax_xi_copies",
+    short: [kernels::relax_xi_compact_short, kernels::relax_xi_full_short],
+    long: [kernels::relax_xi_compact, kernels::relax_xi_full],
+    copies: kernels::relax_xi_copies,
 };
 
 /// What solves the lines of a direction.
 struct Lines {
     /// The kernel.
-    name: &'static str,
+    name: KernelName,
     team: Team,
 }
 
