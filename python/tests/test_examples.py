@@ -75,7 +75,7 @@ def blocks(name):
     return [rest.split("```")[0] for rest in text.split("```python\n")[1:]]
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/how-do-i.md", "docs/python.md"])
 def test_the_blocks_of_a_document_run_in_order(name, tmp_path, monkeypatch, capsys):
     for module in ("scipy", "tqdm", "matplotlib", "openmdao"):
         pytest.importorskip(module)

@@ -2,6 +2,7 @@
 //! name.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
+mod answers;
 mod examples;
 mod fingerprint;
 mod layering;
