@@ -164,10 +164,10 @@ keys! {
             files written where its coordinates are, `chord` times their unit (`file`). All other lengths of the \
             case are in chords of the section either way.";
         corners: Option<f64> = real(open(0.0), closed(180.0)), Unset, "degrees";
-            "Turn of the contour at one of its points from which that is a corner, such as the lip of a cove: a \
-            point of the wall lies on it, and points gather there as at the trailing edge. A bend with few \
-            points has no corners: a corner turns three times as much as the points beside it. Unset, the contour is \
-            smooth but for its trailing edge.";
+            "Points where the contour turns by this angle or more are corners, such as the lip of a cove: a wall \
+            point lies on each, and points gather there as at the trailing edge. A corner turns three times as much \
+            as the points beside it, so that a bend with few points has none. Unset, the contour is smooth except \
+            at its trailing edge.";
         angle: f64 = real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
             "Angle of attack: the section is turned nose up about (0.25, 0).";
         chord: f64 = real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
@@ -243,11 +243,10 @@ keys! {
             O for one with a base. `half` is the half of an O-grid beside the plane of symmetry of \
             a symmetric section: its upper half, or the right half of a body's cross-section.";
         ni: usize = integer(9, 1_000_000), Integer(257), "points";
-            "Points of the line along the wall: at least 17, with `topology` \"C\" or \"auto\" 21, on half a \
-            grid 9, refined on those without a cut. On an O-grid they go around the body and the \
-            seam's counts twice; on a C-grid they go along the cut, around the body and along the \
-            cut again; on half a grid they go from one end to the other, and the whole that is \
-            solved for has `2 ni - 1`.";
+            "Points of the line along the wall: at least 17, with `topology` \"C\" or \"auto\" 21, on half a grid \
+            9; without a cut after refinement. O-grid: `ni - 1` cells around the body, the first and the last \
+            column coincide. C-grid: the total along the cut, around the body and along the cut again. Half a grid: \
+            from one end to the other; the whole that is solved for has `2 ni - 1`.";
         nj: usize = integer(5, 1_000_000), Integer(129), "points";
             "Points from wall to far field, both included. `ni` times `nj` is less than 2^30.";
         far_field: f64 = real(closed(1.0), closed(1e6)), Real(15.0), "chords";
@@ -266,9 +265,9 @@ keys! {
             "Direction of the cut of a C-grid against the x axis; it leaves the edge on its \
             bisector.";
         refine = integer(1, 1024), Integer(1), "";
-            "Makes the grid of all other keys so many times finer: `ni - 1`, `nj - 1`, `wake` and \
-            `base_cells` times it, spacings and first cell divided by it, so that the points of \
-            the wall, of the cut and of the layers hold those of the grid that is not refined.";
+            "Refinement factor: multiplies `ni - 1`, `nj - 1`, `wake` and `base_cells`, and divides spacings and \
+            first cell, so that the points of the wall, of the cut and of the layers include those of the grid \
+            without refinement.";
         first_cell: f64 = real(open(0.0), open(1e6)), Derived("1e-5, or from `y_plus`"), "chords";
             "Height of the first cell at the wall; less than `far_field/(nj - 1)`.";
         y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
@@ -290,10 +289,9 @@ keys! {
             to 1e-2.";
         max_turn: Option<f64> = real(closed(1e-3), closed(180.0)),
             Derived("15, or 15 * 256/cells of the section if that is less"), "degrees";
-            "Largest turn of the wall from one cell to the next: where the spacing would turn it \
-            more, points gather, at the expense of the rest. Corners are left out, and a concave \
-            bend of a smooth contour may turn twice as much. The default gives way, with a note, \
-            where there are too few points; a limit that is given does not.";
+            "Largest turn of the wall from one cell to the next: points are added where the wall would turn by \
+            more, and removed elsewhere. Corners are exempt, and a concave bend of a smooth contour may turn twice \
+            as much. With too few points the default is relaxed, with a note; a limit that is given is not.";
         base_cells: Option<usize> = integer(4, 500_000), Unset, "cells";
             "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid \
             those of the whole base, at most `ni - 1`; unset, the spacing of the trailing edge \
@@ -312,10 +310,12 @@ keys! {
             "Dissipation of the hyperbolic march.";
         volume_smoothing: Option<f64> = real(closed(0.0), closed(10.0)),
             Derived("from the edge, the cells and the first cell"), "";
-            "Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge, without one 0.4 and less \
+            "Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge, without one \
+            0.4 and less \
             under thick first cells, 1.28/cells and at most 0.01 on a C-grid.";
         spread: Option<f64> = real(closed(0.0), closed(1000.0)), Derived("from the edge"), "";
-            "Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge, 6 of elements and \
+            "Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge, 6 of \
+            elements and \
             with `grid.reach`, 10 without an edge, 0 on a C-grid.";
     }
     "control": "Control functions P and Q of the grid equations." {
@@ -331,7 +331,8 @@ keys! {
             "Distance from the wall over which that smoothing sets in.";
         smoothing_columns = real(closed(0.0), closed(1e5)),
             Derived("from the edge, the cells and the march"), "columns";
-            "Columns over which they are smoothed besides, beyond 0.05 chord from the wall: 0 around an edge, cells/128 \
+            "Columns over which they are smoothed besides, beyond 0.05 chord from the wall: 0 around an edge, \
+            cells/128 \
             without one, 2.25 on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.";
         clip = real(open(0.0), closed(100.0)), Real(1.0), "";
             "Largest magnitude of the marched control functions.";
@@ -407,7 +408,7 @@ keys! {
         pub plot3d: Flavour,
     }: "What is written." {
         formats: Vec<&'static Format> = Kind::Words(&NAMES), Words(&["vts", "plot3d"]), "";
-            "Grid files to write, in this order; docs/formats.md tells them apart.";
+            "Grid files to write, in this order; docs/formats.md describes them.";
         compression: Compression = Kind::Word(&["none", "zlib"]), Word("none"), "";
             "Compression of the arrays in `mesh.vts`, which VTK reads as it reads the others.";
         span_cells: usize = integer(0, 100_000), Integer(0), "cells";
@@ -416,8 +417,7 @@ keys! {
         span: f64 = real(open(0.0), closed(1e6)), Real(1.0), "chords";
             "Span of an extruded grid, from z = 0.";
         sides: Sides = Kind::Word(&["symmetry", "periodic"]), Word("symmetry"), "";
-            "What the ends of the span of an extruded grid are: planes of symmetry, or each the \
-            repetition of the other.";
+            "The ends of the span of an extruded grid: planes of symmetry, or periodic to each other.";
         curved_order: usize = integer(1, 4), Integer(1), "";
             "Order of the cells of `mesh.msh`, each of which takes that many cells of the grid in each \
             direction. `ni` - 1, `nj` - 1, `wake` and `span_cells` are multiples of it, and the verdict on \

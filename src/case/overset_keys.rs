@@ -13,10 +13,10 @@ keys! {
     /// Keys of several elements.
     OVERSET_KEYS, [];
     "element":
-        "An element, as often as there are elements, in the order of their priority: where grids overlap, the last \
-        wins. Beside its own keys it has `geometry` and `grid`, and any other section of a case but `output`: what \
-        stands there is said of this element, what stands at the top of the file of all. Lengths of these \
-        sections are in chords of the element, those of the keys below in reference chords." {
+        "An element; repeat the table for each, in the order of their priority: where grids overlap, the last wins. \
+        Beside its own keys it has `geometry` and `grid`, and any other section of a case except `output`: keys \
+        given there apply to this element, keys at the top of the file to all. Lengths of these sections are in \
+        chords of the element, lengths of the keys below in reference chords." {
         name = Kind::Text, Unset, "";
             "Name of the element, of its zone, patch and family: letters, digits, `_` and `-`, a letter first, at \
             most 24.";
