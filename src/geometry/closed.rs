@@ -5,15 +5,15 @@ use super::turning::{Turning, refined};
 use super::vector::distance;
 use super::{BoundaryPoints, CubicSpline, GeometryError};
 
-/// Points of the contour repeated beyond both ends, so that the spline does not know its ends: what
-/// an end condition changes falls by 3.7 from point to point.
+/// Points of the contour repeated beyond both ends of the spline. The influence of an end condition decays by
+/// a factor of 3.7 a point, so none of it is left after so many.
 const OVERLAP: usize = 28;
 /// Samples of the direction between two points of the contour, at least.
 const SAMPLES: usize = 6;
 /// Samples of the direction for each cell of the wall, at least.
 const SAMPLES_A_CELL: usize = 20;
-/// Factor by which a limit on the turn is raised that cannot be kept, and the angle up to which it is:
-/// a wall that turns more in a cell is coarse.
+/// Factor by which a limit on the turn is raised when it cannot be kept, and the angle at which that stops: a
+/// wall that turns more in one cell is too coarse.
 const RELAXATION: f64 = 1.15;
 const LARGEST_TURN: f64 = 45.0;
 
@@ -27,7 +27,7 @@ pub enum Symmetry {
 }
 
 impl Symmetry {
-    /// Coordinate that changes its sign, and the one that stays.
+    /// Index of the coordinate that changes its sign, and of the one that does not.
     const fn axes(self) -> [usize; 2] {
         match self {
             Self::LeftRight => [0, 1],
@@ -42,7 +42,7 @@ impl Symmetry {
         point
     }
 
-    /// The point of that line next to a point.
+    /// The point of the line of symmetry that is nearest to a point.
     pub(crate) fn on_line(self, mut point: [f64; 2], centre: [f64; 2]) -> [f64; 2] {
         let [across, _] = self.axes();
         point[across] = centre[across];
@@ -61,7 +61,7 @@ pub struct ClosedContour {
     pub centre: [f64; 2],
     /// Its symmetry, if it has one.
     pub symmetry: Option<Symmetry>,
-    /// What was repaired or dropped while reading, one sentence each.
+    /// Repairs made and data dropped while reading, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -70,8 +70,8 @@ impl ClosedContour {
         closed_spline(&self.points)
     }
 
-    /// Finds a symmetry about a line through the centre whose points stand in mirrored pairs, left to
-    /// right or else up and down; then the contour begins on that line, at its top or at its right.
+    /// Finds a symmetry about a line through the centre by points that lie in mirrored pairs: left–right if
+    /// there is one, otherwise up–down. The contour then begins on that line, at its top or at its right end.
     ///
     /// Points closer than `tolerance` are one point.
     pub(super) fn find_symmetry(&mut self, tolerance: f64) -> Result<(), GeometryError> {
@@ -82,12 +82,12 @@ impl ClosedContour {
         Ok(())
     }
 
-    /// Rotates the points so that the first one lies on the line of symmetry, where there is a point;
-    /// adds one on the curve where there is none.
+    /// Rotates the points so that the first one lies on the line of symmetry. If no point lies there, one on
+    /// the curve is added.
     fn begin_on(&mut self, pairs: &Pairs) -> Result<(), GeometryError> {
         let n = self.points.len();
         let [_, along] = pairs.symmetry.axes();
-        // Both crossings of the line in half steps from point to point.
+        // The contour crosses the line twice; both crossings are counted in half steps from point to point.
         let height = |half: usize| {
             self.points[half / 2 % n][along] + self.points[half.div_ceil(2) % n][along]
         };
@@ -122,17 +122,18 @@ impl ClosedContour {
         [Symmetry::LeftRight, Symmetry::UpDown].map(|symmetry| Pairs::of(self, symmetry))
     }
 
-    /// Points of the curve, `pieces` between neighbouring points of the contour.
+    /// Samples the curve at `pieces` points for each interval of the contour.
     ///
-    /// # Errors
-    /// [`GeometryError::Contour`] for a contour that no spline goes through.
+    /// Errors
+    /// [`GeometryError::Contour`] if no spline can be made through the contour.
     pub fn outline(&self, pieces: usize) -> Result<Vec<[f64; 2]>, GeometryError> {
         let (curve, knots) = self.curve()?;
         Ok(refined(&knots, pieces).into_iter().map(|s| curve.point(s)).collect())
     }
 }
 
-/// A closed cubic spline through points, and their parameters, the last one a round after the first.
+/// A closed cubic spline through points, and the parameters of the points. The last parameter is that of the
+/// first point, one turn later.
 pub(super) fn closed_spline(points: &[[f64; 2]]) -> Result<(CubicSpline, Vec<f64>), GeometryError> {
     let n = points.len();
     if n < 3 {
@@ -144,14 +145,14 @@ pub(super) fn closed_spline(points: &[[f64; 2]]) -> Result<(CubicSpline, Vec<f64
     Ok((curve, knots))
 }
 
-/// Points of a contour and their partners across a line through its centre: point k and point
-/// `partner` − k, around the contour.
+/// Points of a contour and their partners across a line through its centre: point k belongs to point
+/// `partner` − k, modulo the number of points.
 struct Pairs {
     symmetry: Symmetry,
     partner: usize,
     /// The point farthest from the mirror image of its partner.
     at: [f64; 2],
-    /// How far.
+    /// Its distance from that mirror image.
     by: f64,
 }
 
@@ -174,13 +175,13 @@ impl Pairs {
 
 /// Distributes `ni` points, the repeated one counted, over a smooth closed contour.
 ///
-/// A closed cubic spline goes through the contour; points gather where it bends, so that no cell
-/// turns by more than `max_turn_deg`, or twice that where it is concave, and are even elsewhere. The wall of a symmetric contour is
-/// symmetric to the last bit.
+/// A closed cubic spline is made through the contour. Points are denser where it bends, so that no cell turns
+/// by more than `max_turn_deg` (twice that where the contour is concave), and evenly spaced elsewhere. The
+/// wall of a symmetric contour is symmetric to the last bit.
 ///
-/// # Errors
-/// [`GeometryError::WallPoints`], [`GeometryError::TooFewForTurns`], [`GeometryError::Contour`] for
-/// a contour that no spline goes through, [`GeometryError::WallCrosses`].
+/// Errors
+/// [`GeometryError::WallPoints`], [`GeometryError::TooFewForTurns`], [`GeometryError::Contour`] if no spline
+/// can be made through the contour, [`GeometryError::WallCrosses`].
 pub fn distribute_closed(
     contour: &ClosedContour,
     ni: usize,
@@ -201,11 +202,12 @@ pub fn distribute_closed(
     boundary(&contour.name, wall, 0)
 }
 
-/// As [`distribute_closed`], under the smallest limit on the turn that `ni` points can keep, from
-/// `max_turn_deg` on by steps of 15 %; returns that limit, too.
+/// [`distribute_closed`] with the smallest limit on the turn that `ni` points can keep, found by raising
+/// `max_turn_deg` in steps of 15 %. Also returns that limit.
 ///
-/// # Errors
-/// As [`distribute_closed`]; too few points where they cannot keep 45 degrees.
+/// Errors
+/// The errors of [`distribute_closed`]; [`GeometryError::TooFewForTurns`] if 45 degrees cannot be kept
+/// either.
 pub(crate) fn distribute_closed_relaxed(
     contour: &ClosedContour,
     ni: usize,
@@ -228,7 +230,7 @@ fn symmetrise(wall: &mut [[f64; 2]], symmetry: Symmetry, centre: [f64; 2]) {
     let last = wall.len() - 1;
     for i in 0..=last / 2 {
         let (a, b) = (wall[i], wall[last - i]);
-        // A point that is its own mirror image, the seam's among them, lies on the line.
+        // A point that is its own mirror image, such as the one at the seam, is placed on the line.
         let off = if i == 0 || i == last - i { 0.0 } else { 0.5 * (a[across] - b[across]) };
         let mean = 0.5 * (a[along] + b[along]);
         for (k, sign) in [(i, 1.0), (last - i, -1.0)] {

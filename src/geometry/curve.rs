@@ -31,10 +31,10 @@ impl CubicSpline {
         Self::through_corners(points, &[])
     }
 
-    /// The same with corners at these points, which rise: a spline of its own from each to the next.
+    /// A separate spline for each part between the corners, which are given in rising order.
     ///
-    /// # Errors
-    /// As [`Self::through`].
+    /// Errors
+    /// The errors of [`Self::through`].
     pub(super) fn through_corners(
         points: &[[f64; 2]],
         corners: &[usize],
@@ -60,12 +60,12 @@ impl CubicSpline {
         Ok(Self { second: second.collect(), knots, points: points.to_vec() })
     }
 
-    /// Total chord length: s runs from 0 to here.
+    /// Total chord length: s runs from 0 to this value.
     pub fn length(&self) -> f64 {
         self.knots[self.knots.len() - 1]
     }
 
-    /// r(s); the first and last cubic go on outside 0 ≤ s ≤ length. Exact at the knots.
+    /// r(s); the first and the last cubic are continued outside 0 ≤ s ≤ length. Exact at the knots.
     pub fn point(&self, s: f64) -> [f64; 2] {
         let (k, h, a, b) = self.interval(s);
         [0, 1].map(|c| {
@@ -100,7 +100,7 @@ impl CubicSpline {
     }
 }
 
-/// Length of the way along points, from the first one to each.
+/// Length of the polyline from its first point to each point.
 fn chord_lengths(points: &[[f64; 2]]) -> Vec<f64> {
     let mut s = 0.0;
     let steps = points.windows(2).map(|pair| {
@@ -116,8 +116,8 @@ fn chord_lengths(points: &[[f64; 2]]) -> Vec<f64> {
 /// hₖ₋₁ Mₖ₋₁ + 2 (hₖ₋₁ + hₖ) Mₖ + hₖ Mₖ₊₁ = 6 (r[k,k+1] − r[k−1,k])
 /// ```
 ///
-/// with M₀ and Mₙ₋₁ eliminated by the not-a-knot conditions. Between corners there may be three points, with a
-/// parabola through them, or two.
+/// with M₀ and Mₙ₋₁ eliminated by the not-a-knot conditions. A part between corners may have only three
+/// points, which are joined by a parabola, or two.
 fn second_derivatives(knots: &[f64], points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let n = knots.len();
     let h: Vec<f64> = knots.windows(2).map(|w| w[1] - w[0]).collect();
@@ -191,8 +191,8 @@ impl Bezier {
     /// The cap from the upper to the lower end, which leaves both surfaces along their tangents:
     /// P₁ = P₀ + c T₀, P₂ = P₃ + c T₁, c = ⅔ |P₃ − P₀|.
     ///
-    /// For parallel surfaces this c puts the middle of the curve where the half circle on the gap
-    /// has it. The cap reaches about half the gap behind the section.
+    /// For parallel surfaces this c makes the middle of the curve coincide with the middle of the half circle
+    /// on the gap. The cap reaches about half the gap behind the section.
     pub(crate) fn cap(upper: EdgeEnd, lower: EdgeEnd) -> Self {
         let gap = distance(upper.at, lower.at);
         let handle = |end: EdgeEnd| along(end.at, end.aft, 2.0 / 3.0 * gap);
@@ -224,7 +224,7 @@ impl Bezier {
         (0..cells).map(|k| self.at(place(k))).chain([self.control[3]]).collect()
     }
 
-    /// The point at arc length `s` from the start; the ends exactly.
+    /// The point at arc length `s` from the start; exact at both ends.
     pub(crate) fn at(&self, s: f64) -> [f64; 2] {
         if s <= 0.0 {
             self.control[0]
@@ -257,7 +257,7 @@ const WEDGE_LENGTH: f64 = 4.0;
 pub(crate) fn wedge_tip([upper, lower]: [EdgeEnd; 2]) -> [f64; 2] {
     let gap = distance(upper.at, lower.at);
     let aft = unit([0, 1].map(|c| upper.aft[c] + lower.aft[c]));
-    // Each surface approaches the bisector by this much a unit of length along it.
+    // The bisector and each surface approach each other by this much per unit of length along it.
     let slope = angle(upper.aft, lower.aft);
     let meeting = if slope > 0.0 { 0.5 * gap / (0.5 * slope).tan() } else { f64::INFINITY };
     let reach = (WEDGE_LENGTH * gap).min(meeting);

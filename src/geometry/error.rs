@@ -200,7 +200,7 @@ pub(super) fn of_points(text: &impl ToString) -> String {
     text.to_string().replace("line", "point")
 }
 
-/// A problem and the line where it stands, before the file is named.
+/// A problem and its line, before the name of the file is known.
 pub(super) struct Refusal {
     line: Option<usize>,
     problem: FileProblem,
@@ -222,7 +222,7 @@ impl Refusal {
     }
 }
 
-/// A length, a tiny one without its zeros.
+/// A length; in exponent notation if it is very small.
 fn shown(value: f64) -> String {
     if value > 0.0 && value < 1e-6 { format!("{value:e}") } else { value.to_string() }
 }

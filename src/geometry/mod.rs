@@ -1,8 +1,8 @@
 //! From an airfoil file or a NACA designation to the points of the wall.
 //!
-//! [`airfoil_from_file`] or [`airfoil_from_naca`] give an [`Airfoil`], [`distribute`] the
-//! [`BoundaryPoints`] of its wall. A smooth contour without edges is a [`ClosedContour`], and
-//! [`distribute_closed`] places its points; [`wall_normals`] the directions in which the grid leaves it.
+//! [`airfoil_from_file`] and [`airfoil_from_naca`] return an [`Airfoil`], [`distribute`] the
+//! [`BoundaryPoints`] of its wall. A smooth contour without edges is a [`ClosedContour`], whose points
+//! [`distribute_closed`] places. [`wall_normals`] gives the directions in which the grid leaves the wall.
 //! Lengths are in chords.
 
 mod closed;
@@ -17,7 +17,7 @@ mod shapes;
 mod smooth;
 mod spacing;
 mod surface;
-#[doc(hidden)] // For its tests.
+#[doc(hidden)] // For the tests of this module.
 pub mod turning;
 pub(crate) mod vector;
 mod wake;
@@ -62,11 +62,11 @@ pub enum TrailingEdge {
     Sharp,
     /// A straight base between the two ends, corners kept.
     Blunt,
-    /// A smooth cap tangent to both surfaces.
+    /// A smooth cap, tangent to both surfaces.
     Rounded,
-    /// A solid wedge behind the base, tangent to both surfaces, that ends in one point.
+    /// A solid wedge behind the base, tangent to both surfaces, that ends in a point.
     Wedge,
-    /// The surfaces of a NACA section go on by their formula until they meet, and the section is
+    /// The surfaces of a NACA section are continued by their formula until they meet, and the section is
     /// scaled back to unit chord.
     Extended,
     /// A gap of at most 1e-3 chord is closed linearly, a larger one becomes a straight base.
@@ -80,21 +80,21 @@ pub struct Airfoil {
     pub name: String,
     /// Contour from the upper trailing edge over the leading edge to the lower trailing edge.
     pub points: Vec<[f64; 2]>,
-    /// What was repaired or dropped while reading, one sentence each.
+    /// Repairs made and data dropped while reading, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Points of the line j = 0, in the order of the grid: clockwise from the trailing edge (or
-/// mid-base) over the lower surface, the leading edge and the upper surface back to the start;
-/// with a wake, from its end to the trailing edge, around, and back to the end.
+/// Points of the line j = 0, in the order of the grid: clockwise from the trailing edge (or the middle of the
+/// base) over the lower surface, the leading edge and the upper surface back to the start. With a wake the
+/// line runs from the end of the wake to the trailing edge, around the section and back to the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryPoints {
     /// x in chords; the last point repeats the first bit for bit.
     pub x: Vec<f64>,
     /// y in chords.
     pub y: Vec<f64>,
-    /// Cells on the base (blunt or rounded) of the edge, 0 where it is one point.
+    /// Cells on the base or cap of a blunt or rounded edge, 0 if the edge is a point.
     pub base_cells: usize,
-    /// Cells of the cut on each side, whose points are the same bit for bit; 0 without a wake.
+    /// Cells on each side of the cut, whose points are the same bit for bit; 0 without a wake.
     pub wake: usize,
 }

@@ -11,7 +11,7 @@ use super::{Airfoil, GeometryError, TrailingEdge};
 /// Cosine-spaced intervals a side; the spline through the points is within 1e-9 of the section.
 const INTERVALS: usize = 1000;
 
-/// a₄ of the thickness distribution as it was published, and of the one that closes at x = 1.
+/// a₄ of the thickness distribution as published, and of the one that closes at x = 1.
 const ORIGINAL_A4: f64 = -0.1015;
 const CLOSED_A4: f64 = -0.1036;
 
@@ -51,8 +51,8 @@ const STANDARD: [(f64, f64); 5] =
 
 /// r, k₁ and k₂/k₁ of the camber lines 211 to 251, design lift coefficient 0.3.
 ///
-/// 221 to 251 as published. 211 was never tabulated; its values solve the same conditions, no
-/// moment about the quarter chord and a design lift coefficient of 0.3 by thin-airfoil theory.
+/// 221 to 251 as published. 211 was never tabulated; its values satisfy the same conditions: no moment about
+/// the quarter chord and a design lift coefficient of 0.3 by thin-airfoil theory.
 #[allow(clippy::approx_constant)] // 0.3180 is a place on the chord, not 1/π.
 const REFLEXED: [(f64, f64, f64); 5] = [
     (0.059_106_579_9, 349.163_273, 0.000_050_777_523),
@@ -70,14 +70,14 @@ const REFLEXED: [(f64, f64, f64); 5] = [
 /// yₜ = 5 t (0.2969 √x − 0.1260 x − 0.3516 x² + 0.2843 x³ + a₄ x⁴)
 /// ```
 ///
-/// with a₄ = −0.1036 for [`TrailingEdge::Sharp`] (closed) and the original −0.1015 (a gap of
-/// 0.021 t) for the others. [`TrailingEdge::Extended`] takes the original formula on to where it
-/// closes, x = 1.00893, and scales the section by that: NASA's definition of the 0012
-/// (<https://turbmodels.larc.nasa.gov/naca0012numerics_val.html>). The chord line runs from (0, 0) to (1, 0); the nose of a cambered
-/// section reaches slightly ahead of x = 0, as the equations say.
+/// with a₄ = −0.1036 for [`TrailingEdge::Sharp`] (closed) and the original −0.1015 (a gap of 0.021 t) for the
+/// others. [`TrailingEdge::Extended`] continues the original formula to where it closes, x = 1.00893, and
+/// scales the section by that, which is NASA's definition of the 0012
+/// (<https://turbmodels.larc.nasa.gov/naca0012numerics_val.html>). The chord line runs from (0, 0) to (1, 0);
+/// by the equations the nose of a cambered section reaches slightly ahead of x = 0.
 ///
-/// # Errors
-/// [`GeometryError::Designation`] for anything else, and for digits that make no section.
+/// Errors
+/// [`GeometryError::Designation`] for anything else, and for digits that define no section.
 pub fn airfoil_from_naca(
     designation: &str,
     trailing_edge: TrailingEdge,
@@ -95,14 +95,14 @@ pub fn airfoil_from_naca(
 
     let mut stations = stations(&section.camber);
     if chord > 1.0 {
-        // Cosine spacing goes on about the same behind x = 1.
+        // The stations behind x = 1 are about as dense as the cosine spacing ahead of it.
         let more = (1..=EXTENSION).map(|k| 1.0 + (chord - 1.0) * k as f64 / EXTENSION as f64);
         stations.extend(more);
     }
     let side = |sign: f64| {
         let section = &section;
         stations.iter().map(move |&x| {
-            // The closed forms end in 0 but for rounding.
+            // The closed formulas end in 0 except for rounding.
             let closed = Some(x) == closing;
             let point = if closed { [x, section.camber.at(x).0] } else { section.at(x, a4, sign) };
             point.map(|c| c / chord)
@@ -112,7 +112,7 @@ pub fn airfoil_from_naca(
     Ok(Airfoil { name: format!("NACA {}", section.digits), points, notes: Vec::new() })
 }
 
-/// What a designation says.
+/// A parsed designation.
 #[doc(hidden)] // For the test of the spline.
 #[derive(Debug)]
 pub struct NacaSection {
@@ -141,7 +141,7 @@ impl NacaSection {
     }
 }
 
-/// The digits behind an optional `NACA`.
+/// The digits after an optional `NACA`.
 fn digits(designation: &str) -> Result<(&str, Vec<u8>), &'static str> {
     let text = designation.trim();
     let text = match text.get(..4) {
@@ -165,7 +165,7 @@ fn digits(designation: &str) -> Result<(&str, Vec<u8>), &'static str> {
     }
 }
 
-/// The camber line that the leading digits name.
+/// The camber line given by the leading digits.
 fn camber(digits: &[u8]) -> Result<Camber, &'static str> {
     if digits.len() == 4 {
         return match (digits[0], digits[1]) {
@@ -175,7 +175,7 @@ fn camber(digits: &[u8]) -> Result<Camber, &'static str> {
             (m, p) => Ok(Camber::FourDigit { m: f64::from(m) / 100.0, p: f64::from(p) / 10.0 }),
         };
     }
-    // The first digit is 20/3 times the design lift coefficient; the tables are for the digit 2.
+    // The first digit is 20/3 times the design lift coefficient; the tables hold for the digit 2.
     let scale = f64::from(digits[0]) / 2.0;
     if digits[0] == 0 {
         return Err("the first of five digits is the design lift, which cannot be 0");
@@ -196,7 +196,7 @@ fn camber(digits: &[u8]) -> Result<Camber, &'static str> {
 }
 
 impl Camber {
-    /// Where the two pieces meet.
+    /// x at which the two pieces meet.
     fn junction(&self) -> Option<f64> {
         match *self {
             Self::None => None,
@@ -244,7 +244,7 @@ fn half_thickness(x: f64, a4: f64) -> f64 {
     0.2969 * x.sqrt() + polynomial
 }
 
-/// Where the original thickness distribution closes.
+/// x at which the original thickness distribution closes.
 fn closing_station() -> f64 {
     let [_, closed] = bisect(1.0, 1.1, |x| half_thickness(x, ORIGINAL_A4) > 0.0);
     closed
@@ -253,7 +253,7 @@ fn closing_station() -> f64 {
 /// Stations along the chord from 0 to 1: cosine-spaced, refined towards the junction.
 fn stations(camber: &Camber) -> Vec<f64> {
     let cosine = |k: usize| {
-        // 2 sin²(β/2) keeps the first stations' relative accuracy.
+        // 2 sin²(β/2) keeps the relative accuracy of the first stations.
         let half = 0.5 * std::f64::consts::PI * k as f64 / INTERVALS as f64;
         half.sin().powi(2)
     };

@@ -9,43 +9,44 @@ use super::closed::closed_spline;
 use super::vector::{between, cross, difference, distance, dot, middle};
 use super::{CubicSpline, GeometryError};
 
-/// Radius of the arcs that round concave parts of the line, in distances of the line from the wall.
+/// Radius of the arcs that round concave parts of the line, as a multiple of the distance from the wall.
 const FILLET: f64 = 0.5;
 /// Longest chord of the arcs about corners, in radii.
 const ARC: f64 = 0.0325;
-/// Interval of the points of the line, in distances from the wall; least and most of them.
+/// Interval of the points of the line, as a multiple of the distance from the wall; least and greatest number
+/// of points.
 const INTERVAL: f64 = 0.02;
 const LEAST: f64 = 100.0;
 const MOST: f64 = 50_000.0;
-/// Passes of ¼ ½ ¼ over these points: jumps of the curvature, where arcs begin, are spread over a tenth of
-/// the distance from the wall.
+/// Smoothing passes with weights ¼ ½ ¼ over these points. They spread the jumps of the curvature at the ends
+/// of arcs over a tenth of the distance from the wall.
 const PASSES: usize = 12;
-/// Pieces of the line between two points, at which a projection begins.
+/// Pieces between two points of the line; a projection starts from the nearest piece.
 const SAMPLES: usize = 4;
-/// Steps of Newton's method for a projection: the number of digits doubles in each.
+/// Steps of Newton's method for a projection; each doubles the number of correct digits.
 const STEPS: usize = 6;
 
 /// A smooth closed line at the distance d from a wall, clockwise, of class C².
 ///
-/// The points at the distance d from the wall are the rim of the wall thickened by d. Where the wall is
-/// concave, that has corners: the thickened wall is thickened by r = d/2 more and thinned by r again (a
-/// morphological closing), which rounds these corners by arcs of radius r and leaves the rest as it is. A
-/// cubic spline goes through points of that, smoothed. Its distance from the wall is d within 0.3 %, and
-/// more only at the arcs.
+/// The points at the distance d from the wall are the rim of the wall thickened by d. It has corners where
+/// the wall is concave. So the thickened wall is thickened by r = d/2 more and thinned by r again (a
+/// morphological closing), which rounds these corners by arcs of radius r and changes nothing else. A cubic
+/// spline is made through the smoothed points of that rim. Its distance from the wall is d within 0.3 %, and
+/// larger only at the arcs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OffsetLine {
     curve: CubicSpline,
-    /// Parameters of the start and, a round later, of the end.
+    /// Parameters of the start and of the end, which is the same point one turn later.
     ends: [f64; 2],
-    /// Points of the spline in a round.
+    /// Points of the spline in one turn.
     count: usize,
 }
 
 impl OffsetLine {
-    /// The line at `distance` around a closed wall, whose last point may repeat the first.
+    /// The line at `distance` around a closed wall. The last point of the wall may repeat the first.
     ///
-    /// # Errors
-    /// [`GeometryError::Contour`] for a wall that encloses nothing, or a distance that is not positive.
+    /// Errors
+    /// [`GeometryError::Contour`] for a wall that encloses no area, or a distance that is not positive.
     pub fn around(wall: &[[f64; 2]], distance: f64) -> Result<Self, GeometryError> {
         let nothing = || GeometryError::Contour { reason: "no line goes around it" };
         let finite = wall.iter().flatten().chain([&distance]).all(|number| number.is_finite());
@@ -53,7 +54,7 @@ impl OffsetLine {
             return Err(nothing());
         }
         let mut points = wall.to_vec();
-        // The library takes counter-clockwise contours.
+        // The library expects counter-clockwise contours.
         if area(&points) < 0.0 {
             points.reverse();
         }
@@ -67,7 +68,8 @@ impl OffsetLine {
         Ok(Self { ends: [knots[0], knots[points.len()]], count: points.len(), curve })
     }
 
-    /// The point at a share of the way around, clockwise, from the start; any number of rounds.
+    /// The point at a fraction of the length, clockwise from the start; fractions beyond 1 continue around
+    /// the line.
     pub fn point(&self, share: f64) -> [f64; 2] {
         let [from, to] = self.ends;
         self.curve.point(from + (to - from) * share.rem_euclid(1.0))
@@ -83,7 +85,7 @@ impl OffsetLine {
         (0..count).map(|k| self.point(k as f64 / count as f64)).collect()
     }
 
-    /// What finds the points of the line that are nearest to others.
+    /// An index for finding the nearest points of the line.
     pub fn projection(&self) -> Projection<'_> {
         let ([from, to], pieces) = (self.ends, SAMPLES * self.count);
         let place = |k: usize| from + (to - from) * (k as f64 / pieces as f64);
@@ -95,7 +97,7 @@ impl OffsetLine {
     }
 }
 
-/// The pieces of a line, among which the nearest is looked for.
+/// Index of the pieces of a line, for nearest-point queries.
 #[derive(Debug)]
 pub struct Projection<'a> {
     line: &'a OffsetLine,
@@ -109,7 +111,7 @@ impl Projection<'_> {
         self.line.curve.point(self.parameter(point))
     }
 
-    /// The share of the way around at which the line is nearest to a point.
+    /// The fraction of the length at which the line is nearest to a point.
     pub fn share(&self, point: [f64; 2]) -> f64 {
         let [from, to] = self.line.ends;
         (self.parameter(point) - from) / (to - from)
@@ -125,7 +127,7 @@ impl Projection<'_> {
         for _ in 0..STEPS {
             let (off, along) = (difference(curve.point(s), point), curve.derivative(s));
             let rise = dot(along, along) + dot(off, curve.second_derivative(s));
-            // Nothing is nearest to the centre of an arc.
+            // From the centre of an arc all of its points are equally far.
             let rise = if rise > 0.1 { rise } else { 1.0 };
             s = (s - dot(off, along) / rise).clamp(middle - reach, middle + reach);
         }
@@ -133,11 +135,11 @@ impl Projection<'_> {
     }
 }
 
-/// The outermost rim of a counter-clockwise polygon that is thickened by a distance, or thinned where that is
-/// negative, its corners rounded; none where nothing is left.
+/// The outermost rim, with rounded corners, of a counter-clockwise polygon that is thickened by a distance
+/// (thinned if that is negative); none if nothing is left.
 fn thickened(polygon: &[[f64; 2]], by: f64) -> Option<Vec<[f64; 2]>> {
     let style = OutlineStyle::new(by).line_join(LineJoin::Round(ARC));
-    // Coordinates are whole numbers of 64 bits there.
+    // The library computes in 64-bit integers.
     let shapes = polygon.outline_as::<i64>(&style);
     let rims = shapes.into_iter().filter_map(|shape| shape.into_iter().next());
     rims.max_by(|a, b| area(a).abs().total_cmp(&area(b).abs())).filter(|rim| rim.len() > 2)
@@ -150,7 +152,7 @@ fn area(points: &[[f64; 2]]) -> f64 {
     0.5 * before.zip(points).map(|(a, b)| cross(a, *b)).sum::<f64>()
 }
 
-/// Points at equal steps along a closed polygon, about `interval` apart.
+/// Points at equal steps of about `interval` along a closed polygon.
 fn even(polygon: &[[f64; 2]], interval: f64) -> Vec<[f64; 2]> {
     let next = |k: usize| polygon[(k + 1) % polygon.len()];
     let lengths: Vec<f64> = (0..polygon.len()).map(|k| distance(polygon[k], next(k))).collect();
@@ -170,7 +172,7 @@ fn even(polygon: &[[f64; 2]], interval: f64) -> Vec<[f64; 2]> {
     points
 }
 
-/// The points of a closed line after [`PASSES`] of ¼ ½ ¼.
+/// The points of a closed line after [`PASSES`] smoothing passes.
 fn smoothed(mut points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     let n = points.len();
     for _ in 0..PASSES {

@@ -15,9 +15,8 @@ const CORNER_DEGREES: f64 = 20.0;
 /// - at a sharp edge (u · v < 0), where u + v cancels, the normal is (u − v)/|u − v| if the edge is
 ///   convex and (v − u)/|u − v| if it is concave.
 ///
-/// The last normal is a copy of the first. Where neighbouring points coincide no direction is
-/// defined and the normal is (0, 0). Fewer than three distinct points, or lists of unequal length,
-/// give all zeros.
+/// The last normal is a copy of the first. Where neighbouring points coincide no direction is defined and the
+/// normal is (0, 0). With fewer than three distinct points, or lists of unequal length, all normals are zero.
 pub fn wall_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
     if x.len() < 4 || x.len() != y.len() {
         return vec![[0.0; 2]; x.len()];
@@ -30,9 +29,8 @@ pub fn wall_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
     normals
 }
 
-/// Outward unit normals of the line j = 0 of a C-grid, one for each point: as [`wall_normals`],
-/// but straight down at the first and straight up at the last point, where the line meets the plane
-/// of the outflow.
+/// Outward unit normals of the line j = 0 of a C-grid, one for each point: those of [`wall_normals`], but
+/// straight down at the first and straight up at the last point, where the line meets the outflow plane.
 pub fn open_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
     let n = x.len();
     if n < 3 || n != y.len() {
@@ -59,15 +57,15 @@ fn normal(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 /// First pair of segments that properly cross, `(i, k)` with i < k; segment i runs from point i to
 /// point i + 1.
 ///
-/// With `closed` the segment from the last point to the first belongs to the polygon. Segments that
-/// only touch (a cusp whose two sides share points) do not cross. A sweep along x keeps the work
-/// near n log n for a contour: only segments that overlap in x are compared.
+/// With `closed` the segment from the last point to the first belongs to the polygon. Segments that only
+/// touch (a cusp whose two sides share points) do not cross. The sweep along x compares only segments that
+/// overlap in x, which takes about n log n operations for a contour.
 pub fn first_crossing(points: &[[f64; 2]], closed: bool) -> Option<(usize, usize)> {
     first_pair(points, closed, |_, s, t| segments_cross(s, t))
 }
 
-/// First pair of segments of a closed polygon that cross, touch or lie on each other, up to rounding; the point
-/// that neighbours share does not count.
+/// First pair of segments of a closed polygon that cross, touch or overlap, up to rounding. The common point
+/// of neighbours does not count.
 pub fn first_contact(points: &[[f64; 2]]) -> Option<(usize, usize)> {
     let on = |point, of: Segment| {
         let (a, b) = (difference(point, of.0), difference(point, of.1));
@@ -112,8 +110,8 @@ fn first_pair(
     found
 }
 
-/// Whether each segment has its ends strictly on both sides of the other. Neighbours share a point,
-/// so one of their areas is exactly 0 and they never count.
+/// Tests that each segment has its ends strictly on both sides of the other. Neighbours share a point, so one
+/// of their areas is exactly 0 and they never count.
 fn segments_cross(s: Segment, t: Segment) -> bool {
     let straddles = |u: Segment, v: Segment| {
         let side = |p| cross(difference(u.1, u.0), difference(p, u.0));

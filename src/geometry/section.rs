@@ -1,12 +1,11 @@
-//! What is measured of a section, and what is done to it: a flap deflected, the edge opened, the whole
-//! turned.
+//! Measures a section and changes it: deflects a flap, opens the edge, turns the whole.
 
 use super::surface::edge_gap;
 use super::turning::refined;
 use super::vector::{along, angle, between, bisect, difference, distance, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError};
 
-/// Points of the curve at which it is measured.
+/// Points of the curve at which measures are taken.
 const MEASURED: usize = 8000;
 /// Stations along the chord.
 const STATIONS: usize = 1000;
@@ -16,27 +15,27 @@ const BEND_POINTS: f64 = 60.0;
 const END: f64 = 0.005;
 /// Intervals in which the bent mid line is integrated.
 const STEPS: usize = 400;
-/// Intervals in which the surfaces are looked for.
+/// Intervals in which the surfaces are searched for.
 const SAMPLES: usize = 4000;
 /// Smallest radius of the bent mid line, in thicknesses of the section at the hinge.
 const RADIUS: f64 = 1.5;
-/// Point about which a section is turned, and that moments are taken about.
+/// Point about which a section is turned and moments are taken.
 pub(crate) const PIVOT: [f64; 2] = [0.25, 0.0];
 
 /// A plain flap.
 ///
-/// Behind the hinge, which lies midway between the surfaces, the section is turned about it. Around
-/// it the mid line bends with the curvature κ(u) = (δ/b)(1 − cos 2πu/b) over the length b = 2 δ ρ, so
-/// that its direction and curvature are continuous and its smallest radius is ρ; points keep their
-/// distance from it. The surfaces stay as smooth as they were, and cannot cross while ρ is larger
-/// than half the thickness.
+/// The section is turned about the hinge, which lies midway between the surfaces, and all behind it with it.
+/// Around the hinge the mid line bends with the curvature κ(u) = (δ/b)(1 − cos 2πu/b) over the length b = 2 δ
+/// ρ, so its direction and curvature are continuous and its smallest radius is ρ; points keep their distance
+/// from it. The surfaces stay as smooth as they were, and cannot cross while ρ is larger than half the
+/// thickness.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Flap {
     /// Place of the hinge, chords.
     pub hinge: f64,
     /// Deflection in degrees, trailing edge down.
     pub angle: f64,
-    /// ρ in chords; none takes 1.5 thicknesses of the section at the hinge.
+    /// ρ in chords; `None` means 1.5 thicknesses of the section at the hinge.
     pub radius: Option<f64>,
 }
 
@@ -45,9 +44,9 @@ struct Bend {
     /// Deflection δ, radians, trailing edge down.
     angle: f64,
     length: f64,
-    /// Distance of its ends from the hinge, along both straight parts.
+    /// Distance of its ends from the hinge, along each straight part.
     reach: f64,
-    /// Points at equal steps, from its start.
+    /// Points at equal steps, beginning at its start.
     points: Vec<[f64; 2]>,
 }
 
@@ -59,14 +58,14 @@ impl Bend {
         let mut at = [0.0; 2];
         for k in 0..STEPS {
             let from = k as f64 * step;
-            // Simpson's rule; the error of a step is below 1e-14 of it.
+            // Simpson's rule; its relative error is below 1e-14 a step.
             let [a, b, c] = [0.0, 0.5, 1.0].map(|t| bend.direction(from + t * step));
             for k in 0..2 {
                 at[k] += step / 6.0 * (a[k] + 4.0 * b[k] + c[k]);
             }
             bend.points.push(at);
         }
-        // The two straight parts, continued, meet in the hinge.
+        // The two straight parts, extended, meet at the hinge.
         bend.reach = at[1] / -angle.sin();
         bend
     }
@@ -81,7 +80,7 @@ impl Bend {
         [cos, -sin]
     }
 
-    /// Where the point goes that lies `along` behind the hinge and `up` from the mid line.
+    /// New position of the point that lies `along` behind the hinge and `up` from the mid line.
     fn carry(&self, along: f64, up: f64) -> [f64; 2] {
         if along <= -self.reach {
             return [along, up];
@@ -98,7 +97,7 @@ impl Bend {
             let (da, db) = (self.direction(k as f64 * step), self.direction((k + 1) as f64 * step));
             let t = t - k as f64;
             let (s, t2) = (1.0 - t, t * t);
-            // Hermite's cubic between two points with their directions.
+            // Hermite's cubic between two points with given directions.
             let at = [0, 1].map(|c| {
                 s * s * (1.0 + 2.0 * t) * a[c]
                     + t2 * (3.0 - 2.0 * t) * b[c]
@@ -111,11 +110,11 @@ impl Bend {
 }
 
 impl Flap {
-    /// Deflects the flap of a section of unit chord; a radius that is left out is put in place.
+    /// Deflects the flap of a section of unit chord. A radius that is `None` is set to its default.
     ///
-    /// # Errors
-    /// [`GeometryError::FlapRadius`] where the bend is too tight or too long for the section,
-    /// [`GeometryError::Contour`] for a contour that no spline goes through.
+    /// Errors
+    /// [`GeometryError::FlapRadius`] if the bend is too tight or too long for the section,
+    /// [`GeometryError::Contour`] if no spline can be made through the contour.
     #[doc(hidden)] // A step of a case, which tests take by itself.
     pub fn deflect(&mut self, airfoil: &mut Airfoil) -> Result<(), GeometryError> {
         let curve = CubicSpline::through(&airfoil.points)?;
@@ -148,7 +147,7 @@ impl Flap {
         Ok(())
     }
 
-    /// Parameters of the contour's points, and of more where it is bent.
+    /// Parameters of the points of the contour, and of additional points where it is bent.
     fn places(&self, curve: &CubicSpline, bend: &Bend) -> Vec<f64> {
         let mut places = Vec::new();
         for pair in curve.knots.windows(2) {
@@ -189,7 +188,8 @@ pub fn set_edge_thickness(airfoil: &mut Airfoil, thickness: f64) {
     airfoil.notes.push(part_surfaces(&mut airfoil.points, gap, thickness));
 }
 
-/// The same for points whose ends are `gap` apart, which is negative where they overlap; says so.
+/// Shears both surfaces until points whose ends are `gap` apart (negative if they overlap) are `thickness`
+/// apart there. Returns a note about it.
 pub(super) fn part_surfaces(points: &mut [[f64; 2]], gap: f64, thickness: f64) -> String {
     let note = format!("The trailing edge was made {thickness} chords thick, from {gap:.3e}.");
     let [Some(&first), Some(&last)] = [points.first(), points.last()] else { return note };
@@ -205,11 +205,11 @@ pub(super) fn part_surfaces(points: &mut [[f64; 2]], gap: f64, thickness: f64) -
     note
 }
 
-/// Distance up to which points of a symmetric section may be off mirrored pairs, chords, and that up to which they are
-/// such pairs.
+/// Distances from mirrored pairs, chords. Points off by at most the first belong to a symmetric section; at
+/// most the second, they are such pairs already.
 const SYMMETRIC: [f64; 2] = [1e-4, 1e-12];
 
-/// Moves points that are nearly mirrored pairs about y = 0 onto such, and says so.
+/// Replaces points that are nearly mirrored pairs about y = 0 by exact pairs, and returns a note about it.
 pub(crate) fn symmetrise(points: &mut [[f64; 2]]) -> Option<String> {
     let last = points.len() - 1;
     let pair =
@@ -255,12 +255,12 @@ pub(crate) fn turn_about(pivot: [f64; 2], points: &mut BoundaryPoints, angle_deg
 pub struct SectionMeasures {
     /// Largest y_upper − y_lower at one x.
     pub thickness: f64,
-    /// Its x.
+    /// Position in x of the largest thickness.
     pub thickness_at: f64,
     /// Largest distance in y, with its sign, of (y_upper + y_lower)/2 from the straight line between
     /// the nose and the middle of the trailing edge.
     pub camber: f64,
-    /// Its x.
+    /// Position in x of the largest camber.
     pub camber_at: f64,
     /// Distance of the two ends of the contour.
     pub edge_gap: f64,
@@ -269,11 +269,10 @@ pub struct SectionMeasures {
 }
 
 impl SectionMeasures {
-    /// Measures the cubic spline through the contour at 1001 equidistant x; the nose is its
-    /// foremost point.
+    /// Measures the cubic spline through the contour at 1001 equidistant x. The nose is its foremost point.
     ///
-    /// # Errors
-    /// [`GeometryError::Contour`] for a contour that no spline goes through.
+    /// Errors
+    /// [`GeometryError::Contour`] if no spline can be made through the contour.
     pub fn of(airfoil: &Airfoil) -> Result<Self, GeometryError> {
         let curve = CubicSpline::through(&airfoil.points)?;
         let at = |k: usize| curve.point(curve.length() * (k as f64 / MEASURED as f64));
@@ -307,7 +306,7 @@ impl SectionMeasures {
     }
 }
 
-/// y of a line of points from the nose aft where it first reaches x.
+/// y at which a line of points, followed from the nose aft, first reaches x.
 fn ordinate(line: &[[f64; 2]], x: f64) -> Option<f64> {
     let k = line.windows(2).position(|w| w[0][0] <= x && x <= w[1][0])?;
     let (from, to) = (line[k], line[k + 1]);
@@ -315,7 +314,7 @@ fn ordinate(line: &[[f64; 2]], x: f64) -> Option<f64> {
     Some(between(from, to, weight)[1])
 }
 
-/// Angle from the direction of the upper surface at the edge to that of the lower, both aft.
+/// Angle from the direction of the upper surface at the edge to that of the lower, both pointing aft.
 fn edge_angle_deg(curve: &CubicSpline) -> f64 {
     angle(curve.derivative(0.0).map(|d| -d), curve.derivative(curve.length())).to_degrees()
 }

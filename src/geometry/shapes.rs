@@ -1,4 +1,4 @@
-//! Sections by formula: ellipses, Joukowski sections, and the cross-section of a fuselage with a low
+//! Sections given by formulas: ellipses, Joukowski sections, and the cross-section of a fuselage with a low
 //! wing.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -7,7 +7,7 @@ use super::closed::{ClosedContour, Symmetry};
 use super::vector::{along, between, distance, dot};
 use super::{Airfoil, GeometryError};
 
-/// Points of ellipses and Joukowski sections; their splines are within 1e-11 of a circle.
+/// Points of ellipses and Joukowski sections. The spline through those of a circle is within 1e-11 of it.
 const POINTS: usize = 2048;
 
 /// An ellipse of unit chord about (0.5, 0); a circle at thickness 1.
@@ -40,10 +40,10 @@ impl Ellipse {
 /// Motorluftsch. 1 (1910) 281–284.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Joukowski {
-    /// Thickness t, chords, but for terms of higher order: the circle's centre lies at
-    /// x = −k t/(1 − k t), k = 4/(3√3).
+    /// Thickness t, chords, up to terms of higher order: the circle's centre lies at x = −k t/(1 − k t), k =
+    /// 4/(3√3).
     pub thickness: f64,
-    /// Camber f, chords, but for terms of higher order: the circle's centre lies at y = 2 f.
+    /// Camber f, chords, up to terms of higher order: the circle's centre lies at y = 2 f.
     pub camber: f64,
 }
 
@@ -55,11 +55,11 @@ impl Joukowski {
         [-share / (1.0 - share), 2.0 * self.camber]
     }
 
-    /// Point of the image of the circle at the angle θ from the trailing edge, not yet scaled.
+    /// Point of the image of the circle at the angle θ from the trailing edge, before scaling.
     fn image(&self, theta: f64) -> [f64; 2] {
         let centre = self.centre();
         let (dx, dy) = (1.0 - centre[0], -centre[1]);
-        // ζ turns about the centre, starting at 1.
+        // ζ moves around the centre, starting at 1.
         let (sin, cos) = theta.sin_cos();
         let zeta = [centre[0] + cos * dx - sin * dy, centre[1] + sin * dx + cos * dy];
         let square = zeta[0] * zeta[0] + zeta[1] * zeta[1];
@@ -68,13 +68,13 @@ impl Joukowski {
 
     /// Its contour, moved and scaled to 0 ≤ x ≤ 1.
     ///
-    /// # Errors
-    /// [`GeometryError::Contour`] where thickness and camber give no section.
+    /// Errors
+    /// [`GeometryError::Contour`] if thickness and camber give no section.
     pub fn airfoil(&self) -> Result<Airfoil, GeometryError> {
         let theta = |k: usize| TAU * k as f64 / POINTS as f64;
         let image: Vec<[f64; 2]> = (0..=POINTS).map(|k| self.image(theta(k))).collect();
         let front = (1..POINTS).min_by(|&a, &b| image[a][0].total_cmp(&image[b][0])).unwrap_or(1);
-        // The foremost point lies between its neighbours; thirds find it.
+        // The foremost point lies between its neighbours; a ternary search finds it.
         let (mut a, mut b) = (theta(front - 1), theta(front + 1));
         for _ in 0..80 {
             let (c, d) = (a + (b - a) / 3.0, b - (b - a) / 3.0);
@@ -117,7 +117,7 @@ pub struct WingBody {
     pub wing_height: f64,
     /// Thickness of the wing in the plane of symmetry.
     pub root_thickness: f64,
-    /// Thickness where the tip begins to be round.
+    /// Thickness at the position where the round tip begins.
     pub tip_thickness: f64,
     /// Dihedral of the mid line, degrees.
     pub dihedral: f64,
@@ -127,7 +127,7 @@ pub struct WingBody {
 
 struct Piece {
     length: f64,
-    /// The angle by which it turns, radians.
+    /// The angle by which the piece turns, radians.
     turn: f64,
     /// Its points for 0 ≤ t ≤ 1.
     at: Box<dyn Fn(f64) -> [f64; 2]>,
@@ -138,7 +138,7 @@ impl Piece {
         Self { length: distance(a, b), turn: 0.0, at: Box::new(move |t| between(a, b, t)) }
     }
 
-    /// A part of a circle, from an angle on, radians.
+    /// A circular arc that begins at an angle and sweeps over another, radians.
     fn arc(centre: [f64; 2], radius: f64, from: f64, sweep: f64) -> Self {
         let sweep = (from + sweep) - from;
         let at = move |t: f64| {
@@ -148,7 +148,7 @@ impl Piece {
         Self { length: radius * sweep.abs(), turn: sweep.abs(), at: Box::new(at) }
     }
 
-    /// Points from its start on, its end left out.
+    /// Points from the start of the piece on, without its end.
     fn points(&self, spacing: f64) -> Vec<[f64; 2]> {
         let n = (self.length / spacing).max(PER_RADIAN * self.turn).ceil().max(4.0) as usize;
         (0..n).map(|k| (self.at)(k as f64 / n as f64)).collect()
@@ -176,8 +176,8 @@ impl Surface {
 impl WingBody {
     /// The contour, clockwise from the top of the fuselage.
     ///
-    /// # Errors
-    /// [`GeometryError::WingBody`] where the parts do not fit.
+    /// Errors
+    /// [`GeometryError::WingBody`] if the parts do not fit together.
     pub fn contour(&self) -> Result<ClosedContour, GeometryError> {
         let pieces = self.pieces()?;
         let whole: f64 = pieces.iter().map(|piece| piece.length).sum();
@@ -241,8 +241,8 @@ impl WingBody {
     }
 }
 
-/// Angle of each surface against the mid line: tan τ = (h_r − h_t)/s, s the place where the round
-/// tip begins, which itself depends on τ a little.
+/// Angle of each surface against the mid line: tan τ = (h_r − h_t)/s, with s the position where the round tip
+/// begins, which itself depends slightly on τ.
 fn taper(half_root: f64, half_tip: f64, length: f64) -> f64 {
     let step = |taper: f64| {
         let radius = half_tip / taper.cos();

@@ -1,23 +1,28 @@
-//! Points that are rounded or scatter: the step of their rounding, and the curve of least bending near them.
+//! Points that are rounded or scattered: the step of their rounding, and the curve of least bending near
+//! them.
 
 use super::vector::{cross, difference, distance, foot};
 
-/// Points within so many tolerances of the first are one knot, their mean; fewer where that is too far from them.
+/// Points within this many tolerances of the first are replaced by one knot, their mean. The smaller values
+/// are tried if that knot is too far from them.
 const KNOTS: [f64; 3] = [4.0, 1.0, 0.0];
-/// Changes of the weights, each by a factor in this range, towards this share of the tolerance.
+/// Updates of the weights, each by a factor in this range, so that the distances approach this fraction of
+/// the tolerance.
 const ROUNDS: usize = 90;
 const CHANGE: [f64; 2] = [0.3, 1.3];
 const SHARE: f64 = 0.9;
-/// A smaller step is none, and a smaller difference is the processor's rounding, chords.
+/// Least step that counts as rounding of the file, and the difference below which only the arithmetic has
+/// rounded, chords.
 const LEAST_STEP: f64 = 5e-7;
 const NO_DIFFERENCE: f64 = 1e-8;
-/// Distance of points of a wall, chords, and changes of the bend's sense between them that are few.
+/// Distance between the points of a typical wall, chords, and the number of changes of the bend's sign along
+/// it that is still small.
 const APART: f64 = 4e-3;
 const FEW: usize = 10;
-/// More points are not tried.
+/// Larger contours are not examined.
 const MOST_POINTS: usize = 20_000;
 
-/// The step of which all coordinates are multiples but for an offset, by Euclid's algorithm.
+/// The step of which all coordinates, up to an offset, are multiples, by Euclid's algorithm.
 pub(super) fn step(points: &[[f64; 2]], chord: f64) -> f64 {
     let first = points.first().copied().unwrap_or_default();
     points.iter().flat_map(|point| difference(*point, first)).fold(0.0, |step: f64, off| {
@@ -29,7 +34,8 @@ pub(super) fn step(points: &[[f64; 2]], chord: f64) -> f64 {
     })
 }
 
-/// Says that a contour is bent to and fro by the rounding of its points to this step, and what mends it.
+/// A note that the rounding of the points to this step makes the contour bend to and fro, with the setting
+/// that corrects it.
 pub(super) fn note(points: &[[f64; 2]], step: f64) -> Option<String> {
     let before = bends(points);
     if step < LEAST_STEP || before <= FEW || points.len() > MOST_POINTS {
@@ -46,7 +52,7 @@ pub(super) fn note(points: &[[f64; 2]], step: f64) -> Option<String> {
     })
 }
 
-/// How often the sense of the bend changes along points as far apart as those of a wall.
+/// Number of changes of the bend's sign along points that are as far apart as those of a wall.
 fn bends(points: &[[f64; 2]]) -> usize {
     let mut apart = points.to_vec();
     apart.dedup_by(|next, last| distance(*last, *next) < APART);
@@ -54,17 +60,17 @@ fn bends(points: &[[f64; 2]]) -> usize {
     apart.windows(4).filter(|w| turn(w) * turn(&w[1..]) < 0.0).count()
 }
 
-/// Knots of a smooth curve that is nowhere farther than `tolerance` from the points, each with the number of its first
-/// point; both ends stay. None where there is no such curve.
+/// Knots of a smooth curve that is nowhere farther than `tolerance` from the points, each with the number of
+/// its first point. Both ends are kept. `None` if there is no such curve.
 pub(super) fn smoothed(points: &[[f64; 2]], tolerance: f64) -> Option<Vec<(usize, [f64; 2])>> {
     KNOTS.iter().find_map(|reach| near(points, reach * tolerance, tolerance))
 }
 
-/// The smoothest such curve through knots that stand for the points within `reach` of the first.
+/// The smoothest such curve through knots, each of which replaces the points within `reach` of the first.
 ///
-/// With Q, R the matrices of second differences and of the integrals of products of hat functions, p the knots and
-/// W their weights, r = p − W⁻¹ Q γ with (R + Qᵀ W⁻¹ Q) γ = Qᵀ p minimises Σ wₖ |rₖ − pₖ|² + ∫ |r''|². Weights grow
-/// where a point is off by more than the tolerance, and shrink elsewhere.
+/// Let Q and R be the matrices of second differences and of the integrals of products of hat functions, p the
+/// knots and W their weights. Then r = p − W⁻¹ Q γ with (R + Qᵀ W⁻¹ Q) γ = Qᵀ p minimises Σ wₖ |rₖ − pₖ|² + ∫
+/// |r''|². A weight grows where a point is off by more than the tolerance, and shrinks elsewhere.
 ///
 /// Source: C. Reinsch, *Smoothing by spline functions*, Numer. Math. 10 (1967) 177–183.
 fn near(points: &[[f64; 2]], reach: f64, tolerance: f64) -> Option<Vec<(usize, [f64; 2])>> {
@@ -85,7 +91,7 @@ fn near(points: &[[f64; 2]], reach: f64, tolerance: f64) -> Option<Vec<(usize, [
     if n < 4 || h.iter().any(|h| *h <= 0.0) {
         return None;
     }
-    // 1/h, with zeros beyond both ends; so has γ, whose element k + 1 belongs to knot k.
+    // 1/h, with zeros beyond both ends. γ is padded in the same way: its element k + 1 belongs to knot k.
     let p = |k: usize| if (1..n).contains(&k) { 1.0 / h[k - 1] } else { 0.0 };
     let mut found = None;
     let mut v = vec![1e-6; n];
@@ -94,7 +100,7 @@ fn near(points: &[[f64; 2]], reach: f64, tolerance: f64) -> Option<Vec<(usize, [
         let (mut d, mut e, mut f) = (vec![1.0; n + 2], vec![0.0; n + 2], vec![0.0; n + 2]);
         let mut gamma = vec![[0.0; 2]; n + 3];
         for k in 1..n - 1 {
-            // Row k of five diagonals, divided into L D Lᵀ.
+            // Row k of the pentadiagonal matrix, factorised as L D Lᵀ.
             let (q, next) = (p(k) + p(k + 1), p(k + 1) + p(k + 2));
             let a = v[k - 1] * p(k) * p(k) + v[k] * q * q + v[k + 1] * p(k + 1) * p(k + 1);
             let b = h[k] / 6.0 - p(k + 1) * (v[k] * q + v[k + 1] * next);

@@ -7,9 +7,9 @@ use super::vector::bisect;
 
 /// Points whose intervals grow by a constant ratio from an exact first interval.
 ///
-/// sⱼ = first (qʲ − 1)/(q − 1) with the ratio q > 1 such that sₙ₋₁ = `length`. Where uniform
-/// intervals are no longer than `first` (first · (n − 1) ≥ length) the distribution is uniform, and
-/// the first interval is then length/(n − 1).
+/// sⱼ = first (qʲ − 1)/(q − 1) with the ratio q > 1 such that sₙ₋₁ = `length`. If uniform intervals are no
+/// longer than `first` (first · (n − 1) ≥ length), the distribution is uniform and its first interval is
+/// length/(n − 1).
 ///
 /// `n`: points; `first`, `length`: in one unit, usually chords.
 ///
@@ -43,19 +43,19 @@ fn spacing_uniform(n: usize, length: f64) -> Vec<f64> {
     places(n, length, |j| length * (j as f64 / (n - 1) as f64))
 }
 
-/// Places of points, the ends exact.
+/// Positions of points, exact at both ends.
 fn places(n: usize, length: f64, place: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut s: Vec<f64> = (0..n).map(place).collect();
     (s[0], s[n - 1]) = (0.0, length);
     s
 }
 
-/// First interval of the geometric spacing with `factor` times the intervals of which every
-/// `factor`-th point is one of [`spacing_geometric`]`(n, first, length)`: with q the ratio of that,
-/// first (q^{1/factor} − 1)/(q − 1).
+/// First interval of the refined geometric spacing with `factor` times as many intervals, every `factor`-th
+/// point of which is a point of [`spacing_geometric`]`(n, first, length)`: first (q^{1/factor} − 1)/(q − 1),
+/// with q the ratio of the unrefined spacing.
 ///
-/// # Errors
-/// As [`spacing_geometric`].
+/// Errors
+/// The errors of [`spacing_geometric`].
 pub fn refined_first(
     n: usize,
     first: f64,
@@ -78,15 +78,15 @@ pub fn refined_first(
 /// A = √(h1/h0),   sinh(d)/d = B = L / ((n − 1) √(h0 h1))
 /// ```
 ///
-/// ds/dj is exactly h0 and h1 at the two ends, so that the first and last interval equal them to
-/// first order in 1/n. Where B ≤ 1 (the ends ask for intervals longer than fit) u = e: the ratio of
-/// the two end spacings is kept, not their size.
+/// ds/dj is exactly h0 and h1 at the two ends, so the first and last interval equal them to first order in
+/// 1/n. If B ≤ 1 (the end spacings are longer than uniform intervals), u = e: the ratio of the two end
+/// spacings is kept, not their size.
 ///
 /// Source: M. Vinokur, *On One-Dimensional Stretching Functions for Finite-Difference Calculations*,
 /// J. Comput. Phys. 50 (1983) 215–234, doi:10.1016/0021-9991(83)90065-7.
 ///
-/// # Errors
-/// As [`spacing_geometric`].
+/// Errors
+/// The errors of [`spacing_geometric`].
 pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
     check(n, &[("start spacing", h0), ("end spacing", h1), ("length", length)])?;
     let intervals = (n - 1) as f64;
@@ -104,12 +104,12 @@ pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f6
 /// Points whose intervals grow by a constant ratio from a spacing at the start.
 ///
 /// sⱼ = L (e^{z j/(n−1)} − 1)/(e^z − 1), with z such that ds/dj is `start` at j = 0. Unlike
-/// [`spacing_geometric`] it meets the spacing to first order in 1/n, and halving the spacing with
-/// twice the intervals gives points of which every other one is a point of before. Where uniform
+/// [`spacing_geometric`] it meets the spacing to first order in 1/n. Half the spacing with twice the
+/// intervals gives points every other one of which is a point of the coarser distribution. If uniform
 /// intervals are no longer than `start` the distribution is uniform.
 ///
-/// # Errors
-/// As [`spacing_geometric`].
+/// Errors
+/// The errors of [`spacing_geometric`].
 pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
     check(n, &[("start spacing", start), ("length", length)])?;
     let intervals = (n - 1) as f64;
@@ -123,10 +123,9 @@ pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>
     Ok(places(n, length, |j| length * (z * j as f64 / intervals).exp_m1() / z.exp_m1()))
 }
 
-/// 1 + tanh(½ d (e − 1)) / tanh(½ d) for 0 ≤ e ≤ 1: from 0 to 1, steepest at e = 1; e itself at
-/// d = 0.
+/// 1 + tanh(½ d (e − 1)) / tanh(½ d) for 0 ≤ e ≤ 1: rises from 0 to 1, steepest at e = 1; equals e at d = 0.
 ///
-/// Written as 2 w (1 − e^{−d e}) / ((1 + w)(1 − e^{−d})), w = e^{−d (1 − e)}: small values keep their
+/// Written as 2 w (1 − e^{−d e}) / ((1 + w)(1 − e^{−d})), w = e^{−d (1 − e)}, so that small values keep their
 /// relative accuracy and nothing overflows.
 fn tanh_ramp(d: f64, e: f64) -> f64 {
     if d < 1e-9 {
@@ -136,7 +135,7 @@ fn tanh_ramp(d: f64, e: f64) -> f64 {
     2.0 * w * (-d * e).exp_m1() / ((1.0 + w) * (-d).exp_m1())
 }
 
-/// ln(sinh(d)/d) for d ≥ 0, by its series where the quotient is within rounding of 1.
+/// ln(sinh(d)/d) for d ≥ 0; by its series if the quotient is within rounding of 1.
 fn log_sinhc(d: f64) -> f64 {
     if d < 1e-2 {
         let d2 = d * d;

@@ -1,4 +1,4 @@
-//! The points of the wall: where along the contour they lie, and how the trailing edge is closed.
+//! The points of the wall: their positions along the contour, and the closing of the trailing edge.
 
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::polygon::first_crossing;
@@ -7,27 +7,27 @@ use super::turning::{LEAST_CELLS, Piece, Turning, between_corners, refined};
 use super::vector::{angle, bisect, difference, distance, dot, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
-/// A wall of fewer points leaves less than six cells for each surface next to a base of four.
+/// A wall of fewer points would leave less than six cells for each surface beside a base of four.
 pub(super) const LEAST_NI: usize = 17;
-/// Far beyond any grid, and small enough for memory.
+/// More points than any grid has, and few enough for memory.
 pub(super) const MOST_NI: usize = 1_000_000;
 /// The largest gap that [`TrailingEdge::AsGiven`] closes, chords.
 pub(super) const CLOSED_GAP: f64 = 1e-3;
-/// A gap below this, in chords, is no base.
+/// A gap below this, in chords, is too small for a base.
 pub(crate) const LEAST_GAP: f64 = 1e-5;
-/// Cells on a base or cap, at least.
+/// Least number of cells on a base or cap.
 pub(super) const LEAST_BASE_CELLS: usize = 4;
-/// Surfaces are not drawn closer than this to match the cells of a thin base, chords.
+/// Least spacing of the surfaces, chords, that is used to match the small cells of a thin base.
 const BASE_SPACING_FLOOR: f64 = 3e-4;
-/// Powers of x by which the surfaces are sheared to close the edge, tried in turn.
+/// Powers of x by which the surfaces are sheared to close the edge, tried one after the other.
 const SHEAR_EXPONENTS: [i32; 6] = [1, 4, 16, 64, 256, 1024];
 /// Samples of the direction in each cell, to find its turn.
 const TURN_SAMPLES: usize = 16;
-/// Intervals in which the nose is looked for.
+/// Intervals in which the nose is searched for.
 const NOSE_SAMPLES: usize = 4000;
-/// A corner turns by so many times what the contour turns at the points beside it.
+/// A corner turns by at least this many times the turn at the points beside it.
 const CORNER_RATIO: f64 = 3.0;
-/// The direction at a corner is that so far beside it, as a share of the way to the next.
+/// The direction at a corner is taken this far beside it, as a fraction of the distance to the next one.
 const OFF_CORNERS: f64 = 1e-6;
 /// Samples between two corners for each cell of the surface.
 const SAMPLES_A_CELL: usize = 4;
@@ -48,33 +48,34 @@ pub struct SurfaceSettings {
     pub base_cells: BaseCells,
     /// Largest turn of a surface from one cell to the next, degrees.
     pub max_turn_deg: f64,
-    /// Turn of the contour at one of its points from which that is a corner of the wall, degrees; none takes the
-    /// contour for smooth.
+    /// Turn of the contour at one of its points, degrees, from which that point is a corner of the wall;
+    /// `None` treats the contour as smooth.
     pub corners_deg: Option<f64>,
 }
 
 /// Cells on a base or cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseCells {
-    /// This number, which is even.
+    /// This number, which must be even.
     Exactly(usize),
-    /// As many as follow from the trailing-edge spacing, at least these, at most a quarter of the wall.
+    /// The number that follows from the trailing-edge spacing, within these least values and a quarter of the
+    /// wall.
     AtLeast {
-        /// On a base, an even number.
+        /// Least number on a base, even.
         base: usize,
-        /// On a cap, an even number.
+        /// Least number on a cap, even.
         cap: usize,
-        /// An even number of which they are a multiple.
+        /// An even number; the cells are a multiple of it.
         multiple: usize,
     },
 }
 
 /// Distributes points over the wall of a section.
 ///
-/// A cubic spline goes through the contour. The leading edge is its point farthest from the middle
-/// of the trailing edge. Each surface is spaced by [`spacing_vinokur`] between the two spacings, and
-/// both have the same number of cells (the upper one more where the total is odd). Where a cell would
-/// turn by more than the limit, points gather. On a corner of a surface there is a point, with the spacing of the
+/// A cubic spline is made through the contour. The leading edge is its point farthest from the middle of the
+/// trailing edge. Each surface is spaced by [`spacing_vinokur`] between the two spacings, and both have the
+/// same number of cells (the upper one has one more if the total is odd). Where a cell would turn by more
+/// than the limit, points are moved together. A corner of a surface gets a point, with the spacing of the
 /// trailing edge on both sides.
 ///
 /// - A closed edge (sharp, or as given with a gap of at most 1e-3) is reached by shearing both
@@ -115,7 +116,7 @@ pub fn distribute(
     boundary(&airfoil.name, wall, base_cells)
 }
 
-/// The wall of a section as boundary points; refuses one that crosses itself.
+/// The wall of a section as boundary points. A wall that crosses itself is refused.
 pub(super) fn boundary(
     name: &str,
     wall: Vec<[f64; 2]>,
@@ -128,7 +129,7 @@ pub(super) fn boundary(
     Ok(BoundaryPoints { x, y, base_cells, wake: 0 })
 }
 
-/// Whether the trailing edge becomes one point, and no base or cap.
+/// True if the trailing edge becomes one point, without base or cap.
 pub fn edge_closes(airfoil: &Airfoil, trailing_edge: TrailingEdge) -> bool {
     match trailing_edge {
         TrailingEdge::Sharp | TrailingEdge::Wedge | TrailingEdge::Extended => true,
@@ -142,7 +143,7 @@ pub(crate) fn edge_gap(points: &[[f64; 2]]) -> f64 {
     points.first().zip(points.last()).map_or(0.0, |(first, last)| distance(*first, *last))
 }
 
-/// Refuses too few or too many points of a wall.
+/// Refuses a wall of too few or too many points.
 pub(super) fn check_points(ni: usize) -> Result<(), GeometryError> {
     let fits = (LEAST_NI..=MOST_NI).contains(&ni);
     if fits { Ok(()) } else { Err(GeometryError::WallPoints { ni }) }
@@ -163,8 +164,8 @@ fn check(settings: &SurfaceSettings) -> Result<(), GeometryError> {
     Ok(())
 }
 
-/// Shears each surface so that both end in the middle of the gap: by xᵖ times the distance of its
-/// end from there, p the `exponent`.
+/// Shears each surface so that both end in the middle of the gap. The shift is xᵖ times the distance of the
+/// end from that middle, with p the `exponent`.
 fn sheared(points: &[[f64; 2]], exponent: i32) -> Vec<[f64; 2]> {
     let n = points.len();
     let (first, last) = (points[0], points[n - 1]);
@@ -180,16 +181,16 @@ fn sheared(points: &[[f64; 2]], exponent: i32) -> Vec<[f64; 2]> {
     sheared
 }
 
-/// A contour as a curve, with its leading edge.
+/// The contour as a curve, with its leading edge.
 struct Section {
     curve: CubicSpline,
-    /// Parameters of its corners.
+    /// Parameters of the corners.
     corners: Vec<f64>,
     /// Largest turn of a cell, radians.
     max_turn: f64,
     /// Parameter of the leading edge.
     nose: f64,
-    /// Sides of a wedge behind it, upper and lower, from the ends to the tip.
+    /// Sides of a wedge behind the section, upper and lower, from the ends to the tip.
     wedge: Option<[Bezier; 2]>,
 }
 
@@ -210,9 +211,8 @@ impl Section {
         Ok(Self { wedge: Some(ends.map(|end| Bezier::wedge(end, tip))), ..section })
     }
 
-    /// Both surfaces in `cells` cells, the lower one from the trailing edge to the nose, the upper
-    /// one back, with the spacings `edge` and `nose`; the upper one has a cell more where the number
-    /// is odd.
+    /// Both surfaces in `cells` cells with the spacings `edge` and `nose`: the lower one from the trailing
+    /// edge to the nose, then the upper one back. The upper one has one cell more if the number is odd.
     fn surfaces(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
         let mut points = self.surface(1, cells / 2, edge, nose)?;
         let upper = self.surface(0, cells - cells / 2, edge, nose)?;
@@ -220,9 +220,9 @@ impl Section {
         Ok(points)
     }
 
-    /// The upper (`side` = 0) or the lower surface (1) from the trailing edge to the nose, the side
-    /// of the wedge included, under the limit on the turn. A wedge goes on in the direction of the
-    /// surface, so that its turn is left out.
+    /// The upper (`side` = 0) or the lower surface (1) from the trailing edge to the nose, including the side
+    /// of the wedge, under the limit on the turn. A wedge continues the direction of the surface, so its turn
+    /// is not counted.
     fn surface(
         &self,
         side: usize,
@@ -256,7 +256,7 @@ impl Section {
                     spacing_vinokur(SAMPLES_A_CELL * cells + 1, fine[0], fine[1], to - from)?;
                 let mut places: Vec<f64> = places.into_iter().map(|s| from + s).collect();
                 places[SAMPLES_A_CELL * cells] = to;
-                // The direction on a corner is that of one of its pieces.
+                // The direction at a corner is that of one of the adjacent pieces.
                 let off = OFF_CORNERS * (to - from);
                 let inside = |s: f64| direction(s.clamp(from + off, to - off));
                 Ok(Piece { turning: Turning::along(places, inside), ends })
@@ -280,9 +280,9 @@ impl Section {
     }
 }
 
-/// The points of a contour, its ends left out, at which it turns by at least `turn_deg`: one by itself or two
-/// together, the ends of a narrow base, that turn by three times as much as the points beside them. Three and
-/// more together are a bend with few points.
+/// The points of a contour, without its ends, at which it turns by at least `turn_deg`: single points, or two
+/// together (the ends of a narrow base), that turn by three times as much as the points beside them. Three or
+/// more such points in a row are a bend with few points.
 pub fn corners(points: &[[f64; 2]], turn_deg: f64) -> Vec<usize> {
     let step = |k: usize| difference(points[k + 1], points[k]);
     let last = points.len().saturating_sub(1);
@@ -298,8 +298,8 @@ pub fn corners(points: &[[f64; 2]], turn_deg: f64) -> Vec<usize> {
     groups.flatten().copied().collect()
 }
 
-/// Parameter of the point farthest from the middle of the two ends: the best of many samples, then
-/// the root of (r − e) · r′ next to it, e that middle.
+/// Parameter of the point farthest from the middle e of the two ends: the best of many samples, refined to
+/// the root of (r − e) · r′ next to it.
 fn nose(curve: &CubicSpline) -> f64 {
     let edge = middle(curve.point(0.0), curve.point(curve.length()));
     let sample = |k: usize| curve.length() * (k as f64 / NOSE_SAMPLES as f64);
@@ -311,8 +311,8 @@ fn nose(curve: &CubicSpline) -> f64 {
     0.5 * (low + high)
 }
 
-/// The wall of a section with a sharp edge: of the shears that close it, the mildest that does not
-/// make the surfaces cross, or the last.
+/// The wall of a section with a sharp edge. It is closed by the mildest shear that does not make the surfaces
+/// cross, or by the last.
 fn sharp_wall(
     points: &[[f64; 2]],
     settings: &SurfaceSettings,
@@ -339,7 +339,7 @@ fn closed_wall(
     Ok(wall)
 }
 
-/// The wall of a section with a base or a cap, and the cells of that.
+/// The wall of a section with a base or a cap, and the number of cells on that.
 fn base_wall(
     section: &Section,
     settings: &SurfaceSettings,

@@ -1,33 +1,33 @@
-//! Points where a curve bends: spacing under a limit on the turn from one cell to the next.
+//! Spacing of points on a curve under a limit on the turn from one cell to the next.
 
 use super::vector::angle;
 
-/// Growth of the spacing with the distance from where the limit holds it down.
+/// Growth of the spacing with the distance from a place where the limit reduces it.
 const GROWTH: f64 = 0.15;
-/// Share of the cells that the limit may take from the rest of an open curve.
+/// Fraction of the cells that the limit may take from the rest of an open curve.
 const SHARE: f64 = 0.5;
-/// A limit is relaxed by this factor until it takes no more than its share ...
+/// Factor by which a limit is relaxed until it takes no more than its fraction.
 const RELAXATION: f64 = 1.2;
-/// ... and given up beyond this angle, radians.
+/// Angle, radians, beyond which a relaxed limit is dropped.
 const GIVEN_UP: f64 = 1.2;
-/// A concave curve counts as bent by this share: the grid lines that leave it meet, the more so the
-/// more there are.
+/// Factor on the turn of a concave curve: the grid lines that leave it converge, the more so the more there
+/// are.
 const CONCAVE: f64 = 0.5;
 /// Fewest cells between two corners.
 pub(super) const LEAST_CELLS: usize = 2;
-/// Longest cells on a closed curve, as a share of its length.
+/// Longest cells on a closed curve, as a fraction of its length.
 const LONGEST: f64 = 0.125;
 
-/// How much a curve turns between samples.
+/// Turn of a curve between samples.
 pub struct Turning {
-    /// Places of the samples, rising.
+    /// Positions of the samples, rising.
     s: Vec<f64>,
     /// Turn from each sample to the next, radians, positive to the left.
     turn: Vec<f64>,
 }
 
 impl Turning {
-    /// Samples the direction of a curve at the places `s`.
+    /// Samples the direction of a curve at the positions `s`.
     pub fn along(s: Vec<f64>, direction: impl Fn(f64) -> [f64; 2]) -> Self {
         let directions: Vec<[f64; 2]> = s.iter().map(|&s| direction(s)).collect();
         let turn = directions.windows(2).map(|d| angle(d[0], d[1])).collect();
@@ -44,21 +44,21 @@ impl Turning {
 
     /// Positions of `cells` + 1 points around a closed curve that runs clockwise, both ends included.
     ///
-    /// The spacing is 1/(1/L + κ/θ), κ the curvature, halved where the curve is concave, and θ the
-    /// largest turn of a cell; it is lowered so that it grows with the distance along the curve by at most 15 %; L is chosen so that the
-    /// cells fit.
+    /// The spacing is 1/(1/L + κ/θ), with κ the curvature (halved where the curve is concave) and θ the
+    /// largest turn of a cell. It is then lowered so that it grows with the distance along the curve by at
+    /// most 15 %. L is chosen so that the number of cells is `cells`.
     ///
-    /// # Errors
-    /// The cells that are needed at least, where there are fewer.
+    /// Errors
+    /// The least number of cells, if `cells` is smaller.
     pub fn around(&self, cells: usize, largest: f64) -> Result<Vec<f64>, usize> {
         let whole = self.whole();
         let spacing = |longest: f64| {
-            // Clockwise, a left turn is concave.
+            // On a clockwise curve a left turn is concave.
             let bend = |turn: f64| if turn > 0.0 { CONCAVE * turn } else { -turn };
             let place =
                 |k: usize| 1.0 / (1.0 / longest + bend(self.turn[k]) / (largest * self.length(k)));
             let mut spacing: Vec<f64> = (0..self.turn.len()).map(place).collect();
-            // The second lap carries what the first found across the start.
+            // The second lap carries the reductions of the first across the start.
             for _ in 0..2 {
                 self.limit_growth(&mut spacing, true);
             }
@@ -73,9 +73,9 @@ impl Turning {
         Ok(self.places(&spacing(smallest(low, high, fits)), cells))
     }
 
-    /// The positions `s` of points along an open curve, moved together where a cell turns by more
-    /// than `largest`, and apart elsewhere by one factor. Unchanged where none does, and where the
-    /// limit cannot be kept with half of the cells (a corner): it is relaxed first.
+    /// The positions `s` of points along an open curve, moved together where a cell turns by more than
+    /// `largest`, and apart elsewhere by one factor. They are unchanged if no cell does. A limit that would
+    /// need more than half of the cells (at a corner) is relaxed first.
     pub fn limited(&self, s: Vec<f64>, largest: f64) -> Vec<f64> {
         let cells = s.len() - 1;
         if self.largest_turn(&s) <= largest {
@@ -125,12 +125,12 @@ impl Turning {
         }
     }
 
-    /// Cells of a spacing along the curve.
+    /// Number of cells that a spacing gives along the curve.
     fn count(&self, spacing: &[f64]) -> f64 {
         spacing.iter().enumerate().map(|(k, spacing)| self.length(k) / spacing).sum()
     }
 
-    /// Positions at equal counts.
+    /// Positions at which the count of cells is a whole number.
     fn places(&self, spacing: &[f64], cells: usize) -> Vec<f64> {
         let share = self.count(spacing) / cells as f64;
         let mut places = vec![self.s[0]];
@@ -155,12 +155,11 @@ pub(super) struct Piece {
     pub(super) ends: [f64; 2],
 }
 
-/// Positions of `cells` + 1 points along the pieces of a curve, one after the other, with a point on each
-/// corner.
+/// Positions of `cells` + 1 points along the consecutive pieces of a curve, with a point on each corner.
 ///
-/// The spacing is that of the ends of a piece, grows with the distance from them by 15 %, is lowered where a
-/// cell would turn by more than `largest`, and is the same elsewhere on all pieces, so that the cells fit. A
-/// limit on the turn that takes more than half of the cells is relaxed.
+/// The spacing at the ends of a piece is given, grows with the distance from them by 15 %, and is lowered
+/// where a cell would turn by more than `largest`. Elsewhere it has one value on all pieces, so that the
+/// number of cells is right. A limit on the turn that takes more than half of the cells is relaxed.
 pub(super) fn between_corners(pieces: &[Piece], cells: usize, largest: f64) -> Vec<f64> {
     let spacing = |Piece { turning, ends }: &Piece, longest: f64, limit: f64| {
         let cap = |k: usize| (limit * turning.length(k) / turning.turn[k].abs()).min(longest);
@@ -196,7 +195,7 @@ pub(super) fn between_corners(pieces: &[Piece], cells: usize, largest: f64) -> V
     places
 }
 
-/// Places, each interval divided into this number of pieces.
+/// Divides each interval of positions into this number of pieces.
 pub(super) fn refined(s: &[f64], pieces: usize) -> Vec<f64> {
     let between = |w: &[f64]| {
         let (a, b) = (w[0], w[1]);
@@ -205,12 +204,12 @@ pub(super) fn refined(s: &[f64], pieces: usize) -> Vec<f64> {
     s.windows(2).flat_map(between).chain(s.last().copied()).collect()
 }
 
-/// The cell that holds a place.
+/// The cell that contains a position.
 fn cell_of(s: &[f64], place: f64) -> usize {
     s.partition_point(|&s| s <= place).clamp(1, s.len() - 1) - 1
 }
 
-/// The local interval of points at a place, linear between the middles of the intervals.
+/// The local interval of points at a position, linear between the middles of the intervals.
 fn interval_at(s: &[f64], place: f64) -> f64 {
     let interval = |k: usize| s[k + 1] - s[k];
     let middle = |k: usize| 0.5 * (s[k] + s[k + 1]);
@@ -223,7 +222,7 @@ fn interval_at(s: &[f64], place: f64) -> f64 {
     interval(a) + t * (interval(b) - interval(a))
 }
 
-/// The smallest number for which `fits` holds, which it does at `high`; halves the logarithm.
+/// The smallest number for which `fits` holds, by bisection of the logarithm; `fits` must hold at `high`.
 fn smallest(mut low: f64, mut high: f64, fits: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = (low * high).sqrt();

@@ -2,8 +2,8 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// What coordinates are: `f64`, or a number with which tests differentiate a formula, such as a complex one with a
-/// small imaginary part.
+/// The type of coordinates: `f64`, or a number with which tests differentiate a formula, such as a complex
+/// number with a small imaginary part.
 pub trait Scalar:
     Copy
     + From<f64>
@@ -81,7 +81,7 @@ pub(crate) fn middle<S: Scalar>(a: [S; 2], b: [S; 2]) -> [S; 2] {
     [0, 1].map(|c| S::from(0.5) * (a[c] + b[c]))
 }
 
-/// The point of a piece nearest to a point.
+/// The point of a segment nearest to a point.
 pub(crate) fn foot(point: Vector, [a, b]: [Vector; 2]) -> Vector {
     let way = difference(b, a);
     let squared = dot(way, way);
@@ -89,15 +89,14 @@ pub(crate) fn foot(point: Vector, [a, b]: [Vector; 2]) -> Vector {
     between(a, b, t.clamp(0.0, 1.0))
 }
 
-/// Angle from one direction to another, radians, positive to the left; a vector of length zero
-/// turns by nothing.
+/// Angle from one direction to another, radians, positive to the left; 0 if a vector has no length.
 pub(crate) fn angle(a: Vector, b: Vector) -> f64 {
     cross(a, b).atan2(dot(a, b))
 }
 
-/// Unit normal to the left of a line that turns from the unit vector `u` to the unit vector `v`:
-/// that of the weighted sum of the two, or, where the line turns by more than 90° and the sum
-/// cancels, the unit vector of their difference on that side.
+/// Unit normal to the left of a line that turns from the unit vector `u` to the unit vector `v`. It is normal
+/// to the weighted sum of the two; if the line turns by more than 90°, so that the sum cancels, it is the
+/// unit vector of their difference on that side.
 pub(crate) fn left_normal(u: Vector, v: Vector, [wu, wv]: [f64; 2]) -> Vector {
     unit(if dot(u, v) < 0.0 {
         let sign = if cross(u, v) < 0.0 { 1.0 } else { -1.0 };
@@ -107,8 +106,8 @@ pub(crate) fn left_normal(u: Vector, v: Vector, [wu, wv]: [f64; 2]) -> Vector {
     })
 }
 
-/// The neighbouring numbers between which `below` changes from true, as at `low`, to false, as at
-/// `high`: bisection needs no derivative and keeps full relative accuracy for roots near 0.
+/// The neighbouring numbers between which `below` changes from true (as at `low`) to false (as at `high`).
+/// Bisection needs no derivative and keeps full relative accuracy for roots near 0.
 pub(crate) fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> [f64; 2] {
     loop {
         let middle = 0.5 * (low + high);

@@ -25,18 +25,19 @@ pub struct Wake {
 
 /// Continues the wall of a closed edge along the cut on both sides.
 ///
-/// With β the direction of the bisector of the edge, γ that of the cut and x the distance behind the
+/// With β the direction of the edge's bisector, γ the direction of the cut and x the distance behind the
 /// edge, the cut is
 ///
 /// ```text
 /// y = y_edge + x tan γ + d (tan β − tan γ) (1 − e^(−x/d)),   d = 0.3
 /// ```
 ///
-/// with points spaced in x by [`spacing_exponential`], from `spacing` at the edge on, in chords. Both sides are one list of points.
+/// with points spaced in x by [`spacing_exponential`], beginning with `spacing` at the edge, in chords. Both
+/// sides use one list of points.
 ///
-/// # Errors
-/// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::CutCrosses`] if the
-/// cut runs into the section.
+/// Errors
+/// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::CutCrosses`] if the cut
+/// crosses the section.
 pub fn with_wake(
     airfoil: &Airfoil,
     wall: &BoundaryPoints,

@@ -1,23 +1,25 @@
-//! Bases: straight trailing edges with two corners, on which files have points.
+//! Recognises bases: straight trailing edges with two corners, for which a file has points.
 
 use super::contour::Frame;
 use super::rows::Row;
 use crate::geometry::vector::{angle, cross, difference, distance, dot};
 
-/// Both corners are behind this place on the chord, turn by so many degrees each and together, and the surfaces turn
-/// by less on the way of so many lengths of the base beside them.
+/// Both corners of a base lie behind `AFT` on the chord and turn by at least `EACH` degrees, and by `BOTH`
+/// together. Beside them, within `BESIDE.1` lengths of the base, the surfaces turn by less than `BESIDE.0`
+/// degrees.
 const AFT: f64 = 0.8;
 const EACH: f64 = 40.0;
 const BOTH: f64 = 100.0;
 const BESIDE: (f64, f64) = (25.0, 1.2);
-/// Most points that turn by so much: more are noise.
+/// With more such corners than this the points are noise.
 const MOST_CORNERS: usize = 40;
-/// Shortest base, chords, and how far its points may be off the straight line, in lengths of it.
+/// Least length of a base, chords, and the greatest distance of its points from the straight line, as a
+/// fraction of its length.
 const LEAST: f64 = 5e-4;
 const OFF: f64 = 0.05;
 
-/// Makes a base the gap between the two ends of the contour, of which `whole` points are no repeated end; false where
-/// there is none.
+/// Opens the contour at its base: the two corners become its ends. The first `whole` points do not include a
+/// repeated end point. Returns false if there is no base.
 pub(super) fn cut(
     rows: &mut Vec<Row>,
     whole: usize,
@@ -43,8 +45,9 @@ pub(super) fn cut(
     true
 }
 
-/// The two corners of the longest base, the second one counted on from the first. A sharp edge has one corner, and a
-/// rounded edge turns by as much beside two of its points as at them.
+/// The two corners of the longest base; the second index is counted on from the first, around the contour. A
+/// sharp edge has only one corner. A rounded edge has no base, since it turns as much beside two of its
+/// points as at them.
 fn corners(rows: &[Row], frame: &Frame) -> Option<[usize; 2]> {
     let n = rows.len();
     let at = |k: usize| rows[k % n].at;

@@ -1,4 +1,4 @@
-//! Coordinates within brackets, as programs, JSON, YAML, gmsh and numpy write them: points, or lists of x and of y.
+//! Coordinates within brackets, as in programs, JSON, YAML, gmsh and numpy: points, or lists of x and of y.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,14 @@ use super::LEAST_POINTS;
 use super::columns::{Layout, named};
 use super::line::{Numbers, number};
 
-/// What parts words and numbers within brackets, beside white space.
+/// Characters that separate words and numbers within brackets, in addition to white space.
 const SEPARATORS: &str = "[](){},;:='\"";
 
-/// The rows of coordinates within brackets, and their columns where lists have names; none of a text without such.
+/// The rows of coordinates within brackets, with their columns if the lists have names. `None` if the text
+/// has no such rows.
 ///
-/// The label of numbers is the last word before a colon or an equals sign; what is labelled alike is one list.
+/// Numbers are labelled by the last word before a colon or an equals sign. Numbers with the same label form
+/// one list.
 pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
     let apart = |c: char| c.is_whitespace() || SEPARATORS.contains(c);
     let last_word = |text: &str| {
@@ -26,7 +28,7 @@ pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
             let tokens = piece.split(apart).filter(|token| !token.is_empty());
             let values: Vec<f64> =
                 tokens.filter_map(|token| number(token.trim_end_matches('f'))).collect();
-            // An index follows a word at once.
+            // A number in brackets directly after a word is an index.
             if values.len() > 1 || !outside.ends_with(char::is_alphanumeric) {
                 lists.entry(label.clone()).or_default().push(Numbers::new(line, piece, values));
             }
@@ -58,7 +60,7 @@ pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
             return Some(((0..sample.len()).map(row).collect(), Some(layout)));
         }
     }
-    // Lists of whole numbers name points where others have coordinates.
+    // Lists of whole numbers are indices of points, not coordinates.
     let of_points = |list: &Vec<Numbers<'_>>| {
         let points = list.iter().filter(|point| (2..=4).contains(&point.values.len()));
         let broken = list.iter().flat_map(|point| &point.values).any(|value| value.fract() != 0.0);

@@ -1,20 +1,21 @@
-//! Which columns of a table hold coordinates.
+//! Finds the columns of a table that hold coordinates.
 
-/// Most of the chord: two surfaces in columns of their own both reach over it.
+/// Fraction of the chord: two surfaces in columns of their own overlap by more than this in x.
 const FULL: f64 = 0.9;
 
-/// Points of gmsh have three coordinates and a size.
+/// A point of gmsh has three coordinates and a mesh size.
 const MESH_SIZE: &str = "The constant coordinate and the fourth column were not used";
 
 /// Columns of x and y: of the contour, or of each of the two surfaces.
 pub(super) type Surfaces = Vec<[usize; 2]>;
 
-/// Columns, and what was made of them.
+/// Columns, and a note about how they were used.
 pub(super) type Layout = (Surfaces, &'static str);
 
 /// Finds the coordinates by the names in the line above the numbers, or else by the numbers.
 ///
-/// `None`: the rows differ in length, or the columns can be interpreted in no way or in several.
+/// Returns `None` if the rows differ in length, or if the columns can be interpreted in no way or in more
+/// than one.
 pub(super) fn layout(heading: Option<&str>, rows: &[&[f64]]) -> Option<Layout> {
     let width = rows.first()?.len();
     if rows.iter().any(|row| row.len() != width) {
@@ -29,7 +30,7 @@ pub(super) fn layout(heading: Option<&str>, rows: &[&[f64]]) -> Option<Layout> {
     named.or_else(|| measured(rows, width))
 }
 
-/// The layout that words name, one word a column, of which some are constant.
+/// The layout named by words, one for each column; some columns are constant.
 pub(super) fn named(words: &[&str], constant: impl Fn(usize) -> bool) -> Option<Layout> {
     let words: Vec<String> = words.iter().copied().map(plain_word).collect();
     let column = |names: &[&str]| words.iter().position(|w| names.contains(&w.as_str()));
@@ -53,13 +54,13 @@ pub(super) fn named(words: &[&str], constant: impl Fn(usize) -> bool) -> Option<
     ))
 }
 
-/// The letters of a word in lower case, without a unit in brackets: `X(mm)` is `x`.
+/// The letters of a word in lower case, without a unit in brackets: `X(mm)` gives `x`.
 fn plain_word(word: &str) -> String {
     let name = word.split(['(', '[']).next().unwrap_or(word);
     name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The only layout of three or four columns that the numbers allow.
+/// The first layout of three or four columns that is consistent with the numbers.
 fn measured(rows: &[&[f64]], width: usize) -> Option<Layout> {
     let column = |c: usize| rows.iter().map(move |row| row[c]);
     let steady = |c: usize| column(c).is_sorted() || column(c).is_sorted_by(|a, b| a >= b);
@@ -69,7 +70,7 @@ fn measured(rows: &[&[f64]], width: usize) -> Option<Layout> {
     let constant = |c: usize| range(c)[0] >= range(c)[1];
     let counts = column(0).zip(column(0).skip(1)).all(|(a, b)| (b - a - 1.0).abs() < 1e-9);
     let above = |a: usize, b: usize| rows.iter().all(|row| row[a] >= row[b]);
-    // x of a contour goes forth and back.
+    // Along a contour x first falls and then rises.
     let turns = |c: usize| !steady(c);
     let (three, four) = (width == 3, width == 4);
     let one = |x: usize, y: usize| vec![[x, y]];
@@ -99,7 +100,7 @@ fn measured(rows: &[&[f64]], width: usize) -> Option<Layout> {
     layouts.into_iter().find(|(fits, ..)| *fits).map(|(_, surfaces, note)| (surfaces, note))
 }
 
-/// Length common to two intervals over that of both together.
+/// Length of the intersection of two intervals divided by that of their union.
 fn common_part([a, b]: [f64; 2], [c, d]: [f64; 2]) -> f64 {
     (b.min(d) - a.max(c)) / (b.max(d) - a.min(c))
 }

@@ -1,5 +1,5 @@
-//! From the rows of a file to one contour: upper trailing edge → nose → lower trailing edge of an
-//! airfoil, or clockwise around a smooth body.
+//! Makes one contour from the rows of a file: upper trailing edge → nose → lower trailing edge of an airfoil,
+//! or clockwise around a smooth body.
 
 use super::rows::Row;
 use super::{FileFrame, Repairs, base};
@@ -10,25 +10,25 @@ use crate::geometry::smooth as smoothing;
 use crate::geometry::surface::CLOSED_GAP;
 use crate::geometry::{ClosedContour, vector};
 
-/// The fewest distinct points that say what a contour is.
+/// The fewest distinct points that determine a contour.
 pub(in crate::geometry) const LEAST_POINTS: usize = 10;
 /// Points closer than this, in chords or extents of a smooth contour, are one point.
 const SAME: f64 = 1e-7;
 /// Ends of the contour closer than this, in chords, are one point.
 const ROUNDING: f64 = 1e-13;
-/// The way from the last point of a smooth contour to the first, in longest ways between neighbours,
-/// from which the contour is open.
+/// Distance from the last point of a smooth contour to the first, in longest distances between neighbours,
+/// from which the contour counts as open.
 const OPEN: f64 = 3.0;
 /// An end of the contour may be this far ahead of the trailing edge, in chords.
 const END_REACH: f64 = 0.05;
 
-/// Angles of the chord line against x, radians and degrees: a first guess beyond which a section may be pitched, and
-/// the angle itself from which it is.
+/// Angles between the chord line and the x axis. Beyond the first (radians, from a rough guess) the section
+/// may be pitched; from the second on (degrees, exact) it is.
 const GUESSED: f64 = 0.07;
 const PITCHED: f64 = 5.0;
 
-/// The points of an airfoil of unit chord along x, ordered, repaired and checked, and where the file has them;
-/// `upper` is the count of the first surface in Lednicer's order.
+/// The points of an airfoil of unit chord along x, ordered, repaired and checked, and the position of the
+/// section in the file. `upper` is the number of points of the first surface in Lednicer's order.
 pub(super) fn airfoil(
     rows: Vec<Row>,
     upper: Option<usize>,
@@ -54,7 +54,8 @@ pub(super) fn airfoil(
         (rows, crossing, frame)
     } else {
         let (mut rows, frame) = ordered(rows, upper, notes)?;
-        // Points that touch do so exactly as they stand in the file.
+        // Points that touch do so exactly only in the coordinates of the file, so crossings are checked
+        // before scaling.
         let crossing = check_crossing(&rows);
         frame.scale(&mut rows, notes);
         let Frame { left, chord, .. } = frame;
@@ -63,8 +64,9 @@ pub(super) fn airfoil(
     Ok((repaired(rows, crossing, step / frame.chord, repairs, notes)?, frame))
 }
 
-/// The points of a contour of unit chord, smoothed and parted at the edge as is asked; an overlap of the edge that is no
-/// larger than a gap that is closed is closed, too. Refuses what crosses itself then.
+/// The points of a contour of unit chord after the requested smoothing and opening of the edge. An overlap at
+/// the edge that is no larger than a gap that would be closed is closed too. A contour that still crosses
+/// itself is refused.
 fn repaired(
     mut rows: Vec<Row>,
     mut crossing: Result<(), Refusal>,
@@ -94,7 +96,7 @@ fn repaired(
     if let Some(thickness) = repairs.edge_thickness {
         notes.push(part_surfaces(&mut points, gap, thickness));
     } else if crossed && -gap <= CLOSED_GAP {
-        // The ends alone may be off.
+        // Only the two end points may overlap.
         let (first, end) = (points[0], points[last]);
         points[0] = vector::middle(first, end);
         points[last] = points[0];
@@ -119,7 +121,7 @@ fn repaired(
     Ok(points)
 }
 
-/// The rows of an airfoil from its trailing edge around the nose and back, in the axes and the unit of the file.
+/// The rows of an airfoil from its trailing edge around the nose and back, in the axes and unit of the file.
 fn ordered(
     rows: Vec<Row>,
     upper: Option<usize>,
@@ -153,12 +155,12 @@ fn ordered(
             return Err(FileProblem::Truncated { x_over_c }.at(row.line));
         }
     }
-    // The two ends of a formula may cross by its rounding.
+    // By rounding the two ends of a formula may cross.
     let last = rows.len() - 1;
     if distance(&rows[0], &rows[last]) <= ROUNDING * frame.chord {
         rows[last].at = rows[0].at;
     }
-    // Counter-clockwise, the upper surface comes first.
+    // In counter-clockwise order the upper surface comes first.
     if checked_area(&rows, 1e-5 * frame.chord * frame.chord)? < 0.0 {
         rows.reverse();
         notes.push("The lower surface came first; the order was reversed.".to_owned());
@@ -166,8 +168,8 @@ fn ordered(
     Ok((rows, frame))
 }
 
-/// The smooth closed contour in units of `length`, ordered and checked, without its name, and the
-/// distance up to which points are one point.
+/// The smooth closed contour in units of `length`, ordered, checked and still without a name, and the
+/// distance below which two points count as one.
 pub(super) fn smooth(
     rows: Vec<Row>,
     length: f64,
@@ -207,7 +209,7 @@ fn check_count(found: usize) -> Result<(), Refusal> {
     if found < LEAST_POINTS { Err(FileProblem::TooFewPoints { found }.into()) } else { Ok(()) }
 }
 
-/// Where the section lies.
+/// Extent of the section in x.
 pub(super) struct Frame {
     left: f64,
     right: f64,
@@ -220,12 +222,12 @@ impl Frame {
         Self { left, right, chord: right - left }
     }
 
-    /// Place along the chord, 0 to 1.
+    /// Position along the chord, 0 to 1.
     pub(super) fn x_over_c(&self, row: &Row) -> f64 {
         (row.at[0] - self.left) / self.chord
     }
 
-    /// Unit chord from x = 0; y is scaled alike.
+    /// Scales the section to unit chord from x = 0, and y by the same factor.
     fn scale(&self, rows: &mut [Row], notes: &mut Vec<String>) {
         let Self { left, right, chord } = *self;
         if left.abs() + (chord - 1.0).abs() > 0.0 {
@@ -239,8 +241,8 @@ impl Frame {
     }
 }
 
-/// Angle of the chord line against x by the two points that are farthest apart, radians, where it is no small one. The
-/// nose is the left one, unless the contour is twice as wide near the other.
+/// Angle between the x axis and the line through the two points that are farthest apart, radians; none if it
+/// is small. The nose is the left end, unless the contour is twice as wide near the right end.
 fn chord_angle(rows: &[Row]) -> Option<f64> {
     let nearer =
         |from: Row| move |a: &&Row, b: &&Row| distance(&from, a).total_cmp(&distance(&from, b));
@@ -262,7 +264,8 @@ fn chord_angle(rows: &[Row]) -> Option<f64> {
     Some(angle).filter(|angle| angle.abs() > GUESSED)
 }
 
-/// A section that was turned so that its chord line is near the x axis, laid along it from the nose to 1, and its frame.
+/// Lays a section, already turned so that its chord line is near the x axis, along that axis from the nose at
+/// 0 to 1. Also returns its frame.
 fn laid(mut rows: Vec<Row>, turn: f64) -> (Vec<Row>, FileFrame) {
     let edge = vector::middle(rows[0].at, rows[rows.len() - 1].at);
     let off = |row: &Row| vector::distance(edge, row.at);
@@ -299,8 +302,8 @@ fn same(a: &Row, b: &Row, frame: &Frame) -> bool {
     distance(a, b) <= SAME * frame.chord
 }
 
-/// Joins two surfaces that run from nose to trailing edge into one contour. Without a count line
-/// they are found by the one jump of more than half a chord between two full surfaces.
+/// Joins two surfaces that run from nose to trailing edge into one contour. Without a count line they are
+/// separated at the only jump of more than half a chord between two full surfaces.
 fn join_surfaces(
     mut rows: Vec<Row>,
     upper: Option<usize>,
@@ -324,7 +327,7 @@ fn join_surfaces(
     rows
 }
 
-/// The place of the one long jump, if both sides of it are full surfaces.
+/// The position of the only long jump, if there is a full surface on both sides of it.
 fn jump(rows: &[Row], frame: &Frame) -> Option<usize> {
     let mut jumps =
         (1..rows.len()).filter(|&k| distance(&rows[k - 1], &rows[k]) > 0.5 * frame.chord);
@@ -333,7 +336,7 @@ fn jump(rows: &[Row], frame: &Frame) -> Option<usize> {
     (jumps.next().is_none() && full(&rows[..split]) && full(&rows[split..])).then_some(split)
 }
 
-/// Drops every point that is no farther than `same` from the one before.
+/// Drops every point whose distance from the previous one is at most `same`.
 fn drop_repeated(rows: Vec<Row>, same: f64, notes: &mut Vec<String>) -> Vec<Row> {
     let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
     let mut dropped: Vec<String> = Vec::new();
@@ -355,7 +358,7 @@ fn drop_repeated(rows: Vec<Row>, same: f64, notes: &mut Vec<String>) -> Vec<Row>
     kept
 }
 
-/// Cuts a closed contour at its point farthest aft.
+/// Cuts a closed contour at its rearmost point.
 fn start_at_trailing_edge(rows: &mut Vec<Row>, frame: &Frame) {
     if same(&rows[0], &rows[rows.len() - 1], frame) {
         rows.pop();
@@ -366,7 +369,7 @@ fn start_at_trailing_edge(rows: &mut Vec<Row>, frame: &Frame) {
     rows.push(rows[0]);
 }
 
-/// Signed area, positive for points that run counter-clockwise; refuses one of less than `least`.
+/// Signed area, positive for counter-clockwise points; an area below `least` is refused.
 fn checked_area(rows: &[Row], least: f64) -> Result<f64, Refusal> {
     let start = rows[0];
     let area: f64 = rows
@@ -376,7 +379,7 @@ fn checked_area(rows: &[Row], least: f64) -> Result<f64, Refusal> {
     if area.abs() < least { Err(FileProblem::NoArea.into()) } else { Ok(area) }
 }
 
-/// Refuses a contour, the way from its end to its start included, that crosses itself.
+/// Refuses a contour that crosses itself, the segment from its end to its start included.
 fn check_crossing(rows: &[Row]) -> Result<(), Refusal> {
     let points: Vec<[f64; 2]> = rows.iter().map(|r| r.at).collect();
     let Some((i, k)) = first_crossing(&points, true) else { return Ok(()) };

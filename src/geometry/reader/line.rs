@@ -1,17 +1,17 @@
-//! What one line of an airfoil file is.
+//! Classifies one line of an airfoil file.
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Numbers<'a> {
-    /// Counted from 1.
+    /// Number of the line, counted from 1.
     pub(super) line: usize,
     pub(super) text: &'a str,
-    /// At least two.
+    /// The numbers, at least two.
     pub(super) values: Vec<f64>,
-    /// A number was in parentheses, as tables mark edge ordinates.
+    /// A number was in parentheses, which tables use to mark edge ordinates.
     pub(super) parentheses: bool,
     /// Commas were read as decimal points.
     pub(super) decimal_commas: bool,
-    /// Numbers without a separator were parted at the sign of the second.
+    /// Numbers without a separator were split at the sign of the second.
     pub(super) run_together: bool,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// What a line is, by itself.
+/// The kind of a line, independent of other lines.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Line<'a> {
     /// Nothing, or white space.
@@ -31,7 +31,7 @@ pub(super) enum Line<'a> {
     Comment,
     /// Words.
     Text,
-    /// One number alone, or a number and something that nearly is one.
+    /// One number alone, or a number and something that is almost one.
     Broken,
     /// Two numbers or more, and nothing else.
     Numbers(Numbers<'a>),
@@ -66,8 +66,8 @@ pub(super) fn classify(line: usize, raw: &str) -> Line<'_> {
     if nearly { Line::Broken } else { Line::Text }
 }
 
-/// The words of a line, and whether its commas were decimal points: two words, a comma between
-/// digits in one or both, and no point anywhere. All other commas separate.
+/// The words of a line, and whether its commas are decimal points. They are if there are two words, one or
+/// both with a comma between digits, and no point anywhere. All other commas are separators.
 fn tokens(data: &str) -> (Vec<String>, bool) {
     let words: Vec<&str> =
         data.split(|c: char| c.is_whitespace() || c == ';').filter(|w| !w.is_empty()).collect();
@@ -87,7 +87,7 @@ fn tokens(data: &str) -> (Vec<String>, bool) {
     (tokens, decimal)
 }
 
-/// Whether a word has no comma, or one with digits on both sides.
+/// True if a word has no comma, or one with digits on both sides.
 fn decimal_comma_or_none(word: &str) -> bool {
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     match word.split_once(',') {
@@ -98,8 +98,8 @@ fn decimal_comma_or_none(word: &str) -> bool {
     }
 }
 
-/// Two numbers where fixed columns left no blank before the sign of the second, as in
-/// `1.00000-0.00126`; the word itself otherwise.
+/// Two numbers if fixed columns left no blank before the sign of the second, as in `1.00000-0.00126`;
+/// otherwise the word itself.
 fn parted(word: &str) -> Vec<String> {
     let joint = |&at: &usize| {
         let (first, second) = word.split_at(at);
@@ -113,7 +113,7 @@ fn parted(word: &str) -> Vec<String> {
     }
 }
 
-/// A number; also with a Fortran exponent (`1.0D-3`), a typographic minus, or in parentheses.
+/// A number; a Fortran exponent (`1.0D-3`), a typographic minus and parentheses are accepted.
 pub(super) fn number(token: &str) -> Option<f64> {
     let inner = token.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(token);
     let plain = inner.replace('\u{2212}', "-");

@@ -1,12 +1,12 @@
-//! Airfoil files: from bytes to one contour of unit chord.
+//! Reads airfoil files: from bytes to one contour of unit chord.
 //!
-//! Read are Selig's order (one contour from the trailing edge around the nose and back) and
-//! Lednicer's (two surfaces from nose to trailing edge, with or without the line that counts their
-//! points), with or without a name above, in either direction, at any scale, with the edge open or
-//! closed. Numbers are separated by blanks, tabs, commas or semicolons. Of tables with more than two
-//! columns those that a heading names x and y are taken, or the two surfaces side by side. Points within
-//! brackets and lists of x and y are read too, as JSON, YAML, gmsh and programs have them. What is
-//! dropped or changed on the way is written to the notes; what is not certain is an error.
+//! Accepted are Selig's order (one contour from the trailing edge around the nose and back) and Lednicer's
+//! (two surfaces from nose to trailing edge, with or without a line that counts their points), with or
+//! without a name above, in either direction, at any scale, with an open or closed edge. Numbers are
+//! separated by blanks, tabs, commas or semicolons. In tables with more than two columns the columns named x
+//! and y by the heading are used, or the two surfaces side by side. Points in brackets and lists of x and y
+//! are read too, as written by JSON, YAML, gmsh and programs. Everything that is dropped or changed is
+//! recorded in the notes; an ambiguous file is an error.
 
 mod base;
 mod brackets;
@@ -24,42 +24,44 @@ use super::{Airfoil, ClosedContour, GeometryError};
 pub(super) use contour::LEAST_POINTS;
 use rows::{Row, Table};
 
-/// The most bytes that are read; the largest airfoil files have some hundred thousand.
+/// The most bytes that are read. The largest airfoil files have some hundred thousand.
 pub(super) const SIZE_LIMIT: u64 = 16 << 20;
 
 /// Reads the section in the file at `path`.
 ///
-/// The contour is shifted and scaled along x so that it spans 0 ≤ x ≤ 1 (y is scaled alike and not
-/// shifted), or, where the chord line is off the x axis by five degrees and more, it is turned to lie along it and scaled
-/// by its length. It runs from the upper trailing edge over the nose to the lower one. An open edge
-/// stays open. The name is the first line that is not a point, or else the file's name.
+/// The contour is shifted and scaled along x so that it spans 0 ≤ x ≤ 1; y is scaled by the same factor and
+/// not shifted. If the chord line is five degrees or more off the x axis, the section is turned to lie along
+/// that axis and scaled by the length of its chord line. The contour runs from the upper trailing edge over
+/// the nose to the lower one. An open edge stays open. The name is the first line that is not a point,
+/// otherwise the file's name.
 ///
-/// # Errors
-/// A variant of [`GeometryError`] with the path, and the line where there is one: missing or
-/// unreadable file, not text, a coordinate that is not finite, a broken row, wrong counts, fewer
-/// than ten distinct points, a surface that ends early, a contour that crosses itself.
+/// Errors
+/// A variant of [`GeometryError`] with the path, and the line if there is one: missing or unreadable file,
+/// not text, a coordinate that is not finite, a broken row, wrong counts, fewer than ten distinct points, a
+/// surface that ends early, a contour that crosses itself.
 pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryError> {
     let path = path.as_ref();
     airfoil_from_bytes(path, bytes_of(path)?)
 }
 
-/// [`airfoil_from_file`] with the bytes of the file at hand; `path` is for messages and the name.
+/// [`airfoil_from_file`] for the bytes of a file; `path` is used for messages and the name.
 ///
-/// # Errors
-/// As [`airfoil_from_file`].
+/// Errors
+/// The errors of [`airfoil_from_file`].
 pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, GeometryError> {
     airfoil(path, bytes, &Repairs::default()).map(|(airfoil, _)| airfoil)
 }
 
-/// The airfoil of points in the order of a file, taken as [`airfoil_from_file`] takes those of its lines.
+/// The airfoil given by points in the order of a file, which are treated as [`airfoil_from_file`] treats
+/// those of a file.
 ///
-/// # Errors
-/// As [`airfoil_from_file`], with the numbers of points, from 1, in place of lines.
+/// Errors
+/// The errors of [`airfoil_from_file`], with the numbers of points, counted from 1, in place of lines.
 pub fn airfoil_from_points(points: &[[f64; 2]]) -> Result<Airfoil, GeometryError> {
     read_points(points, &Repairs::default()).map(|(airfoil, _)| airfoil)
 }
 
-/// What is asked of points before the contour is checked for crossings.
+/// Repairs made before the contour is checked for crossings.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs {
     /// Tolerance within which the contour is smoothed, chords.
@@ -68,8 +70,8 @@ pub(crate) struct Repairs {
     pub(crate) edge_thickness: Option<f64>,
 }
 
-/// Where a file has a section that was moved, scaled and, where its chord line is no small angle off the x axis,
-/// turned to lie between 0 and 1.
+/// Position in the file of a section that was shifted and scaled to 0 ≤ x ≤ 1, and turned if its chord line
+/// was off the x axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FileFrame {
     /// The nose, in the file's unit.
@@ -86,7 +88,7 @@ impl Default for FileFrame {
     }
 }
 
-/// [`airfoil_from_file`] with repairs, and where the file has the section.
+/// [`airfoil_from_file`] with repairs; also returns the position of the section in the file.
 pub(crate) fn read_file(
     path: &Path,
     repairs: &Repairs,
@@ -94,7 +96,7 @@ pub(crate) fn read_file(
     airfoil(path, bytes_of(path)?, repairs)
 }
 
-/// The same of points in the order of a file.
+/// [`airfoil_from_points`] with repairs; also returns the position of the section in the file.
 pub(crate) fn read_points(
     points: &[[f64; 2]],
     repairs: &Repairs,
@@ -120,13 +122,13 @@ fn airfoil(
 
 /// Reads the smooth closed contour in the file at `path` and divides it by `length`.
 ///
-/// Points stand in order around the contour, in either direction, from anywhere, the last one
-/// repeating the first or not. Its centre is that of its extents. A contour that is symmetric about a
-/// line through its centre, point by point, begins on that line: at its top, or at its right where
-/// only up and down are alike.
+/// Points are given in order around the contour, in either direction, beginning anywhere; the last one may
+/// repeat the first. The centre of the contour is that of its extents. A contour that is symmetric about a
+/// line through its centre, point by point, begins on that line: at its top, or at its right end if it is
+/// symmetric up–down only.
 ///
-/// # Errors
-/// As [`airfoil_from_file`], and an open contour.
+/// Errors
+/// The errors of [`airfoil_from_file`], and an open contour.
 pub fn contour_from_file(
     path: impl AsRef<Path>,
     length: f64,
@@ -135,10 +137,10 @@ pub fn contour_from_file(
     contour_from_bytes(path, bytes_of(path)?, length)
 }
 
-/// [`contour_from_file`] with the bytes of the file at hand; `path` is for messages and the name.
+/// [`contour_from_file`] for the bytes of a file; `path` is used for messages and the name.
 ///
-/// # Errors
-/// As [`contour_from_file`].
+/// Errors
+/// The errors of [`contour_from_file`].
 pub fn contour_from_bytes(
     path: &Path,
     bytes: Vec<u8>,
@@ -150,7 +152,7 @@ pub fn contour_from_bytes(
     Ok(ClosedContour { name, notes, ..contour })
 }
 
-/// The name, what `shape` makes of the points, and the notes.
+/// The name, the result of `shape` for the points, and the notes.
 fn read<T>(
     path: &Path,
     bytes: Vec<u8>,
@@ -166,7 +168,7 @@ fn read<T>(
     Ok((name.unwrap_or_else(stem), shape, notes))
 }
 
-/// The file's bytes, at most one more than the limit.
+/// The bytes of the file, at most one more than the limit.
 fn bytes_of(path: &Path) -> Result<Vec<u8>, GeometryError> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SIZE_LIMIT + 1).read_to_end(&mut bytes));
@@ -179,8 +181,8 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, GeometryError> {
     Err(Refusal::from(problem).of(path))
 }
 
-/// The file's text. Bytes that are not UTF-8 are read as Latin-1: they stand in names and remarks,
-/// never in numbers.
+/// The text of the file. Bytes that are not UTF-8 are read as Latin-1: they occur in names and remarks, never
+/// in numbers.
 fn text(bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, FileProblem> {
     if bytes.len() as u64 > SIZE_LIMIT {
         return Err(FileProblem::TooLarge);
@@ -202,7 +204,8 @@ fn text(bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, FileProblem> 
     Ok(text)
 }
 
-/// The text of UTF-16, which begins with its mark, or every other byte of whose start is 0.
+/// The text of UTF-16, which is recognised by its byte order mark or by every other of its first bytes being
+/// 0.
 fn utf16(bytes: &[u8]) -> Option<String> {
     let of_bytes = match *bytes {
         [0xff, 0xfe, ..] | [1..=255, 0, 1..=255, 0, ..] => u16::from_le_bytes,
@@ -213,7 +216,7 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     String::from_utf16(&units).ok().filter(|text| !text.contains('\0'))
 }
 
-/// At most the first 60 characters of a line, for messages.
+/// The first 60 characters of a line, for messages.
 fn excerpt(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(60) {

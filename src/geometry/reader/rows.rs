@@ -1,4 +1,4 @@
-//! The rows of points in a file, separated from names, remarks, count lines and junk.
+//! Separates the rows of points in a file from names, remarks, count lines and junk.
 
 use super::brackets;
 use super::columns::{self, Surfaces};
@@ -9,9 +9,9 @@ use crate::geometry::vector::distance;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Row {
-    /// Counted from 1.
+    /// Number of the line, counted from 1.
     pub(super) line: usize,
-    /// As in the file.
+    /// Coordinates as in the file.
     pub(super) at: [f64; 2],
 }
 
@@ -21,11 +21,11 @@ pub(super) struct Table {
     pub(super) name: Option<String>,
     /// The points in the order of the file.
     pub(super) rows: Vec<Row>,
-    /// How many of them are on the first surface, where a count line says so.
+    /// Number of points on the first surface, if a count line gives it.
     pub(super) upper: Option<usize>,
 }
 
-/// Sorts the lines of a file.
+/// Sorts the lines of a file into names, points and remarks.
 pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refusal> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
     let (name, mut candidates, layout_of_names) =
@@ -59,7 +59,7 @@ pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refu
     Ok(Table { name, rows, upper })
 }
 
-/// The name and the lines of numbers. A broken row is an error where points surround or precede it.
+/// The name and the lines of numbers. A broken row is an error if points precede or surround it.
 fn candidates<'a>(
     text: &'a str,
     notes: &mut Vec<String>,
@@ -96,12 +96,12 @@ fn candidates<'a>(
                 }
                 name = Some(raw.trim().to_owned());
             }
-            // A count of the points stands above them.
+            // The number of points may be given above them.
             Line::Broken if found.is_empty() && raw.trim().parse::<usize>().is_ok() => {
                 skipped.push((line, raw));
             }
             Line::Broken => {
-                // Behind the points and a line of words it is a part of the remarks.
+                // After the points and a line of words a broken line belongs to the remarks.
                 let last = found.last().map_or(0, |c| c.line);
                 if skipped.last().is_none_or(|&(l, _)| l < last) {
                     return malformed((line, raw));
@@ -116,14 +116,14 @@ fn candidates<'a>(
     Ok((name, found))
 }
 
-/// Whether a line heads the camber or the chord line, which some tables add to the section.
+/// True for the heading of the camber or the chord line, which some tables add to the section.
 fn begins_other_curve(text: &str) -> bool {
     let words: String = text.chars().filter(char::is_ascii_alphabetic).collect();
     let words = words.to_ascii_lowercase();
     ["camberline", "meanline", "chordline"].contains(&words.as_str())
 }
 
-/// One note for each run of neighbouring lines.
+/// Adds one note for each run of neighbouring lines.
 fn note_skipped(skipped: &[(usize, &str)], notes: &mut Vec<String>) {
     for run in skipped.chunk_by(|a, b| a.0 + 1 == b.0) {
         let text = excerpt(run[0].1);
@@ -152,8 +152,8 @@ fn drop_grid_extents(candidates: &mut Vec<Numbers>, notes: &mut Vec<String>) {
     }
 }
 
-/// Which columns are coordinates. Tables of two columns and single rows of three need no finding
-/// out; rows of more that make no table are refused.
+/// The columns that hold coordinates. Tables of two columns and single rows of three need no search; longer
+/// rows that form no table are refused.
 fn layout(
     candidates: &[Numbers],
     text: &str,
@@ -178,7 +178,7 @@ fn layout(
     Ok(vec![[0, 1]])
 }
 
-/// Finite coordinates from the columns of each surface, one surface after the other.
+/// Finite coordinates from the columns of each surface, first the one surface, then the other.
 fn points(
     candidates: &[Numbers],
     surfaces: &[[usize; 2]],
@@ -209,9 +209,9 @@ fn points(
     Ok(rows)
 }
 
-/// Takes off the line that counts the points of the two surfaces (Lednicer's order) and returns the
-/// first count. Two whole numbers are counts if they add up to the points that follow; if they do
-/// not, but stand out from all points, the file contradicts itself.
+/// Removes the line that counts the points of the two surfaces (Lednicer's order) and returns the first
+/// count. Two whole numbers are counts if they add up to the number of points that follow. If they do not,
+/// but are far from all points, the file contradicts itself.
 fn take_count_line(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<Option<usize>, Refusal> {
     let Row { line, at: [a, b] } = rows[0];
     let count = |v: f64| v.fract() == 0.0 && (2.0..1e6).contains(&v);
@@ -238,8 +238,8 @@ fn take_count_line(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<Optio
     Ok(None)
 }
 
-/// Drops a reference point ahead of the contour, as OpenFAST has it: it is far from the next point, near which the
-/// contour ends.
+/// Drops a reference point ahead of the contour, as in OpenFAST files: it is far from the next point, near
+/// which the contour ends.
 fn drop_reference(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
     let [first, next, .., last] = rows[..] else { return };
     let chord = rows.iter().map(|row| distance(next.at, row.at)).fold(0.0, f64::max);
@@ -250,12 +250,12 @@ fn drop_reference(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
     }
 }
 
-/// Drops points far away from all others at either end of the file; among the points they are an
-/// error. Far: more than a chord beyond the range of the middle nine tenths.
+/// Drops points far from all others at either end of the file; among the points they are an error. Far means
+/// more than a chord beyond the range of the middle nine tenths.
 fn drop_outliers(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<(), Refusal> {
     let n = rows.len();
     if n < 20 {
-        return Ok(()); // Too few to tell a stray point from the section.
+        return Ok(()); // Too few points to distinguish a stray point from the section.
     }
     let [x, y] = [0, 1].map(|c| {
         let mut sorted: Vec<f64> = rows.iter().map(|r| r.at[c]).collect();
