@@ -6,7 +6,7 @@ use super::vector::distance;
 use super::{BoundaryPoints, CubicSpline, GeometryError};
 
 /// Points of the contour repeated beyond both ends of the spline. The influence of an end condition decays by
-/// a factor of 3.7 a point, so none of it is left after so many.
+/// a factor of 3.7 a point, so none of it is left after this number.
 const OVERLAP: usize = 28;
 /// Samples of the direction between two points of the contour, at least.
 const SAMPLES: usize = 6;
@@ -132,7 +132,7 @@ impl ClosedContour {
     }
 }
 
-/// A closed cubic spline through points, and the parameters of the points. The last parameter is that of the
+/// A closed cubic spline through points, and the parameters of the points. The last parameter belongs to the
 /// first point, one turn later.
 pub(super) fn closed_spline(points: &[[f64; 2]]) -> Result<(CubicSpline, Vec<f64>), GeometryError> {
     let n = points.len();

@@ -54,7 +54,7 @@ pub use {
     wake::with_wake,
 };
 
-/// How the trailing edge is closed.
+/// The closing of the trailing edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrailingEdge {

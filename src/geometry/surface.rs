@@ -32,7 +32,7 @@ const OFF_CORNERS: f64 = 1e-6;
 /// Samples between two corners for each cell of the surface.
 const SAMPLES_A_CELL: usize = 4;
 
-/// How the points are spaced along the wall.
+/// The spacing of the points along the wall.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SurfaceSettings {
     /// Points of the wall, the repeated point counted.
@@ -42,7 +42,7 @@ pub struct SurfaceSettings {
     /// Spacing of the surfaces at the trailing edge, chords; smaller where a base or cap has
     /// smaller cells.
     pub trailing_edge_spacing: f64,
-    /// How the trailing edge is closed.
+    /// The closing of the trailing edge.
     pub trailing_edge: TrailingEdge,
     /// Cells on the base or cap; used only where there is one.
     pub base_cells: BaseCells,
@@ -256,7 +256,7 @@ impl Section {
                     spacing_vinokur(SAMPLES_A_CELL * cells + 1, fine[0], fine[1], to - from)?;
                 let mut places: Vec<f64> = places.into_iter().map(|s| from + s).collect();
                 places[SAMPLES_A_CELL * cells] = to;
-                // The direction at a corner is that of one of the adjacent pieces.
+                // At a corner the direction of one of the adjacent pieces is used.
                 let off = OFF_CORNERS * (to - from);
                 let inside = |s: f64| direction(s.clamp(from + off, to - off));
                 Ok(Piece { turning: Turning::along(places, inside), ends })

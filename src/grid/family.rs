@@ -1,4 +1,4 @@
-//! Families of nested grids: each is every other point of the one before.
+//! Families of nested grids: each grid has every other point of the next finer one.
 
 use crate::diagnostics::errors;
 use std::ops::RangeInclusive;
@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::{Grid, Topology};
 use crate::geometry::vector::angle;
 
-/// Turn of the wall that is a corner of a base and not a sparsely pointed nose, degrees.
+/// Turn of the wall, degrees, beyond which a point is a corner of a base; a nose with few points turns less.
 const BASE_CORNER: f64 = 45.0;
 
 /// Fewest nodes in i and j of a grid of a family.
@@ -52,7 +52,7 @@ errors! {
     }
 }
 
-/// The end of `2nd`, `4th` and other powers of two.
+/// The ordinal suffix of a power of two: `2nd`, `4th`.
 fn th(stride: usize) -> &'static str {
     if stride % 10 == 2 && stride % 100 != 12 { "nd" } else { "th" }
 }
@@ -60,8 +60,8 @@ fn th(stride: usize) -> &'static str {
 /// Whether a grid of `ni` × `nj` nodes is the finest of a family of `grids` grids, of which each
 /// is every other point of the one before, wake and section included, and makes cells of this order.
 ///
-/// # Errors
-/// [`FamilyError::Divisible`], [`FamilyError::TooCoarse`].
+/// Errors
+/// [`FamilyError::Divisible`], [`FamilyError::Order`], [`FamilyError::TooCoarse`].
 pub(crate) fn check_family(
     topology: Topology,
     ni: usize,
@@ -87,11 +87,11 @@ pub(crate) fn check_family(
     }
 }
 
-/// Whether all grids of a family, and their cells of this order, keep the corners of a base, on the part of
-/// the line j = 0 of the points (x, y) that is `kept`.
+/// Checks that all grids of a family, and their cells of this order, keep the corners of the wall, on the
+/// `kept` part of the line j = 0 with the points (x, y).
 ///
-/// # Errors
-/// [`FamilyError::Corner`] with the first that is left out.
+/// Errors
+/// [`FamilyError::Corner`] with the first corner that would be cut off.
 pub(crate) fn check_corners(
     points: [&[f64]; 2],
     kept: &RangeInclusive<usize>,
@@ -105,8 +105,8 @@ pub(crate) fn check_corners(
     }
 }
 
-/// The first corner, of a base or another, that every `stride`th point of the line leaves out, counted from
-/// the first that is `kept`.
+/// The first corner, of a base or another, that is not among every `stride`th point of the `kept` part of the
+/// line. Points are counted from the start of that part.
 pub(crate) fn cut_corner(
     [x, y]: [&[f64]; 2],
     kept: &RangeInclusive<usize>,
@@ -120,13 +120,13 @@ pub(crate) fn cut_corner(
         .map(|i| i - kept.start())
 }
 
-/// Points of the finest of `grids` grids from one point of the coarsest to the next.
+/// Distance between neighbouring points of the coarsest of `grids` grids, in points of the finest.
 fn stride(grids: u32) -> Result<usize, FamilyError> {
     let stride = 1_usize.checked_shl(grids.saturating_sub(1)).filter(|&stride| stride > 0);
     stride.ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })
 }
 
-/// Every other point of a grid that `check_family` lets through.
+/// Every other point of a grid that has passed `check_family`.
 pub fn coarsened(grid: &Grid) -> Grid {
     let topology = match grid.topology {
         Topology::C { wake } => Topology::C { wake: wake / 2 },

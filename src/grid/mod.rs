@@ -1,10 +1,10 @@
 //! Structured grids: coordinates, topology, metrics, quality and initial grids.
 //!
-//! Conventions: `i` runs clockwise around the body from the trailing edge (lower surface →
-//! leading edge → upper surface; on a C-grid it comes from the outflow along the cut and goes back
-//! there), `j` runs outward, arrays are `[nj][ni]` with `i` fastest, so that the cell determinant
-//! `x_xi y_eta − x_eta y_xi` is positive. Half a grid runs from one part of its plane of symmetry to
-//! the other. Lengths are in chords.
+//! Conventions: `i` runs clockwise around the body from the trailing edge (lower surface → leading edge →
+//! upper surface). On a C-grid it runs from the outflow along the cut, around the body and back to the
+//! outflow; half a grid runs from one part of its plane of symmetry to the other. `j` runs outward. Arrays
+//! are `[nj][ni]` with `i` fastest, so the cell determinant `x_xi y_eta − x_eta y_xi` is positive. Lengths
+//! are in chords.
 
 mod family;
 pub mod initial;
@@ -28,7 +28,7 @@ pub(crate) use crate::geometry::vector;
 /// Centre of the outer circle, in chords.
 pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
 
-/// How the two ends of a grid line around the body meet.
+/// The treatment of the two ends of a grid line around the body, where they meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seam {
@@ -44,23 +44,23 @@ pub enum Seam {
 pub enum Topology {
     /// Lines `j = const` close around the body; column `ni − 1` repeats column 0 bit for bit.
     O(Seam),
-    /// Lines `j = const` run around the body from outflow to outflow. The first and the last `wake`
-    /// cells of the line j = 0 are the two sides of a cut that begins at the trailing edge: node
-    /// (ni − 1 − i, 0) repeats node (i, 0) bit for bit for i ≤ wake.
+    /// Lines `j = const` run around the body from outflow to outflow. The first and the last `wake` cells of
+    /// the line j = 0 are the two sides of a cut that begins at the trailing edge: node (ni − 1 − i, 0)
+    /// repeats node (i, 0) bit for bit for i ≤ wake.
     C {
         /// Cells of the cut.
         wake: usize,
     },
-    /// Half an O-grid that has this symmetry: columns 0 and ni − 1 lie on the plane of symmetry, ahead
-    /// of the body and behind it or above and below. It is cut from a whole grid ([`Symmetry::half`]).
+    /// Half of an O-grid with this symmetry: columns 0 and ni − 1 lie on the plane of symmetry, ahead of and
+    /// behind the body, or above and below it. It is cut from a whole grid ([`Symmetry::half`]).
     Half(Symmetry),
-    /// A rectangle of lines without a body, all of whose sides are outer boundary: the background of an
+    /// A rectangle of lines without a body. All of its sides are outer boundary. It is the background of an
     /// overset mesh.
     Rectangle,
 }
 
 impl Topology {
-    /// Columns of nodes whose points are their own: all but the repeated one of an O-grid.
+    /// Number of distinct columns: all but the repeated one of an O-grid.
     pub fn columns(self, ni: usize) -> usize {
         match self {
             Self::O(_) => ni - 1,
@@ -68,18 +68,18 @@ impl Topology {
         }
     }
 
-    /// Whether the lines around the body close.
+    /// True if the lines around the body are closed.
     pub fn closed(self) -> bool {
         matches!(self, Self::O(_))
     }
 
-    /// Whether the line i = 0 is solved for like any other.
+    /// True if the line i = 0 is solved for like any other.
     pub fn periodic(self) -> bool {
         self == Self::O(Seam::Periodic)
     }
 
-    /// Nodes of the body on the line j = 0; the last one repeats the first but on half a grid. None where there
-    /// is no body.
+    /// Nodes of the body on the line j = 0. The last one repeats the first, except on half a grid. The range
+    /// is empty if there is no body.
     pub fn wall(self, ni: usize) -> RangeInclusive<usize> {
         match self {
             Self::Rectangle => RangeInclusive::new(1, 0),
@@ -110,8 +110,8 @@ impl Grid {
         Self { topology, ni, nj, x: vec![0.0; ni * nj], y: vec![0.0; ni * nj] }
     }
 
-    /// A grid whose nodes are NaN until they are written. Its memory is all there: the first touch of
-    /// a page takes the system longer than a copy into it.
+    /// A grid whose nodes are NaN until they are written. All of its memory is touched here: the first touch
+    /// of a page takes longer than a copy into it.
     pub fn unset(topology: Topology, ni: usize, nj: usize) -> Self {
         let nodes = || vec![f64::NAN; ni * nj];
         Self { topology, ni, nj, x: nodes(), y: nodes() }

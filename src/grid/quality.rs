@@ -1,8 +1,8 @@
-//! Quality of a grid from its node coordinates alone.
+//! Quality of a grid, computed from its node coordinates alone.
 //!
-//! All measures are invariant under translation and rotation; angles and ratios are invariant
-//! under scaling too. Cells are counter-clockwise quadrilaterals, so that a good cell has four
-//! positive corner determinants `e_i × e_j`.
+//! All measures are invariant under translation and rotation; angles and ratios are invariant under scaling
+//! too. Cells are counter-clockwise quadrilaterals, so a good cell has four positive corner determinants `e_i
+//! × e_j`.
 
 mod cell;
 mod curved;
@@ -36,21 +36,21 @@ pub(crate) use line::waves;
 use line::{row_growth, row_turning};
 use std::ops::Range;
 
-/// A wall point where the wall turns by more than this many degrees has no one normal: its
-/// first-line angle is left out of the wall angle errors.
+/// A wall point at which the wall turns by more than this many degrees has no unique normal. Its first-line
+/// angle is excluded from the wall angle errors.
 pub(crate) const CORNER_TURN_DEG: f64 = 20.0;
 
 /// The percentile of the skewness that is reported.
 pub(crate) const PERCENTILE: f64 = 99.0;
 
-/// Where on the line j = 0 the wall is: the points `from` to `to`.
+/// The part of the line j = 0 that is the wall: the points `from` to `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WallLine {
     /// First point.
     pub from: usize,
     /// Last point.
     pub to: usize,
-    /// Whether the last point repeats the first. The two ends of an open wall have no normal.
+    /// True if the last point repeats the first. The two ends of an open wall have no normal.
     pub closed: bool,
 }
 
@@ -62,7 +62,7 @@ impl WallLine {
         Self { from: *wall.start(), to: *wall.end(), closed }
     }
 
-    /// Number of its points; a last point that repeats the first is none.
+    /// Number of distinct points.
     pub(crate) fn points(self) -> usize {
         self.to - self.from + usize::from(!self.closed)
     }
@@ -85,29 +85,29 @@ pub struct Quality {
     pub p99_skewness: f64,
     /// Mean equiangle skewness.
     pub mean_skewness: f64,
-    /// Largest angle between the first grid line and the wall normal, corners left out.
+    /// Largest angle between the first grid line and the wall normal, corners excluded.
     pub wall_angle_error_max_deg: f64,
-    /// Mean of the same.
+    /// Mean angle between the first grid line and the wall normal, corners excluded.
     pub wall_angle_error_mean_deg: f64,
-    /// Wall points left out of both because the wall turns by more than 20°.
+    /// Wall points excluded from both because the wall turns by more than 20° there.
     pub wall_corners: usize,
     /// Smallest distance from the wall to the first node.
     pub first_cell_min: f64,
     /// Largest distance from the wall to the first node.
     pub first_cell_max: f64,
-    /// Largest ratio of a cell's longest to its shortest edge; cells with an edge of length zero
-    /// are left out here and make the growth infinite.
+    /// Largest ratio of a cell's longest to its shortest edge. Cells with an edge of length zero are excluded
+    /// here and make the growth infinite.
     pub max_aspect_ratio: f64,
     /// Largest ratio of consecutive edge lengths in either direction.
     pub max_growth: f64,
-    /// The same along i only, the pair across the seam left out.
+    /// Largest ratio along i only, without the pair across the seam.
     pub max_growth_i: f64,
-    /// The same along j only.
+    /// Largest ratio along j only.
     pub max_growth_j: f64,
-    /// Waves of the lines of constant j: the largest turning of a line against its own sense, less that of the
-    /// line j = 0, in degrees. Around a convex body every line of a good grid is convex.
+    /// Waves of the lines of constant j: the largest turning of a line against its own sense, minus that of
+    /// the line j = 0, in degrees. Around a convex body every line of a good grid is convex.
     pub waves_deg: f64,
-    /// Lines whose waves are above 1°.
+    /// Number of lines whose waves exceed 1°.
     pub wavy_lines: usize,
     /// Smallest distance of an outer node from the far-field centre (0.5, 0).
     pub far_field_min: f64,
@@ -117,20 +117,19 @@ pub struct Quality {
 
 /// Measures a grid.
 ///
-/// The grid has at least 2 × 2 nodes. The work is linear in the number of nodes and shared between threads by rows; besides the
-/// grid one number a cell is held for the percentile. The result does not depend on the number
-/// of threads.
+/// The grid must have at least 2 × 2 nodes. The work is linear in the number of nodes and shared between
+/// threads by rows. In addition to the grid, memory is used for one number a cell, for the percentile. The
+/// result does not depend on the number of threads.
 ///
-/// Included angles are `atan2(e_next × e_prev, e_next · e_prev)` in [0°, 360°). The percentile
-/// interpolates linearly between order statistics. The wall tangent at a point is that of the
-/// parabola through it and its two neighbours, parametrised by chord length.
+/// Included angles are `atan2(e_next × e_prev, e_next · e_prev)` in [0°, 360°). The percentile interpolates
+/// linearly between order statistics. The wall tangent at a point is taken from the parabola through it and
+/// its two neighbours, parametrised by chord length.
 #[must_use]
 pub fn measure(grid: &Grid) -> Quality {
     measure_along(grid, WallLine::of(grid.topology, grid.ni))
 }
 
-/// [`measure`] of a grid whose wall may be a part of the line j = 0, as that of a C-grid, or open, as
-/// that of half a grid.
+/// [`measure`] for a grid whose wall is a part of the line j = 0, as on a C-grid, or open, as on half a grid.
 #[must_use]
 pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
     let cells_i = grid.ni - 1;
@@ -168,7 +167,8 @@ fn far_field_range(grid: &Grid) -> [f64; 2] {
 }
 
 impl Quality {
-    /// That of no cells and no wall points: extrema give way to the first number, means are sums.
+    /// The quality of no cells and no wall points: extrema are replaced by the first value, and means begin
+    /// as sums.
     fn of_nothing() -> Self {
         Self {
             min_jacobian: f64::INFINITY,
@@ -233,7 +233,7 @@ pub fn folds(grid: &Grid) -> usize {
     folds_in(grid, 0..grid.ni - 1)
 }
 
-/// The same without the cells on both sides of the seam of an O-grid.
+/// [`folds`] without the cells on both sides of the seam of an O-grid.
 pub(crate) fn folds_off_seam(grid: &Grid) -> usize {
     if grid.topology.closed() { folds_in(grid, 1..grid.ni - 2) } else { folds(grid) }
 }
@@ -250,17 +250,17 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { f64::INFINITY } else { high / low }
 }
 
-/// Whether `b` is worse than the largest so far; NaN is the worst and stays.
+/// True if `b` is worse than the largest so far; NaN is the worst and is kept.
 fn exceeds(b: f64, a: f64) -> bool {
     b > a || (b.is_nan() && !a.is_nan())
 }
 
-/// The larger of two numbers; NaN if one is, unlike [`f64::max`].
+/// The larger of two numbers; NaN if either is, unlike [`f64::max`].
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if exceeds(b, a) { b } else { a }
 }
 
-/// The smaller of two numbers; NaN if one is.
+/// The smaller of two numbers; NaN if either is.
 pub(crate) fn smaller(a: f64, b: f64) -> f64 {
     -larger(-a, -b)
 }
@@ -285,13 +285,13 @@ fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
 
         let before = difference(point, at(k + points - 1));
         let after = difference(at(k + 1), point);
-        // Beyond 90° the product of the edges is negative.
+        // For a turn beyond 90° the product of the edges is negative.
         if cross(before, after).abs() > corner * dot(before, after) {
             wall.wall_corners += 1;
             continue;
         }
         let tangent = tangent(before, after);
-        // |90° − angle to the tangent|, on whichever side the line leaves.
+        // |90° − angle to the tangent|, on whichever side the line leaves the wall.
         let sine = cross(tangent, first_line).abs();
         let error = 90.0 * right_angles_from_right(sine, dot(tangent, first_line));
         wall.wall_angle_error_max_deg = larger(wall.wall_angle_error_max_deg, error);
@@ -310,7 +310,7 @@ pub(crate) fn corner_tangent() -> f64 {
     CORNER_TURN_DEG.to_radians().tan()
 }
 
-/// Direction of the parabola through three points at the middle one. With edges a, b of lengths `l_a`,
+/// Direction at the middle point of the parabola through three points. With edges a, b of lengths `l_a`,
 /// `l_b` it is `a l_b / l_a + b l_a / l_b`.
 fn tangent(before: [f64; 2], after: [f64; 2]) -> [f64; 2] {
     let l_before = dot(before, before).sqrt();

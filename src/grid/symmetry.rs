@@ -1,4 +1,4 @@
-//! Grids that are symmetric in the solution and nearly so in its digits.
+//! Grids whose solution is symmetric, and whose digits are nearly so.
 
 use std::ops::RangeInclusive;
 
@@ -8,15 +8,15 @@ use crate::geometry::GeometryError;
 
 use super::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 
-/// Distance from symmetry, in chords, up to which a wall is symmetric.
+/// Largest deviation of a symmetric wall from its mirror image, in chords.
 const TOLERANCE: f64 = 1e-12;
 
 impl Symmetry {
     /// The symmetry of a closed line of the points (x, y).
     ///
-    /// # Errors
-    /// [`GeometryError::NotSymmetric`] with the point that is farthest off, in x or y, the symmetry
-    /// that the line comes nearest to.
+    /// Errors
+    /// [`GeometryError::NotSymmetric`] with the point that deviates most, in x or y, from the symmetry to
+    /// which the line comes nearest.
     pub(crate) fn of_line(x: &[f64], y: &[f64]) -> Result<Self, GeometryError> {
         let last = x.len() - 1;
         let asymmetry = |symmetry: Self| {
@@ -37,7 +37,7 @@ impl Symmetry {
         }
     }
 
-    /// The mirror image of a node; that of zero is negative zero, as the kernels have it.
+    /// The mirror image of a node. That of zero is negative zero, as in the kernels.
     fn image(self, [x, y]: [f64; 2]) -> [f64; 2] {
         match self {
             Self::UpDown => [x, -y],
@@ -47,9 +47,9 @@ impl Symmetry {
 
     /// Replaces each node and its mirror image by their mean, mirrored.
     ///
-    /// The equations of a symmetric wall have a symmetric solution; iterations that stop at a
-    /// residual, and sweeps that run one way, leave their mark in the digits below it. The mean is
-    /// as near to the solution, or nearer.
+    /// The equations of a symmetric wall have a symmetric solution. Iterations that stop at a residual, and
+    /// sweeps in one direction, break the symmetry in the digits below it. The mean is at least as near to
+    /// the solution.
     #[doc(hidden)] // For tests.
     pub fn restore(self, grid: &mut Grid) {
         let ni = grid.ni;
@@ -59,7 +59,7 @@ impl Symmetry {
                 let m = ni - 1 - i;
                 let (a, b) = ([x[i], y[i]], [x[m], y[m]]);
                 if a.map(f64::to_bits) == b.map(f64::to_bits) {
-                    // The middle column and the two copies of a seam are their own images.
+                    // Nodes of the middle column and of the seam, which has two copies, are their own images.
                     let on_line = self.on_line(a, FAR_FIELD_CENTRE);
                     ([x[i], y[i]], [x[m], y[m]]) = (on_line, on_line);
                 } else {
@@ -72,9 +72,9 @@ impl Symmetry {
         });
     }
 
-    /// Columns of the whole grid of `ni` nodes around that are kept of it: above y = 0, or from the
-    /// first to the middle one, which is the right half where the wall starts at the top. The count
-    /// of nodes is odd.
+    /// Columns of a whole grid of `ni` nodes around that belong to its half: those above y = 0, or from the
+    /// first to the middle one, which is the right half if the wall starts at the top. The number of nodes is
+    /// odd.
     pub(crate) fn kept(self, ni: usize) -> RangeInclusive<usize> {
         let middle = (ni - 1) / 2;
         match self {
@@ -83,10 +83,10 @@ impl Symmetry {
         }
     }
 
-    /// Half of an O-grid with this symmetry, which has an odd number of nodes around.
+    /// Half of an O-grid with this symmetry and an odd number of nodes around.
     ///
-    /// On the plane of symmetry the equations of the whole grid see mirrored neighbours: the half
-    /// solves the equations of the half with mirror images beyond its ends.
+    /// On the plane of symmetry the equations of the whole grid have mirrored neighbours, so the half grid
+    /// solves its own equations with mirror images beyond its ends.
     #[doc(hidden)] // For tests.
     pub fn half(self, whole: &Grid) -> Grid {
         let columns = self.kept(whole.ni);

@@ -1,47 +1,46 @@
-//! Whether a grid may be used.
+//! The verdict on a grid: whether it may be used.
 
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// What is said of a grid wherever something is said of it: by exit codes, tables, reports and the
-/// library.
+/// The verdict on a grid, which exit codes, tables, reports and the library share.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Converged, without a folded cell, within the limits that were set.
+    /// Converged, without a folded cell, within all limits.
     Good,
     /// The residual did not reach its tolerance.
     NotConverged {
-        /// Why the solve stopped.
+        /// Reason why the solve stopped.
         reason: String,
     },
     /// A corner determinant of some cells is not positive.
     Folded {
-        /// How many.
+        /// Number of cells.
         cells: usize,
     },
-    /// Some of the cells of a higher order, which take several of the grid each, are not shown to have a
+    /// Some of the cells of higher order, each made of several cells of the grid, are not shown to have a
     /// positive Jacobian determinant everywhere.
     FoldedCurved {
-        /// How many.
+        /// Number of cells.
         cells: usize,
         /// Their order.
         order: usize,
-        /// Centre of the worst, in the unit of the grid.
+        /// Centre of the worst cell, in the unit of the grid.
         at: [f64; 2],
     },
-    /// Good grids do not fit each other, or the section, and that was to be an error.
+    /// The grids are good, but do not fit each other or the section, and the case treats that as an error.
     Unfit {
-        /// What was found, how many.
+        /// Number of findings.
         findings: usize,
-        /// The first of them, a clause.
+        /// The first finding, a clause.
         first: String,
     },
-    /// A measure is beyond a limit that was set for it.
+    /// A measure exceeds the limit set for it.
     BeyondLimit {
-        /// What is limited.
+        /// The measure.
         measure: Limited,
         /// Its value.
         value: f64,
@@ -50,7 +49,7 @@ pub enum Verdict {
     },
 }
 
-/// A measure that has a limit in a case.
+/// A measure that a case can limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limited {
@@ -61,7 +60,7 @@ pub enum Limited {
 }
 
 impl Verdict {
-    /// Whether the grid may be used.
+    /// True if the grid may be used.
     pub fn is_good(&self) -> bool {
         *self == Self::Good
     }
@@ -72,13 +71,13 @@ impl Verdict {
         kind
     }
 
-    /// The word for it in headings.
+    /// Its name in headings.
     pub fn label(&self) -> &'static str {
         let (_, _, label) = self.description();
         label
     }
 
-    /// Its gravity, the word for it in `report.json`, and that in headings.
+    /// Its severity, its name in `report.json`, and its name in headings.
     fn description(&self) -> (u8, &'static str, &'static str) {
         match self {
             Self::Good => (0, "good", "converged"),
@@ -90,8 +89,8 @@ impl Verdict {
         }
     }
 
-    /// The verdict on two grids of a family together, or on the grid and on its curved cells: that on the
-    /// worse, with the folded cells of both, of curved ones at the place of the first.
+    /// The verdict on two grids of a family together, or on a grid and its curved cells: the more severe of
+    /// the two. Folded cells are added up; for curved ones the place of the first is kept.
     #[doc(hidden)] // For tests.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -106,7 +105,7 @@ impl Verdict {
 }
 
 impl fmt::Display for Verdict {
-    /// A clause that says why.
+    /// The reason, as a clause.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Good => write!(f, "the grid is good"),
@@ -133,7 +132,7 @@ impl fmt::Display for Verdict {
                     Limited::WallAngle => ("wall angle error", " degrees"),
                 };
                 write!(f, "the grid is beyond a limit of the case: the largest {what} is ")?;
-                // Three decimals, or as many digits of a small one.
+                // Three decimals, or significant digits if the value is small.
                 if value.abs() < 1e-2 {
                     write!(f, "{value:.2e}")
                 } else {
@@ -146,7 +145,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Serialize for Verdict {
-    /// As an object of `kind`, `good` and `reason`.
+    /// Serialises as an object of `kind`, `good` and `reason`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("Verdict", 3)?;
         object.serialize_field("kind", self.kind())?;

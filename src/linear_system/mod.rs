@@ -1,4 +1,4 @@
-//! A linear system from files: read, solved and written.
+//! Reads a linear system from files, solves it and writes the solution.
 
 mod options;
 mod report;
@@ -31,26 +31,26 @@ pub struct SystemOutcome {
     pub files: Vec<PathBuf>,
 }
 
-/// How far the true residual may stand above the tolerance that the solver's met: the solver allows
-/// its own to drift by a hundredth, and products on the host round in another order.
+/// Factor by which the true residual may exceed the tolerance that the solver's residual met: the solver
+/// allows its own to drift by a hundredth, and products on the host are rounded in another order.
 const DRIFT: f64 = 1.02;
 
-/// Solves A x = b with A from a Matrix Market file, from x = 0, and writes x, the residuals and the
+/// Solves A x = b with A from a Matrix Market file, starting from x = 0, and writes x, the residuals and the
 /// report.
 ///
-/// # Errors
-/// See [`Error`]: files that cannot be read, systems that cannot be solved as asked, devices. A solve
-/// that stops short is an outcome, whose solution is named as failed.
+/// Errors
+/// See [`Error`]: files that cannot be read, systems that cannot be solved with these options, devices. A
+/// solve that stops before it has converged is a result; its solution is marked as failed.
 pub fn solve_system(
     options: &SystemOptions,
     progress: &mut dyn Progress,
 ) -> Result<SystemOutcome, Error> {
-    // A GPU takes long to open, and reading does not need it.
+    // A GPU takes long to open, which is done while the files are read.
     let opening = opening(options);
     solve_in(options, progress, opening)
 }
 
-/// Begins to open the machine of the options.
+/// Begins to open the machine given by the options.
 fn opening(options: &SystemOptions) -> Opening {
     let (backend, devices, job) = (options.backend, options.devices.clone(), options.job.clone());
     Opening::begin(move || {
@@ -58,16 +58,16 @@ fn opening(options: &SystemOptions) -> Opening {
             return Machine::rank_of(job, backend, devices.as_deref());
         }
         let named = devices.as_deref();
-        // The first, if none is named.
+        // The first GPU, if none is named.
         let numbers = named.filter(|named| !named.is_empty()).unwrap_or(&[0]);
         backend.open(named.is_some(), || Machine::gpus(numbers))
     })
 }
 
-/// The same on devices of the caller, a block of rows each, whatever the options name.
+/// [`solve_system`] on ranks of the caller, each with a block of rows, whatever devices the options name.
 ///
-/// # Errors
-/// As [`solve_system`].
+/// Errors
+/// The errors of [`solve_system`].
 pub fn solve_system_on(
     ranks: Box<dyn Ranks>,
     options: &SystemOptions,
@@ -100,7 +100,7 @@ fn run(
         job.compare(&comparison(&matrix, options))?;
     }
     let system = System::new(&matrix, &b, options, control)?;
-    // Before the solve it is known that the files can be written.
+    // The files are checked for being writable before the solve.
     let (root, notices) = (&options.output, &mut control.notices);
     let writes = options.job.as_ref().is_none_or(|job| job.is_first());
     let mut inputs = vec![options.matrix.as_path()];
@@ -110,7 +110,7 @@ fn run(
     let names = (&report::names()[..], &inputs[..]);
     let open = || open_output(root, FolderRules::NONE, options.force, names, notices);
     let output = writes.then(open).transpose()?;
-    // A GPU takes long to close, too, and nothing that follows needs it.
+    // A GPU takes long to close too, which overlaps with what follows.
     let (solved, mut report) = system.solve(&machine, options, control)?;
     let _closing = Closing::of(machine);
     let Some(output) = output else { return Ok(SystemOutcome { report, files: Vec::new() }) };
@@ -127,7 +127,7 @@ fn run(
     Ok(SystemOutcome { report, files })
 }
 
-/// What the ranks of a job must have alike.
+/// Values that must agree between the ranks of a job.
 fn comparison(matrix: &Matrix, options: &SystemOptions) -> [(&'static str, String); 4] {
     let Matrix { csr, .. } = matrix;
     let SystemOptions { method, restart, preconditioner, format, reorder, .. } = options;
@@ -141,10 +141,12 @@ fn comparison(matrix: &Matrix, options: &SystemOptions) -> [(&'static str, Strin
     ]
 }
 
-/// Solves A x = b in memory, from x = 0; `options` name A and b in messages, and no file is read or written.
+/// Solves A x = b in memory, starting from x = 0. `options` give the names of A and b for messages; no file
+/// is read or written.
 ///
-/// # Errors
-/// As [`solve_system`]. A solve that stops short is a result, whose report says so.
+/// Errors
+/// The errors of [`solve_system`]. A solve that stops before it has converged is a result, and its report
+/// says so.
 pub fn solve_matrix(
     matrix: &Matrix,
     b: &[f64],
@@ -167,7 +169,7 @@ pub fn solve_matrix(
     })
 }
 
-/// A system that is ready to be solved: facts of its matrix, and the order of its rows.
+/// A system ready to be solved: facts about its matrix, and the order of its rows.
 struct System<'a> {
     facts: MatrixReport,
     ordered: Ordered<'a>,
@@ -201,7 +203,7 @@ impl<'a> System<'a> {
         Ok(Self { facts, ordered })
     }
 
-    /// Solves it on a machine, and checks the residual on the host.
+    /// Solves the system on a machine, and checks the residual on the host.
     fn solve(
         self,
         machine: &Machine,
@@ -258,7 +260,7 @@ fn check_length(path: &Path, found: usize, rows: usize) -> Result<(), SystemErro
     Err(SystemError::RightSide { path: path.to_path_buf(), found, rows })
 }
 
-/// The matrix, square, and a right side of as many rows.
+/// The square matrix, and a right-hand side with as many rows.
 fn read(options: &SystemOptions) -> Result<(Matrix, Vec<f64>), Error> {
     let path = &options.matrix;
     let matrix = matrix_market::read_matrix(path)?;
@@ -276,7 +278,7 @@ fn read(options: &SystemOptions) -> Result<(Matrix, Vec<f64>), Error> {
     Ok((matrix, b))
 }
 
-/// Facts of the matrix; refuses methods that they rule out.
+/// Facts about the matrix. Methods that they rule out are refused.
 fn facts(options: &SystemOptions, matrix: &Matrix) -> Result<MatrixReport, Error> {
     let listed = matrix.symmetry == Symmetry::Symmetric;
     let found = if listed { None } else { asymmetry(&matrix.csr) };

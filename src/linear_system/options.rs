@@ -1,4 +1,4 @@
-//! What solving a linear system takes.
+//! Options for solving a linear system.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,35 +15,35 @@ use crate::ranks::Job;
 use crate::solver::krylov::Method;
 use crate::sparse::Schedule;
 
-/// The right side of a system.
+/// The right-hand side of a system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RightSide {
     /// From a Matrix Market file.
     File(PathBuf),
-    /// Ones.
+    /// All ones.
     Ones,
-    /// Numbers uniform in [−1, 1), always the same for a seed.
+    /// Uniform random numbers in [−1, 1), determined by the seed.
     #[allow(missing_docs, reason = "the text of the variant says it")]
     Random { seed: u64 },
 }
 
-/// How rows and columns are renumbered before the solve; x is written as the file numbers it.
+/// Renumbering of rows and columns before the solve; x is written in the numbering of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reordering {
-    /// As in the file.
+    /// The order of the file.
     #[default]
     None,
     /// Reverse Cuthill–McKee.
     Rcm,
 }
 
-/// What solving a linear system takes.
+/// Options for solving a linear system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SystemOptions {
     /// Matrix Market file of A.
     pub matrix: PathBuf,
-    /// b.
+    /// The right-hand side b.
     pub right_side: RightSide,
     /// Krylov method.
     pub method: Method,
@@ -51,31 +51,31 @@ pub struct SystemOptions {
     pub restart: usize,
     /// Preconditioner.
     pub preconditioner: Algebraic,
-    /// How entries are stored for products.
+    /// Storage of the entries in products.
     pub format: Format,
     /// Renumbering.
     pub reorder: Reordering,
-    /// ‖b − A x‖ / ‖b‖ to reach.
+    /// ‖b − A x‖ / ‖b‖ to be reached.
     pub tolerance: f64,
-    /// Limit of iterations.
+    /// Largest number of iterations.
     pub max_iterations: usize,
     /// Folder the files are written to.
     pub output: PathBuf,
     /// Backend.
     pub backend: BackendChoice,
-    /// GPUs to use, a block of rows each; none leaves the choice to the backend.
+    /// GPUs to use, with a block of rows each; `None` leaves the choice to the backend.
     pub devices: Option<Vec<usize>>,
-    /// Threads to use on the CPU; none means all.
+    /// Threads to use on the CPU; `None` means all.
     pub threads: Option<usize>,
-    /// Whether to replace files in the output folder that gridgen did not write.
+    /// Replace files in the output folder that gridgen did not write.
     pub force: bool,
-    /// The job that this process is a rank of: its ranks share the rows, a GPU each. The first rank alone
-    /// writes files.
+    /// The job in which this process is a rank. The ranks share the rows, with a GPU each, and the first rank
+    /// alone writes files.
     pub job: Option<Arc<Job>>,
 }
 
 impl SystemOptions {
-    /// DILU-preconditioned BiCGStab to 1e-8 with a right side of ones, files to `output`.
+    /// DILU-preconditioned BiCGStab to 1e-8 with a right-hand side of ones, files to `output`.
     pub fn new(matrix: PathBuf, output: PathBuf) -> Self {
         Self {
             matrix,
@@ -100,8 +100,8 @@ impl SystemOptions {
         }
     }
 
-    /// Name of the matrix: its file without `.mtx` and `.gz`, or `system` where that is no name for a
-    /// folder.
+    /// Name of the matrix: its file name without `.mtx` and `.gz`, or `system` if that cannot be the name of
+    /// a folder.
     pub fn name(&self) -> String {
         let name = self.matrix.file_name().unwrap_or_default().to_string_lossy();
         let plain = name.strip_suffix(".gz").unwrap_or(&name);
@@ -109,7 +109,7 @@ impl SystemOptions {
         if is_fit_name(stem) { stem.to_owned() } else { "system".to_owned() }
     }
 
-    /// What of the options is for symmetric matrices only.
+    /// The chosen option that needs a symmetric matrix, if there is one.
     pub(super) fn needs_symmetry(&self) -> Option<&'static str> {
         match (self.method, self.preconditioner) {
             (Method::Cg, _) => Some("CG"),
@@ -118,7 +118,7 @@ impl SystemOptions {
         }
     }
 
-    /// Whether the preconditioner eliminates, so that every row needs a place on the diagonal.
+    /// True if the preconditioner eliminates, so that every row needs an entry on the diagonal.
     pub(super) fn is_eliminated(&self) -> bool {
         matches!(self.preconditioner, Algebraic::Factors { .. })
     }
@@ -130,7 +130,7 @@ impl SystemOptions {
         }
     }
 
-    /// The method in words, on this number of blocks of rows.
+    /// The names of the method and its options, for this number of blocks of rows.
     pub(super) fn method_report(&self, blocks: usize) -> MethodReport {
         let (preconditioner, schedule, shift) = match self.preconditioner {
             Algebraic::None => ("none".to_owned(), None, None),
@@ -169,7 +169,7 @@ impl fmt::Display for RightSide {
     }
 }
 
-/// `n` numbers uniform in [−1, 1) by SplitMix64 (Steele, Lea and Flood 2014,
+/// `n` uniform random numbers in [−1, 1) by SplitMix64 (Steele, Lea and Flood 2014,
 /// doi:10.1145/2660193.2660195).
 pub(super) fn random(seed: u64, n: usize) -> Vec<f64> {
     let mut numbers = SplitMix64::seed_from_u64(seed);

@@ -1,4 +1,4 @@
-//! The result of a linear system: its solution, how the residual fell, and a report.
+//! The result of a linear system: its solution, the history of the residual, and a report.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,31 +25,31 @@ pub struct SystemReport {
     pub name: String,
     /// Version of gridgen.
     pub version: String,
-    /// Whether the residual fell below its tolerance.
+    /// True if the residual fell below its tolerance.
     pub converged: bool,
-    /// Why the solve stopped, one sentence.
+    /// Reason why the solve stopped, one sentence.
     pub stop_reason: String,
     /// The matrix.
     pub matrix: MatrixReport,
-    /// The right side: its file, `ones`, or `random` with a seed.
+    /// The right-hand side: its file, `ones`, or `random` with a seed.
     pub right_side: String,
-    /// How it was solved.
+    /// The method of the solve.
     pub method: MethodReport,
     /// Iterations; BiCGStab counts halves.
     pub iterations: f64,
-    /// ‖b − A x‖ / ‖b‖ as the solver has it.
+    /// ‖b − A x‖ / ‖b‖ as computed by the solver.
     pub relative_residual: f64,
-    /// The same from the matrix of the file and x as written, in double precision on the host.
+    /// ‖b − A x‖ / ‖b‖ from the matrix of the file and x as written, in double precision on the host.
     pub true_relative_residual: f64,
     /// Relative residual at which the solve was to stop.
     pub tolerance: f64,
-    /// Where the time went.
+    /// Durations of the phases.
     pub timing: Timing,
-    /// Where it was computed: `cpu`, or the device.
+    /// `cpu`, or the name of the device.
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
-    /// What happened on the way, one sentence each.
+    /// Notes about the run, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -58,9 +58,9 @@ pub struct SystemReport {
 pub struct MatrixReport {
     /// Its file.
     pub file: PathBuf,
-    /// Rows, and columns.
+    /// Number of rows and of columns.
     pub rows: usize,
-    /// Entries, those that symmetry gives among them.
+    /// Entries, including those implied by symmetry.
     pub entries: usize,
     /// Entries of the longest row.
     pub longest_row: usize,
@@ -68,13 +68,13 @@ pub struct MatrixReport {
     pub empty_rows: usize,
     /// Rows without an entry on the diagonal.
     pub missing_diagonals: usize,
-    /// Entries that were added to another of the same place.
+    /// Entries that were added to another in the same place.
     pub duplicates: usize,
-    /// Whether A = Aᵀ, to rounding.
+    /// True if A = Aᵀ up to rounding.
     pub symmetric: bool,
 }
 
-/// How a system was solved, in the words of the command line.
+/// The method of a solve, in the words of the command line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MethodReport {
     /// Krylov method.
@@ -86,37 +86,37 @@ pub struct MethodReport {
     /// Shift α of factors of A + α diag(A).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<f64>,
-    /// Schedule of their triangular solves.
+    /// Schedule of the triangular solves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
-    /// Blocks of rows, one a GPU, that the factors do not couple, where there are several.
+    /// Blocks of rows, one a GPU, between which the factors have no coupling, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<usize>,
     /// Format of the matrix in products.
     pub format: String,
-    /// How rows and columns were renumbered.
+    /// Renumbering of rows and columns.
     pub reorder: String,
 }
 
 /// The phases of a solve in the order of the report.
 pub(super) const PHASES: [&str; 9] = [
-    // Of matrix and right side.
+    // Reading of the matrix and the right-hand side.
     "reading",
-    // Facts of the matrix and its renumbering.
+    // Facts about the matrix, and its renumbering.
     "reordering",
-    // Waiting for the device after that: it is opened meanwhile.
+    // Waiting for the device, which is opened during the phases before.
     "device",
-    // Bringing the matrix to the device in the format of its products.
+    // Upload of the matrix in the format of its products.
     "set-up",
-    // What the factors take from the pattern of the matrix alone.
+    // Analysis of the pattern of the matrix for the factors.
     "analysis",
-    // Making the preconditioner.
+    // Construction of the preconditioner.
     "factorisation",
     // The iterations.
     "solve",
-    // Of the files that were complete before the report.
+    // Writing of the files that are complete before the report.
     "writing",
-    // All from the start until the report.
+    // All from the start until the report is written.
     "total",
 ];
 
@@ -124,10 +124,10 @@ pub(super) fn names() -> [&'static str; 5] {
     [solution_file(true), solution_file(false), HISTORY_FILE, PICTURE_FILE, REPORT_FILE]
 }
 
-/// Writes x, and its relative residuals after iterations as text and as a picture; returns the files.
+/// Writes x, and its relative residuals by iteration as text and as a picture; returns the files.
 ///
-/// # Errors
-/// [`IoError`] of the first file that cannot be written.
+/// Errors
+/// The [`IoError`] of the first file that cannot be written.
 pub(super) fn write(
     folder: &Path,
     report: &SystemReport,

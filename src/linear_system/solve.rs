@@ -1,4 +1,4 @@
-//! A linear system on a machine: whole, or on several devices a block of rows each.
+//! Solves a linear system on a machine: as a whole, or in blocks of rows on several devices.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::sparse::{Csr, RowBlocks};
 pub(super) struct Solved {
     pub(super) x: Vec<f64>,
     pub(super) report: LinearReport,
-    /// Iterations and the relative residuals after them.
+    /// Numbers of iterations, and the relative residuals after them.
     pub(super) residuals: Vec<[f64; 2]>,
 }
 
@@ -43,7 +43,7 @@ fn whole<B: SparseBackend>(
     solve_on(backend, (matrix, b), options, control)
 }
 
-/// Cuts the rows into blocks of about as many entries and solves with each rank on its own.
+/// Cuts the rows into blocks with about equal numbers of entries, one for each rank.
 fn by_rows(
     ranks: &dyn Ranks,
     (a, b): (&Csr, &[f64]),
@@ -52,7 +52,7 @@ fn by_rows(
 ) -> Result<Solved, SolverError> {
     let blocks = RowBlocks::new(a.pattern(), ranks.count()).map_err(DeviceError::from)?;
     let parts: Vec<Mutex<Option<Solved>>> = (0..ranks.count()).map(|_| Mutex::default()).collect();
-    // All ranks see and time the same: the first of this process reports it.
+    // All ranks have the same residuals and times, so only the first of this process reports them.
     let first = ranks.job().map_or(0, |job| job.rank());
     let observed = Mutex::new(control);
     ranks.run(&Bands::from(&blocks), &|rank, backend| {
@@ -103,8 +103,8 @@ fn notes(blocks: &RowBlocks, options: &SystemOptions) -> Vec<String> {
     notes
 }
 
-/// Solves A x = b from x = 0 as the options ask for it, with what makes A on the backend. On one of
-/// several ranks A, b and x are its rows.
+/// Solves A x = b from x = 0 with the chosen options; `matrix` uploads A to the backend. One of several ranks
+/// has its rows of A, b and x.
 fn solve_on<B: SparseBackend>(
     backend: &B,
     (matrix, b): (impl FnOnce(&B) -> Result<B::CsrMatrix<f64>>, &[f64]),
@@ -141,7 +141,7 @@ fn solve_on<B: SparseBackend>(
     Ok(Solved { x: host, report, residuals })
 }
 
-/// Times phases, each until the backend has nothing left to do.
+/// Measures phases; each ends when the backend has completed all work.
 struct Clock<'a, B: Backend> {
     backend: &'a B,
     ready: B::Vector<f64>,
@@ -157,7 +157,7 @@ impl<B: Backend> Clock<'_, B> {
     ) -> Result<R, SolverError> {
         control.timed(phase, |control| {
             let result = work(control)?;
-            // An inner product that is read waits for all work before it.
+            // Reading an inner product waits for all earlier work.
             let Self { backend, ready, scalars } = self;
             scalars::read_dots(*backend, scalars, [(&*ready, &*ready)])?;
             Ok(result)

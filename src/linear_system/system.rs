@@ -1,4 +1,4 @@
-//! What is worth knowing of a matrix before it is solved with, and the order in which it is solved.
+//! Statistics of a matrix (symmetry, bandwidth), and its reordering and scaling for a solve.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -11,14 +11,14 @@ use crate::error::{Error, SystemError};
 use crate::formats::matrix_market::Matrix;
 use crate::sparse::{Csr, reverse_cuthill_mckee};
 
-/// Entries of a symmetric matrix may differ from their mirror images by this part of them: they may
-/// have been summed in another order.
+/// Relative difference that a symmetric matrix may have between mirrored entries: they may have been summed
+/// in different orders.
 const ROUNDING: f64 = 1e-10;
 
-/// Rows that one task looks at, at least.
+/// Least number of rows for one task.
 const TOGETHER: usize = 1 << 10;
 
-/// The matrix in the report; whether it is symmetric is known already.
+/// The statistics of the matrix for the report; the caller has determined its symmetry.
 pub(super) fn matrix_report(file: &Path, matrix: &Matrix, symmetric: bool) -> MatrixReport {
     let a = &matrix.csr;
     let each = |row: usize| {
@@ -42,7 +42,7 @@ pub(super) fn matrix_report(file: &Path, matrix: &Matrix, symmetric: bool) -> Ma
     }
 }
 
-/// The first entry (row, column, value) whose mirror image is another value, the last number.
+/// The first entry (row, column, value) whose mirrored entry, the last number, has another value.
 pub(super) fn asymmetry(a: &Csr) -> Option<(usize, usize, f64, f64)> {
     let odd = |row: usize| {
         a.row(row).find_map(|(column, value)| {
@@ -66,14 +66,15 @@ fn find(a: &Csr, row: usize, column: usize) -> Option<f64> {
     found.ok().map(|k| a.values[range.start + k])
 }
 
-/// The exponent e of the largest |value| ≈ 2^e; 0 where that lies within 2^±200, so that products of four are numbers.
+/// The exponent e of the largest |value| ≈ 2^e; 0 if |e| ≤ 200, where a product of four such values neither
+/// overflows nor underflows.
 fn exponent(values: &[f64]) -> i32 {
     let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let exponent = if largest > 0.0 { largest.log2() as i32 } else { 0 };
     if exponent.abs() > 200 { exponent } else { 0 }
 }
 
-/// Multiplies values by 2^power, in two steps: it may be no number.
+/// Multiplies values by 2^power, in two steps because 2^power itself may overflow.
 fn scale(values: &mut [f64], power: i32) {
     let [first, second] = [power / 2, power - power / 2].map(|power| 2_f64.powi(power));
     for value in values {
@@ -81,14 +82,15 @@ fn scale(values: &mut [f64], power: i32) {
     }
 }
 
-/// A system as it is solved: in its order, every row of factors with a place on the diagonal, and A and b scaled
-/// by powers of two where squares of their entries are no numbers.
+/// The system as the solver gets it: in its order, with an entry on the diagonal of every row if it is
+/// factorised, and with A and b scaled by powers of two if squares of their entries would overflow or
+/// underflow.
 pub(super) struct Ordered<'a> {
     pub(super) a: Cow<'a, Csr>,
     pub(super) b: Cow<'a, [f64]>,
-    /// Row k is this one of the file, if they are renumbered.
+    /// Row k is row `order[k]` of the file, if the rows are renumbered.
     pub(super) order: Option<Vec<u32>>,
-    /// x is the solution times 2^power.
+    /// The solution of the file's system is x times 2^power.
     power: i32,
 }
 
@@ -114,12 +116,13 @@ impl<'a> Ordered<'a> {
         Self { a, b, order, power }
     }
 
-    /// The row of the file that is row k.
+    /// The row of the file that became row k.
     fn row(&self, k: usize) -> usize {
         self.order.as_ref().map_or(k, |order| order[k] as usize)
     }
 
-    /// ‖b − A x‖ / ‖b‖ of a solution, which becomes that of the file but for the numbering.
+    /// ‖b − A x‖ / ‖b‖ of a solution, which is scaled back to the system of the file, except for the
+    /// numbering.
     pub(super) fn residual(&self, x: &mut [f64]) -> f64 {
         scale(x, self.power);
         let mut again = x.to_vec();
@@ -127,7 +130,7 @@ impl<'a> Ordered<'a> {
         relative_residual(&self.a, &again, &self.b)
     }
 
-    /// A solution as the file numbers it.
+    /// A solution in the numbering of the file.
     pub(super) fn unordered(&self, x: Vec<f64>) -> Vec<f64> {
         let Some(order) = &self.order else { return x };
         let mut as_in_file = vec![0.0; x.len()];
@@ -138,7 +141,7 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// A pivot that cannot be used, with what the user needs to know of its row.
+/// The error of an unusable pivot, with the row of the file and the facts about it that a user needs.
 pub(super) fn located(error: Error, system: &Ordered<'_>, options: &SystemOptions) -> Error {
     use crate::solver::PreconditionerFailure::{Factor, Pivot};
     let Error::Preconditioner(failure) = error else { return error };

@@ -1,4 +1,4 @@
-//! The background: a stretched Cartesian grid around all others.
+//! The background: a stretched Cartesian grid around all element grids.
 
 use crate::grid::{Grid, Topology};
 
@@ -7,7 +7,7 @@ use crate::grid::{Grid, Topology};
 pub struct Background {
     /// Interval of the core.
     pub spacing: f64,
-    /// How far the core goes beyond what it is to hold.
+    /// Distance by which the core extends beyond the elements on each side.
     pub margin: f64,
     /// Ratio of neighbouring intervals beyond the core.
     pub growth: f64,
@@ -16,12 +16,13 @@ pub struct Background {
 }
 
 impl Background {
-    /// Coordinates of its lines along an axis, around what reaches from `low` to `high`: whole intervals in the
-    /// core, and beyond it intervals that grow by the ratio, or a little less, to the outer boundary.
+    /// Coordinates of the grid lines along an axis around the interval from `low` to `high`. The core has a
+    /// whole number of intervals. Beyond it intervals grow by the ratio up to the outer boundary, scaled down
+    /// slightly to end exactly there.
     pub fn lines(&self, low: f64, high: f64) -> Vec<f64> {
         let (from, to) = (low - self.margin, high + self.margin);
         let cells = ((to - from) / self.spacing).ceil().max(1.0);
-        // Whole intervals, half of what they are too long on either side.
+        // The number of intervals is rounded up; half of the excess goes to either side.
         let excess = 0.5 * (cells * self.spacing - (to - from));
         let (from, cells) = (from - excess, cells as usize);
         let core = (0..=cells).map(|k| from + self.spacing * k as f64);
@@ -31,7 +32,7 @@ impl Background {
         before.chain(core).chain(beyond.iter().map(|s| end + s)).collect()
     }
 
-    /// Distances of the lines beyond the core.
+    /// Distances of the lines beyond the core from it.
     fn beyond(&self) -> Vec<f64> {
         let mut places = Vec::new();
         let (mut step, mut place) = (self.spacing, 0.0);
@@ -50,18 +51,18 @@ impl Background {
         places
     }
 
-    /// Points along both axes, around what reaches from `low` to `high`: the nodes are as many as their product.
+    /// Points along both axes, for a box from `low` to `high`; the number of nodes is their product.
     pub fn size(&self, low: [f64; 2], high: [f64; 2]) -> [usize; 2] {
         let beyond = (1.0 + self.far_field / self.spacing * (self.growth - 1.0) / self.growth).ln()
             / self.growth.ln();
         [0, 1].map(|c| {
             let core = (high[c] - low[c] + 2.0 * self.margin) / self.spacing;
-            // A number that fits no memory stays one.
+            // The cast saturates, so a number that is far too large remains far too large.
             (core.ceil().max(1.0) + 2.0 * beyond.ceil() + 1.0) as usize
         })
     }
 
-    /// The grid around what reaches from `low` to `high`, i along x and j along y.
+    /// The grid around the box from `low` to `high`, i along x and j along y.
     pub fn grid(&self, low: [f64; 2], high: [f64; 2]) -> Grid {
         let [x, y] = [0, 1].map(|c| self.lines(low[c], high[c]));
         let mut grid = Grid::new(Topology::Rectangle, x.len(), y.len());

@@ -1,4 +1,4 @@
-//! Whether the grids of several elements fit each other: what a flow solver would find, said before one runs.
+//! Checks that the grids of several elements fit each other, which a flow solver would otherwise find out.
 
 use serde::Serialize;
 
@@ -7,45 +7,45 @@ use super::zone::{Cells, Rim, Zone};
 use super::{Rigging, Side, Wall};
 use crate::geometry::vector::middle;
 
-/// Points at which a line across a gap is looked at.
+/// Samples of a line across a gap.
 const SAMPLES: usize = 1000;
-/// Reach of a grid below which lift was off by more than 2 %, in chords of the element: docs/overset.md.
+/// Reach of a grid, in chords of the element, below which lift was off by more than 2 %: docs/overset.md.
 const LEAST_REACH: f64 = 0.3;
-/// Voxels that a gap needs: with fewer, holes close it.
+/// Voxels needed in a gap: with fewer, holes close it.
 const LEAST_VOXELS: f64 = 5.0;
 
-/// What is checked of an element beside its zone.
+/// An element as the checks see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     /// Its zone.
     pub zone: Zone<'a>,
-    /// Its wall, where it stands.
+    /// Its placed wall.
     pub wall: &'a Wall,
     /// Its chord.
     pub chord: f64,
-    /// Distance of its outer line from its wall; none of a grid that goes to its far field.
+    /// Distance of its outer line from its wall; `None` for a grid that extends to the far field.
     pub reach: Option<f64>,
-    /// The element that it is rigged to, by number, and on which side.
+    /// Number of the element that it is rigged to, and its side.
     pub rigged: Option<(usize, Side)>,
 }
 
-/// What is asked of grids together.
+/// Limits for grids that overlap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Cells of each of two grids across the gap between their walls.
+    /// Least number of cells of each of two grids across the gap between their walls.
     pub gap_cells: usize,
-    /// Largest ratio of the sizes of cells where grids take values from each other.
+    /// Largest ratio of cell sizes between a cell and its donor.
     pub size_ratio: f64,
 }
 
-/// What does not fit, and what mends it.
+/// A problem of the fit, and its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was found, a clause with its numbers.
+    /// The problem, a clause with its numbers.
     pub what: String,
-    /// The key that has to do with it: `element.flap.grid.nj`.
+    /// The key that is responsible, for example `element.flap.grid.nj`.
     pub key: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -63,28 +63,28 @@ pub struct Gap {
     pub elements: [String; 2],
     /// Smallest distance of their walls.
     pub distance: f64,
-    /// Where they are nearest, on each wall.
+    /// The nearest points of the two walls.
     pub ends: [[f64; 2]; 2],
-    /// Cells of each grid across it, on the line between these points.
+    /// Cells of each grid across the gap, on the line between these points.
     pub cells: [usize; 2],
-    /// Ratio of the sizes of cells in its middle, the larger over the smaller; none where one of the grids is not
-    /// there.
+    /// Ratio of cell sizes in the middle of the gap, the larger over the smaller; `None` if one of the grids
+    /// does not reach it.
     pub size_ratio: Option<f64>,
 }
 
-/// Gap, overlap and deflection of an element that is rigged to another, as measured.
+/// Measured gap, overlap and deflection of an element that is rigged to another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rigged {
     /// Name of the element.
     pub element: String,
     /// Name of the other.
     pub to: String,
-    /// As measured.
+    /// The measured values.
     #[serde(flatten)]
     pub rigging: Rigging,
 }
 
-/// A zone as a flow solver will take it.
+/// A zone as a flow solver will see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ZoneReport {
     /// Its name.
@@ -93,47 +93,47 @@ pub struct ZoneReport {
     pub cells: [usize; 2],
     /// Cells that are solved for.
     pub calculated: usize,
-    /// Cells that take their values from other zones.
+    /// Cells that are interpolated from other zones.
     pub interpolated: usize,
-    /// Cells that are left out.
+    /// Cells that are excluded.
     pub holes: usize,
-    /// Cells that need a value from another zone and find none, those within a body left out.
+    /// Cells that need a donor in another zone and have none, without those inside a body.
     pub orphans: usize,
-    /// Outermost cells, and those of them that are left out since they lie in a body.
+    /// Number of outermost cells, and of those among them that are excluded because they lie in a body.
     pub rim: [usize; 2],
-    /// Ratio of the sizes of outermost cells and of those that they take values from, the larger over the smaller:
-    /// median, 95th percentile and largest. None of a zone without such cells.
+    /// Ratio of the sizes of outermost cells and their donors, the larger over the smaller: median, 95th
+    /// percentile and largest. `None` for a zone without such cells.
     pub size_ratios: Option<[f64; 3]>,
-    /// Share of each other element's wall that lies within the outer line.
+    /// Fraction of each other element's wall that lies within the outer line.
     pub covers: Vec<(String, f64)>,
 }
 
 /// All that was checked.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Checks {
-    /// Elements that are rigged, as they came out.
+    /// Rigged elements, as measured.
     pub rigged: Vec<Rigged>,
-    /// Gaps that a grid reaches across.
+    /// Gaps that are bridged by a grid.
     pub gaps: Vec<Gap>,
     /// All zones, in their order.
     pub zones: Vec<ZoneReport>,
     /// The box in which holes are cut.
     pub search_box: SearchBox,
-    /// What becomes of the cells of all zones.
+    /// Type of every cell of all zones.
     #[serde(skip)]
     pub types: Vec<ZoneTypes>,
-    /// What does not fit.
+    /// The problems found.
     pub findings: Vec<Finding>,
 }
 
 impl Checks {
-    /// The narrowest gap of all; none where no grid reaches across one.
+    /// The narrowest gap; `None` if no grid bridges one.
     pub fn narrowest(&self) -> Option<f64> {
         self.gaps.iter().map(|gap| gap.distance).min_by(f64::total_cmp)
     }
 }
 
-/// Checks the grids of elements together, and with a background.
+/// Checks the grids of elements together, and against a background if there is one.
 pub fn check(elements: &[Subject<'_>], background: Option<Zone<'_>>, limits: &Limits) -> Checks {
     let walls: Vec<Wall> = elements.iter().map(|element| element.wall.clone()).collect();
     let zones: Vec<Zone<'_>> =
@@ -178,7 +178,7 @@ pub fn check(elements: &[Subject<'_>], background: Option<Zone<'_>>, limits: &Li
     Checks { rigged, gaps, zones: reports, search_box, types, findings }
 }
 
-/// The gaps that a grid reaches across, and whether there are cells enough.
+/// The gaps that are bridged by a grid, and findings about gaps with too few cells.
 fn gaps(
     elements: &[Subject<'_>],
     cells: &[Cells],
@@ -248,7 +248,7 @@ fn gaps(
     gaps
 }
 
-/// Whether grids reach far enough.
+/// Checks that the grids extend far enough from their walls.
 fn reaches(elements: &[Subject<'_>], findings: &mut Vec<Finding>) {
     for Subject { zone, chord, reach, .. } in elements {
         let least = LEAST_REACH * chord;
@@ -266,7 +266,7 @@ fn reaches(elements: &[Subject<'_>], findings: &mut Vec<Finding>) {
     }
 }
 
-/// What a solver makes of a zone; `others` are the elements whose zone it is not.
+/// A zone as a solver will see it; `others` are the elements of the other zones.
 fn report(
     number: usize,
     (zones, cells): (&[Zone<'_>], &[Cells]),
@@ -368,7 +368,7 @@ fn report(
     }
 }
 
-/// The outer line of a zone, which closes.
+/// The outer line of a zone, as a closed wall.
 fn outer_wall(zone: Zone<'_>) -> Wall {
     let grid = zone.grid;
     Wall::new((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect(), false, 0)

@@ -1,10 +1,10 @@
-//! Several elements as overset grids: where they stand, and whether their grids fit each other.
+//! Several elements as overset grids: their placement, and checks that their grids fit each other.
 //!
-//! An element is a section with its grid in a frame of its own, in which its chord is 1; a [`Placement`] brings it
-//! to where it stands, in reference chords. [`Rigging`] finds the placement that leaves a gap, and measures it.
-//! The grids of all elements, and a [`Background`], are the [`Zone`]s of an overset mesh. [`check`] says what a
-//! flow solver will make of them: cells across gaps, sizes of cells that take values from each other, and, by
-//! the rule of OpenFOAM's solvers ([`cell_types`]), holes, fringes and orphans.
+//! An element is a section with its grid in its own frame, in which its chord is 1. A [`Placement`] maps that
+//! frame to reference chords. [`Rigging`] finds the placement that leaves a given gap, and measures an
+//! existing one. The grids of all elements, and a [`Background`], are the [`Zone`]s of an overset mesh.
+//! [`check`] predicts how a flow solver will treat them: cells across gaps, sizes of cells and their donors,
+//! and, by the rule of OpenFOAM's solvers ([`cell_types`]), holes, fringes and orphans.
 
 mod background;
 mod checks;

@@ -1,17 +1,18 @@
-//! Gap, overlap and deflection: what they are, and the placement that has them.
+//! Gap, overlap and deflection: their definitions, and the placement that has given values.
 //!
 //! The slot between two elements ends at the trailing edge of the upstream one, above the surface of the
 //! downstream one. Lengths are in reference chords, x along the reference chord.
 //!
-//! - **gap**: smallest distance of the upstream element's trailing edge from the downstream element's surface;
-//! - **overlap**: how far the upstream trailing edge reaches behind the foremost point of the downstream
-//!   element, along x; negative where it ends ahead of that;
-//! - **deflection**: angle of the element's chord line, from its nose to its trailing edge, against x: of a
-//!   flap with the trailing edge down, of a slat with the nose down.
+//! - **gap**: smallest distance of the upstream element's trailing edge from the downstream element's
+//!   surface;
+//! - **overlap**: distance along x from the foremost point of the downstream element back to the upstream
+//!   trailing edge; negative if the edge ends ahead of that point;
+//! - **deflection**: angle against x of the element's chord line, from its nose to its trailing edge;
+//!   positive for a flap with the trailing edge down, and for a slat with the nose down.
 //!
-//! Source: A. M. O. Smith, "High-Lift Aerodynamics", J. Aircraft 12 (1975) 501–530; the 30P30N's figures are of
-//! these definitions: slat 30°, gap 2.95 %, overhang −2.50 %, flap 30°, gap 1.27 %, overhang 0.25 % (S. M.
-//! Klausmeyer, J. C. Lin, NASA TM-112858, 1997).
+//! Source: A. M. O. Smith, "High-Lift Aerodynamics", J. Aircraft 12 (1975) 501–530. The figures of the 30P30N
+//! use these definitions: slat 30°, gap 2.95 %, overhang −2.50 %, flap 30°, gap 1.27 %, overhang 0.25 % (S.
+//! M. Klausmeyer, J. C. Lin, NASA TM-112858, 1997).
 
 use super::{Placement, Wall};
 use crate::diagnostics::errors;
@@ -21,9 +22,9 @@ use crate::geometry::vector::{difference, distance};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// The element lies behind the other, as a flap.
+    /// The element lies behind the other, like a flap.
     Behind,
-    /// It lies ahead of it, as a slat.
+    /// The element lies ahead of the other, like a slat.
     Ahead,
 }
 
@@ -58,12 +59,12 @@ errors! {
 }
 
 impl Rigging {
-    /// The placement of an element with this rigging: `element` is its wall in its own frame, `chord` its chord,
-    /// and `other` the wall of the element that it is rigged to, where that stands.
+    /// The placement of an element with this rigging. `element` is its wall in its own frame, `chord` its
+    /// chord, and `other` the placed wall of the element that it is rigged to.
     ///
-    /// The deflection gives the angle, the overlap x. Over the x of the upstream trailing edge the upper rim
-    /// of the downstream element, thickened by the gap, gives y: there the edge is at that distance and nowhere
-    /// nearer, from above.
+    /// The deflection gives the angle, the overlap x. y follows from the upper rim of the downstream element,
+    /// thickened by the gap, at the x of the upstream trailing edge: at that height the edge is above the
+    /// surface at exactly the distance of the gap, and nowhere nearer.
     ///
     /// # Errors
     /// [`RiggingError`].
@@ -92,7 +93,8 @@ impl Rigging {
             Side::Behind => (other.edge().to_vec(), wall.as_slice()),
             Side::Ahead => (edge, other.points()),
         };
-        // From the edge that stands to the surface as it is, and the other way round.
+        // One of the two is fixed: the distances are measured from a fixed edge to the element's surface, or
+        // from the element's edge to a fixed surface.
         let by_overlap = aft(&edge) - self.overlap - fore(surface);
         let moved = [by_overlap, 0.0];
         let below: Vec<[f64; 2]> = surface.iter().map(|p| [p[0] + moved[0], p[1]]).collect();
@@ -107,7 +109,7 @@ impl Rigging {
             let least = edge.iter().map(off).fold(f64::INFINITY, f64::min);
             return Err(RiggingError::TooFar { gap: self.gap, least });
         };
-        // The edge would have to go up by so much, or the surface down.
+        // Height by which the edge would have to rise, or the surface to sink.
         let at = match self.side {
             Side::Behind => [by_overlap, -up],
             Side::Ahead => [-by_overlap, up],
@@ -115,7 +117,7 @@ impl Rigging {
         Ok(Placement { at, ..turned })
     }
 
-    /// The rigging that an element has against another, where both stand; none without trailing edges.
+    /// The rigging of a placed element relative to another; `None` without trailing edges.
     pub fn measured(side: Side, element: &Wall, other: &Wall) -> Option<Self> {
         let (upstream, downstream) = match side {
             Side::Behind => (other, element),
@@ -151,8 +153,8 @@ fn fore(points: &[[f64; 2]]) -> f64 {
     points.iter().map(|point| point[0]).fold(f64::INFINITY, f64::min)
 }
 
-/// The largest y over x of what is no farther than `by` from a closed wall; none where nothing is. Of each
-/// piece it is a rectangle with a half circle on both ends.
+/// The largest y at x among the points no farther than `by` from a closed wall; `None` if there are no such
+/// points. The points near one segment form a rectangle with a half circle at both ends.
 fn height(wall: &[[f64; 2]], x: f64, by: f64) -> Option<f64> {
     let on_circle = |centre: &[f64; 2]| {
         let squared = by * by - (x - centre[0]).powi(2);

@@ -1,16 +1,17 @@
-//! Holes, fringes and donors by the rule of OpenFOAM's overset stencils, so that what its solvers will find is
-//! said before they run.
+//! Holes, fringes and donors by the rule of OpenFOAM's overset stencils, to predict what its solvers will
+//! find.
 //!
-//! The rule is that of `inverseDistance` in OpenFOAM 1912 (`cellCellStencil`), which the other stencils share,
-//! with `layerRelax` 1:
+//! The rule is taken from `inverseDistance` in OpenFOAM 1912 (`cellCellStencil`), with `layerRelax` 1; the
+//! other stencils share it:
 //!
 //! 1. Each zone marks the voxels of a box that the bounding boxes of its boundary faces meet. Cells of other
-//!    zones whose bounding box meets a marked voxel are holes.
-//! 2. A cell's donor is the cell of another zone that holds its centre and is no hole: of several that of the
-//!    zone whose number is nearest, of two as near the higher one.
+//!   zones whose bounding box meets a marked voxel are holes.
+//! 2. The donor of a cell is the cell of another zone that contains its centre and is not a hole. If there
+//!   are several, the zone with the nearest number is taken, of two equally near the one with the higher
+//!   number.
 //! 3. A cell on a rim without a donor becomes a hole.
-//! 4. Regions that borders of holes part from all walls and from the far field become holes, unless the donors
-//!    of their rim lie in a region that is none.
+//! 4. Regions that holes separate from all walls and from the far field become holes, unless the donors of
+//!   their rim lie in a region that is not separated.
 //! 5. Cells next to holes are interpolated; without a donor they become holes, and the front moves on.
 
 use rayon::prelude::*;
@@ -30,38 +31,38 @@ pub struct SearchBox {
     pub divisions: [usize; 2],
 }
 
-/// Voxels in the narrowest gap: with half as many holes close it, docs/overset.md.
+/// Voxels in the narrowest gap. With half as many, holes close it: docs/overset.md.
 const IN_GAP: f64 = 7.0;
-/// Most voxels, and fewest along an axis.
+/// Largest total number of voxels, and smallest number along an axis.
 const MOST: f64 = 2e7;
 const LEAST: f64 = 50.0;
-/// What is added to extents, as a share of the mesh's.
+/// Margin added to extents, as a fraction of the extent of the mesh.
 const TOLERANCE: f64 = 1e-10;
 
-/// What becomes of a cell.
+/// The role of a cell in a solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellType {
     /// It is solved for.
     Calculated,
-    /// It takes its value from its donor and the cells around that.
+    /// It is interpolated from its donor and the cells around that.
     Interpolated,
-    /// It is left out.
+    /// It is excluded.
     Hole,
 }
 
-/// The cells of a zone as a solver will take them.
+/// The cells of a zone as a solver will treat them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ZoneTypes {
-    /// What becomes of each cell.
+    /// Type of each cell.
     pub types: Vec<CellType>,
     /// Zone and cell of each cell's donor.
     pub donors: Vec<Option<(usize, usize)>>,
-    /// Cells that needed a donor and have none, those within a body left out.
+    /// Cells that need a donor and have none, without those inside a body.
     pub orphans: Vec<usize>,
 }
 
 impl ZoneTypes {
-    /// Cells of a type.
+    /// Number of cells of a type.
     pub fn count(&self, of: CellType) -> usize {
         self.types.iter().filter(|found| **found == of).count()
     }
@@ -86,7 +87,7 @@ impl SearchBox {
         Self { low, high, divisions: size.map(|c| (c / voxel).ceil() as usize) }
     }
 
-    /// The same in another unit.
+    /// This box in another unit.
     #[must_use]
     pub fn scaled(&self, by: f64) -> Self {
         Self { low: self.low.map(|c| by * c), high: self.high.map(|c| by * c), ..*self }
@@ -97,7 +98,7 @@ impl SearchBox {
         [0, 1].map(|c| (self.high[c] - self.low[c]) / self.divisions[c] as f64)
     }
 
-    /// First and last voxel along both axes that bounds meet; none where they meet no voxel.
+    /// First and last voxel along both axes within bounds; `None` if the bounds meet no voxel.
     fn range(&self, [low, high]: [[f64; 2]; 2]) -> Option<[[usize; 2]; 2]> {
         let mut range = [[0; 2]; 2];
         for c in 0..2 {
@@ -116,7 +117,7 @@ impl SearchBox {
     }
 }
 
-/// What a voxel holds of a zone's boundary.
+/// The part of a zone's boundary that meets a voxel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Nothing,
@@ -131,7 +132,7 @@ struct Voxels<'a> {
 }
 
 impl<'a> Voxels<'a> {
-    /// Marks the boundary of a zone, and over it the rim.
+    /// Marks the boundary of a zone, and then its rim, which overrides it.
     fn of(zone: &Zone<'_>, search: &'a SearchBox, small: [f64; 2]) -> Self {
         let voxels = search.divisions[0] * search.divisions[1];
         let mut found = Self { search, marks: vec![Mark::Nothing; voxels], any: false };
@@ -158,7 +159,7 @@ impl<'a> Voxels<'a> {
         }
     }
 
-    /// Whether bounds meet a voxel with boundary.
+    /// True if bounds meet a voxel with boundary.
     fn meet(&self, bounds: [[f64; 2]; 2]) -> bool {
         let Some([x, y]) = self.search.range(bounds).filter(|_| self.any) else { return false };
         (x[0]..=x[1]).any(|i| {
@@ -214,7 +215,7 @@ impl Neighbours {
         [before, after, above, across].into_iter().flatten()
     }
 
-    /// Whether a cell lies on a boundary that is no rim: a wall, or the far field.
+    /// True if a cell lies on a boundary that is not a rim: a wall, or the far field.
     fn on_boundary(&self, cell: usize, rim: Rim) -> bool {
         let (i, j) = (cell % self.columns, cell / self.columns);
         let far = rim == Rim::FarField;
@@ -228,8 +229,8 @@ impl Neighbours {
     }
 }
 
-/// What becomes of the cells of zones, in the order of their numbers: the background, if there is one, first.
-/// `walls` are those of the zones that have one, in the same order.
+/// The types of the cells of zones, in the order of their numbers, beginning with the background if there is
+/// one. `walls` has the wall of each zone with a wall, in the same order.
 pub fn cell_types(
     zones: &[Zone<'_>],
     cells: &[Cells],
@@ -259,7 +260,7 @@ pub fn cell_types(
     let donors: Vec<Vec<Option<(usize, usize)>>> = (0..zones.len())
         .map(|zone| {
             let mut sources: Vec<usize> = others(zone, zones.len()).collect();
-            // The best first.
+            // The sources are sorted by preference.
             sources.sort_by_key(|&k| (k.abs_diff(zone), std::cmp::Reverse(k)));
             let donor = |centre: &[f64; 2]| {
                 sources.iter().find_map(|&source| {
@@ -313,18 +314,18 @@ fn cut_at(found: &ZoneTypes, cell: usize) -> bool {
     found.types[cell] == CellType::Hole
 }
 
-/// Whether a region of cells is solved for.
+/// Connection of a region of cells to the boundaries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Region {
-    /// It has neither holes beside it nor a boundary.
+    /// It has neither adjacent holes nor a boundary.
     Unknown,
     /// It borders on holes.
     Parted,
-    /// It reaches a wall or the far field, or its rim takes values from such a region.
+    /// It reaches a wall or the far field, or its rim has donors in such a region.
     Reached,
 }
 
-/// Makes holes of regions that are parted from all boundaries.
+/// Turns regions that are separated from all boundaries into holes.
 fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
     let mut numbers: Vec<Vec<usize>> = Vec::new();
     let mut regions: Vec<Region> = Vec::new();
@@ -385,7 +386,7 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
     }
 }
 
-/// Makes fringes of the cells beside holes; those without a donor are `lacking`, and holes.
+/// Makes the cells beside holes interpolated. Those without a donor are added to `lacking` and become holes.
 fn walk_front(zone: &Zone<'_>, found: &mut ZoneTypes, lacking: &mut Vec<usize>) {
     let neighbours = Neighbours::of(zone);
     let beside_hole = |cell: usize| neighbours.around(cell).any(|other| cut_at(found, other));

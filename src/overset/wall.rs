@@ -1,4 +1,4 @@
-//! The wall of an element where it stands: distances, what is inside, what crosses what.
+//! The placed wall of an element: distances, containment, intersections.
 
 use rstar::primitives::{GeomWithData, Line};
 use rstar::{AABB, RTree};
@@ -9,26 +9,26 @@ use crate::geometry::vector::{between, cross, difference, distance, dot, foot};
 #[derive(Debug, Clone)]
 pub struct Wall {
     points: Vec<[f64; 2]>,
-    /// The points of the trailing edge: one, or those of a base; empty without an edge.
+    /// The points of the trailing edge: one, or all points of a base; empty without an edge.
     edge: Vec<[f64; 2]>,
-    /// Pieces from each point to the next.
+    /// Segments from each point to the next.
     pieces: RTree<GeomWithData<Line<[f64; 2]>, usize>>,
     bounds: AABB<[f64; 2]>,
 }
 
-/// Where two walls are nearest.
+/// The nearest points of two walls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nearest {
-    /// How near.
+    /// Their distance.
     pub distance: f64,
-    /// The point of the first wall, and that of the other.
+    /// The point of the first wall, and the point of the other.
     pub ends: [[f64; 2]; 2],
 }
 
 impl Wall {
-    /// The wall of these points, clockwise, the last repeating the first; its trailing edge is at the first
-    /// point, and on a base of `base` cells, whose middle that point is, all of it. A wall without an edge has
-    /// `edge` false.
+    /// The wall through these points, clockwise, the last repeating the first. Its trailing edge is the first
+    /// point, or a base of `base` cells with that point in its middle. A wall without an edge has `edge`
+    /// false.
     pub fn new(points: Vec<[f64; 2]>, edge: bool, base: usize) -> Self {
         let last = points.len().saturating_sub(1);
         let on_base = |i: &usize| *i <= base / 2 || *i + base / 2 >= last;
@@ -50,8 +50,7 @@ impl Wall {
         &self.edge
     }
 
-    /// The trailing edge's foremost tip, the point farthest from the trailing edge, which is where the chord
-    /// line ends.
+    /// The nose: the point farthest from the trailing edge, where the chord line begins.
     pub fn nose(&self) -> [f64; 2] {
         let edge = self.middle_of_edge();
         let farther =
@@ -59,7 +58,7 @@ impl Wall {
         self.points.iter().max_by(farther).copied().unwrap_or(edge)
     }
 
-    /// The first point of the wall, which is the trailing edge or the middle of its base.
+    /// The first point of the wall: the trailing edge or the middle of its base.
     pub fn middle_of_edge(&self) -> [f64; 2] {
         self.points.first().copied().unwrap_or_default()
     }
@@ -75,7 +74,7 @@ impl Wall {
         foot(point, [piece.geom().from, piece.geom().to])
     }
 
-    /// Where the wall is nearest to another that it does not cross.
+    /// The nearest points of this wall and another that does not cross it.
     pub fn nearest_of(&self, other: &Self) -> Nearest {
         let to = |from: &Self, to: &Self| {
             let ends = from.points.iter().map(|&point| [point, to.nearest(point)]);
@@ -92,7 +91,7 @@ impl Wall {
         }
     }
 
-    /// Whether a point lies inside: a line from it to the right crosses the wall an odd number of times.
+    /// True if a point lies inside: a ray from it to the right crosses the wall an odd number of times.
     pub fn contains(&self, point: [f64; 2]) -> bool {
         let [low, high] = self.bounds();
         if !(0..2).all(|c| low[c] <= point[c] && point[c] <= high[c]) {
@@ -102,15 +101,15 @@ impl Wall {
         let crossed = self.pieces.locate_in_envelope_intersecting(ray).filter(|piece| {
             let (a, b) = (piece.geom().from, piece.geom().to);
             let up = b[1] > a[1];
-            // A piece has its lower end and not its upper one.
+            // A segment includes its lower end and excludes its upper one.
             let spans = (a[1] > point[1]) != (b[1] > point[1]);
             spans && (cross(difference(b, a), difference(point, a)) > 0.0) == up
         });
         crossed.count() % 2 == 1
     }
 
-    /// A point where the wall crosses or touches another, or one of it that lies inside the other, or the other
-    /// way round.
+    /// A point where the wall crosses or touches another, or a point of either wall that lies inside the
+    /// other.
     pub fn conflict(&self, other: &Self) -> Option<[f64; 2]> {
         let bounds = AABB::from_corners(other.bounds.lower(), other.bounds.upper());
         let crossing = self.pieces.locate_in_envelope_intersecting(bounds).find_map(|piece| {
@@ -127,13 +126,13 @@ impl Wall {
     }
 }
 
-/// Whether a point lies on a piece.
+/// True if a point lies on a segment.
 fn is_on(point: [f64; 2], [a, b]: [[f64; 2]; 2]) -> bool {
     let (from_a, from_b) = (difference(point, a), difference(point, b));
     cross(from_a, difference(b, a)) == 0.0 && dot(from_a, from_b) <= 0.0
 }
 
-/// Where two pieces meet, if they do; a point of both where they lie on a line.
+/// The intersection of two segments, if there is one; a common point if they lie on one line.
 fn crossing([a, b]: [[f64; 2]; 2], [c, d]: [[f64; 2]; 2]) -> Option<[f64; 2]> {
     let (u, v, w) = (difference(b, a), difference(d, c), difference(c, a));
     let area = cross(u, v);

@@ -1,4 +1,4 @@
-//! Zones of an overset mesh, and the cells in which points lie.
+//! Zones of an overset mesh, and the search for the cell that contains a point.
 
 use rayon::prelude::*;
 use rstar::primitives::{GeomWithData, Rectangle};
@@ -8,11 +8,11 @@ use crate::geometry::vector::{cross, difference};
 use crate::grid::quality::{Corners, cell_area, cell_corners, centroid};
 use crate::grid::{Grid, Topology};
 
-/// What the outer line of a zone is.
+/// The kind of the outer line of a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rim {
-    /// Its cells take their values from other zones.
+    /// An overset boundary: its cells are interpolated from other zones.
     Overset,
     /// The far field.
     FarField,
@@ -21,28 +21,29 @@ pub enum Rim {
 /// A zone of an overset mesh.
 #[derive(Debug, Clone, Copy)]
 pub struct Zone<'a> {
-    /// Its name, which its wall has too.
+    /// Its name, which is also that of its wall.
     pub name: &'a str,
-    /// Its grid, where it stands.
+    /// Its placed grid.
     pub grid: &'a Grid,
-    /// What its outer line is.
+    /// Kind of its outer line.
     pub rim: Rim,
 }
 
 impl Zone<'_> {
-    /// Whether it has a wall.
+    /// True if it has a wall.
     pub fn has_wall(&self) -> bool {
         self.grid.topology != Topology::Rectangle
     }
 
-    /// Cells of its outermost layer that are its rim.
+    /// The cells of its outermost layer that form its rim.
     pub fn rim_cells(&self) -> std::ops::Range<usize> {
         let columns = self.grid.ni - 1;
         if self.rim == Rim::Overset { self.grid.cells() - columns..self.grid.cells() } else { 0..0 }
     }
 }
 
-/// The cells of a zone, numbered j (ni − 1) + i: their centres, areas, and what finds the cell of a point.
+/// The cells of a zone, numbered j (ni − 1) + i: centres, areas, and an index to find the cell that contains
+/// a point.
 #[derive(Debug)]
 pub struct Cells {
     columns: usize,
@@ -55,11 +56,11 @@ pub struct Cells {
     tree: RTree<GeomWithData<Rectangle<[f64; 2]>, usize>>,
 }
 
-/// A point this far outside of an edge, in lengths of that, lies on it.
+/// A point counts as on an edge if it is outside by no more than this fraction of the edge's length.
 const ON_EDGE: f64 = 1e-12;
 
 impl Cells {
-    /// Those of a grid.
+    /// The cells of a grid.
     pub fn of(grid: &Grid) -> Self {
         let columns = grid.ni - 1;
         let corners: Vec<Corners> = (0..grid.cells())
@@ -76,17 +77,17 @@ impl Cells {
         Self { columns, corners, centres, areas, tree }
     }
 
-    /// How many there are.
+    /// Number of cells.
     pub fn len(&self) -> usize {
         self.centres.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no cells.
     pub fn is_empty(&self) -> bool {
         self.centres.is_empty()
     }
 
-    /// Layer of a cell, from the wall.
+    /// Layer of a cell, counted from the wall.
     pub fn layer(&self, cell: usize) -> usize {
         cell / self.columns
     }
@@ -97,7 +98,7 @@ impl Cells {
         [bounds.lower(), bounds.upper()]
     }
 
-    /// The cell that holds a point, of several on whose edge it lies the first.
+    /// The cell that contains a point; the first of several with the point on their edges.
     pub fn at(&self, point: [f64; 2]) -> Option<usize> {
         let near = self.tree.locate_in_envelope_intersecting(AABB::from_point(point));
         let holds = |cell: &usize| {
@@ -111,8 +112,7 @@ impl Cells {
         near.map(|found| found.data).filter(holds).min()
     }
 
-    /// The cells that a line from one point to another passes, each once, in order, as far as `samples` points
-    /// of it tell.
+    /// The cell at each of `samples` points of a line from one point to another.
     pub fn along(&self, [from, to]: [[f64; 2]; 2], samples: usize) -> Vec<Option<usize>> {
         let at = |k: usize| {
             let t = (k as f64 + 0.5) / samples as f64;

@@ -1,4 +1,5 @@
-//! Control functions P0, Q0 of the grid equations, from the initial grid, and decay of the wall terms.
+//! Control functions P0, Q0 of the grid equations, computed from the initial grid, and the decay of the wall
+//! terms.
 
 use super::{Metrics, Stencil, residual};
 use crate::geometry::vector::distance;
@@ -6,16 +7,15 @@ pub(crate) use crate::grid::arc_length;
 use crate::grid::{Grid, Topology};
 use rayon::prelude::*;
 
-/// Where the control functions P0, Q0 come from.
+/// Source of the control functions P0, Q0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Base {
     /// P0 = Q0 = 0.
     Laplace,
-    /// From the point spacing on the boundaries (Thomas and Middlecoff 1980,
-    /// doi:10.2514/3.50801).
+    /// From the point spacing on the boundaries (Thomas and Middlecoff 1980, doi:10.2514/3.50801).
     ThomasMiddlecoff,
-    /// Those that make the initial grid a discrete solution, clipped and smoothed.
+    /// Values for which the initial grid is a discrete solution, clipped and smoothed.
     Marched,
 }
 
@@ -23,13 +23,13 @@ pub enum Base {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wall {
-    /// P = P0, Q = Q0 throughout.
+    /// P = P0, Q = Q0 everywhere.
     Frozen,
     /// The amplitudes `p_i`, `q_i` of decaying wall terms are Newton unknowns.
     Coupled,
 }
 
-/// How P0 and Q0 are taken from the initial grid, and what is added to them at the wall: the section
+/// The way P0 and Q0 are derived from the initial grid, and the terms added at the wall: the section
 /// `[control]` of a case.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ControlSettings {
@@ -39,9 +39,10 @@ pub struct ControlSettings {
     pub wall: Wall,
     /// Length along the wall, in chords, over which the marched base is smoothed.
     pub smoothing: f64,
-    /// Distance from the wall, in chords, over which that sets in.
+    /// Distance from the wall, in chords, over which this smoothing sets in.
     pub smoothing_distance: f64,
-    /// Columns over which the marched base is smoothed besides, beyond 0.05 chord; none leaves it to the topology.
+    /// Columns over which the marched base is smoothed in addition, beyond 0.05 chord; `None` leaves it to
+    /// the topology.
     pub smoothing_columns: Option<f64>,
     /// Limit of |P0|, |Q0| of the marched base before smoothing.
     pub clip: f64,
@@ -50,8 +51,8 @@ pub struct ControlSettings {
 }
 
 impl ControlSettings {
-    /// Columns on either side of a point that its control functions P0, Q0 depend on, where a line has
-    /// `columns` distinct ones.
+    /// Number of columns on either side of a point on which its control functions P0, Q0 depend, on lines
+    /// with `columns` distinct columns.
     pub(crate) fn reach(&self, columns: usize) -> usize {
         match self.base {
             Base::Laplace => 1,
@@ -60,7 +61,8 @@ impl ControlSettings {
         }
     }
 
-    /// Strides of the smoothing passes: 1, 2, 4 and so on up to an eighth of the columns, [`LONGEST_STRIDE`] at most.
+    /// Strides of the smoothing passes: 1, 2, 4 and so on up to an eighth of the columns, at most
+    /// [`LONGEST_STRIDE`].
     pub(crate) fn strides(&self, columns: usize) -> impl Iterator<Item = usize> + use<> {
         let any = self.smoothing + self.smoothing_columns.unwrap_or_default() > 0.0;
         let longest = if any { LONGEST_STRIDE.min(columns / 8) } else { 0 };
@@ -69,9 +71,8 @@ impl ControlSettings {
     }
 }
 
-/// P0 and Q0 at every node of a grid but the repeated column of an O-grid, `[nj][ni − 1]` or
-/// `[nj][ni]`, i fastest.
-/// Values on the wall and on the outer line are not used by the equations.
+/// P0 and Q0 at every node of a grid except the repeated column of an O-grid, `[nj][ni − 1]` or `[nj][ni]`, i
+/// fastest. The equations do not use the values on the wall and on the outer line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ControlFunctions {
     /// P0.
@@ -92,12 +93,12 @@ pub(crate) fn control_functions(grid: &Grid, settings: &ControlSettings) -> Cont
     }
 }
 
-/// The nodes of a grid without the repeated column of an O-grid: neighbours in i wrap around there,
-/// and the ends of a C-grid have none.
+/// The nodes of a grid without the repeated column of an O-grid. There neighbours in i wrap around; on a
+/// C-grid the ends have none.
 #[derive(Clone, Copy)]
 struct Ring<'a> {
     grid: &'a Grid,
-    /// Distinct columns.
+    /// Number of distinct columns.
     columns: usize,
 }
 
@@ -114,13 +115,13 @@ impl<'a> Ring<'a> {
         self.beside(i, 1)[0]
     }
 
-    /// The columns `stride` to either side of a column.
+    /// The columns at the distance `stride` on either side of a column.
     fn beside(self, i: usize, stride: usize) -> [usize; 2] {
         let n = self.columns;
         [if i < stride { i + n - stride } else { i - stride }, (i + stride) % n]
     }
 
-    /// Columns on which the equations hold.
+    /// Columns in which the equations are solved.
     fn solved(self) -> std::ops::Range<usize> {
         match (self.grid.topology.periodic(), self.grid.topology.closed()) {
             (true, _) => 0..self.columns,
@@ -129,13 +130,13 @@ impl<'a> Ring<'a> {
         }
     }
 
-    /// Columns with a neighbour on either side.
+    /// Columns with neighbours on both sides.
     fn inner(self) -> std::ops::Range<usize> {
         if self.grid.topology.closed() { 0..self.columns } else { self.solved() }
     }
 
-    /// Gives the columns that are not solved for what stands beside them: the mean of both
-    /// neighbours of a held seam, the neighbour of an end.
+    /// Fills the columns that are not solved for: the mean of both neighbours at a held seam, the neighbour's
+    /// value at an end.
     fn fill_held(self, row: &mut [f64]) {
         let n = self.columns;
         match (self.grid.topology.periodic(), self.grid.topology.closed()) {
@@ -151,8 +152,8 @@ impl<'a> Ring<'a> {
         Stencil { south: row(j - 1), middle: row(j), north: row(j + 1) }.metrics()
     }
 
-    /// One pass of ¼ ½ ¼ over columns `stride` apart along a line of constant j, into `out`. Near an end the
-    /// stride is the distance from it, so that ends stay.
+    /// One smoothing pass with weights ¼ ½ ¼ over columns `stride` apart along a line of constant j, into
+    /// `out`. Near an end the stride is the distance from it, so that the end values do not change.
     fn smooth_xi(self, line: &[f64], stride: usize, out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             let from_end = i.min(self.columns - 1 - i);
@@ -163,15 +164,15 @@ impl<'a> Ring<'a> {
     }
 }
 
-/// −2 (d⁺ − d⁻)/(d⁺ + d⁻) of two consecutive intervals: the control that keeps their ratio in
-/// one dimension, always between −2 and 2.
+/// −2 (d⁺ − d⁻)/(d⁺ + d⁻) of two consecutive intervals: the control that preserves their ratio in one
+/// dimension, always between −2 and 2.
 fn interval_control(before: f64, after: f64) -> f64 {
     -2.0 * (after - before) / (after + before)
 }
 
 /// Largest |Q0| of [`Base::ThomasMiddlecoff`].
 pub(crate) const CURVATURE_LIMIT: f64 = 1.5;
-/// Passes of ¼ ½ ¼ along xi over the curvature term.
+/// Smoothing passes with weights ¼ ½ ¼ along xi over the curvature term.
 pub(crate) const CURVATURE_PASSES: usize = 4;
 
 /// P0: the interval ratios of the wall and of the outer line, linear in j between them. Q0: the
@@ -218,9 +219,9 @@ fn thomas_middlecoff(grid: &Grid) -> ControlFunctions {
     ControlFunctions { p, q }
 }
 
-/// Distance from the wall, in chords, over which the smoothing of a number of columns sets in.
+/// Distance from the wall, in chords, over which the smoothing by a number of columns sets in.
 pub(crate) const FAR_DISTANCE: f64 = 0.05;
-/// Distance behind the edge of a C-grid, in chords, over which smoothing ceases.
+/// Distance behind the edge of a C-grid, in chords, over which smoothing decays.
 const WAKE_DISTANCE: f64 = 0.5;
 
 /// Most columns that a length along the wall smooths over: over more of them, in finer meshes, the lines next to a
@@ -230,9 +231,9 @@ const MOST_COLUMNS: f64 = 3.0;
 /// Longest stride of a smoothing pass: smoothing reaches at most 26 columns as the root of its mean square.
 const LONGEST_STRIDE: usize = 32;
 
-/// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped, then for each stride m of
-/// [`ControlSettings::strides`] F ← F + w (S_m F − F), S_m = ¼ ½ ¼ over columns m apart, with the weight w of
-/// [`pass_weight`] (theory eq. 8).
+/// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped. Then, for each stride m of
+/// [`ControlSettings::strides`], F ← F + w (S_m F − F) with S_m = ¼ ½ ¼ over columns m apart and the weight w
+/// of [`pass_weight`] (theory eq. 8).
 fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
     let ring = Ring::new(grid);
     let (n, nj) = (ring.columns, grid.nj);
@@ -267,19 +268,21 @@ fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
     ControlFunctions { p, q }
 }
 
-/// Weight of the pass of a stride m where smoothing is to have the variance v, in columns squared: passes of weight 1
-/// have the variance m²/2, and those before this one (m² − 1)/6 together.
+/// Weight of the pass with stride m for a smoothing of variance v, in columns squared. A pass of weight 1 has
+/// the variance m²/2, and the passes before it (m² − 1)/6 together.
 fn pass_weight(variance: f64, stride: usize) -> f64 {
     let square = (stride * stride) as f64;
     ((2.0 * variance - (square - 1.0) / 3.0) / square).clamp(0.0, 1.0)
 }
 
-/// Columns that smoothing reaches on each line, by its length over the spacing of the wall's points and far from the
-/// wall besides. In the wake of a C-grid both fade with the distance from the edge.
+/// Numbers of columns over which each line is smoothed: from the smoothing length and the spacing of the
+/// wall's points, and in addition far from the wall. In the wake of a C-grid both decay with the distance
+/// from the edge.
 ///
-/// Smoothing changes the layers of a line at their far end, and the wall terms, which keep its height,
-/// make up for it all along. Where neighbouring lines do so differently, heights grow along the wake at
-/// rates that differ from layer to layer, and the centres of long cells no longer stand above each other.
+/// Smoothing changes the layers of a line at their far end, and the wall terms, which preserve its height,
+/// compensate for it along the whole line. If neighbouring lines do so differently, heights grow along the
+/// wake at rates that differ from layer to layer, and the centres of long cells no longer lie above each
+/// other.
 pub(crate) fn smoothing_widths(grid: &Grid, settings: &ControlSettings) -> Vec<[f64; 2]> {
     let wall = grid.topology.wall(grid.ni);
     let edge = grid.point(*wall.start(), 0);
@@ -298,12 +301,12 @@ pub(crate) fn smoothing_widths(grid: &Grid, settings: &ControlSettings) -> Vec<[
     (0..grid.ni).map(widths).collect()
 }
 
-/// Clips to ±limit; a value that is not a number (a degenerate node) becomes 0.
+/// Clips to ±limit; NaN (from a degenerate node) becomes 0.
 fn clip(value: f64, limit: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(-limit, limit) }
 }
 
-/// Gives the boundaries the values beside them, so that smoothing has something to average.
+/// Copies the adjacent values to the boundaries, since smoothing averages over them.
 fn extend_to_rim(f: &mut [f64], ring: Ring, nj: usize) {
     let n = ring.columns;
     f.chunks_mut(n).for_each(|row| ring.fill_held(row));
@@ -311,7 +314,7 @@ fn extend_to_rim(f: &mut [f64], ring: Ring, nj: usize) {
     f.copy_within((nj - 2) * n..(nj - 1) * n, (nj - 1) * n);
 }
 
-/// `variances` has the repeated column of an O-grid, `f` has not.
+/// `variances` includes the repeated column of an O-grid, `f` does not.
 fn smooth(f: &mut [f64], ring: Ring, variances: &[f64], strides: impl Iterator<Item = usize>) {
     let n = ring.columns;
     let mut g = vec![0.0; f.len()];
@@ -327,21 +330,20 @@ fn smooth(f: &mut [f64], ring: Ring, variances: &[f64], strides: impl Iterator<I
     }
 }
 
-/// Passes of ¼ ½ ¼ along i over the decay length.
+/// Smoothing passes with weights ¼ ½ ¼ along i over the decay length.
 const DECAY_PASSES: usize = 3;
-/// Longest decay length on a C-grid, before the heights are looked at, in chords.
+/// Upper limit of the decay length on a C-grid, in chords, applied before the lower limit from the heights.
 const LONGEST_DECAY: f64 = 0.1;
 /// ψ decays this many times more slowly than φ.
 pub(crate) const PSI_REACH: f64 = 10.0;
 
-/// φ = exp(−s/ℓ_i) and ψ = exp(−s/(10 ℓ_i)) at every node but the repeated column of an O-grid,
-/// `[nj][ni − 1]` or `[nj][ni]`, with s the distance `arc` from the wall along the line (`[nj][ni]`)
-/// and ℓ_i = max(factor |r_xi|, 3 h_i) at the wall, smoothed along i (theory eq. 6). On a C-grid
-/// factor |r_xi| is at most 0.1 chord: in the wake it would grow to chords. `heights` are those of
-/// the first cells, `[ni]`.
+/// φ = exp(−s/ℓ_i) and ψ = exp(−s/(10 ℓ_i)) at every node except the repeated column of an O-grid, `[nj][ni −
+/// 1]` or `[nj][ni]`, with s the distance `arc` from the wall along the line (`[nj][ni]`) and ℓ_i =
+/// max(factor |r_xi|, 3 h_i) at the wall, smoothed along i (theory eq. 6). On a C-grid factor |r_xi| is
+/// limited to 0.1 chord; in the wake it would grow to chords. `heights` are the heights of the first cells,
+/// `[ni]`.
 ///
-/// The decay is in physical distance. With decay in j the amplitude that a given height needs
-/// would grow like 1/h.
+/// The decay is in physical distance. With decay in j the amplitude for a given height would grow like 1/h.
 pub(crate) fn decay(
     grid: &Grid,
     arc: &[f64],
@@ -363,8 +365,7 @@ pub(crate) fn decay(
     (term(1.0), term(PSI_REACH))
 }
 
-/// The decay lengths ℓ_i of [`decay`], one a line but the repeated one, from the points (x, y) of the
-/// line j = 0.
+/// The decay lengths ℓ_i of [`decay`], one for each distinct line, from the points (x, y) of the line j = 0.
 pub(crate) fn decay_lengths(
     topology: Topology,
     (x, y): (&[f64], &[f64]),
@@ -376,7 +377,7 @@ pub(crate) fn decay_lengths(
     let longest = if closed { f64::INFINITY } else { LONGEST_DECAY };
     let interval = |i: usize| (x[i + 1] - x[i]).hypot(y[i + 1] - y[i]);
     let mut spacing: Vec<f64> = (0..x.len() - 1).map(interval).collect();
-    // An open line goes on at its ends as it is there.
+    // At the end of an open line the last interval is repeated.
     spacing.extend(spacing.last().copied().filter(|_| !closed));
     let west = |i: usize| match i {
         0 if closed => n - 1,

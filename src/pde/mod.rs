@@ -1,4 +1,4 @@
-//! The grid equations at one point and their control functions: pure functions of coordinates.
+//! The grid equations at one point, and their control functions: pure functions of coordinates.
 
 pub mod control;
 mod point;
@@ -11,7 +11,7 @@ pub use point::{Blocks, Metrics, Stencil, Vec2, residual};
 
 use self::control::ControlSettings;
 
-/// What the equations ask of a grid.
+/// Settings of the grid equations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EllipticSettings {
     /// Control functions.

@@ -96,9 +96,9 @@ pub struct Blocks {
     pub north: [Vec2; 2],
     /// Neighbour (i, j − 1).
     pub south: [Vec2; 2],
-    /// The point itself: this multiple of the identity.
+    /// The point itself, as a multiple of the identity.
     pub centre: f64,
-    /// Neighbours NE and SW: this multiple of the identity; NW and SE its negative.
+    /// Neighbours NE and SW, as a multiple of the identity; NW and SE have its negative.
     pub diagonal: f64,
 }
 
@@ -128,9 +128,9 @@ impl Blocks {
         }
     }
 
-    /// The 13 entries of row `variable` (0: x, 1: y) in the order of
-    /// `sparse`'s nine-point pattern: SW, S (own, other), SE, W (…), C, E (…), NW, N (…), NE,
-    /// where the entries of S, W, E and N stand in the order own, other.
+    /// The 13 entries of row `variable` (0: x, 1: y) in the order of `sparse`'s nine-point pattern: SW, S
+    /// (own, other), SE, W (…), C, E (…), NW, N (…), NE. The entries of S, W, E and N are in the order own,
+    /// other.
     #[inline(always)]
     pub fn row(&self, variable: usize) -> [f64; 13] {
         let (own, other) = (variable, 1 - variable);

@@ -1,9 +1,9 @@
 //! Compressed sparse rows, the format of exported matrices.
 
-/// A matrix by rows: row r has entries `row_start[r]..row_start[r + 1]`, columns rising.
+/// A matrix by rows: row r has the entries `row_start[r]..row_start[r + 1]`, by rising column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Csr {
-    /// Where each row starts; one more than rows.
+    /// First entry of each row, and the number of entries at the end.
     pub row_start: Vec<usize>,
     /// Column of each entry.
     pub columns: Vec<u32>,
@@ -11,10 +11,10 @@ pub struct Csr {
     pub values: Vec<f64>,
 }
 
-/// Where the entries of a matrix by rows stand, whatever their values.
+/// The pattern of a matrix by rows: the positions of its entries, without their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pattern<'a> {
-    /// Where each row starts; one more than rows.
+    /// First entry of each row, and the number of entries at the end.
     pub row_start: &'a [usize],
     /// Column of each entry, rising within a row.
     pub columns: &'a [u32],
@@ -33,16 +33,15 @@ impl<'a> Pattern<'a> {
 }
 
 impl Csr {
-    /// Its pattern.
+    /// The pattern of this matrix.
     pub fn pattern(&self) -> Pattern<'_> {
         Pattern { row_start: &self.row_start, columns: &self.columns }
     }
 
-    /// A matrix of the rows that are handed over in turn; entries of a row in any order, each
-    /// column once.
+    /// A matrix of these rows. The entries of a row may come in any order, each column once.
     ///
-    /// # Panics
-    /// If a column does not fit 32 bits, an error of the caller.
+    /// Panics
+    /// If a column does not fit in 32 bits, which is an error of the caller.
     pub fn from_rows<I: IntoIterator<Item = (usize, f64)>>(rows: impl Iterator<Item = I>) -> Self {
         let mut csr = Self { row_start: vec![0], ..Self::default() };
         let mut row = Vec::new();
@@ -70,7 +69,7 @@ impl Csr {
             .map(|k| (self.columns[k] as usize, self.values[k]))
     }
 
-    /// P A Pᵀ of a square matrix: its row k and column k are row and column `order[k]` of A.
+    /// P A Pᵀ for a square matrix: its row and column k are row and column `order[k]` of A.
     #[must_use]
     pub fn permuted(&self, order: &[u32]) -> Self {
         let mut place = vec![0; order.len()];
@@ -82,16 +81,17 @@ impl Csr {
     }
 }
 
-/// Things sorted by number, those of a number in the order in which they came: a counting sort.
+/// Items sorted by number, in a stable order, by a counting sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sorted<T> {
-    /// Where each number starts; one more than numbers.
+    /// First item of each number, and the number of items at the end.
     pub(crate) start: Vec<usize>,
     pub(crate) entries: Vec<T>,
 }
 
 impl<T: Copy + Default> Sorted<T> {
-    /// Sorts what `all` yields, twice the same, by numbers below `numbers`.
+    /// Sorts the items of `all` by their numbers, which are below `numbers`. `all` is called twice and must
+    /// yield the same both times.
     pub(crate) fn new<I: Iterator<Item = (usize, T)>>(numbers: usize, all: impl Fn() -> I) -> Self {
         let mut start = vec![0; numbers + 1];
         for (number, _) in all() {

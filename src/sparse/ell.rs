@@ -1,12 +1,12 @@
-//! The ELL format, the patterns of the grid equations, and orders of elimination of their incomplete
+//! The ELL format, the patterns of the grid equations, and the orders of elimination of their incomplete
 //! factors.
 
 /// Pattern of a matrix in ELL format ("packed matrix" of Liu, Zhong and Chen 2011).
 ///
-/// Each row has `width` slots; its entries are shifted left and the slots left over must hold
-/// zero. Slot k of row r stands at `k * rows + r` (column-major). The columns of the grid's own
-/// patterns follow from the place of a row and are not stored; those of other patterns are, where
-/// slots left over carry the row's own index, so that they may be read.
+/// Each row has `width` slots. Its entries are shifted left, and unused slots must hold zero. Slot k of row r
+/// is at `k * rows + r` (column-major). The columns of the grid's own patterns follow from the position of a
+/// row and are not stored. Those of other patterns are stored; there an unused slot has the row's own index
+/// as its column, so that it can be read safely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EllPattern {
     structure: Structure,
@@ -16,7 +16,7 @@ pub struct EllPattern {
     lengths: Vec<u8>,
 }
 
-/// Where the columns of a pattern follow from the place of a row on the grid.
+/// The structure from which the columns of a pattern follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "mi × mj points, of which a periodic row closes")]
 pub enum Structure {
@@ -24,12 +24,12 @@ pub enum Structure {
     NinePoint { mi: usize, mj: usize, periodic: bool },
     /// The wall columns on `mi` × `mj` points; see [`EllPattern::wall_columns`].
     WallColumns { mi: usize, mj: usize },
-    /// They do not: the columns must be looked up.
+    /// No structure: the columns must be looked up.
     General,
 }
 
 /// Entries of one row of the grid equations: (column offset in i, in j, other variable?), by rising
-/// neighbour. Nine neighbours of the row's own variable and four of the other.
+/// neighbour: nine of the row's own variable and four of the other.
 pub(crate) const STENCIL: [(isize, isize, bool); 13] = [
     (-1, -1, false),
     (0, -1, false),
@@ -46,15 +46,15 @@ pub(crate) const STENCIL: [(isize, isize, bool); 13] = [
     (1, 1, false),
 ];
 
-/// The entry of the neighbour's row that couples it with this one, for each of [`STENCIL`].
+/// For each entry of [`STENCIL`], the entry of the neighbour's row that couples it to this one.
 const MIRRORED: [usize; STENCIL.len()] = [12, 10, 11, 9, 7, 8, 6, 4, 5, 3, 1, 2, 0];
 
 impl EllPattern {
     /// Pattern with the given entries: `entries(row)` yields the columns of a row.
     ///
-    /// # Panics
-    /// If a row has more than `width` entries or a column does not fit 32 bits: both are errors
-    /// of the caller.
+    /// Panics
+    /// If a row has more than `width` entries or a column does not fit in 32 bits; both are errors of the
+    /// caller.
     pub fn new<I: IntoIterator<Item = usize>>(
         rows: usize,
         width: usize,
@@ -82,14 +82,14 @@ impl EllPattern {
         Self { structure, rows, width, columns: Vec::new(), lengths: Vec::new() }
     }
 
-    /// Pattern of the grid equations on `mi` × `mj` unknown points with two unknowns each:
-    /// 9 entries of the row's own variable and 4 of the other, fewer at the rim.
+    /// Pattern of the grid equations on `mi` × `mj` unknown points with two unknowns each: 9 entries of the
+    /// row's own variable and 4 of the other, fewer at the boundary.
     pub fn nine_point(mi: usize, mj: usize, periodic: bool) -> Self {
         let structure = Structure::NinePoint { mi, mj, periodic };
         Self::structured(structure, 2 * mi * mj, STENCIL.len())
     }
 
-    /// Columns of a row of [`Self::nine_point`], rising but for the neighbours across a seam.
+    /// Columns of a row of [`Self::nine_point`], rising except for the neighbours across a seam.
     pub fn nine_point_row(
         mi: usize,
         mj: usize,
@@ -109,8 +109,8 @@ impl EllPattern {
         Self::structured(Structure::WallColumns { mi, mj }, 2 * mi * mj, 2)
     }
 
-    /// For each entry (r, c) of row r of a nine-point pattern its slot and the position of (c, r); no entry
-    /// for other patterns.
+    /// For each entry (r, c) of row r of a nine-point pattern, its slot and the position of (c, r). Other
+    /// patterns yield nothing.
     pub(crate) fn mirrored(&self, row: usize) -> impl Iterator<Item = (usize, usize)> {
         let (rows, structure, (point, variable)) = (self.rows, self.structure, (row / 2, row % 2));
         let nine = move |(mi, mj, periodic): (usize, usize, bool)| {
@@ -132,7 +132,7 @@ impl EllPattern {
         size.map(nine).into_iter().flatten()
     }
 
-    /// What the columns follow from.
+    /// The structure from which the columns follow.
     pub fn structure(&self) -> Structure {
         self.structure
     }
@@ -142,7 +142,7 @@ impl EllPattern {
         self.rows
     }
 
-    /// Slots a row.
+    /// Number of slots in a row.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -174,7 +174,7 @@ impl EllPattern {
     }
 }
 
-/// Number of the unknown point at an offset from (i, j), if there is one.
+/// Number of the unknown point at an offset from (i, j), if it exists.
 fn neighbour(
     i: usize,
     j: usize,
@@ -194,37 +194,37 @@ fn neighbour(
     Some(j * mi + i)
 }
 
-/// In which order, and with which waiting, the rows of incomplete factors are worked on.
+/// The order in which the rows of incomplete factors are processed, and their synchronisation.
 ///
-/// All but [`Self::Colours`] and [`Self::Tiles`] apply the same M.
+/// All schedules except [`Self::Colours`] and [`Self::Tiles`] apply the same M.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
-    /// For matrices by rows the fastest of those that apply the same M, timed in the first
-    /// applications. For matrices of the grid equations tiles for DILU and levels for ILU(0) on a GPU,
-    /// natural order on the CPU.
+    /// For matrices by rows, the fastest of the schedules that apply the same M, timed in the first
+    /// applications. For the grid equations, on a GPU tiles for DILU and levels for ILU(0), on the CPU
+    /// natural order.
     #[default]
     Auto,
-    /// Level sets: rows that depend on none, then those that depend only on these, and so on
-    /// (Anderson and Saad 1989; Wang and Liu 2022, algorithm 2). On a grid with a held seam they are
-    /// i + 2j; a periodic one has nearly as many as points.
+    /// Level sets: first the rows that depend on no other, then those that depend only on these, and so on
+    /// (Anderson and Saad 1989; Wang and Liu 2022, algorithm 2). On a grid with a held seam they are i + 2j;
+    /// a periodic grid has almost as many levels as points.
     Levels,
-    /// Every row waits for its own entries, flagged one by one (Liu, Li, Hogg, Duff and Vinter
+    /// Every row waits for the rows that it depends on, by a flag for each (Liu, Li, Hogg, Duff and Vinter
     /// 2016).
     SyncFree,
-    /// One colour of rows after the other, no two neighbours having the same: few levels, another M.
-    /// Points of a grid have four colours, or six around a seam with an odd number of points.
+    /// One colour of rows after the other; no two neighbours have the same colour. There are few levels, but
+    /// M is different. Points of a grid have four colours, or six around a seam with an odd number of points.
     Colours,
-    /// Natural order within tiles, whose couplings with other tiles are dropped: another M. A tile is
-    /// `TILE` × `TILE` points of a grid, or [`super::ROW_TILE`] consecutive rows of a matrix.
+    /// Natural order within tiles, without the couplings between tiles, so M is different. A tile is `TILE` ×
+    /// `TILE` points of a grid, or [`super::ROW_TILE`] consecutive rows of a matrix.
     Tiles,
 }
 
 /// Points in each direction of a tile.
 pub(crate) const TILE: usize = 32;
 
-/// The order of elimination of the rows of a pattern. Colours and tiles need the nine-point pattern; other
-/// patterns, and other schedules, are eliminated in natural order.
+/// The order of elimination of the rows of a pattern. Colours and tiles require the nine-point pattern. Other
+/// patterns, and other schedules, use the natural order.
 #[derive(Debug, Clone, Copy)]
 pub struct Elimination {
     schedule: Schedule,
@@ -234,9 +234,9 @@ pub struct Elimination {
 }
 
 impl Elimination {
-    /// The order by this schedule.
+    /// The order of elimination for this schedule.
     pub fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
-        // A pattern numbers its rows in 32 bits.
+        // A pattern numbers its rows in 32 bits, so the cast loses nothing.
         let rows = pattern.rows() as u32;
         match pattern.structure() {
             Structure::NinePoint { mi, periodic, .. } => Self { schedule, rows, mi, periodic },
@@ -244,7 +244,7 @@ impl Elimination {
         }
     }
 
-    /// Rows with a smaller key are eliminated first. No two rows have the same.
+    /// Sort key of a row: rows with smaller keys are eliminated first. All keys are different.
     pub fn key(&self, row: usize) -> (usize, usize) {
         match self.schedule {
             Schedule::Colours => (self.colour(row), row),
@@ -252,17 +252,17 @@ impl Elimination {
         }
     }
 
-    /// Whether the entry of a row in a column counts.
+    /// True if the factors keep the entry of a row in a column.
     pub fn keeps(&self, row: usize, column: usize) -> bool {
         if self.schedule != Schedule::Tiles {
             return true;
         }
         let ([i, j], [k, l]) = (self.place(row), self.place(column));
-        // A tile as long as the grid does not reach around the seam either.
+        // A tile as wide as the grid does not couple across the seam either.
         (i / TILE, j / TILE) == (k / TILE, l / TILE) && i.abs_diff(k) <= 1
     }
 
-    /// The rows in this order.
+    /// The rows in the order of elimination.
     pub fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.rows).collect();
         if self.schedule == Schedule::Colours {
@@ -283,7 +283,7 @@ impl Elimination {
 
     fn colour(&self, row: usize) -> usize {
         let [i, j] = self.place(row);
-        // Around the seam the last of an odd number of points meets the first: a third colour.
+        // Around the seam the last of an odd number of points meets the first, so it needs a third colour.
         let odd_end = self.periodic && !self.mi.is_multiple_of(2) && i + 1 == self.mi;
         3 * (j % 2) + if odd_end { 2 } else { i % 2 }
     }

@@ -1,5 +1,4 @@
-//! The undirected graph of a matrix, colours of its rows, and an order that gathers the entries of the
-//! matrix around its diagonal.
+//! The undirected graph of a matrix, a colouring of its rows, and an order that reduces the bandwidth.
 
 use super::{Csr, Pattern, Sorted};
 
@@ -43,13 +42,13 @@ impl Graph {
     }
 }
 
-/// The colour of every row: the first that none of its neighbours with a smaller number has.
+/// The colour of every row: the first that no neighbour with a smaller number has.
 ///
-/// Factors of a matrix renumbered by colour have as many levels as colours at most: one more than the
-/// most neighbours of a row in the worst case, two on a grid whose points couple along its lines.
+/// Factors of a matrix renumbered by colour have at most as many levels as there are colours: at worst one
+/// more than the largest number of neighbours, and two on a grid whose points are coupled along its lines.
 pub fn colours(graph: &Graph) -> Vec<u32> {
     let mut colours = vec![u32::MAX; graph.rows()];
-    // The row that last saw each colour among its neighbours.
+    // For each colour, the last row that found it among its neighbours.
     let mut seen: Vec<usize> = Vec::new();
     for row in 0..graph.rows() {
         for &neighbour in graph.neighbours(row) {
@@ -68,10 +67,10 @@ pub fn colours(graph: &Graph) -> Vec<u32> {
 
 /// The reverse Cuthill–McKee order of the rows of a square matrix: row `order[k]` becomes row k.
 ///
-/// Neighbours in A + Aᵀ are numbered in a breadth-first search, those with fewer neighbours first,
-/// and the numbers reversed (Cuthill and McKee 1969; George and Liu 1981, section 4.3). The search
-/// of each component starts from a row at its rim, found by searches that start over from the last
-/// row reached until that is no farther (their algorithm of section 4.3.3).
+/// A breadth-first search numbers the neighbours in A + Aᵀ, those with fewer neighbours first, and the
+/// numbers are then reversed (Cuthill and McKee 1969; George and Liu 1981, section 4.3). The search of each
+/// component starts from a peripheral row. That is found by repeating the search from the last row reached
+/// until the distance no longer grows (their algorithm of section 4.3.3).
 pub fn reverse_cuthill_mckee(a: &Csr) -> Vec<u32> {
     let graph = Graph::new(a.pattern());
     let mut starts: Vec<u32> = (0..graph.rows() as u32).collect();
@@ -96,13 +95,13 @@ pub fn reverse_cuthill_mckee(a: &Csr) -> Vec<u32> {
 struct Search<'a> {
     graph: &'a Graph,
     turn: u32,
-    /// The last turn in which each row was reached.
+    /// The last search in which each row was reached.
     reached: Vec<u32>,
 }
 
 impl Search<'_> {
-    /// Adds the component of `start` to `order`, nearest first and then by degree; returns where
-    /// the farthest rows begin and their distance.
+    /// Appends the component of `start` to `order`, by distance and then by degree. Returns the position of
+    /// the first of the farthest rows, and their distance.
     fn run(&mut self, start: u32, order: &mut Vec<u32>) -> (usize, usize) {
         self.turn += 1;
         self.reached[start as usize] = self.turn;
@@ -129,7 +128,7 @@ impl Search<'_> {
         }
     }
 
-    /// A row that lies about as far as can be from some other of its component.
+    /// A pseudo-peripheral row: one that is about as far as possible from some other row of its component.
     fn rim(&mut self, start: u32, scratch: &mut Vec<u32>) -> u32 {
         let (mut rim, mut farthest) = (start, 0);
         loop {

@@ -1,4 +1,4 @@
-//! Levels of a triangular pattern, and rows in sets that follow each other.
+//! Levels of a triangular pattern, and ordered sets of rows.
 
 use super::{Pattern, Sorted};
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 /// The part of a pattern on one side of the diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Triangle {
-    /// Left of it: a row waits for rows above.
+    /// Left of the diagonal: a row depends on rows above.
     Lower,
-    /// Right of it: a row waits for rows below.
+    /// Right of the diagonal: a row depends on rows below.
     Upper,
 }
 
 impl Triangle {
-    /// The columns of a row that stand on this side.
+    /// The columns of a row on this side of the diagonal.
     pub fn of(self, pattern: Pattern<'_>, row: usize) -> &[u32] {
         let columns = pattern.row(row);
         let beyond = columns.partition_point(|&column| (column as usize) < row);
@@ -24,16 +24,16 @@ impl Triangle {
         }
     }
 
-    /// Rows in an order in which each comes after those that it waits for.
+    /// Rows in an order in which each comes after those that it depends on.
     pub fn order(self, rows: usize) -> impl Iterator<Item = usize> {
         (0..rows).map(move |k| if self == Self::Lower { k } else { rows - 1 - k })
     }
 }
 
-/// The level of every row, l_i = 1 + max l_j over the entries (i, j), zero where there are none.
+/// The level of every row, l_i = 1 + max l_j over the entries (i, j); zero for a row without such entries.
 ///
-/// One sweep in which a row takes the levels of those that it waits for: algorithm 7 of Wang and
-/// Liu (2022), whose flags are all set where one thread goes through the rows in order.
+/// One sweep, in which a row takes the levels of the rows that it depends on: algorithm 7 of Wang and Liu
+/// (2022), whose flags are not needed if one thread processes the rows in order.
 pub fn levels(pattern: Pattern<'_>, triangle: Triangle) -> Vec<u32> {
     let mut levels = vec![0; pattern.rows()];
     for row in triangle.order(pattern.rows()) {
@@ -43,18 +43,18 @@ pub fn levels(pattern: Pattern<'_>, triangle: Triangle) -> Vec<u32> {
     levels
 }
 
-/// Rows of a tile: blocks of consecutive rows whose couplings with other blocks are dropped.
+/// Rows of a tile: a block of consecutive rows whose couplings to other blocks are dropped.
 pub const ROW_TILE: usize = 1024;
 
-/// The rows of a matrix in sets, the rows of one set worked on together and the sets one after the
-/// other: levels of a triangle, or colours.
+/// The rows of a matrix in sets, for example the levels of a triangle, or colours. The rows of one set are
+/// processed together, the sets one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowSets(Sorted<u32>);
 
 impl RowSets {
-    /// The sets of rows with the same number, by rising number: sorted rows, and where each set
-    /// starts among them (Wang and Liu 2022, lines 14 to 20 of algorithm 2). The sort counts, and
-    /// the rows of a set rise.
+    /// The sets of rows with the same number, by rising number: sorted rows, and the start of each set (Wang
+    /// and Liu 2022, lines 14 to 20 of algorithm 2). A counting sort leaves the rows of a set in rising
+    /// order.
     pub fn by_number(numbers: &[u32]) -> Self {
         let sets = numbers.iter().max().map_or(0, |&most| most as usize + 1);
         let numbered = || (0..).zip(numbers).map(|(row, &number)| (number as usize, row));
@@ -66,7 +66,7 @@ impl RowSets {
         self.0.start.len() - 1
     }
 
-    /// Whether there is no row.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.0.entries.is_empty()
     }
@@ -76,7 +76,7 @@ impl RowSets {
         &self.0.entries
     }
 
-    /// Where each set starts in [`Self::rows`]; one more than sets.
+    /// Start of each set in [`Self::rows`], and the number of rows at the end.
     pub fn offsets(&self) -> &[usize] {
         &self.0.start
     }
@@ -86,9 +86,9 @@ impl RowSets {
         self.0.start.windows(2).map(|ends| ends[1] - ends[0])
     }
 
-    /// Ranges of [`Self::rows`] to be worked on in turn: a set of more than `small` rows alone, and
-    /// runs of smaller ones as one range, whose rows wait for each other in the order given and are
-    /// for one worker.
+    /// Ranges of [`Self::rows`] to be processed one after the other: each set of more than `small` rows by
+    /// itself, and runs of smaller sets as one range. The rows of a run depend on each other in the given
+    /// order and must be processed by one worker.
     pub fn merged(&self, small: usize) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         for ends in self.0.start.windows(2) {
@@ -102,11 +102,11 @@ impl RowSets {
     }
 }
 
-/// Rows that are worked on between two waits of all workers.
+/// Rows that are processed between two barriers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
-    /// Where they stand in [`RowSets::rows`].
+    /// Their range in [`RowSets::rows`].
     pub range: Range<usize>,
-    /// Whether they are one set and wait for none of each other.
+    /// True if they are one set, in which no row depends on another.
     pub together: bool,
 }

@@ -1,4 +1,4 @@
-//! Layout of sparse matrices: which entries there are and where they stand. No arithmetic.
+//! Layout of sparse matrices: patterns, orders and partitions. No arithmetic.
 
 mod csr;
 mod ell;
@@ -12,8 +12,8 @@ pub use ell::{EllPattern, Schedule};
 pub(crate) use ell::{STENCIL, TILE};
 pub use row_blocks::TooFewRows;
 
-// For the tests and measurements of this workspace: what the schedules of factors are made of, and how
-// ranks share a matrix.
+// For the tests and measurements of this workspace: the structures behind the schedules of factors, and the
+// partition of a matrix over ranks.
 #[doc(hidden)]
 pub use ell::{Elimination, Structure};
 #[doc(hidden)]

@@ -4,62 +4,62 @@ use super::{Csr, Pattern};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Fewer rows than ranks.
+/// The error of a matrix with fewer rows than ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a matrix of {rows} {} cannot be shared by {ranks} GPUs", if *rows == 1 { "row" } else { "rows" })]
 pub struct TooFewRows {
     /// Rows of the matrix.
     pub rows: usize,
-    /// Ranks that shall each have one.
+    /// Number of ranks, each of which needs a row.
     pub ranks: usize,
 }
 
-/// Which rows of a square matrix each rank has, and which entries of a vector it needs of others: its
-/// halo.
+/// The partition of the rows of a square matrix over ranks, and the halo of each rank: the entries of a
+/// vector that it needs from others.
 ///
-/// A rank has the entries of a vector that belong to its rows. For its part of A x it also needs those
-/// in whose columns its rows have entries.
+/// A rank owns the entries of a vector that belong to its rows. For its part of A x it also needs the entries
+/// for all other columns in which its rows have entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowBlocks {
-    /// First rows of the blocks, then the number of rows.
+    /// First row of each block, and the number of rows at the end.
     starts: Vec<usize>,
     /// Columns outside of its block in which the rows of each rank have entries, rising.
     halos: Vec<Vec<u32>>,
 }
 
-/// Places in a list of entries of a vector that go to another rank, or come from it.
+/// Positions in a list of vector entries that are sent to another rank, or received from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The other rank.
     pub rank: usize,
-    /// The places.
+    /// The positions.
     pub places: Range<usize>,
 }
 
-/// What one rank has of a matrix.
+/// The part of a matrix that one rank owns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowPart {
     /// Its rows.
     pub rows: Range<usize>,
-    /// The entries in columns of its own, rows and columns counted from the first of them.
+    /// The entries in the rank's own columns; rows and columns are counted from its first row.
     pub own: Csr,
-    /// The rows that have other entries, counted alike and rising.
+    /// The rows with entries in other columns, counted in the same way and rising.
     pub border: Vec<u32>,
-    /// Those entries: row k is row `border[k]`, a column is a place in the halo.
+    /// The entries in other columns: row k is row `border[k]`, a column is a position in the halo.
     pub beyond: Csr,
-    /// Columns of the matrix at the places of the halo, rising.
+    /// Column of the matrix for each position of the halo, rising.
     pub halo: Vec<u32>,
-    /// Where the halo comes from, by rank.
+    /// Positions of the halo that each other rank sends.
     pub received: Vec<Passage>,
-    /// The own rows whose entries of a vector others need, rank after rank.
+    /// The own rows whose vector entries others need, by rank.
     pub packed: Vec<u32>,
-    /// Where they go, by rank.
+    /// Positions in `packed` for each other rank.
     pub sent: Vec<Passage>,
 }
 
 impl RowBlocks {
-    /// Cuts the rows where each of `ranks` blocks has about as many entries, a row counting for one
-    /// more. Every block has a row.
+    /// Cuts the rows so that each of `ranks` blocks has about equal work, the number of its entries and rows.
+    /// Every block has at least one row.
     ///
     /// # Errors
     /// [`TooFewRows`].
@@ -88,7 +88,7 @@ impl RowBlocks {
         self.halos.len()
     }
 
-    /// First rows of the blocks, then the number of rows.
+    /// First row of each block, and the number of rows at the end.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
@@ -103,7 +103,7 @@ impl RowBlocks {
         &self.halos[rank]
     }
 
-    /// The part of a rank of the matrix that was cut.
+    /// The part of the matrix that a rank owns.
     pub fn part(&self, rank: usize, a: &Csr) -> RowPart {
         let (rows, halo) = (self.of(rank), self.halo(rank));
         let mut place = vec![0; a.rows()];
@@ -140,7 +140,7 @@ impl RowBlocks {
         RowPart { border, beyond, halo: halo.to_vec(), received, packed, sent, own, rows }
     }
 
-    /// The columns of the halo of a rank that are rows of another.
+    /// The halo columns of a rank that are rows of another rank.
     fn shared(&self, rank: usize, other: usize) -> &[u32] {
         let Range { start, end } = self.of(other);
         let halo = self.halo(rank);
@@ -149,7 +149,7 @@ impl RowBlocks {
         &halo[from..to]
     }
 
-    /// Places that follow each other, `count` for each other rank that has any.
+    /// Consecutive positions, `count` for each other rank, without the ranks that have none.
     fn passages(&self, rank: usize, count: impl Fn(usize) -> usize) -> Vec<Passage> {
         let mut at = 0;
         let others = (0..self.ranks()).filter(|&other| other != rank);
@@ -162,7 +162,7 @@ impl RowBlocks {
     }
 }
 
-/// Columns outside of `rows` in which these have entries, rising.
+/// Columns outside of `rows` in which these rows have entries, rising.
 fn halo(a: Pattern<'_>, rows: Range<usize>) -> Vec<u32> {
     let mut needed = vec![false; a.rows()];
     for &column in &a.columns[a.row_start[rows.start]..a.row_start[rows.end]] {

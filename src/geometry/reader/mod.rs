@@ -123,9 +123,9 @@ fn airfoil(
 /// Reads the smooth closed contour in the file at `path` and divides it by `length`.
 ///
 /// Points are given in order around the contour, in either direction, beginning anywhere; the last one may
-/// repeat the first. The centre of the contour is that of its extents. A contour that is symmetric about a
-/// line through its centre, point by point, begins on that line: at its top, or at its right end if it is
-/// symmetric up–down only.
+/// repeat the first. The centre of the contour is the centre of its extents. A contour that is symmetric
+/// about a line through its centre, point by point, begins on that line: at its top, or at its right end if
+/// it is symmetric up–down only.
 ///
 /// Errors
 /// The errors of [`airfoil_from_file`], and an open contour.

@@ -1,5 +1,5 @@
-//! The hyperbolic march: orthogonality and prescribed cell areas, implicit in i, with the cyclic
-//! tridiagonal systems that it solves, scalar and with 2×2 blocks, in O(n).
+//! The hyperbolic march: orthogonality and prescribed cell areas, implicit in i. Also the cyclic tridiagonal
+//! systems of the march, scalar and with 2×2 blocks, solved in O(n).
 
 use super::{InitialSettings, Layers, Outline, Segments, grid_of};
 use crate::geometry::vector::{along, cross, dot, unit};
@@ -7,38 +7,40 @@ use crate::grid::quality::folds;
 use crate::grid::{Grid, Topology};
 use nalgebra::{Matrix2, Vector2};
 
-/// Substeps a layer at most.
+/// Largest number of substeps a layer.
 pub(crate) const SUBSTEPS: f64 = 40.0;
-/// Dissipation rises over this share of the layers.
+/// The dissipation rises over this fraction of the layers.
 pub(crate) const RISE: f64 = 0.75;
 /// Distance from the wall, in chords, over which the extra dissipation sets in.
 pub(crate) const SPREAD_DISTANCE: f64 = 0.2;
 /// Smallest sin² of half the interior angle of a concave front (bounds the extra dissipation).
 pub(crate) const CONCAVE_LIMIT: f64 = 0.1;
-/// Least growth of the intervals of an open front, as a logarithm, at which dissipation doubles: that of the cut.
+/// Least growth of the intervals of an open front, as a logarithm, at which the dissipation doubles; it is
+/// larger if the cut grows faster.
 const GROWTH: f64 = 0.15;
-/// Lines near the outflow turn into its direction so many times sooner than they would lean across it.
+/// Factor by which lines near the outflow turn into its direction earlier than they would lean across it.
 pub(crate) const TURN: f64 = 2.0;
 
-/// What differs between closed and open fronts.
+/// Parameters that differ between closed and open fronts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scheme {
-    /// Whether the fronts close.
+    /// True for closed fronts.
     pub(crate) closed: bool,
     /// Weight 1 + θ of the implicit difference along i.
     pub(crate) implicit: f64,
     /// A substep is at most this many times the shortest interval of the front.
     pub(crate) step_limit: f64,
-    /// 1/g, g the growth of the intervals at which dissipation doubles; 0 around a closed section.
+    /// 1/g, with g the growth of the intervals at which the dissipation doubles; 0 around a closed section.
     pub(crate) inverse_growth: f64,
     /// x of the outflow.
     pub(crate) outflow: f64,
-    /// Slope of the cut there, without its sign.
+    /// Absolute slope of the cut there.
     pub(crate) slope: f64,
 }
 
 impl Scheme {
-    /// The scheme of an outline. Along the wake of a C-grid fronts are parallel and may step far.
+    /// The scheme of an outline. Along the wake of a C-grid fronts are parallel, so longer steps are
+    /// possible.
     pub(crate) fn of(outline: &Outline) -> Self {
         let Topology::C { wake } = outline.topology else {
             let [implicit, step_limit, inverse_growth, outflow, slope] = [1.0, 24.0, 0.0, 0.0, 0.0];
@@ -52,8 +54,9 @@ impl Scheme {
         Self { closed: false, implicit: 2.0, step_limit: 10.0, inverse_growth, outflow, slope }
     }
 
-    /// The direction in which a point of a front moves at a distance s from the wall, n being its bisector
-    /// normal (theory section 4): lines normal to an inclined cut would cross the outflow.
+    /// The direction in which a point of a front moves at the distance s from the wall, n being its bisector
+    /// normal (theory section 4). It is turned away from n because lines normal to an inclined cut would
+    /// cross the outflow.
     fn normal(self, [nx, ny]: [f64; 2], lower: bool, x: f64, distance: f64) -> [f64; 2] {
         if self.slope <= 0.0 {
             return [nx, ny];
@@ -66,9 +69,9 @@ impl Scheme {
 }
 
 /// Marches from the wall through `outline.layers` (theory section 4; after Chan and Steger 1992,
-/// doi:10.1016/0096-3003(92)90073-A) and puts the outer line on the circle. The first layer is
-/// r + h n exactly. Returns the grid and its folded cells; `None` if a line solve is singular or a point
-/// is not finite.
+/// doi:10.1016/0096-3003(92)90073-A) and moves the last layer onto the outer line. The first layer is exactly
+/// r + h n. Returns the grid and its number of folded cells; `None` if a line solve is singular or a point is
+/// not finite.
 pub fn march(
     outline: &Outline,
     settings: &InitialSettings,
@@ -112,7 +115,7 @@ fn layers(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Op
     Some(layers)
 }
 
-/// The wall, and the layer r + h n next to it.
+/// The wall, and the layer r + h n beside it.
 pub(crate) fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
     let columns = outline.columns();
     let base = outline.layers[1] - outline.layers[0];
@@ -128,7 +131,7 @@ pub(crate) fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
 
 struct Step {
     height: f64,
-    /// What is added to the height for each unit of a point's extra first height.
+    /// Added to the height for each unit of a point's extra first height.
     more: f64,
     /// Distance from the wall at mid-step.
     distance: f64,
@@ -142,9 +145,9 @@ impl Step {
     /// \[I + (1 + θ) C ½(E − W) − 2e δ²\] Δr = B⁻¹ (0, V) + e δ² r,
     /// B = \[t_x t_y; −t_y t_x\], A = \[x_η y_η; y_η −x_η\], C = B⁻¹ A,
     /// V = h ã, (1 − δ κ δ) ã = a, κ = (c_v s/d)², (x_η, y_η) = (V/a²)(−t_y, t_x),
-    /// e = ε (V/a²) α (1 + (ln(d_i/d_{i−1})/g)⁴). The ends of an open front move as Δx = 0, Δy = Δy of the neighbour: an
-    /// open system is a cyclic one whose two ends do not couple. `extra` is what the first cell of
-    /// each point is higher than the layers say.
+    /// e = ε (V/a²) α (1 + (ln(d_i/d_{i−1})/g)⁴). The ends of an open front move as Δx = 0, Δy = Δy of the
+    /// neighbour: an open system is a cyclic one without coupling between its ends. `extra` is the excess of
+    /// each point's first cell height over that of `layers`.
     fn advance(&self, front: &mut [[f64; 2]], scheme: Scheme, extra: &[f64]) -> Option<()> {
         let n = front.len();
         let closed = scheme.closed;
@@ -196,17 +199,17 @@ impl Step {
     }
 }
 
-/// Δx = 0 and Δy = Δy of the neighbour, at the first or the last point of an open front.
+/// The row of the first or the last point of an open front: Δx = 0 and Δy = Δy of the neighbour.
 fn end_row(first: bool) -> BlockRow {
     let (none, neighbour) = (Matrix2::zeros(), Matrix2::new(0.0, 0.0, 0.0, -1.0));
     let (lower, upper) = if first { (none, neighbour) } else { (neighbour, none) };
     BlockRow { lower, diagonal: Matrix2::identity(), upper, right: Vector2::zeros() }
 }
 
-/// α = 1/sin²(φ/2) where the front is concave with interior angle φ, else 1.
+/// α = 1/sin²(φ/2) if the front is concave with interior angle φ, otherwise 1.
 fn concavity(segments: &Segments, i: usize) -> f64 {
     let (u, v) = segments.around(i);
-    // Clockwise around the body, outside is on the left: a left turn is concave.
+    // The points run clockwise around the body, so the outside is on the left and a left turn is concave.
     if cross(u, v) <= 0.0 {
         return 1.0;
     }
@@ -230,7 +233,7 @@ pub fn solve_blocks(rows: &[BlockRow]) -> Option<Vec<Vector2<f64>>> {
     let mut eliminated = vec![Eliminated::default(); n];
     for i in 1..n {
         let row = &rows[i];
-        // Coupling to r_0 stands in the first and in the last of the remaining rows.
+        // The first and the last of the remaining rows are coupled to r_0.
         let mut to_first = Matrix2::zeros();
         if i == 1 {
             to_first += row.lower;

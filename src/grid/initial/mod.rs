@@ -1,6 +1,6 @@
 //! Initial grids: the first guess, and the source of the control functions P0, Q0.
 
-#[doc(hidden)] // For tests and measurements of the march alone.
+#[doc(hidden)] // For tests and measurements of the march by itself.
 pub mod hyperbolic;
 mod normal;
 mod outline;
@@ -39,16 +39,16 @@ pub struct InitialSettings {
     pub volume_smoothing: f64,
     /// Growth m of the dissipation away from the wall, which spreads the lines.
     pub spread: f64,
-    /// Columns that one of several ranks keeps beside its own ones.
+    /// Ghost columns that each of several ranks computes beside its own.
     pub margin: usize,
 }
 
-/// An initial grid and how it came about.
+/// An initial grid and the way it was made.
 #[derive(Debug, Clone)]
 pub struct InitialGrid<G = Grid> {
     /// The grid; its last points lie on the outer line.
     pub grid: G,
-    /// Construction that made it, after fall-backs.
+    /// Construction that made it, after any fall-backs.
     pub method: Method,
     /// Retries and fall-backs, one sentence each.
     pub notes: Vec<String>,
@@ -56,8 +56,8 @@ pub struct InitialGrid<G = Grid> {
     pub folded: usize,
 }
 
-/// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
-/// then the normal march takes over. If all fold, the last grid is returned with its count.
+/// Builds the initial grid. A hyperbolic march that folds is repeated with more dissipation; after that the
+/// normal march is used. If all attempts fold, the last grid is returned with the number of its folded cells.
 pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
     let march =
         |dissipation| Ok::<_, Infallible>(hyperbolic::march(outline, settings, dissipation));
@@ -65,11 +65,11 @@ pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
     initial
 }
 
-/// [`build`] where grids are kept by a device: `march` does the hyperbolic march with a dissipation
-/// and counts folded cells, `take` takes over a grid made on the host.
+/// [`build`] for grids that live on a device: `march` is the hyperbolic march with a given dissipation and
+/// counts folded cells, `take` uploads a grid made on the host.
 ///
-/// # Errors
-/// Those of the two.
+/// Errors
+/// The errors of the two functions.
 pub(crate) fn build_with<G, E>(
     outline: &Outline,
     settings: &InitialSettings,
@@ -102,17 +102,17 @@ pub(crate) fn build_with<G, E>(
     Ok(InitialGrid { grid: take(grid)?, method, notes, folded })
 }
 
-/// Layers of marched points, the distinct points of each line, the wall first.
+/// Layers of marched points, the wall first; each has the distinct points of its line.
 pub(crate) type Layers = Vec<Vec<[f64; 2]>>;
 
-/// The marched layers as a grid whose last points lie on the outer line exactly: every line is
-/// moved by (s/s_end)² times the way from its last point there.
+/// The marched layers as a grid whose last points lie exactly on the outer line. Every line is shifted by
+/// (s/s_end)² times the vector from its last point to that line.
 pub(crate) fn grid_of(layers: Layers, outline: &Outline) -> Grid {
     let ni = outline.x.len();
     let mut grid = Grid::new(outline.topology, ni, layers.len());
     let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
     rows.zip(layers).for_each(|((x, y), layer)| {
-        // The repeated column of a closed front.
+        // The first point is repeated in the last column of a closed front.
         let points = layer.iter().chain(layer.first());
         for ((x, y), point) in x.iter_mut().zip(y).zip(points) {
             [*x, *y] = *point;
@@ -134,8 +134,8 @@ pub(crate) fn grid_of(layers: Layers, outline: &Outline) -> Grid {
     grid
 }
 
-/// The segments of a front: `unit[i]` and `length[i]` from point i to point i + 1. That of the last
-/// point leads to the first one on a closed front, and repeats the one before on an open front.
+/// The segments of a front: `unit[i]` and `length[i]` from point i to point i + 1. On a closed front the
+/// segment of the last point leads to the first one; on an open front it repeats the previous one.
 struct Segments {
     unit: Vec<[f64; 2]>,
     length: Vec<f64>,
@@ -162,7 +162,8 @@ impl Segments {
         self.length.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// Number of the segment that ends at point i; the first point of an open front has its own.
+    /// Number of the segment that ends at point i; for the first point of an open front, the one that begins
+    /// there.
     fn before(&self, i: usize) -> usize {
         match i {
             0 if self.closed => self.unit.len() - 1,

@@ -5,14 +5,13 @@ use crate::geometry::vector::{along, unit};
 use crate::grid::Grid;
 use crate::grid::quality::folds_off_seam;
 
-/// Distances from the wall, in chords, over which position smoothing sets in, one a try.
+/// Distances from the wall, in chords, over which the smoothing of positions sets in, one for each attempt.
 const SMOOTHING_DISTANCES: [f64; 4] = [0.2, 0.1, 0.05, 0.025];
 
-/// Layer by layer along bisector normals. Each layer's normals get
-/// min(600, 1 + 4 (h/a)² + 40 min(1, s/0.05)) passes of ¼ ½ ¼, its positions
-/// min(100, 1 + 2 h/a) passes of weight min(½, ½ (s/ℓ)²), with a the 10th percentile of the
-/// front's intervals. On a folded corner off the seam the march is repeated with a the
-/// shortest interval and a smaller ℓ.
+/// Marches layer by layer along bisector normals. The normals of each layer get min(600, 1 + 4 (h/a)² + 40
+/// min(1, s/0.05)) smoothing passes with weights ¼ ½ ¼, its positions min(100, 1 + 2 h/a) passes of weight
+/// min(½, ½ (s/ℓ)²), where a is the 10th percentile of the front's intervals. If a corner off the seam folds,
+/// the march is repeated with a the shortest interval and a smaller ℓ.
 pub(super) fn march(outline: &Outline, notes: &mut Vec<String>) -> Grid {
     let mut last = None;
     for (attempt, distance) in SMOOTHING_DISTANCES.into_iter().enumerate() {
@@ -66,7 +65,7 @@ fn smoothed_normals(segments: &Segments, closed: bool, passes: usize) -> Vec<[f6
     let mut normals: Vec<[f64; 2]> =
         (0..segments.unit.len()).map(|i| segments.bisector_normal(i)).collect();
     if !closed {
-        // The ends stay in the plane of the outflow.
+        // The ends stay in the outflow plane.
         let last = normals.len() - 1;
         (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
     }
@@ -79,7 +78,7 @@ fn smoothed_normals(segments: &Segments, closed: bool, passes: usize) -> Vec<[f6
     normals
 }
 
-/// v ← v + w (½ v_{i−1} + ½ v_{i+1} − v) around the ring, or between the ends.
+/// v ← v + w (½ v_{i−1} + ½ v_{i+1} − v), around a closed front or between the ends of an open one.
 fn average(v: &[[f64; 2]], weight: f64, closed: bool) -> Vec<[f64; 2]> {
     let n = v.len();
     (0..n)

@@ -25,17 +25,16 @@ pub struct Outline<'a> {
 /// The outer line of a grid.
 #[derive(Debug, Clone, Copy)]
 pub enum Outer<'a> {
-    /// The circle of this radius about (0.5, 0), in chords. On a C-grid the half of it ahead of x = 0.5 is
+    /// The circle of this radius about (0.5, 0), in chords. On a C-grid its half ahead of x = 0.5 is
     /// continued by straight lines to the outflow.
     Circle(f64),
-    /// A line at a constant distance from the wall, of a grid that closes.
+    /// A line at a constant distance from the wall, for a closed grid.
     Offset(&'a OffsetLine),
 }
 
-/// Distance from the wall, in chords, beyond which lines whose first cells are higher than others
-/// come back to the common layers.
+/// Distance from the wall, in chords, beyond which lines with higher first cells return to the common layers.
 const SPLAY_DISTANCE: f64 = 0.5;
-/// Part of the far field by which they may stay ahead of them.
+/// Fraction of the far field by which these lines may remain ahead of the layers.
 const SPLAY_SHARE: f64 = 0.1;
 
 impl Outline<'_> {
@@ -44,7 +43,7 @@ impl Outline<'_> {
         self.topology.columns(self.x.len())
     }
 
-    /// h_i − h: what the first cell of each point of a front is higher than `layers` say.
+    /// h_i − h: the excess of each point's first cell height over that of `layers`.
     pub(crate) fn extra_heights(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
         let mut heights = first_heights(self.topology, self.x, self.y, base);
@@ -52,10 +51,10 @@ impl Outline<'_> {
         heights.iter().map(|height| height - base).collect()
     }
 
-    /// e_j = (s_j/h) (D + h)/(D + s_j), with e_1 = 1: line i runs through the distances
-    /// s_ij = s_j + (h_i − h) e_j, which near the wall are those of the common layers times h_i/h, so
-    /// that the centres of the cells stand above each other (theory section 4). D is 0.5, or as much
-    /// as takes the highest line a tenth of the far field ahead.
+    /// e_j = (s_j/h) (D + h)/(D + s_j), with e_1 = 1: line i has the distances s_ij = s_j + (h_i − h) e_j.
+    /// Near the wall these are the distances of the common layers times h_i/h, so that the centres of the
+    /// cells lie above each other (theory section 4). D is 0.5, or less if the highest line would otherwise
+    /// be more than a tenth of the far field ahead.
     pub(crate) fn splay(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
         let tallest = self.extra_heights().into_iter().fold(0.0, f64::max);
@@ -66,17 +65,17 @@ impl Outline<'_> {
     }
 }
 
-/// Longest cell of the wake in heights of its first cell. A cell that is as low as those of the wall
-/// and many chords long would be 1e7 times as long as high; P0 grows with the square of that, and
-/// with 5e6 here Newton stopped short (449 × 129 points, 1.8e-6, far field 500). Less costs solvers
-/// more than it gains: where heights grow along the wake, the centres of cells no longer stand above
+/// Longest cell of the wake, in heights of its first cell. A cell as low as those of the wall and many chords
+/// long would be 1e7 times as long as high. P0 grows with the square of that ratio, and with 5e6 here Newton
+/// stopped before it had converged (449 × 129 points, 1.8e-6, far field 500). A smaller ratio costs flow
+/// solvers more than it gains: where heights grow along the wake, the centres of cells no longer lie above
 /// each other.
 const ASPECT: f64 = 1e6;
 
 /// Height of the first cell at each of the points (`x`, `y`) of the line j = 0, in chords.
 ///
-/// It is `first_cell` on the body. In the wake it grows with the spacing d of the points from what
-/// that is at the trailing edge, d₀,
+/// It is `first_cell` on the body. In the wake it grows with the spacing d of the points from d₀, the spacing
+/// at the trailing edge,
 ///
 /// ```text
 /// h_i = h √(1 + ((d_i − d₀)/(A h))²),   A = 1e6
@@ -87,8 +86,8 @@ pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) 
     let ni = x.len();
     let Topology::C { wake } = topology else { return vec![first_cell; ni] };
     let interval = |i: usize| (x[i + 1] - x[i]).hypot(y[i + 1] - y[i]);
-    // Point k of the cut counted from the trailing edge, the same on both sides. In the outflow the march
-    // takes the heights of the neighbour, and so does this.
+    // k counts the points of the cut from the trailing edge and is the same on both sides. At the outflow the
+    // march uses the height of the neighbour; so does this.
     let spacing = |k: usize| {
         let i = (wake - k).max(1);
         0.5 * (interval(i - 1) + interval(i))
@@ -105,9 +104,9 @@ pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) 
     (0..ni).map(height).collect()
 }
 
-/// The ways from the last points of a march to the outer line: to the circle along the polar angle, on a
-/// C-grid behind the circle's centre straight up or down to the lines that continue it; to the nearest point of
-/// an offset line.
+/// Vectors from the last points of a march to the outer line: to the circle along the polar angle, but on a
+/// C-grid, behind the circle's centre, straight up or down to the lines that continue it; to the nearest
+/// point of an offset line.
 pub(crate) fn ways(outline: &Outline, points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     match outline.outer {
         Outer::Circle(radius) => {
@@ -129,9 +128,9 @@ fn way(topology: Topology, radius: f64, [x, y]: [f64; 2]) -> [f64; 2] {
     [(x - cx) * scale + cx - x, (y - cy) * scale + cy - y]
 }
 
-/// The points of an outer line that is spaced without regard to a march: equal angles on a circle, equal
-/// lengths on an offset line from ahead of the first point. On a C-grid the points of the wake lie above and
-/// below those of the cut, the others at equal steps on the line from there around the nose.
+/// The points of an outer line that is spaced independently of a march: equal angles on a circle, equal
+/// lengths on an offset line, beginning ahead of the first point. On a C-grid the points of the wake lie
+/// above and below those of the cut; the others continue from there in equal steps around the nose.
 fn spaced(outline: &Outline) -> Vec<[f64; 2]> {
     let ni = outline.x.len();
     match outline.outer {
@@ -152,7 +151,7 @@ fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
         // Half a grid is cut from a whole one.
         Topology::O(_) | Topology::Half(_) => {
             let around = (i % (ni - 1)) as f64 / (ni - 1) as f64;
-            // Clockwise from the trailing edge.
+            // The points run clockwise from the trailing edge.
             let (sin, cos) = (-std::f64::consts::TAU * around).sin_cos();
             return [cx + radius * cos, cy + radius * sin];
         }
@@ -170,7 +169,7 @@ fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
     } else if along >= straight + half {
         [cx + along - straight - half, cy + radius]
     } else {
-        // Clockwise from straight below.
+        // The points run clockwise from straight below.
         let (sin, cos) = ((along - straight) / radius).sin_cos();
         [cx - radius * sin, cy - radius * cos]
     }
@@ -178,10 +177,10 @@ fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
 
 /// Transfinite interpolation between the wall and the far field.
 ///
-/// Straight lines from the points of the wall to evenly spaced ones of the outer line:
-/// r(i, s) = (1 − s) r_wall + s r_outer, s the relative distance of the layers. It folds where
-/// such a line crosses the body, as on cambered sections; the layers' first height is only met
-/// where a line leaves the wall at a right angle.
+/// Straight lines from the points of the wall to evenly spaced points of the outer line: r(i, s) = (1 − s)
+/// r_wall + s r_outer, with s the relative distance of the layers. The grid folds where such a line crosses
+/// the body, as on cambered sections. The first height is only met where a line leaves the wall at a right
+/// angle.
 pub(super) fn interpolate(outline: &Outline) -> Grid {
     let ni = outline.x.len();
     let nj = outline.layers.len();

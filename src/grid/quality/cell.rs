@@ -1,4 +1,4 @@
-//! Measures of one cell, and of all cells of a row on the vector unit.
+//! Measures of one cell, and of all cells of a row by vector instructions.
 
 use crate::geometry::vector::{cross, difference, dot};
 use crate::grid::Grid;
@@ -20,8 +20,8 @@ pub fn cell_area(corners: &Corners) -> f64 {
     0.5 * cross(difference(p2, p0), difference(p3, p1))
 }
 
-/// Determinants `e_i × e_j` at the four corners, in the order of the corners. The cell is convex
-/// and not folded when all four are positive.
+/// Determinants `e_i × e_j` at the four corners, in the order of the corners. If all four are positive, the
+/// cell is convex and not folded.
 #[inline(always)]
 pub(crate) fn corner_determinants(corners: &Corners) -> [f64; 4] {
     let mut determinants = [0.0; 4];
@@ -32,8 +32,7 @@ pub(crate) fn corner_determinants(corners: &Corners) -> [f64; 4] {
     determinants
 }
 
-/// Whether a cell with these [`corner_determinants`] is folded: one of them is not positive, or
-/// not a number.
+/// True if a cell with these [`corner_determinants`] is folded: one of them is not positive, or not a number.
 #[inline(always)]
 pub(crate) fn is_folded(determinants: &[f64; 4]) -> bool {
     !determinants.iter().all(|&determinant| determinant > 0.0)
@@ -51,7 +50,7 @@ pub fn smallest_determinant(corners: &Corners) -> f64 {
 /// Equiangle skewness `max((θ_max − 90)/90, (90 − θ_min)/90)` of the included angles θ in
 /// [0°, 360°): 0 for a rectangle, 1 at an angle of 0° or 180°, above 1 when a corner is reflex.
 ///
-/// Only the angle farthest from 90° is worked out.
+/// Only the angle farthest from 90° is computed.
 #[inline(always)]
 pub fn cell_skewness(corners: &Corners) -> f64 {
     let determinants = corner_determinants(corners);
@@ -93,7 +92,7 @@ fn any_nan(values: &[f64; 4]) -> bool {
     a.is_nan() | b.is_nan() | c.is_nan() | d.is_nan()
 }
 
-/// The lesser of two numbers, neither NaN: one instruction, which `f64::min` is not.
+/// The smaller of two numbers, neither of which is NaN. This is a single instruction, unlike `f64::min`.
 #[inline(always)]
 fn least(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
@@ -112,12 +111,11 @@ pub(super) fn edge_length_squared(from: [f64; 2], to: [f64; 2]) -> f64 {
     dot(edge, edge)
 }
 
-// How far an angle θ in [0°, 360°) is from a right angle, in operations that vectors have. θ is given
-// by its sine and cosine up to a common positive factor; both zero, as at an edge without length, stand
-// for 0°.
+// Distance of an angle θ in [0°, 360°) from a right angle, in operations that have vector instructions. θ is
+// given by its sine and cosine up to a common positive factor. If both are zero, as at an edge without
+// length, θ counts as 0°.
 
-/// A number that rises with |θ − 90°|: the distance along the sides of a square in place of a
-/// circle.
+/// A number that rises with |θ − 90°|: the distance along the sides of a square instead of a circle.
 #[inline(always)]
 pub fn distance_from_right(sine: f64, cosine: f64) -> f64 {
     let size = sine.abs() + cosine.abs();
@@ -131,7 +129,7 @@ pub fn distance_from_right(sine: f64, cosine: f64) -> f64 {
 #[inline(always)]
 pub fn right_angles_from_right(sine: f64, cosine: f64) -> f64 {
     let (along, across) = (sine.abs(), cosine.abs());
-    // atan(across/along) is that of a number within ±tan 22.5°, and 0, 1 or 2 times 45°.
+    // The argument of atan is reduced to ±tan 22.5° by subtracting 0, 1 or 2 times 45° from the angle.
     let middle = across > TAN_22_5 * along;
     let steep = across > TAN_67_5 * along;
     let (numerator, denominator) =
@@ -141,7 +139,7 @@ pub fn right_angles_from_right(sine: f64, cosine: f64) -> f64 {
     let base = if steep { 1.0 } else { base };
     let quarter = base + std::f64::consts::FRAC_2_PI * small_atan(numerator / denominator);
     let quarter = if denominator == 0.0 { 1.0 } else { quarter };
-    // Beyond 180° the distance goes on to rise, through 180° from 90° at θ = 270°.
+    // Beyond 180° the distance continues to rise: θ = 180° has 90°, θ = 270° has 180°.
     let behind = if cosine > 0.0 { 2.0 + quarter } else { 2.0 - quarter };
     if sine < 0.0 { behind } else { quarter }
 }
@@ -149,8 +147,8 @@ pub fn right_angles_from_right(sine: f64, cosine: f64) -> f64 {
 const TAN_22_5: f64 = std::f64::consts::SQRT_2 - 1.0;
 const TAN_67_5: f64 = std::f64::consts::SQRT_2 + 1.0;
 
-/// atan t for |t| ≤ tan 22.5°: t times a polynomial in t². Chebyshev fit of degree 10 to
-/// atan(√z)/√z over 0 ≤ z ≤ tan² 22.5°, worked out with 40 digits; it differs by less than 4e-17.
+/// atan t for |t| ≤ tan 22.5°: t times a polynomial in t². Chebyshev fit of degree 10 to atan(√z)/√z over 0 ≤
+/// z ≤ tan² 22.5°, computed with 40 digits; the error is below 4e-17.
 #[inline(always)]
 fn small_atan(t: f64) -> f64 {
     let z = t * t;
@@ -180,12 +178,12 @@ pub enum CellMeasure {
     Skewness,
     /// [`cell_aspect_ratio`].
     AspectRatio,
-    /// The smallest corner determinant; NaN if one is. A cell is folded where it is not positive.
+    /// [`smallest_determinant`]. A cell is folded if it is not positive.
     SmallestDeterminant,
 }
 
 impl CellMeasure {
-    /// Measures the cells of row j, to the bits of the function that measures one.
+    /// Measures the cells of row j, with the same bits as the function that measures one cell.
     ///
     /// `values` has one element for each of the `ni − 1` cells.
     pub fn fill_row(self, grid: &Grid, j: usize, values: &mut [f64]) {
@@ -206,11 +204,11 @@ impl Kernel for Row<'_> {
     fn run(self) {
         let Self { measure, grid: &Grid { ni, ref x, ref y, .. }, j, values } = self;
         let n = values.len();
-        // As many nodes as the loop reads, for it to have no branch.
+        // The slices have exactly the nodes that the loop reads, so it needs no bounds checks.
         let [x0, x1] = [j, j + 1].map(|j| &x[j * ni..=j * ni + n]);
         let [y0, y1] = [j, j + 1].map(|j| &y[j * ni..=j * ni + n]);
-        // Called through a pointer or a closure a measure need not be inlined, and would then be
-        // compiled for the oldest processors.
+        // A measure called through a pointer or a closure would not be inlined, and then be compiled for the
+        // oldest processors.
         macro_rules! fill {
             ($of:path) => {
                 for i in 0..n {

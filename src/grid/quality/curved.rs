@@ -1,10 +1,10 @@
-//! Validity of curved cells: the sign of the Jacobian determinant of their mapping, by bounds.
+//! Validity of curved cells: bounds on the Jacobian determinant of their mapping decide its sign.
 //!
-//! A cell of order q is the image of the square under the polynomials of degree q in each direction
-//! through (q + 1)² nodes of the grid. In Bernstein's basis the determinant of that mapping has
-//! coefficients between the smallest and the largest of which all its values lie, and the coefficients of
-//! its corners are values. Source: A. Johnen, J.-F. Remacle, C. Geuzaine, Geometrical validity of
-//! curvilinear finite elements, J. Comput. Phys. 233 (2013) 359-372.
+//! A cell of order q is the image of the square under polynomials of degree q in each direction through (q +
+//! 1)² nodes of the grid. All values of the determinant of this mapping lie between the smallest and the
+//! largest of its coefficients in Bernstein's basis, and the coefficients of the corners are values. Source:
+//! A. Johnen, J.-F. Remacle, C. Geuzaine, Geometrical validity of curvilinear finite elements, J. Comput.
+//! Phys. 233 (2013) 359-372.
 
 use std::fmt;
 
@@ -16,44 +16,45 @@ use crate::grid::Grid;
 /// The highest order of cells.
 pub const MOST_ORDER: usize = 4;
 
-/// Coefficients of the determinant in a direction, at most: it has the degree 2 q − 1.
+/// Largest number of coefficients of the determinant in one direction: its degree is 2 q − 1.
 const MOST_COEFFICIENTS: usize = 2 * MOST_ORDER;
 
-/// Points of the Bézier form of a cell in a direction, at most.
+/// Largest number of points of the Bézier form of a cell in one direction.
 const MOST_POINTS: usize = MOST_ORDER + 1;
 
-/// Gap between the bounds of the smallest determinant at which it is known well enough, as a part of that
-/// of the straight cell.
+/// Gap between the bounds of the smallest determinant at which bisection stops, as a fraction of the
+/// determinant of the straight cell.
 const GAP: f64 = 0.01;
 
-/// Parts of a cell whose bounds are compared, at most. What is undecided then is not shown to be valid.
+/// Largest number of parts of a cell whose bounds are compared. A cell that is undecided then is not shown to
+/// be valid.
 const MOST_PARTS: usize = 256;
 
-/// Round-off of a determinant, as a part of the square of the cell's extent: the points of the Bézier form
-/// carry up to (274/18)² roundings, of order 4, in each of four factors.
+/// Round-off of a determinant, as a fraction of the square of the cell's extent: for order 4 the points of
+/// the Bézier form carry up to (274/18)² roundings, in each of four factors.
 const ROUND_OFF: f64 = 1e3 * f64::EPSILON;
 
-/// How valid the curved cells of a grid are.
+/// Validity of the curved cells of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvedQuality {
-    /// Their order.
+    /// Order of the cells.
     pub order: usize,
-    /// How many there are.
+    /// Number of cells.
     pub cells: usize,
-    /// How many are not shown to have a positive determinant everywhere.
+    /// Number of cells that are not shown to have a positive determinant everywhere.
     pub folded_cells: usize,
-    /// The smallest scaled Jacobian, or a little less: the determinant over that of the straight cell of
-    /// the same corners at its middle.
+    /// The smallest scaled Jacobian, or slightly less: the determinant divided by the determinant, at its
+    /// middle, of the straight cell with the same corners.
     pub min_scaled_jacobian: f64,
-    /// Centre of the corners of the cell that has it.
+    /// Centre of the corners of the cell with the smallest one.
     pub at: [f64; 2],
 }
 
-/// Measures the cells of order `order` of which each takes `order` × `order` cells of the grid; cells that
-/// are left over in i and j are left out. The result does not depend on the number of threads.
+/// Measures the cells of order `order`, each of which consists of `order` × `order` cells of the grid. Cells
+/// left over at the ends in i and j are ignored. The result does not depend on the number of threads.
 ///
-/// # Panics
-/// Where `order` is 0 or above [`MOST_ORDER`].
+/// Panics
+/// If `order` is 0 or above [`MOST_ORDER`].
 #[must_use]
 pub fn measure_curved(grid: &Grid, order: usize) -> CurvedQuality {
     let (columns, rows) = ((grid.ni - 1) / order, (grid.nj - 1) / order);
@@ -66,10 +67,10 @@ pub fn measure_curved(grid: &Grid, order: usize) -> CurvedQuality {
 }
 
 impl fmt::Display for CurvedQuality {
-    /// How many there are, and the smallest scaled Jacobian.
+    /// The number of cells and the smallest scaled Jacobian.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { order, cells, min_scaled_jacobian, at: [x, y], .. } = self;
-        // Rounded down: it is a bound.
+        // The value is a lower bound, so it is rounded down.
         let least = (1e3 * min_scaled_jacobian).floor() / 1e3;
         write!(
             f,
@@ -85,7 +86,7 @@ impl CurvedQuality {
         Self { order, cells: 0, folded_cells: 0, min_scaled_jacobian, at }
     }
 
-    /// That of both; of two cells that are equally bad the first stays. NaN is the worst.
+    /// The quality of both sets of cells. Of two equally bad cells the first is kept. NaN is the worst.
     fn joined(self, other: Self) -> Self {
         let keeps = self.min_scaled_jacobian.is_nan()
             || other.min_scaled_jacobian >= self.min_scaled_jacobian;
@@ -98,7 +99,7 @@ impl CurvedQuality {
     }
 }
 
-/// A polynomial in Bernstein's basis of the square, of `count` coefficients in each direction.
+/// A polynomial in Bernstein's basis on the square, with `count` coefficients in each direction.
 #[derive(Debug, Clone, Copy)]
 struct Bernstein {
     count: usize,
@@ -111,8 +112,8 @@ struct Cell {
     points: [[[f64; 2]; MOST_POINTS]; MOST_POINTS],
     /// Square of the largest distance of a node from the first.
     extent_squared: f64,
-    /// Determinant of the straight cell of the same corners at its middle, without its sign, for unit
-    /// steps of the grid.
+    /// Absolute determinant, at its middle and for unit steps of the grid, of the straight cell with the same
+    /// corners.
     straight: f64,
     centre: [f64; 2],
 }
@@ -157,7 +158,8 @@ impl Cell {
     /// x_ξ y_η − x_η y_ξ for unit steps of the grid: with the points c of the Bézier form and n = 2 q − 1
     ///
     /// ```text
-    /// J_kl = Σ C(q−1, i) C(q, k−i) C(q, j) C(q−1, l−j) / (C(n, k) C(n, l)) (c_i+1,j − c_ij) × (c_k−i,l−j+1 − c_k−i,l−j)
+    /// J_kl = Σ C(q−1, i) C(q, k−i) C(q, j) C(q−1, l−j) / (C(n, k) C(n, l))
+    ///          (c_i+1,j − c_ij) × (c_k−i,l−j+1 − c_k−i,l−j)
     /// ```
     fn determinant(&self) -> Bernstein {
         let (q, points) = (self.order, &self.points);
@@ -188,9 +190,9 @@ impl Cell {
 }
 
 impl Bernstein {
-    /// Bounds of the smallest value, `gap` apart or less unless that takes too many parts: from below by
-    /// coefficients, from above by values at corners. The part with the smallest coefficient is halved in
-    /// both directions again and again.
+    /// Bounds on the smallest value, at most `gap` apart unless that takes too many parts. Coefficients give
+    /// the lower bound, values at corners the upper one. The part with the smallest coefficient is repeatedly
+    /// halved in both directions.
     fn smallest(self, gap: f64) -> [f64; 2] {
         let mut upper = self.corners();
         let mut parts = vec![(self.least(), self)];
@@ -199,7 +201,7 @@ impl Bernstein {
             let Some(worst) = worst else { return [f64::NAN; 2] };
             let lower = super::smaller(parts[worst].0, upper);
             let decided = lower > 0.0 || upper <= 0.0;
-            // Written so that NaN ends it.
+            // The comparison is false for NaN, which ends the loop.
             let open = upper - lower > gap || (!decided && upper > lower);
             if !open || parts.len() >= MOST_PARTS {
                 return [lower, upper];
@@ -216,12 +218,12 @@ impl Bernstein {
         self.coefficients[..self.count].iter().map(|row| &row[..self.count])
     }
 
-    /// The smallest coefficient; NaN if one is.
+    /// The smallest coefficient; NaN if any is.
     fn least(&self) -> f64 {
         self.rows().flatten().copied().fold(f64::INFINITY, super::smaller)
     }
 
-    /// The smallest value at a corner; NaN if one is.
+    /// The smallest value at a corner; NaN if any is.
     fn corners(&self) -> f64 {
         let ends = [0, self.count - 1];
         let values = ends.into_iter().flat_map(|l| ends.map(|k| self.coefficients[l][k]));
@@ -235,7 +237,7 @@ impl Bernstein {
         [a, b, c, d]
     }
 
-    /// On the halves of the square in the first direction.
+    /// The polynomial on the two halves of the square in the first direction.
     fn halves(&self) -> [Self; 2] {
         let (mut left, mut right, n) = (*self, *self, self.count);
         for (l, row) in self.coefficients.iter().enumerate().take(n) {
@@ -274,8 +276,8 @@ const BINOMIALS: [[f64; MOST_COEFFICIENTS]; MOST_COEFFICIENTS] = {
     table
 };
 
-/// The points of the Bézier curve of degree `order` that goes through nodes at equal steps: the inverse of
-/// the values of Bernstein's polynomials there.
+/// The control points of the Bézier curve of degree `order` through nodes at equal steps, by the inverse of
+/// the values of Bernstein's polynomials at these steps.
 fn bezier_points(nodes: [[f64; 2]; MOST_POINTS], order: usize) -> [[f64; 2]; MOST_POINTS] {
     let rows: &[(&[f64], f64)] = match order {
         2 => &[(&[-1.0, 4.0, -1.0], 2.0)],

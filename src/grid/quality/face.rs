@@ -1,4 +1,4 @@
-//! Measures of faces and cells by which finite-volume programs judge meshes.
+//! Measures of faces and cells that finite-volume programs use to judge meshes.
 
 use rayon::prelude::*;
 
@@ -7,10 +7,10 @@ use super::larger;
 use crate::geometry::vector::{cross, difference, dot, middle};
 use crate::grid::{Grid, Topology};
 
-/// The non-orthogonality of each cell in degrees, `[nj − 1][ni − 1]`: the largest angle, over its
-/// faces to other cells, between the face's normal and the line from its centre to the other's.
-/// Finite-volume programs judge meshes by it (OpenFOAM's `checkMesh`). Across
-/// the seam of an O-grid and the cut of a C-grid cells are neighbours.
+/// The non-orthogonality of each cell in degrees, `[nj − 1][ni − 1]`: the largest angle, over its faces
+/// shared with other cells, between the face's normal and the line from its centre to the other's.
+/// Finite-volume programs judge meshes by it (OpenFOAM's `checkMesh`). Cells on both sides of the seam of an
+/// O-grid or of the cut of a C-grid are neighbours.
 #[must_use]
 pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
     let mut angles = vec![0.0; grid.cells()];
@@ -53,7 +53,7 @@ pub(crate) fn fill_nonorthogonality(grid: &Grid, j: usize, row: &mut [f64]) {
     }
 }
 
-/// Centre of area; the mean of the corners of a cell without area.
+/// Centre of area; for a cell without area, the mean of its corners.
 pub(crate) fn centroid(corners: &Corners) -> [f64; 2] {
     let [a, b, c, d] = *corners;
     let area = |p, q, r| cross(difference(q, p), difference(r, p));
@@ -63,29 +63,29 @@ pub(crate) fn centroid(corners: &Corners) -> [f64; 2] {
         if total == 0.0 {
             0.25 * (a[k] + b[k] + c[k] + d[k])
         } else {
-            // Relative to a corner: cells far out lose no digits.
+            // Computed relative to a corner, so that cells far from the origin lose no digits.
             let off = |p: [f64; 2], q: [f64; 2]| (p[k] - a[k] + (q[k] - a[k])) / 3.0;
             a[k] + (first * off(b, c) + second * off(c, d)) / total
         }
     })
 }
 
-/// Angle in degrees between the line from one centre to the other and the outward normal of the
-/// edge between them, which runs counter-clockwise around the first.
+/// Angle in degrees between the line from one centre to the other and the outward normal of the edge between
+/// them. The edge runs counter-clockwise around the first centre.
 pub(crate) fn off_normal(from: [f64; 2], to: [f64; 2], edge: [[f64; 2]; 2]) -> f64 {
     let normal = normal(edge);
     let line = difference(to, from);
     cross(normal, line).abs().atan2(dot(normal, line)).to_degrees()
 }
 
-/// How far the line from one centre to the other misses the middle m of the edge between them, over
-/// the reach of the edge in that direction.
+/// Distance by which the line from one centre to the other misses the middle m of the edge between them,
+/// divided by the reach of the edge in that direction.
 ///
-/// With the normal s of the edge, c and e the centres and d = e − c, the line misses m by
-/// v = m − c − d s·(m − c)/(s·d). |v| is divided by |(b − a)·v|/(2 |v|), a and b being the ends of
-/// the edge, or by 0.2 |d| if that is more. Without a second centre, on a rim, d is the part of m − c
-/// along s, and 0.4 |d| takes the place of 0.2 |d|. Source: OpenFOAM 1912, `faceSkewness` and
-/// `boundaryFaceSkewness` in `primitiveMeshTools.C`.
+/// With the normal s of the edge, c and e the centres and d = e − c, the line misses m by v = m − c − d s·(m
+/// − c)/(s·d). |v| is divided by |(b − a)·v|/(2 |v|), a and b being the ends of the edge, or by 0.2 |d| if
+/// that is larger. On a boundary, without a second centre, d is the part of m − c along s, and 0.4 |d|
+/// replaces 0.2 |d|. Source: OpenFOAM 1912, `faceSkewness` and `boundaryFaceSkewness` in
+/// `primitiveMeshTools.C`.
 pub(crate) fn face_skewness(from: [f64; 2], to: Option<[f64; 2]>, edge: [[f64; 2]; 2]) -> f64 {
     let [start, end] = edge;
     let normal = normal(edge);
@@ -104,12 +104,12 @@ pub(crate) fn face_skewness(from: [f64; 2], to: Option<[f64; 2]>, edge: [[f64; 2
     length / reach.max(least * dot(line, line).sqrt())
 }
 
-/// Aspect ratio of the prism on a cell: the areas of its faces, thrown onto the planes of the axes
-/// and summed, largest over smallest.
+/// Aspect ratio of the prism on a cell: the largest over the smallest of the sums of its face areas,
+/// projected onto the coordinate planes.
 ///
-/// Without a `depth` the two planes along z count. With one, the third counts too, and so does the
-/// sum of the three over 6 V^(2/3), V being the volume, if that is more. Source: OpenFOAM 1912,
-/// `cellClosedness` in `primitiveMeshTools.C`.
+/// Without a `depth` only the two planes along z count. With one, the third counts too, and so does, if it is
+/// larger, the sum of the three over 6 V^(2/3), V being the volume. Source: OpenFOAM 1912, `cellClosedness`
+/// in `primitiveMeshTools.C`.
 pub(crate) fn prism_aspect_ratio(corners: &Corners, depth: Option<f64>) -> f64 {
     let sum = |k: usize| -> f64 {
         (0..4).map(|corner| (corners[(corner + 1) % 4][k] - corners[corner][k]).abs()).sum()
@@ -128,7 +128,7 @@ pub(crate) fn prism_aspect_ratio(corners: &Corners, depth: Option<f64>) -> f64 {
     (largest / smallest).max(sum / (6.0 * (area * depth).powf(2.0 / 3.0)))
 }
 
-/// Normal of an edge, to the right of it and as long.
+/// Normal of an edge, to its right and of the same length.
 fn normal([start, end]: [[f64; 2]; 2]) -> [f64; 2] {
     let edge = difference(end, start);
     [edge[1], -edge[0]]

@@ -1,11 +1,11 @@
-//! Measures of the lines of constant j: growth along them, and their waves.
+//! Measures of the lines of constant j: growth along them, and waves.
 
 use super::{larger, ratio, right_angles_from_right};
 use crate::geometry::vector::{cross, difference, dot};
 use crate::grid::quality::cell::edge_length_squared;
 use crate::grid::{Grid, Topology};
 
-/// A line whose waves are above this many degrees is counted.
+/// Lines with waves above this many degrees are counted.
 const WAVY_DEG: f64 = 1.0;
 
 /// Largest ratio of consecutive edges of the line j, its end not joined to its start.
@@ -37,19 +37,19 @@ pub(super) fn row_turning(grid: &Grid, j: usize) -> [f64; 2] {
     [left, right]
 }
 
-/// The angle in [0°, 180°] whose sine and cosine are these times anything positive.
+/// The angle in [0°, 180°] whose sine and cosine are a positive multiple of these.
 fn turn(sine: f64, cosine: f64) -> f64 {
-    // Its complement has sine and cosine exchanged. A complement below 0° stands above 270° here.
+    // The complement has sine and cosine exchanged. A complement below 0° is given as an angle above 270°.
     let angle = right_angles_from_right(cosine, sine);
     90.0 * if cosine < 0.0 { 4.0 - angle } else { angle }
 }
 
-/// The largest of the waves of lines j ≥ 1 in degrees, and how many lines have more than [`WAVY_DEG`], from the turning of
-/// all lines to either side, by j. A line turns against its own sense where it turns to the side to which it turns
-/// less.
+/// The largest wave of the lines j ≥ 1 in degrees, and the number of lines above [`WAVY_DEG`], from the
+/// turning of all lines to either side, in the order of j. The turning of a line against its own sense is
+/// that to the side to which it turns less.
 pub(crate) fn waves(topology: Topology, turning: impl Iterator<Item = [f64; 2]>) -> (f64, usize) {
     let mut lines = turning.map(|[left, right]| {
-        // The turns of a closed polygon add up to whole circles: the one at the seam is the rest.
+        // The turns of a closed polygon add up to full circles, which gives the turn at the seam.
         let rest = if topology.closed() { right - left } else { 0.0 };
         let seam = rest - 360.0 * (rest / 360.0).round();
         let [left, right] = [left + seam.max(0.0), right + (-seam).max(0.0)];
