@@ -26,12 +26,11 @@ use crate::memory;
 /// Most jobs of a GPU where none are named: with more the groups gain nothing (docs/performance.md).
 const GPU_JOBS: usize = 64;
 
-/// How many cases are run.
+/// Options of a batch.
 #[derive(Debug, Clone)]
 pub struct BatchOptions {
-    /// What each run takes; its files go to `output/<name of the case>`. Unless `threads` says
-    /// otherwise each case gets its share of the processor's threads. With `force` cases are run whose
-    /// results are there.
+    /// Options of each run; its files go to `output/<name of the case>`. Unless `threads` is set, the cases
+    /// share the processor's threads equally. With `force` cases are run although their results exist.
     pub run: RunOptions,
     /// Cases at a time; one at least for each GPU that `run` names.
     pub jobs: usize,
@@ -55,7 +54,7 @@ pub enum BatchResult {
 pub struct Summary {
     /// Whether the grid may be used, and if not why.
     pub verdict: Verdict,
-    /// Why the solve stopped.
+    /// Reason why the solve stopped.
     pub reason: String,
     /// Newton steps.
     pub newton_iterations: usize,
@@ -87,7 +86,7 @@ impl From<&GridResult> for Summary {
 }
 
 impl From<&AssemblyResult> for Summary {
-    /// Of several elements the worst of each number, the sum of folded cells.
+    /// For several elements, the worst of each number and the sum of folded cells.
     fn from(result: &AssemblyResult) -> Self {
         let all = || result.elements.iter();
         let most = |number: fn(&GridResult) -> f64| all().map(number).fold(0.0, f64::max);
@@ -260,7 +259,7 @@ fn one(
     }
 }
 
-/// The same of a case of several elements, which needs several GPUs where one of its grids does.
+/// The result of a case of several elements; `None` if one of its grids needs several of `gpus`.
 fn one_of_elements(
     assembly: &Assembly,
     options: &RunOptions,
@@ -305,7 +304,7 @@ fn one_section(
 
 /// The summary of an earlier run of the same case, if all its results are there and good.
 fn finished(case: &Case, folder: &Path) -> Option<Summary> {
-    // What a process that was killed had complete is a result like any other.
+    // Results that a killed process had completed are results like any other.
     Output::recover(folder).ok()?;
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
@@ -329,7 +328,7 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     Some(summary).filter(|_| same && all)
 }
 
-/// The same of several elements.
+/// `finished` for several elements.
 fn finished_elements(assembly: &Assembly, folder: &Path) -> Option<Summary> {
     Output::recover(folder).ok()?;
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;

@@ -1,4 +1,4 @@
-//! The corner of a wall next to which a grid that is no good one is worst.
+//! Finds the wall corner nearest to the worst cell of a rejected grid.
 
 use super::Problem;
 use crate::geometry::corners;

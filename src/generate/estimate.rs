@@ -1,4 +1,4 @@
-//! What a case takes, without solving for its grid: memory, time, and the devices that it keeps busy.
+//! Estimates a case without solving for its grid: memory, time, and the number of devices that it keeps busy.
 
 use crate::backend::DeviceError;
 use crate::backend::cuda::{MemoryEstimate, PreconditionerStorage};
@@ -16,12 +16,12 @@ const BYTES_DOUBLE: f64 = 900.0;
 /// CPU time per point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
 const SECONDS: f64 = 5e-6;
 
-/// The same of a node of a background, its checks and files included: measured on 100185 × 141 nodes,
-/// docs/performance.md.
+/// Memory and CPU time per node of a background, its checks and files included: measured on 100185 × 141
+/// nodes, docs/performance.md.
 const BACKGROUND_BYTES: f64 = 230.0;
 const BACKGROUND_SECONDS: f64 = 1.8e-6;
 
-/// What a run takes beside its points: the program, its pictures.
+/// Fixed cost of a run, independent of its points: the program, its pictures.
 const BYTES_BESIDE: f64 = 35e6;
 const SECONDS_BESIDE: f64 = 0.1;
 
@@ -34,7 +34,7 @@ const POINTS_A_GPU: usize = 32_000_000;
 /// 32 cores: docs/performance.md.
 pub const CROSSOVER: usize = 205_000;
 
-/// What a run of a case would take.
+/// Estimated cost of a run of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// Points of the grid that is solved for: of half a grid those of the whole.
@@ -43,7 +43,7 @@ pub struct Estimate {
     pub memory_bytes: f64,
     /// CPU time in seconds, with the default preconditioner on one thread of a present-day CPU.
     pub cpu_seconds: f64,
-    /// What was repaired in the section, one sentence each.
+    /// Repairs made to the section, one sentence each.
     pub notices: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub fn check(case: &Case) -> Result<Estimate, Error> {
     Ok(Estimate { memory_bytes, cpu_seconds, ..own })
 }
 
-/// What a solve of a problem would take.
+/// Estimated cost of a solve of a problem.
 pub(super) fn of_problem(problem: &Problem) -> Estimate {
     let case = &problem.case;
     let points = points(case);

@@ -10,12 +10,12 @@ use crate::grid::{FAR_FIELD_CENTRE, Grid};
 use crate::report::{self, Artifacts, Figures, ReportFile};
 use std::path::{Path, PathBuf};
 
-/// How the grid of a case goes on in the third dimension, in the unit of its files.
+/// The extrusion of the grid of a case into the third dimension, in the unit of its files.
 pub(super) fn span(case: &Case) -> Option<Span> {
     span_of(&case.output, case.geometry.length())
 }
 
-/// The same for a chord of this length in the files.
+/// The extrusion for a chord of this length in the files.
 pub(super) fn span_of(output: &OutputOptions, chord: f64) -> Option<Span> {
     let length = output.span * chord;
     let (cells, sides) = (output.span_cells, output.sides);
@@ -47,7 +47,7 @@ pub(super) struct OutputFiles {
 }
 
 impl OutputFiles {
-    /// Those that a case asks for.
+    /// The files that a case asks for.
     pub(super) fn of(case: &Case) -> Self {
         let output = &case.output;
         let settings = Settings {
@@ -68,8 +68,8 @@ impl OutputFiles {
         }
     }
 
-    /// The same with what force coefficients refer to, in the unit of the files: chord and quarter point of
-    /// a section, the middle of a smooth contour, whose grid was moved by `shift`.
+    /// Adds the reference of force coefficients, in the unit of the files: chord and quarter point of a
+    /// section, or the middle of a smooth contour, whose grid was moved by `shift`.
     pub(super) fn with_reference(mut self, case: &Case, shift: [f64; 2]) -> Self {
         let length = case.geometry.length();
         let smooth = case.geometry.contour.is_smooth();

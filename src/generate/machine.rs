@@ -19,7 +19,7 @@ use crate::sparse::Schedule;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BackendChoice {
-    /// Of a GPU, if there is one that can be used, and the CPU what is faster for the size of the grid.
+    /// The GPU if one is usable and faster than the CPU for this grid size; otherwise the CPU.
     Auto,
     /// The CPU.
     Cpu,
@@ -47,7 +47,7 @@ impl BackendChoice {
     }
 }
 
-/// Where equations are solved.
+/// The machine on which equations are solved.
 pub enum Machine {
     /// The CPU, in the current thread pool.
     Cpu,
@@ -79,9 +79,9 @@ impl Machine {
         Ok((machine, (!notices.is_empty()).then(|| notices.join("; "))))
     }
 
-    /// A machine for work on `points` points, and what the user should know of it: the rank of this process
-    /// where a job has several, the GPUs that are named, or the first one. With [`BackendChoice::Auto`] and none
-    /// named the CPU, unless there is a GPU and it is faster for so many.
+    /// A machine for work on `points` points, and a notice for the user: the rank of this process if the job
+    /// has several, otherwise the named GPUs, or the first one. With [`BackendChoice::Auto`] and no named GPU
+    /// it is the CPU, unless there is a GPU that is faster for this number of points.
     ///
     /// # Errors
     /// If a GPU is asked for and cannot be opened.
@@ -107,7 +107,7 @@ impl Machine {
     /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.
     pub(super) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
         let small = demand(case).points < CROSSOVER;
-        // Where there is no driver, a notice says so.
+        // If there is no driver, another notice reports it.
         (left_open(options) && small && driver::present()).then(|| {
             let notice = format!(
                 "running on the CPU, which is faster below {CROSSOVER} points: --backend cuda takes a GPU"
@@ -255,8 +255,7 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
     }
 }
 
-/// The first GPU, or as many as the points of the case keep busy or do not fit. Exports are those of
-/// one.
+/// The first GPU, or as many as the points of the case keep busy or need for their memory. Exports use one.
 fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError> {
     let demand = demand(case);
     let own = own_gpu(options.device)?;
@@ -270,8 +269,8 @@ fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError>
     Ok((0..wanted(demand, free).clamp(1, gpus.len().max(1))).collect())
 }
 
-/// How many GPUs a case and others of its size have side by side, and the least free memory of one; none where
-/// they are done on the CPU.
+/// Number of GPUs for a case and others of its size, side by side, and the least free memory of one; `None`
+/// if they run on the CPU.
 pub(super) fn gpus_of(case: &Case, options: &RunOptions) -> Option<(usize, usize)> {
     let on_cpu =
         options.backend == BackendChoice::Cpu || Machine::faster_cpu(case, options).is_some();
@@ -316,12 +315,12 @@ mod driver {
     }
 }
 
-/// What a rank does, by its number and on its backend.
+/// The work of a rank, given its number and its backend.
 pub type RankWork<'a> = dyn Fn(usize, &CudaBackend) -> Result<(), SolverError> + Sync + 'a;
 
 /// Several devices that can meet: GPUs, or whatever else the kernels run on.
 pub trait Ranks: Send {
-    /// How many there are.
+    /// Number of devices.
     fn count(&self) -> usize;
 
     /// Name for the report.

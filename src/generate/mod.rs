@@ -58,14 +58,14 @@ use crate::ranks::Job;
 /// Default time between two restart files.
 pub const RESTART_EVERY: Duration = Duration::from_mins(5);
 
-/// What a run takes in addition to the case.
+/// Options of a run in addition to the case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
     /// Folder the files are written to.
     pub output: PathBuf,
-    /// Grids of a family, each of which is every other point of the one before; the case is that of the
-    /// finest. With more than one, the files of each go to a folder of its own below `output`, named by
-    /// its size: `897x257`.
+    /// Number of grids of a family, each with every other point of the next finer one; the case describes the
+    /// finest. With more than one, the files of each go to its own folder below `output`, named by its size:
+    /// `897x257`.
     pub grids: u32,
     /// Backend.
     pub backend: BackendChoice,
@@ -170,8 +170,8 @@ pub fn make_grid(
     in_memory(|| case.settle(), case, options, progress)
 }
 
-/// Makes a grid around a section in memory. All but the contour is that of the case, its trailing
-/// edge too.
+/// Makes a grid around a section in memory. Everything but the contour is taken from the case, including its
+/// trailing edge.
 ///
 /// # Errors
 /// As [`make_grid`].
@@ -257,7 +257,7 @@ pub fn open_reference(path: &Path, options: &SolverOptions) -> Result<Reference,
     Ok(Reference::of_mesh(&CpuBackend, &mesh, options)?)
 }
 
-/// What the ranks of a job must have alike.
+/// Values that must agree between the ranks of a job.
 fn comparison(problem: &Problem, grids: u32) -> Result<[(&'static str, String); 4], Error> {
     let [ni, nj] = problem.size();
     Ok([

@@ -10,7 +10,7 @@ use crate::digest;
 use crate::movement::{Adjoint, Forward, Moved, MovementError, Reference};
 use crate::solver::SolverError;
 
-/// What is done on each backend.
+/// The work done on each backend.
 trait Work: Sync {
     type Found: Send;
 
@@ -35,7 +35,8 @@ impl Work for Movement<'_> {
     }
 }
 
-/// Where derivatives are asked for: a grid, moved from a reference; and the relative residual of their solves.
+/// The point of evaluation of derivatives: a grid, moved from a reference. Also the relative residual of
+/// their solves.
 #[derive(Debug, Clone, Copy)]
 pub struct DerivativesAt<'a> {
     /// The reference.
@@ -147,7 +148,7 @@ fn on_ranks<W: Work>(
     let kept = Mutex::new(None);
     ranks.run(&bands, &|rank, backend| {
         let found = work.on(backend);
-        // What a rank finds wrong with what it was given all find; a device fails on its own.
+        // A wrong input is found by all ranks; a device fails on one.
         let failed = match &found {
             Err(MovementError::Solver(error)) => Some(error.clone()),
             _ => None,
@@ -161,7 +162,7 @@ fn on_ranks<W: Work>(
     kept.unwrap_or_else(|| Err(device(DeviceError::OtherRank)))
 }
 
-/// What the ranks of a job must have alike.
+/// Values that must agree between the ranks of a job.
 fn comparison<W: Work>(reference: &Reference, work: &W) -> [(&'static str, String); 4] {
     let grid = reference.grid();
     let of = |lists: &[&[f64]]| {

@@ -1,4 +1,4 @@
-//! The files of a run: which they are, where they go, and what is said in them.
+//! The files of a run: their selection, their folders and their contents.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -209,7 +209,7 @@ struct Member<'a> {
     verdict: Verdict,
     /// The case that makes it.
     text: Option<String>,
-    /// What a coarser grid is, for its report.
+    /// A description of a coarser grid, for its report.
     note: Option<String>,
 }
 

@@ -89,14 +89,14 @@ pub struct MachinePool {
 struct Kept {
     /// Machines of one GPU without work, and its number.
     single: Vec<(usize, Opened)>,
-    /// That of all GPUs that are named.
+    /// The machine made of all named GPUs.
     several: Option<Opened>,
     /// The groups of a GPU.
     groups: Vec<(usize, Arc<Group>)>,
 }
 
 impl MachinePool {
-    /// A pool for so many jobs on each GPU.
+    /// A pool for `jobs` jobs on each GPU.
     pub fn new(jobs: usize) -> Self {
         Self { jobs, kept: Mutex::default() }
     }
@@ -142,7 +142,7 @@ impl MachinePool {
 }
 
 impl Kept {
-    /// The smallest of the groups of a GPU, which has at most so many.
+    /// The smallest group of a GPU; a new group if there are fewer than `most`.
     fn group(&mut self, gpu: usize, most: usize) -> Result<Arc<Group>, DeviceError> {
         let own = || self.groups.iter().filter(|(number, _)| *number == gpu);
         if own().count() == most

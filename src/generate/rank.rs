@@ -24,7 +24,7 @@ use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 pub(super) struct Host<'a> {
     problem: &'a Problem,
     restarts: &'a Restarts,
-    /// What the solve goes on from, if not from the first guess.
+    /// The state from which the solve continues; `None` for a start from the first guess.
     restart: Option<Restart>,
     /// The job whose processes are the ranks; none where all are threads of this process.
     job: Option<&'a Job>,
@@ -34,7 +34,7 @@ pub(super) struct Host<'a> {
     state: Mutex<Vec<f64>>,
 }
 
-/// What a solve gives on every rank; the quality of the grid is not that of one that was interrupted.
+/// The result of a solve on every rank. After an interruption the quality is meaningless.
 pub(super) struct Solved {
     pub(super) report: NewtonReport,
     pub(super) quality: Quality,
@@ -168,7 +168,7 @@ where
     Ok(Some(Solved { report, quality, system, nodes }))
 }
 
-/// The same on several ranks: what it gives on the first one of this process.
+/// `solve` on several ranks; returns the result of the first one of this process.
 pub(super) fn solve_on_all<T: Real>(
     ranks: &dyn Ranks,
     bands: &Bands,
@@ -266,7 +266,7 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_, '_> {
         }
     }
 
-    /// What one process wants all do: to stop, else to save.
+    /// A wish of one process is carried out by all: stopping comes first, then saving.
     fn accepted(
         &mut self,
         backend: &B,

@@ -89,11 +89,11 @@ pub(super) struct SolveObserver<'a> {
     pub(super) progress: &'a mut dyn Progress,
     restarts: &'a Restarts,
     last: Instant,
-    /// Why the last restart file could not be written.
+    /// The error that prevented the last restart file.
     failure: Option<IoError>,
 }
 
-/// What becomes of a solve between two Newton steps.
+/// Decision taken after each Newton step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Continue,
@@ -106,7 +106,7 @@ impl<'a> SolveObserver<'a> {
         Self { progress, restarts, last: Instant::now(), failure: None }
     }
 
-    /// What becomes of the solve after the steps of `history`.
+    /// Decides after the steps of `history`.
     pub(super) fn action(&self, history: &History) -> Action {
         let due = |(_, every): &(PathBuf, Duration)| {
             history.newton_iterations() > 0 && self.last.elapsed() >= *every
@@ -137,8 +137,8 @@ pub(super) fn unknowns(problem: &Problem) -> usize {
     LevelSize::of_grid(problem.topology, ni, nj).values()
 }
 
-/// What the grid equations of a settled case depend on: keys and values; a file of coordinates counts
-/// by its contents, wherever it stands.
+/// Keys and values of a settled case on which its grid equations depend. A file of coordinates counts by its
+/// contents, not its path.
 pub(super) fn identity(case: &Case) -> Result<Identity, Error> {
     let deciding = |key: &str| {
         let name = key.rsplit_once(' ').map_or(key, |(_, name)| name);

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::grid::{Limited, Verdict};
 use crate::ranks::{Channel, Failure, Job, RanksError};
 
-/// What a thread of a rank sends to the first one.
+/// A message from a thread of a rank to the first rank.
 #[derive(Serialize, Deserialize)]
 enum Message {
     /// It has nothing to do.

@@ -73,14 +73,14 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// The same from a restart file; none begins at the initial grid.
+    /// Starts from a restart file; `None` starts from the initial grid.
     #[must_use]
     pub fn restart_from(mut self, restart: Option<PathBuf>) -> Self {
         self.restarts.from = restart;
         self
     }
 
-    /// The same with a restart file, written each time that `every` has passed, and on cancellation.
+    /// Writes a restart file each time that `every` has passed, and on cancellation.
     #[must_use]
     pub fn save_to(mut self, path: PathBuf, every: Duration) -> Self {
         self.restarts.save = Some((path, every));
@@ -119,9 +119,9 @@ pub struct LinearSystem {
 pub struct GridResult {
     /// The case with every default, as the section settled it: it makes the same grid.
     pub case: Case,
-    /// What brought the grid to where the body is, before the chord was scaled ([`Problem::place`]).
+    /// Translation from the computational frame to the body, in chords, before scaling ([`Problem::place`]).
     pub shift: [f64; 2],
-    /// Where it was computed: `cpu`, or the device.
+    /// `cpu`, or the name of the device.
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
@@ -134,15 +134,15 @@ pub struct GridResult {
     pub verdict: Verdict,
     /// Folded cells, of a family those of all its grids.
     pub folded_cells: usize,
-    /// Why the solve stopped.
+    /// Reason why the solve stopped.
     pub stop: NewtonStop,
     /// The Newton steps.
     pub history: History,
     /// Files written.
     pub files: Vec<PathBuf>,
-    /// What the user should know, one sentence each.
+    /// Notices for the user, one sentence each.
     pub notices: Vec<String>,
-    /// Where the time went.
+    /// Durations of the phases.
     pub timing: Timing,
     /// The unknowns of a solve that can go on, of the ranks of a job on rank 0; empty where there is no use in
     /// it.
@@ -151,7 +151,7 @@ pub struct GridResult {
     pub system: Option<LinearSystem>,
     /// The nodes on the GPU that computed them, where [`RunOptions::keep_on_device`] is set.
     pub nodes: Option<DeviceNodes>,
-    /// What was solved: the problem, or the one of its retry plan that gave the grid.
+    /// The problem that gave the grid: the original, or one of its retry plan.
     pub(super) problem: Problem,
 }
 
@@ -176,7 +176,7 @@ impl GridResult {
         self.verdict.is_good()
     }
 
-    /// What may help where the grid is not good.
+    /// Advice if the grid is not good.
     pub fn hint(&self) -> Option<String> {
         let Case { newton, control, .. } = &self.case;
         let way = match self.verdict {
@@ -306,7 +306,7 @@ struct AtRest<'a>(&'a Machine);
 
 impl Drop for AtRest<'_> {
     fn drop(&mut self) {
-        // What ended the solve is reported.
+        // The error that ended the solve is already reported.
         let _ = self.0.rest();
     }
 }

@@ -22,7 +22,7 @@ pub struct Report {
     pub verdict: Verdict,
     /// Whether the Newton residual fell below its tolerance.
     pub converged: bool,
-    /// Why the solve stopped, one sentence.
+    /// Reason why the solve stopped, one sentence.
     pub stop_reason: String,
     /// The Newton solve.
     pub newton: NewtonReport,
@@ -32,11 +32,11 @@ pub struct Report {
     pub quality: Quality,
     /// Size and shape of the grid.
     pub grid: GridReport,
-    /// Where the time went.
+    /// Durations of the phases.
     pub timing: Timing,
     /// The section as the case describes it, every default in place.
     pub geometry: serde_json::Value,
-    /// Where it was computed: `cpu`, or the device.
+    /// `cpu`, or the name of the device.
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
@@ -44,10 +44,10 @@ pub struct Report {
     pub fingerprint: String,
     /// Tells the contents of the file of coordinates from others; none for a designation.
     pub coordinates_digest: Option<String>,
-    /// How far the wedge that closes a base reaches behind it, chords.
+    /// Length of the wedge behind a base that it closes, chords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wedge: Option<f64>,
-    /// What was repaired or chosen on the way, one sentence each.
+    /// Notes about repairs and choices, one sentence each.
     pub notes: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ use crate::grid::Grid;
 use crate::grid::quality::Quality;
 use crate::solver::history::History;
 
-/// What a run reports of its grid in addition to the mesh.
+/// Results of a run, in addition to the mesh, that its files show.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Artifacts<'a> {

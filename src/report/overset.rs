@@ -20,24 +20,24 @@ pub struct AssemblyReport {
     pub elements: Vec<ElementReport>,
     /// The background; none where the grid of the first element is one.
     pub background: Option<BackgroundReport>,
-    /// What was checked of the grids together.
+    /// Results of the checks of the grids together.
     pub overset: Checks,
-    /// Where the time went.
+    /// Durations of the phases.
     pub timing: Timing,
-    /// Where it was computed: `cpu`, or the device.
+    /// `cpu`, or the name of the device.
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
     /// Tells results of this case by these sources from all others.
     pub fingerprint: String,
-    /// What was repaired, chosen or found on the way, one sentence each.
+    /// Notes about repairs, choices and findings, one sentence each.
     pub notes: Vec<String>,
 }
 
 /// An element in the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ElementReport {
-    /// Where it stands.
+    /// Its placement.
     pub placement: Placement,
     /// Distance of its grid's outer line from its wall; none of a grid that goes to its far field.
     pub reach: Option<f64>,
@@ -49,7 +49,7 @@ pub struct ElementReport {
 /// The background in the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BackgroundReport {
-    /// How it was made.
+    /// The settings from which it was made.
     #[serde(flatten)]
     pub options: Background,
     /// Nodes along x.

@@ -40,23 +40,23 @@ pub const BACKGROUND: &str = "background";
 pub struct AssemblyResult {
     /// The case with every default, the elements where they stand.
     pub placed: PlacedAssembly,
-    /// The grid of each element, where it stands in the unit of the files; all else of the result is in the
-    /// element's own frame.
+    /// The grid of each element, placed and in the unit of the files. All other values of the result are in
+    /// the element's own frame.
     pub elements: Vec<GridResult>,
     /// The background, if there is one, in the unit of the files.
     pub background: Option<Grid>,
-    /// What was checked, in reference chords.
+    /// The results of the checks, in reference chords.
     pub checks: Checks,
     /// Whether the grids may be used: that on the worst of them, and with [`RunOptions::strict`] on what was found of
     /// them together.
     pub verdict: Verdict,
     /// Files written.
     pub files: Vec<std::path::PathBuf>,
-    /// What the user should know, one sentence each.
+    /// Notices for the user, one sentence each.
     pub notices: Vec<String>,
-    /// Where the time went.
+    /// Durations of the phases.
     pub timing: Timing,
-    /// Where it was computed: `cpu`, or the device.
+    /// `cpu`, or the name of the device.
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
@@ -83,7 +83,7 @@ impl AssemblyResult {
         background.into_iter().chain(elements).collect()
     }
 
-    /// What may help where the grids are not good.
+    /// Advice if the grids are not good.
     pub fn hint(&self) -> Option<String> {
         if let Verdict::Unfit { .. } = self.verdict {
             return self
@@ -154,8 +154,7 @@ pub fn run_assembly(
     })
 }
 
-/// What a run of several elements would take, and what is found of them: nothing is solved, the checks are those
-/// of their initial grids.
+/// Estimates a run of several elements and checks their initial grids; nothing is solved.
 ///
 /// # Errors
 /// As [`run_assembly`], before the solves.

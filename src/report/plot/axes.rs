@@ -157,7 +157,7 @@ impl Ticks {
         Self { low, high, step: factor * power }
     }
 
-    /// The same with whole numbers only.
+    /// Ticks at whole numbers only.
     pub fn whole(low: f64, high: f64, count: f64) -> Self {
         let ticks = Self::new(low, high, count);
         Self { step: ticks.step.max(1.0), ..ticks }

@@ -35,7 +35,7 @@ mod palette {
     pub(super) const FOLDED: RGBColor = RGBColor(255, 140, 0);
     pub(super) const LINEAR: RGBColor = RGBColor(104, 152, 200);
     pub(super) const BACKGROUND: RGBColor = RGBColor(168, 176, 186);
-    /// Of the elements in turn, the first after [`GRID`].
+    /// Colours of the elements after the first, which has [`GRID`].
     pub(super) const SECOND: RGBColor = RGBColor(28, 122, 84);
     pub(super) const THIRD: RGBColor = RGBColor(124, 70, 164);
 }

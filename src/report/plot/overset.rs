@@ -24,14 +24,14 @@ const GRID_LINE: f64 = 0.45;
 const RIM_LINE: f64 = 1.2;
 const WALL_LINE: f64 = 2.2;
 
-/// What pictures of overset grids show: cells that are holes are left out.
+/// Data of the pictures of overset grids; holes are not drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct OversetPictures<'a> {
     /// Name of the case, the title.
     pub name: &'a str,
     /// The zones, the background first, if there is one.
     pub zones: &'a [Zone<'a>],
-    /// Gaps, counts, and what becomes of the cells; lengths in reference chords.
+    /// Gaps, counts, and types of the cells; lengths in reference chords.
     pub checks: &'a Checks,
     /// Length of the reference chord in the unit of the zones.
     pub unit: f64,

@@ -37,7 +37,7 @@ pub(super) const TITLE_SIZE: f64 = 28.0;
 pub(super) const CAPTION_SIZE: f64 = 18.0;
 pub(super) const LABEL_SIZE: f64 = 15.0;
 
-/// Why a picture could not be drawn, in the words of the library.
+/// The reason why a picture could not be drawn, in the words of the library.
 #[derive(Debug)]
 pub(in crate::report) struct DrawError(String);
 
@@ -51,7 +51,7 @@ impl DrawError {
     }
 }
 
-/// Which point of a text its position means.
+/// The point of a text that its position refers to.
 #[derive(Clone, Copy)]
 pub(super) struct Anchor {
     h: HPos,
@@ -280,8 +280,8 @@ impl<DB: DrawingBackend> Surface<'_, DB> {
         self.area.draw(&Polygon::new(corners, colour.filled())).map_err(DrawError::new)
     }
 
-    /// The library has no element of many parts: an SVG keeps each area as one path, which stands
-    /// at its end; a bitmap is filled rectangle by rectangle.
+    /// The library has no element of several parts. In an SVG each area is one path, appended at its end; a
+    /// bitmap is filled rectangle by rectangle.
     fn rectangles(
         &mut self,
         rectangles: &[[[f64; 2]; 2]],

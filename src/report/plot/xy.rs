@@ -26,7 +26,7 @@ const DECADES: f64 = 32.0;
 pub struct XyFigure {
     /// The title.
     pub name: String,
-    /// What is written below the title, before the legend.
+    /// Text below the title, before the legend.
     pub summary: String,
     /// Names of lines that all panels share.
     pub legend: Vec<(Line, String)>,
@@ -43,7 +43,7 @@ pub struct XyFigure {
 /// Curves with their axes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct XyPanel {
-    /// What is written above.
+    /// Text above the panel.
     pub caption: String,
     /// The axes x and y.
     pub axes: [Axis; 2],
@@ -56,13 +56,13 @@ pub struct XyPanel {
 /// A horizontal or vertical axis, as long as the curves and rules need.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Axis {
-    /// What is written beside it.
+    /// Name in the legend.
     pub name: String,
     /// Whether it shows decimal logarithms; else it begins at zero, and x counts.
     pub logarithmic: bool,
 }
 
-/// How a line looks.
+/// Style of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
     /// Number of its colour, of four; none for grey.
@@ -87,7 +87,7 @@ pub enum Stroke {
 /// A line through points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// How it looks.
+    /// Style of the curve.
     pub line: Line,
     /// Name within the panel, for what the figure's legend does not have.
     pub name: Option<String>,
@@ -98,11 +98,11 @@ pub struct Curve {
 /// A dashed line across a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// Where it stands: at this x, or at this y.
+    /// Position: at this x, or at this y.
     pub at: RuleAt,
     /// Number of its colour, of four; none for grey.
     pub colour: Option<usize>,
-    /// What is written on it.
+    /// Text on the rule.
     pub text: String,
 }
 
@@ -199,7 +199,7 @@ impl XyPanel {
         self.curves.iter().map(|curve| curve.points.iter().filter_map(point).collect()).collect()
     }
 
-    /// What the panel shows, in the scales of the axes.
+    /// The range shown by the panel, in the scales of the axes.
     fn window(&self, curves: &[Vec<[f64; 2]>]) -> Window {
         let extent = |d: usize| {
             let rules = self.rules.iter().map(|rule| rule.at.axis()).filter(|(axis, _)| *axis == d);
