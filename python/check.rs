@@ -1,6 +1,6 @@
-//! The checks of the Python package, as a part of `cargo test`: puts the native module in place, then runs pytest
-//! and beside it ruff, mypy and stubtest in a virtual environment below `target/`. What keeps them from being run
-//! is said, and is no failure.
+//! The checks of the Python package, as a part of `cargo test`: puts the native module in place, then runs
+//! pytest and, in parallel, ruff, mypy and stubtest in a virtual environment below `target/`. If the checks
+//! cannot be run, the reason is printed and the test passes.
 #![allow(clippy::print_stdout, reason = "it is the result")]
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs, thread};
 
-/// What could not be done, in words.
+/// The reason why the checks stopped, in words.
 enum Stopped {
-    /// Not the package's fault.
+    /// The package is not at fault.
     NotChecked(String),
     Failed(String),
 }
@@ -37,7 +37,7 @@ fn check(root: &Path) -> Result<(), Stopped> {
     // Cargo has built the module beside this program.
     let program = env::current_exe().unwrap_or_default();
     let library = program.with_file_name([DLL_PREFIX, "_core", DLL_SUFFIX].concat());
-    // A module that another process has loaded is replaced, not written over.
+    // The module is replaced by a rename, since another process may have loaded it.
     let module = root.join("python/gridgen").join(module);
     let part = module.with_extension("part");
     let placed = fs::copy(&library, &part).and_then(|_| fs::rename(&part, &module));
@@ -52,11 +52,11 @@ fn check(root: &Path) -> Result<(), Stopped> {
     let mut tests = in_package(&python, root);
     tests.args(["-m", "pytest", "--quiet"]);
     match &filters[..] {
-        // All of them cover the package.
+        // Only a run of all tests measures coverage.
         [] => tests.arg("--cov"),
         words => tests.arg("-k").arg(words.join(" or ")),
     };
-    // Each takes one processor.
+    // The tests and the lints take one processor each.
     thread::scope(|scope| {
         let linting = scope.spawn(|| {
             lints.into_iter().try_for_each(|arguments| {
@@ -85,12 +85,13 @@ fn run(command: &mut Command, what: &str) -> Result<(), Stopped> {
     }
 }
 
-/// The folder that cargo builds in.
+/// The folder in which cargo builds.
 fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))
 }
 
-/// Python in an environment with the packages of the checks, made anew where `pyproject.toml` has changed.
+/// Python in an environment with the packages that the checks need; it is rebuilt after a change of
+/// `pyproject.toml`.
 fn environment(root: &Path, folder: &Path) -> Result<PathBuf, Stopped> {
     let names = if cfg!(windows) { ["Scripts", "python.exe"] } else { ["bin", "python"] };
     let python = names.iter().fold(folder.to_path_buf(), |path, name| path.join(name));
@@ -118,12 +119,12 @@ fn environment(root: &Path, folder: &Path) -> Result<PathBuf, Stopped> {
     let pip = |packages: [&str; 2]| {
         let mut command = Command::new(&python);
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        // Most of what the packages bring is never imported.
+        // Most modules of the packages are never imported.
         command.arg("--no-compile");
         command.args(packages).current_dir(root);
         command
     };
-    // The group of packages is for pip 25.1 and newer.
+    // `pip --group` needs pip 25.1 or newer.
     step(&mut pip(["--upgrade", "pip>=25.1"]), "its packages come from PyPI")?;
     step(&mut pip(["--group", "dev"]), "its packages come from PyPI")?;
     let _ = fs::write(&stamp, project);

@@ -1,4 +1,4 @@
-//! Arguments and help.
+//! Command-line arguments and their help.
 
 mod solvers;
 
@@ -18,7 +18,7 @@ use gridgen_bench::{
 
 use self::solvers::SolverArguments;
 
-/// Name of the subcommand that is a run to be timed.
+/// Name of the hidden subcommand that runs one case to be timed.
 const TIMED_RUN: &str = "timed-run";
 
 /// Measurements of gridgen.
@@ -37,7 +37,7 @@ Examples:
   gridgen-bench solvers --tables scaling --devices 0,1"
 )]
 pub(crate) struct Arguments {
-    /// What to measure.
+    /// Subject to measure.
     #[command(subcommand)]
     subject: Subject,
     /// Write the tables as CSV files and their pictures to DIR.
@@ -96,10 +96,10 @@ struct GridArguments {
     place: Place,
 }
 
-/// Where to compute.
+/// The machine that computes.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// Where to compute; auto takes a GPU if there is one.
+    /// Machine to compute on; auto takes a GPU if there is one.
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     backend: Backend,
     /// GPU to use, by number.
@@ -118,13 +118,13 @@ enum Backend {
     Cuda,
 }
 
-/// A backend that was asked for.
+/// The backend after it has been opened.
 pub(crate) enum Opened {
     Cpu(CpuBackend),
     Cuda(Box<CudaBackend>),
 }
 
-/// Arguments of the scaling.
+/// Arguments of the scaling measurement.
 #[derive(Debug, Args)]
 struct ScalingArguments {
     /// Grid sizes [default: nine from 129x65 to 12289x8193, as far as they fit].
@@ -152,7 +152,7 @@ pub(crate) struct Gpus {
 }
 
 impl Arguments {
-    /// The arguments of the program, which ends where they cannot be used.
+    /// Parses the arguments; ends the program if they are not valid.
     pub(crate) fn read() -> Self {
         let arguments = Self::parse();
         let devices = match &arguments.subject {
@@ -169,7 +169,7 @@ impl Arguments {
         arguments
     }
 
-    /// Measures and writes.
+    /// Measures, and writes the results if a folder is given.
     pub(crate) fn measure(&self) -> Result<Results, Error> {
         let results = self.subject.measure()?;
         if let Some(folder) = &self.output {
@@ -211,7 +211,7 @@ impl Subject {
 }
 
 impl Place {
-    /// Where a whole run computes.
+    /// Options of a whole run.
     fn options(&self) -> RunOptions {
         let backend = match self.backend {
             Backend::Auto => BackendChoice::Auto,
@@ -255,7 +255,7 @@ impl ScalingArguments {
 }
 
 impl Gpus {
-    /// The GPUs named, or all.
+    /// The named GPUs, or all.
     #[cfg(feature = "cuda")]
     fn ordinals(&self) -> Result<Vec<usize>, Error> {
         use gridgen::backend::cuda::driver;

@@ -1,32 +1,32 @@
-//! What a backend offers to be measured.
+//! The operations that a backend must offer to be measured.
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Buffer, CudaBackend};
 use gridgen::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
 use gridgen::sparse::Csr;
 
-/// Does what is measured, once.
+/// One call of the measured work.
 pub type Work<'a> = Box<dyn FnMut() -> Result<(), DeviceError> + 'a>;
 
-/// Name of a library, and what does its work once it is called.
+/// Name of a vendor's library, and a call of its work.
 pub type VendorLibrary<'a> = (&'static str, Work<'a>);
 
-/// What a vendor's library is compared in.
+/// The operations that are compared with a vendor's library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VendorWork {
     /// A product with the matrix by rows.
     Product,
     /// A product in the sliced ELL format.
     SlicedProduct,
-    /// Analysis and values of ILU(0) in double precision from nothing, with level information or
-    /// without.
+    /// Analysis and factorisation of ILU(0) in double precision, from scratch, with or without level
+    /// information.
     Ilu0 {
-        /// With it.
+        /// Use level information.
         levels: bool,
     },
-    /// Analysis for solves with both triangles of the matrix as it is, from nothing.
+    /// Analysis of both triangles of the unfactorised matrix, from scratch.
     TriangularAnalysis,
-    /// Solves with both triangles, analysed before.
+    /// Solves with both triangles after their analysis.
     TriangularSolve,
 }
 
@@ -35,11 +35,10 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     /// Name for titles.
     fn name(&self) -> String;
 
-    /// Whether it has a choice of the order in which incomplete factors are eliminated.
+    /// True if the order in which incomplete factors are eliminated can be chosen.
     const HAS_SCHEDULES: bool;
 
-    /// Work with the matrix by the vendor's library on the same device, to compare with; none for a
-    /// device whose vendor has none.
+    /// The same operation by the vendor's library on this device; `None` if the vendor has none.
     fn vendor<T: Real>(
         &self,
         _: VendorWork,
@@ -48,7 +47,7 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
         Ok(None)
     }
 
-    /// Waits until all work that was asked for is done.
+    /// Waits until all submitted work is complete.
     fn finish(&self) -> Result<(), DeviceError>;
 
     /// A copy that reads `bytes` / 2 and writes as many.
@@ -70,7 +69,7 @@ impl BenchBackend for CpuBackend {
         use rayon::prelude::*;
         let n = (bytes / 16).max(1);
         let (from, mut to) = (vec![1.0_f64; n], vec![0.0_f64; n]);
-        // Each thread copies its part in one go.
+        // Each thread copies its part with one call.
         let part = n.div_ceil(rayon::current_num_threads());
         Ok(Box::new(move || {
             let parts = to.par_chunks_mut(part).zip(from.par_chunks(part));

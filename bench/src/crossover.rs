@@ -1,4 +1,4 @@
-//! From which size on a run takes less time on a GPU.
+//! Finds the grid size from which a run takes less time on a GPU.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -13,14 +13,15 @@ use gridgen::generate::{BackendChoice, CROSSOVER, RunOptions, run};
 use super::results::points;
 use super::{Results, Size, Table};
 
-/// Sizes measured if none are named, about and beside the crossover.
+/// Sizes around the crossover, measured if none are named.
 const SIZES: [Size; 7] =
     [(129, 65), (257, 129), (385, 193), (513, 257), (769, 385), (1025, 513), (2049, 1025)];
 
-/// Runs of each size on each, in turn, of which the fastest counts.
+/// Runs of each size on each machine, alternating; the fastest counts.
 const RUNS: usize = 3;
 
-/// Seconds of a run: of the whole process, from the case file to the mesh, the driver's start included.
+/// Seconds of a run, measured for the whole process: from the case file to the mesh, start of the driver
+/// included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Measured {
     points: usize,
@@ -28,18 +29,18 @@ struct Measured {
     gpu: f64,
 }
 
-/// The table of runs on the CPU and on a GPU. Each is a process, for which `program` makes the command: it must
-/// call [`timed_run`] with the case file, the folder and the device of the arguments that follow. Kernels are
-/// compiled before.
+/// The table of runs on the CPU and on a GPU. Each run is a process, whose command `program` makes; it must
+/// call [`timed_run`] with the case file, the folder and the device given by its arguments. Kernels are
+/// compiled before the runs.
 ///
-/// # Errors
+/// Errors
 /// If the GPU cannot be used, or a run fails.
 pub fn crossover(
     sizes: Option<&[Size]>,
     device: usize,
     program: &dyn Fn() -> std::io::Result<Command>,
 ) -> Result<Results, DeviceError> {
-    // Compiles what the runs find, and tells what is wrong with the GPU.
+    // Compiles the kernels into the cache that the runs use, and reports any error of the GPU.
     let name = CudaBackend::open(device)?.device().name().to_owned();
     let columns = ["points", "on the CPU, s", "on the GPU, s", "speed-up"];
     let mut table = Table::new("", &columns);
@@ -47,7 +48,7 @@ pub fn crossover(
     for &size in sizes.unwrap_or(&SIZES) {
         let mut fastest =
             Measured { points: size.0 * size.1, cpu: f64::INFINITY, gpu: f64::INFINITY };
-        // The first fills what the system keeps of files.
+        // The first runs fill the system's file cache and do not count.
         for run in 0..=RUNS {
             let [cpu, gpu] = [None, Some(device)].map(|device| seconds(size, device, program));
             let (cpu, gpu) = (cpu?, gpu?);
@@ -68,18 +69,18 @@ pub fn crossover(
     Ok(vec![table].into())
 }
 
-/// The run that is timed: what `gridgen` does with a case file, on the CPU or on a GPU.
+/// The run that is timed: the work of `gridgen` for a case file, on the CPU or on a GPU.
 ///
-/// # Errors
-/// As those of [`run`].
+/// Errors
+/// The errors of [`run`].
 pub fn timed_run(case: &Path, output: &Path, device: Option<usize>) -> Result<(), Error> {
     let backend = if device.is_some() { BackendChoice::Cuda } else { BackendChoice::Cpu };
     let devices = device.map(|device| vec![device]);
     let options = RunOptions { backend, devices, ..RunOptions::new(output.to_path_buf()) };
-    // A grid that did not converge took its time, too.
+    // The result is not used: a grid that did not converge took its time, too.
     run(&Case::from_file(case, &[])?, &options, &mut ()).map(drop)
 }
-/// From where on the GPU is faster, in words.
+/// The crossover in words.
 fn verdict(all: &[Measured]) -> String {
     match faster_from(all) {
         None => "at none of these sizes".to_owned(),
@@ -90,8 +91,8 @@ fn verdict(all: &[Measured]) -> String {
     }
 }
 
-/// The points from which on the GPU is faster at all sizes, which rise: where the ratio of the times, a
-/// power of the points between two sizes, is one.
+/// Number of points above which the GPU is faster at all measured sizes, which must rise. Between two sizes
+/// the ratio of the times is interpolated as a power of the number of points.
 fn faster_from(all: &[Measured]) -> Option<usize> {
     let slower = all.iter().rposition(|at| at.gpu >= at.cpu);
     let Some(last) = slower else { return all.first().map(|first| first.points) };
@@ -102,7 +103,7 @@ fn faster_from(all: &[Measured]) -> Option<usize> {
     Some((from + share * (to - from)).exp().round() as usize)
 }
 
-/// Seconds of a run on the CPU, or on a GPU.
+/// Seconds of one run on the CPU, or on a GPU.
 fn seconds(
     (ni, nj): Size,
     device: Option<usize>,
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_crossover_lies_where_both_take_as_long() {
-        // The ratio grows like the points.
+        // The ratio of the times grows in proportion to the points.
         let between = measured(&[(1_000, 0.01), (10_000, 0.1), (1_000_000, 10.0)]);
 
         assert_eq!(faster_from(&between), Some(100_000));

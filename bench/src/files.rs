@@ -1,4 +1,4 @@
-//! Writing meshes and matrices, beside copying their bytes.
+//! Measures the writing of meshes and matrices, compared with copying their bytes.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -18,12 +18,12 @@ use tempfile::TempDir;
 
 use super::{Results, Table};
 
-/// Times that a file is written and read.
+/// Number of times that each file is written and read.
 const REPEATS: usize = 5;
 /// Bytes that a copy reads and writes at a time.
 const BUFFER: usize = 1 << 20;
 
-/// What is written: its name in the table, the end of its file's name, and choices within the format.
+/// A format to write: its name in the table, the extension of its file, and settings within the format.
 type Written = (&'static str, &'static str, fn(&mut Settings));
 
 const WRITTEN: [Written; 4] = [
@@ -35,12 +35,12 @@ const WRITTEN: [Written; 4] = [
     (".vts, zlib", "vts", |settings| settings.compression = Compression::Zlib),
 ];
 
-/// Seconds of writing `side` × `side` points in each format into the folder for temporary files; of reading
-/// the file, writing its bytes to another, and waiting for the disk as gridgen does; and of writing as many
-/// bytes that are at hand, the disk's speed.
+/// Seconds of writing `side` × `side` points in each format into the folder for temporary files, and, for
+/// comparison, seconds of reading the file, writing its bytes to another file and waiting for the disk as
+/// gridgen does, and of writing as many bytes from memory, which shows the speed of the disk.
 ///
-/// # Errors
-/// If the folder does not take the files.
+/// Errors
+/// If the files cannot be written.
 pub fn writing(side: usize) -> Result<Results, Error> {
     let grid = circles(side);
     let folder = folder()?;
@@ -49,7 +49,7 @@ pub fn writing(side: usize) -> Result<Results, Error> {
     let mut table = Table::new(format!("{} points", grid.x.len()), &columns);
     for (name, end, choose) in WRITTEN {
         let mesh = folder.path().join("mesh").with_extension(end);
-        // Without a wall there is no neutral map beside Plot3D.
+        // A mesh without a wall has no neutral map file beside Plot3D.
         let mut data = MeshData { weldable: false, ..MeshData::from(&grid) };
         choose(&mut data.settings);
         let mut fastest = [f64::INFINITY; 3];
@@ -77,11 +77,11 @@ pub fn writing(side: usize) -> Result<Results, Error> {
 }
 
 /// Rates of writing a matrix of `rows` rows with 13 entries each as Matrix Market text into the folder for
-/// temporary files and of reading it, by rows and with its lines in any order, beside reading the bytes of
-/// the file and counting its lines on all threads.
+/// temporary files, and of reading it, by rows and with its lines in any order. For comparison, the rates of
+/// reading the bytes of the file and counting its lines on all threads.
 ///
-/// # Errors
-/// If the folder does not take the files.
+/// Errors
+/// If the files cannot be written.
 pub fn matrix_market(rows: usize) -> Result<Results, Error> {
     let folder = folder()?;
     let path = folder.path().join("a.mtx");
@@ -123,7 +123,7 @@ fn failed(path: &Path, source: io::Error) -> IoError {
     IoError { path: path.to_path_buf(), fault: WriteFault::System(source) }
 }
 
-/// Seconds of work that succeeds.
+/// Seconds of work that must succeed.
 fn seconds<E>(work: impl FnOnce() -> Result<(), E>) -> Result<f64, E> {
     let started = Instant::now();
     work()?;
@@ -145,7 +145,7 @@ fn copy_bytes(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes as many bytes as another file has to a new one.
+/// Writes a new file with as many bytes as another one.
 fn write_bytes(to: &Path, like: &Path) -> io::Result<()> {
     fs::remove_file(to)?;
     let mut left = fs::metadata(like)?.len();
@@ -181,7 +181,7 @@ fn count_lines(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the lines of entries into another order, always the same.
+/// Shuffles the lines of entries, in the same way each time.
 fn shuffle(path: &Path) -> io::Result<()> {
     let text = fs::read_to_string(path)?;
     let mut lines: Vec<&str> = text.lines().collect();

@@ -1,4 +1,4 @@
-//! The program: what to measure, and where the results go.
+//! The program: parses arguments, measures, and prints or writes the results.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it tells what it measured")]
 
 mod arguments;

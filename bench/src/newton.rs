@@ -1,4 +1,4 @@
-//! Whole Newton solves against the number of unknowns.
+//! Whole Newton solves for growing numbers of unknowns.
 
 use super::problem::ellipses;
 use super::results::points;
@@ -15,13 +15,15 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
 use std::time::Instant;
 
-/// Iterations of a linear solve with Jacobi; it is timed and need not converge. Of fewer the first weigh
-/// more, which the host looks at one by one. Single precision lets many end in breakdowns: as many restarts
-/// keep what is timed BiCGStab, where GMRES would take over after the third.
+/// Iterations of a linear solve with Jacobi; it is timed and need not converge. With fewer iterations the
+/// first ones, which the host checks one by one, would weigh more. In single precision many solves break
+/// down; allowing as many restarts as iterations keeps the timed method BiCGStab, where GMRES would take over
+/// after the third restart.
 const LIMIT: usize = 100;
 
-/// The table of Newton steps and linear iterations against the number of unknowns, and its picture. One row
-/// per size and preconditioner: multigrid to 1e-10 with coupled walls, Jacobi with 100 iterations a step.
+/// The table of Newton steps and linear iterations against the number of unknowns, and its picture. There is
+/// one row for each size and preconditioner: multigrid to 1e-10 with coupled walls, Jacobi with 100
+/// iterations a step.
 ///
 /// # Errors
 /// If the device fails.
@@ -67,7 +69,7 @@ pub fn newton<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Results, S
     Ok(Results { figures: vec![("scaling.svg", figure)], ..vec![table].into() })
 }
 
-/// A whole solve and its seconds.
+/// A whole solve, and its time in seconds.
 pub(crate) fn solve<B: BenchBackend, T: Real>(
     backend: &B,
     data: &EllipticData,
@@ -93,7 +95,7 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
     if kind == Kind::Jacobi {
         linear = linear.with_restarts(LIMIT);
     }
-    // Several ranks start together: this takes all of them.
+    // The reduction synchronises the ranks, so that all start together.
     let _ = backend.max_abs(&u)?;
     backend.finish()?;
     let started = Instant::now();

@@ -11,14 +11,14 @@ const THICKNESS: f64 = 0.12;
 const FAR_FIELD: f64 = 50.0;
 /// Height of the first cell at the ends of the ellipse's minor axis, in chords.
 const FIRST_CELL: f64 = 1e-5;
-/// How far the first guess lies from the solution, in cells.
+/// Distance of the first guess from the solution, in cells.
 const PERTURBATION: f64 = 0.1;
 /// Decay length of the wall terms in chords.
 const DECAY: f64 = 0.05;
 
-/// The grid equations of a grid of confocal ellipses, `ni` × `nj` points: its control functions make
-/// it the discrete solution, and the first guess is that grid with a smooth displacement of a tenth
-/// of a cell. The wall terms are unknowns and vanish in the solution.
+/// The grid equations of a grid of confocal ellipses with `ni` × `nj` points. The control functions make that
+/// grid the discrete solution. The first guess is that grid with a smooth displacement of a tenth of a cell.
+/// The wall terms are unknowns and vanish in the solution.
 #[must_use]
 pub fn ellipses(ni: usize, nj: usize) -> EllipticData {
     let grid = Ellipses::new(ni, nj);
@@ -68,7 +68,7 @@ pub fn ellipses(ni: usize, nj: usize) -> EllipticData {
     }
 }
 
-/// P and Q with which the residual vanishes: g22 P r_xi + g11 Q r_eta = −R(P = Q = 0).
+/// P and Q for which the residual vanishes: g22 P r_xi + g11 Q r_eta = −R(P = Q = 0).
 fn controls(stencil: &Stencil) -> [f64; 2] {
     let m = stencil.metrics();
     let r = residual(&m, 0.0, 0.0);
@@ -80,7 +80,7 @@ fn controls(stencil: &Stencil) -> [f64; 2] {
 
 /// Confocal ellipses x = ½ + c cosh m cos θ, y = −c sinh m sin θ, a conformal map.
 struct Ellipses {
-    /// Half the distance of the foci.
+    /// Half the distance between the foci.
     focus: f64,
     /// m at the body.
     start: f64,
@@ -99,7 +99,7 @@ impl Ellipses {
         let step = FIRST_CELL / (focus * start.cosh());
         let layers = nj - 1;
         let sum = |growth: f64| (0..layers).map(|k| step * growth.powf(k as f64)).sum::<f64>();
-        // Growth by bisection: the sum rises with it.
+        // The growth is found by bisection, since the sum rises with it.
         let (mut low, mut high) = (1.0, 3.0);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);

@@ -7,20 +7,20 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-/// What was measured.
+/// The results of measurements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Results {
-    /// Tables to be read.
+    /// Tables for people.
     pub tables: Vec<Table>,
-    /// Long tables for programs, with names of files.
+    /// Long tables for programs, with file names.
     pub values: Vec<(&'static str, Table)>,
-    /// Pictures with names of files.
+    /// Pictures with file names.
     pub figures: Vec<(&'static str, XyFigure)>,
 }
 
 impl Results {
     /// Writes the tables as `table-1.csv` and so on, in their order, and the others under their names into
-    /// `to`, which is made unless it exists.
+    /// `to`, which is created if necessary.
     ///
     /// # Errors
     ///
@@ -52,11 +52,11 @@ impl From<Vec<Table>> for Results {
 /// A table of text cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Rows of as many cells.
+    /// Rows, each with one cell for each column.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -68,7 +68,7 @@ impl Table {
         Self { title: title.into(), columns, rows: Vec::new() }
     }
 
-    /// The table in Markdown, numbers to the right.
+    /// The table in Markdown, with numbers aligned right.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!("{}\n\n| {} |\n|", self.title, self.columns.join(" | "));
@@ -82,7 +82,7 @@ impl Table {
         text
     }
 
-    /// The table as comma-separated values, cells with a comma in quotes.
+    /// The table as comma-separated values, with quotes around cells that contain a comma.
     #[must_use]
     pub fn csv(&self) -> String {
         let line = |cells: &[String]| {
@@ -107,7 +107,7 @@ pub(crate) fn points((ni, nj): Size) -> String {
     format!("{ni} × {nj}")
 }
 
-/// A share.
+/// A fraction as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

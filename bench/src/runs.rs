@@ -10,11 +10,11 @@ use gridgen::generate::{RunOptions, run};
 use super::results::points;
 use super::{Results, Size, Table};
 
-/// Runs after the first, of which the fastest of each phase counts.
+/// Runs after the first one; for each phase the fastest counts.
 const RUNS: usize = 5;
 
-/// Seconds of each phase of a run: from the case to all its files, without the start of the program. The case is
-/// the default one of a NACA 0012 at each size, and `options` say where it is computed.
+/// Seconds of each phase of a run, from the case to all its files, without the start of the program. The case
+/// is the default one of a NACA 0012 at each size; `options` select the machine.
 ///
 /// # Errors
 /// If a run fails.

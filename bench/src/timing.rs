@@ -1,16 +1,16 @@
-//! How work is timed: the fastest of several samples, since whatever disturbs a machine only adds time.
+//! Timing of work: the fastest of several samples, since any disturbance only adds time.
 
 use super::BenchBackend;
 use gridgen::solver::SolverError;
 use std::time::Instant;
 
-/// Seconds that a sample takes at least, so that the clock's resolution does not matter.
+/// Least duration of a sample in seconds, so that the resolution of the clock does not matter.
 const SAMPLE: f64 = 2e-3;
-/// Samples of which the fastest counts.
+/// Number of samples, of which the fastest counts.
 const SAMPLES: usize = 7;
-/// Samples of work that takes long.
+/// Number of samples of work that takes long.
 const LONG_SAMPLES: usize = 3;
-/// Longest that the samples of one row may take together, in seconds.
+/// Longest total duration of the samples of one row, in seconds.
 const PATIENCE: f64 = 3.0;
 
 /// A backend under measurement.
@@ -19,8 +19,8 @@ pub(crate) struct Bench<'a, B> {
 }
 
 impl<B: BenchBackend> Bench<'_, B> {
-    /// Seconds of one call of `work`: the fastest of several samples, each of as many calls as its
-    /// length asks for.
+    /// Seconds of one call of `work`: the fastest of several samples. The number of calls in a sample depends
+    /// on their duration.
     pub(crate) fn seconds(
         &self,
         work: &mut dyn FnMut() -> Result<(), SolverError>,
@@ -40,7 +40,7 @@ impl<B: BenchBackend> Bench<'_, B> {
         Ok(fastest)
     }
 
-    /// Seconds of `work` that takes long, the fastest of a few calls after one that does not count.
+    /// Seconds of `work` that takes long: the fastest of a few calls, after one that does not count.
     pub(crate) fn seconds_of_long(
         &self,
         work: &mut dyn FnMut() -> Result<(), SolverError>,
@@ -59,7 +59,7 @@ impl<B: BenchBackend> Bench<'_, B> {
         Ok(fastest)
     }
 
-    /// Seconds of so many calls, until the device is done with them.
+    /// Seconds of `calls` calls, until the device has completed them.
     fn sample(
         &self,
         calls: usize,

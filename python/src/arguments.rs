@@ -1,4 +1,4 @@
-//! Arguments of Python as values of a case, and as choices of the library.
+//! Converts Python arguments to values of a case and to options of the library.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use serde::de::DeserializeOwned;
 
 use crate::errors::refused;
 
-/// Time between two looks for signals.
+/// Interval between two checks for signals.
 pub(crate) const SIGNALS: Duration = Duration::from_millis(20);
 
-/// The keys of a case that are given, in TOML's types; those that are None are left out.
+/// The given keys of a case with their values in TOML's types; keys that are None are skipped.
 ///
-/// # Errors
-/// `CaseError` for a value of no such type.
+/// Errors
+/// `CaseError` for a value that TOML has no type for.
 pub(crate) fn values(
     py: Python<'_>,
     arguments: Vec<(String, Bound<'_, PyAny>)>,
@@ -41,16 +41,16 @@ pub(crate) fn values(
         .collect()
 }
 
-/// A value, none where TOML has no type for it.
+/// A value; `None` if TOML has no type for it.
 fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
-    // Numbers of NumPy are arrays without dimensions, or near enough.
+    // NumPy scalars, which behave like arrays without dimensions.
     if value.hasattr("dtype")? && value.getattr("ndim")?.extract::<usize>()? == 0 {
         return self::value(&value.call_method0("item")?);
     }
     Ok(Some(if let Ok(flag) = value.cast::<PyBool>() {
         Value::from(flag.is_true())
     } else if let Ok(number) = value.cast::<PyInt>() {
-        // A number that TOML cannot hold is refused by its key as one with an exponent.
+        // An integer that TOML cannot hold becomes a float, which the check of its key refuses.
         match number.extract::<i64>() {
             Ok(number) => Value::from(number),
             Err(_) => Value::from(number.extract::<f64>().unwrap_or(f64::INFINITY)),
@@ -86,7 +86,7 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     }))
 }
 
-/// Numbers in the order of C as lists within lists.
+/// Numbers in C order as nested lists.
 fn nested(mut numbers: impl Iterator<Item = f64>, shape: &[usize]) -> Value {
     fn list(numbers: &mut dyn Iterator<Item = f64>, shape: &[usize]) -> Value {
         match shape {
@@ -97,10 +97,10 @@ fn nested(mut numbers: impl Iterator<Item = f64>, shape: &[usize]) -> Value {
     list(&mut numbers, shape)
 }
 
-/// A word as the library's own choice.
+/// A word as a variant of an enumeration of the library.
 ///
-/// # Errors
-/// `CaseError` with the words that there are.
+/// Errors
+/// `CaseError` that lists the words allowed.
 pub(crate) fn word<T: DeserializeOwned>(py: Python<'_>, name: &str, word: &str) -> PyResult<T> {
     serde_json::from_value(word.into())
         .map_err(|error| refused(py, &format!("{name} = \"{word}\": {error}")))
@@ -114,8 +114,8 @@ pub(crate) struct Compute {
 }
 
 impl Compute {
-    /// # Errors
-    /// `CaseError` for an unknown backend, GPUs for the CPU, a GPU named twice, and no threads.
+    /// Errors
+    /// `CaseError` for an unknown backend, GPUs with the CPU backend, a GPU named twice, and zero threads.
     pub(crate) fn new(
         py: Python<'_>,
         backend: &str,
@@ -140,19 +140,19 @@ impl Compute {
     }
 }
 
-/// Runs work that is shared between threads, without the GIL, in a pool of its own.
+/// Runs multithreaded work without the GIL, in its own thread pool.
 ///
-/// # Errors
-/// `RuntimeError` where the system has no threads left.
+/// Errors
+/// `RuntimeError` if the system cannot create threads.
 pub(crate) fn in_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = pool()?;
     caught(py, || pool.install(work))
 }
 
-/// A pool of a thread for each core.
+/// A pool with one thread for each core.
 ///
-/// # Errors
-/// `RuntimeError` where the system has no threads left.
+/// Errors
+/// `RuntimeError` if the system cannot create threads.
 pub(crate) fn pool() -> PyResult<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new().build().map_err(|error| no_threads(&error))
 }
@@ -161,11 +161,11 @@ fn no_threads(error: &dyn std::error::Error) -> PyErr {
     PyRuntimeError::new_err(format!("no threads: {error}"))
 }
 
-/// Runs work in a thread of its own while this one looks for signals. The exception of a signal is raised at once;
-/// the work, whose result nobody waits for any more, sees `true` and may end early.
+/// Runs work in a separate thread while this one checks for signals. The exception of a signal is raised at
+/// once. The abandoned work then sees `true` and may end early.
 ///
-/// # Errors
-/// The exception of a signal, and `RuntimeError` for a panic or where the system has no threads left.
+/// Errors
+/// The exception of a signal, and `RuntimeError` for a panic or if the system cannot create threads.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
@@ -173,7 +173,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     let given_up = Arc::new(AtomicBool::new(false));
     let (seen, (done, mut end)) = (given_up.clone(), mpsc::channel());
     let run = move || {
-        // Where the call was given up, nobody takes the result.
+        // After an abandoned call nobody receives the result.
         let _ = done.send(catch_unwind(AssertUnwindSafe(|| work(&seen))));
     };
     std::thread::Builder::new().spawn(run).map_err(|error| no_threads(&error))?;
@@ -194,7 +194,7 @@ fn panicked() -> PyErr {
     PyRuntimeError::new_err("gridgen panicked: please report what it was given")
 }
 
-/// Runs work without the GIL; a panic, which is a fault of gridgen, is an exception like others.
+/// Runs work without the GIL. A panic, which is a bug of gridgen, becomes an exception.
 ///
 /// # Errors
 /// `RuntimeError` for a panic.

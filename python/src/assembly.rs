@@ -1,4 +1,4 @@
-//! Several elements in Python: their zones, and what was found of them together.
+//! Several elements in Python: their zones, and the results of checking them together.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(crate) struct NativeAssembly(Box<AssemblyResult>);
 
 #[pymethods]
 impl NativeAssembly {
-    /// Names of the zones, and whether they take values from others at their outer line.
+    /// Names of the zones, and whether their outer line is an overset boundary.
     fn zones(&self) -> Vec<(String, bool)> {
         let zones = self.0.zones();
         zones.iter().map(|zone| (zone.name.to_owned(), zone.rim == Rim::Overset)).collect()
@@ -58,7 +58,7 @@ impl NativeAssembly {
         self.0.placed.assembly.to_toml_string().map_err(|error| raised(py, error))
     }
 
-    /// Word of the verdict, whether the grids may be used, and why.
+    /// Kind of the verdict, whether the grids may be used, and the reason.
     fn verdict(&self) -> (&'static str, bool, String) {
         let verdict = &self.0.verdict;
         (verdict.kind(), verdict.is_good(), verdict.to_string())
@@ -73,7 +73,8 @@ impl NativeAssembly {
     }
 }
 
-/// Makes the grids of several elements, of a case file, of named arguments, or of both; with `output` also files.
+/// Makes the grids of several elements from a case file, from named arguments, or from both; with `output`
+/// also files.
 #[pyfunction]
 #[pyo3(
     name = "make_assembly",

@@ -1,5 +1,5 @@
-//! Arrays on a GPU as tensors of DLPack, <https://dmlc.github.io/dlpack/latest/>: what is offered to other
-//! libraries, and what they offer.
+//! Arrays on a GPU as DLPack tensors, <https://dmlc.github.io/dlpack/latest/>: exported to other libraries,
+//! and imported from them.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -23,7 +23,7 @@ const READ_ONLY: u64 = 1;
 /// Names of a capsule before a consumer takes its tensor.
 const UNVERSIONED: &CStr = c"dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
-/// Names of one whose tensor was taken.
+/// Names of a capsule after a consumer has taken its tensor.
 const USED: [&CStr; 2] = [c"used_dltensor", c"used_dltensor_versioned"];
 
 /// Type and number of the device.
@@ -31,12 +31,12 @@ pub(crate) fn device(nodes: &DeviceNodes) -> (u32, usize) {
     (CUDA, nodes.nodes()[0].ordinal().unwrap_or_default())
 }
 
-/// What a consumer asks for: its stream, and the newest version of DLPack that it knows.
+/// Parameters of a consumer: its stream, and the newest version of DLPack that it supports.
 pub(crate) type Consumer = (Option<i64>, Option<(u32, u32)>);
 
-/// x (axis 0) or y (1), `(nj, ni)`, in a capsule that holds the memory until its consumer lets go. The consumer's work
-/// on its stream comes after the GPU's so far, and the GPU's next use of the memory after that; none is the legacy
-/// default stream, as in DLPack.
+/// x (axis 0) or y (1), `(nj, ni)`, in a capsule that keeps the memory alive until its consumer frees it. The
+/// consumer's work on its stream is ordered after all earlier work of the GPU, and the GPU's next use of the
+/// memory after that. Without a stream, the legacy default stream is used, as DLPack defines.
 pub(crate) fn capsule<'py>(
     py: Python<'py>,
     nodes: &DeviceNodes,
@@ -69,7 +69,7 @@ pub(crate) fn capsule<'py>(
     };
     let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("no tensor"))?;
     // SAFETY: the tensor stays valid until its deleter is called: by the consumer, who renames the capsule,
-    // or by the destructor of a capsule that has kept its name.
+    // or by the destructor of a capsule that still has its name.
     #[allow(unsafe_code, reason = "DLPack is an interface of C")]
     unsafe {
         PyCapsule::new_with_pointer_and_destructor(py, tensor, name, Some(destructor))
@@ -91,10 +91,10 @@ unsafe extern "C" fn free(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// The same of a capsule with a version.
+/// Frees the tensor of a versioned capsule that no consumer has taken.
 #[allow(unsafe_code, reason = "DLPack is an interface of C")]
 unsafe extern "C" fn free_versioned(capsule: *mut ffi::PyObject) {
-    // SAFETY: as in `free`.
+    // SAFETY: see `free`.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) == 1 {
             let tensor = ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr());
@@ -106,20 +106,21 @@ unsafe extern "C" fn free_versioned(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// Waits until a device has read what was borrowed, whatever came of the work: to be dropped before that is.
+/// Waits until a device has read borrowed memory, even if the work failed. It must be dropped before that
+/// memory.
 pub(crate) struct Reading<'a>(pub(crate) &'a dyn Device);
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        // A device that is lost reads nothing.
+        // A lost device no longer reads.
         let _ = self.0.synchronise();
     }
 }
 
-/// An array of doubles in a GPU's memory that another library offers; it is given back when this is dropped.
+/// An array of doubles in a GPU's memory, imported from another library; dropping this returns it.
 pub(crate) struct Borrowed {
     _owner: Owner,
-    /// Address of the first value, and from one value to the next along each axis, in values.
+    /// Address of the first value, and the stride along each axis, in values.
     pub(crate) at: (u64, Vec<u64>),
 }
 
@@ -131,7 +132,7 @@ enum Owner {
 impl Drop for Owner {
     #[allow(unsafe_code, reason = "DLPack is an interface of C")]
     fn drop(&mut self) {
-        // SAFETY: the tensor was taken from its capsule, and nobody else gives it back.
+        // SAFETY: the tensor was taken from its capsule, so only this returns it.
         unsafe {
             match self {
                 Self::Plain(tensor) => {
@@ -150,12 +151,12 @@ impl Drop for Owner {
 }
 
 impl Borrowed {
-    /// The array with this name in messages, of this shape, on a GPU, whose work finds it as its owner's work
-    /// leaves it.
+    /// The array, with this name in messages and of this shape, on a GPU. Later work of the GPU is ordered
+    /// after the work of the array's owner.
     ///
-    /// # Errors
-    /// `CaseError` for an array on another device, of another shape or of other numbers, and what its owner
-    /// raises.
+    /// Errors
+    /// `CaseError` for an array on another device, of another shape or of other numbers, and exceptions of
+    /// its owner.
     pub(crate) fn new(
         device: &dyn Device,
         name: &str,
@@ -171,13 +172,13 @@ impl Borrowed {
             return Err(refused(py, &message));
         }
         let stream = PyDict::new(py);
-        // Of a device without queues nothing is to be waited for.
+        // Without a queue no ordering is requested.
         stream.set_item("stream", device.queue().map_or(-1, u64::cast_signed))?;
         let capsule = array.call_method("__dlpack__", (), Some(&stream))?;
         let borrowed = Self::taken(&capsule)?;
         let tensor = borrowed.tensor();
-        // SAFETY: DLPack's arrays have as many values as there are dimensions; no strides mean rows that
-        // follow each other.
+        // SAFETY: a DLPack array has as many values of each list as it has dimensions; missing strides mean
+        // contiguous rows.
         #[allow(unsafe_code, reason = "DLPack is an interface of C")]
         let (found, strides) = unsafe {
             let dimensions = usize::try_from(tensor.ndim).unwrap_or_default();
@@ -205,11 +206,12 @@ impl Borrowed {
         Ok(Self { _owner: borrowed, at })
     }
 
-    /// The tensor of a capsule, which is marked as used.
+    /// Takes the tensor of a capsule, and marks the capsule as used.
     #[allow(unsafe_code, reason = "DLPack is an interface of C")]
     fn taken(capsule: &Bound<'_, PyAny>) -> PyResult<Owner> {
         let at = capsule.as_ptr();
-        // SAFETY: a capsule with such a name holds such a tensor, which belongs to whoever renames it.
+        // SAFETY: a capsule with this name contains a tensor of this type, which belongs to whoever renames
+        // the capsule.
         unsafe {
             for (name, used) in [UNVERSIONED, VERSIONED].into_iter().zip(USED) {
                 if ffi::PyCapsule_IsValid(at, name.as_ptr()) != 1 {
@@ -235,7 +237,7 @@ impl Borrowed {
 impl Owner {
     #[allow(unsafe_code, reason = "DLPack is an interface of C")]
     fn tensor(&self) -> &DLTensor {
-        // SAFETY: the tensor is there until its owner is dropped.
+        // SAFETY: the tensor is valid until its owner is dropped.
         unsafe {
             match self {
                 Self::Plain(tensor) => &tensor.as_ref().dl_tensor,

@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions of the package.
+//! Converts errors of the library to exceptions of the package.
 
 use gridgen::case::{AssemblyError, CaseError, Place};
 use gridgen::cli::exit_code;
@@ -42,12 +42,12 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     exception.unwrap_or_else(|failed| failed)
 }
 
-/// The exception for an argument that cannot be used, in the library's words for one.
+/// The exception for an argument that cannot be used, in the library's wording.
 pub(crate) fn refused(py: Python<'_>, message: &str) -> PyErr {
     refused_as(py, "CaseError", message)
 }
 
-/// The same as another exception of the package.
+/// The exception for an unusable argument, as another class of the package.
 pub(crate) fn refused_as(py: Python<'_>, class: &str, message: &str) -> PyErr {
     exception(py, class, (message.to_owned(), None, 2, PyDict::new(py)))
         .unwrap_or_else(|failed| failed)
@@ -63,7 +63,7 @@ fn exception(
     Ok(PyErr::from_value(class.call1(arguments)?))
 }
 
-/// What programs may want to know of an error beyond its message.
+/// Data of an error for programs, in addition to its message.
 fn data<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     let data = PyDict::new(py);
     let place = match error {
@@ -84,7 +84,7 @@ fn data<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     Ok(data)
 }
 
-/// Where it stands what elements cannot be gridded by.
+/// The place in the case file of an error about elements.
 fn assembly_place(error: &AssemblyError) -> Option<&Place> {
     match error {
         AssemblyError::Section { error, .. } => Some(&*error.place),
@@ -98,7 +98,7 @@ fn assembly_place(error: &AssemblyError) -> Option<&Place> {
     }
 }
 
-/// The key, its value and what was expected, and where it stands.
+/// Adds the key, its value and what was expected to `data`; returns the place in the case file.
 fn case_data<'a>(error: &'a CaseError, data: &Bound<'_, PyDict>) -> PyResult<Option<&'a Place>> {
     let found = match error {
         CaseError::Invalid { found, expected, .. } => {
@@ -135,7 +135,7 @@ fn case_data<'a>(error: &'a CaseError, data: &Bound<'_, PyDict>) -> PyResult<Opt
     Ok(Some(&found.place))
 }
 
-/// A hint that names options of the program, with the arguments of Python in their place.
+/// Replaces command-line options in a hint by arguments of Python.
 fn in_python(hint: &str) -> String {
     let words = hint.split(' ').map(|word| match word.strip_prefix("--") {
         Some("solver") => "method".to_owned(),

@@ -25,14 +25,14 @@ use crate::device;
 use crate::errors::{raised, refused};
 use crate::moved::GpuNodes;
 
-/// A grid that was made or read. It never changes, so that arrays may look into it.
+/// A grid that was made or read. It is immutable, so arrays can be views of its memory.
 #[pyclass(frozen, module = "gridgen._core")]
 pub(crate) struct NativeGrid(Source);
 
 enum Source {
     Made(Box<GridResult>),
     Read(Box<(Mesh, Quality)>),
-    /// On a GPU until something is asked of it that is found on the host.
+    /// The grid stays on a GPU until a host copy is needed.
     Moved(Arc<GpuNodes>, Box<Quality>),
 }
 
@@ -43,7 +43,7 @@ impl From<GridResult> for NativeGrid {
 }
 
 impl NativeGrid {
-    /// A mesh, with its quality.
+    /// A mesh, and its quality.
     pub(crate) fn of(mesh: Mesh) -> Self {
         let quality = measure_along(&mesh.grid, mesh.wall);
         Self(Source::Read(Box::new((mesh, quality))))
@@ -54,7 +54,7 @@ impl NativeGrid {
         Self(Source::Moved(nodes, Box::new(quality)))
     }
 
-    /// The reference of movements that it is; of a grid that was made with its own equations and settings.
+    /// This grid as a reference of movements; a grid that was made uses its own equations and settings.
     pub(crate) fn reference(&self, options: &SolverOptions) -> Result<Reference, Error> {
         Ok(match &self.0 {
             Source::Made(result) => result.reference()?,
@@ -63,7 +63,7 @@ impl NativeGrid {
         })
     }
 
-    /// The grid on the host; for a moved one on a GPU see [`GpuNodes::host`].
+    /// The grid on the host; for a moved grid on a GPU see [`GpuNodes::host`].
     fn grid(&self) -> Result<&Grid, Error> {
         match &self.0 {
             Source::Made(result) => Ok(&result.grid),
@@ -72,7 +72,7 @@ impl NativeGrid {
         }
     }
 
-    /// Topology and nodes in i and j.
+    /// Topology, and numbers of nodes in i and j.
     fn shape(&self) -> (Topology, [usize; 2]) {
         let of = |grid: &Grid| (grid.topology, [grid.ni, grid.nj]);
         match &self.0 {
@@ -97,7 +97,7 @@ impl NativeGrid {
         }
     }
 
-    /// The mesh as a case of the grid asks for it, or as the usual one.
+    /// The mesh with the settings of the grid's case, or with default settings.
     fn mesh_data(&self) -> Result<MeshData<'_>, Error> {
         Ok(match &self.0 {
             Source::Made(result) => result.mesh(),
@@ -110,7 +110,7 @@ impl NativeGrid {
     }
 }
 
-/// Coordinates as an array that looks into the grid and cannot be written.
+/// Coordinates as a read-only array that is a view of the grid.
 fn view<'py>(
     slf: &Bound<'py, NativeGrid>,
     values: impl Fn(&Grid) -> &[f64],
@@ -119,7 +119,8 @@ fn view<'py>(
     let grid = py.detach(|| own.grid()).map_err(|error| raised(py, error))?;
     let values = ArrayView2::from_shape((grid.nj, grid.ni), values(grid))
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    // SAFETY: the array holds the object, which is frozen: its grid neither moves nor changes.
+    // SAFETY: the array keeps a reference to the object, which is frozen, so its grid neither moves nor
+    // changes.
     #[allow(unsafe_code, reason = "an array without a copy")]
     let array = unsafe { PyArray2::borrow_from_array(&values, slf.clone().into_any()) };
     array.call_method1("setflags", (false,))?;
@@ -202,7 +203,7 @@ impl NativeGrid {
         Ok(values.into_pyarray(py))
     }
 
-    /// The quality as `report.json` has it.
+    /// The quality, in the form of `report.json`.
     fn quality(&self) -> PyResult<String> {
         json(match &self.0 {
             Source::Made(result) => &result.quality,
@@ -211,30 +212,30 @@ impl NativeGrid {
         })
     }
 
-    /// The text of `report.json`; none for a mesh that was read.
+    /// The text of `report.json`; `None` for a mesh that was read.
     fn report(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let Some(result) = self.result() else { return Ok(None) };
         json(&result.report().map_err(|error| raised(py, error))?).map(Some)
     }
 
-    /// The Newton steps in JSON; none for a mesh that was read.
+    /// The Newton steps in JSON; `None` for a mesh that was read.
     fn history(&self) -> PyResult<Option<String>> {
         self.result().map(|result| json(&result.history.steps)).transpose()
     }
 
-    /// The resolved case in TOML; none for a mesh that was read.
+    /// The resolved case in TOML; `None` for a mesh that was read.
     fn case(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let Some(result) = self.result() else { return Ok(None) };
         result.case.to_toml_string().map(Some).map_err(|error| raised(py, Error::from(error)))
     }
 
-    /// Kind, whether it is good, and the reason; none for a mesh that was read.
+    /// Kind, whether it is good, and the reason; `None` for a mesh that was read.
     fn verdict(&self) -> Option<(&'static str, bool, String)> {
         let verdict = &self.result()?.verdict;
         Some((verdict.kind(), verdict.is_good(), verdict.to_string()))
     }
 
-    /// What may help where the grid is not good.
+    /// Advice if the grid is not good.
     fn hint(&self) -> Option<String> {
         self.result()?.hint()
     }
@@ -244,12 +245,12 @@ impl NativeGrid {
         self.result().map_or_else(Vec::new, |result| result.files.clone())
     }
 
-    /// DLPack's device where x and y lie on one.
+    /// DLPack's device if x and y are on one.
     fn dlpack_device(&self) -> Option<(u32, usize)> {
         self.nodes().map(device::device)
     }
 
-    /// x (axis 0) or y (1) on the device as a capsule of DLPack.
+    /// x (axis 0) or y (1) on the device as a DLPack capsule.
     #[pyo3(signature = (axis, stream, max_version))]
     fn dlpack<'py>(
         &self,
@@ -263,7 +264,7 @@ impl NativeGrid {
         device::capsule(py, nodes, axis, (stream, max_version))
     }
 
-    /// Writes the mesh to a file whose name says the format; returns notes.
+    /// Writes the mesh to a file whose name determines the format; returns notes.
     #[pyo3(signature = (path, *, force, span_cells, span, plot3d, compression, curved_order))]
     fn write(
         &self,
@@ -300,7 +301,7 @@ impl NativeGrid {
     }
 }
 
-/// How a grid goes on in the third dimension, by the case and what is given in its place.
+/// The extrusion of a grid into the third dimension, from the case and the arguments that override it.
 fn extent(
     py: Python<'_>,
     case: Option<Span>,
@@ -316,7 +317,7 @@ fn extent(
     Ok((cells > 0).then_some(Span { length, cells, ..given }))
 }
 
-/// A layout of Plot3D with the keys `plot3d_…` of a case that are given, with or without that beginning.
+/// A layout of Plot3D with the given keys `plot3d_…` of a case; the prefix is optional.
 fn flavour(
     py: Python<'_>,
     layout: Flavour,
@@ -351,7 +352,7 @@ pub(crate) fn read(py: Python<'_>, path: PathBuf) -> PyResult<NativeGrid> {
     mesh.map_err(|error| raised(py, error))
 }
 
-/// The mesh of two arrays of coordinates, `(nj, ni)`.
+/// The mesh of two coordinate arrays, `(nj, ni)`.
 #[pyfunction]
 pub(crate) fn from_points(
     py: Python<'_>,

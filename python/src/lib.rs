@@ -1,8 +1,8 @@
 //! The native module `gridgen._core` of the Python package: the library in Python's types.
 //!
-//! Python files in `gridgen/` give it its names, defaults and documentation. Every call releases the GIL
-//! while Rust works and uses a thread pool of its own, so that nothing is shared between calls or lost in
-//! a forked process.
+//! The Python files in `gridgen/` provide names, defaults and documentation. Every call releases the GIL
+//! while Rust works and uses its own thread pool, so nothing is shared between calls or lost in a forked
+//! process.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -26,14 +26,14 @@ use std::path::PathBuf;
 use gridgen::case::{json_schema, schema};
 use pyo3::prelude::*;
 
-/// Runs the program with these arguments, without its name; returns the exit code.
+/// Runs the program with these arguments, which exclude its name; returns the exit code.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     let program = std::iter::once(OsString::from("gridgen"));
     py.detach(|| gridgen::cli::main(program.chain(arguments)))
 }
 
-/// Has NVRTC and NCCL looked for in these folders first.
+/// Sets the folders that are searched first for NVRTC and NCCL.
 #[pyfunction]
 fn library_folders(folders: Vec<PathBuf>) {
     gridgen::backend::cuda::library_folders(folders);

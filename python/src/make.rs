@@ -1,4 +1,4 @@
-//! Grids: a solve in a thread of its own, while the calling thread answers to Python.
+//! Makes grids: a solve runs in a separate thread, while the calling thread answers to Python.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::arguments::{Compute, SIGNALS, values};
 use crate::errors::raised;
 use crate::grid::NativeGrid;
 
-/// What a solve reports.
+/// A report from a solve.
 enum Event {
     Phase(String),
     Newton(String),
 }
 
-/// Sends what happens in a solve to the thread that called it.
+/// Sends events of a solve to the thread that called it.
 pub(crate) struct Reporter<'a> {
     events: Sender<Event>,
     cancelled: &'a AtomicBool,
-    /// Whether the caller gets events; without, none is serialised.
+    /// True if the caller wants events; otherwise none is serialised.
     heard: bool,
 }
 
@@ -50,7 +50,7 @@ impl Progress for Reporter<'_> {
     }
 }
 
-/// What a call takes its case from, before arguments replace keys of it.
+/// The base of a call's case, before arguments replace keys of it.
 #[derive(FromPyObject)]
 pub(crate) enum CaseArgument<'py> {
     /// A case file.
@@ -59,7 +59,7 @@ pub(crate) enum CaseArgument<'py> {
     Keys(Vec<(String, Bound<'py, PyAny>)>),
 }
 
-/// GPUs that stay open for cases that are made side by side, so many on each.
+/// GPUs that stay open for a number of cases side by side on each.
 #[pyclass(name = "MachinePool", frozen)]
 pub(crate) struct NativePool(Arc<MachinePool>);
 
@@ -71,7 +71,7 @@ impl NativePool {
     }
 }
 
-/// Cases at a time where none are named: of cases like this one as many as the processors or the GPUs take.
+/// Default number of cases at a time: for cases like this one, as many as the processors or the GPUs can run.
 #[pyfunction]
 pub(crate) fn default_jobs(
     py: Python<'_>,
@@ -140,7 +140,7 @@ pub(crate) fn make(
 type FileAndKeys = (Option<PathBuf>, Vec<(String, Value)>);
 
 impl CaseArgument<'_> {
-    /// The file, or the keys, of what is given.
+    /// The file, or the keys, of the argument.
     pub(crate) fn split(py: Python<'_>, case: Option<Self>) -> PyResult<FileAndKeys> {
         Ok(match case {
             None => (None, Vec::new()),
@@ -150,9 +150,9 @@ impl CaseArgument<'_> {
     }
 }
 
-/// Runs a solve in a thread of its own. Meanwhile this thread hands events to `on_event` and looks for
-/// signals, of which the main thread of Python alone gets any; an exception of either ends the solve within
-/// a Newton step, and is raised.
+/// Runs a solve in a separate thread. Meanwhile this thread passes events to `on_event` and checks for
+/// signals, which only the main thread of Python receives. An exception of either ends the solve within a
+/// Newton step, and is raised.
 pub(crate) fn attended<R: Send>(
     py: Python<'_>,
     solve: impl FnOnce(Reporter<'_>) -> Result<R, Error> + Send,
@@ -190,7 +190,7 @@ pub(crate) fn attended<R: Send>(
     })
 }
 
-/// The next event, waited for no longer than signals may wait.
+/// The next event; waits at most until the next check for signals.
 fn next(receiver: Receiver<Event>) -> (Result<Event, RecvTimeoutError>, Receiver<Event>) {
     (receiver.recv_timeout(SIGNALS), receiver)
 }

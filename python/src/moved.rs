@@ -21,7 +21,7 @@ use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
 use crate::movement::{Base, Device, OnGpu, points, rows, unlocked};
 
-/// A moved grid where it was computed.
+/// A moved grid on the machine that computed it.
 pub(crate) enum Found {
     Host(Box<Moved>),
     Gpu { moved: Box<ResidentMoved<CudaBackend>>, nodes: Arc<GpuNodes> },
@@ -34,7 +34,7 @@ impl Found {
     }
 }
 
-/// Two numbers at each node of a grid in a GPU's memory, and on the host where they were asked for.
+/// Two numbers at each node of a grid, in a GPU's memory, and on the host after they were requested there.
 pub(crate) struct GpuNodes {
     base: Arc<Base>,
     pub(crate) topology: Topology,
@@ -48,7 +48,7 @@ impl GpuNodes {
         Self { base: base.clone(), topology, size, nodes, host: OnceLock::new() }
     }
 
-    /// The same on the host. Waits for other work on the GPU, and must not have Python's lock meanwhile.
+    /// The numbers on the host. Waits for earlier work on the GPU and must not hold the GIL meanwhile.
     pub(crate) fn host(&self) -> Result<&Grid, Error> {
         if self.host.get().is_none() {
             let mut grid = Grid::unset(self.topology, self.size[0], self.size[1]);
@@ -58,7 +58,7 @@ impl GpuNodes {
                 Device::Cpu | Device::Several(_) => None,
             };
             x.download(&mut grid.x).and_then(|()| y.download(&mut grid.y))?;
-            // Another thread may have been faster: it is the same.
+            // If another thread was faster, its grid is the same.
             let _ = self.host.set(grid);
         }
         self.host.get().ok_or_else(|| DeviceError::NoGpu.into())
@@ -95,7 +95,8 @@ impl NativeNodes {
         device::device(&self.0.nodes)
     }
 
-    /// The first number (axis 0) or the second (1) at the nodes, as `NativeGrid.dlpack` has coordinates.
+    /// The first number (axis 0) or the second (1) at the nodes, as a capsule like that of
+    /// `NativeGrid.dlpack`.
     #[pyo3(signature = (axis, stream, max_version))]
     fn dlpack<'py>(
         &self,
@@ -125,7 +126,7 @@ impl NativeNodes {
 pub(crate) struct NativeMoved {
     base: Arc<Base>,
     found: Found,
-    /// The equations at the grid, from the first derivative on.
+    /// The equations at the grid, made for the first derivative.
     derivatives: Mutex<Differentiable>,
 }
 
@@ -135,23 +136,24 @@ enum Differentiable {
     Gpu(Box<Derivatives<CudaBackend>>),
 }
 
-/// Displacements of the nodes, or derivatives by wall points and heights; and the solve.
+/// Displacements of the nodes, or derivatives with respect to wall points and heights; and figures of the
+/// solve.
 struct Answer {
     points: Vec<[f64; 2]>,
     heights: Vec<f64>,
     solved: Solved,
 }
 
-/// What a derivative is asked for on the host.
+/// A request for a derivative on the host.
 enum Asked {
     Forward { wall: Vec<[f64; 2]>, heights: Vec<f64> },
     Adjoint { x: Vec<f64>, y: Vec<f64> },
 }
 
-/// The GPU of a grid, and topology and size of that.
+/// The GPU of a grid, and the grid's topology and size.
 type Gpu<'a> = (&'a dyn cuda::Device, &'a Mutex<OnGpu>, (Topology, [usize; 2]));
 
-/// Arrays by wall points and by heights, iterations and residual.
+/// Arrays by wall point and by height, iterations and residual.
 type Gradient<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, f64, f64);
 
 impl NativeMoved {
@@ -178,7 +180,7 @@ impl NativeMoved {
         (verdict.kind(), verdict.is_good(), verdict.to_string())
     }
 
-    /// Newton steps, linear iterations, and into how many parts the movement was cut.
+    /// Newton steps, linear iterations, and number of parts of the movement.
     fn counts(&self) -> (usize, f64, usize) {
         match &self.found {
             Found::Host(moved) => (moved.newton_iterations, moved.linear_iterations, moved.parts),
@@ -209,7 +211,7 @@ impl NativeMoved {
         Ok((rows(py, &points), solved.iterations, solved.residual))
     }
 
-    /// The same left on the GPU.
+    /// The displacement of the nodes, on the GPU.
     fn derivative_on_gpu(
         &self,
         py: Python<'_>,
@@ -223,7 +225,7 @@ impl NativeMoved {
         let found = in_pool(py, || {
             self.on_gpu(gpu, tolerance, |derivatives, backend| {
                 let (nodes, solved) = derivatives.resident_derivative(backend, &wall, &heights)?;
-                // Whoever takes them may ask for no order.
+                // The consumer may use any stream.
                 backend.device().synchronise().map_err(SolverError::from)?;
                 let nodes = GpuNodes::new(&self.base, shape, Arc::new(nodes).into());
                 Ok((NativeNodes(Arc::new(nodes)), solved))
@@ -233,7 +235,7 @@ impl NativeMoved {
         Ok((nodes, solved.iterations, solved.residual))
     }
 
-    /// Derivatives by the wall points and by the heights, with iterations and residual.
+    /// Derivatives with respect to the wall points and the heights, with iterations and residual.
     fn adjoint<'py>(
         &self,
         py: Python<'py>,
@@ -246,7 +248,7 @@ impl NativeMoved {
         Ok(gradient(py, found))
     }
 
-    /// The same from an array (nj, ni, 2) of another library on the GPU of the grid.
+    /// Derivatives from an array (nj, ni, 2) of another library on the GPU of the grid.
     fn adjoint_on_gpu<'py>(
         &self,
         py: Python<'py>,
@@ -259,7 +261,7 @@ impl NativeMoved {
         let found = in_pool(py, || {
             let _reading = Reading(device);
             self.on_gpu(gpu, tolerance, |derivatives, backend| {
-                // SAFETY: the array is borrowed until the device has read it.
+                // SAFETY: the array stays borrowed until the device has read it.
                 #[allow(unsafe_code, reason = "an array of another library")]
                 let taken = unsafe { backend.take_array(topology, [nj, ni], (at, strides)) };
                 derivatives.resident_adjoint(backend, taken.map_err(SolverError::from)?)
@@ -278,7 +280,7 @@ fn gradient(py: Python<'_>, found: Answer) -> Gradient<'_> {
 }
 
 impl NativeMoved {
-    /// The GPU that has the grid, and topology and size of that.
+    /// The GPU that has the grid, and the grid's topology and size.
     fn gpu(&self, py: Python<'_>) -> PyResult<Gpu<'_>> {
         match (&self.base.device, &self.found) {
             (Device::Gpu(device, gpu), Found::Gpu { moved, .. }) => {
@@ -288,7 +290,7 @@ impl NativeMoved {
         }
     }
 
-    /// Asks the derivatives on the GPU, which are made at the first time.
+    /// Calls `work` with the derivatives on the GPU, which are made at the first call.
     fn on_gpu<T>(
         &self,
         gpu: &Mutex<OnGpu>,
@@ -309,7 +311,7 @@ impl NativeMoved {
         found
     }
 
-    /// The same on the CPU.
+    /// A derivative on the CPU.
     fn on_cpu(
         &self,
         moved: &Moved,
@@ -343,7 +345,7 @@ impl NativeMoved {
                 }
             }
             (_, Found::Host(moved)) => self.on_cpu(moved, asked, tolerance),
-            // A grid is where its reference is.
+            // A grid is always on the device of its reference.
             (_, Found::Gpu { .. }) => unreachable!("a grid of another device"),
         })?;
         found.map_err(|error| raised(py, error))

@@ -1,4 +1,4 @@
-//! References of movements, and where they are moved.
+//! References of movements, and the devices that move them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
 use crate::moved::{Found, NativeMoved};
 
-/// A GPU, and what it keeps of a reference from its first movement on.
+/// A GPU, and the resident data of a reference after its first movement.
 pub(crate) struct OnGpu {
     pub(crate) backend: CudaBackend,
     resident: Option<Resident<Arc<Reference>, CudaBackend>>,
@@ -41,16 +41,16 @@ impl OnGpu {
     }
 }
 
-/// Where movements are computed; one call at a time but on the CPU.
+/// The device that computes movements; all but the CPU take one call at a time.
 pub(crate) enum Device {
     Cpu,
-    /// To be locked where Python's lock is not held alone: without it, or by work that needs neither.
+    /// To avoid a deadlock this is locked without the GIL, or around work that needs neither lock.
     Gpu(Arc<dyn cuda::Device>, Box<Mutex<OnGpu>>),
     /// GPUs that share a grid in bands.
     Several(Box<Mutex<Machine>>),
 }
 
-/// A reference, and where it is moved.
+/// A reference, and its device.
 pub(crate) struct Base {
     pub(crate) reference: Arc<Reference>,
     pub(crate) device: Device,
@@ -90,7 +90,7 @@ impl NativeReference {
     }
 }
 
-/// Points as rows of an array.
+/// Points as the rows of an array.
 pub(crate) fn rows<'py>(py: Python<'py>, points: &[[f64; 2]]) -> Bound<'py, PyArray2<f64>> {
     Array2::from_shape_fn((points.len(), 2), |(k, c)| points[k][c]).into_pyarray(py)
 }
@@ -103,7 +103,7 @@ fn settings(py: Python<'_>, settings: &[(String, String)]) -> PyResult<SolverOpt
     SolverOptions::new(settings).map_err(|error| raised(py, error))
 }
 
-/// The reference of a file.
+/// The reference read from a file.
 #[pyfunction]
 pub(crate) fn read_reference(
     py: Python<'_>,
@@ -116,7 +116,7 @@ pub(crate) fn read_reference(
     NativeReference::of(py, (backend, devices), || open_reference(&path, &options))
 }
 
-/// The reference of a grid that was made or read.
+/// The reference made from a grid.
 #[pyfunction]
 pub(crate) fn reference_of(
     py: Python<'_>,
@@ -144,7 +144,7 @@ impl NativeReference {
         self.0.reference.write(&path).map_err(|error| raised(py, error))
     }
 
-    /// Points, (n, 2), of an array of another library on the GPU of the reference.
+    /// Points, (n, 2), from an array of another library on the GPU of the reference.
     fn points_of<'py>(
         &self,
         py: Python<'py>,
@@ -162,7 +162,7 @@ impl NativeReference {
         let fetched = in_pool(py, || {
             let _reading = Reading(&**device);
             let gpu = unlocked(gpu);
-            // SAFETY: the array is borrowed until the device has read it.
+            // SAFETY: the array stays borrowed until the device has read it.
             #[allow(unsafe_code, reason = "an array of another library")]
             let taken = unsafe { gpu.backend.take_array(topology, [1, n], (at, strides)) };
             let mut host = Grid::new(topology, n, 1);

@@ -1,4 +1,4 @@
-//! Linear systems.
+//! Solves linear systems.
 
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::errors::{raised, refused, refused_as};
 const MATRIX: &str = "A";
 const RIGHT_SIDE: &str = "b";
 
-/// The options of `gridgen solve` by the names that they have in Python; others keep their defaults.
+/// The options of `gridgen solve` under their Python names; options not given keep their defaults.
 fn options(
     py: Python<'_>,
     given: Vec<(String, Bound<'_, PyAny>)>,
@@ -77,7 +77,8 @@ fn options(
     Ok(options)
 }
 
-/// Solves A x = b, A by rows, the entries of one place being summed; returns x and the report in JSON.
+/// Solves A x = b. A is given by rows, and entries with the same row and column are summed. Returns x and the
+/// report in JSON.
 #[pyfunction]
 #[pyo3(signature = (indptr, indices, data, columns, b, options, *, backend, devices, threads))]
 pub(crate) fn solve<'py>(
@@ -118,13 +119,13 @@ pub(crate) fn solve<'py>(
     Ok((x.into_pyarray(py), report))
 }
 
-/// Ends a solve whose call was given up.
+/// Ends a solve whose call was abandoned.
 struct Attended<'a>(&'a AtomicBool);
 
 impl Progress for Attended<'_> {
     fn linear(&mut self, _: f64, _: f64) {
         if self.0.load(Ordering::Relaxed) {
-            // Unwinds the thread of the solve, whose result nobody takes any more.
+            // Unwinds the thread of the solve, whose result nobody receives any more.
             resume_unwind(Box::new("given up"));
         }
     }
@@ -134,8 +135,8 @@ impl Progress for Attended<'_> {
     }
 }
 
-/// The matrix of three arrays, checked; rows whose columns do not rise are sorted, and entries of one
-/// place summed.
+/// The matrix of three arrays, after checks. Rows whose columns do not rise are sorted, and entries with the
+/// same column summed.
 fn matrix(
     indptr: impl Iterator<Item = i64>,
     indices: impl Iterator<Item = i64>,
@@ -165,7 +166,7 @@ fn matrix(
     Ok(Matrix { csr, columns, symmetry: Symmetry::General, duplicates })
 }
 
-/// The same matrix with rising columns.
+/// The matrix with rising columns, and entries with the same column summed.
 fn summed(a: &Csr) -> Csr {
     Csr::from_rows((0..a.rows()).map(|row| {
         let mut entries: Vec<(usize, f64)> = a.row(row).collect();

@@ -35,7 +35,7 @@ pub(crate) struct SolverArguments {
 }
 
 impl SolverArguments {
-    /// All tables: of a backend, and of the GPUs of the scaling.
+    /// All tables, both of one backend and of the scaling over GPUs.
     pub(crate) fn measure(&self) -> Result<Results, Error> {
         let settings = self.settings()?;
         let mut results = if self.tables == [SolverSubject::Scaling] {
@@ -53,14 +53,14 @@ impl SolverArguments {
         Ok(results)
     }
 
-    /// The table of scaling on the GPUs named, or on all.
+    /// The table of scaling over the named GPUs, or over all.
     #[cfg(feature = "cuda")]
     fn scaling(&self, settings: &SolverSettings) -> Result<Results, Error> {
         let table = gridgen_bench::solvers::row_scaling(&self.gpus.ordinals()?, settings)?;
         Ok(vec![table].into())
     }
 
-    /// Refuses: this build has no GPUs.
+    /// Returns an error, since this build has no GPU backend.
     #[cfg(not(feature = "cuda"))]
     #[allow(clippy::unused_self, reason = "as with GPUs")]
     fn scaling(&self, _: &SolverSettings) -> Result<Results, Error> {
@@ -85,7 +85,7 @@ impl SolverArguments {
     }
 }
 
-/// The matrices that a name means.
+/// The matrices that a name stands for.
 fn sources(name: &str) -> Result<Vec<MatrixSource>, Error> {
     if name == "jacobians" {
         let jacobian = |source: &MatrixSource| matches!(source, MatrixSource::Jacobian(..));
@@ -105,7 +105,7 @@ fn sources(name: &str) -> Result<Vec<MatrixSource>, Error> {
     Ok(vec![MatrixSource::Given(stem.into_owned(), matrix.csr)])
 }
 
-/// Reads a factor above zero that leaves the matrices room.
+/// Parses a positive factor that keeps the matrices within memory.
 fn parse_scale(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(scale) if scale > 0.0 && scale <= 100.0 => Ok(scale),

@@ -1,4 +1,4 @@
-//! NVIDIA's cuSPARSE, to compare with. The library is opened at run time.
+//! NVIDIA's cuSPARSE as a reference. The library is opened at run time.
 #![allow(unsafe_code, reason = "the library's interface is C; every call's contract is kept here")]
 
 mod product;
@@ -16,7 +16,7 @@ use gridgen::sparse::Csr;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
-/// What does `work` with the square matrix `a` once it is called.
+/// Prepares `work` with the square matrix `a`; the result performs it once a call.
 pub(crate) fn work<'a, T: Real>(
     backend: &'a CudaBackend,
     work: VendorWork,
@@ -63,21 +63,21 @@ pub(crate) fn work<'a, T: Real>(
     })
 }
 
-/// A handle of the library on a device's queue.
+/// A handle of the library, bound to the queue of a device.
 struct Session {
     device: Arc<dyn Device>,
     handle: sys::cusparseHandle_t,
 }
 
 impl Session {
-    /// Opens the library, which must have these functions.
+    /// Opens the library and checks that it has these functions.
     fn open(device: &Arc<dyn Device>, needed: &[&CStr]) -> Result<Self, DeviceError> {
-        // SAFETY: looks for the library.
+        // SAFETY: only looks for the library.
         let (true, Some(queue)) = (unsafe { sys::is_culib_present() }, device.queue()) else {
             return Err(DeviceError::NoLibrary { name: "cuSPARSE" });
         };
         for name in needed {
-            // SAFETY: the library is there; the symbol is looked for and not used.
+            // SAFETY: the library is loaded; the symbol is looked up but not called.
             let found = unsafe { sys::culib().get::<*const c_void>(name.to_bytes_with_nul()) };
             if found.is_err() {
                 return Err(DeviceError::NoLibrary { name: "a cuSPARSE with all functions" });
@@ -85,7 +85,7 @@ impl Session {
         }
         let handle = result::create().map_err(|error| failed(device, error))?;
         let session = Self { device: device.clone(), handle };
-        // SAFETY: the handle was just made; the queue lives as long as the device.
+        // SAFETY: the handle is valid, and the queue lives as long as the device.
         let set = unsafe { sys::cusparseSetStream(handle, queue as sys::cudaStream_t) };
         session.check(set)?;
         Ok(session)
@@ -113,7 +113,7 @@ impl Drop for Session {
     }
 }
 
-/// A matrix as the library reads it: 32-bit offsets and columns.
+/// A matrix in the layout of the library: 32-bit offsets and columns.
 struct Arrays<T> {
     rows: i32,
     entries: i32,
@@ -135,11 +135,11 @@ impl<T: Real> Arrays<T> {
         })
     }
 
-    /// Makes a descriptor of the rows.
+    /// Makes a descriptor of the matrix by rows.
     fn describe(&self, session: &Session) -> Result<sys::cusparseSpMatDescr_t, DeviceError> {
         let mut matrix = std::ptr::null_mut();
         let rows = i64::from(self.rows);
-        // SAFETY: the arrays have these lengths and live as long as the descriptor's owner.
+        // SAFETY: the arrays have these lengths and live as long as the owner of the descriptor.
         let status = unsafe {
             sys::cusparseCreateCsr(
                 &raw mut matrix,
@@ -160,7 +160,7 @@ impl<T: Real> Arrays<T> {
     }
 }
 
-/// Two vectors of as many values as a matrix has rows, whose places are set before each use.
+/// Two vectors with as many values as a matrix has rows; their addresses are set before each use.
 struct Vectors {
     x: sys::cusparseDnVecDescr_t,
     y: sys::cusparseDnVecDescr_t,
@@ -171,7 +171,7 @@ impl Vectors {
         let mut vectors = Self { x: std::ptr::null_mut(), y: std::ptr::null_mut() };
         for (vector, values) in [(&mut vectors.x, x), (&mut vectors.y, y)] {
             let n = i64::from(count(values.len())?);
-            // SAFETY: the values are as many as are named.
+            // SAFETY: the vector has `n` values.
             let status =
                 unsafe { sys::cusparseCreateDnVec(vector, n, pointer(values), data_type::<T>()) };
             session.check(status)?;
@@ -186,7 +186,7 @@ impl Vectors {
         y: &Buffer<T>,
     ) -> Result<(), DeviceError> {
         for (vector, values) in [(self.x, x), (self.y, y)] {
-            // SAFETY: the descriptor is valid and the vector has the length of the first ones.
+            // SAFETY: the descriptor is valid, and the vector is as long as the first ones.
             session.check(unsafe { sys::cusparseDnVecSetValues(vector, pointer(values)) })?;
         }
         Ok(())
@@ -195,8 +195,8 @@ impl Vectors {
 
 impl Drop for Vectors {
     fn drop(&mut self) {
-        // SAFETY: nothing else holds the descriptors. A null one is refused, which leaves nothing to
-        // do.
+        // SAFETY: nothing else holds the descriptors. The library refuses a null one, and then there is
+        // nothing to free.
         unsafe {
             let _ = sys::cusparseDestroyDnVec(self.x);
             let _ = sys::cusparseDestroyDnVec(self.y);
@@ -204,7 +204,7 @@ impl Drop for Vectors {
     }
 }
 
-/// A number of rows or entries as the library counts them.
+/// A number of rows or entries in the library's 32-bit type.
 fn count(n: usize) -> Result<i32, DeviceError> {
     i32::try_from(n).map_err(|_| DeviceError::TooManyEntries { entries: n })
 }

@@ -7,23 +7,23 @@ use gridgen::backend::{DeviceError, Real};
 use gridgen::sparse::Csr;
 use std::sync::Arc;
 
-/// Version from which on a product can be prepared.
+/// First version in which a product can be prepared.
 const PREPARED_FROM: i32 = 12_400;
 /// Rows of a slice.
 const SLICE: usize = 32;
 
-/// How cuSPARSE stores the matrix.
+/// The storage format of the matrix in cuSPARSE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// By rows.
     Csr,
-    /// In slices of 32 rows, each as wide as its longest.
+    /// In slices of 32 rows, each as wide as its longest row.
     SlicedEll,
 }
 
 /// y ← A x by cuSPARSE.
 pub(crate) struct SparseProduct<T: Real> {
-    // The order of the fields is that in which they are given back.
+    // The fields are in the order in which they are dropped.
     matrix: sys::cusparseSpMatDescr_t,
     vectors: Vectors,
     algorithm: sys::cusparseSpMVAlg_t,
@@ -35,8 +35,8 @@ pub(crate) struct SparseProduct<T: Real> {
 impl<T: Real> SparseProduct<T> {
     /// A square matrix on `device`, for products of vectors of its size.
     ///
-    /// # Errors
-    /// [`DeviceError::NoLibrary`] where cuSPARSE is not found.
+    /// Errors
+    /// [`DeviceError::NoLibrary`] if cuSPARSE is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
         a: &Csr,
@@ -62,11 +62,11 @@ impl<T: Real> SparseProduct<T> {
         Ok(product)
     }
 
-    /// Room for the product, and what cuSPARSE finds out about the matrix beforehand.
+    /// Allocates the work space of the product and lets cuSPARSE analyse the matrix.
     fn prepare(&mut self) -> Result<(), DeviceError> {
         let (one, zero) = (T::one(), T::zero());
         let mut bytes = 0;
-        // SAFETY: the descriptors are valid; scalars are on the host, the default.
+        // SAFETY: the descriptors are valid; scalars are on the host, which is the default.
         let status = unsafe {
             sys::cusparseSpMV_bufferSize(
                 self.session.handle,
@@ -86,7 +86,7 @@ impl<T: Real> SparseProduct<T> {
         if self.session.version()? < PREPARED_FROM {
             return Ok(());
         }
-        // SAFETY: as above; the room has the size asked for.
+        // SAFETY: see above; the work space has the requested size.
         let status = unsafe {
             sys::cusparseSpMV_preprocess(
                 self.session.handle,
@@ -106,8 +106,8 @@ impl<T: Real> SparseProduct<T> {
 
     /// y ← A x.
     ///
-    /// # Errors
-    /// If cuSPARSE reports one.
+    /// Errors
+    /// If cuSPARSE reports an error.
     pub(crate) fn multiply(
         &self,
         x: &CudaVector<T>,
@@ -142,7 +142,7 @@ impl<T: Real> Drop for SparseProduct<T> {
     }
 }
 
-/// The rows in slices.
+/// The matrix in slices of rows.
 fn sliced<T: Real>(
     session: &Session,
     a: &Csr,
@@ -173,7 +173,7 @@ fn sliced<T: Real>(
     };
     let mut matrix = std::ptr::null_mut();
     let rows = i64::from(arrays.rows);
-    // SAFETY: the arrays have these lengths and are kept with the descriptor.
+    // SAFETY: the arrays have these lengths and are kept together with the descriptor.
     let status = unsafe {
         sys::cusparseCreateSlicedEll(
             &raw mut matrix,

@@ -19,10 +19,10 @@ pub(crate) struct IncompleteLu {
 }
 
 impl IncompleteLu {
-    /// A square matrix on `device`, eliminated with level information or without.
+    /// Prepares a square matrix on `device` for elimination, with or without level information.
     ///
-    /// # Errors
-    /// [`DeviceError::NoLibrary`] where cuSPARSE, or a function of it, is not found.
+    /// Errors
+    /// [`DeviceError::NoLibrary`] if cuSPARSE, or a function of it, is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
         a: &Csr,
@@ -35,15 +35,15 @@ impl IncompleteLu {
         let factored = Buffer::zeros(device, a.values.len())?;
         let work = Buffer::zeros(device, 0)?;
         let mut description = std::ptr::null_mut();
-        // SAFETY: makes a descriptor of a general matrix with rows from zero, the defaults.
+        // SAFETY: makes a descriptor with the defaults, a general matrix with rows counted from zero.
         session.check(unsafe { sys::cusparseCreateMatDescr(&raw mut description) })?;
         Ok(Self { description, levels, given, factored, work, session })
     }
 
     /// Analysis and elimination, from scratch.
     ///
-    /// # Errors
-    /// If cuSPARSE reports one.
+    /// Errors
+    /// If cuSPARSE reports an error.
     pub(crate) fn set_up(&mut self) -> Result<(), DeviceError> {
         let device = self.session.device.clone();
         self.factored.copy_from(&self.given.values)?;
@@ -87,7 +87,7 @@ impl IncompleteLu {
             self.work = Buffer::zeros(&self.session.device, bytes as usize)?;
         }
         let room = self.work.address() as *mut std::ffi::c_void;
-        // SAFETY: as above; the room has the size asked for.
+        // SAFETY: see above; the work space has the requested size.
         let statuses = unsafe {
             [
                 sys::cusparseDcsrilu02_analysis(

@@ -7,16 +7,16 @@ use gridgen::backend::{DeviceError, Real};
 use gridgen::sparse::Csr;
 use std::sync::Arc;
 
-/// The triangle that is solved with.
+/// The triangle of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// Entries left of the diagonal, which is one.
+    /// Entries left of the diagonal, with ones on it.
     UnitLower,
-    /// Entries right of the diagonal, and the diagonal.
+    /// The diagonal and the entries right of it.
     Upper,
 }
 
-/// Solves with a triangle of a matrix.
+/// Solves with one triangle of a matrix.
 pub(crate) struct TriangularSolve<T: Real> {
     matrix: sys::cusparseSpMatDescr_t,
     description: sys::cusparseSpSVDescr_t,
@@ -27,10 +27,10 @@ pub(crate) struct TriangularSolve<T: Real> {
 }
 
 impl<T: Real> TriangularSolve<T> {
-    /// A triangle of `a`, not analysed yet.
+    /// A triangle of `a`, without analysis.
     ///
-    /// # Errors
-    /// [`DeviceError::NoLibrary`] where cuSPARSE, or a function of it, is not found.
+    /// Errors
+    /// [`DeviceError::NoLibrary`] if cuSPARSE, or a function of it, is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
         a: &Csr,
@@ -60,7 +60,7 @@ impl<T: Real> TriangularSolve<T> {
                 sys::cusparseDiagType_t::CUSPARSE_DIAG_TYPE_NON_UNIT,
             ),
         };
-        // SAFETY: the attributes are enumerations of the size that is named.
+        // SAFETY: the attributes are enumerations of the stated size.
         let statuses = unsafe {
             [
                 sys::cusparseSpMatSetAttribute(
@@ -82,13 +82,13 @@ impl<T: Real> TriangularSolve<T> {
 
     /// cuSPARSE's analysis of the matrix, from scratch.
     ///
-    /// # Errors
-    /// If cuSPARSE reports one.
+    /// Errors
+    /// If cuSPARSE reports an error.
     pub(crate) fn analyse(&mut self) -> Result<(), DeviceError> {
         self.forget();
         let one = T::one();
         let mut bytes = 0;
-        // SAFETY: the descriptors are valid; scalars are on the host, the default.
+        // SAFETY: the descriptors are valid; scalars are on the host, which is the default.
         let statuses = unsafe {
             [
                 sys::cusparseSpSV_createDescr(&raw mut self.description),
@@ -110,7 +110,7 @@ impl<T: Real> TriangularSolve<T> {
         if self.work.len() < bytes {
             self.work = Buffer::zeros(&self.session.device, bytes)?;
         }
-        // SAFETY: as above; the room has the size asked for.
+        // SAFETY: see above; the work space has the requested size.
         let status = unsafe {
             sys::cusparseSpSV_analysis(
                 self.session.handle,
@@ -128,10 +128,10 @@ impl<T: Real> TriangularSolve<T> {
         self.session.check(status)
     }
 
-    /// y ← T⁻¹ x. The analysis must have been made.
+    /// y ← T⁻¹ x. Requires an analysis.
     ///
-    /// # Errors
-    /// If cuSPARSE reports one.
+    /// Errors
+    /// If cuSPARSE reports an error.
     pub(crate) fn solve(
         &self,
         x: &CudaVector<T>,
@@ -156,7 +156,7 @@ impl<T: Real> TriangularSolve<T> {
         self.session.check(status)
     }
 
-    /// Gives back what an analysis found.
+    /// Frees the results of an analysis.
     fn forget(&mut self) {
         if self.description.is_null() {
             return;

@@ -6,43 +6,43 @@ use gridgen::backend::{Coarsening, EllipticData, LevelSize, Order, Real, Scaling
 use gridgen::elliptic::GridProblem;
 use gridgen::solver::{NonlinearProblem, SolverError};
 
-/// Values of the finest operator at a point, by lines of one direction: left, right, prev and next
-/// 4 each, d, c, and the inverse pivot's 4.
+/// Values of the finest operator at a point, for lines of one direction: 4 each for left, right, prev, next
+/// and the inverse pivot, and d and c.
 const FINE: usize = 22;
 /// Values of a coarse operator at a point: nine blocks and the inverse pivot.
 const COARSE: usize = 40;
 /// Unknowns of a point.
 const PAIR: usize = 2;
-/// Points of the finest level for one of the level below.
+/// Points of the finest level for each point of the next level.
 const RATIO: usize = 4;
 
-/// Values that a sweep along lines of one direction moves at a point: the operator without the
-/// centre's `centre` values, the right side, the solution read and written.
+/// Values that a sweep along lines of one direction moves at a point: the operator without the `centre`
+/// values of its centre, the right-hand side, and the solution, read and written.
 const fn sweep(operator: usize, centre: usize) -> usize {
     operator - centre + 3 * PAIR
 }
 
-/// Values that a sweep in both directions moves at a point; the solution is turned `turns` times
-/// from the layout of one direction to that of the other, read and written.
+/// Values that a sweep in both directions moves at a point. The solution is transposed `turns` times between
+/// the layouts of the two directions, and read and written each time.
 const fn both(operator: usize, centre: usize, turns: usize) -> usize {
     2 * sweep(operator, centre) + turns * 2 * PAIR
 }
 
-/// Values that the residual moves at a point: it is zero on the colour relaxed last, half of the
-/// points. Operator without inverse pivots, right side, solution, residual.
+/// Values that the residual moves at a point: operator without inverse pivots, right-hand side, solution and
+/// residual. The residual is zero on the colour relaxed last, so only half of the points count.
 const fn residual(operator: usize) -> usize {
     usize::midpoint(operator - 4, 3 * PAIR)
 }
 
-/// Values that the restriction moves at a fine point: half of the residuals are read; the coarse
-/// right side is written in one layout, read, and written in the other, the solution cleared.
+/// Values that the restriction moves at a fine point. Half of the residuals are read. The coarse right-hand
+/// side is written in one layout, read, and written in the other, and the solution is cleared.
 const RESTRICTION: usize = PAIR / 2 + 4 * PAIR / RATIO;
 /// Values that the prolongation moves at a fine point.
 const PROLONGATION: usize = PAIR / RATIO + 2 * PAIR;
-/// Values that set-up of the finest level moves at a point: the matrix is read; the operator is written by
-/// lines of both directions and read again for the second and for each factorisation.
+/// Values that the set-up of the finest level moves at a point. The matrix is read; the operator is written
+/// for the lines of both directions and read again for the second direction and for each factorisation.
 const FINEST: usize = PAIR * FIELD + 5 * FINE;
-/// Values that set-up of the second level moves at a fine point.
+/// Values that the set-up of the second level moves at a fine point.
 const SECOND: usize = FINE + 5 * COARSE / RATIO;
 
 /// The parts of a cycle on the two finest levels.

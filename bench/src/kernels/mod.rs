@@ -1,4 +1,4 @@
-//! Kernels against a copy of the bytes that they must move.
+//! Times of kernels, compared with a copy of the bytes that they must move.
 
 mod levels;
 
@@ -16,14 +16,14 @@ use gridgen::sparse::{EllPattern, Schedule};
 /// Slots a row of the field Jacobian and of the wall columns.
 const FIELD: usize = 13;
 const WALL: usize = 2;
-/// Schedules of DILU and the most points they are measured at: on a long grid levels are launches
-/// by the thousand.
+/// Schedules of DILU, and the largest number of points at which each is measured: on a long grid level
+/// scheduling takes thousands of launches.
 const SCHEDULES: [(Schedule, &str, usize); 3] = [
     (Schedule::Tiles, "DILU in tiles", usize::MAX),
     (Schedule::Colours, "DILU by colours", 5_000_000),
     (Schedule::Levels, "DILU by levels", 1_000_000),
 ];
-/// Most points at which others' libraries are compared with: their matrix is made on the host.
+/// Largest number of points for the comparison with other libraries, whose matrix is made on the host.
 const COMPARED: usize = 5_000_000;
 /// Iterations of a timed BiCGStab run, and of one with multigrid.
 const ITERATIONS: [usize; 2] = [96, 4];
@@ -44,8 +44,8 @@ pub fn kernels<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Results, 
 
 /// The table of kernels on `ni` × `nj` points with matrices of `T`.
 ///
-/// The bytes are those that a kernel must move: every array read or written once. The share is the
-/// time of a copy of as many bytes, measured beside it, over the kernel's time.
+/// Bytes are those that a kernel must move: every array read or written once. The share is the time of a copy
+/// of the same number of bytes, measured at the same time, divided by the kernel's time.
 fn table<B: BenchBackend, T: Real>(
     bench: &Bench<'_, B>,
     (ni, nj): Size,
@@ -77,14 +77,14 @@ fn table<B: BenchBackend, T: Real>(
     Ok(rows.table)
 }
 
-/// The rows of a table under way.
+/// The table under construction.
 struct Rows<'a, 'b, B> {
     bench: &'a Bench<'b, B>,
     table: Table,
 }
 
 impl<B: BenchBackend> Rows<'_, '_, B> {
-    /// Measures `work`, which moves `bytes` if that is known.
+    /// Measures `work`, which moves `bytes` if they are known.
     fn add(
         &mut self,
         name: &str,
@@ -95,7 +95,7 @@ impl<B: BenchBackend> Rows<'_, '_, B> {
         self.rate(name, bytes, seconds)
     }
 
-    /// A row of work that moves `bytes` in so many seconds.
+    /// Adds the row of a kernel that moves `bytes` in `seconds`.
     fn rate(&mut self, name: &str, bytes: usize, seconds: f64) -> Result<(), SolverError> {
         let copy = self.bench.copy_seconds(bytes)?;
         let rate = |seconds: f64| format!("{:.1}", bytes as f64 / seconds / 1e9);
@@ -112,19 +112,19 @@ impl<B: BenchBackend> Rows<'_, '_, B> {
 }
 
 impl<B> Rows<'_, '_, B> {
-    /// A row of a time alone.
+    /// Adds a row with a time only.
     fn time(&mut self, name: &str, seconds: f64) {
         let cells = [name, "", &format!("{:.4}", 1e3 * seconds), "", "", ""];
         self.table.rows.push(cells.map(str::to_owned).into());
     }
 
-    /// A row that says why there are no figures.
+    /// Adds a row that explains why there are no figures.
     fn say(&mut self, why: &str) {
         self.table.rows.push([why, "", "", "", "", ""].map(str::to_owned).into());
     }
 }
 
-/// Residual, Jacobian, wall columns, guard and the product.
+/// Residual, cell guard, Jacobian, wall columns and products.
 fn grid_equations<B: BenchBackend, T: Real>(
     rows: &mut Rows<'_, '_, B>,
     data: &EllipticData,
@@ -134,7 +134,7 @@ fn grid_equations<B: BenchBackend, T: Real>(
     let (points, nodes) = (mi * mj, data.x.len());
     let (mut state, _) = backend.elliptic(data)?;
     let mut f = backend.zeros::<f64>(2 * points)?;
-    // x, y of the nodes; P0, Q0, phi, psi, two weights and two residuals a point.
+    // x, y of the nodes; P0, Q0, phi, psi, two weights and two residuals for each point.
     let bytes = 8 * (2 * nodes + 8 * points);
     for (name, scaling) in
         [("residual, weights renewed", Scaling::Renewed), ("residual", Scaling::Kept)]
@@ -191,11 +191,11 @@ fn vectors<B: BenchBackend, T: Real>(
 
 /// Set-up and one V(1,1) cycle.
 ///
-/// Of a finest point the cycle must move, in values: each of the two sweeps reads the operator and
-/// the pivots along eta (22) and along xi (22), and for each direction the right side, the
-/// solution beside the line and its own (6); the residual of one colour reads half of 22 + 4 and
-/// restricts to a quarter of a point; the correction reads and writes the solution (4.5). Coarse
-/// levels hold 40 values a direction and a third as many points altogether.
+/// Values that the cycle must move for each finest point: each of the two sweeps reads the operator and the
+/// pivots along eta (22) and along xi (22), and for each direction the right-hand side, the solution beside
+/// the line and its own (6); the residual of one colour reads half of 22 + 4 and restricts to a quarter of a
+/// point; the correction reads and writes the solution (4.5). Coarse levels have 40 values a direction and
+/// together a third as many points.
 fn multigrid<B: BenchBackend, T: Real>(
     rows: &mut Rows<'_, '_, B>,
     data: &EllipticData,
@@ -212,7 +212,8 @@ fn multigrid<B: BenchBackend, T: Real>(
     let settings = MultigridSettings { precision, ..MultigridSettings::default() };
     let mut cycle = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, size, false);
     let entry = size_of::<T>();
-    // Read 26 values of the matrix, write 26 of the finest level and 44 of the coarse ones' third.
+    // 26 values of the matrix are read, 26 of the finest level are written, and 44 on the third as many
+    // coarse points.
     let setup = points * entry * (26 + 26) + points * entry * 44 / 3;
     rows.add("multigrid set-up", setup, || cycle.update(backend, jacobian.field()))?;
     let level = |operator: f64| 2.0 * 2.0 * (operator + 6.0) + 0.5 * operator + 4.0 + 4.5;
@@ -222,10 +223,10 @@ fn multigrid<B: BenchBackend, T: Real>(
     rows.add("V(1,1) cycle", bytes, || Ok(cycle.apply(backend, jacobian.field(), &r, &mut z)?))
 }
 
-/// The grid equations at their first guess, and −R of them over its largest entry.
+/// The grid equations at their first guess, and the right-hand side −R, scaled by its largest entry.
 type FirstSystem<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<T>);
 
-/// The first system of Newton's iteration.
+/// The first linear system of Newton's method.
 fn first_system<B: BenchBackend, T: Real>(
     backend: &B,
     data: &EllipticData,
@@ -240,9 +241,9 @@ fn first_system<B: BenchBackend, T: Real>(
     Ok((problem, b))
 }
 
-/// What libraries of sparse matrices do with the Jacobian of a frozen wall, the first Newton matrix:
-/// a product by the vendor's, beside the ELL product above, and a whole linear solve to 1e-6 with
-/// its set-up.
+/// Sparse matrix operations of libraries with the Jacobian of a frozen wall, the first Newton matrix: a
+/// product by the vendor's library, to compare with the ELL product above, and a whole linear solve to 1e-6
+/// with its set-up.
 fn compared<B: BenchBackend, T: Real>(
     rows: &mut Rows<'_, '_, B>,
     data: &EllipticData,
@@ -287,16 +288,15 @@ fn compared<B: BenchBackend, T: Real>(
     Ok(())
 }
 
-/// Bytes that an iteration of BiCGStab moves: two products with the application of the preconditioner
-/// before them, and 18 vectors; none where they depend on how the preconditioner works.
+/// Bytes that an iteration of BiCGStab moves: two products, each with an application of the preconditioner
+/// before it, and 18 vectors. `None` if they depend on the implementation of the preconditioner.
 ///
-/// With Jacobi each product reads the diagonal and a vector and writes two, and what it has read and written need not
-/// be read again for inner products: 15 vectors. ILU(0) copies r to z and
-/// substitutes forward and backward, which together read 12 entries and 12 column indices a row, the
-/// inverse diagonal, and each the places of the row's start, its end and its diagonal, and read and write
-/// z. With coupled wall terms a product adds 2 slots a row, and reads and writes y once more; the
-/// preconditioner is applied twice, and between the two it clears the vector of wall terms, multiplies it
-/// by the wall columns and adds the correction.
+/// With Jacobi each product reads the diagonal and a vector and writes two vectors, which need not be read
+/// again for inner products: 15 vectors. ILU(0) copies r to z and substitutes forward and backward. Together
+/// the two read 12 entries and 12 column indices a row and the inverse diagonal; each reads the row's start,
+/// its end and the position of its diagonal, and reads and writes z. With coupled wall terms a product adds 2
+/// slots a row, and reads and writes y once more. The preconditioner is then applied twice; in between, the
+/// vector of wall terms is cleared and multiplied by the wall columns, and the correction is added.
 fn iteration_bytes<T>(kind: Kind, coupled: bool, n: usize) -> Option<usize> {
     let entry = size_of::<T>();
     let places = size_of::<u32>() * (FIELD - 1 + 4);

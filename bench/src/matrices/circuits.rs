@@ -3,16 +3,16 @@
 use super::Random;
 use gridgen::sparse::Csr;
 
-/// Two nodes that share an element, and the entries of the row of the first and of the second.
+/// Two coupled nodes, and the entries of the row of the first and of the second.
 type Element = (u32, u32, [f64; 2]);
 
-/// Nodes that a hub of [`hubs`] is tied to, one in so many.
+/// One node in this number is tied to a hub of [`hubs`].
 const TIED: usize = 40;
-/// Hubs of [`hubs`]: supply rails and clocks.
+/// Hubs of [`hubs`], such as supply rails and clocks.
 const HUBS: usize = 6;
 
 /// The matrix of a circuit: a tree of wires, elements between any two nodes, and hubs with thousands of
-/// neighbours. Some elements act one way more than the other; all conductances span three decades.
+/// neighbours. Some elements are unsymmetric; the conductances span three decades.
 pub(crate) fn hubs(n: usize) -> Csr {
     let mut random = Random::new(320);
     let conductance = |random: &mut Random| {
@@ -37,8 +37,8 @@ pub(crate) fn hubs(n: usize) -> Csr {
     assembled(n, elements, |_| 1e-3)
 }
 
-/// A Markov chain: every state reaches about sixteen others, up to half of all states away, at random
-/// rates. The rows exceed their neighbours by much, so that iterations converge at once.
+/// A Markov chain: every state reaches about sixteen others, up to half of all states away, at random rates.
+/// The diagonal dominates by far, so that iterations converge at once.
 pub(crate) fn chain(n: usize) -> Csr {
     let mut random = Random::new(13);
     let mut elements: Vec<Element> = Vec::with_capacity(8 * n);
@@ -54,8 +54,8 @@ pub(crate) fn chain(n: usize) -> Csr {
     assembled(n, elements, |_| 0.2)
 }
 
-/// The Laplacian of an m × m network of unequal wires, one in 24 of which is missing, as the network
-/// of the collection has fewer than a grid. One node in a thousand is tied to the ground.
+/// The Laplacian of an m × m network of unequal wires. One wire in 24 is missing, since the network of the
+/// collection has fewer than a grid. One node in a thousand is grounded.
 pub(crate) fn network(m: usize) -> Csr {
     let mut random = Random::new(3);
     let mut elements: Vec<Element> = Vec::with_capacity(2 * m * m);
@@ -74,7 +74,7 @@ pub(crate) fn network(m: usize) -> Csr {
     assembled(m * m, elements, |node| if node % 1000 == 0 { 1.0 } else { 1e-6 })
 }
 
-/// The matrix of all elements, with the diagonal that makes every row sum to `excess`.
+/// The assembled matrix, with a diagonal that makes every row sum to `excess`.
 fn assembled(n: usize, mut elements: Vec<Element>, excess: impl Fn(usize) -> f64) -> Csr {
     for (a, b, values) in &mut elements {
         if a > b {

@@ -1,11 +1,11 @@
-//! Discretised fields.
+//! Matrices of discretised fields.
 
 use super::Random;
 use gridgen::sparse::Csr;
 use std::cmp::Reverse;
 
-/// −∇·(K ∇u) with K = diag(1, 0.1, 0.01) and a factor that jumps between the cells of a checkerboard
-/// of 8³ points, u = 0 outside: stiff and soft parts as in a structure.
+/// −∇·(K ∇u) with K = diag(1, 0.1, 0.01) times a factor that jumps between the cells of a checkerboard of 8³
+/// points, u = 0 outside: stiff and soft parts, as in a structure.
 pub(crate) fn anisotropic([ni, nj, nk]: [usize; 3]) -> Csr {
     let stiffness = |[i, j, k]: [usize; 3]| {
         if (i / 8 + j / 8 + k / 8).is_multiple_of(2) { 1.0 } else { 0.05 }
@@ -20,7 +20,7 @@ pub(crate) fn anisotropic([ni, nj, nk]: [usize; 3]) -> Csr {
             let below = (at > 0).then(|| row - stride);
             let above = (at + 1 < n).then(|| row + stride);
             for beside in [below, above] {
-                // The harmonic mean of both sides carries the flux.
+                // The flux uses the harmonic mean of both sides.
                 let other = beside.map_or(own, |beside| stiffness(place(beside)));
                 let flux = factor * 2.0 * own * other / (own + other);
                 diagonal += flux;
@@ -32,7 +32,7 @@ pub(crate) fn anisotropic([ni, nj, nk]: [usize; 3]) -> Csr {
     }))
 }
 
-/// −Δu + b·∇u upwind, b turning around the axis of the box and rising along it, u = 0 outside.
+/// −Δu + b·∇u upwind, with b circling the axis of the box and rising along it, u = 0 outside.
 pub(crate) fn convection([ni, nj, nk]: [usize; 3]) -> Csr {
     let strides = [(1, ni), (ni, nj), (ni * nj, nk)];
     Csr::from_rows((0..ni * nj * nk).map(|row| {
@@ -54,10 +54,10 @@ pub(crate) fn convection([ni, nj, nk]: [usize; 3]) -> Csr {
     }))
 }
 
-/// A step of ∂u/∂t = Δu with linear elements on a grid of triangles, mass lumped. Nodes are numbered
-/// as refinement makes them, those of the coarsest grid first: few levels.
+/// A time step of ∂u/∂t = Δu with linear elements on a grid of triangles, mass lumped. Nodes are numbered by
+/// refinement, those of the coarsest grid first, which gives few levels.
 pub(crate) fn elements([ni, nj]: [usize; 2]) -> Csr {
-    // Nodes of one refinement in the middle of edges along i, along j, and along the diagonals.
+    // The nodes of a refinement lie in the middle of edges along i, along j, and along the diagonals.
     let made = |i: usize, j: usize| {
         let coarseness = (i | j).trailing_zeros().min(usize::BITS - 1);
         (Reverse(coarseness), i >> coarseness & 1, j >> coarseness & 1)
@@ -69,7 +69,7 @@ pub(crate) fn elements([ni, nj]: [usize; 2]) -> Csr {
     for (row, &(i, j)) in order.iter().enumerate() {
         number[j * ni + i] = row;
     }
-    // Conductivities of the edges along i, along j and along the diagonals, all a little different.
+    // Conductivities of the edges along i, along j and along the diagonals, all slightly different.
     let mut random = Random::new(7);
     let edges: Vec<[f64; 3]> =
         (0..ni * nj).map(|_| [1.0, 1.0, 0.2].map(|c| c * (0.9 + 0.2 * random.unit()))).collect();

@@ -1,4 +1,4 @@
-//! Matrices of the sizes and kinds that the literature on solvers measures.
+//! Matrices of the sizes and kinds used in the literature on solvers.
 
 mod circuits;
 mod fields;
@@ -10,7 +10,7 @@ pub(crate) use random::Random;
 
 use gridgen::sparse::Csr;
 
-/// A generated matrix like one of the SuiteSparse collection that Wang and Liu (2022) measure.
+/// A generated matrix that resembles one of the SuiteSparse collection measured by Wang and Liu (2022).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generated {
     /// Anisotropic diffusion in a box, seven points, symmetric: 715 thousand rows.
@@ -21,15 +21,15 @@ pub enum Generated {
     Atmosmodd,
     /// A Markov chain, 17 entries a row: 445 thousand rows.
     Cage13,
-    /// Laplacian of a two-dimensional network with some wires across, symmetric: 1.59 million rows.
+    /// Laplacian of a two-dimensional network with some crossing wires, symmetric: 1.59 million rows.
     G3Circuit,
-    /// A time step of diffusion with linear elements on a grid refined again and again, symmetric:
-    /// 526 thousand rows.
+    /// A time step of diffusion with linear elements on a repeatedly refined grid, symmetric: 526 thousand
+    /// rows.
     ParabolicFem,
 }
 
 impl Generated {
-    /// All of them.
+    /// All generated matrices.
     pub const ALL: [Self; 6] = [
         Self::Apache2,
         Self::Asic320ks,
@@ -39,7 +39,7 @@ impl Generated {
         Self::ParabolicFem,
     ];
 
-    /// Name of the matrix that it is like.
+    /// Name of the matrix that it resembles.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Generated {
         }
     }
 
-    /// The matrix with about `scale` times as many rows; the same in every run.
+    /// The matrix with about `scale` times as many rows; identical in every run.
     #[must_use]
     pub fn matrix(self, scale: f64) -> Csr {
         let side = |full: usize, dimensions: f64| {
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn small_ones_have_the_entries_a_row_of_those_that_they_are_like() {
-        // Entries over rows of the collection's matrices.
+        // Entries divided by rows of the collection's matrices.
         let expected = [6.74, 4.09, 6.94, 16.80, 4.83, 6.99];
         for (generated, expected) in Generated::ALL.into_iter().zip(expected) {
             let a = generated.matrix(0.05);
@@ -91,8 +91,8 @@ mod tests {
     fn full_size_and_few_levels_are_those_of_the_collection() {
         let a = Generated::ParabolicFem.matrix(1.0);
 
-        // Its rows and entries. Nodes of coarser grids couple with those of the finest alone, of which
-        // there are three kinds.
+        // The numbers of rows and entries of the collection's matrix. Nodes of coarser grids are coupled only
+        // to those of the finest, of which there are three kinds.
         assert_eq!((a.rows(), a.values.len()), (525_825, 3_674_625));
         let levels = RowSets::by_number(&levels(a.pattern(), Triangle::Lower)).len();
         assert_eq!(levels, 4);

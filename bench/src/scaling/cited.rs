@@ -1,4 +1,4 @@
-//! What others report beside ours.
+//! Tables of published results beside our own.
 
 use super::report::{Records, times};
 use super::{CITED, Growth, ScalingRecord, ScalingRun};
@@ -27,11 +27,11 @@ const VALUES: [&str; 17] = [
     "speed-up of an iteration",
 ];
 
-/// A problem and what was found.
+/// A problem and its result.
 type Measured<'a> = (&'a ScalingRecord, &'a ScalingRun);
 
 impl<'a> Records<'a> {
-    /// Others' values with ours at about their largest size on one GPU and at our largest.
+    /// Published values, with ours at about their largest size on one GPU and at our largest size.
     pub(crate) fn beside_cited(self) -> Table {
         let columns = [
             "with Jacobi",
@@ -75,8 +75,8 @@ impl<'a> Records<'a> {
         table
     }
 
-    /// Of the problems with Jacobi on so many GPUs that one has room for, the one nearest to the cited
-    /// size and the largest.
+    /// Among the problems with Jacobi on `gpus` GPUs that also fit on one, the one nearest to the cited size
+    /// and the largest.
     fn near_and_largest(self, gpus: usize) -> [Option<Measured<'a>>; 2] {
         let sorted = self.sorted(Growth::Fixed);
         let found = || {
@@ -92,7 +92,7 @@ impl<'a> Records<'a> {
         ]
     }
 
-    /// Every record and every cited value in a line.
+    /// Every record and every cited value, one a line.
     pub(crate) fn values(self) -> Table {
         let mut table = Table::new("Values", &VALUES);
         for growth in [Growth::Fixed, Growth::Weak] {
@@ -114,7 +114,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Lines of the cited values, as far as they go.
+/// The lines of the cited values.
 fn cited_values() -> Vec<Vec<String>> {
     let line = |column: usize, (gpus, value): (usize, f64)| {
         let mut row = vec![String::new(); VALUES.len()];
@@ -131,7 +131,7 @@ fn cited_values() -> Vec<Vec<String>> {
     std::iter::once(line(13, CITED.share)).chain(steps).chain(iterations).collect()
 }
 
-/// All digits of a number, nothing for none.
+/// All digits of a number; empty if it is not finite.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }

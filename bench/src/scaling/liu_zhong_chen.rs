@@ -1,25 +1,25 @@
-//! What others report of their solvers, shown beside ours.
+//! Published results of a solver on several GPUs, for comparison with ours.
 
 use gridgen::report::plot::{Line, Rule, RuleAt, Stroke};
 
-/// Figures of a solver on one and more GPUs, as the text of a paper states them.
+/// Figures of a solver on one and more GPUs, as given in the text of a paper.
 pub(crate) struct CitedScaling {
-    /// Who, and when.
+    /// Authors and year.
     pub(crate) name: &'static str,
-    /// Most unknowns on one GPU.
+    /// Largest number of unknowns on one GPU.
     pub(crate) unknowns: f64,
-    /// Number of GPUs, and share of a linear solve step that making matrix and preconditioner takes.
+    /// Number of GPUs, and the fraction of a linear solve step spent on the matrix and the preconditioner.
     pub(crate) share: (usize, f64),
-    /// Number of GPUs, and how many times as fast as one they do a linear iteration.
+    /// Number of GPUs, and speed-up of a linear iteration.
     pub(crate) iteration: [(usize, f64); 2],
-    /// The same of a Newton step.
+    /// Number of GPUs, and speed-up of a Newton step.
     pub(crate) step: [(usize, f64); 2],
 }
 
-/// Liu, Zhong and Chen (2011), "Solvers for systems of large sparse linear and nonlinear equations
-/// based on multi-GPUs", BiCGStab with Jacobi on one to four Quadro FX 3700, the share on two Tesla C1060:
-/// sections 5.3 and 5.4, which give the stable values of figures 8, 9 and 11. The times of their figures 7 and 10 stand in no text or
-/// table and are left out.
+/// Liu, Zhong and Chen (2011), "Solvers for systems of large sparse linear and nonlinear equations based on
+/// multi-GPUs": BiCGStab with Jacobi on one to four Quadro FX 3700; the share was measured on two Tesla
+/// C1060. The values are the stable ones of figures 8, 9 and 11, stated in sections 5.3 and 5.4. The times of
+/// figures 7 and 10 are neither in the text nor in a table and are omitted.
 pub(crate) const CITED: CitedScaling = CitedScaling {
     name: "Liu, Zhong, Chen 2011",
     unknowns: 2.8e6,
@@ -29,7 +29,7 @@ pub(crate) const CITED: CitedScaling = CitedScaling {
 };
 
 impl CitedScaling {
-    /// What a picture's legend says of the dashed lines.
+    /// Legend entry of the dashed lines.
     pub(crate) fn key(&self) -> (Line, String) {
         let text = format!(
             "{}, with Jacobi; most unknowns on one GPU, {:.1} million",
@@ -39,7 +39,7 @@ impl CitedScaling {
         (Line { colour: None, stroke: Stroke::Dashed }, text)
     }
 
-    /// Where its largest problem stands among the unknowns.
+    /// Rule at the size of the largest problem.
     pub(crate) fn largest(&self) -> Rule {
         Rule { at: RuleAt::X(self.unknowns), colour: None, text: String::new() }
     }

@@ -1,4 +1,4 @@
-//! Newton solves on one and more GPUs.
+//! Times Newton solves on one and more GPUs.
 
 use super::{Growth, ScalingRecord, ScalingRun, ScalingSettings};
 use crate::newton::solve;
@@ -11,13 +11,13 @@ use gridgen::solver::SolverError;
 use gridgen::solver::newton::NewtonReport;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 
-/// Solves after the first are as many as have this many unknowns together, one at least and at most
-/// [`SOLVES`]: a small one takes milliseconds and is easily disturbed.
+/// After the first, a problem is solved until this many unknowns have been solved for in total, at least once
+/// and at most [`SOLVES`] times: a small solve takes milliseconds and is easily disturbed.
 const WORTH: usize = 8_000_000;
 const SOLVES: usize = 5;
 
-/// Names of the GPUs, and a record of each size, preconditioner and number of GPUs: 1, 2, 4, … up to all
-/// of `ordinals`.
+/// Names of the GPUs, and a record for each size, preconditioner and number of GPUs: 1, 2, 4, … up to all of
+/// `ordinals`.
 ///
 /// # Errors
 /// If a GPU cannot be used, or a size has too few columns.
@@ -39,13 +39,14 @@ pub fn scaling(
     Ok((names, records))
 }
 
-/// 1, 2, 4, … and all.
+/// 1, 2, 4, … and finally `all`.
 pub(crate) fn counts(all: usize) -> impl Iterator<Item = usize> {
     let powers = std::iter::successors(Some(1), |count| Some(2 * count));
     powers.take_while(move |count| *count < all).chain((all > 0).then_some(all))
 }
 
-/// A problem with each preconditioner, multigrid up to so many unknowns of a fixed one.
+/// Records of a problem with each preconditioner. A problem of fixed size is solved by multigrid only up to a
+/// limit of unknowns.
 fn problem(
     gpus: &Gpus,
     growth: Growth,
@@ -65,7 +66,7 @@ fn problem(
         if fits(gpus, size, record.kind)? {
             let data = data.get_or_insert_with(|| ellipses(size.0, size.1));
             if record.kind == Kind::Jacobi {
-                // It has a frozen wall: without its terms now, none are copied later.
+                // Its wall is frozen; dropping the wall terms here saves copying them later.
                 data.wall = None;
             }
             record.run = Some(measure(gpus, data, record.kind, settings.cycle())?);
@@ -74,7 +75,7 @@ fn problem(
     Ok(records)
 }
 
-/// Whether the GPUs have room for a solve.
+/// True if the GPUs have enough memory for a solve.
 fn fits(gpus: &Gpus, (ni, nj): Size, kind: Kind) -> Result<bool, DeviceError> {
     let preconditioner = if kind == Kind::Multigrid {
         PreconditionerStorage::Hierarchy
@@ -93,7 +94,7 @@ fn fits(gpus: &Gpus, (ni, nj): Size, kind: Kind) -> Result<bool, DeviceError> {
     }
 }
 
-/// The fastest of several solves after one that finds out what is only done once.
+/// The fastest of several solves, after one that pays the one-time costs.
 fn measure(
     gpus: &Gpus,
     data: &EllipticData,
@@ -114,7 +115,8 @@ fn measure(
     Ok(ScalingRun::new(&ranks[0][k].0, seconds))
 }
 
-/// Solves of one rank with their seconds: as many on all, whatever a clock says.
+/// Solves of one rank with their times. The number of solves is the same on all ranks and must not depend on
+/// a clock.
 fn solves<B: BenchBackend>(
     backend: &B,
     data: &EllipticData,
@@ -126,7 +128,7 @@ fn solves<B: BenchBackend>(
     (0..count_of_solves(data)).map(|_| solve()).collect()
 }
 
-/// Solves that count.
+/// Number of solves that count.
 fn count_of_solves(data: &EllipticData) -> usize {
     (WORTH / (2 * data.mi * data.mj)).clamp(1, SOLVES)
 }

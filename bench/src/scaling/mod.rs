@@ -1,4 +1,4 @@
-//! The same solve, or the same share of one, on more and more GPUs.
+//! Scaling: a fixed problem, or a fixed share of one for each GPU, on growing numbers of GPUs.
 
 mod cited;
 mod liu_zhong_chen;
@@ -22,8 +22,8 @@ use gridgen::solver::precond::Kind;
 #[cfg(feature = "cuda")]
 use gridgen::solver::precond::MultigridSettings;
 
-/// Sizes measured if none are named: 16,000 to 201 million unknowns, with the most that Liu, Zhong and
-/// Chen (2011) had on one GPU among them.
+/// Sizes measured if none are named: 16,000 to 201 million unknowns, including the largest that Liu, Zhong
+/// and Chen (2011) solved on one GPU.
 const SIZES: [Size; 9] = [
     (129, 65),
     (257, 129),
@@ -35,45 +35,45 @@ const SIZES: [Size; 9] = [
     (8193, 4097),
     (12289, 8193),
 ];
-/// Size a GPU of problems that grow: 30 million points.
+/// Size for each GPU of problems that grow: 30 million points.
 const WEAK: Size = (7501, 4001);
-/// Most unknowns of a solve with multigrid if no sizes are named: there it takes some seconds.
+/// Largest number of unknowns solved with multigrid if no sizes are named; such a solve takes some seconds.
 const MULTIGRID: usize = 100_000_000;
 
-/// How the problem depends on the number of GPUs.
+/// Dependence of the problem size on the number of GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Growth {
-    /// It does not.
+    /// The size is independent of the number of GPUs.
     Fixed,
-    /// Each GPU has as many columns as the only one.
+    /// Each GPU has as many columns as a single one would have.
     Weak,
 }
 
-/// What is measured.
+/// Settings of the scaling measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScalingSettings {
-    /// Sizes of the problems that do not grow.
+    /// Sizes of the fixed problems.
     pub sizes: Vec<Size>,
-    /// Sizes a GPU of those that do.
+    /// Sizes for each GPU of the growing problems.
     pub weak: Vec<Size>,
-    /// Most unknowns of a solve with multigrid.
+    /// Largest number of unknowns of a solve with multigrid.
     pub multigrid: usize,
-    /// Levels of multigrid with up to so many points are held by every GPU.
+    /// Multigrid levels with at most this many points are held by every GPU.
     pub gathered_points: Option<usize>,
-    /// Most levels of multigrid, if not those of [`gridgen::solver::precond::MultigridSettings`].
+    /// Largest number of levels; `None` uses that of [`gridgen::solver::precond::MultigridSettings`].
     pub levels: Option<usize>,
 }
 
 impl ScalingSettings {
-    /// The cycle.
+    /// Settings of the multigrid cycle.
     #[cfg(feature = "cuda")]
     fn cycle(&self) -> MultigridSettings {
         let settings = MultigridSettings::default();
         MultigridSettings { levels: self.levels.unwrap_or(settings.levels), ..settings }
     }
 
-    /// These sizes, or the ones of the figures; problems that grow start from `weak`, or from the sizes
-    /// named, or from 30 million points a GPU.
+    /// These sizes, or the default ones. Growing problems start from `weak`, otherwise from the named sizes,
+    /// otherwise from 30 million points for each GPU.
     #[must_use]
     pub fn new(sizes: Option<Vec<Size>>, weak: Option<Vec<Size>>) -> Self {
         let multigrid = if sizes.is_some() { usize::MAX } else { MULTIGRID };
@@ -83,24 +83,24 @@ impl ScalingSettings {
     }
 }
 
-/// One problem on so many GPUs.
+/// One problem on a number of GPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScalingRecord {
-    /// Whether the problem grew with the GPUs.
+    /// Growth of the problem with the number of GPUs.
     pub growth: Growth,
     /// Points on one GPU.
     pub start: Size,
-    /// Points.
+    /// Points on all GPUs.
     pub size: Size,
     /// Number of GPUs.
     pub gpus: usize,
     /// Preconditioner.
     pub kind: Kind,
-    /// What was found; none if the problem did not fit the GPUs' memory.
+    /// The result; `None` if the problem did not fit in the GPUs' memory.
     pub run: Option<ScalingRun>,
 }
 
-/// A Newton solve in figures.
+/// The measured figures of a Newton solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScalingRun {
     /// Newton steps.
@@ -118,20 +118,20 @@ pub struct ScalingRun {
 }
 
 impl ScalingRecord {
-    /// Unknowns: two a point that is not on the rim.
+    /// Number of unknowns: two for each point that is not on the boundary.
     #[must_use]
     pub fn unknowns(&self) -> usize {
         2 * (self.size.0 - 2) * (self.size.1 - 2)
     }
 
-    /// How many times the problem is as large as on one GPU.
+    /// Ratio of the problem size to that on one GPU.
     fn grown(&self) -> f64 {
         if self.growth == Growth::Weak { self.gpus as f64 } else { 1.0 }
     }
 }
 
 impl ScalingRun {
-    /// Names of [`Self::cells`].
+    /// Headings of [`Self::cells`].
     pub(crate) const HEADINGS: [&str; 7] = [
         "Newton steps",
         "linear iterations",
@@ -142,7 +142,7 @@ impl ScalingRun {
         "assembly and set-up share of a step",
     ];
 
-    /// A solve that took so many seconds.
+    /// The figures of a solve that took `seconds`.
     pub(crate) fn new(report: &NewtonReport, seconds: f64) -> Self {
         let history = &report.history;
         Self {
@@ -155,7 +155,7 @@ impl ScalingRun {
         }
     }
 
-    /// What a table says of it.
+    /// The cells of a table row.
     pub(crate) fn cells(&self) -> [String; 7] {
         [
             self.steps.to_string(),
@@ -180,7 +180,7 @@ impl ScalingRun {
         self.linear / self.iterations.max(0.5)
     }
 
-    /// Share of assembly and preconditioner set-up in a step.
+    /// Fraction of a step spent on assembly and preconditioner set-up.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.setup / self.seconds

@@ -1,4 +1,4 @@
-//! The pictures.
+//! Pictures of scaling.
 
 use super::report::Records;
 use super::{CITED, Growth, ScalingRecord, ScalingRun};
@@ -7,7 +7,7 @@ use crate::results::points;
 use gridgen::report::plot::{Axis, Curve, Line, Rule, RuleAt, Stroke, XyFigure, XyPanel};
 use gridgen::solver::precond::Kind;
 
-/// What a panel shows of a run against the unknowns.
+/// A quantity that a panel shows against the number of unknowns.
 pub(crate) struct Measure {
     caption: &'static str,
     pub(crate) of: fn(&ScalingRun) -> f64,
@@ -29,7 +29,7 @@ impl Measure {
         logarithmic: false,
     };
 
-    /// A panel without curves, with what others report of this.
+    /// A panel without curves, with rules for the published values of this quantity.
     pub(crate) fn panel(&self) -> XyPanel {
         let share = 100.0 * CITED.share.1;
         let text = format!("{}: {share:.0} %", CITED.name);
@@ -51,12 +51,11 @@ fn dotted(colour: usize) -> Line {
     Line { colour: Some(colour), stroke: Stroke::Dotted }
 }
 
-/// A record of a solve, and the solve.
+/// A record, and its solve.
 type Solved<'a> = (&'a ScalingRecord, &'a ScalingRun);
 
 impl Records<'_> {
-    /// Times, speed-ups and shares with this preconditioner, in the order of the figures of the paper that
-    /// is cited.
+    /// Times, speed-ups and shares with this preconditioner, in the order of the figures in the cited paper.
     pub(crate) fn figure(self, names: &str, kind: Kind) -> XyFigure {
         let solved = self.solved(Growth::Fixed, kind);
         let mut gpus: Vec<usize> = solved.iter().map(|(record, _)| record.gpus).collect();
@@ -105,7 +104,7 @@ impl Records<'_> {
         }
     }
 
-    /// The speed of problems that grow with the GPUs, in units of that of the only one.
+    /// Speed of growing problems, relative to a single GPU.
     fn weak(self, kind: Kind) -> XyPanel {
         let mut curves: Vec<Curve> = Vec::new();
         let mut last: Option<Size> = None;
@@ -131,7 +130,7 @@ impl Records<'_> {
         }
     }
 
-    /// Records with this preconditioner that had room, sorted.
+    /// Records with this preconditioner that fit in memory, sorted.
     fn solved(&self, growth: Growth, kind: Kind) -> Vec<Solved<'_>> {
         let records = self.sorted(growth).into_iter().filter(|record| record.kind == kind);
         records.filter_map(|record| Some((record, record.run.as_ref()?))).collect()

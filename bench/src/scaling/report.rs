@@ -5,15 +5,15 @@ use crate::results::points;
 use crate::{Results, Table};
 use gridgen::solver::precond::Kind;
 
-/// Preconditioners, that of the paper first, and their pictures.
+/// Preconditioners, beginning with that of the paper, and their pictures.
 const KINDS: [(Kind, &str); 2] =
     [(Kind::Jacobi, "gpus-jacobi.svg"), (Kind::Multigrid, "gpus-multigrid.svg")];
 
-/// Tables and pictures of records from GPUs of these names: problems that do not grow, those that do, and both
-/// beside what others report.
+/// Tables and pictures of records from GPUs of these names: fixed problems, growing problems, and both beside
+/// published results.
 ///
-/// Speed-up is the time of one GPU over that of so many; of a problem that grows with them, their product
-/// with the growth. Beside ours stand the values of Liu, Zhong and Chen (2011).
+/// Speed-up is the time on one GPU divided by the time on several; for a growing problem this is multiplied
+/// by its growth. The values of Liu, Zhong and Chen (2011) are listed beside ours.
 #[must_use]
 pub fn scaling_results(names: &str, records: &[ScalingRecord]) -> Results {
     let all = Records(records);
@@ -30,12 +30,13 @@ pub fn scaling_results(names: &str, records: &[ScalingRecord]) -> Results {
     }
 }
 
-/// All that was measured.
+/// All records.
 #[derive(Clone, Copy)]
 pub(crate) struct Records<'a>(pub(crate) &'a [ScalingRecord]);
 
 impl<'a> Records<'a> {
-    /// Records by growth, preconditioner and size in the order of the first, then by number of GPUs.
+    /// Records sorted by growth, preconditioner and size, each in the order of first appearance, then by
+    /// number of GPUs.
     pub(crate) fn sorted(self, growth: Growth) -> Vec<&'a ScalingRecord> {
         let of_growth = self.0.iter().filter(|record| record.growth == growth);
         let mut sorted: Vec<_> = of_growth.clone().collect();
@@ -46,7 +47,8 @@ impl<'a> Records<'a> {
         sorted
     }
 
-    /// How many times as fast as one GPU a solve is, a step, and an iteration; NaN if one has no room.
+    /// Speed-up, relative to one GPU, of a solve, of a step, and of an iteration; NaN if the problem does not
+    /// fit on one.
     pub(crate) fn speed_ups(self, record: &ScalingRecord, run: &ScalingRun) -> [f64; 3] {
         let problem = |r: &ScalingRecord| (r.growth, r.kind, r.start);
         let alone = self.0.iter().find(|r| problem(r) == problem(record) && r.gpus == 1);
@@ -87,7 +89,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// How many times, if that is known.
+/// A ratio; empty if it is not known.
 pub(crate) fn times(ratio: f64) -> String {
     if ratio.is_finite() { format!("{ratio:.2}") } else { String::new() }
 }

@@ -1,4 +1,4 @@
-//! Set-up of incomplete factors.
+//! Times the set-up of incomplete factors.
 
 use super::{Problem, factors, milliseconds, row, times};
 use crate::timing::Bench;

@@ -1,4 +1,4 @@
-//! Residuals of BiCGStab without preconditioner, with DILU and with ILU(0).
+//! Residuals of BiCGStab without a preconditioner, with DILU and with ILU(0).
 
 use super::{Points, Problem, factors, figure, row};
 use crate::timing::Bench;
@@ -11,7 +11,7 @@ use gridgen::solver::{Preconditioner, SolverError};
 use gridgen::sparse::Schedule;
 use std::time::Instant;
 
-/// Residual over that of x = 0 at which a solve ends.
+/// Relative residual at which a solve ends.
 const TOLERANCE: f64 = 1e-10;
 
 /// Names of the curves.
@@ -89,7 +89,7 @@ pub(crate) fn measure<B: BenchBackend>(
     Ok(())
 }
 
-/// The report and ‖b‖.
+/// The report of a solve, and ‖b‖.
 fn solve<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,

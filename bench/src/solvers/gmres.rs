@@ -9,7 +9,7 @@ use gridgen::solver::SolverError;
 use gridgen::solver::krylov::{Gmres, System, Target};
 use gridgen::solver::precond::FromMatrix;
 
-/// Dimensions of the Krylov space, and restarts, of table 3 of Liu, Yin and Wu (2011).
+/// Dimensions of the Krylov space, and number of restarts, from table 3 of Liu, Yin and Wu (2011).
 const DIMENSIONS: [usize; 3] = [8, 16, 32];
 const RESTARTS: usize = 10;
 

@@ -1,4 +1,4 @@
-//! Time of iterations with DILU under each schedule.
+//! Times iterations with DILU under each schedule.
 
 use super::{Problem, factors, milliseconds, row, times};
 use crate::timing::Bench;
@@ -10,11 +10,11 @@ use gridgen::solver::{Preconditioner, SolverError};
 use gridgen::sparse::Schedule;
 use std::time::Instant;
 
-/// Seconds after which no further solve of a row is begun.
+/// Seconds after which no new solve of a row is started.
 const PATIENCE: f64 = 2.0;
-/// Iterations before the clock starts: schedules are chosen and graphs recorded in them.
+/// Iterations before the measurement begins, in which schedules are chosen and graphs recorded.
 const FIRST: usize = 24;
-/// Iterations of a solve while the clock has not been looked at.
+/// Iterations of a solve before the first look at the clock, and the least number between two looks.
 const UNSEEN: usize = 8;
 
 const SCHEDULES: [(Schedule, &str); 5] = [
@@ -31,8 +31,7 @@ pub(crate) fn table(iterations: usize) -> Table {
     Table::new("BiCGStab with DILU", &columns)
 }
 
-/// Solves that end early, because they have converged, are begun anew until as many iterations are
-/// done.
+/// A solve that ends early, because it has converged, is repeated until the number of iterations is reached.
 pub(crate) fn measure<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
@@ -67,8 +66,8 @@ pub(crate) fn measure<B: BenchBackend>(
     Ok(())
 }
 
-/// Iterations done and their seconds. After `patience` seconds no further solve is begun; ranks, which
-/// must do the same, need all of it.
+/// Iterations done, and their seconds. After `patience` seconds no new solve is started. Ranks must all do
+/// the same work and therefore pass an infinite `patience`.
 pub(crate) fn seconds<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,

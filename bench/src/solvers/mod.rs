@@ -1,4 +1,4 @@
-//! The sparse solvers on matrices of any pattern, subject by subject as the papers report them.
+//! The sparse solvers on matrices of any pattern, one subject after the other as reported in the papers.
 
 mod construction;
 mod convergence;
@@ -21,7 +21,7 @@ use gridgen::report::plot::{Axis, Curve, Line, Stroke, XyFigure, XyPanel};
 use gridgen::solver::SolverError;
 use gridgen::sparse::{Csr, Schedule};
 
-/// Sizes of the grids whose Jacobians are measured, and after how many Newton steps.
+/// Sizes of the grids whose Jacobians are measured, and the numbers of Newton steps before.
 const GRIDS: [Size; 2] = [(257, 129), (2049, 513)];
 const STEPS: [usize; 2] = [0, 4];
 
@@ -30,7 +30,7 @@ const STEPS: [usize; 2] = [0, 4];
 pub enum SolverSubject {
     /// Sizes, levels, colours and bandwidths of the matrices.
     Shapes,
-    /// Products against copy and the vendor's.
+    /// Products, compared with a copy and with the vendor's.
     Products,
     /// Set-up of DILU and ILU(0) by schedule (table 2 and 4 of Wang and Liu 2022).
     Construction,
@@ -38,28 +38,29 @@ pub enum SolverSubject {
     Iterations,
     /// Triangular solves, one and a hundred with their analysis.
     Triangles,
-    /// GMRES(8, 16, 32) against the CPU (table 3 of Liu, Yin and Wu 2011).
+    /// GMRES(8, 16, 32), compared with the CPU (table 3 of Liu, Yin and Wu 2011).
     Gmres,
-    /// Residuals against iterations with no preconditioner, DILU and ILU(0) (figure 6 of Wang and Liu).
+    /// Residuals against iterations without a preconditioner, with DILU and with ILU(0) (figure 6 of Wang and
+    /// Liu).
     Convergence,
-    /// Products and iterations on 1, 2, 4, … GPUs by rows: with several --devices, or by name. The table
-    /// is that of [`row_scaling`].
+    /// Products and iterations on 1, 2, 4, … GPUs by rows: with several --devices, or by name. The table is
+    /// made by [`row_scaling`].
     Scaling,
 }
 
-/// Where a matrix comes from.
+/// The source of a matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MatrixSource {
     /// It is generated.
     Generated(Generated),
-    /// It is the Jacobian of a grid of so many points after so many Newton steps.
+    /// It is the Jacobian of a grid of this size after this number of Newton steps.
     Jacobian(Size, usize),
-    /// It was read.
+    /// It was read from a file.
     Given(String, Csr),
 }
 
 impl MatrixSource {
-    /// The generated ones and the Jacobians of the full sizes.
+    /// The generated matrices and the Jacobians, at full size.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let generated = Generated::ALL.into_iter().map(Self::Generated);
@@ -67,7 +68,7 @@ impl MatrixSource {
         generated.chain(jacobians).collect()
     }
 
-    /// A short name, with `scale` times the rows of the full size.
+    /// A short name for `scale` times the rows of the full size.
     #[must_use]
     pub fn name(&self, scale: f64) -> String {
         match self {
@@ -89,40 +90,40 @@ impl MatrixSource {
     }
 }
 
-/// A grid of about `scale` times the points.
+/// A grid with about `scale` times as many points.
 fn scaled((ni, nj): Size, scale: f64) -> Size {
     let side = |n: usize| (((n - 1) as f64 * scale.sqrt()).round() as usize + 1).max(9);
     (side(ni), side(nj))
 }
 
-/// What is measured.
+/// Settings of the measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolverSettings {
-    /// Tables; [`solvers`] leaves out that of several GPUs.
+    /// Tables; [`solvers`] skips the scaling over several GPUs.
     pub subjects: Vec<SolverSubject>,
     /// Matrices.
     pub matrices: Vec<MatrixSource>,
-    /// Rows of the matrices that are made, in units of the full size.
+    /// Number of rows of the generated matrices, in units of the full size.
     pub scale: f64,
-    /// Iterations that are timed, and the most of a solve.
+    /// Number of timed iterations, and the limit of iterations of a solve.
     pub iterations: usize,
 }
 
-/// A matrix under measurement.
+/// A matrix that is measured.
 struct Problem<'a, B: SparseBackend> {
     name: String,
     csr: &'a Csr,
     operator: B::CsrMatrix<f64>,
-    /// Rows of it that this backend has.
+    /// Number of its rows on this backend.
     rows: usize,
-    /// Right-hand side, random in [0, 1) as Wang and Liu have it.
+    /// Right-hand side, random in [0, 1) as in Wang and Liu (2022).
     b: B::Vector<f64>,
 }
 
-/// The tables that `settings` names.
+/// The tables named in `settings`.
 ///
-/// # Errors
-/// If the device fails. A matrix whose factors do not exist gets a row that says so.
+/// Errors
+/// If the device fails. A matrix whose factors do not exist gets a row with the reason.
 pub fn solvers<B: BenchBackend>(
     backend: &B,
     settings: &SolverSettings,
@@ -174,7 +175,7 @@ pub fn solvers<B: BenchBackend>(
     Ok(results)
 }
 
-/// The table of a subject without rows, if one backend is enough for it.
+/// The table of a subject without rows; `None` if the subject needs several backends.
 fn empty(subject: SolverSubject, settings: &SolverSettings) -> Option<Table> {
     Some(match subject {
         SolverSubject::Shapes => shapes::table(),
@@ -188,7 +189,7 @@ fn empty(subject: SolverSubject, settings: &SolverSettings) -> Option<Table> {
     })
 }
 
-/// A picture with a panel per matrix, of curves with these names, y logarithmic.
+/// A picture with a panel for each matrix, with curves of these names and a logarithmic y.
 fn figure(
     name: &str,
     across: &str,
@@ -229,12 +230,12 @@ fn milliseconds(seconds: f64) -> String {
     format!("{:.4}", 1e3 * seconds)
 }
 
-/// How many times as long as another.
+/// A ratio of times.
 fn times(seconds: f64, other: f64) -> String {
     format!("{:.2}", seconds / other)
 }
 
-/// A row of the matrix and cells, filled up to the columns of the table.
+/// Adds a row with the name of the matrix and cells, filled up to the columns of the table.
 fn row(table: &mut Table, name: &str, cells: impl IntoIterator<Item = String>) {
     let mut row: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
     row.resize(table.columns.len(), String::new());

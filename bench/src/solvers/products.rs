@@ -1,4 +1,4 @@
-//! Products against a copy of the bytes that they must move.
+//! Times products, compared with a copy of the bytes that they must move.
 
 use super::{Problem, milliseconds, row, times};
 use crate::timing::Bench;
@@ -11,7 +11,7 @@ pub(crate) fn table() -> Table {
     Table::new("Products in double precision", &columns)
 }
 
-/// Bytes are those of values, columns and row starts, of x and of y, each once.
+/// The bytes counted are values, columns and row starts, x and y, each once.
 pub(crate) fn measure<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,

@@ -1,4 +1,4 @@
-//! Products and iterations on more and more GPUs, a block of rows each.
+//! Times products and iterations on growing numbers of GPUs, with a block of rows each.
 
 use super::{Problem, SolverSettings, iterations, milliseconds, row};
 use crate::matrices::Random;
@@ -14,16 +14,16 @@ use gridgen::solver::SolverError;
 use gridgen::sparse::{Csr, RowBlocks};
 use std::time::Instant;
 
-/// Products of a recording, recordings of a sample, and samples of which the fastest counts. Ranks
-/// must do the same: no clock decides.
+/// Products in a recording, recordings in a sample, and samples of which the fastest counts. The numbers are
+/// fixed because all ranks must do the same; no clock decides.
 const TOGETHER: usize = 10;
 const CALLS: usize = 20;
 const SAMPLES: usize = 5;
 
 /// One row for each matrix and number of GPUs: 1, 2, 4, … up to all of `ordinals`.
 ///
-/// An exchange is what a product needs of other GPUs, by itself; within a product it goes on beside the
-/// entries in own columns. Speed-up is the time of one GPU over that of so many.
+/// The exchange is the transfer of the halo for one product, measured alone; within a product it overlaps
+/// with the entries in own columns. Speed-up is the time on one GPU divided by the time on several.
 ///
 /// # Errors
 /// If a GPU cannot be used, or a matrix has fewer rows than there are GPUs.
@@ -58,7 +58,7 @@ pub fn row_scaling(ordinals: &[usize], settings: &SolverSettings) -> Result<Tabl
     Ok(table)
 }
 
-/// Seconds of a product, of its exchange, and of iterations without preconditioner and with Jacobi.
+/// Seconds of a product, of its exchange, and of iterations without a preconditioner and with Jacobi.
 #[derive(Debug, Clone, Copy)]
 struct Seconds {
     product: f64,
@@ -68,7 +68,7 @@ struct Seconds {
 }
 
 impl Seconds {
-    /// Those of the slower of two ranks.
+    /// The seconds of the slower of two ranks.
     fn slower(self, other: Self) -> Self {
         Self {
             product: self.product.max(other.product),
@@ -146,7 +146,7 @@ fn seconds(
     Ok(Seconds { product, exchange, none, jacobi })
 }
 
-/// Seconds of `work`, recorded as a solver has it.
+/// Seconds of one call of `work`, recorded in the same way as by a solver.
 fn repeated(
     backend: &CudaBackend,
     mut work: impl FnMut() -> Result<(), DeviceError>,
@@ -158,7 +158,7 @@ fn repeated(
     let mut fastest = f64::INFINITY;
     for _ in 0..SAMPLES {
         backend.finish()?;
-        // All ranks begin at the same time.
+        // The reduction synchronises the ranks, so that all begin together.
         backend.max_abs(&meeting)?;
         let started = Instant::now();
         (0..CALLS).try_for_each(|_| call())?;

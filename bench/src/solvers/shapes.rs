@@ -1,4 +1,4 @@
-//! What the matrices are like.
+//! Sizes and structure of the matrices.
 
 use super::{Points, Problem, figure, row};
 use crate::Table;
@@ -22,7 +22,7 @@ pub(crate) fn table() -> Table {
     Table::new("Matrices", &columns)
 }
 
-/// Rows in each level of the lower triangle, as figure 7 of Wang and Liu (2022), by matrix.
+/// Number of rows in each level of the lower triangle, by matrix, as in figure 7 of Wang and Liu (2022).
 #[derive(Default)]
 pub(crate) struct Levels(Vec<(String, Vec<Points>)>);
 

@@ -1,4 +1,4 @@
-//! Triangular solves with the factors of DILU: one with its analysis, one alone, and a hundred.
+//! Times triangular solves with the factors of DILU: one with its analysis, one alone, and a hundred.
 
 use super::{Problem, factors, milliseconds, row, times};
 use crate::timing::Bench;
@@ -8,22 +8,22 @@ use gridgen::solver::SolverError;
 use gridgen::sparse::Schedule;
 use std::time::Instant;
 
-/// Solves with one analysis.
+/// Number of solves after one analysis.
 const MANY: usize = 100;
-/// Longest that a row may take altogether, in seconds.
+/// Longest total time of a row, in seconds.
 const PATIENCE: f64 = 5.0;
 
 const SCHEDULES: [(Schedule, &str); 3] =
     [(Schedule::Auto, "auto"), (Schedule::Levels, "levels"), (Schedule::SyncFree, "sync-free")];
 
-/// Times that a first solve is measured.
+/// Number of measurements of a first solve.
 const FIRSTS: usize = 3;
-/// Times that a hundred solves are measured, unless they take so many seconds.
+/// Number of measurements of a hundred solves; only one if it takes longer than `LONG` seconds.
 const HUNDREDS: usize = 2;
 const LONG: f64 = 0.5;
 
-/// Seconds of an analysis, of the first solve after it, of a later one, and of the analysis with a
-/// hundred solves.
+/// Seconds of an analysis, of the first solve after it, of a later solve, and of an analysis with a hundred
+/// solves.
 #[derive(Clone, Copy)]
 struct Seconds {
     analysis: f64,
@@ -86,7 +86,7 @@ pub(crate) fn measure<B: BenchBackend>(
     Ok(())
 }
 
-/// Times of a schedule; none where a pivot cannot be used.
+/// Times of a schedule; `None` if a pivot cannot be used.
 fn ours<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
@@ -117,7 +117,7 @@ fn ours<B: BenchBackend>(
         let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
         factors.update(backend, a)?;
         let solve = &mut || Ok(factors.apply(backend, a, &problem.b, &mut z)?);
-        // The first hundred of new factors has what `auto` loses by trying.
+        // The first hundred solves with new factors include the time that `auto` spends on trials.
         hundred = hundred.min(analysis + many(bench, solve)?);
         alone = alone.min(bench.seconds_of_long(solve)?);
         if hundred > LONG {
@@ -127,7 +127,7 @@ fn ours<B: BenchBackend>(
     Ok(Some(Seconds { analysis, first, alone, hundred }))
 }
 
-/// Seconds of [`MANY`] calls, from fewer where they take long.
+/// Seconds of [`MANY`] calls, extrapolated from fewer if they take long.
 fn many<B: BenchBackend>(
     bench: &Bench<'_, B>,
     work: &mut dyn FnMut() -> Result<(), SolverError>,

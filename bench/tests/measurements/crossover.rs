@@ -1,4 +1,4 @@
-//! The crossover, on a library that stands in for a GPU's.
+//! Tests of the crossover, on a library that replaces a GPU's.
 
 use super::{bench, ran};
 use support::stand_in::equip;
@@ -6,7 +6,7 @@ use support::stand_in::equip;
 #[test]
 fn the_crossover_is_measured_by_whole_runs() {
     let cache = tempfile::tempdir().unwrap();
-    // A coarser grid does not converge, and all methods of last resort are tried on it.
+    // A coarser grid does not converge, and all fall-back methods would be tried on it.
     let mut command = bench(&["crossover", "--sizes", "33x25"]);
     equip(&mut command, cache.path());
 

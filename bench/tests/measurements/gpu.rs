@@ -1,4 +1,4 @@
-//! Large problems on the first two GPUs.
+//! Tests of large problems on the first two GPUs.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
 use gridgen_bench::ellipses;
 
-/// More lines than blocks are at work at a time, each of which waits for its counterpart.
+/// There are more lines than resident blocks, and each line waits for its counterpart on the other GPU.
 #[test]
 #[ignore = "needs two GPUs: cargo test --test measurements -- --ignored"]
 fn thousands_of_lines_cross_the_border_of_two_gpus() {

@@ -1,4 +1,4 @@
-//! Measurements at small sizes: what is printed and written, and what made-up times come to.
+//! Tests of measurements at small sizes: their output, and the evaluation of made-up times.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 #[cfg(all(feature = "cuda", target_os = "linux"))]
@@ -11,7 +11,7 @@ mod solvers;
 
 use std::process::Command;
 
-/// The program.
+/// The program with arguments.
 fn bench(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gridgen-bench"));
     command.args(arguments);

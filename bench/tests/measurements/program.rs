@@ -1,4 +1,4 @@
-//! The program as its users see it.
+//! Tests of the program through its command line.
 
 use super::{bench, ran};
 

@@ -1,4 +1,4 @@
-//! Tables and pictures of solves on one and more GPUs, from made-up records.
+//! Tests of tables and pictures of solves on one and more GPUs, from made-up records.
 
 use gridgen::solver::precond::Kind;
 use gridgen_bench::scaling::{Growth, ScalingRecord, ScalingRun, ScalingSettings, scaling_results};
@@ -8,7 +8,7 @@ use gridgen_bench::{Size, Table};
 const SIZES: [Size; 2] = [(2049, 685), (4097, 1025)];
 const CITED: &str = "Liu, Zhong, Chen 2011";
 
-/// Two steps of 100 iterations in all that take `seconds`, a tenth of it for assembly.
+/// A run of two steps and 100 iterations that takes `seconds`, a tenth of it for assembly.
 fn run(seconds: f64) -> ScalingRun {
     let (setup, linear) = (0.1 * seconds, 0.8 * seconds);
     ScalingRun { steps: 2, iterations: 100.0, residual: 1e-6, seconds, setup, linear }
@@ -20,7 +20,7 @@ fn record(growth: Growth, start: Size, gpus: usize, seconds: f64) -> ScalingReco
     ScalingRecord { growth, start, size, gpus, kind: Kind::Jacobi, run: Some(run(seconds)) }
 }
 
-/// Both sizes on 1, 2 and 4 GPUs, as they are measured: number of GPUs by number of GPUs.
+/// Both sizes on 1, 2 and 4 GPUs, in the order of a measurement: by number of GPUs.
 fn records() -> Vec<ScalingRecord> {
     let mut records = Vec::new();
     for (gpus, fixed) in [(1, [0.2, 0.8]), (2, [0.125, 0.4]), (4, [0.1, 0.25])] {
@@ -32,7 +32,7 @@ fn records() -> Vec<ScalingRecord> {
     records
 }
 
-/// The cells of a column in the rows of so many GPUs.
+/// The cells of a column in the rows for `gpus` GPUs.
 fn cells(table: &Table, gpus: usize, column: &str) -> Vec<String> {
     let at = |name: &str| table.columns.iter().position(|c| c == name).unwrap();
     let rows = table.rows.iter().filter(|row| row[at("GPUs")] == gpus.to_string());
@@ -58,7 +58,7 @@ fn a_growing_problem_counts_by_its_growth() {
 
     let weak = &results.tables[1];
     assert_eq!(cells(weak, 4, "points"), ["16385 × 1025"]);
-    // 4 times as much in 1.3 times the time.
+    // The problem is 4 times as large and takes 1.3 times the time.
     assert_eq!(cells(weak, 4, "of a step"), ["3.08"]);
 }
 
@@ -80,7 +80,7 @@ fn values_of_the_paper_stand_beside_ours() {
     let results = scaling_results("H", &records());
 
     let beside = &results.tables[2];
-    // The paper: 9 % on two GPUs; 1.5 and 2.2 times an iteration, 1.6 and 2.5 times a step.
+    // The paper states 9 % on two GPUs; speed-ups of 1.5 and 2.2 for an iteration, 1.6 and 2.5 for a step.
     assert_eq!(cells(beside, 2, CITED), ["9 %", "1.5", "1.6"]);
     assert_eq!(cells(beside, 4, CITED), ["2.2", "2.5"]);
     let near = "here, at about as many unknowns";
@@ -112,7 +112,7 @@ fn a_picture_a_preconditioner_and_all_values_are_written() {
         }
     }
     let values = read("gpus.csv");
-    // 2 · 2047 · 683 unknowns; two steps in .125 s.
+    // There are 2 · 2047 · 683 unknowns, and two steps take .125 s.
     let ours = "gridgen,Fixed,2049,685,2796202,2,Jacobi,2,100,0.000001,0.125,0.0625,";
     assert!(values.lines().any(|line| line.starts_with(ours)), "{values}");
     let cited = format!("\"{CITED}\",Fixed,,,2800000,4,Jacobi,");

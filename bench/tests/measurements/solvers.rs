@@ -1,4 +1,4 @@
-//! The tables of the solvers.
+//! Tests of the tables of the solvers.
 
 use clap::ValueEnum;
 use gridgen::backend::cpu::CpuBackend;
@@ -24,7 +24,7 @@ fn every_table_has_rows_of_every_matrix() {
 
     let results = solvers(&CpuBackend, &settings).unwrap();
 
-    // All but that of several GPUs.
+    // All tables but the scaling over several GPUs.
     assert_eq!(results.tables.len(), SolverSubject::value_variants().len() - 1);
     for table in &results.tables {
         for matrix in &settings.matrices {
