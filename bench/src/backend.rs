@@ -38,7 +38,7 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     /// True if the order in which incomplete factors are eliminated can be chosen.
     const HAS_SCHEDULES: bool;
 
-    /// The same operation by the vendor's library on this device; `None` if the vendor has none.
+    /// The operation by the vendor's library on this device; `None` if the vendor has none.
     fn vendor<T: Real>(
         &self,
         _: VendorWork,

@@ -1,14 +1,14 @@
-"""Structured O- and C-grids around airfoils, by elliptic grid equations that Newton-Krylov solves.
+"""Structured O- and C-grids around airfoils, from elliptic grid equations solved by Newton-Krylov.
 
     >>> import gridgen
     >>> grid = gridgen.make(naca="2412", ni=129, nj=65, first_cell=1e-4)
     >>> grid.x.shape, grid.verdict.good
     ((65, 129), True)
 
-`make` makes a grid, `make_many` many, `make_assembly` the overset grids of several elements; `read` reads a
-mesh, `Mesh` takes arrays, `quality` measures them; `Reference` moves a grid with its wall and differentiates
-it; `solve` solves a sparse linear system. All failures are `GridgenError`. Notes of what was repaired or
-chosen go to the logger ``gridgen``.
+`make` makes a grid, `make_many` many grids, `make_assembly` the overset grids of several elements. `read`
+reads a mesh, `Mesh` makes one from arrays, `quality` measures it. `Reference` moves a grid with its wall and
+differentiates it. `solve` solves a sparse linear system. All errors are `GridgenError`. Notes about repairs
+and choices go to the logger ``gridgen``.
 """
 
 from ._assembly import Assembly, Finding, Zone, make_assembly

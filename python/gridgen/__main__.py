@@ -1,4 +1,4 @@
-"""The command `gridgen`: the same program as that of `cargo install`."""
+"""The command `gridgen`, the program that `cargo install` installs too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import _core
 
 def main() -> int:
     """Run the program with the arguments of this process and return its exit code."""
-    # The program handles interrupts itself; Python would wait for it to end before it takes notice of one.
+    # The program handles interrupts itself. Python would handle one only after the program has ended.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _core.main(sys.argv[1:])
 

@@ -1,4 +1,4 @@
-"""Several elements: their overset grids by `make_assembly`."""
+"""Overset grids of several elements, made by `make_assembly`."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ class Zone(NamedTuple):
     name: str
     """Name of the element, or ``"background"``."""
     x: NDArray[np.float64]
-    """Coordinates x of the nodes, (nj, ni), where the element stands, in the unit of the reference chord."""
+    """Coordinates x of the nodes of the placed element, (nj, ni), in the unit of the reference chord."""
     y: NDArray[np.float64]
-    """Coordinates y of the nodes, as `x`."""
+    """Coordinates y of the nodes, like `x`."""
     overset: bool
-    """Whether its outermost cells take values from other zones; if not, the outer line is the far field."""
+    """True if its outermost cells are interpolated from other zones; otherwise it ends at the far field."""
 
 
 class Finding(NamedTuple):
-    """What does not fit between the grids of several elements."""
+    """A problem of fit between the grids of several elements."""
 
     what: str
-    """A clause with its numbers."""
+    """The problem, a clause with its numbers."""
     key: str
-    """The key of the case that has to do with it: ``"element.flap.grid.nj"``."""
+    """The key of the case that is responsible, for example ``"element.flap.grid.nj"``."""
     remedy: str
-    """What to do."""
+    """The remedy."""
 
 
 class Assembly:
-    """The overset grids that `make_assembly` made, where their elements stand."""
+    """The overset grids of placed elements, made by `make_assembly`."""
 
     __slots__ = ("_native", "_report", "_zones")
 
@@ -79,7 +79,7 @@ class Assembly:
     def zones(self) -> dict[str, Zone]:
         """The zones by name: the background first, if there is one, then the elements in their order.
 
-        Their arrays are copies, and cannot be written.
+        Their arrays are read-only copies.
         """
         if self._zones is None:
             self._zones = {zone.name: zone for zone in self._read()}
@@ -94,34 +94,34 @@ class Assembly:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the grids may be used: that on the worst of them."""
+        """Whether the grids may be used: the verdict on the worst of them."""
         return Verdict(*self._native.verdict())
 
     @property
     def report(self) -> dict[str, Any]:
-        """What report.json holds: of each element under ``elements``, of all together under ``overset``."""
+        """The contents of report.json: each element under ``elements``, all together under ``overset``."""
         if self._report is None:
             self._report = json.loads(self._native.report())
         return self._report
 
     @property
     def findings(self) -> list[Finding]:
-        """What does not fit between the grids, with the keys that mend it."""
+        """Problems of fit between the grids, with the keys to change."""
         return [Finding(**finding) for finding in self.report["overset"]["findings"]]
 
     @property
     def case(self) -> str:
-        """The case in TOML with every default in place: it makes the same grids again."""
+        """The case in TOML with every default filled in; it reproduces the same grids."""
         return self._native.case()
 
     @property
     def notes(self) -> list[str]:
-        """What was repaired or chosen on the way, one sentence each."""
+        """Notes about repairs and choices, one sentence each."""
         return self._native.notes
 
     @property
     def files(self) -> list[Path]:
-        """The files that were written, where `output` was given."""
+        """The files written, if `output` was given."""
         return self._native.files()
 
 
@@ -141,23 +141,23 @@ def make_assembly(
     strict: bool = False,
     **keys: Unpack[Keys],
 ) -> Assembly:
-    """Make the overset grids of several elements: slat, main element, flap.
+    """Make the overset grids of several elements, such as slat, main element and flap.
 
     Parameters
     ----------
     case : path or mapping, optional
         A case file with ``[[element]]``; or its keys and sections as nested mappings.
     element : sequence of mapping, optional
-        The elements in order of priority, each with its keys and sections:
+        The elements in order of priority, each a mapping of its keys and sections:
         ``{"name": "flap", "geometry": {"naca": "2412"}, "chord": 0.3, "at": [1.02, -0.02]}``.
     background, overset : mapping, optional
-        The sections of these names; an empty mapping opens a section of defaults.
+        The sections of these names; an empty mapping stands for a section with all defaults.
     backend, devices, threads, progress, output, force
-        As for `make`.
+        See `make`.
     strict : bool
-        Whether what does not fit between the grids makes them bad.
+        Treat problems of fit between the grids as errors.
     **keys
-        Keys of all elements, as for `make`.
+        Keys for all elements, as for `make`.
 
     Returns
     -------
@@ -166,13 +166,13 @@ def make_assembly(
     Raises
     ------
     CaseError
-        Where the case cannot be used as written.
+        If the case cannot be used as written.
     GeometryError
-        Where a section cannot be meshed, no place has a rigging, or walls cross.
+        If a section cannot be meshed, a rigging cannot be met by any placement, or walls cross.
     NotConverged
-        Where a grid is not good, or with `strict` something does not fit; `error.grid` is the `Assembly`.
+        If a grid is not good or, with `strict`, the grids do not fit; `error.grid` is the `Assembly`.
     DeviceError, FileError, KeyboardInterrupt
-        As of `make`.
+        See `make`.
     """
     sections: dict[str, Any] = {"background": background, "overset": overset}
     if isinstance(output, Mapping):
@@ -202,7 +202,7 @@ def make_assembly(
 
 
 def _values(keys: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Give keys by their dotted names, and the elements as a list of tables."""
+    """Yield keys by their dotted names, and the elements as a list of tables."""
     elements = keys.get("element")
     if elements is not None:
         if isinstance(elements, Mapping | str) or not all(isinstance(one, Mapping) for one in elements):
@@ -213,7 +213,7 @@ def _values(keys: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 
 
 def _table(path: str, keys: Mapping[str, Any]) -> dict[str, object]:
-    """Give a mapping with values that the native module takes."""
+    """Convert the values of a mapping to types that the native module accepts."""
     table: dict[str, object] = {}
     for name, value in keys.items():
         within = unicode_text("names of keys", f"{path}.{name}")

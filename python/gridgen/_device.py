@@ -1,4 +1,4 @@
-"""Coordinates that lie on a GPU."""
+"""Coordinates in the memory of a GPU."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _CUDA = 2
 
 
 def is_on_gpu(array: Any) -> bool:
-    """Whether an array offers memory of a GPU by DLPack."""
+    """Return whether an array exports memory of a GPU by DLPack."""
     device = getattr(array, "__dlpack_device__", None)
     return device is not None and device()[0] == _CUDA
 
 
 class DeviceArray:
-    """One coordinate of a grid on a GPU: (nj, ni), float64, in the GPU's memory, not to be written to.
+    """One coordinate of a grid, (nj, ni), float64, in the memory of a GPU. It must not be written to.
 
-    ``torch.from_dlpack(grid.x)`` and ``cupy.from_dlpack(grid.x)`` take it where it lies, without a copy; it
-    stays there as long as the grid, this object or what was made of it, and until the work that was queued by
-    then on the stream that took it, or on the default one, is done. ``numpy.asarray(grid.x)`` and an
-    index copy both coordinates to the host, once.
+    ``torch.from_dlpack(grid.x)`` and ``cupy.from_dlpack(grid.x)`` use the memory without a copy. It is freed
+    only after the grid, this object and all arrays made from it are gone, and the work queued by then on the
+    stream of the importing library, or on the default one, is complete. ``numpy.asarray(grid.x)`` and
+    indexing copy both coordinates to the host, once.
     """
 
     __slots__ = ("_axis", "_device", "_native")
@@ -83,23 +83,23 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Offer the memory on the device, ready for work on `stream`; a copy where `dl_device` is the CPU.
+        """Export the memory on the device, ready for work on `stream`; a copy if `dl_device` is the CPU.
 
-        The stream waits on the GPU, not on the host: None and 1 are the legacy default stream, 2 that of the
-        calling thread, a greater number a handle, and -1 asks for no order. The stream of a handle must exist
-        until the memory is given back.
+        The stream waits on the GPU, not on the host. None and 1 are the legacy default stream, 2 is that of
+        the calling thread, a greater number is a handle, and -1 requests no ordering. The stream of a handle
+        must exist until the memory is released.
 
         Raises
         ------
         BufferError
-            Where a copy on a device is asked for, or no copy on the CPU, or another device; or where
-            `stream` is none of these.
+            If a copy on a device is requested, or the CPU without a copy, or another device, or if `stream`
+            is none of these.
         """
         if dl_device is not None and tuple(dl_device) != self._device:
             if dl_device[0] != _CPU or copy is False:
                 message = f"the array is on device {self._device} and cannot be offered on {tuple(dl_device)}"
                 raise BufferError(message)
-            # A copy of its own: NumPy offers no read-only memory to consumers of older versions of DLPack.
+            # A writable copy: NumPy does not export read-only memory to consumers of older DLPack.
             return self._host().copy().__dlpack__(**({"max_version": max_version} if max_version else {}))
         if copy:
             message = "no copy is made on the device: copy what was made of the array"
@@ -116,5 +116,5 @@ class DeviceArray:
         return np.array(self._host(), dtype=dtype) if copy else self._host().astype(dtype, copy=False)
 
     def _host(self) -> NDArray[np.float64]:
-        """Give the copy on the host, which the grid keeps."""
+        """Return the copy on the host, which the grid keeps."""
         return self._native.y if self._axis else self._native.x

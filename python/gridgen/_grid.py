@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class Plot3d(TypedDict, total=False):
-    """Layout of a Plot3D file: the keys ``output.plot3d_…`` of a case without ``plot3d_``."""
+    """Layout of a Plot3D file: the keys ``output.plot3d_…`` of a case, without the prefix ``plot3d_``."""
 
     dimensions: int
     encoding: str
@@ -40,19 +40,19 @@ class Plot3d(TypedDict, total=False):
 class Mesh:
     """A plane structured mesh around a body.
 
-    i runs clockwise around the body, j outward; the wall is on j = 0. Arrays are (nj, ni), those of cells
-    (nj - 1, ni - 1). An O-grid has its seam twice, as its first and its last column.
+    i runs clockwise around the body, j outward; the wall is on j = 0. Arrays of nodes are (nj, ni), arrays of
+    cells (nj - 1, ni - 1). The first and the last column of an O-grid are both the seam.
 
     Parameters
     ----------
     x, y : array_like, (nj, ni)
-        Coordinates of the nodes. They are copied; i and j are exchanged or reversed where they have to be for
-        the above to hold, and it is said in `notes`.
+        Coordinates of the nodes. They are copied. If necessary, i and j are exchanged or reversed so that the
+        directions are as described above; `notes` reports it.
 
     Raises
     ------
     CaseError
-        Where they are no such arrays.
+        If the arrays do not have these shapes or types.
     """
 
     __slots__ = ("__weakref__", "_known", "_native")
@@ -68,7 +68,7 @@ class Mesh:
             message = f"y: an array of the shape of x was expected, {both[0].shape}, found {both[1].shape}"
             raise CaseError(message, data={"name": "y", "shape": both[1].shape})
         for name, array in zip(("x", "y"), both, strict=True):
-            # Of these lines follows how the mesh runs; within, a number may be none.
+            # The orientation of the mesh follows from these lines; inner nodes may be NaN.
             border = array[:1], array[-1:], array[:, :1], array[:, -1:]
             if not all(np.isfinite(lines).all() for lines in border):
                 message = f"{name}: finite numbers were expected on the border"
@@ -87,7 +87,7 @@ class Mesh:
         log_notes(native.notes)
 
     def _once(self, name: str, compute: Callable[[], _T]) -> _T:
-        """Compute a value at its first use. Two threads may both compute it: they get the same."""
+        """Compute a value at its first use. If two threads compute it at once, they get the same value."""
         value: _T
         if name in self._known:
             value = self._known[name]
@@ -98,19 +98,18 @@ class Mesh:
     def __repr__(self) -> str:
         return f"<gridgen.{type(self).__name__} {self._native.ni} x {self._native.nj}, {self.topology}>"
 
-    # `Any` is the array on a GPU: no type checker is to ask about it wherever a grid is used.
+    # `Any` is the array on a GPU, so that type checkers do not demand a check for it at each use of a grid.
     @property
     def x(self) -> NDArray[np.float64] | Any:
         """Coordinates x of the nodes, (nj, ni), in the unit of the chord.
 
-        They are a read-only view of the mesh's own memory; of a grid that was made on a GPU they
-        are a `DeviceArray`.
+        They are a read-only view of the mesh's memory. A grid that was made on a GPU has a `DeviceArray`.
         """
         return self._coordinate(0)
 
     @property
     def y(self) -> NDArray[np.float64] | Any:
-        """Coordinates y of the nodes, (nj, ni), as `x`."""
+        """Coordinates y of the nodes, (nj, ni), like `x`."""
         return self._coordinate(1)
 
     def _coordinate(self, axis: int) -> NDArray[np.float64] | DeviceArray:
@@ -121,22 +120,22 @@ class Mesh:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(nj, ni): nodes from wall to far field, and around the body."""
+        """(nj, ni): numbers of nodes from wall to far field, and around the body."""
         return self._native.nj, self._native.ni
 
     @property
     def topology(self) -> str:
-        """``"O"``, ``"C"``, or ``"half"`` of an O-grid."""
+        """``"O"``, ``"C"``, or ``"half"`` for half an O-grid."""
         return self._native.topology
 
     @property
     def wall(self) -> tuple[int, int]:
-        """First and last i of the wall on the line j = 0, both on the wall."""
+        """First and last i of the wall on the line j = 0, both included."""
         return self._native.wall
 
     @property
     def notes(self) -> list[str]:
-        """What was repaired or chosen on the way, one sentence each."""
+        """Notes about repairs and choices, one sentence each."""
         return self._native.notes
 
     @property
@@ -146,12 +145,12 @@ class Mesh:
 
     @property
     def cell_area(self) -> NDArray[np.float64]:
-        """Area of the cells, (nj - 1, ni - 1), unit of the chord squared; negative for cells turned over."""
+        """Area of the cells, (nj - 1, ni - 1), unit of the chord squared; negative for inverted cells."""
         return self._cells("area")
 
     @property
     def skewness(self) -> NDArray[np.float64]:
-        """Equiangle skewness of the cells, (nj - 1, ni - 1), from 0 to 1; above 1 where not convex."""
+        """Equiangle skewness of the cells, (nj - 1, ni - 1), from 0 to 1; above 1 if not convex."""
         return self._cells("skewness")
 
     @property
@@ -163,7 +162,8 @@ class Mesh:
     def nonorthogonality(self) -> NDArray[np.float64]:
         """Largest non-orthogonality of the faces of each cell, (nj - 1, ni - 1), degrees.
 
-        That of a face is the angle between its normal and the line between the centroids of its two cells.
+        The non-orthogonality of a face is the angle between its normal and the line between its cells'
+        centroids.
         """
         return self._cells("nonorthogonality")
 
@@ -175,7 +175,7 @@ class Mesh:
     def _cells(self, measure: str) -> NDArray[np.float64]:
         def compute() -> NDArray[np.float64]:
             values = self._native.cells(measure)
-            # All who ask get this array.
+            # The array is cached and shared by all callers.
             values.setflags(write=False)
             return values
 
@@ -192,34 +192,34 @@ class Mesh:
         compression: str | None = None,
         curved_order: int | None = None,
     ) -> None:
-        """Write the mesh in the format that the end of the name stands for.
+        """Write the mesh in the format given by the end of the file name.
 
         Parameters
         ----------
         path : path
             ``.vts``, ``.vtk``, ``.p3d`` (``.xyz``, ``.x``, ``.fmt``), ``.su2``, ``.cgns``, ``.msh``. A name
-            without an extension is a folder, which gets OpenFOAM's ``constant/polyMesh``; a whole case of
-            OpenFOAM is written by `make` with ``output`` and ``formats=["openfoam"]``.
+            without an extension is a folder, in which OpenFOAM's ``constant/polyMesh`` is written; a whole
+            OpenFOAM case is written by `make` with ``output`` and ``formats=["openfoam"]``.
         force : bool
-            Whether to replace a mesh of OpenFOAM or a neutral map that gridgen did not write.
+            Replace an OpenFOAM mesh or a neutral map file that gridgen did not write.
         span_cells : int, optional
-            Cells over the span of an extruded mesh, 0 for a plane one; that of the case by default, else 0.
+            Cells over the span of an extruded mesh, 0 for a plane one; by default that of the case, else 0.
         span : float, optional
-            Span of an extruded mesh in chords; that of the case by default, else 1.
+            Span of an extruded mesh in chords; by default that of the case, otherwise 1.
         plot3d : dict, optional
             Layout of Plot3D: ``dimensions``, ``encoding``, ``precision``, ``byte_order``, ``block_count``,
-            ``blanking``, ``axes``; those of the case by default.
+            ``blanking``, ``axes``; by default those of the case.
         compression : {"none", "zlib"}, optional
-            Compression of ``.vts``; that of the case by default, else none.
+            Compression of ``.vts``; by default that of the case, otherwise none.
         curved_order : int, optional
-            Order of the cells of ``.msh``, 1 to 4: each takes that many cells of the mesh in each direction.
-            That of the case by default, else 1.
+            Order of the cells of ``.msh``, 1 to 4: each consists of that many cells of the mesh in each
+            direction. By default that of the case, otherwise 1.
 
         Raises
         ------
         FileError
-            Where the file cannot be written, no format has such a name, or curved cells are folded or cannot
-            be made of so many cells.
+            If the file cannot be written, no format has such a name, or curved cells are folded or cannot be
+            made from the number of cells.
         """
         notes = self._native.write(
             path_text(path),
@@ -233,7 +233,7 @@ class Mesh:
         log_notes(notes)
 
     def to_pyvista(self) -> Any:
-        """Give the mesh as a `pyvista.StructuredGrid` with area, skewness and aspect ratio of the cells.
+        """Return the mesh as a `pyvista.StructuredGrid` with area, skewness and aspect ratio of the cells.
 
         Raises
         ------
@@ -243,7 +243,7 @@ class Mesh:
         pyvista = optional_import("pyvista", "pyvista")
         import numpy as np
 
-        # VTK has i running fastest; PyVista takes arrays (ni, nj) in Fortran order.
+        # In VTK i varies fastest; PyVista expects arrays (ni, nj) in Fortran order.
         x, y = (np.asarray(coordinate).T for coordinate in (self.x, self.y))
         mesh = pyvista.StructuredGrid(x, y, np.zeros_like(x))
         for name, values in (
@@ -287,7 +287,7 @@ class Mesh:
 
 
 class Grid(Mesh):
-    """A mesh that `make` made, with what is known of how it was made."""
+    """A mesh made by `make`, with its verdict, report, history and case."""
 
     __slots__ = ()
 
@@ -305,7 +305,7 @@ class Grid(Mesh):
 
     @property
     def report(self) -> Report:
-        """What report.json holds."""
+        """The contents of report.json."""
 
         def parse() -> Report:
             report: Report = json.loads(_made(self._native.report()))
@@ -315,7 +315,7 @@ class Grid(Mesh):
 
     @property
     def history(self) -> list[NewtonStep]:
-        """The Newton steps; the first is the start."""
+        """The Newton steps; the first entry is the initial state."""
         return self._once(
             "history",
             lambda: [NewtonStep._of(step) for step in json.loads(_made(self._native.history()))],
@@ -323,17 +323,17 @@ class Grid(Mesh):
 
     @property
     def case(self) -> str:
-        """The case in TOML with every default in place: it makes the same grid again."""
+        """The case in TOML with every default filled in; it reproduces the same grid."""
         return _made(self._native.case())
 
     @property
     def files(self) -> list[Path]:
-        """The files that were written, where `output` was given."""
+        """The files written, if `output` was given."""
         return self._native.files()
 
 
 def _made(value: _T | None) -> _T:
-    """Give what every grid that was made has."""
+    """Return a value that every grid made by gridgen has."""
     if value is None:
         message = "the mesh was not made by gridgen.make"
         raise TypeError(message)
@@ -346,8 +346,8 @@ def read(path: str | os.PathLike[str]) -> Mesh:
     Parameters
     ----------
     path : path
-        A Plot3D file in any layout, ``.vts`` as VTK and PyVista write it, legacy ``.vtk``, CGNS of one
-        structured zone, or ``.su2`` or ``.msh`` whose quadrilaterals stand in rows. Of an extruded mesh the
+        A Plot3D file in any layout, ``.vts`` as written by VTK and PyVista, legacy ``.vtk``, CGNS with one
+        structured zone, or ``.su2`` or ``.msh`` whose quadrilaterals form rows. From an extruded mesh the
         plane is read.
 
     Returns
@@ -358,13 +358,13 @@ def read(path: str | os.PathLike[str]) -> Mesh:
     Raises
     ------
     FileError
-        Where it cannot be read, with the line where the file has lines.
+        If it cannot be read; with the line number if the file has lines.
     """
     return Mesh._of(_core.read(path_text(path)))
 
 
 def quality(x: ArrayLike, y: ArrayLike) -> Quality:
-    """Measure a mesh that is given by its nodes.
+    """Measure a mesh given by its nodes.
 
     Parameters
     ----------
@@ -379,6 +379,6 @@ def quality(x: ArrayLike, y: ArrayLike) -> Quality:
     Raises
     ------
     CaseError
-        Where they are no such arrays.
+        If the arrays do not have these shapes or types.
     """
     return Mesh(x, y).quality

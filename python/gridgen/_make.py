@@ -1,4 +1,4 @@
-"""Grids: one by `make`, many by `make_many`."""
+"""Makes grids: `make` makes one, `make_many` many."""
 
 from __future__ import annotations
 
@@ -46,30 +46,30 @@ def make(
     Parameters
     ----------
     case : path or mapping, optional
-        A case file; or keys and sections as nested mappings, ``{"geometry": {"naca": "2412"}}``.
+        A case file, or keys and sections as nested mappings: ``{"geometry": {"naca": "2412"}}``.
     backend : {"auto", "cpu", "cuda"}
-        Where to compute; ``"auto"`` takes an NVIDIA GPU if there is one and the grid is large enough to be
-        done sooner on it.
+        Machine to compute on; ``"auto"`` takes an NVIDIA GPU if there is one and the grid is large enough to
+        be faster on it.
     devices : int or sequence of int, optional
-        GPUs to use, as ``gridgen devices`` numbers them; several share the grid.
+        GPUs to use, as numbered by ``gridgen devices``; several GPUs share the grid.
     threads : int, optional
-        Threads to use on the CPU, all by default. The grid is the same to the last bit.
+        Threads to use on the CPU, all by default. Their number does not change a bit of the grid.
     progress : bool or callable, optional
-        True shows a bar of tqdm; a callable gets each `NewtonStep`, in the calling thread. An exception that
-        it raises ends the solve.
+        True shows a tqdm bar; a callable is called with each `NewtonStep`, in the calling thread. An
+        exception in it ends the solve.
     output : path or mapping, optional
-        A path is the folder that the files of the case are written to: meshes, pictures, report. Without it
-        nothing is written. A mapping is the section ``[output]`` of the case.
+        A path is the folder for the files of the case: meshes, pictures, report. Without it nothing is
+        written. A mapping is the section ``[output]`` of the case.
     force : bool
-        Whether to replace files in that folder that gridgen did not write.
+        Replace files in that folder that gridgen did not write.
     restart : path, optional
-        Restart file of an interrupted run to go on from.
+        Restart file of an interrupted run to continue.
     **keys
-        Keys of a case, which replace those of `case`: by name where one section alone has the name
-        (``ni=257``), or by section (``grid={"ni": 257}``). docs/case-format.md lists them with ranges, units
-        and defaults; lengths are in chords, angles in degrees. None stands for a key that is not given.
-        ``points`` is a section of your own, an array (n, 2) of its points in order, from the trailing edge
-        around the leading edge and back, either side first.
+        Keys of a case, which replace those of `case`: by name if only one section has the name (``ni=257``),
+        or by section (``grid={"ni": 257}``). docs/case-format.md lists them with ranges, units and defaults;
+        lengths are in chords, angles in degrees. None means that a key is not given. ``points`` is your own
+        section, an array (n, 2) of its points in order, from the trailing edge around the leading edge and
+        back, beginning with either side.
 
     Returns
     -------
@@ -78,21 +78,21 @@ def make(
     Raises
     ------
     CaseError
-        Where the case cannot be used as written: an unknown key, a value out of range.
+        If the case cannot be used as written: an unknown key, a value out of range.
     GeometryError
-        Where the section cannot be meshed.
+        If the section cannot be meshed.
     NotConverged
-        Where the grid is not good; its attribute `grid` is the grid.
+        If the grid is not good; the attribute `grid` of the exception is the grid.
     DeviceError
-        Where the requested device cannot be used.
+        If the requested device cannot be used.
     FileError
-        Where a file cannot be read or written.
+        If a file cannot be read or written.
     KeyboardInterrupt
-        On Ctrl-C, within a Newton step.
+        On Ctrl-C; the solve ends within a Newton step.
 
     Notes
     -----
-    Other threads of Python run meanwhile, and may make grids themselves.
+    Other Python threads can run meanwhile, and make grids themselves.
     """
     section: Mapping[str, Any] = {}
     if isinstance(output, Mapping):
@@ -112,7 +112,7 @@ def make(
 
 
 def _make(case: CaseLike | None, keys: Mapping[str, Any], **options: Any) -> Grid:
-    """Make a grid with options that are checked."""
+    """Make a grid with checked options."""
     grid = Grid._of(_core.make(_base(case), list(_flat(keys)), **options))
     verdict = grid.verdict
     if not verdict.good:
@@ -121,14 +121,14 @@ def _make(case: CaseLike | None, keys: Mapping[str, Any], **options: Any) -> Gri
 
 
 def _base(case: CaseLike | None) -> str | list[tuple[str, object]] | None:
-    """Give what the native module takes a case from."""
+    """Return a case in a form that the native module accepts."""
     if case is None:
         return None
     return list(_flat(case)) if isinstance(case, Mapping) else path_text(case)
 
 
 def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, object]]:
-    """Give keys by their dotted names, with values that the native module takes."""
+    """Yield keys by their dotted names, with values that the native module accepts."""
     for name, value in keys.items():
         if not isinstance(name, str):
             message = f"names of keys are text, found {name!r}"
@@ -145,15 +145,15 @@ def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, obje
 
 
 def _plain(path: str, value: Any) -> object:
-    """Give a value in types of Python, or points as an array."""
+    """Convert a value to Python types, or points to an array."""
     if path in {"points", "geometry.points"}:
         return _points(path, value)
-    # NumPy's numbers and lists of words.
+    # Convert NumPy scalars and arrays of words.
     if hasattr(value, "tolist") and getattr(value, "ndim", 2) < 2:
         value = value.tolist()
     if isinstance(value, tuple):
         value = list(value)
-    # An empty mapping opens a section whose keys all have defaults.
+    # An empty mapping is a section with all defaults; it is passed on below.
     if isinstance(value, str | os.PathLike):
         return unicode_text(path, path_text(value))
     if isinstance(value, bool | int | float | Mapping):
@@ -165,7 +165,7 @@ def _plain(path: str, value: Any) -> object:
 
 
 def _points(path: str, value: Any) -> object:
-    """Give the points of a section: float64, not copied where they are such an array."""
+    """Return the points of a section as float64; such an array is not copied."""
     points = real_array(path, value, "(n, 2)", ndim=2)
     if points.shape[1] != 2:
         hint = f"give them as columns: {path}.T" if points.shape[0] == 2 else None
@@ -176,7 +176,7 @@ def _points(path: str, value: Any) -> object:
 
 @contextlib.contextmanager
 def _shown(progress: Progress | None) -> Iterator[OnEvent | None]:
-    """Give what the native module tells of phases and Newton steps, as `progress` wants it shown."""
+    """Yield a callback for phases and Newton steps that reports them to `progress`."""
     if not progress:
         yield None
     elif callable(progress):
@@ -205,18 +205,18 @@ def _step(value: object) -> NewtonStep:
 
 
 class Result:
-    """The result of a case among others: a grid, or the error of this case.
+    """The result of one of many cases: a grid, or the error of this case.
 
     Attributes
     ----------
     index : int
-        Its number among the cases, from 0.
+        Its number among the cases, counted from 0.
     case : path or mapping
-        The case as it was given.
+        The case as passed to `make_many`.
     grid : Grid or None
         The grid, if it is good.
     error : Exception or None
-        What kept it from being made; a grid that is not good is `error.grid` of a `NotConverged`.
+        The error, if there is no good grid; a grid that is not good is `error.grid` of a `NotConverged`.
     """
 
     __slots__ = ("case", "error", "grid", "index")
@@ -232,21 +232,21 @@ class Result:
 
 
 class _Folders:
-    """The folders that cases have taken, each by its first case."""
+    """The output folders in use, each with the first case that claimed it."""
 
     def __init__(self, output: object) -> None:
         self.written = output is not None and not isinstance(output, Mapping)
         self.taken: dict[str, tuple[int, CaseLike]] = {}
 
     def claim(self, index: int, case: CaseLike) -> tuple[int, CaseLike]:
-        """Give the case whose folder that of this one is: itself, if no other has it."""
-        # What is no case at all is refused when its turn comes.
+        """Claim the folder of a case; return its owner, which is this case unless another was first."""
+        # An object that is not a case is refused when its turn comes.
         if not self.written or not isinstance(case, Mapping | str | bytes | os.PathLike):
             return index, case
         return self.taken.setdefault(os.path.normcase(_folder(index, case)), (index, case))
 
     def check(self, owner: tuple[int, CaseLike], index: int, case: CaseLike) -> None:
-        """Refuse a case that has the folder of another one."""
+        """Refuse a case whose folder belongs to another one."""
         if owner[0] != index:
             name = _folder(index, case)
             both = " and ".join(
@@ -258,7 +258,7 @@ class _Folders:
 
 
 class _StoppedError(Exception):
-    """The batch has ended, and with it the solve that this is raised in."""
+    """Ends a solve after the batch has ended."""
 
 
 def make_many(
@@ -270,40 +270,41 @@ def make_many(
     progress: bool = False,
     **common: Unpack[Options],
 ) -> Generator[Result, None, None]:
-    """Make the grids of many cases, several at a time, as they are asked for.
+    """Make the grids of many cases lazily, several at a time.
 
-    Cases are taken from `cases` as results are taken from the iterator: twice `jobs` at a time are under way
-    or wait to be taken, so that neither cases nor grids need to fit the memory together. Leaving the loop,
-    closing the iterator and Ctrl-C end the solves under way within a Newton step.
+    Cases are taken from `cases` as results are taken from the iterator. At most twice `jobs` cases are
+    running or waiting to be taken, so neither all cases nor all grids need to fit in memory. Leaving the
+    loop, closing the iterator and Ctrl-C end the running solves within a Newton step.
 
     Parameters
     ----------
     cases : iterable of path or mapping
         Case files, or keys as for `make`: ``{"naca": "2412", "ni": 257}``.
     jobs : int, optional
-        Cases at a time; by default as many as the CPUs, or the GPUs, take of cases like the first one. From
-        32 on each GPU on, grids are solved for together, with the bits that each has alone.
+        Cases at a time; by default as many as the CPUs, or the GPUs, can run of cases like the first one.
+        From 32 on each GPU on, grids are solved together; each has the same bits as alone.
     threads : int, optional
-        Threads on the CPU for each case; by default its share of the CPUs.
+        Threads on the CPU for each case; by default the CPUs divided by `jobs`.
     ordered : bool
-        Whether results come in the order of the cases, or as they are done.
+        True yields results in the order of the cases, False as they complete.
     progress : bool
-        Whether to show a bar of tqdm that counts cases.
+        Show a tqdm bar that counts cases.
     **common
-        Arguments of `make` for all cases; keys replace those of the cases. Of several `devices` each case
-        has one; GPUs stay open until the last case. In the folder `output` each case has a folder of its
-        own, named by the file of the case, by its key ``name``, or by its number. No two may have one: of a
-        list that is refused before anything is made, of an iterator it is the error of the later case.
+        Arguments of `make` for all cases; keys replace those of the cases. Each case runs on one of several
+        `devices`; GPUs stay open until the last case. In the folder `output` each case has its own folder,
+        named by the file of the case, by its key ``name``, or by its number. No two cases may have the same
+        folder: for a list this is checked before any grid is made, for an iterator it is the error of the
+        later case.
 
     Yields
     ------
     Result
-        Of each case; an error belongs to its case and does not end the others.
+        One for each case. An error belongs to its case and does not end the others.
 
     Raises
     ------
     CaseError
-        Where `jobs`, `threads` or `devices` are no such numbers, or two cases would have the same folder.
+        If `jobs`, `threads` or `devices` are not valid numbers, or two cases would have the same folder.
     """
     devices = device_list(common.pop("devices", None))
     jobs = optional_count("jobs", jobs)
@@ -320,7 +321,7 @@ def make_many(
 
 def _counted(results: Generator[Result, None, None], total: int | None) -> Generator[Result, None, None]:
     tqdm = optional_import("tqdm.auto", "progress").tqdm
-    # The bar ends with the results, and the results with the bar: where the loop is left, too.
+    # Closes both the bar and the results, also if the caller leaves the loop.
     with contextlib.closing(results), tqdm(total=total, unit=" cases") as bar:
         for result in results:
             bar.update()
@@ -350,7 +351,7 @@ def _results(
     named = devices or []
     machines = _core.MachinePool(-(-jobs // max(1, len(named))))
     stop = Event()
-    # A case takes a device from here, if there are several, and puts it back.
+    # If devices are named, each case takes one from this queue and puts it back.
     free: SimpleQueue[int] = SimpleQueue()
     for job in range(jobs if named else 0):
         free.put(named[job % len(named)])
@@ -395,12 +396,12 @@ def _results(
         pool.shutdown(cancel_futures=True)
 
 
-# Arguments of `make` that are no keys, and their defaults.
+# Arguments of `make` that are not keys, and their defaults.
 _OPTIONS = {"backend": "auto", "force": False, "restart": None, "output": None}
 
 
 def _default_jobs(first: list[CaseLike], devices: list[int] | None, common: Mapping[str, Any]) -> int:
-    """Give how many cases like the first are made at a time."""
+    """Return how many cases like the first one are made at a time."""
     keys = {name: value for name, value in common.items() if name not in _OPTIONS}
     try:
         case = _base(first[0])
@@ -431,7 +432,7 @@ def _one(index: int, case: CaseLike, on_event: OnEvent, options: Mapping[str, An
 
 
 def _folder(index: int, case: CaseLike) -> str:
-    """Give the name of the folder of a case."""
+    """Return the name of the folder of a case."""
     if isinstance(case, Mapping):
         name = case.get("name")
         return f"{index:06}" if name is None else str(name)
@@ -439,7 +440,7 @@ def _folder(index: int, case: CaseLike) -> str:
 
 
 def _cpus() -> int:
-    """Give the number of CPUs that this process may use."""
+    """Return the number of CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

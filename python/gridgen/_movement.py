@@ -22,37 +22,34 @@ __all__ = ["Moved", "Reference"]
 
 
 class Reference:
-    """A grid from which others are moved: the same equations and first cells for other wall points.
+    """A grid that can be moved: the same equations and first cells, for other wall points.
 
-    The moved grid is one smooth function of the wall points. It does not depend on the path by which they
-    came where they are, and those of the reference give the reference.
+    The moved grid is a smooth function of the wall points. It does not depend on the path of the movement,
+    and the wall points of the reference give the reference itself.
 
     Parameters
     ----------
     source : Grid, Mesh or path
-        A grid of `make`, with its own equations; any mesh of an O-grid, a C-grid or half a grid, whose
-        equations are
-        those that its nodes solve; ``reference.grd`` of a case with ``output.reference = true``, or the file
-        of a
-        mesh. Within one optimisation take one of them: they are different maps.
+        A grid made by `make`, with its own equations; any mesh that is an O-grid, a C-grid or half a grid,
+        with equations that its nodes solve; ``reference.grd`` of a case with ``output.reference = true``; or
+        the file of a mesh. Use the same one throughout an optimisation, since they are different maps.
     settings : mapping, optional
-        Keys of ``[newton]``, ``[linear]``, ``[multigrid]`` and ``[quality]`` for a mesh:
-        ``{"newton.tolerance":
-        1e-9}``. Others have those of their case.
+        Keys of ``[newton]``, ``[linear]``, ``[multigrid]`` and ``[quality]`` for a mesh, such as
+        ``{"newton.tolerance": 1e-9}``. Other sources use the settings of their case.
     backend : {"auto", "cpu", "cuda"}
-        Where to compute; ``"auto"`` takes a GPU if there is one and the grid is large enough to be faster
-        there. Grids that are moved on one GPU stay there: `Moved.x` is a `DeviceArray`.
+        Machine to compute on; ``"auto"`` takes a GPU if there is one and the grid is large enough to be
+        faster there. Grids moved on one GPU stay in its memory: `Moved.x` is a `DeviceArray`.
     devices : int or sequence of int, optional
         GPUs by number; several share the grid in bands.
 
     Raises
     ------
     NotConverged
-        Where the source is no good grid.
+        If the source is not a good grid.
     GeometryError
-        Where a mesh does not run around a body.
+        If a mesh does not surround a body.
     FileError
-        Where a file cannot be read.
+        If a file cannot be read.
     """
 
     __slots__ = ("__weakref__", "_native")
@@ -81,9 +78,8 @@ class Reference:
     def wall(self) -> NDArray[np.float64]:
         """The wall points, (n, 2), in the unit of the chord.
 
-        Of an O-grid the last repeats the first, of a C-grid the edge is there twice, and those of half a
-        grid run
-        from one end on its plane of symmetry to the other.
+        On an O-grid the last point repeats the first. On a C-grid the trailing edge occurs twice. On half a
+        grid the points run from one end on the plane of symmetry to the other.
         """
         return self._native.wall()
 
@@ -98,12 +94,12 @@ class Reference:
         Raises
         ------
         FileError
-            Where the file cannot be written.
+            If the file cannot be written.
         """
         self._native.write(path_text(path))
 
     def unmoved(self) -> Moved:
-        """Give the grid as a movement by nothing, with its derivatives."""
+        """Return the unmoved grid as a `Moved`, which has derivatives."""
         return Moved._from(self._native.unmoved())
 
     def move_to(self, wall: ArrayLike) -> Moved:
@@ -112,16 +108,16 @@ class Reference:
         Parameters
         ----------
         wall : array_like, (n, 2)
-            As many points as `wall` has and in its order, where they are now; of a reference on one GPU an
-            array there, too.
+            The new positions of the points of `Reference.wall`, in the same order. For a reference on one GPU
+            an array on that GPU is accepted too.
 
         Raises
         ------
         NotConverged
-            Where there is no good grid, after up to 16 parts of the movement; its ``grid`` is the `Moved` as
-            it is.
+            If there is no good grid, even with the movement divided into 16 parts; its ``grid`` is the last
+            `Moved`.
         GeometryError
-            Where these are no such points, or the wall crosses or touches itself.
+            If the points do not match, or the wall crosses or touches itself.
         """
         if is_on_gpu(wall):
             points = self._native.points_of("wall", wall)
@@ -136,7 +132,7 @@ class Reference:
 
 
 class Moved(Mesh):
-    """A moved grid, with its derivatives by the wall points and by the heights of the first cells."""
+    """A moved grid, with derivatives with respect to the wall points and the heights of the first cells."""
 
     __slots__ = ("_moved",)
 
@@ -160,7 +156,7 @@ class Moved(Mesh):
 
     @property
     def worn(self) -> str | None:
-        """Why a fresh grid would be better, where the movement has cost the grid much of its quality."""
+        """The reason for making a new grid, if the movement has reduced the quality much; otherwise None."""
         return self._moved.worn()
 
     @property
@@ -175,13 +171,13 @@ class Moved(Mesh):
 
     @property
     def parts(self) -> int:
-        """Into how many parts the movement was cut; one where it went in one go."""
+        """Number of parts of the movement; one if it was made in a single step."""
         return self._moved.counts()[2]
 
     def derivative(
         self, wall: ArrayLike, heights: ArrayLike | None = None, *, tolerance: float = 1e-10
     ) -> NDArray[np.float64]:
-        """Give the displacement of the nodes, (nj, ni, 2), for one of the wall points.
+        """Return the displacement of the nodes, (nj, ni, 2), for a displacement of the wall points.
 
         Parameters
         ----------
@@ -195,11 +191,11 @@ class Moved(Mesh):
         Raises
         ------
         GeometryError
-            Where these are not as many as the wall points.
+            If the numbers do not match the wall points.
         CaseError
-            Where a number is not finite, or the tolerance is none.
+            If a number is not finite, or the tolerance is not between 0 and 1.
         NotConverged
-            Where the residual is not reached, or the grid is not good.
+            If the residual is not reached, or the grid is not good.
         """
         nodes, _, _ = self._moved.derivative(*_displacement(wall, heights), ratio("tolerance", tolerance))
         return nodes.reshape(*self.shape, 2)
@@ -207,14 +203,14 @@ class Moved(Mesh):
     def device_derivative(
         self, wall: ArrayLike, heights: ArrayLike | None = None, *, tolerance: float = 1e-10
     ) -> tuple[DeviceArray, DeviceArray]:
-        """Give the displacements in x and in y, (nj, ni) each, of the nodes of a grid on one GPU, left there.
+        """Return the displacements of the nodes in x and y, (nj, ni) each, in the memory of the GPU.
 
-        Parameters and errors are those of `derivative`.
+        Parameters and exceptions are as for `derivative`.
 
         Raises
         ------
         CaseError
-            Where the grid is not on one GPU.
+            If the grid is not on one GPU.
         """
         nodes, _, _ = self._moved.derivative_on_gpu(
             *_displacement(wall, heights), ratio("tolerance", tolerance)
@@ -225,17 +221,16 @@ class Moved(Mesh):
     def adjoint(
         self, nodes: ArrayLike, *, tolerance: float = 1e-10
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the derivatives of a function by wall points and by heights from those by the nodes.
+        """Return the derivatives of a function by wall points and heights, given those by the nodes.
 
-        A node that the mesh has twice, on a seam or a cut, counts twice; a wall point that is there twice
-        has its
-        derivative in two parts.
+        A node that occurs twice in the mesh, on a seam or a cut, counts twice. The derivative by a wall point
+        that occurs twice is the sum of two entries.
 
         Parameters
         ----------
         nodes : array_like, (nj, ni, 2)
-            dJ/dx and dJ/dy of each node; of a grid on one GPU an array there, too, of float64 and any
-            strides, which is read where it lies.
+            dJ/dx and dJ/dy of each node. For a grid on one GPU a float64 array on that GPU with any strides
+            is accepted too, and read without a copy.
         tolerance : float
             Relative residual of the linear solve, between 0 and 1.
 
@@ -249,9 +244,9 @@ class Moved(Mesh):
         Raises
         ------
         CaseError
-            Where the nodes have another shape, a number is not finite, or the tolerance is none.
+            If the nodes have another shape, a number is not finite, or the tolerance is not between 0 and 1.
         NotConverged
-            Where the residual is not reached, or the grid is not good.
+            If the residual is not reached, or the grid is not good.
         """
         if is_on_gpu(nodes):
             wall, heights, _, _ = self._moved.adjoint_on_gpu(nodes, ratio("tolerance", tolerance))
@@ -280,5 +275,5 @@ def _displacement(
 
 
 def _text(value: Any) -> str:
-    """Give a value as TOML has it."""
+    """Return a value in the notation of TOML."""
     return str(value).lower() if isinstance(value, bool) else str(value)

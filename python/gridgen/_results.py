@@ -1,4 +1,4 @@
-"""What is said of a grid and of a linear system: the contents of report.json, typed."""
+"""Typed contents of report.json: the results for a grid and for a linear system."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _NAN = float("nan")
 
 
 class Verdict(NamedTuple):
-    """Whether a grid may be used. It is true where it may."""
+    """The verdict on a grid; true if the grid may be used."""
 
     kind: str
-    """``"good"``, ``"not-converged"``, ``"folded"`` or ``"beyond-limit"``; of several elements
+    """``"good"``, ``"not-converged"``, ``"folded"`` or ``"beyond-limit"``; for several elements
     also ``"unfit"``."""
     good: bool
     """Converged, without a folded cell, within the limits of ``[quality]``."""
     reason: str
-    """A clause that says why."""
+    """The reason, as a clause."""
 
     def __bool__(self) -> bool:
-        """Whether the grid may be used."""
+        """Return whether the grid may be used."""
         return self.good
 
 
 class Quality(NamedTuple):
-    """Measures of a grid. Angles in degrees, lengths in chords; NaN where a measure is not finite."""
+    """Measures of a grid. Angles in degrees, lengths in chords; a measure that is not finite is NaN."""
 
     folded_cells: int
     """Cells with a corner determinant e_i x e_j that is not positive."""
@@ -38,17 +38,17 @@ class Quality(NamedTuple):
     max_skewness: float
     """Largest equiangle skewness, max((a_max - 90)/90, (90 - a_min)/90) with the angles a of a cell."""
     max_skewness_at: tuple[int, int]
-    """Its cell (i, j)."""
+    """The cell (i, j) with the largest skewness."""
     p99_skewness: float
     """99th percentile of the equiangle skewness."""
     mean_skewness: float
     """Mean equiangle skewness."""
     wall_angle_error_max_deg: float
-    """Largest angle between the first grid line and the wall normal, corners left out, degrees."""
+    """Largest angle between the first grid line and the wall normal, corners excluded, degrees."""
     wall_angle_error_mean_deg: float
-    """Mean of the same, degrees."""
+    """Mean angle between the first grid line and the wall normal, corners excluded, degrees."""
     wall_corners: int
-    """Wall points left out of both, since the wall turns by more than 20 degrees."""
+    """Wall points excluded from both, since the wall turns there by more than 20 degrees."""
     first_cell_min: float
     """Smallest distance from the wall to the first node, chords."""
     first_cell_max: float
@@ -58,13 +58,13 @@ class Quality(NamedTuple):
     max_growth: float
     """Largest ratio of consecutive edge lengths in either direction."""
     max_growth_i: float
-    """The same along i only."""
+    """Largest ratio along i only."""
     max_growth_j: float
-    """The same along j only."""
+    """Largest ratio along j only."""
     waves_deg: float
-    """Largest turning of a line of constant j against its own sense, less that of the wall's, degrees."""
+    """Largest turning of a line of constant j against its own sense, minus that of the wall, degrees."""
     wavy_lines: int
-    """Lines whose waves are above 1 degree."""
+    """Number of lines with waves above 1 degree."""
     far_field_min: float
     """Smallest distance of an outer node from (0.5, 0), chords."""
     far_field_max: float
@@ -77,14 +77,14 @@ class Quality(NamedTuple):
 
 
 class NewtonStep(NamedTuple):
-    """A Newton step; NaN where a number is not finite."""
+    """A Newton step; numbers that are not finite are NaN."""
 
     step: int
     """Number of the step; 0 is the start."""
     residual: float
     """Scaled rms residual after the step."""
     forcing_term: float
-    """Relative residual asked of the linear solve; 0 for the start."""
+    """Relative residual requested from the linear solve; 0 for the start."""
     linear_iterations: float
     """Linear iterations; BiCGStab counts halves."""
     step_length: float
@@ -108,7 +108,7 @@ class NewtonStep(NamedTuple):
 
 
 def _number(value: Any) -> Any:
-    """Give NaN for null, which stands in JSON for numbers that are not finite."""
+    """Return NaN for null, which represents numbers that are not finite in JSON."""
     return _NAN if value is None else value
 
 
@@ -138,7 +138,7 @@ class VerdictReport(TypedDict):
 
 
 class QualityReport(TypedDict):
-    """The fields of `Quality`; None where a measure is not finite."""
+    """The fields of `Quality`; a measure that is not finite is None."""
 
     folded_cells: int
     min_jacobian: float | None
@@ -168,14 +168,14 @@ class _GridReport(TypedDict):
 
 
 class GridReport(_GridReport, total=False):
-    """Size and shape of the grid: `seam` of an O-grid, `wake` of a C-grid."""
+    """Size and shape of the grid; `seam` for an O-grid, `wake` for a C-grid."""
 
     seam: str
     wake: int
 
 
 class Report(TypedDict):
-    """The report of a grid, as report.json holds it. Seconds in `timing`, lengths in chords."""
+    """The report of a grid, the contents of report.json. Seconds in `timing`, lengths in chords."""
 
     name: str
     version: str
@@ -196,7 +196,7 @@ class Report(TypedDict):
 
 
 class MatrixReport(TypedDict):
-    """Facts of a matrix."""
+    """Facts about a matrix."""
 
     file: str
     rows: int
@@ -217,7 +217,7 @@ class _MethodReport(TypedDict):
 
 
 class MethodReport(_MethodReport, total=False):
-    """How a system was solved: `shift` and `schedule` of factors, `blocks` on several GPUs."""
+    """The method of a solve; `shift` and `schedule` for factors, `blocks` on several GPUs."""
 
     shift: float
     schedule: str
@@ -225,7 +225,7 @@ class MethodReport(_MethodReport, total=False):
 
 
 class SystemReport(TypedDict):
-    """The report of a linear system. Seconds in `timing`; None where a number is not finite."""
+    """The report of a linear system. Seconds in `timing`; numbers that are not finite are None."""
 
     name: str
     version: str

@@ -42,10 +42,10 @@ def solve(
     Parameters
     ----------
     A : sparse array or matrix, or array_like, (n, n)
-        One of scipy.sparse in any format, or anything else with ``tocsr()``; real. Of a dense array the zeros
-        are left out. It is converted to CSR with 64-bit indices and float64 where it is not that.
+        A real matrix of scipy.sparse in any format, or any other object with ``tocsr()``. The zeros of a
+        dense array are dropped. If necessary it is converted to CSR with 64-bit indices and float64 values.
     b : array_like, (n,)
-        Right side, real.
+        Right-hand side, real.
     method : {"bicgstab", "gmres", "cg"}
         Krylov method; ``"cg"`` for symmetric positive definite matrices.
     preconditioner : {"dilu", "ilu0", "dic", "ic0", "jacobi", "none"}
@@ -53,21 +53,21 @@ def solve(
     tolerance : float
         Relative residual, norm(b - A x)/norm(b), to reach; between 0 and 1.
     max_iterations : int
-        Limit of iterations.
+        Largest number of iterations.
     restart : int
         Iterations of GMRES between restarts, 1 to 1000.
     shift : float
-        Factors of A + shift diag(A), where a pivot vanishes or changes sign.
+        Factorise A + shift diag(A), for matrices with a pivot that vanishes or changes sign.
     schedule : {"auto", "levels", "sync-free", "colours", "tiles"}
-        Order in which the rows of the factors are worked on.
+        Order in which the rows of the factors are processed.
     format : {"csr", "ell"}
-        How A is stored for products.
+        Storage of A in products.
     reorder : {"none", "rcm"}
-        Renumbering, ``"rcm"`` being reverse Cuthill-McKee; x is numbered as A is.
+        Renumbering; ``"rcm"`` is reverse Cuthill-McKee. x is numbered like A.
     backend : {"auto", "cpu", "cuda"}
-        Where to compute.
+        Machine to compute on.
     devices : int or sequence of int, optional
-        GPUs to use; several have a block of rows each.
+        GPUs to use; each of several gets a block of rows.
     threads : int, optional
         Threads to use on the CPU, all by default.
 
@@ -76,18 +76,19 @@ def solve(
     x : ndarray, (n,)
         The solution, float64.
     report : SystemReport
-        Facts of the matrix, iterations, residuals, seconds.
+        Facts about the matrix, iterations, residuals, seconds.
 
     Raises
     ------
     MatrixError
-        Where A is not square or not real, b does not belong to it, or a method does not suit it.
+        If A is not square or not real, b does not match it, or the method is not applicable.
     NotConverged
-        Where the residual did not reach the tolerance; ``data["x"]`` and ``data["report"]`` say what it has.
+        If the residual did not reach the tolerance; ``data["x"]`` and ``data["report"]`` have the last
+        result.
     CaseError
-        Where an option has no such value.
+        If an option does not have such a value.
     DeviceError
-        Where the requested device cannot be used.
+        If the requested device cannot be used.
     """
     import numpy as np
 
@@ -102,7 +103,7 @@ def solve(
         ("format", format),
         ("reorder", reorder),
     ]
-    # Those are for factors alone, and refused without.
+    # The native module refuses these two options for preconditioners that are not factors.
     if shift:
         options.append(("shift", float(shift)))
     if schedule != "auto":
@@ -129,7 +130,7 @@ def solve(
 def _csr(
     matrix: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
-    """Give row pointers, columns and values of a matrix, and the number of its columns."""
+    """Return row pointers, columns and values of a matrix, and the number of its columns."""
     import numpy as np
 
     if not hasattr(matrix, "tocsr"):
@@ -148,7 +149,7 @@ def _csr(
 
 
 def _remedy(report: SystemReport, max_iterations: int) -> str:
-    """Say how to go on after a solve that stopped short."""
+    """Return a remedy for a solve that stopped before it had converged."""
     if report["iterations"] >= max_iterations:
         way = "allow more max_iterations, or use another preconditioner or method"
     elif report["matrix"]["empty_rows"]:

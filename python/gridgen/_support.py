@@ -1,4 +1,4 @@
-"""What several modules need: arrays and counts that are checked, optional packages, notes."""
+"""Helpers of several modules: checks of arrays and counts, optional packages, notes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def packaged_libraries() -> list[str]:
-    """Give the folders of NVIDIA's packages from PyPI in this interpreter, ``nvidia/*/lib``."""
+    """Return the folders of NVIDIA's packages from PyPI in this interpreter, ``nvidia/*/lib``."""
     folders = []
     for place in sys.path:
         with contextlib.suppress(OSError), os.scandir(os.path.join(place, "nvidia")) as packages:  # noqa: PTH118 (importing pathlib takes longer than the search)
@@ -31,9 +31,9 @@ def packaged_libraries() -> list[str]:
 def real_array(
     name: str, value: Any, shape: str, *, ndim: int, error: type[GridgenError] = CaseError
 ) -> NDArray[np.float64]:
-    """Give an array of real numbers as float64, aligned as numbers are in memory.
+    """Return an array of real numbers as aligned float64.
 
-    One that is such an array already, in any order, is not copied. `name` and `shape` stand in messages.
+    An array that meets this already, in any memory order, is not copied. `name` and `shape` are for messages.
     """
     import numpy as np
 
@@ -46,7 +46,7 @@ def real_array(
     if array.ndim != ndim:
         message = f"{name}: an array of shape {shape} was expected, found {array.shape}"
         raise error(message, data=data)
-    # Truth values and text convert to numbers, too, but are never meant as such.
+    # Booleans and text would convert to numbers too, but are never intended as such.
     if array.dtype.kind not in "fiu":
         hint = f"convert it: {name}.astype(float)" if array.dtype.kind in "bOSU" else None
         raise error(f"{name}: real numbers were expected, found {array.dtype}", hint, data=data)
@@ -54,7 +54,7 @@ def real_array(
 
 
 def count(name: str, value: Any, least: int = 1) -> int:
-    """Give an integer that is not below `least`."""
+    """Return an integer that is at least `least`."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -66,7 +66,7 @@ def count(name: str, value: Any, least: int = 1) -> int:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Give a truth value, Python's or NumPy's."""
+    """Return a boolean, from one of Python or NumPy."""
     if isinstance(value, bool) or str(getattr(value, "dtype", None)) == "bool":
         return bool(value)
     message = f"{name}: True or False was expected, found {value!r}"
@@ -74,7 +74,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def unicode_text(name: str, text: str) -> str:
-    """Give text that has no halves of characters."""
+    """Return text that has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -84,7 +84,7 @@ def unicode_text(name: str, text: str) -> str:
 
 
 def ratio(name: str, value: Any) -> float:
-    """Give a number between 0 and 1, neither included."""
+    """Return a number between 0 and 1, both excluded."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -96,12 +96,12 @@ def ratio(name: str, value: Any) -> float:
 
 
 def optional_count(name: str, value: Any) -> int | None:
-    """Give an integer of at least 1, or None."""
+    """Return an integer of at least 1, or None."""
     return None if value is None else count(name, value)
 
 
 def device_list(devices: int | Sequence[int] | None) -> list[int] | None:
-    """Give the numbers of GPUs; one may stand alone."""
+    """Return the numbers of GPUs as a list, also for a single number."""
     if devices is None:
         return None
     several = [devices] if hasattr(devices, "__index__") else devices
@@ -109,12 +109,12 @@ def device_list(devices: int | Sequence[int] | None) -> list[int] | None:
 
 
 def path_text(path: str | os.PathLike[str]) -> str:
-    """Give a path as text."""
+    """Return a path as text."""
     return os.fsdecode(path)
 
 
 def optional_import(module: str, extra: str) -> Any:
-    """Import a package that gridgen does not require, or say how to get it."""
+    """Import a package that gridgen does not require; the error says how to install it."""
     import importlib
 
     try:
@@ -126,8 +126,8 @@ def optional_import(module: str, extra: str) -> Any:
 
 
 def log_notes(notes: Iterable[str]) -> None:
-    """Say what was repaired or chosen on the way."""
-    # Takes a third of the time to import gridgen; whoever listens has it imported already.
+    """Log notes about repairs and choices."""
+    # Importing it here saves a third of the time to import gridgen; users of logging import it anyway.
     import logging
 
     logger = logging.getLogger("gridgen")

@@ -1,4 +1,4 @@
-"""A mesh that moves, with the methods that flow solvers call of IDWarp's USMesh."""
+"""A moving mesh with the methods of IDWarp's USMesh that flow solvers call."""
 
 from __future__ import annotations
 
@@ -18,39 +18,34 @@ __all__ = ["USMesh"]
 
 _OPTIONS = frozenset({"gridFile", "reference", "spanCells", "span", "points", "tolerance", "backend"})
 
-# Nodes closer than this part of the extent of the wall are one.
+# Nodes closer than this fraction of the extent of the wall are one node.
 _SAME = 1e-8
 
 
 class USMesh:
-    """A section extruded over its span, moved in the plane, for ADflow's and DAFoam's wrappers.
+    """A section extruded over its span and moved in the plane, for the wrappers of ADflow and DAFoam.
 
-    It has the methods that these call of ``idwarp.USMesh``, by the same names and with the same arrays:
-    surface
-    coordinates are (N, 3), grids and their derivatives flat, x, y and z of a node after each other. The span
-    is z; it
-    does not move, and derivatives by z are zero.
+    It has the methods of ``idwarp.USMesh`` that these call, with the same names and arrays: surface
+    coordinates are (N, 3); grids and their derivatives are flat, with x, y and z of a node in sequence. The
+    span is along z, which does not move, and derivatives by z are zero.
 
     Parameters
     ----------
     options : mapping
-        ``reference``, a `Reference`, or ``gridFile``, the file of one or of a mesh; ``spanCells`` (1) and
-        ``span``
-        (1.0) of the solver's grid, as `Mesh.write` has them in CGNS and Plot3D: i fastest, then j, then the
-        planes.
-        ``points``, (N, 3), is for solvers that number nodes otherwise, as OpenFOAM: all nodes of their grid,
-        in order.
-        ``tolerance`` (1e-10) of derivatives, and ``backend``.
+        ``reference``, a `Reference`, or ``gridFile``, the file of a reference or a mesh; ``spanCells`` (1)
+        and ``span`` (1.0) of the solver's grid, in the order of `Mesh.write` for CGNS and Plot3D: i fastest,
+        then j, then the planes. ``points``, (N, 3), is for solvers with another numbering, such as OpenFOAM:
+        all nodes of their grid, in order. ``tolerance`` (1e-10) of derivatives, and ``backend``.
     comm : optional
-        Communicator of mpi4py. Each rank moves the whole plane, and keeps its part of the surface and of the
+        Communicator of mpi4py. Each rank moves the whole plane and keeps its part of the surface and of the
         volume.
 
     Raises
     ------
     CaseError
-        Where an option is unknown or missing.
+        If an option is unknown or missing.
     GeometryError
-        Where ``points`` are not those of the reference in planes of constant z.
+        If ``points`` are not the nodes of the reference in planes of constant z.
     """
 
     def __init__(self, options: Mapping[str, Any], comm: Any = None) -> None:
@@ -88,22 +83,22 @@ class USMesh:
             self._node = _matched("points", given[:, :2], plane, self._same)
             self._z = np.array(given[:, 2])
         self._wall = wall
-        # A wall point that is there twice is one: the first.
+        # Both copies of a wall point that occurs twice are represented by the first.
         self._own = _matched("wall", wall, wall, self._same)
         self._moved: Moved = reference.unmoved()
         self._indices: NDArray[np.int64] | None = None
-        # Which wall point each surface node is; none until there is a surface.
+        # Number of the wall point of each surface node; empty until a surface is defined.
         self._of_surface: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._is_defined = False
         self._surface: NDArray[np.float64] = np.zeros((0, 3))
         self._before = np.zeros((0, 3))
         self._derivative: NDArray[np.float64] = np.zeros((0, 3))
 
-    # What the solvers call has the names of IDWarp.
+    # The methods that solvers call have the names of IDWarp.
     def setExternalMeshIndices(self, ind: ArrayLike) -> None:  # noqa: N802
-        """Set which coordinates of the whole grid the solver has here.
+        """Set the coordinates of the whole grid that the solver owns on this rank.
 
-        They count from 0: node k has 3 k, 3 k + 1 and 3 k + 2.
+        Coordinates are counted from 0: node k has 3 k, 3 k + 1 and 3 k + 2.
         """
         import numpy as np
 
@@ -120,7 +115,7 @@ class USMesh:
         faceSizes: ArrayLike | None = None,  # noqa: ARG002, N803
         cgnsBlockID: ArrayLike | None = None,  # noqa: ARG002, N803
     ) -> None:
-        """Set the surface nodes that the solver has here, (N, 3): wall points in any plane."""
+        """Set the surface nodes that the solver owns on this rank, (N, 3): wall points in any plane."""
         import numpy as np
 
         points = _triples("pts", pts)
@@ -132,13 +127,13 @@ class USMesh:
         self._derivative = np.zeros_like(self._surface)
 
     def getSurfaceCoordinates(self) -> NDArray[np.float64]:  # noqa: N802
-        """Give the surface nodes where they are, (N, 3)."""
+        """Return the current surface nodes, (N, 3)."""
         self._defined()
         surface: NDArray[np.float64] = self._surface.copy()
         return surface
 
     def setSurfaceCoordinates(self, coordinates: ArrayLike) -> None:  # noqa: N802
-        """Set where the surface nodes are, (N, 3), or the same flat."""
+        """Set the positions of the surface nodes, (N, 3) or flat."""
         import numpy as np
 
         self._defined()
@@ -154,7 +149,7 @@ class USMesh:
 
         self._defined()
         wall = self._wall + self._averaged(self._surface - self._before)
-        # The section is one: what the planes have differently has no grid.
+        # There is only one section: planes that differ cannot be represented.
         apart = np.abs(self._surface[:, :2] - wall[self._of_surface])
         if apart.size and apart.max() > max(self._same, 1e-6 * np.abs(self._surface).max()):
             message = f"the section differs by {apart.max():.1e} along the span"
@@ -162,30 +157,31 @@ class USMesh:
         self._moved = self._reference.move_to(wall)
 
     def getSolverGrid(self) -> NDArray[np.float64]:  # noqa: N802
-        """Give the coordinates that the solver has here, flat, in the order of `setExternalMeshIndices`."""
+        """Return the solver's coordinates on this rank, flat, in the order of `setExternalMeshIndices`."""
         grid = self.getCommonGrid()
         return grid if self._indices is None else grid[self._indices]
 
     def getCommonGrid(self) -> NDArray[np.float64]:  # noqa: N802
-        """Give the coordinates of the whole grid, flat."""
+        """Return the coordinates of the whole grid, flat."""
         import numpy as np
 
         x, y = (np.asarray(coordinate).ravel()[self._node] for coordinate in (self._moved.x, self._moved.y))
         return np.stack([x, y, self._z], axis=1).ravel()
 
     def getWarpGrid(self) -> NDArray[np.float64]:  # noqa: N802
-        """Give the coordinates of the whole grid, flat: there is no other numbering."""
+        """Return the coordinates of the whole grid, flat; there is no separate numbering for warping."""
         return self.getCommonGrid()
 
     def warpDeriv(self, dXv: ArrayLike, solverVec: bool = True) -> None:  # noqa: FBT001, FBT002, N802, N803
-        """Take derivatives by the grid to the surface: `getdXs` gives them.
+        """Transform derivatives by the grid to derivatives by the surface, which `getdXs` returns.
 
         Parameters
         ----------
         dXv : array_like
-            dJ/d(coordinates), as `getSolverGrid` has these, or `getCommonGrid` with ``solverVec = False``.
+            dJ/d(coordinates), in the order of `getSolverGrid`, or of `getCommonGrid` with ``solverVec =
+            False``.
         solverVec : bool
-            Which.
+            The order of `dXv`.
         """
         import numpy as np
 
@@ -206,12 +202,12 @@ class USMesh:
         self._derivative[:, :2] = (own / self._copies()[:, None])[self._of_surface]
 
     def getdXs(self) -> NDArray[np.float64]:  # noqa: N802
-        """Give what `warpDeriv` has found, (N, 3)."""
+        """Return the derivatives computed by `warpDeriv`, (N, 3)."""
         derivative: NDArray[np.float64] = self._derivative.copy()
         return derivative
 
     def warpDerivFwd(self, dXs: ArrayLike, solverVec: bool = True) -> NDArray[np.float64]:  # noqa: FBT001, FBT002, N802, N803
-        """Give the displacement of the grid for one of the surface nodes, (N, 3) or flat."""
+        """Return the displacement of the grid for a displacement of the surface nodes, (N, 3) or flat."""
         import numpy as np
 
         self._defined()
@@ -223,16 +219,16 @@ class USMesh:
         return flat[self._indices] if solverVec and self._indices is not None else flat
 
     def writeGrid(self, fileName: str) -> None:  # noqa: N802, N803
-        """Write the plane grid as it is, in the format of the name."""
+        """Write the current plane grid in the format given by the file name."""
         self._moved.write(fileName)
 
     @property
     def moved(self) -> Moved:
-        """The grid of the last `warpMesh`: quality, counts, what there is to say of it."""
+        """The grid of the last `warpMesh`, with its quality, counts and verdict."""
         return self._moved
 
     def _defined(self) -> None:
-        """Take all wall points in all planes where no surface was set."""
+        """Define all wall points in all planes as the surface, if none was set."""
         import numpy as np
 
         if not self._is_defined:
@@ -241,14 +237,14 @@ class USMesh:
             self.setSurfaceDefinition(np.column_stack([points, np.repeat(planes, len(self._wall))]))
 
     def _sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the sum over the ranks."""
+        """Return the sum over the ranks."""
         if self._comm is None or self._comm.size == 1:
             return values
         total: NDArray[np.float64] = sum(self._comm.allgather(values))
         return total
 
     def _copies(self) -> NDArray[np.float64]:
-        """Give how many surface nodes each wall point has in all."""
+        """Return the number of surface nodes of each wall point, over all ranks."""
         import numpy as np
 
         copies = np.zeros(len(self._wall))
@@ -256,7 +252,7 @@ class USMesh:
         return np.maximum(self._sum(copies), 1.0)
 
     def _averaged(self, displacement: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the displacement of the wall points: the mean over the surface nodes that each has."""
+        """Return the displacement of the wall points, each the mean over its surface nodes."""
         import numpy as np
 
         wall = np.zeros_like(self._wall)
@@ -276,10 +272,10 @@ def _triples(name: str, points: ArrayLike) -> NDArray[np.float64]:
 def _matched(
     name: str, points: NDArray[np.float64], places: NDArray[np.float64], same: float
 ) -> NDArray[np.int64]:
-    """Give for each point the first of the places that it is."""
+    """Return for each point the number of the first place that coincides with it."""
     import numpy as np
 
-    # Cells of a lattice that is wider than what is the same; a point near a border is looked for beyond.
+    # The places are hashed into a lattice wider than `same`; neighbouring cells are searched too.
     width = 4.0 * same
     cells: dict[tuple[int, int], list[int]] = {}
     for k, (a, b) in enumerate(np.floor(places / width).astype(np.int64).tolist()):
@@ -290,7 +286,7 @@ def _matched(
         near = [place for da, db in shifts for place in cells.get((a + da, b + db), ())]
         if near:
             off = np.abs(places[near] - points[k]).max(axis=1)
-            # Of several at the same place the first.
+            # The smallest index is taken if several places coincide.
             close = [place for place, by in zip(near, off.tolist(), strict=True) if by <= same]
             if close:
                 found[k] = min(close)

@@ -1,4 +1,4 @@
-"""Errors of gridgen: all are `GridgenError`."""
+"""The exceptions of gridgen, all derived from `GridgenError`."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = [
 
 
 class GridgenError(Exception):
-    """Any failure of gridgen, and the class of those that have none of their own.
+    """Any error of gridgen, and the class of errors without a more specific one.
 
-    Errors can be pickled, so that they pass from one process to another.
+    Errors can be pickled, and so be sent from one process to another.
 
     Attributes
     ----------
     message : str
-        What is wrong, in one sentence.
+        The problem, in one sentence.
     hint : str or None
-        How to mend it, where there is more to say than the message does.
+        Advice for correcting it, if there is more to say than the message does.
     exit_code : int
-        Exit code of the command `gridgen` for the same failure: 1 where there is no good result, 2 for bad
-        input and for files, 3 for a device.
+        Exit code of the command `gridgen` for the same error: 1 if there is no good result, 2 for bad input
+        and for files, 3 for a device.
     data : dict
-        The parts of the message, as values: names of keys, what was found, what was expected, lines of files.
+        The parts of the message as values, such as names of keys, values found and expected, lines of files.
     """
 
     message: str
@@ -59,16 +59,16 @@ class GridgenError(Exception):
         self.data = dict(data or {})
 
     def __str__(self) -> str:
-        """Message and, on a second line, hint, as the command prints them."""
+        """Return the message and, on a second line, the hint, as the command prints them."""
         return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
 
 
 class CaseError(GridgenError, ValueError):
-    """Arguments, or a case file, cannot be used as written."""
+    """Arguments or a case file cannot be used as written."""
 
 
 class GeometryError(GridgenError, ValueError):
-    """The section cannot be meshed: too few points, a contour that crosses itself, and the like."""
+    """The section cannot be meshed, for example because the contour crosses itself."""
 
 
 class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
@@ -77,9 +77,9 @@ class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
     Attributes
     ----------
     grid : Grid, Assembly, Moved or None
-        The grid as it is, with its history and report; None for a linear system, and after unpickling.
+        The last grid, with its history and report; None for a linear system, and after unpickling.
     data : dict
-        Of a grid ``kind``, the word of its verdict; of a linear system ``x`` as it is, and ``report``.
+        For a grid ``kind``, the kind of its verdict; for a linear system the last ``x``, and ``report``.
     """
 
     grid: Grid | Assembly | Moved | None
@@ -97,12 +97,12 @@ class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
         self.grid = grid
 
     def __reduce__(self) -> tuple[type[NotConverged], tuple[str], dict[str, Any]]:
-        """Leave the grid out: it may lie on a GPU of this process."""
+        """Exclude the grid, which may be in the memory of a GPU of this process."""
         return type(self), (self.message,), {**self.__dict__, "grid": None}
 
 
 class DeviceError(GridgenError, RuntimeError):
-    """The requested device cannot be used: none is there, it has too little memory, or its driver failed."""
+    """The requested device cannot be used: it is missing, it has too little memory, or its driver failed."""
 
 
 class FileError(GridgenError):
@@ -110,4 +110,4 @@ class FileError(GridgenError):
 
 
 class MatrixError(GridgenError, ValueError):
-    """A linear system cannot be solved as asked."""
+    """A linear system cannot be solved with these options."""

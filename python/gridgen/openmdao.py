@@ -1,6 +1,6 @@
-"""Movements as components of OpenMDAO and of mphys.
+"""Movements as components of OpenMDAO and mphys.
 
-`MeshMovement` stands between the surface that a model makes and the solver that takes the volume:
+`MeshMovement` connects the surface computed by a model to the solver that needs the volume:
 
     >>> import openmdao.api as om
     >>> from gridgen.openmdao import MeshMovement
@@ -67,7 +67,7 @@ class MeshMovement(_om.ExplicitComponent):  # type: ignore[misc, name-defined]
             d_inputs[surface] += mesh.getdXs().ravel()
 
     def _move(self, inputs: Any) -> None:
-        """Move the mesh where it is not there already."""
+        """Move the mesh, unless it is already at this surface."""
         mesh, surface = self.options["mesh"], inputs[self.options["surface"]].reshape(-1, 3)
         if (mesh.getSurfaceCoordinates() != surface).any() or self._first:
             mesh.setSurfaceCoordinates(surface)
@@ -79,43 +79,43 @@ class MeshMovement(_om.ExplicitComponent):  # type: ignore[misc, name-defined]
                 raise _om.AnalysisError(message) from error
             self._first = False
 
-    # Whether the mesh is still to be moved to its surface.
+    # True until the mesh has been moved to its surface.
     _first = True
 
 
 class MovementBuilder:
-    """What mphys asks a builder of a scenario for, with the movement before the coupling.
+    """A builder for a scenario of mphys, with the movement before the coupling.
 
-    It has the methods of ``mphys.Builder``, which need not be installed; ``MovementBuilder(mesh=mesh)``.
+    It has the methods of ``mphys.Builder``, which need not be installed. Use ``MovementBuilder(mesh=mesh)``.
     """
 
     def __init__(self, mesh: Any, *, surface: str = "x_aero", volume: str = "vol_coords") -> None:
         self._arguments = {"mesh": mesh, "surface": surface, "volume": volume}
 
     def initialize(self, comm: Any) -> None:
-        """Do nothing: the mesh is there."""
+        """Do nothing, since the mesh exists already."""
 
     def get_coupling_group_subsystem(self, scenario_name: str | None = None) -> None:
-        """Give nothing: the movement comes before the coupling."""
+        """Return None, since the movement comes before the coupling."""
 
     def get_pre_coupling_subsystem(self, scenario_name: str | None = None) -> MeshMovement:  # noqa: ARG002
-        """Give the movement."""
+        """Return the movement."""
         return MeshMovement(**self._arguments)
 
     def get_post_coupling_subsystem(self, scenario_name: str | None = None) -> None:
-        """Give nothing."""
+        """Return None."""
 
     def get_mesh_coordinate_subsystem(self, scenario_name: str | None = None) -> Any:  # noqa: ARG002
-        """Give the surface coordinates as they are, as the output ``x_aero0``."""
+        """Return a component with the current surface coordinates as its output ``x_aero0``."""
         outputs = _om.IndepVarComp()
         surface = self._arguments["mesh"].getSurfaceCoordinates().ravel()
         outputs.add_output(f"{self._arguments['surface']}0", val=surface, tags=["mphys_coordinates"])
         return outputs
 
     def get_number_of_nodes(self) -> int:
-        """Give how many surface nodes there are."""
+        """Return the number of surface nodes."""
         return len(self._arguments["mesh"].getSurfaceCoordinates())
 
     def get_ndof(self) -> int:
-        """Give the coordinates a node."""
+        """Return the number of coordinates of a node."""
         return 3

@@ -1,7 +1,7 @@
 """Movements within PyTorch's automatic differentiation.
 
-`move` is a function of tensors, which autograd goes through. Where the reference is on one GPU the nodes and
-the derivatives by them stay there, and tensors of that GPU are taken and given where they lie:
+`move` is a function of tensors that autograd can differentiate. If the reference is on one GPU, the nodes and
+the derivatives by them stay in its memory, and tensors on that GPU are used without a copy:
 
     >>> from gridgen.torch import move
     >>> wall = torch.tensor(reference.wall, requires_grad=True)
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["move"]
 
 
-# The function of autograd, once it is made.
+# The autograd function, after it has been made.
 _made: list[Any] = []
 
 
 def _movement() -> Any:
-    """Give the function of autograd; PyTorch takes seconds to import."""
+    """Return the autograd function. It is made late, since PyTorch takes seconds to import."""
     if _made:
         return _made[0]
     import numpy as np
@@ -38,7 +38,7 @@ def _movement() -> Any:
         return tensor.detach().to("cpu", torch.float64).contiguous().numpy()
 
     def stacked(x: Any, y: Any) -> Any:
-        # Those of a GPU are taken where they lie.
+        # Coordinates on a GPU are used without a copy.
         own = [torch.from_dlpack(c) if is_on_gpu(c) else torch.from_numpy(np.array(c)) for c in (x, y)]
         return torch.stack(own, dim=-1)
 
@@ -49,7 +49,7 @@ def _movement() -> Any:
 
     def backward(ctx: Any, nodes: Any) -> Any:
         if is_on_gpu(ctx.moved.x):
-            # On the GPU of the grid they are read where they lie.
+            # Derivatives on the GPU of the grid are read without a copy.
             device = torch.device("cuda", ctx.moved.x.__dlpack_device__()[1])
             given = nodes.detach().to(device, torch.float64)
         else:
@@ -74,15 +74,15 @@ def _movement() -> Any:
 
 
 def move(reference: Reference, wall: Any, *, tolerance: float = 1e-10) -> Any:
-    """Move a grid to wall points that are a tensor; differentiable, forward and reverse, once.
+    """Move a grid to wall points given as a tensor; differentiable once, in forward and reverse mode.
 
     Parameters
     ----------
     reference : Reference
         The grid to move.
     wall : Tensor, (n, 2)
-        The wall points, as many and in the order of ``reference.wall``; on any device, in any precision.
-        Where the wall closes, its first and its last point must be the same.
+        The wall points, in number and order those of ``reference.wall``; on any device, in any precision. If
+        the wall is closed, its first and its last point must be the same.
     tolerance : float
         Relative residual of the linear solves of derivatives.
 
@@ -94,7 +94,7 @@ def move(reference: Reference, wall: Any, *, tolerance: float = 1e-10) -> Any:
     Raises
     ------
     NotConverged, GeometryError
-        As `Reference.move_to`.
+        See `Reference.move_to`.
     ImportError
         Without PyTorch: ``pip install 'gridgen[torch]'``.
     """

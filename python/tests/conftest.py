@@ -9,11 +9,11 @@ import pytest
 import gridgen
 from support import SMALL, naca0012
 
-# Each example makes a grid.
+# Each example makes a grid, which takes longer than the default deadline.
 hypothesis.settings.register_profile("gridgen", deadline=None, max_examples=25, print_blob=True)
 hypothesis.settings.load_profile("gridgen")
 
-# A shell starts what runs in the background with interrupts ignored, and so would the tests be.
+# A shell starts background jobs with interrupts ignored, and the tests would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

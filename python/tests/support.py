@@ -1,4 +1,4 @@
-"""What several test files use."""
+"""Helpers of several test files."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 
-# The smallest grid that converges in a moment.
+# The smallest grid, which converges in a moment.
 SMALL = {"naca": "2412", "ni": 65, "nj": 33, "first_cell": 1e-3, "backend": "cpu"}
 
 
@@ -28,13 +28,13 @@ def ring(ni=33, nj=9):
     angle = -np.linspace(0, 2 * np.pi, ni)
     radius = np.linspace(0.5, 5, nj)[:, None]
     x, y = 0.5 + radius * np.cos(angle), radius * np.sin(angle)
-    # The seam closes to the last bit.
+    # The seam is closed to the last bit.
     x[:, -1], y[:, -1] = x[:, 0], y[:, 0]
     return x, y
 
 
 def run_python(code, *arguments, timeout=120):
-    """Run code in a process of its own; its standard output."""
+    """Run code in a separate process; return its standard output."""
     line = [sys.executable, "-c", code, *map(str, arguments)]
     result = subprocess.run(line, capture_output=True, text=True, timeout=timeout, check=False)
     assert result.returncode == 0, result.stderr

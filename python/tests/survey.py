@@ -27,7 +27,7 @@ import gridgen
 
 SETTINGS = {"ni": 293, "nj": 85, "first_cell": 5e-7, "far_field": 100.0, "backend": "cpu"}
 
-# Section k has this and k as its seed.
+# The seed of section k is the pair of this and k.
 SEED = 20261123
 
 
@@ -48,7 +48,7 @@ def section(k):
     order = random.integers(5, 10)
     thickness, camber = random.uniform(0.05, 0.25), random.uniform(-0.01, 0.08)
     cusp = random.random() < 0.1
-    # The exponent of the class function at the edge: 1 is a wedge, 2 nearly a cusp.
+    # Exponent of the class function at the edge: 1 gives a wedge, 2 nearly a cusp.
     edge = random.uniform(1.1, 1.4) if cusp else 1.0
     base = random.uniform(0.002, 0.02) * thickness if random.random() < 0.4 else 0.0
     reflex = random.uniform(0.6, 0.9) if random.random() < 0.2 else None
@@ -75,12 +75,12 @@ def section(k):
     upper, lower = np.stack([x, middle + side], axis=1), np.stack([x, middle - side], axis=1)
     digits = int(random.integers(4, 7))
     rounded = np.round(np.concatenate([upper, lower[-2::-1]]), digits)
-    # Rounding makes neighbours of points at the nose of some sections the same.
+    # By rounding, neighbouring points at the nose of some sections coincide.
     return rounded[np.r_[True, (np.diff(rounded, axis=0) != 0).any(axis=1)]]
 
 
 def main(sections=1000, jobs=None, table="output/python/survey.tsv"):
-    """Make the grids and print the summary; whether all are valid or refused with a reason."""
+    """Make the grids and print the summary; return whether all are valid or refused with a reason."""
     table = Path(table)
     table.parent.mkdir(parents=True, exist_ok=True)
     cases = ({"points": section(k)} for k in range(sections))
@@ -94,7 +94,7 @@ def main(sections=1000, jobs=None, table="output/python/survey.tsv"):
                 seconds.append(result.grid.report["timing"]["total_seconds"])
                 failed += result.grid.quality.folded_cells > 0
             else:
-                # Numbers differ from section to section.
+                # Numbers differ from section to section, so they are masked to count equal reasons.
                 text = getattr(result.error, "message", repr(result.error)).rpartition("…: ")[2]
                 reason = f"{type(result.error).__name__}: {re.sub(NUMBER, '#', text)}"
                 failed += not isinstance(result.error, gridgen.GeometryError)

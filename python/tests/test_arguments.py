@@ -15,14 +15,14 @@ from gridgen._keys import Keys
 from support import SMALL, naca0012, ring
 
 SIZES = {name: value for name, value in SMALL.items() if name != "naca"} | {"ni": 33, "nj": 17}
-# Values that no key has whose value is a number.
+# Values that no key with a numerical value accepts.
 WRONG = [math.nan, math.inf, -math.inf, -1, 10**30, -(10**30), 2**63, 1e308, "many", "", "257\n", True]
 WRONG += [[], ["vts"], [1], (), {"a": 1}, 1j, b"257", object(), np.zeros(3), np.array("a"), range(3)]
 REFUSED = (gridgen.CaseError, gridgen.GeometryError)
 
 
 def forms(array):
-    """The same numbers in other memory."""
+    """Equal numbers in other memory layouts."""
     read_only = array.copy()
     read_only.setflags(write=False)
     wide = np.zeros((2 * array.shape[0], 3 * array.shape[1]))
@@ -103,7 +103,7 @@ def test_what_is_no_array_of_points_is_refused(points):
 
 
 def test_rows_of_different_lengths_are_refused_by_name():
-    # NumPy before 1.24 makes an array of lists of them, with a warning.
+    # NumPy before 1.24 makes an array of lists here, with a warning.
     with pytest.raises(gridgen.CaseError, match="points"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gridgen.make(points=[[0, 1], [2]], **SIZES)

@@ -1,4 +1,4 @@
-"""Several elements: `make_assembly`."""
+"""Grids of several elements by `make_assembly`."""
 
 import json
 
@@ -30,7 +30,7 @@ def test_zones_stand_where_their_elements_do():
     assert (main.x.shape, flap.y.shape) == ((17, 49), (13, 33))
     assert background.x.shape == background.y.shape
     assert not flap.x.flags.writeable
-    # The chord line of the flap, from its edge to its nose.
+    # Find the chord line of the flap, from its edge to its nose.
     wall = np.stack([flap.x[0], flap.y[0]], axis=1)
     nose = wall[np.argmax(np.hypot(*(wall - wall[0]).T))]
     edge = wall[0] - nose

@@ -1,4 +1,4 @@
-"""The command `gridgen` that comes with the package."""
+"""The command `gridgen` that is part of the package."""
 
 import shutil
 import signal
@@ -66,7 +66,7 @@ def test_an_interrupt_ends_the_program_with_130(tmp_path):
     line = [sys.executable, "-m", "gridgen", "wing.toml", "--backend", "cpu", "-v"]
 
     with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as run:
-        # The first words on the terminal: the program is at work.
+        # After the first words on the terminal the program is at work.
         run.stderr.read(1)
         time.sleep(0.2)
         run.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Errors: the texts of the command, with the names of the arguments; parts as attributes; pickles."""
+"""Errors have the texts of the command with the names of arguments, their parts as attributes, and pickle."""
 
 import pickle
 
@@ -47,7 +47,7 @@ def test_a_grid_is_left_out_of_a_pickle(small):
     assert str(copy) == str(stopped.value)
 
 
-# An override of the command, the same arguments of `make`, and the name that stands in the message.
+# An override of the command, the equivalent arguments of `make`, and the name expected in the message.
 CASES = [
     ("grid.ni=3", {"ni": 3}, "ni"),
     ("grid.ni=3", {"grid": {"ni": 3}}, "grid.ni"),

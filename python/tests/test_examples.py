@@ -1,4 +1,4 @@
-"""The examples do what they say; so do the blocks of Python in the documents."""
+"""The examples, and the blocks of Python in the documents, do what they say."""
 
 import runpy
 import sys
@@ -70,7 +70,7 @@ def test_examples_are_short():
 
 
 def blocks(name):
-    """The blocks of Python of a document, in order."""
+    """The Python blocks of a document, in order."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return [rest.split("```")[0] for rest in text.split("```python\n")[1:]]
 
@@ -86,7 +86,7 @@ def test_the_blocks_of_a_document_run_in_order(name, tmp_path, monkeypatch, caps
 
     assert blocks(name)
     for block in blocks(name):
-        # What needs a GPU or another package says so in its first line.
+        # A block that needs a GPU or another package says so in its first line, and is skipped.
         if not block.startswith("# needs "):
             exec(compile(block, name, "exec"), names)  # noqa: S102
     capsys.readouterr()
@@ -129,7 +129,7 @@ def test_the_derivatives_of_the_flow(optimisation):  # noqa: ARG001
     low, high = (weights @ flow.speeds(nodes + h * by) for h in (-1e-5, 1e-5))
 
     assert (found * by).sum() == pytest.approx((high - low) / 2e-5, rel=1e-5)
-    # Thin sections have a lift of 2 pi sin(a), those of 12 % nine per cent more.
+    # Thin sections have a lift of 2 pi sin(a), sections of 12 % thickness nine per cent more.
     pressure = 1 - speeds**2
     x = nodes[0, :, 0]
     lift = -(0.5 * (pressure + np.roll(pressure, -1)) * np.diff(x)).sum()

@@ -1,4 +1,4 @@
-"""Coordinates on a GPU; a stand-in for the native grid shows the protocol where there is none."""
+"""Coordinates on a GPU; without a GPU a fake native grid shows the protocol."""
 
 import contextlib
 import math
@@ -14,7 +14,7 @@ CUDA = 2
 
 
 class OnDevice:
-    """What `DeviceArray` asks of a native grid, with a record of the requests."""
+    """The part of a native grid that `DeviceArray` uses, with a record of the requests."""
 
     ni, nj = 3, 2
     x = np.arange(6.0).reshape(2, 3)
@@ -73,7 +73,7 @@ def test_a_copy_on_the_host_is_offered_when_it_is_asked_for(array):
 
 
 class _OnTheHost:
-    """Asks for the memory on the host, as `numpy.from_dlpack(array, device="cpu")` of NumPy 2.1 does."""
+    """Requests the memory on the host, like `numpy.from_dlpack(array, device="cpu")` of NumPy 2.1."""
 
     def __init__(self, array):
         self.array = array
@@ -155,7 +155,7 @@ def test_a_grid_keeps_only_its_nodes_on_the_gpu(on_gpu):
     made = gridgen.make(naca="0012", ni=1025, nj=513, backend="cuda")
 
     nodes = 2 * 8 * made.x.size
-    # Kernels, streams and pinned memory of a device that is open once more take the rest.
+    # Kernels, streams and pinned memory of a device that is opened once more use the rest.
     assert nodes <= free - torch.cuda.mem_get_info()[0] < nodes + (64 << 20)
 
 
@@ -198,7 +198,7 @@ def test_grids_of_many_jobs_are_those_of_each_alone():
 
 
 class Offered:
-    """An array of another library on a GPU, of which it is known where it is."""
+    """An object that claims to be an array on a GPU."""
 
     def __dlpack_device__(self):
         return (CUDA, 0)
@@ -281,7 +281,7 @@ def test_tensors_of_the_gpu_are_taken_where_they_lie(references, tmp_path):
 
 
 @pytest.mark.gpu
-# torch's forward mode calls what some versions of torch say will go.
+# The forward mode of torch calls functions that some versions of torch deprecate.
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 def test_torch_differentiates_through_a_movement_on_the_gpu(references):
     torch = pytest.importorskip("torch")
@@ -302,7 +302,7 @@ def test_torch_differentiates_through_a_movement_on_the_gpu(references):
     assert torch.autograd.gradcheck(
         closed, (wall,), eps=1e-6, atol=1e-4, rtol=1e-5, fast_mode=True, check_forward_ad=True
     )
-    # Tensors of the host go there and back.
+    # Tensors on the host are copied to the GPU and back.
     on_host = wall.detach().cpu().requires_grad_()
     closed(on_host).square().sum().backward()
     assert not on_host.grad.is_cuda
@@ -383,7 +383,7 @@ def consumer(request):
     return kind(pytest.importorskip(name))
 
 
-# So often memory is given up while its consumer is busy.
+# Number of times that memory is freed while its consumer is busy.
 ROUNDS = 20
 
 
@@ -432,7 +432,7 @@ def test_memory_is_used_again_after_its_consumer(references, consumer, made, own
 
     right = sum(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     assert right == ROUNDS
-    # The host does not wait for the consumer's work; a device that is closed with its last grid does.
+    # The host does not wait for the consumer's work, unless a device is closed with its last grid.
     assert made is grids or np.median(waited) < 0.02
 
 
@@ -472,7 +472,7 @@ def test_what_is_borrowed_is_read_after_its_maker_and_before_its_next_use(refere
             found = moved.adjoint(weights)[0]
             x = np.array(gpu.move_to(wall).x)
             del weights, wall
-            # Takes up the memory of both.
+            # Reuse the memory of both.
             for like in (given, walls[k]):
                 library.full(like.shape, math.nan, **place)
 
@@ -481,7 +481,7 @@ def test_what_is_borrowed_is_read_after_its_maker_and_before_its_next_use(refere
 
 
 @pytest.mark.gpu
-# torch's forward mode calls what some versions of torch say will go.
+# The forward mode of torch calls functions that some versions of torch deprecate.
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize("own_stream", [False, True], ids=["default stream", "own stream"])
 def test_torch_differentiates_while_the_gpu_is_busy(references, own_stream):
@@ -502,7 +502,7 @@ def test_torch_differentiates_while_the_gpu_is_busy(references, own_stream):
     found = []
     with consumer.stream() if own_stream else contextlib.nullcontext():
         for wall in walls:
-            # From the host: to copy a wall from the GPU would be a wait for its work.
+            # The wall is on the host, since copying it from the GPU would wait for the GPU's work.
             given = torch.tensor(wall, requires_grad=True)
             consumer.queue_work()
             nodes = move(gpu, given)

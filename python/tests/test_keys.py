@@ -51,7 +51,7 @@ class Options(Keys, total=False):
     restart: str | os.PathLike[str] | None
 '''
 
-# Those that `make` has an argument of the same name for: the folder of the files, and the restart file.
+# Keys whose name is also an argument of `make`: the folder of the files, and the restart file.
 TAKEN = {"output", "restart"}
 
 TYPES = {"text": "str", "a path": "str | os.PathLike[str]", "true": "bool", "an integer": "int"}
@@ -72,7 +72,7 @@ def section_of(path):
 
 
 def chosen(paths):
-    """The paths that names stand for: of those that have it the least nested, unless there are several."""
+    """The path that each name stands for: the least nested one with the name, unless there are several."""
     named = {}
     for path in sorted(paths, key=lambda path: path.count(".")):
         named.setdefault(path.rpartition(".")[2], []).append(path)
@@ -111,7 +111,7 @@ def test_the_typed_arguments_are_the_keys_of_the_table():
 
 
 def test_every_typed_argument_is_a_key(small):
-    """A name that is none, or that several sections have, is refused whatever its value."""
+    """An unknown name, or one that several sections have, is refused whatever its value."""
     for name, kind, _ in entries(core.keys()):
         said = refusal(small | {name: {} if kind.startswith("Mapping") else -1e9})
         assert "unknown" not in said, name

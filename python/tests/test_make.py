@@ -1,4 +1,4 @@
-"""One grid: its arguments, and what is known of it."""
+"""One grid: its arguments and its attributes."""
 
 import json
 import logging
@@ -153,7 +153,7 @@ def test_the_section_output_is_a_mapping(tmp_path, small, monkeypatch):
     made.write("wing.vts")
 
     assert "span_cells = 4" in made.case
-    # The extent of the nodes: 0 64, 0 32, 0 4.
+    # The extent of the nodes is 0 64, 0 32, 0 4.
     assert b"0 64 0 32 0 4" in (tmp_path / "wing.vts").read_bytes()[:2000]
 
 
@@ -206,7 +206,7 @@ def test_an_exception_of_the_callback_ends_the_solve(small):
 
 
 def test_notes_go_to_logging(small, section, caplog):
-    # A point that stands there twice is left out, and it is said.
+    # A repeated point is dropped, with a note.
     section = np.insert(section, 5, section[5], axis=0)
 
     with caplog.at_level(logging.INFO, "gridgen"):

@@ -29,7 +29,7 @@ def test_results_come_in_the_order_of_the_cases():
 
 def test_jobs_by_default_are_as_many_as_the_first_case_allows():
     on_cpu = _core.default_jobs(None, [("naca", "0012")], "cpu", None)
-    # Of cases this large the memory holds few, whatever the number of CPUs.
+    # Only a few cases of this size fit in memory, whatever the number of CPUs.
     large = _core.default_jobs(None, [("naca", "0012"), ("ni", 40001), ("nj", 20001)], "cpu", None)
 
     assert 1 == large <= on_cpu <= (os.cpu_count() or 1)
@@ -150,7 +150,7 @@ def test_cases_of_one_name_are_refused_before_anything_is_made(tmp_path, jobs):
             gridgen.make_many(cases, output=output, jobs=jobs, **SIZES)
         assert not output.exists()
 
-    # Without a folder, and with a section of that name, nothing is written.
+    # Without a folder, and with a section of that name, nothing is written, so names may repeat.
     same = [{**CASES[0], "name": "q"}] * 2
     assert all(result.grid for result in gridgen.make_many(same, jobs=jobs, **SIZES))
 

@@ -148,7 +148,7 @@ def test_a_name_without_an_extension_is_a_folder_for_openfoam(grid, tmp_path):
 
     mesh = tmp_path / "wing/constant/polyMesh"
     assert {file.name for file in mesh.iterdir()} >= {"boundary", "faces", "neighbour", "owner", "points"}
-    # Two planes of nodes, the seam once.
+    # There are two planes of nodes, with the seam once.
     assert f"\n{2 * 64 * 33}\n" in (mesh / "points").read_text()
 
 
@@ -226,7 +226,7 @@ def test_curved_cells_are_written_or_refused(grid, tmp_path):
     grid.write(path, curved_order=4)
     text = path.read_text()
 
-    # 64 x 32 cells of the grid; 37 is gmsh's number of a quadrangle of 25 nodes.
+    # There are 64 x 32 cells; 37 is gmsh's number of a quadrangle of 25 nodes.
     assert "2 1 37 128" in text
     with pytest.raises(gridgen.FileError, match="64 cells around are no multiple of 3"):
         grid.write(path, curved_order=3)

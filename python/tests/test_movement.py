@@ -1,4 +1,4 @@
-"""Grids that move, and what frameworks call."""
+"""Moving grids, and their interfaces for frameworks."""
 
 import math
 import threading
@@ -171,7 +171,7 @@ def surface_of(reference, planes=(0.0, 0.25, 0.5)):
 def test_flow_solvers_find_the_methods_that_they_call(mesh, reference):
     surface = surface_of(reference)
     nodes = 33 * 65
-    # A solver that has the last plane alone, and numbers its nodes backwards.
+    # A solver that owns only the last plane, and numbers its nodes backwards.
     ind = np.arange(3 * 3 * nodes).reshape(-1, 3)[2 * nodes :][::-1].ravel()
     mesh.setExternalMeshIndices(ind)
     mesh.setSurfaceDefinition(surface, np.zeros(4), np.array([4]), None)
@@ -221,7 +221,7 @@ def test_nodes_in_any_order_are_found(reference, tmp_path):
 
 
 class Ranks:
-    """A communicator of two ranks that have the same."""
+    """A communicator of two ranks with equal data."""
 
     size = 2
 
@@ -236,7 +236,7 @@ def test_ranks_add_up(reference):
     for mesh in (alone, shared):
         mesh.warpDeriv(dxv)
 
-    # Twice the derivatives over twice the copies.
+    # The derivatives and the copies both double.
     assert abs(alone.getdXs() - shared.getdXs()).max() < 1e-9
 
 
@@ -319,7 +319,7 @@ def test_the_partials_of_openmdao_are_consistent(mesh, reference, tmp_path, monk
     monkeypatch.chdir(tmp_path)  # it makes a folder
     from gridgen.openmdao import MeshMovement, MovementBuilder
 
-    # One plane: OpenMDAO displaces every coordinate at random.
+    # Only one plane is used, since OpenMDAO displaces every coordinate at random.
     mesh.setSurfaceDefinition(surface_of(reference, planes=(0.0,)))
     builder = MovementBuilder(mesh)
     problem = om.Problem(reports=False)
@@ -333,7 +333,7 @@ def test_the_partials_of_openmdao_are_consistent(mesh, reference, tmp_path, monk
     )
     checked = problem.check_partials(out_stream=None)["mesh"]["vol_coords", "x_aero"]
 
-    # Differences in a random direction are no better; the test above has a smooth one.
+    # Differences in a random direction are no more accurate; the test above has a smooth direction.
     assert max(checked["rel error"][:2]) < 1e-3
     assert checked["directional_fwd_rev"][0] == pytest.approx(checked["directional_fwd_rev"][1], rel=1e-7)
     builder.initialize(None)

@@ -71,7 +71,7 @@ def test_an_interrupt_ends_a_solve_within_a_step(small):
     started = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        # Converges in several seconds; its Newton steps take less than one.
+        # The solve takes several seconds; its Newton steps take less than one.
         for _ in range(20):
             gridgen.make(**LARGE)
 
@@ -163,7 +163,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/statm")
 def test_grids_errors_and_interrupts_leak_nothing():
-    """As many grids as GRIDGEN_TEST_GRIDS says, 300 by default: the memory at the end is that after 100."""
+    """After GRIDGEN_TEST_GRIDS grids, 300 by default, the process has as much memory as after 100."""
     grids = int(os.environ.get("GRIDGEN_TEST_GRIDS", "300"))
     out = run_python(
         """

@@ -12,13 +12,13 @@ import gridgen
 
 sparse = pytest.importorskip("scipy.sparse")
 
-# Those that GPUs are not taken for, wherever the tests run.
+# Options with which no GPU is used, wherever the tests run.
 CPU = {"backend": "cpu", "threads": 1}
 
 
 def laplace(n=20):
     """The five-point Laplacian on n x n points."""
-    # By functions that every version has.
+    # Only functions that every version has are used.
     line = sparse.diags([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
     one = sparse.identity(n)
     return sparse.csr_array(sparse.kron(line, one) + sparse.kron(one, line))

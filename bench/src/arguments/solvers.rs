@@ -85,7 +85,7 @@ impl SolverArguments {
     }
 }
 
-/// The matrices that a name stands for.
+/// The matrices with a name.
 fn sources(name: &str) -> Result<Vec<MatrixSource>, Error> {
     if name == "jacobians" {
         let jacobian = |source: &MatrixSource| matches!(source, MatrixSource::Jacobian(..));
