@@ -36,7 +36,7 @@ fn what_no_machine_has_is_refused_and_little_is_not() {
     assert_eq!(check(1 << 26), Ok(()));
 }
 
-/// Interrupts at once what is begun.
+/// Interrupts every solve at its start.
 struct Stopped;
 
 impl Progress for Stopped {
@@ -45,12 +45,12 @@ impl Progress for Stopped {
     }
 }
 
-/// Where one of the grids would fit, and both do not.
+/// One of the grids would fit, both together do not.
 #[test]
 fn elements_that_are_solved_side_by_side_share_the_memory() {
-    // Where the free memory is not known, or is more than a grid takes, there is nothing to refuse.
+    // The test is skipped if the free memory is unknown, or larger than the grids.
     let Some(free) = free().filter(|free| *free < 100 << 30) else { return };
-    // Of 710 bytes a point.
+    // A point takes 710 bytes.
     let nj = free / 710 / 1025 * 7 / 10;
     let of_rows = |nj: u64| {
         let element = |name: &str, rest: &str| {
@@ -79,7 +79,7 @@ fn bytes_are_shown_in_units_that_people_read() {
     assert_eq!(shown, sizes.map(|size| format!("{size} of memory are needed, 0.0 MiB are free")));
 }
 
-/// What is needed and what is free are told apart where both are little.
+/// Small amounts of memory are shown exactly, so that needed and free differ.
 #[test]
 fn few_bytes_are_shown_as_bytes() {
     let little = NotEnoughMemory { needed: 51_300, free: 4096 }.to_string();
@@ -87,7 +87,7 @@ fn few_bytes_are_shown_as_bytes() {
     assert_eq!(little, "51300 bytes of memory are needed, 4096 bytes are free");
 }
 
-/// Nothing is proposed that the case has already.
+/// The hint suggests nothing that the case already does.
 #[test]
 fn a_case_larger_than_the_memory_is_refused_as_input() {
     let text = "geometry.naca = \"0012\"\n[grid]\nni = 1000000\nnj = 1000\n";

@@ -1,4 +1,4 @@
-//! Members of a group, each with a grid of its own, against devices that are alone.
+//! Members of a group, each with its own grid, compared with single devices.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +46,7 @@ fn make(device: Arc<dyn Device>, case: &Case) -> Result<GridResult, Error> {
     solve(&problem, &machine, &mut Control::new(&mut ()))
 }
 
-/// What must not depend on the company, to the last bit.
+/// Results that must not depend on other members, to the last bit.
 fn seen(result: &GridResult) -> (Vec<u64>, String, String) {
     let bits = result.grid.x.iter().chain(&result.grid.y).map(|c| c.to_bits()).collect();
     let step = |step: &NewtonStep| {
@@ -59,7 +59,7 @@ fn seen(result: &GridResult) -> (Vec<u64>, String, String) {
     (bits, steps, format!("{} {:?}", result.verdict, result.notices))
 }
 
-/// Sections of four digits, and keys that let some of them take another way.
+/// Four-digit sections, some with keys that lead to other methods.
 fn cases(count: usize) -> Vec<Case> {
     let sections: Vec<String> =
         (0..count).map(|k| format!("{}4{:02}", 1 + k % 5, 9 + k % 7)).collect();
@@ -68,9 +68,9 @@ fn cases(count: usize) -> Vec<Case> {
         match k % 6 {
             1 => sets.push(("newton.max_iterations", "1")),
             3 => sets.push(("grid.topology", "C")),
-            // Another size, in double precision, beside the others.
+            // This case has another size, in double precision.
             4 => sets.extend([("grid.ni", "41"), ("linear.precision", "double")]),
-            // A limit that no retry meets.
+            // No retry can meet this limit.
             5 => sets.extend([("quality.retry", "true"), ("quality.max_skewness", "1e-3")]),
             _ => {}
         }
@@ -111,7 +111,7 @@ fn a_grid_has_the_bits_of_a_device_alone_in_any_group() {
     }
 }
 
-/// As those of a batch, whose files are written, or which is kept for the next case.
+/// The first member is idle while its files are written, or while a batch keeps it for the next case.
 #[test]
 fn a_member_whose_solve_is_done_keeps_no_other_waiting() {
     let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
@@ -142,7 +142,7 @@ fn like_work_of_members_is_one_launch() {
 
     let [one, four] = [1, 4].map(launches);
 
-    // One of them takes another iteration or two.
+    // One of the members takes an iteration or two more.
     assert!(four < one + one / 4, "{four} launches for four, {one} for one");
 }
 
@@ -162,7 +162,7 @@ fn a_lost_device_fails_all_members_and_none_waits() {
     assert_eq!(failed[0], lost().to_string());
 }
 
-/// Panics at the launch that many others come before.
+/// Panics at a launch in the middle of a solve.
 struct Panics(AtomicUsize);
 
 impl Watch for Panics {
@@ -172,7 +172,7 @@ impl Watch for Panics {
     }
 }
 
-/// The thread of one member does the work of all of them.
+/// The thread of one member executes the work of all of them.
 #[test]
 fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
     let device = WatchedDevice::new(Arc::new(FiberDevice::default()), Panics(0.into()));
@@ -191,7 +191,7 @@ fn a_panic_in_the_work_of_a_group_fails_all_members_and_none_waits() {
     }
 }
 
-/// What a member has given back is free for others once the device has done all that may use it.
+/// Memory freed by a member is available to others once the device has finished all work that may use it.
 #[test]
 fn idle_memory_of_a_member_is_there_for_the_others() {
     let device = CountedDevice::with_room(4 << 20);
@@ -200,7 +200,7 @@ fn idle_memory_of_a_member_is_there_for_the_others() {
     let buffer = |device, bytes| Buffer::<u8>::zeros(device, bytes);
     drop(buffer(&first, 2 << 20).unwrap());
 
-    // It is still to be cleared.
+    // The memory is still in use, by the operation that clears it.
     let early = buffer(&second, 3 << 20);
     first.synchronise().unwrap();
     let late = buffer(&second, 3 << 20);
@@ -209,7 +209,7 @@ fn idle_memory_of_a_member_is_there_for_the_others() {
     assert_eq!(late.unwrap().len(), 3 << 20);
 }
 
-/// Two elements of one size.
+/// Two elements of equal size.
 fn two_elements() -> PlacedAssembly {
     let element = |name: &str, rest: &str| {
         format!(
@@ -251,7 +251,7 @@ fn elements_of_a_case_are_solved_together_in_a_group() {
     assert_eq!(group.size(), 0);
 }
 
-/// Cancels what asks for the time that is zero here; others go on.
+/// Cancels at one call of `cancelled`, counted from zero, and not at others.
 struct CancellingOnce(AtomicUsize);
 
 impl Progress for CancellingOnce {

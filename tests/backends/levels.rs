@@ -1,4 +1,4 @@
-//! Levels of multigrid of unusual shapes.
+//! Multigrid levels of unusual shapes.
 
 use gridgen::backend::cuda::launch::{Argument, LaunchShape, Source, Width};
 use gridgen::backend::cuda::{
@@ -15,7 +15,7 @@ fn a_level_may_have_more_rows_than_a_launch_along_y() {
     let (mi, mj, half) = (33_u64, 8 * 65_535 + 9_u64, 18_u64);
     let row = 2 * half as usize;
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
-    // The points of a row by parity: value 100 i + j mod 100.
+    // The points of a row are ordered by parity; the value is 100 i + j mod 100.
     let value = |i: u64, j: usize| (100 * i + j as u64 % 100) as f32;
     let mut level = vec![0.0_f32; 2 * row * mj as usize];
     for (j, line) in level.chunks_mut(2 * row).enumerate() {
@@ -40,7 +40,7 @@ fn a_level_may_have_more_rows_than_a_launch_along_y() {
     }
 }
 
-/// Rows of a level are filled up to whole pieces of memory.
+/// Rows of a level are padded to whole memory segments.
 #[test]
 fn the_estimate_has_room_for_the_padding_of_narrow_levels() {
     for (mi, mj) in [(9, 600), (33, 300), (40, 300), (257, 65)] {

@@ -1,5 +1,5 @@
-//! Backends beyond one grid on one device: matrices of any pattern, grids in bands and matrices by rows on
-//! several ranks.
+//! Backends with more than one grid on one device: matrices of any pattern, grids in bands, and matrices
+//! distributed by rows over several ranks.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(unreachable_pub, reason = "some modules serve several programs")]
 

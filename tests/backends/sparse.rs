@@ -51,7 +51,7 @@ mod ell {
     fn rim_rows_are_shorter() {
         let pattern = EllPattern::nine_point(5, 4, false);
 
-        // The corner keeps C, E, N, NE of its own variable and E, N of the other.
+        // The row of the corner has C, E, N, NE of its own variable and E, N of the other.
         assert_eq!(pattern.row(0).count(), 6);
     }
 
@@ -189,7 +189,7 @@ mod cuthill_mckee {
         (0..a.rows()).flat_map(row).max().unwrap_or(0)
     }
 
-    /// Five points on an m × n grid whose rows are numbered in strides of 7.
+    /// Five-point differences on an m × n grid whose rows are numbered in strides of 7.
     fn shuffled(m: usize, n: usize) -> Csr {
         let number = |i: usize, j: usize| (j * m + i) * 7 % (m * n);
         let mut rows = vec![Vec::new(); m * n];
@@ -212,7 +212,7 @@ mod cuthill_mckee {
 
         let ordered = a.permuted(&reverse_cuthill_mckee(&a));
 
-        // Levels of the search are diagonals of at most 11 points.
+        // The levels of the search are diagonals with at most 11 points.
         assert!(bandwidth(&a) > 300);
         assert!(bandwidth(&ordered) <= 12, "{}", bandwidth(&ordered));
     }
@@ -240,7 +240,7 @@ mod cuthill_mckee {
 mod levels {
     use gridgen::sparse::{Csr, Triangle, levels};
 
-    /// The 7 × 7 triangle of Wang and Liu, their equation 9.
+    /// The 7 × 7 triangle in equation 9 of Wang and Liu.
     fn triangle() -> Csr {
         let columns: [&[usize]; 7] =
             [&[0], &[1], &[1, 2], &[1, 3], &[0, 2, 4], &[2, 3, 5], &[1, 6]];
@@ -292,7 +292,7 @@ mod row_sets {
     fn rows_are_sorted_by_number_and_rise_within_a_set() {
         let sets = RowSets::by_number(&[0, 0, 1, 1, 2, 2, 1]);
 
-        // The example of Wang and Liu, their figure 3.
+        // The example in figure 3 of Wang and Liu.
         assert_eq!(sets.rows(), [0, 1, 2, 3, 6, 4, 5]);
         assert_eq!(sets.offsets(), [0, 2, 5, 7]);
         assert_eq!(sets.len(), 3);
@@ -319,7 +319,7 @@ mod row_sets {
 mod row_blocks {
     use gridgen::sparse::{Csr, Passage, RowBlocks, TooFewRows};
 
-    /// Rows with ones in these columns.
+    /// A matrix with ones in these columns of each row.
     fn ones(rows: &[&[usize]]) -> Csr {
         Csr::from_rows(rows.iter().map(|row| row.iter().map(|&column| (column, 1.0))))
     }
@@ -332,7 +332,7 @@ mod row_blocks {
     #[test]
     fn blocks_have_about_as_many_entries_each() {
         assert_eq!(starts(&[1; 9], 3), [0, 3, 6, 9]);
-        // 22 of work: rows of 6, 1, 1, …
+        // The total work is 22, with rows of 6, 1, 1, …
         assert_eq!(starts(&[5, 0, 0, 0, 1, 1, 1, 1, 1, 1], 2), [0, 5, 10]);
         assert_eq!(starts(&[0, 0, 0, 0, 0, 6], 2), [0, 5, 6]);
         assert_eq!(starts(&[0; 6], 2), [0, 3, 6]);
@@ -360,7 +360,7 @@ mod row_blocks {
         assert_eq!((part.border, part.beyond), (vec![0], ones(&[&[0, 1]])));
         let passage = |rank, places| Passage { rank, places };
         assert_eq!(part.received, [passage(0, 0..1), passage(2, 1..2)]);
-        // Rank 0 needs row 3; rank 2 needs nothing of rank 1.
+        // Rank 0 needs row 3; rank 2 needs nothing from rank 1.
         assert_eq!((part.packed, part.sent), (vec![1], vec![passage(0, 0..1)]));
         assert_eq!(blocks.part(0, &a).packed, [0, 0, 1]);
     }

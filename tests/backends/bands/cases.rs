@@ -1,4 +1,4 @@
-//! A grid solved for on any number of bands.
+//! A grid that is solved on any number of bands.
 
 use std::sync::Mutex;
 
@@ -21,15 +21,15 @@ use support::problems::control;
 use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
-/// A residual of 1e-12 of cells of up to a few chords leaves that much.
+/// Tolerance on coordinates for a residual of 1e-12, in cells of up to a few chords.
 const SAME: f64 = 1e-9;
-/// Two grids of a residual of 1e-10 may lie 1e-8 apart at the far field.
+/// Two grids with a residual of 1e-10 may differ by 1e-8 at the far field, so the tests converge further.
 const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 
-/// What is solved for, and how.
+/// A problem, and the methods to solve it with.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// Around a smooth body, with a seam that is solved for; else around a NACA 4412.
+    /// A smooth body with a seam that is solved for; otherwise a NACA 4412.
     pub periodic: bool,
     pub nodes: (usize, usize),
     pub wall: Wall,
@@ -37,19 +37,19 @@ pub struct Case {
     pub method: Method,
 }
 
-/// A grid and how it was reached.
+/// A grid, and the report of its solve.
 pub struct Solved {
     pub grid: Grid,
     pub report: NewtonReport,
 }
 
 impl Solved {
-    /// Newton and linear iterations.
+    /// Numbers of Newton and linear iterations.
     pub fn counts(&self) -> (usize, f64) {
         (self.report.history.newton_iterations(), self.report.history.linear_iterations())
     }
 
-    /// Largest difference of a coordinate.
+    /// Largest difference between coordinates.
     pub fn distance(&self, other: &Self) -> f64 {
         let (a, b) = (&self.grid, &other.grid);
         let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
@@ -99,7 +99,7 @@ impl Case {
         Solved { grid: grid.into_inner().unwrap(), report }
     }
 
-    /// On as many bands, whose ranks `run` brings to work.
+    /// Solves on one band for each device; `run` starts the ranks.
     pub fn on_ranks(
         self,
         ranks: usize,
@@ -107,13 +107,13 @@ impl Case {
     ) -> Result<Solved, SolverError> {
         let (mut grid, data) = self.start();
         let bands = Bands::new(data.mi, ranks, data.periodic).unwrap();
-        // What is not stored shows.
+        // Nodes that no rank stores remain NaN.
         grid.x.fill(f64::NAN);
         grid.y.fill(f64::NAN);
         let grid = Mutex::new(grid);
         let reports = run(&bands, &|_, backend| self.solve::<_, f64>(backend, &data, &grid))?;
         let [report, others @ ..] = reports.as_slice() else { unreachable!() };
-        // All ranks took the same turns.
+        // All ranks must have the same residuals.
         for other in others {
             let residuals = |report: &NewtonReport| -> Vec<u64> {
                 report.history.steps.iter().map(|step| step.residual.to_bits()).collect()
@@ -126,11 +126,11 @@ impl Case {
     }
 }
 
-/// What a rank does.
+/// The work of a rank.
 pub type Work<'a> = dyn Fn(usize, &CudaBackend) -> Result<NewtonReport, SolverError> + Sync + 'a;
 
-/// The grid of the CPU, in as many Newton steps or one more or less. Returns the iterations, and says
-/// them for the measurements in the documents.
+/// Compares with the grid of the CPU; the numbers of Newton steps may differ by one. Returns the linear
+/// iterations and prints them for the measurements in the documents.
 #[allow(clippy::print_stdout, reason = "shown with --nocapture")]
 pub fn check(case: Case, expected: &Solved, found: &Solved, what: &str) -> f64 {
     let (newton, linear) = found.counts();

@@ -1,4 +1,4 @@
-//! How the columns of a grid are cut into bands.
+//! The partition of the columns of a grid into bands.
 #![allow(clippy::float_cmp, reason = "what is cut out is copied")]
 
 use gridgen::backend::{Bands, NarrowBands};

@@ -29,7 +29,7 @@ pub fn jacobian<B: EllipticBackend>(
     Ok(a)
 }
 
-/// A right side by the place of an unknown in the whole grid.
+/// A right-hand side, by the position of an unknown in the whole grid.
 fn right(row: usize) -> f64 {
     (0.7 * row as f64).cos()
 }
@@ -69,13 +69,13 @@ fn factors_of_bands_are_those_without_the_couplings_between_them() {
             let i = row / 2 % mi;
             (0..3).find(|&rank| bands.of(rank).contains(&i)).unwrap()
         };
-        // On the CPU the couplings of the whole matrix are zero instead.
+        // On the CPU the couplings between bands are set to zero in the whole matrix.
         let whole = jacobian(&CpuBackend, &data).unwrap();
         let pattern = EllPattern::nine_point(mi, mj, periodic);
         let mut values = whole.values().to_vec();
         for row in 0..pattern.rows() {
             for (at, column) in pattern.row(row) {
-                // Around a periodic seam with one band a side, too.
+                // With a band on each side, couplings across a periodic seam are dropped too.
                 let across = (row / 2 % mi).abs_diff(column / 2 % mi) > 1;
                 if across || band_of(row) != band_of(column) {
                     values[at] = 0.0;

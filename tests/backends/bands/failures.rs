@@ -25,7 +25,7 @@ fn a_lost_device_stops_all_with_its_own_message() {
         kind: Kind::Jacobi,
         method: Method::Bicgstab,
     };
-    // At the start, within the linear solve, and later.
+    // The device is lost at the start, within the linear solve, and later.
     for (launches, transport) in [
         (0, Transport::PeerMemory),
         (5, Transport::PeerMemory),
@@ -70,7 +70,8 @@ fn a_panic_of_a_rank_is_not_swallowed() {
     });
 }
 
-/// What a rank asks of the others: a reduction, a message that fits the buffer, one by rendezvous.
+/// An operation that needs the other ranks: a reduction, a message that fits in the buffer, one by
+/// rendezvous.
 type Question = fn(&Arc<dyn Device>, &dyn Communicator) -> Result<(), DeviceError>;
 
 fn gather(device: &Arc<dyn Device>, link: &dyn Communicator) -> Result<(), DeviceError> {
@@ -92,7 +93,7 @@ fn receive<const BYTES: usize>(
 
 #[test]
 fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
-    // Loads the kernels, which takes time that the others would wait.
+    // Loads the kernels first, since the others would wait during that time.
     let met = on_ranks(&fibers(3), Transport::PeerMemory, |device, link| gather(&device, &*link));
     assert_eq!(met, Ok(vec![(); 3]));
     let timeout = Duration::from_millis(500);
@@ -103,7 +104,7 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
                 if link.rank() < 2 {
                     return question(&device, &*link);
                 }
-                // Busy with something else.
+                // The rank is busy with something else.
                 std::thread::sleep(2 * timeout);
                 Ok(())
             });
@@ -115,7 +116,7 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
     }
 }
 
-/// A rank that never comes to meet the others.
+/// One rank never joins the others.
 #[test]
 fn a_rank_that_never_joins_is_named() {
     let timeout = Duration::from_millis(500);

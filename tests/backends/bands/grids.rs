@@ -1,4 +1,4 @@
-//! The same grid on any number of bands.
+//! Grids on any number of bands agree.
 
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
@@ -6,7 +6,8 @@ use gridgen::solver::precond::Kind;
 
 use super::cases::{self, Case};
 
-/// The grid of the CPU; `more` times the linear iterations of one band at most, and two more.
+/// Compares with the grid of the CPU. The linear iterations may exceed those of one band by the factor
+/// `more`, plus two.
 fn check(case: Case, bands: &[usize], more: f64) {
     let expected = case.on_cpu();
     let mut one = None;
@@ -34,7 +35,7 @@ fn jacobi_with_a_held_seam() {
 #[test]
 fn jacobi_around_a_periodic_seam() {
     check(Case { periodic: true, ..JACOBI }, &[1, 3], 1.2);
-    // An odd number of columns. By the rounding of its sums two bands take a Newton step more than one.
+    // The number of columns is odd. By the rounding of its sums two bands take one Newton step more than one.
     check(Case { periodic: true, nodes: (50, 17), ..JACOBI }, &[1, 2], 1.3);
 }
 
@@ -66,7 +67,7 @@ fn multigrid_with_a_held_seam() {
     check(case, &[1, 2, 4], 1.3);
 }
 
-/// Pieces of the xi-lines, each solved by itself, take 27 iterations in two bands and in four.
+/// If each band solved its piece of the xi-lines by itself, two and four bands would take 27 iterations.
 #[test]
 fn xi_lines_across_borders_take_no_more_iterations() {
     check(Case { nodes: (129, 17), ..MULTIGRID }, &[1, 2, 4], 1.1);
@@ -75,6 +76,6 @@ fn xi_lines_across_borders_take_no_more_iterations() {
 #[test]
 fn multigrid_around_a_periodic_seam() {
     check(Case { periodic: true, ..MULTIGRID }, &[1, 2], 1.3);
-    // An odd number of columns: levels are cut at the seam.
+    // The number of columns is odd, so levels are cut at the seam.
     check(Case { periodic: true, nodes: (66, 17), ..MULTIGRID }, &[1, 2], 1.3);
 }

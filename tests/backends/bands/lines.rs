@@ -1,4 +1,4 @@
-//! Lines that pass the borders of bands.
+//! Lines that cross the borders of bands.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ fn rows_of(bands: &Bands, rank: usize, mj: usize) -> Vec<usize> {
     (0..mj).flat_map(|j| j * mi + 2 * columns.start..j * mi + 2 * columns.end).collect()
 }
 
-/// What is solved for on a level, and how.
+/// The kind of work on a level.
 #[derive(Debug, Clone, Copy)]
 struct Work {
     coarsening: Coarsening,
     walls: bool,
     transposed: bool,
-    /// Sweeps around a correction from a coarse level; else one sweep.
+    /// Sweeps around a correction from a coarse level; otherwise one sweep.
     cycle: bool,
 }
 
@@ -31,7 +31,7 @@ const SWEEP: Work =
     Work { coarsening: Coarsening::Full, walls: false, transposed: false, cycle: false };
 
 impl Work {
-    /// u after the work from zero on the level of a matrix, which is transposed first if the equations are.
+    /// The solution u, from zero, on the level of a matrix, which is transposed first if the equations are.
     fn done<B: MultigridBackend, M: Real>(
         self,
         backend: &B,
@@ -50,7 +50,7 @@ impl Work {
         };
         backend.factor(std::slice::from_ref(&fine))?;
         let mut v = backend.zeros(right.len())?;
-        // What a level held before must not matter.
+        // The previous contents of a level must not matter.
         for scale in [-3.0, 1.0] {
             backend.upload(&right.iter().map(|f| scale * f).collect::<Vec<_>>(), &mut v)?;
             backend.load_right(&v, &mut fine)?;
@@ -59,7 +59,7 @@ impl Work {
                 backend.smooth(&mut fine, Order::Forward)?;
                 let mut coarse = backend.coarse_level(None, &fine, self.coarsening)?;
                 backend.factor(std::slice::from_ref(&coarse))?;
-                // A W: the sums of the first row are zero after a sweep, not after a correction.
+                // A W cycle: the sums of the first row are zero after a sweep, but not after a correction.
                 for _ in 0..2 {
                     backend.restrict_residual(&mut fine, &mut coarse)?;
                     backend.smooth(&mut coarse, Order::Forward)?;
@@ -76,13 +76,13 @@ impl Work {
     }
 }
 
-/// Largest difference of a sweep over so many bands from that over the whole level, as a share of the
-/// largest value, for a matrix of lines alone.
+/// Largest difference between a sweep over bands on `ranks` ranks and one over the whole level, as a fraction
+/// of the largest value, for a matrix of lines alone.
 fn difference<M: Real>(size: LevelSize, ranks: usize) -> f64 {
     difference_on::<M>(stencil_of_lines(size, 0.499), SWEEP, size, &fibers(ranks))
 }
 
-/// The same of any work for any matrix.
+/// Largest difference between any work over bands and over the whole level, for any matrix.
 fn difference_on<M: Real>(
     (pattern, values): (EllPattern, Vec<f64>),
     work: Work,
@@ -155,11 +155,11 @@ fn a_sweep_over_two_bands_is_that_over_the_whole() {
     }
 }
 
-/// Of the blocks of a launch, each of which waits for its counterpart on the neighbour, one is at work at
-/// a time, and the two devices begin at opposite ends: their rows are taken in one order all the same.
+/// Each block of a launch waits for its counterpart on the neighbour. Only one block runs at a time, and the
+/// two devices begin at opposite ends; this must not deadlock, since the rows are taken in one order.
 #[test]
 fn borders_pass_however_few_blocks_are_at_work_in_any_order() {
-    // More rows than a block of the exchanges has threads.
+    // There are more rows than a block of the exchanges has threads.
     let size = LevelSize { mi: 16, mj: 530, periodic: false };
 
     for transposed in [false, true] {
@@ -171,8 +171,8 @@ fn borders_pass_however_few_blocks_are_at_work_in_any_order() {
     }
 }
 
-/// Sweeps, restriction, sums of the first row among them, and prolongation: of coarse levels in bands and of
-/// gathered ones. A spike that passes a whole band of this width is less than rounding.
+/// A cycle has sweeps, restriction (with sums of the first row) and prolongation, on coarse levels in bands
+/// and on gathered ones. At this width a spike that passes a whole band is below rounding.
 #[test]
 fn a_cycle_over_bands_is_that_over_the_whole() {
     for (mi, mj, periodic, ranks) in

@@ -23,7 +23,7 @@ fn on<R: Send>(
 #[test]
 fn everybody_gathers_what_all_have() {
     for transport in TRANSPORTS {
-        // The last is longer than the buffer of an endpoint.
+        // The last message is longer than the buffer of an endpoint.
         for length in [1, 2, 8, 5000, 300_000] {
             let found = on(3, transport, |device, communicator| {
                 let rank = communicator.rank() as u32;
@@ -43,7 +43,8 @@ fn everybody_gathers_what_all_have() {
     }
 }
 
-/// What each rank receives from before and after, 9 where there is nobody, after so many exchanges.
+/// Values that each rank receives from its neighbours before and after it, 9 if there is no neighbour, after
+/// several exchanges.
 fn exchanged(ranks: usize, ring: bool, transport: Transport) -> Vec<[u32; 2]> {
     on(ranks, transport, |device, communicator| {
         let rank = communicator.rank();
@@ -56,9 +57,9 @@ fn exchanged(ranks: usize, ring: bool, transport: Transport) -> Vec<[u32; 2]> {
                 |k: usize| Message { rank: beside[k], at: buffer.address_of(k), bytes: 4 };
             sides.into_iter().filter(|&k| there[k]).map(message).collect()
         };
-        // What goes to the rank before comes there from the rank after.
+        // A message to the rank before arrives there as the one from the rank after.
         let (sends, receives) = (messages(&sent, [0, 1]), messages(&received, [1, 0]));
-        // More than an endpoint buffers: messages that follow each other keep their order.
+        // There are more exchanges than an endpoint buffers: successive messages must keep their order.
         for turn in (0..5).rev() {
             let own = 100 * turn + 10 * rank as u32;
             sent.upload(&[own, own + 1])?;
@@ -88,7 +89,7 @@ fn two_ranks_in_a_ring_are_neighbours_on_both_sides() {
 
 #[test]
 fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
-    // Rank r sends so many numbers to rank 2 − r, which may be itself.
+    // Rank r sends `lengths[r]` numbers to rank 2 − r, which may be itself.
     for (transport, lengths) in [
         (Transport::Host, [1, 2, 3]),
         (Transport::PeerMemory, [1, 2, 3]),
@@ -123,7 +124,7 @@ fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
 
 #[test]
 fn messages_pass_in_any_order_of_blocks() {
-    // Fragments that fit the buffer of an endpoint, and a message that exceeds it.
+    // Fragments that fit in the buffer of an endpoint, and a message that does not.
     for length in [3, 50_000, 300_000] {
         let found = on_ranks(&opposite(), Transport::PeerMemory, |device, link| {
             let rank = link.rank();
@@ -151,8 +152,8 @@ fn messages_pass_in_any_order_of_blocks() {
     }
 }
 
-/// A message that exceeds the buffer is read where it stands: its sender may use the memory again once
-/// the exchange is finished, whichever block of a launch came first.
+/// A message that exceeds the buffer is read from the memory of its sender, who may reuse that memory only
+/// after the exchange is finished, whichever block of a launch came first.
 #[test]
 fn what_is_sent_stays_until_it_is_fetched() {
     let length = 300_000;
@@ -168,7 +169,7 @@ fn what_is_sent_stays_until_it_is_fetched() {
             link.start_exchange(&[], &message(1))?;
             link.finish_exchange()?;
         }
-        // The memory is there until both are done.
+        // The memory must stay allocated until both are done.
         let all = Buffer::<u32>::zeros(&device, 4)?;
         link.all_gather(own.address(), all.address(), 8)?;
         let mut host = vec![0; length];

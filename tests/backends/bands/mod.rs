@@ -1,4 +1,4 @@
-//! Grids in bands: several ranks, each a thread with a device of its own, against one.
+//! Grids in bands: several ranks, each a thread with its own device, compared with one.
 
 mod cases;
 mod cuts;

@@ -1,4 +1,4 @@
-//! Movements and derivatives on a device, and on several, against the CPU and against one device.
+//! Movements and derivatives on one device and on several, compared with the CPU and with one device.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ fn settled(geometry: &str, grid: &str) -> Problem {
     Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap()
 }
 
-/// Grids of all kinds, held and periodic ones among them, solved to rounding; and on how many ranks each is
-/// looked at.
+/// Grids of all kinds, with held and periodic seams among them, solved to rounding, and the numbers of ranks
+/// to compare.
 fn problems() -> [(&'static str, Problem, &'static [usize]); 6] {
     let small = |geometry: &str, grid: &str| settled(geometry, &format!("nj = 11\n{grid}"));
     let sharp = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'";
@@ -48,7 +48,7 @@ fn problems() -> [(&'static str, Problem, &'static [usize]); 6] {
     ]
 }
 
-/// Thicker, and with camber where there is no symmetry.
+/// The wall made thicker and, without symmetry, cambered.
 fn moved_wall(reference: &Reference) -> Wall {
     let half = matches!(reference.grid().topology, Topology::Half(_));
     let camber = if half { 0.0 } else { 0.02 };
@@ -56,7 +56,7 @@ fn moved_wall(reference: &Reference) -> Wall {
     reference.wall().into_iter().map(move_point).collect()
 }
 
-/// Displacements of the wall points, of half a grid with its ends on the plane of symmetry.
+/// Displacements of the wall points; those of half a grid keep its ends on the plane of symmetry.
 fn displacement(reference: &Reference) -> Wall {
     let half = matches!(reference.grid().topology, Topology::Half(_));
     reference
@@ -66,7 +66,7 @@ fn displacement(reference: &Reference) -> Wall {
         .collect()
 }
 
-/// All that is asked of a movement.
+/// All results of a movement.
 struct Found {
     moved: Moved,
     forward: Forward,
@@ -100,14 +100,13 @@ fn largest(a: &[f64]) -> f64 {
 }
 
 impl Found {
-    /// Nodes as those of another to 1e-9 chords, derivatives to what their solves leave, and as many iterations
-    /// or one more or less.
+    /// Compares nodes to 1e-9 chords, derivatives to the accuracy of their solves, and iterations up to one.
     #[track_caller]
     fn check(&self, other: &Self, what: &str) {
         let (a, b) = (&self.moved, &other.moved);
         let off = apart(&a.grid.x, &b.grid.x).max(apart(&a.grid.y, &b.grid.y));
         assert!(off < 1e-9, "{what}: {off:e}");
-        // A residual near the tolerance may take a step more.
+        // A residual near the tolerance may take one step more.
         let more = a.newton_iterations.abs_diff(b.newton_iterations);
         let linear = (a.linear_iterations - b.linear_iterations).abs();
         let counts = [a, b].map(|moved| (moved.newton_iterations, moved.linear_iterations));
@@ -129,7 +128,7 @@ impl Found {
 }
 
 fn on(device: Arc<dyn Device>) -> CudaBackend {
-    // A cycle as a matrix takes fibers long to make.
+    // Fibers take long to make a cycle as a matrix.
     CudaBackend::new(device).unwrap().with_matrix_unknowns(64)
 }
 
@@ -145,7 +144,7 @@ fn whole_size(reference: &Reference) -> LevelSize {
     }
 }
 
-/// On one device a movement is that of the CPU, on several that of one, and each rank has all of it.
+/// One device must agree with the CPU, and several with one; each rank must have the whole result.
 fn check((name, problem, counts): &(&str, Problem, &[usize])) {
     let reference = problem.reference(&CpuBackend).unwrap();
     let wall = moved_wall(&reference);
@@ -155,7 +154,7 @@ fn check((name, problem, counts): &(&str, Problem, &[usize])) {
     let LevelSize { mi, periodic, .. } = whole_size(&reference);
     for &ranks in *counts {
         let bands = Bands::new(mi, ranks, periodic).unwrap();
-        // Kernels that wait for others take the time of a core each.
+        // Kernels that wait for others occupy a core each.
         let peers = *name == "O, sharp" && ranks == 2;
         let transport = if peers { Transport::PeerMemory } else { Transport::Host };
 
@@ -184,7 +183,7 @@ fn movements_and_derivatives_of_other_grids_are_those_of_one_device() {
     problems()[3..].iter().for_each(check);
 }
 
-/// A reference that is solved for in bands.
+/// The reference is solved in bands.
 #[test]
 fn a_reference_is_made_on_several_devices() {
     for (name, problem, _) in &problems()[3..5] {
@@ -204,7 +203,8 @@ fn a_reference_is_made_on_several_devices() {
     }
 }
 
-/// What all ranks have of a state: nodes, unknowns, those of the first row of points, and sums at fixed nodes.
+/// Parts of a state that all ranks must have in whole: nodes, unknowns, unknowns of the first row, sums at
+/// fixed nodes.
 struct Whole {
     nodes: Grid,
     unknowns: Vec<f64>,
@@ -232,7 +232,7 @@ fn whole(backend: &CudaBackend, data: &EllipticData, shape: &Grid) -> Result<Who
     Ok(Whole { nodes, unknowns, first_row, sums })
 }
 
-/// What the points on both sides of a border give to a fixed node there is added once.
+/// Points on both sides of a border contribute to a fixed node there; each contribution must be added once.
 #[test]
 fn every_rank_has_the_nodes_the_unknowns_and_the_sums_of_all() {
     for (periodic, wall) in [(false, Coupled), (true, Coupled), (true, Frozen)] {
@@ -283,7 +283,7 @@ fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
     let found = all(&machine(fibers(2)));
 
     found.check(&expected, "two devices");
-    // What is wrong with the points is told as on one, and the device that is lost by its name.
+    // A mistake in the points is reported as on one device, and a lost device by its name.
     let short = machine(fibers(2)).move_to(&reference, &wall[1..]).unwrap_err();
     assert!(matches!(short, MovementError::WallPoints { found: 36, expected: 37 }), "{short}");
     let many = machine(fibers(6)).move_to(&reference, &wall).unwrap_err();
@@ -295,8 +295,8 @@ fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
     assert!(matches!(&dead, MovementError::Solver(error) if *error == lost().into()), "{dead}");
 }
 
-/// Neither nodes nor what is solved for passes between the host and a device: what does is as long as the lines
-/// of a grid at most.
+/// Neither nodes nor unknowns pass between host and device: the largest transfer is as long as a line of the
+/// grid.
 #[test]
 #[allow(unsafe_code, reason = "an array in the device's memory, as another library would have it")]
 fn grids_move_and_are_differentiated_where_they_are() {
@@ -320,10 +320,11 @@ fn grids_move_and_are_differentiated_where_they_are() {
         let mut derivatives = resident.derivatives(&backend, &moved).unwrap();
         let (displaced, _) = derivatives.resident_derivative(&backend, &by, &[]).unwrap();
         let (topology, [ni, nj]) = moved.shape();
-        // x and y of the nodes as derivatives by them, from row to row, column to column, and x to y.
+        // The nodes x and y serve as derivatives, with strides from row to row, from column to column, and
+        // from x to y.
         let [x, y] = moved.nodes().nodes().map(Buffer::address);
         let strides = [ni as u64, 1, y.wrapping_sub(x) / 8];
-        // SAFETY: the nodes are there until the end of the test.
+        // SAFETY: the nodes stay allocated until the end of the test.
         let weights = unsafe { backend.take_array(topology, [nj, ni], (x, strides)) }.unwrap();
         let adjoint = derivatives.resident_adjoint(&backend, weights).unwrap();
 

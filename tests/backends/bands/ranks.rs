@@ -10,7 +10,7 @@ use super::cases::{Case, Solved};
 use support::fibers::{FiberDevice, Order, Transport, on_ranks};
 
 /// Does `work` on every device, with the number of the rank and a backend for its band. Levels are
-/// in bands down to about a hundred points.
+/// distributed in bands down to about a hundred points.
 pub fn on_bands_of<R: Send>(
     devices: &[Arc<dyn Device>],
     transport: Transport,
@@ -26,7 +26,7 @@ pub fn on_bands_of<R: Send>(
     })
 }
 
-/// Two devices that work on the blocks of a launch, and on the threads of a block, in opposite orders.
+/// Two devices that run the blocks of a launch, and the threads of a block, in opposite orders.
 pub fn opposite() -> [Arc<dyn Device>; 2] {
     [Arc::new(FiberDevice::default()), Arc::new(FiberDevice::in_order(Order::BACKWARD))]
 }
@@ -37,7 +37,7 @@ pub fn fibers(count: usize) -> Vec<Arc<dyn Device>> {
 }
 
 impl Case {
-    /// On a band for each device.
+    /// Solves on one band for each device.
     pub fn on_devices(
         self,
         devices: &[Arc<dyn Device>],
@@ -46,7 +46,7 @@ impl Case {
         self.on_ranks(devices.len(), |bands, work| on_bands_of(devices, transport, bands, work))
     }
 
-    /// On so many bands, whose messages go through peer memory.
+    /// Solves on `bands` bands, with messages through peer memory.
     pub fn on_bands(self, bands: usize) -> Solved {
         self.on_devices(&fibers(bands), Transport::PeerMemory).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Runs from case to files on several devices: interrupted, and gone on with.
+//! Runs from case to files on several devices, interrupted and continued.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use gridgen::solver::history::NewtonStep;
 use super::ranks::{fibers, on_bands_of};
 use support::fibers::{Transport, lost, mortal};
 
-/// A rank for each device.
+/// Devices, with one rank for each, and their transport.
 pub struct Devices(pub Vec<Arc<dyn Device>>, pub Transport);
 
 impl Ranks for Devices {
@@ -36,7 +36,7 @@ impl Ranks for Devices {
     }
 }
 
-/// A small grid, made by one solve.
+/// A small grid without retries.
 pub fn case(sets: &[(&str, &str)]) -> Case {
     let small = [("grid.ni", "33"), ("grid.nj", "13"), ("grid.first_cell", "1e-2")];
     let bare =
@@ -50,14 +50,14 @@ pub fn case(sets: &[(&str, &str)]) -> Case {
     Case::from_toml("[geometry]\nnaca = \"2412\"\n", Path::new("wing.toml"), &sets).unwrap()
 }
 
-/// Cancels after a step, and keeps the restart files that are there when a step is told.
+/// Cancels after a step, and keeps the contents of the restart file at the report of each step.
 #[derive(Default)]
 struct Watch {
     stop_after: Option<usize>,
     steps: usize,
     restart: PathBuf,
     kept: Vec<Vec<u8>>,
-    /// Whether a folder is to stand in the place of the restart file once the run is under way.
+    /// Create a folder in place of the restart file once the run has started.
     obstructs: bool,
 }
 
@@ -79,7 +79,7 @@ impl Progress for Watch {
     }
 }
 
-/// A run on so many devices; on none it is the CPU's.
+/// A run on a number of devices; 0 means the CPU.
 struct Run<'a> {
     devices: usize,
     transport: Transport,
@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
         run_on(Machine::Ranks(ranks), case, &options, watch)
     }
 
-    /// Runs until a step was taken; returns the restart file.
+    /// Runs until a step has been taken; returns the restart file.
     fn stopped_after(&self, step: usize, case: &Case) -> PathBuf {
         let mut watch = Watch { stop_after: Some(step), ..Watch::default() };
 
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
         self.folder.join(name)
     }
 
-    /// The steps, without their seconds.
+    /// The steps, without their times.
     fn steps(&self) -> Vec<String> {
         let text = fs::read_to_string(self.file("convergence.csv")).unwrap();
         text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
@@ -159,7 +159,7 @@ fn an_interrupted_run_in_bands_goes_on_to_the_same_bits() {
     }
 }
 
-/// The state is that of the whole grid, whatever it was cut into.
+/// The file has the state of the whole grid, whatever the partition.
 #[test]
 fn a_restart_file_serves_any_number_of_devices() {
     let case = case(&[]);
@@ -177,9 +177,9 @@ fn a_restart_file_serves_any_number_of_devices() {
         assert!(outcome.converged(), "{before}, {after}: {}", outcome.stop);
         let (found, expected) = (second.steps(), whole.steps());
         assert_eq!(found.len(), expected.len(), "{before}, {after}");
-        // Heading, start, and the steps that were taken before.
+        // The heading, the start, and the steps taken before.
         assert_eq!(found[..4], expected[..4], "{before}, {after}");
-        // The step after them is the one that would have been taken, but for the order of sums.
+        // The next step is the one that would have been taken, up to the order of sums.
         let residual = |line: &String| -> f64 { line.split(',').nth(1).unwrap().parse().unwrap() };
         let ratio = residual(&found[4]) / residual(&expected[4]);
         assert!((0.5..2.0).contains(&ratio), "{before}, {after}: {ratio}");
@@ -194,7 +194,7 @@ fn a_long_run_in_bands_leaves_restart_files_on_its_way() {
 
     let outcome = run.go(&case, &mut watch).unwrap();
 
-    // None before the first step; after it one before each further step is told.
+    // No file is written before the first step; afterwards one is written before each report.
     assert_eq!(watch.kept.len(), outcome.newton_iterations() - 1);
     let file = folder.path().join("kept.bin");
     for (k, bytes) in watch.kept.iter().enumerate() {
@@ -203,7 +203,7 @@ fn a_long_run_in_bands_leaves_restart_files_on_its_way() {
         assert_eq!(kept.history.newton_iterations(), k + 1);
         assert!(kept.state.iter().all(|value| value.is_finite()));
     }
-    // The last of them leads to where the run ended.
+    // The last file leads to the end of the run.
     let again_folder = tempfile::tempdir().unwrap();
     let again = Run::on(2, again_folder.path()).from(file);
     again.go(&case, &mut Watch::default()).unwrap();
@@ -244,7 +244,7 @@ fn a_restart_of_another_case_is_refused_in_bands_too() {
     assert!(restart.exists());
 }
 
-/// Where nothing can be kept the solve goes on, and the user is told.
+/// If the state cannot be saved, the solve continues and the user is notified.
 #[test]
 fn a_restart_file_that_cannot_be_written_in_bands_is_a_note() {
     let folder = tempfile::tempdir().unwrap();

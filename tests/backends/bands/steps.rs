@@ -1,5 +1,5 @@
-//! Every step from wall points to the finished grid on several devices, against one: the same bits of what
-//! each has of its own.
+//! Every step from wall points to the finished grid on several devices, compared with one: each device must
+//! have the same bits in its part.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,13 +14,14 @@ use super::ranks::{fibers, on_bands_of};
 use super::runs::case;
 use support::fibers::{FiberDevice, Transport};
 
-/// What is looked at of the steps of a problem.
+/// Results of the steps of a problem.
 struct Seen {
     folded: usize,
     initial: Grid,
-    /// The residual of the first guess.
+    /// Residual of the first guess.
     residual: Vec<f64>,
-    /// The nodes of an asymmetric state, its symmetry restored where the body has one, of a half grid half.
+    /// Nodes of an asymmetric state; if the body is symmetric, with restored symmetry; for a half grid, the
+    /// half.
     finished: Grid,
     quality: Quality,
 }
@@ -28,8 +29,8 @@ struct Seen {
 /// Keys of a case and their values.
 type Sets = &'static [(&'static str, &'static str)];
 
-/// Grids of all topologies and bases, small ones among them whose bands are narrower than what their
-/// control functions depend on.
+/// Grids of all topologies and bases. Some are small, with bands narrower than the reach of their control
+/// functions.
 fn problems() -> Vec<(&'static str, Problem)> {
     const C: Sets = &[("grid.topology", "C"), ("geometry.trailing_edge", "sharp")];
     const HALF: Sets = &[("grid.topology", "half"), ("geometry.naca", "0012")];
@@ -49,7 +50,7 @@ fn problems() -> Vec<(&'static str, Problem)> {
     cases.into_iter().map(|(name, sets)| (name, settled(sets))).collect()
 }
 
-/// The unknowns of the grid: those of the first guess and a little more, by their places in the whole grid.
+/// Unknowns of a grid: small deviations from the first guess, by position in the whole grid.
 fn state(n: usize) -> Vec<f64> {
     (0..n).map(|k| 1e-5 * (0.7 * k as f64).sin()).collect()
 }
@@ -59,7 +60,7 @@ fn whole_size(problem: &Problem) -> LevelSize {
     LevelSize::of_grid(problem.topology, ni, nj)
 }
 
-/// Sets in `seen` what a device has of its own; all devices call.
+/// Stores the part that a device owns in `seen`; all devices must call.
 fn look(problem: &Problem, backend: &CudaBackend, seen: &Mutex<Seen>) -> Result<(), SolverError> {
     let initial = problem.initial_grid(backend)?;
     {
@@ -85,7 +86,7 @@ fn look(problem: &Problem, backend: &CudaBackend, seen: &Mutex<Seen>) -> Result<
     Ok(())
 }
 
-/// What is not set shows.
+/// Values that are never stored remain NaN.
 fn unseen(problem: &Problem) -> Mutex<Seen> {
     let [ni, nj] = problem.size();
     let size = whole_size(problem);
@@ -111,7 +112,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// The quality without the sums, whose order differs.
+/// The quality without its sums, whose order differs.
 fn exact(quality: &Quality) -> String {
     let exact = Quality {
         mean_skewness: 0.0,

@@ -1,4 +1,4 @@
-//! Products and inner products of vectors that lie in bands.
+//! Products and inner products of vectors distributed in bands.
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{self, Ending, FIRST, LOG, SLOTS};
@@ -16,12 +16,12 @@ use support::fibers::Transport;
 
 const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
 
-/// Two numbers by the place of an unknown in the whole grid.
+/// Two numbers, by the position of an unknown in the whole grid.
 fn numbers(row: usize) -> [f64; 2] {
     [(0.7 * row as f64).cos(), 1.0 + (0.3 * row as f64).sin()]
 }
 
-/// Rows of the columns of a rank, in its order.
+/// Rows in the columns of a rank, in its order.
 fn rows(bands: &Bands, rank: usize, mi: usize, mj: usize) -> Vec<usize> {
     let columns = bands.of(rank);
     (0..mj).flat_map(|j| 2 * (j * mi + columns.start)..2 * (j * mi + columns.end)).collect()
@@ -45,7 +45,7 @@ fn every_rank_has_the_sums_of_all() {
             backend.upload(&own.iter().map(|own| own[0]).collect::<Vec<_>>(), &mut a)?;
             let mut scalars = scalars::allocate(backend)?;
             scalars::set(backend, &mut scalars, &[])?;
-            // More of them than an all-gather of words takes.
+            // More reductions than an all-gather of words has room for.
             for turn in 0..SUMS {
                 let own: Vec<f64> = own.iter().map(|own| own[1] + f64::from(turn)).collect();
                 backend.upload(&own, &mut b)?;
@@ -65,14 +65,14 @@ fn every_rank_has_the_sums_of_all() {
     }
 }
 
-/// The turns of a product of which each receives other columns than the one before.
+/// Number of consecutive products, each of which receives other columns than the one before.
 const TURNS: usize = 3;
 
-/// Vectors of a turn: p, z and y, and the others.
+/// Vectors of a product: p, z and y, and the others.
 const VECTORS: usize = 3 + OTHERS;
 
-/// Turns of p, z and y with what is asked for, by Jacobi from the vectors of `start`: those and the others
-/// after it, and the inner products of the last turn.
+/// Repeats p, z and y with the additional operations `asked`, preconditioned by Jacobi and beginning with the
+/// vectors `start`. Returns all vectors, and the inner products of the last repetition.
 fn turns<B: SparseBackend>(
     backend: &B,
     a: &B::Matrix<f64>,
@@ -103,7 +103,7 @@ fn turns<B: SparseBackend>(
 
 #[test]
 fn a_scaled_vector_is_multiplied_across_borders() {
-    // The last has more points in a column than there is room for in a neighbour's memory.
+    // In the last case a column has more points than fit in a neighbour's memory.
     for (periodic, nodes) in [(false, (38, 9)), (true, (38, 9)), (true, (25, 16_400))] {
         let case = Case {
             periodic,
@@ -137,7 +137,7 @@ fn a_scaled_vector_is_multiplied_across_borders() {
                         assert!((own - all).abs() <= 1e-11 * all.abs(), "{what}: {own} for {all}");
                     }
                     for (k, (own, all)) in vectors.iter().zip(&expected).enumerate() {
-                        // Of halted scalars z and y are not said to be those of the product.
+                        // If the scalars are halted, z and y are undefined.
                         if asked == Asked::Halted && (k == 1 || k == 2) {
                             continue;
                         }
@@ -154,7 +154,7 @@ fn a_scaled_vector_is_multiplied_across_borders() {
     }
 }
 
-/// The slots of neighbours beyond a border come from the band there.
+/// The slots of neighbours across a border come from the adjacent band.
 #[test]
 fn a_matrix_is_transposed_across_borders() {
     for (periodic, nodes) in [(false, (38, 9)), (true, (38, 9)), (false, (30, 3))] {

@@ -1,4 +1,4 @@
-//! Incomplete factors are what their definitions say.
+//! Incomplete factors agree with their definitions.
 
 use super::matrices::{
     Factored, KINDS, SAME, applied, convection, dense, difference, factored, is_symmetric,
@@ -25,7 +25,7 @@ fn defined(a: &Csr, kind: Incomplete) -> DMatrix<f64> {
     lower * upper.upper_triangle()
 }
 
-/// M from what its inverse does to unit vectors.
+/// M, by applying its inverse to unit vectors.
 fn applied_matrix(a: &Csr, kind: Incomplete, schedule: Schedule) -> DMatrix<f64> {
     let (n, mut factors) = (a.rows(), factored(a, kind, schedule));
     let column = |k: usize| {

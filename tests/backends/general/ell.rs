@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 
 type Factors = Box<dyn Preconditioner<CpuBackend, f64, EllMatrix<f64>>>;
 
-/// The matrix with these entries but the zeros.
+/// The matrix with the nonzero entries.
 fn ell(dense: &DMatrix<f64>, width: usize) -> EllMatrix<f64> {
     let n = dense.nrows();
     let entries = |row: usize| (0..n).filter(move |&column| dense[(row, column)] != 0.0);
@@ -36,7 +36,7 @@ fn solved(a: &EllMatrix<f64>, kind: Incomplete, r: &[f64]) -> Vec<f64> {
     z
 }
 
-/// M from what its inverse does to unit vectors.
+/// M, by applying its inverse to unit vectors.
 fn applied_matrix(a: &EllMatrix<f64>, kind: Incomplete) -> DMatrix<f64> {
     let n = a.pattern().rows();
     let column = |k: usize| {
@@ -55,7 +55,7 @@ fn matrix() -> DMatrix<f64> {
 fn dilu_pivots_follow_the_formula() {
     let mut m = applied_matrix(&ell(&matrix(), 3), Incomplete::Dilu);
 
-    // The pivots of M itself are D.
+    // The pivots of M are D.
     for (k, i) in (0..4).flat_map(|k| (k + 1..4).map(move |i| (k, i))) {
         let factor = m[(i, k)] / m[(k, k)];
         (k..4).for_each(|j| m[(i, j)] -= factor * m[(k, j)]);

@@ -12,12 +12,12 @@ use support::fibers::{FiberDevice, Library};
 /// The source of this file.
 const SOURCE: &str = include_str!("exercises.rs");
 
-/// Levels of the lower triangle: rows that wait for nobody are removed, those that waited for them
-/// alone are next.
+/// Levels of the lower triangle: rows without dependencies are removed, then the rows that depended only on
+/// these, and so on.
 fn levels_by_removal(a: Pattern<'_>) -> Vec<u32> {
     let lower = |row: usize| Triangle::Lower.of(a, row).iter().map(|&column| column as usize);
     let rows = a.rows();
-    // Who waits for a row: the triangle by columns, counted, summed and filled.
+    // The rows that wait for each row: the triangle by columns, counted, summed and filled.
     let mut start = vec![0; rows + 1];
     for column in (0..rows).flat_map(lower) {
         start[column + 1] += 1;
@@ -32,7 +32,7 @@ fn levels_by_removal(a: Pattern<'_>) -> Vec<u32> {
             next[column] += 1;
         }
     }
-    // How many others a row still waits for.
+    // Number of rows for which each row still waits.
     let mut missing: Vec<usize> = (0..rows).map(|row| lower(row).count()).collect();
     let mut front: Vec<usize> = (0..rows).filter(|&row| missing[row] == 0).collect();
     let mut levels = vec![0; rows];
@@ -91,7 +91,7 @@ fn the_document_shows_the_answer_that_is_tested() {
 fn several_threads_a_row_solve_level_by_level() {
     let text = document();
     let kernel = text.split("```cuda\n").nth(1).unwrap().split("```").next().unwrap();
-    // A module with the shared text and little else.
+    // A module with the shared text and the kernel alone.
     let library = Library::load(&format!("{}{kernel}", Source::RowHalo.text()), Width::Double);
     let a = convection(6);
     let lower = |row: usize| a.row(row).filter(move |&(column, _)| column < row);

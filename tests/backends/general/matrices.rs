@@ -1,4 +1,4 @@
-//! Matrices of the tests.
+//! Matrices for the tests.
 
 use gridgen::backend::cpu::{CpuBackend, CsrMatrix};
 use gridgen::backend::{
@@ -15,13 +15,13 @@ pub(crate) const KINDS: [Incomplete; 4] =
 /// Schedules that apply the same M.
 pub(crate) const SAME: [Schedule; 3] = [Schedule::Auto, Schedule::Levels, Schedule::SyncFree];
 
-/// Only the left and the diagonal of a symmetric matrix are read.
+/// True for kinds that read only the lower triangle and the diagonal of a symmetric matrix.
 pub(crate) fn is_symmetric(kind: Incomplete) -> bool {
     matches!(kind, Incomplete::Dic | Incomplete::Ic0)
 }
 
-/// Small matrices of random patterns with heavy diagonals, so that no pivot vanishes; some rows have
-/// nothing but their diagonal.
+/// Small matrices with random patterns and large diagonals, so that no pivot vanishes; some rows have only
+/// their diagonal.
 pub(crate) fn random() -> impl Strategy<Value = Csr> {
     let entry = |n: usize| (0..n, 0..n, -1.0..1.0_f64);
     let entries = (1..25_usize)
@@ -40,7 +40,7 @@ pub(crate) fn random() -> impl Strategy<Value = Csr> {
     })
 }
 
-/// The entries of a dense matrix that are not zero.
+/// The nonzero entries of a dense matrix.
 pub(crate) fn sparse(dense: &DMatrix<f64>) -> Csr {
     let row = |row: usize| (0..dense.ncols()).map(move |column| (column, dense[(row, column)]));
     Csr::from_rows(
@@ -58,7 +58,7 @@ pub(crate) fn dense(a: &Csr) -> DMatrix<f64> {
     dense
 }
 
-/// The symmetric matrix with the same entries left of the diagonal and on it.
+/// The symmetric matrix with the same entries on and left of the diagonal.
 pub(crate) fn mirrored(a: &DMatrix<f64>) -> DMatrix<f64> {
     DMatrix::from_fn(a.nrows(), a.ncols(), |i, j| a[(i.max(j), i.min(j))])
 }
@@ -70,7 +70,7 @@ pub(crate) struct Factored<T: Real> {
 }
 
 impl<T: Real> Factored<T> {
-    /// Room for the factors of A + `shift` diag(A).
+    /// Prepares factors of A + `shift` diag(A).
     pub(crate) fn analysed(a: &Csr, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
         let matrix = CpuBackend.csr(a, Format::Csr).unwrap();
         let kind = Algebraic::Factors { kind, schedule, shift };
@@ -78,7 +78,7 @@ impl<T: Real> Factored<T> {
         Self { matrix, factors }
     }
 
-    /// Factors the matrix; the first pivot that cannot be used.
+    /// Factorises the matrix; returns the first unusable pivot.
     pub(crate) fn update(&mut self) -> Option<BadPivot> {
         match self.factors.update(&CpuBackend, &self.matrix) {
             Ok(()) => None,
@@ -97,7 +97,7 @@ impl<T: Real> Factored<T> {
     }
 }
 
-/// Factors of a matrix whose pivots can all be used.
+/// Factors of a matrix with usable pivots.
 pub(crate) fn factored(a: &Csr, kind: Incomplete, schedule: Schedule) -> Factored<f64> {
     let mut factored = Factored::analysed(a, kind, schedule, 0.0);
     assert_eq!(factored.update(), None);
@@ -114,14 +114,14 @@ pub(crate) fn times(a: &Csr, x: &[f64]) -> Vec<f64> {
     (0..a.rows()).map(|row| a.row(row).map(|(column, value)| value * x[column]).sum()).collect()
 }
 
-/// Largest difference, in units of the largest value of `b`.
+/// Largest difference, relative to the largest value of `b`.
 pub(crate) fn difference(a: &[f64], b: &[f64]) -> f64 {
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
     let scale = most(&mut b.iter().map(|b| b.abs()));
     most(&mut a.iter().zip(b).map(|(a, b)| (a - b).abs())) / scale.max(f64::MIN_POSITIVE)
 }
 
-/// Seven points on a box of m³ points with a wind, 3 m − 2 levels.
+/// Convection and diffusion on a box of m³ points with seven-point differences, 3 m − 2 levels.
 pub(crate) fn convection(m: usize) -> Csr {
     Csr::from_rows((0..m * m * m).map(|row| {
         let mut entries = vec![(row, 6.3)];

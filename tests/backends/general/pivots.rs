@@ -7,7 +7,7 @@ use gridgen::backend::{
 };
 use gridgen::sparse::{Csr, Schedule};
 
-/// The first pivot of a matrix that cannot be used.
+/// The first unusable pivot of a matrix.
 fn first_bad(a: &Csr, kind: Incomplete, schedule: Schedule) -> Option<BadPivot> {
     Factored::<f64>::analysed(a, kind, schedule, 0.0).update()
 }
@@ -25,7 +25,7 @@ fn replaced(a: &Csr, row: usize, entries: &[(usize, f64)]) -> Csr {
 fn a_row_without_diagonal_or_without_entries_is_named() {
     let a = convection(18);
     for (row, entries) in [(4000, vec![]), (2000, vec![(1999, 1.0), (2001, 1.0)])] {
-        // A second one comes later.
+        // A second unusable pivot follows later.
         let spoilt = replaced(&replaced(&a, row, &entries), 5000, &[]);
         for kind in KINDS {
             for schedule in SAME.into_iter().chain([Schedule::Tiles]) {

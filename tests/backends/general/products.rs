@@ -13,7 +13,7 @@ fn product(a: &Csr, format: Format, x: &[f64]) -> Vec<f64> {
     y
 }
 
-/// Rows of no entry, of one, of few and of 40 000 each, as circuits have.
+/// Rows with no entry, with one, with few, and some with 40 000 each, as in circuits.
 fn uneven() -> Csr {
     Csr::from_rows((0..40_000_usize).map(|row| {
         let length = match row % 20_000 {

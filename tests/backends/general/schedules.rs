@@ -1,17 +1,17 @@
-//! Schedules agree where they apply the same M, and apply the M that they say where not.
+//! Schedules that apply the same M agree; the others apply the M that they define.
 
 use super::matrices::{Factored, KINDS, applied, convection, difference, factored, is_symmetric};
 use gridgen::backend::Incomplete;
 use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
 
-/// Applications after which `Auto` has tried everything.
+/// Number of applications in which `Auto` tries every schedule.
 const APPLICATIONS: usize = 12;
 
 fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
-/// Two layers of 3000 rows, those of the second coupled to five of the first: two large levels.
+/// Two layers of 3000 rows, each row of the second coupled to five of the first: two large levels.
 fn layers() -> Csr {
     Csr::from_rows((0..6000_usize).map(|row| {
         let beside = (0..5).map(|k| ((row * 37 + k * 611) % 3000 + 3000 - row / 3000 * 3000, -0.3));

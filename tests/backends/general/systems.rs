@@ -7,7 +7,7 @@ use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::FromMatrix;
 use gridgen::sparse::{Csr, Schedule};
 
-/// Five points on an m × m grid, with a wind along i.
+/// Convection and diffusion on an m × m grid with five-point differences, the wind along i.
 fn convection(m: usize) -> Csr {
     Csr::from_rows((0..m * m).map(|row| {
         let (i, j) = (row % m, row / m);

@@ -1,8 +1,8 @@
-//! What the variables of launchers say.
+//! The environment variables of launchers.
 
 use gridgen::ranks::{Launcher, Place, RanksError, Rendezvous};
 
-/// The place that `NAME=value` variables say.
+/// The place given by `NAME=value` variables.
 fn found(variables: &str) -> Result<Option<Place>, RanksError> {
     let variables: Vec<(&str, &str)> =
         variables.split_whitespace().map(|pair| pair.split_once('=').unwrap()).collect();
@@ -13,7 +13,7 @@ fn found(variables: &str) -> Result<Option<Place>, RanksError> {
     Place::find(&get)
 }
 
-/// Variables; launcher; rank, size and local rank; host, and the port where the launcher says it.
+/// Variables; launcher; rank, size and local rank; host, and the port if the launcher gives one.
 type Row = (&'static str, Launcher, [usize; 3], Option<(&'static str, Option<u16>)>);
 
 const TABLE: [Row; 14] = [
@@ -23,7 +23,7 @@ const TABLE: [Row; 14] = [
         [3, 8, 1],
         Some(("node7", Some(29500))),
     ),
-    // torchrun's own store has the port.
+    // The port is in use by the store of torchrun.
     (
         "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 MASTER_ADDR=localhost MASTER_PORT=29500 \
          TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID=none",
@@ -80,7 +80,7 @@ const TABLE: [Row; 14] = [
         [9, 16, 1],
         Some(("gpu007", None)),
     ),
-    // A step of fewer tasks than its job; PMIx beside it.
+    // A step with fewer tasks than its job, under PMIx.
     (
         "SLURM_PROCID=1 SLURM_NTASKS=16 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0 SLURM_JOB_ID=1 \
          SLURM_STEP_NODELIST=a12,b PMIX_RANK=1",
@@ -95,7 +95,7 @@ const TABLE: [Row; 14] = [
         [1, 2, 1],
         Some(("127.0.0.1", None)),
     ),
-    // Launchers within launchers: the inner one counts.
+    // If launchers are nested, the inner one counts.
     (
         "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NODELIST=n1 OMPI_COMM_WORLD_RANK=2 \
          OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_SIZE=4",
@@ -148,10 +148,10 @@ fn a_process_that_nothing_launched_is_on_its_own() {
     for variables in [
         "",
         "HOME=/root",
-        // Common names, and not all of them.
+        // Common variable names, but not all that a launcher sets.
         "RANK=general",
         "RANK=1 WORLD_SIZE=4",
-        // A script of sbatch, which is no step.
+        // A batch script of sbatch is not a step.
         "SLURM_JOB_ID=5 SLURM_NTASKS=8 SLURM_PROCID=0 SLURM_LOCALID=0",
         "OMPI_COMM_WORLD_RANK=",
     ] {

@@ -1,4 +1,4 @@
-//! How ranks meet, and what they say to each other.
+//! The rendezvous of ranks, and their messages.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ use gridgen::ranks::{Channel, Failure, Job, OnFailure, Place, RanksError, Rendez
 
 use support::jobs::{WAIT, free_port, on_ranks, place};
 
-/// The connection of a rank that greets as it should, at the address in a file.
+/// A connection to the address in a file, with the greeting of a valid rank.
 fn greeting(file: &Path, rank: u64, size: u64) -> TcpStream {
     let text = loop {
         match fs::read_to_string(file) {
@@ -34,7 +34,7 @@ fn greeting(file: &Path, rank: u64, size: u64) -> TcpStream {
     stream
 }
 
-/// A connection as soon as something listens.
+/// Connects as soon as the port is listening.
 fn connected(port: u16) -> TcpStream {
     loop {
         match TcpStream::connect(("127.0.0.1", port)) {
@@ -52,7 +52,7 @@ fn four_ranks_meet_whatever_strangers_say_to_the_port() {
         let strangers: [&[u8]; 4] = [
             b"GET / HTTP/1.1\r\n\r\n and so on, for more than a greeting",
             b"GRIDGEN1",
-            // A greeting of the right form without the token.
+            // A greeting of the right form, but without the token.
             &{
                 let mut hello = [0; 32];
                 hello[..8].copy_from_slice(b"GRIDGEN1");
@@ -72,7 +72,7 @@ fn four_ranks_meet_whatever_strangers_say_to_the_port() {
                 dropped.fetch_add(1, Ordering::Relaxed);
             });
         }
-        // The same name of the job, and another number of ranks.
+        // The job has the same name and another number of ranks.
         let other = Place { job: format!("a job at {port}"), ..place(1, 3, port) };
         scope.spawn(move || {
             let refused = Job::meet(other, None, Duration::from_millis(300)).unwrap_err();
@@ -80,7 +80,7 @@ fn four_ranks_meet_whatever_strangers_say_to_the_port() {
         });
         for rank in 0..4 {
             scope.spawn(move || {
-                // One is late, and one comes before the first.
+                // One rank is late, and one arrives before the first.
                 thread::sleep(Duration::from_millis([100, 0, 50, 900][rank]));
                 let job = Job::meet(place(rank, 4, port), None, WAIT).unwrap();
 
@@ -139,7 +139,7 @@ fn ranks_without_an_address_need_a_rendezvous() {
 fn ranks_meet_by_a_file_that_all_see() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("meeting");
-    // What an earlier job has left.
+    // A file left by an earlier job.
     fs::write(&file, "localhost 1 0000000000000001\n").unwrap();
     thread::scope(|scope| {
         for rank in 0..3 {
@@ -164,7 +164,7 @@ fn messages_pass_between_any_two_ranks_in_order() {
     on_ranks(4, |job| {
         let job = job.unwrap();
         let (own, size) = (job.rank(), job.size());
-        // More than a socket holds, so that both sides send before one receives.
+        // The message exceeds the buffer of a socket, so both sides send before either receives.
         let long = vec![own as u8; 3 << 20];
         for to in 0..size {
             job.send(to, Channel::Batch(1), long.clone());
@@ -208,7 +208,7 @@ fn a_solve_leaves_nothing_with_its_job() {
 
         assert_eq!(Arc::weak_count(&flag), 0);
 
-        // One that goes on hears of a failure.
+        // A rank that is still working is notified of a failure.
         let _under_way = solve(3);
         job.fail(Some("the GPU is lost".into()), None, ErrorClass::Device);
         assert_eq!(flag.check(), Err(DeviceError::OtherRank));
@@ -265,7 +265,7 @@ fn a_rank_that_ends_and_says_nothing_is_named() {
         let started = Instant::now();
         let ended = job.receive(1, Channel::Collective).unwrap_err();
         assert!(started.elapsed() < Duration::from_secs(10));
-        // Both hear of it before one of them goes, too.
+        // Both are notified before one of them ends.
         thread::sleep(Duration::from_millis(300));
         Some(ended.to_string())
     });
@@ -280,7 +280,7 @@ fn losses_can_be_tolerated_and_the_first_rank_cancels_all() {
     on_ranks(3, |job| {
         let job = job.unwrap();
         job.tolerate_losses();
-        // No rank goes before the first one bears it.
+        // No rank leaves before the first one accepts it.
         job.broadcast(Vec::new()).unwrap();
         match job.rank() {
             0 => {
@@ -304,7 +304,7 @@ fn losses_can_be_tolerated_and_the_first_rank_cancels_all() {
     });
 }
 
-/// What a rank says is not believed before it has come: neither hangs nor much memory follow from its numbers.
+/// Messages of a rank are validated on arrival: invalid lengths cause neither a hang nor large allocations.
 #[test]
 fn a_rank_that_sends_what_is_no_message_is_named() {
     let header = |words: [u64; 4]| words.map(u64::to_le_bytes).concat();
@@ -327,14 +327,14 @@ fn a_rank_that_sends_what_is_no_message_is_named() {
         (header([0, 1, u64::MAX - 1, u64::MAX]), long(u64::MAX)),
         (noise[..32].to_vec(), long(u64::from_le_bytes(noise[24..32].try_into().unwrap()))),
         (noise.clone(), long(u64::from_le_bytes(noise[24..32].try_into().unwrap()))),
-        // A length that may be, and fewer bytes.
+        // A valid length, followed by fewer bytes.
         ([header([0, 1, 0, 1 << 39]), vec![0; 4096]].concat(), silent.clone()),
         (header([0, 1, 0, 0])[..31].to_vec(), silent),
         (header([99, 1, 0, 0]), strange.clone()),
         (header([0, 99, 0, 0]), strange.clone()),
         (header([u64::MAX, 1, 0, 8]), strange),
     ] {
-        // A message that may not be ends with its connection, or its end is seen only then.
+        // An invalid message ends with its connection, or its end is only noticed then.
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("meeting");
         let started = Instant::now();
@@ -362,7 +362,7 @@ fn a_rank_that_sends_what_is_no_message_is_named() {
     }
 }
 
-/// The file of a rendezvous is replaced and removed where a rank has written it, and no other.
+/// The rendezvous file is replaced and removed if a rank wrote it; any other file stays.
 #[test]
 fn a_file_that_is_no_address_stays() {
     let folder = tempfile::tempdir().unwrap();
@@ -411,7 +411,7 @@ fn a_link_in_place_of_an_address_stays() {
     }
 }
 
-/// Another job may have begun at the same file.
+/// Another job may have started with the same file.
 #[test]
 fn the_address_of_another_job_is_not_removed() {
     let folder = tempfile::tempdir().unwrap();

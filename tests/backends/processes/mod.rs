@@ -1,4 +1,4 @@
-//! Processes that a launcher started: what it says of them, how they meet, and a grid that they share.
+//! Processes started by a launcher: their environment, their rendezvous, and a grid that they share.
 
 mod launchers;
 mod meeting;

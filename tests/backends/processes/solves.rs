@@ -1,5 +1,5 @@
-//! Grids and systems that processes share, each a rank with a device on the CPU, against the same ranks as
-//! threads: messages go through sockets.
+//! Grids and systems that processes share, each a rank with a device on the CPU, compared with the same ranks
+//! as threads. Messages go through sockets.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,10 +29,10 @@ use support::jobs::{WAIT, free_port, place};
 
 use crate::bands::runs;
 
-/// The variable with which a test starts this program as a rank: rank, size, port and what it does.
+/// The variable with which a test starts this program as a rank; it gives rank, size, port and work.
 const RANK: &str = "GRIDGEN_TEST_RANK";
 
-/// What the case of a rank asks for, by the name of the test.
+/// The cases of the ranks, by the name of the test.
 const CASES: [(&str, &[(&str, &str)]); 4] = [
     (
         "O",
@@ -66,12 +66,12 @@ fn case(name: &str) -> Case {
     runs::case(&[&[("grid.ni", "65")], *sets].concat())
 }
 
-/// Grids of the family of a case.
+/// Number of grids in the family of a case.
 fn grids(name: &str) -> u32 {
     if name == "C" { 2 } else { 1 }
 }
 
-/// Ranks that are threads, with the levels and the messages of those that are processes.
+/// Ranks that are threads, with the same levels and transport as those that are processes.
 struct Threads(usize);
 
 impl Ranks for Threads {
@@ -94,7 +94,7 @@ impl Ranks for Threads {
     }
 }
 
-/// What a rank does besides.
+/// A watch on the solve of a rank, which can stop it or end its process.
 #[derive(Default)]
 struct Watch {
     steps: usize,
@@ -163,7 +163,7 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
     };
     let ranks = Box::new(JobRank::new(job.clone(), device)?);
     if words[0] == "move" {
-        // Another rank than the first may be given another wall.
+        // The last rank may be given another wall.
         let by = if words[1] == "apart" && last { 1.1 } else { 1.2 };
         return Ok(moved(&Machine::Ranks(ranks), by)?);
     }
@@ -204,7 +204,7 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
     Ok(history(&result))
 }
 
-/// The bits of a moved grid and of derivatives by its wall, all in a line.
+/// The bits of a moved grid and of derivatives by its wall, on one line.
 fn moved(machine: &Machine, by: f64) -> Result<String, MovementError> {
     let reference = case("C").settle().unwrap().reference(&CpuBackend)?;
     let wall: Vec<_> = reference.wall().into_iter().map(|[x, y]| [x, by * y]).collect();
@@ -219,7 +219,7 @@ fn moved(machine: &Machine, by: f64) -> Result<String, MovementError> {
     }))
 }
 
-/// Starts ranks that do this in a folder.
+/// Starts ranks with this work in a folder.
 fn start(size: usize, folder: &Path, what: &str) -> Vec<Child> {
     let port = free_port();
     let rank = |rank| {
@@ -239,7 +239,7 @@ fn start(size: usize, folder: &Path, what: &str) -> Vec<Child> {
     (0..size).map(rank).collect()
 }
 
-/// The exit codes of ranks that do this, none of a signal, and what each of them has to say.
+/// The exit codes of ranks with this work (none after a signal), and the output of each.
 fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<String>) {
     let ranks = start(size, folder, what);
     let ended: Vec<_> = ranks.into_iter().map(|rank| rank.wait_with_output().unwrap()).collect();
@@ -251,7 +251,7 @@ fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<Strin
     (ended.iter().map(|rank| rank.status.code()).collect(), (0..size).map(said).collect())
 }
 
-/// The files of meshes below a folder, and the quality that its reports tell.
+/// The mesh files below a folder, and the quality in its reports.
 fn results(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {

@@ -19,7 +19,7 @@ fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
     Algebraic::Factors { kind, schedule, shift: 0.0 }
 }
 
-/// What M⁻¹ r is on the CPU.
+/// M⁻¹ r on the CPU.
 fn on_cpu(a: &Csr, kind: Incomplete, r: &[f64]) -> Vec<f64> {
     let matrix = CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
     let kind = factors(kind, Schedule::Levels);
@@ -60,7 +60,7 @@ fn factors_are_those_without_the_couplings_between_ranks() {
     }
 }
 
-/// A diagonal of 100 rows with other values in some of them, all rows coupled with the next.
+/// A matrix of 100 rows, each coupled with the next, with given values on the diagonal of some rows.
 fn diagonal(others: &[(usize, f64)]) -> Csr {
     Csr::from_rows((0..100).map(|row| {
         let value = others.iter().find(|other| other.0 == row).map_or(4.0, |other| other.1);

@@ -17,7 +17,7 @@ fn a_lost_device_stops_all_with_its_own_message() {
     let a = convection(12, 17, 0.4);
     let b = vec![1.0; a.rows()];
     for method in [Method::Bicgstab, Method::Gmres] {
-        // At the first product, and within the iterations.
+        // The device is lost at the first product, and within the iterations.
         for launches in [0, 3, 50] {
             let devices: [Arc<dyn Device>; 3] = [
                 Arc::new(FiberDevice::default()),

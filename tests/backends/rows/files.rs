@@ -32,7 +32,7 @@ impl Ranks for Devices {
     }
 }
 
-/// Writes a matrix; the right side is ones, the files go to `out`.
+/// Writes a matrix; the right-hand side is all ones, the files go to `out`.
 fn options(folder: &Path, a: &Csr) -> SystemOptions {
     let path: PathBuf = folder.join("A.mtx");
     let mut file = fs::File::create(&path).unwrap();
@@ -54,7 +54,7 @@ fn solved(ranks: usize, options: &SystemOptions) -> Result<SystemOutcome, Error>
 #[test]
 fn a_system_is_read_solved_by_rows_and_written() {
     let folder = tempfile::tempdir().unwrap();
-    // Numbered in strides, which the reordering mends.
+    // The rows are numbered in strides, which the reordering corrects.
     let grid = convection(8, 11, 0.3);
     let order: Vec<u32> = (0..88).map(|k| k * 35 % 88).collect();
     let a = grid.permuted(&order);
@@ -99,7 +99,7 @@ fn a_pivot_that_fails_on_any_rank_is_named_as_in_the_file() {
     }
 }
 
-/// A block of three unknowns in turn: two coupled ones and a constraint, whose diagonal is in the file or not.
+/// Blocks of three unknowns: two coupled ones and a constraint, whose diagonal is in the file or not.
 #[test]
 fn missing_diagonals_are_filled_on_several_ranks() {
     let folder = tempfile::tempdir().unwrap();

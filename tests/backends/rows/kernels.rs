@@ -1,4 +1,4 @@
-//! The kernels of `rows.cu` against plain loops.
+//! The kernels of `rows.cu`, compared with plain loops.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use gridgen::sparse::Csr;
 use super::patterns::{difference, times};
 use support::fibers::FiberDevice;
 
-/// Counts that fill no block, one, and a little more.
+/// Numbers of rows that fill less than a block, a block, and more.
 const COUNTS: [usize; 4] = [1, 255, 256, 700];
 
-/// `count` of the rows of twice as many, none twice.
+/// `count` rows of twice as many, without repetition.
 fn rows(count: usize) -> Vec<u32> {
     (0..count).map(|k| ((k * 7 + 3) % count * 2) as u32).collect()
 }
@@ -25,7 +25,7 @@ fn numbers(n: usize) -> Vec<f64> {
     (0..n).map(|k| (k as f64).sqrt()).collect()
 }
 
-/// Launches a kernel with rows, values by row, and values by place; returns those it writes.
+/// Launches a kernel with rows, values by row, and values by position; returns the values that it writes.
 fn launched(name: &'static str, from: &[f64], to: &[f64], count: usize) -> Vec<f64> {
     let fibers = Arc::new(FiberDevice::default());
     let device: Arc<dyn Device> = fibers.clone();
@@ -53,7 +53,7 @@ fn short_rows_are_multiplied_and_added_as_a_loop_does() {
     let fibers = Arc::new(FiberDevice::default());
     let device: Arc<dyn Device> = fibers.clone();
     for (count, lanes) in COUNTS.into_iter().zip([1_u32, 2, 8, 32]) {
-        // Rows of no entry, of some, and of more than there are lanes.
+        // Rows with no entry, with some, and with more than a warp has lanes.
         let beyond = Csr::from_rows((0..count).map(|k| {
             (0..[0, 1, 5, 40][k % 4]).map(move |j| ((3 * k + 7 * j) % 90, 0.5 * (k + j) as f64))
         }));

@@ -9,7 +9,7 @@ use gridgen::solver::SolverError;
 use super::systems::Machine;
 use support::fibers::{FiberDevice, Transport, on_ranks};
 
-/// A rank for each device, and the way of their messages.
+/// Devices, with one rank for each, and their transport.
 pub(crate) struct Devices(pub(crate) Vec<Arc<dyn Device>>, pub(crate) Transport);
 
 impl Devices {

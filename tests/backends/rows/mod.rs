@@ -1,4 +1,4 @@
-//! Matrices spread over several ranks by rows, each a thread with a device of its own, against one.
+//! Matrices distributed by rows over several ranks, each a thread with its own device, compared with one.
 
 mod factors;
 mod failures;

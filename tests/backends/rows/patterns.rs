@@ -1,8 +1,8 @@
-//! Matrices that are hard to share.
+//! Matrices that are hard to distribute.
 
 use gridgen::sparse::Csr;
 
-/// Five points on an m × n grid with a wind along i; symmetric without one.
+/// Five-point differences on an m × n grid with a wind along i; symmetric without wind.
 pub fn convection(m: usize, n: usize, wind: f64) -> Csr {
     Csr::from_rows((0..m * n).map(|row| {
         let (i, j) = (row % m, row / m);
@@ -12,7 +12,7 @@ pub fn convection(m: usize, n: usize, wind: f64) -> Csr {
             (j > 0).then(|| (row - m, -1.0)),
             (j + 1 < n).then(|| (row + m, -1.0)),
         ];
-        // Diagonals of several sizes, so that Jacobi is not the identity.
+        // The diagonals differ, so that Jacobi is not the identity.
         let diagonal = 4.0 + (row % 5) as f64;
         beside.into_iter().flatten().chain([(row, diagonal)]).collect::<Vec<_>>()
     }))
@@ -26,8 +26,8 @@ pub fn arrow(n: usize) -> Csr {
     }))
 }
 
-/// Every row has but the entry `offset` places after it, around the end: nothing of its own where
-/// blocks are shorter.
+/// Every row has only the entry `offset` columns after it, modulo n. Blocks shorter than that have no entries
+/// in their own columns.
 pub fn shifted(n: usize, offset: usize) -> Csr {
     Csr::from_rows((0..n).map(|row| [((row + offset) % n, 1.0 + row as f64)]))
 }
@@ -45,10 +45,10 @@ pub fn times(a: &Csr, x: &[f64]) -> Vec<f64> {
     (0..a.rows()).map(|row| a.row(row).map(|(column, value)| value * x[column]).sum()).collect()
 }
 
-/// Largest difference, in units of the largest value of `b`.
+/// Largest difference, relative to the largest value of `b`.
 pub fn difference(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
-    // A NaN is no small difference.
+    // NaN counts as infinitely large.
     let magnitude = |v: f64| if v.is_nan() { f64::INFINITY } else { v.abs() };
     let scale = b.iter().map(|&b| magnitude(b)).fold(0.0, f64::max);
     let apart = a.iter().zip(b).map(|(a, b)| magnitude(a - b)).fold(0.0, f64::max);

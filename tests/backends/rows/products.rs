@@ -1,4 +1,4 @@
-//! Products of rows on several ranks.
+//! Products by rows on several ranks.
 
 use gridgen::backend::Format;
 use gridgen::sparse::{Csr, RowBlocks};
@@ -14,7 +14,7 @@ fn vector(n: usize) -> Vec<f64> {
     (0..n).map(|k| (0.7 * k as f64).cos()).collect()
 }
 
-/// Any pattern: rows of no entry, a few, or all.
+/// Random patterns: rows with no entry, a few, or all.
 fn random() -> impl Strategy<Value = Csr> {
     let row = |n: usize| {
         let few = proptest::collection::btree_map(0..n, -1.0..1.0_f64, 0..6.min(n));
@@ -76,8 +76,8 @@ proptest! {
 
 #[test]
 fn patterns_that_are_hard_to_share() {
-    // All rows but a few need others; nobody needs others; everybody needs others alone; a rank's
-    // halo is everything and the others have no entry; a row longer than a chunk of the kernel.
+    // Matrices in which almost all rows need other ranks; no rank needs others; each rank needs only others;
+    // one rank's halo is everything and the others have no entry; a row is longer than a chunk of the kernel.
     let matrices = [
         convection(9, 13, 0.3),
         arrow(67),

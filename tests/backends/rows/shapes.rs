@@ -1,11 +1,11 @@
-//! How rows are shared among the blocks and lanes of launches.
+//! Distribution of rows over the blocks and lanes of launches.
 
 use gridgen::backend::cuda::{RowChunks, border_lanes, level_launches, row_lanes};
 use gridgen::sparse::Csr;
 
 #[test]
 fn chunks_hold_whole_rows_and_long_rows_are_split() {
-    // Rows of 1000, 1000, 100, 0, 5000, 5 and 2048 entries.
+    // The rows have 1000, 1000, 100, 0, 5000, 5 and 2048 entries.
     let starts = [0, 1000, 2000, 2100, 2100, 7100, 7105, 9153];
 
     let chunks = RowChunks::new(&starts);
@@ -49,7 +49,7 @@ fn long_rows_get_more_lanes() {
 
 #[test]
 fn runs_of_small_levels_share_a_launch() {
-    // Levels of 1, 1024, 1025, 3, 4000 and 1024 rows.
+    // The levels have 1, 1024, 1025, 3, 4000 and 1024 rows.
     let starts = [0, 1, 1025, 2050, 2053, 6053, 7077];
 
     let launches = level_launches(&starts);

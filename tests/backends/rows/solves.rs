@@ -1,4 +1,4 @@
-//! Whole solves on several ranks against one.
+//! Whole solves on several ranks, compared with one.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use support::fibers::{FiberDevice, Transport};
 
 const METHODS: [Method; 3] = [Method::Cg, Method::Bicgstab, Method::Gmres];
 
-/// A matrix that the method can be used with, and a right side.
+/// A matrix that is suitable for the method, and a right-hand side.
 fn system(method: Method) -> (Csr, Vec<f64>) {
     let wind = if method == Method::Cg { 0.0 } else { 0.4 };
     let a = convection(9, 12, wind);
@@ -23,7 +23,7 @@ fn system(method: Method) -> (Csr, Vec<f64>) {
     (a, b)
 }
 
-/// On a backend without ranks.
+/// Solves on a backend without ranks.
 fn alone(a: &Csr, b: &[f64], way: Way) -> Solved {
     let backend = CudaBackend::new(Arc::new(FiberDevice::default())).unwrap();
     solve_on(&backend, &backend.csr(a, Format::Csr).unwrap(), b, way).unwrap()
@@ -58,7 +58,7 @@ fn without_factors_the_iterations_are_those_of_one_rank() {
     }
 }
 
-/// The host reads all bytes of a message from the memory of the device.
+/// The host copies all bytes of a message from the memory of the device.
 #[test]
 fn gmres_with_messages_through_the_host() {
     let (a, b) = system(Method::Gmres);

@@ -1,4 +1,4 @@
-//! Products and solves by rows on any machine of several ranks.
+//! Products and solves by rows on any machine with several ranks.
 
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
 use gridgen::backend::{Algebraic, Backend, Bands, Format, LinearOperator, Real, SparseBackend};
@@ -8,12 +8,12 @@ use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::FromMatrix;
 use gridgen::sparse::{Csr, RowBlocks};
 
-/// What brings ranks to work.
+/// A machine that starts ranks.
 pub trait Machine {
-    /// How many there are.
+    /// Number of ranks.
     fn ranks(&self) -> usize;
 
-    /// Does `work` on every rank; its results by rank.
+    /// Does `work` on every rank; returns the results by rank.
     fn run<R: Send>(
         &self,
         bands: &Bands,
@@ -36,7 +36,7 @@ pub trait Machine {
     }
 }
 
-/// A x, formed twice so that messages that follow each other are seen to keep their order.
+/// A x, computed twice to check that successive messages keep their order.
 pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: Format) -> Vec<T> {
     let parts = machine.by_rows((a, x), format, |backend, a, x| {
         let (mut from, mut y) = (backend.zeros(x.len())?, backend.zeros(x.len())?);
@@ -51,14 +51,14 @@ pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: Forma
     parts.unwrap().concat()
 }
 
-/// How a system is solved.
+/// The methods of a solve.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
     pub method: Method,
     pub kind: Algebraic,
 }
 
-/// x and how it was reached.
+/// The solution x, and the report of its solve.
 #[derive(Debug)]
 pub struct Solved {
     pub x: Vec<f64>,
@@ -84,7 +84,7 @@ pub fn solve_on<B: SparseBackend>(
     Ok(Solved { x: host, report })
 }
 
-/// Solves on all ranks, which take the same turns.
+/// Solves on all ranks, which must take the same steps.
 pub fn solve<M: Machine>(machine: &M, a: &Csr, b: &[f64], way: Way) -> Result<Solved, SolverError> {
     let work = |backend: &CudaBackend, a, b: &[f64]| solve_on(backend, &a, b, way);
     let parts = machine.by_rows((a, b), Format::Csr, work)?;
