@@ -1,4 +1,4 @@
-//! Cases of calls with named arguments, and sections of points.
+//! Cases from calls with named arguments, and sections given as points.
 
 use std::path::Path;
 
@@ -131,7 +131,7 @@ fn points_are_read_as_those_of_a_file() {
     .map(|case| case.unwrap().settle().unwrap());
 
     assert_eq!(given.points, from_file.points);
-    // The resolved case holds them.
+    // The resolved case contains the points.
     let text = given.case.to_toml_string().unwrap();
     let again = Case::from_toml(&text, Path::new("again.toml"), &[]).unwrap();
     assert_eq!(again.settle().unwrap().points, given.points);
@@ -153,7 +153,7 @@ fn refused_points_are_named_by_their_number() {
     assert!(message.contains(": point "), "{message}");
 }
 
-/// A formula's two ends may be above each other the wrong way round by its last bit.
+/// By rounding, the two ends of a formula may be in the wrong order by the last bit.
 #[test]
 fn ends_that_cross_by_rounding_are_one_point() {
     let mut section = section();

@@ -1,4 +1,4 @@
-//! Cases of several elements: what they resolve to, and what is refused.
+//! Cases of several elements: their resolution, and refusals.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn assert_refused(text: &str, message: &str) {
     assert_eq!(shown(resolve_file(text, &[])), message);
 }
 
-/// What is wrong with elements that are settled, and how to mend it.
+/// The error of settling elements, and its hint.
 fn settling(text: &str) -> (AssemblyError, String) {
     let error = resolve_set(text, &[]).settle().err().unwrap();
     let shown = format!("{error}\nhint: {}", error.hint().unwrap());
@@ -93,7 +93,7 @@ fn an_override_of_no_element_is_refused() {
     );
 }
 
-/// All defaults: those that follow from the gap too.
+/// All defaults are resolved, including those that follow from the gap.
 #[test]
 fn a_settled_case_makes_the_same_grids_again() {
     let text = with(&[RIGGING, "[background]\n"].concat());
@@ -239,7 +239,7 @@ fn names_that_no_zone_can_have_are_refused() {
     );
 }
 
-/// Each with the range that the reference tells.
+/// Each refusal gives the range in the reference.
 #[test]
 fn values_out_of_range_are_refused() {
     let rigged = |from: &str, to: &str| with(&RIGGING.replace(from, to));

@@ -1,4 +1,4 @@
-//! Files that are no case files.
+//! Files that are not case files.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use gridgen::case::Case;
 
 use super::{resolve, resolve_with, shown};
 
-/// What is said about a file `case.toml` of these bytes; the folder is left out.
+/// The message for a file `case.toml` with these bytes, without the folder.
 fn shown_for_bytes(bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("case.toml");
@@ -150,7 +150,7 @@ fn backslashes_in_a_path_are_named_as_such() {
         let hint = format!("hint: the path has backslashes; write \"{slashed}\"");
         assert!(said.contains("no such file: ") && said.ends_with(&hint), "{said}");
     }
-    // What is no escape of TOML, and what is one.
+    // One is not an escape sequence of TOML, the others are.
     for file in [r#""data\such.dat""#, r#""data\naca.dat""#, r#""data\bell.dat""#] {
         let said = with(file);
         let hint =

@@ -1,4 +1,4 @@
-//! Case files: what they resolve to, and what is refused.
+//! Case files: their resolution, and refusals.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "values that are read or written must be exact")]
 
@@ -18,7 +18,7 @@ use std::path::Path;
 
 use gridgen::case::{Case, CaseError};
 
-/// The two lines that make a case.
+/// The two lines of the smallest case.
 const SMALLEST: &str = "[geometry]\nnaca = \"2412\"\n";
 
 /// Resolves `text` as the case file `wing.toml`.

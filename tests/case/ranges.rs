@@ -238,7 +238,7 @@ fn a_range_violated_by_an_override_is_refused() {
     );
 }
 
-/// It would give a first cell of no height at all.
+/// The height of the first cell would be zero.
 #[test]
 fn a_height_in_wall_units_that_vanishes_is_refused() {
     let text = "[grid]\ny_plus = 1.01e-320\nreynolds = 3e6\n";
@@ -249,7 +249,8 @@ fn a_height_in_wall_units_that_vanishes_is_refused() {
     assert!(message.contains("expected a number at least 1e-6 and at most 1000"), "{message}");
 }
 
-/// At 3e-10 chords some Newton steps are taken, below 1e-10 none: round-off of the nodes is more than the start has.
+/// At 3e-10 chords some Newton steps are taken, below 1e-10 none: the round-off of the nodes then exceeds the
+/// residual of the start.
 #[test]
 fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
     for topology in ["O", "C", "half"] {
@@ -272,7 +273,7 @@ fn a_first_cell_that_round_off_leaves_unsolved_is_refused() {
     }
 }
 
-/// Each topology has a range of its own, which is that of its refusal.
+/// The refusal of each topology gives its own range.
 #[test]
 fn too_few_points_for_a_topology_are_refused_with_its_range() {
     for (topology, least, most) in
@@ -301,7 +302,8 @@ hint: the least grid.ni is {least} here",
     assert!(shown(half).contains("expected 9 to 500000 points"));
 }
 
-/// H. Blasius, after Schlichting, eq. 7.32: at Re = 100 Cf is .0664, where the formula of turbulent plates has .060.
+/// H. Blasius, after Schlichting, eq. 7.32: at Re = 100 Cf is .0664, where the formula for turbulent plates
+/// gives .060.
 #[test]
 fn wall_units_at_low_reynolds_numbers_are_those_of_a_laminar_plate() {
     let height = |reynolds: f64| {

@@ -1,4 +1,4 @@
-//! The reference page, the table of keys and the cases that come with gridgen.
+//! The reference page, the table of keys, and the cases that are part of gridgen.
 
 use std::path::{Path, PathBuf};
 

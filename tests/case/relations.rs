@@ -1,4 +1,4 @@
-//! Keys that do not go together.
+//! Keys that exclude each other.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use gridgen::case::Case;
 
 use super::{SMALLEST, resolve, resolve_with, shown};
 
-/// The working folder, from which relative paths of the tests start.
+/// The working folder, to which relative paths of the tests refer.
 fn here() -> String {
     format!("{}/", std::env::current_dir().unwrap().display())
 }
@@ -89,8 +89,8 @@ fn a_name_with_a_slash_is_refused() {
     assert_eq!(message, format!("wing.toml:1: name = \"../wing\": {UNFIT}"));
 }
 
-/// The name becomes a folder: below the output folder, and one that every system can make. On Windows
-/// `C:x` is a place on another drive.
+/// The name becomes a folder, which must be below the output folder and possible on every system. On Windows
+/// `C:x` is a path on another drive.
 #[test]
 fn a_name_that_is_no_folder_of_its_own_is_refused() {
     let long = "a".repeat(101);
@@ -125,7 +125,7 @@ fn a_name_that_is_no_folder_of_its_own_is_refused() {
         let refused = resolve(&text);
         assert!(refused.is_err(), "{name:?} is taken");
 
-        // The name of a case without one is that of its file.
+        // A case without a name is named after its file.
         let file = Path::new("cases").join(format!("{name}.toml"));
         let from_file = Case::from_toml(SMALLEST, &file, &[]);
         let same = file.file_stem().is_some_and(|stem| stem == name);
@@ -238,7 +238,7 @@ fn a_refinement_beyond_all_grids_is_refused() {
     assert!(message.contains("expected grid.ni × grid.nj of at most 1073741823"), "{message}");
 }
 
-/// 100 001 planes of 257 × 33 points are few enough, of 4097 × 513 points they are not.
+/// With 100 001 planes, 257 × 33 points are few enough and 4097 × 513 points are too many.
 #[test]
 fn planes_of_a_refined_grid_are_counted() {
     let case = |refine: u32| {
@@ -265,7 +265,7 @@ fn counts_of_cells_that_make_no_cells_of_their_order_are_refused() {
         "wing.toml:4: grid.ni = 98: expected a multiple of 3 for grid.ni - 1, to make cells of order 3, here 97\n\
          hint: the nearest grid.ni is 97 or 100; or choose another output.curved_order"
     );
-    // 128 cells by default.
+    // The default is 128 cells.
     assert_eq!(
         shown(resolve_with("[grid]\nni = 97\n[output]\ncurved_order = 3\n")),
         "wing.toml:6: output.curved_order = 3: expected a multiple of 3 for grid.nj - 1, to make cells of \
@@ -289,7 +289,7 @@ fn counts_of_cells_that_make_no_cells_of_their_order_are_refused() {
     );
 }
 
-/// What the hint names is a grid that is accepted, refined or not.
+/// The counts in the hint make a grid that is accepted, refined or not.
 #[test]
 fn the_nearest_counts_make_cells_of_their_order() {
     for (order, refine) in [(2, 1), (3, 1), (4, 1), (2, 2), (3, 2), (4, 2), (4, 3), (3, 6)] {
@@ -313,7 +313,7 @@ fn the_nearest_counts_make_cells_of_their_order() {
     }
 }
 
-/// 40 cells of the cut by default on 193 points, of which 39 make cells of order 3.
+/// On 193 points the cut has 40 cells by default; 39 of them make cells of order 3.
 #[test]
 fn the_default_of_the_cut_makes_cells_of_the_order() {
     let wake = |order: usize| {
@@ -341,7 +341,7 @@ fn a_reach_of_a_grid_that_does_not_close_is_refused() {
     }
 }
 
-/// Layers go as far as the reach, and first cells are measured against it.
+/// The layers end at the reach, so first cells are compared with it.
 #[test]
 fn a_first_cell_too_high_for_the_reach_is_refused() {
     let message = shown(resolve_with("[grid]\nreach = 0.128\nfirst_cell = 1e-3\n"));
@@ -365,7 +365,7 @@ fn corners_of_a_smooth_contour_are_refused() {
     );
 }
 
-/// A formula has no points that scatter.
+/// Points given by a formula have no scatter.
 #[test]
 fn smoothing_is_for_coordinates() {
     assert_eq!(

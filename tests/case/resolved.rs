@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use super::{SMALLEST, resolve, resolve_set, resolve_with, shown};
 
-/// A folder with `case.toml` and the files of coordinates it names.
+/// A folder with `case.toml` and the coordinate files that it names.
 fn folder(case: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("wing.dat"), "wing\n1 0\n0 0\n1 0\n").unwrap();
@@ -116,7 +116,7 @@ fn given_smoothing_stands() {
     assert_eq!(case.settle().unwrap().case.control.smoothing_columns, Some(2.0));
 }
 
-/// It was a number of passes once, 5 by default: no such number is taken for a length.
+/// In older versions this was a number of passes, 5 by default; such a number is not accepted as a length.
 #[test]
 fn passes_of_smoothing_are_refused() {
     let error = resolve_with("[control]\nsmoothing = 5\n").unwrap_err().to_string();
@@ -125,7 +125,7 @@ fn passes_of_smoothing_are_refused() {
     assert!(error.ends_with(expected), "{error}");
 }
 
-/// Bodies without an edge and C-grids keep a share of the line, whatever its number of points.
+/// Bodies without an edge and C-grids use a fraction of the line, whatever its number of points.
 #[test]
 fn columns_of_smoothing_follow_the_number_of_cells() {
     let columns = |geometry: &str, topology: &str, ni: usize| {
@@ -232,7 +232,7 @@ fn words_and_digits_need_no_quotes_in_overrides() {
     assert_eq!(case.output.formats, ["vts"]);
 }
 
-/// As people type lists: a shell takes the quotes, and often the brackets are left out.
+/// Lists may be written as people type them: a shell removes the quotes, and brackets are often omitted.
 #[test]
 fn the_words_of_a_list_need_neither_quotes_nor_brackets_in_overrides() {
     for text in [
@@ -384,13 +384,13 @@ fn the_resolved_case_writes_every_default_out() {
     "#);
 }
 
-/// Keys that a resolved case need not have, and when: no text of theirs stands for a default.
+/// True for keys that a resolved case may omit, because no text expresses their default.
 fn may_be_missing(key: &str, text: &str) -> bool {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     let smooth = ["[geometry.section]", "[geometry.wing_body]", "[geometry.ellipse]"];
     match key {
-        // Left out, another source is given, the contour is as it is, the outer line is a circle, and nothing is
-        // asked of the grid.
+        // These keys are omitted if another source is given, the contour is unchanged, the outer line is a
+        // circle, and the grid has no limits.
         "geometry.naca"
         | "geometry.file"
         | "geometry.points"
@@ -400,7 +400,7 @@ fn may_be_missing(key: &str, text: &str) -> bool {
         | "grid.reach"
         | "quality.max_skewness"
         | "quality.max_wall_angle" => true,
-        // The height that they come to is written.
+        // The resulting height is written instead.
         "grid.y_plus" | "grid.reynolds" | "grid.reference_length" => has("first_cell ="),
         "grid.wake" | "grid.wake_length" | "grid.wake_direction" => !has("topology = \"C\""),
         "grid.base_cells" => {
@@ -414,10 +414,10 @@ fn may_be_missing(key: &str, text: &str) -> bool {
     }
 }
 
-/// A case of every shape, and keys whose default its section decides, by hand: 1e-3 · 256/64 on an
-/// O-grid of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 of
-/// the 0.0624 chords that the NACA 0012 is thick at 0.75; cells on a base 2e-2 chords wide; a sixth of
-/// the first cell at a sharp edge, up to 1e-2; turns of 15° · 256/16384.
+/// A case of every shape, with keys whose default depends on the section, by hand: 1e-3 · 256/64 on an O-grid
+/// of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 times 0.0624
+/// chords, the thickness of the NACA 0012 at 0.75; cells on a base 2e-2 chords wide; a sixth of the first
+/// cell at a sharp edge, up to 1e-2; turns of 15° · 256/16384.
 const SHAPES: [(&str, &[&str]); 14] = [
     (
         "geometry.naca = '0012'",
@@ -491,14 +491,14 @@ fn the_resolved_case_has_every_default_those_of_the_section_too() {
         for line in settled {
             assert!(text.lines().any(|l| l.starts_with(line)), "{line} is missing:\n{text}");
         }
-        // Nothing is left to decide.
+        // Every default has been decided.
         let again = resolve(&text).unwrap();
         assert_eq!(again, resolved, "{keys}");
         assert_eq!(again.settle().unwrap().case, resolved, "{keys}");
     }
 }
 
-/// A ladder that is given is tried as it stands, so that the resolved case tries what the case does.
+/// A given ladder is used unchanged, so the resolved case tries the same steps as the case.
 #[test]
 fn the_resolved_ladder_is_what_the_case_tries() {
     let ladder = |more: &str| {
@@ -572,7 +572,8 @@ proptest! {
     }
 }
 
-/// From a quarter of the length of the wall's cells, two chords over their number, on.
+/// The smoothing decreases from a first cell of a quarter of the wall's cell length, two chords divided by
+/// their number.
 #[test]
 fn volumes_are_smoothed_less_under_thick_first_cells() {
     let smoothing = |geometry: &str, ni: usize, first_cell: f64, topology: &str| {
@@ -591,12 +592,13 @@ fn volumes_are_smoothed_less_under_thick_first_cells() {
     assert_eq!(smoothing(body, 101, 5e-3, "half"), 0.2);
     assert_eq!(smoothing(body, 4097, 1e-2, "O"), 0.05);
     assert_eq!(smoothing(section, 257, 1e-5, "O"), 0.0);
-    // 3/14 of 256 cells, to a multiple of 8, lie on each side of the cut.
+    // On each side of the cut there are 3/14 of 256 cells, rounded to a multiple of 8.
     assert_eq!(smoothing(section, 257, 1e-5, "C"), 0.01 * (128.0 / 144.0));
     assert_eq!(smoothing(section, 129, 1e-5, "C"), 0.01);
 }
 
-/// Counts on the base and the spacing of the edge make cells of the order, and those that are given have to.
+/// Defaults of counts on the base and of the spacing of the edge suit the order of the cells; given values
+/// have to.
 #[test]
 fn the_defaults_of_an_edge_make_curved_cells() {
     let settled = |keys: &str, order: usize| {
@@ -611,7 +613,7 @@ fn the_defaults_of_an_edge_make_curved_cells() {
         resolve(&case).unwrap().settle().unwrap().case.grid.base_cells.unwrap()
     };
 
-    // 8 cells on a base by default.
+    // A base has 8 cells by default.
     assert_eq!([1, 2, 3, 4].map(blunt), [8, 8, 12, 8]);
     let spacing = |order| settled("", order).unwrap().case.grid.trailing_edge_spacing.unwrap();
     assert_eq!([1, 2, 4].map(spacing), [1e-3 * 256.0 / 96.0, 5e-3, 5e-3]);

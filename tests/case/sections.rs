@@ -1,4 +1,4 @@
-//! Where a section comes from and what is done to it.
+//! Sources of a section, and its modification.
 
 use gridgen::case::{Contour, Retry};
 use gridgen::geometry::{Ellipse, Joukowski, TrailingEdge};

@@ -1,4 +1,4 @@
-//! The case to begin with and the JSON schema, both written from the table of keys.
+//! The template of a case and the JSON schema, both written from the table of keys.
 
 use std::cmp::Ordering;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{SMALLEST, resolve};
 
 const NACA: (&str, &str) = ("geometry.naca", "2412");
 
-/// A key's entry in the template: the line that sets it, with or without its `#`.
+/// The lines of the template that set a key, commented out or not.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.starts_with("# ") && line.contains(" = "))
 }
@@ -70,7 +70,7 @@ fn the_stored_schema_is_the_one_written_from_the_table() {
     assert!(stored == text, "docs/case.schema.json is out of date; UPDATE_DOCS=1 writes it again");
 }
 
-/// What is wrong with `value` by those words of JSON Schema that the schema uses.
+/// Collects the violations of the schema by `value`, for the keywords of JSON Schema that the schema uses.
 fn violations(value: &Value, schema: &Value, at: &str, found: &mut Vec<String>) {
     let mut require = |holds: bool, word: &str| {
         if !holds {
