@@ -1,17 +1,17 @@
-//! Designations and files of points that make no section.
+//! Designations and coordinate files that give no section.
 
 use std::fs;
 
 use super::{SMALLEST, Scratch};
 
-/// What is said about the file of points `section.dat` with this text; the folder is left out.
+/// The message for a coordinate file `section.dat` with this text, without the folder.
 fn said_about(section: impl AsRef<[u8]>) -> String {
     let case = b"[geometry]\nfile = \"section.dat\"\n";
     let scratch = Scratch::with(&[("wing.toml", case), ("section.dat", section.as_ref())]);
     said(&scratch)
 }
 
-/// What is refused with exit code 2 about `wing.toml`; the folder is left out.
+/// The message with which `wing.toml` is refused with exit code 2, without the folder.
 #[track_caller]
 fn said(scratch: &Scratch) -> String {
     let finished = scratch.run_coarse(&[]);
@@ -72,7 +72,7 @@ fn two_points_are_refused() {
     );
 }
 
-/// The upper and the lower surface are exchanged between two stations.
+/// Between two stations the upper and the lower surface are exchanged.
 #[test]
 fn a_section_that_crosses_itself_is_refused() {
     let section = "wing\n1.0 0.0\n0.8 0.02\n0.6 0.04\n0.4 -0.05\n0.2 -0.05\n0.1 -0.04\n0.0 0.0\n\

@@ -1,4 +1,4 @@
-//! Many cases by one command.
+//! Batches: many cases in one command.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn batch(scratch: &Scratch, arguments: &[&str]) -> Finished {
     scratch.run(&[&common, &COARSE[..], &NO_PICTURES, arguments].concat())
 }
 
-/// The table without the seconds, which differ from run to run.
+/// The table without the times, which differ from run to run.
 fn without_seconds(table: &str) -> String {
     let line = |line: &str| match line.rsplit_once(' ') {
         Some((rest, last)) if last == "seconds" || last.parse::<f64>().is_ok() => {
@@ -94,7 +94,7 @@ fn finished_cases_are_kept_until_something_changes() {
     assert_eq!(verdicts(&["--set", "grid.far_field=14"]), ["converged", "converged"]);
 }
 
-/// What counts is what the program does.
+/// Results are kept by the behaviour of the program, given by its sources, not by its version.
 #[test]
 fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
     let scratch = scratch();
@@ -115,7 +115,7 @@ fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
     assert!(!kept_with("fingerprint", ""));
 }
 
-/// A file of coordinates counts by its contents, and the archived case is the case.
+/// A coordinate file is identified by its contents, and the archived case is the same case.
 #[test]
 fn the_same_case_is_kept_wherever_it_stands() {
     let scratch = scratch();

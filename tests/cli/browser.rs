@@ -1,5 +1,5 @@
-//! report.html as a real browser lays it out: `BROWSER=chromium cargo test --test cli browser --
-//! --ignored`, as `.ci/run` does where there is one. Chromium and its kin are understood.
+//! Layout of report.html in a real browser: `BROWSER=chromium cargo test --test cli browser -- --ignored`,
+//! which `.ci/run` does if there is one. Chromium and its derivatives are supported.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::{env, fs};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What the page is asked once it is laid out.
+/// The probe that runs in the page after layout.
 const PROBE: &str = r#"<script>
 const root = document.documentElement;
 const light = colour => {
@@ -38,7 +38,7 @@ probe.textContent = "PROBE" + JSON.stringify({
 document.body.append(probe);
 </script>"#;
 
-/// The report of a small grid, with the probe at its end.
+/// The report of a small grid, with the probe appended.
 fn report(folder: &Path) -> PathBuf {
     let case = folder.join("wing.toml");
     fs::write(&case, "geometry.naca = '2412'\ngrid = { ni = 65, nj = 33 }\n").unwrap();
@@ -54,7 +54,7 @@ fn report(folder: &Path) -> PathBuf {
     probed
 }
 
-/// What the probe finds in a window of so many pixels across, dark or light.
+/// The results of the probe in a window of this width in pixels, dark or light.
 fn laid_out(page: &Path, width: u32, dark: bool) -> Value {
     let browser = env::var("BROWSER").unwrap();
     let seen = Command::new(browser)
@@ -70,7 +70,7 @@ fn laid_out(page: &Path, width: u32, dark: bool) -> Value {
     serde_json::from_str(found.unwrap().0).unwrap()
 }
 
-/// Ratio of the contrast of two relative luminances (WCAG 2.1).
+/// Contrast ratio of two relative luminances (WCAG 2.1).
 fn contrast(a: f64, b: f64) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }

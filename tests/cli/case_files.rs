@@ -1,4 +1,4 @@
-//! Case files that cannot be run as they are written.
+//! Case files that cannot be run as written.
 
 use super::{COARSE, SMALLEST, Scratch};
 
@@ -64,7 +64,7 @@ fn a_wrong_type_is_refused() {
         );
 }
 
-/// The bounds are those of the table of keys, `docs/case-format.md`.
+/// The bounds are those in the table of keys, `docs/case-format.md`.
 #[test]
 fn too_few_points_and_negative_values_are_refused() {
     for (set, expected, default) in [
@@ -100,7 +100,8 @@ fn a_first_cell_beyond_the_far_field_is_refused() {
         );
 }
 
-/// What only the geometry can judge is refused with its line as well. The most is (ni - 1)/2.
+/// Values that only the geometry can judge are refused with their line as well. The upper limit is (ni -
+/// 1)/2.
 #[test]
 fn an_odd_number_of_base_cells_is_refused_with_its_line() {
     let case = "[geometry]\nnaca = \"0012\"\ntrailing_edge = \"blunt\"\n[grid]\nbase_cells = 7\n";

@@ -1,4 +1,4 @@
-//! Runs that succeed: what is written, said and reported.
+//! Runs that succeed: their files, output and report.
 
 use super::{COARSE, Finished, SMALLEST, Scratch};
 
@@ -37,7 +37,7 @@ fn a_good_grid_is_summed_up() {
 
     let said = scratch.run_coarse(&["--set", "output.formats=[\"su2\"]"]).succeeds();
 
-    // A number may have one digit or more before its point.
+    // A number may have one or more digits before its point.
     let digits = said.replace(|c: char| c.is_ascii_digit(), "#");
     let shape = digits.replace("max ##.#", "max #.#").replace("deg ##", "deg #");
     insta::assert_snapshot!(shape, @r"
@@ -96,7 +96,7 @@ fn the_report_has_every_key() {
     assert!(report["newton"]["residual"].as_f64().unwrap() < 1e-10, "{report}");
     assert!(report["linear"]["iterations"].as_f64().unwrap() > 0.0, "{report}");
     assert!(report["timing"]["total_seconds"].as_f64().unwrap() > 0.0, "{report}");
-    // tests/formats has the names of all measures.
+    // tests/formats checks the names of all measures.
     for key in ["folded_cells", "max_skewness", "first_cell_max"] {
         assert!(report["quality"][key].is_number(), "{key} in {report}");
     }
@@ -110,12 +110,12 @@ fn the_history_has_a_line_for_each_step_of_the_report() {
 
     let steps = scratch.report()["newton"]["iterations"].as_u64().unwrap();
     let history = String::from_utf8(scratch.bytes("output/wing/convergence.csv")).unwrap();
-    // One line of names, one for the start.
+    // There is one line of names, and one for the start.
     assert_eq!(history.lines().count() as u64, steps + 2, "{history}");
 }
 
-/// The promise of the front page: two lines make a grid of the default size, converged, unfolded,
-/// with its first cell as high as the default asks, normal to the wall.
+/// The front page promises that two lines make a grid of the default size: converged, unfolded, with the
+/// default first cell height, and normal to the wall.
 #[test]
 fn two_lines_make_a_good_grid() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -188,8 +188,8 @@ fn what_was_repaired_in_a_file_of_points_is_said_and_reported() {
     assert_eq!(scratch.report()["notes"][0], note);
 }
 
-/// checkMesh of OpenFOAM 1912 printed "Max skewness = 17.17479533, 12 highly skew faces detected" for
-/// this mesh.
+/// checkMesh of OpenFOAM 1912 printed "Max skewness = 17.17479533, 12 highly skew faces detected" for this
+/// mesh.
 #[test]
 fn what_check_mesh_will_find_is_said_and_reported_where_openfoam_is_asked_for() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -204,7 +204,7 @@ fn what_check_mesh_will_find_is_said_and_reported_where_openfoam_is_asked_for() 
     assert_eq!(scratch.report()["notes"][0], note);
 }
 
-/// The edge of half a grid is at the end of its wall, that of a C-grid between wall and wake.
+/// The edge of half a grid is at the end of its wall, the edge of a C-grid between wall and wake.
 #[test]
 fn what_mends_a_mesh_depends_on_what_is_wrong_and_where() {
     for (settings, remedy) in [

@@ -1,10 +1,10 @@
-//! Meshes in other formats.
+//! Conversion of meshes to other formats.
 
 use std::fs;
 
 use super::{SMALLEST, Scratch};
 
-/// A run with every structured and unstructured format.
+/// A run that writes every structured and unstructured format.
 fn meshes() -> Scratch {
     let scratch = Scratch::with_case(SMALLEST);
     let formats =
@@ -34,7 +34,7 @@ fn every_way_between_formats_is_exact() {
     assert_eq!(scratch.bytes("su2.nmf"), scratch.bytes("output/wing/mesh.nmf"));
 }
 
-/// 64 × 32 cells make curved ones of order 2, whose nodes are all of the grid.
+/// 64 × 32 cells make curved cells of order 2, whose nodes are nodes of the grid.
 #[test]
 fn curved_cells_come_back_to_the_last_bit() {
     let scratch = meshes();
@@ -45,7 +45,7 @@ fn curved_cells_come_back_to_the_last_bit() {
     assert!(scratch.bytes("back.vts") == scratch.bytes("output/wing/mesh.vts"));
 }
 
-/// As VTK and PyVista write them by default.
+/// The files are as VTK and PyVista write them by default.
 #[test]
 fn files_of_vtk_are_converted() {
     let scratch = meshes();
@@ -221,7 +221,7 @@ fn what_was_understood_is_said() {
     ");
 }
 
-/// One layer of three squares, its points not closed around anything.
+/// One layer of three squares that does not close around a body.
 const PLAIN: &str = "1\n4 2 1\n0 1 2 3 0 1 2 3\n0 0 0 0 1 1 1 1\n0 0 0 0 0 0 0 0\n";
 const FOLDED: &str = "1\n4 2 1\n0 1 2 3 0 1 1 3\n0 0 0 0 1 1 -1 1\n0 0 0 0 0 0 0 0\n";
 

@@ -1,4 +1,4 @@
-//! Output folders that take no files.
+//! Output folders that cannot be written.
 
 use std::fs;
 
@@ -33,8 +33,8 @@ fn a_folder_in_place_of_a_result_is_refused() {
     assert_eq!(scratch.names("output/wing"), ["mesh.vts"]);
 }
 
-/// The permission bits of a folder do not stop the superuser, whom tests often run as; the
-/// kernel's own file system below /sys takes no new folders from anybody.
+/// Permission bits do not stop the superuser, as whom tests often run. The kernel's file system below /sys
+/// accepts new folders from nobody.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_folder_that_cannot_be_created_is_refused() {
@@ -45,8 +45,8 @@ fn an_output_folder_that_cannot_be_created_is_refused() {
     assert!(finished.stderr.ends_with(DENIED), "{finished:?}");
 }
 
-/// A folder that exists and takes no files, for anybody: /sys/kernel. It is found before the work,
-/// so the limit of one step, which would fail with exit code 1, is never reached.
+/// /sys/kernel exists and accepts files from nobody. This is found before the work, so the limit of one step,
+/// which would fail with exit code 1, is never reached.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_folder_that_takes_no_files_is_refused_before_the_work() {
@@ -77,9 +77,9 @@ fn run_in_bash(scratch: &Scratch, wrapper: &[&str], script: &str) -> Finished {
     Finished::from(output.unwrap())
 }
 
-/// No file may grow beyond 64 KiB, which `case.toml` fits in and `mesh.vts` does not: the limit of
-/// the operating system does what a full disk does, and needs no rights. Its signal is ignored,
-/// so that the write fails instead.
+/// Files are limited to 64 KiB, enough for `case.toml` and too little for `mesh.vts`. This limit of the
+/// operating system has the effect of a full disk and needs no privileges. Its signal is ignored, so that the
+/// write fails instead.
 #[cfg(target_os = "linux")]
 const LIMITED: &str = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
 
@@ -102,7 +102,7 @@ fn a_mesh_that_does_not_fit_is_refused_and_the_earlier_results_stay() {
     assert_eq!(scratch.names("output/wing/.gridgen"), ["lock", "written.json"]);
 }
 
-/// The state of a solve that was interrupted is no less than a result: it stays until there is one.
+/// The state of an interrupted solve is as valuable as a result: it is kept until there is one.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_restart_file_stays_where_the_results_do_not_fit() {
@@ -118,14 +118,14 @@ fn a_restart_file_stays_where_the_results_do_not_fit() {
     assert!(!scratch.path("output/wing/restart.bin").exists());
 }
 
-/// A file system of 64 KiB in memory, in a namespace of its own. Where the kernel lets nobody but
-/// the superuser mount, the disk is filled by the limit of the test above instead.
+/// A file system of 64 KiB in memory, in a separate namespace. If the kernel lets only the superuser mount,
+/// the limit of the test above is used instead.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_refused_and_nothing_half_written_stays() {
     let scratch = Scratch::with_case(SMALLEST);
     fs::create_dir(scratch.path("output")).unwrap();
-    // The listing is taken inside the namespace, where the small file system is seen.
+    // The listing is made within the namespace, where the small file system is visible.
     let small = format!(
         "if mount -t tmpfs -o size=64k none output; then :; else {}; fi; \
          \"$@\"; code=$?; ls -A output; exit $code",
@@ -141,7 +141,7 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
 
     let finished = run_in_bash(&scratch, wrapper, &small);
 
-    // Where there was nothing before there is no folder either.
+    // If there was no folder before, there is none afterwards.
     assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{finished:?}");
     let error = "error: cannot write output/wing/mesh.vts: ";
     assert!(finished.stderr.contains(error), "{finished:?}");
@@ -151,7 +151,7 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
     }
 }
 
-/// The page is the last file and the largest of these: nothing takes its place before all of it can.
+/// The page is the last file and the largest of these. No file replaces an old one before all fit.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_page_that_does_not_fit_is_refused_with_all_files_beside_it() {
@@ -166,7 +166,7 @@ fn a_page_that_does_not_fit_is_refused_with_all_files_beside_it() {
     assert!(!scratch.path("output/wing").exists());
 }
 
-/// A solve that goes well does not end because its state cannot be kept.
+/// A successful solve does not fail because its state cannot be saved.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_restart_file_that_does_not_fit_is_a_note() {
@@ -185,7 +185,7 @@ fn a_restart_file_that_does_not_fit_is_a_note() {
     assert_eq!(scratch.names("output/wing"), names);
 }
 
-/// What is there is not lost to a conversion that does not fit.
+/// A conversion that does not fit does not lose the old file.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_conversion_that_does_not_fit_leaves_the_older_file() {
@@ -207,7 +207,7 @@ fn a_conversion_that_does_not_fit_leaves_the_older_file() {
     assert_eq!(scratch.names("."), ["mesh.su2", "output", "wing.toml"]);
 }
 
-/// The limit of a shell ends a program by a signal where nothing is done about it.
+/// Unless a program handles it, the limit of a shell ends the program by a signal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_limit_of_the_length_of_files_is_told() {

@@ -1,11 +1,11 @@
-//! Drivers that cannot be used: too old, at odds with the system, or none at all.
+//! Drivers that cannot be used: too old, in conflict with the system, or missing.
 
 use std::fs;
 use std::process::{Command, Stdio};
 
 use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
 
-/// What gridgen asks of a driver and of NVRTC before it asks for a GPU.
+/// The functions of a driver and of NVRTC that gridgen calls before it opens a GPU.
 const LIBRARIES: &str = r#"
 extern "C" {
 #ifndef FOREIGN
@@ -31,7 +31,7 @@ const LARGE: [&str; 8] = [
     "output.report=false",
 ];
 
-/// A folder with a case, and beside it a driver and an NVRTC compiled with these definitions.
+/// A folder with a case, and a driver and an NVRTC compiled with these definitions.
 fn machine(definitions: &[&str]) -> Scratch {
     let scratch =
         Scratch::with(&[("wing.toml", SMALLEST.as_bytes()), ("stub.cpp", LIBRARIES.as_bytes())]);
@@ -54,13 +54,13 @@ fn run(machine: &Scratch, arguments: &[&str]) -> Finished {
     Finished::from(command.output().unwrap())
 }
 
-/// Asserts that the driver made with these definitions is refused in these words where a GPU is
-/// asked for, that the CPU takes over where it may, and that the libraries are listed all the same.
+/// Asserts that the driver made with these definitions is refused with this message if a GPU is requested,
+/// that the CPU is used if the choice is automatic, and that the libraries are still listed.
 #[track_caller]
 fn is_refused(definitions: &[&str], message: &str, hint: &str) {
     let machine = &machine(definitions);
     let case = [&["wing.toml"], &COARSE[..], &NO_PICTURES].concat();
-    // Large enough for a GPU, were there one; a step of it is enough.
+    // The grid is large enough for a GPU; a single step suffices.
     let large = [&["wing.toml"], &LARGE[..], &NO_PICTURES].concat();
 
     let asked_for = run(machine, &[&case[..], &["--backend", "cuda"]].concat());
@@ -138,8 +138,7 @@ fn another_library_of_the_drivers_name_is_no_driver() {
     is_refused(&["FOREIGN", "INIT=0"], "no NVIDIA driver was found", "install NVIDIA's driver");
 }
 
-/// The functions that the library lacks are asked for one by one, by a crate that panics where one is not
-/// there.
+/// The driver's functions are looked up one by one, by a crate that panics if one is missing.
 #[test]
 fn a_panic_while_a_gpu_is_opened_is_told_as_what_it_is() {
     let machine = &machine(&["VERSION=13000", "INIT=0"]);

@@ -1,4 +1,4 @@
-//! Cases of several elements by the program: files, messages, exit codes.
+//! Cases of several elements in the program: files, messages, exit codes.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn run(scratch: &Scratch, arguments: &[&str]) -> Finished {
     scratch.run(&[&["wing.toml", "--backend", "cpu"], arguments].concat())
 }
 
-/// Paths and texts of what is in a folder.
+/// Contents of files in a folder.
 fn contents(scratch: &Scratch, folder: &str, names: &[&str]) -> Vec<Vec<u8>> {
     names.iter().map(|name| scratch.bytes(&format!("{folder}/{name}"))).collect()
 }
@@ -177,7 +177,7 @@ fn a_check_refuses_what_cannot_stand() {
     assert!(stderr.contains("wing.toml:12: element flap: the trailing edge is 0.1"), "{stderr}");
 }
 
-/// One element that is not good makes the whole not good; the other's grid may be.
+/// The assembly is not good if one element is not; the grid of another element may be.
 #[test]
 fn the_verdict_is_that_on_the_worst_element() {
     let scratch = Scratch::with_case(CASE);
@@ -202,7 +202,7 @@ fn the_verdict_is_that_on_the_worst_element() {
     assert!(scratch.names("output/wing").contains(&"mesh.main.failed.vts".to_owned()));
 }
 
-/// A slat with a lip: where its grid is no good one, the corner is named.
+/// A slat with a lip: if its grid is not good, the corner is named.
 #[test]
 fn the_corner_next_to_the_worst_cell_is_named() {
     let slat = include_bytes!("../../cases/airfoils/three-slat.dat");
@@ -268,7 +268,7 @@ fn a_batch_takes_cases_of_several_elements_and_keeps_their_results() {
     assert_eq!(statuses(&batch()), expect(["converged", "kept", "failed"]));
 }
 
-/// The set-up for OpenFOAM is that of any other name, with this one in its place, and its script is one.
+/// An element with such a name gets the same OpenFOAM set-up as with any other name, and the script runs.
 #[test]
 fn an_element_may_have_the_name_of_anything_that_the_set_up_has() {
     let setup = [
@@ -329,7 +329,7 @@ fn an_element_may_have_the_name_of_anything_that_the_set_up_has() {
     assert!(refused.stderr.contains("patches and zones of a mesh have this one"), "{refused:?}");
 }
 
-/// A case of these elements, each with its keys.
+/// A case with these elements, each with its keys.
 fn of(elements: &[(&str, String)], more: &str) -> Scratch {
     let grid = "geometry = { naca = \"0012\" }\ngrid = { ni = 65, first_cell = 1e-3 }";
     let text = elements
@@ -338,7 +338,8 @@ fn of(elements: &[(&str, String)], more: &str) -> Scratch {
     Scratch::with_case([&text.collect::<String>(), more].concat())
 }
 
-/// Where no reach is given, the grids meet: of elements in line, far, small, beside a background and without.
+/// The default reach makes the grids overlap, for elements in line, far apart, small, with and without a
+/// background.
 #[test]
 fn the_default_reach_is_one_that_is_taken() {
     let row: Vec<(String, String)> =
@@ -362,13 +363,13 @@ fn the_default_reach_is_one_that_is_taken() {
         let scratch = of(elements, more);
         let checked = scratch.run(&["check", "wing.toml"]);
         assert_eq!(checked.code, 0, "{elements:?}: {}", checked.stderr);
-        // A row is longer than the grid of the first goes, which nothing mends.
+        // The row is longer than the grid of the first element, so orphans remain.
         let orphans = checked.stderr.contains("find no value in another grid");
         assert!(elements.len() == row.len() || !orphans, "{elements:?}: {}", checked.stderr);
     }
 }
 
-/// One that is given is still refused where it ends in a gap, and each remedy of the hint is one.
+/// A given reach that ends in a gap is still refused, and each remedy in the hint works.
 #[test]
 fn a_reach_that_ends_in_a_gap_is_mended_by_its_hint() {
     let with = |reach: &str| {
@@ -386,7 +387,7 @@ fn a_reach_that_ends_in_a_gap_is_mended_by_its_hint() {
     }
 }
 
-/// What is no case anybody has is refused at once: the whole of it is compared with itself.
+/// An unrealistic number is refused at once, since all elements are compared with each other.
 #[test]
 fn very_many_elements_are_refused_at_once() {
     let scratch = Scratch::with_case("[[element]]\n".repeat(60_000));
@@ -401,7 +402,8 @@ fn very_many_elements_are_refused_at_once() {
     );
 }
 
-/// A node takes 230 bytes and 1.8 microseconds (docs/performance.md); a background of too many is refused.
+/// A node takes 230 bytes and 1.8 microseconds (docs/performance.md). A background with too many nodes is
+/// refused.
 #[test]
 fn a_check_counts_the_background() {
     let scratch = Scratch::with_case(CASE);

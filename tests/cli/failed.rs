@@ -1,4 +1,4 @@
-//! Runs that do not converge, and what they leave in the output folder.
+//! Runs that do not converge, and the files that they leave.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
     assert_eq!(report["newton"]["iterations"], 1);
 }
 
-/// Directions of two iterations fold the cells next to the wall.
+/// A direction from two linear iterations folds the cells next to the wall.
 #[test]
 fn the_way_out_of_a_failure_depends_on_its_cause() {
     for (base, hint) in [
@@ -130,7 +130,7 @@ fn no_mesh_of_another_format_stays_from_an_earlier_run() {
     );
 }
 
-/// Nothing is computed from bad input, so what stands in the folder still belongs together.
+/// Bad input is not computed, so the files in the folder remain consistent.
 #[test]
 fn bad_input_leaves_the_earlier_results_as_they_are() {
     let scratch = Scratch::with_case(SMALLEST);

@@ -1,4 +1,4 @@
-//! Runs on GPUs, which libraries stand in for.
+//! Runs on GPUs, which are replaced by stand-in libraries.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,7 +14,7 @@ use support::stand_in::equip;
 
 const BARE: [&str; 4] = ["--set", "output.pictures=false", "--set", "output.report=false"];
 
-/// A grid that kernels on fibers are done with in a moment: what follows the section, and a case of it.
+/// A grid that kernels on fibers solve in a moment: the text after the section, and a case.
 const SMALL: &str = "[grid]\nnj = 13\nfirst_cell = 1e-2\n";
 const REST: &str = "ni = 33\n[quality]\nretry = false\n";
 
@@ -22,7 +22,7 @@ fn small(section: &str) -> String {
     format!("[geometry]\nnaca = \"{section}\"\n{SMALL}{REST}")
 }
 
-/// gridgen where there are GPUs.
+/// The program on a machine with GPUs.
 fn gridgen(scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = scratch.gridgen();
     equip(command.args(arguments).args(BARE), &scratch.path("cache"));
@@ -33,14 +33,14 @@ fn run(scratch: &Scratch, arguments: &[&str]) -> Finished {
     Finished::from(gridgen(scratch, arguments).output().unwrap())
 }
 
-/// The device that the report in a folder names.
+/// The device named in the report of a folder.
 fn device(scratch: &Scratch, folder: &str) -> String {
     let report = scratch.bytes(&format!("{folder}/report.json"));
     let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
     report["backend"].as_str().unwrap().to_owned()
 }
 
-/// So many small cases, by their files.
+/// A number of small cases, and the names of their files.
 fn sections(many: usize) -> (Scratch, Vec<String>) {
     let files: Vec<(String, String)> =
         (0..many).map(|k| (format!("s{k}.toml"), small(&(2410 + k).to_string()))).collect();
@@ -49,7 +49,7 @@ fn sections(many: usize) -> (Scratch, Vec<String>) {
     (Scratch::with(&named), files.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Waits for the end of a program, which is killed when it takes too long.
+/// Waits for the end of a program; kills it when it takes too long.
 fn ended(mut child: Child, limit: Duration) -> Finished {
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -99,7 +99,7 @@ fn what_is_faster_is_taken_and_said_where_that_is_left_open() {
     assert_eq!(device(&scratch, "output/wing"), "cpu");
 }
 
-/// Kernels of several cases that wait for another GPU stood behind each other.
+/// Kernels that wait for another GPU would block those of other cases behind them, so each case has one GPU.
 #[test]
 fn a_batch_shares_whole_cases_out_to_the_gpus() {
     let (scratch, files) = sections(3);
@@ -129,7 +129,7 @@ fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
     let mut command = scratch.gridgen();
     let arguments = ["--backend", "cuda", "--devices", "0,1", "--jobs", "2"];
     command.arg("run").args(&files).args(arguments).args(BARE);
-    // From 262,500 to 262,600 KiB all but the last alone have room.
+    // Between 262,500 and 262,600 KiB each case fits on one GPU, except the last.
     equip(command.env("STAND_IN_MEMORY", "262550"), &scratch.path("cache"));
 
     let table = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
@@ -166,7 +166,7 @@ fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
     done.succeeds();
 }
 
-/// A driver that answers no more, neither now nor when its process ends.
+/// The driver hangs, both now and at the end of its process.
 #[test]
 fn the_second_signal_ends_the_program_whatever_hangs() {
     let scratch = Scratch::with_case(small("2412"));
@@ -176,7 +176,7 @@ fn the_second_signal_ends_the_program_whatever_hangs() {
         for name in [Signal::INT, Signal::TERM] {
             let mut command = gridgen(&scratch, arguments);
             let child = piped(command.env("STAND_IN_STUCK", "init, exit"));
-            // Until it has come there.
+            // Waits until the program has called the driver.
             thread::sleep(Duration::from_millis(500));
 
             signal(name, &child);
@@ -191,14 +191,14 @@ fn the_second_signal_ends_the_program_whatever_hangs() {
     }
 }
 
-/// What is told of a run goes to a pipe that nobody reads.
+/// The output of the run goes to a pipe that nobody reads.
 #[test]
 fn the_second_signal_ends_a_program_that_cannot_say_anything() {
     let scratch = Scratch::with_case(small("2412"));
     let (reader, mut writer) = std::io::pipe().unwrap();
     let mut command = gridgen(&scratch, &["wing.toml", "--backend", "cuda"]);
     command.env("STAND_IN_STUCK", "init, exit").stderr(writer.try_clone().unwrap());
-    // As much as a pipe of Linux has room for.
+    // This is the capacity of a pipe in Linux.
     writer.write_all(&vec![0; 65536]).unwrap();
     let child = command.stdout(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_millis(500));
@@ -211,7 +211,7 @@ fn the_second_signal_ends_a_program_that_cannot_say_anything() {
     drop(reader);
 }
 
-/// An interrupted write, or a full disk, left files that the driver cannot load.
+/// The files were damaged by an interrupted write or a full disk, and the driver cannot load them.
 #[test]
 fn damaged_kernels_of_the_cache_are_compiled_anew() {
     let scratch = Scratch::with_case(small("2412"));

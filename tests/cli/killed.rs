@@ -1,8 +1,8 @@
-//! Processes that are ended by force at any instant: what is there then are the old results or the new
-//! ones, whole, and the next process succeeds.
+//! Processes that are killed at random times: they leave either the old or the new results, complete, and the
+//! next process succeeds.
 //!
-//! `KILLS` sets how many of each kind are ended before they come to their end, `KILL_SEED` the sequence,
-//! and `KILL_BACKEND=cuda` has the runs on a GPU: `KILLS=200 cargo test --test cli killed -- --nocapture`.
+//! `KILLS` sets how many of each kind are killed before they finish, `KILL_SEED` the random sequence, and
+//! `KILL_BACKEND=cuda` runs them on a GPU: `KILLS=200 cargo test --test cli killed -- --nocapture`.
 #![allow(clippy::print_stdout, reason = "long runs tell what was seen")]
 
 use std::collections::BTreeMap;
@@ -17,26 +17,26 @@ use serde_json::Value;
 use support::random::Random;
 use tempfile::TempDir;
 
-/// Processes of each kind that are ended unless `KILLS` says otherwise.
+/// Number of processes of each kind to be killed, unless `KILLS` is set.
 const KILLS: usize = 4;
 
 /// Names and contents of files.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// A folder in which gridgen is run, and ended.
+/// A folder in which gridgen is run and killed.
 struct Killer {
     folder: TempDir,
     random: Random,
     seed: u64,
     kills: usize,
-    /// Processes that were begun so far, and those that were ended before their end.
+    /// Processes started so far, and those killed before they finished.
     begun: usize,
     ended: usize,
-    /// What was found after an end: old results, new ones, none, an exchange under way.
+    /// States found after a kill: old results, new ones, none, an exchange in progress.
     seen: [usize; 4],
 }
 
-/// What a process left.
+/// The state that a process left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     Old,
@@ -66,7 +66,7 @@ impl Killer {
         command
     }
 
-    /// Runs to the end; returns how long it took.
+    /// Runs to the end; returns the time it took.
     #[track_caller]
     fn finish(&self, arguments: &[&str]) -> Duration {
         let begun = Instant::now();
@@ -81,8 +81,8 @@ impl Killer {
         0.5 + 0.5 * self.random.symmetric()
     }
 
-    /// Begins a process that would take so long, and ends it at a random instant: anywhere, from when
-    /// it begins to make files, or from when it begins to exchange them.
+    /// Starts a process that would take the time `whole`, and kills it at a random time: after its start,
+    /// after it begins to make files, or after it begins to exchange them.
     fn kill(&mut self, arguments: &[&str], whole: Duration, home: Option<&Path>) {
         self.begun += 1;
         let mut child = self.gridgen(arguments).spawn().unwrap();
@@ -98,7 +98,7 @@ impl Killer {
             std::hint::spin_loop();
         }
         sleep(within.mul_f64(self.uniform()));
-        // It may have come to its end by itself.
+        // The process may have finished by itself.
         self.ended += usize::from(child.try_wait().unwrap().is_none());
         let _ = child.kill();
         child.wait().unwrap();
@@ -108,7 +108,7 @@ impl Killer {
         self.seen[left as usize] += 1;
     }
 
-    /// Tells what was seen, and forgets it.
+    /// Prints the statistics and resets them.
     fn tell(&mut self, what: &str) {
         let [old, new, nothing, exchange] = self.seen;
         println!(
@@ -120,12 +120,12 @@ impl Killer {
     }
 }
 
-/// Whether runs are on a GPU.
+/// The backend of the runs, from `KILL_BACKEND`.
 fn backend() -> String {
     std::env::var("KILL_BACKEND").unwrap_or_else(|_| "cpu".to_owned())
 }
 
-/// The results in a folder: what differs from run to run, seconds, is left out.
+/// The results in a folder, without times, which differ from run to run.
 fn results(folder: &Path) -> Files {
     let mut files = Files::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -133,7 +133,7 @@ fn results(folder: &Path) -> Files {
         for entry in fs::read_dir(&within).into_iter().flatten() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(folder).unwrap().to_string_lossy().replace('\\', "/");
-            // A restart file is written while the solve goes on.
+            // A restart file is written while the solve continues.
             let of_the_solve =
                 name == "restart.bin" || path.extension().is_some_and(|end| end == "part");
             if name == HOME || of_the_solve {
@@ -147,7 +147,7 @@ fn results(folder: &Path) -> Files {
             let bytes = match name.as_str() {
                 "report.json" => fingerprint(&bytes),
                 "convergence.csv" => without_seconds(&bytes),
-                // Its case and pictures are those of other files; it is whole.
+                // Its case and pictures are in other files too; it must be complete.
                 "report.html" => bytes.ends_with(b"</html>\n").to_string().into_bytes(),
                 _ => bytes,
             };
@@ -167,7 +167,7 @@ fn without_seconds(history: &[u8]) -> Vec<u8> {
     text.lines().flat_map(|line| line.rsplit_once(',').unwrap().0.bytes().chain([b'\n'])).collect()
 }
 
-/// What a process left in a folder; panics where it is neither this nor that.
+/// The state of a folder after a kill; panics if it is neither the old nor the new one.
 fn judge(folder: &Path, [old, new]: [&Files; 2], seed: u64) -> Left {
     let found = results(folder);
     let pending = folder.join(HOME).join("new").join("plan.json").exists();
@@ -179,7 +179,8 @@ fn judge(folder: &Path, [old, new]: [&Files; 2], seed: u64) -> Left {
     }
     let names: Vec<_> = found.keys().collect();
     assert!(pending, "seed {seed}: neither the old results nor the new ones: {names:?}");
-    // Nobody takes them for results: what tells of them is away.
+    // Incomplete results cannot be mistaken for complete ones, since the files that describe them are
+    // missing.
     let told =
         ["report.json", "constant/polyMesh/boundary"].iter().any(|it| found.contains_key(*it));
     assert!(!told, "seed {seed}: old and new results together: {names:?}");
@@ -189,7 +190,7 @@ fn judge(folder: &Path, [old, new]: [&Files; 2], seed: u64) -> Left {
 const CASE: &str = "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\n\
                     output.formats = ['vts', 'plot3d', 'su2', 'openfoam', 'cgns']\n";
 
-/// A run that replaces results of another far field, or is the first into its folder.
+/// The run replaces results for another far field, or is the first in its folder.
 #[test]
 fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
     let mut killer = Killer::new();
@@ -231,7 +232,7 @@ fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
     killer.tell("run");
 }
 
-/// Three cases, two at a time; those that were done are kept.
+/// Three cases run two at a time; completed ones are kept.
 #[test]
 fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
     let mut killer = Killer::new();
@@ -278,7 +279,7 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
     killer.tell("batch, each case");
 }
 
-/// To one file, to a file with its map, and to a case of OpenFOAM.
+/// The conversions write one file, a file with its map, and an OpenFOAM case.
 #[test]
 fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
     let mut killer = Killer::new();
@@ -290,7 +291,7 @@ fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
         let sets = ["--set", "output.formats=vts", "--set", "output.pictures=false"];
         killer.finish(&[&run[..], &sets].concat());
     };
-    // Large enough for its writing to be met.
+    // The meshes are large enough that a kill hits their writing.
     make(["ni=129", "nj=97"], "large");
     make(["ni=121", "nj=91"], "small");
     for target in ["mesh.su2", "mesh.p3d", "case"] {
@@ -298,7 +299,7 @@ fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
         let convert = |from: &'static str| [&["convert", from, "-o", target], openfoam].concat();
         let converts = [convert("large/wing/mesh.vts"), convert("small/wing/mesh.vts")];
         let folder = killer.path(target);
-        // Of what is no folder the files beside the sources.
+        // For targets that are not folders, the files beside the sources.
         let files = [target, "mesh.nmf"].map(|name| (name.to_owned(), killer.path(name)));
         let results = || match target {
             "case" => results(&folder),
@@ -341,7 +342,7 @@ fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
     }
 }
 
-/// Of a mesh and its map: both old, both new, or the mesh alone between the two.
+/// The state of a mesh and its map: both old, both new, or the mesh without a map in between.
 fn judge_files(found: &Files, [old, new]: [&Files; 2], target: &str, seed: u64) -> Left {
     if found == new {
         Left::New

@@ -1,4 +1,4 @@
-//! The program as its users see it: files, messages, exit codes.
+//! The program through its command line: files, messages, exit codes.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod airfoils;
@@ -50,22 +50,22 @@ use tempfile::TempDir;
 /// Two lines that make a case.
 const SMALLEST: &str = "[geometry]\nnaca = \"2412\"\n";
 
-/// A grid that is solved in a blink.
+/// A grid that is solved in an instant.
 const COARSE: [&str; 4] = ["--set", "grid.ni=65", "--set", "grid.nj=33"];
 
-/// Pictures take longer than a coarse grid; most tests do without.
+/// Pictures take longer than a coarse grid, so most tests omit them.
 const NO_PICTURES: [&str; 2] = ["--set", "output.pictures=false"];
 
-/// A folder of its own with files, in which gridgen is run.
+/// A temporary folder with files, in which gridgen is run.
 struct Scratch(TempDir);
 
 impl Scratch {
-    /// With the case file `wing.toml`.
+    /// A folder with the case file `wing.toml`.
     fn with_case(case: impl AsRef<[u8]>) -> Self {
         Self::with(&[("wing.toml", case.as_ref())])
     }
 
-    /// With files of these names and bytes.
+    /// A folder with files of these names and contents.
     fn with(files: &[(&str, &[u8])]) -> Self {
         let folder = TempDir::new().unwrap();
         for (name, bytes) in files {
@@ -82,7 +82,7 @@ impl Scratch {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names in a folder, sorted, but for the folder that every folder of results has.
+    /// Sorted names in a folder, without the folder that all results have.
     fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).unwrap();
         let mut names: Vec<_> =
@@ -92,7 +92,7 @@ impl Scratch {
         names
     }
 
-    /// gridgen in this folder, to be run.
+    /// A command that runs gridgen in this folder.
     fn gridgen(&self) -> Command {
         gridgen(self.0.path())
     }
@@ -116,12 +116,12 @@ impl Scratch {
 
 fn gridgen(folder: &Path) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"));
-    // These tests are about machines without a GPU, wherever they run.
+    // These tests are for machines without a GPU, wherever they run.
     command.current_dir(folder).env_remove("NO_COLOR").env("CUDA_VISIBLE_DEVICES", "-1");
     command
 }
 
-/// Sends a signal to a program, at once: to start another program for that takes long where many run.
+/// Sends a signal to a program directly: starting another program for it takes long when many are running.
 #[cfg(target_os = "linux")]
 fn signal(signal: Signal, child: &Child) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -154,7 +154,7 @@ impl Finished {
         self.stdout
     }
 
-    /// Asserts that nothing is written to standard output and that this is said, with exit code 2.
+    /// Asserts exit code 2 with this message and an empty standard output.
     #[track_caller]
     fn is_refused(&self, message: &str) {
         assert_eq!((self.code, self.stdout.as_str(), self.stderr.as_str()), (2, "", message));

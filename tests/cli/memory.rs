@@ -1,4 +1,4 @@
-//! The memory that a run may take.
+//! The memory available to a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::{Finished, SMALLEST, Scratch};
 
-/// A control group of this test with another within it, below the group of this process.
+/// Two nested control groups of this test, below the group of this process.
 struct Groups {
     outer: PathBuf,
     limit: &'static str,
@@ -15,7 +15,7 @@ struct Groups {
 impl Groups {
     const INNER: &str = "inner";
 
-    /// None where this process may make none.
+    /// Returns `None` if this process may not create groups.
     fn new(name: &str) -> Option<Self> {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let path =
@@ -32,7 +32,7 @@ impl Groups {
         groups.outer.join(Self::INNER).join(limit).exists().then_some(groups)
     }
 
-    /// Runs gridgen in the inner group, with these limits of the outer and the inner.
+    /// Runs gridgen in the inner group, with these limits of the outer and the inner group.
     fn run(&self, scratch: &Scratch, limits: [&str; 2], arguments: &[&str]) -> Finished {
         let groups = [self.outer.clone(), self.outer.join(Self::INNER)];
         for (group, limit) in groups.iter().zip(limits) {
@@ -54,7 +54,7 @@ impl Drop for Groups {
     }
 }
 
-/// As in a job of Slurm, whose tasks are in groups within that of the job, which has the limit.
+/// In a Slurm job the limit belongs to the group of the job, and its tasks are in groups below.
 #[test]
 fn limits_of_the_groups_of_a_process_are_seen() {
     let Some(groups) = Groups::new("gridgen-limits") else { return };

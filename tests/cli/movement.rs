@@ -52,7 +52,7 @@ fn meshes_of_every_format_are_moved_alike() {
     }
 }
 
-/// A name without an end is a folder, whose case is that of the moved mesh.
+/// A name without an extension is a folder, in which the moved mesh gets an OpenFOAM case.
 #[test]
 fn a_moved_reference_becomes_an_openfoam_case() {
     let scratch = scratch();
@@ -70,14 +70,14 @@ fn a_moved_reference_becomes_an_openfoam_case() {
     }
 }
 
-/// Forward and adjoint derivatives are transposes of each other.
+/// Forward and adjoint derivatives must be transposes of each other.
 #[test]
 fn derivatives_go_through_files() {
     let scratch = scratch();
     let (nodes, wall) = ([33, 65, 2], [65, 2]);
     let count = |shape: &[usize]| shape.iter().product::<usize>();
     let weights: Vec<f64> = (0..count(&nodes)).map(|k| (k as f64).sin()).collect();
-    // Smooth in the place, not along the seam.
+    // The displacement is smooth in space, not along the seam.
     let at = points::read(&scratch.path("thicker.npy")).unwrap();
     let by: Vec<f64> = at.iter().flat_map(|[x, y]| [(2.0 * y).sin(), x.cos()]).collect();
     npy::write(&scratch.path("dJdX.npy"), &nodes, &weights).unwrap();
@@ -149,7 +149,7 @@ fn what_cannot_be_moved_is_refused() {
     }
 }
 
-/// On GPUs, which libraries stand in for: on one, and in bands on two, the grid is that of the CPU.
+/// The GPUs are replaced by stand-in libraries: on one, and in bands on two, the grid agrees with the CPU.
 #[test]
 fn grids_move_on_the_gpus_that_are_named() {
     let scratch = Scratch::with_case(
@@ -221,7 +221,7 @@ fn a_stored_reference_is_as_its_page_has_it() {
     assert_eq!(lists[..3], [3, 65 * 33, 65 * 33]);
     let words = 11 + text.len() / 8 + lists.iter().sum::<u64>() as usize;
     assert_eq!(bytes.len(), 8 * words + 8);
-    // The formula of the page.
+    // The formula given on the page.
     let formula = "the sum of m(w + p·9E3779B97F4A7C15) over all words w before it and their places p, from 0, \
                    with the finaliser m of SplitMix64";
     assert!(layout.contains(formula), "{layout}");
@@ -234,7 +234,7 @@ fn a_stored_reference_is_as_its_page_has_it() {
     assert_eq!((0..words).map(mixed).fold(0, u64::wrapping_add), word(words));
 }
 
-/// `move` has the keys of solves, and says which.
+/// `move` accepts the keys of solves, and lists them.
 #[test]
 fn keys_that_a_movement_has_not_are_refused_with_those_that_it_has() {
     let scratch = scratch();
@@ -253,7 +253,7 @@ fn keys_that_a_movement_has_not_are_refused_with_those_that_it_has() {
     }
 }
 
-/// Nobody is told to take a grid as the reference that is not good.
+/// A failed movement must not advise to take its bad grid as a reference.
 #[test]
 fn a_failed_movement_is_said_first_and_alone() {
     let scratch = scratch();

@@ -1,4 +1,4 @@
-//! The set-up of an OpenFOAM case goes with its mesh.
+//! The OpenFOAM case is set up for its mesh.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn read(scratch: &Scratch, file: &str) -> String {
     fs::read_to_string(scratch.path("output/wing/openfoam").join(file)).unwrap()
 }
 
-/// Names of the patches of the mesh.
+/// Names of the patches in the mesh.
 fn patches(scratch: &Scratch) -> Vec<String> {
     let text = read(scratch, "constant/polyMesh/boundary");
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -25,7 +25,7 @@ fn patches(scratch: &Scratch) -> Vec<String> {
     named.map(|pair| pair[0].to_owned()).collect()
 }
 
-/// Names that a field gives conditions for.
+/// Names for which a field has boundary conditions.
 fn conditions(scratch: &Scratch, field: &str) -> Vec<String> {
     let text = read(scratch, field);
     let boundary = text.split("boundaryField").nth(1).unwrap();
@@ -56,7 +56,7 @@ fn a_set_up_that_nobody_changed_goes_with_the_patches_of_the_mesh() {
     }
 }
 
-/// What somebody wrote stays, and what it lacks is said.
+/// User-edited files are kept, and missing entries are reported.
 #[test]
 fn a_set_up_that_somebody_changed_stays_and_what_it_lacks_is_said() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -84,13 +84,13 @@ fn a_set_up_that_somebody_changed_stays_and_what_it_lacks_is_said() {
     assert_eq!(conditions(&scratch, "0/p"), ["airfoil", "farfield", "back", "front"]);
     assert!(scratch.path("output/wing/openfoam/100").exists());
 
-    // It may be replaced where that is asked for.
+    // With `--force` they are replaced.
     let forced = [&OPENFOAM[..], &["--set", "output.span_cells=2", "--force"]].concat();
     scratch.run_coarse(&forced).succeeds();
     assert_eq!(conditions(&scratch, "0/U"), ["airfoil", "farfield", "back", "front"]);
 }
 
-/// A conversion says it, too, of a case that somebody set up.
+/// A conversion reports missing entries, too, if a user has set up the case.
 #[test]
 fn what_the_set_up_of_a_case_lacks_for_a_converted_mesh_is_said() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -109,12 +109,12 @@ fn what_the_set_up_of_a_case_lacks_for_a_converted_mesh_is_said() {
     assert!(scratch.path("case/0/p").is_file());
 }
 
-/// The force coefficients of a section that is 2 units long and of a body beside the origin: by hand,
-/// its quarter point, its middle, and length times span.
+/// The force coefficients of a section 2 units long, and of a body beside the origin. By hand: its quarter
+/// point, its middle, and length times span.
 #[test]
 fn force_coefficients_refer_to_the_chord_and_the_place_of_the_section() {
     let scratch = Scratch::with_case(SMALLEST);
-    // About (5, 1), with a radius of 1.
+    // The circle is about (5, 1), with a radius of 1.
     let circle: Vec<String> = (0..=24)
         .map(|k| f64::from(k % 24) / 24.0 * std::f64::consts::TAU)
         .map(|angle| format!("{} {}\n", 5.0 + angle.cos(), 1.0 + angle.sin()))
@@ -146,7 +146,7 @@ fn force_coefficients_refer_to_the_chord_and_the_place_of_the_section() {
     assert!((centre[0] - 5.0).abs() < 1e-6 && (centre[1] - 1.0).abs() < 1e-6, "{centre:?}");
 }
 
-/// Of a mesh alone the chord is the way from the edge to the nose, wherever it points.
+/// For a mesh alone the chord is the line from the edge to the nose, in any direction.
 #[test]
 fn force_coefficients_of_a_converted_mesh_refer_to_the_chord_of_its_wall() {
     let scratch = Scratch::with_case("geometry.naca = '0012'\n");
@@ -161,7 +161,7 @@ fn force_coefficients_of_a_converted_mesh_refer_to_the_chord_of_its_wall() {
         let plain = line.trim_matches([' ', ';']).replace(['(', ')'], "");
         plain.split_whitespace().map(|n| n.parse().unwrap()).collect::<Vec<f64>>()
     };
-    // Turned by a right angle about (0.25, 0) it stands upright there.
+    // The section was turned by a right angle about (0.25, 0).
     let [x, y, _] = line("CofR")[..] else { panic!("{control}") };
     assert!((x - 0.5).abs() < 1e-9 && y.abs() < 1e-9, "{x} {y}");
     assert!((line("lRef")[0] - 2.0).abs() < 1e-9 && line("Aref") == line("lRef"), "{control}");

@@ -1,4 +1,4 @@
-//! What stands in an output folder: nobody else's files go, and nobody else writes there.
+//! The contents of an output folder: files of others stay, and no two processes write to it.
 
 use std::fs::{self, File};
 use std::process::Stdio;
@@ -15,7 +15,7 @@ fn with_mesh() -> Scratch {
     scratch
 }
 
-/// Puts a mesh of somebody's into a case of OpenFOAM.
+/// Puts a user's mesh into an OpenFOAM case.
 fn someones_mesh(scratch: &Scratch, constant: &str) {
     let mesh = scratch.path(constant).join("polyMesh");
     fs::create_dir_all(mesh.join("sets")).unwrap();
@@ -61,7 +61,7 @@ fn a_mesh_that_gridgen_did_not_write_is_not_replaced() {
     scratch.run(&[&TO_OPENFOAM[..], &["motorBike"]].concat()).succeeds();
 }
 
-/// What is left of a mesh in which somebody made sets and zones would not go with a new one.
+/// Sets and zones that a user added to a mesh would not fit a new one.
 #[test]
 fn what_somebody_added_to_a_mesh_of_gridgens_is_not_removed() {
     let scratch = with_mesh();
@@ -79,7 +79,7 @@ fn what_somebody_added_to_a_mesh_of_gridgens_is_not_removed() {
     assert_eq!(contents(&scratch, "case"), before);
 }
 
-/// Tools that move or renumber a mesh write its files themselves.
+/// Tools that move or renumber a mesh rewrite its files.
 #[test]
 fn a_mesh_that_somebody_changed_is_not_replaced() {
     let scratch = with_mesh();
@@ -120,7 +120,7 @@ fn a_mesh_behind_a_link_is_not_replaced_unless_gridgen_wrote_it() {
     );
     assert_eq!(contents(&scratch, "shared"), before);
 
-    // With a folder that is empty the mesh goes behind the link, and is known there.
+    // If the folder is empty, the mesh is written behind the link and recognised there.
     fs::remove_dir_all(scratch.path("shared")).unwrap();
     fs::create_dir(scratch.path("shared")).unwrap();
     run(&[]).succeeds();
@@ -133,7 +133,7 @@ fn a_mesh_behind_a_link_is_not_replaced_unless_gridgen_wrote_it() {
     assert_eq!(scratch.names("shared"), set_up);
 }
 
-/// The names of results are words that others use, too.
+/// Other programs use the names of results, too.
 #[test]
 fn files_of_others_that_have_the_names_of_results_stay() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -143,14 +143,14 @@ fn files_of_others_that_have_the_names_of_results_stay() {
     }
     let before = contents(&scratch, "output/wing");
 
-    // None of them is in the way.
+    // None of these files conflicts.
     scratch.run_coarse(&[]).succeeds();
     scratch.run_coarse(&["--set", "newton.max_iterations=1"]);
     scratch.run_coarse(&[]).succeeds();
     let now = contents(&scratch, "output/wing");
     assert!(before.iter().all(|file| now.contains(file)), "{:?}", scratch.names("output/wing"));
 
-    // One is, and it is said before the work, which would take a step.
+    // One of them does; this is reported before the work, which would take a step.
     let refused = scratch.run_coarse(&["-v", "--set", "output.formats=su2"]);
     refused.is_refused(&format!(
         "error: cannot write output/wing/mesh.su2: there is something that gridgen did not write\n{FORCE}"
@@ -222,8 +222,8 @@ fn the_solution_of_a_system_replaces_no_file_of_somebodys() {
     }
 }
 
-/// The linear system beside a grid is that of the grid. Where the ladder was climbed in vain the
-/// grid is that of the first try.
+/// The exported linear system belongs to the grid beside it. If no step of the ladder helped, the grid is
+/// that of the first attempt.
 #[test]
 fn the_exported_system_is_that_of_the_grid_beside_it() {
     let case = "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n\
@@ -246,7 +246,7 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
         assert!(of("output") == of("alone"), "{name}");
     }
 
-    // Of another run only that one's system stays.
+    // After another run only the system of that run remains.
     assert_eq!(export("1", &[]).code, 1);
     let jacobians = |names: Vec<String>| -> Vec<String> {
         names.into_iter().filter(|name| name.starts_with("jacobian")).collect()
@@ -257,7 +257,7 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
     assert_eq!(jacobians(scratch.names("output/wing")), [""; 0]);
 }
 
-/// Where a step of the ladder helped, system and grid are those of that step.
+/// If a step of the ladder helped, system and grid belong to that step.
 #[test]
 fn the_exported_system_is_that_of_the_try_that_helped() {
     let case = "geometry.wing_body = {}\ninitial.volume_smoothing = 0.3\noutput.pictures = false\n\
@@ -280,7 +280,7 @@ fn the_exported_system_is_that_of_the_try_that_helped() {
     }
 }
 
-/// Steps are counted from the start of the solve, also where it goes on.
+/// Steps are counted from the start of the solve, also after a restart.
 #[test]
 fn a_step_that_was_taken_before_the_restart_is_not_exported_again() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -301,7 +301,7 @@ fn a_step_that_was_taken_before_the_restart_is_not_exported_again() {
     assert_eq!((said.as_str(), none), ("note: there was no Newton step 1 to export\n", None));
 }
 
-/// A run that takes its time.
+/// A run that takes long enough.
 fn long_run(scratch: &Scratch) -> std::process::Child {
     let fine = ["--set", "grid.ni=513", "--set", "grid.nj=257"];
     let mut child = scratch
@@ -344,7 +344,7 @@ fn a_second_run_into_a_folder_is_refused_and_disturbs_nothing() {
     scratch.run_coarse(&[]).succeeds();
 }
 
-/// The lock is the process's, and not a file that stays behind.
+/// The lock belongs to the process and leaves no file behind.
 #[test]
 fn a_folder_of_a_run_that_was_killed_can_be_written_into() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -358,7 +358,7 @@ fn a_folder_of_a_run_that_was_killed_can_be_written_into() {
     assert_eq!(scratch.names("output/wing/.gridgen"), ["lock", "written.json"]);
 }
 
-/// Whoever writes a part of a file has it locked.
+/// A process holds a lock on the partial files that it writes.
 #[test]
 fn parts_of_living_processes_stay_and_those_of_dead_ones_go() {
     let scratch = Scratch::with_case(SMALLEST);

@@ -16,8 +16,7 @@ fn page(scratch: &Scratch) -> String {
     String::from_utf8(scratch.bytes(PAGE)).unwrap()
 }
 
-/// The names of the tags of a page in order, closing ones with their slash; those that close
-/// themselves are left out.
+/// The names of the tags of a page in order, closing ones with their slash; self-closing tags are skipped.
 fn tags(page: &str) -> Vec<&str> {
     page.split('<')
         .skip(1)
@@ -135,7 +134,7 @@ fn quality_maps_are_written_where_they_are_asked_for() {
     assert!(scratch.bytes("output/wing/quality.png").starts_with(b"\x89PNG\r\n"));
 }
 
-/// The program that shows pages is the first of some names on the search path.
+/// The program that opens pages is the first of several names found on the search path.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_page_is_opened_where_it_is_asked_for() {

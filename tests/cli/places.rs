@@ -1,4 +1,4 @@
-//! Where single files are written: inputs stay, and so do links, devices, pipes and what others wrote.
+//! Destinations of single files: inputs, links, devices, pipes and files of others are kept.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn scratch() -> Scratch {
     scratch
 }
 
-/// Asserts that a command is refused since `output` is `input`, and that all files stay as they are.
+/// Asserts that a command is refused because `output` is `input`, and that no file changes.
 fn stays(scratch: &Scratch, arguments: &[&str], output: &str, input: &str) {
     let names = scratch.names(".");
     let files = || names.iter().filter(|name| scratch.path(name).is_file());
@@ -91,7 +91,7 @@ fn derivatives_are_not_written_under_the_name_of_a_mesh() {
     }
 }
 
-/// The file behind a link is written, of a link to nowhere, too.
+/// The target of a link is written, even if it does not exist yet.
 #[cfg(unix)]
 #[test]
 fn a_link_stays_and_its_target_is_written() {
@@ -135,7 +135,7 @@ fn pipes_and_devices_are_written_through() {
         let made = std::process::Command::new("mkfifo").arg(scratch.path(name)).status();
         assert!(made.unwrap().success());
     };
-    // Seeking and streaming writers, text and arrays, a map beside, and a link to a pipe.
+    // The conversions use seeking and streaming writers, text and arrays, a map file, and a link to a pipe.
     let convert =
         |to: &'static str, more: &[&'static str]| [&["convert", MESH, "-o", to], more].concat();
     fifo("target");
@@ -171,7 +171,7 @@ fn pipes_and_devices_are_written_through() {
     assert!(scratch.path("null.p3d").is_symlink());
 }
 
-/// As a shell has it: to a pipe, to a new file, and after what a file holds.
+/// A shell may redirect standard output to a pipe, to a new file, or to the end of a file.
 #[cfg(target_os = "linux")]
 #[test]
 fn standard_output_can_be_named() {
@@ -192,7 +192,7 @@ fn standard_output_can_be_named() {
     }
 }
 
-/// A result is not put in place of a pipe, with `--force` neither, and none is opened.
+/// A result never replaces a pipe, not even with `--force`, and no pipe is opened.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pipe_in_an_output_folder_is_refused() {
@@ -224,7 +224,7 @@ fn a_link_to_nowhere_is_no_output_folder() {
     );
 }
 
-/// Pictures of a section have its name: somebody's own may, too.
+/// Pictures are named after the section, and a user's own may have the same name.
 #[test]
 fn a_picture_that_gridgen_did_not_draw_stays() {
     let scratch = scratch();
@@ -249,7 +249,7 @@ fn a_picture_that_gridgen_did_not_draw_stays() {
     }
 }
 
-/// The right side may be the solution of the run before, and a case that of the run before.
+/// The right-hand side may be the solution of the previous run, and a case that of the previous run.
 #[test]
 fn inputs_in_the_output_folder_stay() {
     let matrix = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
@@ -276,7 +276,7 @@ fn inputs_in_the_output_folder_stay() {
         "error: cannot write ./mine/case.toml: it is the same file as mine/case.toml\n\
          hint: choose another name, or another output folder\n",
     );
-    // One that gridgen wrote is made anew.
+    // A case that gridgen wrote is replaced.
     scratch.run_coarse(&[]).succeeds();
     let again = ["output/wing/case.toml", "--backend", "cpu", "--force"];
     scratch.run(&again).succeeds();

@@ -47,7 +47,7 @@ fn worst_cells_and_histogram_are_shown() {
 
 #[test]
 fn a_folded_mesh_exits_with_1_and_names_the_cell() {
-    // Node (1, 1) of 3 x 3 unit squares is thrown over its neighbour.
+    // In 3 x 3 unit squares, node (1, 1) is moved beyond its neighbour.
     let x = "0 1 2 0 2.5 2 0 1 2";
     let mesh = format!("1\n3 3 1\n{x}\n0 0 0 1 1 1 2 2 2\n0 0 0 0 0 0 0 0 0\n");
     let scratch = Scratch::with(&[("mesh.p3d", mesh.as_bytes())]);

@@ -1,4 +1,4 @@
-//! Processes that a launcher started: a batch that they share, and what is refused, said once.
+//! Processes started by a launcher: a batch that they share, and refusals, which are reported once.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use support::stand_in::equip;
 
 use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch, gridgen};
 
-/// Variables of rank `rank` of `size` as a launcher sets them; the ranks meet at a port of this host.
+/// Variables that a launcher sets for rank `rank` of `size`; the ranks meet at a port of this host.
 pub(super) type Launcher = fn(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)>;
 
 fn torchrun(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> {
@@ -49,7 +49,7 @@ fn free_port() -> u16 {
     net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Starts ranks in a folder, each with these arguments and those of its own.
+/// Starts ranks in a folder with these arguments, and with additional settings for each.
 pub(super) fn start(
     folder: &Path,
     launcher: Launcher,
@@ -71,7 +71,7 @@ pub(super) fn ended(ranks: Vec<Child>) -> Vec<Finished> {
     ranks.into_iter().map(|rank| Finished::from(rank.wait_with_output().unwrap())).collect()
 }
 
-/// A folder with these cases, in the order of their names.
+/// A folder with these cases, named in their order.
 fn cases(sets: &[(&str, &str)]) -> Scratch {
     let texts: Vec<(String, String)> = sets
         .iter()
@@ -90,7 +90,7 @@ fn every_launcher_shares_out_a_batch_and_one_table_has_it_all() {
         let small = "ni = 65\nnj = 33";
         let names = ["a", "b", "c", "d", "e"];
         let mut sets = names.map(|name| (name, small)).to_vec();
-        // One that cannot be meshed is the failure of that case alone.
+        // A case that cannot be meshed fails alone.
         sets.push(("f", "ni = 65\nnj = 33\nfirst_cell = 9"));
         let folder = cases(&sets);
 
@@ -108,7 +108,7 @@ fn every_launcher_shares_out_a_batch_and_one_table_has_it_all() {
         let [first, others @ ..] = &ranks[..] else { unreachable!() };
         assert!(first.stderr.starts_with("note: 3 ranks, started by "), "{}", first.stderr);
         assert!(others.iter().all(|rank| rank.stdout.is_empty() && rank.stderr.is_empty()));
-        // Whoever made it, each mesh is that of a process on its own.
+        // Each mesh must be the same as that of a single process.
         let alone = folder.run(
             &[&["run", "a.toml", "-o", "alone", "--backend", "cpu"], &NO_PICTURES[..]].concat(),
         );
@@ -169,7 +169,7 @@ fn what_all_ranks_refuse_is_said_once() {
                    hint: start one process, use --ranks threads, or give the ranks many cases with \
                    gridgen run\n";
     assert_eq!((said, code), (format!("{note}{message}"), 3));
-    // The automatic choice cannot come to another end here.
+    // The automatic choice has the same result here.
     assert_eq!(say(&["wing.toml"]), (format!("{note}{message}"), 3));
     let (said, code) = say(&["win.toml"]);
     let message = "error: win.toml: no such case file\nhint: check the path of the case file\n";
@@ -235,7 +235,7 @@ fn a_process_is_on_its_own_where_it_is_told_to_or_the_launcher_has_one_rank() {
     assert_eq!(refused.code, 2);
 }
 
-/// Two processes that know nothing of each other.
+/// The two processes are not started by a launcher.
 #[test]
 fn a_second_process_in_a_folder_is_told_how_processes_share_a_grid() {
     let folder = cases(&[("a", "ni = 513\nnj = 257")]);
@@ -255,7 +255,7 @@ fn a_second_process_in_a_folder_is_told_how_processes_share_a_grid() {
     assert!(fs::exists(folder.path("a.toml")).unwrap());
 }
 
-/// Two processes on one GPU, which libraries stand in for: each has a band, and the first writes.
+/// Two processes on one GPU, replaced by stand-in libraries: each has a band, and the first writes.
 #[test]
 fn a_grid_is_moved_by_the_processes_of_a_launcher() {
     let scratch = Scratch::with_case(

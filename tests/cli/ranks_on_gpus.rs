@@ -1,4 +1,4 @@
-//! Processes that a launcher started, a GPU each, which libraries stand in for.
+//! Processes started by a launcher, each with a GPU, which is replaced by stand-in libraries.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,12 +11,12 @@ use super::ranks::{ended, open_mpi, start};
 use super::{Finished, Scratch};
 use support::stand_in::equip;
 
-/// A grid that kernels on fibers are done with in a moment, wide enough for four bands.
+/// A grid that kernels on fibers solve in a moment, wide enough for four bands.
 const CASE: &str = "[geometry]\nnaca = \"2412\"\n[grid]\nni = 65\nnj = 13\nfirst_cell = 1e-2\n\
                     [quality]\nretry = false\n[output]\nformats = [\"vts\", \"cgns\"]\n";
 const BARE: [&str; 4] = ["--set", "output.pictures=false", "--set", "output.report=false"];
 
-/// The libraries, and as many GPUs as ranks.
+/// Adds the libraries, and as many GPUs as ranks.
 fn equipped(scratch: &Scratch, gpus: usize) -> impl Fn(usize, &mut Command) + use<> {
     let cache = scratch.path("cache");
     move |_, command| {
@@ -25,7 +25,7 @@ fn equipped(scratch: &Scratch, gpus: usize) -> impl Fn(usize, &mut Command) + us
     }
 }
 
-/// The meshes of a run in a folder, and the devices that its report names.
+/// The meshes of a run in a folder, and the devices named in its report.
 fn results(scratch: &Scratch, folder: &str) -> ([Vec<u8>; 2], String) {
     let file = |name: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
     let report: serde_json::Value = serde_json::from_slice(&file("report.json")).unwrap();
@@ -33,7 +33,7 @@ fn results(scratch: &Scratch, folder: &str) -> ([Vec<u8>; 2], String) {
     (["mesh.vts", "mesh.cgns"].map(file), backend)
 }
 
-/// What threads of one process make on these GPUs.
+/// The meshes of threads of one process on these GPUs.
 fn threads(scratch: &Scratch, devices: &str) -> [Vec<u8>; 2] {
     let mut command = scratch.gridgen();
     let arguments = ["wing.toml", "--devices", devices, "-o", "threads", "--ranks", "threads"];
@@ -68,7 +68,7 @@ fn processes_of_one_host_access_each_others_gpus() {
     }
 }
 
-/// The driver's and the compiler's libraries alone.
+/// The libraries of the driver and the compiler, without NCCL.
 fn without_nccl(command: &mut Command, folder: &Path) {
     let all = command.get_envs().find(|(name, _)| *name == "LD_LIBRARY_PATH").unwrap().1.unwrap();
     for name in ["libcuda.so", "libnvrtc.so"] {
@@ -87,7 +87,7 @@ fn where_a_gpu_is_not_to_be_accessed_messages_go_another_way() {
     let folder = scratch.path("libraries");
     fs::create_dir(&folder).unwrap();
     let arguments = [&["wing.toml", "-o", "ranks", "--force"], &BARE[..]].concat();
-    // One rank's driver names no memory; a user says so; both ranks have one GPU.
+    // One rank's driver does not share memory; a user disables it; both ranks have the same GPU.
     for (name, value, rank_of_it) in
         [("STAND_IN_IPC", "0", 1), ("NCCL_P2P_DISABLE", "1", 0), ("STAND_IN_GPUS", "1", 2)]
     {

@@ -1,4 +1,4 @@
-//! `case.toml` beside the grid makes the same grid again, from anywhere.
+//! `case.toml` beside the grid reproduces the same grid, from anywhere.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ fn a_designation_is_run_again() {
     assert_reruns(&Scratch::with_case(SMALLEST), &COARSE);
 }
 
-/// Every kind of value: words, flags, integers, numbers without a short decimal form.
+/// The values are of every kind: words, flags, integers, numbers without a short decimal form.
 #[test]
 fn a_case_with_overrides_and_derived_values_is_run_again() {
     let sets = [
@@ -44,7 +44,7 @@ fn a_case_with_overrides_and_derived_values_is_run_again() {
     assert_reruns(&Scratch::with_case(SMALLEST), &[&COARSE[..], &arguments].concat());
 }
 
-/// What the section decides is in the case, and what the ladder may try.
+/// The resolved case contains the defaults that depend on the section, and the ladder.
 #[test]
 fn cases_whose_section_decides_on_defaults_are_run_again() {
     for keys in [
@@ -52,10 +52,10 @@ fn cases_whose_section_decides_on_defaults_are_run_again() {
         "geometry.trailing_edge=rounded\ngrid.topology=auto",
         "geometry.edge_thickness=0.01\ngrid.topology=C\ngrid.ni=97",
         "geometry.flap.angle=20\ngeometry.angle=3",
-        // Too few points for the default turn: it gives way, and what it comes to is kept.
+        // There are too few points for the default turn; the relaxed limit is recorded.
         "geometry.wing_body.dihedral=4.8\ngrid.ni=129\ngrid.first_cell=1e-3",
         "geometry.naca=0012\ngrid.topology=half",
-        // The grid is that of the second rung.
+        // The grid comes from the second step of the ladder.
         "geometry.wing_body.dihedral=4.8\ngrid.ni=257\ngrid.nj=49\ngrid.first_cell=1e-3\n\
          grid.far_field=10\ninitial.volume_smoothing=0.3\nquality.max_skewness=0.2272",
     ] {
@@ -65,7 +65,7 @@ fn cases_whose_section_decides_on_defaults_are_run_again() {
     }
 }
 
-/// The case file names the section relative to itself; the resolved case works elsewhere too.
+/// The case file gives the section relative to itself; the resolved case works elsewhere too.
 #[test]
 fn a_file_of_points_is_run_again() {
     let case = b"[geometry]\nfile = \"sections/e387.dat\"\n";
@@ -90,7 +90,7 @@ fn the_resolved_case_is_run_again_in_its_own_folder() {
     assert!(scratch.bytes("output/wing/case.toml") == case, "case.toml differs");
 }
 
-/// A case that somebody wrote has comments, and would be lost under the resolved one.
+/// A case written by a user has comments, which would be lost if the resolved case replaced it.
 #[test]
 fn a_case_of_the_users_own_is_never_replaced() {
     let own = "# Section of the tip.\nname = \"wing\"\n[geometry]\nnaca = \"2412\"\n";

@@ -1,4 +1,4 @@
-//! Interrupted runs and how they go on.
+//! Interrupted runs and their continuation.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -18,7 +18,7 @@ const LIMIT: [&str; 2] = ["--set", "newton.max_iterations=2"];
 const HINT_OTHER: &str = "hint: section, grid, initial grid and control functions must be those of \
                           the run that was interrupted; solver and output may differ\n";
 
-/// A run of the fine grid that has taken the Newton step `step`, and goes on.
+/// A run of the fine grid that has taken the Newton step `step` and continues.
 fn running(scratch: &Scratch, step: usize, arguments: &[&str]) -> (Child, impl BufRead + use<>) {
     let mut child = scratch
         .gridgen()
@@ -39,7 +39,8 @@ fn running(scratch: &Scratch, step: usize, arguments: &[&str]) -> (Child, impl B
     (child, stderr)
 }
 
-/// Waits for the restart file of a run that goes on: to wait for a later step may be to wait for its end.
+/// Waits for the restart file of a running solve. Waiting for a later step instead might wait for the end of
+/// the run.
 fn await_restart_file(scratch: &Scratch, child: &mut Child) {
     while !scratch.path(RESTART).exists() {
         assert!(child.try_wait().unwrap().is_none(), "the run ended before it kept its state");
@@ -47,14 +48,14 @@ fn await_restart_file(scratch: &Scratch, child: &mut Child) {
     }
 }
 
-/// The steps that led to the mesh in a folder, without their seconds. A solve that began anew may end
-/// with the same mesh: only its steps tell.
+/// The steps that led to the mesh in a folder, without times. A solve from the start may end with the same
+/// mesh, so only its steps show the difference.
 fn steps(scratch: &Scratch, folder: &str) -> Vec<String> {
     let text = String::from_utf8(scratch.bytes(&format!("{folder}/wing/convergence.csv"))).unwrap();
     text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
 }
 
-/// Asserts that mesh and steps are those of the fine grid without an interruption.
+/// Asserts that mesh and steps equal those of the fine grid without an interruption.
 #[track_caller]
 fn is_as_uninterrupted(scratch: &Scratch) {
     let arguments = ["wing.toml", "--backend", "cpu", "-o", "whole"];
@@ -91,7 +92,7 @@ fn an_interrupted_run_keeps_its_state_and_goes_on_to_the_same_bits() {
     }
 }
 
-/// Nothing can be caught: what is there are the files written before.
+/// SIGKILL cannot be caught, so only files written earlier are there.
 #[test]
 fn a_killed_run_goes_on_from_its_last_restart_file() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -109,7 +110,7 @@ fn a_killed_run_goes_on_from_its_last_restart_file() {
     assert!(scratch.names("output/wing").iter().all(|name| !name.starts_with('.')));
 }
 
-/// Cases behind the one under way are not begun, and the batch goes on with them.
+/// Cases after the interrupted one are not started; the next batch continues with them.
 #[test]
 fn an_interrupted_batch_goes_on_where_it_stopped() {
     let names = ["a.toml", "b.toml", "c.toml"];
@@ -133,7 +134,7 @@ fn an_interrupted_batch_goes_on_where_it_stopped() {
     let stopped = Finished::from(child.wait_with_output().unwrap());
 
     assert_eq!(stopped.code, 130);
-    // The second case may not have begun when the signal arrives.
+    // The second case may not have started when the signal arrives.
     let table = &stopped.stdout;
     assert!(table.contains("\n3 cases: 1 converged, "), "{table}");
     assert!(table.contains("\nb: interrupted ") || table.contains(" 2 not run\n"), "{table}");
@@ -143,8 +144,7 @@ fn an_interrupted_batch_goes_on_where_it_stopped() {
     assert!(done.ends_with("\n3 cases: 2 converged, 1 kept\n"), "{done}");
 }
 
-/// What a case under way had reached is not lost: its steps before the interruption have the seconds
-/// that they took then.
+/// The progress of the interrupted case is kept: its earlier steps still have the times that they took.
 #[test]
 fn a_case_of_a_batch_goes_on_from_its_restart_file() {
     for name in [Signal::INT, Signal::KILL] {
@@ -173,7 +173,7 @@ fn a_case_of_a_batch_goes_on_from_its_restart_file() {
     }
 }
 
-/// A state of other equations, or a damaged one, is none to go on from.
+/// A state of other equations, or a damaged one, cannot be continued.
 #[test]
 fn a_batch_begins_anew_where_the_restart_file_is_of_no_use() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -195,7 +195,7 @@ fn a_batch_begins_anew_where_the_restart_file_is_of_no_use() {
     batch(&[]).succeeds();
 }
 
-/// Results of an earlier run stay until there are new ones.
+/// Results of an earlier run are kept until there are new ones.
 #[test]
 fn an_interrupted_run_leaves_earlier_results_alone() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -224,7 +224,7 @@ fn a_run_at_its_limit_of_steps_can_go_on() {
     assert_eq!(steps(&scratch, "output"), steps(&scratch, "whole"));
 }
 
-/// How a system is solved is no part of it.
+/// The method of the linear solves is not part of the identity of a state.
 #[test]
 fn a_restart_may_change_the_solver() {
     let scratch = Scratch::with_case(SMALLEST);

@@ -2,7 +2,7 @@
 
 use super::Scratch;
 
-/// A file that starts with the lower surface, in tabs, with a repeated point.
+/// A file that starts with the lower surface, separated by tabs, with a repeated point.
 const SECTION: &str = "A wing\n1\t0\n.5\t-.05\n.25\t-.06\n.1\t-.04\n.02\t-.02\n0.\t0.\n0.\t0.\n\
                        .02\t.02\n.1\t.04\n.25\t.06\n.5\t.05\n1\t0\n";
 
@@ -26,8 +26,8 @@ fn what_is_understood_of_a_file_is_printed_and_drawn() {
     assert!(svg.contains("A wing") && svg.contains("Trailing edge"));
 }
 
-/// 12 % at x = 0.3 by definition; edge 2 · 0.00126; slope of the half thickness there
-/// 0.6 (0.1485 − 0.126 − 0.7032 + 0.8529 − 0.406) = −0.1403: twice atan(0.1403) = 15.98°.
+/// 12 % at x = 0.3 by definition; edge 2 · 0.00126; the slope of the half thickness there is 0.6 (0.1485 −
+/// 0.126 − 0.7032 + 0.8529 − 0.406) = −0.1403, which gives twice atan(0.1403) = 15.98°.
 #[test]
 fn measures_of_a_naca_section_are_those_of_its_definition() {
     for designation in ["0012", "NACA 0012", "naca0012"] {

@@ -12,7 +12,7 @@ use super::{SMALLEST, Scratch};
 const GENERAL: &str = "%%MatrixMarket matrix coordinate real general\n";
 const SYMMETRIC: &str = "%%MatrixMarket matrix coordinate real symmetric\n";
 
-/// Five points on an m × m grid, the lower triangle.
+/// Five-point differences on an m × m grid, the lower triangle.
 fn laplacian(m: usize) -> String {
     let mut lines = Vec::new();
     for row in 0..m * m {
@@ -30,7 +30,7 @@ fn laplacian(m: usize) -> String {
     format!("{SYMMETRIC}{} {} {}\n{}", m * m, m * m, lines.len(), lines.concat())
 }
 
-/// With the grid as `A.mtx`.
+/// A folder with that matrix as `A.mtx`.
 fn with_grid() -> Scratch {
     Scratch::with(&[("A.mtx", laplacian(12).as_bytes())])
 }
@@ -39,7 +39,7 @@ fn report(scratch: &Scratch, name: &str) -> Value {
     serde_json::from_slice(&scratch.bytes(&format!("output/{name}/report.json"))).unwrap()
 }
 
-/// The folder is named by the matrix, and is one below the output folder whatever the matrix is called.
+/// The folder is named after the matrix, and is always a single folder below the output folder.
 #[cfg(unix)]
 #[test]
 fn a_matrix_of_an_odd_name_is_solved_into_a_folder_of_its_own() {
@@ -57,7 +57,7 @@ fn a_matrix_of_an_odd_name_is_solved_into_a_folder_of_its_own() {
     }
 }
 
-/// ‖b − A x‖ / ‖b‖ of files.
+/// ‖b − A x‖ / ‖b‖ for files.
 fn residual(matrix: &Path, b: &[f64], x: &Path) -> f64 {
     let (a, x) = (read_matrix(matrix).unwrap().csr, read_vector(x).unwrap());
     let product = |row| a.row(row).map(|(column, value)| value * x[column]).sum::<f64>();
@@ -187,7 +187,7 @@ fn every_solver_and_preconditioner_reaches_the_tolerance() {
 
 #[test]
 fn a_renumbered_system_has_the_same_solution() {
-    // A chain whose links lie at the multiples of 5 modulo 13: far from their neighbours.
+    // A chain whose rows are numbered in multiples of 5 modulo 13, so that its neighbours are far apart.
     let place = |row: usize| row * 5 % 13 + 1;
     let entries = (0..13).flat_map(|row| {
         let beside = (row > 0).then(|| (place(row), place(row - 1), -1.0));
@@ -210,7 +210,7 @@ fn a_renumbered_system_has_the_same_solution() {
 
     let rest = plain.iter().zip(&renumbered).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(rest < 1e-11, "{rest:e}");
-    // In its own order a chain has a bandwidth of 1.
+    // In its natural order a chain has a bandwidth of 1.
     assert!(said.contains("reverse Cuthill–McKee: bandwidth 8 became 1\n"), "{said}");
 }
 
@@ -241,8 +241,8 @@ fn a_seed_gives_the_same_right_side_on_any_number_of_threads() {
 
 #[test]
 fn an_exported_newton_step_is_solved_to_the_same_step() {
-    // One Newton step, its linear system solved to rounding; the state after it is in the restart
-    // file, as is that before it.
+    // One Newton step whose linear system is solved to rounding. Restart files hold the state before it and
+    // after it.
     let scratch = Scratch::with_case(SMALLEST);
     let exact = ["--set", "newton.forcing_initial=1e-12", "--set", "newton.forcing_min=1e-12"];
     let double = ["--set", "linear.precision=\"double\"", "--set", "newton.forcing_max=1e-12"];
@@ -268,7 +268,7 @@ fn an_exported_newton_step_is_solved_to_the_same_step() {
     let x = read_vector(&scratch.path("output/A/x.mtx")).unwrap();
     let step: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
     assert_eq!(x.len(), step.len());
-    // The step may have been shortened: its direction is what the system determines.
+    // The step may have been shortened, but its direction is determined by the system.
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let length = dot(&x, &step) / dot(&x, &x);
     let rest: Vec<f64> = step.iter().zip(&x).map(|(step, x)| step - length * x).collect();
@@ -289,7 +289,7 @@ fn a_solve_that_stops_short_is_written_and_said() {
     hint: allow more with --max-iterations, or use another --preconditioner or --solver. The residual of the x written is 4.98e-2 of b
     ");
     assert!(finished.stdout.starts_with("A: FAILED, not converged\n"), "{}", finished.stdout);
-    // The good solution of the earlier run does not stay beside it.
+    // The good solution of the earlier run is removed.
     let files = ["convergence.csv", "convergence.svg", "report.json", "x.failed.mtx"];
     assert_eq!(scratch.names("output/A"), files);
     assert_eq!(report(&scratch, "A")["converged"], false);
@@ -455,7 +455,8 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
     assert_eq!(report(&scratch, "negative")["method"]["shift"], 4.0);
 }
 
-/// A saddle point [A Bᵀ; B 0] with differences B of neighbours; explicit zeros on the diagonal or none.
+/// A saddle point matrix [A Bᵀ; B 0] with differences B of neighbours, and optional explicit zeros on the
+/// diagonal.
 fn saddle(m: usize, zeros: bool) -> String {
     let mut lines = Vec::new();
     for row in 0..m {
@@ -496,7 +497,7 @@ fn elimination_fills_diagonal_entries_that_are_not_in_the_file() {
     }
 }
 
-/// Squares of numbers below 1.5e-162 are zero, and those above 1.3e154 infinite.
+/// The squares of numbers below 1.5e-162 underflow to zero, and those above 1.3e154 overflow.
 #[test]
 fn systems_of_any_scale_are_solved_alike() {
     let vector = |value: f64| {

@@ -1,4 +1,4 @@
-//! What goes to which stream: pipes, terminals, quiet and verbose.
+//! The output streams: pipes, terminals, quiet and verbose.
 
 use std::io::pipe;
 
@@ -95,8 +95,8 @@ fn a_full_standard_output_is_an_error() {
     }
 }
 
-/// Runs gridgen on `wing.toml` in a terminal, which `script` of util-linux provides; both streams
-/// arrive as one.
+/// Runs gridgen on `wing.toml` in a terminal, which `script` of util-linux provides; both streams arrive
+/// combined.
 #[cfg(target_os = "linux")]
 fn run_in_terminal(term: &str, no_colour: &str, arguments: &[&str]) -> String {
     let scratch = Scratch::with_case(SMALLEST);
@@ -112,7 +112,7 @@ fn run_in_terminal(term: &str, no_colour: &str, arguments: &[&str]) -> String {
     Finished::from(output.unwrap()).succeeds()
 }
 
-/// Erases the line, as the progress bar does before it is drawn again and when it ends.
+/// Erases the line, as the progress bar does before it is redrawn and when it ends.
 #[cfg(target_os = "linux")]
 const ERASE_LINE: &str = "\x1b[2K";
 
@@ -163,8 +163,8 @@ fn quiet_is_silent_in_a_terminal() {
     assert_eq!(run_in_terminal("xterm-256color", "", &["-q"]), "");
 }
 
-/// Names of sections, skipped lines, quoted keys and words of mesh files are text of others, and so are
-/// the names of the files themselves.
+/// Names of sections, skipped lines, quoted keys and words of mesh files come from others, as do the names of
+/// the files.
 #[test]
 fn escape_sequences_of_files_are_shown_and_not_sent() {
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m";
@@ -200,7 +200,7 @@ fn escape_sequences_of_files_are_shown_and_not_sent() {
         &["convert", "word.p3d", "-o", &toml],
         &["solve", "a.mtx"],
         &["check", &toml],
-        // The argument of an option that is not there, as a shell fills it in.
+        // The argument of a missing option, as filled in by a shell.
         &["check", "section.toml", &name],
     ];
 
@@ -216,7 +216,7 @@ fn escape_sequences_of_files_are_shown_and_not_sent() {
     assert!(shown >= 8, "{shown} of {} show what stands there", commands.len());
 }
 
-/// What a terminal would obey is written in JSON as JSON writes it, and other letters are left alone.
+/// Control characters are escaped in JSON as JSON does; other letters are unchanged.
 #[test]
 fn what_is_shown_means_the_same_in_json() {
     let name = "a\u{9b}b\u{202e}µ ×";

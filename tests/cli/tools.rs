@@ -1,4 +1,4 @@
-//! Case files before they are run, and the references other programs show.
+//! Checks of case files before they are run, and the references printed by other commands.
 
 use super::{Finished, SMALLEST, Scratch};
 
@@ -144,7 +144,7 @@ fn wrong_use_of_a_command_exits_with_2() {
     }
 }
 
-/// The embedded font's licence asks for its notice beside it.
+/// The licence of the embedded font requires its notice.
 #[test]
 fn the_licence_of_the_embedded_font_ships_with_the_program() {
     let text = Scratch::with(&[]).run(&["licences"]).succeeds();

@@ -2,7 +2,7 @@
 
 use super::{COARSE, Finished, SMALLEST, Scratch};
 
-/// How the automatic choice begins to say why it is the CPU.
+/// The beginning of the note with which the automatic choice explains that it takes the CPU.
 const ON_THE_CPU: &str = "note: running on the CPU: ";
 
 /// Runs gridgen in an empty folder.
@@ -49,7 +49,8 @@ fn an_override_is_split_at_its_first_equals_sign() {
     assert!(scratch.path("output/a=b/mesh.vts").exists());
 }
 
-/// Completions are made of all commands, whose definition clap checks in a build with debug assertions.
+/// Completions are generated from all commands, whose definition clap validates in builds with debug
+/// assertions.
 #[test]
 fn completions_are_written_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
@@ -175,7 +176,7 @@ fn a_grid_that_the_cpu_cannot_hold_is_refused_before_any_work() {
     }
 }
 
-/// Nobody reads half a megabyte of a key, nor three hundred zeros.
+/// Neither half a megabyte of a key nor three hundred zeros are readable.
 #[test]
 fn long_names_and_small_numbers_are_short_in_messages() {
     let long = "x".repeat(500_000);
@@ -197,7 +198,7 @@ fn long_names_and_small_numbers_are_short_in_messages() {
     assert!(!tiny.stderr.contains("0.000000000000"), "{tiny:?}");
 }
 
-/// TOML asks for a digit on either side of the point; on a command line `.5` is a number.
+/// TOML requires a digit on either side of the point; on a command line `.5` is a number.
 #[test]
 fn a_number_may_begin_or_end_with_its_point() {
     let scratch = Scratch::with_case(SMALLEST);

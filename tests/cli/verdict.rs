@@ -1,4 +1,4 @@
-//! One verdict on a grid, wherever it is said.
+//! The verdict on a grid is the same in all outputs.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Finished, Scratch};
 
-/// A case for each verdict: its name, its keys, the verdict's word and sentence.
+/// A case for each verdict: its name, its keys, and the kind and the sentence of the verdict.
 const CASES: [(&str, &str, &str, &str); 6] = [
     ("good", "geometry.naca = '2412'", "good", "the grid is good"),
     (
@@ -44,7 +44,7 @@ const CASES: [(&str, &str, &str, &str); 6] = [
     ),
 ];
 
-/// Files that take no long to draw.
+/// Files that are quick to draw.
 const FEW: &str = "output.formats = ['vts']\noutput.pictures = false\noutput.report = true\n";
 
 fn scratch() -> Scratch {
@@ -107,7 +107,7 @@ fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
     }
 }
 
-/// Where a case is good a batch keeps it, where it is not it runs it again.
+/// A batch keeps a good case, and runs it again otherwise.
 #[test]
 fn a_batch_keeps_what_is_good_and_nothing_else() {
     let scratch = scratch();
