@@ -12,10 +12,10 @@ use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 
-/// A length and a number of columns that smooth nothing.
+/// A length and a number of columns that give no smoothing.
 const NONE: [f64; 2] = [0.0; 2];
 
-/// Grids with a held and with a periodic seam, and C-grids, of columns that fill no block.
+/// Grids with a held and with a periodic seam, and C-grids, with numbers of columns that do not fill blocks.
 fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
     [
         (WallPoints::naca("4412", 66), 9),
@@ -47,8 +47,8 @@ pub fn laplace() -> EllipticSettings {
     settings(Base::Laplace, NONE, Wall::Frozen)
 }
 
-/// What shows of the equations: the first guess, and the residual with these amplitudes of the
-/// wall terms in place of zeros.
+/// The observable parts of the equations: the first guess, and the residual with this amplitude of the wall
+/// terms.
 fn seen<S: Subject>(
     subject: &S,
     grid: &Grid,
@@ -80,7 +80,7 @@ fn check<S: Subject>(subject: &S, settings: &EllipticSettings, amplitude: f64) {
         let [guess_cpu, f_cpu] = seen(&CpuBackend, &grid, &normals, settings, amplitude);
 
         let what = format!("{} x {}, {settings:?}", grid.ni, grid.nj);
-        // Sums and products may be fused on a device.
+        // A device may fuse sums and products.
         assert_close(&guess, &guess_cpu, 2.0, &what);
         assert_close(&f, &f_cpu, 1e4, &what);
     }

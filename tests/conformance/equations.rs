@@ -1,4 +1,4 @@
-//! The grid equations: state, residual, Jacobian, area guard.
+//! The grid equations: state, residual, Jacobian, cell guard.
 
 use gridgen::backend::cpu::{CpuBackend, EllipticState};
 use gridgen::backend::{EllipticBackend, EllipticData, Real, Scaling, SparseBackend, WallTerms};
@@ -7,7 +7,7 @@ use gridgen::sparse::EllPattern;
 
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
-/// A disturbed polar frame with control functions, and unknowns on it.
+/// A perturbed polar grid with control functions, and unknowns on it.
 pub fn problem(mi: usize, mj: usize, periodic: bool, wall: bool) -> (EllipticData, Vec<f64>) {
     let points = mi * mj;
     let sweep = if periodic { std::f64::consts::TAU / mi as f64 } else { 5.0 / (mi + 1) as f64 };
@@ -46,7 +46,7 @@ pub fn problem(mi: usize, mj: usize, periodic: bool, wall: bool) -> (EllipticDat
     (data, u)
 }
 
-/// All sizes with both seams, with and without wall terms.
+/// All sizes with both kinds of seam, with and without wall terms.
 fn problems() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
     SIZES.into_iter().flat_map(|(mi, mj)| {
         [(false, false), (false, true), (true, false), (true, true)]
@@ -54,7 +54,7 @@ fn problems() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
     })
 }
 
-/// The same state on the CPU and on the subject.
+/// A state on the CPU and on the subject.
 struct Both<'a, S: Subject> {
     subject: &'a S,
     name: String,
@@ -87,7 +87,7 @@ impl<'a, S: Subject> Both<'a, S> {
         self.subject.load_state(&mut self.state, &to_device(self.subject, u)).unwrap();
     }
 
-    /// Residuals and merits of both.
+    /// Residual and merit on both.
     fn residual(&mut self, scaling: Scaling) -> [(Vec<f64>, f64); 2] {
         let n = 2 * self.points;
         let (mut expected, mut f) = (vec![0.0; n], self.subject.zeros(n).unwrap());
@@ -140,7 +140,7 @@ fn check_jacobian<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec
     let pattern = EllPattern::nine_point(mi, mj, periodic);
     let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
     CpuBackend.jacobian(&both.cpu, &mut expected, None).unwrap();
-    // What stood in the slots does not matter.
+    // The previous contents of the slots must not matter.
     let mut a = subject.matrix_from(&pattern, &vec![T::one(); pattern.rows() * pattern.width()]);
 
     subject.jacobian(&both.state, &mut a, None).unwrap();
@@ -182,7 +182,7 @@ pub fn the_entries_of_the_wall_columns<S: Subject>(subject: &S) {
 pub fn the_cell_guard_counts_folded_cells<S: Subject>(subject: &S) {
     for (data, mut u) in problems() {
         Both::new(subject, &(data.clone(), u.clone())).check_guard();
-        // Turned inside out here and there.
+        // Some unknowns change sign, which inverts cells.
         for k in (0..u.len()).step_by(9) {
             u[k] = -u[k];
         }
@@ -199,7 +199,7 @@ pub fn a_nan_is_a_folded_cell<S: Subject>(subject: &S) {
         assert_eq!(subject.cell_guard(&both.state).unwrap().folded, folded);
         both.check_guard();
     }
-    // No cell that has an area.
+    // No cell has an area.
     let (data, u) = problem(5, 3, true, false);
     let data = EllipticData { x: vec![f64::NAN; data.x.len()], ..data };
     let both = Both::new(subject, &(data, vec![f64::NAN; u.len()]));

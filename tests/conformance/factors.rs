@@ -9,7 +9,7 @@ use gridgen::sparse::{EllPattern, Schedule};
 use super::matrices::{general_pattern, nine_point_patterns, random_values};
 use super::{Subject, assert_close, random, to_device, to_host};
 
-/// Random values whose diagonal exceeds the sum of a row.
+/// Random values with a dominant diagonal.
 fn dominant<T: Real>(pattern: &EllPattern) -> Vec<T> {
     let mut values = random_values::<T>(1, pattern);
     for row in 0..pattern.rows() {
@@ -26,7 +26,7 @@ fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
     Algebraic::Factors { kind, schedule, shift: 0.0 }
 }
 
-/// The row whose pivot an update stopped at.
+/// The row with the pivot at which an update stopped.
 fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
     match updated {
         Ok(()) => None,
@@ -35,7 +35,7 @@ fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
     }
 }
 
-/// Factors, solves once, and compares.
+/// Factorises, solves once, and compares.
 fn check<S: Subject, T: Real>(
     subject: &S,
     pattern: &EllPattern,
@@ -55,7 +55,7 @@ fn check<S: Subject, T: Real>(
     let a = subject.matrix_from(pattern, &values);
     let mut z = subject.zeros(r.len()).unwrap();
     let mut factors = a.preconditioner(subject, factors(kind, schedule)).unwrap();
-    // Twice: what was there before does not matter.
+    // The second update must not depend on the first.
     for _ in 0..2 {
         assert_eq!(bad_row(factors.update(subject, &a)), pivot, "{what}");
     }
@@ -65,7 +65,7 @@ fn check<S: Subject, T: Real>(
     }
 }
 
-/// Both kinds in both precisions on all nine-point patterns.
+/// Tests both kinds in both precisions on all nine-point patterns.
 fn check_schedule<S: Subject>(subject: &S, schedule: Schedule) {
     for pattern in nine_point_patterns() {
         for kind in KINDS {
@@ -89,7 +89,7 @@ pub fn factors_within_tiles<S: Subject>(subject: &S) {
 
 pub fn factors_of_a_general_pattern<S: Subject>(subject: &S) {
     for rows in [1, 33, 257, 1000] {
-        // Without rows that lack a diagonal.
+        // The pattern without the rows that lack a diagonal.
         let general = general_pattern(rows);
         let pattern = EllPattern::new(rows, 6, |row| {
             let others = general.row(row).map(|(_, column)| column).filter(|&c| c != row);

@@ -1,4 +1,4 @@
-//! Matrices of any pattern: products, factors and triangular solves by every schedule.
+//! Matrices of any pattern: products, factors and triangular solves under every schedule.
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
@@ -10,12 +10,12 @@ use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
 use super::{Subject, assert_close, random, to_device, to_host};
 use support::random::Random;
 
-/// Schedules that apply the M of natural order.
+/// Schedules that apply the M of the natural order.
 const NATURAL: [Schedule; 3] = [Schedule::Auto, Schedule::Levels, Schedule::SyncFree];
 const KINDS: [Incomplete; 4] =
     [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
 
-/// Random entries, `most` a row at most and some rows empty but for what `diagonal` adds.
+/// Random entries, at most `most` in a row; some rows have none but a given `diagonal`.
 fn scattered(rows: usize, most: usize, diagonal: Option<f64>) -> Csr {
     let mut random = Random::new(rows as u64 + most as u64);
     Csr::from_rows((0..rows).map(|row| {
@@ -37,7 +37,7 @@ fn scattered(rows: usize, most: usize, diagonal: Option<f64>) -> Csr {
     }))
 }
 
-/// A five-point stencil with a wind, and a first row and column that reach all others.
+/// A five-point stencil with a wind, and a first row and column with entries everywhere.
 fn arrow(mi: usize, mj: usize) -> Csr {
     let n = mi * mj;
     Csr::from_rows((0..n).map(|row| {
@@ -59,7 +59,7 @@ fn arrow(mi: usize, mj: usize) -> Csr {
     }))
 }
 
-/// The matrix turned symmetric by its lower triangle.
+/// The symmetric matrix with the given lower triangle.
 fn mirrored(a: &Csr) -> Csr {
     let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); a.rows()];
     for row in 0..a.rows() {
@@ -73,11 +73,11 @@ fn mirrored(a: &Csr) -> Csr {
     Csr::from_rows(rows.into_iter())
 }
 
-/// The matrices that factors are made of.
+/// The matrices to be factorised.
 fn factored() -> Vec<Csr> {
     let sizes = [1, 31, 32, 33, 257, 1000];
     let mut all: Vec<Csr> = sizes.iter().map(|&n| scattered(n, 6, Some(9.0))).collect();
-    // Rows that a warp takes together, among short ones.
+    // Rows long enough for a whole warp, among short ones.
     all.push(scattered(400, 90, Some(90.0)));
     all.push(arrow(23, 37));
     all.push(Csr::from_rows((0..70_usize).map(|row| {
@@ -121,7 +121,7 @@ pub fn products_of_any_pattern<S: Subject>(subject: &S) {
     }
 }
 
-/// The diagonal's inverse applied to r, and the row that an update stopped at.
+/// The inverse of the diagonal applied to r, and the row at which an update stopped.
 fn jacobi<B: SparseBackend>(
     backend: &B,
     a: &Csr,
@@ -155,7 +155,7 @@ pub fn diagonals_of_any_pattern<S: Subject>(subject: &S) {
     }
 }
 
-/// The pivot that an update stopped at.
+/// The pivot at which an update stopped.
 fn bad_pivot(updated: Result<(), SolverError>) -> Option<BadPivot> {
     match updated {
         Ok(()) => None,
@@ -166,7 +166,7 @@ fn bad_pivot(updated: Result<(), SolverError>) -> Option<BadPivot> {
     }
 }
 
-/// What M⁻¹ of the CPU gives, and the pivot it stops at.
+/// M⁻¹ r on the CPU, and the pivot at which it stops.
 fn expected<T: Real>(a: &Csr, kind: Incomplete, shift: f64, r: &[T]) -> (Vec<T>, Option<BadPivot>) {
     let symmetric = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
     let a = if symmetric { mirrored(a) } else { a.clone() };
@@ -181,7 +181,7 @@ fn expected<T: Real>(a: &Csr, kind: Incomplete, shift: f64, r: &[T]) -> (Vec<T>,
     (z, bad)
 }
 
-/// Factors twice and solves eight times, so that every way of waiting has its turn.
+/// Factorises twice and solves eight times, so that every way of waiting is tried.
 fn check<S: Subject, T: Real>(
     subject: &S,
     a: &Csr,
@@ -208,7 +208,7 @@ fn check<S: Subject, T: Real>(
         factors.apply(subject, &matrix, &r, &mut found).unwrap();
         let found = to_host(subject, &found, n);
         assert_close(&found, z, 200.0, &what);
-        // The same bits, whichever way of waiting has its turn.
+        // The bits must be the same, whichever way of waiting is used.
         assert_eq!(first.get_or_insert_with(|| found.clone()), &found, "{what}");
     }
 }
@@ -234,7 +234,7 @@ pub fn factors_in_single_precision<S: Subject>(subject: &S) {
 }
 
 pub fn colours_renumber_the_rows<S: Subject>(subject: &S) {
-    // With a partner across the diagonal for every entry, and with more colours than bits.
+    // One matrix has a mirrored partner for every entry; another needs more colours than there are bits.
     let paired = mirrored(&scattered(700, 6, Some(9.0)));
     let crowded =
         Csr::from_rows((0..70).map(|row| {
@@ -271,7 +271,7 @@ pub fn tiles_drop_what_couples_them<S: Subject>(subject: &S) {
     }
 }
 
-/// Rows with the neighbours before and after them.
+/// A tridiagonal matrix.
 fn chain(n: usize, diagonal: impl Fn(usize) -> Option<f64>) -> Csr {
     Csr::from_rows((0..n).map(|row| {
         let beside = [row.checked_sub(1), (row + 1 < n).then_some(row + 1)];
@@ -308,7 +308,7 @@ pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
     }
 }
 
-/// A solve ends whatever numbers it meets, and the next one is as good as ever.
+/// A solve ends whatever numbers it meets, and the next one is correct.
 pub fn a_nan_or_a_zero_does_not_stop_a_solve<S: Subject>(subject: &S) {
     let (n, a) = (300, chain(300, |_| Some(4.0)));
     for schedule in [&NATURAL[..], &[Schedule::Tiles, Schedule::Colours]].concat() {

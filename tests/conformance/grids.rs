@@ -11,7 +11,7 @@ use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 
-/// A grid on the subject, and what it gives back after `work`, whose result has the size of `shape`.
+/// A grid on the subject, and the grid that it returns after `work`, which has the size of `shape`.
 fn on<S: Subject>(
     subject: &S,
     grid: &Grid,
@@ -24,7 +24,7 @@ fn on<S: Subject>(
     found
 }
 
-/// Every node moved at random, by so much of a thousandth of its place.
+/// Moves every node at random, by `by` thousandths of its coordinates.
 fn disturbed(grid: &Grid, by: f64) -> Grid {
     let moved = |nodes: &[f64], seed| -> Vec<f64> {
         let noise = random::<f64>(seed, nodes.len());
@@ -33,7 +33,7 @@ fn disturbed(grid: &Grid, by: f64) -> Grid {
     Grid { x: moved(&grid.x, 1), y: moved(&grid.y, 2), ..grid.clone() }
 }
 
-/// Grids of all shapes, of columns and lines that fill no block.
+/// Grids of all shapes, with numbers of columns and lines that do not fill blocks.
 fn grids() -> Vec<Grid> {
     let walls = [
         (WallPoints::naca("0012", 65), 33),
@@ -71,7 +71,7 @@ pub fn symmetry_is_restored_as_on_the_host<S: Subject>(subject: &S) {
     for grid in grids() {
         for symmetry in [Symmetry::UpDown, Symmetry::LeftRight] {
             let mut expected = disturbed(&grid, 1.0);
-            // A seam and a cut are their own images.
+            // Nodes of a seam and a cut are their own mirror images.
             let (last, middle) = (grid.ni - 1, grid.index(grid.ni / 2, 3));
             (expected.x[last], expected.y[last]) = (expected.x[0], expected.y[0]);
             let other = grid.index(last - grid.ni / 2, 3);
@@ -101,8 +101,8 @@ pub fn a_half_is_that_of_the_host<S: Subject>(subject: &S) {
     }
 }
 
-/// Asserts that the subject measures what the host measures: to the last bit, but for sums, whose order
-/// differs, and the sign of a determinant of zero, of which some have the one and some the other.
+/// Asserts that the subject and the host measure the same to the last bit, except for sums, whose order
+/// differs, and the sign of a zero determinant, which may be either.
 #[track_caller]
 fn check<S: Subject>(subject: &S, grid: &Grid) -> Quality {
     let expected = measure(grid);
@@ -124,7 +124,7 @@ fn check<S: Subject>(subject: &S, grid: &Grid) -> Quality {
             waves_deg: 0.0,
             ..quality.clone()
         };
-        // The shortest digits that give a number back tell its bits, and NaN is like NaN.
+        // The shortest digits that reproduce a number identify its bits, and NaN compares equal to NaN.
         format!("{others:?}")
     };
     assert_eq!(others(&found), others(&expected));
@@ -154,7 +154,7 @@ pub fn grids_of_few_cells_are_measured<S: Subject>(subject: &S) {
         for k in 0..grid.x.len() {
             (grid.x[k], grid.y[k]) = ((k % ni) as f64, (k / ni) as f64);
         }
-        // Squares, all of them alike; then sheared ones; then none.
+        // The cells are squares, all equal; then sheared; then without area.
         check(subject, &grid);
         for k in 0..grid.x.len() {
             grid.x[k] += 0.1 * grid.y[k] * grid.y[k] * (k % 3) as f64;
@@ -176,11 +176,11 @@ pub fn what_is_no_number_is_never_overlooked<S: Subject>(subject: &S) {
 
         assert!(quality.folded_cells > 0 && quality.max_skewness.is_nan());
     }
-    // So many that the percentile is none.
+    // Enough cells are NaN for the percentile to be NaN.
     let mut grid = whole.clone();
     grid.y.iter_mut().step_by(7).for_each(|y| *y = f64::NAN);
     assert!(check(subject, &grid).p99_skewness.is_nan());
-    // An edge without length.
+    // An edge has no length.
     let mut grid = whole;
     (grid.x[500], grid.y[500]) = (grid.x[501], grid.y[501]);
     assert!(check(subject, &grid).max_growth.is_infinite());

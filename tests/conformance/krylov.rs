@@ -1,4 +1,4 @@
-//! BiCGStab with Jacobi, of which a device does several iterations in one recording.
+//! BiCGStab with Jacobi, several iterations of which a device does in one recording.
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{Algebraic, SparseBackend, SparseMatrix};
@@ -10,7 +10,7 @@ use super::{Subject, random, to_device, to_host};
 
 const POINTS: (usize, usize) = (60, 48);
 
-/// Five-point differences of both variables with a shift, and no couplings of them: well conditioned, so that
+/// Five-point differences of both variables with a shift and without coupling: so well conditioned that
 /// rounding hardly changes the number of iterations.
 fn laplacian() -> (EllPattern, Vec<f64>) {
     let (mi, mj) = POINTS;
@@ -32,7 +32,7 @@ fn laplacian() -> (EllPattern, Vec<f64>) {
     (pattern, values)
 }
 
-/// What came of a solve, x, and the iterations and residuals as observed.
+/// The report of a solve, x, and the observed iterations and residuals.
 type Solved = (KrylovReport, Vec<f64>, Vec<(f64, f64)>);
 
 fn solve<B: SparseBackend>(
@@ -73,7 +73,7 @@ fn solves<S: Subject>(subject: &S, target: Target) -> [Solved; 2] {
 }
 
 pub fn iterations_are_observed_one_by_one_to_the_limit<S: Subject>(subject: &S) {
-    // Neither a limit of whole recordings nor one below their first.
+    // The limits are neither multiples of a recording nor all above its length.
     for max_iterations in [3, 17, 43] {
         let target = Target { norm: 0.0, max_iterations };
         let [expected, found] = solves(subject, target);

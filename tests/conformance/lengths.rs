@@ -1,4 +1,4 @@
-//! Operands of another length than an operation has are refused with an error before anything is done.
+//! Operands of the wrong length are refused with an error before anything is done.
 
 use gridgen::backend::scalars::{self, Coefficient, Ending, FIRST, SLOTS};
 use gridgen::backend::{
@@ -11,7 +11,7 @@ use support::stencil::{stencil, wall_columns};
 use super::equations::problem;
 use super::{Subject, random, to_device};
 
-/// Asserts that the result is the error on the length.
+/// Asserts that the result is the error about the length.
 #[track_caller]
 fn refused<R>(what: &str, result: Result<R>) {
     let error = result.err().unwrap_or_else(|| panic!("{what} was done"));
@@ -25,7 +25,7 @@ fn vector<S: Subject>(subject: &S, n: usize) -> S::Vector<f64> {
     to_device(subject, &random(7, n))
 }
 
-/// Each of `N` vectors of 100 values in turn has `other` instead.
+/// Replaces each of `N` vectors of 100 values by `other`, one at a time.
 fn each_of<S: Subject, const N: usize>(
     subject: &S,
     name: &str,

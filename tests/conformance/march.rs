@@ -9,7 +9,7 @@ use gridgen::grid::quality::folds;
 use super::Subject;
 use support::walls::{FAR_FIELD, WallPoints, geometric_layers};
 
-/// A wall whose cut rises by this slope.
+/// A wall whose cut rises with this slope.
 fn inclined(mut wall: WallPoints, slope: f64) -> WallPoints {
     let rise = |(x, y): (&f64, &mut f64)| *y += slope * (x - 1.0).max(0.0);
     wall.x.iter().zip(&mut wall.y).for_each(rise);
@@ -17,9 +17,9 @@ fn inclined(mut wall: WallPoints, slope: f64) -> WallPoints {
     wall
 }
 
-/// The march gives the host's grid on sharp, concave and smooth walls, on rings whose points are
-/// no power of two, more and fewer than the threads of a block, and on the open
-/// lines of C-grids with straight and inclined cuts.
+/// The march gives the host's grid on sharp, concave and smooth walls, on rings with more and fewer points
+/// than the threads of a block (no power of two), and on the open lines of C-grids with straight and inclined
+/// cuts.
 pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     let walls = [
         (WallPoints::naca("0012", 65), 33, 1e-3),
@@ -63,8 +63,7 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     }
 }
 
-/// Around a wall the march ends on the same line at a constant distance as on the host, in its last points to
-/// the last bit of what the march leaves.
+/// A march to an offset line ends on the host's line; the last points agree to the last bit.
 pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
     let walls = [
         (WallPoints::naca("4412", 131), 17, 1e-4, 0.3),
@@ -107,7 +106,7 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
     }
 }
 
-/// Folded cells are counted as on the host, those with a NaN among them.
+/// Folded cells are counted as on the host, including those with NaN.
 pub fn folded_cells_of_a_grid_are_counted<S: Subject>(subject: &S) {
     let wall = WallPoints::naca("4412", 131);
     let mut grid = wall.initial(Method::Hyperbolic, 17, 1e-3).grid;

@@ -11,7 +11,7 @@ use support::around::{Asked, OTHERS};
 
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
-/// Random values where the pattern has entries, zero where it is padded.
+/// Random values for the entries of the pattern, zero in the padding.
 pub fn random_values<T: Real>(seed: u64, pattern: &EllPattern) -> Vec<T> {
     let mut values = vec![T::zero(); pattern.rows() * pattern.width()];
     let all = random::<T>(seed, values.len());
@@ -23,15 +23,15 @@ pub fn random_values<T: Real>(seed: u64, pattern: &EllPattern) -> Vec<T> {
     values
 }
 
-/// Nine-point patterns of all sizes and both seams.
+/// Nine-point patterns of all sizes and with both kinds of seam.
 pub fn nine_point_patterns() -> impl Iterator<Item = EllPattern> {
-    // One point alone has no neighbours around the seam.
+    // A single point has no neighbours around the seam.
     let held = SIZES.into_iter().chain([(1, 1), (2, 1), (1, 31)]);
     let held = held.map(|(mi, mj)| EllPattern::nine_point(mi, mj, false));
     held.chain(SIZES.into_iter().map(|(mi, mj)| EllPattern::nine_point(mi, mj, true)))
 }
 
-/// Columns drawn at random, a different number in each row, in any order.
+/// Random columns, a different number in each row, in any order.
 pub fn general_pattern(rows: usize) -> EllPattern {
     EllPattern::new(rows, 5, |row| {
         let own = (row % 3 > 0).then_some(row);
@@ -94,7 +94,7 @@ pub fn a_matrix_is_transposed<S: Subject>(subject: &S) {
             std::mem::swap(row, column);
         }
         let mut found = entries(&found);
-        // Around a row of two points the neighbours on both sides are one.
+        // Around a row of two points the neighbours on both sides coincide.
         expected.sort_unstable();
         found.sort_unstable();
         assert_eq!(found, expected, "{:?}", pattern.structure());
@@ -139,7 +139,7 @@ pub fn products_on_a_general_pattern<S: Subject>(subject: &S) {
     }
 }
 
-/// The row whose diagonal an update of the diagonal's inverse stopped at.
+/// The row at which an update of the inverse diagonal stopped.
 fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
     match updated {
         Ok(()) => None,
@@ -148,7 +148,7 @@ fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
     }
 }
 
-/// z ← diag(A)⁻¹ p and y ← A z, and what is asked for before and after.
+/// z ← diag(A)⁻¹ p and y ← A z, with the additional operations `asked` before and after.
 fn scaled_product<B: SparseBackend, T: Real>(
     backend: &B,
     a: &B::Matrix<T>,
@@ -206,7 +206,7 @@ pub fn a_scaled_vector_is_multiplied<S: Subject>(subject: &S) {
             check::<S, f64>(subject, &pattern, asked);
             check::<S, f32>(subject, &pattern, asked);
         }
-        // Every row has a diagonal.
+        // In this pattern every row has a diagonal.
         let general = EllPattern::new(33, 3, |row| [row, (row + 7) % 33, (row + 20) % 33]);
         check::<S, f64>(subject, &general, asked);
     }
@@ -238,7 +238,7 @@ pub fn diagonals_are_inverted<S: Subject>(subject: &S) {
         check::<S, f64>(subject, &pattern);
         check::<S, f32>(subject, &pattern);
     }
-    // A third of these rows have no diagonal entry; the first row is one of them.
+    // A third of these rows have no diagonal entry, the first row among them.
     check::<S, f64>(subject, &general_pattern(33));
 }
 

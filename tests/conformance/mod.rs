@@ -1,5 +1,5 @@
-//! What every backend must do, checked against the CPU backend. One suite for fibers and GPUs:
-//! `conformance!(backend)` makes a test of each fact, where `backend()` gives a fresh backend.
+//! Requirements on every backend, checked against the CPU backend. Fibers and GPUs share this suite:
+//! `conformance!(backend)` makes a test of each fact, where `backend()` returns a new backend.
 
 pub mod control;
 pub mod equations;
@@ -26,12 +26,12 @@ use gridgen::sparse::EllPattern;
 
 use support::random::Random;
 
-/// A backend under test: what the solvers need, and a look into its matrices.
+/// A backend under test: the operations for solvers, and access to its matrices.
 pub trait Subject: MovementBackend {
     /// A matrix with these values, column-major like the pattern.
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> Self::Matrix<T>;
 
-    /// Cells of a grid that are folded.
+    /// Number of folded cells of a grid.
     fn folded_cells(&self, grid: &Self::Grid) -> usize;
 }
 
@@ -55,21 +55,21 @@ impl Subject for CpuBackend {
     }
 }
 
-/// Lengths that fill no warp, one warp, one block, and a little more.
+/// Lengths of less than a warp, a warp, a block, and more.
 pub const LENGTHS: [usize; 7] = [1, 31, 32, 33, 257, 37 * 53, 5000];
 
-/// Unknown points in i and j.
+/// Numbers of unknown points in i and j.
 pub const SIZES: [(usize, usize); 8] =
     [(3, 1), (5, 3), (31, 2), (32, 3), (33, 2), (257, 3), (4, 33), (37, 53)];
 
-/// A vector of the subject.
+/// Uploads a vector.
 pub fn to_device<S: Subject, T: Real>(subject: &S, host: &[T]) -> S::Vector<T> {
     let mut v = subject.zeros(host.len()).unwrap();
     subject.upload(host, &mut v).unwrap();
     v
 }
 
-/// The first `n` values of a vector of the subject, which has no others.
+/// Downloads a vector of length `n`.
 pub fn to_host<S: Subject, T: Real>(subject: &S, v: &S::Vector<T>, n: usize) -> Vec<T> {
     let mut host = vec![T::zero(); n];
     subject.download(v, &mut host).unwrap();
@@ -93,7 +93,7 @@ pub fn assert_close<T: Real>(found: &[T], expected: &[T], ulps: f64, what: &str)
     }
 }
 
-/// A test for each fact of the suite; `conformance!(backend, ignore = "…")` marks them all.
+/// Defines a test for each fact of the suite; `conformance!(backend, ignore = "…")` marks all as ignored.
 macro_rules! conformance {
     ($backend:ident) => {
         conformance!(@module $backend, vectors,

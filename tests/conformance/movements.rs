@@ -1,4 +1,4 @@
-//! Grids that move: shares, displaced nodes, products with fixed nodes and sums at them.
+//! Moving grids: shares, displaced nodes, products with fixed nodes and sums at them.
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
@@ -14,7 +14,8 @@ use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 
-/// Grids of all seams, of columns and lines that fill no block, and their wall normals.
+/// Grids with all kinds of seam, with numbers of columns and lines that do not fill blocks, and their wall
+/// normals.
 fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
     [
         (WallPoints::naca("0012", 65), 33),
@@ -28,14 +29,14 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
     .collect()
 }
 
-/// Wall terms are unknowns, or there are none.
+/// Settings with wall terms as unknowns, or without.
 fn settings(coupled: bool) -> EllipticSettings {
     let laplace = super::control::laplace();
     let wall = if coupled { Wall::Coupled } else { Wall::Frozen };
     EllipticSettings { control: ControlSettings { wall, ..laplace.control }, ..laplace }
 }
 
-/// Values on the fixed lines of a grid, drawn at random; alike where a closed grid has nodes twice.
+/// Random values on the fixed lines of a grid, equal at nodes that a closed grid has twice.
 fn lines(grid: &Grid, columns: bool) -> FixedLines {
     let places = FixedPlaces { ni: grid.ni, nj: grid.nj };
     let mut lines = FixedLines::zeros(places, columns);
@@ -82,7 +83,7 @@ pub fn nodes_take_their_share_of_the_walls_displacement<S: Subject>(subject: &S)
     }
 }
 
-/// The equations of a grid at the nodes of another one: first guess and residual.
+/// The equations of a grid, transferred to the nodes of another: first guess and residual.
 pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
     for ((grid, normals), coupled) in
         grids().into_iter().flat_map(|g| [(g.clone(), true), (g, false)])
@@ -116,7 +117,7 @@ pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
     }
 }
 
-/// What fixed nodes give to the equations of their neighbours, and what these give to them.
+/// The contribution of fixed nodes to the equations of their neighbours, and its transpose.
 pub fn fixed_nodes_and_points_beside_them_are_coupled<S: Subject>(subject: &S) {
     for ((grid, normals), coupled) in
         grids().into_iter().flat_map(|g| [(g.clone(), true), (g, false)])
@@ -136,7 +137,7 @@ pub fn fixed_nodes_and_points_beside_them_are_coupled<S: Subject>(subject: &S) {
 
         assert_close(&found.0, &expected.0, 1e3, &what);
         assert_close(found.1.values.as_flattened(), expected.1.values.as_flattened(), 1e3, &what);
-        // (A δ, u) = (δ, Aᵀ u) over the fixed nodes, those of both a line and a column once.
+        // (A δ, u) = (δ, Aᵀ u) over the fixed nodes; nodes on both a line and a column count once.
         let product: f64 = found.0.iter().zip(&u).map(|(a, b)| a * b).sum();
         let FixedLines { places, values } = found.1;
         let on_line = |[_, j]: [usize; 2], at: usize| at < 2 * places.ni || j > 1;
@@ -148,7 +149,7 @@ pub fn fixed_nodes_and_points_beside_them_are_coupled<S: Subject>(subject: &S) {
     }
 }
 
-/// A δ of a displacement on the lines, and Aᵀ u there, of the equations at a state.
+/// A δ for a displacement on the lines, and Aᵀ u there, for the equations at a state.
 fn seen<S: Subject>(
     subject: &S,
     data: &EllipticData,

@@ -28,7 +28,7 @@ fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
     subject.matrix_from(&pattern, &values)
 }
 
-/// Values of the transpose, whose pattern is the same.
+/// Values of the transpose, which has the same pattern.
 fn transposed<T: Real>(pattern: &EllPattern, values: &[T]) -> Vec<T> {
     let a = CpuBackend.matrix_from(pattern, values);
     let mut to = CpuBackend.matrix(pattern).unwrap();
@@ -36,7 +36,7 @@ fn transposed<T: Real>(pattern: &EllPattern, values: &[T]) -> Vec<T> {
     to.values().to_vec()
 }
 
-/// Levels that have wall terms.
+/// The levels with wall terms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Walls {
     None,
@@ -67,7 +67,7 @@ const KINDS: [Levels; 10] = [
 ];
 const FULL: [Levels; 3] = [KINDS[0], KINDS[1], KINDS[6]];
 
-/// A hierarchy and what its operations leave in the solutions, by name.
+/// A hierarchy, and the solutions after its operations, by name.
 struct Seen<'a, S: Subject, M: Real> {
     subject: &'a S,
     levels: Vec<S::Level<M>>,
@@ -76,8 +76,8 @@ struct Seen<'a, S: Subject, M: Real> {
 }
 
 impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
-    /// As many levels as there can be up to three, for the matrix of [`stencil`], or
-    /// [`stencil_that_drops_walls`], with the wall terms of [`wall_columns`] where there are any.
+    /// Up to three levels for the matrix of [`stencil`] or [`stencil_that_drops_walls`], with the wall terms
+    /// of [`wall_columns`] if there are any.
     fn new<T: Real>(subject: &'a S, finest: LevelSize, kind: Levels) -> Self {
         let mut sizes = vec![finest];
         let (coarsening, walls, equations) = kind;
@@ -90,7 +90,7 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
         let a = subject.matrix_from(&pattern, &values);
         let (pattern, values) = wall_columns::<T>(finest);
         let columns = walls.then(|| subject.matrix_from(&pattern, &values));
-        // What a level held before must not matter.
+        // The previous contents of a level must not matter.
         let load = |kept| match equations {
             Plain => subject.finest_level(kept, (finest, coarsening), &a, columns.as_ref()),
             Transposed => {
@@ -134,7 +134,7 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
         self.see(name, level);
     }
 
-    /// Restricts from `level`; a sweep shows what has come.
+    /// Restricts from `level`; a sweep then shows the restricted residual.
     fn restrict(&mut self, name: &'static str, level: usize, order: Order) {
         if let [_, .., fine, coarse] | [fine, coarse] = &mut self.levels[..=level + 1] {
             self.subject.restrict_residual(fine, coarse).unwrap();
@@ -150,7 +150,7 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
     }
 }
 
-/// What every operation leaves in the solutions: from every condition of the finer level.
+/// The solutions after every operation, which starts from every condition of the finer level.
 fn operations<S: Subject, T: Real, M: Real>(
     subject: &S,
     finest: LevelSize,
@@ -175,8 +175,8 @@ fn operations<S: Subject, T: Real, M: Real>(
     seen.solutions
 }
 
-/// Compares with the CPU after every operation; `tolerance` is a share of the largest value of all
-/// solutions, since that of a coarse level answers to a small difference.
+/// Compares with the CPU after every operation. `tolerance` is relative to the largest value of all
+/// solutions, since a coarse solution responds to a small difference.
 fn compare<S: Subject, T: Real, M: Real>(
     subject: &S,
     finest: LevelSize,
@@ -251,8 +251,8 @@ pub fn lines_over_several_warps<S: Subject>(subject: &S) {
     }
 }
 
-/// In double precision a team takes 1024 points: a remainder; a seam point alone in its segment;
-/// three segments.
+/// In double precision a team handles 1024 points. The lines have a remainder, a segment with only the seam
+/// point, and three segments.
 pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
     for (mi, mj, periodic) in
         [(1100, 8, false), (1026, 8, true), (1025, 8, false), (2100, 8, true), (8, 2100, false)]
@@ -267,8 +267,8 @@ pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
     }
 }
 
-/// Long lines, whose factors are found in chunks, from the points before them on: where that is not enough they
-/// are found from the start of the line. The last point of a closed line changes all others.
+/// The factors of long lines are computed in chunks, each beginning with the points before it; where that is
+/// not accurate enough, from the start of the line. The last point of a closed line changes all others.
 pub fn lines_along_which_changes_decay_slowly<S: Subject>(subject: &S) {
     fn swept<S: Subject, M: Real>(subject: &S, size: LevelSize, beside: f64) -> Vec<f64> {
         let (pattern, values) = stencil_of_lines::<f64>(size, beside);
@@ -301,7 +301,8 @@ pub fn lines_along_which_changes_decay_slowly<S: Subject>(subject: &S) {
     }
 }
 
-/// Three forward and reverse sweeps on the second level, and what the first sweep there leaves after them.
+/// Three forward and reverse sweeps on the second level, and the solution of the first sweep there after
+/// them.
 fn sweeps<S: Subject, M: Real>(
     subject: &S,
     finest: LevelSize,
@@ -348,7 +349,7 @@ pub fn sweeps_in_turn_are_those_one_after_the_other<S: Subject>(subject: &S) {
     for size in small_sizes().into_iter().chain(others) {
         for kind in KINDS {
             let coarse = size.coarser(kind.0);
-            // One block would take longer for a larger level.
+            // Larger levels are not done in one block, which would take longer.
             let done = kind.2 == Plain && coarse.mi * coarse.mj <= 1024;
             assert_eq!(check::<S, f64>(subject, size, kind), done, "{size:?} {kind:?}");
             assert_eq!(check::<S, f32>(subject, size, kind), done, "{size:?} {kind:?}");
@@ -376,7 +377,7 @@ pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
     assert!(subject.pivots_are_finite(&levels[1]).unwrap());
 }
 
-/// A recorded sweep leaves the level, and what the host knows about it, as a plain one does.
+/// A replayed sweep changes the level, and the host's knowledge about it, like a plain one.
 pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 16, mj: 9, periodic: true };
     let mut plain = Seen::<S, f64>::new::<f64>(subject, size, FULL[1]);
@@ -398,7 +399,7 @@ pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
     assert_eq!(replayed.solutions, plain.solutions);
 }
 
-/// Two levels below the finest: 5 × 4 and 2 × 2 points.
+/// There are two levels below the finest: 5 × 4 and 2 × 2 points.
 pub fn a_cycle_as_a_matrix_is_the_cycle<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 11, mj: 8, periodic: false };
     let work = |levels: &mut [S::Level<f64>]| {
@@ -421,7 +422,7 @@ fn a_cycle_of_this_kind_as_a_matrix<S: Subject>(
     work: impl Fn(&mut [S::Level<f64>]) -> Result<(), DeviceError> + Copy,
 ) {
     let mut seen = Seen::<S, f64>::new::<f64>(subject, size, kind);
-    // The second time it is prepared as it was noted the first time.
+    // The second time it is prepared from the notes of the first.
     for _ in 0..2 {
         seen.load::<f64>();
         let (finest, below) = seen.levels.split_first_mut().unwrap();
@@ -443,10 +444,10 @@ fn a_cycle_of_this_kind_as_a_matrix<S: Subject>(
 }
 
 const FIRST_CELL: f64 = 1e-3;
-/// Two grids of a residual of 1e-10 may lie 1e-8 apart at the far field.
+/// Two grids with a residual of 1e-10 may differ by 1e-8 at the far field, so the tests converge further.
 const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 
-/// The grid around a NACA 4412 with 65 × 33 nodes, the first cell controlled, by multigrid.
+/// The grid around a NACA 4412 with 65 × 33 nodes and a controlled first cell, by multigrid.
 fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid, NewtonReport) {
     let points = WallPoints::naca("4412", 65);
     let mut grid = points.initial(InitialMethod::Hyperbolic, 33, FIRST_CELL).grid;
@@ -466,7 +467,7 @@ fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid
     (grid, report)
 }
 
-/// Largest difference of a coordinate.
+/// Largest difference between coordinates.
 fn distance(a: &Grid, b: &Grid) -> f64 {
     let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)

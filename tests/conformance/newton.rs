@@ -24,9 +24,9 @@ use support::walls::WallPoints;
 
 /// A preconditioner of the Jacobian.
 enum Approximate<B: EllipticBackend> {
-    /// From its field part alone.
+    /// Made from the field part alone.
     OfField(FromMatrix<B, f64, B::Matrix<f64>>),
-    /// Its inverse, by dense factors on the host.
+    /// The exact inverse, by dense factors on the host.
     Exact(Option<LU<f64, Dyn, Dyn>>),
 }
 
@@ -69,7 +69,7 @@ impl<B: EllipticBackend> Preconditioner<B, f64, GridJacobian<B, f64>> for Approx
 }
 
 const FIRST_CELL: f64 = 1e-3;
-/// Two grids of a residual of 1e-10 may lie 1e-8 apart at the far field.
+/// Two grids with a residual of 1e-10 may differ by 1e-8 at the far field, so the tests converge further.
 const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 
 /// A grid around a NACA 4412.
@@ -77,7 +77,7 @@ const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 struct Case {
     nodes: (usize, usize),
     wall: Wall,
-    /// Of the field part; none for the exact inverse of the whole.
+    /// The preconditioner of the field part; `None` for the exact inverse of the whole.
     kind: Option<Kind>,
 }
 
@@ -104,7 +104,7 @@ impl Case {
         (grid, report)
     }
 
-    /// The same steps and coordinates as on the CPU.
+    /// Asserts the same steps and coordinates as on the CPU.
     fn check<S: Subject>(self, subject: &S) {
         let (expected, on_cpu) = self.solve(&CpuBackend);
         let (grid, report) = self.solve(subject);

@@ -1,4 +1,4 @@
-//! Scalars that stay with the vectors.
+//! Scalars in the memory of the vectors.
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{
@@ -30,7 +30,7 @@ fn prepared<S: Subject>(subject: &S, values: &[(Slot, f64)]) -> S::Vector<f64> {
     scalars
 }
 
-/// What a subject makes of sums, inner products and steps: x, r, p and the scalars.
+/// The results of sums, inner products and steps on a subject: x, r, p and the scalars.
 fn play<S: Subject, T: Real>(subject: &S, n: usize) -> ([Vec<T>; 3], Vec<f64>) {
     let [mut x, mut r, h, v, mut p] =
         [1, 2, 3, 4, 5].map(|seed| to_device(subject, &random::<T>(seed, n)));
@@ -41,7 +41,7 @@ fn play<S: Subject, T: Real>(subject: &S, n: usize) -> ([Vec<T>; 3], Vec<f64>) {
     subject.dots(&mut scalars, 8, [(&x, &v), (&h, &h)], Ending::default()).unwrap();
     let three = [(&r, &v), (&h, &v), (&r, &r)];
     subject.dots(&mut scalars, 12, three, Ending::default()).unwrap();
-    // No term of x, and one.
+    // Without and with a term of x.
     for along in [None, Some((Coefficient::ratio(1.0, A, B), &h))] {
         let log = along.map(|_| 10);
         let step =
@@ -90,7 +90,7 @@ fn equal_to_the_cpu<S: Subject, T: Real>(subject: &S) {
     }
 }
 
-/// A look finds the slots as they were, whatever is asked for before it is seen.
+/// A look returns the slots at the time of the request, whatever is requested before it is read.
 pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
     let mut scalars = prepared(subject, &slots());
     let v = to_device(subject, &random::<f64>(1, 1000));
@@ -117,13 +117,13 @@ pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
     assert!(found[1][usize::from(A)] > 100.0);
 }
 
-/// Sums and steps with coefficients of slots, and the inner products that go into slots.
+/// Sums and steps with coefficients in slots, and inner products stored in slots.
 pub fn sums_and_steps_are_those_of_the_cpu<S: Subject>(subject: &S) {
     equal_to_the_cpu::<S, f32>(subject);
     equal_to_the_cpu::<S, f64>(subject);
 }
 
-/// The first condition that holds halts the slots; nothing changes from then on.
+/// The first condition that holds halts the slots; after that nothing changes.
 pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
     let n = 300;
     let ones = to_device(subject, &vec![1.0_f64; n]);
@@ -144,7 +144,7 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
     assert_eq!(to_host(subject, &y, n), vec![1.0; n]);
 }
 
-/// What follows inner products stops where a condition before it holds.
+/// Operations after inner products are skipped if a condition before them holds.
 pub fn nothing_follows_a_condition_that_holds_before<S: Subject>(subject: &S) {
     let ones = to_device(subject, &vec![1.0_f64; 300]);
     let derived = [Derived { slot: B, base: A, plus: Coefficient::ratio(2.0, A, ONE) }];
@@ -168,7 +168,7 @@ pub fn nothing_follows_a_condition_that_holds_before<S: Subject>(subject: &S) {
     }
 }
 
-/// An inner product that is not a number counts as vanished, and meets no bound.
+/// An inner product that is NaN counts as vanished, and satisfies no bound.
 pub fn a_nan_halts_as_vanished<S: Subject>(subject: &S) {
     let v = to_device(subject, &[1.0, f64::NAN, 3.0]);
     let mut scalars = prepared(subject, &slots());

@@ -79,7 +79,7 @@ pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {
         check::<S, f32, 3>(subject, n);
         check::<S, f64, 2>(subject, n);
     }
-    // More than one block's share for every block of a reduction.
+    // Every block of a reduction has more than one share.
     check::<S, f64, 2>(subject, 300_000);
 }
 

@@ -5,7 +5,7 @@ use gridgen::backend::{EllipticBackend, Real};
 
 use super::{Subject, assert_close, random, to_device, to_host};
 
-/// Points along the wall: around the sizes of a warp and of the block that solves.
+/// Numbers of points along the wall, around the sizes of a warp and of the block that solves.
 const WALLS: [usize; 9] = [1, 2, 31, 32, 33, 257, 511, 512, 1301];
 
 pub fn the_leading_points_are_copied<S: Subject>(subject: &S) {
@@ -20,7 +20,7 @@ pub fn the_leading_points_are_copied<S: Subject>(subject: &S) {
     }
 }
 
-/// Answers to the probes that give diagonal blocks near 4 I and small blocks beside them.
+/// Responses to the probes that give diagonal blocks near 4 I and small off-diagonal blocks.
 fn responses<T: Real>(walls: usize) -> [Vec<T>; 4] {
     let mut all = [1, 2, 3, 4].map(|seed| random::<T>(seed, 2 * walls));
     for i in 0..walls {
