@@ -53,7 +53,7 @@ fn sections_are_swept_in_memory() {
     sweep::main().unwrap();
 }
 
-/// Where there is a Python with numpy.
+/// The test needs a Python with numpy.
 #[test]
 fn python_reads_meshes_and_report() {
     let numpy = Command::new("python3").args(["-c", "import numpy"]).output();
@@ -91,7 +91,7 @@ fn a_grid_in_memory_is_the_one_that_is_written() {
     assert!((mesh.grid.x, mesh.grid.y) == (made.grid.x, made.grid.y));
 }
 
-/// Stops after so many questions.
+/// Cancels after a number of calls.
 struct Impatient(std::cell::Cell<usize>);
 
 impl Progress for Impatient {
@@ -124,8 +124,8 @@ fn a_library_run_ends_where_its_caller_wants() {
     assert!(matches!(memory, Error::Interrupted { steps: Some(1), restart: None }), "{memory:?}");
 }
 
-/// A section with noise whose blunt edge is a spike: along directions that were solved for roughly the
-/// residual rose at once.
+/// A section with noise, whose blunt edge is a spike: along directions from inexact linear solves the
+/// residual increased at once.
 #[test]
 fn a_section_that_needs_exact_directions_becomes_a_valid_grid() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,14 +137,14 @@ fn a_section_that_needs_exact_directions_becomes_a_valid_grid() {
     assert_eq!(text.matches("\tvalid\t").count(), 2, "{text}");
 }
 
-/// One section of each kind, as O and as C; the 5000 are a program of their own.
+/// One section of each kind, as O- and as C-grid; the survey of 5000 is a separate program.
 #[test]
 fn random_sections_are_valid_or_refused_with_their_reason() {
     let folder = tempfile::tempdir().unwrap();
     let table = folder.path().join("table.tsv");
 
     random_sections::survey(0..5, &table).unwrap();
-    // What is there is not done again.
+    // Sections that are in the table already are skipped.
     random_sections::survey(0..5, &table).unwrap();
 
     let text = std::fs::read_to_string(&table).unwrap();

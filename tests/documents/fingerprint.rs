@@ -1,4 +1,4 @@
-//! What the fingerprint of results has of the program and of the case.
+//! The parts of the program and of the case that the fingerprint of results covers.
 
 #[allow(dead_code, reason = "its main is run before the build")]
 #[path = "../../build.rs"]
@@ -12,7 +12,7 @@ use gridgen::case::Case;
 use gridgen::digest;
 use gridgen::generate::fingerprint;
 
-/// The number that this build has is that of these sources.
+/// The digest compiled into this build belongs to these sources.
 #[test]
 fn the_build_knows_its_sources() {
     let sources = digest(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
@@ -56,7 +56,7 @@ fn what_a_result_may_depend_on_changes_the_number_and_nothing_else_does() {
     ] {
         numbers.push(file(name, text));
     }
-    // A part that moves from one file to the next is a change, too.
+    // Moving a part from one file to the next is a change, too.
     file("src/pde/point.rs", "2.");
     numbers.push(file("src/pde/wall.rs", "0"));
     let all = numbers.len();
@@ -67,7 +67,7 @@ fn what_a_result_may_depend_on_changes_the_number_and_nothing_else_does() {
 
 #[test]
 fn digests_are_those_of_the_draft() {
-    // Appendix C of the draft: FNV-1a of 64 bits of "", "a" and "foobar".
+    // Appendix C of the draft gives the 64-bit FNV-1a of "", "a" and "foobar".
     assert_eq!(digest::of(b""), 0xcbf2_9ce4_8422_2325);
     assert_eq!(digest::of(b"a"), 0xaf63_dc4c_8601_ec8c);
     assert_eq!(digest::of(b"foobar"), 0x8594_4171_f739_67e8);

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each module may use beside itself: a module with all below it, or one item. Everything
-/// that is not listed is an upward arrow. `cli` and `main` are another crate and see the
-/// library as a user does.
+/// The modules or single items that each module may use in addition to itself; a module includes all below
+/// it. Everything else is an upward arrow. `cli` and `main` are another crate and see the library as a user
+/// does.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("diagnostics", &[]),
     ("geometry", &[]),
@@ -93,7 +93,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("report/json.rs", "solver::precond"),
 ];
 
-/// Whether `path` is `prefix` or below it.
+/// True if `path` is `prefix` or below it.
 fn within(path: &str, prefix: &str) -> bool {
     path == prefix || path.strip_prefix(prefix).is_some_and(|rest| rest.starts_with("::"))
 }
@@ -103,15 +103,15 @@ fn module_of(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
 }
 
-/// One `crate::` path, where it stands.
+/// A `crate::` path, and its line.
 #[derive(Debug, PartialEq)]
 struct Use {
     line: usize,
     path: String,
 }
 
-/// The paths after `crate::` in a file, groups in braces multiplied out. Comments are left out:
-/// a link in the documentation is no dependency.
+/// The paths after `crate::` in a file, with groups in braces expanded. Comments are skipped, since a link in
+/// the documentation is not a dependency.
 fn uses(source: &str) -> Vec<Use> {
     let code: String = source
         .lines()
@@ -119,7 +119,7 @@ fn uses(source: &str) -> Vec<Use> {
         .collect();
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
-        // `$crate::` of a macro and names that end in "crate" are no paths of this crate.
+        // `$crate::` in a macro and names that end in "crate" are not paths of this crate.
         let before = code[..at].chars().next_back().unwrap_or(' ');
         if before.is_alphanumeric() || before == '_' || before == '$' {
             continue;
@@ -132,8 +132,8 @@ fn uses(source: &str) -> Vec<Use> {
     found
 }
 
-/// The paths of a file that start with `super` or `self`, as paths of this crate. The tests at the
-/// end of a file are left out: there `super` is the file.
+/// The paths of a file that start with `super` or `self`, as paths of this crate. The tests at the end of a
+/// file are skipped, since there `super` is the file.
 fn relative_uses(file: &str, source: &str) -> Vec<Use> {
     let source = source.split("#[cfg(test)]").next().unwrap_or_default();
     let mut module: Vec<&str> = file.trim_end_matches(".rs").split('/').collect();
@@ -160,7 +160,7 @@ fn relative_uses(file: &str, source: &str) -> Vec<Use> {
                 break;
             }
         }
-        // A list in braces may go on in later lines: what it lists is in one module.
+        // A list in braces may continue on later lines; all of its items are in one module.
         let item = rest.split(['{', ';']).next().unwrap_or_default().trim_end_matches("::");
         base.extend(item.split("::").filter(|part| !part.is_empty()));
         found.push(Use { line: number + 1, path: base.join("::") });
@@ -168,8 +168,8 @@ fn relative_uses(file: &str, source: &str) -> Vec<Use> {
     found
 }
 
-/// Reads a path at the start of `text` and adds it to `paths`, one for each item of a group.
-/// Returns the length read.
+/// Reads a path at the start of `text` and adds it to `paths`, once for each item of a group. Returns the
+/// length read.
 fn expand(text: &str, prefix: &str, paths: &mut Vec<String>) -> usize {
     let name_end =
         text.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(text.len());
@@ -186,14 +186,14 @@ fn expand(text: &str, prefix: &str, paths: &mut Vec<String>) -> usize {
             return at + 1;
         }
         let read = expand(&text[at..], &path, paths);
-        // An `as` and its name, or whatever else stands before the next item.
+        // Skips an `as` and its name, or anything else before the next item.
         at += read;
         at += text[at..].find([',', '}']).unwrap_or(text.len() - at);
     }
     at
 }
 
-/// What is wrong with the uses of one file.
+/// The forbidden uses of one file.
 fn violations(file: &str, source: &str) -> Vec<String> {
     let module = module_of(file);
     if ["lib", "main", "cli"].contains(&module) {
@@ -221,7 +221,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files_below(folder, "rs")
 }
 
-/// The files below a folder with this ending.
+/// The files with this extension below a folder.
 fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -316,14 +316,14 @@ const CUDA: &[&str] = &[
     "process", "mod",
 ];
 
-/// For each file of a folder of `src` the files of that folder that it uses.
+/// For each file of a folder of `src`, the files of that folder that it uses.
 fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let root = src.join(folder);
     let prefix = folder.replace('/', "::");
     let own = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
     let all: Vec<String> = rust_files(&root).iter().map(|path| own(path)).collect();
-    // The file that defines or re-exports what a path names.
+    // The file that defines or re-exports the item of a path.
     let file_of = |path: &str| {
         let rest = path.strip_prefix(&prefix)?;
         let parts: Vec<&str> = rest.split("::").filter(|part| !part.is_empty()).collect();
@@ -349,8 +349,8 @@ fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Files that use each other, if there are any: what is left when files that use nothing that is left
-/// are taken away again and again.
+/// Files that use each other, if there are any. Files that use no remaining file are removed repeatedly; the
+/// rest form circles.
 fn circle(uses: &[(String, Vec<String>)]) -> Vec<&str> {
     let mut left: Vec<&(String, Vec<String>)> = uses.iter().collect();
     loop {
@@ -406,8 +406,8 @@ fn a_circle_of_files_is_found() {
     assert_eq!(circle(&found[..2]), Vec::<&str>::new());
 }
 
-/// The files below a folder of the repository whose code has one of these texts. Examples in comments may
-/// name anything.
+/// The files below a folder of the repository whose code contains one of these texts. Examples in comments
+/// may name anything.
 fn files_with(folder: &str, extension: &str, texts: &[String]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let has = |path: &PathBuf| {
@@ -424,8 +424,8 @@ fn files_with(folder: &str, extension: &str, texts: &[String]) -> Vec<String> {
     found
 }
 
-/// A format is its own file, its line in the table, and the two pages that are written from the
-/// tables: nothing else in the program or its documents names it.
+/// A format is in its own file, in its line of the table, and on the two pages generated from the tables;
+/// nothing else in the program or its documents names it.
 #[test]
 fn a_mesh_format_touches_four_files() {
     for format in ["cgns", "msh", "su2"] {
@@ -458,8 +458,8 @@ fn a_key_of_a_case_touches_three_files() {
     }
 }
 
-/// A kernel is a function in a file of its subject, a line of the table in `kernels/README.md`, which a test
-/// of the kernels reads, and a call.
+/// A kernel is a function in the file of its subject, a line in the table of `kernels/README.md` (read by a
+/// test of the kernels), and a call.
 #[test]
 fn a_kernel_is_a_function_a_line_and_a_call() {
     for kernel in ["count_folds", "unit_vectors", "invert_diagonal"] {
@@ -472,7 +472,7 @@ fn a_kernel_is_a_function_a_line_and_a_call() {
     }
 }
 
-/// A subcommand is its own file, its line in the list of commands, and its tests.
+/// A subcommand is in its own file, in its line of the list of commands, and in its tests.
 #[test]
 fn a_subcommand_touches_three_files() {
     for (command, arguments) in [

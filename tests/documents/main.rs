@@ -1,5 +1,5 @@
-//! What is written about the program: pages, citations of the theory, examples, and the sources that results
-//! name.
+//! The documents about the program: pages, citations of the theory, examples, and the sources that identify
+//! results.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod answers;

@@ -1,4 +1,4 @@
-//! What the documents show is what the program takes, and their links lead somewhere.
+//! The program accepts the examples in the documents, and the links lead to existing files.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
     text.split(&opening).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// Targets of the links `[text](target)` to files, without their anchors; pictures are left out.
+/// Targets of the links `[text](target)` to files, without their anchors and without pictures.
 fn links(text: &str) -> Vec<String> {
     let pieces: Vec<&str> = text.split("](").collect();
     let mut targets = Vec::new();
@@ -52,7 +52,7 @@ fn the_case_in_the_readme_is_valid() {
     }
 }
 
-/// Doctests are what `src/lib.rs` names.
+/// The doctests are the documents named in `src/lib.rs`.
 #[test]
 fn the_rust_blocks_of_every_document_are_doctests() {
     let library = read(&root().join("src/lib.rs"));

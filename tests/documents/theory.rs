@@ -1,20 +1,20 @@
-//! The source cites docs/theory.md by equation and section number; those numbers are there.
+//! The source cites docs/theory.md by the numbers of equations and sections; these numbers exist.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Folders whose files may cite the theory, and the endings of those files.
+/// Folders whose files may cite the theory, and the extensions of those files.
 const FOLDERS: [&str; 4] = ["src", "bench", "tests", "kernels"];
 const ENDINGS: [&str; 3] = ["rs", "cu", "cuh"];
 
-/// A citation: where it stands and the number, if one follows.
+/// A citation: its file, and its number if there is one.
 type Citation = (PathBuf, Option<u32>);
 
 fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The files below `folder` that may cite, but this one; none if there is no such folder.
+/// The files below `folder` that may contain citations, except this one; none if there is no such folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = folder.read_dir() else { return Vec::new() };
     let mut files = Vec::new();
@@ -29,7 +29,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The words of a source, comment markers left out: a citation may be broken at the end of a line.
+/// The words of a source without comment markers, since a citation may be broken at the end of a line.
 fn words(text: &str) -> String {
     let lines = text.lines().map(|line| line.trim_start().trim_start_matches(['/', '!', '*']));
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
@@ -73,7 +73,7 @@ fn every_equation_cited_is_in_the_theory() {
 
     let dangling = dangling(&cited, &numbers_in_theory("\\tag{"));
 
-    // Fewer would mean that the citations are no longer found.
+    // Fewer would mean that the search no longer finds the citations.
     assert!(cited.len() >= 9, "{cited:?}");
     assert!(dangling.is_empty(), "{dangling:?}");
 }
