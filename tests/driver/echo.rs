@@ -1,4 +1,4 @@
-//! A device that repeats what another one answered, and fails when it is told to.
+//! A device that replays the answers of another one, and fails on demand.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,10 +8,10 @@ use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
 use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
 use gridgen::backend::cuda::{Device, Watch};
 
-/// What a run of the program read from a device, in order.
+/// The data that a run of the program read from a device, in order.
 pub(crate) type Answers = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// Keeps the answers of a device.
+/// Records the answers of a device.
 #[derive(Default)]
 pub(crate) struct Listening {
     pub(crate) answers: Answers,
@@ -26,8 +26,8 @@ impl Watch for Listening {
     }
 }
 
-/// Does nothing but answer as before, so that a run takes no time. From call `lost_at` on, counted
-/// from 0, it is lost and every call fails.
+/// Only replays the recorded answers, so that a run takes no time. From call `lost_at` on, counted from 0,
+/// the device is lost and every call fails.
 pub(crate) struct Echo {
     answers: Answers,
     next_answer: AtomicUsize,
@@ -62,7 +62,7 @@ impl Echo {
 }
 
 impl Echo {
-    /// The next answer of the device that was listened to.
+    /// The next answer of the recorded device.
     fn answer(&self, to: &mut [u8]) -> Result<(), DeviceError> {
         self.call("copying from the device")?;
         if to.is_empty() {
@@ -112,7 +112,7 @@ impl Device for Echo {
         Ok(Download::Begun(0))
     }
 
-    // Answers were noted when they came.
+    // The answers are recorded in the order of their arrival.
     fn end_download(&self, _: Download, to: &mut [u8]) -> Result<(), DeviceError> {
         self.answer(to)
     }

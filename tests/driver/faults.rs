@@ -1,4 +1,4 @@
-//! A device that is lost: at every single call of a whole run.
+//! A device that is lost at each single call of a whole run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,13 +33,13 @@ const SMALL: [(&str, &str); 4] = [
     ("output.pictures", "false"),
 ];
 
-/// A run of a case on a device, with what precedes it.
+/// A run of a case on a device, including its preparation.
 fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<GridResult, Error> {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let path = Path::new("wing.toml");
     let case = Case::from_toml("[geometry]\nnaca = \"2412\"\n", path, &sets).unwrap();
-    // Large levels take the way of the small ones' matrices otherwise.
+    // Without this limit large levels would use the small levels' matrices.
     let backend = CudaBackend::new(device)?.with_matrix_unknowns(16);
     let options = RunOptions::new(output.to_path_buf());
     run_on(Machine::Cuda(Box::new(backend)), &case, &options, &mut Silent)
@@ -50,7 +50,7 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Whatever call fails, the run ends with the device's error and leaves no file.
+/// Whichever call fails, the run ends with the device's error and leaves no file.
 fn lost_at_every_call(preconditioner: &str) {
     let sets = [&SMALL[..], &[("linear.preconditioner", preconditioner)]].concat();
     let listening = Listening::default();
@@ -97,7 +97,7 @@ fn a_device_lost_at_any_call_of_a_solve_with_incomplete_factors_is_an_error_and_
     lost_at_every_call("dilu");
 }
 
-/// A device with little memory, which must not be asked for any.
+/// A device with little memory, which must not be allocated.
 struct Small;
 
 impl Device for Small {

@@ -1,4 +1,4 @@
-//! What calls NVIDIA's driver, NVRTC and NCCL, on libraries that stand in for them; and devices that are lost.
+//! Code that calls NVIDIA's driver, NVRTC and NCCL, tested on stand-in libraries; and devices that are lost.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod calls;

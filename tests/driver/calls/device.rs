@@ -1,4 +1,4 @@
-//! One device.
+//! Tests of one device.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use gridgen::generate::{Control, Machine, Problem, solve};
 
 use super::{calls, clear_by_kernel, elsewhere, fail, granted, hold};
 
-/// A place among the scalars.
+/// Index of a slot among the scalars.
 const FIRST: usize = SLOT as usize;
 /// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`, `CUDA_ERROR_OUT_OF_MEMORY`.
 const INVALIDATED: i32 = 901;
@@ -37,7 +37,7 @@ fn the_error_of_a_recording_is_not_hidden_by_that_of_its_end() {
     let recorded = device.record(false, &mut || Err(trouble()));
 
     assert_eq!(recorded.err(), Some(trouble()));
-    // The stream can be used again, and an end that fails alone is an error.
+    // The stream can be used again, and a failing end is an error by itself.
     assert!(device.record(false, &mut || Ok(())).is_ok());
     fail("cuStreamEndCapture", 0, 1, INVALIDATED);
     let said = device.record(true, &mut || Ok(())).err().unwrap().to_string();
@@ -50,7 +50,7 @@ fn the_error_of_work_beside_is_not_hidden_by_that_of_its_end() {
         return;
     }
     let device = DriverDevice::open(0).unwrap();
-    // The first event begins, the second ends.
+    // The first event begins the measurement, the second ends it.
     fail("cuEventRecord", 1, 1, INVALIDATED);
 
     let done = device.fork(&mut || Err(trouble()));
@@ -85,10 +85,10 @@ fn a_download_is_never_another_ones() {
     assert_eq!(first, Err(DeviceError::TooManyDownloads { most: 8 }));
     let found: Vec<_> = last.into_iter().map(end).collect();
     assert_eq!(found, (101..109).map(|k| Ok(f64::from(k))).collect::<Vec<_>>());
-    // Those that nobody waits for are no hindrance.
+    // Downloads that nobody waits for do not block others.
     (0..20).for_each(|_| drop(begin(0)));
     assert_eq!(end(begin(3)), Ok(103.0));
-    // Nor are those that are waited for at once.
+    // Downloads that are waited for at once do not block others either.
     let under_way = begin(4);
     for _ in 0..20 {
         let mut host = [0.0; SLOTS + LOG];
@@ -98,7 +98,7 @@ fn a_download_is_never_another_ones() {
     assert_eq!(end(under_way), Ok(104.0));
 }
 
-/// A thing that was asked for between launches that are noted.
+/// A request, made between recorded launches, and its name.
 type Asked<'a> = (&'static str, &'a dyn Fn() -> Result<(), DeviceError>);
 
 #[test]
@@ -140,7 +140,7 @@ fn what_cannot_be_recorded_is_refused() {
     assert_eq!(host.to_vec(), [7.0; 9]);
 }
 
-/// Neither notes nor a capture nor work beside outlive a panic.
+/// After a panic no recording, capture or side stream remains active.
 #[test]
 fn a_panic_leaves_a_device_that_works() {
     if elsewhere() {
@@ -163,7 +163,7 @@ fn a_panic_leaves_a_device_that_works() {
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(panic));
         assert!(caught.is_err());
 
-        // Work of the side stream would wait.
+        // Work on the side stream would wait.
         hold(0, true);
         clear_by_kernel(&*device, &buffer).unwrap();
         let mut host = [1.0; 9];
@@ -175,7 +175,7 @@ fn a_panic_leaves_a_device_that_works() {
     }
 }
 
-/// Also where the exchange was begun and nobody joins it, and where its end is not known.
+/// This includes exchanges that nobody joins after their start, and exchanges whose end is unknown.
 #[test]
 fn a_wait_for_a_device_is_one_for_its_exchanges() {
     if elsewhere() {
@@ -210,7 +210,7 @@ fn a_wait_for_a_device_is_one_for_its_exchanges() {
     }
 }
 
-/// On another thread, and after the device that made it.
+/// It is dropped on another thread, and after the device that made it.
 #[test]
 fn a_recording_is_dropped_in_its_context() {
     if elsewhere() {
@@ -227,7 +227,7 @@ fn a_recording_is_dropped_in_its_context() {
     }
 }
 
-/// The driver compiles what the compiler makes for the newest GPU that it knows.
+/// The driver compiles the compiler's output for the newest GPU that the compiler supports.
 #[test]
 #[allow(unsafe_code, reason = "no other thread reads the environment")]
 fn a_gpu_newer_than_the_compiler_can_be_used() {
@@ -251,7 +251,7 @@ fn a_gpu_newer_than_the_compiler_can_be_used() {
     }
 }
 
-/// Through pinned memory in pieces of a mebibyte, by several threads.
+/// Downloads go through pinned memory in pieces of a mebibyte, by several threads.
 #[test]
 fn large_downloads_bring_every_byte() {
     if elsewhere() {
@@ -263,7 +263,7 @@ fn large_downloads_bring_every_byte() {
     buffer.upload(&values).unwrap();
     let mut host = vec![0; values.len()];
 
-    // The driver makes the first two, and those for which there is no pinned memory.
+    // The driver copies the first two, and those for which no pinned memory is available.
     fail("cuMemHostAlloc", 0, 1, OUT_OF_MEMORY);
     for bytes in
         [4 << 20, 4 << 20, values.len(), (4 << 20) - 1, 4 << 20, (4 << 20) + 1, values.len()]
@@ -273,7 +273,7 @@ fn large_downloads_bring_every_byte() {
         assert!(host[..bytes] == values[..bytes], "{bytes} bytes");
         assert!(host[bytes..].iter().all(|byte| *byte == 0), "{bytes} bytes");
     }
-    // Whichever piece fails; the next download is whole.
+    // Whichever piece fails, the next download is complete.
     for after in [0, 3, 9] {
         fail("cuMemcpyDtoHAsync_v2", after, 1, INVALIDATED);
         let said = buffer.download(&mut host).unwrap_err().to_string();
@@ -297,8 +297,8 @@ fn idle_memory_is_given_once_and_to_those_who_ask_for_its_size() {
 
     assert_eq!(first.address(), idle);
     assert!(other.address() != idle && second.address() != idle);
-    // What is idle needs no memory of the driver, until it was given back; a little is not, since others
-    // would wait for that, and counts as free.
+    // Idle memory is used again without the driver, until it has been returned to it. A small amount is not
+    // returned, since others would have to wait for that, and counts as free.
     let (free, total) = device.memory().unwrap().unwrap();
     drop(first);
     assert_eq!(device.memory().unwrap(), Some((free + 64, total)));
@@ -311,7 +311,7 @@ fn idle_memory_is_given_once_and_to_those_who_ask_for_its_size() {
     assert!(matches!(refused, Err(DeviceError::OutOfMemory { asked: 64, .. })), "{refused:?}");
 }
 
-/// Kernels are loaded once for all that have a GPU open.
+/// Kernels are loaded once for all users of an open GPU.
 #[test]
 fn a_gpu_that_is_open_is_opened_again_at_once() {
     if elsewhere() {
@@ -331,12 +331,12 @@ fn a_gpu_that_is_open_is_opened_again_at_once() {
     let later = [sum(&second), sum(&open())];
 
     assert_eq!(later, [Ok(7.0), Ok(7.0)]);
-    // The last that had it open has closed it.
+    // The last user has closed the GPU.
     drop((first, second));
     assert!(sum(&open()).is_err());
 }
 
-/// Graphs are kept for the same work in the same places, and for no other.
+/// Graphs are reused for the same work at the same addresses, and only for that.
 #[test]
 fn a_second_case_of_the_same_size_needs_no_graph_of_its_own() {
     if elsewhere() {
@@ -363,12 +363,12 @@ fn a_second_case_of_the_same_size_needs_no_graph_of_its_own() {
         [problem("2412", "33"), problem("0015", "33"), problem("2412", "35")];
     let machine = open();
     let expected = [&first, &second, &other].map(|problem| solved(&open(), problem).unwrap());
-    // The first finds new memory, the second what the first has left, and so do all later ones.
+    // The first solve allocates memory; the second and all later ones reuse the memory of the one before.
     assert_eq!(solved(&machine, &first).unwrap(), expected[0]);
     assert_eq!(solved(&machine, &first).unwrap(), expected[0]);
     fail("cuStreamEndCapture", 0, i32::MAX, INVALIDATED);
 
-    // Other points, other steps; the same places.
+    // The points and the steps differ, the addresses are the same.
     assert_eq!(solved(&machine, &second).unwrap(), expected[1]);
     assert_eq!(solved(&machine, &first).unwrap(), expected[0]);
 
@@ -379,7 +379,8 @@ fn a_second_case_of_the_same_size_needs_no_graph_of_its_own() {
     assert_eq!(solved(&machine, &second).unwrap(), expected[1]);
 }
 
-/// The first linear solve makes a graph of one iteration and one of several on each GPU, and no later one does.
+/// The first linear solve makes two graphs on each GPU, for one iteration and for several; later solves make
+/// none.
 #[test]
 fn linear_solves_on_several_gpus_share_their_graphs() {
     if elsewhere() {

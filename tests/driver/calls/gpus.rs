@@ -1,4 +1,4 @@
-//! Several devices.
+//! Tests of several devices.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use support::gpus::{TRANSPORTS, a_silent_rank_is_named, square};
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: i32 = 2;
 
-/// Two devices, the bands of 64 columns between them, and a way of their messages.
+/// Two devices, the bands of 64 columns between them, and their transport.
 fn two_gpus() -> impl Iterator<Item = (Gpus, Bands, Transport)> {
     TRANSPORTS.into_iter().map(|transport| {
         let mut gpus = Gpus::open(&[0, 1]).unwrap();
@@ -47,7 +47,7 @@ fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
     a_silent_rank_is_named(Duration::from_millis(500));
 }
 
-/// To free memory the driver waits for kernels, which may wait for a launch of another rank.
+/// Before it frees memory the driver waits for kernels, which may wait for a launch of another rank.
 #[test]
 fn a_run_that_is_out_of_memory_says_so_and_frees_nothing() {
     if elsewhere() {
@@ -73,14 +73,14 @@ fn a_run_that_is_out_of_memory_says_so_and_frees_nothing() {
     }
 }
 
-/// With lazy loading the driver loads a kernel when it is first asked for, and may wait for others meanwhile.
+/// With lazy loading the driver loads a kernel at its first use, and may wait for other kernels meanwhile.
 #[test]
 fn all_kernels_are_loaded_before_a_run() {
     if elsewhere() {
         return;
     }
     let bands = Bands::new(64, 2, false).unwrap();
-    // One GPU is open already, with some kernels of some modules.
+    // One GPU is already open, with some kernels of some modules loaded.
     let alone = CudaBackend::open(0).unwrap();
     square(&alone, &alone.zeros::<f64>(9).unwrap()).unwrap();
     let gpus = Gpus::open(&[0, 1]).unwrap();
@@ -95,8 +95,8 @@ fn all_kernels_are_loaded_before_a_run() {
     assert_eq!(calls("load"), loaded);
 }
 
-/// The driver frees memory when all kernels of a GPU are done, and launches none meanwhile: not the one
-/// either that a kernel of another GPU waits for.
+/// The driver frees memory after all kernels of a GPU are done, and launches none meanwhile, not even one
+/// that a kernel of another GPU waits for.
 #[test]
 fn a_gpu_is_closed_after_the_run_on_several() {
     if elsewhere() {
@@ -126,7 +126,7 @@ fn a_gpu_is_closed_after_the_run_on_several() {
     assert!(closed.into_inner());
 }
 
-/// Kernels that wait for another GPU must not stand behind those of another run that do.
+/// Kernels that wait for another GPU must not be queued behind such kernels of another run.
 #[test]
 fn runs_on_several_gpus_come_one_after_another() {
     if elsewhere() {

@@ -1,4 +1,4 @@
-//! Memory that a library with a stream of its own reads.
+//! Tests of memory that a library reads on its own stream.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use gridgen::backend::cuda::{AbortFlag, Buffer, Device, Group, WatchedDevice};
 
 use super::{calls, elsewhere, function, hold};
 
-/// DLPack's numbers of the legacy default stream, and of the calling thread's.
+/// DLPack's numbers of the legacy default stream, and of the stream of the calling thread.
 const LEGACY: u64 = 1;
 const OF_THE_THREAD: u64 = 2;
-/// How long a consumer is busy.
+/// Duration of a consumer's work.
 const BUSY: Duration = Duration::from_millis(30);
 
-/// A stream of another library in the current context.
+/// Creates a stream of another library in the current context.
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn new_stream() -> u64 {
     let mut stream = 0;
@@ -32,7 +32,7 @@ fn new_stream() -> u64 {
     stream
 }
 
-/// A call with a stream alone.
+/// Calls a function whose only argument is a stream.
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn with_stream(name: &str, stream: u64) {
     // SAFETY: functions of this type.
@@ -40,7 +40,7 @@ fn with_stream(name: &str, stream: u64) {
     assert_eq!(code, 0, "{name}");
 }
 
-/// The context of the calling thread.
+/// Returns the context of the calling thread.
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn context() -> u64 {
     let mut context = 0;
@@ -55,14 +55,14 @@ fn context() -> u64 {
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn read_on(stream: u64, x: u64, y: &mut [f64]) {
     type Copy = unsafe extern "C" fn(*mut f64, u64, usize, u64) -> c_int;
-    // SAFETY: the memory of these devices is the host's; both places outlive the copy.
+    // SAFETY: the memory of these devices is host memory, and both ranges outlive the copy.
     let code = unsafe {
         function::<Copy>("cuMemcpyDtoHAsync_v2")(y.as_mut_ptr(), x, size_of_val(y), stream)
     };
     assert_eq!(code, 0);
 }
 
-/// A GPU as those who make grids have it: alone, as a rank, as a member of a group.
+/// A GPU in the forms used for making grids: alone, as a rank, as a member of a group.
 fn devices() -> [(&'static str, Arc<dyn Device>); 3] {
     let open = || -> Arc<dyn Device> { Arc::new(DriverDevice::open(0).unwrap()) };
     [
@@ -72,13 +72,13 @@ fn devices() -> [(&'static str, Arc<dyn Device>); 3] {
     ]
 }
 
-/// A consumer that is busy on `queued`, a stream that it names as `named`, reads memory that is given up and asked
-/// for again at once.
+/// A consumer that works on the stream `queued` but names it as `named` reads memory that is freed and
+/// allocated again at once; it must read the old values.
 fn is_read_whole(who: &str, device: &Arc<dyn Device>, named: i64, queued: u64) {
     for round in 0..20 {
         let values = [f64::from(round) + 1.0; 100];
         let x = Buffer::from_host(device, &values).unwrap();
-        // A member of a group may not have begun.
+        // A member of a group may not have started yet.
         device.synchronise().unwrap();
         let at = x.address();
         let mut y = [0.0; 100];
@@ -115,14 +115,14 @@ fn memory_that_a_consumer_reads_is_used_again_after_that() {
         let own = new_stream();
         is_read_whole(who, &device, own.cast_signed(), own);
         is_read_whole(who, &device, LEGACY.cast_signed(), LEGACY);
-        // Borrowed on a stream of its own, read on the default one; and by who asks for no order.
+        // A consumer borrows on its own stream and reads on the default one; another requests no ordering.
         is_read_whole(who, &device, own.cast_signed(), LEGACY);
         is_read_whole(who, &device, -1, own);
         assert_eq!(calls("misuse"), 0);
     }
 }
 
-/// The host waits for a consumer's stream only where it is not known.
+/// The host waits for a consumer only if its stream is unknown.
 #[test]
 fn memory_is_given_up_without_a_wait() {
     if elsewhere() {
@@ -138,7 +138,7 @@ fn memory_is_given_up_without_a_wait() {
 
         drop(x);
 
-        // The consumer is still busy.
+        // The consumer is still working.
         assert_eq!(y.to_vec(), [0.0; 9], "{who}");
         hold(own, false);
         with_stream("cuStreamSynchronize", own);
@@ -147,7 +147,7 @@ fn memory_is_given_up_without_a_wait() {
     }
 }
 
-/// What is queued on the stream of a thread is found from other threads, too.
+/// Work on the stream of a thread is found from other threads, too.
 #[test]
 fn memory_borrowed_on_the_stream_of_a_thread_is_used_again_after_that() {
     if elsewhere() {
@@ -199,7 +199,7 @@ fn a_consumer_finds_what_the_device_was_asked_for_before() {
     hold(main, true);
     x.copy_from(&from).unwrap();
 
-    // No wait of the host: the device is still busy.
+    // The host must not wait; the device is still working.
     x.lend(own.cast_signed()).unwrap();
     read_on(own, x.address(), y);
 
@@ -235,7 +235,7 @@ fn a_thread_of_a_consumer_keeps_its_context() {
     }
 }
 
-/// A stream may be gone before what was borrowed on it.
+/// A stream may be destroyed before the memory borrowed on it is freed.
 #[test]
 fn memory_is_used_again_after_the_work_of_a_stream_that_was_destroyed() {
     if elsewhere() {
@@ -262,7 +262,7 @@ fn memory_is_used_again_after_the_work_of_a_stream_that_was_destroyed() {
     assert_eq!((next.address(), *y), (at, [7.0; 9]));
 }
 
-/// An event of work that is recorded belongs to the recording, which others may repeat.
+/// An event of recorded work belongs to the recording, which others may replay.
 #[test]
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn memory_that_recorded_work_reads_is_not_used_again() {
@@ -274,7 +274,7 @@ fn memory_that_recorded_work_reads_is_not_used_again() {
     let x = Buffer::from_host(&device, &[7.0; 9]).unwrap();
     let at = x.address();
     x.lend(own.cast_signed()).unwrap();
-    // SAFETY: the stream is there.
+    // SAFETY: the stream exists.
     unsafe { function::<unsafe extern "C" fn(u64, c_int)>("stand_in_capture")(own, 1) };
 
     drop(x);

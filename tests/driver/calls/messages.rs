@@ -1,4 +1,4 @@
-//! Messages by NCCL.
+//! Tests of messages by NCCL.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn alone(abort_flag: &Arc<AbortFlag>) -> (Arc<DriverDevice>, Arc<NcclCommunicato
     (device, link)
 }
 
-/// Groups of calls that were begun and not ended.
+/// Number of groups of calls that were begun and not ended.
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn open_groups() -> c_int {
     // SAFETY: reads a number.
@@ -45,7 +45,7 @@ fn a_group_of_messages_is_ended_whatever_fails() {
     let message = |k: usize| Message { rank: 0, at: buffer.address_of(k), bytes: 8 };
     for (name, after) in [("ncclSend", 0), ("ncclSend", 1), ("ncclRecv", 0), ("ncclRecv", 1)] {
         fail(name, after, 1, INVALID);
-        // What the end meets comes later and says less.
+        // An error at the end of the group comes later and says less.
         fail("ncclGroupEnd", 0, 1, REMOTE);
 
         let passed = link.start_exchange(&[message(0), message(1)], &[message(2), message(3)]);
@@ -74,7 +74,7 @@ fn nothing_is_well_after_messages_were_cut_off() {
 
     assert_eq!(device.synchronise(), Err(DeviceError::OtherRank));
 
-    // The stream has ended, with what was cut off.
+    // The stream has ended, but its messages were aborted.
     fail("cuStreamQuery", 0, 0, NOT_READY);
     assert_eq!(device.synchronise(), Err(DeviceError::OtherRank));
     assert_eq!(link.start_exchange(&message(0), &message(1)), Err(DeviceError::OtherRank));
@@ -82,7 +82,7 @@ fn nothing_is_well_after_messages_were_cut_off() {
     assert_eq!(buffer.download(&mut [0; 1]), Err(DeviceError::OtherRank));
 }
 
-/// A rank that fails while others are within NCCL's start, which waits for it.
+/// A rank fails while others wait for it in NCCL's initialisation.
 #[test]
 fn a_start_that_waits_for_a_rank_that_failed_ends() {
     if elsewhere() {
@@ -91,7 +91,7 @@ fn a_start_that_waits_for_a_rank_that_failed_ends() {
     let abort_flag = Arc::new(AbortFlag::default());
     let transport = Arc::new(HostTransport::new(abort_flag.clone(), 2));
     let id = CommunicatorId::new().unwrap();
-    // The second that calls: NCCL before 2.14 has the other function.
+    // The second call fails; NCCL before 2.14 has the other function.
     fail("ncclCommInitRankConfig", 1, 1, REMOTE);
     fail("ncclCommInitRank", 1, 1, REMOTE);
 
@@ -105,7 +105,7 @@ fn a_start_that_waits_for_a_rank_that_failed_ends() {
     assert_eq!(calls("ncclCommAbort"), 1);
 }
 
-/// The same of a rank that never calls.
+/// A rank never calls the initialisation.
 #[test]
 fn a_start_that_waits_too_long_is_given_up() {
     if elsewhere() {

@@ -1,5 +1,5 @@
-//! What calls NVIDIA's driver and NCCL, on libraries that stand in for them. Each test is run again in a
-//! process of its own, in which they are found.
+//! Calls of NVIDIA's driver and of NCCL, on stand-in libraries. Each test is run again in a separate process
+//! that finds these libraries.
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
 mod device;
@@ -16,7 +16,8 @@ use gridgen::backend::cuda::device::Granted;
 use gridgen::backend::cuda::launch::{Kernel, LaunchShape, Source};
 use gridgen::backend::cuda::{Buffer, Device};
 
-/// Whether this process has no such libraries; the test that asks has been run in one that has them.
+/// True if this process does not have the stand-in libraries; then the calling test has been run in a process
+/// that has them.
 fn elsewhere() -> bool {
     if std::env::var_os("STAND_IN_KERNELS").is_some() {
         return false;
@@ -32,10 +33,10 @@ fn elsewhere() -> bool {
     true
 }
 
-/// A function of the library.
+/// Looks up a function of the library.
 #[allow(unsafe_code, reason = "foreign code is loaded")]
 fn function<F: Copy>(name: &str) -> F {
-    // SAFETY: the library was loaded before; callers name the type of the function.
+    // SAFETY: the library is loaded already; callers give the type of the function.
     unsafe {
         let library = libloading::Library::new("libcuda.so").unwrap();
         let function = *library.get::<F>(name).unwrap();
@@ -44,7 +45,7 @@ fn function<F: Copy>(name: &str) -> F {
     }
 }
 
-/// How often a function was called, if it counts its calls.
+/// Number of calls of a function, if it counts them.
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn calls(name: &str) -> c_int {
     let name = CString::new(name).unwrap();
@@ -54,17 +55,17 @@ fn calls(name: &str) -> c_int {
     }
 }
 
-/// Lets the work of a stream wait, or go on; that of all side streams without one.
+/// Pauses or resumes the work of a stream; without a stream, of all side streams.
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn hold(stream: u64, held: bool) {
-    // SAFETY: a stream that is there, or none.
+    // SAFETY: the stream exists or is null.
     unsafe { function::<unsafe extern "C" fn(u64, c_int)>("stand_in_hold")(stream, held.into()) };
 }
 
-/// For calls of devices whose addresses and arguments are right.
+/// The permission for calls of devices whose addresses and arguments are valid.
 #[allow(unsafe_code, reason = "a device is asked directly")]
 fn granted() -> Granted {
-    // SAFETY: as required of callers.
+    // SAFETY: callers keep the requirements.
     unsafe { Granted::new() }
 }
 
@@ -76,7 +77,7 @@ fn clear_by_kernel(device: &dyn Device, buffer: &Buffer<f64>) -> Result<(), Devi
     device.launch(granted(), kernel, shape, &[half_words.into(), at.into()])
 }
 
-/// Lets calls of a function fail: after so many, so many times, with this code.
+/// Lets calls of a function fail with `code`: after `after` calls, `times` times.
 #[allow(unsafe_code, reason = "foreign code is called")]
 fn fail(name: &str, after: i32, times: i32, code: i32) {
     type Fail = unsafe extern "C" fn(*const c_char, c_int, c_int, c_int);
