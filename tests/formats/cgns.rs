@@ -12,7 +12,7 @@ use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
 const SYMMETRY: Span = Span { length: 0.7, cells: 3, sides: Sides::Symmetry };
 
-/// The file, and where the zone stands in it.
+/// The written file, opened by the other implementation.
 fn written(grid: &Grid, span: Option<Span>) -> File {
     let mut bytes = Vec::new();
     cgns::write_to(&mut bytes, grid, span).unwrap();
@@ -23,7 +23,7 @@ fn zone(file: &File) -> Group {
     file.group("Base/grid").unwrap()
 }
 
-/// O- and C-grids and half an O-grid, plane and extruded; an odd number of points that fills no buffer.
+/// O- and C-grids and half an O-grid, plane and extruded, with an odd number of points that fills no buffer.
 fn all() -> Vec<(Grid, Option<Span>)> {
     let grids = || [joukowski_grid(41, 23, 0.2), parabolic_grid(43, 15, 9), half_grid(21, 23)];
     let plane = grids().map(|grid| (grid, None));
@@ -38,7 +38,7 @@ pub(super) fn text(value: &AttrValue) -> &str {
     }
 }
 
-/// The characters of a node.
+/// The text in a node.
 pub(super) fn characters(group: &Group) -> String {
     let bytes = group.dataset(" data").unwrap().read_i8().unwrap();
     bytes.into_iter().map(|byte| char::from(byte as u8)).collect()
@@ -139,7 +139,7 @@ fn boundaries_and_connections_cover_the_rim_once() {
             for name in list.groups().unwrap() {
                 let [first, last] = ends(&list.group(&name).unwrap(), "PointRange");
                 let across = (0..size.len()).find(|&d| first[d] == last[d]).unwrap();
-                // Cells of the range, one along the direction across.
+                // The cells of the range, which has one layer in the direction across.
                 let mut cells = vec![Vec::new()];
                 for d in 0..size.len() {
                     let along: Vec<i32> =

@@ -1,5 +1,4 @@
-//! What OpenFOAM's `checkMesh` has against meshes: beside each figure stands the run of version 1912
-//! on the same mesh that printed it.
+//! The checks of OpenFOAM's `checkMesh`. Each test quotes the output of version 1912 for the same mesh.
 
 use std::path::Path;
 
@@ -19,14 +18,14 @@ fn naca0012(grid: &str) -> Grid {
     made.grid
 }
 
-/// Rectangles of 0.3 × 1, the lines 5 farther on each.
+/// Rectangles of 0.3 × 1, each line of them shifted by 5.
 fn leaning() -> Grid {
     let mut grid = grid_from(9, 5, |i, j| [0.3 * i as f64 + 5.0 * j as f64, j as f64]);
     grid.topology = Topology::Half(Symmetry::UpDown);
     grid
 }
 
-/// Asserts that there are these objections, counts exactly, values within `tolerance` of themselves.
+/// Asserts that exactly these objections are found, with exact counts and values within `tolerance`.
 fn assert_found(found: &[Objection], printed: &[(Measure, usize, f64)], tolerance: f64) {
     assert_eq!(found.len(), printed.len(), "{found:?}");
     for (objection, &(measure, count, worst)) in found.iter().zip(printed) {
@@ -35,7 +34,7 @@ fn assert_found(found: &[Objection], printed: &[(Measure, usize, f64)], toleranc
     }
 }
 
-/// " ***Max skewness = 16.9181458862, 17 highly skew faces detected"
+/// checkMesh printed " ***Max skewness = 16.9181458862, 17 highly skew faces detected".
 #[test]
 fn faces_behind_a_sharp_edge_are_skew() {
     let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5");
@@ -47,7 +46,7 @@ fn faces_behind_a_sharp_edge_are_skew() {
     assert!((x - 1.000_005).abs() < 1e-9 && y.abs() < 1e-9, "{found:?}");
 }
 
-/// "Max skewness = 3.2 OK", "Mesh OK."
+/// checkMesh printed "Max skewness = 3.2 OK", "Mesh OK.".
 #[test]
 fn none_is_where_the_spacing_at_the_edge_is_the_first_cell() {
     let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5\ntrailing_edge_spacing = 1e-5");
@@ -55,10 +54,11 @@ fn none_is_where_the_spacing_at_the_edge_is_the_first_cell() {
     assert_eq!(objections(&grid, None), []);
 }
 
-/// " ***High aspect ratio cells found, Max aspect ratio: 21650.779773, number of cells 8312",
-/// " ***Max skewness = 16.9181458862, 68 highly skew faces detected"
+/// checkMesh printed " ***High aspect ratio cells found, Max aspect ratio: 21650.779773, number of cells
+/// 8312", " ***Max skewness = 16.9181458862, 68 highly skew faces detected".
 ///
-/// checkMesh saw the grid of the march and smoothing before: 8312 cells there. The number here is this program's own.
+/// It checked the grid of an earlier march and smoothing, with 8312 such cells. The number here is this
+/// program's own.
 #[test]
 fn extruded_cells_are_as_long_as_a_cell_over_the_span() {
     let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5");
@@ -71,11 +71,12 @@ fn extruded_cells_are_as_long_as_a_cell_over_the_span() {
     assert_found(&found, &printed, 1e-6);
 }
 
-/// " ***High aspect ratio cells found, Max aspect ratio: 1068088.02343, number of cells 3082",
-/// "Mesh non-orthogonality Max: 77.8666021941", "Number of severely non-orthogonal (> 70 degrees)
+/// checkMesh printed " ***High aspect ratio cells found, Max aspect ratio: 1068088.02343, number of cells
+/// 3082", "Mesh non-orthogonality Max: 77.8666021941", "Number of severely non-orthogonal (> 70 degrees)
 /// faces: 4."
 ///
-/// checkMesh saw the grid of the smoothing before, whose largest angle it gave; that here is this program's own.
+/// It checked the grid of an earlier smoothing, whose largest angle that is. The angle here is this
+/// program's own.
 #[test]
 fn cells_of_a_wake_are_flat_and_faces_at_the_edge_off_the_lines_between_centres() {
     let grid = naca0012("topology = 'C'\nni = 225\nnj = 97\nwake = 48\nfirst_cell = 1e-7");
@@ -89,8 +90,8 @@ fn cells_of_a_wake_are_flat_and_faces_at_the_edge_off_the_lines_between_centres(
     assert_found(&found, &printed, 1e-3);
 }
 
-/// " ***Max skewness = 12.8946301787, 4 highly skew faces detected", " ***High aspect ratio cells found,
-/// Max aspect ratio: 2713.54216417, number of cells 1292"
+/// checkMesh printed " ***Max skewness = 12.8946301787, 4 highly skew faces detected", " ***High aspect ratio
+/// cells found, Max aspect ratio: 2713.54216417, number of cells 1292".
 #[test]
 fn a_grid_by_a_formula_has_the_figures_to_all_digits() {
     let span = Span { length: 0.001, cells: 2, sides: Sides::Symmetry };
@@ -102,7 +103,8 @@ fn a_grid_by_a_formula_has_the_figures_to_all_digits() {
     assert_found(&found, &printed, 1e-11);
 }
 
-/// " ***High aspect ratio cells found, Max aspect ratio: 29528.1581153, number of cells 864"
+/// checkMesh printed " ***High aspect ratio cells found, Max aspect ratio: 29528.1581153, number of cells
+/// 864".
 #[test]
 fn half_a_grid_has_cells_of_its_own() {
     let span = Span { length: 1e-4, cells: 3, sides: Sides::Symmetry };
@@ -112,9 +114,10 @@ fn half_a_grid_has_cells_of_its_own() {
     assert_found(&found, &[(Measure::AspectRatio, 864, 29_528.158_115_3)], 1e-11);
 }
 
-/// By hand, and checkMesh says the same where the planes of symmetry are patches: the 16 faces of the first and the last line have their middles 2.5 beside the centres,
-/// which are 0.5 off; 2.5/max(0.15, 0.4 · 0.5) = 12.5. The 24 faces between lines and the 28 between
-/// columns lean by atan 5 against the lines between centres.
+/// By hand, and in agreement with checkMesh if the planes of symmetry are patches: the 16 faces of the first
+/// and the last line have their middles 2.5 beside the centres, which are 0.5 away; 2.5/max(0.15, 0.4 · 0.5)
+/// = 12.5. The 24 faces between lines and the 28 between columns lean by atan 5 against the lines between
+/// centres.
 #[test]
 fn faces_of_the_rim_are_measured_against_their_normal() {
     let found = objections(&leaning(), None);

@@ -1,8 +1,8 @@
-//! Arrays of numpy and points in files.
+//! NumPy arrays, and points in files.
 
 use gridgen::formats::{ReadFault, npy, points};
 
-/// What `numpy.save` of numpy 2 writes for `[[1.0, 2.0], [3.0, 4.5]]`.
+/// The output of `numpy.save` of NumPy 2 for `[[1.0, 2.0], [3.0, 4.5]]`.
 fn of_numpy() -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }";

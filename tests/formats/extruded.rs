@@ -1,4 +1,4 @@
-//! Grids extruded over a span, as the formats of three-dimensional programs have them.
+//! Extruded grids in the formats of three-dimensional programs.
 
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
@@ -13,7 +13,7 @@ use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use support::grids::{half_grid, joukowski_grid};
 
-/// A grid of more points than one task encodes.
+/// A grid with more points than one task encodes.
 fn grid() -> Grid {
     joukowski_grid(83, 61, 0.2)
 }
@@ -33,7 +33,7 @@ pub(super) fn cone(face: &[usize], points: &[[f64; 3]]) -> f64 {
     triangle(p(0), p(1), p(2)) + triangle(p(0), p(2), p(3))
 }
 
-/// The volume of an extruded grid by its plane.
+/// The volume of an extruded grid, from its plane.
 fn volume(grid: &Grid, span: Span) -> f64 {
     let cell = |k: usize| cell_area(&cell_corners(grid, k % (grid.ni - 1), k / (grid.ni - 1)));
     span.length * (0..grid.cells()).map(cell).sum::<f64>()
@@ -73,8 +73,8 @@ fn an_extruded_vts_has_all_planes_and_layers() {
     assert_eq!(first, real(areas + 8 + 8 * 82 * 60 * 2));
 }
 
-/// Every face of every cell is shared by two cells or listed by one marker; the markers' faces point
-/// out of the flow and enclose it.
+/// Every face of every cell is shared by two cells or listed by one marker. The markers' faces point out of
+/// the flow and enclose it.
 #[test]
 fn an_extruded_su2_mesh_is_closed() {
     let o_grid = || joukowski_grid(17, 9, 0.1);
@@ -144,7 +144,7 @@ fn an_extruded_su2_mesh_is_closed() {
     }
 }
 
-/// The numbers of a list of one of OpenFOAM's files.
+/// The numbers of a list in an OpenFOAM file.
 pub(super) fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
     let text = fs::read_to_string(folder.join("constant/polyMesh").join(name)).unwrap();
     let list = text.split_once("\n(\n").unwrap().1.rsplit_once(')').unwrap().0;

@@ -1,4 +1,4 @@
-//! Files read back by small readers of their own, and what happens when they cannot be written.
+//! Files read back by small independent readers, and errors in writing.
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::fs;
@@ -139,7 +139,7 @@ fn each_bad_place_has_its_own_error() {
     assert_eq!(names_in(folder.path()), ["file"]);
 }
 
-/// The disk is given the first 32 MiB of a file while more of them are made.
+/// The disk writes the first 32 MiB of a file while the rest is being made.
 #[test]
 fn a_file_that_the_disk_takes_meanwhile_is_written_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -159,7 +159,7 @@ fn a_file_that_the_disk_takes_meanwhile_is_written_whole() {
     .unwrap();
 
     let read = fs::read(&path).unwrap();
-    // A small file takes no thread.
+    // A small file uses no thread.
     assert_eq!(ordered, [false, true, true, true, true]);
     assert_eq!((read.len(), &read[..7]), (5 * bytes.len(), &b"\x00\x01\x02abc\x06"[..]));
     assert!(read[bytes.len()..].chunks(bytes.len()).all(|part| part == bytes));
@@ -176,7 +176,7 @@ fn a_refused_write_is_told_from_a_broken_disk() {
     assert!(matches!(fail(io::ErrorKind::BrokenPipe).fault, WriteFault::System(_)));
 }
 
-/// A grid of more bytes than are compressed together, whose last block is not a whole one.
+/// The grid has more bytes than are compressed in one group, and its last block is shorter.
 #[test]
 fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
     let folder = tempfile::tempdir().unwrap();
@@ -216,7 +216,7 @@ fn a_created_folder_exists_and_is_empty() {
     assert_eq!(names_in(&path), Vec::<String>::new());
 }
 
-/// The appended arrays of a `.vts` file by the offsets in its head.
+/// The appended arrays of a `.vts` file, by the offsets in its header.
 pub(super) fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
     let mark = bytes.windows(9).position(|w| w == b"\"raw\">\n  ").unwrap() + 9;
     let start = mark + bytes[mark..].iter().position(|&b| b == b'_').unwrap() + 1;
@@ -256,7 +256,7 @@ fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
     assert_eq!(arrays[0], points);
     for (array, measure) in arrays[1..].iter().zip([cell_area, cell_skewness, cell_aspect_ratio]) {
         assert_eq!(array.len(), 16 * 8);
-        // Cell (3, 5), i fastest.
+        // Cell (3, 5), with i fastest.
         assert_eq!(array[5 * 16 + 3], measure(&cell_corners(&grid, 3, 5)));
     }
     assert_eq!(arrays.len(), 4);
@@ -268,14 +268,14 @@ pub(super) fn numbers(text: &str) -> Vec<f64> {
     text.split_whitespace().map(|word| word.parse().unwrap()).collect()
 }
 
-/// Text in the plane without a block count: what two-dimensional programs read.
+/// Text in the plane without a block count, as two-dimensional programs read it.
 fn planar() -> Flavour {
     Flavour { dimensions: Dimensions::Two, block_count: false, ..Flavour::default() }
 }
 
 #[test]
 fn a_planar_plot3d_file_returns_the_grid_bit_for_bit() {
-    // More than one chunk of formatting, and a last line that is not full.
+    // The grid has more than one chunk of formatting, and a last line that is not full.
     let grid = joukowski_grid(83, 61, 0.2);
     let mut bytes = Vec::new();
 
@@ -303,7 +303,7 @@ fn a_three_dimensional_plot3d_file_is_two_right_handed_planes() {
     assert_eq!((planes[0], planes[1]), (&grid.x[..], &grid.x[..]));
     assert_eq!((planes[2], planes[3]), (&grid.y[..], &grid.y[..]));
     assert!(planes[4].iter().all(|&z| z == 0.0) && planes[5].iter().all(|&z| z == 1.0));
-    // k runs with +z, so (i, j, k) is right-handed where (i, j) turns counter-clockwise.
+    // k runs with +z, so (i, j, k) is right-handed if (i, j) turns counter-clockwise.
     assert!(cell_area(&cell_corners(&grid, 3, 5)) > 0.0);
 }
 
@@ -415,12 +415,12 @@ fn numbers_that_are_not_finite_become_null() {
 
 // --- the front door and the pictures -----------------------------------------------------------
 
-/// Files of a run beside its meshes.
+/// Files of a run in addition to its meshes.
 fn report_files() -> impl Iterator<Item = &'static ReportFile> {
     std::iter::once(&HISTORY).chain(&PICTURES).chain(&QUALITY_MAPS)
 }
 
-/// Writes the meshes and the files beside them of these names, all of them where none is given.
+/// Writes meshes and additional files with these names, or all if none are given.
 fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<String> {
     let artifacts = Artifacts {
         name: "a <b> & \u{7}c",
@@ -458,7 +458,7 @@ fn all_files_are_written_under_the_names_returned() {
 
     written.sort();
     assert_eq!(names_in(&output), written);
-    // What the documents call meshes, and what stands beside them.
+    // The meshes named in the documents, and the additional files.
     let mut expected = documented_meshes();
     expected.extend(
         [
@@ -488,7 +488,7 @@ fn documented_meshes() -> Vec<String> {
     names
 }
 
-/// With `UPDATE_DOCS` set the page is written.
+/// With `UPDATE_DOCS` set the page is rewritten.
 #[test]
 fn the_table_of_formats_is_that_of_the_documents() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/formats.md");
@@ -512,7 +512,7 @@ fn files_of_a_grid_that_is_not_good_say_so() {
     }
 }
 
-/// All points of the lines in an SVG, in its own units.
+/// All points of the polylines in an SVG, in its units.
 fn polyline_points(svg: &str) -> Vec<[f64; 2]> {
     svg.split("points=\"")
         .skip(1)
@@ -532,8 +532,8 @@ fn the_picture_of_a_large_grid_is_small_and_keeps_to_its_panels() {
 
     let svg = fs::read_to_string(folder.path().join("grid.svg")).unwrap();
     assert!(svg.len() < 2_000_000, "{} bytes", svg.len());
-    // Panels 565 × 495 at (70, 125), (690, 125), (70, 680), (690, 680), in tenths of a pixel;
-    // a tick reaches 5 pixels out of them.
+    // Panels of 565 × 495 at (70, 125), (690, 125), (70, 680), (690, 680), in tenths of a pixel; a tick
+    // extends 5 pixels out of them.
     for [x, y] in polyline_points(&svg) {
         let inside = |start: f64, length: f64, at: f64| {
             (start - 5.0..=start + length + 5.0).contains(&(at / 10.0))
@@ -569,7 +569,7 @@ fn a_picture_marks_folded_cells_and_says_that_the_grid_is_not_good() {
 
     let svg = fs::read_to_string(folder.path().join("grid.failed.svg")).unwrap();
     assert!(svg.contains("not a good grid") && svg.contains("folded cells"));
-    // The colour of folded cells.
+    // This is the colour of folded cells.
     assert!(svg.contains("fill=\"#FF8C00\""));
 }
 
@@ -583,7 +583,7 @@ fn the_bitmap_shows_the_wall_in_its_colour() {
     let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
-    // Five bitmap pixels for four of the figure's 1280 x 1200.
+    // Four units of the figure, which has 1280 x 1200, are five bitmap pixels.
     assert_eq!((info.width, info.height), (1600, 1500));
     let count = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|p| **p == colour).count();
     assert!(count([208, 50, 38]) > 1000, "wall pixels: {}", count([208, 50, 38]));
@@ -592,7 +592,7 @@ fn the_bitmap_shows_the_wall_in_its_colour() {
 
 #[test]
 fn a_broken_grid_is_still_written_and_drawn() {
-    // What a diverged solve can leave: no numbers, all nodes in one point, a node far away.
+    // Possible results of a diverged solve: NaN, all nodes at one point, a node far away.
     let no_numbers = grid_from(9, 5, |_, _| [f64::NAN; 2]);
     let one_point = grid_from(9, 5, |_, _| [0.5; 2]);
     let mut far_away = polar_grid(17, 9, 0.01, 1.2);

@@ -11,11 +11,11 @@ const OLD: [&str; 4] =
 const NEW_ONES: [&str; 4] =
     ["convergence.csv", "mesh.vts", "openfoam/constant/polyMesh/boundary", "report.json"];
 
-/// A mesh of several files is whole when its list of patches is there.
+/// A mesh of several files is complete when its list of patches exists.
 const RULES: FolderRules =
     FolderRules { completing: |name| name.ends_with("polyMesh/boundary"), ..FolderRules::NONE };
 
-/// Makes the files with this text each.
+/// Makes the files, each with this text.
 fn make(output: &Output, names: &[&str], text: &str) {
     for name in names {
         let path = output.files().join(name);
@@ -24,7 +24,7 @@ fn make(output: &Output, names: &[&str], text: &str) {
     }
 }
 
-/// Names of the files below a folder, parted by `/`, sorted.
+/// Sorted names of the files below a folder, separated by `/`.
 fn names_below(folder: &Path, prefix: &str) -> Vec<String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -50,8 +50,7 @@ fn expected(names: &[&str], text: &str) -> Vec<(String, String)> {
     names.iter().map(|name| ((*name).to_owned(), text.to_owned())).collect()
 }
 
-/// A folder with old results and a plan for new ones, of which the first `steps` were done before
-/// the process ended.
+/// A folder with old results and a plan for new ones; the process ended after the first `steps` of the plan.
 fn ended_after(root: &Path, steps: usize) {
     let output = Output::open(root, RULES, false).unwrap();
     make(&output, &OLD, "old");
@@ -76,7 +75,7 @@ fn a_process_may_end_after_every_step_of_the_exchange() {
         let folder = tempfile::tempdir().unwrap();
         ended_after(folder.path(), steps);
 
-        // Where there is a report, what it tells of is there, whole.
+        // If there is a report, its results are complete.
         let found = results(folder.path());
         let told = found.iter().any(|(name, _)| name == REPORT_FILE);
         assert!(!told || found == old || found == new, "after {steps} steps: {found:?}");
@@ -85,13 +84,13 @@ fn a_process_may_end_after_every_step_of_the_exchange() {
         Output::recover(folder.path()).unwrap();
         assert_eq!(results(folder.path()), new, "after {steps} steps");
         assert!(!folder.path().join(HOME).join("new").exists());
-        // All of them are known as gridgen's.
+        // All of them are recognised as gridgen's.
         let again = Output::open(folder.path(), RULES, false).unwrap();
         again.check(NEW_ONES).unwrap();
     }
 }
 
-/// Before there is a plan the old results are all there is.
+/// Until there is a plan, only the old results exist.
 #[test]
 fn a_process_that_ends_while_it_makes_files_leaves_the_old_ones() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +107,7 @@ fn a_process_that_ends_while_it_makes_files_leaves_the_old_ones() {
     assert!(!home.join("part").exists());
 }
 
-/// What somebody put into the place of a new file meanwhile is not lost either.
+/// A file that a user put in the place of a new file meanwhile is not lost either.
 #[test]
 fn a_file_that_came_in_the_way_meanwhile_stays_until_it_may_go() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,10 +123,10 @@ fn a_file_that_came_in_the_way_meanwhile_stays_until_it_may_go() {
     assert!(folder.path().join(REPORT_FILE).exists());
 }
 
-/// A mesh that is smoothed where it stands keeps its length and both ends.
+/// A mesh that is smoothed in place keeps its length and both ends.
 #[test]
 fn a_change_within_a_file_that_keeps_its_length_is_seen() {
-    // Of files longer than a mebibyte only pieces are read.
+    // Only samples of files longer than a mebibyte are read.
     for length in [0, 1, 9_000, 1 << 20, (1 << 20) + 1, 5_000_001_usize] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mesh.p3d");

@@ -1,10 +1,10 @@
-//! Meshes that a format cannot number or the disk has no room for are refused before they are made.
+//! Meshes that exceed the numbers of a format or the space on the disk are refused before they are made.
 
 use std::path::Path;
 
 use gridgen::formats::{FORMATS, Format, Sides, Span};
 
-/// What is said of a mesh of `size` nodes in a plane and so many layers of cells, plane with none.
+/// The refusal of a mesh of `size` nodes in a plane and `cells` layers, or of a plane mesh.
 fn refusal(format: &str, size: [usize; 2], cells: usize) -> String {
     let span = (cells > 0).then_some(Span { length: 1.0, cells, sides: Sides::Symmetry });
     let file = &Format::named(format).unwrap().files[0];
@@ -13,8 +13,8 @@ fn refusal(format: &str, size: [usize; 2], cells: usize) -> String {
 
 #[test]
 fn faces_are_those_of_a_block() {
-    // A layer of 2 × 1 cells has three faces across i, four across j and two across k, and there are
-    // two more across k at the end.
+    // A layer of 2 × 1 cells has three faces across i, four across j and two across k; at the end there are
+    // two more across k.
     let layers = 300_000_000_usize;
 
     let said = refusal("openfoam", [3, 2], layers);
@@ -37,7 +37,7 @@ fn labels_of_openfoam_have_thirty_one_bits() {
 
 #[test]
 fn what_the_disk_cannot_take_is_refused_before_it_is_begun() {
-    // 2⁵⁰ nodes of three doubles each.
+    // There are 2⁵⁰ nodes of three doubles each.
     let refused = refusal("vtk", [1 << 20, 1 << 10], (1 << 20) - 1);
 
     assert!(refused.starts_with("cannot write m: 24.0 PiB"), "{refused}");

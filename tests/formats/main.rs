@@ -1,4 +1,4 @@
-//! Files: meshes for other programs and of them, results, matrices.
+//! Files: meshes for and from other programs, results, matrices.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod cgns;

@@ -1,4 +1,4 @@
-//! Matrix Market files: what is read, what is refused, and that nothing is lost on the way.
+//! Matrix Market files: accepted and refused input, and round trips without loss.
 
 use std::fs;
 use std::io::Write;
@@ -25,7 +25,7 @@ fn entries(csr: &Csr) -> Vec<(usize, usize, f64)> {
     (0..csr.rows()).flat_map(row).collect()
 }
 
-/// What is said of a text that is refused.
+/// The message with which a text is refused.
 fn refusal(text: &str) -> String {
     read(text).unwrap_err().to_string()
 }
@@ -44,7 +44,7 @@ fn entries_in_any_order_become_sorted_rows() {
 
 #[test]
 fn entries_of_the_same_place_are_summed_as_they_stand() {
-    // (1e16 + 1) − 1e16 is 0 in doubles, 1e16 − 1e16 + 1 is 1: the order counts.
+    // (1e16 + 1) − 1e16 is 0 in doubles and 1e16 − 1e16 + 1 is 1, so the order of the sum matters.
     let text = format!("{GENERAL}2 2 5\n2 2 1e16\n1 1 3\n2 2 1\n2 2 -1e16\n2 1 4\n");
 
     let found = read(&text).unwrap();

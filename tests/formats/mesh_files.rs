@@ -1,4 +1,4 @@
-//! Meshes of other programs: every layout of Plot3D is told from the others, and grids are turned.
+//! Meshes of other programs: every layout of Plot3D is recognised, and grids are reoriented.
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use gridgen::formats::{Mesh, mesh};
@@ -71,8 +71,8 @@ fn every_layout_of_plot3d_gives_the_same_grid() {
 
 #[test]
 fn a_layout_that_fits_twice_with_different_grids_is_refused() {
-    // 2 × 2 nodes with a block count, x and y, and four zeros of blanking; or 1 × 2 × 2 nodes without
-    // a count, x, y and z.
+    // The file could have 2 × 2 nodes with a block count, x and y, and four zeros of blanking; or 1 × 2 × 2
+    // nodes without a count, x, y and z.
     let error = read("1 2 2\n0 0 0 0  0 1 0 1  0 0 1 1\n").unwrap_err();
 
     assert!(matches!(error.fault, ReadFault::Ambiguous(_)), "{error}");
@@ -98,7 +98,7 @@ fn files_that_are_no_plane_grid_are_refused() {
     }
 }
 
-/// However a file orders its nodes, the grid is measured the same.
+/// The measures of a grid are independent of the order of nodes in its file.
 #[test]
 fn grids_are_turned_until_the_wall_comes_first_and_cells_are_positive() {
     let grid = polar_grid(17, 6, 0.01, 1.2);
@@ -121,7 +121,7 @@ fn grids_are_turned_until_the_wall_comes_first_and_cells_are_positive() {
     }
 }
 
-/// A plate from x = 0 to 1 with two wake cells behind it, bent around its front.
+/// A plate from x = 0 to 1 with two wake cells behind it; the grid is bent around its front.
 #[test]
 fn the_wall_of_a_c_grid_ends_where_its_wake_begins() {
     let wall = [[2.0, 0.0], [1.5, 0.0], [1.0, 0.0], [0.5, -0.1], [0.0, 0.0], [0.5, 0.1]];

@@ -1,4 +1,4 @@
-//! Gmsh meshes of straight and of curved cells, read back by a small reader of their own.
+//! Gmsh meshes of straight and of curved cells, read back by a small independent reader.
 
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
@@ -30,7 +30,7 @@ struct Msh {
     groups: Vec<(usize, String)>,
 }
 
-/// The lines of a section, each as its words.
+/// The lines of a section, split into words.
 fn section<'a>(text: &'a str, name: &str) -> impl Iterator<Item = Vec<&'a str>> {
     let (_, rest) = text.split_once(&format!("${name}\n")).unwrap();
     let (inside, _) = rest.split_once(&format!("$End{name}\n")).unwrap();
@@ -41,7 +41,7 @@ fn number<T: std::str::FromStr>(word: &str) -> T {
     word.parse().ok().unwrap_or_else(|| panic!("`{word}` is no number"))
 }
 
-/// The mesh of a file; its counts are checked.
+/// The mesh in a file, with its counts checked.
 fn read(grid: &Grid, span: Option<Span>, order: usize) -> Msh {
     let mut bytes = Vec::new();
     msh::write_to(&mut bytes, grid, span, order).unwrap();
@@ -128,7 +128,7 @@ impl Msh {
 
 // --- numbering -----------------------------------------------------------------------------
 
-/// A grid that is not welded, with node (i, j) at (i, j).
+/// An unwelded grid with node (i, j) at (i, j).
 fn lattice(cells: usize) -> Grid {
     let topology = Topology::Half(Symmetry::UpDown);
     let mut grid = Grid::new(topology, cells + 1, cells + 1);
@@ -138,7 +138,7 @@ fn lattice(cells: usize) -> Grid {
     grid
 }
 
-/// The places of the nodes of the first element of a block, in steps of the grid from its first node.
+/// Positions of the nodes of the first element of a block, in grid steps from its first node.
 fn places(mesh: &Msh, block: &Block) -> String {
     let first = mesh.nodes[&block.elements[0][0]];
     let place = |tag: &usize| {
@@ -149,8 +149,8 @@ fn places(mesh: &Msh, block: &Block) -> String {
     block.elements[0].iter().map(place).collect::<Vec<_>>().join(" ")
 }
 
-/// The drawings of the section "Node ordering" of Gmsh's reference manual, and for order 3 and 4 what its
-/// recursive rule gives: these are the places that `gmsh.model.mesh.getElementProperties` of gmsh 4.15.2
+/// From the drawings in the section "Node ordering" of Gmsh's reference manual, and for order 3 and 4 from
+/// its recursive rule. These are the positions that `gmsh.model.mesh.getElementProperties` of gmsh 4.15.2
 /// prints for types 1, 8, 26, 27 (lines), 3, 10, 36, 37 (quadrangles) and 5, 12, 92, 93 (hexahedra).
 const QUADRANGLES: [(usize, &str); 4] = [
     (3, "00 10 11 01"),
@@ -207,12 +207,12 @@ fn nodes_are_numbered_as_gmsh_numbers_them() {
 
 // --- cells, welding, groups ----------------------------------------------------------------
 
-/// An O-grid, a C-grid, and half an O-grid, of counts of cells that all orders divide.
+/// An O-grid, a C-grid, and half an O-grid, with numbers of cells that all orders divide.
 fn all() -> [Grid; 3] {
     [joukowski_grid(49, 25, 0.2), parabolic_grid(61, 13, 12), half_grid(25, 25)]
 }
 
-/// Groups of a plane grid, and how many sides of cells of this order are in each.
+/// Groups of a plane grid, and the number of sides of cells of this order in each.
 fn rim(grid: &Grid, order: usize) -> BTreeMap<&'static str, usize> {
     let (around, out) = ((grid.ni - 1) / order, (grid.nj - 1) / order);
     let cells = ("fluid", around * out);
@@ -233,7 +233,7 @@ fn rim(grid: &Grid, order: usize) -> BTreeMap<&'static str, usize> {
     list.into_iter().collect()
 }
 
-/// The lattice places of a cell in gmsh's order.
+/// The lattice positions of a cell in gmsh's order.
 fn lattice_places(order: usize) -> Vec<[usize; 2]> {
     let digits = |word: &str| {
         let digits: Vec<usize> = word.bytes().map(|digit| usize::from(digit - b'0')).collect();
@@ -281,7 +281,7 @@ fn every_side_of_a_curved_cell_is_inside_or_in_one_group_with_the_same_nodes() {
             let mut open: BTreeSet<Vec<usize>> =
                 cells.flat_map(|nodes| sides(nodes, order)).collect();
             let all = open.clone();
-            // Sides that a cell runs through the other way are inside.
+            // Sides that another cell has in the opposite direction are interior.
             open.retain(|side| !all.contains(&side.iter().rev().copied().collect::<Vec<_>>()));
             for block in mesh.blocks.iter().filter(|block| block.dimension == 1) {
                 for line in &block.elements {
@@ -297,7 +297,7 @@ fn every_side_of_a_curved_cell_is_inside_or_in_one_group_with_the_same_nodes() {
     }
 }
 
-/// Gmsh moves and lists nodes by the entity that they are on.
+/// Gmsh moves and lists nodes by the entity on which they lie.
 #[test]
 fn nodes_are_on_the_curves_and_points_that_bound_the_surface() {
     for grid in all() {
@@ -323,7 +323,7 @@ fn nodes_are_on_the_curves_and_points_that_bound_the_surface() {
         let count = |dimension| mesh.on.keys().filter(|(d, _)| *d == dimension).count();
         let curves = [2, 3, 4][points as usize / 2];
         assert_eq!([count(0), count(1), count(2)], [points as usize, curves, 1]);
-        // Curves begin at one point and end at another, and each point is both.
+        // Each curve begins at one point and ends at another, and each point is one beginning and one end.
         let ends: Vec<i64> =
             mesh.bounds.iter().filter(|((d, _), _)| *d == 1).flat_map(|(_, b)| b.clone()).collect();
         let mut sorted = ends.clone();
@@ -337,7 +337,7 @@ fn nodes_are_on_the_curves_and_points_that_bound_the_surface() {
 
 // --- over a span ---------------------------------------------------------------------------
 
-/// The nodes of a hexahedron at the places of each of its six sides.
+/// The sets of nodes on the six sides of a hexahedron.
 fn faces(nodes: &[usize], order: usize) -> Vec<BTreeSet<usize>> {
     let places: Vec<[usize; 3]> = HEXAHEDRA[order - 1]
         .1
@@ -353,7 +353,7 @@ fn faces(nodes: &[usize], order: usize) -> Vec<BTreeSet<usize>> {
     (0..3).flat_map(|c| [side(c, 0), side(c, order)]).collect()
 }
 
-/// Six times the volume between the corners of a face and a point before the back.
+/// Six times the volume between the corners of a face and a point in front of the back.
 fn cone(mesh: &Msh, face: &[usize]) -> f64 {
     let place = |node: &usize| {
         let [x, y, z] = mesh.nodes[node];
@@ -454,7 +454,7 @@ fn counts_that_the_order_does_not_divide_are_refused() {
     );
 }
 
-/// A ring of square holes: the corners of the wall are its points 3, 9, 15 and 21.
+/// The holes are square, with corners of the wall at its points 3, 9, 15 and 21.
 #[test]
 fn a_corner_inside_of_a_side_is_refused() {
     let mut grid = polar_grid(25, 13, 0.05, 1.2);
@@ -473,7 +473,7 @@ fn a_corner_inside_of_a_side_is_refused() {
 #[test]
 fn folded_curved_cells_of_a_valid_grid_are_refused_with_their_place() {
     let mut grid = polar_grid(25, 13, 0.05, 1.2);
-    // The middle line of the second layer of cells of order 2, at 0.2 of the way in place of a half.
+    // The middle line of the second layer of cells of order 2 is moved from one half to 0.2 of the distance.
     for i in [7, 8, 9] {
         let place = |c: usize, from: [f64; 2], to: [f64; 2]| from[c] + 0.2 * (to[c] - from[c]);
         let [from, to] = [grid.point(i, 2), grid.point(i, 4)];

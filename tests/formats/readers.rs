@@ -1,4 +1,5 @@
-//! Meshes as other programs write them, gridgen's own of every format, and files that are not whole or no meshes.
+//! Meshes written by other programs and by gridgen in every format, and files that are truncated or not
+//! meshes.
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::fs;
@@ -11,8 +12,8 @@ use gridgen::formats::{cgns, msh, su2, vtk, vts};
 use gridgen::grid::{Grid, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
-/// A grid of 9 × 4 points around a square, written by VTK 9.6, PyVista 0.49 and h5py 3.16 in forms that the names
-/// of the files tell.
+/// A grid of 9 × 4 points around a square, written by VTK 9.6, PyVista 0.49 and h5py 3.16 in the forms given
+/// by the file names.
 fn files(end: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/meshes");
     let mut files: Vec<_> =
@@ -22,7 +23,7 @@ fn files(end: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The coordinates of that grid, which numbers of four bytes hold exactly.
+/// The coordinates of that grid, which are exact in single precision.
 fn square() -> [Vec<f64>; 2] {
     let x = [1.0, 1.0, 0.0, -1.0, -1.0, -1.0, 0.0, 1.0, 1.0];
     let y = [0.0, -1.0, -1.0, -1.0, 0.0, 1.0, 1.0, 1.0, 0.0];
@@ -77,7 +78,8 @@ fn cgns_and_msh_come_back_bit_for_bit() {
     }
 }
 
-/// All formats but Plot3D, whose length is checked to the last byte, with what a file of them lacks least.
+/// All formats except Plot3D, whose length is checked to the last byte, with the least content that a file of
+/// them needs.
 fn whole() -> Vec<(String, Vec<u8>)> {
     let grid = joukowski_grid(41, 25, 0.2);
     let own = [
@@ -92,17 +94,17 @@ fn whole() -> Vec<(String, Vec<u8>)> {
     own.map(|(name, bytes)| (name.to_owned(), bytes)).into_iter().chain(others).collect()
 }
 
-/// However much is gone, up to all that stands behind the points.
+/// A prefix of any length is refused, except a legacy file that only lacks sections after its points.
 #[test]
 fn a_file_that_was_cut_off_is_refused() {
     for (name, bytes) in whole() {
         assert!(read(&bytes).is_ok(), "{name}");
         let last = bytes.trim_ascii_end().len();
-        // The last character of a word of text may be missing without a trace.
+        // The last character of a word in a text file may be missing unnoticed.
         let last =
             if name.contains("ascii.vtk") || name.contains("su2") { last - 30 } else { last };
         for left in (1..40).map(|k| last * k / 40).chain(last - 9..last) {
-            // A legacy file has no end of its own: it may end before any of its sections.
+            // A legacy file has no end mark, so it may end before any of its sections.
             let behind = bytes[left..].trim_ascii_start();
             if ["CELL_DATA", "POINT_DATA", "SCALARS", "VECTORS"]
                 .iter()
@@ -160,7 +162,7 @@ fn garbage_or_a_second_file_behind_the_end_is_refused() {
     }
 }
 
-/// Keys of SU2 that say nothing of the grid may have lines of their own.
+/// Keys of SU2 without meaning for the grid may have lines of their own.
 #[test]
 fn unknown_keys_of_su2_are_passed_over() {
     let grid = joukowski_grid(41, 25, 0.2);
@@ -204,7 +206,7 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
         (b"GGREFRNC", "a reference of gridgen", "gridgen move"),
     ];
     for (bytes, name, remedy) in foreign {
-        // Nothing but its name and its length tells Plot3D.
+        // Only the name and the length identify Plot3D.
         let plot3d = name.contains("Plot3D");
         let ends = ["mesh", "a.p3d", "a.vts", "a.cgns", "a.msh"];
         for end in ends.into_iter().take(if plot3d { 2 } else { 5 }) {
@@ -240,7 +242,7 @@ fn cells_that_are_no_plane_structured_grid_are_refused_by_name() {
     }
 }
 
-/// A zone that is not what it says, and an array that is not whole.
+/// The files have a zone of another kind, and an incomplete array.
 #[test]
 fn cgns_of_other_zones_is_refused_by_name() {
     let bytes = written(|out| cgns::write_to(out, &joukowski_grid(41, 25, 0.2), None));

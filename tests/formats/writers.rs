@@ -1,4 +1,4 @@
-//! Meshes for other programs, read back by small readers of their own.
+//! Meshes for other programs, read back by small independent readers.
 
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
@@ -12,7 +12,7 @@ use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_sk
 use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
-/// A grid of more points than one task encodes.
+/// A grid with more points than one task encodes.
 fn grid() -> Grid {
     joukowski_grid(83, 61, 0.2)
 }
@@ -49,7 +49,7 @@ fn planes(flavour: Flavour) -> usize {
     if flavour.dimensions == Dimensions::Three { 2 } else { 1 }
 }
 
-/// Takes numbers from the front of a binary file.
+/// Reads numbers from the front of a binary file.
 struct Binary<'a> {
     bytes: &'a [u8],
     flavour: Flavour,
@@ -77,13 +77,13 @@ impl Binary<'_> {
         }
     }
 
-    /// A length before or after a record.
+    /// Reads a length before or after a record.
     fn mark(&mut self) -> usize {
         if self.flavour.encoding == Encoding::Fortran { self.integer() } else { 0 }
     }
 }
 
-/// The integers of the head, the coordinates, and the IBLANK numbers of a file.
+/// The integers of the header, the coordinates, and the IBLANK numbers of a file.
 fn read_plot3d(bytes: &[u8], flavour: Flavour) -> (Vec<usize>, Vec<f64>, Vec<usize>) {
     let heads = usize::from(flavour.block_count) + planes(flavour) + 1;
     if flavour.encoding == Encoding::Text {
@@ -149,14 +149,14 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
         if flavour.block_count {
             size.insert(0, 1);
         }
-        // Numbers of a text in single precision are compared as singles.
+        // Numbers in single-precision text are compared in single precision.
         assert!(head == size && stored(&coordinates) == expected, "{flavour:?}");
         let blanks = if flavour.blanking { points * planes } else { 0 };
         assert_eq!(blanking, vec![1; blanks], "{flavour:?}");
     }
 }
 
-/// A record of a Fortran file, split as if 2 GiB were `limit` bytes.
+/// A record of a Fortran file, split as if the limit of 2 GiB were `limit` bytes.
 fn record(contents: &[u8], limit: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let length = contents.len() as u64;
@@ -170,7 +170,7 @@ fn a_record_stands_between_its_lengths() {
     assert_eq!(record(&[7, 8, 9], 3), [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 3]);
 }
 
-/// The signs are those of the page cited at `Record`.
+/// The signs are defined on the page cited at `Record`.
 #[test]
 fn a_long_record_is_split_and_the_signs_of_the_lengths_say_so() {
     let minus = |n: i32| (-n).to_be_bytes();
@@ -213,7 +213,7 @@ fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
         ("aspect_ratio", cell_aspect_ratio),
     ] {
         let head = format!("SCALARS {name} double 1\nLOOKUP_TABLE default\n");
-        // Cell (3, 55), i fastest.
+        // Cell (3, 55), with i fastest.
         assert_eq!(reals(&head, cells)[55 * 82 + 3], measure(&cell_corners(&grid, 3, 55)));
     }
 }
@@ -225,7 +225,7 @@ fn all() -> [Grid; 3] {
     [grid(), parabolic_grid(83, 61, 20), half_grid(42, 61)]
 }
 
-/// Nodes of the grid without those that repeat others: the last column of an O-grid, the upper side
+/// Nodes of the grid without repeated ones: without the last column of an O-grid, and without the upper side
 /// of the cut of a C-grid, its edge included.
 fn welded_points(grid: &Grid) -> Vec<[f64; 2]> {
     let nodes = |j: usize| match grid.topology {
@@ -294,7 +294,7 @@ fn assert_su2(grid: &Grid) {
             edges.insert((nodes[k], nodes[(k + 1) % 4]));
         }
     }
-    // Edges that no cell runs through the other way are the boundary.
+    // Edges that no other cell has in the opposite direction form the boundary.
     let cells = edges.clone();
     edges.retain(|(a, b)| !cells.contains(&(*b, *a)));
     let markers = boundary_edges(grid);
@@ -310,7 +310,7 @@ fn assert_su2(grid: &Grid) {
     assert!(edges.is_empty(), "without a marker: {edges:?}");
 }
 
-/// The items of a list in a file of OpenFOAM.
+/// The items of a list in an OpenFOAM file.
 fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
     let text = fs::read_to_string(folder.join("constant/polyMesh").join(name)).unwrap();
     let (head, rest) = text.split_once("\n(\n").unwrap();
@@ -327,7 +327,7 @@ fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
     items
 }
 
-/// The patches of a mesh that has `count`, their words one blank apart.
+/// The `count` patches of a mesh, with single blanks between words.
 fn foam_patches(folder: &Path, count: usize) -> String {
     let text = fs::read_to_string(folder.join("constant/polyMesh/boundary")).unwrap();
     let (_, patches) = text.split_once(&format!("\n{count}\n")).unwrap();
@@ -368,7 +368,7 @@ fn assert_foam(grid: &Grid) {
     let expected: Vec<[f64; 3]> =
         [0.0, 1.0].into_iter().flat_map(|z| plane.iter().map(move |[x, y]| [*x, *y, z])).collect();
     assert_eq!(points, expected);
-    // A closed cell has the area vector zero and by Gauss's theorem the volume Σ r·S / 3.
+    // A closed cell has the area vector zero and, by Gauss's theorem, the volume Σ r·S / 3.
     let mut cells = vec![([0.0; 3], 0.0, 0); grid.cells()];
     for (number, face) in foam_list(folder.path(), "faces").iter().enumerate() {
         let corners: Vec<_> = face.iter().map(|&point| points[point as usize]).collect();
@@ -402,7 +402,7 @@ fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_f
     let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
     assert!(pairs.iter().all(|(owner, neighbour)| owner < neighbour));
     assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
-    // 16 × 8 cells: 16 × 8 faces around, 16 × 7 between the layers; 2 × 16 and 2 × 128 outside.
+    // 16 × 8 cells have 16 × 8 faces around and 16 × 7 between the layers, and 2 × 16 and 2 × 128 outside.
     assert_eq!((neighbour.len(), owner.len(), faces.len()), (240, 528, 528));
     assert_eq!(
         foam_patches(folder.path(), 3),
@@ -419,7 +419,7 @@ fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_f
 
 #[test]
 fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
-    // 16 × 4 cells, 3 of the cut on each side.
+    // There are 16 × 4 cells, with 3 cells of the cut on each side.
     let (folder, grid) = (tempfile::tempdir().unwrap(), parabolic_grid(17, 5, 3));
 
     openfoam::write(folder.path(), &grid, None, false).unwrap();
@@ -429,7 +429,7 @@ fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
     let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
     assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
     assert!((0..3).all(|i| pairs.contains(&(f64::from(i), f64::from(15 - i)))), "{pairs:?}");
-    // 15 × 4 faces along, 16 × 3 between the layers, 3 on the cut.
+    // There are 15 × 4 faces along, 16 × 3 between the layers, and 3 on the cut.
     assert_eq!(neighbour.len(), 111);
     assert_eq!(
         foam_patches(folder.path(), 3),
@@ -449,7 +449,7 @@ fn the_ends_of_half_a_grid_are_a_plane_of_symmetry_of_an_openfoam_mesh() {
     let (owner, neighbour) = (list("owner"), list("neighbour"));
     let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
     assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
-    // 8 × 4 cells: 7 × 4 faces along, 8 × 3 between the layers; 2 × 8, 2 × 4 and 2 × 32 outside.
+    // 8 × 4 cells have 7 × 4 faces along and 8 × 3 between the layers, and 2 × 8, 2 × 4 and 2 × 32 outside.
     assert_eq!((neighbour.len(), owner.len()), (52, 140));
     assert_eq!(
         foam_patches(folder.path(), 4),
@@ -509,8 +509,8 @@ fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
 fn the_neutral_map_names_all_six_faces() {
     let rows = nmf_rows(&joukowski_grid(17, 9, 0.1));
 
-    // Faces 1 and 2 are k = 1 and k = nk over (i, j), 3 and 4 those of i over (j, k), 5 and 6
-    // those of j over (k, i).
+    // Faces 1 and 2 are k = 1 and k = nk over (i, j), faces 3 and 4 are i over (j, k), faces 5 and 6 are j
+    // over (k, i).
     assert_eq!(
         rows,
         [
@@ -529,7 +529,7 @@ fn the_neutral_map_names_all_six_faces() {
 fn the_neutral_map_of_a_c_grid_ties_the_two_sides_of_the_cut() {
     let rows = nmf_rows(&parabolic_grid(17, 9, 3));
 
-    // Points 1 to 4 of the line are the cut up to the edge, 14 to 17 the same points backwards.
+    // Points 1 to 4 of the line are the cut up to the edge; 14 to 17 are the same points in reverse order.
     assert_eq!(
         rows[2..],
         [
@@ -556,12 +556,12 @@ fn the_neutral_map_of_half_a_grid_has_its_plane_of_symmetry() {
 
     assert_eq!(ends(&up_down, Axes::Ijk), ["SYMMETRY-Y 1 3 1 9 1 2", "SYMMETRY-Y 1 4 1 9 1 2"]);
     assert_eq!(ends(&left_right, Axes::Ijk), ["SYMMETRY-X 1 3 1 9 1 2", "SYMMETRY-X 1 4 1 9 1 2"]);
-    // With FUN3D's axes z is up.
+    // With FUN3D's axes z points upward.
     assert_eq!(ends(&up_down, Axes::Fun3d), ["symmetry_z 1 3 1 2 1 9", "symmetry_z 1 4 1 2 1 9"]);
     assert_eq!(nmf_rows(&up_down).len(), 8, "nothing is one-to-one");
 }
 
-/// The rows of a map, without comments and spare blanks.
+/// The rows of a map file, without comments and extra blanks.
 fn nmf_rows(grid: &Grid) -> Vec<String> {
     nmf_rows_on(grid, Axes::Ijk)
 }

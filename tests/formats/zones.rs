@@ -56,7 +56,7 @@ fn made_in(folder: &Path, more: &str) -> AssemblyResult {
     made
 }
 
-/// Plane zones: background, main, flap, and the folder with their files.
+/// Plane zones (background, main, flap), and the folder with their files.
 fn plane() -> (&'static Path, &'static AssemblyResult) {
     static MADE: OnceLock<AssemblyResult> = OnceLock::new();
     let folder = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/zones"));
@@ -119,12 +119,12 @@ fn lengths_in_files_are_those_of_the_reference_chord() {
 
     let main = &made.elements[0].grid;
 
-    // From the nose at 0 to the edge at the length of the reference chord.
+    // The wall extends from the nose at 0 to the edge at the reference length.
     let wall = || (0..main.ni).map(|i| main.point(i, 0)[0]);
     assert!((wall().fold(f64::NEG_INFINITY, f64::max) - 2.0).abs() < 1e-12);
 }
 
-/// As ADflow's `readCGNSGrid.F90` reads them.
+/// ADflow's `readCGNSGrid.F90` reads them in this form.
 #[test]
 fn zones_of_a_cgns_file_have_names_and_marks_that_adflow_reads() {
     let (folder, made) = plane();
@@ -136,7 +136,7 @@ fn zones_of_a_cgns_file_have_names_and_marks_that_adflow_reads() {
         let read = |name: &str| {
             group.dataset(&format!("GridCoordinates/{name}/ data")).unwrap().read_f64().unwrap()
         };
-        // A plane one is a cell thick.
+        // A plane zone is one cell thick.
         assert_eq!(read("CoordinateX"), zone.grid.x.repeat(2), "{}", zone.name);
         assert_eq!(read("CoordinateY"), zone.grid.y.repeat(2), "{}", zone.name);
 
@@ -195,7 +195,7 @@ fn faces_told_of(zone: &Group) -> usize {
         + faces(&connections, children(&connections, "GridConnectivity1to1_t"))
 }
 
-/// What is in a list of a field or of a list of zones: those after the nth line that opens one.
+/// The numbers of a list in a field or in a list of zones, after the nth opening line.
 fn list(text: &str, number: usize) -> Vec<f64> {
     let from = text.split("\n(\n").nth(number + 1).unwrap();
     from.split("\n)").next().unwrap().lines().map(|line| line.parse().unwrap()).collect()
@@ -206,7 +206,7 @@ fn lists_of(folder: &Path, name: &str) -> Vec<Vec<usize>> {
     list.into_iter().map(|words| words.into_iter().map(|word| word as usize).collect()).collect()
 }
 
-/// Cells of the zones, by the number of each.
+/// Checks the zone of each cell, and returns the zones by cell.
 fn assert_zones(folder: &Path, made: &AssemblyResult, layers: usize) -> Vec<usize> {
     let field = fs::read_to_string(folder.join("0/zoneID")).unwrap();
     let zone_of: Vec<usize> = list(&field, 0).into_iter().map(|zone| zone as usize).collect();
@@ -215,13 +215,13 @@ fn assert_zones(folder: &Path, made: &AssemblyResult, layers: usize) -> Vec<usiz
         let own: Vec<f64> =
             (0..zone_of.len()).filter(|k| zone_of[*k] == number).map(|k| k as f64).collect();
         assert_eq!(own.len(), zone.grid.cells() * layers, "{}", zone.name);
-        // The first bracket is that of the list of zones.
+        // The first bracket opens the list of zones.
         assert_eq!(list(&sets, number + 1), own, "{}", zone.name);
     }
     zone_of
 }
 
-/// Every cell is closed and no face joins cells of two zones; the cells of each zone fill its area.
+/// Every cell is closed, no face joins cells of two zones, and the cells of each zone fill its area.
 fn assert_mesh(folder: &Path, made: &AssemblyResult, (layers, length): (usize, f64)) {
     let zone_of = assert_zones(folder, made, layers);
     let points: Vec<[f64; 3]> =
@@ -253,7 +253,7 @@ fn an_overset_case_of_openfoam_has_all_zones_in_one_mesh() {
     assert_mesh(&folder.join("openfoam"), made, (1, 1.0));
 }
 
-/// OpenFOAM reads the overset patch before it makes others.
+/// OpenFOAM must read the overset patch before others.
 #[test]
 fn the_overset_patch_comes_first_and_walls_have_the_names_of_elements() {
     let (folder, made) = plane();
@@ -289,7 +289,8 @@ fn the_overset_patch_comes_first_and_walls_have_the_names_of_elements() {
     assert_eq!(patches, expected);
 }
 
-/// The wall of the main element turns by what a closed line does, less its sharp edge, which is no curvature.
+/// The wall of the main element turns once like any closed line, minus the turn at its sharp edge, which has
+/// no curvature.
 #[test]
 fn the_curvature_of_a_wall_adds_up_to_its_turn() {
     let (folder, made) = plane();
@@ -310,11 +311,11 @@ fn the_curvature_of_a_wall_adds_up_to_its_turn() {
     let direction = |to: [f64; 2]| (to[1] - edge[1]).atan2(to[0] - edge[0]);
     let wedge = (direction(after) - direction(before)).abs();
     let wedge = wedge.min(2.0 * PI - wedge);
-    // Of a round, the edge turns by half a round less its wedge.
+    // The edge takes half of a full turn, minus its wedge angle.
     assert!((turn + PI + wedge).abs() < 1e-9, "{turn}, {wedge}");
 }
 
-/// A voxel is small against the gap, and the box holds all walls.
+/// A voxel is small compared with the gap, and the box contains all walls.
 #[test]
 fn holes_are_cut_in_a_box_of_small_voxels() {
     let (folder, made) = plane();
@@ -347,7 +348,7 @@ fn extruded_zones_have_all_layers() {
 
     let made = made_in(folder, more);
 
-    // In chords as all lengths of the case: the reference chord is 2 long.
+    // The span is in chords, like all lengths of the case; the reference chord is 2 long.
     assert_mesh(&folder.join("openfoam"), &made, (3, 1.0));
     let file = File::from_bytes(fs::read(folder.join("mesh.cgns")).unwrap()).unwrap();
     let size = integers(&file.group("Base/flap.00001").unwrap(), ".");
@@ -356,7 +357,7 @@ fn extruded_zones_have_all_layers() {
     assert_eq!(p3d[7..10], [37.0, 13.0, 4.0]);
 }
 
-/// With `UPDATE_DOCS` set the page is written.
+/// With `UPDATE_DOCS` set the page is rewritten.
 #[test]
 fn the_table_of_files_of_zones_is_that_of_the_documents() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/overset.md");
