@@ -1,5 +1,5 @@
-//! What is read of a user, each as a function of bytes that must end without a panic, in bounded
-//! time and memory, and with a result that is whole or an error that says what to do.
+//! All readers of user input, each as a function of bytes. It must end without a panic, in bounded time and
+//! memory, with a valid result or with an error that says what to do.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -25,15 +25,15 @@ use gridgen::solver::history::{History, NewtonStep};
 
 /// A kind of input.
 pub struct Target {
-    /// Its name, also that of its fuzzer.
+    /// Its name, which is also that of its fuzzer.
     pub name: &'static str,
     /// Reads an input.
     pub run: fn(&[u8]),
-    /// Inputs to start from.
+    /// Initial inputs.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// All that is read.
+/// All readers of user input.
 pub const TARGETS: [Target; 14] = [
     Target { name: "section", run: section, seeds: sections },
     Target { name: "contour", run: contour, seeds: sections },
@@ -57,7 +57,7 @@ pub fn run(name: &str, bytes: &[u8]) {
     TARGETS.iter().filter(|target| target.name == name).for_each(|target| (target.run)(bytes));
 }
 
-/// Writes the inputs to start from into a folder.
+/// Writes the initial inputs into a folder.
 #[allow(dead_code, reason = "cargo test needs no files")]
 pub fn plant(name: &str, folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
@@ -67,12 +67,12 @@ pub fn plant(name: &str, folder: &Path) -> std::io::Result<()> {
         .try_for_each(|(k, seed)| std::fs::write(folder.join(format!("seed-{k}")), seed))
 }
 
-/// Wall points of the sections that are meshed as far as their wall.
+/// Number of wall points for sections that are meshed up to their wall.
 const WALL_POINTS: usize = 65;
-/// Nodes of a mesh up to which it is measured and written again.
+/// Largest number of nodes of a mesh that is measured and written again.
 const WRITTEN: usize = 1 << 12;
 
-/// Reads a section; its wall, too, is to be found or refused.
+/// Reads a section; its wall must be found or refused, too.
 fn section(bytes: &[u8]) {
     let Ok(airfoil) = airfoil_from_bytes(Path::new("fuzz.dat"), bytes.to_vec()) else { return };
     let settings = SurfaceSettings {
@@ -84,7 +84,7 @@ fn section(bytes: &[u8]) {
         max_turn_deg: 15.0,
         corners_deg: None,
     };
-    // The wall takes many times as long as the reading: one in sixteen.
+    // The wall takes many times as long as the reading, so it is made for one input in sixteen.
     if bytes.len().is_multiple_of(16)
         && let Ok(wall) = distribute(&airfoil, &settings)
     {
@@ -105,7 +105,7 @@ fn contour(bytes: &[u8]) {
     }
 }
 
-/// Reads a case; what is accepted can be written out and read again.
+/// Reads a case; an accepted case can be written and read again.
 fn case(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match Case::from_toml(&text, Path::new("fuzz.toml"), &[]) {
@@ -119,7 +119,7 @@ fn case(bytes: &[u8]) {
     }
 }
 
-/// Reads a matrix, packed or not; one that is accepted is whole.
+/// Reads a matrix, compressed or not; an accepted matrix is consistent.
 fn matrix(bytes: &[u8]) {
     match matrix_market::matrix(Path::new("fuzz.mtx"), bytes) {
         Ok(found) => {
@@ -140,7 +140,7 @@ fn matrix(bytes: &[u8]) {
     }
 }
 
-/// Reads a mesh; one that is accepted can be measured and written in every format of one file.
+/// Reads a mesh; an accepted mesh can be measured and written in every single-file format.
 fn mesh(name: &str, bytes: &[u8]) {
     let mesh = match mesh_from_bytes(Path::new(name), bytes) {
         Ok(mesh) => mesh,
@@ -154,7 +154,7 @@ fn mesh(name: &str, bytes: &[u8]) {
     let grid = &mesh.grid;
     assert!(grid.ni >= 2 && grid.nj >= 2);
     assert_eq!((grid.x.len(), grid.y.len()), (grid.ni * grid.nj, grid.ni * grid.nj));
-    // To measure and to write takes many times as long as to read: one in sixteen.
+    // Measuring and writing take many times as long as reading, so they are done for one input in sixteen.
     if grid.x.len() > WRITTEN || !bytes.len().is_multiple_of(16) {
         return;
     }
@@ -173,7 +173,7 @@ fn mesh(name: &str, bytes: &[u8]) {
     assert!(written.iter().all(Result::is_ok), "{written:?}");
 }
 
-/// Reads a restart file as it is, and with a digest that is right.
+/// Reads a restart file unchanged, and with a corrected checksum.
 fn restart_file(bytes: &[u8]) {
     let read = |bytes: &[u8]| match restart::from_bytes(Path::new("restart.bin"), bytes) {
         Ok(restart) => assert!(restart.history.steps.len() <= bytes.len()),
@@ -184,7 +184,7 @@ fn restart_file(bytes: &[u8]) {
     read(&[bytes, &digest].concat());
 }
 
-/// Reads an entry of the cache of compiled kernels as it is, and with a digest that is right.
+/// Reads an entry of the cache of compiled kernels unchanged, and with a corrected checksum.
 fn cached_kernels(bytes: &[u8]) {
     let options = ["--std=c++17".to_owned()];
     let key = Key { text: "kernel", options: &options, compiler: (13, 0) };
@@ -198,7 +198,7 @@ fn cached_kernels(bytes: &[u8]) {
     read(&[bytes, &digest].concat());
 }
 
-/// The files of a folder of the repository with this ending.
+/// The files with this extension in a folder of the repository.
 fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(super::ROOT).join(folder);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -242,7 +242,7 @@ fn packed() -> Vec<Vec<u8>> {
     matrices().iter().flat_map(pack).collect()
 }
 
-/// A polar O-grid, the same with a wake folded onto itself, and half of it.
+/// A polar O-grid, the same points with a wake folded onto itself, and half of it.
 fn grids() -> [Grid; 3] {
     let filled = |topology, ni: usize, place: fn(usize, f64) -> [f64; 2]| {
         let mut grid = Grid::new(topology, ni, 3);
@@ -273,7 +273,7 @@ fn grids() -> [Grid; 3] {
     ]
 }
 
-/// What `write` makes of each grid.
+/// The output of `write` for each grid.
 fn written(write: impl Fn(&Grid, &mut Cursor<Vec<u8>>) -> std::io::Result<()>) -> Vec<Vec<u8>> {
     let bytes = |grid: &Grid| {
         let mut out = Cursor::new(Vec::new());
