@@ -10,7 +10,7 @@ fn stepped(step: f64, points_a_piece: usize) -> Airfoil {
     let upper = |x: f64| 0.4 * x.sqrt() * (1.0 - x);
     let lower = |x: f64| -0.25 * x.sqrt() * (1.0 - x);
     let mut points: Vec<[f64; 2]> = Vec::new();
-    // Closer at the nose.
+    // The points are denser at the nose.
     points.extend((0..=points_a_piece).map(|k| {
         let x = (1.0 - share(k)).powi(2);
         [x, upper(x)]
@@ -59,7 +59,8 @@ fn points_of_the_wall_lie_on_corners() {
     }
 }
 
-/// From cell to cell the spacing grows by 15 % and the rounding of a count, also across corners.
+/// From cell to cell the spacing grows by at most 15 %, up to the rounding of the number of cells, also
+/// across corners.
 #[test]
 fn spacing_grows_evenly_away_from_corners() {
     let found = wall(&stepped(0.03, 40), 513, Some(30.0));
@@ -69,7 +70,7 @@ fn spacing_grows_evenly_away_from_corners() {
     assert!(growth < 1.35, "{growth}");
 }
 
-/// Between corners the wall follows straight pieces, which a spline through them would leave.
+/// Between corners the wall follows straight pieces, from which a spline through all points would deviate.
 #[test]
 fn a_straight_piece_between_corners_stays_straight() {
     let airfoil = stepped(0.03, 40);
@@ -84,7 +85,7 @@ fn a_straight_piece_between_corners_stays_straight() {
     assert!(off(&wall(&airfoil, 257, None)) > 1e-4, "a spline through all of it overshoots");
 }
 
-/// Where a nose has few points, these are no corners.
+/// A nose with few points has no corners.
 #[test]
 fn a_coarse_bend_is_no_corner() {
     let smooth = stepped(0.0, 6);

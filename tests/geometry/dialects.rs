@@ -1,4 +1,4 @@
-//! The ways in which airfoil files are written, one by one, and the corpus of malformed files.
+//! The notations of airfoil files, one by one, and the corpus of malformed files.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use gridgen::geometry::{Airfoil, airfoil_from_file};
 
 use crate::{data, file};
 
-/// Ordinate of the simple section of these tests, without sign.
+/// Absolute ordinate of the simple section of these tests.
 fn ordinate(x: f64) -> f64 {
     0.25 * x.sqrt() * (1.0 - x) + 0.001 * x
 }
@@ -17,7 +17,7 @@ fn contour() -> Vec<[f64; 2]> {
     (-8..=8).map(|k| [x(k), -f64::from(k.signum()) * ordinate(x(k))]).collect()
 }
 
-/// A line for each point, as `write` words it.
+/// A line for each point, formatted by `write`.
 fn table(write: impl Fn(usize, [f64; 2]) -> String) -> String {
     contour().iter().enumerate().map(|(k, &p)| write(k, p) + "\n").collect()
 }
@@ -27,7 +27,7 @@ fn stations(write: impl Fn(f64, f64) -> String) -> String {
     (0..=8).map(|k| f64::from(k) / 8.0).map(|x| write(x, ordinate(x)) + "\n").collect()
 }
 
-/// Reads a text, asserts that the section is that of [`contour`] to five decimals, and returns it.
+/// Reads a text, asserts that the section equals [`contour`] to five decimals, and returns it.
 #[track_caller]
 fn read(text: impl AsRef<[u8]>) -> Airfoil {
     let airfoil = airfoil_from_file(file(text).path()).unwrap();
@@ -65,7 +65,8 @@ fn numbers_without_digits_before_or_behind_the_point_are_read() {
     assert!(read(table(|_, [x, y]| format!("{} {}", bare(x), bare(y)))).notes.is_empty());
 }
 
-/// Separators, signs, exponents (Fortran's too), parentheses, typographic minus, and a remark.
+/// The numbers have various separators, signs, exponents (also Fortran's), parentheses, a typographic minus,
+/// and a remark.
 #[test]
 fn numbers_are_read_however_they_are_written() {
     for text in [
@@ -170,7 +171,7 @@ fn surfaces_side_by_side_are_joined_with_a_note() {
     }
 }
 
-/// Headings of other words, three columns of which two cross, and four whose abscissae lie apart.
+/// The headings have other words, two of three columns cross, and the abscissae of four columns differ.
 #[test]
 fn columns_that_fit_nothing_are_not_guessed() {
     let five = || table(|k, [x, y]| format!("{x:.6} {y:.6} 0.2 7.{k} 8.{k}"));
@@ -202,7 +203,7 @@ fn a_plotters_table_is_read_up_to_its_camber_line() {
     assert!(noted("moved and scaled"), "{:?}", airfoil.notes);
 }
 
-/// One NACA 2412 of 81 points as programs, JSON, YAML, gmsh, numpy and OpenFAST write it.
+/// A NACA 2412 of 81 points in the notations of programs, JSON, YAML, gmsh, numpy and OpenFAST.
 #[test]
 fn files_of_other_programs_are_read() {
     let expected = airfoil_from_file(data("dialects/pylist.txt")).unwrap();
@@ -219,7 +220,7 @@ fn files_of_other_programs_are_read() {
     }
 }
 
-/// Points and lists within brackets, with what stands around them.
+/// Points and lists within brackets, with other text around them.
 #[test]
 fn points_within_brackets_are_read_in_whatever_language() {
     let joined = |write: &dyn Fn([f64; 2]) -> String| {
@@ -263,7 +264,7 @@ fn a_point_within_brackets_that_is_none_is_refused_with_its_line() {
     assert!(message.contains(":8: `0.125000]` is not a point"), "{message}");
 }
 
-/// With its mark, in either order, and without.
+/// With a byte order mark, in both byte orders, and without one.
 #[test]
 fn text_of_two_bytes_a_letter_is_read() {
     let text = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
@@ -293,7 +294,7 @@ fn lines_that_count_the_points_are_skipped_with_a_note() {
     }
 }
 
-/// Of three coordinates with names one is constant.
+/// Three coordinates have names, and one of them is constant.
 #[test]
 fn the_coordinates_that_vary_are_taken() {
     for text in [
@@ -305,8 +306,8 @@ fn the_coordinates_that_vary_are_taken() {
     }
 }
 
-/// The files in `tests/data/airfoils/malformed`, each with what is said about it. What is wrong with
-/// a file is in its first line or its name.
+/// The files in `tests/data/airfoils/malformed`, each with its message. The first line or the name of a file
+/// says what is wrong with it.
 #[test]
 fn malformed_files_are_refused_with_line_and_reason() {
     let mut files: Vec<_> =

@@ -1,7 +1,7 @@
 //! The geometry layer from files and designations to wall points.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failing step fails the test")]
-#![allow(clippy::float_cmp)] // Where numbers are compared, exactness is the fact shown.
-#![allow(clippy::unreadable_literal)] // Reference values stand as they were printed.
+#![allow(clippy::float_cmp)] // The compared numbers must be exactly equal.
+#![allow(clippy::unreadable_literal)] // Reference values are as printed in their sources.
 
 mod corners;
 mod dialects;
@@ -23,12 +23,12 @@ use std::path::PathBuf;
 
 use gridgen::geometry::{Airfoil, CubicSpline};
 
-/// A file beside these tests.
+/// Path of a data file of these tests.
 fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/airfoils").join(name)
 }
 
-/// A file that holds `bytes`, gone with the returned handle.
+/// A temporary file that contains `bytes`, deleted with the returned handle.
 fn file(bytes: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
@@ -48,7 +48,7 @@ fn distance_from(airfoil: &Airfoil, points: &[[f64; 2]]) -> f64 {
         let best = (0..=n as usize)
             .min_by(|&i, &k| distance(sample(i), p).total_cmp(&distance(sample(k), p)))
             .unwrap();
-        // Golden-section would do; thirds are shorter and fast enough.
+        // A golden-section search would do; a ternary search is shorter and fast enough.
         let (mut a, mut b) = (sample(best.max(1) - 1), sample(best + 1));
         for _ in 0..60 {
             let (c, d) = (a + (b - a) / 3.0, b - (b - a) / 3.0);

@@ -1,4 +1,4 @@
-//! Sections from their designations.
+//! NACA sections from their designations.
 
 use gridgen::geometry::{
     CubicSpline, GeometryError, NacaSection, TrailingEdge, airfoil_from_file, airfoil_from_naca,
@@ -23,8 +23,8 @@ fn ordinates(designation: &str, x: f64) -> (f64, f64) {
 
 #[test]
 fn ordinates_agree_with_the_published_tables() {
-    // I. H. Abbott, A. E. von Doenhoff, Theory of Wing Sections, Dover 1959, appendix III: per cent
-    // of the chord with two or three decimals.
+    // I. H. Abbott, A. E. von Doenhoff, Theory of Wing Sections, Dover 1959, appendix III: per cent of the
+    // chord with two or three decimals.
     for (name, x, upper, lower) in [
         ("0012", 0.30, 0.06002, -0.06002),
         ("0012", 0.0125, 0.01894, -0.01894),
@@ -41,8 +41,8 @@ fn ordinates_agree_with_the_published_tables() {
 
 #[test]
 fn naca_23021_agrees_with_the_published_table() {
-    // naca23021.dat is the table of NACA Report 610, four decimals; its first upper row but two has
-    // two digits exchanged (0.0641 for 0.0614).
+    // naca23021.dat is the table of NACA Report 610, with four decimals; in its third upper row two digits
+    // are exchanged (0.0641 for 0.0614).
     let ours = airfoil_from_naca("NACA 23021", TrailingEdge::Blunt).unwrap();
     let table = airfoil_from_file(data("naca23021.dat")).unwrap();
 
@@ -78,7 +78,7 @@ fn the_reflexed_camber_line_has_no_moment_about_the_quarter_chord() {
     }
 }
 
-/// Points of the camber line: upper and lower points of one station lie symmetrically about it.
+/// Points of the camber line: the upper and the lower point of a station are symmetric about it.
 fn mean_line(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let n = points.len();
     let middle = |k: usize| [0, 1].map(|c| 0.5 * (points[k][c] + points[n - 1 - k][c]));
@@ -138,8 +138,8 @@ fn designations_without_a_section_are_refused_with_the_rule_they_break() {
     }
 }
 
-/// Largest distance from the exact surface of the spline's points between its knots, measured
-/// along the normal of the spline.
+/// Largest distance of the spline's points between its knots from the exact surface, measured along the
+/// normal of the spline.
 fn spline_error(designation: &str) -> f64 {
     let airfoil = airfoil_from_naca(designation, TrailingEdge::Sharp).unwrap();
     let section = NacaSection::named(designation).unwrap();
@@ -151,8 +151,8 @@ fn spline_error(designation: &str) -> f64 {
         let s = curve.length() * f64::from(k) / f64::from(n);
         let (r, t) = (curve.point(s), curve.derivative(s));
         let sign = if s < nose { 1.0 } else { -1.0 };
-        // The station whose surface point lies on the spline's normal at s, by the secant rule
-        // in √x, in which the surface is smooth at the nose.
+        // The station whose surface point lies on the spline's normal at s, by the secant method in √x, in
+        // which the surface is smooth at the nose.
         let along = |root: f64| {
             let p = section.at(root * root, -0.1036, sign);
             let (dx, dy) = (p[0] - r[0], p[1] - r[1]);

@@ -10,8 +10,8 @@ fn circle(degrees: &[f64]) -> (Vec<f64>, Vec<f64>) {
 
 #[test]
 fn normals_of_a_circle_point_away_from_its_centre_even_for_unequal_spacing() {
-    // The parabola's tangent is exact to second order; the plain bisector would be off by a quarter
-    // of the difference of the two arcs, 1.25°.
+    // The tangent of the parabola is exact to second order; the plain bisector would be off by a quarter of
+    // the difference of the two arcs, 1.25°.
     let degrees: Vec<f64> = (0..72)
         .map(|k| if k % 2 == 0 { 5.0 * f64::from(k) } else { 5.0 * f64::from(k) + 2.5 })
         .collect();
@@ -38,7 +38,7 @@ fn the_last_normal_is_a_copy_of_the_first() {
 
 #[test]
 fn a_corner_gets_its_bisector_however_unequal_its_segments() {
-    // A clockwise rectangle from its lower right corner, with one point close to each corner.
+    // The points are a clockwise rectangle from its lower right corner, with one point close to each corner.
     let x = [1.0, 0.9, 0.0, 0.0, 0.0, 0.1, 1.0, 1.0];
     let y = [0.0, 0.0, 0.0, 0.1, 1.0, 1.0, 1.0, 0.0];
 
@@ -55,7 +55,8 @@ fn a_corner_gets_its_bisector_however_unequal_its_segments() {
 
 #[test]
 fn a_sharp_edge_points_along_its_bisector() {
-    // Wedge of 2 · atan(0.1) at the origin, body to the left; then the same as a notch.
+    // The wedge of 2 · atan(0.1) is at the origin, with the body to its left; the same lines as a notch
+    // follow.
     let x = [0.0, -1.0, -1.5, -1.0, 0.0];
     let convex = wall_normals(&x, &[0.0, -0.1, 0.0, 0.1, 0.0]);
     let concave = wall_normals(&x, &[0.0, 0.1, 0.0, -0.1, 0.0]);

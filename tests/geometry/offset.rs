@@ -13,7 +13,7 @@ fn distance_from(polygon: &[[f64; 2]], [x, y]: [f64; 2]) -> f64 {
     pieces.fold(f64::INFINITY, f64::min)
 }
 
-/// A unit square with a notch in its upper side, as wide and as deep as told.
+/// A unit square with a notch of this width and depth in its upper side.
 fn notched(wide: f64, deep: f64) -> Vec<[f64; 2]> {
     let (a, b) = (0.5 - 0.5 * wide, 0.5 + 0.5 * wide);
     let bottom = 1.0 - deep;
@@ -59,7 +59,7 @@ fn the_line_around_a_circle_is_a_circle() {
     assert!((line.length() - std::f64::consts::TAU * 0.8).abs() < 5e-3, "{}", line.length());
 }
 
-/// The corners of a square become quarter circles, whose curvature sets in smoothly.
+/// The corners of a square become quarter circles, whose curvature begins smoothly.
 #[test]
 fn convex_corners_keep_the_distance() {
     let square = &notched(0.3, 0.0);
@@ -73,7 +73,7 @@ fn convex_corners_keep_the_distance() {
     }
 }
 
-/// Over a notch the line goes down as far as an arc of half the distance lets it.
+/// Over a notch the line goes down as far as an arc with half the distance as radius allows.
 #[test]
 fn concave_parts_are_rounded_and_nowhere_too_near() {
     for (wide, deep) in [(0.9, 0.4), (0.5, 0.5), (0.2, 0.6), (0.05, 0.5)] {
@@ -87,7 +87,7 @@ fn concave_parts_are_rounded_and_nowhere_too_near() {
             let mut closed = points.clone();
             closed.push(points[0]);
             assert_eq!(first_crossing(&closed, false), None, "{wide} {deep} {distance}");
-            // An arc of radius d/2 at steps of length/4000.
+            // The arc has the radius d/2 and is sampled at steps of length/4000.
             let sharpest = (line.length() / 4000.0 / (0.5 * distance)).to_degrees();
             let turn = largest_turn(&points);
             assert!(turn < 1.2 * sharpest, "{wide} {deep} {distance}: {turn} of {sharpest}");
@@ -95,7 +95,7 @@ fn concave_parts_are_rounded_and_nowhere_too_near() {
     }
 }
 
-/// It runs clockwise, whichever way the wall runs.
+/// The line is clockwise, whichever direction the wall has.
 #[test]
 fn the_line_runs_clockwise() {
     let wall = notched(0.4, 0.3);
@@ -111,7 +111,7 @@ fn the_line_runs_clockwise() {
     }
 }
 
-/// The nearest point is the foot of the normal, and neighbours stay neighbours.
+/// The nearest point is the foot of the normal, and neighbours remain neighbours.
 #[test]
 fn points_are_projected_along_the_normal() {
     let wall = notched(0.5, 0.4);

@@ -1,4 +1,4 @@
-//! Does a polygon cross itself?
+//! Tests of whether a polygon crosses itself.
 
 use gridgen::geometry::{first_contact, first_crossing};
 
@@ -39,11 +39,11 @@ fn touching_sides_do_not_cross() {
 #[test]
 fn polygons_that_meet_at_their_points_or_along_sides_are_in_contact() {
     let touching: [&[[f64; 2]]; 5] = [
-        // A point on a side, on a point, and through a point of both.
+        // A point touches a side, a point, and another point on which both sides meet.
         &[[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [1.0, 0.0], [0.0, 2.0]],
         &[[0.0, 0.0], [1.0, 0.3], [2.0, 0.0], [2.0, 1.0], [1.0, 0.3], [0.0, 1.0]],
         &[[0.0, 0.0], [1.0, 0.5], [2.0, 1.0], [2.0, 0.0], [1.0, 0.5], [0.0, 1.0]],
-        // Along a side, and back along the one before.
+        // One side overlaps another; another turns back on the previous one.
         &[[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [2.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
         &[[0.0, 0.0], [3.0, 0.0], [1.0, 0.0], [0.0, 2.0]],
     ];
@@ -53,7 +53,7 @@ fn polygons_that_meet_at_their_points_or_along_sides_are_in_contact() {
             points.iter().map(|[x, y]| [0.8 * x - 0.6 * y, 0.6 * x + 0.8 * y]).collect();
         assert!(first_contact(&turned).is_some(), "{turned:?}");
     }
-    // A square, and an edge of 1e-9 radians.
+    // A square, and an edge with an angle of 1e-9 radians.
     for points in [&SQUARE[..], &[[0.0, 0.0], [1.0, -1e-9], [2.0, 0.0], [1.0, 1e-9]]] {
         assert_eq!(first_contact(points), None, "{points:?}");
     }

@@ -33,7 +33,7 @@ fn read(text: impl AsRef<[u8]>) -> Airfoil {
     airfoil_from_file(file(text).path()).unwrap()
 }
 
-/// Whether the points are those expected, to the seven decimals of the text.
+/// True if the points equal those expected, to the seven decimals of the text.
 fn is(airfoil: &Airfoil, expected: &[[f64; 2]]) -> bool {
     airfoil.points.len() == expected.len()
         && airfoil
@@ -208,7 +208,7 @@ fn file_text(name: &str) -> Vec<u8> {
 
 #[test]
 fn files_from_the_field_are_read_with_what_was_dropped_noted() {
-    // Counts of distinct rows, taken with a text editor.
+    // The counts of distinct rows were taken with a text editor.
     for (name, points, noted) in [
         ("s1223.dat", 300, "moved and scaled"),
         ("goe797.dat", 27, ""),

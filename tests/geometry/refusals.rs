@@ -1,4 +1,4 @@
-//! Files that cannot be read: where, what stands there, what to do.
+//! Files that cannot be read: the place, the text found there, the remedy.
 
 use gridgen::geometry::{FileProblem, GeometryError, airfoil_from_file};
 

@@ -1,4 +1,5 @@
-//! Sections as people have them: bases with points, pitched, rounded, scattered, and edges that overlap or cross.
+//! Sections as they occur in practice: bases with points, pitched, rounded, scattered, and edges that overlap
+//! or cross.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,8 +9,8 @@ use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, airfoil_from_po
 
 use crate::data;
 
-/// NACA 0012 with a base of this width and slant, from the upper to the lower corner: each surface is lengthened or
-/// cut to reach it.
+/// A NACA 0012 with a base of this width and slant, from the upper to the lower corner: each surface is
+/// extended or cut to reach the base.
 fn with_base(width: f64, slant: f64) -> Vec<[f64; 2]> {
     let shape = |x: f64| {
         0.6 * (0.2969 * x.sqrt() - 0.126 * x - 0.3516 * x * x + 0.2843 * x.powi(3)
@@ -23,7 +24,8 @@ fn with_base(width: f64, slant: f64) -> Vec<[f64; 2]> {
     upper.chain(lower).collect()
 }
 
-/// The same, closed by a base of `cells` equal pieces, from the point of the closed contour with this number on.
+/// The open contour closed by a base of `cells` equal pieces, beginning at the point `start` of the closed
+/// contour.
 fn closed_by_base(open: &[[f64; 2]], cells: usize, start: usize) -> Vec<[f64; 2]> {
     let (from, to) = (open[open.len() - 1], open[0]);
     let on = |k: usize| [0, 1].map(|c| from[c] + (to[c] - from[c]) * k as f64 / cells as f64);
@@ -41,7 +43,7 @@ fn points_on_a_base_make_no_other_section() {
         let open = with_base(width, slant);
         let expected = airfoil_from_points(&open).unwrap();
         for cells in [1, 2, 3, 8, 31] {
-            // From a corner, from within the base, and from the nose.
+            // The contours begin at a corner, within the base, and at the nose.
             for start in [0, open.len() - 1, open.len() - 1 + cells / 2, 40] {
                 let closed = closed_by_base(&open, cells, start);
                 for points in [closed.clone(), closed.into_iter().rev().collect()] {
@@ -60,7 +62,7 @@ fn points_on_a_base_make_no_other_section() {
     }
 }
 
-/// Half circles of few and of many pieces behind a section, and one that is sharp.
+/// Half circles of few and of many pieces behind a section, and a sharp edge.
 #[test]
 fn rounded_and_sharp_edges_have_no_base() {
     for pieces in [2, 3, 4, 6, 12, 40] {
@@ -98,7 +100,7 @@ fn a_file_with_points_on_its_base_is_read_with_both_corners() {
     );
 }
 
-/// Points turned by an angle, nose up, about (30, 20) and made 23.7 times as large.
+/// Points rotated nose up by an angle about (30, 20) and scaled by 23.7.
 fn pitched(points: &[[f64; 2]], degrees: f64) -> Vec<[f64; 2]> {
     let (sin, cos) = f64::to_radians(degrees).sin_cos();
     let place = |[x, y]: &[f64; 2]| {
@@ -125,7 +127,7 @@ fn a_pitched_section_is_scaled_by_its_chord() {
     assert_eq!(bits(&pitched(&plain, 4.0)), 1, "its extent along x is its chord");
 }
 
-/// A case of these keys of `[geometry]` and of the file beside the tests.
+/// A case with these keys of `[geometry]` and a data file of the tests.
 fn case(file: &str, keys: &str) -> Case {
     let path = data(file);
     let text = format!("[geometry]\nfile = '{}'\n{keys}\n[grid]\nni = 203\n", path.display());
@@ -139,7 +141,7 @@ fn section(case: &Case) -> Airfoil {
     }
 }
 
-/// Largest distance of points from the curve through a section, as 8000 straight pieces.
+/// Largest distance of points from the curve through a section, approximated by 8000 straight pieces.
 fn distance_of_all(airfoil: &Airfoil, points: &[[f64; 2]]) -> f64 {
     let curve = CubicSpline::through(&airfoil.points).unwrap();
     let places: Vec<[f64; 2]> =
@@ -154,7 +156,7 @@ fn distance_of_all(airfoil: &Airfoil, points: &[[f64; 2]]) -> f64 {
     points.iter().map(nearest).fold(0.0, f64::max)
 }
 
-/// How often a line changes the sense of its bend.
+/// Number of changes in the sense of a line's bend.
 fn changes(x: &[f64], y: &[f64]) -> usize {
     let turn =
         |k: usize| (x[k] - x[k - 1]) * (y[k + 1] - y[k]) - (y[k] - y[k - 1]) * (x[k + 1] - x[k]);
@@ -162,7 +164,8 @@ fn changes(x: &[f64], y: &[f64]) -> usize {
     turns.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
 }
 
-/// The formula has none; so many are left of 83, of a wall that crosses itself, and of a contour that does.
+/// The formula has no changes. `most` of them remain of 83, of a wall that crosses itself, and of a contour
+/// that does.
 #[test]
 fn smoothed_points_give_a_wall_without_waves_within_the_tolerance() {
     for (file, smooth, most) in [
@@ -192,7 +195,7 @@ fn smoothed_points_give_a_wall_without_waves_within_the_tolerance() {
     assert!(noted("geometry.smooth = 7.1e-5"), "{:?}", waves.notices);
 }
 
-/// The points of a file as they are, scaled to its extent along x.
+/// The unmodified points of a file, scaled to its extent along x.
 fn points_of(file: &str) -> Vec<[f64; 2]> {
     let text = std::fs::read_to_string(data(file)).unwrap();
     let pair = |line: &str| {
@@ -204,7 +207,7 @@ fn points_of(file: &str) -> Vec<[f64; 2]> {
     points.iter().map(|[x, y]| [(x - left) / (1.0 - left), y / (1.0 - left)]).collect()
 }
 
-/// In millimetres, 100 to the chord, with two decimals, and a plain table of six decimals.
+/// Points in millimetres, 100 for the chord, with two decimals; and a plain table with six decimals.
 #[test]
 fn the_step_of_rounding_is_told_in_chords_where_it_waves_the_contour() {
     let dense = |scale: f64, decimals: usize| {
@@ -272,7 +275,7 @@ fn a_section_keeps_the_frame_of_its_file() {
     grid.y.clone_from(&problem.points.y);
     problem.place(&mut grid);
 
-    // Extents of the file, in millimetres, taken with a table program.
+    // The extents of the file, in millimetres, were taken with a spreadsheet.
     let extent =
         |v: &[f64]| [v.iter().copied().fold(9.0, f64::min), v.iter().copied().fold(-9.0, f64::max)];
     let ([left, right], [low, _]) = (extent(&grid.x), extent(&grid.y));
@@ -284,7 +287,7 @@ fn a_section_keeps_the_frame_of_its_file() {
     assert_eq!(again.unwrap().settle().unwrap().points, problem.points);
 }
 
-/// The same in the chord's frame: its nose at the origin, its chord 1, and its pitch kept.
+/// In the chord's frame the nose is at the origin and the chord is 1; the pitch is kept.
 #[test]
 fn a_pitched_section_keeps_its_angle() {
     let problem = case("pitched-38deg-mm.csv", "").settle().unwrap();

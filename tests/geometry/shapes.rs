@@ -1,4 +1,4 @@
-//! Contours that are made: wing-body sections, ellipses, Joukowski sections; flaps and edges.
+//! Generated contours: wing-body sections, ellipses, Joukowski sections; flaps and edges.
 
 use std::f64::consts::{PI, TAU};
 
@@ -47,8 +47,8 @@ fn a_wing_body_section_touches_what_its_lengths_say() {
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
     };
 
-    // The tip's circle ends where the mid line does; dihedral tilts its outermost point by 4.8°:
-    // ρ (1 − cos 4.8°) = 0.005 · 0.0035 beyond.
+    // The tip's circle ends with the mid line; dihedral tilts its outermost point by 4.8°, which adds ρ (1 −
+    // cos 4.8°) = 0.005 · 0.0035.
     let span = extent(0).1;
     assert!((span - scaled(0.34)).abs() < scaled(2e-5), "{span}");
     assert_eq!(extent(1), (-scaled(0.0742), scaled(0.0742)));
@@ -59,8 +59,8 @@ fn a_wing_body_section_touches_what_its_lengths_say() {
     }
 }
 
-/// One turn clockwise in all, and the fillets turn the other way by the angles that the circles
-/// leave: both fillets are concave.
+/// The wall makes one turn clockwise in all. The two fillets are concave and turn the other way, by the
+/// angles that the circles leave.
 #[test]
 fn the_wall_of_a_wing_body_section_keeps_the_turn_and_clusters_where_it_bends() {
     let wall = distribute_closed(&F6.contour().unwrap(), 385, 10.0).unwrap();
@@ -73,7 +73,7 @@ fn the_wall_of_a_wing_body_section_keeps_the_turn_and_clusters_where_it_bends() 
     assert!((10.0..20.0).contains(&most), "a concave bend may turn twice as much: {most}");
     let concave: f64 = turns.iter().filter(|turn| **turn > 0.0).sum();
     assert!(concave > PI, "four fillets of more than 45° each: {concave}");
-    // At the tip, radius 0.005 m, and on the flat of the wing.
+    // One place is the tip, with a radius of 0.005 m, the other the flat part of the wing.
     let tip = (0..385).max_by(|&a, &b| wall.x[a].total_cmp(&wall.x[b])).unwrap();
     assert!(lengths[tip] < 10_f64.to_radians() * 0.0051 / 0.1412, "{}", lengths[tip]);
     assert!(lengths.iter().copied().fold(0.0, f64::max) > 4.0 * lengths[tip]);
@@ -112,7 +112,7 @@ fn parts_that_do_not_fit_are_refused_with_what_must_hold() {
     assert!(matches!(few, GeometryError::TooFewForTurns { ni: 129, .. }), "{few}");
 }
 
-/// A circle has no place to gather at.
+/// A circle has uniform curvature, so points do not cluster.
 #[test]
 fn the_points_of_a_circle_are_its_equal_divisions() {
     let wall = distribute_closed(&Ellipse { thickness: 1.0 }.contour(), 65, 15.0).unwrap();
@@ -124,7 +124,7 @@ fn the_points_of_a_circle_are_its_equal_divisions() {
     }
 }
 
-/// |ζ − μ| is the same at every point of the spline, ζ the inverse image of z.
+/// |ζ − μ|, with ζ the inverse image of z, is the same at every point of the spline.
 #[test]
 fn a_joukowski_section_is_the_image_of_its_circle() {
     let (thickness, camber) = (0.12, 0.03);
@@ -140,7 +140,7 @@ fn a_joukowski_section_is_the_image_of_its_circle() {
     assert!(front.abs() < 1e-6);
     let curve = CubicSpline::through(&airfoil.points).unwrap();
     let chord = {
-        // z of the foremost point: the smallest x of the image.
+        // z of the foremost point is the smallest x of the image.
         let x = |k: i32| {
             let (sin, cos) = (f64::from(k) * 1e-5).sin_cos();
             let zeta = [
@@ -155,7 +155,7 @@ fn a_joukowski_section_is_the_image_of_its_circle() {
     for k in 1..500 {
         let [x, y] = curve.point(curve.length() * f64::from(k) / 500.0);
         let z = [2.0 - chord * (1.0 - x), chord * y];
-        // ζ = (z ± √(z² − 4))/2, the root outside the circle of ζ = 1/ζ.
+        // ζ = (z ± √(z² − 4))/2, with the root outside the circle of ζ = 1/ζ.
         let w = [z[0] * z[0] - z[1] * z[1] - 4.0, 2.0 * z[0] * z[1]];
         let size = w[0].hypot(w[1]).sqrt();
         let half = 0.5 * w[1].atan2(w[0]);
@@ -173,7 +173,7 @@ fn naca(designation: &str) -> Airfoil {
     airfoil_from_naca(designation, TrailingEdge::Sharp).unwrap()
 }
 
-/// Behind the bend the section is the given one turned about the hinge, ahead of it it is untouched.
+/// Behind the bend the section is the given one turned about the hinge; ahead of it nothing changes.
 #[test]
 fn a_flap_turns_what_lies_behind_the_hinge() {
     for angle in [15.0_f64, -25.0] {
@@ -203,7 +203,7 @@ fn a_flap_turns_what_lies_behind_the_hinge() {
                 assert!(has(*p, 1e-12), "{p:?} moved");
             }
             if p[0] > 0.8 {
-                // The hinge above is that of the nearest stations.
+                // The hinge computed above is only accurate to the nearest stations.
                 assert!(has(turned(*p), 1e-4), "{angle}: {p:?}");
             }
         }
@@ -211,7 +211,7 @@ fn a_flap_turns_what_lies_behind_the_hinge() {
     }
 }
 
-/// No kink and no crossing on either side: the radius of the bend exceeds half the thickness.
+/// Neither surface has a kink or a crossing, since the radius of the bend exceeds half the thickness.
 #[test]
 fn the_surfaces_of_a_flap_are_smooth() {
     for (section, angle) in [("0012", 30.0), ("23012", 50.0), ("4412", -40.0)] {
@@ -223,7 +223,7 @@ fn the_surfaces_of_a_flap_are_smooth() {
             let [dx, dy] = curve.derivative(curve.length() * k as f64 / 40_000.0);
             dy.atan2(dx)
         };
-        // From the upper to the lower trailing edge, the nose left out.
+        // The samples go from the upper to the lower trailing edge, without the nose.
         for k in (40..16_000).chain(24_000..39_960) {
             let turn = (direction(k + 1) - direction(k) + PI).rem_euclid(TAU) - PI;
             assert!(turn.to_degrees().abs() < 0.2, "{section} {k}: {}", turn.to_degrees());
@@ -233,7 +233,7 @@ fn the_surfaces_of_a_flap_are_smooth() {
 
 #[test]
 fn a_bend_that_does_not_fit_is_refused_with_the_range() {
-    // A bend too tight for a thickness of 0.063; one whose end lies behind the edge.
+    // One bend is too tight for a thickness of 0.063; the other ends behind the edge.
     for (hinge, angle, radius) in [(0.75, 10.0, 0.01), (0.95, 60.0, 0.2)] {
         let mut flap = Flap { hinge, angle, radius: Some(radius) };
 
@@ -257,7 +257,7 @@ fn an_edge_is_made_as_thick_as_asked() {
 
         let gap = SectionMeasures::of(&airfoil).unwrap().edge_gap;
         assert!((gap - thickness).abs() < 1e-12, "{gap}");
-        // The foremost point stays; that of the chord line lies 5e-4 behind it.
+        // The foremost point stays; the end of the chord line is 5e-4 behind it.
         let [x, y] = airfoil.points[airfoil.points.len() / 2];
         assert!((x - nose[0]).hypot(y - nose[1]) < 5e-6);
     }
@@ -341,7 +341,7 @@ fn what_is_no_closed_contour_is_refused() {
 
 #[test]
 fn few_points_of_a_smooth_contour_are_followed_without_a_seam() {
-    // 24 points of a circle: the closed spline is as exact at its start as elsewhere.
+    // The contour has 24 points of a circle. The closed spline is as accurate at its start as elsewhere.
     let at = |k: i32| {
         let (sin, cos) = (-TAU * f64::from(k) / 24.0).sin_cos();
         [cos, sin]

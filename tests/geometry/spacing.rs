@@ -13,7 +13,7 @@ fn monotone(s: &[f64]) -> bool {
     s.windows(2).all(|w| w[1] > w[0])
 }
 
-/// Whether s runs from exactly 0 to exactly `length`.
+/// True if s runs from exactly 0 to exactly `length`.
 fn ends_exact(s: &[f64], length: f64) -> bool {
     s[0].to_bits() == 0 && s[s.len() - 1].to_bits() == length.to_bits()
 }
@@ -42,7 +42,7 @@ proptest! {
 
         let d = intervals(&spacing_geometric(n, first, 1.0).unwrap());
 
-        // Differences of numbers near 1 carry an error of 1e-16; compare where it is small.
+        // Differences of numbers near 1 have an error of 1e-16, so only large ones are compared.
         let ratio = d[d.len() - 1] / d[d.len() - 2];
         for w in d.windows(2).filter(|w| w[0] > 1e-4) {
             prop_assert!((w[1] / w[0] - ratio).abs() < 1e-9 * ratio);
@@ -80,8 +80,8 @@ fn a_ratio_within_rounding_of_one_keeps_equal_intervals() {
 
         let d = intervals(&spacing_geometric(101, 1.0, length).unwrap());
 
-        // The intervals grow from 1 to about 1 + 2 excess; differences of numbers up to 100 have an
-        // error of 3e-14.
+        // The intervals grow from 1 to about 1 + 2 excess; differences of numbers up to 100 have an error of
+        // 3e-14.
         for d in d {
             assert!((d - 1.0).abs() < 3.0 * excess + 1e-13, "{excess}: {d}");
         }
@@ -98,7 +98,7 @@ fn a_first_interval_too_long_to_grow_gives_uniform_spacing() {
 #[test]
 fn vinokur_meets_both_end_spacings_ever_better_with_more_points() {
     let misfit = |n: usize| {
-        // The same continuous function: the spacings shrink with the number of points.
+        // The function of e is the same, since the spacings shrink with the number of points.
         let unit = 1.0 / (n - 1) as f64;
         let d = intervals(&spacing_vinokur(n, 0.2 * unit, 0.1 * unit, 1.0).unwrap());
         (d[0] / (0.2 * unit) - 1.0).abs().max((d[n - 2] / (0.1 * unit) - 1.0).abs())
@@ -110,7 +110,7 @@ fn vinokur_meets_both_end_spacings_ever_better_with_more_points() {
 
 #[test]
 fn vinokur_agrees_with_the_published_formula() {
-    // n = 9, h0 = 0.02, h1 = 0.05, L = 1 evaluated independently with d from SciPy's brentq.
+    // n = 9, h0 = 0.02, h1 = 0.05, L = 1, evaluated independently, with d from SciPy's brentq.
     let expected = [
         0.000000000000000,
         0.029974432737000,
@@ -152,7 +152,7 @@ fn halving_an_exponential_spacing_keeps_its_points() {
     for (j, s) in coarse.iter().enumerate() {
         assert!((fine[4 * j] - s).abs() <= 1e-12 * s, "{j}: {} {s}", fine[4 * j]);
     }
-    // ds/dj at the start: s/j tends to it as the spacing is refined.
+    // ds/dj at the start is the limit of s/j as the spacing is refined.
     let finest = spacing_exponential(32 * 4096 + 1, 4e-3 / 4096.0, 500.0).unwrap();
     assert!((finest[1] * 4096.0 / 4e-3 - 1.0).abs() < 1e-4, "{}", finest[1] * 4096.0);
 }

@@ -4,8 +4,8 @@ use gridgen::geometry::CubicSpline;
 
 #[test]
 fn values_and_slopes_agree_with_an_independent_construction() {
-    // SciPy 1.17: CubicSpline(s, P) with s the accumulated chord length, not-a-knot, at
-    // 0, 0.1, 0.37, 0.5, 0.93 and 1 of the length.
+    // SciPy 1.17: CubicSpline(s, P) with s the accumulated chord length, not-a-knot, at 0, 0.1, 0.37, 0.5,
+    // 0.93 and 1 of the length.
     let points = [[1.0, 0.0], [0.6, 0.3], [0.1, 0.2], [0.0, 0.0], [0.3, -0.2], [0.9, -0.1]];
     let curve = CubicSpline::through(&points).unwrap();
 

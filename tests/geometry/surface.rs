@@ -30,7 +30,7 @@ fn segments(wall: &BoundaryPoints) -> Vec<f64> {
         .collect()
 }
 
-/// Turn of the wall at each point in degrees, clockwise positive; the first point included.
+/// Turn of the wall at each point in degrees, clockwise positive, including the first point.
 fn turns(wall: &BoundaryPoints) -> Vec<f64> {
     let n = wall.x.len() - 1;
     let step = |i: usize| (wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]);
@@ -41,7 +41,7 @@ fn turns(wall: &BoundaryPoints) -> Vec<f64> {
     (0..n).map(turn).collect()
 }
 
-/// Largest ratio of neighbouring segments, around the start too, where the wall turns by less than
+/// Largest ratio of neighbouring segments, across the start too, at points where the wall turns by less than
 /// 30°.
 fn largest_jump(wall: &BoundaryPoints) -> f64 {
     let (d, turn) = (segments(wall), turns(wall));
@@ -54,9 +54,8 @@ fn largest_jump(wall: &BoundaryPoints) -> f64 {
 
 #[test]
 fn wall_points_agree_with_an_independent_construction() {
-    // SciPy 1.17's CubicSpline through the same contour (1001 cosine points a side for the NACA
-    // sections), nose by brentq on (r − r_edge)·r′, Vinokur's function by bisection; ni = 129,
-    // spacings 4e-3 and 3e-3.
+    // SciPy 1.17's CubicSpline through the same contour (1001 cosine points a side for the NACA sections),
+    // nose by brentq on (r − r_edge)·r′, Vinokur's function by bisection; ni = 129, spacings 4e-3 and 3e-3.
     let s1223 = airfoil_from_file(data("s1223.dat")).unwrap();
     let naca = |name| airfoil_from_naca(name, TrailingEdge::Sharp).unwrap();
     for (airfoil, reference) in
@@ -115,7 +114,8 @@ fn the_spacings_asked_for_are_met() {
 
     let d = segments(&wall);
 
-    // Vinokur's function meets them to first order in 1/ni; the nose is bent, the chord shorter.
+    // Vinokur's function meets the spacings to first order in 1/ni; at the nose, which is curved, the segment
+    // is shorter than the arc.
     for (segment, expected) in [(0, 1e-3), (399, 1e-3), (199, 3e-3), (200, 3e-3)] {
         assert!((d[segment] / expected - 1.0).abs() < 0.05, "{segment}: {}", d[segment]);
     }
@@ -132,7 +132,7 @@ fn a_blunt_base_keeps_its_corners_and_has_at_least_eight_cells() {
     assert_eq!(corner, 4, "half of eight cells");
     assert_eq!([wall.x[246], wall.y[246]], airfoil.points[0]);
     assert_eq!((wall.x[0], wall.y[0]), (1.0, 0.0), "the wall starts in the middle of the base");
-    // Base turned by 90° less the slope of the surface there, 7.97°.
+    // The base turns by 90° minus the slope of the surface there, 7.97°.
     assert!((turns(&wall)[4] - 82.0).abs() < 0.3, "{}", turns(&wall)[4]);
     assert!(largest_jump(&wall) < 1.3, "{}", largest_jump(&wall));
 }
@@ -166,7 +166,7 @@ fn a_rounded_edge_turns_evenly_and_continues_the_spacing() {
         let largest = turn.map(|(_, t)| t).fold(0.0, f64::max);
         assert!(largest < 18.0, "{largest} degrees for {edge}");
         assert!(largest_jump(&wall) < 1.3, "{} for {edge}", largest_jump(&wall));
-        // The half circle on the gap would reach to 1 + 0.00126; tapering surfaces shorten it.
+        // The half circle on the gap would extend to 1 + 0.00126; it is shorter because the surfaces taper.
         assert!((1.001..1.00126).contains(&wall.x[0]), "{}", wall.x[0]);
         assert!(wall.y[0].abs() < 1e-12);
     }
@@ -174,7 +174,7 @@ fn a_rounded_edge_turns_evenly_and_continues_the_spacing() {
 
 #[test]
 fn as_given_closes_small_gaps_and_keeps_large_ones() {
-    // 0.021 t: 0.00084 for four per cent, 0.00126 for six.
+    // The gap is 0.021 t: 0.00084 for four per cent, 0.00126 for six.
     for (name, base) in [("0004", false), ("0006", true)] {
         let airfoil = airfoil_from_naca(name, TrailingEdge::AsGiven).unwrap();
 
@@ -186,8 +186,8 @@ fn as_given_closes_small_gaps_and_keeps_large_ones() {
 
 #[test]
 fn a_sharp_edge_is_made_in_the_middle_of_the_gap() {
-    // goe797.dat ends at y = 0.008 and 0, kc135winglet.dat at -0.0020 and -0.0067; a shear linear in x
-    // would make the surfaces of the second cross, whose edge is no thicker a little ahead.
+    // goe797.dat ends at y = 0.008 and 0, kc135winglet.dat at -0.0020 and -0.0067. A shear linear in x would
+    // make the surfaces of the second cross, since it is no thicker slightly ahead of its edge.
     for (name, y) in [("goe797.dat", 0.004), ("kc135winglet.dat", -0.00435)] {
         let airfoil = airfoil_from_file(data(name)).unwrap();
 
@@ -280,8 +280,8 @@ const REFERENCE_S1223: Reference = [
     (127, 0.996724424211, 0.002648047795),
 ];
 
-/// Half a thickness of 1.4e-4 chord at the last station, a little less at the one before: a shear
-/// that reaches far ahead of the edge would take more than there is.
+/// Half the thickness is 1.4e-4 chord at the last station and slightly less at the one before. A shear that
+/// extends far ahead of the edge would remove more than there is.
 #[test]
 fn an_edge_no_thicker_at_the_last_station_is_closed_without_crossing() {
     let half = |x: f64| {

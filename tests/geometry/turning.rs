@@ -1,8 +1,8 @@
-//! Points where a curve bends.
+//! Spacing under a limit on the turn.
 
 use gridgen::geometry::turning::Turning;
 
-/// A quarter circle of radius 0.1 between two straight lines, by its arc length.
+/// Two straight lines with a quarter circle of radius 0.1 between them, by arc length.
 fn direction(s: f64) -> [f64; 2] {
     let angle = ((s - 0.5) / 0.1).clamp(0.0, std::f64::consts::FRAC_PI_2);
     [angle.cos(), angle.sin()]
@@ -16,7 +16,7 @@ fn bend() -> Turning {
 fn points_that_keep_the_limit_stay() {
     let s: Vec<f64> = (0..=120).map(|k| f64::from(k) * 0.01).collect();
 
-    // 0.01/0.1 radians a cell, 5.7°.
+    // A cell turns by 0.01/0.1 radians, 5.7°.
     assert_eq!(bend().limited(s.clone(), 0.12), s);
 }
 
@@ -45,7 +45,7 @@ fn too_few_cells_around_a_curve_are_said() {
         [(std::f64::consts::TAU * s).cos(), -(std::f64::consts::TAU * s).sin()]
     });
 
-    // 36 cells of 10°, and as many again for the longest cell of an eighth.
+    // 36 cells of 10° are needed, and more because the longest cell is an eighth of the length.
     assert!(matches!(circle.around(30, 10_f64.to_radians()), Err(44 | 45)));
     let around = circle.around(60, 10_f64.to_radians()).unwrap_or_default();
     assert!(around.windows(2).all(|w| (60.0 * (w[1] - w[0]) - 1.0).abs() < 1e-9));

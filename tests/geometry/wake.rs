@@ -36,7 +36,7 @@ fn both_sides_of_the_cut_are_the_same_points_and_the_section_stays() {
     }
     assert_eq!(line.x[0], section.x[0] + 20.0);
     assert!(line.x[..41].windows(2).all(|x| x[1] < x[0]));
-    // ds/dj at the edge is the spacing: the first interval is longer by half the growth.
+    // ds/dj at the edge equals the spacing, so the first interval is longer by half the growth.
     let intervals: Vec<f64> = (0..40).rev().map(|i| line.x[i] - line.x[i + 1]).collect();
     let growth = intervals[1] / intervals[0];
     assert!(intervals.windows(2).all(|d| (d[1] / d[0] / growth - 1.0).abs() < 1e-9));
@@ -63,7 +63,7 @@ fn the_ends_of_an_open_line_have_normals_in_the_plane_of_the_outflow() {
     let normals = open_normals(&line.x, &line.y);
 
     assert_eq!([normals[0], normals[176]], [[0.0, -1.0], [0.0, 1.0]]);
-    // The two sides of the cut look away from each other.
+    // The normals of the two sides of the cut point away from each other.
     for i in 1..40 {
         let (a, b) = (normals[i], normals[176 - i]);
         assert!((a[0] + b[0]).hypot(a[1] + b[1]) < 1e-12, "{i}");
@@ -73,7 +73,7 @@ fn the_ends_of_an_open_line_have_normals_in_the_plane_of_the_outflow() {
 
 #[test]
 fn a_cut_that_runs_into_the_section_is_refused() {
-    // A section bent back over its own edge: the cut along x goes through it.
+    // The section is bent back over its own edge, so the cut along x crosses it.
     let points = [
         [1.0, 0.0],
         [1.06, 0.06],
@@ -111,7 +111,7 @@ fn a_wedge_goes_on_tangent_to_both_surfaces_and_ends_in_one_point() {
         assert_eq!(tip, [wall.x[400], wall.y[400]]);
         let reach = tip[0] - 1.0;
         assert!(reach > 1.0 * gap && reach <= 4.01 * gap, "{code}: {reach}");
-        // No corner where it begins: the only turn above 3° near the edge is the tip's.
+        // The wedge begins without a corner: near the edge the only turn above 3° is at the tip.
         for i in (1..40).chain(361..400) {
             let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
             let (a, b) = (step(i - 1), step(i));
