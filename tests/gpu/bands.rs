@@ -19,11 +19,11 @@ const JACOBI: Case = Case {
 };
 use support::gpus::{a_silent_rank_is_named, square};
 
-/// The grid of the CPU on two GPUs, whichever transport their messages take.
+/// Compares two GPUs with the grid of the CPU, for every transport.
 fn check(case: Case) {
     let expected = case.on_cpu();
     for transport in [Transport::PeerMemory, Transport::Nccl] {
-        // Some coarse levels are in bands too.
+        // Some coarse levels are distributed in bands, too.
         let mut gpus = Gpus::open(&[0, 1]).unwrap();
         (gpus.transport, gpus.gathered_points) = (transport, Some(1000));
         let found = case.on_ranks(2, |bands, work| gpus.run(bands, work)).unwrap();

@@ -1,4 +1,4 @@
-//! Large downloads, the later of which come through pinned memory in pieces.
+//! Large downloads, the later of which go through pinned memory in pieces.
 
 use std::sync::Arc;
 

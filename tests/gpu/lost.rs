@@ -1,4 +1,4 @@
-//! A GPU that is lost in the middle of work.
+//! A GPU that is lost during its work.
 #![allow(unsafe_code, reason = "a device is lost by what safe code cannot do")]
 
 use std::process::Command;
@@ -11,10 +11,10 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::backend::{Backend, DeviceError};
 use support::gpus::square;
 
-/// Tells the process that loses its GPU from the one that began it.
+/// Marks the process that loses its GPU.
 const OWN: &str = "GRIDGEN_TEST_LOSES_ITS_GPU";
 
-/// In a process of its own: the driver gives up the context for good.
+/// This needs a separate process, since the driver gives up the context permanently.
 #[test]
 fn an_illegal_address_is_an_error_of_every_later_call() {
     if std::env::var_os(OWN).is_none() {
@@ -31,10 +31,10 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
     backend.upload(&[1.0; 1000], &mut x).unwrap();
     assert!((square(&backend, &x).unwrap() - 1000.0).abs() < 1e-9);
 
-    // z <- d o r where no memory is.
+    // z <- d o r at addresses without memory.
     let arguments = [1000_u64, 4096, 4096, 4096].map(Argument::from);
     let kernel = Kernel::new::<f64>(Source::Vector, "scale");
-    // SAFETY: none; a lost device is what this test is about.
+    // SAFETY: none; losing the device is the purpose of this test.
     let granted = unsafe { Granted::new() };
     let launched = device.launch(granted, kernel, LaunchShape::elementwise(1000), &arguments);
     let waited = launched.and_then(|()| device.synchronise());
@@ -49,5 +49,5 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
         assert!(matches!(error, DeviceError::Call { .. }), "{error}");
         assert!(error.hint().unwrap().contains("--backend cpu"));
     }
-    // What is dropped here must neither hang nor fail.
+    // Dropping these objects must neither hang nor fail.
 }

@@ -1,5 +1,5 @@
-//! The CUDA backend on the first GPU, and on the first two where there are two:
-//! `cargo test --features gpu-tests --test gpu`, with `-- --include-ignored` for two.
+//! The CUDA backend on the first GPU, and on the first two if there are two: `cargo test --features gpu-tests
+//! --test gpu`, with `-- --include-ignored` for two.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(dead_code, unreachable_pub, reason = "some modules serve several programs")]
 

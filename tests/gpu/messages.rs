@@ -1,5 +1,5 @@
-//! Messages of one rank to itself: on one GPU, and so under `compute-sanitizer`, which keeps kernels of
-//! two from running at the same time.
+//! Messages of one rank to itself. They run on one GPU, and thus under `compute-sanitizer`, which does not
+//! run kernels of two GPUs at the same time.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ fn alone() -> (Arc<dyn Device>, PeerCommunicator) {
     with_timeout(RANK_TIMEOUT)
 }
 
-/// The same with a timeout of its waits.
+/// The only rank, with another timeout.
 fn with_timeout(timeout: Duration) -> (Arc<dyn Device>, PeerCommunicator) {
     let abort_flag = Arc::new(AbortFlag::new(timeout));
     let gpu = Arc::new(DriverDevice::open(0).unwrap());
@@ -34,7 +34,7 @@ fn with_timeout(timeout: Duration) -> (Arc<dyn Device>, PeerCommunicator) {
 #[test]
 fn a_rank_sends_messages_to_itself() {
     let (device, link) = alone();
-    // The last is longer than the buffer of an endpoint.
+    // The last message is longer than the buffer of an endpoint.
     for length in [1, 2, 8, 5000, 300_000] {
         let sent: Vec<u32> = (7..7 + length).collect();
         let from = Buffer::from_host(&device, &sent).unwrap();

@@ -1,4 +1,4 @@
-//! Grids that move, and their derivatives, on a GPU.
+//! Moving grids, and their derivatives, on a GPU.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use gridgen::movement::{Adjoint, Forward, Moved};
 
 use crate::on_gpu;
 
-/// A reference, its wall twisted by 10° about the quarter chord, the grid there and its derivatives.
+/// Moves a reference by a twist of 10° about the quarter chord; returns the grid and its derivatives.
 fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Forward, Adjoint) {
     let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
     let reference = problem.reference(backend).unwrap();
@@ -55,7 +55,7 @@ fn a_grid_moves_on_the_gpu_as_on_the_cpu() {
     }
 }
 
-/// The same on two GPUs, whichever transport their messages take.
+/// The grid must be the same on two GPUs, for every transport.
 #[test]
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
@@ -68,7 +68,7 @@ fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
         let (on_cpu, forward, adjoint) = all(&CpuBackend, text);
         let bands = Bands::new(mi, 2, closed).unwrap();
         for transport in [Transport::PeerMemory, Transport::Nccl] {
-            // Some coarse levels are in bands too.
+            // Some coarse levels are distributed in bands, too.
             let mut gpus = Gpus::open(&[0, 1]).unwrap();
             (gpus.transport, gpus.gathered_points) = (transport, Some(1000));
 

@@ -1,4 +1,4 @@
-//! Matrices by rows on the first two GPUs, by NCCL where it is there.
+//! Matrices by rows on the first two GPUs, by NCCL if it is available.
 
 use gridgen::backend::cuda::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
@@ -57,7 +57,7 @@ fn a_small_product_by_rows_on_two_gpus() {
     assert!(difference(&y, &times(&a, &x)) < 1e-12);
 }
 
-/// Iterations on one GPU, and on two, which give the same x; shown for the documents.
+/// Iterations on one GPU and on two, which must give the same x; printed for the documents.
 #[allow(clippy::print_stdout, reason = "shown with --nocapture")]
 fn iterations(gpus: &Gpus, way: Way) -> [f64; 2] {
     let wind = if way.method == Method::Cg { 0.0 } else { 0.4 };

@@ -1,4 +1,4 @@
-//! Whole runs on the first two GPUs: interrupted and gone on with, and many at a time.
+//! Whole runs on the first two GPUs: interrupted and continued, and many at a time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Progress for Until {
     }
 }
 
-/// The steps of a run, without their seconds, and its mesh.
+/// The steps of a run, without their times, and its mesh.
 fn results(folder: &Path) -> (Vec<String>, Vec<u8>) {
     let text = fs::read_to_string(folder.join("convergence.csv")).unwrap();
     let steps = text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect();
@@ -72,7 +72,7 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
             .unwrap()
     };
     go_on(other, &[0, 1]);
-    // The state is that of the whole grid.
+    // The file has the state of the whole grid.
     let on_one = go_on(alone, &[0]);
 
     assert!(results(other) == results(whole));
@@ -80,7 +80,7 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
     assert_eq!(results(alone).0[..4], results(whole).0[..4]);
 }
 
-/// Nobody watches.
+/// An observer that does nothing.
 struct Nobody;
 
 impl BatchObserver for Nobody {
