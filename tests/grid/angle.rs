@@ -1,8 +1,8 @@
-//! The distance of an angle from a right angle, in operations that vectors have.
+//! The distance of an angle from a right angle, in operations that have vector instructions.
 
 use gridgen::grid::quality::{distance_from_right, right_angles_from_right};
 
-/// The same by the standard library's arc tangent.
+/// The distance by the standard library's arc tangent.
 fn expected(sine: f64, cosine: f64) -> f64 {
     let degrees = sine.atan2(cosine).to_degrees();
     let degrees = if degrees < 0.0 { degrees + 360.0 } else { degrees };
@@ -24,7 +24,7 @@ fn all_around_the_circle_the_angle_is_that_of_the_standard_library() {
 
 #[test]
 fn small_deviations_keep_their_digits() {
-    // |θ − 90°| / 90° of a cosine ε: 2 ε/π.
+    // |θ − 90°| / 90° for a cosine ε is 2 ε/π.
     for exponent in 1..300 {
         let cosine = 10.0_f64.powi(-exponent - 8);
 

@@ -12,7 +12,7 @@ use gridgen::grid::quality::nonorthogonality;
 use gridgen::grid::{Grid, Topology, Verdict};
 use gridgen::solver::history::NewtonStep;
 
-/// Watches nothing.
+/// A progress observer that does nothing.
 struct Unwatched;
 
 impl Progress for Unwatched {
@@ -21,7 +21,7 @@ impl Progress for Unwatched {
     fn linear(&mut self, _: f64, _: f64) {}
 }
 
-/// What a run left, and the folder it lies in.
+/// The result of a run, and its folder.
 struct Made {
     outcome: GridResult,
     folder: tempfile::TempDir,
@@ -44,7 +44,7 @@ fn make(case: &Case, grids: u32) -> Result<Made, Error> {
     Ok(Made { outcome, folder })
 }
 
-/// A shipped case, with keys replaced.
+/// A shipped case with some keys replaced.
 fn shipped(name: &str, set: &[(&str, &str)]) -> Case {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
     let plain = [("output.pictures", "false"), ("output.formats", "[\"vts\"]")];
@@ -58,7 +58,7 @@ fn case(text: &str) -> Case {
     Case::from_toml(&text, &Path::new(env!("CARGO_MANIFEST_DIR")).join("wing.toml"), &[]).unwrap()
 }
 
-/// Asserts what every grid promises.
+/// Asserts the properties of every grid.
 #[track_caller]
 fn assert_good(case: &Case, outcome: &GridResult) {
     let quality = &outcome.quality;
@@ -102,8 +102,8 @@ fn the_c_grid_of_nasas_size_is_as_good_as_promised() {
     }
 }
 
-/// Cells of the wake are a hundred thousand times longer than high: what flow solvers need is that their
-/// centres stand above each other all the same.
+/// Cells of the wake are a hundred thousand times longer than high. Flow solvers need their centres to lie
+/// above each other nevertheless.
 #[test]
 fn the_centres_of_the_cells_of_a_viscous_wake_stand_above_each_other() {
     let case = case(
@@ -146,7 +146,7 @@ fn auto_is_c_for_a_sharp_edge_and_o_for_a_base_or_a_round_edge() {
 
 #[test]
 fn a_blunt_file_is_closed_by_a_wedge_for_a_c_grid_and_said_to_be() {
-    // A base of 0.25 % chord.
+    // The section has a base of 0.25 % chord.
     let airfoil = airfoil_from_naca("0012", TrailingEdge::Blunt).unwrap();
     let points: Vec<String> =
         airfoil.points.iter().step_by(25).map(|[x, y]| format!("{x} {y}\n")).collect();
@@ -163,7 +163,8 @@ fn a_blunt_file_is_closed_by_a_wedge_for_a_c_grid_and_said_to_be() {
     assert_good(&case, &made.outcome);
     let note = "the base is closed by a wedge behind it, which makes the section 0.9 % longer";
     assert!(made.outcome.notices.iter().any(|n| n == note), "{:?}", made.outcome.notices);
-    // Its tip lies behind the section, where the surfaces' tangents meet or four gaps on.
+    // The tip of the wedge lies behind the section, where the tangents of the surfaces meet or four gaps
+    // away.
     let [x, y] = made.grid("mesh.vts").point(24, 0);
     assert!(x > 1.008 && x < 1.0101 && y.abs() < 1e-6, "{x} {y}");
 }
@@ -206,7 +207,7 @@ fn the_cut_leaves_the_edge_on_its_bisector_and_goes_where_it_is_told() {
     let grid = made.grid("mesh.vts");
     let direction = |a: [f64; 2], b: [f64; 2]| (b[1] - a[1]).atan2(b[0] - a[0]).to_degrees();
     let at = |i: usize| grid.point(i, 0);
-    // Both surfaces make the same angle with the cut.
+    // Both surfaces have the same angle with the cut.
     let (cut, lower, upper) =
         (direction(at(32), at(31)), direction(at(33), at(32)), direction(at(127), at(128)));
     assert!((cut - 0.5 * (lower + upper)).abs() < 0.2, "{cut} {lower} {upper}");
@@ -287,8 +288,8 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
     }
 }
 
-/// The largest ratio of neighbouring intervals along i from the third line on, three columns on either side of the
-/// edge left out.
+/// The largest ratio of neighbouring intervals along i from the third line on, without three columns on
+/// either side of the edge.
 fn growth_off_edge(grid: &Grid) -> f64 {
     let Topology::C { wake } = grid.topology else { panic!("{:?}", grid.topology) };
     let off_edge = |i: &usize| i.abs_diff(wake) > 2 && i.abs_diff(grid.ni - 1 - wake) > 2;
@@ -304,9 +305,9 @@ fn growth_off_edge(grid: &Grid) -> f64 {
     (2..grid.nj).flat_map(|j| columns().map(move |i| growth(i, j))).fold(1.0, f64::max)
 }
 
-/// Where the fan over the edge meets the columns of the wake: with a march that moved cells by their volumes
-/// lines waved by 7.2°, 0 and 1.7° there, cells grew by 1.23, 1.28 and 1.28, and skewness was .0129 (.061),
-/// .0132 (.061) and .0144 (.073) in the mean (and at 99 %).
+/// The fan of lines over the edge meets the columns of the wake there. With a march that moved cells by their
+/// volumes, lines waved by 7.2°, 0 and 1.7°, cells grew by 1.23, 1.28 and 1.28, and the skewness was .0129
+/// (.061), .0132 (.061) and .0144 (.073) in the mean (and at 99 %).
 #[test]
 fn lines_over_the_wake_of_a_c_grid_do_not_wave() {
     for (code, growth, mean, p99) in
@@ -329,8 +330,8 @@ fn lines_over_the_wake_of_a_c_grid_do_not_wave() {
     }
 }
 
-/// Lines normal to such a cut would cross the outflow: the march folded, and the grid along normals that took its
-/// place had a skewness of .93 (.83 at 99 %).
+/// Lines normal to such a cut would cross the outflow: the march folded, and the grid along normals that
+/// replaced it had a skewness of .93 (.83 at 99 %).
 #[test]
 fn an_inclined_cut_has_a_good_grid_whatever_the_section() {
     for (geometry, direction, more) in [
@@ -383,7 +384,7 @@ fn a_flap_an_angle_and_a_wedge_have_a_c_grid_too() {
     assert_good(&case, &made.outcome);
     let grid = made.grid("mesh.vts");
     assert_eq!(grid.topology, Topology::C { wake: 32 });
-    // The edge lies below the pivot by both angles, and the cut comes back to the x axis' direction.
+    // The edge is below the pivot by both angles, and the cut returns to the direction of the x axis.
     let [edge, out, near] = [32, 0, 1].map(|i| grid.point(i, 0));
     assert!(edge[1] < -0.75 * 4_f64.to_radians().sin() - 0.2 * 10_f64.to_radians().sin());
     assert!(((out[1] - near[1]) / (out[0] - near[0])).abs() < 1e-6, "{out:?} {near:?}");
@@ -454,7 +455,7 @@ fn a_family_that_cannot_be_halved_is_refused_before_anything_is_written() {
             ErrorClass::Input
         )
     );
-    // 88 cells of the section and 2 × 48 of the cut on 24 layers of cells, halved twice.
+    // There are 88 cells of the section and 2 × 48 of the cut on 24 layers of cells, halved twice.
     let curved = [("output.curved_order", "4"), ("grid.ni", "185"), ("grid.nj", "25")];
     assert_eq!(
         refused(&curved, 3).0,
@@ -481,7 +482,7 @@ fn a_refined_grid_holds_the_wall_and_the_cut_of_the_unrefined_one() {
     for i in 0..coarse.ni {
         let ([x, y], [fx, fy]) = (coarse.point(i, 0), fine.point(2 * i, 0));
         let bisector = if (24..=88).contains(&i) { 1e-12 } else { 2e-6 };
-        // The cut is turned from the bisector of the first segments, which are shorter.
+        // The cut turns from the bisector of the first segments, which are shorter.
         assert!((x - fx).abs() < 1e-10 && (y - fy).abs() < bisector, "{i}: {x} {fx}, {y} {fy}");
     }
 }
@@ -520,7 +521,7 @@ fn nasas_grid_is_made_in_seven_nested_sizes() {
             * (0.298_222_773 * x.sqrt() - 0.127_125_232 * x - 0.357_907_906 * x * x
                 + 0.291_984_971 * x.powi(3)
                 - 0.105_174_606 * x.powi(4));
-        // Distance across the curve: at the nose it is steep.
+        // The distance is measured across the curve, which is steep at the nose.
         let slope = 0.0886 / x.sqrt().max(1e-9);
         let error = (y.abs() - half.abs()).abs() / slope.hypot(1.0);
         assert!(error < 2e-9, "{i}: {x} {y} {half}");

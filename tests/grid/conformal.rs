@@ -1,6 +1,6 @@
 //! Sections whose conformal grids are known: circle, ellipse and Joukowski section.
 //!
-//! A conformal grid solves the equations with P = Q = 0 as the mesh is refined, for x and y are
+//! In the limit of refinement a conformal grid solves the equations with P = Q = 0, since x and y are
 //! harmonic in its coordinates.
 
 use std::f64::consts::TAU;
@@ -25,7 +25,7 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 use support::problems::NEWTON;
 use support::problems::control;
 
-/// Outer circle over the inner one, in the plane of the circle.
+/// Ratio of the outer to the inner circle, in the plane of the circle.
 const RATIO: f64 = 8.0;
 
 /// z = ζ + 1/ζ.
@@ -34,7 +34,7 @@ fn joukowski([x, y]: [f64; 2]) -> [f64; 2] {
     [x * (1.0 + 1.0 / square), y * (1.0 - 1.0 / square)]
 }
 
-/// The image of circles about `centre`, the smallest of this radius, at radii in constant ratio.
+/// The image of circles about `centre`, from this smallest radius, with radii in constant ratio.
 fn conformal(ni: usize, nj: usize, centre: [f64; 2], radius: f64, seam: Seam, start: f64) -> Grid {
     let mut grid = Grid::new(Topology::O(seam), ni, nj);
     for (i, j) in (0..nj).flat_map(|j| (0..ni).map(move |i| (i, j))) {
@@ -46,8 +46,8 @@ fn conformal(ni: usize, nj: usize, centre: [f64; 2], radius: f64, seam: Seam, st
     grid
 }
 
-/// Largest distance of the solution with P = Q = 0 from a grid whose boundary it has; the first
-/// guess is the grid with its inner nodes moved.
+/// Largest distance between a grid and the solution with P = Q = 0 and the same boundary; the first guess is
+/// the grid with its inner nodes moved.
 fn distance_of_solution(exact: &Grid) -> f64 {
     let mut start = exact.clone();
     for j in 1..exact.nj - 1 {
@@ -108,12 +108,12 @@ fn the_solution_about_a_joukowski_section_is_the_conformal_grid() {
     let section = Joukowski { thickness: 0.12, camber: 0.03 };
     let centre = section.centre();
     let (dx, dy) = (1.0 - centre[0], -centre[1]);
-    // A little larger a circle: a smooth section with a round edge about the cusped one.
+    // A slightly larger circle gives a smooth section with a round edge around the cusped one.
     let radius = 1.02 * dx.hypot(dy);
     assert_second_order(|ni, nj| conformal(ni, nj, centre, radius, Seam::Held, dy.atan2(dx)));
 }
 
-/// Watches nothing.
+/// A progress observer that does nothing.
 struct Unwatched;
 
 impl Progress for Unwatched {
@@ -122,7 +122,7 @@ impl Progress for Unwatched {
     fn linear(&mut self, _: f64, _: f64) {}
 }
 
-/// Equal angles and radii of one sequence, as the conformal grid has them: rays and circles.
+/// The conformal grid has equal angles and radii in geometric progression: rays and circles.
 #[test]
 fn the_grid_of_a_circle_is_its_polar_grid() {
     let text = "[geometry]\nellipse = {}\n[grid]\nni = 97\nnj = 49\nfirst_cell = 1e-3\n\

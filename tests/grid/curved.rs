@@ -1,4 +1,4 @@
-//! Bounds of the Jacobian determinant of curved cells.
+//! Bounds on the Jacobian determinant of curved cells.
 
 use gridgen::grid::quality::{
     CurvedQuality, cell_area, cell_corners, measure_curved, smallest_determinant,
@@ -7,7 +7,7 @@ use gridgen::grid::{Grid, Seam, Topology};
 use support::grids::{grid_from, polar_grid};
 use support::random::Random;
 
-/// One cell of order `order`, with nodes at these places in x and straight in y.
+/// One cell of order `order`, with nodes at these positions in x, and straight in y.
 fn bar(places: &[f64]) -> CurvedQuality {
     let n = places.len();
     measure_curved(&grid_from(n, n, |i, j| [places[i], j as f64 / (n - 1) as f64]), n - 1)
@@ -39,7 +39,7 @@ fn straight_parallelograms_have_a_scaled_jacobian_of_one() {
     }
 }
 
-/// With the middle node at m the derivative of the quadratic is 4 m − 1 at one end of the unit length.
+/// With the middle node at m, the derivative of the quadratic is 4 m − 1 at one end of the unit length.
 #[test]
 fn a_node_a_quarter_off_its_middle_folds_a_cell_of_order_two() {
     for (m, folded) in [(0.5, 0), (0.3, 0), (0.2501, 0), (0.25, 1), (0.2, 1), (0.8, 1)] {
@@ -50,7 +50,7 @@ fn a_node_a_quarter_off_its_middle_folds_a_cell_of_order_two() {
     }
 }
 
-/// x' = 1/4 in the middle, though a coefficient in Bernstein's basis is −1/2; the length is 1/2.
+/// x' = 1/4 in the middle, although a coefficient in Bernstein's basis is −1/2; the length is 1/2.
 #[test]
 fn a_negative_coefficient_is_no_fold() {
     let quality = bar(&cubic([1.0, -0.5, 1.0]));
@@ -60,7 +60,7 @@ fn a_negative_coefficient_is_no_fold() {
     assert!(quality.min_scaled_jacobian <= 0.5);
 }
 
-/// x' = −1/10 in the middle, though it is positive at both ends and at the nodes; the length is 4/15.
+/// x' = −1/10 in the middle, although it is positive at both ends and at the nodes; the length is 4/15.
 #[test]
 fn a_fold_between_nodes_is_found() {
     let places = cubic([1.0, -1.2, 1.0]);
@@ -73,7 +73,7 @@ fn a_fold_between_nodes_is_found() {
     assert_near(quality.min_scaled_jacobian, -0.1 / (4.0 / 15.0), 0.02);
 }
 
-/// The determinant of the Lagrange polynomials through the nodes of a grid that is one cell, at (u, v).
+/// The determinant at (u, v) of the Lagrange polynomials through the nodes of a grid that is one cell.
 fn determinant(grid: &Grid, [u, v]: [f64; 2]) -> f64 {
     let n = grid.ni;
     let node = |k: usize| k as f64 / (n - 1) as f64;
@@ -104,7 +104,7 @@ fn determinant(grid: &Grid, [u, v]: [f64; 2]) -> f64 {
     xu * yv - yu * xv
 }
 
-/// Against the smallest of many values of the determinant, by other formulas.
+/// Compares with the smallest of many values of the determinant, by other formulas.
 #[test]
 fn the_bound_is_below_all_values_and_near_the_smallest() {
     let mut random = Random::new(7);
@@ -135,7 +135,8 @@ fn the_bound_is_below_all_values_and_near_the_smallest() {
             if quality.min_scaled_jacobian > 0.0 {
                 assert_near(quality.min_scaled_jacobian, least, 0.02);
             }
-            // What has a negative value is folded; what is folded has one, or one near zero.
+            // A cell with a negative value is folded; a folded cell has a value that is negative or near
+            // zero.
             assert!(quality.folded_cells == 1 || least > 0.0);
             assert!(quality.folded_cells == 0 || least < 0.01, "{least} of order {order}");
             folded += quality.folded_cells;
@@ -168,12 +169,12 @@ fn cells_that_are_thin_by_ten_to_the_eighth_are_judged() {
         let quality = measure_curved(&thin(1e-8), order);
 
         assert_eq!(quality.folded_cells, 0);
-        // The height at the first corner over that in the middle of the first cell.
+        // The height at the first corner, divided by that in the middle of the first cell.
         assert_near(quality.min_scaled_jacobian, 1.0 / (1.0 + 0.05 * order as f64), 0.02);
     }
 }
 
-/// The least scaled Jacobian of a bilinear cell is that of a corner.
+/// The least scaled Jacobian of a bilinear cell is at a corner.
 #[test]
 fn cells_of_order_one_have_the_corner_determinants_of_the_grid() {
     let grid = polar_grid(49, 25, 0.05, 1.2);

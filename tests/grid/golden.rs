@@ -1,9 +1,10 @@
-//! The shipped cases, run as they are: what a user may rely on.
+//! The shipped cases, run unchanged: properties on which a user may rely.
 //!
-//! Bounds are those of the requirements (first cell, wall angle, far field, residual); where theory gives
-//! a number, the skewness that a corner of the wall forces, it is computed here. The other bounds on
-//! skewness and Newton steps are what this program reached at first, with a margin of a tenth or more:
-//! they find what gets worse and say nothing of what is good, which [`EXCELLENT`] does. Linear iterations are left alone: they belong to the preconditioner.
+//! First cell, wall angle, far field and residual have the bounds of the requirements. The skewness that a
+//! corner of the wall forces is computed here from theory. The other bounds on skewness and Newton steps are
+//! the first results of this program with a margin of a tenth or more: they detect regressions and do not
+//! define good grids, which [`EXCELLENT`] does. Linear iterations are not bounded, since they depend on the
+//! preconditioner.
 #![allow(clippy::float_cmp, reason = "seams and lines of symmetry are exact")]
 
 use std::f64::consts::PI;
@@ -18,7 +19,7 @@ use gridgen::solver::history::NewtonStep;
 /// The shipped cases of several elements.
 const ELEMENTS: [&str; 3] = ["naca4412-flap.toml", "three-elements.toml", "two-elements.toml"];
 
-/// Watches nothing.
+/// A progress observer that does nothing.
 struct Unwatched;
 
 impl Progress for Unwatched {
@@ -27,11 +28,12 @@ impl Progress for Unwatched {
     fn linear(&mut self, _: f64, _: f64) {}
 }
 
-/// Equiangle skewness up to which a cell is called excellent. Source: ANSYS Fluent User's Guide, "Mesh
+/// Largest equiangle skewness of a cell that is called excellent. Source: ANSYS Fluent User's Guide, "Mesh
 /// Quality", table of cell quality against skewness.
 const EXCELLENT: f64 = 0.25;
 
-/// Bounds that differ from case to case, this program's own but for the corner in the last.
+/// Bounds that differ from case to case, from this program's own results except for the last, which has the
+/// corner.
 struct Bounds {
     newton_iterations: usize,
     p99_skewness: f64,
@@ -44,7 +46,7 @@ fn run_case(name: &str) -> (Case, GridResult) {
     (case, outcome)
 }
 
-/// The same, with its grid.
+/// Runs a shipped case; returns its grid, too.
 fn grid_of(name: &str) -> (Case, GridResult, Grid) {
     let (case, outcome, folder) = run_in_folder(name);
     let grid = mesh(&folder.path().join("mesh.vts")).unwrap().grid;
@@ -62,7 +64,7 @@ fn run_in_folder(name: &str) -> (Case, GridResult, tempfile::TempDir) {
     (case, outcome, folder)
 }
 
-/// Asserts what every shipped case promises, and its own bounds.
+/// Asserts the properties of every shipped case, and the bounds of this one.
 #[track_caller]
 fn assert_good(name: &str, bounds: &Bounds) -> (Case, GridResult) {
     let (case, outcome) = run_case(name);
@@ -90,22 +92,22 @@ fn assert_good(name: &str, bounds: &Bounds) -> (Case, GridResult) {
     assert!(quality.p99_skewness <= bounds.p99_skewness, "{}", quality.p99_skewness);
     assert!(quality.p99_skewness <= EXCELLENT, "{}", quality.p99_skewness);
     assert!(quality.max_skewness <= bounds.max_skewness, "{}", quality.max_skewness);
-    // The worst cell stands at the trailing edge or beside a corner of the base.
+    // The worst cell is at the trailing edge or beside a corner of the base.
     let [i, j] = quality.max_skewness_at;
     assert!(j == 0 && i.min(case.grid.ni - 2 - i) < 4, "worst cell ({i}, {j})");
     (case, outcome)
 }
 
-/// The equiangle skewness that a corner of the wall of this interior angle (radians) forces on the
-/// two cells beside it: a grid line leaves the corner along its bisector, so that each cell has an
-/// angle there of 180° minus half the interior angle.
+/// The equiangle skewness that a corner of the wall with this interior angle (radians) forces on the two
+/// cells beside it: a grid line leaves the corner along its bisector, so each cell has an angle of 180° minus
+/// half the interior angle there.
 fn skewness_of_corner(interior: f64) -> f64 {
     (180.0 - 0.5 * interior.to_degrees() - 90.0) / 90.0
 }
 
-/// Angle between the surface and the camber line at x = 1 of a NACA section of 12 % thickness: the
-/// slope of 0.6 (0.2969 √x − 0.1260 x − 0.3516 x² + 0.2843 x³ + a₄ x⁴), a₄ being −0.1036 for a
-/// sharp edge and −0.1015 for a blunt one.
+/// Angle between the surface and the camber line at x = 1 of a NACA section of 12 % thickness: the slope of
+/// 0.6 (0.2969 √x − 0.1260 x − 0.3516 x² + 0.2843 x³ + a₄ x⁴), with a₄ = −0.1036 for a sharp edge and −0.1015
+/// for a blunt one.
 fn edge_slope(a4: f64) -> f64 {
     let slope = 0.2969 / 2.0 - 0.1260 - 2.0 * 0.3516 + 3.0 * 0.2843 + 4.0 * a4;
     (-0.6 * slope).atan()
@@ -145,13 +147,13 @@ fn naca4412_has_the_first_cell_of_its_y_plus() {
     let friction = (2.0 * 3e6_f64.log10() - 0.65).powf(-2.3);
     let height = 0.5 / (3e6 * (friction / 2.0).sqrt());
     assert!((case.grid.first_cell / height - 1.0).abs() < 1e-12, "{:e}", case.grid.first_cell);
-    // Camber turns the edge and does not open it.
+    // Camber rotates the edge and does not open it.
     let forced = skewness_of_corner(2.0 * edge_slope(-0.1036));
     let worst = outcome.quality.max_skewness;
     assert!((worst - forced).abs() < 2e-3, "{worst} where the edge forces {forced}");
 }
 
-/// Thin and cusped behind: the edge forces more skewness than those above.
+/// The section is thin and cusped, so its edge forces more skewness than the sections above.
 #[test]
 fn e387_is_good_from_its_file_of_points() {
     let bounds = Bounds { newton_iterations: 7, p99_skewness: 0.18, max_skewness: 0.985 };
@@ -177,8 +179,8 @@ fn assert_mirrored(grid: &Grid, image: impl Fn([f64; 2]) -> [f64; 2]) {
     }
 }
 
-/// Whatever the number of points, the lines around a section are no more wavy than its wall, and cells beside the line
-/// that leaves the edge grow by at most 1.45, beside those of a base or a round edge by 1.35.
+/// For any number of points, the lines around a section are no wavier than its wall. Cells beside the line
+/// from the edge grow by at most 1.45, beside those from a base or a round edge by 1.35.
 #[test]
 fn lines_around_a_section_do_not_wave_at_any_size() {
     let sections =
@@ -207,8 +209,8 @@ fn lines_around_a_section_do_not_wave_at_any_size() {
     }
 }
 
-/// Fillets are concave, tips turn by 180° within 0.005 m: the values are those of the first run with
-/// a margin of a tenth.
+/// Fillets are concave and tips turn by 180° within 0.005 m. The values come from the first run with a
+/// margin of a tenth.
 #[test]
 fn f6_section_is_good_and_symmetric_and_f6_half_is_its_half() {
     let (case, outcome, grid) = grid_of("f6-section.toml");
@@ -245,7 +247,7 @@ fn f6_section_is_good_and_symmetric_and_f6_half_is_its_half() {
     assert!((span - 0.34 / 0.1412).abs() < 1e-3, "{span}");
 }
 
-/// Their grids are good ones and fit each other: nothing is found of them.
+/// Their grids are good and fit each other, without findings.
 #[test]
 fn shipped_cases_of_several_elements() {
     for name in ELEMENTS {

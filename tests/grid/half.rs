@@ -29,14 +29,14 @@ fn refusal(text: &str) -> String {
     format!("{error}\n{}", error.hint().unwrap())
 }
 
-/// The case as half a grid and as the whole of it.
+/// The case as half a grid and as the whole grid.
 fn both(text: &str) -> [GridResult; 2] {
     let half = text.replace("$SIZE", "topology = \"half\"\nni = 65\nnj = 33");
     let whole = text.replace("$SIZE", "ni = 129\nnj = 33");
     [half, whole].map(|text| made(&text))
 }
 
-/// Asserts that columns `from` and on of the whole are those of the half, and its ends on a line.
+/// Asserts that the columns from `from` on of the whole equal the half, and that its ends lie on a line.
 #[track_caller]
 fn assert_half(half: &Grid, whole: &Grid, from: usize, level: impl Fn([f64; 2]) -> f64) {
     assert_eq!((half.ni, half.nj), (65, 33));
@@ -62,7 +62,7 @@ fn half_of_a_wing_body_section_is_the_right_half_of_the_whole() {
     assert_eq!(a.max_skewness, b.max_skewness);
     assert!((a.mean_skewness - b.mean_skewness).abs() < 1e-12);
     assert_eq!(a.first_cell_max, b.first_cell_max);
-    // From the top of the fuselage over the wing to its bottom.
+    // The wall runs from the top of the fuselage over the wing to its bottom.
     let wall = |i: usize| half.grid.point(i, 0);
     assert!(wall(0)[1] > 0.0 && wall(64)[1] < 0.0);
     assert!((1..64).all(|i| wall(i)[0] > 0.0));
@@ -79,7 +79,7 @@ fn half_of_a_symmetric_airfoil_is_the_upper_half_of_the_whole() {
         assert!(half.is_good(), "{edge}: {}", half.verdict);
         assert_eq!(half.grid.topology, Topology::Half(Symmetry::UpDown));
         assert_half(&half.grid, &whole.grid, 64, |[_, y]| y);
-        // From the nose to the edge.
+        // The wall runs from the nose to the edge.
         assert!(half.grid.point(0, 0)[0].abs() < 1e-9, "{edge}");
         assert!((half.grid.point(64, 0)[0] - 2.5).abs() < 0.01, "{edge}");
         assert!((1..64).all(|i| half.grid.point(i, 0)[1] > 0.0), "{edge}");
@@ -92,7 +92,7 @@ fn a_section_without_symmetry_is_refused_with_the_place_and_by_how_much() {
         format!("[geometry]\n{geometry}\n[grid]\ntopology = \"half\"\nni = 65\nnj = 33\n")
     };
 
-    // Twice the camber, which is 0.02 at x = 0.4.
+    // The deviation is twice the camber, which is 0.02 at x = 0.4.
     assert_eq!(
         refusal(&text("naca = \"2412\"")),
         "wing.toml:4: the section is not symmetric: its point x = 0.399070, y = -0.038033 is \
@@ -126,8 +126,7 @@ fn keys_of_a_wake_and_too_many_cells_on_the_base_are_refused_for_half_a_grid() {
     );
 }
 
-/// A superellipse of the given half axes, clockwise from the angle `start`, as a file; `lean` shears
-/// it.
+/// A file with a superellipse with these half axes, clockwise from the angle `start`, sheared by `lean`.
 fn contour(points: usize, start: f64, lean: f64) -> Vec<u8> {
     let line = |k: usize| {
         let (sin, cos) = (TAU * (k as f64 + start) / points as f64).sin_cos();
@@ -139,7 +138,7 @@ fn contour(points: usize, start: f64, lean: f64) -> Vec<u8> {
 
 #[test]
 fn a_symmetric_contour_begins_at_its_top_whichever_point_comes_first() {
-    // With a point at the top, with one at the bottom alone, and with none on the line.
+    // The contours have a point at the top, a point at the bottom only, and none on the line.
     for (points, start) in [(80, 13.0), (81, 81.0 / 4.0), (80, 0.5)] {
         let bytes = contour(points, start, 0.0);
         let found = contour_from_bytes(Path::new("body.dat"), bytes, 1.0).unwrap();
@@ -233,7 +232,7 @@ fn half_a_grid_has_a_family() {
     for (i, j) in (0..9).flat_map(|j| (0..17).map(move |i| (i, j))) {
         assert_eq!(coarse.point(i, j), fine.point(4 * i, 4 * j), "({i}, {j})");
     }
-    // Of 12 cells on the base 6 are above the plane, and the corner is the point before them.
+    // 6 of the 12 cells on the base are above the plane; the corner is the point before them.
     assert!(refused.ends_with("the corner of the base at point 58 of the wall"), "{refused}");
 }
 

@@ -43,7 +43,7 @@ fn circle_error(grid: &Grid) -> f64 {
     (0..grid.ni).map(error).fold(0.0, f64::max)
 }
 
-/// Asserts that the wall is the given one and the seam one line, bit for bit.
+/// Asserts that the wall is unchanged and the seam is a single line, bit for bit.
 fn assert_wall_and_seam(at: &str, grid: &Grid, points: &WallPoints) {
     assert_eq!(grid.x[..grid.ni], points.x, "{at}");
     assert_eq!(grid.y[..grid.ni], points.y, "{at}");
@@ -56,8 +56,8 @@ fn assert_march(method: Method) {
     each_march(method, |at, points, first_cell, initial| {
         let grid = &initial.grid;
         assert_wall_and_seam(at, grid, points);
-        // The march itself is exact. Closing the end of a line, off by d, onto the circle moves
-        // its first point by (h/s_end)² d: h²/110 in the hyperbolic march, h²/16 in the normal one.
+        // The march itself is exact. Moving the end of a line, off by d, onto the circle moves its first
+        // point by (h/s_end)² d: h²/110 in the hyperbolic march, h²/16 in the normal one.
         let error = first_layer_error(grid, points, first_cell);
         assert!(error < 0.1 * first_cell.powi(2) + 1e-15, "{at}: first layer off by {error:e}");
         let error = circle_error(grid);
@@ -106,7 +106,7 @@ fn transfinite_interpolation_meets_both_boundaries() {
         let expected = [0.5 + FAR_FIELD * angle.cos(), -FAR_FIELD * angle.sin()];
         assert!((x - expected[0]).hypot(y - expected[1]) < 1e-12, "point {i}");
     }
-    // Layers are at fixed shares of the straight lines between.
+    // Layers are at fixed fractions of the straight lines in between.
     let layers = geometric_layers(33, 1e-3, FAR_FIELD);
     let (wall, end, between) = (grid.point(20, 0), grid.point(20, 32), grid.point(20, 10));
     let share = layers[10] / layers[32];
@@ -150,7 +150,7 @@ fn the_grid_of_an_ellipse_is_symmetric() {
 
 #[test]
 fn the_grid_of_a_circle_is_made_of_circles() {
-    // Equal spacing and no curvature change: the march is one-dimensional.
+    // With equal spacing and constant curvature the march is one-dimensional.
     let points = WallPoints::ellipse(1.0, 65);
 
     let initial = points.initial(Method::Hyperbolic, 33, 1e-3);
@@ -188,7 +188,7 @@ fn a_c_grid_keeps_its_cut_outflow_and_far_field() {
             for j in 0..grid.nj {
                 for i in [0, ni - 1] {
                     let off = grid.point(i, j)[0] - (1.0 + FAR_FIELD);
-                    // Interpolated points are rounded, marched ones are not moved at all.
+                    // Interpolated points are rounded, marched points are not moved at all.
                     let allowed = if method == Method::Transfinite { 1e-14 } else { 0.0 };
                     assert!(
                         off.abs() <= allowed * FAR_FIELD,
@@ -218,7 +218,7 @@ fn the_first_line_of_a_marched_c_grid_goes_on_along_the_wake() {
         for (i, height) in heights.into_iter().enumerate() {
             let ([x, y], n) = (grid.point(i, 1), points.normals[i]);
             let error = (x - points.x[i] - height * n[0]).hypot(y - points.y[i] - height * n[1]);
-            // The way to the far field moves it by (h/s_end)² times the line's length.
+            // The shift to the far field moves it by (h/s_end)² times the line's length.
             assert!(error < height.powi(2) + 1e-14, "{first_cell:e}, {i}: {error:e}");
         }
         assert_eq!(initial.folded, 0, "{first_cell:e}: {:?}", initial.notes);
@@ -250,22 +250,22 @@ fn heights_grow_in_the_wake_from_the_first_cell_and_bound_its_aspect_ratio() {
         let length = (points.x[i + 1] - points.x[i]).hypot(points.y[i + 1] - points.y[i]);
         assert!(length / heights[i] < 1.2e6, "{i}: {}", length / heights[i]);
     }
-    // h √(1 + (d/(A h))²) beside the outflow and in it, where d is the mean of two intervals.
+    // h √(1 + (d/(A h))²) beside the outflow and at it, where d is the mean of two intervals.
     let mean = 0.5 * (points.x[0] - points.x[2]);
     let expected = 1e-6 * f64::hypot(1.0, (mean - TRAILING) / 1.0);
     assert!((heights[1] / expected - 1.0).abs() < 1e-12, "{} {expected}", heights[1]);
     assert_eq!(heights[0], heights[1]);
 }
 
-/// Cells of the wake are much longer than high: their centres stand above each other only where all
-/// heights grow along the wake at one rate.
+/// Cells of the wake are much longer than high. Their centres lie above each other only if all heights grow
+/// along the wake at one rate.
 #[test]
 fn the_layers_of_the_wake_are_those_of_the_wall_times_one_factor_a_line() {
     let points = WallPoints::naca_with_wake("0012", 129, 28);
     let grid = points.initial(Method::Hyperbolic, 65, 1e-6).grid;
     let height = |i: usize, j: usize| grid.point(i, j + 1)[1] - grid.point(i, j)[1];
 
-    // On the upper side of the cut, next to its end and in it.
+    // These columns are on the upper side of the cut, near its end and at it.
     for i in 110..129 {
         let factor = height(i, 0) / height(102, 0);
         for j in (1..40).filter(|&j| grid.point(i, j)[1] < 1e-3) {

@@ -1,4 +1,4 @@
-//! Verdicts on grids, and what is tried when a grid is not as good as the case asks.
+//! Verdicts on grids, and the retries when a grid is not as good as the case requires.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
 use gridgen::grid::{Limited, Verdict};
 use gridgen::solver::history::NewtonStep;
 
-/// Watches nothing.
+/// A progress observer that does nothing.
 struct Unwatched;
 
 impl Progress for Unwatched {
@@ -84,7 +84,7 @@ fn without_retry_nothing_is_tried() {
     assert!(!outcome.verdict.is_good() && outcome.notices.is_empty(), "{outcome:?}");
 }
 
-/// Of the ladder that is not given, only the march is left here.
+/// Only the march remains of the default ladder here.
 #[test]
 fn keys_that_are_given_are_left_as_they_are() {
     let outcome = wing_body(
@@ -121,7 +121,7 @@ fn a_family_is_as_bad_as_its_worst_grid() {
     assert_eq!(curved(1, 0.5).and(folded(2)), folded(2));
 }
 
-/// A value that is no number keeps no limit.
+/// NaN satisfies no limit.
 #[test]
 fn no_number_is_beyond_every_limit() {
     let angle = f64::NAN;

@@ -1,5 +1,5 @@
-//! Grids: initial ones, measures of quality, sections with known solutions, the shipped cases, C-grids and
-//! halves, and what is tried where a grid is not good.
+//! Grids: initial grids, measures of quality, sections with known solutions, the shipped cases, C-grids and
+//! halves, and retries when a grid is not good.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod angle;

@@ -1,4 +1,4 @@
-//! Near-body grids, whose outer line keeps its distance from the wall.
+//! Near-body grids, whose outer line is at a constant distance from the wall.
 
 use std::path::{Path, PathBuf};
 
@@ -29,8 +29,8 @@ fn reach(grid: &Grid) -> [f64; 2] {
     off.iter().fold([f64::INFINITY, 0.0], |[a, b], &off| [a.min(off), b.max(off)])
 }
 
-/// Sections of all kinds, from a hair's breadth to two chords, with first cells from 1e-6 to as thick as
-/// fits: a good grid each, its outer line where it was asked for.
+/// Sections of all kinds, with distances from a hair's breadth to two chords and first cells from 1e-6 to the
+/// largest that fit: each has a good grid with its outer line at the requested distance.
 #[test]
 fn outer_lines_keep_their_distance() {
     let sections = [
@@ -58,8 +58,8 @@ fn outer_lines_keep_their_distance() {
     }
 }
 
-/// The points of a main element, from its trailing edge over nose and lower side to the lip of its cove at
-/// x = 0.68, and through the cove back.
+/// The points of a main element, from its trailing edge over nose and lower side to the lip of its cove at x
+/// = 0.68, and back through the cove.
 pub(super) fn main_with_cove() -> String {
     let upper = |x: f64| 0.55 * (0.2969 * x.sqrt() - 0.126 * x - 0.17 * x * x);
     let lower = |x: f64| -0.32 * (0.2969 * x.sqrt() - 0.126 * x - 0.17 * x * x);
@@ -78,7 +78,7 @@ pub(super) fn main_with_cove() -> String {
     format!("points = [{}]\ncorners = 30", points.join(", "))
 }
 
-/// A cove with a lip: points on the corner, cells to the lip and into the cove.
+/// A cove with a lip has points on the corner, and cells up to the lip and in the cove.
 #[test]
 fn a_cove_with_a_corner_is_gridded() {
     let section = main_with_cove();
@@ -114,7 +114,7 @@ fn every_initial_grid_ends_on_the_line() {
     }
 }
 
-/// Refined twice, every other point of wall and layers is one of the coarser grid.
+/// After refinement by two, every other point of wall and layers is a point of the coarser grid.
 #[test]
 fn refinement_divides_the_layers_of_a_near_body_grid() {
     let grid = "ni = 65\nnj = 17\nreach = 0.2\nfirst_cell = 1e-3\n";

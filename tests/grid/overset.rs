@@ -1,4 +1,4 @@
-//! Backgrounds, and what becomes of cells, by hand.
+//! Backgrounds, and the types of cells, by hand.
 #![allow(clippy::float_cmp, reason = "lines of a background stand where they are")]
 
 use std::f64::consts::TAU;
@@ -24,7 +24,7 @@ fn a_background_is_uniform_around_what_it_holds() {
     assert!(growth < 1.2001, "{growth}");
 }
 
-/// A core of no whole number of intervals is a little wider, on both sides alike.
+/// A core whose width is not a whole number of intervals is widened slightly, equally on both sides.
 #[test]
 fn the_size_of_a_background_is_known_before_it_is_made() {
     for (low, high) in
@@ -69,8 +69,8 @@ fn zone<'a>(name: &'a str, grid: &'a Grid, rim: Rim) -> Zone<'a> {
     Zone { name, grid, rim }
 }
 
-/// Of a background those cells are holes that lie in the body or touch its wall, with a fringe about them; of a ring
-/// the outermost cells alone are interpolated.
+/// Cells of a background that lie in the body or touch its wall are holes, with a fringe around them. Only
+/// the outermost cells of a ring are interpolated.
 #[test]
 fn a_body_cuts_its_hole_into_the_background() {
     let ring = ring([0.0, 0.0], [0.5, 1.0], 65, 17);
@@ -90,7 +90,7 @@ fn a_body_cuts_its_hole_into_the_background() {
             CellType::Calculated => assert!(radius(cell) > 0.5, "{}", radius(cell)),
         }
     }
-    // π/4 of a square chord, and what touches the wall.
+    // The holes have the area π/4 of the body, and that of the cells that touch the wall.
     let holes = found[0].count(CellType::Hole) as f64 * 0.05 * 0.05;
     assert!((0.785..1.1).contains(&holes), "{holes}");
     assert_eq!(found[1].count(CellType::Interpolated), 64);
@@ -98,7 +98,7 @@ fn a_body_cuts_its_hole_into_the_background() {
     assert!(found.iter().all(|zone| zone.orphans.is_empty()));
 }
 
-/// Where the rim of one body's grid lies in the other body, its cells there are holes and no orphans.
+/// If the rim of one body's grid lies in the other body, its cells there are holes and not orphans.
 #[test]
 fn a_rim_in_another_body_is_no_orphan() {
     let [left, right] = [-0.6, 0.6].map(|x| ring([x, 0.0], [0.5, 1.2], 129, 33));
@@ -120,10 +120,10 @@ fn a_rim_in_another_body_is_no_orphan() {
     }
 }
 
-/// Without a background what lies outside of all other grids is an orphan.
+/// Without a background, cells outside all other grids are orphans.
 #[test]
 fn a_rim_beyond_all_other_grids_is_an_orphan() {
-    // The far field lies outside of the box in which boundaries cut holes.
+    // The far field lies outside the box in which boundaries cut holes.
     let far = ring([0.0, 0.0], [0.5, 2.2], 65, 33);
     let near = ring([1.7, 0.0], [0.1, 0.6], 65, 17);
     let zones = [zone("first", &far, Rim::FarField), zone("second", &near, Rim::Overset)];
@@ -134,16 +134,16 @@ fn a_rim_beyond_all_other_grids_is_an_orphan() {
     for cell in zones[1].rim_cells() {
         let [x, y] = cells.centres[cell];
         let orphan = found[1].orphans.contains(&cell);
-        // The polygon of the outer line lies a little within its circle.
+        // The polygon of the outer line lies slightly inside its circle.
         let r = x.hypot(y);
         assert!(orphan == (r > 2.2) || (r - 2.2).abs() < 5e-3, "{r}: {orphan}");
     }
-    // The front moves on from there, as long as there is no donor.
+    // The front advances from there while there is no donor.
     let outside = cells.centres.iter().filter(|[x, y]| x.hypot(*y) > 2.2).count();
     assert!(found[1].orphans.len() >= outside, "{} of {outside}", found[1].orphans.len());
 }
 
-/// A donor is taken from the zone whose number is nearest, of two as near from the higher one.
+/// A donor is taken from the zone with the nearest number, of two equally near from the higher one.
 #[test]
 fn donors_are_taken_from_the_nearest_zone() {
     let body = ring([0.0, 0.0], [0.3, 1.0], 65, 17);
@@ -158,14 +158,14 @@ fn donors_are_taken_from_the_nearest_zone() {
     let found = types(&zones, &[wall(&body)], f64::INFINITY);
 
     assert!(zones[1].rim_cells().all(|cell| found[1].donors[cell].unwrap().0 == 2));
-    // Of the first and the last the body's own grid is nearer than the other.
+    // The body's own grid has the nearer number of the first and the last zone.
     let cells = Cells::of(&others[0]);
     let inside = cells.centres.iter().position(|[x, y]| (0.5..0.9).contains(&x.hypot(*y))).unwrap();
     assert_eq!(found[0].donors[inside].unwrap().0, 1);
     assert_eq!(found[2].donors[inside].unwrap().0, 1);
 }
 
-/// Points are found in the cells that hold them, and outside of all in none.
+/// Points are found in the cells that contain them, and in none if they are outside all cells.
 #[test]
 fn the_cell_of_a_point_is_found() {
     let grid = ring([0.2, -0.1], [0.5, 1.0], 33, 9);

@@ -1,5 +1,5 @@
-//! Quality measures on grids that can be worked out by hand, and against numbers of an
-//! independent implementation.
+//! Quality measures on grids that can be computed by hand, and compared with numbers of an independent
+//! implementation.
 #![allow(clippy::float_cmp, reason = "expected numbers are exact in floating point")]
 
 use gridgen::grid::quality::{
@@ -31,7 +31,7 @@ fn unit_squares_have_no_skewness() {
 
 #[test]
 fn squares_sheared_by_45_degrees_have_skewness_one_half() {
-    // Angles 45° and 135°: (135 − 90)/90 = 1/2. Edges 1 and √2.
+    // The angles are 45° and 135°: (135 − 90)/90 = 1/2. The edges are 1 and √2.
     let grid = grid_from(5, 4, |i, j| [(i + j) as f64, j as f64]);
 
     let quality = measure(&grid);
@@ -45,8 +45,8 @@ fn squares_sheared_by_45_degrees_have_skewness_one_half() {
 
 #[test]
 fn a_reflex_corner_counts_as_folded_and_exceeds_skewness_one() {
-    // The corner (1, 1) pulled to (0.25, 0.25) lies inside the triangle of the other three. The
-    // edges from it to (0, 1) and (1, 0) span `inner` on the far side of the cell.
+    // The corner (1, 1) is moved to (0.25, 0.25), inside the triangle of the other three. The edges from it
+    // to (0, 1) and (1, 0) span `inner` on the far side of the cell.
     let dart = [[0.0, 0.0], [1.0, 0.0], [0.25, 0.25], [0.0, 1.0]];
     let inner = f64::atan2(0.75, -0.25) - f64::atan2(-0.25, 0.75);
     let reflex = 360.0 - inner.to_degrees();
@@ -57,14 +57,14 @@ fn a_reflex_corner_counts_as_folded_and_exceeds_skewness_one() {
     assert_eq!(quality.folded_cells, 1);
     assert!(quality.min_jacobian < 0.0);
     assert_close(quality.max_skewness, (reflex - 90.0) / 90.0, 1e-14);
-    // Two triangles of 1/2 · 1 · 1/4 make up the dart.
+    // The dart consists of two triangles of 1/2 · 1 · 1/4.
     assert_close(cell_area(&dart), 0.25, 1e-15);
 }
 
 #[test]
 fn a_crossed_cell_counts_once_and_is_located() {
     let grid = grid_from(5, 4, |i, j| {
-        // Node (2, 1) thrown over its neighbour (3, 1).
+        // Node (2, 1) is moved beyond its neighbour (3, 1).
         if (i, j) == (2, 1) { [3.5, 1.0] } else { [i as f64, j as f64] }
     });
 
@@ -77,7 +77,7 @@ fn a_crossed_cell_counts_once_and_is_located() {
     assert!((1..=2).contains(&i) && j <= 1, "found at ({i}, {j})");
 }
 
-/// Turning to the left and to the right of a polygon that closes, in degrees.
+/// Turning to the left and to the right of a closed polygon, in degrees.
 fn turning(points: &[[f64; 2]]) -> [f64; 2] {
     let n = points.len();
     let direction = |k: usize| {
@@ -117,7 +117,8 @@ fn a_dent_is_a_wave_wherever_the_seam_is() {
 
 #[test]
 fn waves_are_those_that_the_wall_does_not_have() {
-    // Up, down, up, down by the slope: two bends to the right and one to the left, of 2 atan(slope) each.
+    // The line goes up, down, up, down with this slope: two bends to the right and one to the left, of 2
+    // atan(slope) each.
     let grid = |slopes: [f64; 4]| {
         let grid = grid_from(5, 4, |i, j| [i as f64, j as f64 + slopes[j] * (i % 2) as f64]);
         Grid { topology: Topology::Half(Symmetry::UpDown), ..grid }
@@ -133,7 +134,8 @@ fn waves_are_those_that_the_wall_does_not_have() {
 
 #[test]
 fn a_polar_grid_grows_as_it_was_built() {
-    // 64 points, first height 0.01, growth 1.2, 20 intervals: radius 1/2 + 0.01 (1.2²⁰ − 1)/0.2.
+    // With 64 points, first height 0.01, growth 1.2 and 20 intervals the radius is 1/2 + 0.01 (1.2²⁰ −
+    // 1)/0.2.
     let grid = polar_grid(65, 21, 0.01, 1.2);
     let radius = 0.5 + 0.01 * (1.2_f64.powi(20) - 1.0) / 0.2;
 
@@ -146,7 +148,7 @@ fn a_polar_grid_grows_as_it_was_built() {
     assert_close(quality.first_cell_max, 0.01, 1e-12);
     assert_close(quality.far_field_min, radius, 1e-14);
     assert_close(quality.far_field_max, radius, 1e-14);
-    // Between neighbouring rays every cell is a symmetric trapezium, half a step off 90°.
+    // Between neighbouring rays every cell is a symmetric trapezium, off 90° by half a step.
     assert_close(quality.max_skewness, (180.0 / 64.0) / 90.0, 1e-10);
     assert_eq!((quality.folded_cells, quality.wall_corners), (0, 0));
     assert!(quality.wall_angle_error_max_deg < 1e-9, "{}", quality.wall_angle_error_max_deg);
@@ -154,7 +156,7 @@ fn a_polar_grid_grows_as_it_was_built() {
 
 #[test]
 fn lines_leaving_the_wall_askew_show_their_angle() {
-    // Each first node is moved so that the line leaves the normal of the circle by 5°.
+    // Each first node is moved so that the line is off the normal of the circle by 5°.
     let lean = 5.0_f64.to_radians();
     let circle = polar_grid(65, 3, 0.01, 1.2);
     let grid = grid_from(65, 3, |i, j| {
@@ -175,8 +177,8 @@ fn lines_leaving_the_wall_askew_show_their_angle() {
 
 #[test]
 fn the_corners_of_a_square_body_are_left_out_of_the_wall_angles() {
-    // A square of 2 × 2 with 8 wall points, clockwise, and its copy enlarged by 10 %. At the four
-    // mid-sides the line is normal; at the corners the wall turns by 90°.
+    // A square of 2 × 2 with 8 wall points, clockwise, and its copy enlarged by 10 %. At the four mid-sides
+    // the line is normal; at the corners the wall turns by 90°.
     let wall = [[1, 0], [1, -1], [0, -1], [-1, -1], [-1, 0], [-1, 1], [0, 1], [1, 1]];
     let grid = grid_from(9, 2, |i, j| {
         let scale = 1.0 + 0.1 * j as f64;
@@ -187,15 +189,15 @@ fn the_corners_of_a_square_body_are_left_out_of_the_wall_angles() {
 
     assert_eq!(quality.wall_corners, 4);
     assert!(quality.wall_angle_error_max_deg < 1e-12);
-    // Heights are taken everywhere: 0.1 at mid-sides, 0.1 √2 at corners.
+    // Heights are measured everywhere: 0.1 at mid-sides, 0.1 √2 at corners.
     assert_close(quality.first_cell_min, 0.1, 1e-14);
     assert_close(quality.first_cell_max, 0.1 * 2.0_f64.sqrt(), 1e-14);
 }
 
 #[test]
 fn measures_agree_with_an_independent_implementation() {
-    // Expected: a separate numpy implementation of the same definitions, which read the grid from
-    // a Plot3D file with 17 digits. One cell at the cusp is folded.
+    // The expected values are from a separate numpy implementation of the same definitions, which read the
+    // grid from a Plot3D file with 17 digits. One cell at the cusp is folded.
     let quality = measure(&joukowski_grid(65, 33, 0.6));
 
     assert_eq!((quality.folded_cells, quality.wall_corners), (1, 4));
@@ -213,7 +215,7 @@ fn measures_agree_with_an_independent_implementation() {
         (quality.max_growth_i, 3.008_816_151_387_198),
         (quality.max_growth_j, 3.705_377_902_886_175),
     ] {
-        // The map is evaluated with another library's sine; the corner at the cusp cancels.
+        // The map is evaluated with another library's sine, and the corner at the cusp has cancellation.
         assert_close(actual, expected, 1e-9);
     }
 }
@@ -244,7 +246,7 @@ fn a_coordinate_that_is_no_number_is_never_overlooked() {
 
 #[test]
 fn nan_is_never_lost_in_an_extremum() {
-    // The first and the last number of a line: one before all others, one after them.
+    // The nodes before and after all others of a line.
     for i in [0, 15] {
         let mut grid = polar_grid(17, 9, 0.01, 1.2);
         let (first_line, outer) = (grid.index(i, 1), grid.index(i, 8));
@@ -297,8 +299,8 @@ fn rectangles_are_orthogonal() {
     assert!(nonorthogonality(&sheared(0.0)).iter().all(|&angle| angle == 0.0));
 }
 
-/// Centres above each other lie off by the shear, 45°; those beside each other by the same
-/// angle, because the face leans and the line does not.
+/// Centres above each other are off by the shear, 45°. Centres beside each other are off by the same angle,
+/// because the face leans and the line does not.
 #[test]
 fn parallelograms_are_off_by_their_shear() {
     let angles = nonorthogonality(&sheared(1.0));
@@ -316,7 +318,7 @@ fn percentile_interpolates_between_order_statistics() {
 
 #[test]
 fn a_percentile_is_that_of_the_sorted_values() {
-    // Near and far apart, negative, repeated, and one that is no number.
+    // The values are near each other and far apart, negative, repeated, and one NaN.
     let mut values: Vec<f64> = (0..4001).map(|k| (f64::from(k * 1237 % 4001)).sin()).collect();
     values.extend([0.25; 300]);
     values.extend([-0.0, 0.0, 1e300, f64::NAN]);
@@ -331,7 +333,7 @@ fn a_percentile_is_that_of_the_sorted_values() {
     }
 }
 
-/// Quadrilaterals of all kinds: folded, with edges without length, with what is no number.
+/// Quadrilaterals of all kinds: folded, with edges of length zero, with NaN.
 fn quadrilaterals() -> Grid {
     let mut grid = Grid::new(Topology::O(Seam::Held), 67, 5);
     for k in 0..grid.x.len() {

@@ -1,5 +1,5 @@
-//! Random riggings of two and three elements: where they come to stand, and what the checks say of their grids,
-//! each verified by geometry without an index.
+//! Random riggings of two and three elements: their placements, and the checks of their grids, each verified
+//! by geometry without an index.
 #![allow(clippy::float_cmp, reason = "a count is exact")]
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use support::random::Random;
 
 use super::near_body::main_with_cove;
 
-/// Riggings of a flap, and as many with a slat.
+/// Number of riggings of a flap, and again of a flap and a slat.
 const RIGGINGS: usize = 100;
 
 /// A gap of 0.8 to 4 %, an overlap of −2 to 3 % and a deflection up to 40°.
@@ -45,7 +45,7 @@ fn rigged(name: &str, section: &str, chord: f64, of: &Rigging) -> String {
     )
 }
 
-/// A main element with a flap, and every other time with a slat.
+/// A case with a main element and a flap, and optionally a slat.
 fn case(flap: &Rigging, slat: Option<&Rigging>) -> String {
     let main = "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\n\
                 grid = { ni = 65, nj = 25, first_cell = 3e-3 }\nreach = 0.25\n";
@@ -68,7 +68,8 @@ fn to_line(point: [f64; 2], line: &[[f64; 2]]) -> f64 {
     line.windows(2).map(|w| to_piece(point, w[0], w[1])).fold(f64::INFINITY, f64::min)
 }
 
-/// Whether a point lies in a closed line of points: the angles under which its pieces are seen add up to a round.
+/// True if a point lies inside a closed line of points: the angles of its segments, seen from the point, add
+/// up to a full turn.
 fn is_inside([x, y]: [f64; 2], line: &[[f64; 2]]) -> bool {
     let turn = |w: &[[f64; 2]]| {
         let ([a, b], [c, d]) = ([w[0][0] - x, w[0][1] - y], [w[1][0] - x, w[1][1] - y]);
@@ -84,7 +85,7 @@ fn cross_at(a: [[f64; 2]; 2], b: [[f64; 2]; 2]) -> bool {
     side(a, b[0]) * side(a, b[1]) <= 0.0 && side(b, a[0]) * side(b, a[1]) <= 0.0
 }
 
-/// Whether two closed lines of points cross, or one holds the other.
+/// True if two closed lines of points cross, or one contains the other.
 fn conflict(a: &[[f64; 2]], b: &[[f64; 2]]) -> bool {
     let crossed = a.windows(2).any(|w| b.windows(2).any(|v| cross_at([w[0], w[1]], [v[0], v[1]])));
     crossed || is_inside(a[0], b) || is_inside(b[0], a)
@@ -98,7 +99,7 @@ fn apart(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
     from(a, b).min(from(b, a))
 }
 
-/// The rigging that two walls have, by its definition.
+/// The rigging of two walls, by its definition.
 fn rigging_of(side: Side, element: &[[f64; 2]], other: &[[f64; 2]]) -> Rigging {
     let edge = |wall: &[[f64; 2]]| wall[0];
     let nose = |wall: &[[f64; 2]]| {
@@ -125,7 +126,7 @@ fn assert_rigging(found: &Rigging, asked: &Rigging) {
     assert!(off.iter().all(|off| off.abs() < 1e-9), "{found:?} for {asked:?}");
 }
 
-/// The grids of the elements in their frames, which no rigging changes.
+/// The grids of the elements in their own frames, which do not depend on the rigging.
 fn frames() -> &'static [Grid; 3] {
     static GRIDS: OnceLock<[Grid; 3]> = OnceLock::new();
     GRIDS.get_or_init(|| {
@@ -146,7 +147,7 @@ fn frames() -> &'static [Grid; 3] {
     })
 }
 
-/// Grids where their elements stand, and the background.
+/// The grids of the placed elements, and the background.
 struct Placed {
     grids: Vec<Grid>,
     background: Grid,
@@ -202,7 +203,7 @@ fn corners(grid: &Grid, cell: usize) -> [[f64; 2]; 4] {
     [grid.point(i, j), grid.point(i + 1, j), grid.point(i + 1, j + 1), grid.point(i, j + 1)]
 }
 
-/// Whether a counter-clockwise cell holds a point, none within rounding of an edge.
+/// Whether a counter-clockwise cell contains a point; `None` within rounding of an edge.
 fn holds(corners: &[[f64; 2]; 4], [x, y]: [f64; 2]) -> Option<bool> {
     let mut inside = true;
     for k in 0..4 {
@@ -216,7 +217,7 @@ fn holds(corners: &[[f64; 2]; 4], [x, y]: [f64; 2]) -> Option<bool> {
     Some(inside)
 }
 
-/// The cells of a grid that a line from one point to another passes.
+/// Number of cells of a grid that a line from one point to another crosses.
 fn passed(grid: &Grid, line: [[f64; 2]; 2]) -> usize {
     let meets = |cell: &usize| {
         let corners = corners(grid, *cell);
@@ -226,20 +227,20 @@ fn passed(grid: &Grid, line: [[f64; 2]; 2]) -> usize {
     (0..grid.cells()).filter(meets).count()
 }
 
-/// What the checks say of a pair is so.
+/// Asserts that the checks of pairs of elements are correct.
 fn assert_gaps(placed: &Placed, checks: &Checks) {
     for (a, b) in (0..placed.walls.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
         let width = apart(placed.walls[a].points(), placed.walls[b].points());
         let names = [&placed.names[a], &placed.names[b]];
         let Some(gap) = checks.gaps.iter().find(|gap| gap.elements.iter().eq(names)) else {
-            // Only a gap that no grid reaches across is left out.
+            // Only a gap that no grid bridges is omitted.
             assert!(width > 0.149, "no gap between {names:?}, {width} wide");
             continue;
         };
         assert!((gap.distance - width).abs() < 1e-12, "{} for {width}", gap.distance);
         for (k, number) in [(0, a), (1, b)] {
             let crossed = passed(&placed.grids[number], gap.ends);
-            // On the wall the line touches cells that it does not pass.
+            // At the wall the line touches cells that it does not cross.
             let found = gap.cells[k];
             assert!(found <= crossed && found + 3 >= crossed, "{found} cells of {crossed}");
             let few = checks.findings.iter().any(|finding| {
@@ -252,8 +253,8 @@ fn assert_gaps(placed: &Placed, checks: &Checks) {
     }
 }
 
-/// What the checks say of cells is so: fringes are closed, donors hold what they give to, orphans have none, and no
-/// cell that is solved for lies in a body.
+/// Asserts that the types of cells are correct: fringes are closed, donors contain the centres that they
+/// serve, orphans have no donors, and no calculated cell lies in a body.
 fn assert_types(placed: &Placed, checks: &Checks) {
     let zones = placed.zones();
     let voxel = checks.search_box.voxel();
@@ -278,7 +279,7 @@ fn assert_types(placed: &Placed, checks: &Checks) {
                 assert!(!open, "{}: cells {cell} and {other} are {pair:?}", zone.name);
             }
         }
-        // By cells far from each other: all would take long.
+        // Only some cells are tested, since all would take long.
         for cell in (0..cells.len()).step_by(13) {
             match types.types[cell] {
                 CellType::Calculated => assert!(!lies_in(cell), "{}: cell {cell}", zone.name),
@@ -328,8 +329,8 @@ fn random_riggings_of_slat_and_flap_come_out_as_asked_or_are_refused() {
     assert_riggings(21, true);
 }
 
-/// Gaps of 0.8 to 4 %, overlaps of −2 to 3 %, deflections to 40°: each rigging is found and is what was asked for,
-/// or refused for a reason that holds; and the checks say the truth of its grids.
+/// Gaps of 0.8 to 4 %, overlaps of −2 to 3 %, deflections to 40°: each rigging is either found as requested
+/// or refused for a valid reason, and the checks of its grids are correct.
 fn assert_riggings(seed: u64, slats: bool) {
     let mut random = Random::new(seed);
     let (mut stood, mut refused) = (0, 0);
@@ -363,7 +364,7 @@ fn assert_riggings(seed: u64, slats: bool) {
             assert_rigging(&rigged.rigging, &asked);
         }
         assert_gaps(&grids, &checks);
-        // What takes an index no time takes long without: of a fifth.
+        // This takes no time with an index and long without one, so it is done for one in five.
         if number % 5 == 0 {
             assert_types(&grids, &checks);
         }
@@ -371,7 +372,7 @@ fn assert_riggings(seed: u64, slats: bool) {
     assert!(stood > 50 && refused > 2, "{stood} stood, {refused} were refused");
 }
 
-/// Why a rigging was refused, by geometry without an index.
+/// Asserts by geometry without an index that a rigging was rightly refused.
 fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: Option<&Rigging>) {
     let frame = |naca: &str| {
         let text = format!("geometry.naca = '{naca}'\ngrid.ni = 49\n");
@@ -404,8 +405,8 @@ fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: Option<&Rigging>)
     }
 }
 
-/// The whole way from case to mesh, with a cove and its corner: grids are good ones, and what was checked before the
-/// solve, on initial grids, is nearly what is found of them.
+/// From case to mesh, with a cove and its corner: the grids are good, and the checks of the initial grids
+/// before the solve agree approximately with those of the final grids.
 #[test]
 fn elements_of_random_riggings_are_gridded() {
     let mut random = Random::new(77);
@@ -445,7 +446,7 @@ fn elements_of_random_riggings_are_gridded() {
             assert!(off.fold(0.0, f64::max) < 1e-12, "the grid stands where its wall does");
         }
         let (_, _, before) = gridgen::generate::check_assembly(&case).unwrap();
-        // From one orphan the front moves on, or does not.
+        // A front may or may not advance from an orphan, which makes the results differ.
         let all = before.zones.iter().chain(&made.checks.zones);
         if all.map(|zone| zone.orphans).sum::<usize>() > 0 {
             continue;
@@ -458,7 +459,7 @@ fn elements_of_random_riggings_are_gridded() {
     }
 }
 
-/// An element placed by hand stands where its nose was put, turned nose up, as long as its chord.
+/// A placed element has its nose at `at`, is rotated nose up, and has the length of its chord.
 #[test]
 fn a_placement_turns_nose_up_about_the_nose() {
     let placement = Placement { chord: 0.3, angle: 90.0, at: [1.0, -0.2] };
