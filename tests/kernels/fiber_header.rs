@@ -1,4 +1,4 @@
-//! The fiber header runs kernels as a GPU would and finds what hangs there.
+//! The fiber header runs kernels like a GPU, and detects deadlocks.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,7 +8,7 @@ use gridgen::backend::cuda::launch::{Argument, LaunchShape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 use support::fibers::{Code, FiberDevice, Library, Order};
 
-/// Sizes that fill no warp, one warp, and a little more.
+/// Sizes that fill less than a warp, a warp, and more.
 const SIZES: [u32; 6] = [1, 31, 32, 33, 257, 1024];
 
 static KERNELS: LazyLock<Library> =
@@ -19,7 +19,7 @@ fn block(threads: u32) -> LaunchShape {
     LaunchShape { grid: [1; 3], block: [threads, 1, 1], shared: 0 }
 }
 
-/// `n` numbers on a fiber device, filled by a kernel that takes their address last.
+/// `n` numbers on a fiber device, written by a kernel whose last argument is their address.
 fn filled<T: bytemuck::Pod>(
     name: &str,
     shape: LaunchShape,
@@ -36,7 +36,7 @@ fn filled<T: bytemuck::Pod>(
     host
 }
 
-/// The code of a launch that fails.
+/// The error code of a launch that fails.
 fn fault(name: &str, shape: LaunchShape) -> (Code, String) {
     let fault = KERNELS.launch(name, shape, &[]).unwrap_err();
     (fault.code, fault.message)
@@ -76,7 +76,7 @@ fn blocks_begin_with_the_last_where_that_is_asked_for() {
     }
 }
 
-/// What the kernel leaves by 64 threads in each order of theirs.
+/// The results of a kernel with 64 threads in each order of the threads.
 fn in_each_order(name: &str) -> [bool; 3] {
     let text = include_str!("../support/fibers/header.cu");
     let watched = Library::load_for(Order::ADVERSE, text, Width::Double);
@@ -91,7 +91,7 @@ fn in_each_order(name: &str) -> [bool; 3] {
     })
 }
 
-/// The order of the numbers hides barriers that are missing.
+/// The natural order of the threads hides missing barriers.
 #[test]
 fn a_missing_barrier_shows_in_another_order_of_the_threads() {
     assert_eq!(in_each_order("with_a_barrier"), [true; 3]);
@@ -198,7 +198,7 @@ fn a_launch_that_no_gpu_would_take_is_refused() {
     assert_eq!(fault("no_such_kernel", block(1)).0, Code::UnknownKernel);
     assert_eq!(fault("two_barriers", block(1025)).0, Code::BadLaunch);
     assert_eq!(fault("two_barriers", block(0)).0, Code::BadLaunch);
-    // One argument too few.
+    // There is one argument too few.
     assert_eq!(fault("block_sum", block(32)).0, Code::BadLaunch);
 }
 

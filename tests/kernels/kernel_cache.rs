@@ -1,4 +1,4 @@
-//! Compiled kernels kept on disk: what is damaged, or of other kernels, is compiled anew.
+//! Compiled kernels in the disk cache: entries that are damaged, or for other kernels, are compiled again.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn code_of_another_source_option_or_compiler_is_not_loaded() {
 
     for other in others {
         assert_eq!(load(cache, &other), None);
-        // Not even where it stands under the other's name.
+        // It is not accepted even under the other's name.
         fs::copy(cache::path(cache, &kept), cache::path(cache, &other)).unwrap();
         assert_eq!(load(cache, &other), None);
     }
@@ -64,7 +64,7 @@ fn an_entry_that_is_cut_changed_or_empty_is_compiled_anew() {
     assert_eq!(code(&entry(b"", &key), &key), None);
     fs::write(cache::path(cache, &key), b"").unwrap();
     assert_eq!(load(cache, &key), None);
-    // What is compiled then replaces it.
+    // The newly compiled kernel replaces it.
     store(cache, &key, b"machine code");
     assert_eq!(load(cache, &key).unwrap(), b"machine code");
 }

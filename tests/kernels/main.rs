@@ -30,7 +30,7 @@ fn on_cpu() -> CpuBackend {
     CpuBackend
 }
 
-/// What is not a comparison with the CPU's backend holds for that too.
+/// Facts that are not comparisons with the CPU backend hold for that backend too.
 mod cpu {
     use crate::conformance::conformance;
 

@@ -1,5 +1,5 @@
-//! All kernels compile for the GPUs of the field, without a warning. Needs NVRTC, no GPU:
-//! `LD_LIBRARY_PATH=… cargo test --test kernels nvrtc -- --ignored`, as `.ci/run` does.
+//! All kernels compile without a warning for current GPUs. Needs NVRTC, no GPU: `LD_LIBRARY_PATH=… cargo test
+//! --test kernels nvrtc -- --ignored`, as `.ci/run` does.
 #![cfg(feature = "cuda")]
 #![allow(unsafe_code, reason = "NVRTC's interface is C")]
 
@@ -10,13 +10,13 @@ use std::thread::available_parallelism;
 use cudarc::nvrtc::{result, sys};
 use gridgen::backend::cuda::launch::{ModuleKey, Width};
 
-/// A100, and B200 with the kernels of groups, whose text has the others within; H100 and H200 are between them.
+/// A100, and B200 with the kernels of groups, whose text includes the others; H100 and H200 are in between.
 const CAPABILITIES: [(bool, u32); 2] = [(false, 80), (true, 100)];
 
-/// What the compiler says about a text: nothing, if all is well. The options are those with which
-/// the driver's device compiles.
+/// Compiles a text; the error is the compiler's output, warnings included. The options match those of
+/// the driver's device.
 fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
-    // SAFETY: looks for the library.
+    // SAFETY: only looks for the library.
     assert!(unsafe { sys::is_culib_present() }, "NVRTC is not in LD_LIBRARY_PATH");
     let program = result::create_program(&CString::new(text).unwrap(), None).unwrap();
     let options = [
@@ -25,7 +25,7 @@ fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
         "--std=c++17".to_owned(),
         "-default-device".to_owned(),
     ];
-    // SAFETY: the program was just made and is destroyed last.
+    // SAFETY: the program is valid and is destroyed last.
     let (compiled, log) = unsafe {
         let compiled = result::compile_program(program, &options);
         let log = result::get_program_log(program).unwrap();
@@ -47,7 +47,7 @@ fn every_kernel_compiles_without_a_warning() {
     let left = Mutex::new(all);
     let said = Mutex::new(Vec::new());
 
-    // NVRTC compiles on as many threads as ask it.
+    // NVRTC can compile on several threads at once.
     let threads = available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {

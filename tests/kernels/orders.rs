@@ -1,6 +1,6 @@
-//! Kernels in an order of the threads in which a missing barrier shows: backwards, and so that the first thread of a
-//! warp that stores to shared memory lets all others go on. A part of the suite, with every file of kernels whose
-//! threads share memory, but for those that several ranks need.
+//! Kernels with an order of the threads in which missing barriers have an effect: backwards, and so that the
+//! first thread of a warp that stores to shared memory lets all others continue. A part of the suite, with
+//! every file of kernels whose threads share memory, except those that need several ranks.
 
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
-//! The kernels as `kernels/README.md` lists them.
+//! The kernels listed in `kernels/README.md`.
 
 use gridgen::backend::cuda::launch::Source;
 
 const TABLE: &str = include_str!("../../kernels/README.md");
 
-/// Most parameters of a kernel.
+/// Largest number of parameters of a kernel.
 const MOST_PARAMETERS: usize = 10;
 
-/// Name and number of parameters of each kernel of a text; the name is that of a macro's parameter where
-/// a macro makes several kernels.
+/// Name and number of parameters of each kernel of a text. If a macro makes several kernels, the name is the
+/// macro's parameter.
 fn kernels(text: &str) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("KERNEL(") {

@@ -1,4 +1,4 @@
-//! Waits for what another warp of the same launch does.
+//! Waits for the result of another warp of the same launch.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use gridgen::backend::cuda::{Buffer, Device};
 
 use support::fibers::{Code, FiberDevice, Library};
 
-/// The kernels of a file, whose waits end after a few looks.
+/// The kernels of a file, with waits that end after a few polls.
 fn impatient(source: Source) -> Library {
     Library::load(&format!("#define MOST_POLLS 50u\n{}", source.text()), Width::Double)
 }
 
-/// What comes of a launch of one warp.
+/// The result of a launch of one warp.
 fn code(library: &Library, name: &str, arguments: &[Argument]) -> Code {
     let warp = LaunchShape { grid: [1; 3], block: [32, 1, 1], shared: 0 };
     library.launch(name, warp, arguments).unwrap_err().code
@@ -22,7 +22,7 @@ fn device() -> Arc<dyn Device> {
     Arc::new(FiberDevice::default())
 }
 
-/// A row that waits for itself: by lanes, and by the whole warp where it is long.
+/// A row that waits for itself, by single lanes, and by the whole warp if it is long.
 #[test]
 fn a_row_that_waits_without_end_fails_its_launch() {
     let library = impatient(Source::Order);
