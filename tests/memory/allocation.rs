@@ -36,7 +36,7 @@ fn cycles_and_krylov_iterations_allocate_nothing() {
             let target = Target { norm: 0.0, max_iterations: iterations };
             let _ = method.solve(&mut system, target, &mut x).unwrap();
         };
-        // The queues of the threads reach their size.
+        // The queues of the threads grow to their final size.
         solve(&mut m, 2);
 
         let cycles = allocations(|| {

@@ -1,4 +1,4 @@
-//! The system's allocator with counts, and without memory beyond a cap.
+//! The system's allocator with counters, and with a cap on the memory.
 #![allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -11,16 +11,16 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes in use, and the most since [`peak`] began.
+/// Bytes in use, and their maximum since [`peak`] began.
 static USED: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
-/// Bytes in use beyond which there is no memory.
+/// Cap on the bytes in use.
 static CAP: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Allocations of the threads that [`count_this_thread`] names.
+/// Allocations of the threads that called [`count_this_thread`].
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 /// Bytes of the largest allocation; see [`largest`].
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
-/// Alignment of the memory of devices on the CPU, and bytes of the buffer of a file that is written.
+/// Alignment of the memory of devices on the CPU, and size of the buffer for writing a file.
 const DEVICE_ALIGNMENT: usize = 256;
 const FILE_BUFFER: usize = 1 << 20;
 
@@ -28,7 +28,7 @@ thread_local! {
     static COUNTED: Cell<bool> = const { Cell::new(false) };
 }
 
-// SAFETY: all is left to the system's allocator, which keeps the contract.
+// SAFETY: all calls are passed to the system's allocator, which keeps the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(COUNTED.get().into(), Ordering::Relaxed);
@@ -51,7 +51,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Holds back all other tests of this program, and the cap.
+/// Blocks all other tests of this program, and limits the memory.
 pub(crate) struct Alone(
     #[allow(dead_code, reason = "held until it is dropped")] MutexGuard<'static, ()>,
 );
@@ -62,7 +62,7 @@ impl Drop for Alone {
     }
 }
 
-/// Lets one test at a time have the memory, `cap` bytes of it.
+/// Gives one test at a time `cap` bytes of memory.
 pub(crate) fn alone(cap: usize) -> Alone {
     static ALONE: Mutex<()> = Mutex::new(());
     let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,7 +70,7 @@ pub(crate) fn alone(cap: usize) -> Alone {
     Alone(guard)
 }
 
-/// What `work` gives, and the most bytes that it held at a time.
+/// The result of `work`, and the largest number of bytes in use meanwhile.
 pub(crate) fn peak<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = USED.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -78,14 +78,13 @@ pub(crate) fn peak<R>(work: impl FnOnce() -> R) -> (R, usize) {
     (result, PEAK.load(Ordering::Relaxed).saturating_sub(before))
 }
 
-/// Bytes of the largest allocation so far, but for buffers of files; the memory of devices on the CPU is not
-/// counted.
+/// Size of the largest allocation so far, without buffers of files and memory of devices on the CPU.
 pub(crate) fn largest() -> usize {
     LARGEST.load(Ordering::Relaxed)
 }
 
-/// From now on [`allocations`] has those of this thread, too: the threads that run the tests allocate
-/// whenever one of them ends.
+/// Makes [`allocations`] count those of this thread, too. Other threads are not counted, since the threads
+/// that run the tests allocate whenever a test ends.
 pub(crate) fn count_this_thread() {
     COUNTED.set(true);
 }

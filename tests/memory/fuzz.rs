@@ -1,8 +1,8 @@
-//! Broken input: no bytes make a reader panic, hang, or take much memory.
+//! Broken input: no bytes make a reader panic, hang, or use much memory.
 //!
-//! Files that are good, and files that once were not, are cut, spliced and overwritten at random, with
-//! a new seed each time. `FUZZ_RUNS` sets the executions of each target, `FUZZ_SEED` the sequence, as
-//! a failure prints it. `tests/fuzz` has the same targets for libFuzzer.
+//! Valid files, and files that once caused a failure, are cut, spliced and overwritten at random, with a new
+//! seed each time. `FUZZ_RUNS` sets the executions of each target, `FUZZ_SEED` the sequence, as printed with
+//! a failure. `tests/fuzz` has the same targets for libFuzzer.
 #![allow(clippy::print_stdout, reason = "the seed is said")]
 #![allow(unreachable_pub, reason = "the targets are shared with the fuzzers")]
 
@@ -21,16 +21,16 @@ use crate::allocator::{alone, peak};
 /// The repository.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Executions of each target unless `FUZZ_RUNS` says otherwise.
+/// Executions of each target, unless `FUZZ_RUNS` is set.
 const RUNS: u64 = 400;
-/// Time of the processor that an input may take: a thousand times what the slowest does.
+/// Largest processor time for an input: a thousand times that of the slowest.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Memory that an input may take: rows of a matrix that may all be empty, twice over.
+/// Largest memory for an input: twice that of the rows of a matrix whose rows may all be empty.
 const MOST: usize = 300 << 20;
-/// Inputs grow no longer than this by splicing.
+/// Longest input made by splicing.
 const LARGEST: usize = 1 << 16;
 
-/// What stands in files where it hurts.
+/// Tokens that are likely to break readers.
 const TOKENS: [&str; 47] = [
     "nan",
     "inf",
@@ -141,13 +141,13 @@ fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// Time of the processor that this process has taken, all its threads together.
+/// Processor time used by this process so far, all threads together.
 fn spent() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Runs a target on inputs that follow from the seed; the most time and memory that one took.
+/// Runs a target on inputs determined by the seed; returns the largest time and memory of an input.
 fn fuzz(target: &Target, runs: u64, seed: u64) -> (Duration, usize) {
     let corpus = (target.seeds)();
     assert!(!corpus.is_empty(), "{} has no seeds", target.name);

@@ -1,5 +1,5 @@
-//! Files that claim to be larger than they are: refused with few bytes of memory, counted by an
-//! allocator that ends the test where a reader asks for more than [`CAP`].
+//! Files that claim to be larger than they are: refused with little memory, counted by an allocator that ends
+//! the test if a reader requests more than [`CAP`].
 #![allow(clippy::print_stdout, reason = "what is not checked is said")]
 
 use std::io::{Cursor, Write};
@@ -16,7 +16,7 @@ use gridgen::formats::{mesh, mesh_from_bytes};
 use crate::allocator::{alone, peak};
 use support::grids;
 
-/// Bytes that no input of these tests may make a reader ask for.
+/// Largest memory that a reader may request for any input of these tests.
 const CAP: usize = 256 << 20;
 
 fn packed(parts: &[(&[u8], usize)]) -> Vec<u8> {
@@ -33,7 +33,7 @@ fn repeat_counts_of_plot3d_stand_for_no_more_numbers_than_the_file_can_mean() {
     let _alone = alone(CAP);
     let texts = [
         format!("2 2\n{}", "268435455*0.5 ".repeat(20)),
-        // The header asks for just as many.
+        // The header claims the same number.
         "30000 30000\n1800000000*0".to_owned(),
         "1\n40000 40000 1\n4800000000*0".to_owned(),
         format!("2 2\n{}*1", usize::MAX),
@@ -52,7 +52,7 @@ fn repeat_counts_of_plot3d_stand_for_no_more_numbers_than_the_file_can_mean() {
     }
 }
 
-/// The third coordinate of a plane is one number, as Fortran's list-directed output has it.
+/// The third coordinate of a plane is one number with a repeat count, as in Fortran's list-directed output.
 #[test]
 fn repeat_counts_of_a_plane_are_read() {
     let _alone = alone(CAP);
@@ -97,7 +97,7 @@ fn rows_of_a_matrix_are_not_believed_without_entries() {
     }
 }
 
-/// Right sides with few entries have as many rows as their matrix.
+/// Right-hand sides with few entries have as many rows as their matrix.
 #[test]
 fn rows_may_be_empty() {
     let _alone = alone(CAP);
@@ -108,7 +108,7 @@ fn rows_may_be_empty() {
     assert_eq!((read.csr.rows(), read.csr.values), (2_000_000, vec![5.0]));
 }
 
-/// The extent of a compressed file asks for 24 GB.
+/// The extent of a compressed file claims 24 GB.
 #[test]
 fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
     let _alone = alone(CAP);
@@ -133,7 +133,7 @@ fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
     }
 }
 
-/// Elements of XML that are opened 200 000 times, and none closed.
+/// XML elements are opened 200 000 times, and none is closed.
 #[test]
 fn elements_of_xml_are_not_taken_without_end() {
     let _alone = alone(CAP);
@@ -145,7 +145,7 @@ fn elements_of_xml_are_not_taken_without_end() {
     assert!(most < 8 << 20, "{most} bytes");
 }
 
-/// Lengths of blocks in files of VTK, and sizes of arrays and chunks in those of HDF5, that are not there.
+/// Lengths of blocks in VTK files, and sizes of arrays and chunks in HDF5 files, that exceed the data.
 #[test]
 fn lengths_in_files_of_other_programs_are_not_believed() {
     let _alone = alone(CAP);
@@ -163,10 +163,10 @@ fn lengths_in_files_of_other_programs_are_not_believed() {
     let words = |numbers: &[u64]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
     let large = 1 << 40;
     let files = [
-        // Blocks of the points: as many, of this number of bytes, the last of that.
+        // The points have one block with this number of bytes, which is also the last.
         with(bytes("raw-lz4-blocks.vts"), &[4, 0, 0, 0, 0, 1, 0, 0], &[0xff; 8]),
         with(bytes("raw-zlib-uint64.vts"), &words(&[1, 32768]), &words(&[large, 32768])),
-        // Rows and columns of the coordinates, everywhere in the file.
+        // The numbers of rows and columns of the coordinates, everywhere in the file.
         with(bytes("h5py-earliest.cgns"), &words(&[4, 9]), &words(&[large, 9])),
         with(bytes("h5py-v114-chunked.cgns"), &words(&[4, 9]), &words(&[4, large])),
         with(bytes("h5py-v108-float32.cgns"), &words(&[3, 4, 9]), &words(&[large, 4, 9])),
@@ -196,7 +196,7 @@ fn lengths_in_a_restart_file_are_not_believed() {
     assert!(most < 1 << 16, "{most} bytes");
 }
 
-/// A file that claims, truly, to be larger than the memory; a sparse one takes no disk.
+/// The file is truly larger than the memory; since it is sparse, it takes no disk space.
 #[test]
 fn a_file_larger_than_the_memory_is_refused_before_it_is_read() {
     let _alone = alone(CAP);

@@ -20,7 +20,7 @@ const RANK: &str = "GRIDGEN_TEST_RANK";
 /// Points of the grid in i and j.
 const SIZE: [usize; 2] = [257, 129];
 
-/// Does the work of a rank and ends the process, if the test has started it as one.
+/// Does the work of a rank and ends the process, if the test has started it as a rank.
 fn be_a_rank() {
     let Ok(said) = env::var(RANK) else { return };
     let words: Vec<usize> = said.split(' ').map(|word| word.parse().unwrap()).collect();
@@ -38,7 +38,7 @@ fn be_a_rank() {
         ("quality.retry", "false".to_owned()),
         ("output.formats", "vts,plot3d,cgns".to_owned()),
         ("output.plot3d_encoding", "stream".to_owned()),
-        // The longer files are looked at in places alone.
+        // Only samples of longer files are read.
         ("output.span_cells", "3".to_owned()),
         ("output.pictures", "false".to_owned()),
         ("output.report", "false".to_owned()),
