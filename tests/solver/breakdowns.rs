@@ -1,4 +1,4 @@
-//! What the linear solver does where `BiCGStab` has no next step.
+//! Behaviour of the linear solver after a breakdown of `BiCGStab`.
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
@@ -28,7 +28,7 @@ fn bicgstab(matrix: &Matrix<f64>, b: &Vec<f64>) -> (KrylovReport, Vec<f64>) {
 const SETTINGS: LinearSettings =
     LinearSettings { method: Method::Bicgstab, max_iterations: 100, restart: 30 };
 
-/// A solve to 1e-10 as in a Newton step: report, x, and what was observed.
+/// A solve to 1e-10 as in a Newton step: report, x, and the observed residuals.
 fn solve(
     settings: LinearSettings,
     matrix: &Matrix<f64>,
@@ -41,7 +41,7 @@ fn solve(
     (report, x, observed)
 }
 
-/// Skew-symmetric and regular: (r, A r) = 0 for every r.
+/// A skew-symmetric regular matrix: (r, A r) = 0 for every r.
 fn skew_matrix(n: usize) -> Matrix<f64> {
     let mut rows = vec![vec![0.0; n]; n];
     for k in 0..n - 1 {
@@ -138,7 +138,7 @@ fn gmres_takes_over_after_two_restarts() {
         assert!(report.events[2].ends_with("flexible GMRES took over"), "{:?}", report.events);
         let scale = norm(b.iter().copied());
         assert!(matrix.residual(&b, &x) <= 1.01e-10 * scale);
-        // All iterations are GMRES's: n at most.
+        // All iterations are GMRES iterations, n at most.
         assert!(report.iterations <= n as f64);
         assert_eq!(observed.len() as f64, report.iterations);
     }

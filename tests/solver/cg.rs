@@ -11,7 +11,7 @@ use support::krylov::{Solve, identity, tridiagonal};
 use support::linear::{Counted, Matrix, norm};
 use support::random::Random;
 
-/// Five points on an m × m grid: the symmetric part of many a problem.
+/// Five-point differences on an m × m grid.
 fn laplacian(m: usize) -> Matrix<f64> {
     let n = m * m;
     let mut rows = vec![vec![0.0; n]; n];
@@ -58,13 +58,14 @@ fn every_preconditioner_solves_a_positive_definite_system() {
 fn an_iteration_takes_one_product_and_one_application() {
     let matrix = laplacian(16);
     let b = Random::new(22).vector(256);
-    // Beyond 20 iterations they are repeated in growing numbers, which must not show.
+    // After 20 iterations they are recorded and repeated in growing numbers, which must not change the
+    // results.
     for max_iterations in [3, 29] {
         let target = Target { norm: 1e-30, max_iterations };
 
         let solved = Solve { target, ..Solve::new(Method::Cg, &matrix) }.solve(&b);
 
-        // Two products more: the residual at the start and at the end.
+        // Two more products are needed, for the residual at the start and at the end.
         assert_eq!(solved.report.stop, LinearStop::IterationLimit);
         assert_eq!(
             (matrix.products.get(), solved.applications),
@@ -89,8 +90,8 @@ fn it_ends_after_as_many_iterations_as_there_are_eigenvalues() {
 
 #[test]
 fn the_error_falls_as_the_condition_allows() {
-    // ‖e‖_A falls at least by (√κ − 1)/(√κ + 1) an iteration, times 2 at the start; κ is that of
-    // the second difference, tan⁻²(π / 2(n + 1)).
+    // ‖e‖_A falls at least by (√κ − 1)/(√κ + 1) an iteration, times 2 at the start; the second difference has
+    // κ = tan⁻²(π / 2(n + 1)).
     let n = 100;
     let matrix = tridiagonal(n, 0.0, 0.0);
     let exact = Random::new(24).vector(n);
@@ -140,7 +141,7 @@ fn an_indefinite_preconditioner_is_named() {
 
 #[test]
 fn a_singular_consistent_system_is_solved_and_another_is_not() {
-    // −u″ = b with both ends free: constants are in the kernel.
+    // −u″ = b with both ends free, so constants are in the kernel.
     let n = 24;
     let matrix = free_ends(n);
     let b = matrix.times(&Random::new(25).vector(n));

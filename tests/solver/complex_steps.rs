@@ -1,5 +1,5 @@
-//! Derivatives of the equations at a point and of the fixed nodes by wall points, against complex steps: the
-//! imaginary part of f(x + i h) is h f'(x) without cancellation, whatever small h is.
+//! Derivatives of the equations at a point and of the fixed nodes with respect to wall points, compared with
+//! complex steps: the imaginary part of f(x + i h) is h f'(x) without cancellation, however small h is.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -65,7 +65,7 @@ fn stepped(x: [f64; 2], by: [f64; 2]) -> [Stepped; 2] {
     [0, 1].map(|k| Stepped(Complex::new(x[k], STEP * by[k])))
 }
 
-/// What f changes by with δ.
+/// The change of f in the direction δ.
 fn change(f: [Stepped; 2]) -> [f64; 2] {
     f.map(|value| value.0.im / STEP)
 }
@@ -87,7 +87,7 @@ fn size(a: &[[f64; 2]]) -> f64 {
 #[test]
 fn blocks_are_the_complex_steps_of_the_residual() {
     for seed in 0..20 {
-        // A cell with some noise; then one as flat as at a wall.
+        // One cell has some noise, another is as flat as at a wall.
         let noise = random(seed, 9);
         let height = if seed % 2 == 0 { 1.0 } else { 1e-4 };
         let node = |k: usize| {
@@ -129,7 +129,7 @@ fn blocks_are_the_complex_steps_of_the_residual() {
     }
 }
 
-/// Of O-grids, sharp and blunt, with a held and a periodic seam, of C-grids and of half ones.
+/// References of O-grids, sharp and blunt, with a held and a periodic seam, of C-grids and of half grids.
 fn references() -> Vec<(Reference, Wall)> {
     let periodic = BLUNT.replace("first_cell", "seam = 'periodic'\nfirst_cell");
     [O, SMALL, BLUNT, &periodic, C, HALF]
@@ -147,7 +147,7 @@ fn references() -> Vec<(Reference, Wall)> {
         .collect()
 }
 
-/// Directions are smooth and rough; where a grid closes both its ends move alike.
+/// Smooth and rough directions; both ends of a closed grid move equally.
 fn directions(wall: &[[f64; 2]]) -> [Wall; 2] {
     let smooth = wall.iter().map(|&[x, y]| [0.3 * (2.0 * y).sin(), (3.0 * x).cos()]).collect();
     let mut rough = random(5, wall.len());
@@ -165,7 +165,7 @@ fn the_derivative_of_the_fixed_nodes_is_that_of_complex_steps() {
 
             let found = reference.fixed_displacement(&wall, &by, &vec![0.0; wall.len()]);
 
-            // Where a line crosses a column that of the line counts.
+            // At a node where a line crosses a column, the value of the line is used.
             for (at, [_, j]) in found.places.nodes(found.has_columns()) {
                 if j < 2 && at >= 2 * found.places.ni {
                     expected[at] = found.values[at];
@@ -177,7 +177,7 @@ fn the_derivative_of_the_fixed_nodes_is_that_of_complex_steps() {
     }
 }
 
-/// (∂b/∂x_w δ, v) = (δ, (∂b/∂x_w)ᵀ v), heights of first cells among what moves the nodes.
+/// (∂b/∂x_w δ, v) = (δ, (∂b/∂x_w)ᵀ v), where the heights of first cells move the nodes, too.
 #[test]
 fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
     for (reference, wall) in references() {
@@ -187,7 +187,7 @@ fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
         let moved = reference.fixed_displacement(&wall, &by, &heights);
         let mut weights = moved.clone();
         weights.values = random(8, moved.values.len());
-        // The last column of a periodic grid repeats the first: it is no node of its own.
+        // The last column of a periodic grid repeats the first and has no nodes of its own.
         let FixedPlaces { ni, .. } = moved.places;
         if reference.grid().topology == Topology::O(Seam::Periodic) {
             (0..2).for_each(|j| weights.values[moved.places.on_line(j, ni - 1)] = [0.0; 2]);
@@ -207,7 +207,7 @@ fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
     }
 }
 
-/// A δb of all equations: their complex steps with displaced fixed nodes.
+/// A δb of all equations equals their complex steps with displaced fixed nodes.
 #[test]
 fn what_fixed_nodes_give_to_the_equations_is_that_of_complex_steps() {
     for (reference, _) in references() {

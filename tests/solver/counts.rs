@@ -1,4 +1,4 @@
-//! How many iterations the solvers take, against reference counts.
+//! Iteration counts of the solvers, compared with reference counts.
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, Scaling};
@@ -15,24 +15,23 @@ const SIZES: [(usize, usize); 2] = [(65, 33), (129, 65)];
 /// The first cells of the linear counts, in chords.
 const FIRST_CELLS: [f64; 2] = [1e-3, 1e-5];
 
-/// Reference counts: `BiCGStab` iterations (one is two products) to a residual of 1e-6 in the
-/// first Newton step, for each size and each first cell. Counted by an independent
-/// implementation in Python on grids of the same sizes, whose points differ in detail; hence
-/// the margin.
+/// Reference counts: `BiCGStab` iterations (one is two products) to a residual of 1e-6 in the first Newton
+/// step, for each size and each first cell. They were counted by an independent implementation in Python on
+/// grids of the same sizes, whose points differ in detail, hence the margin.
 const REFERENCE: [(Kind, [[f64; 2]; 2]); 4] = [
     (Kind::None, [[106.0, 102.0], [224.0, 211.0]]),
     (Kind::Jacobi, [[105.0, 102.0], [194.0, 206.0]]),
     (Kind::Dilu, [[23.0, 17.0], [47.0, 36.0]]),
     (Kind::Ilu0, [[16.0, 18.0], [32.0, 29.0]]),
 ];
-/// How far above its reference a count may be.
+/// Largest ratio of a count to its reference.
 const MARGIN: f64 = 1.2;
-/// Factors of a right-hand side whose counts are averaged: they differ by rounding alone, one of 200 by a tenth and
-/// more.
+/// Factors of a right-hand side over which counts are averaged. By rounding alone one of 200 counts differs
+/// by a tenth and more.
 const FACTORS: [f64; 5] = [1.0, 1.1, 1.2, 1.3, 1.4];
 
-/// `BiCGStab` to 1e-6 in the first Newton step of the frozen equations on a NACA section, the right-hand side times
-/// `factor`.
+/// `BiCGStab` to 1e-6 in the first Newton step of the frozen equations on a NACA section, with the right-hand
+/// side multiplied by `factor`.
 fn first_step(
     code: &str,
     size: (usize, usize),
@@ -96,8 +95,8 @@ fn ilu0_takes_the_reference_count() {
     assert_linear_counts(Kind::Ilu0);
 }
 
-/// Five Newton steps at most, none shortened, whatever the size and the first cell. The same
-/// implementation took 4–5 (frozen) and 4–6 (coupled) on 161 × 49 nodes.
+/// At most five Newton steps, none shortened, whatever the size and the first cell. The same implementation
+/// took 4–5 (frozen) and 4–6 (coupled) on 161 × 49 nodes.
 fn assert_newton_counts(code: &str, wall: Wall) {
     for size in SIZES {
         for first_cell in [1e-3, 1e-4, 1e-5, 1e-6] {
@@ -128,12 +127,12 @@ fn a_coupled_wall_takes_five_newton_steps_at_most() {
     assert_newton_counts("4412", Wall::Coupled);
 }
 
-/// The asked limit is 6 iterations at every size; larger grids are in docs/verification.md.
+/// The required limit is 6 iterations at every size; larger grids are in docs/verification.md.
 #[test]
 fn multigrid_needs_at_most_five_iterations_at_every_size() {
     let small = [(65, 33), (129, 65), (257, 129)];
     let cases = small.map(|size| [1e-3, 1e-5, 1e-6].map(|first_cell| (size, first_cell)));
-    // With one sweep on all levels this one takes 6.
+    // With one sweep on all levels this case takes 6.
     let large = ((513, 257), 1e-6);
     for (size, first_cell) in cases.into_iter().flatten().chain([large]) {
         for code in ["0012", "4412"] {

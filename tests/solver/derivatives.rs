@@ -20,9 +20,9 @@ use crate::movement::{
 
 type Wall = Vec<[f64; 2]>;
 
-/// A reference whose grids are solved to rounding, and a grid moved from it.
+/// A reference with grids solved to rounding, and a grid moved from it.
 fn moved(text: &str) -> (Reference, Wall, Moved) {
-    // The small one asks for it itself.
+    // The small case sets it itself.
     let tight = if text.contains("newton.tolerance") { "" } else { "newton.tolerance = 1e-11\n" };
     let precise = if text.contains("precision") { "" } else { "linear.precision = 'double'\n" };
     let text = format!("{tight}{precise}{text}");
@@ -47,7 +47,7 @@ fn smooth(wall: &[[f64; 2]]) -> Wall {
     wall.iter().map(|&[x, y]| [0.3 * (2.0 * y).sin(), (3.0 * x).cos() + 0.5 * y]).collect()
 }
 
-/// The displacement; of half a grid its ends stay on the plane of symmetry, and what is beside them near it.
+/// The displacement; on half a grid its ends stay on the plane of symmetry, and points beside them near it.
 fn upright(text: &str, wall: &[[f64; 2]], mut by: Wall) -> Wall {
     if text.ends_with(HALF) {
         by.iter_mut().zip(wall).for_each(|(by, at)| by[1] *= at[1]);
@@ -138,7 +138,7 @@ fn the_remainder_falls_with_the_square_of_the_step() {
     }
 }
 
-/// Every wall point by a share of its smaller neighbouring distance, at random.
+/// Every wall point is displaced by a random fraction of its smaller neighbouring distance.
 #[test]
 fn a_rough_displacement_has_its_derivative() {
     for (text, most) in small_ones().iter().zip([1e-6, 1e-6, 1e-6, 1e-6]) {
@@ -210,7 +210,7 @@ fn one_object_serves_many_right_sides() {
     assert!(worst < 1e-12, "{worst:e}");
 }
 
-/// The derivative at the reference itself: a displacement by a constant moves what is near the wall by it.
+/// At the reference itself, a constant displacement of the wall moves the nodes near the wall by the same.
 #[test]
 fn the_wall_takes_its_first_cells_with_it() {
     let reference = reference(SMALL);

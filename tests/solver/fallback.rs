@@ -1,4 +1,4 @@
-//! What takes the place of a multigrid cycle that does not contract, and that the report says so.
+//! The fall-backs of a multigrid cycle that does not contract, and their mention in the report.
 
 use gridgen::backend::LevelSize;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
@@ -20,7 +20,7 @@ const WITHOUT_WALLS: &str = "; multigrid without wall terms and their reduced sy
 const STRONG: &str = "; multigrid with W cycles in double precision took over";
 const CLASSICAL: &str = "; ILU(0) took over";
 
-/// The five-point Laplacian of both variables times `scale`, with `centre` in place of −4.
+/// The five-point Laplacian of both variables times `scale`, with `centre` instead of −4.
 fn laplacian(centre: f64, scale: f64) -> EllMatrix<f64> {
     let pattern = EllPattern::nine_point(SIZE.mi, SIZE.mj, SIZE.periodic);
     let mut values = vec![0.0; pattern.rows() * pattern.width()];
@@ -36,7 +36,7 @@ fn laplacian(centre: f64, scale: f64) -> EllMatrix<f64> {
     EllMatrix::from_values(pattern, values)
 }
 
-/// A solve to 1e-6 with multigrid on at most `levels` levels; the residual is computed afresh.
+/// A solve to 1e-6 with multigrid on at most `levels` levels; the residual is recomputed.
 fn solve_with(a: &EllMatrix<f64>, levels: usize) -> (LinearReport, f64) {
     let settings = MultigridSettings { levels, ..MultigridSettings::default() };
     let preconditioner = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, SIZE, false);
@@ -73,12 +73,12 @@ fn pivots_lost_in_single_precision_are_found_in_double() {
 
 #[test]
 fn an_indefinite_matrix_goes_down_all_forms() {
-    // Every eigenvalue of the Laplacian above −1 changes its sign: no coarse level knows them.
+    // All eigenvalues of the Laplacian above −1 change their sign, which no coarse level represents.
     let (report, residual) = solve_with(&laplacian(-3.0, 1.0), 20);
 
     assert!(report.events[0].ends_with(STRONG), "{:?}", report.events);
     assert!(report.events[1].ends_with(CLASSICAL), "{:?}", report.events);
-    // Whatever ILU(0) reaches is told as it is.
+    // The residual that ILU(0) reaches must be reported truthfully.
     let told = report.relative_residual;
     assert!((residual - told).abs() <= 0.02 * residual, "{residual:e}, {report:?}");
     assert_eq!(report.stop == LinearStop::Converged, residual <= 1.02e-6, "{report:?}");

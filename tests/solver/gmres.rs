@@ -1,4 +1,4 @@
-//! GMRES: its costs, its basis, its restarts, and that it ends.
+//! GMRES: its cost, its basis, its restarts, and its termination.
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
 use gridgen::backend::Real;
@@ -20,14 +20,14 @@ fn gmres_takes_one_product_and_one_application_an_iteration() {
 
         let solved = Solve { restart, target, ..Solve::new(Method::Gmres, &matrix) }.solve(&b);
 
-        // One product more for the residual at the start, at each restart and at the end.
+        // One more product is needed for the residual at the start, at each restart and at the end.
         let cycles = max_iterations.div_ceil(restart);
         assert_eq!(matrix.products.get(), max_iterations + cycles + 1);
         assert_eq!(solved.applications, max_iterations);
     }
 }
 
-/// Arnoldi's method with modified Gram–Schmidt: the basis, and the least residual after each step by
+/// Arnoldi's method with modified Gram–Schmidt: the basis, and the least residual after each step, by
 /// singular values.
 fn modified_gram_schmidt(matrix: &Matrix<f64>, b: &[f64], m: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -66,8 +66,8 @@ fn departure(basis: &[Vec<f64>]) -> f64 {
 
 #[test]
 fn the_basis_stays_orthogonal_where_that_of_modified_gram_schmidt_does_not() {
-    // The residual falls to rounding within the cycle, and with it goes what tells the last vectors
-    // of the space from the others.
+    // The residual falls to rounding within the cycle, so that rounding dominates the last vectors of the
+    // space.
     let (n, m) = (200, 40);
     let mut rows = vec![vec![0.0; n]; n];
     for (row, entries) in rows.iter_mut().enumerate() {
@@ -114,7 +114,8 @@ fn residuals_are_the_least_in_the_space() {
 
 #[test]
 fn an_invariant_space_ends_the_cycle() {
-    // Three different eigenvalues: the space of any right side has at most three dimensions.
+    // There are three different eigenvalues, so the space of any right-hand side has at most three
+    // dimensions.
     let rows: Vec<Vec<f64>> = (0..30)
         .map(|row| (0..30).map(|c| if c == row { 1.0 + f64::from(row % 3) } else { 0.0 }).collect())
         .collect();
@@ -180,7 +181,7 @@ fn restarted_gmres_takes_more_iterations_and_arrives() {
 
 #[test]
 fn a_stagnating_gmres_ends() {
-    // A cyclic shift of a unit vector: nothing is gained before iteration n.
+    // For a cyclic shift and a unit vector nothing is gained before iteration n.
     let n = 12;
     let mut rows = vec![vec![0.0; n]; n];
     for (row, entries) in rows.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! The Jacobian is the derivative of the residual: Taylor test, and against a dense matrix.
+//! The Jacobian is the derivative of the residual: a Taylor test, and a comparison with a dense matrix.
 #![allow(clippy::float_cmp, reason = "rounded entries must be equal")]
 
 use gridgen::backend::cpu::CpuBackend;
@@ -26,8 +26,8 @@ fn setup<T: Real>(size: (usize, usize), base: Base, wall: Wall, seam: Seam) -> S
         Seam::Periodic => WallPoints::ellipse(0.3, size.0),
     };
     let mut setup = Setup::new(&points, size.1, 1e-3, base, wall);
-    // Off the initial grid, where the marched base would have no residual before smoothing, and
-    // with wall terms that are not zero.
+    // The state is away from the initial grid, where the marched base has no residual before smoothing, and
+    // its wall terms are not zero.
     let (scale, mut random) = (setup.natural_steps(), Random::new(7));
     for (u, scale) in setup.u.iter_mut().zip(scale) {
         *u += 0.05 * scale * random.symmetric();
@@ -89,8 +89,8 @@ fn the_taylor_remainder_of_a_coupled_wall_is_of_second_order() {
     }
 }
 
-/// ∂F/∂u column by column from difference quotients. F is a polynomial of degree four at most
-/// in any one unknown, for which the quotient over five points is exact up to rounding.
+/// ∂F/∂u column by column from difference quotients. F is a polynomial of degree at most four in each
+/// unknown, for which the five-point quotient is exact up to rounding.
 fn quotients(setup: &mut Setup<f64>) -> DMatrix<f64> {
     let (n, scale) = (setup.n(), setup.natural_steps());
     let mut matrix = DMatrix::zeros(n, n);
@@ -119,7 +119,7 @@ fn every_entry_is_the_exact_difference_quotient() {
 
             let scale = setup.natural_steps();
             for (row, column) in (0..n).flat_map(|r| (0..n).map(move |c| (r, c))) {
-                // Entries are judged by what a natural step of the unknown changes.
+                // The error of an entry is measured by the change for a natural step of the unknown.
                 let error = (jacobian[(row, column)] - expected[(row, column)]) * scale[column];
                 let size = scale[column].max(scale[row]);
                 assert!(error.abs() < 1e-11 * size, "{wall:?} {seam:?} ({row}, {column}): {error}");

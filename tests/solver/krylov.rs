@@ -49,7 +49,7 @@ fn the_identity_takes_half_an_iteration_or_one() {
 
 #[test]
 fn an_exact_preconditioner_takes_half_an_iteration_or_one() {
-    // ILU(0) of a tridiagonal matrix has nothing to drop.
+    // The exact factors of a tridiagonal matrix have no fill, so ILU(0) is exact.
     let matrix = tridiagonal(50, 0.4, 0.1);
     let b = Random::new(4).vector(50);
     for (method, iterations) in METHODS.into_iter().zip([0.5, 1.0]) {
@@ -78,7 +78,7 @@ fn a_guess_is_improved_and_not_thrown_away() {
 
 #[test]
 fn a_singular_consistent_system_is_solved() {
-    // −u″ = b with both ends free: constants are in the kernel, b sums to zero.
+    // −u″ = b with both ends free, so constants are in the kernel; b sums to zero.
     let n = 24;
     let matrix = free_ends(n);
     let b = matrix.times(&Random::new(6).vector(n));
@@ -167,7 +167,7 @@ fn bicgstab_takes_two_products_and_two_applications_an_iteration() {
 
         let solved = Solve { target, ..Solve::new(Method::Bicgstab, &matrix) }.solve(&b);
 
-        // Two products more: the residual at the start and at the end.
+        // Two more products are needed, for the residual at the start and at the end.
         assert_eq!(matrix.products.get(), 2 * max_iterations + 2);
         assert_eq!(solved.applications, 2 * max_iterations);
         let numbers: Vec<f64> = solved.observed.iter().map(|(iteration, _)| *iteration).collect();
@@ -180,7 +180,7 @@ fn a_target_below_rounding_ends_in_stagnation() {
     let matrix = tridiagonal(200, 0.4, 0.1);
     let b = Random::new(9).vector(200);
     for method in METHODS {
-        // The recursive residual of BiCGStab falls below any target; b − A x cannot follow.
+        // The recursive residual of BiCGStab falls below any target; b − A x does not follow.
         let target = Target { norm: 1e-20, max_iterations: 5000 };
         let solved = Solve { target, ..Solve::new(method, &matrix) }.solve(&b);
 

@@ -11,7 +11,7 @@ use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault};
 
 type Wall = Vec<[f64; 2]>;
 
-/// The grids O and C with which the numerics were settled, and smaller ones.
+/// The grids O and C for which the bounds were determined, and smaller ones.
 pub(crate) const O: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\nni = 129\nnj = 65\n\
                  first_cell = 1e-5\nfar_field = 15.0\ntrailing_edge_spacing = 1e-3\n";
 pub(crate) const C: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\ntopology = 'C'\nni = 225\n\
@@ -35,14 +35,14 @@ fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
     moved
 }
 
-/// Turned about the quarter chord.
+/// The wall rotated about the quarter chord.
 pub(crate) fn twisted(wall: &[[f64; 2]], degrees: f64) -> Wall {
     let (sin, cos) = degrees.to_radians().sin_cos();
     let turn = |&[x, y]: &[f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
     wall.iter().map(turn).collect()
 }
 
-/// With a bump of Hicks and Henne at 40 % of the chord, of this height, on the upper side.
+/// The wall with a Hicks–Henne bump of this height at 40 % of the chord on the upper side.
 pub(crate) fn bumped(wall: &[[f64; 2]], height: f64) -> Wall {
     let half = wall.len() / 2;
     let bump = |x: f64| {
@@ -62,7 +62,7 @@ pub(crate) fn thickened(wall: &[[f64; 2]], times: f64) -> Wall {
     wall.iter().map(|&[x, y]| [x, times * y]).collect()
 }
 
-/// With every other point of the middle of the upper side far above it: a comb.
+/// The wall with every other point in the middle of the upper side far above it, like a comb.
 pub(crate) fn combed(wall: &[[f64; 2]]) -> Wall {
     let (from, to) = (5 * wall.len() / 8, 7 * wall.len() / 8);
     let tooth = |k: usize| (from..to).contains(&k) && k.is_multiple_of(2);
@@ -90,7 +90,7 @@ fn the_points_of_the_reference_give_the_reference() {
     }
 }
 
-/// Newton and linear iterations are at most those with which the numerics were settled.
+/// The bounds on Newton and linear iterations are the numbers found when the numerics were chosen.
 #[test]
 fn movements_of_an_optimisation_take_one_go() {
     let o = reference(O);
@@ -129,8 +129,8 @@ fn blunt_and_symmetric_bodies_move_too() {
     assert_eq!((thicker.grid.ni, thicker.grid.point(0, 0)[1]), (65, 0.0));
 }
 
-/// Of small grids of all kinds, solved as far as rounding lets them: O-grids around a sharp and a blunt edge, a
-/// C-grid and a half one.
+/// Small grids of all kinds, solved to rounding: O-grids around a sharp and a blunt edge, a C-grid and a half
+/// grid.
 pub(crate) fn small_ones() -> [String; 4] {
     let tight =
         |text: &str| format!("newton.tolerance = 1e-13\nlinear.precision = 'double'\n{text}");
@@ -160,7 +160,8 @@ fn the_grid_does_not_depend_on_the_path() {
     }
 }
 
-/// The exact grid moves with the body where nothing holds it: near the wall a small turn turns the cells.
+/// Without constraints the exact grid moves with the body: a small rotation of the wall rotates the cells
+/// near it.
 #[test]
 fn first_cells_turn_with_the_wall() {
     let reference = reference(SMALL);
@@ -251,7 +252,7 @@ fn wall_points_that_are_none_are_refused() {
     assert!(matches!(refused, MovementError::OffPlane { index: 0, .. }), "{refused}");
 }
 
-/// Where a thickness is clamped or changes its sign, both surfaces have common points.
+/// If a thickness is limited or changes sign, both surfaces have common points.
 #[test]
 fn walls_that_touch_or_cross_at_their_points_are_refused() {
     for text in [SMALL, C, BLUNT, HALF] {
@@ -260,7 +261,7 @@ fn walls_that_touch_or_cross_at_their_points_are_refused() {
         let flat = |&[x, y]: &[f64; 2]| [x, if (0.4..0.6).contains(&x) { 0.0 } else { y }];
         let mut walls = vec![wall.iter().map(flat).collect::<Wall>()];
         if text != HALF {
-            // Points of one surface on those of the other, then beyond them.
+            // Points of one surface are moved onto those of the other, then beyond them.
             let (one, last) = (wall.len() / 3, wall.len() - 1);
             let mut pinched = wall.clone();
             pinched[one] = wall[last - one];
@@ -274,13 +275,14 @@ fn walls_that_touch_or_cross_at_their_points_are_refused() {
             let refused = reference.move_to(&CpuBackend, wall);
             assert!(matches!(refused, Err(MovementError::Crosses { .. })), "{text}, {what}");
         }
-        // Thin walls and sharp edges are none.
+        // Thin walls and sharp edges are accepted.
         let thin = thickened(&wall, 0.7);
         assert!(reference.move_to(&CpuBackend, &thin).unwrap().verdict.is_good(), "{text}");
     }
 }
 
-/// What stands in dJ/dX or in a displacement is named, wherever it stands, and never lost in a sum.
+/// A value that is not finite in dJ/dX or in a displacement is reported with its position, and never lost in
+/// a sum.
 #[test]
 fn derivatives_that_are_no_numbers_are_refused_with_their_place() {
     for text in [SMALL, C, HALF] {
@@ -315,14 +317,14 @@ fn derivatives_that_are_no_numbers_are_refused_with_their_place() {
                 "{refused}"
             );
         }
-        // The preconditioner is as it was.
+        // The preconditioner is unchanged.
         assert_eq!(at.adjoint(&CpuBackend, &ones, &ones).unwrap().wall, plain, "{text}");
     }
 }
 
-/// The file of a reference with another head and other lists, and the digest of these.
+/// The file of a reference with a modified header and modified lists, and a valid checksum.
 fn forged(whole: &[u8], head: impl Fn(&str) -> String, change: impl Fn(&mut [f64])) -> Vec<u8> {
-    // Magic, version, the length of the head, those of eight lists.
+    // The file begins with magic, version, the length of the header, and those of eight lists.
     let length = u64::from_le_bytes(whole[16..24].try_into().unwrap()) as usize;
     let (begin, end) = (88, whole.len() - 8);
     let mut text = head(std::str::from_utf8(&whole[begin..begin + length]).unwrap()).into_bytes();
@@ -370,7 +372,7 @@ fn forged_and_folded_references_are_damaged() {
     }
 }
 
-/// A grid from a file is a reference without more: its nodes solve its own equations.
+/// A grid from a file is a reference by itself: it uses equations that its nodes solve.
 #[test]
 fn a_grid_alone_is_a_reference() {
     let options = SolverOptions::new(&[]).unwrap();
@@ -390,7 +392,7 @@ fn a_grid_alone_is_a_reference() {
     }
 }
 
-/// In another unit and at another place a grid moves likewise.
+/// In another unit and at another position a grid moves in the same way.
 #[test]
 fn a_reference_keeps_chord_and_place() {
     let options = SolverOptions::new(&[]).unwrap();
@@ -414,7 +416,7 @@ fn a_reference_keeps_chord_and_place() {
     }
 }
 
-/// What a file keeps moves to the same bits.
+/// A reference from its file moves with the same bits.
 #[test]
 fn a_stored_reference_is_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -460,7 +462,7 @@ fn files_that_are_no_references_are_refused() {
     assert!(matches!(missing.fault, ReferenceFault::Unreadable(_)), "{missing}");
 }
 
-/// A grid that was moved far is told to be worse than a fresh one would be.
+/// A grid that has moved far is reported to be worse than a new one would be.
 #[test]
 fn a_worn_grid_is_named() {
     let reference = reference(O);
@@ -476,7 +478,7 @@ fn a_worn_grid_is_named() {
     );
 }
 
-/// From a symmetric section to one of high lift.
+/// The movement is from a symmetric section to one of high lift.
 #[test]
 fn a_movement_to_another_section_takes_one_go() {
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/airfoils/s1223.dat");
@@ -485,7 +487,7 @@ fn a_movement_to_another_section_takes_one_go() {
     };
     let blunt = O.replace("'sharp'", "'blunt'");
     let s1223 = format!("geometry.file = '{other}'");
-    // That of the file ends in a point.
+    // The section of the file ends in a point.
     let cambered = "geometry.naca = '8412'".to_owned();
     for (text, to, newton, linear) in
         [(O, &s1223, 5, 10.0), (&blunt, &cambered, 5, 10.0), (C, &s1223, 5, 13.5)]
@@ -512,7 +514,7 @@ fn a_movement_to_another_section_takes_one_go() {
     }
 }
 
-/// The grid that a solve gave is the reference as it stands: its amplitudes are found from its nodes.
+/// The grid from a solve is its own reference: the amplitudes are recovered from its nodes.
 #[test]
 fn a_solved_grid_is_its_own_reference() {
     for (text, most) in [(SMALL, 1e-15), (HALF, 1e-15), (C, 1e-8)] {
@@ -527,7 +529,7 @@ fn a_solved_grid_is_its_own_reference() {
     }
 }
 
-/// A file may have rounded the copies of a seam or a cut.
+/// A file may have rounded the copies of a seam or a cut differently.
 #[test]
 fn copies_that_differ_in_their_digits_are_welded() {
     let options = SolverOptions::new(&[]).unwrap();
@@ -544,7 +546,7 @@ fn copies_that_differ_in_their_digits_are_welded() {
     }
 }
 
-/// Heights are in the unit of the grid, as all that comes from a user.
+/// Heights are in the unit of the grid, like all input of a user.
 #[test]
 fn heights_change_in_the_unit_of_the_grid() {
     let mut grid = reference(SMALL).grid().clone();

@@ -1,4 +1,4 @@
-//! Multigrid: exact identities on small grids, and convergence on real ones.
+//! Multigrid: exact identities on small grids, and convergence on realistic ones.
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix, Level};
 use gridgen::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order};
@@ -23,7 +23,7 @@ fn dense(a: &EllMatrix<f64>) -> DMatrix<f64> {
     full
 }
 
-/// The wall columns for it.
+/// The wall columns for this matrix.
 fn columns_of_walls(size: LevelSize) -> EllMatrix<f64> {
     let (pattern, values) = wall_columns(size);
     EllMatrix::from_values(pattern, values)
@@ -44,7 +44,7 @@ fn system(size: LevelSize, walls: bool) -> DMatrix<f64> {
     full
 }
 
-/// The finest level of the matrix, loaded.
+/// The finest level of the matrix.
 fn loaded(size: LevelSize, coarsening: Coarsening, walls: bool) -> Level<f64> {
     let columns = walls.then(|| columns_of_walls(size));
     CpuBackend.finest_level(None, (size, coarsening), &matrix(size), columns.as_ref()).unwrap()
@@ -75,8 +75,8 @@ fn prolongation(m: usize, periodic: bool) -> DMatrix<f64> {
     p
 }
 
-/// Prolongation of both dimensions and variables, in the order of the unknowns. Wall terms are
-/// prolonged along xi, and the points whose places they take stay zero.
+/// Prolongation in both dimensions and variables, in the order of the unknowns. Wall terms are prolonged
+/// along xi, and the points whose places they take remain zero.
 fn prolongation_2d(size: LevelSize, coarsening: Coarsening, walls: bool) -> DMatrix<f64> {
     let xi = prolongation(size.mi, size.wraps());
     let mut eta = match coarsening {
@@ -90,7 +90,7 @@ fn prolongation_2d(size: LevelSize, coarsening: Coarsening, walls: bool) -> DMat
     eta.kronecker(&xi).kronecker(&DMatrix::identity(2, 2))
 }
 
-/// The matrix that a linear map of level vectors stands for, by columns.
+/// The matrix of a linear map of level vectors, by columns.
 fn columns(n: usize, mut map: impl FnMut(&Vec<f64>) -> Vec<f64>) -> DMatrix<f64> {
     let mut full = DMatrix::zeros(n, n);
     for k in 0..n {
@@ -110,8 +110,8 @@ fn small_sizes() -> [LevelSize; 4] {
     ]
 }
 
-/// Solving on the coarsest level after enough sweeps inverts its operator, so the coarse operator
-/// is seen through its action.
+/// Solving on the coarsest level with enough sweeps inverts its operator, which makes the coarse operator
+/// observable.
 fn coarse_inverse(size: LevelSize, coarsening: Coarsening, walls: bool) -> DMatrix<f64> {
     let backend = CpuBackend;
     let fine = loaded(size, coarsening, walls);
@@ -134,7 +134,7 @@ fn coarse_inverse(size: LevelSize, coarsening: Coarsening, walls: bool) -> DMatr
 fn the_coarse_operator_is_the_galerkin_product() {
     for size in small_sizes() {
         for coarsening in [Coarsening::Full, Coarsening::Xi] {
-            // A coarse level with an odd number of periodic points is cut, on purpose.
+            // A coarse level with an odd number of periodic points is cut by design.
             if size.wraps() && !size.coarser(coarsening).wraps() {
                 continue;
             }
@@ -151,8 +151,8 @@ fn the_coarse_operator_is_the_galerkin_product() {
     }
 }
 
-/// Coarse wall columns are the fully weighted ones: R B with the sum of the shares along xi on the
-/// line's own wall terms.
+/// Coarse wall columns are fully weighted: R B with the sum of the weights along xi on the line's own wall
+/// terms.
 #[test]
 fn the_coarse_operator_has_the_wall_columns_in_full_weighting() {
     for size in small_sizes() {
@@ -208,7 +208,7 @@ fn a_sweep_solves_every_line_exactly() {
                         Coarsening::Full => k / size.mi,
                         Coarsening::Xi => k % size.mi,
                     };
-                    // The places of wall terms have no xi-line.
+                    // The row of the wall terms has no xi-line.
                     let solved = !(walls && coarsening == Coarsening::Full && line == 0);
                     if line % 2 == last && solved {
                         let worst = residual[2 * k].abs().max(residual[2 * k + 1].abs());
@@ -234,8 +234,8 @@ fn restriction_and_prolongation_are_those_of_the_galerkin_product() {
             let all = prolongation_2d(size, coarsening, false);
             let scale = if coarsening == Coarsening::Full { 0.25 } else { 0.5 };
 
-            // One sweep, then the coarse right side is R (r − A z), and one coarse sweep later the
-            // fine solution has grown by P times the coarse one.
+            // After one sweep the coarse right-hand side is R (r − A z); after one coarse sweep the fine
+            // solution has grown by P times the coarse one.
             backend.load_right(&r, &mut fine).unwrap();
             backend.smooth(&mut fine, Order::Forward).unwrap();
             let mut z = backend.zeros(n).unwrap();
@@ -252,7 +252,7 @@ fn restriction_and_prolongation_are_those_of_the_galerkin_product() {
             let grown = DVector::from_vec(z.clone()) + &p * DVector::from_vec(correction.clone());
             let error = (grown - DVector::from_vec(corrected)).amax();
             assert!(error < 1e-13, "prolongation {size:?} {coarsening:?}: {error:e}");
-            // The same sweep on the right side computed by dense algebra.
+            // A sweep, on the right-hand side computed by dense algebra.
             let residual = DVector::from_vec(r) - system(size, walls) * DVector::from_vec(z);
             let expected: DVector<f64> = all.transpose() * residual * scale;
             backend.load_right(&expected.as_slice().to_vec(), &mut coarse).unwrap();

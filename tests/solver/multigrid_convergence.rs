@@ -1,4 +1,4 @@
-//! Multigrid on real grids: counts, precision, periodic seams.
+//! Multigrid on realistic grids: counts, precision, periodic seams.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ use support::walls::WallPoints;
 
 const FIRST_CELLS: [f64; 3] = [1e-3, 1e-5, 1e-6];
 
-/// ‖e‖ after over ‖e‖ before the last of 30 cycles e ← e − M⁻¹ A e, without a Krylov method, on the
-/// first Newton matrix, from an error of all frequencies.
+/// The contraction of ‖e‖ in the last of 30 cycles e ← e − M⁻¹ A e, without a Krylov method, on the first
+/// Newton matrix, from an error of all frequencies.
 fn stationary_factor(setup: &mut Setup<f64>, multigrid: MultigridSettings) -> f64 {
     let (n, backend) = (setup.n(), CpuBackend);
     let Setup { problem, u, .. } = setup;
@@ -55,15 +55,15 @@ fn the_stronger_cycle_alone_contracts_every_error() {
 
             let factor = stationary_factor(&mut setup, strong);
 
-            // Asked for: 0.15. The default cycle, of less than half the work, leaves 0.16 to 0.46; with
-            // BiCGStab around it each iteration leaves less than 0.15: the counts of
+            // The required bound is 0.15. The default cycle, with less than half the work, contracts by 0.16
+            // to 0.46. With BiCGStab each iteration contracts by less than 0.15: see the counts of
             // `multigrid_needs_at_most_five_iterations_at_every_size`.
             assert!(factor < 0.15, "{section} {size:?} {first_cell:e}: {factor:.3}");
         }
     }
 }
 
-/// The default cycle with wall terms on every level that carries them.
+/// The default cycle with wall terms on every level that has them.
 fn assert_contraction(points: &WallPoints) {
     for k in 0..26 {
         let first_cell = 10.0_f64.powf(-2.0 - 5.0 * f64::from(k) / 25.0);
@@ -85,8 +85,8 @@ fn the_cycle_with_wall_terms_contracts_at_every_first_cell_on_a_c_grid() {
     assert_contraction(&WallPoints::naca_with_wake("0012", 129, 32));
 }
 
-/// Whole solves by the program's own defaults: at most 7 Newton steps and 15 linear iterations, and
-/// no other form of the preconditioner.
+/// Whole solves with the program's defaults take at most 7 Newton steps and 15 linear iterations, and no
+/// other form of the preconditioner.
 fn assert_coupled_counts(edge: &str, topology: &str, sections: &[&str]) {
     const SMALL: [[usize; 2]; 3] = [[65, 33], [100, 57], [129, 65]];
     const LARGE: [[usize; 2]; 2] = [[193, 97], [257, 129]];
@@ -141,7 +141,7 @@ fn coupled_walls_of_half_grids_take_few_iterations() {
     assert_coupled_counts("sharp", "half", &["0012"]);
 }
 
-/// The wall terms in the cycle and in a reduced system are two ways to the same grid.
+/// Wall terms in the cycle and in a reduced system are two methods for the same grid.
 #[test]
 fn the_cycle_with_wall_terms_makes_the_grid_of_the_reduced_system() {
     let tight = NewtonSettings { tolerance: 3e-12, ..NEWTON };
@@ -181,8 +181,8 @@ fn single_precision_takes_the_counts_of_double() {
 
 #[test]
 fn an_ellipse_with_a_periodic_seam_takes_few_iterations() {
-    // 64 and 192 points wrap on every level, the latter only if it is not coarsened below 32 points;
-    // 62 and 65 do not and are cut.
+    // 64 and 192 points wrap on every level, the latter only if it is not coarsened below 32 points; 62 and
+    // 65 do not wrap and are cut.
     for (ni, nj, first_cell, limit) in
         [(65, 33, 1e-3, 10.0), (193, 97, 1e-6, 10.0), (63, 33, 1e-3, 16.0), (66, 33, 1e-3, 45.0)]
     {

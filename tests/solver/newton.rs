@@ -45,8 +45,8 @@ fn exact_linear_solves_give_a_quadratic_tail() {
         let report = exact_newton(&mut setup, method, 10);
 
         assert!(report.stop.converged(), "{}", report.stop);
-        // log(F_{k+1}/F_k) / log(F_k/F_{k−1}) tends to 2. The last step ends in rounding and is
-        // left out; the golden ratio 1.62 would be the order of a secant method.
+        // log(F_{k+1}/F_k) / log(F_k/F_{k−1}) tends to 2. The last step ends in rounding and is excluded; a
+        // secant method would have the golden ratio 1.62.
         let residuals: Vec<f64> = report.history.steps.iter().map(|step| step.residual).collect();
         let drops: Vec<f64> = residuals.windows(2).map(|pair| (pair[0] / pair[1]).ln()).collect();
         let orders: Vec<f64> = drops.windows(2).map(|pair| pair[1] / pair[0]).collect();
@@ -93,12 +93,12 @@ fn forcing_terms_follow_eisenstat_and_walker_within_their_bounds() {
         assert_eq!(steps[1].forcing_term, 0.1);
         for k in 2..steps.len() {
             let ratio = steps[k - 1].residual / steps[k - 2].residual;
-            // Kelley's safeguard: no more than the last step needs.
+            // By Kelley's safeguard the solve is no more accurate than the last step needs.
             let enough = 0.25 * NEWTON.tolerance / steps[k - 1].residual;
             let expected = (0.9 * ratio * ratio).max(enough).clamp(1e-4, 0.1);
             assert!((steps[k].forcing_term / expected - 1.0).abs() < 1e-14, "step {k}");
         }
-        // The terms are not all at a bound, so that the formula is seen at work.
+        // Not all terms are at a bound, so the formula is tested.
         assert!(steps[2..].iter().any(|s| s.forcing_term > 1e-4 && s.forcing_term < 0.1));
     }
 }
@@ -131,7 +131,7 @@ fn every_linear_solve_meets_its_forcing_term() {
     }
 }
 
-/// Counts what it is told.
+/// Counts the reports that it receives.
 #[derive(Default)]
 struct Listener {
     steps: Vec<NewtonStep>,

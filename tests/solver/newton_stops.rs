@@ -1,4 +1,4 @@
-//! Why Newton stops, and its line search: each reason reached by a small problem made for it.
+//! The reasons why Newton stops, and its line search: each reason is reached by a small problem made for it.
 #![allow(clippy::float_cmp, reason = "step lengths are powers of two")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
@@ -14,7 +14,7 @@ use support::linear::{Counted, Matrix};
 use support::problems::{NEWTON, Setup};
 use support::walls::WallPoints;
 
-/// f(u) = 0 in one unknown, with cells that fold where `folded` says so.
+/// f(u) = 0 in one unknown, with folded cells given by `folded`.
 struct Scalar {
     f: fn(f64) -> f64,
     slope: fn(f64) -> f64,
@@ -28,7 +28,7 @@ impl Scalar {
         Self { f, slope, folded: |_| 0, u: 0.0, jacobian: Matrix::new(&[vec![1.0]]) }
     }
 
-    /// Solves from `start`; the report and the u left.
+    /// Solves from `start`; returns the report and the final u.
     fn solve_with(
         &mut self,
         start: f64,
@@ -70,7 +70,7 @@ impl NonlinearProblem<CpuBackend> for Scalar {
     }
 
     fn linearise(&mut self, _backend: &CpuBackend) -> Result<&Matrix<f64>, DeviceError> {
-        // A zero must stay an entry of the matrix.
+        // A zero must remain an entry of the matrix.
         let pattern = self.jacobian.entries.pattern().clone();
         let slope = (self.slope)(self.u);
         self.jacobian.entries = EllMatrix::from_values(pattern, vec![slope]);
@@ -102,7 +102,7 @@ fn a_start_that_meets_the_tolerance_takes_no_step() {
 #[test]
 fn the_limit_of_steps_is_kept() {
     let settings = NewtonSettings { max_iterations: 3, ..NEWTON };
-    // A triple root: every step takes away a third of the error.
+    // At a triple root every step removes a third of the error.
     let mut problem = Scalar::new(|u| u.powi(3), |u| 3.0 * u * u);
 
     let (report, u) = problem.solve_with(1.0, Kind::None, &settings);
@@ -164,7 +164,7 @@ fn a_step_that_would_fold_is_halved() {
 #[test]
 fn a_folded_start_may_keep_its_folds_but_gain_none() {
     let mut problem = Scalar::new(|u| u, |_| 1.0);
-    // Two folds at the start and at the half step, three at the full one.
+    // There are two folds at the start and at the half step, three at the full step.
     problem.folded = |u| if u == 0.0 { 3 } else { 2 };
     let settings = NewtonSettings { max_iterations: 1, ..NEWTON };
 
@@ -176,7 +176,7 @@ fn a_folded_start_may_keep_its_folds_but_gain_none() {
 
 #[test]
 fn an_overshooting_step_is_halved_until_the_merit_falls() {
-    // From 3 a full step on atan lands at −9.5, a half one at −3.2, a quarter at −0.12.
+    // From 3 a full step on atan ends at −9.5, a half step at −3.2, a quarter step at −0.12.
     let (report, u) = Scalar::new(f64::atan, |u| 1.0 / (1.0 + u * u)).solve(3.0);
 
     assert_eq!(report.stop, NewtonStop::Converged);
@@ -205,7 +205,7 @@ fn trials_that_are_all_not_finite_are_reported() {
 fn a_trial_that_is_not_finite_is_halved() {
     let f = |u: f64| if u < -1.0 { f64::NAN } else { u };
 
-    // A slope too small by 4: the full step from 1 lands at −3, the half step at −1.
+    // The slope is too small by a factor of 4: from 1 the full step ends at −3, the half step at −1.
     let (report, _) = Scalar::new(f, |_| 0.25).solve(1.0);
 
     assert_eq!(report.history.steps[1].step_length, 0.25);

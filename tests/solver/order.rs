@@ -53,8 +53,8 @@ fn angle(x: f64, y: f64) -> Jet {
     }
 }
 
-/// The mapping r = a (cos θ, sin θ) of the unit square to a ring, periodic in X, neither
-/// orthogonal nor uniform, with its derivatives by `xi = X/h_x` and `eta = Y/h_y`.
+/// The mapping r = a (cos θ, sin θ) of the unit square to a ring, periodic in X, neither orthogonal nor
+/// uniform, with its derivatives with respect to `xi = X/h_x` and `eta = Y/h_y`.
 struct Mapping {
     r: [f64; 2],
     xi: [f64; 2],
@@ -68,7 +68,7 @@ impl Mapping {
     fn at(x: f64, y: f64, (hx, hy): (f64, f64)) -> Self {
         let (a, t) = (radius(x, y), angle(x, y));
         let (sin, cos) = t.value.sin_cos();
-        // Components along (cos θ, sin θ) and across it.
+        // A vector from its components along (cos θ, sin θ) and across it.
         let vector = |along: f64, across: f64, scale: f64| {
             [scale * (along * cos - across * sin), scale * (along * sin + across * cos)]
         };
@@ -85,8 +85,8 @@ impl Mapping {
         }
     }
 
-    /// P and Q for which the mapping solves both equations: with R of P = Q = 0,
-    /// `g22 P r_xi + g11 Q r_eta = −R`.
+    /// P and Q for which the mapping solves both equations, with R for P = Q = 0: `g22 P r_xi + g11 Q r_eta =
+    /// −R`.
     fn controls(&self) -> (f64, f64) {
         let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
         let (g11, g12, g22) =
@@ -100,7 +100,7 @@ impl Mapping {
     }
 }
 
-/// Which boundary types a problem has.
+/// The boundary types of a problem.
 #[derive(Debug, Clone, Copy)]
 struct Boundaries {
     periodic: bool,
@@ -115,13 +115,13 @@ struct Manufactured {
 }
 
 impl Manufactured {
-    /// On `intervals` × `intervals`/2 intervals.
+    /// The problem on `intervals` × `intervals`/2 intervals.
     fn new(intervals: usize, boundaries: Boundaries) -> Self {
         let Boundaries { periodic, coupled } = boundaries;
         let (ni, nj) = (intervals, intervals / 2);
         let steps = (1.0 / ni as f64, 1.0 / nj as f64);
-        // A held seam has the nodes X = 0 and X = 1 in its frame; a periodic one starts one
-        // interval before X = 0.
+        // A held seam has the nodes X = 0 and X = 1 on its boundary; a periodic one starts one interval
+        // before X = 0.
         let (mi, mj, start) = if periodic { (ni, nj - 1, -1.0) } else { (ni - 1, nj - 1, 0.0) };
         let node = |i: usize, j: usize| ((i as f64 + start) * steps.0, j as f64 * steps.1);
         let (mut x, mut y) = (Vec::new(), Vec::new());
@@ -152,7 +152,7 @@ impl Manufactured {
         Self { data, exact }
     }
 
-    /// Solves from a disturbed mapping; largest error of the coordinates.
+    /// Solves from a perturbed mapping; returns the largest error of the coordinates.
     fn error(&self) -> f64 {
         let (state, mut u) = CpuBackend.elliptic(&self.data).unwrap();
         let mut problem =

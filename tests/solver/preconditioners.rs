@@ -10,9 +10,8 @@ use proptest::prelude::*;
 use support::linear::{Counted, KINDS, Matrix, norm};
 use support::random::Random;
 
-/// A sparse matrix of `n` rows, a share `density` of whose entries is not zero, and whose
-/// diagonal exceeds the sum of the others by a tenth. The signs of the diagonal alternate at
-/// random where `indefinite`.
+/// A sparse matrix of `n` rows, a fraction `density` of whose entries is nonzero, and whose diagonal exceeds
+/// the sum of the others by a tenth. With `indefinite` the diagonal has random signs.
 fn dominant(n: usize, density: f64, indefinite: bool, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::new(seed);
     (0..n)
@@ -33,7 +32,7 @@ fn dominant(n: usize, density: f64, indefinite: bool, seed: u64) -> Vec<Vec<f64>
         .collect()
 }
 
-/// Solves in the precision of `T`; the stop, and ‖b − A x‖/‖b‖ in double precision.
+/// Solves in the precision of `T`; returns the stop, and ‖b − A x‖/‖b‖ in double precision.
 fn solve<T: Real>(
     rows: &[Vec<f64>],
     seed: u64,
@@ -111,8 +110,8 @@ fn laplace_iterations(kind: Kind) -> f64 {
 fn incomplete_factors_halve_the_iterations_on_laplace() {
     let [none, jacobi, dilu, ilu0] = KINDS.map(laplace_iterations);
 
-    // A constant diagonal: Jacobi only scales. ILU(0) of a five-point stencil has the pivots of
-    // DILU, since no fill falls on the pattern.
+    // With a constant diagonal Jacobi only scales. ILU(0) of a five-point stencil has the pivots of DILU,
+    // since no fill falls on the pattern.
     assert!((jacobi - none).abs() <= 1.0, "{none} {jacobi}");
     assert!(2.0 * dilu < none, "{none} {dilu}");
     assert!((ilu0 - dilu).abs() <= 1.0, "{dilu} {ilu0}");
@@ -127,7 +126,7 @@ fn a_zero_on_the_diagonal_is_refused_by_name_and_row() {
     {
         let refused = Counted::new(kind).update(&CpuBackend, &matrix);
 
-        // No entry stands on the diagonal of row 1.
+        // Row 1 has no entry on the diagonal.
         let failure = PreconditionerFailure::Pivot { preconditioner, row: 1 };
         assert_eq!(refused, Err(SolverError::Preconditioner(failure)));
     }

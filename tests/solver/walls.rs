@@ -6,8 +6,7 @@ use gridgen::backend::cpu::CpuBackend;
 /// A 2×2 block, row-major.
 type Block = [f64; 4];
 
-/// A tridiagonal matrix whose two blocks beside the diagonal are equal in each row, as the
-/// probes assume.
+/// A tridiagonal matrix whose two off-diagonal blocks are equal in each row, as the probes assume.
 fn rows(walls: usize) -> Vec<(Block, Block)> {
     let entry = |k: usize| ((k * 37 + 11) % 23) as f64 / 23.0 - 0.5;
     (0..walls)
