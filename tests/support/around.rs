@@ -1,4 +1,4 @@
-//! What is asked for around a product.
+//! Additional operations around a product.
 
 use gridgen::backend::scalars::{self, Coefficient, Ending, FIRST, HALTED, LOG, SLOTS, Slot};
 use gridgen::backend::{Around, Backend, Real, Step, Update};
@@ -7,28 +7,28 @@ use gridgen::backend::{Around, Backend, Real, Step, Update};
 const COEFFICIENTS: [Slot; 2] = [FIRST, FIRST + 1];
 const SUMS: Slot = FIRST + 2;
 
-/// One of the ways to ask.
+/// A combination of additional operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// For the product alone.
+    /// Only the product.
     Product,
-    /// A step before, (w, y) and (y, y) after it.
+    /// A step before, (w, y) and (y, y) after the product.
     Step,
-    /// p ← p − ¾ x before, all inner products after it.
+    /// p ← p − ¾ x before, all inner products after the product.
     Sum,
-    /// (w, y) and (y, y) after it.
+    /// (w, y) and (y, y) after the product.
     Products,
-    /// As `Step`, of halted scalars.
+    /// Like `Step`, with halted scalars.
     Halted,
 }
 
-/// How many vectors there are beside p, z and y: x, r, u and h of a step, and w.
+/// Number of vectors in addition to p, z and y: x, r, u and h of a step, and w.
 pub const OTHERS: usize = 5;
 
 impl Asked {
     pub const ALL: [Self; 5] = [Self::Product, Self::Step, Self::Sum, Self::Products, Self::Halted];
 
-    /// The question, of scalars that are set for it.
+    /// The operations, with scalars set up for them.
     pub fn around<'a, B: Backend, T: Real>(
         self,
         backend: &B,
@@ -57,7 +57,7 @@ impl Asked {
         Some(Around { scalars, update, first: SUMS, with: w, all, ending: Ending::default() })
     }
 
-    /// The inner products that are asked for, zero where they are not.
+    /// The requested inner products, zero for the others.
     pub fn sums<T: Real>(self, p: &[T], y: &[T], w: &[T]) -> [f64; 5] {
         let dot = |a: &[T], b: &[T]| a.iter().zip(b).map(|(a, b)| a.widen() * b.widen()).sum();
         match self {
@@ -67,7 +67,7 @@ impl Asked {
         }
     }
 
-    /// The inner products that stand in the scalars.
+    /// The inner products in the scalars.
     pub fn found<B: Backend>(backend: &B, scalars: &B::Vector<f64>) -> [f64; 5] {
         let mut slots = [0.0; SLOTS + LOG];
         scalars::read(backend, scalars, &mut slots).unwrap();

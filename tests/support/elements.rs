@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gridgen::case::{Assembly, CaseFile};
 
-/// The case of a text.
+/// The case given by a text.
 pub fn assembly(text: &str) -> Assembly {
     match CaseFile::from_toml(text, Path::new("elements.toml"), &[]).unwrap() {
         CaseFile::Elements(assembly) => *assembly,

@@ -1,14 +1,14 @@
-//! Checks of GPUs that work together, on real ones and on those that stand in for them.
+//! Checks of GPUs that work together, both real ones and stand-ins.
 
 use std::time::Duration;
 
 use gridgen::backend::cuda::{Gpus, Transport};
 use gridgen::backend::{Backend, Bands, DeviceError, scalars};
 
-/// The ways of messages between GPUs.
+/// The transports between GPUs.
 pub const TRANSPORTS: [Transport; 3] = [Transport::PeerMemory, Transport::Nccl, Transport::Host];
 
-/// (x, x), which the host waits for.
+/// (x, x); the host waits for it.
 pub fn square<B: Backend>(backend: &B, x: &B::Vector<f64>) -> Result<f64, DeviceError> {
     let [square] = scalars::read_dots(backend, &mut scalars::allocate(backend)?, [(x, x)])?;
     Ok(square)

@@ -14,8 +14,8 @@ pub fn grid_from(ni: usize, nj: usize, place: impl Fn(usize, usize) -> [f64; 2])
     grid
 }
 
-/// An O-grid around a circle of radius 1/2 about (0.5, 0), clockwise, whose radii grow by
-/// `growth` from the first height `height`. The last column repeats the first.
+/// An O-grid around a circle of radius 1/2 about (0.5, 0), clockwise. The heights grow by `growth`, from the
+/// first height `height`. The last column repeats the first.
 pub fn polar_grid(ni: usize, nj: usize, height: f64, growth: f64) -> Grid {
     let radius = |j: usize| 0.5 + height * (growth.powf(j as f64) - 1.0) / (growth - 1.0);
     grid_from(ni, nj, |i, j| {
@@ -24,8 +24,8 @@ pub fn polar_grid(ni: usize, nj: usize, height: f64, growth: f64) -> Grid {
     })
 }
 
-/// An O-grid around a cambered Joukowski section with a cusped edge near (1, 0), far field about
-/// 15 chords: the map z = ζ + c²/ζ of circles through ζ = c at the wall, scaled to unit chord.
+/// An O-grid around a cambered Joukowski section with a cusped edge near (1, 0) and the far field at about 15
+/// chords: the map z = ζ + c²/ζ of circles, the first of which passes through ζ = c, scaled to unit chord.
 /// The circles turn by `twist` radians from the wall outward, which skews the cells.
 pub fn joukowski_grid(ni: usize, nj: usize, twist: f64) -> Grid {
     let centre = [-0.08, 0.06];
@@ -43,9 +43,9 @@ pub fn joukowski_grid(ni: usize, nj: usize, twist: f64) -> Grid {
     })
 }
 
-/// A C-grid of confocal parabolas around the flat plate 0 ≤ x ≤ 1: the map z = (u + iv)², with the
-/// edge of the plate at u = ±1 and so many cells of the cut behind it, equal steps of u, and `nj`
-/// lines up to v = 2. The two sides of the line j = 0 are the same points bit for bit.
+/// A C-grid of confocal parabolas around the flat plate 0 ≤ x ≤ 1: the map z = (u + iv)², with the edge of
+/// the plate at u = ±1, `wake` cells of the cut behind it, equal steps of u, and `nj` lines up to v = 2. The
+/// two sides of the line j = 0 are the same points bit for bit.
 pub fn parabolic_grid(ni: usize, nj: usize, wake: usize) -> Grid {
     let half = (ni - 1 - 2 * wake) as f64;
     let mut grid = grid_from(ni, nj, |i, j| {
@@ -64,7 +64,7 @@ pub fn half_grid(ni: usize, nj: usize) -> Grid {
     Symmetry::UpDown.half(&whole)
 }
 
-/// Zero at both ends of the line, bit for bit.
+/// The angle of a point; zero at both ends of the line, bit for bit.
 fn clockwise_angle(i: usize, ni: usize) -> f64 {
     -std::f64::consts::TAU * (i % (ni - 1)) as f64 / (ni - 1) as f64
 }

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use gridgen::ranks::{Job, Launcher, Place, RanksError};
 
-/// Longest wait of ranks for each other that are all there.
+/// Longest wait of ranks for each other when all of them exist.
 pub const WAIT: Duration = Duration::from_mins(1);
 
-/// A port that nothing listens at.
+/// A port on which nothing listens.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Rank `rank` of `size` on this host, which meet at a port.
+/// Rank `rank` of `size` on this host; the ranks meet at a port.
 pub fn place(rank: usize, size: usize, port: u16) -> Place {
     Place {
         launcher: Launcher::OpenMpi,
@@ -25,7 +25,7 @@ pub fn place(rank: usize, size: usize, port: u16) -> Place {
     }
 }
 
-/// Does `work` on as many ranks, each a thread with a job of its own.
+/// Does `work` on `size` ranks, each a thread with its own job.
 pub fn on_ranks<R: Send>(
     size: usize,
     work: impl Fn(Result<Job, RanksError>) -> R + Sync,

@@ -19,18 +19,18 @@ pub struct Solve<'a> {
     pub matrix: &'a Matrix<f64>,
 }
 
-/// What came of it.
+/// The result of a solve.
 pub struct Solved {
     pub report: KrylovReport,
     pub x: Vec<f64>,
-    /// (iteration, residual norm) as observed.
+    /// The observed pairs of iteration and residual norm.
     pub observed: Vec<(f64, f64)>,
     /// Applications of the preconditioner.
     pub applications: usize,
 }
 
 impl<'a> Solve<'a> {
-    /// To 1e-10 without a preconditioner.
+    /// A solve to 1e-10 without a preconditioner.
     pub fn new(method: Method, matrix: &'a Matrix<f64>) -> Self {
         let target = Target { norm: 1e-10, max_iterations: 200 };
         Self { method, kind: Kind::None, restart: 100, target, matrix }
@@ -70,7 +70,7 @@ impl<'a> Solve<'a> {
     }
 }
 
-/// A nonsymmetric, well-conditioned matrix without zeros.
+/// A nonsymmetric, well-conditioned dense matrix.
 pub fn full_matrix(n: usize) -> Matrix<f64> {
     let mut random = Random::new(11);
     let rows: Vec<Vec<f64>> = (0..n)

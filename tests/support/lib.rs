@@ -1,4 +1,4 @@
-//! What test programs share: walls given by formulas, problems on them, grids, small matrices, random
+//! Code shared by test programs: walls given by formulas, problems on them, grids, small matrices, random
 //! numbers; and devices on the CPU.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing step fails the test")]
 
@@ -17,8 +17,8 @@ pub mod stand_in;
 pub mod stencil;
 pub mod walls;
 
-/// A folder of this name for what test programs compile, kept with what cargo compiles. Test programs are
-/// in `target/PROFILE/deps`.
+/// A folder with this name for files that test programs compile, kept with cargo's build output. Test
+/// programs are in `target/PROFILE/deps`.
 fn scratch(name: &str) -> std::path::PathBuf {
     let program = std::env::current_exe().unwrap();
     program.ancestors().nth(3).unwrap().join("tmp").join(name)

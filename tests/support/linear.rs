@@ -19,7 +19,7 @@ pub struct Matrix<T> {
 }
 
 impl<T: Real> Matrix<T> {
-    /// The entries of a dense matrix that are not zero.
+    /// The matrix with the nonzero entries of a dense one.
     pub fn new(rows: &[Vec<f64>]) -> Self {
         let width = rows.iter().map(|row| row.iter().filter(|v| **v != 0.0).count()).max();
         let present = |row: usize| (0..rows.len()).filter(move |&c| rows[row][c] != 0.0);
@@ -111,7 +111,7 @@ pub fn dense<T: Real, A: LinearOperator<CpuBackend, T>>(a: &A, n: usize) -> DMat
     matrix
 }
 
-/// The exact inverse by dense LU factors: makes a Newton step exact.
+/// The exact inverse by dense LU factors, which makes a Newton step exact.
 pub struct ExactInverse {
     n: usize,
     factors: Option<LU<f64, Dyn, Dyn>>,

@@ -62,8 +62,7 @@ impl<T: Real> Setup<T> {
         self.problem.unknowns()
     }
 
-    /// A natural step of each unknown: the distance to the nearest node for coordinates, 1 for
-    /// wall terms.
+    /// A natural step of each unknown: the distance to the nearest node for coordinates, 1 for wall terms.
     pub fn natural_steps(&self) -> Vec<f64> {
         let grid = &self.initial;
         let mj = grid.nj - 2;

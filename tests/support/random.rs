@@ -1,4 +1,4 @@
-//! Random numbers with a seed: the same in every run.
+//! Random numbers from a seed, identical in every run.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

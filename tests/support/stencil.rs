@@ -3,8 +3,8 @@
 use gridgen::backend::{LevelSize, Real};
 use gridgen::sparse::EllPattern;
 
-/// Pattern and values of a diagonally dominant matrix with the pattern and the structure of the
-/// grid equations: the centre is −1, the corners are multiples of the identity.
+/// Pattern and values of a diagonally dominant matrix with the structure of the grid equations: the centre is
+/// −1, the corners are multiples of the identity.
 pub fn stencil<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
     let LevelSize { mi, mj, periodic } = size;
     let pattern = EllPattern::nine_point(mi, mj, periodic);
@@ -34,8 +34,8 @@ pub fn stencil<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
     (pattern, values)
 }
 
-/// The same with stronger couplings away from the wall: in Galerkin operators the two
-/// are of different signs, and some coarse levels keep no wall terms.
+/// A stencil with stronger couplings away from the wall. In Galerkin operators the two couplings have
+/// different signs, and some coarse levels keep no wall terms.
 pub fn stencil_that_drops_walls<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
     let (pattern, mut values) = stencil::<T>(size);
     for row in 0..pattern.rows() {
@@ -47,8 +47,8 @@ pub fn stencil_that_drops_walls<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>
     (pattern, values)
 }
 
-/// Rows without coupling between them, whose points are coupled with those `beside` them: near ½ a change
-/// decays slowly along a row, by e in sixteen points with 0.499, in 158 with 0.49999.
+/// Rows without coupling between them, whose points are coupled with those `beside` them. Near ½ a change
+/// decays slowly along a row: by a factor of e in sixteen points with 0.499, in 158 with 0.49999.
 pub fn stencil_of_lines<T: Real>(size: LevelSize, beside: f64) -> (EllPattern, Vec<T>) {
     let (pattern, mut values) = stencil::<T>(size);
     for row in 0..pattern.rows() {
@@ -65,8 +65,8 @@ pub fn stencil_of_lines<T: Real>(size: LevelSize, beside: f64) -> (EllPattern, V
     (pattern, values)
 }
 
-/// Pattern and values of wall columns that decay from the wall and suit [`stencil`]: pivots of the
-/// wall terms stay near those of their first row.
+/// Pattern and values of wall columns that decay from the wall and suit [`stencil`]: pivots of the wall terms
+/// remain near those of their first row.
 pub fn wall_columns<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
     let LevelSize { mi, mj, .. } = size;
     let pattern = EllPattern::wall_columns(mi, mj);

@@ -43,8 +43,8 @@ impl WallPoints {
         Self::from_points(&points, Seam::Held)
     }
 
-    /// An ellipse of unit chord with this thickness about (0.5, 0), at equal steps of its
-    /// parameter. Its seam is periodic.
+    /// An ellipse of unit chord with this thickness about (0.5, 0), with equal steps of its parameter. Its
+    /// seam is periodic.
     pub fn ellipse(thickness: f64, ni: usize) -> Self {
         let at = |i: usize| {
             let (sin, cos) = (TAU * i as f64 / (ni - 1) as f64).sin_cos();
@@ -69,8 +69,8 @@ impl WallPoints {
         }
     }
 
-    /// The section with a straight cut of `wake` cells on each side, which grow by a constant ratio
-    /// from [`TRAILING`] to an outflow at the far field.
+    /// The section with a straight cut of `wake` cells on each side, which grow by a constant ratio from
+    /// [`TRAILING`] to an outflow at the far field.
     pub fn naca_with_wake(code: &str, ni: usize, wake: usize) -> Self {
         let section = Self::naca(code, ni - 2 * wake);
         let cut = &geometric_layers(wake + 1, TRAILING, FAR_FIELD)[1..];
@@ -105,8 +105,8 @@ impl WallPoints {
     }
 }
 
-/// Outward normal at `b` between `a` and `c`: of the parabola through the three points, of the
-/// bisector where the wall turns by more than 20°.
+/// Outward normal at `b` between `a` and `c`: of the parabola through the three points, or of the bisector if
+/// the wall turns by more than 20°.
 fn normal(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> [f64; 2] {
     let (before, after) = ([b[0] - a[0], b[1] - a[1]], [c[0] - b[0], c[1] - b[1]]);
     let (la, lb) = (before[0].hypot(before[1]), after[0].hypot(after[1]));
@@ -123,7 +123,7 @@ fn normal(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> [f64; 2] {
     n.map(|c| c / length)
 }
 
-/// `n` distances from 0 to `end`, the first interval `first`, the others in constant ratio.
+/// `n` distances from 0 to `end`, with the first interval `first` and a constant ratio.
 pub fn geometric_layers(n: usize, first: f64, end: f64) -> Vec<f64> {
     let intervals = n - 1;
     let length = |ratio: f64| first * (intervals as f64 * ratio.ln()).exp_m1() / (ratio - 1.0);

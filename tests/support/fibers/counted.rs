@@ -1,4 +1,4 @@
-//! A device that counts what passes between it and the host.
+//! A device that counts the transfers between it and the host.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,13 +10,13 @@ use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
 
 use super::FiberDevice;
 
-/// A device on the CPU that keeps the bytes of the largest copy to it and from it, and those in use.
+/// A device on the CPU that records the size of the largest copy to it and from it, and the bytes in use.
 #[derive(Default)]
 pub struct CountedDevice {
     device: FiberDevice,
     largest: [AtomicUsize; 2],
     used: AtomicUsize,
-    /// Bytes that there are.
+    /// Total memory in bytes, if limited.
     room: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ impl CountedDevice {
         Arc::new(Self::default())
     }
 
-    /// A device with so many bytes of memory.
+    /// A device with this amount of memory.
     pub fn with_room(bytes: usize) -> Arc<Self> {
         Arc::new(Self { room: Some(bytes), ..Self::default() })
     }
@@ -35,7 +35,7 @@ impl CountedDevice {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the largest upload and of the largest download since the last call.
+    /// Sizes of the largest upload and of the largest download since the last call.
     pub fn largest(&self) -> [usize; 2] {
         [0, 1].map(|k| self.largest[k].swap(0, Ordering::Relaxed))
     }

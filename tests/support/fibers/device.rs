@@ -1,4 +1,4 @@
-//! The device.
+//! The fiber device.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -12,29 +12,29 @@ use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, ModuleKey, S
 use super::library::{Library, Order};
 use super::memory::Memory;
 
-/// Runs kernels at once, on the CPU. What the backend does wrong is a panic.
+/// Runs kernels on the CPU, at once. An error of the backend is a panic.
 #[derive(Default)]
 pub struct FiberDevice {
     memory: Mutex<Memory>,
-    /// What is being recorded, and the thread that does so: as on a GPU others may allocate meanwhile.
+    /// The recording in progress, and its thread: as on a GPU, other threads may allocate meanwhile.
     recorded: Mutex<Option<(ThreadId, Vec<Action>)>>,
-    /// Kernels that wait for those of other devices, which therefore have other copies.
+    /// Kernels that wait for other devices, which therefore need separate copies of them.
     waiting: Mutex<Libraries>,
-    /// The turns of blocks and threads.
+    /// The order of blocks and threads.
     order: Order,
 }
 
-/// What can be recorded.
+/// An operation that can be recorded.
 enum Action {
     Clear(Address, usize),
     Copy(Address, Address, usize),
     Launch(Kernel, LaunchShape, Vec<Argument>),
 }
 
-/// By module, and whether they are watched.
+/// Libraries by module, and whether their stores are watched.
 type Libraries = HashMap<(ModuleKey, bool), Arc<Library>>;
 
-/// Libraries of such kernels that no device has at present.
+/// Copies for kernels that wait, currently not in use by a device.
 static IDLE: Mutex<Vec<Libraries>> = Mutex::new(Vec::new());
 
 impl Drop for FiberDevice {
@@ -53,20 +53,20 @@ fn library(kernel: Kernel, order: Order) -> Arc<Library> {
     if let Some(library) = loaded().get(&key) {
         return library.clone();
     }
-    // Others go on while this is compiled.
+    // Other threads continue while this one compiles.
     let library = Arc::new(Library::load_for(order, &key.0.text(), key.0.width));
     loaded().entry(key).or_insert(library).clone()
 }
 
 impl FiberDevice {
-    /// A device on which blocks and threads have their turns in this order: CUDA promises none.
+    /// A device that runs blocks and threads in this order, since CUDA guarantees none.
     pub fn in_order(order: Order) -> Self {
         let mut device = Self::default();
         device.order = order;
         device
     }
 
-    /// The module of a kernel: one that waits for other devices is for this one alone.
+    /// The module of a kernel; a kernel that waits for other devices has a separate copy for this device.
     fn library(&self, kernel: Kernel) -> Arc<Library> {
         let waits = [Source::Messages, Source::Vector, Source::Halo, Source::Spikes];
         if !waits.contains(&kernel.module.source) {
@@ -85,7 +85,7 @@ impl FiberDevice {
         work(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes the action if a recording goes on, does it otherwise.
+    /// Records the action if a recording is in progress, otherwise performs it.
     fn take(&self, action: Action) {
         match &mut *self.recorded.lock().unwrap() {
             Some((_, recorded)) => recorded.push(action),
@@ -116,17 +116,17 @@ impl FiberDevice {
         self.take(Action::Launch(kernel, shape, arguments.to_vec()));
     }
 
-    /// Bytes ← 0.
+    /// Clears bytes.
     pub fn zero(&self, at: Address, bytes: usize) {
         self.take(Action::Clear(at, bytes));
     }
 
-    /// Bytes ← others.
+    /// Copies bytes.
     pub fn duplicate(&self, from: Address, to: Address, bytes: usize) {
         self.take(Action::Copy(from, to, bytes));
     }
 
-    /// Does what was recorded.
+    /// Replays a recording.
     pub fn again(&self, recording: &Recording) {
         self.must_not_be_recorded("a replay");
         let actions: &Vec<Action> = recording.downcast_ref().unwrap();
@@ -179,7 +179,7 @@ impl Device for FiberDevice {
         Ok(())
     }
 
-    // By the kernel that shows a GPU's words to the host.
+    // Uses the kernel that makes a GPU's words visible to the host.
     fn begin_download(
         &self,
         granted: Granted,

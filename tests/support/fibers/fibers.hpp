@@ -1,13 +1,13 @@
-// Runs CUDA kernels on the CPU: every thread of a block is a fiber, blocks follow one another.
+// Runs CUDA kernels on the CPU: every thread of a block is a fiber, blocks run one after another.
 //
-// The kernel files are compiled as C++ with -DFIBERS and this header before them. `launch` takes
-// what the driver's launch takes and runs a kernel by its name. Found and reported: barriers and
-// warp operations that not all threads reach, waits that never end, writes behind the dynamic
-// shared memory, a wrong number of arguments. Not found: races between blocks.
+// The kernel files are compiled as C++ with -DFIBERS and this header before them. `launch` has the arguments
+// of the driver's launch and runs a kernel given by its name. It detects barriers and warp operations that
+// not all threads reach, waits that never end, writes beyond the dynamic shared memory, and a wrong number of
+// arguments. It does not detect races between blocks.
 //
-// Fibers are started one after the other and only switched where a thread must wait, so that
-// threads without barriers cost a function call each. One launch runs at a time. A barrier that is
-// missing shows in another order of the threads: see `Order`.
+// Fibers are started one after the other and only switched when a thread must wait, so threads without
+// barriers cost a function call each. One launch runs at a time. A missing barrier has an effect in another
+// order of the threads: see `Order`.
 #pragma once
 
 #include <math.h>
@@ -52,7 +52,7 @@ static const int warpSize = 32;
 
 namespace fibers {
 
-// What `launch` returns.
+// The result of `launch`.
 enum Code {
     FINISHED,
     UNKNOWN_KERNEL,
@@ -64,14 +64,14 @@ enum Code {
     TRAPPED
 };
 
-// In which order the blocks of a launch and the threads of a block have their turns, bit by bit: CUDA promises
-// none. With YIELDS the first thread of a warp that stores to shared memory since the last barrier lets all
-// others go on after that store; for kernels that are compiled with -DWATCHED (watch.hpp).
+// The order of the blocks of a launch and of the threads of a block, as a bit mask, since CUDA guarantees
+// none. With YIELDS, the first thread of a warp that stores to shared memory after a barrier lets all others
+// continue after that store; this is for kernels compiled with -DWATCHED (watch.hpp).
 enum Order { BACKWARD_BLOCKS = 1, BACKWARD_THREADS = 2, YIELDS = 4 };
 
 const unsigned LANES = 32, MOST_THREADS = 1024, MOST_SHARED = 227 * 1024;
 const size_t GUARD = 4096;
-// Turns in which every thread that can run only naps, after which nothing will ever change.
+// Number of turns in which all threads that can run only nap, after which nothing will ever change.
 const unsigned MOST_IDLE_TURNS = 10000;
 
 // Kernels by name.
@@ -126,7 +126,7 @@ enum Operation { SYNC, SHUFFLE, BALLOT };
 struct Thread {
     Fiber* fiber;
     State state;
-    // Where it waits, and what it brings to a warp operation and takes from it.
+    // The line of the wait, and the operands and the result of a warp operation.
     int line;
     Operation operation;
     unsigned mask, source;
@@ -138,7 +138,7 @@ static std::vector<Thread> threads;
 static std::vector<unsigned> queue;
 static size_t queue_head;
 static unsigned count, started, exited, at_barrier, barrier_votes, barrier_result, current, idle;
-// Lanes of each warp that wait in a warp operation, and those that exited or never were.
+// Lanes of each warp that wait in a warp operation, and lanes that have exited or never existed.
 static unsigned lanes_waiting[MOST_THREADS / LANES], lanes_gone[MOST_THREADS / LANES];
 static Trampoline kernel;
 static void** arguments;
@@ -148,7 +148,7 @@ static Code code;
 static char text[512];
 static unsigned order;
 
-// The thread, or the lane, that has turn k of n.
+// The thread, or the lane, with turn k of n.
 static unsigned in_turn(unsigned k, unsigned n) { return order & BACKWARD_THREADS ? n - 1 - k : k; }
 
 #include "watch.hpp"
@@ -158,7 +158,7 @@ static void leave() {
     switch_fibers(*self, scheduler);
 }
 
-// Ends the launch. Within a fiber, which never goes on.
+// Ends the launch. A fiber that calls it never continues.
 static void fail(Code why, const char* format, ...) {
     va_list list;
     va_start(list, format);
@@ -181,9 +181,9 @@ static void make_ready(unsigned t) {
     queue.push_back(t);
 }
 
-// Gives the calling thread's warp its results if all lanes of the mask that are still there have
-// come; the calling thread itself goes on without a turn in the queue. What an absent lane would
-// have brought is all ones: a NaN.
+// Gives the warp of the calling thread its results if all lanes of the mask that still exist have arrived;
+// the calling thread itself continues without a turn in the queue. The operand of an absent lane is all ones:
+// NaN.
 static bool complete_warp(unsigned warp, Operation operation, unsigned mask) {
     const unsigned first = warp * LANES;
     const unsigned wanted = unsigned(__builtin_popcount(mask));
@@ -273,7 +273,7 @@ static void nap() {
     leave();
 }
 
-// What a kernel does that finds itself at fault.
+// Ends a kernel that detects an error of its own.
 static void trap() {
     const Aside aside;
     fail(TRAPPED, "thread %u gave up", current);
@@ -289,7 +289,7 @@ static void doze() {
     leave();
 }
 
-// Of a clock that all threads of the machine share.
+// Time of a clock shared by all threads of the machine.
 static uint64_t nanoseconds() {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -298,7 +298,7 @@ static uint64_t nanoseconds() {
 
 static unsigned char* dynamic_shared() { return shared_memory; }
 
-// What a fiber does: threads that have not started, as long as there are any.
+// The loop of a fiber: it runs threads that have not started, until there are none.
 static void run_threads() {
     Fiber* self = idle_fibers.back();
     idle_fibers.pop_back();
@@ -313,7 +313,7 @@ static void run_threads() {
             ++exited;
             ++lanes_gone[current / LANES];
             idle = 0;
-            // Lanes may wait for this one alone.
+            // Other lanes may wait only for this one.
             const unsigned first = current / LANES * LANES;
             for (unsigned k = first; k < count && k < first + LANES; ++k)
                 if (threads[k].state == AT_WARP)
@@ -325,7 +325,7 @@ static void run_threads() {
     }
 }
 
-// Names what the threads wait for when none can go on.
+// Reports the waits of the threads when none can continue.
 static void diagnose() {
     unsigned barrier_thread = count, warp_thread = count;
     for (unsigned t = count; t-- > 0;) {
@@ -407,7 +407,7 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
         const uint64_t number = order & BACKWARD_BLOCKS ? blocks - 1 - turn : turn;
         blockIdx = {unsigned(number % grid[0]), unsigned(number / grid[0] % grid[1]),
                     unsigned(number / grid[0] / grid[1])};
-        // Nobody may count on what shared memory holds: NaN.
+        // NaN: kernels must not rely on the contents of shared memory.
         memset(shared_memory, 0xff, shared);
         run_block();
         for (size_t k = 0; k < GUARD - 128 && code == FINISHED; ++k)
@@ -424,11 +424,11 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
 
 }  // namespace fibers
 
-// Gives back the stacks of all fibers, between launches.
+// Frees the stacks of all fibers, between launches.
 extern "C" __attribute__((visibility("default"))) void release() { fibers::drop_fibers(); }
 
-// Runs a kernel in an order of fibers::Order; returns a fibers::Code. `message` gets a text that lasts until the next launch
-// of the calling thread.
+// Runs a kernel in an order of fibers::Order; returns a fibers::Code. `message` is set to a text that is
+// valid until the next launch of the calling thread.
 extern "C" __attribute__((visibility("default"))) int launch_in_order(
     const char* name, const unsigned* grid, const unsigned* block, unsigned shared,
     void** arguments, unsigned count, unsigned order, const char** message) {
@@ -448,7 +448,7 @@ extern "C" __attribute__((visibility("default"))) int launch_in_order(
     return code;
 }
 
-// The same in the order of their numbers.
+// Runs a kernel in the natural order.
 extern "C" __attribute__((visibility("default"))) int launch(
     const char* name, const unsigned* grid, const unsigned* block, unsigned shared,
     void** arguments, unsigned count, const char** message) {

@@ -1,4 +1,4 @@
-// Kernels that show what the fiber header does.
+// Kernels that test the fiber header.
 #define KERNEL(name, ...) ENTRY(name, __VA_ARGS__)
 
 KERNEL(block_sum, double* sum) {
@@ -64,7 +64,7 @@ KERNEL(atomics, unsigned long long* found) {
     atomicMin(found + 1, t + 3);
     atomicMax(found + 2, t);
     if (t == 0) {
-        // Exchanged once, then no more.
+        // The exchange succeeds once and then fails.
         const unsigned long long first = atomicCAS(found + 3, 0ull, 1ull);
         const unsigned long long second = atomicCAS(found + 3, 0ull, 2ull);
         if (first != 0 || second != 1) found[3] = 99;
@@ -106,7 +106,7 @@ KERNEL(turns, unsigned* turns) { turns[blockIdx.x] = atomicAdd(turns + gridDim.x
 
 KERNEL(count_threads, unsigned* count) { atomicAdd(count, 1u); }
 
-// What every thread learns from the one before it: good[t] <- whether it is the right number.
+// good[t] <- whether a thread reads the right number from the one before it.
 template <bool BARRIER>
 static void learn(unsigned* good) {
     __shared__ unsigned values[64];
@@ -121,7 +121,7 @@ static void learn(unsigned* good) {
 KERNEL(with_a_barrier, unsigned* good) { learn<true>(good); }
 KERNEL(without_a_barrier, unsigned* good) { learn<false>(good); }
 
-// One thread says that a value is there before it is: whichever has the first turn does both at once.
+// The flag is set before the value. In most orders the first thread does both at once, which hides the fault.
 KERNEL(said_before_it_is_done, unsigned* good) {
     __shared__ unsigned there, value;
     if (threadIdx.x == 0) there = value = 0;

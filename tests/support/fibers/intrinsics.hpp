@@ -1,7 +1,7 @@
-// What CUDA offers to kernels beside memory, for fibers.hpp, which includes this file.
+// CUDA's intrinsics for kernels, for fibers.hpp, which includes this file.
 #pragma once
 
-// Barriers. The line tells barriers apart.
+// Barriers. They are distinguished by their line.
 #define __syncthreads() ((void)fibers::barrier(__LINE__, false))
 #define __syncthreads_count(vote) int(fibers::barrier(__LINE__, (vote) != 0))
 #define __syncthreads_or(vote) int(fibers::barrier(__LINE__, (vote) != 0) > 0)
@@ -57,20 +57,20 @@ T __shfl_xor_sync(unsigned mask, T value, int flip, int width = 32) {
     return fibers::shuffle(mask, value, later ? lane : source);
 }
 
-// `shuffled` of common.cuh, in two operations whatever the size of T.
+// `shuffled` of common.cuh, in two operations for any size of T.
 template <bool DOWN, class T>
 T shuffled(const T& value, unsigned step) {
     const unsigned lane = fibers::lane();
     const unsigned there = DOWN ? lane + step : lane - step;
     const T* const own = &value;
-    // Where there is no such lane, above the last one, the difference of one below zero too.
+    // For a lane that does not exist `there` is above the last one, by wrapping also if it is below zero.
     const T* const other = __shfl_sync(0xffffffffu, own, int(there < fibers::LANES ? there : lane));
     const T taken = *other;
     __syncwarp();
     return taken;
 }
 
-// Atomics: fibers are only switched where they wait.
+// Atomics need no locks, since fibers are only switched when they wait.
 namespace fibers {
 template <class T>
 struct Same {
@@ -127,7 +127,7 @@ void __stcg(T* at, fibers::Exactly<T> value) { *at = value; }
 template <class T>
 void __stcs(T* at, fibers::Exactly<T> value) { *at = value; }
 
-// Numbers. As in CUDA, the smaller and the larger of a NaN and a number are the number.
+// The minimum and the maximum of a NaN and a number are the number, as in CUDA.
 template <class A, class B>
 std::common_type_t<A, B> min(A a, B b) {
     typedef std::common_type_t<A, B> T;
@@ -140,7 +140,7 @@ std::common_type_t<A, B> max(A a, B b) {
     if constexpr (std::is_floating_point<T>::value) return T(a) != T(a) || T(a) < T(b) ? T(b) : T(a);
     else return T(a) < T(b) ? T(b) : T(a);
 }
-// A product that is not fused with a sum: no instruction of the oldest processors fuses them.
+// These products are not fused with a sum: the code is compiled for the oldest processors, which cannot.
 static inline double __dmul_rn(double x, double y) { return x * y; }
 static inline float __fmul_rn(float x, float y) { return x * y; }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
@@ -150,7 +150,7 @@ static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
 
 namespace fibers {
-// The same bits as another type.
+// Reinterprets the bits as another type.
 template <class To, class From>
 To as(From from) {
     static_assert(sizeof(To) == sizeof(From), "bits are neither lost nor made up");

@@ -13,42 +13,42 @@ use gridgen::backend::cuda::launch::{Argument, LaunchShape, Width};
 
 use crate::scratch;
 
-/// The header, and what it includes.
+/// The header, and the files that it includes.
 const HEADERS: [(&str, &str); 4] = [
     ("fibers.hpp", include_str!("fibers.hpp")),
     ("stacks.hpp", include_str!("stacks.hpp")),
     ("intrinsics.hpp", include_str!("intrinsics.hpp")),
     ("watch.hpp", include_str!("watch.hpp")),
 ];
-/// Hidden symbols, since the shared memory of template functions would be one for all libraries.
+/// Symbols are hidden, since otherwise all libraries would share the shared memory of template functions.
 const FLAGS: [&str; 6] =
     ["-O2", "-std=c++17", "-fPIC", "-fvisibility=hidden", "-DFIBERS", "-Wno-unknown-pragmas"];
 
-/// More of them for orders that watch the stores of kernels (`watch.hpp`).
+/// Additional flags for orders that watch the stores of kernels (`watch.hpp`).
 const WATCHED: [&str; 2] = ["-DWATCHED", "-fsanitize=thread"];
 
-/// The order in which blocks and threads have their turns, bit by bit: `fibers::Order` of the header.
+/// The order of blocks and threads, a bit mask: `fibers::Order` of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order(pub u32);
 
 impl Order {
-    /// The last block of a launch first.
+    /// Blocks run in reverse order.
     pub const BACKWARD_BLOCKS: Self = Self(1);
-    /// The last block, and the last thread of each, first.
+    /// Blocks, and the threads of each, run in reverse order.
     pub const BACKWARD: Self = Self(1 | 2);
-    /// The last thread of a block first.
+    /// Threads of a block run in reverse order.
     pub const BACKWARD_THREADS: Self = Self(2);
-    /// As the threads before, and the first of a warp that stores to shared memory lets the others go on: what a
-    /// missing barrier shows in.
+    /// Threads run in reverse order, and the first of a warp that stores to shared memory lets the others
+    /// continue: in this order missing barriers have an effect.
     pub const ADVERSE: Self = Self(2 | 4);
 
-    /// Whether the kernels must be watched.
+    /// True if the stores of the kernels must be watched.
     pub fn yields(self) -> bool {
         self.0 & 4 != 0
     }
 }
 
-/// That of the variable `GRIDGEN_FIBER_ORDER`, a sum of bits; where it is not set, that of the numbers.
+/// The order of the variable `GRIDGEN_FIBER_ORDER`, a sum of bits; without it, the natural order.
 impl Default for Order {
     fn default() -> Self {
         let number = std::env::var("GRIDGEN_FIBER_ORDER").ok();
@@ -68,7 +68,7 @@ type Launch = unsafe extern "C" fn(
     *mut *const c_char,
 ) -> c_int;
 
-/// What a launch reports: `fibers::Code` of the header.
+/// The result of a launch: `fibers::Code` of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     UnknownKernel,
@@ -80,7 +80,7 @@ pub enum Code {
     Trapped,
 }
 
-/// A launch that was not carried out, or not to its end.
+/// A launch that was refused, or that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub code: Code,
@@ -93,7 +93,7 @@ type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> *const c_c
 /// `release` of the header.
 type Release = unsafe extern "C" fn();
 
-/// One kernel file, compiled for one precision and loaded. Stays loaded.
+/// One kernel file, compiled for one precision and loaded. It stays loaded.
 pub struct Library {
     launch: Launch,
     parameters: Parameters,
@@ -103,17 +103,18 @@ pub struct Library {
 }
 
 impl Library {
-    /// Compiles the text of a module, unless that was done before, and loads it.
+    /// Compiles the text of a module, if necessary, and loads it.
     pub fn load(text: &str, width: Width) -> Self {
         Self::open(&compiled(text, width.c_type()), width)
     }
 
-    /// The same for launches in this order.
+    /// Compiles and loads a module for launches in this order.
     pub fn load_for(order: Order, text: &str, width: Width) -> Self {
         Self::open(&compiled_for(order, text, width.c_type()), width)
     }
 
-    /// The same, with a state of its own: its kernels run while those of other copies wait.
+    /// Compiles a module and loads a copy with separate state: its kernels can run while those of other
+    /// copies wait.
     pub fn copy_for(order: Order, text: &str, width: Width) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("so");
@@ -126,7 +127,7 @@ impl Library {
         // but the registration of their names.
         let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        // SAFETY: the types are those of the header.
+        // SAFETY: the types match the header.
         let (launch, parameters, release) = unsafe {
             (
                 *library.get::<Launch>(b"launch_in_order\0").unwrap(),
@@ -138,10 +139,10 @@ impl Library {
         Self { launch, parameters, release, real: width.c_type() }
     }
 
-    /// Gives back the stacks of its fibers, of which a process can have some 30,000 (vm.max_map_count, two
-    /// mappings each).
+    /// Frees the stacks of its fibers. A process can have some 30,000 of them (vm.max_map_count, two mappings
+    /// each).
     pub fn release(&self) {
-        // SAFETY: a copy has one user, which launches nothing now.
+        // SAFETY: a copy has one user, and that user is not launching now.
         unsafe { (self.release)() };
     }
 
@@ -169,7 +170,7 @@ impl Library {
         }
     }
 
-    /// Runs a kernel to its end. Addresses among the arguments must be those of live memory.
+    /// Runs a kernel to its end. Addresses among the arguments must point to live memory.
     pub fn launch(
         &self,
         name: &str,
@@ -179,7 +180,7 @@ impl Library {
         self.launch_in(Order(0), name, shape, arguments)
     }
 
-    /// The same in this order.
+    /// Runs a kernel in this order.
     pub fn launch_in(
         &self,
         order: Order,
@@ -191,8 +192,8 @@ impl Library {
         self.check_types(&name, arguments);
         let pointers: Vec<_> = arguments.iter().map(Argument::pointer).collect();
         let mut message = std::ptr::null();
-        // SAFETY: all pointers outlive the call; the header checks the number of arguments, and
-        // the caller answers for addresses among them.
+        // SAFETY: all pointers outlive the call; the header checks the number of arguments, and the caller
+        // guarantees the addresses among them.
         let code = unsafe {
             (self.launch)(
                 name.as_ptr(),
@@ -216,7 +217,7 @@ impl Library {
             7 => Code::Trapped,
             other => panic!("the header knows no code {other}"),
         };
-        // SAFETY: the text lasts until the next launch of this thread.
+        // SAFETY: the text is valid until the next launch of this thread.
         let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
         Err(Fault { code, message })
     }
@@ -255,7 +256,7 @@ pub fn compiled(text: &str, real: &str) -> PathBuf {
     compiled_for(Order(0), text, real)
 }
 
-/// The same for launches in this order.
+/// The shared library of a text for launches in this order.
 fn compiled_for(order: Order, text: &str, real: &str) -> PathBuf {
     let watched = order.yields();
     static FILES: Mutex<BTreeMap<u64, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
@@ -277,7 +278,7 @@ fn compiled_for(order: Order, text: &str, real: &str) -> PathBuf {
 
 /// Compiles a text to a file in this folder.
 fn compile(watched: bool, text: &str, real: &str, folder: &Path, file: &Path) {
-    // Another process may be building the same: what it sees is whole or not there.
+    // Another process may be building the same library; the rename makes it visible only when complete.
     let own = tempfile::tempdir_in(folder).unwrap();
     let (source, library) = (own.path().join("kernels.cpp"), own.path().join("so"));
     for (name, text) in HEADERS {
@@ -295,7 +296,7 @@ fn compile(watched: bool, text: &str, real: &str, folder: &Path, file: &Path) {
         command.args(WATCHED);
     }
     run(command.arg("-c").arg("-o").arg(&object).arg(&source));
-    // Not with the library of the sanitizer.
+    // Linked without the library of the sanitizer.
     run(Command::new("c++").arg("-shared").arg("-o").arg(&library).arg(&object));
     fs::rename(&library, file).unwrap();
 }

@@ -11,7 +11,7 @@ const GUARD: usize = 256;
 /// Bytes of a guard and of fresh memory: NaN as floating-point numbers.
 const FILL: u8 = 0xff;
 
-/// Pieces in use: bytes by address.
+/// Pieces in use: sizes by address.
 #[derive(Default)]
 pub struct Memory(BTreeMap<Address, usize>);
 
@@ -22,7 +22,7 @@ fn layout(bytes: usize) -> Layout {
 impl Memory {
     pub fn allocate(&mut self, bytes: usize) -> Address {
         let layout = layout(bytes);
-        // SAFETY: the size is not zero; the piece lies within what is allocated.
+        // SAFETY: the size is not zero, and the piece lies within the allocation.
         let piece = unsafe {
             let start = alloc(layout);
             assert!(!start.is_null(), "no memory for {bytes} bytes");
@@ -42,14 +42,14 @@ impl Memory {
         unsafe { dealloc(start, layout(bytes)) };
     }
 
-    /// The bytes from `at` on, which must lie within one piece.
+    /// The bytes beginning at `at`, which must lie within one piece.
     pub fn bytes(&mut self, at: Address, bytes: usize) -> &mut [u8] {
         let piece = self.0.range(..=at).next_back();
         let within =
             piece.is_some_and(|(start, size)| at + bytes as Address <= start + *size as Address);
         assert!(within, "{bytes} bytes from {at:#x} on are not within an allocation ({piece:x?})");
-        // SAFETY: within a live piece, initialised when it was allocated; the borrow of the map
-        // keeps other borrows of it away.
+        // SAFETY: the range lies within a live piece that was initialised when allocated; the borrow of the
+        // map excludes other borrows of it.
         unsafe {
             std::slice::from_raw_parts_mut(
                 std::ptr::with_exposed_provenance_mut(at as usize),
@@ -58,11 +58,11 @@ impl Memory {
         }
     }
 
-    /// Panics if a guard was written on.
+    /// Panics if a guard was overwritten.
     pub fn check(&self, when: &str) {
         for (&at, &bytes) in &self.0 {
             let end = bytes.next_multiple_of(GUARD) + GUARD;
-            // SAFETY: the guards lie within what was allocated.
+            // SAFETY: the guards lie within the allocation.
             let guard = |from: usize, length: usize| unsafe {
                 let start = std::ptr::with_exposed_provenance::<u8>(at as usize - GUARD);
                 std::slice::from_raw_parts(start.add(from), length)

@@ -1,5 +1,5 @@
-//! A device of the CUDA backend on the CPU: kernels compiled by the system's C++ compiler, whose
-//! threads are fibers (`fibers.hpp`).
+//! A device of the CUDA backend on the CPU: kernels compiled by the system's C++ compiler, with fibers as
+//! threads (`fibers.hpp`).
 
 mod counted;
 mod device;

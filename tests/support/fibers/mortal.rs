@@ -8,7 +8,7 @@ use gridgen::backend::cuda::{Device, Watch, WatchedDevice};
 
 use super::FiberDevice;
 
-/// The launches that a device has left.
+/// The number of launches before the device is lost.
 struct Launches(AtomicUsize);
 
 impl Watch for Launches {
@@ -18,13 +18,13 @@ impl Watch for Launches {
     }
 }
 
-/// A device that is lost after so many launches.
+/// A device that is lost after this number of launches.
 pub fn mortal(launches: usize) -> Arc<dyn Device> {
     let device = Arc::new(FiberDevice::default());
     Arc::new(WatchedDevice::new(device, Launches(launches.into())))
 }
 
-/// Its error.
+/// The error of the lost device.
 pub fn lost() -> DeviceError {
     DeviceError::Call {
         device: "GPU 1".to_owned(),

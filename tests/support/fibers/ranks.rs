@@ -14,7 +14,7 @@ use gridgen::backend::cuda::{
 pub enum Transport {
     /// Kernels write into the memory of other devices.
     PeerMemory,
-    /// The host passes them on.
+    /// The host forwards them.
     Host,
 }
 
@@ -27,7 +27,7 @@ pub fn on_ranks<R: Send, E: Send + PartialEq + From<DeviceError>>(
     on_ranks_with_timeout(devices, transport, RANK_TIMEOUT, work)
 }
 
-/// The same with another timeout of waits for other ranks.
+/// Does `work` on ranks with another timeout of waits for other ranks.
 pub fn on_ranks_with_timeout<R: Send, E: Send + PartialEq + From<DeviceError>>(
     devices: &[Arc<dyn Device>],
     transport: Transport,

@@ -14,7 +14,7 @@
 
 namespace fibers {
 
-// Bytes of a stack; its lowest page is out of bounds.
+// Bytes of a stack; its lowest page is protected.
 const size_t STACK = 256 * 1024, PAGE = 4096;
 
 struct Fiber {
@@ -27,7 +27,7 @@ struct Fiber {
 };
 
 #if defined(__x86_64__)
-// Keeps the registers that a call preserves on the old stack and takes them from the new one.
+// Saves the registers that a call preserves on the old stack and restores them from the new one.
 extern "C" void gridgen_switch_fibers(void** from, void* to);
 asm(R"(
     .text
@@ -58,7 +58,7 @@ static void switch_fibers(Fiber& from, Fiber& to) { swapcontext(&from.context, &
 
 static std::vector<Fiber*> all_fibers, idle_fibers;
 
-// A fiber that does `work`, which never returns.
+// Makes a fiber that runs `work`, which never returns.
 static Fiber* new_fiber(void (*work)()) {
     Fiber* fiber = new Fiber;
     fiber->stack = static_cast<char*>(mmap(nullptr, STACK, PROT_READ | PROT_WRITE,
@@ -68,7 +68,8 @@ static Fiber* new_fiber(void (*work)()) {
         abort();
     }
 #if defined(__x86_64__)
-    // Six registers and the address to return to; a function starts 8 bytes off a multiple of 16.
+    // The stack begins with six registers and the return address; a function starts 8 bytes off a multiple of
+    // 16.
     void** top = reinterpret_cast<void**>(fiber->stack + STACK) - 8;
     memset(top, 0, 8 * sizeof(void*));
     top[6] = reinterpret_cast<void*>(work);
@@ -84,7 +85,7 @@ static Fiber* new_fiber(void (*work)()) {
     return fiber;
 }
 
-// Fibers that stopped amid a kernel cannot be used again.
+// Fibers that stopped within a kernel cannot be used again.
 static void drop_fibers() {
     for (Fiber* fiber : all_fibers) {
         munmap(fiber->stack, STACK);

@@ -1,7 +1,7 @@
 // Watches the stores of kernels to shared memory, for fibers.hpp, which includes this file within its namespace.
 //
-// The kernels are compiled with -fsanitize=thread, by which the compiler calls a function at every access to memory,
-// and linked without the library of that sanitizer: the functions are those below.
+// The kernels are compiled with -fsanitize=thread, which makes the compiler call a function at every memory
+// access, and linked without the library of that sanitizer: the functions are defined below.
 
 #ifndef WATCHED
 // Nothing is watched.
@@ -13,13 +13,14 @@ static void expect_stores() {}
 static void run_watched() { kernel(arguments); }
 #else
 
-// Whether the code of a kernel runs in this thread of the system, and not that of this header: others may ask for
-// launches meanwhile.
+// True while the code of a kernel runs in this system thread, and not code of this header; other threads may
+// request launches meanwhile.
 static thread_local bool watching;
-// Warps of which a thread has stored since the last barrier, and whether the present thread is the one.
+// Warps of which a thread has stored since the last barrier, and whether the current thread is the one that
+// stored.
 static bool has_stored[MOST_THREADS / LANES], stored;
 
-// Code of the header that a kernel calls.
+// Marks code of the header that a kernel calls.
 struct Aside {
     const bool before;
     __attribute__((no_sanitize("thread"))) Aside() : before(watching) { watching = stored = false; }
@@ -37,7 +38,7 @@ static void run_watched() {
 static void leave();
 static void make_ready(unsigned t);
 
-// Lets the others go on if the present thread has stored.
+// Lets other threads continue if the current one has stored.
 __attribute__((no_sanitize("thread"))) static void yield_after_store() {
     if (!watching || !stored) return;
     const Aside aside;
@@ -47,7 +48,7 @@ __attribute__((no_sanitize("thread"))) static void yield_after_store() {
 
 }  // namespace fibers
 
-// The memory of variables that are zero at first in this library, as __shared__ ones are.
+// The memory of zero-initialised variables of this library, which include __shared__ ones.
 extern "C" __attribute__((visibility("hidden"))) char __bss_start[], _end[];
 
 namespace fibers {

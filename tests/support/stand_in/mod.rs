@@ -1,5 +1,4 @@
-//! NVIDIA's libraries on a machine without a GPU: `nvidia.cpp`, compiled, with the kernels compiled for
-//! fibers beside it.
+//! NVIDIA's libraries on a machine without a GPU: `nvidia.cpp`, with the kernels compiled for fibers.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,7 +15,7 @@ use crate::scratch;
 
 const SOURCE: &str = include_str!("nvidia.cpp");
 
-/// The names under which the libraries are looked for.
+/// The names under which programs look for the libraries.
 const NAMES: [&str; 3] = ["libcuda.so", "libnvrtc.so", "libnccl.so.2"];
 
 /// The folder with the libraries and, below it, the kernels.
@@ -35,7 +34,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = all.join(format!("{:016x}", hasher.finish()));
     if !folder.exists() {
         fs::create_dir_all(&all).unwrap();
-        // Other tests may be building the same: what they see is whole or not there.
+        // Other tests may be building the same folder; the rename makes it visible only when complete.
         let own = tempfile::tempdir_in(&all).unwrap();
         build(own.path(), &kernels);
         let _ = fs::rename(own.path(), &folder);
@@ -50,7 +49,7 @@ fn build(folder: &Path, kernels: &[(String, PathBuf)]) {
     command.args(["-O1", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]);
     let output = command.arg(&library).arg(&source).args(["-ldl", "-lpthread"]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // One file by all names is one library with one state.
+    // One file under all names is a single library with a single state.
     for name in NAMES {
         symlink("nvidia.so", folder.join(name)).unwrap();
     }
@@ -67,7 +66,7 @@ fn key(text: &str) -> u64 {
     })
 }
 
-/// Lets a program find the libraries; what it keeps of compiled kernels goes to `cache`.
+/// Lets a program find the libraries, and keeps its cache of compiled kernels in `cache`.
 pub fn equip(command: &mut Command, cache: &Path) {
     command
         .env("LD_LIBRARY_PATH", &*FOLDER)

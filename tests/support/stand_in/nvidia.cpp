@@ -1,14 +1,15 @@
-// Stands in for NVIDIA's driver, NVRTC and NCCL on a machine without a GPU, so that what calls them runs
-// in the tests: devices whose memory is the host's and whose kernels are run by ../fibers/fibers.hpp.
+// A stand-in for NVIDIA's driver, NVRTC and NCCL on a machine without a GPU, so that code that calls them
+// runs in tests: devices have host memory, and their kernels are run by ../fibers/fibers.hpp.
 //
-// A call does its work at once, unless the stream is held (`stand_in_hold`) or what stands before it waits for a
-// message of NCCL's or for an event of another stream: then it is done, with all that follows, by who looks at the
-// stream. A device runs one kernel at a time. The environment says how many devices
-// there are (STAND_IN_GPUS) with how many KiB (STAND_IN_MEMORY), where the kernels are, compiled
-// (STAND_IN_KERNELS), what hangs (STAND_IN_STUCK: init, exit), whether other processes can map memory
-// (STAND_IN_IPC: 0 for no), the devices' compute capability (STAND_IN_CAPABILITY: 90) and the newest one that
-// NVRTC knows (STAND_IN_NEWEST: 100). Calls fail by `stand_in_fail` and are counted by `stand_in_calls`; what the
-// real driver does not define, as a handle that is destroyed in no context, is counted as "misuse".
+// A call does its work at once, unless its stream is held (`stand_in_hold`) or earlier work waits for a
+// message of NCCL or for an event of another stream. Then it is done, with all that follows, by the next
+// thread that looks at the stream. A device runs one kernel at a time. The environment gives the number of
+// devices (STAND_IN_GPUS), their memory in KiB (STAND_IN_MEMORY), the folder of the compiled kernels
+// (STAND_IN_KERNELS), the calls that hang (STAND_IN_STUCK: init, exit), whether other processes can map
+// memory (STAND_IN_IPC: 0 for no), the compute capability of the devices (STAND_IN_CAPABILITY: 90) and the
+// newest one supported by NVRTC (STAND_IN_NEWEST: 100). Calls fail by `stand_in_fail` and are counted by
+// `stand_in_calls`; uses that the real driver does not define, such as a handle destroyed without a context,
+// are counted as "misuse".
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -59,7 +60,7 @@ void hang() {
     for (;;) pause();
 }
 
-// Calls that fail: after so many, so many times, with this code.
+// Calls that fail with `code`: after `after` calls, `times` times.
 struct Failure {
     int after, times, code;
 };
@@ -82,20 +83,20 @@ int failing(const char* name) {
 #define CALL(name) \
     if (const int failed = failing(#name)) return failed
 
-// Work on its way: noted where the calling thread records, done behind what is not ready, or at once.
+// Work is recorded if the calling thread records, queued behind work that is not ready, or done at once.
 typedef std::function<int()> Work;
 typedef std::vector<Work> Graph;
 thread_local Graph* recorded = nullptr;
 thread_local int current = -1;
-// How often the context of each device is retained.
+// Number of times that the context of each device is retained.
 std::atomic<int> retained[16];
 
-// What the real driver does not define.
+// Counts uses that the real driver does not define.
 bool misused(bool wrong) {
     if (wrong) count("misuse");
     return wrong;
 }
-// A handle is released where its context is current and alive.
+// A handle must be released while its context is current and alive.
 void released() { misused(current < 0 || retained[current] == 0); }
 
 struct Stream {
@@ -104,7 +105,7 @@ struct Stream {
     std::deque<Work> queue;
     std::atomic<bool> held{false}, draining{false}, captured{false};
 
-    // Does what can be done. Who finds another thread at it, or itself, leaves it to that one.
+    // Does the work that is ready. If another thread, or this one, is already doing so, that one continues.
     int drain() {
         if (held) return NOT_READY;
         if (draining.exchange(true)) return NOT_READY;
@@ -133,7 +134,7 @@ struct Stream {
 typedef std::shared_ptr<Stream> StreamOf;
 
 std::mutex streams_lock;
-// Those that can be named, and those that have been destroyed with work left.
+// Streams with handles, and destroyed streams with work left.
 std::map<void*, StreamOf> streams;
 std::vector<StreamOf> destroyed;
 
@@ -144,7 +145,8 @@ StreamOf make_stream(void* handle, int priority) {
     const std::lock_guard<std::mutex> guard(streams_lock);
     return streams[handle ? handle : made.get()] = made;
 }
-// The stream of a handle: 0 and 1 are the legacy default one of the device, 2 is the calling thread's.
+// The stream of a handle: 0 and 1 are the legacy default stream of the device, 2 belongs to the calling
+// thread.
 StreamOf stream_of(void* handle) {
     static thread_local char own;
     static char legacy[16];
@@ -168,13 +170,13 @@ std::vector<StreamOf> streams_on(int device) {
     return own;
 }
 
-// Points of streams; all that was asked before them is done where each of these is.
+// Points in streams; when each of them is done, all work requested before them is.
 struct Point {
     StreamOf stream;
     std::shared_ptr<std::atomic<bool>> done;
 };
 struct Event : std::vector<Point> {
-    // Recorded within a capture: it is for that alone.
+    // Recorded within a capture, and valid only there.
     bool captured = false;
 };
 
@@ -235,7 +237,7 @@ struct Module {
     Parameters parameters = nullptr;
     std::once_flag opened;
 
-    // A copy of its own: other modules of the same text have other shared memory.
+    // Each module is a separate copy, since modules of the same text have separate shared memory.
     void open() {
         uint64_t key = 0xcbf29ce484222325u;
         for (unsigned char c : text) key = (key ^ c) * 0x100000001b3u;
@@ -256,7 +258,7 @@ struct Function {
     std::string name;
     std::vector<unsigned> sizes;
     int device;
-    // As with lazy loading: at the first use, unless it is asked for before.
+    // Lazy loading: a kernel is loaded at its first use, unless it is requested before.
     bool is_loaded = false;
 
     void load() {
@@ -292,9 +294,9 @@ EXPORT int stand_in_calls(const char* name) {
     const std::lock_guard<std::mutex> guard(failures_lock);
     return calls[name];
 }
-// Another library records what is asked of a stream.
+// Another library records the work of a stream.
 EXPORT void stand_in_capture(void* handle, int captured) { stream_of(handle)->captured = captured; }
-// Work of a stream waits, or goes on; of all of greater priority without a handle.
+// Pauses or resumes the work of a stream; without a handle, of all streams with higher priority.
 EXPORT void stand_in_hold(void* handle, int held) {
     std::vector<StreamOf> all;
     if (reinterpret_cast<uintptr_t>(handle) == 1 || reinterpret_cast<uintptr_t>(handle) == 2) {
@@ -332,7 +334,7 @@ EXPORT int cuDeviceGetName(char* name, int length, int device) {
     return SUCCESS;
 }
 EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device) {
-    // Compute capability, multiprocessors, places on the bus, shared memory of a block.
+    // Compute capability, multiprocessors, bus address, shared memory of a block.
     switch (attribute) {
         case 75: return *value = atoi(setting("STAND_IN_CAPABILITY", "90")) / 10, SUCCESS;
         case 76: return *value = atoi(setting("STAND_IN_CAPABILITY", "90")) % 10, SUCCESS;
@@ -369,8 +371,8 @@ EXPORT int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
     return *least = 0, *greatest = -1, SUCCESS;
 }
 
-// Blocks that other processes can map, by address, and those of other processes that are mapped here: a file in
-// memory, and its bytes.
+// Blocks that other processes can map, by address, and blocks of other processes that are mapped here: a
+// memory file, and its size.
 struct Block {
     int file;
     size_t bytes;
@@ -387,7 +389,7 @@ static int map_block(uint64_t* at, Block block) {
     blocks[*at = uint64_t(memory)] = block;
     return SUCCESS;
 }
-// Whether there was one.
+// Returns whether there was one.
 static bool unmap_block(uint64_t at) {
     const std::lock_guard<std::mutex> guard(blocks_lock);
     const auto found = blocks.find(at);
@@ -406,7 +408,7 @@ EXPORT int cuMemAlloc_v2(uint64_t* at, size_t bytes) {
     } else {
         *at = uint64_t(aligned_alloc(256, (bytes + 256) / 256 * 256));
     }
-    // NaN: nobody may count on what new memory holds.
+    // NaN: programs must not rely on the contents of new memory.
     return memset(reinterpret_cast<void*>(*at), 0xff, bytes), SUCCESS;
 }
 EXPORT int cuMemFree_v2(uint64_t at) {
@@ -416,7 +418,7 @@ EXPORT int cuMemFree_v2(uint64_t at) {
 }
 EXPORT int cuMemGetAddressRange_v2(uint64_t* base, size_t*, uint64_t at) { return *base = at, SUCCESS; }
 
-// The name of a block: process, file and bytes.
+// The name of a block: process, file and size.
 struct Name {
     long words[8];
 };
@@ -471,7 +473,7 @@ EXPORT int cuModuleLoadData(void** module, const void* image) {
     return *module = made, SUCCESS;
 }
 EXPORT int cuModuleUnload(void*) { return released(), SUCCESS; }
-// The functions of a module, by the words before them in its text; those that macros make are found later.
+// The functions of a module, by the words before them in its text; those made by macros are found later.
 static void list_functions(Module* module) {
     for (const char* word : {"KERNEL(", "ENTRY("})
         for (size_t at = 0; (at = module->text.find(word, at)) != std::string::npos; ++at) {
@@ -552,7 +554,7 @@ EXPORT int cuStreamIsCapturing(void* handle, int* status) {
 }
 EXPORT int cuStreamWaitEvent(void* stream, void* event, unsigned) {
     CALL(cuStreamWaitEvent);
-    // Recorded work is in one order.
+    // Recorded work is ordered anyway.
     if (recorded) return SUCCESS;
     const Event points = *static_cast<Event*>(event);
     if (points.captured) return CAPTURED_EVENT;
@@ -569,7 +571,7 @@ EXPORT int cuEventRecord(void* event, void* stream) {
     if (!of) return INVALID_HANDLE;
     return record(static_cast<Event*>(event), {of}), SUCCESS;
 }
-// All that was asked of the device.
+// Records all work requested from the device.
 EXPORT int cuCtxRecordEvent(void* context, void* event) {
     CALL(cuCtxRecordEvent);
     if (recorded) return CAPTURE_UNSUPPORTED;
@@ -602,7 +604,7 @@ EXPORT int cuGraphExecDestroy(void* graph) {
     return released(), delete static_cast<Graph*>(graph), SUCCESS;
 }
 
-// NVRTC: machine code is the precision and the text, and so is what a driver compiles for newer devices.
+// NVRTC: machine code is the precision and the text, also for code that a driver compiles for newer devices.
 
 EXPORT int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 99, SUCCESS; }
 EXPORT const char* nvrtcGetErrorString(int) { return "an error"; }
@@ -681,7 +683,7 @@ struct Member {
     int receive(void* to, size_t bytes, int from, int kind) {
         const std::lock_guard<std::mutex> guard(world->lock);
         auto& queues = world->queues[{from, rank, kind}];
-        // What was cut off ends, with nothing.
+        // An aborted receive ends without data.
         if (queues.empty()) return aborted ? int(SUCCESS) : int(NOT_READY);
         memcpy(to, queues.front().data(), bytes);
         queues.pop_front();
@@ -702,7 +704,7 @@ int pass(void* stream, Work work) {
 
 }  // namespace
 
-// Groups of calls that the calling thread has begun and not ended.
+// Number of groups of calls that the calling thread has begun and not ended.
 EXPORT int stand_in_open_groups() { return group_depth; }
 
 EXPORT int ncclGetUniqueId(UniqueId* id) {
@@ -720,7 +722,7 @@ static Member* join(int size, const UniqueId& id, int rank) {
     made->size = size;
     return ++world->joined, made;
 }
-// As NCCL does, it waits for all ranks.
+// Waits for all ranks, like NCCL.
 EXPORT int ncclCommInitRank(void** member, int size, UniqueId id, int rank) {
     CALL(ncclCommInitRank);
     Member* made = join(size, id, rank);
@@ -739,7 +741,7 @@ EXPORT int ncclCommInitRankConfig(void** member, int size, UniqueId id, int rank
     return *member = join(size, id, rank), IN_PROGRESS;
 }
 EXPORT int ncclCommDestroy(void* member) { return delete static_cast<Member*>(member), SUCCESS; }
-// What waits may still look at it.
+// Waiting threads may still use the member, so it is not deleted.
 EXPORT int ncclCommAbort(void* member) {
     CALL(ncclCommAbort);
     return static_cast<Member*>(member)->aborted = true, SUCCESS;
