@@ -222,8 +222,8 @@ fn the_solution_of_a_system_replaces_no_file_of_somebodys() {
     }
 }
 
-/// The exported linear system belongs to the grid beside it. If no step of the ladder helped, the grid is
-/// that of the first attempt.
+/// The exported linear system belongs to the grid beside it. If no step of the ladder helped, it is the
+/// grid of the first attempt.
 #[test]
 fn the_exported_system_is_that_of_the_grid_beside_it() {
     let case = "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n\
