@@ -78,21 +78,21 @@ pub enum BaseCells {
 /// than the limit, points are moved together. A corner of a surface gets a point, with the spacing of the
 /// trailing edge on both sides.
 ///
-/// - A closed edge (sharp, or as given with a gap of at most 1e-3) is reached by shearing both
-///   surfaces linearly in x to the middle of their ends; it is the first point of the wall. Where
-///   that makes them cross (an edge that is no thicker a little ahead) the shear goes with x⁴, x¹⁶ and
-///   so on to x¹⁰²⁴.
-/// - A wedge, four gaps long, goes on tangent to both surfaces until they meet; its tip is the first
-///   point of the wall.
-/// - A base is a straight line of equal cells with both corners kept; the wall starts in its middle.
-/// - A rounded edge adds a smooth cap behind the section, about half the gap long, of equal cells
-///   that set the spacing of the surfaces too; the wall starts in its middle.
+/// - A closed edge (sharp, or as given with a gap of at most 1e-3): both surfaces are sheared linearly in x, so that
+///   they end at the middle of the trailing edge; it is the first point of the wall. Where this makes them cross
+///   (the section is no thicker a little ahead of the edge), the shear grows with x⁴ instead, then with x¹⁶, up to
+///   x¹⁰²⁴.
+/// - A wedge, four gaps long, extends both surfaces tangentially until they meet; its tip is the first point of the
+///   wall.
+/// - A base is a straight line of equal cells between the two corners; the wall starts in its middle.
+/// - A rounded edge adds a smooth cap behind the section, about half the gap long. Its cells are equal, and they also
+///   set the spacing of the surfaces at the trailing edge; the wall starts in the middle of the cap.
 ///
 /// # Errors
 /// [`GeometryError::WallPoints`], [`GeometryError::Spacing`] and [`GeometryError::BaseCells`] for
-/// settings out of range, [`GeometryError::NoBase`] where a base or cap is requested at a closed
-/// edge, [`GeometryError::Contour`] for a contour that no spline goes through,
-/// [`GeometryError::WallCrosses`] if the wall crosses itself.
+/// settings out of range, [`GeometryError::NoBase`] where the settings require a base or a cap at a closed
+/// edge, [`GeometryError::Contour`] for a contour without a spline, [`GeometryError::WallCrosses`] if the wall
+/// crosses itself.
 pub fn distribute(
     airfoil: &Airfoil,
     settings: &SurfaceSettings,

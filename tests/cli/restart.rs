@@ -92,7 +92,7 @@ fn an_interrupted_run_keeps_its_state_and_goes_on_to_the_same_bits() {
     }
 }
 
-/// SIGKILL cannot be caught, so only files written earlier are there.
+/// SIGKILL cannot be caught, so only files written earlier exist.
 #[test]
 fn a_killed_run_goes_on_from_its_last_restart_file() {
     let scratch = Scratch::with_case(SMALLEST);
