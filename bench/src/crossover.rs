@@ -33,7 +33,7 @@ struct Measured {
 /// call [`timed_run`] with the case file, the folder and the device given by its arguments. Kernels are
 /// compiled before the runs.
 ///
-/// Errors
+/// # Errors
 /// If the GPU cannot be used, or a run fails.
 pub fn crossover(
     sizes: Option<&[Size]>,
@@ -71,7 +71,7 @@ pub fn crossover(
 
 /// The run that is timed: the work of `gridgen` for a case file, on the CPU or on a GPU.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`run`].
 pub fn timed_run(case: &Path, output: &Path, device: Option<usize>) -> Result<(), Error> {
     let backend = if device.is_some() { BackendChoice::Cuda } else { BackendChoice::Cpu };

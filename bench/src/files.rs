@@ -39,7 +39,7 @@ const WRITTEN: [Written; 4] = [
 /// comparison, seconds of reading the file, writing its bytes to another file and waiting for the disk as
 /// gridgen does, and of writing as many bytes from memory, which shows the speed of the disk.
 ///
-/// Errors
+/// # Errors
 /// If the files cannot be written.
 pub fn writing(side: usize) -> Result<Results, Error> {
     let grid = circles(side);
@@ -80,7 +80,7 @@ pub fn writing(side: usize) -> Result<Results, Error> {
 /// temporary files, and of reading it, by rows and with its lines in any order. For comparison, the rates of
 /// reading the bytes of the file and counting its lines on all threads.
 ///
-/// Errors
+/// # Errors
 /// If the files cannot be written.
 pub fn matrix_market(rows: usize) -> Result<Results, Error> {
     let folder = folder()?;

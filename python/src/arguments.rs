@@ -21,7 +21,7 @@ pub(crate) const SIGNALS: Duration = Duration::from_millis(20);
 
 /// The given keys of a case with their values in TOML's types; keys that are None are skipped.
 ///
-/// Errors
+/// # Errors
 /// `CaseError` for a value that TOML has no type for.
 pub(crate) fn values(
     py: Python<'_>,
@@ -99,7 +99,7 @@ fn nested(mut numbers: impl Iterator<Item = f64>, shape: &[usize]) -> Value {
 
 /// A word as a variant of an enumeration of the library.
 ///
-/// Errors
+/// # Errors
 /// `CaseError` that lists the words allowed.
 pub(crate) fn word<T: DeserializeOwned>(py: Python<'_>, name: &str, word: &str) -> PyResult<T> {
     serde_json::from_value(word.into())
@@ -114,7 +114,7 @@ pub(crate) struct Compute {
 }
 
 impl Compute {
-    /// Errors
+    /// # Errors
     /// `CaseError` for an unknown backend, GPUs with the CPU backend, a GPU named twice, and zero threads.
     pub(crate) fn new(
         py: Python<'_>,
@@ -142,7 +142,7 @@ impl Compute {
 
 /// Runs multithreaded work without the GIL, in its own thread pool.
 ///
-/// Errors
+/// # Errors
 /// `RuntimeError` if the system cannot create threads.
 pub(crate) fn in_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = pool()?;
@@ -151,7 +151,7 @@ pub(crate) fn in_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
 
 /// A pool with one thread for each core.
 ///
-/// Errors
+/// # Errors
 /// `RuntimeError` if the system cannot create threads.
 pub(crate) fn pool() -> PyResult<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new().build().map_err(|error| no_threads(&error))
@@ -164,7 +164,7 @@ fn no_threads(error: &dyn std::error::Error) -> PyErr {
 /// Runs work in a separate thread while this one checks for signals. The exception of a signal is raised at
 /// once. The abandoned work then sees `true` and may end early.
 ///
-/// Errors
+/// # Errors
 /// The exception of a signal, and `RuntimeError` for a panic or if the system cannot create threads.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,

@@ -154,7 +154,7 @@ impl Borrowed {
     /// The array, with this name in messages and of this shape, on a GPU. Later work of the GPU is ordered
     /// after the work of the array's owner.
     ///
-    /// Errors
+    /// # Errors
     /// `CaseError` for an array on another device, of another shape or of other numbers, and exceptions of
     /// its owner.
     pub(crate) fn new(

@@ -124,7 +124,7 @@ impl ClosedContour {
 
     /// Samples the curve at `pieces` points for each interval of the contour.
     ///
-    /// Errors
+    /// # Errors
     /// [`GeometryError::Contour`] if no spline can be made through the contour.
     pub fn outline(&self, pieces: usize) -> Result<Vec<[f64; 2]>, GeometryError> {
         let (curve, knots) = self.curve()?;
@@ -179,7 +179,7 @@ impl Pairs {
 /// by more than `max_turn_deg` (twice that where the contour is concave), and evenly spaced elsewhere. The
 /// wall of a symmetric contour is symmetric to the last bit.
 ///
-/// Errors
+/// # Errors
 /// [`GeometryError::WallPoints`], [`GeometryError::TooFewForTurns`], [`GeometryError::Contour`] if no spline
 /// can be made through the contour, [`GeometryError::WallCrosses`].
 pub fn distribute_closed(
@@ -205,7 +205,7 @@ pub fn distribute_closed(
 /// [`distribute_closed`] with the smallest limit on the turn that `ni` points can keep, found by raising
 /// `max_turn_deg` in steps of 15 %. Also returns that limit.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`distribute_closed`]; [`GeometryError::TooFewForTurns`] if 45 degrees cannot be kept
 /// either.
 pub(crate) fn distribute_closed_relaxed(

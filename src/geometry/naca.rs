@@ -76,7 +76,7 @@ const REFLEXED: [(f64, f64, f64); 5] = [
 /// (<https://turbmodels.larc.nasa.gov/naca0012numerics_val.html>). The chord line runs from (0, 0) to (1, 0);
 /// by the equations the nose of a cambered section reaches slightly ahead of x = 0.
 ///
-/// Errors
+/// # Errors
 /// [`GeometryError::Designation`] for anything else, and for digits that define no section.
 pub fn airfoil_from_naca(
     designation: &str,

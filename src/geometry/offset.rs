@@ -45,7 +45,7 @@ pub struct OffsetLine {
 impl OffsetLine {
     /// The line at `distance` around a closed wall. The last point of the wall may repeat the first.
     ///
-    /// Errors
+    /// # Errors
     /// [`GeometryError::Contour`] for a wall that encloses no area, or a distance that is not positive.
     pub fn around(wall: &[[f64; 2]], distance: f64) -> Result<Self, GeometryError> {
         let nothing = || GeometryError::Contour { reason: "no line goes around it" };

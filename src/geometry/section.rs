@@ -112,7 +112,7 @@ impl Bend {
 impl Flap {
     /// Deflects the flap of a section of unit chord. A radius that is `None` is set to its default.
     ///
-    /// Errors
+    /// # Errors
     /// [`GeometryError::FlapRadius`] if the bend is too tight or too long for the section,
     /// [`GeometryError::Contour`] if no spline can be made through the contour.
     #[doc(hidden)] // A step of a case, which tests take by itself.
@@ -271,7 +271,7 @@ pub struct SectionMeasures {
 impl SectionMeasures {
     /// Measures the cubic spline through the contour at 1001 equidistant x. The nose is its foremost point.
     ///
-    /// Errors
+    /// # Errors
     /// [`GeometryError::Contour`] if no spline can be made through the contour.
     pub fn of(airfoil: &Airfoil) -> Result<Self, GeometryError> {
         let curve = CubicSpline::through(&airfoil.points)?;

@@ -68,7 +68,7 @@ impl Joukowski {
 
     /// Its contour, moved and scaled to 0 ≤ x ≤ 1.
     ///
-    /// Errors
+    /// # Errors
     /// [`GeometryError::Contour`] if thickness and camber give no section.
     pub fn airfoil(&self) -> Result<Airfoil, GeometryError> {
         let theta = |k: usize| TAU * k as f64 / POINTS as f64;
@@ -176,7 +176,7 @@ impl Surface {
 impl WingBody {
     /// The contour, clockwise from the top of the fuselage.
     ///
-    /// Errors
+    /// # Errors
     /// [`GeometryError::WingBody`] if the parts do not fit together.
     pub fn contour(&self) -> Result<ClosedContour, GeometryError> {
         let pieces = self.pieces()?;

@@ -69,8 +69,8 @@ pub(super) fn smoothed(points: &[[f64; 2]], tolerance: f64) -> Option<Vec<(usize
 /// The smoothest such curve through knots, each of which replaces the points within `reach` of the first.
 ///
 /// Let Q and R be the matrices of second differences and of the integrals of products of hat functions, p the
-/// knots and W their weights. Then r = p − W⁻¹ Q γ with (R + Qᵀ W⁻¹ Q) γ = Qᵀ p minimises Σ wₖ |rₖ − pₖ|² + ∫
-/// |r''|². A weight grows where a point is off by more than the tolerance, and shrinks elsewhere.
+/// knots and W their weights. Then r = p − W⁻¹ Q γ with (R + Qᵀ W⁻¹ Q) γ = Qᵀ p minimises
+/// Σ wₖ |rₖ − pₖ|² + ∫ |r''|². A weight grows where a point is off by more than the tolerance, and shrinks elsewhere.
 ///
 /// Source: C. Reinsch, *Smoothing by spline functions*, Numer. Math. 10 (1967) 177–183.
 fn near(points: &[[f64; 2]], reach: f64, tolerance: f64) -> Option<Vec<(usize, [f64; 2])>> {

@@ -54,7 +54,7 @@ fn places(n: usize, length: f64, place: impl Fn(usize) -> f64) -> Vec<f64> {
 /// point of which is a point of [`spacing_geometric`]`(n, first, length)`: first (q^{1/factor} − 1)/(q − 1),
 /// with q the ratio of the unrefined spacing.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`spacing_geometric`].
 pub fn refined_first(
     n: usize,
@@ -85,7 +85,7 @@ pub fn refined_first(
 /// Source: M. Vinokur, *On One-Dimensional Stretching Functions for Finite-Difference Calculations*,
 /// J. Comput. Phys. 50 (1983) 215–234, doi:10.1016/0021-9991(83)90065-7.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`spacing_geometric`].
 pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
     check(n, &[("start spacing", h0), ("end spacing", h1), ("length", length)])?;
@@ -108,7 +108,7 @@ pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f6
 /// intervals gives points every other one of which is a point of the coarser distribution. If uniform
 /// intervals are no longer than `start` the distribution is uniform.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`spacing_geometric`].
 pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
     check(n, &[("start spacing", start), ("length", length)])?;

@@ -48,7 +48,7 @@ impl Turning {
     /// largest turn of a cell. It is then lowered so that it grows with the distance along the curve by at
     /// most 15 %. L is chosen so that the number of cells is `cells`.
     ///
-    /// Errors
+    /// # Errors
     /// The least number of cells, if `cells` is smaller.
     pub fn around(&self, cells: usize, largest: f64) -> Result<Vec<f64>, usize> {
         let whole = self.whole();

@@ -35,7 +35,7 @@ pub struct Wake {
 /// with points spaced in x by [`spacing_exponential`], beginning with `spacing` at the edge, in chords. Both
 /// sides use one list of points.
 ///
-/// Errors
+/// # Errors
 /// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::CutCrosses`] if the cut
 /// crosses the section.
 pub fn with_wake(

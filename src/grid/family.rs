@@ -60,7 +60,7 @@ fn th(stride: usize) -> &'static str {
 /// Whether a grid of `ni` × `nj` nodes is the finest of a family of `grids` grids, of which each
 /// is every other point of the one before, wake and section included, and makes cells of this order.
 ///
-/// Errors
+/// # Errors
 /// [`FamilyError::Divisible`], [`FamilyError::Order`], [`FamilyError::TooCoarse`].
 pub(crate) fn check_family(
     topology: Topology,
@@ -90,7 +90,7 @@ pub(crate) fn check_family(
 /// Checks that all grids of a family, and their cells of this order, keep the corners of the wall, on the
 /// `kept` part of the line j = 0 with the points (x, y).
 ///
-/// Errors
+/// # Errors
 /// [`FamilyError::Corner`] with the first corner that would be cut off.
 pub(crate) fn check_corners(
     points: [&[f64]; 2],

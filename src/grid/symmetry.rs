@@ -14,7 +14,7 @@ const TOLERANCE: f64 = 1e-12;
 impl Symmetry {
     /// The symmetry of a closed line of the points (x, y).
     ///
-    /// Errors
+    /// # Errors
     /// [`GeometryError::NotSymmetric`] with the point that deviates most, in x or y, from the symmetry to
     /// which the line comes nearest.
     pub(crate) fn of_line(x: &[f64], y: &[f64]) -> Result<Self, GeometryError> {

@@ -38,7 +38,7 @@ const DRIFT: f64 = 1.02;
 /// Solves A x = b with A from a Matrix Market file, starting from x = 0, and writes x, the residuals and the
 /// report.
 ///
-/// Errors
+/// # Errors
 /// See [`Error`]: files that cannot be read, systems that cannot be solved with these options, devices. A
 /// solve that stops before it has converged is a result; its solution is marked as failed.
 pub fn solve_system(
@@ -66,7 +66,7 @@ fn opening(options: &SystemOptions) -> Opening {
 
 /// [`solve_system`] on ranks of the caller, each with a block of rows, whatever devices the options name.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`solve_system`].
 pub fn solve_system_on(
     ranks: Box<dyn Ranks>,
@@ -144,7 +144,7 @@ fn comparison(matrix: &Matrix, options: &SystemOptions) -> [(&'static str, Strin
 /// Solves A x = b in memory, starting from x = 0. `options` give the names of A and b for messages; no file
 /// is read or written.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`solve_system`]. A solve that stops before it has converged is a result, and its report
 /// says so.
 pub fn solve_matrix(

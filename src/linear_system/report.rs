@@ -126,7 +126,7 @@ pub(super) fn names() -> [&'static str; 5] {
 
 /// Writes x, and its relative residuals by iteration as text and as a picture; returns the files.
 ///
-/// Errors
+/// # Errors
 /// The [`IoError`] of the first file that cannot be written.
 pub(super) fn write(
     folder: &Path,

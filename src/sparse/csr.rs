@@ -40,7 +40,7 @@ impl Csr {
 
     /// A matrix of these rows. The entries of a row may come in any order, each column once.
     ///
-    /// Panics
+    /// # Panics
     /// If a column does not fit in 32 bits, which is an error of the caller.
     pub fn from_rows<I: IntoIterator<Item = (usize, f64)>>(rows: impl Iterator<Item = I>) -> Self {
         let mut csr = Self { row_start: vec![0], ..Self::default() };

@@ -52,7 +52,7 @@ const MIRRORED: [usize; STENCIL.len()] = [12, 10, 11, 9, 7, 8, 6, 4, 5, 3, 1, 2,
 impl EllPattern {
     /// Pattern with the given entries: `entries(row)` yields the columns of a row.
     ///
-    /// Panics
+    /// # Panics
     /// If a row has more than `width` entries or a column does not fit in 32 bits; both are errors of the
     /// caller.
     pub fn new<I: IntoIterator<Item = usize>>(

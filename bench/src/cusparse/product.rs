@@ -35,7 +35,7 @@ pub(crate) struct SparseProduct<T: Real> {
 impl<T: Real> SparseProduct<T> {
     /// A square matrix on `device`, for products of vectors of its size.
     ///
-    /// Errors
+    /// # Errors
     /// [`DeviceError::NoLibrary`] if cuSPARSE is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
@@ -106,7 +106,7 @@ impl<T: Real> SparseProduct<T> {
 
     /// y ← A x.
     ///
-    /// Errors
+    /// # Errors
     /// If cuSPARSE reports an error.
     pub(crate) fn multiply(
         &self,

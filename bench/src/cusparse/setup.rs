@@ -21,7 +21,7 @@ pub(crate) struct IncompleteLu {
 impl IncompleteLu {
     /// Prepares a square matrix on `device` for elimination, with or without level information.
     ///
-    /// Errors
+    /// # Errors
     /// [`DeviceError::NoLibrary`] if cuSPARSE, or a function of it, is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
@@ -42,7 +42,7 @@ impl IncompleteLu {
 
     /// Analysis and elimination, from scratch.
     ///
-    /// Errors
+    /// # Errors
     /// If cuSPARSE reports an error.
     pub(crate) fn set_up(&mut self) -> Result<(), DeviceError> {
         let device = self.session.device.clone();

@@ -29,7 +29,7 @@ pub(crate) struct TriangularSolve<T: Real> {
 impl<T: Real> TriangularSolve<T> {
     /// A triangle of `a`, without analysis.
     ///
-    /// Errors
+    /// # Errors
     /// [`DeviceError::NoLibrary`] if cuSPARSE, or a function of it, is not found.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
@@ -82,7 +82,7 @@ impl<T: Real> TriangularSolve<T> {
 
     /// cuSPARSE's analysis of the matrix, from scratch.
     ///
-    /// Errors
+    /// # Errors
     /// If cuSPARSE reports an error.
     pub(crate) fn analyse(&mut self) -> Result<(), DeviceError> {
         self.forget();
@@ -130,7 +130,7 @@ impl<T: Real> TriangularSolve<T> {
 
     /// y ← T⁻¹ x. Requires an analysis.
     ///
-    /// Errors
+    /// # Errors
     /// If cuSPARSE reports an error.
     pub(crate) fn solve(
         &self,

@@ -122,7 +122,7 @@ struct Problem<'a, B: SparseBackend> {
 
 /// The tables named in `settings`.
 ///
-/// Errors
+/// # Errors
 /// If the device fails. A matrix whose factors do not exist gets a row with the reason.
 pub fn solvers<B: BenchBackend>(
     backend: &B,

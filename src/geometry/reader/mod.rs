@@ -35,7 +35,7 @@ pub(super) const SIZE_LIMIT: u64 = 16 << 20;
 /// the nose to the lower one. An open edge stays open. The name is the first line that is not a point,
 /// otherwise the file's name.
 ///
-/// Errors
+/// # Errors
 /// A variant of [`GeometryError`] with the path, and the line if there is one: missing or unreadable file,
 /// not text, a coordinate that is not finite, a broken row, wrong counts, fewer than ten distinct points, a
 /// surface that ends early, a contour that crosses itself.
@@ -46,7 +46,7 @@ pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryErro
 
 /// [`airfoil_from_file`] for the bytes of a file; `path` is used for messages and the name.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`airfoil_from_file`].
 pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, GeometryError> {
     airfoil(path, bytes, &Repairs::default()).map(|(airfoil, _)| airfoil)
@@ -55,7 +55,7 @@ pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, Geomet
 /// The airfoil given by points in the order of a file, which are treated as [`airfoil_from_file`] treats
 /// those of a file.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`airfoil_from_file`], with the numbers of points, counted from 1, in place of lines.
 pub fn airfoil_from_points(points: &[[f64; 2]]) -> Result<Airfoil, GeometryError> {
     read_points(points, &Repairs::default()).map(|(airfoil, _)| airfoil)
@@ -127,7 +127,7 @@ fn airfoil(
 /// about a line through its centre, point by point, begins on that line: at its top, or at its right end if
 /// it is symmetric up–down only.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`airfoil_from_file`], and an open contour.
 pub fn contour_from_file(
     path: impl AsRef<Path>,
@@ -139,7 +139,7 @@ pub fn contour_from_file(
 
 /// [`contour_from_file`] for the bytes of a file; `path` is used for messages and the name.
 ///
-/// Errors
+/// # Errors
 /// The errors of [`contour_from_file`].
 pub fn contour_from_bytes(
     path: &Path,

@@ -68,7 +68,7 @@ pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
 /// [`build`] for grids that live on a device: `march` is the hyperbolic march with a given dissipation and
 /// counts folded cells, `take` uploads a grid made on the host.
 ///
-/// Errors
+/// # Errors
 /// The errors of the two functions.
 pub(crate) fn build_with<G, E>(
     outline: &Outline,

@@ -53,7 +53,7 @@ pub struct CurvedQuality {
 /// Measures the cells of order `order`, each of which consists of `order` × `order` cells of the grid. Cells
 /// left over at the ends in i and j are ignored. The result does not depend on the number of threads.
 ///
-/// Panics
+/// # Panics
 /// If `order` is 0 or above [`MOST_ORDER`].
 #[must_use]
 pub fn measure_curved(grid: &Grid, order: usize) -> CurvedQuality {
