@@ -282,7 +282,7 @@ def make_many(
         Case files, or keys as for `make`: ``{"naca": "2412", "ni": 257}``.
     jobs : int, optional
         Cases at a time; by default as many as the CPUs, or the GPUs, can run of cases like the first one.
-        From 32 on each GPU on, grids are solved together; each has the same bits as alone.
+        With 32 or more on each GPU, grids are solved together; each has the same bits as alone.
     threads : int, optional
         Threads on the CPU for each case; by default the CPUs divided by `jobs`.
     ordered : bool
