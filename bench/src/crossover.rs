@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_crossover_lies_where_both_take_as_long() {
+    fn the_crossover_is_where_the_times_are_equal() {
         // The ratio of the times grows in proportion to the points.
         let between = measured(&[(1_000, 0.01), (10_000, 0.1), (1_000_000, 10.0)]);
 

@@ -95,7 +95,7 @@ def test_points_of_other_precision_are_converted(dtype):
     ],
     ids=str,
 )
-def test_what_is_no_array_of_points_is_refused(points):
+def test_values_other_than_arrays_of_points_are_refused(points):
     with pytest.raises(REFUSED) as refused:
         gridgen.make(points=points, **SIZES)
 
@@ -123,7 +123,7 @@ def test_points_in_rows_get_the_hint_to_transpose_them():
     column=st.integers(0, 1),
     value=st.sampled_from([math.nan, math.inf, -math.inf, 1e300, -1e308, 5e-324, 1e9]),
 )
-def test_points_with_a_number_that_is_none_are_refused_or_used(row, column, value):
+def test_points_with_numbers_that_are_not_finite_are_refused_or_used(row, column, value):
     points = naca0012()
     points[row, column] = value
 
@@ -160,7 +160,7 @@ def test_any_few_points_are_a_section_or_refused(points):
     ),
     value=st.sampled_from(WRONG),
 )
-def test_values_that_are_none_of_their_key_are_refused(name, value):
+def test_values_that_a_key_does_not_accept_are_refused(name, value):
     with pytest.raises(gridgen.CaseError) as refused:
         gridgen.make(**SIZES | {"naca": "0012", name: value})
 
@@ -182,7 +182,7 @@ def test_names_of_keys_are_text():
 
 
 @pytest.mark.parametrize("case", [3, b"\xff.toml", 1.5, ["wing.toml"]])
-def test_what_is_no_case_is_refused(case):
+def test_values_other_than_cases_are_refused(case):
     with pytest.raises((TypeError, gridgen.CaseError)):
         gridgen.make(case)
 
@@ -268,7 +268,7 @@ LONE = "\ud800"
         lambda: gridgen.make_assembly({"element": []}, strict="yes"),
     ],
 )
-def test_text_and_flags_that_are_none_are_case_errors(call):
+def test_invalid_text_and_flags_are_case_errors(call):
     with pytest.raises(gridgen.CaseError):
         call()
 
@@ -276,7 +276,7 @@ def test_text_and_flags_that_are_none_are_case_errors(call):
 @pytest.mark.parametrize(
     "options", [{"span_cells": -1}, {"span_cells": 1.5}, {"curved_order": -1}, {"force": "no"}]
 )
-def test_options_of_a_file_that_are_none_are_case_errors(tmp_path, options):
+def test_invalid_options_of_a_file_are_case_errors(tmp_path, options):
     mesh = gridgen.make(naca="0012", ni=65, nj=33)
 
     with pytest.raises(gridgen.CaseError, match=next(iter(options))):

@@ -20,7 +20,7 @@ def made(**keys):
     return gridgen.make_assembly(element=[MAIN, FLAP], background=BACKGROUND, backend="cpu", **keys)
 
 
-def test_zones_stand_where_their_elements_do():
+def test_zones_are_at_the_places_of_their_elements():
     assembly = made()
 
     assert assembly.verdict.good
@@ -72,7 +72,7 @@ def test_files_are_those_of_the_command(tmp_path):
     assert again.case == assembly.case
 
 
-def test_elements_take_arrays_and_keys_of_all():
+def test_elements_accept_arrays_and_keys_for_all_elements():
     flap = {name: value for name, value in FLAP.items() if name not in {"rigging", "geometry"}}
     flap |= {"at": np.array([1.05, -0.05]), "geometry": {"points": naca0012()}}
 
@@ -86,7 +86,7 @@ def test_elements_take_arrays_and_keys_of_all():
     assert "max_turn = 20" in assembly.case
 
 
-def test_what_cannot_be_used_is_refused_with_its_reason():
+def test_unusable_arguments_are_refused_with_the_reason():
     with pytest.raises(gridgen.CaseError, match="make_assembly"):
         gridgen.make({"element": [MAIN, FLAP]})
     with pytest.raises(gridgen.CaseError, match=r"gridgen\.make makes its grid"):
@@ -103,7 +103,7 @@ def test_what_cannot_be_used_is_refused_with_its_reason():
         gridgen.make_assembly(element=[MAIN, flap | {"at": [1.1, 0], "reach": 0.05}], background={})
 
 
-def test_one_section_and_several_elements_are_told_apart(tmp_path):
+def test_one_section_and_several_elements_are_distinguished(tmp_path):
     file = tmp_path / "two.toml"
     elements = '[[element]]\nname = "{}"\ngeometry.naca = "2412"\n'
     file.write_text(elements.format("a") + elements.format("b") + "at = [3, 0]\n")

@@ -36,7 +36,7 @@ def test_an_error_passes_from_process_to_process(kind):
     assert isinstance(copy, gridgen.GridgenError)
 
 
-def test_a_grid_is_left_out_of_a_pickle(small):
+def test_a_pickle_excludes_the_grid(small):
     with pytest.raises(gridgen.NotConverged) as stopped:
         gridgen.make(**small, newton={"max_iterations": 1}, retry=False)
 
@@ -104,7 +104,7 @@ def test_no_section_and_two_sections_are_refused():
         gridgen.make(naca="0012", ellipse={"thickness": 0.5})
 
 
-def test_a_case_file_that_is_not_there():
+def test_a_missing_case_file():
     with pytest.raises(gridgen.CaseError, match="no such case file") as refused:
         gridgen.make("nowhere/wing.toml")
 
@@ -121,7 +121,7 @@ def test_a_section_that_crosses_itself_is_a_geometry_error(small, section):
     assert isinstance(refused.value, ValueError)
 
 
-def test_a_device_that_is_not_there_is_a_device_error(small):
+def test_a_missing_device_is_a_device_error(small):
     with pytest.raises(gridgen.DeviceError) as refused:
         gridgen.make(**small | {"backend": "cuda"}, devices=[4000])
 
@@ -129,7 +129,7 @@ def test_a_device_that_is_not_there_is_a_device_error(small):
     assert refused.value.hint
 
 
-def test_values_stand_in_the_data_of_an_error():
+def test_the_data_of_an_error_has_its_values():
     with pytest.raises(gridgen.CaseError) as refused:
         gridgen.make(naca="0012", ni=np.nan)
 

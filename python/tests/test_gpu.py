@@ -46,7 +46,7 @@ def test_an_array_on_a_device_is_like_an_array(array):
     assert repr(array) == "<gridgen.DeviceArray (2, 3), float64, device (2, 3)>"
 
 
-def test_memory_is_offered_where_it_lies(native, array):
+def test_memory_is_exported_without_a_copy(native, array):
     assert array.__dlpack_device__() == (CUDA, 3)
     assert array.__dlpack__() == "capsule"
     assert array.__dlpack__(stream=2, max_version=(1, 0), dl_device=(CUDA, 3), copy=False) == "capsule"
@@ -58,14 +58,14 @@ def test_memory_is_offered_where_it_lies(native, array):
     [{"copy": True}, {"dl_device": (CUDA, 0)}, {"dl_device": (1, 0), "copy": False}],
     ids=str,
 )
-def test_what_cannot_be_offered_is_refused(native, array, request_):
+def test_exports_that_are_not_possible_are_refused(native, array, request_):
     with pytest.raises(BufferError):
         array.__dlpack__(**request_)
 
     assert not native.requests
 
 
-def test_a_copy_on_the_host_is_offered_when_it_is_asked_for(array):
+def test_a_copy_on_the_host_is_exported_on_request(array):
     copied = np.from_dlpack(_OnTheHost(array))
 
     assert copied.tolist() == (-np.arange(6.0).reshape(2, 3)).tolist()
@@ -85,7 +85,7 @@ class _OnTheHost:
         return self.array.__dlpack__(**{**options, "dl_device": (1, 0)})
 
 
-def test_numpy_copies_when_it_is_asked(array):
+def test_numpy_copies_on_request(array):
     assert np.asarray(array).tolist() == OnDevice.y.tolist()
     assert np.asarray(array, dtype="f4").dtype == np.float32
     assert not np.shares_memory(np.array(array), OnDevice.y)
@@ -133,7 +133,7 @@ def test_cupy_takes_the_memory_of_the_gpu(on_gpu):
 
 
 @pytest.mark.gpu
-def test_the_memory_lives_as_long_as_what_was_made_of_it():
+def test_the_memory_lives_as_long_as_the_arrays_made_from_it():
     torch = pytest.importorskip("torch")
     made = gridgen.make(**SMALL | {"backend": "cuda"})
     expected = np.array(made.x)
@@ -182,7 +182,7 @@ def test_cases_are_shared_among_devices():
 
 
 @pytest.mark.gpu
-def test_grids_of_many_jobs_are_those_of_each_alone():
+def test_grids_made_together_equal_grids_made_alone():
     torch = pytest.importorskip("torch")
     cases = [{"naca": f"{camber}4{thickness:02}"} for camber in (1, 2, 4) for thickness in range(8, 22)]
     options = SMALL | {"backend": "cuda"}
@@ -256,7 +256,7 @@ def test_a_grid_moves_and_stays_on_the_gpu(references):
 
 
 @pytest.mark.gpu
-def test_tensors_of_the_gpu_are_taken_where_they_lie(references, tmp_path):
+def test_tensors_on_the_gpu_are_used_without_a_copy(references, tmp_path):
     torch = pytest.importorskip("torch")
     gpu = references[1]
     wall = torch.tensor(thicker(gpu.wall), device="cuda")
@@ -453,7 +453,7 @@ def test_every_stream_of_the_protocol_is_taken(references, stream, max_version):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("own_stream", [False, True], ids=["default stream", "own stream"])
-def test_what_is_borrowed_is_read_after_its_maker_and_before_its_next_use(references, consumer, own_stream):
+def test_borrowed_arrays_are_read_after_writes_and_before_reuse(references, consumer, own_stream):
     gpu = references[1]
     library = consumer.library
     moved = gpu.move_to(thicker(gpu.wall))

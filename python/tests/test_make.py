@@ -13,14 +13,14 @@ def same(a, b):
     return np.array_equal(a.x, b.x) and np.array_equal(a.y, b.y)
 
 
-def test_a_grid_has_the_points_that_were_asked_for(grid):
+def test_a_grid_has_the_requested_points(grid):
     assert grid.shape == grid.x.shape == grid.y.shape == (33, 65)
     assert grid.x.dtype == grid.y.dtype == np.float64
     assert (grid.topology, grid.wall) == ("O", (0, 64))
     assert grid.x[0, 0] == grid.x[0, -1] == 1.0
 
 
-def test_first_cells_have_the_height_that_was_asked_for(grid):
+def test_first_cells_have_the_requested_height(grid):
     height = np.hypot(grid.x[1] - grid.x[0], grid.y[1] - grid.y[0])
 
     assert abs(height / 1e-3 - 1).max() < 1e-3
@@ -45,7 +45,7 @@ def test_keywords_replace_those_of_a_case_file(tmp_path, grid):
     assert same(gridgen.make(str(file), geometry={"naca": "2412"}, grid={"ni": 65}, backend="cpu"), grid)
 
 
-def test_values_of_numpy_are_numbers_and_none_is_not_given(small, grid):
+def test_values_of_numpy_are_numbers_and_none_means_not_given(small, grid):
     values = {"ni": np.int32(65), "nj": np.array(33), "first_cell": np.float32(0.25), "y_plus": None}
 
     made = gridgen.make(**small | values)
@@ -217,7 +217,7 @@ def test_notes_go_to_logging(small, section, caplog):
     assert {record.name for record in caplog.records} == {"gridgen"}
 
 
-def test_a_run_goes_on_from_a_restart_file(tmp_path, small, grid):
+def test_a_run_continues_from_a_restart_file(tmp_path, small, grid):
     with pytest.raises(gridgen.NotConverged):
         gridgen.make(**small, newton={"max_iterations": 2}, retry=False, output=tmp_path, pictures=False)
 
@@ -226,7 +226,7 @@ def test_a_run_goes_on_from_a_restart_file(tmp_path, small, grid):
     assert abs(made.x - grid.x).max() < 1e-8
 
 
-def test_c_grids_and_half_grids_say_where_the_wall_is(small):
+def test_c_grids_and_half_grids_have_the_range_of_the_wall(small):
     c = gridgen.make(**small | {"ni": 97, "wake": 16}, topology="C")
     half = gridgen.make(**small | {"naca": "0012"}, topology="half")
 
@@ -244,7 +244,7 @@ def test_a_grid_is_not_constructed():
         gridgen.Grid()
 
 
-def test_chords_are_the_unit_of_what_is_made(small, grid):
+def test_results_are_in_chords(small, grid):
     made = gridgen.make(**small, chord=2.0)
 
     assert made.x[0].max() == pytest.approx(2.0)

@@ -56,7 +56,7 @@ def test_an_error_belongs_to_its_case():
     assert "gridgen.Grid" in repr(results[0])
 
 
-def test_results_come_as_they_are_done_where_order_does_not_matter():
+def test_unordered_results_come_as_they_complete():
     cases = [{"naca": "2412", "ni": 257, "nj": 129}, *CASES]
 
     results = list(gridgen.make_many(cases, jobs=2, ordered=False, **SIZES | {"ni": None, "nj": None}))
@@ -64,7 +64,7 @@ def test_results_come_as_they_are_done_where_order_does_not_matter():
     assert sorted(result.index for result in results) == list(range(10))
 
 
-def test_cases_are_taken_as_results_are_asked_for():
+def test_cases_are_taken_as_results_are_taken():
     taken = []
 
     def cases():
@@ -81,7 +81,7 @@ def test_cases_are_taken_as_results_are_asked_for():
     assert len(taken) <= 3 + 2 * 2
 
 
-def test_closing_ends_the_solves_under_way():
+def test_closing_ends_the_running_solves():
     large = {"ni": 1025, "nj": 513, "first_cell": 1e-6}
     threads = threading.active_count()
     results = gridgen.make_many(
@@ -204,7 +204,7 @@ def test_an_error_of_the_iterable_is_the_callers():
 
 
 @pytest.mark.parametrize("options", [{"jobs": 0}, {"threads": -2}, {"devices": [-1]}, {"jobs": 1.5}], ids=str)
-def test_numbers_that_are_none_are_refused_at_once(options):
+def test_invalid_numbers_are_refused_at_once(options):
     with pytest.raises(gridgen.CaseError) as refused:
         gridgen.make_many(CASES, **options)
 

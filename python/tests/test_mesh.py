@@ -205,7 +205,7 @@ def test_a_mesh_of_pyvista(grid):
 
 
 @pytest.mark.parametrize(("call", "extra"), [("to_pyvista()", "pyvista"), ("plot()", "plot")])
-def test_a_package_that_is_not_there_is_named_with_the_extra_that_brings_it(call, extra):
+def test_a_missing_package_is_named_with_the_extra_that_installs_it(call, extra):
     module = {"pyvista": "pyvista", "plot": "matplotlib"}[extra]
     code = f"""
 import sys; sys.modules[{module!r}] = None

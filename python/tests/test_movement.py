@@ -58,7 +58,7 @@ def test_any_mesh_is_a_reference(grid, reference, tmp_path):
         assert moved.quality.folded_cells == 0
 
 
-def test_derivatives_are_those_of_central_differences(reference):
+def test_derivatives_agree_with_central_differences(reference):
     wall = twisted(reference.wall, 3.0)
     by, h = smooth(wall), 1e-4
     ends = [reference.move_to(wall + step * by) for step in (-h, h)]
@@ -92,7 +92,7 @@ def test_threads_share_a_reference(reference):
     assert len(found) == 3
 
 
-def test_what_cannot_be_moved_is_refused(reference, tmp_path):
+def test_impossible_movements_are_refused(reference, tmp_path):
     wall = reference.wall
     nan = wall.copy()
     nan[7, 1] = np.nan

@@ -83,7 +83,7 @@ def test_every_option_is_what_the_report_says(options):
     assert np.linalg.norm(a @ x - 1) <= 20 * options.get("tolerance", 1e-8)
 
 
-def test_what_is_not_solved_is_an_error_with_the_x_that_was_reached():
+def test_an_unsolved_system_is_an_error_with_the_last_x():
     with pytest.raises(gridgen.NotConverged) as stopped:
         gridgen.solve(laplace(), np.ones(400), max_iterations=2, **CPU)
 
@@ -95,7 +95,7 @@ def test_what_is_not_solved_is_an_error_with_the_x_that_was_reached():
     assert not error.data["report"]["converged"]
 
 
-def test_the_hint_says_what_to_try(subtests):
+def test_the_hint_names_a_remedy(subtests):
     skew = sparse.csr_array(np.array([[1.0, 9.0], [9.0, 1.0]]))
     empty = sparse.csr_array(np.diag([1.0, 0.0]))
     for matrix, options, words in [
@@ -128,7 +128,7 @@ def test_the_hint_says_what_to_try(subtests):
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_systems_that_are_none_are_refused(matrix, b, words):
+def test_invalid_systems_are_refused(matrix, b, words):
     options = {"method": "cg"} if words == "symmetric" else {}
 
     with pytest.raises(gridgen.MatrixError, match=words) as refused:

@@ -80,7 +80,7 @@ fn cases(count: usize) -> Vec<Case> {
 }
 
 #[test]
-fn a_grid_has_the_bits_of_a_device_alone_in_any_group() {
+fn a_grid_has_the_same_bits_in_any_group_as_on_a_device_alone() {
     for (count, jobs) in [(2, 2), (4, 3), (17, 17)] {
         let cases = cases(count);
         let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
@@ -113,7 +113,7 @@ fn a_grid_has_the_bits_of_a_device_alone_in_any_group() {
 
 /// The first member is idle while its files are written, or while a batch keeps it for the next case.
 #[test]
-fn a_member_whose_solve_is_done_keeps_no_other_waiting() {
+fn a_finished_member_does_not_delay_the_others() {
     let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
     let [first, second] = [(); 2].map(|()| Arc::new(group.member()));
     make(first.clone(), &case(&[])).unwrap();
@@ -147,7 +147,7 @@ fn like_work_of_members_is_one_launch() {
 }
 
 #[test]
-fn a_lost_device_fails_all_members_and_none_waits() {
+fn a_lost_device_fails_all_members_and_none_hangs() {
     let group = Group::new(mortal(200)).unwrap();
     let members: Vec<_> = (0..3).map(|_| Arc::new(group.member())).collect();
 
@@ -261,7 +261,7 @@ impl Progress for CancellingOnce {
 }
 
 #[test]
-fn an_element_that_is_interrupted_keeps_no_other_waiting() {
+fn an_interrupted_element_does_not_delay_the_others() {
     let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
     for asked in 0..10 {
         let (done, waited) = channel();

@@ -56,7 +56,7 @@ mod ell {
     }
 
     #[test]
-    fn slots_left_over_carry_the_row_itself() {
+    fn unused_slots_contain_the_index_of_their_row() {
         let pattern = EllPattern::new(3, 2, |row| (row > 0).then_some(0));
 
         assert_eq!(pattern.columns(), [0, 0, 0, 0, 1, 2]);
@@ -248,14 +248,14 @@ mod levels {
     }
 
     #[test]
-    fn the_levels_are_those_of_the_paper() {
+    fn the_levels_agree_with_the_paper() {
         let a = triangle();
 
         assert_eq!(levels(a.pattern(), Triangle::Lower), [0, 0, 1, 1, 2, 2, 1]);
     }
 
     #[test]
-    fn a_row_stands_above_all_that_it_waits_for() {
+    fn the_level_of_a_row_is_above_those_of_its_dependencies() {
         let scattered = |row: usize| (0..4).map(move |k| ((row * row + 17 * k + 3) % 60, 1.0));
         let rows = (0..60).map(|row| {
             let mut row: Vec<_> = scattered(row).take(row % 5).collect();
@@ -339,7 +339,7 @@ mod row_blocks {
     }
 
     #[test]
-    fn every_block_has_a_row_however_heavy_one_is() {
+    fn every_block_has_a_row_even_if_one_row_is_heavy() {
         assert_eq!(starts(&[4, 0, 0, 0], 4), [0, 1, 2, 3, 4]);
         assert_eq!(starts(&[0, 0, 0, 4], 3), [0, 2, 3, 4]);
         let few = RowBlocks::new(ones(&[&[0]]).pattern(), 2);
@@ -348,7 +348,7 @@ mod row_blocks {
     }
 
     #[test]
-    fn a_part_has_its_rows_and_the_places_of_what_it_needs() {
+    fn a_part_has_its_rows_and_the_places_of_its_halo() {
         let a = ones(&[&[0, 3], &[1], &[0, 2, 3, 5], &[3], &[4], &[0, 1, 5]]);
         let blocks = RowBlocks::new(a.pattern(), 3).unwrap();
         assert_eq!(blocks.starts(), [0, 2, 4, 6]);

@@ -190,7 +190,7 @@ fn a_batch_with_jobs_writes_the_same_bits() {
 }
 
 #[test]
-fn a_pattern_that_fits_nothing_is_refused() {
+fn a_pattern_that_matches_no_file_is_refused() {
     batch(&scratch(), &["wings/*.toml"]).is_refused(
         "error: wings/*.toml: no file has such a name\n\
          hint: give case files, or a pattern that fits some: 'cases/*.toml'\n",

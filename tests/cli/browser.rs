@@ -77,7 +77,7 @@ fn contrast(a: f64, b: f64) -> f64 {
 
 #[test]
 #[ignore = "needs a browser: see .ci/run"]
-fn a_report_fits_its_window_light_and_dark_and_asks_for_nothing() {
+fn a_report_fits_its_window_in_light_and_dark_and_loads_nothing() {
     let folder = TempDir::new().unwrap();
     let page = report(folder.path());
 

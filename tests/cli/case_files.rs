@@ -113,7 +113,7 @@ fn an_odd_number_of_base_cells_is_refused_with_its_line() {
 }
 
 #[test]
-fn quiet_still_says_what_is_wrong() {
+fn quiet_still_prints_errors() {
     Scratch::with_case("").run(&["wing.toml", "-q"]).is_refused(
         "error: wing.toml: geometry.naca or geometry.file is missing\n\
          hint: the smallest case is two lines: [geometry] and naca = \"2412\"\n",

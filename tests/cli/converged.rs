@@ -147,7 +147,7 @@ fn files_go_to_the_named_folder_below_the_name_of_the_case() {
 }
 
 #[test]
-fn only_the_formats_asked_for_are_written() {
+fn only_the_requested_formats_are_written() {
     let scratch = Scratch::with_case(SMALLEST);
     let planar = ["--set", "output.formats=[\"plot3d\"]", "--set", "output.plot3d_dimensions=2"];
 
@@ -174,7 +174,7 @@ fn the_number_of_threads_does_not_change_a_bit() {
 }
 
 #[test]
-fn what_was_repaired_in_a_file_of_points_is_said_and_reported() {
+fn repairs_of_a_file_of_points_are_printed_and_reported() {
     let section = include_bytes!("../../cases/airfoils/e387.dat");
     let case = b"[geometry]\nfile = \"e387.dat\"\n";
     let scratch = Scratch::with(&[("wing.toml", case), ("e387.dat", section)]);
@@ -191,7 +191,7 @@ fn what_was_repaired_in_a_file_of_points_is_said_and_reported() {
 /// checkMesh of OpenFOAM 1912 printed "Max skewness = 17.17479533, 12 highly skew faces detected" for this
 /// mesh.
 #[test]
-fn what_check_mesh_will_find_is_said_and_reported_where_openfoam_is_asked_for() {
+fn expected_findings_of_check_mesh_are_printed_and_reported_for_openfoam() {
     let scratch = Scratch::with_case(SMALLEST);
 
     let silent = scratch.run_coarse(&[]);
@@ -206,7 +206,7 @@ fn what_check_mesh_will_find_is_said_and_reported_where_openfoam_is_asked_for() 
 
 /// The edge of half a grid is at the end of its wall, the edge of a C-grid between wall and wake.
 #[test]
-fn what_mends_a_mesh_depends_on_what_is_wrong_and_where() {
+fn the_hint_for_a_mesh_depends_on_the_finding_and_its_place() {
     for (settings, remedy) in [
         (["grid.topology=half", "geometry.naca=0012"], "grid.trailing_edge_spacing = 1.0e-5"),
         (["grid.topology=C", "grid.ni=97"], "OpenFOAM runs with them"),

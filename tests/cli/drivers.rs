@@ -99,7 +99,7 @@ fn a_driver_that_is_too_old_for_any_compiler_is_refused() {
 }
 
 #[test]
-fn a_driver_without_a_function_that_is_called_is_refused_whatever_its_version() {
+fn a_driver_without_a_required_function_is_refused_at_any_version() {
     is_refused(
         &["VERSION=13000", "INIT=0", "LACKING"],
         "the NVIDIA driver has no cuGraphInstantiateWithFlags",

@@ -38,7 +38,7 @@ fn contents(scratch: &Scratch, folder: &str, names: &[&str]) -> Vec<Vec<u8>> {
 const MESHES: [&str; 4] = ["mesh.background.vts", "mesh.flap.vts", "mesh.main.vts", "mesh.vtm"];
 
 #[test]
-fn a_run_of_several_elements_writes_every_zone_and_says_what_was_found() {
+fn a_run_of_several_elements_writes_every_zone_and_prints_findings() {
     let scratch = Scratch::with_case(CASE);
 
     let Finished { code, stdout, stderr } = run(&scratch, &[]);
@@ -143,7 +143,7 @@ fn a_strict_run_takes_findings_for_errors() {
 }
 
 #[test]
-fn a_check_says_sizes_and_findings_without_a_solve() {
+fn a_check_prints_sizes_and_findings_without_a_solve() {
     let scratch = Scratch::with_case(CASE);
 
     let Finished { code, stdout, stderr } = scratch.run(&["check", "wing.toml"]);
@@ -167,7 +167,7 @@ fn a_check_says_sizes_and_findings_without_a_solve() {
 }
 
 #[test]
-fn a_check_refuses_what_cannot_stand() {
+fn a_check_refuses_impossible_riggings() {
     let scratch =
         Scratch::with_case(CASE.replace("gap = 0.03, overlap = 0.0", "gap = 0.03, overlap = -0.1"));
 
@@ -219,7 +219,7 @@ fn the_corner_next_to_the_worst_cell_is_named() {
 }
 
 #[test]
-fn what_is_of_one_section_is_refused_of_several() {
+fn features_of_a_single_section_are_refused_for_several() {
     let scratch = Scratch::with_case(CASE);
     for arguments in
         [&["--family", "2"][..], &["--restart", "restart.bin"], &["--export-jacobian", "1"]]

@@ -48,7 +48,7 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
 
 /// A direction from two linear iterations folds the cells next to the wall.
 #[test]
-fn the_way_out_of_a_failure_depends_on_its_cause() {
+fn the_hint_after_a_failure_depends_on_its_cause() {
     for (base, hint) in [
         ("laplace", "control.base = \"marched\", the default, converges where others do not."),
         (
@@ -73,7 +73,7 @@ fn the_way_out_of_a_failure_depends_on_its_cause() {
 }
 
 #[test]
-fn quiet_says_nothing_of_a_failed_run_but_the_error() {
+fn quiet_prints_only_the_error_of_a_failed_run() {
     let scratch = Scratch::with_case(SMALLEST);
 
     let finished = scratch.run_coarse(&[&["-q"], &ONE_STEP[..]].concat());
@@ -148,7 +148,7 @@ fn bad_input_leaves_the_earlier_results_as_they_are() {
 
 /// A run that is killed while it writes cannot clean up.
 #[test]
-fn what_an_interrupted_run_left_half_written_is_removed() {
+fn partly_written_files_of_an_interrupted_run_are_removed() {
     let scratch = Scratch::with_case(SMALLEST);
     fs::create_dir_all(scratch.path("output/wing/.gridgen/part/files")).unwrap();
     fs::write(scratch.path("output/wing/.gridgen-Xa3b9Z.part"), "half").unwrap();

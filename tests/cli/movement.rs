@@ -99,7 +99,7 @@ fn derivatives_go_through_files() {
 }
 
 #[test]
-fn what_cannot_be_moved_is_refused() {
+fn impossible_movements_are_refused() {
     let scratch = scratch();
     let whole = points::read(&scratch.path("wall.dat")).unwrap();
     let write = |name: &str, wall: &[[f64; 2]]| points::write(&scratch.path(name), wall).unwrap();
@@ -236,7 +236,7 @@ fn a_stored_reference_is_as_its_page_has_it() {
 
 /// `move` accepts the keys of solves, and lists them.
 #[test]
-fn keys_that_a_movement_has_not_are_refused_with_those_that_it_has() {
+fn keys_unknown_to_a_movement_are_refused_with_the_known_ones() {
     let scratch = scratch();
     for (set, said) in
         [("grid.ni=9", "grid.ni"), ("geometry.naca=0012", "geometry.naca"), ("ni=9", "ni")]
@@ -255,7 +255,7 @@ fn keys_that_a_movement_has_not_are_refused_with_those_that_it_has() {
 
 /// A failed movement must not advise to take its bad grid as a reference.
 #[test]
-fn a_failed_movement_is_said_first_and_alone() {
+fn the_error_of_a_failed_movement_is_printed_first_and_alone() {
     let scratch = scratch();
     let wall = points::read(&scratch.path("wall.dat")).unwrap();
     let bent: Vec<_> = wall.iter().map(|[x, y]| [*x, 0.3 * y + 1.2 * x * (x - 1.0)]).collect();

@@ -58,7 +58,7 @@ fn a_set_up_that_nobody_changed_goes_with_the_patches_of_the_mesh() {
 
 /// User-edited files are kept, and missing entries are reported.
 #[test]
-fn a_set_up_that_somebody_changed_stays_and_what_it_lacks_is_said() {
+fn a_changed_set_up_is_kept_and_its_missing_patches_are_printed() {
     let scratch = Scratch::with_case(SMALLEST);
     run(&scratch, &[]);
     let field = scratch.path("output/wing/openfoam/0/U");
@@ -92,7 +92,7 @@ fn a_set_up_that_somebody_changed_stays_and_what_it_lacks_is_said() {
 
 /// A conversion reports missing entries, too, if a user has set up the case.
 #[test]
-fn what_the_set_up_of_a_case_lacks_for_a_converted_mesh_is_said() {
+fn patches_missing_from_a_set_up_for_a_converted_mesh_are_printed() {
     let scratch = Scratch::with_case(SMALLEST);
     scratch.run_coarse(&["-o", "."]).succeeds();
     fs::create_dir_all(scratch.path("case/0")).unwrap();

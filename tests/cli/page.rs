@@ -28,7 +28,7 @@ fn tags(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_run_ends_with_a_page_that_needs_nothing_beside_it() {
+fn a_run_ends_with_a_self_contained_page() {
     let scratch = Scratch::with_case(SMALLEST);
 
     let said = run(&scratch, &[]).succeeds();
@@ -85,7 +85,7 @@ fn the_page_of_a_failed_run_warns_of_the_grid() {
 }
 
 #[test]
-fn what_was_repaired_stands_on_the_page() {
+fn the_page_lists_repairs() {
     let case = b"[geometry]\nfile = \"wing.dat\"\n";
     let markup = b"\n<b>\"a&b\"</b>\n";
     let section = [&include_bytes!("../data/airfoils/tasopt-b.dat")[..], markup].concat();
@@ -111,7 +111,7 @@ fn a_name_is_no_markup() {
 }
 
 #[test]
-fn pages_and_pictures_can_be_left_out() {
+fn pages_and_pictures_can_be_switched_off() {
     let scratch = Scratch::with_case(SMALLEST);
 
     run(&scratch, &["--set", "output.report=false"]).succeeds();
@@ -122,7 +122,7 @@ fn pages_and_pictures_can_be_left_out() {
 }
 
 #[test]
-fn quality_maps_are_written_where_they_are_asked_for() {
+fn quality_maps_are_written_on_request() {
     let scratch = Scratch::with_case(SMALLEST);
 
     let maps = ["--set", "output.quality_maps=true", "--set", "output.pictures=false"];
@@ -137,7 +137,7 @@ fn quality_maps_are_written_where_they_are_asked_for() {
 /// The program that opens pages is the first of several names found on the search path.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_page_is_opened_where_it_is_asked_for() {
+fn the_page_is_opened_on_request() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::with_case(SMALLEST);
     let opener = scratch.path("xdg-open");
@@ -157,7 +157,7 @@ fn the_page_is_opened_where_it_is_asked_for() {
 }
 
 #[test]
-fn there_is_nothing_to_open_without_a_page() {
+fn a_request_to_open_a_missing_page_is_a_note() {
     let finished =
         run(&Scratch::with_case(SMALLEST), &["--open", "--set", "output.pictures=false"]);
 

@@ -70,7 +70,7 @@ fn go_on(scratch: &Scratch) -> Finished {
 }
 
 #[test]
-fn an_interrupted_run_keeps_its_state_and_goes_on_to_the_same_bits() {
+fn an_interrupted_run_keeps_its_state_and_continues_to_the_same_bits() {
     for name in [Signal::INT, Signal::TERM] {
         let scratch = Scratch::with_case(SMALLEST);
 
@@ -94,7 +94,7 @@ fn an_interrupted_run_keeps_its_state_and_goes_on_to_the_same_bits() {
 
 /// SIGKILL cannot be caught, so only files written earlier exist.
 #[test]
-fn a_killed_run_goes_on_from_its_last_restart_file() {
+fn a_killed_run_continues_from_its_last_restart_file() {
     let scratch = Scratch::with_case(SMALLEST);
 
     let (mut child, _stderr) = running(&scratch, 1, &["--restart-every", "0"]);
@@ -112,7 +112,7 @@ fn a_killed_run_goes_on_from_its_last_restart_file() {
 
 /// Cases after the interrupted one are not started; the next batch continues with them.
 #[test]
-fn an_interrupted_batch_goes_on_where_it_stopped() {
+fn an_interrupted_batch_continues_where_it_stopped() {
     let names = ["a.toml", "b.toml", "c.toml"];
     let scratch = Scratch::with(&names.map(|name| (name, SMALLEST.as_bytes())));
     let arguments =
@@ -197,7 +197,7 @@ fn a_batch_begins_anew_where_the_restart_file_is_of_no_use() {
 
 /// Results of an earlier run are kept until there are new ones.
 #[test]
-fn an_interrupted_run_leaves_earlier_results_alone() {
+fn an_interrupted_run_keeps_earlier_results() {
     let scratch = Scratch::with_case(SMALLEST);
     scratch.run_coarse(&[]).succeeds();
     let before = scratch.bytes("output/wing/mesh.vts");
@@ -210,7 +210,7 @@ fn an_interrupted_run_leaves_earlier_results_alone() {
 }
 
 #[test]
-fn a_run_at_its_limit_of_steps_can_go_on() {
+fn a_run_at_its_limit_of_steps_can_be_continued() {
     let scratch = Scratch::with_case(SMALLEST);
     let stopped = scratch.run_coarse(&LIMIT);
     assert_eq!(stopped.code, 1);
@@ -269,7 +269,7 @@ fn a_section_that_changed_makes_another_case() {
 }
 
 #[test]
-fn a_restart_file_that_is_damaged_or_none_is_refused() {
+fn a_damaged_restart_file_and_other_files_are_refused() {
     let scratch = Scratch::with_case(SMALLEST);
     scratch.run_coarse(&LIMIT);
     let good = scratch.bytes(RESTART);

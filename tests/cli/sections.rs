@@ -7,7 +7,7 @@ const SECTION: &str = "A wing\n1\t0\n.5\t-.05\n.25\t-.06\n.1\t-.04\n.02\t-.02\n0
                        .02\t.02\n.1\t.04\n.25\t.06\n.5\t.05\n1\t0\n";
 
 #[test]
-fn what_is_understood_of_a_file_is_printed_and_drawn() {
+fn the_contour_read_from_a_file_is_printed_and_drawn() {
     let scratch = Scratch::with(&[("wing.dat", SECTION.as_bytes())]);
 
     let said = scratch.run(&["airfoil", "wing.dat", "--output", "pictures"]).succeeds();
@@ -29,7 +29,7 @@ fn what_is_understood_of_a_file_is_printed_and_drawn() {
 /// 12 % at x = 0.3 by definition; edge 2 · 0.00126; the slope of the half thickness there is 0.6 (0.1485 −
 /// 0.126 − 0.7032 + 0.8529 − 0.406) = −0.1403, which gives twice atan(0.1403) = 15.98°.
 #[test]
-fn measures_of_a_naca_section_are_those_of_its_definition() {
+fn measures_of_a_naca_section_agree_with_its_definition() {
     for designation in ["0012", "NACA 0012", "naca0012"] {
         let said = Scratch::with(&[]).run(&["airfoil", designation, "--no-pictures"]).succeeds();
 
@@ -41,7 +41,7 @@ fn measures_of_a_naca_section_are_those_of_its_definition() {
 }
 
 #[test]
-fn what_is_no_section_is_refused_with_exit_code_2() {
+fn files_without_a_section_are_refused_with_exit_code_2() {
     let scratch = Scratch::with(&[("wing.dat", b"1 0\n0 0\n".as_slice())]);
 
     scratch.run(&["airfoil", "wing.dat"]).is_refused(

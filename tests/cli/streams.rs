@@ -129,7 +129,7 @@ fn a_terminal_shows_progress_and_colours_and_keeps_the_result() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn lines_of_newton_steps_stand_above_the_bar() {
+fn lines_of_newton_steps_are_above_the_bar() {
     let shown = run_in_terminal("xterm-256color", "", &["-v"]);
 
     let steps = shown.split(ERASE_LINE).filter(|part| part.starts_with("newton ")).count();
@@ -147,7 +147,7 @@ fn no_color_is_heeded() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_terminal_that_understands_nothing_gets_plain_text() {
+fn a_dumb_terminal_gets_plain_text() {
     // An empty TERM counts as none.
     for term in ["dumb", ""] {
         let shown = run_in_terminal(term, "", &[]);
@@ -218,7 +218,7 @@ fn escape_sequences_of_files_are_shown_and_not_sent() {
 
 /// Control characters are escaped in JSON as JSON does; other letters are unchanged.
 #[test]
-fn what_is_shown_means_the_same_in_json() {
+fn control_characters_are_escaped_in_json() {
     let name = "a\u{9b}b\u{202e}µ ×";
     let scratch = Scratch::with(&[(&format!("{name}.toml"), b"geometry.naca = '0012'\n")]);
 

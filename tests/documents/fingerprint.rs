@@ -21,7 +21,7 @@ fn the_build_knows_its_sources() {
 }
 
 #[test]
-fn what_a_result_may_depend_on_changes_the_number_and_nothing_else_does() {
+fn inputs_of_a_result_and_nothing_else_change_the_fingerprint() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -66,7 +66,7 @@ fn what_a_result_may_depend_on_changes_the_number_and_nothing_else_does() {
 }
 
 #[test]
-fn digests_are_those_of_the_draft() {
+fn digests_agree_with_the_draft() {
     // Appendix C of the draft gives the 64-bit FNV-1a of "", "a" and "foobar".
     assert_eq!(digest::of(b""), 0xcbf2_9ce4_8422_2325);
     assert_eq!(digest::of(b"a"), 0xaf63_dc4c_8601_ec8c);

@@ -79,7 +79,7 @@ fn links_between_files_lead_to_files() {
 }
 
 #[test]
-fn a_link_is_told_from_a_picture() {
+fn a_link_is_distinguished_from_a_picture() {
     let text = "[a](x.md#part), ![b](y.png), [c](https://host/z) and [d](#here)";
 
     assert_eq!(links(text), ["x.md"]);

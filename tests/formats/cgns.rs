@@ -87,7 +87,7 @@ fn coordinates_are_read_back_bit_for_bit() {
 }
 
 #[test]
-fn a_zone_says_how_large_it_is() {
+fn a_zone_contains_its_size() {
     let file = written(&joukowski_grid(41, 23, 0.2), Some(SYMMETRY));
 
     let base = integers(&file.group("Base").unwrap(), ".");

@@ -17,7 +17,7 @@ fn arrays_of_numpy_are_read() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_files_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npy");
     for shape in [&[][..], &[3], &[2, 3, 2], &[0, 2]] {

@@ -109,7 +109,7 @@ fn a_process_that_ends_while_it_makes_files_leaves_the_old_ones() {
 
 /// A file that a user put in the place of a new file meanwhile is not lost either.
 #[test]
-fn a_file_that_came_in_the_way_meanwhile_stays_until_it_may_go() {
+fn a_file_of_a_user_in_the_place_of_a_new_one_is_kept_without_force() {
     let folder = tempfile::tempdir().unwrap();
     ended_after(folder.path(), 3);
     fs::write(folder.path().join("mesh.vts"), "mine").unwrap();
@@ -159,7 +159,7 @@ fn a_change_within_a_file_that_keeps_its_length_is_seen() {
 }
 
 #[test]
-fn a_folder_in_which_nothing_was_written_is_left_as_it_was() {
+fn a_folder_without_new_files_is_unchanged() {
     let above = tempfile::tempdir().unwrap();
     let new = above.path().join("new");
 

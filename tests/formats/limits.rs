@@ -12,7 +12,7 @@ fn refusal(format: &str, size: [usize; 2], cells: usize) -> String {
 }
 
 #[test]
-fn faces_are_those_of_a_block() {
+fn a_mesh_with_too_many_faces_is_refused_with_their_number() {
     // A layer of 2 × 1 cells has three faces across i, four across j and two across k; at the end there are
     // two more across k.
     let layers = 300_000_000_usize;
@@ -36,7 +36,7 @@ fn labels_of_openfoam_have_thirty_one_bits() {
 }
 
 #[test]
-fn what_the_disk_cannot_take_is_refused_before_it_is_begun() {
+fn files_too_large_for_the_disk_are_refused_before_writing() {
     // There are 2⁵⁰ nodes of three doubles each.
     let refused = refusal("vtk", [1 << 20, 1 << 10], (1 << 20) - 1);
 

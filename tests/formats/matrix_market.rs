@@ -43,7 +43,7 @@ fn entries_in_any_order_become_sorted_rows() {
 }
 
 #[test]
-fn entries_of_the_same_place_are_summed_as_they_stand() {
+fn entries_at_the_same_place_are_summed_in_file_order() {
     // (1e16 + 1) − 1e16 is 0 in doubles and 1e16 − 1e16 + 1 is 1, so the order of the sum matters.
     let text = format!("{GENERAL}2 2 5\n2 2 1e16\n1 1 3\n2 2 1\n2 2 -1e16\n2 1 4\n");
 
@@ -76,7 +76,7 @@ fn a_pattern_is_of_ones() {
 }
 
 #[test]
-fn arrays_stand_column_by_column() {
+fn arrays_are_stored_by_columns() {
     let banner = "%%MatrixMarket matrix array real";
     let general = read(&format!("{banner} general\n2 3\n1\n2\n3\n0\n5\n6\n")).unwrap();
     let symmetric = read(&format!("{banner} symmetric\n2 2\n1\n2\n3\n")).unwrap();
@@ -121,7 +121,7 @@ fn line_ends_comments_blanks_and_fortran_are_read() {
 }
 
 #[test]
-fn lying_headers_are_refused_with_what_is_expected() {
+fn wrong_headers_are_refused_with_the_expected_form() {
     let banners = [
         "",
         "1 1 1\n",
@@ -247,7 +247,7 @@ fn entries_must_be_as_many_as_declared() {
 }
 
 #[test]
-fn what_symmetry_gives_must_not_stand_there() {
+fn entries_implied_by_symmetry_must_not_be_stored() {
     let text = |kind: &str, entry: &str| {
         refusal(&format!("%%MatrixMarket matrix coordinate real {kind}\n3 3 1\n{entry}\n"))
     };
@@ -333,7 +333,7 @@ fn packed_files_are_unpacked_and_broken_ones_refused() {
 }
 
 #[test]
-fn what_unpacks_without_end_is_refused() {
+fn compressed_data_that_expands_too_much_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mtx");
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
@@ -368,7 +368,7 @@ fn matrices() -> impl Strategy<Value = Csr> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back_to_the_last_bit(csr in matrices()) {
+    fn written_matrices_are_read_back_to_the_last_bit(csr in matrices()) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.mtx");
 
@@ -397,7 +397,7 @@ proptest! {
     }
 
     #[test]
-    fn vectors_come_back_to_the_last_bit(b in prop::collection::vec(-1e300..1e300_f64, 1..200)) {
+    fn vectors_are_read_back_to_the_last_bit(b in prop::collection::vec(-1e300..1e300_f64, 1..200)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("b.mtx");
 

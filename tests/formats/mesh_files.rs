@@ -100,7 +100,7 @@ fn files_that_are_no_plane_grid_are_refused() {
 
 /// The measures of a grid are independent of the order of nodes in its file.
 #[test]
-fn grids_are_turned_until_the_wall_comes_first_and_cells_are_positive() {
+fn grids_are_oriented_with_the_wall_first_and_positive_cells() {
     let grid = polar_grid(17, 6, 0.01, 1.2);
     let expected = measure(&grid);
     let turned: [(&str, Grid); 3] = [

@@ -243,7 +243,7 @@ fn lattice_places(order: usize) -> Vec<[usize; 2]> {
 }
 
 #[test]
-fn the_nodes_of_curved_cells_are_those_of_the_grid_bit_for_bit_and_there_once() {
+fn the_nodes_of_curved_cells_equal_those_of_the_grid_and_occur_once() {
     for grid in all() {
         for order in 1..=4 {
             let mesh = read(&grid, None, order);

@@ -57,7 +57,7 @@ fn a_polygon_around_the_window_becomes_the_window() {
 }
 
 #[test]
-fn points_on_a_straight_line_are_left_out() {
+fn points_on_a_straight_line_are_omitted() {
     let line = [[0.0, 0.0], [1.0, 0.01], [2.0, 0.0], [3.0, 0.0], [3.0, 5.0]];
     assert_eq!(simplify(&line, 0.1), [[0.0, 0.0], [3.0, 0.0], [3.0, 5.0]]);
 }
@@ -67,7 +67,7 @@ fn map(ends: [f64; BANDS + 1]) -> Map {
 }
 
 #[test]
-fn bands_go_from_good_to_bad() {
+fn bands_are_ordered_from_good_to_bad() {
     let skewness = map(std::array::from_fn(|k| 0.1 * k as f64));
     let area = map(decades(1.0, 1e-10));
 
@@ -89,7 +89,7 @@ fn raster() -> Raster {
 }
 
 #[test]
-fn a_cell_covers_the_squares_whose_centres_it_holds() {
+fn a_cell_covers_the_squares_whose_centres_it_contains() {
     let mut raster = raster();
 
     raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 22.0], [10.0, 22.0]], 2);
@@ -99,7 +99,7 @@ fn a_cell_covers_the_squares_whose_centres_it_holds() {
 }
 
 #[test]
-fn the_worst_cell_of_a_square_is_seen_however_thin() {
+fn the_worst_cell_of_a_square_is_visible_at_any_thickness() {
     let mut raster = raster();
 
     raster.paint(&[[12.1, 22.1], [12.9, 22.1], [12.9, 22.11], [12.1, 22.11]], 3);

@@ -166,13 +166,13 @@ fn record(contents: &[u8], limit: u64) -> Vec<u8> {
 }
 
 #[test]
-fn a_record_stands_between_its_lengths() {
+fn a_record_is_enclosed_by_its_lengths() {
     assert_eq!(record(&[7, 8, 9], 3), [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 3]);
 }
 
 /// The signs are defined on the page cited at `Record`.
 #[test]
-fn a_long_record_is_split_and_the_signs_of_the_lengths_say_so() {
+fn a_long_record_is_split_and_marked_by_the_signs_of_its_lengths() {
     let minus = |n: i32| (-n).to_be_bytes();
 
     let split = record(&[1, 2, 3, 4, 5], 2);

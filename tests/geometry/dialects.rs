@@ -68,7 +68,7 @@ fn numbers_without_digits_before_or_behind_the_point_are_read() {
 /// The numbers have various separators, signs, exponents (also Fortran's), parentheses, a typographic minus,
 /// and a remark.
 #[test]
-fn numbers_are_read_however_they_are_written() {
+fn numbers_are_read_in_every_notation() {
     for text in [
         table(|_, [x, y]| format!("\t{x:.6}\t{y:.6}\r")),
         table(|_, [x, y]| format!("{x:.6},{y:.6}")),
@@ -118,7 +118,7 @@ fn numbers_that_run_together_are_parted_with_a_note() {
 }
 
 #[test]
-fn columns_beside_the_points_are_left_out_with_a_note() {
+fn columns_beside_the_points_are_ignored_with_a_note() {
     for (text, noted) in [
         (table(|_, [x, y]| format!("{x:.6},{y:.6},0.0")), "constant third column"),
         (table(|_, [x, y]| format!("{x:.6} 1.5 {y:.6}")), "constant second column"),
@@ -173,7 +173,7 @@ fn surfaces_side_by_side_are_joined_with_a_note() {
 
 /// The headings have other words, two of three columns cross, and the abscissae of four columns differ.
 #[test]
-fn columns_that_fit_nothing_are_not_guessed() {
+fn ambiguous_columns_are_refused() {
     let five = || table(|k, [x, y]| format!("{x:.6} {y:.6} 0.2 7.{k} 8.{k}"));
     for (text, found) in [
         ("x y\n".to_owned() + &five(), 5),
@@ -255,7 +255,7 @@ fn points_within_brackets_are_read_in_whatever_language() {
 }
 
 #[test]
-fn a_point_within_brackets_that_is_none_is_refused_with_its_line() {
+fn an_invalid_point_within_brackets_is_refused_with_its_line() {
     let text =
         table(|k, [x, y]| if k == 7 { format!("[{x:.6}],") } else { format!("[{x:.6}, {y:.6}],") });
 

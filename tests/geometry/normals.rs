@@ -37,7 +37,7 @@ fn the_last_normal_is_a_copy_of_the_first() {
 }
 
 #[test]
-fn a_corner_gets_its_bisector_however_unequal_its_segments() {
+fn a_corner_gets_its_bisector_even_with_unequal_segments() {
     // The points are a clockwise rectangle from its lower right corner, with one point close to each corner.
     let x = [1.0, 0.9, 0.0, 0.0, 0.0, 0.1, 1.0, 1.0];
     let y = [0.0, 0.0, 0.0, 0.1, 1.0, 1.0, 1.0, 0.0];

@@ -207,7 +207,7 @@ fn file_text(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn files_from_the_field_are_read_with_what_was_dropped_noted() {
+fn files_from_the_field_are_read_with_notes() {
     // The counts of distinct rows were taken with a text editor.
     for (name, points, noted) in [
         ("s1223.dat", 300, "moved and scaled"),

@@ -39,7 +39,7 @@ fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
 }
 
 #[test]
-fn a_wing_body_section_touches_what_its_lengths_say() {
+fn a_wing_body_section_has_the_extent_of_its_lengths() {
     let contour = F6.contour().unwrap();
     let scaled = |length: f64| length / 0.1412;
     let extent = |c: usize| {
@@ -97,7 +97,7 @@ fn the_wall_of_a_symmetric_contour_is_symmetric_to_the_last_bit() {
 }
 
 #[test]
-fn parts_that_do_not_fit_are_refused_with_what_must_hold() {
+fn parts_that_do_not_fit_are_refused_with_the_condition() {
     for (section, part) in [
         (WingBody { wing_height: -0.08, ..F6 }, "must meet the fuselage"),
         (WingBody { half_span: 0.08, ..F6 }, "half_span must exceed"),
@@ -175,7 +175,7 @@ fn naca(designation: &str) -> Airfoil {
 
 /// Behind the bend the section is the given one turned about the hinge; ahead of it nothing changes.
 #[test]
-fn a_flap_turns_what_lies_behind_the_hinge() {
+fn a_flap_turns_the_part_behind_the_hinge() {
     for angle in [15.0_f64, -25.0] {
         let given = naca("2412");
         let mut deflected = given.clone();
@@ -246,7 +246,7 @@ fn a_bend_that_does_not_fit_is_refused_with_the_range() {
 }
 
 #[test]
-fn an_edge_is_made_as_thick_as_asked() {
+fn an_edge_has_the_requested_thickness() {
     for (edge, thickness) in
         [(TrailingEdge::Sharp, 0.004), (TrailingEdge::Blunt, 0.0), (TrailingEdge::Blunt, 0.01)]
     {
@@ -305,7 +305,7 @@ fn a_closed_contour_is_read_scaled_and_turned_clockwise() {
 }
 
 #[test]
-fn a_closing_point_may_stand_or_be_left_out() {
+fn a_closing_point_may_be_given_or_omitted() {
     let open = squircle(60);
     let closed = format!("{open}{}", open.lines().next().unwrap());
 
@@ -315,7 +315,7 @@ fn a_closing_point_may_stand_or_be_left_out() {
 }
 
 #[test]
-fn what_is_no_closed_contour_is_refused() {
+fn contours_that_are_not_closed_are_refused() {
     let half = squircle(80).lines().take(40).collect::<Vec<_>>().join("\n");
     let crossing = "0 0\n1 1\n2 2\n3 1\n4 0\n3 -1\n2 -2\n1 0\n0 2\n-1 3\n-2 2\n-1 1\n";
 

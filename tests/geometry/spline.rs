@@ -55,7 +55,7 @@ fn the_error_falls_with_the_fourth_power_of_the_interval() {
 }
 
 #[test]
-fn points_that_no_curve_goes_through_are_refused() {
+fn points_without_a_curve_through_them_are_refused() {
     let short = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]];
     let repeated = [[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [2.0, 1.0]];
     let broken = [[0.0, 0.0], [1.0, f64::NAN], [1.5, 0.0], [2.0, 1.0]];

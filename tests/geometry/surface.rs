@@ -107,7 +107,7 @@ fn a_symmetric_section_gives_a_symmetric_wall() {
 }
 
 #[test]
-fn the_spacings_asked_for_are_met() {
+fn the_requested_spacings_are_met() {
     let wall =
         distribute(&naca_0012(TrailingEdge::Sharp), &settings(401, 1e-3, TrailingEdge::Sharp))
             .unwrap();

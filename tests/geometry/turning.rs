@@ -40,7 +40,7 @@ fn points_gather_where_the_limit_is_broken() {
 }
 
 #[test]
-fn too_few_cells_around_a_curve_are_said() {
+fn too_few_cells_around_a_curve_are_reported() {
     let circle = Turning::along((0..=1000).map(|k| f64::from(k) * 1e-3).collect(), |s| {
         [(std::f64::consts::TAU * s).cos(), -(std::f64::consts::TAU * s).sin()]
     });

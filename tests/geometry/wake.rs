@@ -100,7 +100,7 @@ fn a_cut_that_runs_into_the_section_is_refused() {
 }
 
 #[test]
-fn a_wedge_goes_on_tangent_to_both_surfaces_and_ends_in_one_point() {
+fn a_wedge_is_tangent_to_both_surfaces_and_ends_in_one_point() {
     for (code, gap) in [("0012", 0.00252), ("4424", 0.00504)] {
         let airfoil = airfoil_from_naca(code, TrailingEdge::Blunt).unwrap();
 

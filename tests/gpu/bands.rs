@@ -57,7 +57,7 @@ fn multigrid_on_two_gpus() {
 
 #[test]
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
-fn a_rank_that_gives_up_stops_the_other() {
+fn a_rank_that_aborts_stops_the_other() {
     for transport in [Transport::PeerMemory, Transport::Nccl] {
         let mut gpus = Gpus::open(&[0, 1]).unwrap();
         gpus.transport = transport;

@@ -103,7 +103,7 @@ fn solves_by_rows_on_two_gpus() {
 
 #[test]
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
-fn a_rank_that_gives_up_within_products_stops_the_other() {
+fn a_rank_that_aborts_within_products_stops_the_other() {
     let (gpus, a) = (two(), convection(64, 64, 0.1));
     let blocks = RowBlocks::new(a.pattern(), 2).unwrap();
 

@@ -207,7 +207,7 @@ fn a_c_grid_keeps_its_cut_outflow_and_far_field() {
 }
 
 #[test]
-fn the_first_line_of_a_marched_c_grid_goes_on_along_the_wake() {
+fn the_first_line_of_a_marched_c_grid_continues_along_the_wake() {
     for first_cell in FIRST_CELLS {
         let points = WallPoints::naca_with_wake("4412", 129, 28);
 

@@ -12,7 +12,7 @@ const BACKGROUND: Background =
     Background { spacing: 0.1, margin: 0.2, growth: 1.2, far_field: 3.0 };
 
 #[test]
-fn a_background_is_uniform_around_what_it_holds() {
+fn a_background_is_uniform_around_the_elements() {
     let x = BACKGROUND.lines(0.0, 1.0);
 
     let core: Vec<f64> = x.iter().copied().filter(|x| (-0.2001..=1.2001).contains(x)).collect();

@@ -155,7 +155,7 @@ fn a_polar_grid_grows_as_it_was_built() {
 }
 
 #[test]
-fn lines_leaving_the_wall_askew_show_their_angle() {
+fn lines_oblique_to_the_wall_are_measured_by_their_angle() {
     // Each first node is moved so that the line is off the normal of the circle by 5°.
     let lean = 5.0_f64.to_radians();
     let circle = polar_grid(65, 3, 0.01, 1.2);
@@ -176,7 +176,7 @@ fn lines_leaving_the_wall_askew_show_their_angle() {
 }
 
 #[test]
-fn the_corners_of_a_square_body_are_left_out_of_the_wall_angles() {
+fn the_wall_angles_exclude_the_corners_of_a_square_body() {
     // A square of 2 × 2 with 8 wall points, clockwise, and its copy enlarged by 10 %. At the four mid-sides
     // the line is normal; at the corners the wall turns by 90°.
     let wall = [[1, 0], [1, -1], [0, -1], [-1, -1], [-1, 0], [-1, 1], [0, 1], [1, 1]];
@@ -232,7 +232,7 @@ fn the_measure_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn a_coordinate_that_is_no_number_is_never_overlooked() {
+fn a_coordinate_that_is_nan_is_always_found() {
     let mut grid = polar_grid(17, 9, 0.01, 1.2);
     let k = grid.index(5, 4);
     grid.x[k] = f64::NAN;
@@ -272,7 +272,7 @@ fn an_edge_of_length_zero_makes_the_growth_infinite() {
 }
 
 #[test]
-fn a_cell_is_measured_the_same_wherever_it_lies() {
+fn the_measures_of_a_cell_do_not_depend_on_its_place() {
     let cell = [[0.0, 0.0], [2.0, 0.1], [2.2, 1.0], [-0.1, 0.9]];
     let (sin, cos) = 0.7_f64.sin_cos();
     let moved =

@@ -14,7 +14,7 @@ fn key<'a>(text: &'a str, options: &'a [String], compiler: (i32, i32)) -> Key<'a
 }
 
 #[test]
-fn kept_code_comes_back() {
+fn stored_code_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let cache = &folder.path().join("a/b");
     let options = options(90);
@@ -48,7 +48,7 @@ fn code_of_another_source_option_or_compiler_is_not_loaded() {
 }
 
 #[test]
-fn an_entry_that_is_cut_changed_or_empty_is_compiled_anew() {
+fn a_truncated_changed_or_empty_entry_is_recompiled() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path();
     let options = options(90);

@@ -112,7 +112,7 @@ fn a_restart_overcomes_a_vanishing_rho() {
 }
 
 #[test]
-fn a_solver_restarts_as_often_as_it_is_told() {
+fn a_solver_restarts_as_often_as_its_setting_allows() {
     let (matrix, b) = (skew_matrix(8), Random::new(2).vector(8));
     let mut solver =
         LinearSolver::new(SETTINGS, b.len(), Counted::new(Kind::None)).with_restarts(5);
@@ -145,7 +145,7 @@ fn gmres_takes_over_after_two_restarts() {
 }
 
 #[test]
-fn iterations_of_all_attempts_are_added_and_numbered_on() {
+fn iterations_of_all_attempts_are_added_and_numbered_consecutively() {
     let (matrix, b) = omega_matrix();
 
     let (report, _, observed) = solve(SETTINGS, &matrix, &b);
@@ -192,7 +192,7 @@ fn a_zero_matrix_ends_without_progress() {
 }
 
 #[test]
-fn a_zero_right_side_gives_zero_whatever_x_held() {
+fn a_zero_right_side_gives_zero_from_any_first_guess() {
     let (report, x, observed) = solve(SETTINGS, &skew_matrix(8), &vec![0.0; 8]);
 
     assert_eq!(report.stop, LinearStop::Converged);

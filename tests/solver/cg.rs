@@ -113,7 +113,7 @@ fn the_error_falls_as_the_condition_allows() {
 }
 
 #[test]
-fn an_indefinite_matrix_is_told_from_a_definite_one() {
+fn an_indefinite_matrix_is_distinguished_from_a_definite_one() {
     let mut entries = vec![1.0; 20];
     entries[7] = -2.0;
     let b = vec![1.0; 20];
@@ -186,7 +186,7 @@ fn a_target_below_rounding_ends_in_stagnation() {
 }
 
 #[test]
-fn the_linear_solver_does_not_go_over_to_another_method() {
+fn the_linear_solver_does_not_switch_to_another_method() {
     let matrix = diagonal(&[1.0, -1.0, 2.0]);
     let settings = LinearSettings { method: Method::Cg, max_iterations: 50, restart: 10 };
     let mut solver = LinearSolver::new(settings, 3, Counted::new(Kind::None));

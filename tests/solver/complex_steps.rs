@@ -209,7 +209,7 @@ fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
 
 /// A δb of all equations equals their complex steps with displaced fixed nodes.
 #[test]
-fn what_fixed_nodes_give_to_the_equations_is_that_of_complex_steps() {
+fn the_contribution_of_fixed_nodes_agrees_with_complex_steps() {
     for (reference, _) in references() {
         let grid = reference.grid();
         let (Topology::O(_) | Topology::C { .. }) = grid.topology else { continue };

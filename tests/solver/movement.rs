@@ -92,7 +92,7 @@ fn the_points_of_the_reference_give_the_reference() {
 
 /// The bounds on Newton and linear iterations are the numbers found when the numerics were chosen.
 #[test]
-fn movements_of_an_optimisation_take_one_go() {
+fn movements_of_an_optimisation_take_few_iterations() {
     let o = reference(O);
     let c = reference(C);
     let movements: [(&Reference, &str, Wall, (usize, f64)); 11] = [
@@ -374,7 +374,7 @@ fn forged_and_folded_references_are_damaged() {
 
 /// A grid from a file is a reference by itself: it uses equations that its nodes solve.
 #[test]
-fn a_grid_alone_is_a_reference() {
+fn a_grid_without_equations_is_a_reference() {
     let options = SolverOptions::new(&[]).unwrap();
     let limits = [(O, 5, 10.5, 5e-4), (C, 5, 15.0, 5e-4), (BLUNT, 5, 12.0, 5e-4)];
     for (text, newton, linear, most) in limits {
@@ -464,7 +464,7 @@ fn files_that_are_no_references_are_refused() {
 
 /// A grid that has moved far is reported to be worse than a new one would be.
 #[test]
-fn a_worn_grid_is_named() {
+fn a_grid_of_much_reduced_quality_is_named() {
     let reference = reference(O);
 
     let near = moved(&reference, &bumped(&reference.wall(), 0.01));
@@ -480,7 +480,7 @@ fn a_worn_grid_is_named() {
 
 /// The movement is from a symmetric section to one of high lift.
 #[test]
-fn a_movement_to_another_section_takes_one_go() {
+fn a_movement_to_another_section_takes_few_iterations() {
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/airfoils/s1223.dat");
     let settled = |text: String| {
         Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap()

@@ -222,7 +222,7 @@ fn a_sweep_solves_every_line_exactly() {
 }
 
 #[test]
-fn restriction_and_prolongation_are_those_of_the_galerkin_product() {
+fn restriction_and_prolongation_agree_with_the_galerkin_product() {
     let backend = CpuBackend;
     for size in small_sizes() {
         for (coarsening, walls) in KINDS {

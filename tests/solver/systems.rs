@@ -46,7 +46,7 @@ fn a_system_in_memory_is_solved_without_files() {
 }
 
 #[test]
-fn systems_in_memory_are_refused_as_those_of_files() {
+fn systems_in_memory_are_refused_like_those_of_files() {
     let matrix = convection(20);
     let refused = |matrix: &Matrix, b: &[f64], options: &SystemOptions| match solve_matrix(
         matrix,

@@ -76,7 +76,7 @@ mod tests {
     use gridgen::sparse::{Graph, RowSets, Triangle, levels};
 
     #[test]
-    fn small_ones_have_the_entries_a_row_of_those_that_they_are_like() {
+    fn small_matrices_have_as_many_entries_per_row_as_the_originals() {
         // Entries divided by rows of the collection's matrices.
         let expected = [6.74, 4.09, 6.94, 16.80, 4.83, 6.99];
         for (generated, expected) in Generated::ALL.into_iter().zip(expected) {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn full_size_and_few_levels_are_those_of_the_collection() {
+    fn a_full_matrix_has_the_size_and_few_levels_of_the_original() {
         let a = Generated::ParabolicFem.matrix(1.0);
 
         // The numbers of rows and entries of the collection's matrix. Nodes of coarser grids are coupled only

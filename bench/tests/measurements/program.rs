@@ -20,7 +20,7 @@ fn wrong_use_exits_with_2() {
 
 #[test]
 #[cfg(feature = "cuda")]
-fn scaling_without_a_gpu_says_so() {
+fn scaling_without_a_gpu_is_an_error() {
     for subject in [&["scaling"][..], &["solvers", "--tables", "scaling"]] {
         let (code, stdout, stderr) = ran(bench(&[subject, &["--devices", "0,1"]].concat()));
 

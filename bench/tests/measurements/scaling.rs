@@ -63,7 +63,7 @@ fn a_growing_problem_counts_by_its_growth() {
 }
 
 #[test]
-fn what_one_gpu_has_no_room_for_is_said_and_has_no_speed_up() {
+fn a_problem_too_large_for_one_gpu_is_marked_and_has_no_speed_up() {
     let mut records = records();
     records.iter_mut().filter(|r| r.gpus == 1).for_each(|r| r.run = None);
 
@@ -76,7 +76,7 @@ fn what_one_gpu_has_no_room_for_is_said_and_has_no_speed_up() {
 }
 
 #[test]
-fn values_of_the_paper_stand_beside_ours() {
+fn the_table_shows_published_values_beside_ours() {
     let results = scaling_results("H", &records());
 
     let beside = &results.tables[2];
@@ -131,7 +131,7 @@ fn sizes_reach_from_ten_thousand_unknowns_past_those_of_the_paper() {
 }
 
 #[test]
-fn sizes_that_are_named_are_those_that_grow_unless_others_are() {
+fn named_sizes_grow_unless_other_sizes_are_named_for_that() {
     let named = ScalingSettings::new(Some(SIZES.into()), None);
     let both = ScalingSettings::new(Some(SIZES.into()), Some(vec![SIZES[0]]));
 

@@ -53,7 +53,7 @@ fn solved<B: SparseBackend>(
 }
 
 #[test]
-fn factors_of_bands_are_those_without_the_couplings_between_them() {
+fn factors_of_bands_drop_the_couplings_between_bands() {
     for periodic in [false, true] {
         let case = Case {
             periodic,

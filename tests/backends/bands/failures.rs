@@ -42,7 +42,7 @@ fn a_lost_device_stops_all_with_its_own_message() {
 }
 
 #[test]
-fn a_rank_that_gives_up_raises_the_abort_flag() {
+fn a_rank_that_aborts_raises_the_abort_flag() {
     let abort_flag = Arc::new(AbortFlag::default());
 
     let result = run_ranks(2, &abort_flag, |rank| match rank {
@@ -58,7 +58,7 @@ fn a_rank_that_gives_up_raises_the_abort_flag() {
 
 #[test]
 #[should_panic(expected = "a rank panics")]
-fn a_panic_of_a_rank_is_not_swallowed() {
+fn a_panic_of_a_rank_is_propagated() {
     let abort_flag = Arc::new(AbortFlag::default());
 
     let _: Result<Vec<()>, DeviceError> = run_ranks(2, &abort_flag, |rank| match rank {

@@ -120,7 +120,7 @@ fn difference_on<M: Real>(
 }
 
 #[test]
-fn a_line_in_two_pieces_is_solved_as_a_whole() {
+fn a_line_in_two_pieces_has_the_solution_of_the_whole_line() {
     for mi in [61, 16] {
         let size = LevelSize { mi, mj: 9, periodic: false };
 

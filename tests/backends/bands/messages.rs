@@ -21,7 +21,7 @@ fn on<R: Send>(
 }
 
 #[test]
-fn everybody_gathers_what_all_have() {
+fn every_rank_gathers_the_values_of_all() {
     for transport in TRANSPORTS {
         // The last message is longer than the buffer of an endpoint.
         for length in [1, 2, 8, 5000, 300_000] {

@@ -174,12 +174,12 @@ fn check((name, problem, counts): &(&str, Problem, &[usize])) {
 }
 
 #[test]
-fn movements_and_derivatives_of_o_grids_are_those_of_one_device() {
+fn movements_and_derivatives_of_o_grids_equal_those_on_one_device() {
     problems()[..3].iter().for_each(check);
 }
 
 #[test]
-fn movements_and_derivatives_of_other_grids_are_those_of_one_device() {
+fn movements_and_derivatives_of_other_grids_equal_those_on_one_device() {
     problems()[3..].iter().for_each(check);
 }
 
@@ -299,7 +299,7 @@ fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
 /// grid.
 #[test]
 #[allow(unsafe_code, reason = "an array in the device's memory, as another library would have it")]
-fn grids_move_and_are_differentiated_where_they_are() {
+fn grids_are_moved_and_differentiated_on_their_devices() {
     let half = "geometry.naca = '0012'\ngeometry.chord = 2.5";
     for (name, problem) in [
         ("periodic", settled("geometry.ellipse.thickness = 0.4", "ni = 65\nnj = 33")),

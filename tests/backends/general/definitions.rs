@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_right_of_the_diagonal_is_not_read_of_a_symmetric_matrix(a in random()) {
+    fn the_upper_triangle_of_a_symmetric_matrix_is_not_read(a in random()) {
         let r = vec![1.0; a.rows()];
         let spoilt = Csr::from_rows((0..a.rows()).map(|row| {
             a.row(row).map(|(c, v)| (c, if c > row { f64::NAN } else { v })).collect::<Vec<_>>()

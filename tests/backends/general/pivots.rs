@@ -53,7 +53,7 @@ fn a_pivot_that_vanishes_in_the_elimination_is_named() {
 }
 
 #[test]
-fn a_negative_pivot_is_named_of_symmetric_kinds_alone() {
+fn a_negative_pivot_is_an_error_for_symmetric_kinds_only() {
     // 1 − 2·2/1 = −3 in row 1.
     let indefinite = Csr::from_rows([[(0, 1.0), (1, 2.0)], [(0, 2.0), (1, 1.0)]].into_iter());
     for kind in KINDS {
@@ -64,7 +64,7 @@ fn a_negative_pivot_is_named_of_symmetric_kinds_alone() {
 }
 
 #[test]
-fn a_pivot_that_is_no_number_is_named() {
+fn a_pivot_that_is_not_finite_is_named() {
     let a = convection(5);
     for value in [f64::NAN, f64::INFINITY] {
         let spoilt = replaced(&a, 60, &[(60, value)]);

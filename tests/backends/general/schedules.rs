@@ -20,7 +20,7 @@ fn layers() -> Csr {
 }
 
 #[test]
-fn all_that_apply_the_same_factors_agree_whatever_the_threads() {
+fn all_schedules_of_the_same_factors_agree_for_any_number_of_threads() {
     for a in [convection(20), layers()] {
         let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64 * 0.7).cos()).collect();
         for kind in KINDS {
@@ -57,7 +57,7 @@ fn colours_are_levels_of_the_renumbered_matrix() {
 }
 
 #[test]
-fn tiles_are_factors_of_what_stands_within_them() {
+fn tiles_factorise_the_entries_within_them() {
     let a = convection(15);
     let within = Csr::from_rows((0..a.rows()).map(|row| {
         let kept = a.row(row).filter(|(column, _)| column / ROW_TILE == row / ROW_TILE);

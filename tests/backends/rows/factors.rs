@@ -31,7 +31,7 @@ fn on_cpu(a: &Csr, kind: Incomplete, r: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn factors_are_those_without_the_couplings_between_ranks() {
+fn factors_drop_the_couplings_between_ranks() {
     const RANKS: usize = 3;
     let a = convection(7, 9, 0.2);
     let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();

@@ -32,7 +32,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn products_are_those_of_one_rank_for_any_pattern(a in random(), ranks in 1..5_usize) {
+    fn products_equal_those_of_one_rank_for_any_pattern(a in random(), ranks in 1..5_usize) {
         let x = vector(a.rows());
         for format in FORMATS {
             let y = product(&Devices::fibers(ranks), &a, &x, format);
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_hold_every_entry_once_and_agree_on_what_passes(a in random(), ranks in 1..5_usize) {
+    fn parts_contain_every_entry_once_and_agree_on_the_exchange(a in random(), ranks in 1..5_usize) {
         let blocks = RowBlocks::new(a.pattern(), ranks).unwrap();
         let parts: Vec<_> = (0..ranks).map(|rank| blocks.part(rank, &a)).collect();
         let mut rows = vec![Vec::new(); a.rows()];

@@ -17,7 +17,7 @@ fn chunks_hold_whole_rows_and_long_rows_are_split() {
 }
 
 #[test]
-fn a_row_much_longer_than_the_mean_is_a_chunk_of_its_own() {
+fn a_row_much_longer_than_the_mean_is_a_separate_chunk() {
     let starts: Vec<usize> =
         (0..=101).map(|row| 2 * row + if row > 50 { 198 } else { 0 }).collect();
 

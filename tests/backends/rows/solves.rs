@@ -37,7 +37,7 @@ fn residual(a: &Csr, b: &[f64], x: &[f64]) -> f64 {
 }
 
 #[test]
-fn without_factors_the_iterations_are_those_of_one_rank() {
+fn without_factors_the_iterations_equal_those_of_one_rank() {
     for method in METHODS {
         let (a, b) = system(method);
         for kind in [Algebraic::None, Algebraic::Jacobi] {

@@ -285,7 +285,7 @@ fn large_downloads_bring_every_byte() {
 }
 
 #[test]
-fn idle_memory_is_given_once_and_to_those_who_ask_for_its_size() {
+fn idle_memory_is_reused_once_and_for_requests_of_its_size() {
     if elsewhere() {
         return;
     }
@@ -338,7 +338,7 @@ fn a_gpu_that_is_open_is_opened_again_at_once() {
 
 /// Graphs are reused for the same work at the same addresses, and only for that.
 #[test]
-fn a_second_case_of_the_same_size_needs_no_graph_of_its_own() {
+fn a_second_case_of_the_same_size_reuses_the_graph() {
     if elsewhere() {
         return;
     }

@@ -24,7 +24,7 @@ fn two_gpus() -> impl Iterator<Item = (Gpus, Bands, Transport)> {
 }
 
 #[test]
-fn ranks_add_up_their_parts_whichever_way_messages_go() {
+fn ranks_add_up_their_parts_for_each_transport() {
     if elsewhere() {
         return;
     }
