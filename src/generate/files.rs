@@ -83,9 +83,9 @@ impl OutputFiles {
         self
     }
 
-    /// Writes the files into `folder` and returns their paths; of a coarser grid of a family those that
-    /// show it, since it has no history of its own. Files of the same names are replaced: where there may
-    /// be some that are not to be lost, `folder` is that of an output being made.
+    /// Writes the files into `folder` and returns their paths. For a coarser grid of a family only the files
+    /// that show the grid are written, since it has no history. Existing files of the same names are
+    /// replaced: if they must not be lost, `folder` has to be the folder of an output under construction.
     pub(super) fn write(
         &self,
         folder: &Path,
@@ -109,7 +109,7 @@ impl OutputFiles {
         Ok(files)
     }
 
-    /// What older files lack that stay in `output` as a user wrote them, one sentence each.
+    /// Warnings about user-edited files that are kept in `output` and lack entries the new mesh needs.
     pub(super) fn lacks(&self, output: &Output, grid: &Grid, good: bool) -> Vec<String> {
         let mesh = &self.mesh_data(grid);
         self.meshes.iter().flat_map(|file| file.lacks(output, good, mesh)).collect()

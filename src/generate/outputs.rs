@@ -323,8 +323,8 @@ fn write_system(
     Ok(files.to_vec())
 }
 
-/// What OpenFOAM's `checkMesh` will say of the mesh that a case asks for, one sentence each with what
-/// can be done; nothing where the case asks for no such mesh.
+/// Predicted complaints of OpenFOAM's `checkMesh` about the mesh of a case, one sentence each with a remedy;
+/// none if the case asks for no such mesh.
 fn objections(case: &Case, grid: &Grid) -> Vec<String> {
     if !case.output.formats.iter().any(|format| format.name == openfoam::NAME) {
         return Vec::new();
@@ -334,7 +334,7 @@ fn objections(case: &Case, grid: &Grid) -> Vec<String> {
     objections.iter().map(sentence).collect()
 }
 
-/// What can be done about an objection, as measured in docs/validation.md.
+/// A remedy for a complaint, as measured in docs/validation.md.
 fn remedy(case: &Case, grid: &Grid, objection: &Objection) -> String {
     let edge = match grid.topology {
         Topology::O(_) | Topology::Half(_) | Topology::Rectangle => grid.point(grid.ni - 1, 0),

@@ -19,8 +19,8 @@ use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 
-/// What the ranks of this process share in the host's memory. The process with rank 0 receives the finished
-/// grid; the others have none.
+/// Host memory shared by the ranks of this process. The process with rank 0 receives the finished grid; the
+/// others have none.
 pub(super) struct Host<'a> {
     problem: &'a Problem,
     restarts: &'a Restarts,

@@ -40,7 +40,7 @@ pub(super) struct Restarts {
 }
 
 impl Restarts {
-    /// The same for this problem.
+    /// Prepares restarts of this problem.
     pub(super) fn of(mut self, problem: &Problem) -> Result<Self, Error> {
         if self.from.is_some() || self.save.is_some() {
             self.identity = identity(&problem.case)?;
@@ -48,7 +48,7 @@ impl Restarts {
         Ok(self)
     }
 
-    /// What to go on from.
+    /// The state to continue from; `None` for a start from the first guess.
     pub(super) fn read(&self, problem: &Problem) -> Result<Option<Restart>, Error> {
         let Some(path) = &self.from else { return Ok(None) };
         let restart = restart::read(path)?;

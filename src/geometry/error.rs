@@ -17,11 +17,11 @@ errors! {
              reflexed); give other sections, the 6-series among them, as a file of points"
         )]
         Designation { designation: String, reason: &'static str },
-        /// `point` is counted from 1; none where all points are concerned.
+        /// `point` is counted from 1; `None` if all points are concerned.
         #[error("{}{}", point.map_or_else(String::new, |point| format!("point {point}: ")), of_points(problem))]
         #[hint = problem.hint()]
         Points { point: Option<usize>, problem: FileProblem },
-        /// `line` is counted from 1; none where the whole file is concerned.
+        /// `line` is counted from 1; `None` if the whole file is concerned.
         #[error("{}{}: {problem}", path.display(), line.map_or_else(String::new, |line| format!(":{line}")))]
         #[hint = problem.hint()]
         File { path: PathBuf, line: Option<usize>, problem: FileProblem },
@@ -34,7 +34,7 @@ errors! {
         #[error("base_cells = {given}: an even number from {LEAST_BASE_CELLS} to {most} was expected")]
         #[hint("leave base_cells out to have it chosen, or raise ni for a finer base")]
         BaseCells { given: usize, most: usize },
-        /// `point` is counted from 0, the first of the wall.
+        /// `point` is counted from the first point of the wall, 0.
         #[error(
             "the wall has a corner at its point {point}, inside of a side of cells of order {order}, which have \
              corners at its multiples alone"
@@ -57,7 +57,7 @@ errors! {
         #[hint("choose grid.wake_direction, or topology = \"O\"")]
         CutCrosses { airfoil: String, at: [f64; 2] },
         /// The cut of a C-grid ends too near the far field.
-        /// `y`: where it ends, chords.
+        /// `y`: place of its end, chords.
         #[error("the cut of the C-grid ends at y = {y:.4}: at most {most:.4} from y = 0 was expected")]
         #[hint("choose a smaller grid.wake_direction, or a larger far_field")]
         CutLeaves { y: f64, most: f64 },
@@ -72,7 +72,7 @@ errors! {
         #[error("far field {far_field}: at least {least:.3}, twice the reach of the body, was expected")]
         #[hint("raise grid.far_field, or the reference length if the body is large by mistake")]
         FarField { far_field: f64, least: f64 },
-        /// The contour bends more than so few points can follow.
+        /// The number of points is too small for the curvature of the contour.
         #[error(
             "ni = {ni}: at least {least} points are needed so that no cell turns by more than {max_turn_deg:.1} \
              degrees"
@@ -101,7 +101,7 @@ errors! {
     }
 }
 
-/// The hint where a file is no list of points.
+/// The hint for a file that is not a list of points.
 const PLAIN_TEXT: &str = "an airfoil file is plain text: a name, then one point `x y` a line";
 
 errors! {
@@ -135,7 +135,7 @@ errors! {
         #[error("`{text}` holds a coordinate that is not finite")]
         #[hint("correct the line, or put `#` before it to leave the point out")]
         NotFinite { text: String },
-        /// A line among the points starts as a point but is none.
+        /// A line among the points starts like a point but is not one.
         #[error("`{text}` is not a point, two numbers `x y` were expected")]
         #[hint("correct the line, or put `#` before it to leave the point out")]
         MalformedRow { text: String },
@@ -189,13 +189,13 @@ errors! {
 }
 
 impl FileProblem {
-    /// The refusal of a file because of a line of it.
+    /// The refusal of a file because of this line.
     pub(super) fn at(self, line: usize) -> Refusal {
         Refusal { line: Some(line), problem: self }
     }
 }
 
-/// A message about lines of a file as one about points.
+/// A message about lines of a file, reworded for points.
 pub(super) fn of_points(text: &impl ToString) -> String {
     text.to_string().replace("line", "point")
 }

@@ -12,12 +12,12 @@ const BASE_CORNER: f64 = 45.0;
 /// Fewest nodes in i and j of a grid of a family.
 const LEAST: [usize; 2] = [9, 5];
 
-/// The hint where counts do not fit.
+/// The hint for counts of cells that do not fit.
 const MULTIPLES: &str =
     "choose ni and nj one more than a multiple, and wake a multiple, or ask for fewer grids";
 
 errors! {
-    /// A grid that cannot be halved as often as asked.
+    /// A grid that cannot be halved the requested number of times.
     #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
     #[class(Input)]
     pub enum FamilyError {
@@ -28,7 +28,7 @@ errors! {
         )]
         #[hint("{MULTIPLES}")]
         Divisible { grids: u32, stride: usize, what: &'static str, cells: usize },
-        /// The cells of the coarsest grid make no cells of a higher order.
+        /// The number of cells of the coarsest grid is not a multiple of the order of the cells.
         #[error(
             "the coarsest of {grids} grids is to have cells of order {order}: {what} must be a multiple of {stride} × \
              {order}, here {cells}"
@@ -57,8 +57,9 @@ fn th(stride: usize) -> &'static str {
     if stride % 10 == 2 && stride % 100 != 12 { "nd" } else { "th" }
 }
 
-/// Whether a grid of `ni` × `nj` nodes is the finest of a family of `grids` grids, of which each
-/// is every other point of the one before, wake and section included, and makes cells of this order.
+/// Checks that a grid of `ni` × `nj` nodes is the finest of a family of `grids` grids, each with every other
+/// point of the next finer one, wake and section included, and that the coarsest can be divided into cells of
+/// this order.
 ///
 /// # Errors
 /// [`FamilyError::Divisible`], [`FamilyError::Order`], [`FamilyError::TooCoarse`].

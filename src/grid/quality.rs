@@ -146,7 +146,7 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
     };
     let ((rows, lines), wall) = rayon::join(|| (cells(), lines()), || measure_wall(grid, line));
 
-    // Sums run over the rows in order: the same bits for any number of threads.
+    // Sums are taken over the rows in order, which gives the same bits for any number of threads.
     let mut all = rows.iter().fold(wall, Quality::join_cells);
     all.p99_skewness = percentile(&skewness, PERCENTILE);
     all.mean_skewness /= grid.cells() as f64;
@@ -265,9 +265,9 @@ pub(crate) fn smaller(a: f64, b: f64) -> f64 {
     -larger(-a, -b)
 }
 
-/// Goes once along the wall. The angle errors are NaN when every point is a corner or an end.
+/// Measures along the wall, in one pass. The angle errors are NaN if every point is a corner or an end.
 fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
-    // Where the last point repeats the first it is left out, and every point has two neighbours.
+    // A last point that repeats the first is skipped, and every point has two neighbours.
     let points = line.points();
     let corner = corner_tangent();
     let at = |k: usize| grid.point(line.from + k % points, 0);

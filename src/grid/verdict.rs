@@ -65,7 +65,7 @@ impl Verdict {
         *self == Self::Good
     }
 
-    /// The word for it in `report.json`: `good`, `beyond-limit`, `folded-curved`, `unfit`, `folded`, `not-converged`.
+    /// Its name in `report.json`: `good`, `beyond-limit`, `folded-curved`, `unfit`, `folded`, `not-converged`.
     pub fn kind(&self) -> &'static str {
         let (_, kind, _) = self.description();
         kind

@@ -108,7 +108,7 @@ pub struct ZoneReport {
     pub covers: Vec<(String, f64)>,
 }
 
-/// All that was checked.
+/// The results of all checks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Checks {
     /// Rigged elements, as measured.

@@ -18,7 +18,7 @@ use super::{Placement, Wall};
 use crate::diagnostics::errors;
 use crate::geometry::vector::{difference, distance};
 
-/// The side on which an element lies of the other.
+/// The side of an element relative to the one that it is rigged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
@@ -28,14 +28,14 @@ pub enum Side {
     Ahead,
 }
 
-/// Gap, overlap and deflection of an element against another.
+/// Gap, overlap and deflection of an element relative to another.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Rigging {
-    /// The side of the element.
+    /// The side, which determines which of the two is upstream.
     pub side: Side,
     /// Smallest distance of the upstream trailing edge from the downstream surface.
     pub gap: f64,
-    /// Distance along x by which the upstream trailing edge reaches behind the downstream leading edge.
+    /// Distance along x of the upstream trailing edge behind the downstream leading edge.
     pub overlap: f64,
     /// Angle of the element's chord line, degrees.
     pub deflection: f64,
@@ -46,7 +46,7 @@ errors! {
     #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
     #[class(Input)]
     pub enum RiggingError {
-        /// The trailing edge ends so far ahead of, or behind, the other element that it is farther away than the gap.
+        /// At this overlap the trailing edge is farther from the other element than the gap, whatever the height.
         #[error(
             "the trailing edge is {least:.5} away from the other element at this overlap, more than the gap of {gap}"
         )]

@@ -20,7 +20,7 @@ use super::Wall;
 use super::zone::{Cells, Rim, Zone};
 use crate::grid::Topology;
 
-/// The box in which holes are cut, and its voxels along x and y.
+/// The box in which holes are cut, and the numbers of its voxels along x and y.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct SearchBox {
     /// Its lower corner.

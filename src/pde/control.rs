@@ -224,11 +224,11 @@ pub(crate) const FAR_DISTANCE: f64 = 0.05;
 /// Distance behind the edge of a C-grid, in chords, over which smoothing decays.
 const WAKE_DISTANCE: f64 = 0.5;
 
-/// Most columns that a length along the wall smooths over: over more of them, in finer meshes, the lines next to a
-/// sharp edge lean (skewness p99 0.22 in place of 0.06 on 4097 × 1025 points).
+/// Most columns over which a length along the wall smooths. With more of them, as in finer meshes, the lines next to
+/// a sharp edge are oblique (skewness p99 is 0.22 instead of 0.06 on 4097 × 1025 points).
 const MOST_COLUMNS: f64 = 3.0;
 
-/// Longest stride of a smoothing pass: smoothing reaches at most 26 columns as the root of its mean square.
+/// Longest stride of a smoothing pass: the root mean square reach of the smoothing is at most 26 columns.
 const LONGEST_STRIDE: usize = 32;
 
 /// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped. Then, for each stride m of

@@ -1,4 +1,4 @@
-//! Errors of the device and of the machine's memory: texts, hints and classes.
+//! Errors of devices and of insufficient memory: texts, hints and classes.
 
 use gridgen::backend::DeviceError;
 use gridgen::case::{Case, CaseError};

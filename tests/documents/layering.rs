@@ -74,11 +74,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What every module may use: how errors are declared.
+/// The module that every other may use: it declares errors.
 const EVERYWHERE: &str = "diagnostics";
 
-/// Parts of an allowed module that stay out of reach: solvers know the traits of a backend and
-/// no device.
+/// Parts of an allowed module that are forbidden: solvers know the traits of a backend and no device.
 const FORBIDDEN: &[(&str, &str)] = &[
     ("solver", "backend::cpu"),
     ("solver", "backend::cuda"),
@@ -437,8 +436,8 @@ fn a_mesh_format_touches_four_files() {
     }
 }
 
-/// A key is its entry in the table, which makes its field too, the place that uses it, and its tests. A setting of a
-/// solver has its field where it is used; a relation to other keys is checked in a file more.
+/// A key is in its entry of the table, which also makes its field, at the place that uses it, and in its tests. A
+/// setting of a solver has its field at the place of use; relations to other keys are checked in one more file.
 #[test]
 fn a_key_of_a_case_touches_three_files() {
     for (key, files) in [

@@ -132,7 +132,7 @@ fn matrix(bytes: &[u8]) {
                 assert!(columns.iter().all(|&column| (column as usize) < found.columns));
             }
         }
-        // A fault without a hint would be an empty one.
+        // Errors at a line have its number; all others have a message and a hint.
         Err(MatrixMarketError { line: Some(Line { number, .. }), .. }) => assert!(number > 0),
         Err(error) => assert!(
             !error.to_string().is_empty() && error.hint().is_some_and(|hint| !hint.is_empty())

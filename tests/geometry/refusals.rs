@@ -4,7 +4,7 @@ use gridgen::geometry::{FileProblem, GeometryError, airfoil_from_file};
 
 use crate::{data, file};
 
-/// The message, less the path, and the hint.
+/// The message without the path, and the hint.
 fn refusal(path: &std::path::Path) -> (String, String) {
     let error = airfoil_from_file(path).unwrap_err();
     let message = error.to_string();

@@ -16,8 +16,8 @@ impl Progress for Unwatched {
     fn linear(&mut self, _: f64, _: f64) {}
 }
 
-/// A wing-body section on 257 × 49 points. Its largest skewness is 0.2218; with four
-/// times the dissipation in the march 0.357, with half the decay 0.2192.
+/// A wing-body section on 257 × 49 points. Its largest skewness is 0.2218; with four times the dissipation in
+/// the march it is 0.357, with half the decay 0.2192.
 fn wing_body(quality: &str) -> GridResult {
     let text = format!(
         "[geometry]\nwing_body = {{}}\n\

@@ -1,4 +1,4 @@
-//! How a measure is distributed over all cells: percentiles, the histogram of skewness, the worst cells.
+//! The distribution of a measure over all cells: percentiles, the histogram of skewness, the worst cells.
 
 use rayon::prelude::*;
 
@@ -113,7 +113,7 @@ fn leading(value: f64) -> usize {
     (ordered >> 48) as usize
 }
 
-/// How many values have each of the possible leading bits.
+/// The number of values with each of the possible leading bits.
 fn leading_bits(values: &[f64]) -> Vec<usize> {
     let empty = || vec![0; BINS];
     let part = values.len().div_ceil(rayon::current_num_threads()).max(BINS);

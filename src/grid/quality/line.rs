@@ -8,7 +8,7 @@ use crate::grid::{Grid, Topology};
 /// Lines with waves above this many degrees are counted.
 const WAVY_DEG: f64 = 1.0;
 
-/// Largest ratio of consecutive edges of the line j, its end not joined to its start.
+/// Largest ratio of consecutive edges of the line j, without the pair across the seam.
 pub(super) fn row_growth(grid: &Grid, j: usize) -> f64 {
     let mut last = edge_length_squared(grid.point(0, j), grid.point(1, j));
     let mut growth = 1.0;
@@ -20,7 +20,8 @@ pub(super) fn row_growth(grid: &Grid, j: usize) -> f64 {
     growth.sqrt()
 }
 
-/// Turning of the line j to the left and to the right, both positive, in degrees: sums over its points but the ends.
+/// Turning of the line j to the left and to the right, both positive, in degrees, summed over its inner
+/// points.
 pub(super) fn row_turning(grid: &Grid, j: usize) -> [f64; 2] {
     let [mut left, mut right] = [0.0; 2];
     let mut before = difference(grid.point(1, j), grid.point(0, j));

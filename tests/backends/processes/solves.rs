@@ -124,14 +124,14 @@ impl Progress for Watch {
     }
 }
 
-/// Steps, residuals and iterations of a result, as text of full precision, and its verdict.
+/// Steps, residuals and iterations of a result, as text in full precision, and its verdict.
 fn history(result: &GridResult) -> String {
     let line = |step: &NewtonStep| format!("{:e} {}\n", step.residual, step.linear_iterations);
     let steps: String = result.history.steps.iter().map(line).collect();
     steps + &result.verdict.to_string()
 }
 
-/// Does the work of a rank and ends the process, if a test has started it as one. What it does: `run CASE`,
+/// Does the work of a rank and ends the process, if a test has started it as a rank. The work is `run CASE`,
 /// `stop CASE`, `go-on CASE`, `die CASE`, `die-late CASE`, `lose CASE`, `move alike`, `move apart` or `solve`.
 fn be_a_rank() {
     let Ok(said) = env::var(RANK) else { return };
@@ -187,7 +187,7 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
     }
     let mut watch = Watch {
         writing: (words[0] == "die-late" && job.is_first()).then_some(writing),
-        // Another rank than the first wants to stop.
+        // The last rank, not the first, requests the stop.
         stops_after: (words[0] == "stop" && last).then_some(2),
         dies_after: (words[0] == "die" && last).then_some(2),
         steps: 0,
