@@ -379,7 +379,7 @@ fn check_riggings(entries: &Entries, elements: &[Element]) -> Result<(), CaseErr
 /// Refuses what is written of one section alone.
 fn check_output(entries: &Entries, output: &OutputOptions) -> Result<(), CaseError> {
     for format in &output.formats {
-        if let Some(reason) = format.refuses_zones() {
+        if let Some(reason) = format.refuses_zones {
             return Err(entries.refuse(
                 &["output.formats"],
                 format!("formats for several zones; {}: {reason}", format.title),

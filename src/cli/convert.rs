@@ -200,8 +200,9 @@ impl LayoutArguments {
             curved_order: self.curved_order,
             reference: None,
         };
-        let (grid, span, weldable) = (&mesh.grid, self.span(), mesh.weldable());
-        format.convert(output, &MeshData { grid, span, weldable, settings }, self.force)
+        let (span, weldable) = (self.span(), mesh.weldable());
+        let mesh = MeshData { span, weldable, settings, ..MeshData::from(&mesh.grid) };
+        format.convert(output, &mesh, self.force)
     }
 
     fn span(&self) -> Option<Span> {

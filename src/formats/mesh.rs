@@ -86,45 +86,27 @@ impl Limits {
         Self { least_bytes, numbers_faces: false }
     }
 
-    /// Refuses to write grids of these sizes to one file.
-    pub(super) fn check_all(
+    /// Refuses to write grids of these `sizes` in nodes, plane or extruded, to `path` where the format
+    /// cannot number their parts or the disk has no room for them.
+    pub(super) fn check(
         self,
         path: &Path,
         sizes: &[[usize; 2]],
         span: Option<Span>,
     ) -> Result<(), IoError> {
-        sizes.iter().try_for_each(|size| self.check(path, *size, span))?;
         let planes = span.map_or(1, |span| span.cells as u128 + 1);
-        let nodes = |[ni, nj]: &[usize; 2]| [*ni as u128, *nj as u128, planes];
-        let all: u128 = sizes.iter().map(|size| faces(nodes(size))).sum();
-        if self.numbers_faces && all > LABELS {
-            return Err(WriteFault::TooLarge { what: "faces", count: all, most: LABELS }.at(path));
-        }
-        let all: u128 = sizes.iter().map(|size| nodes(size).iter().product::<u128>()).sum();
-        check_disk(path, all * u128::from(self.least_bytes))
-    }
-
-    /// Refuses to write a grid of `ni` × `nj` nodes, plane or extruded, to `path` where the format
-    /// cannot number its parts or the disk has no room for it.
-    pub(super) fn check(
-        self,
-        path: &Path,
-        [ni, nj]: [usize; 2],
-        span: Option<Span>,
-    ) -> Result<(), IoError> {
-        let planes = span.map_or(1, |span| span.cells as u128 + 1);
-        let size = [ni as u128, nj as u128, planes];
+        let sizes = || sizes.iter().map(|[ni, nj]| [*ni as u128, *nj as u128, planes]);
         let refused = |what, count, most| Err(WriteFault::TooLarge { what, count, most }.at(path));
-        if let Some(&count) = size.iter().find(|&&count| count > LABELS) {
+        if let Some(count) = sizes().flatten().find(|&count| count > LABELS) {
             return refused("nodes in a direction", count, LABELS);
         }
-        // Below 2⁹³.
-        let nodes: u128 = size.iter().product();
+        // Each is below 2⁹³.
+        let nodes: u128 = sizes().map(|size| size.iter().product::<u128>()).sum();
         let most = i64::MAX as u128 / NODE_BYTES;
         if nodes > most {
             return refused("nodes", nodes, most);
         }
-        let faces = faces(size);
+        let faces: u128 = sizes().map(faces).sum();
         if self.numbers_faces && faces > LABELS {
             return refused("faces", faces, LABELS);
         }

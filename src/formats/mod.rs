@@ -14,7 +14,6 @@ pub mod plot3d;
 pub mod points;
 mod read;
 mod welded;
-mod zones;
 
 // Formats are written through the table; tests compare the bytes that each writes.
 #[doc(hidden)]
@@ -48,14 +47,11 @@ use self::plot3d::{Dimensions, Flavour};
 pub use self::read::mesh_from_bytes;
 pub use self::read::{Mesh, mesh};
 pub use self::vts::Compression;
-use self::zones::Zones;
-#[doc(hidden)]
-pub use self::zones::zones_documentation;
-pub use self::zones::{OversetMesh, ZonesFile};
 use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;
 use crate::files::{IoError, WriteFault};
 use crate::grid::Grid;
+use crate::overset::{Rim, SearchBox, Zone};
 
 /// A format of meshes.
 #[derive(Debug)]
@@ -70,12 +66,25 @@ pub struct Format {
     pub welded: bool,
     /// The files that a run writes.
     pub files: &'static [MeshFile],
-    /// How several zones are written.
-    zones: Zones,
+    /// Why it does not hold several zones, where that is so.
+    pub(crate) refuses_zones: Option<&'static str>,
     /// How `gridgen convert` writes it where that is more than the one file.
     convert: Option<Convert>,
     /// How it is read, where it is.
     reader: Option<Reader>,
+}
+
+/// The zones that a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// The one of a section; it is not written of several.
+    Section,
+    /// One: of several zones each has a file, with its name in that of the file.
+    One,
+    /// All, whether a section or several; what the file is of several, for docs/overset.md.
+    All(&'static str),
+    /// Several; it is not written of a section.
+    Several,
 }
 
 /// A file, or a folder, that holds a mesh or belongs to one.
@@ -85,6 +94,7 @@ pub struct MeshFile {
     pub names: [&'static str; 2],
     /// What it is, for docs/formats.md.
     pub description: &'static str,
+    holds: Holds,
     /// The dimensions of `Plot3D` with which it is written; none for all.
     dimensions: Option<Dimensions>,
     /// What the format and the disk can hold.
@@ -103,25 +113,47 @@ enum Contents {
 struct Folder {
     /// Writes it in place of what stands there.
     write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
-    /// Names within it under which no file of another origin may stand.
-    parts: &'static [&'static str],
+    /// Names within it under which no file of another origin may stand, of a section and of several zones.
+    parts: [&'static [&'static str]; 2],
     /// What older files that stay lack for it: of the folder of this name in an output.
-    lacks: fn(&Output, &str, &Grid, Option<Span>) -> Vec<String>,
+    lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
 }
 
 type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
 
 /// A mesh to be written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct MeshData<'a> {
-    /// Its plane grid.
-    pub grid: &'a Grid,
-    /// How the grid goes on in the third dimension; none where it is plane.
+    /// Its plane zones: that of a section, which has no name, or those of an overset mesh, the background first, if
+    /// there is one, then in order of priority.
+    pub zones: Vec<Zone<'a>>,
+    /// How they go on in the third dimension; none where they are plane.
     pub span: Option<Span>,
-    /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid.
+    /// Whether each grid is an O-grid that closes, a C-grid with its cut, or half a grid.
     pub weldable: bool,
+    /// Whether the grids may be used: names of files say so.
+    pub good: bool,
     /// Choices within formats.
     pub settings: Settings,
+    /// The box in which OpenFOAM cuts holes between several zones, in the unit of the mesh.
+    pub search: SearchBox,
+}
+
+impl<'a> MeshData<'a> {
+    /// The grid of a section, or of the first zone.
+    pub fn grid(&self) -> &'a Grid {
+        self.zones[0].grid
+    }
+
+    /// Whether it has several zones, which have names.
+    fn is_several(&self) -> bool {
+        is_several(self.zones.iter().map(|zone| zone.name))
+    }
+}
+
+/// Whether the names of zones are those of several: that of a section is empty.
+fn is_several<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
+    names.into_iter().any(|name| !name.is_empty())
 }
 
 /// Choices within formats.
@@ -147,7 +179,9 @@ impl Default for Settings {
 impl<'a> From<&'a Grid> for MeshData<'a> {
     /// A plane grid that the program made, with the usual choices.
     fn from(grid: &'a Grid) -> Self {
-        Self { grid, span: None, weldable: true, settings: Settings::default() }
+        let zones = vec![Zone { name: "", grid, rim: Rim::FarField }];
+        let (settings, search) = (Settings::default(), SearchBox::default());
+        Self { zones, span: None, weldable: true, good: true, settings, search }
     }
 }
 
@@ -213,13 +247,97 @@ impl Format {
         if self.extensions == [self.name] { [".", self.name].concat() } else { self.title.into() }
     }
 
-    /// The files that are written with these settings.
-    pub fn files_with(
+    /// The files that are written with these settings of a section, or of several zones.
+    fn files_with(
         &self,
         settings: Settings,
+        several: bool,
     ) -> impl Iterator<Item = &'static MeshFile> + use<> {
-        let wanted = settings.plot3d.dimensions;
-        self.files.iter().filter(move |file| file.dimensions.is_none_or(|d| d == wanted))
+        let (wanted, no) = (settings.plot3d.dimensions, self.refuses_zones.filter(|_| several));
+        self.files.iter().filter(move |file| {
+            no.is_none()
+                && file.holds != if several { Holds::Section } else { Holds::Several }
+                && file.dimensions.is_none_or(|d| d == wanted)
+        })
+    }
+
+    /// Names below the output folder of the files that hold zones of these names.
+    pub(crate) fn file_names(&self, zones: &[&str], settings: Settings, good: bool) -> Vec<String> {
+        let files = self.files_with(settings, is_several(zones.iter().copied()));
+        files.flat_map(|file| file.names_of(zones, good)).collect()
+    }
+
+    /// Names below the output folder under which nothing may stand that gridgen did not write.
+    pub(crate) fn claims(&self, zones: &[&str], settings: Settings) -> Vec<String> {
+        let several = is_several(zones.iter().copied());
+        let claims = |file: &'static MeshFile| {
+            [true, false].into_iter().flat_map(move |good| match &file.contents {
+                Contents::File(_) => file.names_of(zones, good),
+                Contents::Folder(Folder { parts, .. }) => {
+                    let parts = parts[usize::from(several)].iter();
+                    parts.map(|part| [file.name(good), "/", part].concat()).collect()
+                }
+            })
+        };
+        self.files_with(settings, several).flat_map(claims).collect()
+    }
+
+    /// Refuses zones of these names and sizes, plane or extruded, that the format cannot number or the disk of
+    /// `folder` has no room for.
+    ///
+    /// # Errors
+    /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
+    pub(crate) fn check(
+        &self,
+        folder: &Path,
+        (zones, sizes): (&[&str], &[[usize; 2]]),
+        span: Option<Span>,
+        settings: Settings,
+    ) -> Result<(), IoError> {
+        let several = is_several(zones.iter().copied());
+        self.files_with(settings, several).try_for_each(|file| {
+            let path = folder.join(file.name(true));
+            match file.holds {
+                Holds::One => sizes.iter().try_for_each(|size| file.check(&path, &[*size], span)),
+                _ => file.check(&path, sizes, span),
+            }
+        })
+    }
+
+    /// Writes the files of a mesh into `folder`; returns them.
+    ///
+    /// # Errors
+    /// [`IoError`] of the first file that cannot be written.
+    pub(crate) fn write(
+        &self,
+        folder: &Path,
+        mesh: &MeshData<'_>,
+    ) -> Result<Vec<PathBuf>, IoError> {
+        let (mut made, several) = (Vec::new(), mesh.is_several());
+        for file in self.files_with(mesh.settings, several) {
+            if file.holds == Holds::One && several {
+                for zone in &mesh.zones {
+                    let path = folder.join(of_zone(file.name(mesh.good), zone.name));
+                    file.write(&path, &MeshData { zones: vec![*zone], ..mesh.clone() })?;
+                    made.push(path);
+                }
+            } else {
+                let path = folder.join(file.name(mesh.good));
+                file.write(&path, mesh)?;
+                made.push(path);
+            }
+        }
+        Ok(made)
+    }
+
+    /// What files lack that stay in `output` as a user wrote them, one sentence each.
+    pub(crate) fn lacks(&self, output: &Output, mesh: &MeshData<'_>) -> Vec<String> {
+        let files = self.files_with(mesh.settings, mesh.is_several());
+        let lacks = files.filter_map(|file| match &file.contents {
+            Contents::File(_) => None,
+            Contents::Folder(folder) => Some((folder.lacks)(output, file.name(mesh.good), mesh)),
+        });
+        lacks.flatten().collect()
     }
 
     /// The file that [`Self::convert`] writes beside `path`, if there is one: the map of Plot3D.
@@ -239,12 +357,13 @@ impl Format {
         mesh: &MeshData<'_>,
         force: bool,
     ) -> Result<Converted, IoError> {
-        let size = [mesh.grid.ni, mesh.grid.nj];
-        self.files_with(mesh.settings).try_for_each(|file| file.check(path, size, mesh.span))?;
+        let Grid { ni, nj, .. } = *mesh.grid();
+        let files = || self.files_with(mesh.settings, false);
+        files().try_for_each(|file| file.check(path, &[[ni, nj]], mesh.span))?;
         if let Some(convert) = self.convert {
             return convert(path, mesh, force);
         }
-        self.files_with(mesh.settings).try_for_each(|file| file.write(path, mesh))?;
+        files().try_for_each(|file| file.write(path, mesh))?;
         Ok(Converted { files: vec![path.to_path_buf()], notes: Vec::new() })
     }
 }
@@ -256,25 +375,28 @@ impl MeshFile {
         self.names[usize::from(!good)]
     }
 
-    /// Names below the output folder under which nothing may stand that gridgen did not write.
-    pub(crate) fn claims(&self, good: bool) -> Vec<String> {
+    /// Its names where it holds zones of these names.
+    fn names_of(&self, zones: &[&str], good: bool) -> Vec<String> {
         let name = self.name(good);
-        match &self.contents {
-            Contents::File(_) => vec![name.to_owned()],
-            Contents::Folder(Folder { parts, .. }) => {
-                parts.iter().map(|part| [name, "/", part].concat()).collect()
-            }
+        match self.holds {
+            Holds::One => zones.iter().map(|zone| of_zone(name, zone)).collect(),
+            _ => vec![name.to_owned()],
         }
     }
 
-    /// Refuses a grid of `size` nodes, plane or extruded, that the format cannot number or the disk of
+    /// Refuses zones of these `sizes` in nodes, plane or extruded, that the format cannot number or the disk of
     /// `path` has no room for.
     ///
     /// # Errors
     /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
-    pub fn check(&self, path: &Path, size: [usize; 2], span: Option<Span>) -> Result<(), IoError> {
+    pub fn check(
+        &self,
+        path: &Path,
+        sizes: &[[usize; 2]],
+        span: Option<Span>,
+    ) -> Result<(), IoError> {
         let extruded = span.filter(|_| self.dimensions != Some(Dimensions::Two));
-        self.limits.check(path, size, extruded)
+        self.limits.check(path, sizes, extruded)
     }
 
     /// Writes it to `path`, in place of what stands there.
@@ -287,15 +409,14 @@ impl MeshFile {
             Contents::Folder(folder) => (folder.write)(path, mesh),
         }
     }
+}
 
-    /// What files lack that stay in `output` as a user wrote them, one sentence each.
-    pub(crate) fn lacks(&self, output: &Output, good: bool, mesh: &MeshData<'_>) -> Vec<String> {
-        match &self.contents {
-            Contents::File(_) => Vec::new(),
-            Contents::Folder(folder) => {
-                (folder.lacks)(output, self.name(good), mesh.grid, mesh.span)
-            }
-        }
+/// The name of a file for one zone: `mesh.flap.vts` for `mesh.vts`, which that of a section has.
+fn of_zone(name: &str, zone: &str) -> String {
+    match name.split_once('.') {
+        _ if zone.is_empty() => name.to_owned(),
+        Some((stem, end)) => [stem, ".", zone, ".", end].concat(),
+        None => [name, ".", zone].concat(),
     }
 }
 
@@ -341,9 +462,35 @@ pub fn documentation() -> String {
     let rows = FORMATS.iter().flat_map(|Format { name, extensions, files, .. }| {
         let ends: Vec<String> = extensions.iter().map(|end| format!("`.{end}`")).collect();
         let ends = ends.join(", ");
-        files.iter().map(move |MeshFile { names: [file, _], description, .. }| {
+        let files = files.iter().filter(|file| file.holds != Holds::Several);
+        files.map(move |MeshFile { names: [file, _], description, .. }| {
             format!("| `{name}` | `{file}` | {ends} | {description} |\n")
         })
+    });
+    std::iter::once(head.to_owned()).chain(rows).collect()
+}
+
+/// The files of several zones as docs/overset.md has them. For tests.
+#[doc(hidden)]
+pub fn zones_documentation() -> String {
+    let head = "| word | file | what it is |\n| --- | --- | --- |\n";
+    let row = |name: &str, file: &str, what: &str| format!("| `{name}` | {file} | {what} |\n");
+    let rows = FORMATS.iter().flat_map(|Format { name, files, refuses_zones, .. }| {
+        let refused = refuses_zones.map(|reason| row(name, "", &format!("refused: {reason}")));
+        let held = files.iter().filter(|_| refuses_zones.is_none());
+        let held =
+            held.filter_map(move |MeshFile { names: [file, _], description, holds, .. }| {
+                Some(match holds {
+                    Holds::Section => return None,
+                    Holds::One => {
+                        let file = format!("`{}`", of_zone(file, "flap"));
+                        row(name, &file, &format!("one for each zone: {description}"))
+                    }
+                    Holds::All(what) => row(name, &format!("`{file}`"), what),
+                    Holds::Several => row(name, &format!("`{file}`"), description),
+                })
+            });
+        refused.into_iter().chain(held)
     });
     std::iter::once(head.to_owned()).chain(rows).collect()
 }

@@ -10,8 +10,7 @@ use std::io::{self, Write};
 use super::block::{Block, ReadFault, Reader};
 use super::mesh::{Limits, Sides, Span, count, layers, planes};
 use super::welded::Welded;
-use super::zones::Zones;
-use super::{Contents, Format, MeshFile};
+use super::{Contents, Format, Holds, MeshFile};
 use crate::files::pieces;
 use crate::grid::{Grid, Topology};
 
@@ -28,12 +27,13 @@ pub(super) const FORMAT: Format = Format {
     files: &[MeshFile {
         names: ["mesh.su2", "mesh.failed.su2"],
         description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
+        holds: Holds::Section,
         dimensions: None,
         // `0 0 N` and a cell of numbers parted by blanks.
         limits: Limits::of(16),
-        contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
+        contents: Contents::File(|out, m| write_to(out, m.grid(), m.span)),
     }],
-    zones: Zones::Refused("SU2 has no overset method"),
+    refuses_zones: Some("SU2 has no overset method"),
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| {

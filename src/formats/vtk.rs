@@ -10,8 +10,7 @@ use memchr::memchr;
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
 use super::block::{Block, ReadFault, Reader, reals};
 use super::mesh::{Limits, Span, count, layers};
-use super::zones::Zones;
-use super::{Contents, Format, MeshFile};
+use super::{Contents, Format, Holds, MeshFile};
 use crate::grid::Grid;
 
 pub(super) const FORMAT: Format = Format {
@@ -22,12 +21,13 @@ pub(super) const FORMAT: Format = Format {
     files: &[MeshFile {
         names: ["mesh.vtk", "mesh.failed.vtk"],
         description: "the same as a legacy VTK file, binary, big-endian",
+        holds: Holds::One,
         dimensions: None,
         // Three numbers of 64 bits for each node.
         limits: Limits::of(24),
-        contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
+        contents: Contents::File(|out, m| write_to(out, m.grid(), m.span)),
     }],
-    zones: Zones::Files { together: &[], each: true },
+    refuses_zones: None,
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| head.starts_with(MAGIC)),

@@ -17,8 +17,7 @@ use super::arrays::{
 };
 use super::block::{Block, ReadFault, Reader, check_memory};
 use super::mesh::{Limits, Span, count, layers};
-use super::zones::{OversetMesh, Zones, ZonesContents, ZonesFile, of_zone};
-use super::{Contents, Format, MeshFile};
+use super::{Contents, Format, Holds, MeshData, MeshFile, of_zone};
 use crate::files::atomic::Writer;
 use crate::files::contents;
 use crate::grid::Grid;
@@ -26,33 +25,38 @@ use crate::grid::quality::CellMeasure;
 
 const LENGTH_BYTES: usize = size_of::<u64>();
 
+/// Names of a good grid and of one that is not.
+const NAMES: [&str; 2] = ["mesh.vts", "mesh.failed.vts"];
+
 pub(super) const FORMAT: Format = Format {
     name: "vts",
     title: "VTK XML",
     extensions: &["vts"],
     welded: false,
-    files: &[MeshFile {
-        names: ["mesh.vts", "mesh.failed.vts"],
-        description: "VTK XML structured grid, raw little-endian f8, with area, skewness and \
-                      aspect ratio of each cell",
-        dimensions: None,
-        // Compressed arrays are shorter than their numbers.
-        limits: Limits::of(1),
-        contents: Contents::File(|out, m| match m.settings.compression {
-            Compression::None => write_to(out, m.grid, m.span),
-            Compression::Zlib => write_compressed_to(out, m.grid, m.span),
-        }),
-    }],
-    zones: Zones::Files {
-        together: &[ZonesFile {
+    files: &[
+        MeshFile {
+            names: NAMES,
+            description: "VTK XML structured grid, raw little-endian f8, with area, skewness and \
+                          aspect ratio of each cell",
+            holds: Holds::One,
+            dimensions: None,
+            // Compressed arrays are shorter than their numbers.
+            limits: Limits::of(1),
+            contents: Contents::File(|out, m| match m.settings.compression {
+                Compression::None => write_to(out, m.grid(), m.span),
+                Compression::Zlib => write_compressed_to(out, m.grid(), m.span),
+            }),
+        },
+        MeshFile {
             names: ["mesh.vtm", "mesh.failed.vtm"],
             description: "VTK XML multi-block data set, which names the `.vts` file of each zone",
+            holds: Holds::Several,
             dimensions: None,
             limits: Limits::NONE,
-            contents: ZonesContents::File(write_index),
-        }],
-        each: true,
-    },
+            contents: Contents::File(write_index),
+        },
+    ],
+    refuses_zones: None,
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| memmem::find(head, b"<VTKFile").is_some()),
@@ -126,11 +130,11 @@ pub fn write_compressed_to(
 }
 
 /// Writes the data set that names the files of all zones, which stand beside it.
-fn write_index(out: &mut Writer<'_>, mesh: &OversetMesh<'_>, good: bool) -> io::Result<()> {
+fn write_index(out: &mut Writer<'_>, mesh: &MeshData<'_>) -> io::Result<()> {
     let head = r#"<VTKFile type="vtkMultiBlockDataSet" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#;
     writeln!(out, "<?xml version=\"1.0\"?>\n{head}\n  <vtkMultiBlockDataSet>")?;
     for (index, zone) in mesh.zones.iter().enumerate() {
-        let (name, file) = (zone.name, of_zone(FORMAT.files[0].name(good), zone.name));
+        let (name, file) = (zone.name, of_zone(NAMES[usize::from(!mesh.good)], zone.name));
         writeln!(out, r#"    <DataSet index="{index}" name="{name}" file="{file}"/>"#)?;
     }
     writeln!(out, "  </vtkMultiBlockDataSet>\n</VTKFile>")

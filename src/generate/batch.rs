@@ -312,8 +312,8 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
         && report["fingerprint"] == fingerprint(&case.settle().ok()?.case).ok()?;
     let requested = OutputFiles::of(case);
     let names = requested.names_if_good();
-    let page = case.output.report.then_some(files::PAGE_FILE);
-    let all = names.chain([files::CASE_FILE]).chain(page).all(|name| folder.join(name).exists());
+    let own = case.output.report.then_some(files::PAGE_FILE).into_iter().chain([files::CASE_FILE]);
+    let all = names.chain(own.map(str::to_owned)).all(|name| folder.join(name).exists());
     let number = |section: &str, key: &str| report[section][key].as_f64();
     let summary = Summary {
         verdict: Verdict::Good,

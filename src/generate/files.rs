@@ -5,7 +5,7 @@ use crate::files::output::{FolderRules, Output};
 use crate::files::{self, IoError};
 use crate::formats::Span;
 use crate::formats::openfoam::Reference;
-use crate::formats::{MeshData, MeshFile, Settings};
+use crate::formats::{Format, MeshData, Settings};
 use crate::grid::{FAR_FIELD_CENTRE, Grid};
 use crate::report::{self, Artifacts, Figures, ReportFile};
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(crate) fn open_output(
 pub(super) struct OutputFiles {
     span: Option<Span>,
     settings: Settings,
-    meshes: Vec<&'static MeshFile>,
+    formats: Vec<&'static Format>,
     others: Vec<&'static ReportFile>,
 }
 
@@ -56,16 +56,10 @@ impl OutputFiles {
             curved_order: output.curved_order,
             reference: None,
         };
-        let formats = output.formats.iter();
         let mut others = vec![&report::HISTORY];
         others.extend(output.pictures.then_some(&report::PICTURES).into_iter().flatten());
         others.extend(output.quality_maps.then_some(&report::QUALITY_MAPS).into_iter().flatten());
-        Self {
-            span: span(case),
-            settings,
-            meshes: formats.flat_map(|format| format.files_with(settings)).collect(),
-            others,
-        }
+        Self { span: span(case), settings, formats: output.formats.clone(), others }
     }
 
     /// Adds the reference of force coefficients, in the unit of the files: chord and quarter point of a
@@ -95,10 +89,8 @@ impl OutputFiles {
     ) -> Result<Vec<PathBuf>, IoError> {
         let Artifacts { grid, good, .. } = *artifacts;
         let mut files = Vec::new();
-        for mesh in &self.meshes {
-            let path = folder.join(mesh.name(good));
-            mesh.write(&path, &self.mesh_data(grid))?;
-            files.push(path);
+        for format in &self.formats {
+            files.extend(format.write(folder, &self.mesh_data(grid, good))?);
         }
         let others = self.others.iter();
         for file in others.filter(|file| finest || file.names[0] != file.names[1]) {
@@ -111,8 +103,8 @@ impl OutputFiles {
 
     /// Warnings about user-edited files that are kept in `output` and lack entries the new mesh needs.
     pub(super) fn lacks(&self, output: &Output, grid: &Grid, good: bool) -> Vec<String> {
-        let mesh = &self.mesh_data(grid);
-        self.meshes.iter().flat_map(|file| file.lacks(output, good, mesh)).collect()
+        let mesh = &self.mesh_data(grid, good);
+        self.formats.iter().flat_map(|format| format.lacks(output, mesh)).collect()
     }
 
     /// Refuses meshes that their formats cannot number or the disk of `folder` has no space for.
@@ -120,32 +112,34 @@ impl OutputFiles {
     /// # Errors
     /// [`IoError`] of the first such file.
     pub(super) fn check(&self, size: [usize; 2], folder: &Path) -> Result<(), IoError> {
-        let check = |file: &&MeshFile| file.check(&folder.join(file.name(true)), size, self.span);
-        self.meshes.iter().try_for_each(check)
+        let mut formats = self.formats.iter();
+        formats
+            .try_for_each(|format| format.check(folder, (&[""], &[size]), self.span, self.settings))
     }
 
     /// Names of the files of a good grid.
-    pub(super) fn names_if_good(&self) -> impl Iterator<Item = &'static str> {
-        let meshes = self.meshes.iter().map(|file| file.name(true));
-        meshes.chain(self.others.iter().map(|file| file.names[0]))
+    pub(super) fn names_if_good(&self) -> impl Iterator<Item = String> {
+        let meshes =
+            self.formats.iter().flat_map(|format| format.file_names(&[""], self.settings, true));
+        meshes.chain(self.others.iter().map(|file| file.names[0].to_owned()))
     }
 
-    pub(super) fn mesh_data<'a>(&self, grid: &'a Grid) -> MeshData<'a> {
-        MeshData { grid, span: self.span, weldable: true, settings: self.settings }
+    pub(super) fn mesh_data<'a>(&self, grid: &'a Grid, good: bool) -> MeshData<'a> {
+        MeshData { span: self.span, good, settings: self.settings, ..MeshData::from(grid) }
     }
 }
 
 /// Names of all files that a run of a case may write, good or failed, with the linear system of a
 /// Newton step that is exported.
 pub(super) fn names(case: &Case, export: Option<usize>) -> Vec<String> {
-    let OutputFiles { meshes, others, .. } = OutputFiles::of(case);
-    let meshes = meshes.iter().flat_map(|file| [true, false].map(|good| file.claims(good)));
+    let OutputFiles { formats, settings, others, .. } = OutputFiles::of(case);
+    let meshes = formats.iter().flat_map(|format| format.claims(&[""], settings));
     let others = others.iter().flat_map(|file| file.names);
     let page = case.output.report.then_some(files::PAGE_FILE);
     let reference = case.output.reference.then_some(files::REFERENCE_FILE);
     let own = [files::REPORT_FILE, files::CASE_FILE, files::RESTART_FILE].into_iter();
     let own = own.chain(page).chain(reference);
-    let names = meshes.flatten().chain(others.chain(own).map(str::to_owned));
+    let names = meshes.chain(others.chain(own).map(str::to_owned));
     names.chain(export.into_iter().flat_map(system_names)).collect()
 }
 

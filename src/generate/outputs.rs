@@ -257,7 +257,8 @@ impl GridResult {
 
     /// The grid as a mesh with the span and the layouts that its case asks for.
     pub fn mesh(&self) -> MeshData<'_> {
-        OutputFiles::of(&self.case).with_reference(&self.case, self.shift).mesh_data(&self.grid)
+        let files = OutputFiles::of(&self.case).with_reference(&self.case, self.shift);
+        files.mesh_data(&self.grid, self.is_good())
     }
 }
 

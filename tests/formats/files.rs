@@ -434,7 +434,9 @@ fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<S
     let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
     atomic::create_folder(folder).unwrap();
     let mut written = Vec::new();
-    for file in FORMATS.iter().flat_map(|format| format.files) {
+    // The index of zones is none of a section.
+    let files = FORMATS.iter().flat_map(|format| format.files);
+    for file in files.filter(|file| file.names[0] != "mesh.vtm") {
         if is_wanted(file.names[0]) {
             file.write(&folder.join(file.name(good)), &mesh).unwrap();
             written.push(file.name(good).to_owned());

@@ -8,7 +8,7 @@ use gridgen::formats::{FORMATS, Format, Sides, Span};
 fn refusal(format: &str, size: [usize; 2], cells: usize) -> String {
     let span = (cells > 0).then_some(Span { length: 1.0, cells, sides: Sides::Symmetry });
     let file = &Format::named(format).unwrap().files[0];
-    file.check(Path::new("m"), size, span).err().map_or(String::new(), |error| error.to_string())
+    file.check(Path::new("m"), &[size], span).err().map_or(String::new(), |error| error.to_string())
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn spans_that_no_format_can_hold_are_refused_without_a_panic() {
     for file in FORMATS.iter().flat_map(|format| format.files) {
         let refused = [2_000_000_000_000_000_000, usize::MAX - 1, 1 << 31].map(|cells| {
             let span = Span { length: 1.0, cells, sides: Sides::Symmetry };
-            file.check(Path::new("m"), [257, 129], Some(span)).is_err()
+            file.check(Path::new("m"), &[[257, 129]], Some(span)).is_err()
         });
 
         // A file of the plane has no span.

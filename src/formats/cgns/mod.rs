@@ -11,8 +11,7 @@ use std::io::{self, Write};
 use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::block::Reader;
 use super::mesh::{Limits, Sides, Span, count};
-use super::zones::{Zones, ZonesContents, ZonesFile};
-use super::{Contents, Format, MeshFile};
+use super::{Contents, Format, Holds, MeshFile};
 use crate::files::pieces;
 use crate::grid::{Grid, Topology};
 use crate::overset::{Rim, Zone};
@@ -26,22 +25,22 @@ pub(super) const FORMAT: Format = Format {
         names: ["mesh.cgns", "mesh.failed.cgns"],
         description: "CGNS in HDF5, one structured zone with families `airfoil` and `farfield` \
                       and one-to-one connectivity",
+        holds: Holds::All(
+            "CGNS in HDF5, a structured zone for each element and the background, three-dimensional, with \
+             `BCOverset` on outer boundaries, as ADflow reads it",
+        ),
         dimensions: None,
         // Two numbers of 64 bits for each node.
         limits: Limits::of(16),
-        contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
+        contents: Contents::File(|out, m| {
+            if m.is_several() {
+                write_zones_to(out, &m.zones, m.span)
+            } else {
+                write_to(out, m.grid(), m.span)
+            }
+        }),
     }],
-    zones: Zones::Files {
-        together: &[ZonesFile {
-            names: ["mesh.cgns", "mesh.failed.cgns"],
-            description: "CGNS in HDF5, a structured zone for each element and the background, three-dimensional, with \
-                          `BCOverset` on outer boundaries, as ADflow reads it",
-            dimensions: None,
-            limits: Limits::of(24),
-            contents: ZonesContents::File(|out, m, _| write_zones_to(out, m.zones, m.span)),
-        }],
-        each: false,
-    },
+    refuses_zones: None,
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| head.starts_with(b"\x89HDF\r\n\x1a\n")),
@@ -70,16 +69,7 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 /// field. On half a grid `symmetry` is its plane, and the sides of an extruded one are `back` and
 /// `front`. Coordinates are streamed.
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
-    let dimensions = if span.is_some() { 3 } else { 2 };
-    let family = |(name, condition): (&'static str, &str)| {
-        Node::new(name, "Family_t").above([Node::new("FamilyBC", "FamilyBC_t").text(condition)])
-    };
-    let mut below = vec![
-        Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional"),
-        zone_node(grid, span, Style::Single),
-        family(AIRFOIL),
-        family(FAR_FIELD),
-    ];
+    let mut below = vec![zone_node(grid, span, Style::Single), family(AIRFOIL), family(FAR_FIELD)];
     let half = matches!(grid.topology, Topology::Half(_));
     let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
     if half || symmetric {
@@ -88,11 +78,7 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
     if half && symmetric {
         below.extend([BACK, FRONT].map(family));
     }
-    let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[dimensions; 2]).above(below);
-    hdf5::write(
-        out,
-        vec![Node::new("CGNSLibraryVersion", "CGNSLibraryVersion_t").singles(&[VERSION]), base],
-    )
+    write_base(out, if span.is_some() { 3 } else { 2 }, below)
 }
 
 /// Writes the zones of an overset mesh, for flow solvers that cut the holes: three-dimensional, a plane one as one
@@ -108,26 +94,30 @@ pub fn write_zones_to(
     span: Option<Span>,
 ) -> io::Result<()> {
     let span = span.unwrap_or(Span::ONE);
-    let family = |name: &str, condition: &str| {
-        let condition = Node::new("FamilyBC", "FamilyBC_t").text(condition);
-        Node::new(name.to_owned(), "Family_t").above([condition])
-    };
-    let mut below =
-        vec![Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional")];
-    below.extend(zones.iter().map(|zone| zone_node(zone.grid, Some(span), Style::Overset(*zone))));
-    below.extend(
-        zones.iter().filter(|zone| zone.has_wall()).map(|zone| family(zone.name, AIRFOIL.1)),
-    );
-    below.push(family(OVERSET.0, OVERSET.1).above([overset_mark()]));
-    below.push(family(FAR_FIELD.0, FAR_FIELD.1));
+    let nodes = zones.iter().map(|zone| zone_node(zone.grid, Some(span), Style::Overset(*zone)));
+    let mut below: Vec<Node<'_>> = nodes.collect();
+    let walls = zones.iter().filter(|zone| zone.has_wall());
+    below.extend(walls.map(|zone| family((zone.name, AIRFOIL.1))));
+    below.extend([family(OVERSET).above([overset_mark()]), family(FAR_FIELD)]);
     if span.sides == Sides::Symmetry {
-        below.push(family(SYMMETRY.0, SYMMETRY.1));
+        below.push(family(SYMMETRY));
     }
-    let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[3; 2]).above(below);
-    hdf5::write(
-        out,
-        vec![Node::new("CGNSLibraryVersion", "CGNSLibraryVersion_t").singles(&[VERSION]), base],
-    )
+    write_base(out, 3, below)
+}
+
+/// A family of boundaries with its condition.
+fn family<'a>((name, condition): (&str, &str)) -> Node<'a> {
+    let condition = Node::new("FamilyBC", "FamilyBC_t").text(condition);
+    Node::new(name.to_owned(), "Family_t").above([condition])
+}
+
+/// Writes a file whose base has these dimensions and these nodes below it.
+fn write_base(out: &mut Out<'_>, dimensions: i32, below: Vec<Node<'_>>) -> io::Result<()> {
+    let class = Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional");
+    let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[dimensions; 2]);
+    let base = base.above([class]).above(below);
+    let version = Node::new("CGNSLibraryVersion", "CGNSLibraryVersion_t").singles(&[VERSION]);
+    hdf5::write(out, vec![version, base])
 }
 
 /// What says of a boundary that it takes its values from other zones.

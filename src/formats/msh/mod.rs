@@ -15,8 +15,7 @@ use std::path::Path;
 use self::entities::{Elements, Model};
 use super::block::Reader;
 use super::mesh::{Limits, Span};
-use super::zones::Zones;
-use super::{Contents, Converted, Format, MeshData, MeshFile};
+use super::{Contents, Converted, Format, Holds, MeshData, MeshFile};
 use crate::files::{IoError, WriteFault, atomic, pieces};
 use crate::grid::quality::{CurvedQuality, measure_curved};
 use crate::grid::{Grid, Topology, cut_corner};
@@ -30,12 +29,13 @@ pub(super) const FORMAT: Format = Format {
         names: ["mesh.msh", "mesh.failed.msh"],
         description: "Gmsh 4.1, text, quadrangles of order `curved_order`, physical groups `airfoil`, \
                       `farfield` and `fluid`",
+        holds: Holds::Section,
         dimensions: None,
         // `1`, `0 0 0` and their ends of lines.
         limits: Limits::of(8),
-        contents: Contents::File(|out, m| write_to(out, m.grid, m.span, m.settings.curved_order)),
+        contents: Contents::File(|out, m| write_to(out, m.grid(), m.span, m.settings.curved_order)),
     }],
-    zones: Zones::Refused("programs that read Gmsh meshes have no overset method"),
+    refuses_zones: Some("programs that read Gmsh meshes have no overset method"),
     convert: Some(convert),
     reader: Some(Reader {
         begins: Some(|head| head.trim_ascii_start().starts_with(b"$MeshFormat")),
@@ -46,8 +46,7 @@ pub(super) const FORMAT: Format = Format {
 
 /// Writes a mesh of a grid whose corners are corners of cells, and whose cells are not folded.
 fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoError> {
-    let MeshData { grid, span, settings, .. } = *mesh;
-    let order = settings.curved_order;
+    let (grid, span, order) = (mesh.grid(), mesh.span, mesh.settings.curved_order);
     let refused = |fault: WriteFault| Err(fault.at(path));
     if let Some(fault) = indivisible(grid, span, order) {
         return refused(fault);

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use crate::files::atomic::Writer;
 use crate::files::pieces;
+use crate::formats::MeshData;
 use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{Side, Welded};
 use crate::grid::Grid;
@@ -83,56 +84,15 @@ enum Faces {
 }
 
 impl<'a> Mesh<'a> {
-    /// The mesh of a grid; that of a plane grid has one layer and empty ends.
-    pub(super) fn new(grid: &'a Grid, span: Option<Span>) -> Self {
-        let plane = Welded::new(grid);
-        let kinds = ["wall;", "patch;", "symmetryPlane;"];
-        let rims = plane.rims().into_iter().zip(kinds).map(|((name, sides), kind)| Patch {
-            name: name.to_owned(),
-            kind,
-            faces: vec![(0, Faces::Sides(sides))],
-        });
-        let rims = rims.collect();
-        Self::of([("", plane)], rims, span)
-    }
-
-    /// The mesh of the zones of an overset mesh. The patch of their rims comes first, as OpenFOAM wants it, then
-    /// the wall of each element, by its name, and the far field.
-    pub(super) fn of_zones(zones: &[Zone<'a>], span: Option<Span>) -> Self {
-        let planes = || zones.iter().map(|zone| (zone.name, Welded::new(zone.grid)));
-        let (mut rim, mut far, mut patches) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, (zone, (name, plane))) in zones.iter().zip(planes()).enumerate() {
-            for (k, (_, sides)) in plane.rims().into_iter().enumerate() {
-                let faces = (number, Faces::Sides(sides));
-                match (k, zone.rim) {
-                    (0, _) if zone.has_wall() => {
-                        patches.push(Patch {
-                            name: name.to_owned(),
-                            kind: "wall;",
-                            faces: vec![faces],
-                        });
-                    }
-                    (0, _) => {}
-                    (_, Rim::Overset) => rim.push(faces),
-                    (_, Rim::FarField) => far.push(faces),
-                }
-            }
-        }
-        let patch = |name: &str, kind, faces| Patch { name: name.to_owned(), kind, faces };
-        patches.insert(0, patch(OVERSET, "overset;", rim));
-        patches.push(patch("farfield", "patch;", far));
-        Self::of(planes(), patches, span)
-    }
-
-    fn of(
-        planes: impl IntoIterator<Item = (&'a str, Welded<'a>)>,
-        mut patches: Vec<Patch>,
-        span: Option<Span>,
-    ) -> Self {
-        let sides = span.map(|span| span.sides);
-        let span = span.unwrap_or(Span::ONE);
+    /// The mesh of a section or of several zones; plane ones have one layer and empty ends.
+    pub(super) fn new(mesh: &MeshData<'a>) -> Self {
+        let mut patches =
+            if mesh.is_several() { patches_of_zones(&mesh.zones) } else { patches(mesh.grid()) };
+        let sides = mesh.span.map(|span| span.sides);
+        let span = mesh.span.unwrap_or(Span::ONE);
         let (mut zones, mut points, mut cells): (Vec<ZonePart<'_>>, _, _) = (Vec::new(), 0, 0);
-        for (name, plane) in planes {
+        for Zone { name, grid, .. } in &mesh.zones {
+            let plane = Welded::new(grid);
             let (nodes, own) = (plane.nodes() * span.planes(), plane.cells() * span.cells);
             zones.push(ZonePart { name, plane, first_point: points, first_cell: cells });
             (points, cells) = (points + nodes, cells + own);
@@ -148,7 +108,7 @@ impl<'a> Mesh<'a> {
                 (number, Faces::Ends { first, count })
             };
             let faces = zones.iter().enumerate().map(of_zone).collect();
-            Patch { name: name.to_owned(), kind, faces }
+            Patch::new(name, kind, faces)
         };
         match sides {
             None => patches.push(ends("frontAndBack", "empty;", |cells| [0, 2 * cells])),
@@ -322,7 +282,42 @@ impl<'a> Mesh<'a> {
     }
 }
 
+/// The patches of a section's rim.
+fn patches(grid: &Grid) -> Vec<Patch> {
+    let kinds = ["wall;", "patch;", "symmetryPlane;"];
+    let rims = Welded::new(grid).rims().into_iter().zip(kinds);
+    rims.map(|((name, sides), kind)| Patch::new(name, kind, vec![(0, Faces::Sides(sides))]))
+        .collect()
+}
+
+/// The patches of several zones: that of their rims, which OpenFOAM wants first, the wall of each element by its
+/// name, and the far field.
+fn patches_of_zones(zones: &[Zone<'_>]) -> Vec<Patch> {
+    let (mut rim, mut far, mut walls) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, zone) in zones.iter().enumerate() {
+        for (k, (_, sides)) in Welded::new(zone.grid).rims().into_iter().enumerate() {
+            let faces = (number, Faces::Sides(sides));
+            match (k, zone.rim) {
+                (0, _) if zone.has_wall() => {
+                    walls.push(Patch::new(zone.name, "wall;", vec![faces]));
+                }
+                (0, _) => {}
+                (_, Rim::Overset) => rim.push(faces),
+                (_, Rim::FarField) => far.push(faces),
+            }
+        }
+    }
+    let mut patches = vec![Patch::new(OVERSET, "overset;", rim)];
+    patches.append(&mut walls);
+    patches.push(Patch::new("farfield", "patch;", far));
+    patches
+}
+
 impl Patch {
+    fn new(name: &str, kind: &'static str, faces: Vec<(usize, Faces)>) -> Self {
+        Self { name: name.to_owned(), kind, faces }
+    }
+
     /// Its faces with so many layers of cells over the span.
     fn count(&self, layers: usize) -> usize {
         self.faces.iter().map(|(_, faces)| faces.count(layers)).sum()

@@ -17,8 +17,7 @@ use std::path::Path;
 pub use check::{Measure, Objection, objections};
 
 use super::mesh::{Limits, Sides, Span};
-use super::zones::{Zones, ZonesContents, ZonesFile};
-use super::{Contents, Converted, Folder, Format, MeshFile};
+use super::{Contents, Converted, Folder, Format, Holds, MeshData, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
 use crate::grid::{Grid, Symmetry, Topology};
@@ -66,32 +65,23 @@ pub(super) const FORMAT: Format = Format {
         names: ["openfoam", "openfoam.failed"],
         description: "folder of an OpenFOAM case, patches `airfoil` (wall), `farfield` (patch), \
                       `frontAndBack` (empty), and the script `Allrun` that solves it",
+        holds: Holds::All(
+            "folder of an OpenFOAM overset case: `cellZones`, `0/zoneID`, patches `overset`, one for each element, \
+             `farfield`, and the script `Allrun` that solves it by overSimpleFoam",
+        ),
         dimensions: None,
         // Faces are numbered in 31 bits; coordinates are text.
         limits: Limits { least_bytes: 24, numbers_faces: true },
         contents: Contents::Folder(Folder {
-            write: |path, m| {
-                let reference = m.settings.reference.unwrap_or_else(|| Reference::of(m.grid));
-                make(path, m.grid, m.span, reference)
-            },
-            parts: &MESH_FILES,
+            write: make,
+            parts: [&MESH_FILES, &overset::PARTS_OF_MESH],
             lacks,
         }),
     }],
-    zones: Zones::Files {
-        together: &[ZonesFile {
-            names: ["openfoam", "openfoam.failed"],
-            description: "folder of an OpenFOAM overset case: `cellZones`, `0/zoneID`, patches `overset`, one for \
-                          each element, `farfield`, and the script `Allrun` that solves it by overSimpleFoam",
-            dimensions: None,
-            limits: Limits { least_bytes: 24, numbers_faces: true },
-            contents: ZonesContents::Folder(overset::make, &overset::PARTS_OF_MESH),
-        }],
-        each: false,
-    },
+    refuses_zones: None,
     convert: Some(|path, m, force| {
-        let mut notes = write(path, m.grid, m.span, force)?;
-        notes.extend(objections(m.grid, m.span).iter().map(ToString::to_string));
+        let mut notes = write(path, m.grid(), m.span, force)?;
+        notes.extend(objections(m.grid(), m.span).iter().map(ToString::to_string));
         Ok(Converted { files: vec![path.to_path_buf()], notes })
     }),
     reader: None,
@@ -135,13 +125,13 @@ fn choices(
     topology: Topology,
     span: Option<Span>,
     reference: Reference,
-) -> [(&'static str, String); 4] {
+) -> Vec<(&'static str, String)> {
     let ends = ends(span);
     let half = matches!(topology, Topology::Half(_));
     let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
     let Reference { length, centre: [x, y] } = reference;
     let area = length * span.unwrap_or(Span::ONE).length;
-    [
+    vec![
         ("frontAndBack { type empty; }", [plane, ends].concat()),
         ("CofR (0.25 0 0);", format!("CofR ({x} {y} 0);")),
         ("lRef 1;", format!("lRef {length};")),
@@ -159,28 +149,39 @@ pub fn write(
     span: Option<Span>,
     force: bool,
 ) -> Result<Vec<String>, IoError> {
-    let reference = Reference::of(grid);
+    let mesh = MeshData { span, ..MeshData::from(grid) };
     let output = Output::open(path, RULES, force)?;
     output.check(MESH_FILES)?;
-    output.fill(|files| make(files, grid, span, reference).map(|()| Vec::new()))?;
-    let lacks = lacks(&output, "", grid, span);
+    output.fill(|files| make(files, &mesh).map(|()| Vec::new()))?;
+    let lacks = lacks(&output, "", &mesh);
     let notice = output.notice();
     output.commit()?;
     Ok(notice.into_iter().chain(lacks).collect())
 }
 
 /// Writes the case into the folder `path`, in place of what stands there.
-fn make(path: &Path, grid: &Grid, span: Option<Span>, reference: Reference) -> Result<(), IoError> {
-    let choices = choices(grid.topology, span, reference);
+fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
     let place = |name: &str| {
         let file = path.join(name);
         file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
     };
-    SETUP.into_iter().try_for_each(|file| write_text(&place(file.0)?, file, &choices))?;
-    let mesh = mesh::Mesh::new(grid, span);
-    mesh::PARTS
-        .into_iter()
-        .try_for_each(|part| atomic::write(&place(part.0)?, |out| mesh.write(out, part)))
+    let several = mesh.is_several();
+    let reference = mesh.settings.reference.unwrap_or_else(|| Reference::of(mesh.grid()));
+    let (setup, choices) = if several {
+        (&overset::SETUP[..], overset::choices(mesh, reference))
+    } else {
+        (&SETUP[..], choices(mesh.grid().topology, mesh.span, reference))
+    };
+    setup.iter().try_for_each(|file| write_text(&place(file.0)?, *file, &choices))?;
+    let parts = mesh::Mesh::new(mesh);
+    let zones = several.then_some(mesh::CELL_ZONES);
+    for part in mesh::PARTS.into_iter().chain(zones) {
+        atomic::write(&place(part.0)?, |out| parts.write(out, part))?;
+    }
+    for (name, write) in overset::FIELDS.into_iter().filter(|_| several) {
+        atomic::write(&place(name)?, |out| write(out, mesh, &parts))?;
+    }
+    Ok(())
 }
 
 /// Writes a file of the set-up, in whose text each word of `choices` is replaced. That is one pass: what stands
@@ -236,8 +237,8 @@ const LARGEST_FIELD: u64 = 1 << 20;
 
 /// What the fields at the start lack that stay as a user wrote them: the patches of the new mesh in
 /// the folder `case` of `output` that they do not name, one sentence a field.
-fn lacks(output: &Output, case: &str, grid: &Grid, span: Option<Span>) -> Vec<String> {
-    let mesh = mesh::Mesh::new(grid, span);
+fn lacks(output: &Output, case: &str, mesh: &MeshData<'_>) -> Vec<String> {
+    let mesh = mesh::Mesh::new(mesh);
     let patches: Vec<&str> = mesh.patches().collect();
     let start = if case.is_empty() { START.to_owned() } else { [case, "/", START].concat() };
     let Ok(entries) = fs::read_dir(output.root().join(&start)) else { return Vec::new() };

@@ -6,14 +6,12 @@
 //! value the one whose number is nearest is taken. Source: `src/overset` of OpenFOAM 1912.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use super::mesh::{CELL_ZONES, Mesh, PARTS};
-use super::{Reference, SCRIPT, ends, write_text};
-use crate::files::IoError;
-use crate::files::atomic::{self, Writer};
+use super::{Reference, SCRIPT, ends};
+use crate::files::atomic::Writer;
+use crate::formats::MeshData;
 use crate::formats::mesh::Span;
-use crate::formats::zones::OversetMesh;
 use crate::grid::Grid;
 use crate::grid::vector::{angle, difference, distance};
 
@@ -40,7 +38,7 @@ pub(super) const PARTS_OF_MESH: [&str; 8] = [
 
 /// What `overSimpleFoam` needs in addition to the mesh, for inviscid flow at zero incidence and unit speed: names
 /// within the case, and texts.
-pub(super) const SETUP: [(&str, &str); 9] = [
+pub(super) const SETUP: [(&str, &str); 10] = [
     ("system/controlDict", include_str!("overset/system/controlDict")),
     ("system/fvSchemes", include_str!("overset/system/fvSchemes")),
     ("system/fvSolution", include_str!("overset/system/fvSolution")),
@@ -50,39 +48,28 @@ pub(super) const SETUP: [(&str, &str); 9] = [
     ("0/U", include_str!("overset/0/U")),
     ("0/p", include_str!("overset/0/p")),
     (SCRIPT, include_str!("overset/Allrun")),
+    ("0/pointDisplacement", include_str!("overset/0/pointDisplacement")),
 ];
-const DISPLACEMENT: (&str, &str) =
-    ("0/pointDisplacement", include_str!("overset/0/pointDisplacement"));
+
+/// A field of the mesh: its path in the case, and what writes it.
+type Field = (&'static str, fn(&mut Writer<'_>, &MeshData<'_>, &Mesh<'_>) -> io::Result<()>);
+
+/// The fields that belong to the mesh.
+pub(super) const FIELDS: [Field; 2] =
+    [(ZONE_NUMBERS, write_zone_numbers), (CURVATURE, |out, mesh, _| write_curvature(out, mesh))];
 
 /// Names of the files of the set-up, which users edit.
 pub(super) fn setup() -> impl Iterator<Item = &'static str> {
-    SETUP.iter().chain([&DISPLACEMENT]).map(|(name, _)| *name)
+    SETUP.iter().map(|(name, _)| *name)
 }
 
-/// Writes the case into the folder `path`, in place of what stands there.
-pub(super) fn make(path: &Path, mesh: &OversetMesh<'_>) -> Result<(), IoError> {
-    let place = |name: &str| {
-        let file = path.join(name);
-        file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
-    };
-    let choices = choices(mesh);
-    let mut setup = SETUP.into_iter().chain([DISPLACEMENT]);
-    setup.try_for_each(|file| write_text(&place(file.0)?, file, &choices))?;
-    let parts = Mesh::of_zones(mesh.zones, mesh.span);
-    for part in PARTS.into_iter().chain([CELL_ZONES]) {
-        atomic::write(&place(part.0)?, |out| parts.write(out, part))?;
-    }
-    atomic::write(&place(ZONE_NUMBERS)?, |out| write_zone_numbers(out, mesh, &parts))?;
-    atomic::write(&place(CURVATURE)?, |out| write_curvature(out, mesh))
-}
-
-fn walls<'a>(mesh: &OversetMesh<'a>) -> Vec<&'a str> {
+fn walls<'a>(mesh: &MeshData<'a>) -> Vec<&'a str> {
     mesh.zones.iter().filter(|zone| zone.has_wall()).map(|zone| zone.name).collect()
 }
 
 /// What of the texts depends on the mesh, and what stands there instead.
-fn choices(mesh: &OversetMesh<'_>) -> [(&'static str, String); 5] {
-    let Reference { length, centre: [x, y] } = mesh.reference;
+pub(super) fn choices(mesh: &MeshData<'_>, reference: Reference) -> Vec<(&'static str, String)> {
+    let Reference { length, centre: [x, y] } = reference;
     let span = mesh.span.unwrap_or(Span::ONE).length;
     let names = walls(mesh);
     let forces = |name: &str, patches: &str| {
@@ -102,7 +89,7 @@ fn choices(mesh: &OversetMesh<'_>) -> [(&'static str, String); 5] {
         let corner = |[x, y]: [f64; 2], z: f64| format!("({x} {y} {z})");
         [corner(search.low, 0.0), corner(search.high, span), format!("({nx} {ny} 1)")]
     };
-    [
+    vec![
         ("WALLS", names.join("|")),
         ("ELEMENTS", names.join(" ")),
         ("ENDS", ends(mesh.span).to_owned()),
@@ -122,7 +109,7 @@ fn head(out: &mut Writer<'_>, object: &str) -> io::Result<()> {
 
 fn write_zone_numbers(
     out: &mut Writer<'_>,
-    mesh: &OversetMesh<'_>,
+    mesh: &MeshData<'_>,
     parts: &Mesh<'_>,
 ) -> io::Result<()> {
     head(out, "zoneID")?;
@@ -141,7 +128,7 @@ fn write_zone_numbers(
 
 /// Writes the curvature of the walls, face by face, negative where they are convex: that of the pressure's gradient
 /// into the body.
-fn write_curvature(out: &mut Writer<'_>, mesh: &OversetMesh<'_>) -> io::Result<()> {
+fn write_curvature(out: &mut Writer<'_>, mesh: &MeshData<'_>) -> io::Result<()> {
     head(out, "wallCurvature")?;
     writeln!(out, "internalField uniform 0;\nboundaryField\n{{")?;
     writeln!(out, "    overset {{ type overset; value uniform 0; }}")?;

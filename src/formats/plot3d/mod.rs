@@ -18,8 +18,7 @@ pub use self::write::{Record, write_blocks, write_to};
 
 use super::block::Reader;
 use super::mesh::Limits;
-use super::zones::{OversetMesh, Zones, ZonesContents, ZonesFile};
-use super::{Contents, Converted, Format, MeshData, MeshFile, nmf};
+use super::{Contents, Converted, Format, Holds, MeshData, MeshFile, nmf};
 use crate::files::IoError;
 use crate::files::atomic::{self, Made, Writer};
 use crate::files::place::check_own;
@@ -37,6 +36,7 @@ pub(super) const FORMAT: Format = Format {
         MeshFile {
             names: ["mesh.p3d", "mesh.failed.p3d"],
             description: "Plot3D, two planes z = 0 and z = 1",
+            holds: Holds::All("Plot3D, a block for each zone, two planes z = 0 and z = 1"),
             dimensions: Some(Dimensions::Three),
             limits: LIMITS,
             contents: Contents::File(|out, m| write(out, m, Dimensions::Three)),
@@ -44,6 +44,7 @@ pub(super) const FORMAT: Format = Format {
         MeshFile {
             names: ["mesh.nmf", "mesh.failed.nmf"],
             description: "the neutral map that says what the faces of `mesh.p3d` are",
+            holds: Holds::Section,
             dimensions: Some(Dimensions::Three),
             limits: Limits::NONE,
             contents: Contents::File(|out, m| write_map(out, m)),
@@ -51,30 +52,15 @@ pub(super) const FORMAT: Format = Format {
         MeshFile {
             names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
             description: "with `plot3d_dimensions = 2`: Plot3D in the plane",
+            holds: Holds::All(
+                "with `plot3d_dimensions = 2`: Plot3D in the plane, a block for each zone",
+            ),
             dimensions: Some(Dimensions::Two),
             limits: LIMITS,
             contents: Contents::File(|out, m| write(out, m, Dimensions::Two)),
         },
     ],
-    zones: Zones::Files {
-        together: &[
-            ZonesFile {
-                names: ["mesh.p3d", "mesh.failed.p3d"],
-                description: "Plot3D, a block for each zone, two planes z = 0 and z = 1",
-                dimensions: Some(Dimensions::Three),
-                limits: LIMITS,
-                contents: ZonesContents::File(|out, m, _| write_zones(out, m, Dimensions::Three)),
-            },
-            ZonesFile {
-                names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
-                description: "with `plot3d_dimensions = 2`: Plot3D in the plane, a block for each zone",
-                dimensions: Some(Dimensions::Two),
-                limits: LIMITS,
-                contents: ZonesContents::File(|out, m, _| write_zones(out, m, Dimensions::Two)),
-            },
-        ],
-        each: false,
-    },
+    refuses_zones: None,
     convert: Some(convert),
     reader: Some(READER),
 };
@@ -82,23 +68,15 @@ pub(super) const FORMAT: Format = Format {
 /// How such files are read: only from their length can they be told.
 pub(super) const READER: Reader = Reader { begins: None, hint: "", grid: read::grid };
 
+/// Writes a block for each zone; the number of several stands before their sizes in any case.
 fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
-    write_to(out, m.grid, m.span, Flavour { dimensions, ..m.settings.plot3d })
-}
-
-/// Blocks of several zones, with their number before their sizes in any case.
-fn write_zones(
-    out: &mut Writer<'_>,
-    m: &OversetMesh<'_>,
-    dimensions: Dimensions,
-) -> io::Result<()> {
     let grids: Vec<&Grid> = m.zones.iter().map(|zone| zone.grid).collect();
-    let flavour = Flavour { dimensions, block_count: true, ..m.settings.plot3d };
-    write_blocks(out, &grids, m.span, flavour)
+    let block_count = m.settings.plot3d.block_count || m.is_several();
+    write_blocks(out, &grids, m.span, Flavour { dimensions, block_count, ..m.settings.plot3d })
 }
 
 fn write_map(out: &mut impl Write, m: &MeshData<'_>) -> io::Result<()> {
-    nmf::write_to(out, m.grid, m.span, m.settings.plot3d.axes)
+    nmf::write_to(out, m.grid(), m.span, m.settings.plot3d.axes)
 }
 
 /// Writes a block and, with three dimensions, its map beside it. Both are complete before one of them

@@ -10,7 +10,7 @@ use super::{AssemblyResult, BACKGROUND, PlacedAssembly, fingerprint};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::{OversetMesh, Reference, Settings, openfoam};
+use crate::formats::{MeshData, Reference, Settings, openfoam};
 use crate::overset::Zone;
 use crate::ranks::Job;
 use crate::report::page::overset::{self as page, AssemblyPage};
@@ -36,10 +36,8 @@ impl Outputs {
     ) -> Result<Self, Error> {
         let mut names: Vec<String> = Vec::new();
         let (zones, settings) = (zone_names(placed), settings(placed));
-        for (format, good) in
-            placed.assembly.output.formats.iter().flat_map(|f| [(f, true), (f, false)])
-        {
-            names.extend(format.zone_claims(&zones, settings, good));
+        for format in &placed.assembly.output.formats {
+            names.extend(format.claims(&zones, settings));
         }
         for good in [true, false] {
             names.extend(others(placed, good));
@@ -52,7 +50,7 @@ impl Outputs {
         let output = open_output(root, openfoam::RULES, force, (&names, &inputs), notices)?;
         let sizes = sizes(placed);
         for format in &placed.assembly.output.formats {
-            format.check_zones(output.root(), &sizes, span(placed), settings)?;
+            format.check(output.root(), (&zones, &sizes), span(placed), settings)?;
         }
         Ok(Self(output))
     }
@@ -67,6 +65,10 @@ impl Outputs {
         let Self(output) = self;
         let started = std::time::Instant::now();
         let mut files = output.fill(|folder| write_meshes(folder, made))?;
+        let (formats, mesh) = (&made.placed.assembly.output.formats, made.mesh());
+        let lacks: Vec<String> =
+            formats.iter().flat_map(|format| format.lacks(&output, &mesh)).collect();
+        made.notices.extend(lacks);
         files.extend(output.fill(|folder| write_pictures(folder, made))?);
         made.timing.add("writing", started.elapsed().as_secs_f64());
         made.timing.add("total", control.started.elapsed().as_secs_f64());
@@ -129,24 +131,22 @@ impl AssemblyResult {
     }
 
     /// The zones as a mesh with the span and the layouts that its case asks for.
-    pub fn mesh<'a>(&self, zones: &'a [Zone<'a>]) -> OversetMesh<'a> {
-        let unit = self.placed.assembly.overset.chord;
-        OversetMesh {
-            zones,
+    pub fn mesh(&self) -> MeshData<'_> {
+        MeshData {
+            zones: self.zones(),
             span: span(&self.placed),
+            weldable: true,
+            good: self.is_good(),
             settings: settings(&self.placed),
-            search: self.checks.search_box.scaled(unit),
-            reference: Reference { length: unit, centre: QUARTER.map(|c| c * unit) },
+            search: self.checks.search_box.scaled(self.placed.assembly.overset.chord),
         }
     }
 }
 
 fn write_meshes(folder: &Path, made: &AssemblyResult) -> Result<Vec<PathBuf>, IoError> {
-    let zones = made.zones();
-    let mesh = made.mesh(&zones);
-    let mut files = Vec::new();
+    let (mesh, mut files) = (made.mesh(), Vec::new());
     for format in &made.placed.assembly.output.formats {
-        files.extend(format.write_zones(folder, &mesh, made.is_good())?);
+        files.extend(format.write(folder, &mesh)?);
     }
     Ok(files)
 }
@@ -208,8 +208,10 @@ fn zone_names(placed: &PlacedAssembly) -> Vec<&str> {
 }
 
 fn settings(placed: &PlacedAssembly) -> Settings {
-    let output = &placed.assembly.output;
-    Settings { compression: output.compression, plot3d: output.plot3d, ..Settings::default() }
+    let (output, length) = (&placed.assembly.output, placed.assembly.overset.chord);
+    let reference = Some(Reference { length, centre: QUARTER.map(|c| c * length) });
+    let (compression, plot3d) = (output.compression, output.plot3d);
+    Settings { compression, plot3d, reference, ..Settings::default() }
 }
 
 fn span(placed: &PlacedAssembly) -> Option<crate::formats::Span> {
@@ -248,7 +250,7 @@ fn others(placed: &PlacedAssembly, good: bool) -> Vec<String> {
 pub(crate) fn file_names(placed: &PlacedAssembly) -> Vec<String> {
     let (zones, settings) = (zone_names(placed), settings(placed));
     let formats = placed.assembly.output.formats.iter();
-    let meshes = formats.flat_map(|format| format.zone_files(&zones, settings, true));
+    let meshes = formats.flat_map(|format| format.file_names(&zones, settings, true));
     let others = others(placed, true).into_iter().filter(|name| !name.starts_with("gap."));
     meshes.chain(others).collect()
 }
