@@ -19,7 +19,7 @@ use crate::formats::openfoam::{self, Measure, Objection};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict, coarsened};
 use crate::movement::Reference;
-use crate::report::page::{self, Page};
+use crate::report::page::Page;
 use crate::report::{self, Artifacts, Figures, GridReport, LinearReport, NewtonReport, Report};
 
 /// First line of the case of a coarser grid of a family.
@@ -234,10 +234,8 @@ impl Member<'_> {
         if let Some(case) = self.text.as_deref() {
             if let Some(figures) = figures {
                 made.push(path(files::PAGE_FILE));
-                page::write(
-                    &path(files::PAGE_FILE),
-                    &Page { report, artifacts: &self.artifacts, figures, case },
-                )?;
+                let page = Page { report, artifacts: &self.artifacts, figures, case };
+                page.write(&path(files::PAGE_FILE))?;
             }
             made.push(path(files::CASE_FILE));
             files::atomic::write(&path(files::CASE_FILE), |out| out.write_all(case.as_bytes()))?;

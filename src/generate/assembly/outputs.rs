@@ -13,7 +13,7 @@ use crate::files::{self, IoError};
 use crate::formats::{MeshData, Reference, Settings, openfoam};
 use crate::overset::Zone;
 use crate::ranks::Job;
-use crate::report::page::overset::{self as page, AssemblyPage};
+use crate::report::page::AssemblyPage;
 use crate::report::plot::OversetPictures;
 use crate::report::{self, AssemblyReport, BackgroundReport, ElementReport, history};
 
@@ -87,7 +87,7 @@ impl Outputs {
                     pictures: pictures(made, &zones),
                     case: &text,
                 };
-                page::write(&path(files::PAGE_FILE), &page)?;
+                page.write(&path(files::PAGE_FILE))?;
                 written.push(path(files::PAGE_FILE));
             }
             Ok(written)

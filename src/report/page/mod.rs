@@ -3,14 +3,17 @@
 //! Pictures are drawn into the page as SVG. Their colours are exchanged by the page's style on a
 //! dark ground, so that there is one set of pictures for both.
 
-pub(crate) mod overset;
+mod overset;
 
 use std::io::Write;
 use std::path::Path;
 
+pub(crate) use self::overset::AssemblyPage;
+
 use super::plot::{self, Picture};
 use super::{Artifacts, Figures, Report, Timing, history::convergence};
 use crate::files::{IoError, atomic};
+use crate::grid::Verdict;
 use crate::solver::history::History;
 
 const STYLE: &str = include_str!("style.css");
@@ -23,16 +26,60 @@ pub(crate) struct Page<'a> {
     pub(crate) case: &'a str,
 }
 
-/// Writes the page.
-///
-/// # Errors
-/// [`IoError`] when the page cannot be drawn or written.
-pub(crate) fn write(path: &Path, page: &Page<'_>) -> Result<(), IoError> {
-    let text = page.text().map_err(|error| error.of(path))?;
+/// Writes the text of a page.
+fn write(path: &Path, text: Result<String, plot::DrawError>) -> Result<(), IoError> {
+    let text = text.map_err(|error| error.of(path))?;
     atomic::write(path, |out| out.write_all(text.as_bytes()))
 }
 
+/// The head and the foot of a page.
+struct Frame<'a> {
+    name: &'a str,
+    verdict: &'a Verdict,
+    /// The grids of the page.
+    about: &'a str,
+    version: &'a str,
+    backend: &'a str,
+    threads: usize,
+}
+
+impl Frame<'_> {
+    /// The page with these sections.
+    fn around(&self, sections: &[String]) -> String {
+        let Self { about, threads, .. } = self;
+        let [name, version, backend, label, reason] = [
+            self.name,
+            self.version,
+            self.backend,
+            self.verdict.label(),
+            &self.verdict.to_string(),
+        ]
+        .map(escaped);
+        let (class, not) =
+            if self.verdict.is_good() { ("good", "") } else { ("bad", ": do not use") };
+        let plural = if *threads == 1 { "" } else { "s" };
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{name} – gridgen</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
+             <header><h1>{name}</h1> <span class=\"verdict {class}\">{label}{not}</span>\n\
+             <span class=\"about\">{about}; {reason}</span></header>\n{}\
+             <footer>gridgen {version} on {backend}, {threads} thread{plural}</footer>\n</body>\n</html>\n",
+            dark_pictures(),
+            sections.concat(),
+        )
+    }
+}
+
 impl Page<'_> {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// [`IoError`] when the page cannot be drawn or written.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), IoError> {
+        write(path, self.text())
+    }
+
     fn text(&self) -> Result<String, plot::DrawError> {
         let &Artifacts { name, history, tolerance, .. } = self.artifacts;
         let shown = |picture: &Picture| picture.svg().map(|svg| figure(&svg));
@@ -51,46 +98,20 @@ impl Page<'_> {
             section("Time", &timing_table(&report.timing)),
             section("Case", &["<pre>", &escaped(self.case), "</pre>"].concat()),
         ];
-        Ok(format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{} – gridgen</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n{}{}\
-             <footer>gridgen {} on {}</footer>\n</body>\n</html>\n",
-            escaped(&report.name),
-            dark_pictures(),
-            header(report),
-            sections.concat(),
-            escaped(&report.version),
-            machine(report),
-        ))
+        let topology = match report.grid.topology {
+            "half" => "Half O",
+            other => other,
+        };
+        let frame = Frame {
+            name: &report.name,
+            verdict: &report.verdict,
+            about: &format!("{topology}-grid of {} × {} points", report.grid.ni, report.grid.nj),
+            version: &report.version,
+            backend: &report.backend,
+            threads: report.threads,
+        };
+        Ok(frame.around(&sections))
     }
-}
-
-fn header(report: &Report) -> String {
-    let label = report.verdict.label();
-    let (class, verdict) = if report.verdict.is_good() {
-        ("good", label.to_owned())
-    } else {
-        ("bad", format!("{label}: do not use"))
-    };
-    let topology = match report.grid.topology {
-        "half" => "Half O",
-        other => other,
-    };
-    format!(
-        "<header><h1>{}</h1> <span class=\"verdict {class}\">{verdict}</span>\n\
-         <span class=\"about\">{}-grid of {} × {} points; {}</span></header>\n",
-        escaped(&report.name),
-        topology,
-        report.grid.ni,
-        report.grid.nj,
-        escaped(&report.verdict.to_string()),
-    )
-}
-
-fn machine(report: &Report) -> String {
-    let plural = if report.threads == 1 { "" } else { "s" };
-    format!("{}, {} thread{plural}", escaped(&report.backend), report.threads)
 }
 
 /// A section with a heading; nothing where there is nothing to show.

@@ -1,13 +1,9 @@
 //! `report.html` of several elements.
 
-use std::io::Write;
 use std::path::Path;
 
-use super::{
-    Picture, STYLE, dark_pictures, escaped, figure, notes, section, steps_table, table,
-    timing_table,
-};
-use crate::files::{IoError, atomic};
+use super::{Frame, Picture, escaped, figure, notes, section, steps_table, table, timing_table};
+use crate::files::IoError;
 use crate::overset::{Finding, Gap, Rigged, ZoneReport};
 use crate::report::history::convergence;
 use crate::report::plot::{self, OversetPictures};
@@ -23,16 +19,15 @@ pub(crate) struct AssemblyPage<'a> {
     pub(crate) case: &'a str,
 }
 
-/// Writes the page.
-///
-/// # Errors
-/// [`IoError`] when the page cannot be drawn or written.
-pub(crate) fn write(path: &Path, page: &AssemblyPage<'_>) -> Result<(), IoError> {
-    let text = page.text().map_err(|error| error.of(path))?;
-    atomic::write(path, |out| out.write_all(text.as_bytes()))
-}
-
 impl AssemblyPage<'_> {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// [`IoError`] when the page cannot be drawn or written.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), IoError> {
+        super::write(path, self.text())
+    }
+
     fn text(&self) -> Result<String, plot::DrawError> {
         let report = self.report;
         let shown = |picture: Picture| picture.svg().map(|svg| figure(&svg));
@@ -57,19 +52,18 @@ impl AssemblyPage<'_> {
             section("Time", &timing_table(&report.timing)),
             section("Case", &["<pre>", &escaped(self.case), "</pre>"].concat()),
         ];
-        Ok(format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{} – gridgen</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n{}{}\
-             <footer>gridgen {} on {}, {} threads</footer>\n</body>\n</html>\n",
-            escaped(&report.name),
-            dark_pictures(),
-            header(report),
-            sections.concat(),
-            escaped(&report.version),
-            escaped(&report.backend),
-            report.threads,
-        ))
+        let elements: Vec<&str> =
+            report.elements.iter().map(|element| element.report.name.as_str()).collect();
+        let background = if report.background.is_some() { " and a background" } else { "" };
+        let frame = Frame {
+            name: &report.name,
+            verdict: &report.verdict,
+            about: &format!("overset grids of {}{background}", escaped(&elements.join(", "))),
+            version: &report.version,
+            backend: &report.backend,
+            threads: report.threads,
+        };
+        Ok(frame.around(&sections))
     }
 
     fn element(element: &ElementReport, history: &History) -> Result<String, plot::DrawError> {
@@ -103,25 +97,6 @@ impl AssemblyPage<'_> {
             [table(["name", "number"], None, rows), figure(&picture), steps_table(history)];
         Ok(section(&escaped(&heading), &contents.concat()))
     }
-}
-
-fn header(report: &AssemblyReport) -> String {
-    let label = report.verdict.label();
-    let (class, verdict) = if report.verdict.is_good() {
-        ("good", label.to_owned())
-    } else {
-        ("bad", format!("{label}: do not use"))
-    };
-    let elements: Vec<&str> =
-        report.elements.iter().map(|element| element.report.name.as_str()).collect();
-    let background = if report.background.is_some() { " and a background" } else { "" };
-    format!(
-        "<header><h1>{}</h1> <span class=\"verdict {class}\">{verdict}</span>\n\
-         <span class=\"about\">overset grids of {}{background}; {}</span></header>\n",
-        escaped(&report.name),
-        escaped(&elements.join(", ")),
-        escaped(&report.verdict.to_string()),
-    )
 }
 
 fn findings(findings: &[Finding]) -> String {
