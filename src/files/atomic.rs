@@ -113,7 +113,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), IoError> {
     }
 }
 
-/// As [`sweep`], of the folder that the file `path` is in.
+/// Sweeps the folder of the file `path`, as [`sweep`] does.
 pub fn sweep_beside(path: &Path) {
     sweep(folder_of(path));
 }
@@ -148,7 +148,7 @@ fn create_in(folder: &Path) -> io::Result<NamedTempFile> {
         match file.as_file().try_lock() {
             Ok(()) if !file.path().exists() => {}
             Err(TryLockError::WouldBlock) => {}
-            // Where there are no locks no process removes leftovers.
+            // No process removes leftovers on a file system without locks.
             _ => return Ok(file),
         }
     }
@@ -182,7 +182,7 @@ const STRIDE: usize = 32 << 20;
 
 /// A file that is on the disk when it is finished.
 ///
-/// The system keeps what is written in memory until it is told to give it to the disk. Told at the
+/// The system keeps written data in memory until it is asked to give it to the disk. Asked at the
 /// end only, a file takes the time of the copies and then that of the disk; here another thread waits
 /// for the disk meanwhile.
 #[derive(Debug)]

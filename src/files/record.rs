@@ -24,7 +24,7 @@ pub(crate) struct Record<const LISTS: usize> {
     pub(crate) version: u32,
 }
 
-/// Why bytes are no such file.
+/// The reason why bytes are no such file.
 #[derive(Debug)]
 pub(crate) enum RecordFault {
     /// They begin otherwise.
@@ -123,7 +123,9 @@ impl<const LISTS: usize> Record<LISTS> {
             list.resize(length as usize, 0.0);
             source.read_exact(bytemuck::cast_slice_mut(list))?;
             if cfg!(target_endian = "big") {
-                list.iter_mut().for_each(|n| *n = f64::from_bits(n.to_bits().swap_bytes()));
+                for number in list.iter_mut() {
+                    *number = f64::from_bits(number.to_bits().swap_bytes());
+                }
             }
             sum = sum.wrapping_add(digest_of(list, place));
             place += length;

@@ -24,7 +24,7 @@ const RECORD: Record<2> = Record { magic: MAGIC, version: VERSION };
 /// Numbers of a step before its linear residuals, the last being their count.
 const STEP_NUMBERS: usize = 9;
 
-/// What the grid equations of a case depend on: keys and their values.
+/// The keys, and their values, that the grid equations of a case depend on.
 pub type Identity = BTreeMap<String, String>;
 
 /// The state of a solve.
@@ -61,7 +61,7 @@ errors! {
         #[error("the restart file is cut off or damaged")]
         #[hint("run the case without --restart")]
         Damaged,
-        /// The state is that of other equations.
+        /// The state belongs to other equations.
         #[error("belongs to another case: {key} is {there} there, {here} here")]
         #[hint(
             "section, grid, initial grid and control functions must be those of the run that was interrupted; solver \
@@ -99,7 +99,7 @@ pub fn read(path: &Path) -> Result<Restart, RestartError> {
     opened.and_then(of_source).map_err(|fault| error(path, fault))
 }
 
-/// [`read`] with the bytes of the file at hand; `path` is for messages. For tests.
+/// [`read`] from the bytes of a file; `path` is for messages. For tests.
 #[doc(hidden)]
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
     of_source(Cursor::new(bytes)).map_err(|fault| error(path, fault))

@@ -27,7 +27,7 @@ const BATCH_BYTES: usize = 1 << 20;
 
 pub(super) const F64_BYTES: usize = size_of::<f64>();
 
-/// Cell arrays in the order of the file: name and measure. Names are those of the report.
+/// Cell arrays in the order of the file: name, as in the report, and measure.
 pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
     ("area", CellMeasure::Area),
     ("skewness", CellMeasure::Skewness),
@@ -158,13 +158,13 @@ pub(super) fn head_of_blocks(bytes: usize, lengths: &[u64]) -> Vec<u8> {
     head
 }
 
-/// Fills a block with what packed bytes stand for; false where they stand for more, less or nothing.
+/// Unpacks bytes into a block; false where they unpack to more or less, or to nothing.
 type Unpack = fn(&[u8], &mut [u8]) -> bool;
 
 /// Memory that a block of LZMA may ask for in KiB: twice what VTK's highest level takes.
 const LZMA_KIB: u32 = 1 << 17;
 
-/// How arrays may be compressed, by the words of VTK.
+/// The compressors of arrays, by the words of VTK.
 pub(super) const COMPRESSORS: [(&str, Unpack); 3] = [
     ("vtkZLibDataCompressor", |packed, block| fills(ZlibDecoder::new(packed), block)),
     ("vtkLZ4DataCompressor", |packed, block| {
@@ -182,7 +182,7 @@ fn fills(mut stream: impl Read, block: &mut [u8]) -> bool {
 
 /// An array in a file: its length and its bytes, or the numbers before compressed blocks and these.
 pub(super) struct Stored<'a> {
-    /// Where it begins, and all that follows.
+    /// The bytes from its beginning to the end of the file.
     pub(super) data: Cow<'a, [u8]>,
     pub(super) big: bool,
     /// Bytes of a number before the contents.
@@ -196,7 +196,7 @@ impl Stored<'_> {
         bits(field, self.big).try_into().ok()
     }
 
-    /// Where its contents begin and end.
+    /// The first byte of its contents, and the end.
     pub(super) fn extent(&self) -> Option<[usize; 2]> {
         let first = self.number(0)?;
         let numbers = if self.unpack.is_some() { first.checked_add(3)? } else { 1 };
@@ -228,7 +228,7 @@ impl Stored<'_> {
     }
 }
 
-/// What a text in base64 stands for. VTK ends one, with `=`, between the numbers before blocks and these, and
+/// Decodes a text in base64. VTK ends one, with `=`, between the numbers before blocks and these, and
 /// between arrays.
 pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();

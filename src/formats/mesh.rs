@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::{IoError, WriteFault};
 
-/// What the two planes at the ends of the span are.
+/// The kind of the two planes at the ends of the span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sides {
@@ -24,7 +24,7 @@ pub struct Span {
     pub length: f64,
     /// Cells over it, at least one.
     pub cells: usize,
-    /// What its ends are.
+    /// The kind of its ends.
     pub sides: Sides,
 }
 
@@ -68,7 +68,7 @@ const LABELS: u128 = i32::MAX as u128;
 /// Bytes of the coordinates of a node, which formats count in 63 bits for a mesh.
 const NODE_BYTES: u128 = 24;
 
-/// What a format can hold.
+/// The limits of a format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// Bytes of a file for a node, at least.
@@ -78,10 +78,10 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Those of a file without nodes.
+    /// The limits of a file without nodes.
     pub(super) const NONE: Self = Self::of(0);
 
-    /// Those of a format that takes at least this number of bytes per node.
+    /// The limits of a format that takes at least this number of bytes per node.
     pub(super) const fn of(least_bytes: u64) -> Self {
         Self { least_bytes, numbers_faces: false }
     }

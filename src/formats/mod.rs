@@ -66,11 +66,11 @@ pub struct Format {
     pub welded: bool,
     /// The files that a run writes.
     pub files: &'static [MeshFile],
-    /// Why it does not hold several zones, where that is so.
+    /// The reason why it does not hold several zones, if it does not.
     pub(crate) refuses_zones: Option<&'static str>,
-    /// How `gridgen convert` writes it where that is more than the one file.
+    /// The writer of `gridgen convert`, where that makes more than the one file.
     convert: Option<Convert>,
-    /// How it is read, where it is.
+    /// Its reader, if it has one.
     reader: Option<Reader>,
 }
 
@@ -92,30 +92,30 @@ enum Holds {
 pub struct MeshFile {
     /// Its name below the output folder, for a good grid and for one that is not.
     pub names: [&'static str; 2],
-    /// What it is, for docs/formats.md.
+    /// The description in docs/formats.md.
     pub description: &'static str,
     holds: Holds,
     /// The dimensions of `Plot3D` with which it is written; none for all.
     dimensions: Option<Dimensions>,
-    /// What the format and the disk can hold.
+    /// The limits of the format and the disk.
     limits: Limits,
     contents: Contents,
 }
 
 #[derive(Debug)]
 enum Contents {
-    /// Those of a file.
+    /// Writes the contents of a file.
     File(fn(&mut Writer<'_>, &MeshData<'_>) -> io::Result<()>),
     Folder(Folder),
 }
 
 #[derive(Debug)]
 struct Folder {
-    /// Writes it in place of what stands there.
+    /// Writes the folder, or replaces it.
     write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
     /// Names within it under which no file of another origin may stand, of a section and of several zones.
     parts: [&'static [&'static str]; 2],
-    /// What older files that stay lack for it: of the folder of this name in an output.
+    /// Finds what older files that stay in the folder of this name of an output lack.
     lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
 }
 
@@ -127,7 +127,7 @@ pub struct MeshData<'a> {
     /// Its plane zones: that of a section, which has no name, or those of an overset mesh, the background first, if
     /// there is one, then in order of priority.
     pub zones: Vec<Zone<'a>>,
-    /// How they go on in the third dimension; none where they are plane.
+    /// The third dimension; none where the zones are plane.
     pub span: Option<Span>,
     /// Whether each grid is an O-grid that closes, a C-grid with its cut, or half a grid.
     pub weldable: bool,
@@ -151,7 +151,7 @@ impl<'a> MeshData<'a> {
     }
 }
 
-/// Whether the names of zones are those of several: that of a section is empty.
+/// Whether zones of these names are several: the zone of a section has an empty name.
 fn is_several<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
     names.into_iter().any(|name| !name.is_empty())
 }
@@ -165,7 +165,7 @@ pub struct Settings {
     pub plot3d: Flavour,
     /// Order of the cells of formats that have curved ones.
     pub curved_order: usize,
-    /// What the force coefficients of an OpenFOAM case refer to; none for the grid's chord.
+    /// The reference of the force coefficients of an OpenFOAM case; none for the grid's chord.
     pub reference: Option<Reference>,
 }
 
@@ -185,12 +185,12 @@ impl<'a> From<&'a Grid> for MeshData<'a> {
     }
 }
 
-/// What `gridgen convert` wrote.
+/// The result of `gridgen convert`.
 #[derive(Debug)]
 pub struct Converted {
     /// The files, the mesh first.
     pub files: Vec<PathBuf>,
-    /// What the user should know of them, one sentence each.
+    /// Notes for the user, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -222,12 +222,12 @@ impl Format {
         FORMATS.iter().find(|format| format.name == name)
     }
 
-    /// The format that the end of a file's name stands for.
+    /// The format of a file by the end of its name.
     pub fn of_path(path: &Path) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.is_named(path))
     }
 
-    /// The same, and for a name without an end the format that is a folder: a case of OpenFOAM.
+    /// The format of a file by the end of its name; without an end the format that is a folder, a case of OpenFOAM.
     pub fn of_file_or_folder(path: &Path) -> Option<&'static Self> {
         if path.extension().is_some() {
             return Self::of_path(path);
@@ -236,7 +236,7 @@ impl Format {
         FORMATS.iter().find(|format| format.files.iter().any(is_folder))
     }
 
-    /// Whether the end of a file's name stands for this format.
+    /// Whether a file has this format by the end of its name.
     fn is_named(&self, path: &Path) -> bool {
         let named = |end: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
         self.extensions.iter().any(named)
@@ -330,7 +330,7 @@ impl Format {
         Ok(made)
     }
 
-    /// What files lack that stay in `output` as a user wrote them, one sentence each.
+    /// Finds what files that stay in `output` as a user wrote them lack, one sentence each.
     pub(crate) fn lacks(&self, output: &Output, mesh: &MeshData<'_>) -> Vec<String> {
         let files = self.files_with(mesh.settings, mesh.is_several());
         let lacks = files.filter_map(|file| match &file.contents {
@@ -399,7 +399,7 @@ impl MeshFile {
         self.limits.check(path, sizes, extruded)
     }
 
-    /// Writes it to `path`, in place of what stands there.
+    /// Writes it to `path`, or replaces it there.
     ///
     /// # Errors
     /// [`IoError`] of the first file that cannot be written.
@@ -420,7 +420,7 @@ fn of_zone(name: &str, zone: &str) -> String {
     }
 }
 
-/// Writes a mesh to a file whose name says the format, in place of what stands there.
+/// Writes a mesh to a file whose name gives the format, or replaces the file.
 ///
 /// # Errors
 /// [`IoError`] of the first file that cannot be written, [`WriteFault::NoFormat`] for another name.

@@ -1,7 +1,7 @@
 //! Neutral map files, `.nmf`: what the faces of the block in a `Plot3D` file are.
 //!
 //! Faces are numbered 1 to 6: k, i, j at their first and last index, in this order; their ranges
-//! are those of the next two indices in cyclic order: (i, j) on a k face, (j, k) on an i face,
+//! cover the next two indices in cyclic order: (i, j) on a k face, (j, k) on an i face,
 //! (k, i) on a j face. Source: W. T. Jones, "The Neutral Map File", GeoLab, NASA Langley, kept at
 //! <https://crumsey.github.io/turbmodels/nmf_documentation.html>. FUN3D's order of axes and names are those
 //! that Construct2D writes for it.
@@ -12,7 +12,7 @@ use super::mesh::{Sides, Span};
 use super::plot3d::Axes;
 use crate::grid::{Grid, Symmetry, Topology};
 
-/// What a map of gridgen's begins with.
+/// The first lines of a map of gridgen's.
 pub(super) const TITLE: &str = "# Neutral map file of gridgen\n";
 
 /// Names of the conditions in GeoLab's files and in FUN3D's.

@@ -47,7 +47,7 @@ pub(super) const FORMAT: Format = Format {
 
 /// Writes the grid as an SU2 mesh, two-dimensional or extruded: cells counter-clockwise, the edges of all
 /// markers with the flow on their left, numbers in the shortest form that reads back to the same
-/// bits. Hexahedra stand in layers, the nodes of each plane after those of the plane before, and the
+/// bits. Hexahedra are listed in layers, the nodes of each plane after those of the plane before, and the
 /// normals of the faces of all markers point out of the flow.
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let mesh = Welded::new(grid);

@@ -129,7 +129,7 @@ pub fn write_compressed_to(
     out.write_all(head(&offsets).as_bytes())
 }
 
-/// Writes the data set that names the files of all zones, which stand beside it.
+/// Writes the data set that names the files of all zones, which are in the same folder.
 fn write_index(out: &mut Writer<'_>, mesh: &MeshData<'_>) -> io::Result<()> {
     let head = r#"<VTKFile type="vtkMultiBlockDataSet" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#;
     writeln!(out, "<?xml version=\"1.0\"?>\n{head}\n  <vtkMultiBlockDataSet>")?;
@@ -143,10 +143,10 @@ fn write_index(out: &mut Writer<'_>, mesh: &MeshData<'_>) -> io::Result<()> {
 /// Arrays of a file: the points, then those over the cells.
 const ARRAYS: usize = 1 + CELL_ARRAYS.len();
 
-/// What follows the arrays.
+/// The text after the arrays.
 const TAIL: &[u8] = b"\n  </AppendedData>\n</VTKFile>\n";
 
-/// What says of a file that its arrays are compressed.
+/// The attribute of a file whose arrays are compressed.
 const COMPRESSOR: &str = r#" compressor="vtkZLibDataCompressor""#;
 
 struct File<'a> {
@@ -264,7 +264,7 @@ fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
 
 const UNFIT: &str = "the points are damaged, or not as many as the extent says";
 
-/// What a file ends with.
+/// The end of a file.
 const END: &str = "</VTKFile>";
 
 /// An array that begins here, as the head of the file says that arrays are encoded.

@@ -26,11 +26,12 @@ use crate::memory;
 /// Most jobs of a GPU where none are named: with more the groups gain nothing (docs/performance.md).
 const GPU_JOBS: usize = 64;
 
-/// Options of a batch.
+/// Number of cases that are run.
 #[derive(Debug, Clone)]
 pub struct BatchOptions {
-    /// Options of each run; its files go to `output/<name of the case>`. Unless `threads` is set, the cases
-    /// share the processor's threads equally. With `force` cases are run although their results exist.
+    /// Options of each run; its files go to `output/<name of the case>`. Unless `threads` says
+    /// otherwise each case gets its share of the processor's threads. With `force` cases are run whose
+    /// results are there.
     pub run: RunOptions,
     /// Cases at a time; one at least for each GPU that `run` names.
     pub jobs: usize,
@@ -54,7 +55,7 @@ pub enum BatchResult {
 pub struct Summary {
     /// Whether the grid may be used, and if not why.
     pub verdict: Verdict,
-    /// Reason why the solve stopped.
+    /// The reason why the solve stopped.
     pub reason: String,
     /// Newton steps.
     pub newton_iterations: usize,
@@ -86,7 +87,7 @@ impl From<&GridResult> for Summary {
 }
 
 impl From<&AssemblyResult> for Summary {
-    /// For several elements, the worst of each number and the sum of folded cells.
+    /// Takes the worst of each number of several elements, and the sum of folded cells.
     fn from(result: &AssemblyResult) -> Self {
         let all = || result.elements.iter();
         let most = |number: fn(&GridResult) -> f64| all().map(number).fold(0.0, f64::max);
@@ -259,7 +260,7 @@ fn one(
     }
 }
 
-/// The result of a case of several elements; `None` if one of its grids needs several of `gpus`.
+/// Runs a case of several elements, which needs several GPUs where one of its grids does.
 fn one_of_elements(
     assembly: &Assembly,
     options: &RunOptions,
@@ -304,7 +305,7 @@ fn one_section(
 
 /// The summary of an earlier run of the same case, if all its results are there and good.
 fn finished(case: &Case, folder: &Path) -> Option<Summary> {
-    // Results that a killed process had completed are results like any other.
+    // The complete results of a process that was killed are results like any other.
     Output::recover(folder).ok()?;
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
@@ -328,7 +329,7 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     Some(summary).filter(|_| same && all)
 }
 
-/// `finished` for several elements.
+/// The summary of an earlier run of several elements.
 fn finished_elements(assembly: &Assembly, folder: &Path) -> Option<Summary> {
     Output::recover(folder).ok()?;
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;

@@ -10,12 +10,12 @@ use crate::grid::{FAR_FIELD_CENTRE, Grid};
 use crate::report::{self, Artifacts, Figures, ReportFile};
 use std::path::{Path, PathBuf};
 
-/// The extrusion of the grid of a case into the third dimension, in the unit of its files.
+/// The span of a case in the third dimension, in the unit of its files.
 pub(super) fn span(case: &Case) -> Option<Span> {
     span_of(&case.output, case.geometry.length())
 }
 
-/// The extrusion for a chord of this length in the files.
+/// The span for a chord of this length in the files.
 pub(super) fn span_of(output: &OutputOptions, chord: f64) -> Option<Span> {
     let length = output.span * chord;
     let (cells, sides) = (output.span_cells, output.sides);
@@ -62,8 +62,8 @@ impl OutputFiles {
         Self { span: span(case), settings, formats: output.formats.clone(), others }
     }
 
-    /// Adds the reference of force coefficients, in the unit of the files: chord and quarter point of a
-    /// section, or the middle of a smooth contour, whose grid was moved by `shift`.
+    /// Sets the reference of force coefficients, in the unit of the files: chord and quarter point of
+    /// a section, the middle of a smooth contour, whose grid was moved by `shift`.
     pub(super) fn with_reference(mut self, case: &Case, shift: [f64; 2]) -> Self {
         let length = case.geometry.length();
         let smooth = case.geometry.contour.is_smooth();
@@ -77,9 +77,8 @@ impl OutputFiles {
         self
     }
 
-    /// Writes the files into `folder` and returns their paths. For a coarser grid of a family only the files
-    /// that show the grid are written, since it has no history. Existing files of the same names are
-    /// replaced: if they must not be lost, `folder` has to be the folder of an output under construction.
+    /// Writes the files into `folder` and returns their paths; a coarser grid of a family has those that show
+    /// it, and no history. Files of the same names are replaced: the `folder` of an output being made has none.
     pub(super) fn write(
         &self,
         folder: &Path,
@@ -101,7 +100,7 @@ impl OutputFiles {
         Ok(files)
     }
 
-    /// Warnings about user-edited files that are kept in `output` and lack entries the new mesh needs.
+    /// Finds what older files that stay in `output` as a user wrote them lack, one sentence each.
     pub(super) fn lacks(&self, output: &Output, grid: &Grid, good: bool) -> Vec<String> {
         let mesh = &self.mesh_data(grid, good);
         self.formats.iter().flat_map(|format| format.lacks(output, mesh)).collect()

@@ -63,9 +63,9 @@ pub const RESTART_EVERY: Duration = Duration::from_mins(5);
 pub struct RunOptions {
     /// Folder the files are written to.
     pub output: PathBuf,
-    /// Number of grids of a family, each with every other point of the next finer one; the case describes the
-    /// finest. With more than one, the files of each go to its own folder below `output`, named by its size:
-    /// `897x257`.
+    /// Grids of a family, each of which is every other point of the one before; the case describes the
+    /// finest. With more than one, the files of each go to a folder of its own below `output`, named by
+    /// its size: `897x257`.
     pub grids: u32,
     /// Backend.
     pub backend: BackendChoice,
@@ -170,8 +170,8 @@ pub fn make_grid(
     in_memory(|| case.settle(), case, options, progress)
 }
 
-/// Makes a grid around a section in memory. Everything but the contour is taken from the case, including its
-/// trailing edge.
+/// Makes a grid around a section in memory. The case gives all but the contour, the trailing
+/// edge too.
 ///
 /// # Errors
 /// As [`make_grid`].
@@ -257,7 +257,7 @@ pub fn open_reference(path: &Path, options: &SolverOptions) -> Result<Reference,
     Ok(Reference::of_mesh(&CpuBackend, &mesh, options)?)
 }
 
-/// Values that must agree between the ranks of a job.
+/// The values that must be alike on all ranks of a job.
 fn comparison(problem: &Problem, grids: u32) -> Result<[(&'static str, String); 4], Error> {
     let [ni, nj] = problem.size();
     Ok([

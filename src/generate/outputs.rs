@@ -1,4 +1,4 @@
-//! The files of a run: their selection, their folders and their contents.
+//! The files of a run: their names, places and contents.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -209,7 +209,7 @@ struct Member<'a> {
     verdict: Verdict,
     /// The case that makes it.
     text: Option<String>,
-    /// A description of a coarser grid, for its report.
+    /// The note on a coarser grid in its report.
     note: Option<String>,
 }
 
@@ -322,8 +322,8 @@ fn write_system(
     Ok(files.to_vec())
 }
 
-/// Predicted complaints of OpenFOAM's `checkMesh` about the mesh of a case, one sentence each with a remedy;
-/// none if the case asks for no such mesh.
+/// The objections of OpenFOAM's `checkMesh` to the mesh that a case asks for, one sentence each with what
+/// can be done; nothing where the case asks for no such mesh.
 fn objections(case: &Case, grid: &Grid) -> Vec<String> {
     if !case.output.formats.iter().any(|format| format.name == openfoam::NAME) {
         return Vec::new();
@@ -333,7 +333,7 @@ fn objections(case: &Case, grid: &Grid) -> Vec<String> {
     objections.iter().map(sentence).collect()
 }
 
-/// A remedy for a complaint, as measured in docs/validation.md.
+/// A remedy for an objection, as measured in docs/validation.md.
 fn remedy(case: &Case, grid: &Grid, objection: &Objection) -> String {
     let edge = match grid.topology {
         Topology::O(_) | Topology::Half(_) | Topology::Rectangle => grid.point(grid.ni - 1, 0),

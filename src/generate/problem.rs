@@ -23,7 +23,7 @@ impl Problem {
         [self.points.x.len(), self.layers.len()]
     }
 
-    /// The input of the initial grid.
+    /// The data that the initial grid starts from.
     pub(crate) fn outline(&self) -> Outline<'_> {
         Outline {
             x: &self.points.x,
@@ -103,7 +103,7 @@ impl Problem {
         self.reference_from(backend, None)
     }
 
-    /// [`Self::reference`] from a grid that has been solved for, or half of it, in the frame of the problem.
+    /// The reference of movements from the grid that was solved for, or half of it, in the frame of the problem.
     pub(super) fn reference_from<B>(
         &self,
         backend: &B,
@@ -161,7 +161,7 @@ impl Problem {
         unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
     }
 
-    /// A finding about the meshed section, under the key of this name: a wedge longer than 1 %.
+    /// A finding on the section as it is meshed, by the key of this name: a wedge longer than 1 %.
     pub(super) fn finding(&self, key: String) -> Option<Finding> {
         let length = 100.0 * self.wedge.filter(|length| *length > 0.01)?;
         let what = format!("{}: a wedge makes the section {length:.1} % longer", self.case.name);

@@ -19,12 +19,12 @@ use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 
-/// Host memory shared by the ranks of this process. The process with rank 0 receives the finished grid; the
-/// others have none.
+/// Host memory that the ranks of this process share. The process with rank 0 receives the finished
+/// grid; the others have none.
 pub(super) struct Host<'a> {
     problem: &'a Problem,
     restarts: &'a Restarts,
-    /// The state from which the solve continues; `None` for a start from the first guess.
+    /// The state that the solve goes on from, if not from the first guess.
     restart: Option<Restart>,
     /// The job whose processes are the ranks; none where all are threads of this process.
     job: Option<&'a Job>,
@@ -34,7 +34,7 @@ pub(super) struct Host<'a> {
     state: Mutex<Vec<f64>>,
 }
 
-/// The result of a solve on every rank. After an interruption the quality is meaningless.
+/// The result of a solve on every rank; a solve that was interrupted has no quality.
 pub(super) struct Solved {
     pub(super) report: NewtonReport,
     pub(super) quality: Quality,
@@ -76,7 +76,7 @@ impl<'a> Host<'a> {
     /// can go on.
     pub(super) fn finish(self) -> (Grid, Vec<f64>) {
         let Self { problem, grid, state, .. } = self;
-        let grid = grid.into_inner().map(|grid| grid.into_inner());
+        let grid = grid.into_inner().map(Mutex::into_inner);
         let grid = grid.map(|grid| grid.unwrap_or_else(PoisonError::into_inner));
         let grid = grid.unwrap_or_else(|| Grid::new(problem.topology, 0, 0));
         (grid, state.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -168,7 +168,7 @@ where
     Ok(Some(Solved { report, quality, system, nodes }))
 }
 
-/// `solve` on several ranks; returns the result of the first one of this process.
+/// Solves on several ranks; returns the result of the rank of this process that reports.
 pub(super) fn solve_on_all<T: Real>(
     ranks: &dyn Ranks,
     bands: &Bands,
@@ -266,7 +266,7 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_, '_> {
         }
     }
 
-    /// A wish of one process is carried out by all: stopping comes first, then saving.
+    /// All ranks do what one of them asks for: stop, else save.
     fn accepted(
         &mut self,
         backend: &B,

@@ -40,7 +40,7 @@ pub(super) struct Restarts {
 }
 
 impl Restarts {
-    /// Prepares restarts of this problem.
+    /// Takes the identity of this problem.
     pub(super) fn of(mut self, problem: &Problem) -> Result<Self, Error> {
         if self.from.is_some() || self.save.is_some() {
             self.identity = identity(&problem.case)?;
@@ -48,7 +48,7 @@ impl Restarts {
         Ok(self)
     }
 
-    /// The state to continue from; `None` for a start from the first guess.
+    /// Reads the state to go on from.
     pub(super) fn read(&self, problem: &Problem) -> Result<Option<Restart>, Error> {
         let Some(path) = &self.from else { return Ok(None) };
         let restart = restart::read(path)?;
@@ -89,11 +89,11 @@ pub(super) struct SolveObserver<'a> {
     pub(super) progress: &'a mut dyn Progress,
     restarts: &'a Restarts,
     last: Instant,
-    /// The error that prevented the last restart file.
+    /// The reason why the last restart file could not be written.
     failure: Option<IoError>,
 }
 
-/// Decision taken after each Newton step.
+/// The action between two Newton steps of a solve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Continue,
@@ -106,7 +106,7 @@ impl<'a> SolveObserver<'a> {
         Self { progress, restarts, last: Instant::now(), failure: None }
     }
 
-    /// Decides after the steps of `history`.
+    /// The action after the steps of `history`.
     pub(super) fn action(&self, history: &History) -> Action {
         let due = |(_, every): &(PathBuf, Duration)| {
             history.newton_iterations() > 0 && self.last.elapsed() >= *every
@@ -137,8 +137,8 @@ pub(super) fn unknowns(problem: &Problem) -> usize {
     LevelSize::of_grid(problem.topology, ni, nj).values()
 }
 
-/// Keys and values of a settled case on which its grid equations depend. A file of coordinates counts by its
-/// contents, not its path.
+/// The keys and values that the grid equations of a settled case depend on; a file of coordinates counts
+/// by its contents, wherever it stands.
 pub(super) fn identity(case: &Case) -> Result<Identity, Error> {
     let deciding = |key: &str| {
         let name = key.rsplit_once(' ').map_or(key, |(_, name)| name);

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::grid::{Limited, Verdict};
 use crate::ranks::{Channel, Failure, Job, RanksError};
 
-/// A message from a thread of a rank to the first rank.
+/// A message of a thread of a rank to the first rank.
 #[derive(Serialize, Deserialize)]
 enum Message {
     /// It has nothing to do.

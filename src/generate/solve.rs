@@ -73,7 +73,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Starts from a restart file; `None` starts from the initial grid.
+    /// Starts from a restart file; none begins at the initial grid.
     #[must_use]
     pub fn restart_from(mut self, restart: Option<PathBuf>) -> Self {
         self.restarts.from = restart;
@@ -119,9 +119,9 @@ pub struct LinearSystem {
 pub struct GridResult {
     /// The case with every default, as the section settled it: it makes the same grid.
     pub case: Case,
-    /// Translation from the computational frame to the body, in chords, before scaling ([`Problem::place`]).
+    /// The shift of the grid to the place of the body, before the chord was scaled ([`Problem::place`]).
     pub shift: [f64; 2],
-    /// `cpu`, or the name of the device.
+    /// The machine: `cpu`, or the device.
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
@@ -134,15 +134,15 @@ pub struct GridResult {
     pub verdict: Verdict,
     /// Folded cells, of a family those of all its grids.
     pub folded_cells: usize,
-    /// Reason why the solve stopped.
+    /// The reason why the solve stopped.
     pub stop: NewtonStop,
     /// The Newton steps.
     pub history: History,
     /// Files written.
     pub files: Vec<PathBuf>,
-    /// Notices for the user, one sentence each.
+    /// Notes for the user, one sentence each.
     pub notices: Vec<String>,
-    /// Durations of the phases.
+    /// The time of each phase.
     pub timing: Timing,
     /// The unknowns of a solve that can go on, of the ranks of a job on rank 0; empty where there is no use in
     /// it.
@@ -151,7 +151,7 @@ pub struct GridResult {
     pub system: Option<LinearSystem>,
     /// The nodes on the GPU that computed them, where [`RunOptions::keep_on_device`] is set.
     pub nodes: Option<DeviceNodes>,
-    /// The problem that gave the grid: the original, or one of its retry plan.
+    /// The problem that was solved, or the one of its retry plan that gave the grid.
     pub(super) problem: Problem,
 }
 
@@ -176,7 +176,7 @@ impl GridResult {
         self.verdict.is_good()
     }
 
-    /// Advice if the grid is not good.
+    /// A remedy where the grid is not good.
     pub fn hint(&self) -> Option<String> {
         let Case { newton, control, .. } = &self.case;
         let way = match self.verdict {
@@ -306,7 +306,7 @@ struct AtRest<'a>(&'a Machine);
 
 impl Drop for AtRest<'_> {
     fn drop(&mut self) {
-        // The error that ended the solve is already reported.
+        // The error of the solve is reported, not this one.
         let _ = self.0.rest();
     }
 }

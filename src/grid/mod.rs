@@ -28,7 +28,7 @@ pub(crate) use crate::geometry::vector;
 /// Centre of the outer circle, in chords.
 pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
 
-/// The treatment of the two ends of a grid line around the body, where they meet.
+/// The way in which the two ends of a grid line around the body meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seam {

@@ -43,7 +43,7 @@ pub(crate) const CORNER_TURN_DEG: f64 = 20.0;
 /// The percentile of the skewness that is reported.
 pub(crate) const PERCENTILE: f64 = 99.0;
 
-/// The part of the line j = 0 that is the wall: the points `from` to `to`.
+/// The wall on the line j = 0: the points `from` to `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WallLine {
     /// First point.
@@ -100,7 +100,7 @@ pub struct Quality {
     pub max_aspect_ratio: f64,
     /// Largest ratio of consecutive edge lengths in either direction.
     pub max_growth: f64,
-    /// Largest ratio along i only, without the pair across the seam.
+    /// Largest ratio along i only, the pair across the seam left out.
     pub max_growth_i: f64,
     /// Largest ratio along j only.
     pub max_growth_j: f64,
@@ -121,9 +121,9 @@ pub struct Quality {
 /// threads by rows. In addition to the grid, memory is used for one number a cell, for the percentile. The
 /// result does not depend on the number of threads.
 ///
-/// Included angles are `atan2(e_next × e_prev, e_next · e_prev)` in [0°, 360°). The percentile interpolates
-/// linearly between order statistics. The wall tangent at a point is taken from the parabola through it and
-/// its two neighbours, parametrised by chord length.
+/// Included angles are `atan2(e_next × e_prev, e_next · e_prev)` in [0°, 360°). The percentile
+/// interpolates linearly between order statistics. The wall tangent at a point belongs to the
+/// parabola through it and its two neighbours, parametrised by chord length.
 #[must_use]
 pub fn measure(grid: &Grid) -> Quality {
     measure_along(grid, WallLine::of(grid.topology, grid.ni))
@@ -167,8 +167,7 @@ fn far_field_range(grid: &Grid) -> [f64; 2] {
 }
 
 impl Quality {
-    /// The quality of no cells and no wall points: extrema are replaced by the first value, and means begin
-    /// as sums.
+    /// The quality of no cells and no wall points: the first number replaces extrema, means are sums.
     fn of_nothing() -> Self {
         Self {
             min_jacobian: f64::INFINITY,
@@ -233,7 +232,7 @@ pub fn folds(grid: &Grid) -> usize {
     folds_in(grid, 0..grid.ni - 1)
 }
 
-/// [`folds`] without the cells on both sides of the seam of an O-grid.
+/// Folded cells without those on both sides of the seam of an O-grid.
 pub(crate) fn folds_off_seam(grid: &Grid) -> usize {
     if grid.topology.closed() { folds_in(grid, 1..grid.ni - 2) } else { folds(grid) }
 }
@@ -267,7 +266,7 @@ pub(crate) fn smaller(a: f64, b: f64) -> f64 {
 
 /// Measures along the wall, in one pass. The angle errors are NaN if every point is a corner or an end.
 fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
-    // A last point that repeats the first is skipped, and every point has two neighbours.
+    // A last point that repeats the first is left out, and every point has two neighbours.
     let points = line.points();
     let corner = corner_tangent();
     let at = |k: usize| grid.point(line.from + k % points, 0);

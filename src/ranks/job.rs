@@ -1,4 +1,4 @@
-//! Messages between the processes of a job, and what becomes of all when one fails.
+//! Messages between the processes of a job, and the end of all when one fails.
 
 use super::error::{Failure, RanksError};
 use super::inbox::Inbox;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Longest wait of the first rank for the others to close their connections.
 const CLOSING: Duration = Duration::from_secs(10);
 
-/// What a message is for: those of one channel between two ranks are received in the order in which they
+/// The purpose of a message. Messages of one channel between two ranks are received in the order in which they
 /// are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -53,7 +53,7 @@ pub struct Job {
 struct Shared {
     place: Place,
     inbox: Inbox,
-    /// Of the first rank the connections with each other one, of any other rank that with the first.
+    /// Rank 0 has connections with all others, any other rank with rank 0 alone.
     links: Vec<Option<Link>>,
     state: Mutex<State>,
     changed: Condvar,
@@ -150,7 +150,7 @@ impl Job {
         self.rank() == 0
     }
 
-    /// What the launcher says of this process.
+    /// The place of this process as its launcher gives it.
     pub fn place(&self) -> &Place {
         &self.shared.place
     }
@@ -168,7 +168,7 @@ impl Job {
         self.receive_checked(from, channel, || Ok(()))
     }
 
-    /// The same; `check` may end the wait.
+    /// Waits for a message; `check` may end the wait.
     ///
     /// # Errors
     /// That of `check` as well.
@@ -185,7 +185,7 @@ impl Job {
         })
     }
 
-    /// What each rank has, by rank: all must call.
+    /// The payloads of all ranks, by rank: all must call.
     ///
     /// # Errors
     /// As [`Self::receive`].
@@ -207,7 +207,7 @@ impl Job {
         Ok(all)
     }
 
-    /// What the first rank has, on all ranks: all must call.
+    /// The payload of rank 0 on all ranks: all must call.
     ///
     /// # Errors
     /// As [`Self::receive`].
@@ -410,7 +410,7 @@ impl Shared {
         let expected = state.ended[rank] || state.closed || (state.tolerant && rank != 0);
         drop(state);
         if !expected {
-            // Who waits for the rank is told what it sent, not that it is gone.
+            // The error names what the rank sent, not its end.
             let message = (end.kind() == ErrorKind::InvalidData).then(|| end.to_string());
             self.fail(&Failure { message, ..lost(rank) }, Some(rank));
         }

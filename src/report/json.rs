@@ -22,7 +22,7 @@ pub struct Report {
     pub verdict: Verdict,
     /// Whether the Newton residual fell below its tolerance.
     pub converged: bool,
-    /// Reason why the solve stopped, one sentence.
+    /// The reason why the solve stopped, one sentence.
     pub stop_reason: String,
     /// The Newton solve.
     pub newton: NewtonReport,
@@ -32,11 +32,11 @@ pub struct Report {
     pub quality: Quality,
     /// Size and shape of the grid.
     pub grid: GridReport,
-    /// Durations of the phases.
+    /// The time of each phase.
     pub timing: Timing,
     /// The section as the case describes it, every default in place.
     pub geometry: serde_json::Value,
-    /// `cpu`, or the name of the device.
+    /// The machine: `cpu`, or the device.
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
@@ -44,10 +44,10 @@ pub struct Report {
     pub fingerprint: String,
     /// Tells the contents of the file of coordinates from others; none for a designation.
     pub coordinates_digest: Option<String>,
-    /// Length of the wedge behind a base that it closes, chords.
+    /// The length of the wedge behind the base that it closes, chords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wedge: Option<f64>,
-    /// Notes about repairs and choices, one sentence each.
+    /// Repairs and choices on the way, one sentence each.
     pub notes: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ use crate::grid::Grid;
 use crate::grid::quality::Quality;
 use crate::solver::history::History;
 
-/// Results of a run, in addition to the mesh, that its files show.
+/// The data of a run's report on its grid.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Artifacts<'a> {

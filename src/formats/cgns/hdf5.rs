@@ -33,7 +33,7 @@ const LAYOUT: u16 = 0x08;
 const GROUP_INFO: u16 = 0x0a;
 const ATTRIBUTE: u16 = 0x0c;
 
-/// What takes the bytes of a file.
+/// A writer of a file's bytes.
 pub(super) type Out<'o> = dyn Write + Send + 'o;
 
 /// Writes the numbers of an array, little-endian.
@@ -87,7 +87,7 @@ impl<'a> Array<'a> {
         Self { number, shape, fill }
     }
 
-    /// An array of bytes at hand.
+    /// An array whose bytes are known.
     fn at_hand(number: Number, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
         Self::new(number, shape, Box::new(move |out| out.write_all(&bytes)))
     }
@@ -145,7 +145,7 @@ impl<'a> Node<'a> {
         self.with(Array::at_hand(Number::R4, vec![values.len()], bytes))
     }
 
-    /// The same node with these below it, after others.
+    /// Adds these nodes below it, after others.
     pub(super) fn above(mut self, children: impl IntoIterator<Item = Node<'a>>) -> Self {
         self.children.extend(children);
         self
@@ -191,7 +191,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// What stands in the file after the superblock.
+/// A part of the file after the superblock.
 enum Object<'n, 'a> {
     Header(Vec<u8>),
     Numbers(&'n Array<'a>),

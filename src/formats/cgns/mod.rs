@@ -85,7 +85,7 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
 /// cell over the span between planes of symmetry. Every face of a zone has a boundary condition or a connection.
 ///
 /// Zones are named `flap.00001`, as keys of ADflow's `oversetPriority`. A wall has the condition `BCWallViscous`
-/// itself, beside the family of its element, by which forces are told apart. An outer boundary that takes its
+/// itself, beside the family of its element, which separates the forces. An outer boundary that takes its
 /// values from other zones is `UserDefined` with the one `UserDefinedData_t` child `BCOverset`. Source:
 /// `readCGNSGrid.F90` of ADflow, <https://github.com/mdolab/adflow>.
 pub fn write_zones_to(
@@ -120,12 +120,12 @@ fn write_base(out: &mut Out<'_>, dimensions: i32, below: Vec<Node<'_>>) -> io::R
     hdf5::write(out, vec![version, base])
 }
 
-/// What says of a boundary that it takes its values from other zones.
+/// The mark of a boundary that takes its values from other zones.
 fn overset_mark() -> Node<'static> {
     Node::new("BCOverset", "UserDefinedData_t")
 }
 
-/// How zones and boundaries are named, and where their conditions stand.
+/// The names of zones and boundaries, and the place of their conditions.
 #[derive(Clone, Copy)]
 enum Style<'a> {
     /// One zone: conditions stand with the families, where all readers look for them.
@@ -191,7 +191,7 @@ fn exponents(values: Exponents) -> Node<'static> {
 /// First and last index in i, j and k, from 1.
 type Part = [[i32; 2]; 3];
 
-/// What is written of the grid.
+/// A grid as a zone of the file.
 struct Block<'a> {
     grid: &'a Grid,
     span: Option<Span>,

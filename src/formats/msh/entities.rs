@@ -46,7 +46,7 @@ enum Piece {
     Surface,
 }
 
-/// Where on the span; a plane grid is all at the back.
+/// The place on the span; a plane grid is all at the back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Back,
@@ -252,7 +252,7 @@ impl<'a> Model<'a> {
         (nodes, planes)
     }
 
-    /// How many nodes an entity has of its own.
+    /// The number of nodes that an entity owns.
     pub(super) fn own_count(&self, entity: Entity) -> usize {
         let (nodes, planes) = self.own_nodes(entity);
         nodes.len() * planes.len()

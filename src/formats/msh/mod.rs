@@ -78,11 +78,11 @@ fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFau
     Some(WriteFault::Indivisible { what, count, order })
 }
 
-/// Writes the grid as cells of this order; numbers stand in the shortest form that reads back to the same
+/// Writes the grid as cells of this order; numbers have the shortest form that reads back to the same
 /// bits.
 ///
 /// Sides on the rim have the cells on their left; the normals of the faces of an extruded rim point out of
-/// them. Nodes stand by the curves that they lie on.
+/// them. Nodes are listed by the curves that they lie on.
 ///
 /// # Errors
 /// Those of `out`, and [`io::ErrorKind::InvalidInput`] where the order does not divide a count of cells.

@@ -1,6 +1,6 @@
-//! What OpenFOAM's `checkMesh` has against a mesh.
+//! The objections of OpenFOAM's `checkMesh` to a mesh.
 //!
-//! Measures and limits are those of OpenFOAM 1912 (`primitiveMeshCheck.C`). All cells are prisms on
+//! Measures and limits are taken from OpenFOAM 1912 (`primitiveMeshCheck.C`). All cells are prisms on
 //! the cells of a plane, so that the measures of their faces follow from the edges of the plane, and
 //! the faces that lie in it are neither skew nor off the lines between centres.
 
@@ -15,7 +15,7 @@ use crate::grid::quality::{
     Corners, centroid, face_skewness, middle, off_normal, prism_aspect_ratio,
 };
 
-/// What `checkMesh` measures.
+/// A measure of `checkMesh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Skewness of faces, `face_skewness`.
@@ -29,7 +29,7 @@ pub enum Measure {
 impl Measure {
     const ALL: [Self; 3] = [Self::Skewness, Self::AspectRatio, Self::NonOrthogonality];
 
-    /// The most that `checkMesh` takes without a word. A mesh with more of the last still passes.
+    /// The largest value without an objection. A mesh with a larger non-orthogonality still passes.
     pub fn limit(self) -> f64 {
         self.facts().0
     }
@@ -47,9 +47,9 @@ impl Measure {
 /// Faces or cells above the limit of a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Objection {
-    /// What is measured.
+    /// The measure.
     pub measure: Measure,
-    /// How many faces or cells are above its limit.
+    /// Number of faces or cells above its limit.
     pub count: usize,
     /// The largest value.
     pub worst: f64,
@@ -58,7 +58,7 @@ pub struct Objection {
 }
 
 impl fmt::Display for Objection {
-    /// What `checkMesh` will say, with the worst of them and its place.
+    /// The message of `checkMesh`, with the worst of them and its place.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { measure, count, worst, at } = self;
         let (_, what, above) = measure.facts();
@@ -86,7 +86,7 @@ fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
     nearest + 0.0
 }
 
-/// What `checkMesh` finds in the mesh of a grid that has no folded cell.
+/// The objections of `checkMesh` to the mesh of a grid that has no folded cell.
 #[must_use]
 pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
     let plane = Plane(Welded::new(grid));
@@ -95,7 +95,7 @@ pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
         .into_par_iter()
         .map(|layer| plane.layer(layer, depth))
         .reduce(Tallies::default, Tallies::merged);
-    // Of equal values inside and on the rim the one inside is named.
+    // A value inside is preferred to an equal one on the rim.
     let tallies = inside.merged(plane.rim());
     let seen = Measure::ALL.into_iter().zip(tallies.0).filter(|(_, tally)| tally.count > 0);
     let objection = |(measure, Tally { count, worst, at })| Objection {
@@ -107,7 +107,7 @@ pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
     seen.map(objection).collect()
 }
 
-/// How many are above a limit, and the worst.
+/// The number above a limit, and the worst.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     count: usize,
@@ -127,7 +127,7 @@ impl Tallies {
         }
     }
 
-    /// Of two places that are equally bad the first stays.
+    /// The first of two places that are equally bad stays.
     fn merged(self, other: Self) -> Self {
         Self(std::array::from_fn(|k| {
             let (a, b) = (self.0[k], other.0[k]);

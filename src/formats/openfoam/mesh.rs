@@ -77,9 +77,9 @@ struct Patch {
 }
 
 enum Faces {
-    /// Those over sides of the plane, layer by layer.
+    /// Faces over sides of the plane, layer by layer.
     Sides(Vec<Side>),
-    /// So many of those at the ends of the span, from this one on: the cells at its back, then those in front.
+    /// A range of the faces at the ends of the span: the cells at its back, then the cells in front.
     Ends { first: usize, count: usize },
 }
 
@@ -97,7 +97,7 @@ impl<'a> Mesh<'a> {
             zones.push(ZonePart { name, plane, first_point: points, first_cell: cells });
             (points, cells) = (points + nodes, cells + own);
         }
-        // Of four sides of each cell those inside are shared by two.
+        // Each cell has four sides, and those inside are shared by two cells.
         let outside: usize = patches.iter().map(|patch| patch.count(1)).sum();
         let plane_cells: usize = zones.iter().map(|zone| zone.plane.cells()).sum();
         let inner_faces =
@@ -318,7 +318,7 @@ impl Patch {
         Self { name: name.to_owned(), kind, faces }
     }
 
-    /// Its faces with so many layers of cells over the span.
+    /// Its faces with this number of layers of cells over the span.
     fn count(&self, layers: usize) -> usize {
         self.faces.iter().map(|(_, faces)| faces.count(layers)).sum()
     }

@@ -32,7 +32,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Those of a grid whose case is not known: the chord from the trailing edge to the point of the
+    /// The reference of a grid whose case is not known: the chord from the trailing edge to the point of the
     /// wall that is farthest from it, and its quarter.
     pub fn of(grid: &Grid) -> Self {
         let wall = grid.topology.wall(grid.ni);
@@ -98,7 +98,7 @@ const START: &str = "0";
 /// The script that solves the case.
 const SCRIPT: &str = "Allrun";
 
-/// What `simpleFoam` needs in addition to the mesh, for inviscid flow at zero incidence and unit speed around a
+/// The files that `simpleFoam` needs beside the mesh, for inviscid flow at zero incidence and unit speed around a
 /// section of unit chord in the plane: names within the case, and texts.
 const SETUP: [(&str, &str); 8] = [
     ("system/controlDict", include_str!("case/system/controlDict")),
@@ -111,7 +111,7 @@ const SETUP: [(&str, &str); 8] = [
     (SCRIPT, include_str!("case/Allrun")),
 ];
 
-/// What fields say of the patches at the ends of the span.
+/// The entries of fields for the patches at the ends of the span.
 fn ends(span: Option<Span>) -> &'static str {
     match span.map(|span| span.sides) {
         None => "frontAndBack { type empty; }",
@@ -120,7 +120,7 @@ fn ends(span: Option<Span>) -> &'static str {
     }
 }
 
-/// What of the texts depends on the grid, and what stands there instead.
+/// The words of the texts that depend on the grid, and their replacements.
 fn choices(
     topology: Topology,
     span: Option<Span>,
@@ -159,7 +159,7 @@ pub fn write(
     Ok(notice.into_iter().chain(lacks).collect())
 }
 
-/// Writes the case into the folder `path`, in place of what stands there.
+/// Writes the case into the folder `path`, or replaces it there.
 fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
     let place = |name: &str| {
         let file = path.join(name);
@@ -184,8 +184,8 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
     Ok(())
 }
 
-/// Writes a file of the set-up, in whose text each word of `choices` is replaced. That is one pass: what stands
-/// for one word may have another in it.
+/// Writes a file of the set-up, in whose text each word of `choices` is replaced. It does so in one pass: the text
+/// for one word may contain another word.
 fn write_text(
     path: &Path,
     (name, text): (&str, &str),
@@ -206,11 +206,11 @@ fn write_text(
     })
 }
 
-/// How the files of a case are exchanged for those of a new one.
+/// The rules by which the files of a case are exchanged for new ones.
 pub(crate) const RULES: FolderRules =
     FolderRules { editable: is_setup, sole: mesh_of, completing: is_list_of_patches };
 
-/// Whether a name below an output folder is that of a file of the set-up, which users edit.
+/// Whether a name below an output folder belongs to a file of the set-up, which users edit.
 fn is_setup(name: &str) -> bool {
     let mut files = SETUP.iter().map(|(file, _)| *file).chain(overset::setup());
     files.any(|file| ends_with(name, file))
@@ -222,7 +222,7 @@ fn mesh_of(name: &str) -> Option<&str> {
     ends_with(folder, MESH).then_some(folder)
 }
 
-/// Whether a name is that of the list of patches, without which OpenFOAM reads no mesh.
+/// Whether a name belongs to the list of patches, without which OpenFOAM reads no mesh.
 fn is_list_of_patches(name: &str) -> bool {
     mesh_of(name).is_some() && ends_with(name, "boundary")
 }
@@ -235,7 +235,7 @@ fn ends_with(name: &str, end: &str) -> bool {
 /// Bytes of a field that is looked into: no set-up is as long.
 const LARGEST_FIELD: u64 = 1 << 20;
 
-/// What the fields at the start lack that stay as a user wrote them: the patches of the new mesh in
+/// Finds what the fields at the start lack that stay as a user wrote them: the patches of the new mesh in
 /// the folder `case` of `output` that they do not name, one sentence a field.
 fn lacks(output: &Output, case: &str, mesh: &MeshData<'_>) -> Vec<String> {
     let mesh = mesh::Mesh::new(mesh);

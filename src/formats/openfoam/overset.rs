@@ -15,7 +15,7 @@ use crate::formats::mesh::Span;
 use crate::grid::Grid;
 use crate::grid::vector::{angle, difference, distance};
 
-/// Turn of a wall that is a corner, which has no curvature, if it is so in degrees and so many times that on one side of
+/// Turn of a wall at a corner, which has no curvature: at least this many degrees, and this many times the turn on one side of
 /// it: on coarse grids a nose turns as much, at several nodes.
 const CORNER: f64 = 25.0;
 const SHARPER: f64 = 3.0;
@@ -36,7 +36,7 @@ pub(super) const PARTS_OF_MESH: [&str; 8] = [
     CURVATURE,
 ];
 
-/// What `overSimpleFoam` needs in addition to the mesh, for inviscid flow at zero incidence and unit speed: names
+/// The files that `overSimpleFoam` needs beside the mesh, for inviscid flow at zero incidence and unit speed: names
 /// within the case, and texts.
 pub(super) const SETUP: [(&str, &str); 10] = [
     ("system/controlDict", include_str!("overset/system/controlDict")),
@@ -67,7 +67,7 @@ fn walls<'a>(mesh: &MeshData<'a>) -> Vec<&'a str> {
     mesh.zones.iter().filter(|zone| zone.has_wall()).map(|zone| zone.name).collect()
 }
 
-/// What of the texts depends on the mesh, and what stands there instead.
+/// The words of the texts that depend on the mesh, and their replacements.
 pub(super) fn choices(mesh: &MeshData<'_>, reference: Reference) -> Vec<(&'static str, String)> {
     let Reference { length, centre: [x, y] } = reference;
     let span = mesh.span.unwrap_or(Span::ONE).length;

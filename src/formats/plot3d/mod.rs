@@ -1,6 +1,6 @@
 //! `Plot3D` grid files in the flavours that programs read.
 //!
-//! `Plot3D` files do not say how they are laid out; readers guess or are told. The layout that most
+//! `Plot3D` files do not state their layout; readers guess it or ask for it. The layout that most
 //! programs read is text with three dimensions, a block count and no blanking, the default; older
 //! two-dimensional programs want two dimensions and no block count, Fortran programs unformatted
 //! records. Source: "PLOT3D User's Manual", NASA TM-101067, chapter 8.
@@ -65,7 +65,7 @@ pub(super) const FORMAT: Format = Format {
     reader: Some(READER),
 };
 
-/// How such files are read: only from their length can they be told.
+/// The reader of such files: only their length gives them away.
 pub(super) const READER: Reader = Reader { begins: None, hint: "", grid: read::grid };
 
 /// Writes a block for each zone; the number of several stands before their sizes in any case.
@@ -91,7 +91,7 @@ fn convert(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Converted, I
     }
     let made_map = mapped.then(|| atomic::make(&map, |out| write_map(out, mesh))).transpose()?;
     let made = atomic::make(path, |out| write(out, mesh, dimensions))?;
-    // No mesh ever stands beside the map of another.
+    // A mesh is never beside the map of another one.
     made_map.as_ref().map_or(Ok(()), Made::clear)?;
     made.place()?;
     let mut files = vec![path.to_path_buf()];

@@ -70,7 +70,7 @@ pub fn write_blocks(
 
 /// A grid, and how its numbers are laid out in the file.
 ///
-/// The points of a coordinate stand in runs of equal length, each in one plane: with FUN3D's axes the lines of the
+/// The points of a coordinate are written in runs of equal length, each in one plane: with FUN3D's axes the lines of the
 /// grid, each in all planes before the next line, else whole planes.
 struct Block<'a> {
     grid: &'a Grid,

@@ -40,23 +40,23 @@ pub const BACKGROUND: &str = "background";
 pub struct AssemblyResult {
     /// The case with every default, the elements where they stand.
     pub placed: PlacedAssembly,
-    /// The grid of each element, placed and in the unit of the files. All other values of the result are in
-    /// the element's own frame.
+    /// The grid of each element, placed, in the unit of the files; all else of the result is in the
+    /// element's own frame.
     pub elements: Vec<GridResult>,
     /// The background, if there is one, in the unit of the files.
     pub background: Option<Grid>,
-    /// The results of the checks, in reference chords.
+    /// The checks, in reference chords.
     pub checks: Checks,
     /// Whether the grids may be used: that on the worst of them, and with [`RunOptions::strict`] on what was found of
     /// them together.
     pub verdict: Verdict,
     /// Files written.
     pub files: Vec<std::path::PathBuf>,
-    /// Notices for the user, one sentence each.
+    /// Notes for the user, one sentence each.
     pub notices: Vec<String>,
-    /// Durations of the phases.
+    /// The time of each phase.
     pub timing: Timing,
-    /// `cpu`, or the name of the device.
+    /// The machine: `cpu`, or the device.
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
@@ -83,7 +83,7 @@ impl AssemblyResult {
         background.into_iter().chain(elements).collect()
     }
 
-    /// Advice if the grids are not good.
+    /// A remedy where the grids are not good.
     pub fn hint(&self) -> Option<String> {
         if let Verdict::Unfit { .. } = self.verdict {
             return self
@@ -154,7 +154,8 @@ pub fn run_assembly(
     })
 }
 
-/// Estimates a run of several elements and checks their initial grids; nothing is solved.
+/// Estimates and checks a run of several elements: nothing is solved, the checks are made on
+/// their initial grids.
 ///
 /// # Errors
 /// As [`run_assembly`], before the solves.

@@ -78,8 +78,8 @@ pub(crate) fn off_normal(from: [f64; 2], to: [f64; 2], edge: [[f64; 2]; 2]) -> f
     cross(normal, line).abs().atan2(dot(normal, line)).to_degrees()
 }
 
-/// Distance by which the line from one centre to the other misses the middle m of the edge between them,
-/// divided by the reach of the edge in that direction.
+/// The distance by which the line from one centre to the other misses the middle m of the edge between them, over
+/// the reach of the edge in that direction.
 ///
 /// With the normal s of the edge, c and e the centres and d = e − c, the line misses m by v = m − c − d s·(m
 /// − c)/(s·d). |v| is divided by |(b − a)·v|/(2 |v|), a and b being the ends of the edge, or by 0.2 |d| if
@@ -107,9 +107,9 @@ pub(crate) fn face_skewness(from: [f64; 2], to: Option<[f64; 2]>, edge: [[f64; 2
 /// Aspect ratio of the prism on a cell: the largest over the smallest of the sums of its face areas,
 /// projected onto the coordinate planes.
 ///
-/// Without a `depth` only the two planes along z count. With one, the third counts too, and so does, if it is
-/// larger, the sum of the three over 6 V^(2/3), V being the volume. Source: OpenFOAM 1912, `cellClosedness`
-/// in `primitiveMeshTools.C`.
+/// Without a `depth` the two planes along z count. With one, the third counts too, and the
+/// sum of the three over 6 V^(2/3), V being the volume, counts if that is more. Source: OpenFOAM 1912,
+/// `cellClosedness` in `primitiveMeshTools.C`.
 pub(crate) fn prism_aspect_ratio(corners: &Corners, depth: Option<f64>) -> f64 {
     let sum = |k: usize| -> f64 {
         (0..4).map(|corner| (corners[(corner + 1) % 4][k] - corners[corner][k]).abs()).sum()

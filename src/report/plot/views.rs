@@ -150,7 +150,9 @@ impl Artifacts<'_> {
         let across = |i: usize| panel.line((0..=last).map(move |j| grid.point(i, j)));
         let along = |j: usize| panel.line((0..ni).map(move |i| grid.point(i, j)));
         let mut draw = |lines: Vec<Vec<[f64; 2]>>, width: f64| {
-            lines.iter().for_each(|line| picture.line(line, palette::GRID, width));
+            for line in &lines {
+                picture.line(line, palette::GRID, width);
+            }
         };
         draw((0..ni - 1).step_by(strides[0]).flat_map(across).collect(), GRID_LINE);
         draw((strides[1]..last).step_by(strides[1]).flat_map(along).collect(), GRID_LINE);
