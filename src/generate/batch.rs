@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use super::assembly::{AssemblyResult, file_names, fingerprint as fingerprint_of_all};
 use super::estimate::{demand, memory_bytes};
-use super::files::OutputFiles;
+use super::files::names_if_good;
 use super::machine::{gpus_of, needs_several};
 use super::restart::{fingerprint, identity};
 use super::shared::{Client, serve};
 use super::{GridResult, MachinePool, Progress, RunOptions, run, run_assembly};
-use crate::case::{Assembly, Case, CaseFile, GridOptions};
+use crate::case::{Case, CaseFile, GridOptions};
 use crate::error::Error;
 use crate::files;
 use crate::files::output::Output;
@@ -247,104 +247,59 @@ fn order(cases: &[CaseFile], grouped: bool) -> Vec<usize> {
     order
 }
 
-/// The result of a case; none yet where it needs several of `gpus`.
+/// The result of a case; none yet where one of its grids needs several of `gpus`.
 fn one(
     case: &CaseFile,
     options: &RunOptions,
     gpus: &[usize],
     observer: &dyn BatchObserver,
 ) -> Option<BatchResult> {
-    match case {
-        CaseFile::Section(case) => one_section(case, options, gpus, observer),
-        CaseFile::Elements(all) => one_of_elements(all, options, gpus, observer),
-    }
-}
-
-/// Runs a case of several elements, which needs several GPUs where one of its grids does.
-fn one_of_elements(
-    assembly: &Assembly,
-    options: &RunOptions,
-    gpus: &[usize],
-    observer: &dyn BatchObserver,
-) -> Option<BatchResult> {
-    let folder = options.output.join(&assembly.name);
-    if let Some(summary) = finished_elements(assembly, &folder).filter(|_| !options.force) {
-        return Some(BatchResult::UpToDate(summary));
-    }
-    if assembly.elements.iter().any(|element| needs_several(&element.case, gpus)) {
-        return None;
-    }
-    let options = &RunOptions { output: folder, ..options.clone() };
-    Some(match run_assembly(assembly, options, &mut Quiet(observer)) {
-        Ok(result) => BatchResult::Run(Summary::from(&result)),
-        Err(error) => BatchResult::Failed(error),
-    })
-}
-
-fn one_section(
-    case: &Case,
-    options: &RunOptions,
-    gpus: &[usize],
-    observer: &dyn BatchObserver,
-) -> Option<BatchResult> {
-    let folder = options.output.join(&case.name);
+    let folder = options.output.join(case.name());
     if let Some(summary) = finished(case, &folder).filter(|_| !options.force) {
         return Some(BatchResult::UpToDate(summary));
     }
-    if needs_several(case, gpus) {
+    if elements(case).into_iter().any(|case| needs_several(case, gpus)) {
         return None;
     }
-    let restart = restart(case, &folder).filter(|_| !options.force);
-    let restart = restart.or_else(|| options.restart.clone());
-    let options = &RunOptions { output: folder, restart, ..options.clone() };
-    Some(match run(case, options, &mut Quiet(observer)) {
-        Ok(result) => BatchResult::Run(Summary::from(&result)),
-        Err(error) => BatchResult::Failed(error),
-    })
+    let (options, observer) = (options.clone(), &mut Quiet(observer));
+    let made = match case {
+        CaseFile::Section(case) => {
+            let restart = restart(case, &folder).filter(|_| !options.force).or(options.restart);
+            let options = RunOptions { output: folder, restart, ..options };
+            run(case, &options, observer).map(|made| Summary::from(&made))
+        }
+        CaseFile::Elements(all) => {
+            let options = RunOptions { output: folder, ..options };
+            run_assembly(all, &options, observer).map(|made| Summary::from(&made))
+        }
+    };
+    Some(made.map_or_else(BatchResult::Failed, BatchResult::Run))
 }
 
 /// The summary of an earlier run of the same case, if all its results are there and good.
-fn finished(case: &Case, folder: &Path) -> Option<Summary> {
+fn finished(case: &CaseFile, folder: &Path) -> Option<Summary> {
     // The complete results of a process that was killed are results like any other.
     Output::recover(folder).ok()?;
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
-    let same = report["verdict"]["good"] == true
-        && report["fingerprint"] == fingerprint(&case.settle().ok()?.case).ok()?;
-    let requested = OutputFiles::of(case);
-    let names = requested.names_if_good();
-    let own = case.output.report.then_some(files::PAGE_FILE).into_iter().chain([files::CASE_FILE]);
-    let all = names.chain(own.map(str::to_owned)).all(|name| folder.join(name).exists());
-    let number = |section: &str, key: &str| report[section][key].as_f64();
-    let summary = Summary {
-        verdict: Verdict::Good,
-        reason: report["stop_reason"].as_str()?.to_owned(),
-        newton_iterations: number("newton", "iterations")? as usize,
-        residual: number("newton", "residual")?,
-        folded_cells: number("quality", "folded_cells")? as usize,
-        max_skewness: number("quality", "max_skewness")?,
-        wall_angle_error_max_deg: number("quality", "wall_angle_error_max_deg")?,
-        seconds: number("timing", "total_seconds")?,
+    let (fingerprint, names) = match case {
+        CaseFile::Section(case) => (fingerprint(&case.settle().ok()?.case), names_if_good(case)),
+        CaseFile::Elements(all) => {
+            let placed = all.settle().ok()?;
+            (fingerprint_of_all(&placed.assembly), file_names(&placed))
+        }
     };
-    Some(summary).filter(|_| same && all)
-}
-
-/// The summary of an earlier run of several elements.
-fn finished_elements(assembly: &Assembly, folder: &Path) -> Option<Summary> {
-    Output::recover(folder).ok()?;
-    let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
-    let report: Value = serde_json::from_slice(&report).ok()?;
-    let placed = assembly.settle().ok()?;
-    let same = report["verdict"]["good"] == true
-        && report["fingerprint"] == fingerprint_of_all(&placed.assembly).ok()?;
-    let all = file_names(&placed).iter().all(|name| folder.join(name).exists());
-    let elements = report["elements"].as_array()?;
+    let same = report["verdict"]["good"] == true && report["fingerprint"] == fingerprint.ok()?;
+    let complete = names.iter().all(|name| folder.join(name).exists());
+    // The report of several elements has one of each.
+    let reports =
+        report["elements"].as_array().map_or_else(|| vec![&report], |all| all.iter().collect());
     let most = |section: &str, key: &str| {
-        elements.iter().filter_map(|element| element[section][key].as_f64()).fold(0.0, f64::max)
+        reports.iter().filter_map(|report| report[section][key].as_f64()).fold(0.0, f64::max)
     };
     let summary = Summary {
         verdict: Verdict::Good,
-        reason: elements.first()?["stop_reason"].as_str()?.to_owned(),
+        reason: reports.first()?["stop_reason"].as_str()?.to_owned(),
         newton_iterations: most("newton", "iterations") as usize,
         residual: most("newton", "residual"),
         folded_cells: 0,
@@ -352,7 +307,7 @@ fn finished_elements(assembly: &Assembly, folder: &Path) -> Option<Summary> {
         wall_angle_error_max_deg: most("quality", "wall_angle_error_max_deg"),
         seconds: report["timing"]["total_seconds"].as_f64()?,
     };
-    Some(summary).filter(|_| same && all)
+    Some(summary).filter(|_| same && complete)
 }
 
 /// The restart file of this very case in its folder, if there is one that can be used.

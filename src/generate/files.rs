@@ -116,16 +116,18 @@ impl OutputFiles {
             .try_for_each(|format| format.check(folder, (&[""], &[size]), self.span, self.settings))
     }
 
-    /// Names of the files of a good grid.
-    pub(super) fn names_if_good(&self) -> impl Iterator<Item = String> {
-        let meshes =
-            self.formats.iter().flat_map(|format| format.file_names(&[""], self.settings, true));
-        meshes.chain(self.others.iter().map(|file| file.names[0].to_owned()))
-    }
-
     pub(super) fn mesh_data<'a>(&self, grid: &'a Grid, good: bool) -> MeshData<'a> {
         MeshData { span: self.span, good, settings: self.settings, ..MeshData::from(grid) }
     }
+}
+
+/// Names of the files of a good grid, the case among them.
+pub(super) fn names_if_good(case: &Case) -> Vec<String> {
+    let OutputFiles { formats, settings, others, .. } = OutputFiles::of(case);
+    let meshes = formats.iter().flat_map(|format| format.file_names(&[""], settings, true));
+    let page = case.output.report.then_some(files::PAGE_FILE);
+    let others = others.iter().map(|file| file.names[0]).chain([files::CASE_FILE]).chain(page);
+    meshes.chain(others.map(str::to_owned)).collect()
 }
 
 /// Names of all files that a run of a case may write, good or failed, with the linear system of a
