@@ -18,100 +18,85 @@ enum Message {
     Done(usize, Sent),
 }
 
-/// The result of a case. Numbers are sent as their bits: they may be NaN.
+/// The result of a case.
 #[derive(Serialize, Deserialize)]
 enum Sent {
-    Run(SentSummary),
-    UpToDate(SentSummary),
+    Run(#[serde(with = "SentSummary")] Summary),
+    UpToDate(#[serde(with = "SentSummary")] Summary),
     Failed(Failure),
     NotRun,
 }
 
+/// The form in which a [`Summary`] is sent.
 #[derive(Serialize, Deserialize)]
+#[serde(remote = "Summary")]
 struct SentSummary {
-    verdict: SentVerdict,
+    #[serde(with = "SentVerdict")]
+    verdict: Verdict,
     reason: String,
     newton_iterations: usize,
+    #[serde(with = "bits")]
+    residual: f64,
     folded_cells: usize,
-    /// Residual, skewness, angle, seconds.
-    numbers: [u64; 4],
+    #[serde(with = "bits")]
+    max_skewness: f64,
+    #[serde(with = "bits")]
+    wall_angle_error_max_deg: f64,
+    #[serde(with = "bits")]
+    seconds: f64,
+}
+
+/// The form in which a [`Verdict`] is sent.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Verdict")]
+enum SentVerdict {
+    Good,
+    NotConverged {
+        reason: String,
+    },
+    Folded {
+        cells: usize,
+    },
+    FoldedCurved {
+        cells: usize,
+        order: usize,
+        #[serde(with = "bits")]
+        at: [f64; 2],
+    },
+    Unfit {
+        findings: usize,
+        first: String,
+    },
+    BeyondLimit {
+        #[serde(with = "SentLimited")]
+        measure: Limited,
+        #[serde(with = "bits")]
+        value: f64,
+        #[serde(with = "bits")]
+        limit: f64,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
-enum SentVerdict {
-    Good,
-    NotConverged(String),
-    Folded(usize),
-    FoldedCurved { cells: usize, order: usize, at: [u64; 2] },
-    BeyondLimit { skewness: bool, value: u64, limit: u64 },
-    Unfit(usize, String),
+#[serde(remote = "Limited")]
+enum SentLimited {
+    Skewness,
+    WallAngle,
 }
 
-impl From<Verdict> for SentVerdict {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Good => Self::Good,
-            Verdict::NotConverged { reason } => Self::NotConverged(reason),
-            Verdict::Folded { cells } => Self::Folded(cells),
-            Verdict::FoldedCurved { cells, order, at } => {
-                Self::FoldedCurved { cells, order, at: at.map(f64::to_bits) }
-            }
-            Verdict::Unfit { findings, first } => Self::Unfit(findings, first),
-            Verdict::BeyondLimit { measure, value, limit } => Self::BeyondLimit {
-                skewness: measure == Limited::Skewness,
-                value: value.to_bits(),
-                limit: limit.to_bits(),
-            },
-        }
+/// Numbers as their bytes: JSON has no NaN.
+mod bits {
+    use bytemuck::Pod;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Pod, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+        bytemuck::bytes_of(value).serialize(to)
     }
-}
 
-impl From<SentVerdict> for Verdict {
-    fn from(sent: SentVerdict) -> Self {
-        match sent {
-            SentVerdict::Good => Self::Good,
-            SentVerdict::NotConverged(reason) => Self::NotConverged { reason },
-            SentVerdict::Folded(cells) => Self::Folded { cells },
-            SentVerdict::FoldedCurved { cells, order, at } => {
-                Self::FoldedCurved { cells, order, at: at.map(f64::from_bits) }
-            }
-            SentVerdict::Unfit(findings, first) => Self::Unfit { findings, first },
-            SentVerdict::BeyondLimit { skewness, value, limit } => Self::BeyondLimit {
-                measure: if skewness { Limited::Skewness } else { Limited::WallAngle },
-                value: f64::from_bits(value),
-                limit: f64::from_bits(limit),
-            },
-        }
-    }
-}
-
-impl From<Summary> for SentSummary {
-    fn from(summary: Summary) -> Self {
-        let Summary { residual, max_skewness, wall_angle_error_max_deg, seconds, .. } = summary;
-        Self {
-            verdict: summary.verdict.into(),
-            reason: summary.reason,
-            newton_iterations: summary.newton_iterations,
-            folded_cells: summary.folded_cells,
-            numbers: [residual, max_skewness, wall_angle_error_max_deg, seconds].map(f64::to_bits),
-        }
-    }
-}
-
-impl From<SentSummary> for Summary {
-    fn from(sent: SentSummary) -> Self {
-        let [residual, max_skewness, wall_angle_error_max_deg, seconds] =
-            sent.numbers.map(f64::from_bits);
-        Self {
-            verdict: sent.verdict.into(),
-            reason: sent.reason,
-            newton_iterations: sent.newton_iterations,
-            residual,
-            folded_cells: sent.folded_cells,
-            max_skewness,
-            wall_angle_error_max_deg,
-            seconds,
-        }
+    pub(super) fn deserialize<'de, T: Pod, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+        let bytes = Vec::deserialize(from)?;
+        bytemuck::try_pod_read_unaligned(&bytes).map_err(D::Error::custom)
     }
 }
 
@@ -120,18 +105,21 @@ impl From<SentSummary> for Summary {
 /// # Errors
 /// [`RanksError::Ended`].
 pub(super) fn of_first(job: Option<&Job>, verdict: Verdict) -> Result<Verdict, RanksError> {
+    #[derive(Serialize, Deserialize)]
+    struct Sent(#[serde(with = "SentVerdict")] Verdict);
     let Some(job) = job else { return Ok(verdict) };
+    let own = Sent(verdict);
     // Numbers and texts can always be written.
-    let sent = serde_json::to_vec(&SentVerdict::from(verdict.clone())).unwrap_or_default();
-    let told = serde_json::from_slice::<SentVerdict>(&job.broadcast(sent)?);
-    Ok(told.map_or(verdict, Verdict::from))
+    let sent = job.broadcast(serde_json::to_vec(&own).unwrap_or_default())?;
+    let Sent(verdict) = serde_json::from_slice(&sent).unwrap_or(own);
+    Ok(verdict)
 }
 
 impl Sent {
     fn of(result: BatchResult, rank: usize) -> Self {
         match result {
-            BatchResult::Run(summary) => Self::Run(summary.into()),
-            BatchResult::UpToDate(summary) => Self::UpToDate(summary.into()),
+            BatchResult::Run(summary) => Self::Run(summary),
+            BatchResult::UpToDate(summary) => Self::UpToDate(summary),
             BatchResult::Failed(error) => Self::Failed(Failure {
                 rank,
                 message: Some(error.to_string()),
@@ -144,8 +132,8 @@ impl Sent {
 
     fn result(self) -> BatchResult {
         match self {
-            Self::Run(summary) => BatchResult::Run(summary.into()),
-            Self::UpToDate(summary) => BatchResult::UpToDate(summary.into()),
+            Self::Run(summary) => BatchResult::Run(summary),
+            Self::UpToDate(summary) => BatchResult::UpToDate(summary),
             Self::Failed(failure) => BatchResult::Failed(RanksError::Reported { failure }.into()),
             Self::NotRun => BatchResult::NotRun,
         }
