@@ -618,7 +618,7 @@ fn pictures_of_nothing_are_drawn_too() {
     let draw = |history: &History| {
         let artifacts = Artifacts {
             name: "",
-            grid: (&grid).into(),
+            grid: &grid,
             quality: &measure(&grid),
             history,
             tolerance: 0.0,
