@@ -110,18 +110,7 @@ pub fn make_assembly(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<AssemblyResult, Error> {
-    refuse_options(options)?;
-    let pool = thread_pool(options.threads)?;
-    pool.install(|| {
-        let mut control = Control::new(progress);
-        control.timing = Timing::of(&PHASES);
-        let (placed, opened) = prepare(assembly, options, &mut control)?;
-        let mut made = make(placed, &opened.0, options, &mut control)?;
-        let _closing = Closing::or_keep(opened, options.pool.as_deref());
-        made.verdict = of_first(options.job.as_deref(), made.verdict)?;
-        made.timing.add("total", control.started.elapsed().as_secs_f64());
-        Ok(made)
-    })
+    make_or_run(assembly, options, progress, false)
 }
 
 /// Makes the grids of several elements and writes their files.
@@ -134,6 +123,15 @@ pub fn run_assembly(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<AssemblyResult, Error> {
+    make_or_run(assembly, options, progress, true)
+}
+
+fn make_or_run(
+    assembly: &Assembly,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+    writes: bool,
+) -> Result<AssemblyResult, Error> {
     refuse_options(options)?;
     let pool = thread_pool(options.threads)?;
     pool.install(|| {
@@ -142,11 +140,12 @@ pub fn run_assembly(
         let (placed, opened) = prepare(assembly, options, &mut control)?;
         let job = options.job.as_deref();
         let open = || outputs::Outputs::open(&placed, options, &mut control.notices);
-        let outputs = job.is_none_or(Job::is_first).then(open).transpose()?;
+        let outputs = (writes && job.is_none_or(Job::is_first)).then(open).transpose()?;
         let mut made = make(placed, &opened.0, options, &mut control)?;
         let _closing = Closing::or_keep(opened, options.pool.as_deref());
-        if let Some(outputs) = outputs {
-            outputs.write(&mut made, job, &control)?;
+        match outputs {
+            Some(outputs) => outputs.write(&mut made, job, &control)?,
+            None => made.timing.add("total", control.started.elapsed().as_secs_f64()),
         }
         // The other ranks wait until rank 0 has written the files.
         made.verdict = of_first(job, made.verdict)?;
