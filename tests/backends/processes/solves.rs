@@ -13,7 +13,7 @@ use gridgen::backend::Bands;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{CudaBackend, Device, JobRank};
 use gridgen::case::Case;
-use gridgen::error::Error;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::{
     DerivativesAt, GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run_on,
 };
@@ -141,18 +141,24 @@ fn be_a_rank() {
     let (rank, size, port) = (number(0), number(1), u16::try_from(number(2)).unwrap());
     let job = Arc::new(Job::meet(place(rank, size, port), None, WAIT).unwrap());
     let done = work(&words[3..], &job, &folder);
-    let failed = match done {
+    let class = match done {
         Ok(text) => {
             fs::write(folder.join(format!("rank{rank}.txt")), text).unwrap();
-            job.end(0).is_err()
+            job.end(0).err().map(|failure| failure.class)
         }
         Err(error) => {
             job.fail(Some(error.to_string()), error.hint(), error.class());
             fs::write(folder.join(format!("rank{rank}.txt")), error.to_string()).unwrap();
-            true
+            Some(error.class())
         }
     };
-    std::process::exit(i32::from(failed));
+    // As the program ends.
+    std::process::exit(match class {
+        None => 0,
+        Some(ErrorClass::Interrupted) => 130,
+        Some(ErrorClass::Device) => 3,
+        Some(_) => 2,
+    });
 }
 
 fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> {
