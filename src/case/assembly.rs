@@ -76,7 +76,7 @@ pub struct Element {
     /// name of the element, and its `grid.reach` follows from the reach of the element.
     pub case: Case,
     /// The keys that place it.
-    pub stand: Stand,
+    pub placed_by: PlacedBy,
     /// Distance of its grid's outer line from its wall, reference chords; none of a grid that goes to its far
     /// field.
     pub reach: Option<f64>,
@@ -85,7 +85,7 @@ pub struct Element {
 /// A choice of keys that place an element.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Stand {
+pub enum PlacedBy {
     /// The coordinates of its file are its place.
     InFile,
     /// Scaled to its chord, turned, and moved.
@@ -237,10 +237,10 @@ fn element(
 ) -> Result<Element, CaseError> {
     let mut entries = all.of_element(&all.elements[number]);
     refuse_keys(&entries, near_body)?;
-    let stand = stand(&entries, names, number)?;
-    let chord = match stand {
-        Stand::InFile => 1.0,
-        Stand::At { chord, .. } | Stand::Rigged { chord, .. } => chord,
+    let placed_by = placed_by(&entries, names, number)?;
+    let chord = match placed_by {
+        PlacedBy::InFile => 1.0,
+        PlacedBy::At { chord, .. } | PlacedBy::Rigged { chord, .. } => chord,
     };
     let reach = entries.given("element.reach")?;
     if near_body {
@@ -253,7 +253,7 @@ fn element(
         }
     }
     let case = Case::resolve(&entries, path)?;
-    Ok(Element { case: Case { name: names[number].clone(), ..case }, stand, reach })
+    Ok(Element { case: Case { name: names[number].clone(), ..case }, placed_by, reach })
 }
 
 /// Refuses keys that an element has beside its name instead, and grids that cannot overlap.
@@ -304,7 +304,7 @@ fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
 }
 
 /// Reads the keys that place an element.
-fn stand(entries: &Entries, names: &[String], number: usize) -> Result<Stand, CaseError> {
+fn placed_by(entries: &Entries, names: &[String], number: usize) -> Result<PlacedBy, CaseError> {
     let conflict = |key: &str, other: &'static str| {
         let found = entries.places.found(&[key]).into();
         Err(CaseError::Conflict { found, other })
@@ -324,12 +324,12 @@ fn stand(entries: &Entries, names: &[String], number: usize) -> Result<Stand, Ca
                 "place other sections by at, or by rigging",
             ));
         }
-        return Ok(Stand::InFile);
+        return Ok(PlacedBy::InFile);
     }
     let chord = entries.get("element.chord")?;
     if !rigged {
         let at = entries.given("element.at")?.unwrap_or_default();
-        return Ok(Stand::At { chord, angle: entries.get("element.angle")?, at });
+        return Ok(PlacedBy::At { chord, angle: entries.get("element.angle")?, at });
     }
     if let Some(key) = ["element.at", "element.angle"].into_iter().find(|key| entries.has(key)) {
         return conflict(key, "rigging");
@@ -354,7 +354,7 @@ fn stand(entries: &Entries, names: &[String], number: usize) -> Result<Stand, Ca
             "name the one that the gap lies between",
         ));
     }
-    Ok(Stand::Rigged { chord, to, rigging: entries.section("element.rigging", &[])? })
+    Ok(PlacedBy::Rigged { chord, to, rigging: entries.section("element.rigging", &[])? })
 }
 
 /// Refuses elements that are rigged to each other in a circle.
@@ -362,7 +362,7 @@ fn check_riggings(entries: &Entries, elements: &[Element]) -> Result<(), CaseErr
     for (number, element) in elements.iter().enumerate() {
         let mut at = element;
         for _ in elements {
-            let Stand::Rigged { to, .. } = at.stand else { break };
+            let PlacedBy::Rigged { to, .. } = at.placed_by else { break };
             if to == number {
                 return Err(entries.elements[number].refuse(
                     &["element.rigging.to"],

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::among;
 use super::schema::{KEYS, Key, Kind, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, keys};
-use super::{Assembly, Case, CaseFile, Element, Stand};
+use super::{Assembly, Case, CaseFile, Element, PlacedBy};
 
 const HEAD: &str = include_str!("reference.md");
 const OVERSET: &str = include_str!("elements.md");
@@ -303,16 +303,16 @@ impl Assembly {
         let mut own = toml::Table::new();
         own.insert("name".to_owned(), element.case.name.as_str().into());
         let mut rigging = String::new();
-        match &element.stand {
-            Stand::InFile => {
+        match &element.placed_by {
+            PlacedBy::InFile => {
                 own.insert("frame".to_owned(), "file".into());
             }
-            Stand::At { chord, angle, at } => {
+            PlacedBy::At { chord, angle, at } => {
                 own.insert("chord".to_owned(), (*chord).into());
                 own.insert("angle".to_owned(), (*angle).into());
                 own.insert("at".to_owned(), at.to_vec().into());
             }
-            Stand::Rigged { chord, to, rigging: figures } => {
+            PlacedBy::Rigged { chord, to, rigging: figures } => {
                 own.insert("chord".to_owned(), (*chord).into());
                 let mut table = toml::Table::try_from(figures)?;
                 table.insert("to".to_owned(), self.elements[*to].case.name.as_str().into());
@@ -321,10 +321,10 @@ impl Assembly {
         }
         own.extend(element.reach.map(|reach| ("reach".to_owned(), reach.into())));
         // Keys that an element in file coordinates, or a rigged one, does not have.
-        let lacks: &[&str] = match element.stand {
-            Stand::InFile => &["chord", "angle", "at"],
-            Stand::At { .. } => &[],
-            Stand::Rigged { .. } => &["angle", "at"],
+        let lacks: &[&str] = match element.placed_by {
+            PlacedBy::InFile => &["chord", "angle", "at"],
+            PlacedBy::At { .. } => &[],
+            PlacedBy::Rigged { .. } => &["angle", "at"],
         };
         let keys = section_text("element", &own, lacks, "");
         Ok(keys.replacen("[element]", "[[element]]", 1) + &rigging)

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use toml_edit::Value;
 
-use super::error::{CaseError, Found, Place, Places, among};
+use super::error::{CaseError, GivenValue, Place, Places, among};
 use super::parse::excerpt;
 use super::schema::{
     self, KEYS, Key, Kind, SOURCES, check, is_nested, keys, nearest, nearest_key, sections,
@@ -86,7 +86,7 @@ impl Entries {
         &mut self,
         key: &'static Key,
         value: &Value,
-        found: Found,
+        found: GivenValue,
     ) -> Result<(), CaseError> {
         match check(key, value) {
             Ok(value) => {
@@ -117,7 +117,7 @@ impl Entries {
         shown: String,
         place: Place,
     ) -> Result<(), CaseError> {
-        let found = Found { place, key: self.places.shown(key.path), value: shown };
+        let found = GivenValue { place, key: self.places.shown(key.path), value: shown };
         self.insert(key, value, found)?;
         self.drop_alternatives(key.path);
         Ok(())

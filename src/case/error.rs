@@ -53,7 +53,7 @@ impl fmt::Display for Place {
 
 /// A value as it was given, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct GivenValue {
     /// Its place.
     pub place: Place,
     /// Its dotted key.
@@ -62,7 +62,7 @@ pub struct Found {
     pub value: String,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for GivenValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Place::Set { .. } | Place::Argument { .. } => write!(f, "{}", self.place),
@@ -81,7 +81,7 @@ pub struct Places {
     /// Prefix of a key in messages: `element.flap.`; empty for a case of one section.
     pub(super) within: String,
     /// Keys, and sections within sections, that the file or an override gives.
-    pub(super) given: BTreeMap<&'static str, Found>,
+    pub(super) given: BTreeMap<&'static str, GivenValue>,
 }
 
 impl Places {
@@ -91,11 +91,11 @@ impl Places {
     }
 
     /// The value at the first of these dotted keys that is given, or within it; the case file if none is.
-    pub(super) fn found(&self, keys: &[&str]) -> Found {
+    pub(super) fn found(&self, keys: &[&str]) -> GivenValue {
         let given = keys.iter().find_map(|key| self.given.get(*key));
         let within = |name: &&str| self.given.iter().find(|(key, _)| among(key, &[name]));
         let found = given.or_else(|| keys.iter().find_map(within).map(|(_, found)| found));
-        found.cloned().unwrap_or_else(|| Found {
+        found.cloned().unwrap_or_else(|| GivenValue {
             place: Place::File { path: self.path.clone() },
             key: keys.first().map_or_else(String::new, |key| self.shown(key)),
             value: "default".into(),
@@ -179,18 +179,18 @@ errors! {
         /// A value has the wrong type, is out of range or does not go with others.
         #[error("{found}: expected {expected}")]
         #[hint("{remedy}")]
-        Invalid { found: Box<Found>, expected: String, remedy: String },
+        Invalid { found: Box<GivenValue>, expected: String, remedy: String },
         #[error("{found}: {problem}: {}", path.display())]
         #[hint("{remedy}")]
-        AirfoilFile { found: Box<Found>, path: PathBuf, problem: &'static str, remedy: String },
+        AirfoilFile { found: Box<GivenValue>, path: PathBuf, problem: &'static str, remedy: String },
         /// Two keys that exclude each other.
         #[error("{found}: excluded by {other}, which is given too")]
         #[hint("keep either {} or {other}", found.key)]
-        Conflict { found: Box<Found>, other: &'static str },
+        Conflict { found: Box<GivenValue>, other: &'static str },
         /// A key that means nothing without another.
         #[error("{found}: needs {other}, which is not given")]
         #[hint("add {other}, or leave {} out", found.key)]
-        Incomplete { found: Box<Found>, other: &'static str },
+        Incomplete { found: Box<GivenValue>, other: &'static str },
         /// A key without default is not given.
         #[error("{}: {key} is missing", path.display())]
         #[hint("{}", missing(key))]

@@ -32,13 +32,13 @@ use crate::pde::control::ControlSettings;
 use crate::solver::newton::NewtonSettings;
 use crate::solver::precond::MultigridSettings;
 
-pub use assembly::{Assembly, CaseFile, Element, Stand};
+pub use assembly::{Assembly, CaseFile, Element, PlacedBy};
 pub use defaults::Retry;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
 #[doc(hidden)] // For the test that compares the stored page.
 pub use documents::case_format;
 pub use documents::{OPENFOAM, json_schema, template};
-pub use error::{CaseError, Found, Place, Places};
+pub use error::{CaseError, GivenValue, Place, Places};
 pub use keys::{
     GeometryOptions, GridOptions, InitialOptions, LinearOptions, OutputOptions, QualityOptions,
     SectionOptions,
@@ -48,9 +48,9 @@ pub use overset_keys::{BackgroundOptions, OversetOptions};
 pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
 pub use rig::{AssemblyError, PlacedAssembly, PlacedBackground, PlacedElement};
-pub use settle::{Body, Problem, SectionError};
+pub use settle::{BodyContour, Problem, SectionError};
 pub use solving::SolverOptions;
-pub use toml_edit::{InlineTable, Value};
+pub use toml::{Table, Value};
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]

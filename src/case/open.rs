@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use toml_edit::{InlineTable, Item, Value};
+use toml::{Table, Value};
+use toml_edit::Item;
 
 use super::entries::{ELEMENT, Entries, UNNAMED, unknown_argument};
-use super::error::{CaseError, Found, Place};
+use super::error::{CaseError, GivenValue, Place};
 use super::parse::{Source, excerpt, line_of};
 use super::schema;
 use super::{Case, CaseFile};
@@ -18,8 +19,8 @@ const LIMIT: u64 = 1 << 20;
 impl CaseFile {
     /// Reads, checks and resolves the case file `path`.
     ///
-    /// `overrides` are dotted keys with values in TOML, which replace those of the file; text may
-    /// stand without quotes. An override drops the file's alternatives to its key: `geometry.file`
+    /// `overrides` are dotted keys with values in TOML, which replace those of the file; text
+    /// needs no quotes. An override drops the file's alternatives to its key: `geometry.file`
     /// drops `geometry.naca`, `grid.first_cell` drops `grid.y_plus` and `grid.reynolds`, and the
     /// other way round. Of several elements a key is that of all, or with its name that of one:
     /// `element.flap.grid.ni`, `element.flap.chord`.
@@ -30,7 +31,7 @@ impl CaseFile {
         Self::from_toml(&read_text(path)?, path, overrides)
     }
 
-    /// Like [`Self::from_file`], with the text of the file at hand. `path` gives the name, the
+    /// Like [`Self::from_file`], with the text of the file. `path` gives the name, the
     /// folder that relative paths start at, and the place in messages; it need not exist.
     ///
     /// # Errors
@@ -49,7 +50,7 @@ impl CaseFile {
     /// The case of a call: a case file or the keys of a `base`, and named arguments that replace keys of
     /// these as overrides do ([`Self::from_file`]).
     ///
-    /// A name is that of a key (`"ni"`), with its section where several have such a key (`"grid.ni"`,
+    /// A name is a key (`"ni"`), with its section where several have such a key (`"grid.ni"`,
     /// `"flap.angle"`); an empty table opens the section of its name. `element` is a list of tables, as a file has
     /// them. Without a file relative paths start at the current folder, and the name of the
     /// case is `grid` unless it is given.
@@ -65,20 +66,21 @@ impl CaseFile {
         let text = file.map_or_else(|| Ok(String::new()), read_text)?;
         let mut entries = Entries::read(&text, path)?;
         let numbered = base.iter().chain(arguments).enumerate();
-        for (number, (name, value)) in numbered {
+        for (number, (name, given)) in numbered {
             if number == base.len() {
                 entries.seal();
             }
+            let value = editable(given);
             let shown = excerpt(value.to_string().trim());
             let place = Place::Argument { name: name.clone(), value: shown.clone() };
             if name == ELEMENT {
                 entries.elements.clear();
-                entries.read_elements(&Item::Value(value.clone()), &Source::Argument(place))?;
+                entries.read_elements(&Item::Value(value), &Source::Argument(place))?;
                 continue;
             }
-            let empty = value.as_inline_table().is_some_and(InlineTable::is_empty);
+            let empty = given.as_table().is_some_and(Table::is_empty);
             if let Some(section) = schema::section_named(name).filter(|_| empty) {
-                let found = Found { place, key: section.into(), value: shown };
+                let found = GivenValue { place, key: section.into(), value: shown };
                 entries.places.given.insert(section, found);
                 continue;
             }
@@ -90,7 +92,7 @@ impl CaseFile {
                     return Err(CaseError::Ambiguous { place: Box::new(place), keys });
                 }
             };
-            entries.set_for_all(key, value, &shown, &place)?;
+            entries.set_for_all(key, &value, &shown, &place)?;
         }
         Self::resolve(&entries, path)
     }
@@ -127,6 +129,22 @@ impl Case {
         arguments: &[(String, Value)],
     ) -> Result<Self, CaseError> {
         CaseFile::from_arguments(file, base, arguments)?.section()
+    }
+}
+
+/// Converts a value to the type that values of a file have.
+fn editable(value: &Value) -> toml_edit::Value {
+    match value {
+        Value::String(text) => text.into(),
+        Value::Integer(number) => (*number).into(),
+        Value::Float(number) => (*number).into(),
+        Value::Boolean(flag) => (*flag).into(),
+        Value::Datetime(time) => (*time).into(),
+        Value::Array(items) => toml_edit::Value::Array(items.iter().map(editable).collect()),
+        Value::Table(items) => {
+            let items = items.iter().map(|(name, item)| (name.as_str(), editable(item)));
+            toml_edit::Value::InlineTable(items.collect())
+        }
     }
 }
 

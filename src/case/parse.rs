@@ -6,7 +6,7 @@ use std::path::Path;
 use toml_edit::{Document, InlineTable, Item, TableLike};
 
 use super::entries::{ELEMENT, Entries, SINGLE, unknown_key, unknown_section};
-use super::error::{CaseError, Found, Place};
+use super::error::{CaseError, GivenValue, Place};
 use super::schema::{self, is_nested, sections};
 
 /// Characters of a value shown in a message.
@@ -128,8 +128,8 @@ impl Entries {
     }
 
     /// The value at a key of these entries.
-    fn found(&self, source: &Source<'_>, key: &str, span: Range<usize>, item: &Item) -> Found {
-        Found { key: self.places.shown(key), ..source.found(key, span, item) }
+    fn found(&self, source: &Source<'_>, key: &str, span: Range<usize>, item: &Item) -> GivenValue {
+        GivenValue { key: self.places.shown(key), ..source.found(key, span, item) }
     }
 }
 
@@ -152,7 +152,7 @@ impl Source<'_> {
     }
 
     /// The value at `key`, shown as written, its first line and not too much of it.
-    fn found(&self, key: &str, span: Range<usize>, item: &Item) -> Found {
+    fn found(&self, key: &str, span: Range<usize>, item: &Item) -> GivenValue {
         let written = match (item.as_value(), self) {
             (Some(value), Self::File { text, .. }) => {
                 text.get(value.span().unwrap_or_default()).unwrap_or_default().to_owned()
@@ -161,7 +161,7 @@ impl Source<'_> {
             (None, _) if item.is_array_of_tables() => "a list of tables".to_owned(),
             (None, _) => "a table".to_owned(),
         };
-        Found { place: self.place(span), key: key.into(), value: excerpt(&written) }
+        GivenValue { place: self.place(span), key: key.into(), value: excerpt(&written) }
     }
 }
 
@@ -185,7 +185,7 @@ fn span_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
     key.or_else(|| item.span()).unwrap_or_default()
 }
 
-fn not_a_section(found: Found) -> CaseError {
+fn not_a_section(found: GivenValue) -> CaseError {
     let remedy = format!("write [{}] in single brackets, once, and its keys below it", found.key);
     CaseError::Invalid { found: Box::new(found), expected: "a section".into(), remedy }
 }

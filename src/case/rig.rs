@@ -1,8 +1,8 @@
 //! The second stage of a case of several elements: their places, the gaps between them, and the defaults that
 //! follow from these.
 
-use super::error::Found;
-use super::{Assembly, BackgroundOptions, Case, Element, Place, Problem, SectionError, Stand};
+use super::error::GivenValue;
+use super::{Assembly, BackgroundOptions, Case, Element, Place, PlacedBy, Problem, SectionError};
 use crate::diagnostics::errors;
 use crate::geometry::spacing_geometric;
 use crate::overset::{Background, Placement, RiggingError, Side, Wall};
@@ -42,14 +42,14 @@ errors! {
              least {least:.4}"
         )]
         #[hint("raise element.{element}.reach to {least:.4} or more, or leave it out")]
-        EndsInGap { found: Box<Found>, element: String, other: String, gap: f64, least: f64 },
+        EndsInGap { found: Box<GivenValue>, element: String, other: String, gap: f64, least: f64 },
         /// An option that several elements have not.
         #[error("{option} is for a case of one section, this one has several elements")]
         #[hint("leave {option} out, or give the element as a case of its own")]
         Option { option: &'static str },
         #[error("{found}: the background would have {nodes} nodes, at most {MOST_NODES} were expected")]
         #[hint("choose a larger spacing, or a smaller margin")]
-        Background { found: Box<Found>, nodes: usize },
+        Background { found: Box<GivenValue>, nodes: usize },
     }
 }
 
@@ -142,9 +142,9 @@ impl Assembly {
                 problem,
                 placement,
                 reach: element.reach,
-                rigged: match element.stand {
-                    Stand::Rigged { to, rigging, .. } => Some((to, rigging.side)),
-                    Stand::InFile | Stand::At { .. } => None,
+                rigged: match element.placed_by {
+                    PlacedBy::Rigged { to, rigging, .. } => Some((to, rigging.side)),
+                    PlacedBy::InFile | PlacedBy::At { .. } => None,
                 },
             })
             .collect();
@@ -155,7 +155,7 @@ impl Assembly {
     /// The frames of elements in file coordinates, whose reach is converted to chords.
     fn frames(&mut self) -> Result<Vec<Option<Placement>>, AssemblyError> {
         let frame = |element: &mut Element| {
-            if element.stand != Stand::InFile {
+            if element.placed_by != PlacedBy::InFile {
                 return Ok(None);
             }
             let found = element.case.in_file().map_err(|error| AssemblyError::Section {
@@ -184,12 +184,12 @@ impl Assembly {
                 if placed[number].is_some() {
                     continue;
                 }
-                placed[number] = match &element.stand {
-                    Stand::InFile => frames[number],
-                    Stand::At { chord, angle, at } => {
+                placed[number] = match &element.placed_by {
+                    PlacedBy::InFile => frames[number],
+                    PlacedBy::At { chord, angle, at } => {
                         Some(Placement { chord: *chord, angle: *angle, at: *at })
                     }
-                    Stand::Rigged { chord, to, rigging } => {
+                    PlacedBy::Rigged { chord, to, rigging } => {
                         let Some(other) = &placed[*to] else { continue };
                         let other = wall(&problems[*to], other);
                         let own = wall(&problems[number], &Placement::NONE);

@@ -20,7 +20,7 @@ const MOST_RISE: f64 = 0.45;
 
 /// A body, as a case describes it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Body {
+pub enum BodyContour {
     /// A section with a trailing edge.
     Airfoil(Airfoil),
     /// A smooth contour.
@@ -71,7 +71,7 @@ impl Case {
     ///
     /// # Errors
     /// The body cannot be read or made so.
-    pub fn body(&self) -> Result<Body, SectionError> {
+    pub fn body(&self) -> Result<BodyContour, SectionError> {
         body(&mut self.geometry.clone()).map_err(|error| self.located(error))
     }
 
@@ -97,11 +97,11 @@ impl Case {
     /// # Errors
     /// As [`Self::settle`].
     pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Problem, SectionError> {
-        let body = Body::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
+        let body = BodyContour::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
         self.clone().settled(body).map_err(|error| self.located(error))
     }
 
-    fn settled(self, body: Body) -> Result<Problem, GeometryError> {
+    fn settled(self, body: BodyContour) -> Result<Problem, GeometryError> {
         let (name, value) = ("first_cell", self.grid.first_cell);
         if value < LEAST_FIRST_CELL {
             let expected = "3.2e-10 chords or more, at which round-off allows a solve,";
@@ -109,8 +109,8 @@ impl Case {
         }
         let half = self.grid.topology == Choice::Half;
         let settled = match body {
-            Body::Airfoil(airfoil) => self.settled_around_edge(airfoil),
-            Body::Smooth(contour) => self.settled_around_contour(contour),
+            BodyContour::Airfoil(airfoil) => self.settled_around_edge(airfoil),
+            BodyContour::Smooth(contour) => self.settled_around_contour(contour),
         };
         let mut settled = settled.map_err(|error| match error {
             // The case counts the points of a half.
@@ -296,7 +296,7 @@ impl Problem {
 }
 
 /// The body of a case; a default that the section decides is put in place.
-fn body(geometry: &mut GeometryOptions) -> Result<Body, GeometryError> {
+fn body(geometry: &mut GeometryOptions) -> Result<BodyContour, GeometryError> {
     let GeometryOptions { smooth, edge_thickness, .. } = *geometry;
     let repairs = Repairs { smooth, edge_thickness };
     let of_formula = |mut airfoil: Airfoil| {
@@ -312,16 +312,16 @@ fn body(geometry: &mut GeometryOptions) -> Result<Body, GeometryError> {
         Contour::Joukowski(joukowski) => of_formula(joukowski.airfoil()?),
         Contour::Section(section) => {
             geometry.in_file.chord = section.length;
-            return contour_from_file(&section.file, section.length).map(Body::Smooth);
+            return contour_from_file(&section.file, section.length).map(BodyContour::Smooth);
         }
-        Contour::WingBody(wing_body) => return wing_body.contour().map(Body::Smooth),
-        Contour::Ellipse(ellipse) => return Ok(Body::Smooth(ellipse.contour())),
+        Contour::WingBody(wing_body) => return wing_body.contour().map(BodyContour::Smooth),
+        Contour::Ellipse(ellipse) => return Ok(BodyContour::Smooth(ellipse.contour())),
     };
     geometry.in_file = in_file;
     if let Some(flap) = &mut geometry.flap {
         flap.deflect(&mut airfoil)?;
     }
-    Ok(Body::Airfoil(airfoil))
+    Ok(BodyContour::Airfoil(airfoil))
 }
 
 /// Length of the wedge that closes a base, in chords.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gridgen::case::{Body, Case};
+use gridgen::case::{BodyContour, Case};
 use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
     airfoil_from_file, airfoil_from_naca,
@@ -49,8 +49,8 @@ impl AirfoilArguments {
     fn read(&self) -> Result<Section, Failure> {
         let section = if self.section.extension().is_some_and(|ending| ending == "toml") {
             match Case::from_file(&self.section, &self.set)?.body()? {
-                Body::Airfoil(airfoil) => Section::airfoil(airfoil),
-                Body::Smooth(contour) => Section::smooth(contour),
+                BodyContour::Airfoil(airfoil) => Section::airfoil(airfoil),
+                BodyContour::Smooth(contour) => Section::smooth(contour),
             }
         } else {
             let airfoil = match self.designation() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gridgen::case::{Body, Case, CaseError, InlineTable, Value};
+use gridgen::case::{BodyContour, Case, CaseError, Table, Value};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 
 use super::shown;
@@ -19,8 +19,7 @@ fn called<const N: usize>(given: [(&str, Value); N]) -> Result<Case, CaseError> 
 }
 
 fn points(points: &[[f64; 2]]) -> Value {
-    let point = |point: &[f64; 2]| Value::Array(point.iter().copied().collect());
-    Value::Array(points.iter().map(point).collect())
+    points.iter().map(|point| point.to_vec()).collect::<Vec<_>>().into()
 }
 
 fn section() -> Vec<[f64; 2]> {
@@ -49,7 +48,7 @@ fn arguments_are_the_keys_of_a_file() {
 
 #[test]
 fn an_empty_table_opens_a_section() {
-    let table = || Value::InlineTable(InlineTable::new());
+    let table = || Value::Table(Table::new());
 
     let case = called([("ellipse", table()), ("ni", 65.into())]).unwrap();
     assert_eq!(
@@ -70,7 +69,7 @@ fn arguments_replace_keys_of_a_file_and_of_a_base() {
     for (file, base) in [(Some(file.path()), &[][..]), (None, &base)] {
         let case = Case::from_arguments(file, base, &given).unwrap();
         assert_eq!(case.grid.first_cell, 1e-4);
-        assert!(matches!(case.body().unwrap(), Body::Airfoil(_)));
+        assert!(matches!(case.body().unwrap(), BodyContour::Airfoil(_)));
     }
     let both = called([("naca", "0012".into()), ("points", points(&section()))]);
     assert!(shown(both).contains("excluded by geometry.naca"));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gridgen::case::{Assembly, AssemblyError, Case, CaseError, CaseFile, Stand};
+use gridgen::case::{Assembly, AssemblyError, Case, CaseError, CaseFile, PlacedBy};
 use gridgen::overset::Side;
 
 use super::shown;
@@ -60,8 +60,8 @@ fn elements_have_their_own_keys_and_those_of_all() {
     assert_eq!(grids, [(129, 1e-3), (97, 1e-5)]);
     assert!(found.elements.iter().all(|element| element.case.quality.max_skewness == Some(0.9)));
     assert_eq!(found.background.unwrap().margin, 0.2);
-    assert_eq!(found.elements[0].stand, Stand::At { chord: 1.0, angle: 0.0, at: [0.0; 2] });
-    let Stand::Rigged { chord, to, rigging } = &found.elements[1].stand else { panic!() };
+    assert_eq!(found.elements[0].placed_by, PlacedBy::At { chord: 1.0, angle: 0.0, at: [0.0; 2] });
+    let PlacedBy::Rigged { chord, to, rigging } = &found.elements[1].placed_by else { panic!() };
     assert_eq!((*chord, *to, rigging.side, rigging.gap), (0.3, 0, Side::Behind, 0.02));
 }
 
@@ -79,7 +79,10 @@ fn overrides_are_of_all_elements_or_of_the_one_that_is_named() {
     let found = resolve_set(&text, &overrides);
 
     assert_eq!(found.elements.iter().map(|e| e.case.grid.ni).collect::<Vec<_>>(), [65, 49]);
-    assert_eq!(found.elements[1].stand, Stand::At { chord: 0.25, angle: 0.0, at: [1.1, -0.1] });
+    assert_eq!(
+        found.elements[1].placed_by,
+        PlacedBy::At { chord: 0.25, angle: 0.0, at: [1.1, -0.1] }
+    );
     assert_eq!(found.background.unwrap().spacing, Some(0.5));
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use gridgen::case::{Body, Case};
+use gridgen::case::{BodyContour, Case};
 use gridgen::geometry::{Airfoil, CubicSpline, airfoil_from_file, airfoil_from_points};
 
 use crate::data;
@@ -136,8 +136,8 @@ fn case(file: &str, keys: &str) -> Case {
 
 fn section(case: &Case) -> Airfoil {
     match case.body().unwrap() {
-        Body::Airfoil(airfoil) => airfoil,
-        Body::Smooth(_) => unreachable!("it has an edge"),
+        BodyContour::Airfoil(airfoil) => airfoil,
+        BodyContour::Smooth(_) => unreachable!("it has an edge"),
     }
 }
 
