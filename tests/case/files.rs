@@ -4,138 +4,56 @@ use std::path::Path;
 
 use gridgen::case::Case;
 
-use super::{resolve, resolve_with, shown};
+use super::{refusals, resolve, resolve_with, shown};
 
-/// The message for a file `case.toml` with these bytes, without the folder.
-fn shown_for_bytes(bytes: &[u8]) -> String {
+#[test]
+fn files_that_are_no_case_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("case.toml");
-    std::fs::write(&path, bytes).unwrap();
-    shown(Case::from_file(&path, &[])).replace(&format!("{}/", folder.path().display()), "")
-}
+    let of_bytes = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        Case::from_file(&path, &[])
+    };
+    let refused = vec![
+        of_bytes(b""),
+        of_bytes(b"# nothing\n\n"),
+        of_bytes(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]),
+        // Latin-1, and UTF-16.
+        of_bytes(b"[geometry]\n# Z\xfcrich\n"),
+        of_bytes(&[0xff, 0xfe, b'[', 0]),
+        of_bytes(&vec![b'\n'; 2_000_000]),
+        Case::from_file(Path::new("cases/airfoils/e387.dat"), &[]),
+        Case::from_file(Path::new("no/such.toml"), &[]),
+        Case::from_file(Path::new("src"), &[]),
+        resolve("[geometry]\nnaca = 0012\n"),
+        resolve_with("naca = \"0012\""),
+    ];
 
-#[test]
-fn a_missing_file_is_refused() {
-    let message = shown(Case::from_file(Path::new("no/such.toml"), &[]));
-
-    assert_eq!(
-        message,
-        "no/such.toml: no such case file\n\
-         hint: check the path of the case file"
-    );
-}
-
-#[test]
-fn a_folder_is_refused() {
-    let message = shown(Case::from_file(Path::new("src"), &[]));
-
-    assert_eq!(
-        message,
-        "src: expected a case file, found a folder\n\
-         hint: name the case file in the folder"
-    );
-}
-
-#[test]
-fn an_empty_file_is_refused() {
-    let message = shown_for_bytes(b"");
-
-    assert_eq!(
-        message,
-        "case.toml: geometry.naca or geometry.file is missing\n\
-         hint: the smallest case is two lines: [geometry] and naca = \"2412\""
-    );
-}
-
-#[test]
-fn a_file_of_comments_is_refused() {
-    let message = shown_for_bytes(b"# nothing\n\n");
-
-    assert_eq!(
-        message,
-        "case.toml: geometry.naca or geometry.file is missing\n\
-         hint: the smallest case is two lines: [geometry] and naca = \"2412\""
-    );
-}
-
-#[test]
-fn a_binary_file_is_refused() {
-    let message = shown_for_bytes(&[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]);
-
-    assert_eq!(
-        message,
-        "case.toml: expected a case file in text, found binary data at byte 7\n\
-         hint: a case file is a short text in TOML; coordinates go into a file of their own, \
-         named by geometry.file"
-    );
-}
-
-#[test]
-fn a_file_in_latin_1_is_refused() {
-    let message = shown_for_bytes(b"[geometry]\n# Z\xfcrich\n");
-
-    assert_eq!(
-        message,
-        "case.toml:2: expected UTF-8 text, found other bytes\n\
-         hint: save the file as UTF-8"
-    );
-}
-
-#[test]
-fn a_file_of_utf_16_is_refused() {
-    let message = shown_for_bytes(&[0xff, 0xfe, b'[', 0]);
-
-    assert_eq!(
-        message,
-        "case.toml: expected a case file in text, found binary data at byte 3\n\
-         hint: a case file is a short text in TOML; coordinates go into a file of their own, \
-         named by geometry.file"
-    );
-}
-
-#[test]
-fn a_huge_file_is_refused() {
-    let message = shown_for_bytes(&vec![b'\n'; 2_000_000]);
-
-    assert_eq!(
-        message,
-        "case.toml: expected a case file, found more than 1048576 bytes\n\
-         hint: a case file is a short text in TOML; coordinates go into a file of their own, \
-         named by geometry.file"
-    );
-}
-
-#[test]
-fn a_syntax_error_is_refused() {
-    let message = shown(resolve("[geometry]\nnaca = 0012\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:2:8: not TOML: unexpected leading zero, expected nothing\n\
-         hint: put text in quotes, sections in [brackets], and each key once: key = value"
-    );
-}
-
-#[test]
-fn a_key_given_twice_is_refused() {
-    let message = shown(resolve_with("naca = \"0012\""));
-
-    assert_eq!(
-        message,
-        "wing.toml:3:1: not TOML: duplicate key\n\
-         hint: put text in quotes, sections in [brackets], and each key once: key = value"
-    );
-}
-
-#[test]
-fn coordinates_in_place_of_a_case_is_refused() {
-    let message = shown(Case::from_file(Path::new("cases/airfoils/e387.dat"), &[]));
-
-    assert_eq!(
-        message,
-        "cases/airfoils/e387.dat:1:5: not TOML: key with no value, expected `=`\n\
-         hint: if this is a file of coordinates, name it by geometry.file in a case file"
-    );
+    let said = refusals(refused).replace(&format!("{}/", folder.path().display()), "");
+    insta::assert_snapshot!(said, @r#"
+    case.toml: geometry.naca or geometry.file is missing
+    hint: the smallest case is two lines: [geometry] and naca = "2412"
+    case.toml: geometry.naca or geometry.file is missing
+    hint: the smallest case is two lines: [geometry] and naca = "2412"
+    case.toml: expected a case file in text, found binary data at byte 7
+    hint: a case file is a short text in TOML; coordinates go into a file of their own, named by geometry.file
+    case.toml:2: expected UTF-8 text, found other bytes
+    hint: save the file as UTF-8
+    case.toml: expected a case file in text, found binary data at byte 3
+    hint: a case file is a short text in TOML; coordinates go into a file of their own, named by geometry.file
+    case.toml: expected a case file, found more than 1048576 bytes
+    hint: a case file is a short text in TOML; coordinates go into a file of their own, named by geometry.file
+    cases/airfoils/e387.dat:1:5: not TOML: key with no value, expected `=`
+    hint: if this is a file of coordinates, name it by geometry.file in a case file
+    no/such.toml: no such case file
+    hint: check the path of the case file
+    src: expected a case file, found a folder
+    hint: name the case file in the folder
+    wing.toml:2:8: not TOML: unexpected leading zero, expected nothing
+    hint: put text in quotes, sections in [brackets], and each key once: key = value
+    wing.toml:3:1: not TOML: duplicate key
+    hint: put text in quotes, sections in [brackets], and each key once: key = value
+    "#);
 }
 
 #[cfg(not(windows))]

@@ -16,6 +16,7 @@ mod types;
 
 use std::path::Path;
 
+use gridgen::case::schema::KEYS;
 use gridgen::case::{Case, CaseError};
 
 /// The two lines of the smallest case.
@@ -36,6 +37,21 @@ fn resolve_set(text: &str, overrides: &[(&str, &str)]) -> Result<Case, CaseError
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     Case::from_toml(text, Path::new("wing.toml"), &overrides)
+}
+
+/// The messages and hints of these, without the working folder, from which relative paths start. A hint that is the
+/// meaning of a key is not written out.
+fn refusals<T: std::fmt::Debug>(refused: impl IntoIterator<Item = Result<T, CaseError>>) -> String {
+    let here = format!("{}/", std::env::current_dir().unwrap().display());
+    let meanings: Vec<String> = KEYS.iter().map(|key| key.meaning.replace('`', "")).collect();
+    let line = |refused| {
+        let shown = shown(refused);
+        let (message, hint) = shown.split_once("\nhint: ").unwrap();
+        let hint = if meanings.iter().any(|text| text == hint) { "(meaning)" } else { hint };
+        format!("{message}\nhint: {hint}")
+    };
+    let lines: Vec<String> = refused.into_iter().map(line).collect();
+    lines.join("\n").replace(&here, "")
 }
 
 /// Message and hint of an error, as the program shows them.

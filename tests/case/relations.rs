@@ -4,77 +4,77 @@ use std::path::Path;
 
 use gridgen::case::Case;
 
-use super::{SMALLEST, resolve, resolve_with, shown};
-
-/// The working folder, to which relative paths of the tests refer.
-fn here() -> String {
-    format!("{}/", std::env::current_dir().unwrap().display())
-}
+use super::{SMALLEST, refusals, resolve, resolve_with, shown};
 
 #[test]
-fn no_section_is_refused() {
-    let message = shown(resolve("[grid]\nni = 65\n"));
+fn keys_that_do_not_go_together_are_refused() {
+    let refused = vec![
+        resolve("[grid]\nni = 65\n"),
+        resolve_with("file = \"wing.dat\"\n"),
+        resolve_with("[grid]\nfirst_cell = 1e-5\ny_plus = 1\nreynolds = 1e6\n"),
+        resolve_with("[grid]\ny_plus = 1\n"),
+        resolve_with("[grid]\nreference_length = 1.0\n"),
+        resolve_with("[grid]\nreynolds = 1e6\n"),
+        resolve("[geometry]\nfile = \"no/such.dat\"\n"),
+        resolve("[geometry]\nfile = \"cases/airfoils/e378.dat\"\n"),
+        resolve("[geometry]\nfile = \"cases\"\n"),
+        resolve_with("[grid]\nwake_length = 3\n"),
+        resolve_with("[grid]\ntopology = 'C'\nni = 65\nwake = 25\n"),
+        // Layers go as far as the reach, and first cells are measured against it.
+        resolve_with("[grid]\nreach = 0.128\nfirst_cell = 1e-3\n"),
+        resolve_with("[grid]\nreach = 0.3\ntopology = \"C\"\n"),
+        resolve_with("[grid]\nreach = 0.3\ntopology = \"half\"\n"),
+        resolve_with("[grid]\ntopology = 'C'\nseam = 'held'\n"),
+        resolve_with("trailing_edge = 'blunt'\n[grid]\ntopology = 'C'\n"),
+        resolve_with("trailing_edge = 'rounded'\n[grid]\ntopology = 'C'\n"),
+        resolve_with("[grid]\nni = 100001\nnj = 1001\nrefine = 1024\n"),
+        resolve("[geometry]\ncorners = 30\n[geometry.ellipse]\n"),
+        // A formula has no points that scatter.
+        resolve_with("smooth = 1e-4\n"),
+    ];
 
-    assert_eq!(
-        message,
-        "wing.toml: geometry.naca or geometry.file is missing\n\
-         hint: the smallest case is two lines: [geometry] and naca = \"2412\""
-    );
-}
-
-#[test]
-fn a_designation_and_a_file_is_refused() {
-    let message = shown(resolve_with("file = \"wing.dat\"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:3: geometry.file = \"wing.dat\": excluded by geometry.naca, which is given too\n\
-         hint: keep either geometry.file or geometry.naca"
-    );
-}
-
-#[test]
-fn two_first_cells_is_refused() {
-    let message = shown(resolve_with("[grid]\nfirst_cell = 1e-5\ny_plus = 1\nreynolds = 1e6\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:5: grid.y_plus = 1: excluded by grid.first_cell, which is given too\n\
-         hint: keep either grid.y_plus or grid.first_cell"
-    );
-}
-
-#[test]
-fn wall_units_without_reynolds_number_is_refused() {
-    let message = shown(resolve_with("[grid]\ny_plus = 1\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.y_plus = 1: needs grid.reynolds, which is not given\n\
-         hint: add grid.reynolds, or leave grid.y_plus out"
-    );
-}
-
-#[test]
-fn a_reference_length_without_wall_units_is_refused() {
-    let message = shown(resolve_with("[grid]\nreference_length = 1.0\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.reference_length = 1.0: needs grid.y_plus, which is not given\n\
-         hint: add grid.y_plus, or leave grid.reference_length out"
-    );
-}
-
-#[test]
-fn a_reynolds_number_without_wall_units_is_refused() {
-    let message = shown(resolve_with("[grid]\nreynolds = 1e6\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.reynolds = 1e6: needs grid.y_plus, which is not given\n\
-         hint: add grid.y_plus, or leave grid.reynolds out"
-    );
+    insta::assert_snapshot!(refusals(refused), @r#"
+    wing.toml: geometry.naca or geometry.file is missing
+    hint: the smallest case is two lines: [geometry] and naca = "2412"
+    wing.toml:3: geometry.file = "wing.dat": excluded by geometry.naca, which is given too
+    hint: keep either geometry.file or geometry.naca
+    wing.toml:5: grid.y_plus = 1: excluded by grid.first_cell, which is given too
+    hint: keep either grid.y_plus or grid.first_cell
+    wing.toml:4: grid.y_plus = 1: needs grid.reynolds, which is not given
+    hint: add grid.reynolds, or leave grid.y_plus out
+    wing.toml:4: grid.reference_length = 1.0: needs grid.y_plus, which is not given
+    hint: add grid.y_plus, or leave grid.reference_length out
+    wing.toml:4: grid.reynolds = 1e6: needs grid.y_plus, which is not given
+    hint: add grid.y_plus, or leave grid.reynolds out
+    wing.toml:2: geometry.file = "no/such.dat": no such file: no/such.dat
+    hint: a relative path starts at the case file's folder
+    wing.toml:2: geometry.file = "cases/airfoils/e378.dat": no such file: cases/airfoils/e378.dat
+    hint: did you mean "e387.dat" in the same folder?
+    wing.toml:2: geometry.file = "cases": is a folder: cases
+    hint: name the file of coordinates in the folder
+    wing.toml:4: grid.wake_length = 3: expected grid.topology = "C" or "auto"
+    hint: set grid.topology, or leave grid.wake_length out: an O-grid has no wake
+    wing.toml:6: grid.wake = 25: expected grid.wake of at most (grid.ni - 17)/2 = 24, here 25
+    hint: leave 17 points for the section, or choose more points
+    wing.toml:5: grid.first_cell = 1e-3: expected a first cell below the uniform spacing reach/(nj - 1) = 0.001, here 0.001
+    hint: choose a smaller first cell, fewer points in j, or a larger reach
+    wing.toml:4: grid.reach = 0.3: expected grid.topology = "O", whose lines close around the body
+    hint: set grid.topology = "O", or leave grid.reach out
+    wing.toml:4: grid.reach = 0.3: expected grid.topology = "O", whose lines close around the body
+    hint: set grid.topology = "O", or leave grid.reach out
+    wing.toml:5: grid.seam = 'held': expected grid.topology = "O"
+    hint: leave grid.seam out: a C-grid has a cut, which is held, and no seam
+    wing.toml:3: geometry.trailing_edge = 'blunt': expected an edge that is one point, for the cut of grid.topology = "C" to begin at
+    hint: close the base by "wedge" or "sharp", or choose grid.topology = "O"
+    wing.toml:3: geometry.trailing_edge = 'rounded': expected an edge that is one point, for the cut of grid.topology = "C" to begin at
+    hint: close the base by "wedge" or "sharp", or choose grid.topology = "O"
+    wing.toml:4: grid.ni = 100001: expected grid.ni × grid.nj of at most 1073741823, here 102400001 × 1024001
+    hint: choose fewer points
+    wing.toml:2: geometry.corners = 30: expected a section with a leading and a trailing edge
+    hint: leave geometry.corners out: points on a smooth contour follow grid.max_turn
+    wing.toml:3: geometry.smooth = 1e-4: expected a section of geometry.file or points
+    hint: leave geometry.smooth out
+    "#);
 }
 
 const UNFIT: &str = "expected a name fit for a file on every system: at most 100 bytes, no control \
@@ -148,97 +148,7 @@ fn control_characters_of_a_file_do_not_become_a_name() {
     assert_eq!(message, format!("wing\u{1b}[31m.toml: name = default: {UNFIT}"));
 }
 
-#[test]
-fn a_missing_airfoil_file_is_refused() {
-    let message = shown(resolve("[geometry]\nfile = \"no/such.dat\"\n")).replace(&here(), "");
-
-    assert_eq!(
-        message,
-        "wing.toml:2: geometry.file = \"no/such.dat\": no such file: no/such.dat\n\
-         hint: a relative path starts at the case file's folder"
-    );
-}
-
-#[test]
-fn a_misspelt_airfoil_file_is_refused() {
-    let message =
-        shown(resolve("[geometry]\nfile = \"cases/airfoils/e378.dat\"\n")).replace(&here(), "");
-
-    assert_eq!(
-        message,
-        "wing.toml:2: geometry.file = \"cases/airfoils/e378.dat\": no such file: \
-         cases/airfoils/e378.dat\n\
-         hint: did you mean \"e387.dat\" in the same folder?"
-    );
-}
-
-#[test]
-fn a_folder_in_place_of_an_airfoil_file_is_refused() {
-    let message = shown(resolve("[geometry]\nfile = \"cases\"\n")).replace(&here(), "");
-
-    assert_eq!(
-        message,
-        "wing.toml:2: geometry.file = \"cases\": is a folder: cases\n\
-         hint: name the file of coordinates in the folder"
-    );
-}
-
-#[test]
-fn a_base_under_a_c_grid_is_refused() {
-    for edge in ["blunt", "rounded"] {
-        let text = format!(
-            "[geometry]\nnaca = '0012'\ntrailing_edge = '{edge}'\n[grid]\ntopology = 'C'\n"
-        );
-        let message = shown(resolve(&text));
-
-        assert_eq!(
-            message,
-            format!(
-                "wing.toml:3: geometry.trailing_edge = '{edge}': expected an edge that is one point, \
-                 for the cut of grid.topology = \"C\" to begin at\n\
-                 hint: close the base by \"wedge\" or \"sharp\", or choose grid.topology = \"O\""
-            )
-        );
-    }
-}
-
-#[test]
-fn a_wake_on_an_o_grid_is_refused() {
-    let message = shown(resolve_with("[grid]\nwake_length = 3\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.wake_length = 3: expected grid.topology = \"C\" or \"auto\"\n\
-         hint: set grid.topology, or leave grid.wake_length out: an O-grid has no wake"
-    );
-}
-
-#[test]
-fn a_wake_that_leaves_no_points_for_the_section_is_refused() {
-    let message = shown(resolve_with("[grid]\ntopology = 'C'\nni = 65\nwake = 25\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:6: grid.wake = 25: expected grid.wake of at most (grid.ni - 17)/2 = 24, here 25\n\
-         hint: leave 17 points for the section, or choose more points"
-    );
-}
-
-#[test]
-fn a_seam_on_a_c_grid_is_refused() {
-    let message = shown(resolve_with("[grid]\ntopology = 'C'\nseam = 'held'\n"));
-
-    assert!(message.contains("grid.seam = 'held': expected grid.topology = \"O\""), "{message}");
-}
-
-#[test]
-fn a_refinement_beyond_all_grids_is_refused() {
-    let message = shown(resolve_with("[grid]\nni = 100001\nnj = 1001\nrefine = 1024\n"));
-
-    assert!(message.contains("expected grid.ni × grid.nj of at most 1073741823"), "{message}");
-}
-
-/// With 100 001 planes, 257 × 33 points are few enough and 4097 × 513 points are too many.
+/// 100 001 planes of 257 × 33 points are few enough, of 4097 × 513 points they are not.
 #[test]
 fn planes_of_a_refined_grid_are_counted() {
     let case = |refine: u32| {
@@ -255,41 +165,34 @@ fn planes_of_a_refined_grid_are_counted() {
 
 #[test]
 fn counts_of_cells_that_make_no_cells_of_their_order_are_refused() {
-    let refused = |order: usize, grid: &str, span: usize| {
+    let case = |order: usize, grid: &str, span: usize| {
         let output = format!("[output]\ncurved_order = {order}\nspan_cells = {span}\n");
-        shown(resolve_with(&format!("[grid]\nni = 97\nnj = 49\n{grid}{output}")))
+        resolve_with(&format!("[grid]\n{grid}{output}"))
     };
+    let plane = "ni = 97\nnj = 49\n";
 
-    assert_eq!(
-        shown(resolve_with("[grid]\nni = 98\nnj = 49\n[output]\ncurved_order = 3\n")),
-        "wing.toml:4: grid.ni = 98: expected a multiple of 3 for grid.ni - 1, to make cells of order 3, here 97\n\
-         hint: the nearest grid.ni is 97 or 100; or choose another output.curved_order"
-    );
-    // The default is 128 cells.
-    assert_eq!(
-        shown(resolve_with("[grid]\nni = 97\n[output]\ncurved_order = 3\n")),
-        "wing.toml:6: output.curved_order = 3: expected a multiple of 3 for grid.nj - 1, to make cells of \
-         order 3, here 128\n\
-         hint: the nearest grid.nj is 127 or 130; or choose another output.curved_order"
-    );
-    assert_eq!(
-        refused(4, "topology = 'C'\nwake = 18\n", 0),
-        "wing.toml:7: grid.wake = 18: expected a multiple of 4 for grid.wake, to make cells of order 4, here 18\n\
-         hint: the nearest grid.wake is 16 or 20; or choose another output.curved_order"
-    );
-    assert_eq!(
-        refused(2, "", 1),
-        "wing.toml:8: output.span_cells = 1: expected a multiple of 2 for output.span_cells, to make cells of \
-         order 2, here 1\n\
-         hint: the nearest output.span_cells is 2; or choose another output.curved_order"
-    );
-    assert!(
-        resolve_with("[grid]\nni = 97\nnj = 49\n[output]\ncurved_order = 3\nspan_cells = 6\n")
-            .is_ok()
-    );
+    let refused = vec![
+        case(3, "ni = 98\nnj = 49\n", 0),
+        // 128 cells by default.
+        case(3, "ni = 97\n", 0),
+        case(4, &[plane, "topology = 'C'\nwake = 18\n"].concat(), 0),
+        case(2, plane, 1),
+    ];
+
+    insta::assert_snapshot!(refusals(refused), @r#"
+    wing.toml:4: grid.ni = 98: expected a multiple of 3 for grid.ni - 1, to make cells of order 3, here 97
+    hint: the nearest grid.ni is 97 or 100; or choose another output.curved_order
+    wing.toml:6: output.curved_order = 3: expected a multiple of 3 for grid.nj - 1, to make cells of order 3, here 128
+    hint: the nearest grid.nj is 127 or 130; or choose another output.curved_order
+    wing.toml:7: grid.wake = 18: expected a multiple of 4 for grid.wake, to make cells of order 4, here 18
+    hint: the nearest grid.wake is 16 or 20; or choose another output.curved_order
+    wing.toml:8: output.span_cells = 1: expected a multiple of 2 for output.span_cells, to make cells of order 2, here 1
+    hint: the nearest output.span_cells is 2; or choose another output.curved_order
+    "#);
+    assert!(case(3, plane, 6).is_ok());
 }
 
-/// The counts in the hint make a grid that is accepted, refined or not.
+/// The hint names counts that are accepted, refined or not.
 #[test]
 fn the_nearest_counts_make_cells_of_their_order() {
     for (order, refine) in [(2, 1), (3, 1), (4, 1), (2, 2), (3, 2), (4, 2), (4, 3), (3, 6)] {
@@ -323,54 +226,4 @@ fn the_default_of_the_cut_makes_cells_of_the_order() {
     };
 
     assert_eq!([1, 2, 3, 4].map(wake), [40, 40, 39, 40]);
-}
-
-#[test]
-fn a_reach_of_a_grid_that_does_not_close_is_refused() {
-    for topology in ["C", "half"] {
-        let text = format!("[grid]\nreach = 0.3\ntopology = \"{topology}\"\n");
-
-        let message = shown(resolve_with(&text));
-
-        assert_eq!(
-            message,
-            "wing.toml:4: grid.reach = 0.3: expected grid.topology = \"O\", whose lines close around \
-             the body\n\
-             hint: set grid.topology = \"O\", or leave grid.reach out"
-        );
-    }
-}
-
-/// The layers end at the reach, so first cells are compared with it.
-#[test]
-fn a_first_cell_too_high_for_the_reach_is_refused() {
-    let message = shown(resolve_with("[grid]\nreach = 0.128\nfirst_cell = 1e-3\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:5: grid.first_cell = 1e-3: expected a first cell below the uniform spacing \
-         reach/(nj - 1) = 0.001, here 0.001\n\
-         hint: choose a smaller first cell, fewer points in j, or a larger reach"
-    );
-}
-
-#[test]
-fn corners_of_a_smooth_contour_are_refused() {
-    let message = shown(resolve("[geometry]\ncorners = 30\n[geometry.ellipse]\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:2: geometry.corners = 30: expected a section with a leading and a trailing edge\n\
-         hint: leave geometry.corners out: points on a smooth contour follow grid.max_turn"
-    );
-}
-
-/// Points given by a formula have no scatter.
-#[test]
-fn smoothing_is_for_coordinates() {
-    assert_eq!(
-        shown(resolve_with("smooth = 1e-4\n")),
-        "wing.toml:3: geometry.smooth = 1e-4: expected a section of geometry.file or points\n\
-         hint: leave geometry.smooth out"
-    );
 }

@@ -1,167 +1,57 @@
 //! Values of the wrong type.
 
-use super::{SMALLEST, resolve, resolve_set, resolve_with, shown};
+use super::{SMALLEST, refusals, resolve, resolve_set, resolve_with};
 
 #[test]
-fn a_number_in_place_of_text_is_refused() {
-    let message = shown(resolve("[geometry]\nnaca = 2412\n"));
+fn values_of_the_wrong_type_are_refused() {
+    let refused = vec![
+        resolve("[geometry]\nnaca = 2412\n"),
+        resolve("[geometry]\nnaca = \" \"\n"),
+        resolve_with("[grid]\nni = \"257\"\n"),
+        resolve_with("[grid]\nni = 257.0\n"),
+        // A long value is cut.
+        resolve_with(&format!("[grid]\nni = \"{}\"\n", "9".repeat(200))),
+        resolve_with("[grid]\nfar_field = \"far\"\n"),
+        resolve_with("[output]\npictures = \"yes\"\n"),
+        resolve_with("trailing_edge = \"round\"\n"),
+        resolve_with("trailing_edge = \"open\"\n"),
+        resolve_with("[grid]\ntopology = \"H\"\n"),
+        resolve_with("[output]\nformats = \"vts\"\n"),
+        resolve_with("[output]\nformats = [\"vts\", \"plot2d\"]\n"),
+        resolve_with("[output]\nformats = [\"vts\", \"vts\"]\n"),
+        resolve_with("[output]\nformats = []\n"),
+    ];
 
-    assert_eq!(
-        message,
-        "wing.toml:2: geometry.naca = 2412: expected text in quotes\n\
-         hint: put the text in quotes: naca = \"2412\""
-    );
-}
-
-#[test]
-fn blank_text_is_refused() {
-    let message = shown(resolve("[geometry]\nnaca = \" \"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:2: geometry.naca = \" \": expected text on one line that is not blank\n\
-         hint: NACA designation, in quotes: \"2412\"."
-    );
-}
-
-#[test]
-fn text_in_place_of_an_integer_is_refused() {
-    let message = shown(resolve_with("[grid]\nni = \"257\"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.ni = \"257\": expected an integer from 9 to 1000000\n\
-         hint: write a whole number, without quotes"
-    );
-}
-
-#[test]
-fn a_fraction_in_place_of_an_integer_is_refused() {
-    let message = shown(resolve_with("[grid]\nni = 257.0\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.ni = 257.0: expected an integer from 9 to 1000000\n\
-         hint: write a whole number, without point or exponent"
-    );
-}
-
-#[test]
-fn text_in_place_of_a_number_is_refused() {
-    let message = shown(resolve_with("[grid]\nfar_field = \"far\"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.far_field = \"far\": expected a number at least 1 and at most 1e6\n\
-         hint: write a number, without quotes"
-    );
-}
-
-#[test]
-fn text_in_place_of_a_flag_is_refused() {
-    let message = shown(resolve_with("[output]\npictures = \"yes\"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: output.pictures = \"yes\": expected true or false\n\
-         hint: write true or false, without quotes"
-    );
-}
-
-#[test]
-fn an_unknown_word_is_refused() {
-    let message = shown(resolve_with("trailing_edge = \"round\"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:3: geometry.trailing_edge = \"round\": expected one of \"sharp\", \"blunt\", \
-         \"rounded\", \"wedge\", \"extended\", \"as-given\"\n\
-         hint: did you mean \"rounded\"?"
-    );
-}
-
-#[test]
-fn a_word_like_no_other_is_refused() {
-    let message = shown(resolve_with("trailing_edge = \"open\"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:3: geometry.trailing_edge = \"open\": expected one of \"sharp\", \"blunt\", \
-         \"rounded\", \"wedge\", \"extended\", \"as-given\"\n\
-         hint: leave geometry.trailing_edge out for the default: \"sharp\" for naca, \"as-given\" \
-         for file and points"
-    );
-}
-
-#[test]
-fn an_unknown_topology_is_refused() {
-    let message = shown(resolve_with("[grid]\ntopology = \"H\"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.topology = \"H\": expected one of \"O\", \"C\", \"auto\", \"half\"\n\
-         hint: leave grid.topology out for the default: \"O\""
-    );
-}
-
-#[test]
-fn a_word_in_place_of_a_list_is_refused() {
-    let message = shown(resolve_with("[output]\nformats = \"vts\"\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: output.formats = \"vts\": expected a list of \"vts\", \
-         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\", \"msh\"\n\
-         hint: put the words in brackets: formats = [\"vts\", \"plot3d\"]"
-    );
-}
-
-#[test]
-fn an_unknown_word_in_a_list_is_refused() {
-    let message = shown(resolve_with("[output]\nformats = [\"vts\", \"plot2d\"]\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: output.formats = [\"vts\", \"plot2d\"]: expected a list of \"vts\", \
-         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\", \"msh\"\n\
-         hint: did you mean \"plot3d\"?"
-    );
-}
-
-#[test]
-fn a_list_with_a_word_twice_is_refused() {
-    let message = shown(resolve_with("[output]\nformats = [\"vts\", \"vts\"]\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: output.formats = [\"vts\", \"vts\"]: expected a list of \"vts\", \
-         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\", \"msh\"\n\
-         hint: name \"vts\" once"
-    );
-}
-
-#[test]
-fn an_empty_list_is_refused() {
-    let message = shown(resolve_with("[output]\nformats = []\n"));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: output.formats = []: expected a list of \"vts\", \
-         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\", \"msh\"\n\
-         hint: name at least one of them"
-    );
-}
-
-#[test]
-fn a_long_value_is_cut_in_the_message() {
-    let message = shown(resolve_with(&format!("[grid]\nni = \"{}\"\n", "9".repeat(200))));
-
-    assert_eq!(
-        message,
-        "wing.toml:4: grid.ni = \"99999999999999999999999999999999999999999999999999999999999…: \
-         expected an integer from 9 to 1000000\n\
-         hint: write a whole number, without quotes"
-    );
+    insta::assert_snapshot!(refusals(refused), @r#"
+    wing.toml:2: geometry.naca = 2412: expected text in quotes
+    hint: put the text in quotes: naca = "2412"
+    wing.toml:2: geometry.naca = " ": expected text on one line that is not blank
+    hint: (meaning)
+    wing.toml:4: grid.ni = "257": expected an integer from 9 to 1000000
+    hint: write a whole number, without quotes
+    wing.toml:4: grid.ni = 257.0: expected an integer from 9 to 1000000
+    hint: write a whole number, without point or exponent
+    wing.toml:4: grid.ni = "99999999999999999999999999999999999999999999999999999999999…: expected an integer from 9 to 1000000
+    hint: write a whole number, without quotes
+    wing.toml:4: grid.far_field = "far": expected a number at least 1 and at most 1e6
+    hint: write a number, without quotes
+    wing.toml:4: output.pictures = "yes": expected true or false
+    hint: write true or false, without quotes
+    wing.toml:3: geometry.trailing_edge = "round": expected one of "sharp", "blunt", "rounded", "wedge", "extended", "as-given"
+    hint: did you mean "rounded"?
+    wing.toml:3: geometry.trailing_edge = "open": expected one of "sharp", "blunt", "rounded", "wedge", "extended", "as-given"
+    hint: leave geometry.trailing_edge out for the default: "sharp" for naca, "as-given" for file and points
+    wing.toml:4: grid.topology = "H": expected one of "O", "C", "auto", "half"
+    hint: leave grid.topology out for the default: "O"
+    wing.toml:4: output.formats = "vts": expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
+    hint: put the words in brackets: formats = ["vts", "plot3d"]
+    wing.toml:4: output.formats = ["vts", "plot2d"]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
+    hint: did you mean "plot3d"?
+    wing.toml:4: output.formats = ["vts", "vts"]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
+    hint: name "vts" once
+    wing.toml:4: output.formats = []: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
+    hint: name at least one of them
+    "#);
 }
 
 proptest::proptest! {

@@ -49,8 +49,8 @@ fn a_mesh_that_gridgen_did_not_write_is_not_replaced() {
     let refused = scratch.run(&[&TO_OPENFOAM[..], &["motorBike"]].concat());
 
     refused.is_refused(&format!(
-        "error: cannot write motorBike/constant/polyMesh/points: gridgen did not write what stands \
-         there\n{FORCE}"
+        "error: cannot write motorBike/constant/polyMesh/points: there is something that gridgen did \
+         not write\n{FORCE}"
     ));
     assert_eq!(contents(&scratch, "motorBike"), before);
     assert!(!scratch.path("motorBike/.gridgen").exists());
