@@ -63,7 +63,7 @@ macro_rules! keys {
     ($(#[$sections_are:meta])* $sections:ident, $(#[$keys_are:meta])* $keys:ident, [$($first:expr)?];
     $($(#[derive($($derived:tt)*)])? $section:literal $(=> $Options:ident { $($more:tt)* })?: $about:literal {
         $(
-            $name:ident $(: $Type:ty)? = $kind:expr, $default:expr, $unit:literal; $meaning:literal;
+            $name:ident $(: $Type:ty)? = $kind:expr, $default:expr, $unit:tt; $meaning:literal;
         )*
     })*) => {
         $(#[$sections_are])*
