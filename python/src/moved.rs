@@ -8,7 +8,7 @@ use gridgen::backend::{DeviceError, MovementBackend};
 use gridgen::error::Error;
 use gridgen::generate::{DerivativesAt, DeviceNodes};
 use gridgen::grid::{Grid, Topology};
-use gridgen::movement::{Derivatives, Moved, MovementError, ResidentMoved, Solved};
+use gridgen::movement::{Derivatives, Moved, MovementError, Resident, Solved};
 use gridgen::solver::SolverError;
 use numpy::ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -21,17 +21,38 @@ use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
 use crate::movement::{Base, Device, OnGpu, points, rows, unlocked};
 
-/// A moved grid on the machine that computed it.
+/// A moved grid where it was computed, and its equations from the first derivative on.
 pub(crate) enum Found {
-    Host(Box<Moved>),
-    Gpu { moved: Box<ResidentMoved<CudaBackend>>, nodes: Arc<GpuNodes> },
+    Host(Box<Moved>, Kept<CpuBackend>),
+    Gpu { moved: Box<Moved<CudaBackend>>, nodes: Arc<GpuNodes>, derivatives: Kept<CudaBackend> },
 }
 
+type Kept<B> = Mutex<Option<Derivatives<B>>>;
+
 impl Found {
-    pub(crate) fn on_gpu(base: &Arc<Base>, moved: ResidentMoved<CudaBackend>) -> Self {
-        let nodes = GpuNodes::new(base, moved.shape(), moved.nodes().clone().into());
-        Self::Gpu { moved: Box::new(moved), nodes: Arc::new(nodes) }
+    pub(crate) fn on_host(moved: Moved) -> Self {
+        Self::Host(Box::new(moved), Mutex::default())
     }
+
+    pub(crate) fn on_gpu(base: &Arc<Base>, moved: Moved<CudaBackend>) -> Self {
+        let nodes = Arc::new(GpuNodes::new(base, moved.shape(), moved.nodes().clone().into()));
+        Self::Gpu { moved: Box::new(moved), nodes, derivatives: Mutex::default() }
+    }
+}
+
+/// Asks derivatives, which are made at the first time.
+fn ask<B: MovementBackend, T>(
+    kept: &Kept<B>,
+    make: impl FnOnce() -> Result<Derivatives<B>, MovementError>,
+    tolerance: f64,
+    ask: impl FnOnce(&mut Derivatives<B>) -> Result<T, MovementError>,
+) -> Result<T, MovementError> {
+    let mut kept = unlocked(kept);
+    let derivatives = match kept.take() {
+        Some(derivatives) => derivatives,
+        None => make()?,
+    };
+    ask(kept.insert(derivatives.with_tolerance(tolerance)))
 }
 
 /// Two numbers at each node of a grid, in a GPU's memory, and on the host after they were requested there.
@@ -126,14 +147,6 @@ impl NativeNodes {
 pub(crate) struct NativeMoved {
     base: Arc<Base>,
     found: Found,
-    /// The equations at the grid, made for the first derivative.
-    derivatives: Mutex<Differentiable>,
-}
-
-enum Differentiable {
-    NotYet,
-    Cpu(Box<Derivatives<CpuBackend>>),
-    Gpu(Box<Derivatives<CudaBackend>>),
 }
 
 /// Displacements of the nodes, or derivatives with respect to wall points and heights; and figures of the
@@ -158,7 +171,7 @@ type Gradient<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, f64,
 
 impl NativeMoved {
     pub(crate) fn new(base: Arc<Base>, found: Found) -> Self {
-        Self { base, found, derivatives: Mutex::new(Differentiable::NotYet) }
+        Self { base, found }
     }
 }
 
@@ -166,15 +179,17 @@ impl NativeMoved {
 impl NativeMoved {
     fn grid(&self, py: Python<'_>) -> PyResult<NativeGrid> {
         in_pool(py, || match &self.found {
-            Found::Host(moved) => NativeGrid::of(moved.grid.clone().into()),
-            Found::Gpu { moved, nodes } => NativeGrid::moved(nodes.clone(), moved.quality.clone()),
+            Found::Host(moved, _) => NativeGrid::of(moved.grid().clone().into()),
+            Found::Gpu { moved, nodes, .. } => {
+                NativeGrid::moved(nodes.clone(), moved.quality.clone())
+            }
         })
     }
 
     /// Kind, whether it is good, and the reason.
     fn verdict(&self) -> (&'static str, bool, String) {
         let verdict = match &self.found {
-            Found::Host(moved) => &moved.verdict,
+            Found::Host(moved, _) => &moved.verdict,
             Found::Gpu { moved, .. } => &moved.verdict,
         };
         (verdict.kind(), verdict.is_good(), verdict.to_string())
@@ -183,7 +198,9 @@ impl NativeMoved {
     /// Newton steps, linear iterations, and number of parts of the movement.
     fn counts(&self) -> (usize, f64, usize) {
         match &self.found {
-            Found::Host(moved) => (moved.newton_iterations, moved.linear_iterations, moved.parts),
+            Found::Host(moved, _) => {
+                (moved.newton_iterations, moved.linear_iterations, moved.parts)
+            }
             Found::Gpu { moved, .. } => {
                 (moved.newton_iterations, moved.linear_iterations, moved.parts)
             }
@@ -192,7 +209,7 @@ impl NativeMoved {
 
     fn worn(&self) -> Option<&str> {
         match &self.found {
-            Found::Host(moved) => moved.worn.as_deref(),
+            Found::Host(moved, _) => moved.worn.as_deref(),
             Found::Gpu { moved, .. } => moved.worn.as_deref(),
         }
     }
@@ -224,8 +241,8 @@ impl NativeMoved {
         let (_, gpu, shape) = self.gpu(py)?;
         let found = in_pool(py, || {
             self.on_gpu(gpu, tolerance, |derivatives, backend| {
-                let (nodes, solved) = derivatives.resident_derivative(backend, &wall, &heights)?;
-                // The consumer may use any stream.
+                let (nodes, solved) = derivatives.derivative(backend, &wall, &heights)?;
+                // Whoever takes them may ask for no order.
                 backend.device().synchronise().map_err(SolverError::from)?;
                 let nodes = GpuNodes::new(&self.base, shape, Arc::new(nodes).into());
                 Ok((NativeNodes(Arc::new(nodes)), solved))
@@ -264,7 +281,7 @@ impl NativeMoved {
                 // SAFETY: the array stays borrowed until the device has read it.
                 #[allow(unsafe_code, reason = "an array of another library")]
                 let taken = unsafe { backend.take_array(topology, [nj, ni], (at, strides)) };
-                derivatives.resident_adjoint(backend, taken.map_err(SolverError::from)?)
+                derivatives.adjoint(backend, taken.map_err(SolverError::from)?)
             })
         });
         drop(borrowed);
@@ -290,43 +307,20 @@ impl NativeMoved {
         }
     }
 
-    /// Calls `work` with the derivatives on the GPU, which are made at the first call.
+    /// Asks the derivatives on the GPU.
     fn on_gpu<T>(
         &self,
         gpu: &Mutex<OnGpu>,
         tolerance: f64,
-        ask: impl FnOnce(&mut Derivatives<CudaBackend>, &CudaBackend) -> Result<T, MovementError>,
+        asked: impl FnOnce(&mut Derivatives<CudaBackend>, &CudaBackend) -> Result<T, MovementError>,
     ) -> Result<T, MovementError> {
-        let (mut kept, mut gpu) = (unlocked(&self.derivatives), unlocked(gpu));
+        let Found::Gpu { moved, derivatives, .. } = &self.found else {
+            return Err(SolverError::from(DeviceError::NoGpu).into());
+        };
+        let mut gpu = unlocked(gpu);
         let (backend, resident) = gpu.resident(&self.base.reference)?;
-        let derivatives = match (std::mem::replace(&mut *kept, Differentiable::NotYet), &self.found)
-        {
-            (Differentiable::Gpu(derivatives), _) => *derivatives,
-            (_, Found::Gpu { moved, .. }) => resident.derivatives(backend, moved)?,
-            (_, Found::Host(moved)) => self.base.reference.derivatives(backend, moved)?,
-        };
-        let mut derivatives = derivatives.with_tolerance(tolerance);
-        let found = ask(&mut derivatives, backend);
-        *kept = Differentiable::Gpu(Box::new(derivatives));
-        found
-    }
-
-    /// A derivative on the CPU.
-    fn on_cpu(
-        &self,
-        moved: &Moved,
-        asked: &Asked,
-        tolerance: f64,
-    ) -> Result<Answer, MovementError> {
-        let mut kept = unlocked(&self.derivatives);
-        let derivatives = match std::mem::replace(&mut *kept, Differentiable::NotYet) {
-            Differentiable::Cpu(derivatives) => *derivatives,
-            _ => self.base.reference.derivatives(&CpuBackend, moved)?,
-        };
-        let mut derivatives = derivatives.with_tolerance(tolerance);
-        let found = answer(&mut derivatives, &CpuBackend, asked);
-        *kept = Differentiable::Cpu(Box::new(derivatives));
-        found
+        let make = || resident.derivatives(backend, moved);
+        ask(derivatives, make, tolerance, |derivatives| asked(derivatives, backend))
     }
 
     fn answer(&self, py: Python<'_>, asked: &Asked, tolerance: f64) -> PyResult<Answer> {
@@ -334,7 +328,7 @@ impl NativeMoved {
         let found = in_pool(py, || match (device, &self.found) {
             (Device::Gpu(_, gpu), _) => self
                 .on_gpu(gpu, tolerance, |derivatives, backend| answer(derivatives, backend, asked)),
-            (Device::Several(machine), Found::Host(moved)) => {
+            (Device::Several(machine), Found::Host(moved, _)) => {
                 let at = DerivativesAt { reference, moved, tolerance };
                 let machine = unlocked(machine);
                 match asked {
@@ -344,18 +338,24 @@ impl NativeMoved {
                     Asked::Adjoint { x, y } => machine.adjoint(at, x, y).map(Answer::from),
                 }
             }
-            (_, Found::Host(moved)) => self.on_cpu(moved, asked, tolerance),
-            // A grid is always on the device of its reference.
+            (_, Found::Host(moved, derivatives)) => {
+                let make =
+                    || Resident::new(&**reference, &CpuBackend)?.derivatives(&CpuBackend, moved);
+                ask(derivatives, make, tolerance, |derivatives| {
+                    answer(derivatives, &CpuBackend, asked)
+                })
+            }
+            // A grid is where its reference is.
             (_, Found::Gpu { .. }) => unreachable!("a grid of another device"),
         })?;
         found.map_err(|error| raised(py, error))
     }
 }
 
-impl From<gridgen::movement::Forward> for Answer {
-    fn from(found: gridgen::movement::Forward) -> Self {
-        let points = found.x.iter().zip(&found.y).map(|(&x, &y)| [x, y]).collect();
-        Self { points, heights: Vec::new(), solved: found.solved }
+impl From<(Grid, Solved)> for Answer {
+    fn from((by, solved): (Grid, Solved)) -> Self {
+        let points = by.x.iter().zip(&by.y).map(|(&x, &y)| [x, y]).collect();
+        Self { points, heights: Vec::new(), solved }
     }
 }
 
@@ -372,8 +372,12 @@ fn answer<B: MovementBackend>(
 ) -> Result<Answer, MovementError> {
     match asked {
         Asked::Forward { wall, heights } => {
-            derivatives.derivative(backend, wall, heights).map(Answer::from)
+            let (nodes, solved) = derivatives.derivative(backend, wall, heights)?;
+            Ok((derivatives.fetch(backend, &nodes)?, solved).into())
         }
-        Asked::Adjoint { x, y } => derivatives.adjoint(backend, x, y).map(Answer::from),
+        Asked::Adjoint { x, y } => {
+            let nodes = derivatives.by_nodes(backend, x, y)?;
+            derivatives.adjoint(backend, nodes).map(Answer::from)
+        }
     }
 }

@@ -185,7 +185,9 @@ impl NativeReference {
                     let moved = resident.unmoved(backend)?;
                     Ok(Found::on_gpu(&self.0, moved))
                 }
-                Device::Cpu | Device::Several(_) => Ok(Found::Host(Box::new(reference.unmoved()))),
+                Device::Cpu | Device::Several(_) => Ok(Found::on_host(
+                    Resident::new(&**reference, &CpuBackend)?.unmoved(&CpuBackend)?,
+                )),
             }
         })?;
         let found = found.map_err(|error| raised(py, error))?;
@@ -198,9 +200,11 @@ impl NativeReference {
         let found = interruptible(py, move |_| {
             pool.install(|| -> Result<Found, MovementError> {
                 let Base { reference, device } = &*base;
-                let host = |moved| Found::Host(Box::new(moved));
                 match device {
-                    Device::Cpu => reference.move_to(&CpuBackend, &wall).map(host),
+                    Device::Cpu => {
+                        let resident = Resident::new(&**reference, &CpuBackend)?;
+                        resident.move_to(&CpuBackend, &wall).map(Found::on_host)
+                    }
                     Device::Gpu(_, gpu) => {
                         let mut gpu = unlocked(gpu);
                         let (backend, resident) = gpu.resident(reference)?;
@@ -208,7 +212,7 @@ impl NativeReference {
                         Ok(Found::on_gpu(&base, moved))
                     }
                     Device::Several(machine) => {
-                        unlocked(machine).move_to(reference, &wall).map(host)
+                        unlocked(machine).move_to(reference, &wall).map(Found::on_host)
                     }
                 }
             })

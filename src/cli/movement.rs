@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::error::ErrorKind;
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::files::place::check_apart;
 use gridgen::formats::{Converted, Format, Mesh, npy, points};
 use gridgen::generate::{DerivativesAt, Machine, open_reference};
-use gridgen::movement::{Moved, Reference, Solved};
+use gridgen::movement::{Moved, Reference, Resident, Solved};
 
 use super::convert::{LayoutArguments, format_of};
 use super::ranks::MachineArguments;
@@ -112,7 +113,7 @@ impl MoveArguments {
                 terminal.error(&moved.verdict.to_string(), Some(hint));
                 code = NOT_CONVERGED;
             } else if let (Some(format), Some(path), true) = (format, mesh_file, self.writes()) {
-                let mesh = Mesh::from(moved.grid.clone());
+                let mesh = Mesh::from(moved.grid().clone());
                 let Converted { files, notes } = self.layout.write(format, path, &mesh)?;
                 for note in &notes {
                     terminal.note(note);
@@ -151,7 +152,7 @@ impl MoveArguments {
         let Some(output) = &self.output else { return Ok(done) };
         let moved = match wall {
             Some(wall) => machine.move_to(reference, wall)?,
-            None => reference.unmoved(),
+            None => Resident::new(reference, &CpuBackend)?.unmoved(&CpuBackend)?,
         };
         if moved.verdict.is_good() && (self.adjoint.is_some() || self.derivative.is_some()) {
             let at = DerivativesAt { reference, moved: &moved, tolerance: self.tolerance };
@@ -170,7 +171,7 @@ impl MoveArguments {
         output: &Path,
     ) -> Result<Solved, Failure> {
         let points = at.reference.wall().len();
-        let shape = [at.moved.grid.nj, at.moved.grid.ni, 2];
+        let shape = [at.moved.grid().nj, at.moved.grid().ni, 2];
         let (shape, values, solved) = if let Some(path) = &self.adjoint {
             let nodes = npy::read(path, &shape)?;
             let [x, y] = [0, 1].map(|k| every_other(&nodes, k));
@@ -179,9 +180,9 @@ impl MoveArguments {
         } else {
             let path = self.derivative.as_deref().unwrap_or(output);
             let wall = npy::read(path, &[points, 2])?;
-            let found = machine.derivative(at, wall.as_chunks().0, &[])?;
-            let nodes = found.x.iter().zip(&found.y).flat_map(|(x, y)| [*x, *y]).collect();
-            (shape.to_vec(), nodes, found.solved)
+            let (by, solved) = machine.derivative(at, wall.as_chunks().0, &[])?;
+            let nodes = by.x.iter().zip(&by.y).flat_map(|(x, y)| [*x, *y]).collect();
+            (shape.to_vec(), nodes, solved)
         };
         if self.writes() {
             npy::write(output, &shape, &values)?;

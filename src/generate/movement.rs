@@ -1,43 +1,51 @@
 //! Movements and derivatives on a machine: of several ranks each does the same on its band.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::Machine;
 use super::machine::Ranks;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{Bands, DeviceError, MovementBackend};
 use crate::digest;
-use crate::movement::{Adjoint, Forward, Moved, MovementError, Reference};
+use crate::grid::Grid;
+use crate::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
 use crate::solver::SolverError;
 
-/// The work done on each backend.
+/// What is done on each backend with a reference there.
 trait Work: Sync {
     type Found: Send;
 
-    fn on<B: MovementBackend>(&self, backend: &B) -> Result<Self::Found, MovementError>;
+    fn on<B: MovementBackend>(
+        &self,
+        resident: &Resident<&Reference, B>,
+        backend: &B,
+    ) -> Result<Self::Found, MovementError>;
 
     /// The numbers that it is done with.
     fn given(&self) -> Vec<&[f64]>;
 }
 
-/// A reference to move, and where.
-struct Movement<'a>(&'a Reference, &'a [[f64; 2]]);
+/// Where the wall is moved.
+struct Movement<'a>(&'a [[f64; 2]]);
 
 impl Work for Movement<'_> {
     type Found = Moved;
 
-    fn on<B: MovementBackend>(&self, backend: &B) -> Result<Moved, MovementError> {
-        self.0.move_to(backend, self.1)
+    fn on<B: MovementBackend>(
+        &self,
+        resident: &Resident<&Reference, B>,
+        backend: &B,
+    ) -> Result<Moved, MovementError> {
+        resident.move_to(backend, self.0)?.fetch(backend)
     }
 
     fn given(&self) -> Vec<&[f64]> {
-        vec![self.1.as_flattened()]
+        vec![self.0.as_flattened()]
     }
 }
 
-/// The point of evaluation of derivatives: a grid, moved from a reference. Also the relative residual of
-/// their solves.
-#[derive(Debug, Clone, Copy)]
+/// Where derivatives are asked for: a grid, moved from a reference; and the relative residual of their solves.
+#[derive(Clone, Copy)]
 pub struct DerivativesAt<'a> {
     /// The reference.
     pub reference: &'a Reference,
@@ -51,16 +59,21 @@ pub struct DerivativesAt<'a> {
 struct Tangent<'a>(DerivativesAt<'a>, &'a [[f64; 2]], &'a [f64]);
 
 impl Work for Tangent<'_> {
-    type Found = Forward;
+    type Found = (Grid, Solved);
 
-    fn on<B: MovementBackend>(&self, backend: &B) -> Result<Forward, MovementError> {
-        let DerivativesAt { reference, moved, tolerance } = self.0;
-        let derivatives = reference.derivatives(backend, moved)?;
-        derivatives.with_tolerance(tolerance).derivative(backend, self.1, self.2)
+    fn on<B: MovementBackend>(
+        &self,
+        resident: &Resident<&Reference, B>,
+        backend: &B,
+    ) -> Result<(Grid, Solved), MovementError> {
+        let derivatives = resident.derivatives_at_fetched(backend, self.0.moved)?;
+        let mut derivatives = derivatives.with_tolerance(self.0.tolerance);
+        let (nodes, solved) = derivatives.derivative(backend, self.1, self.2)?;
+        Ok((derivatives.fetch(backend, &nodes)?, solved))
     }
 
     fn given(&self) -> Vec<&[f64]> {
-        let grid = &self.0.moved.grid;
+        let grid = self.0.moved.grid();
         vec![&grid.x, &grid.y, self.1.as_flattened(), self.2]
     }
 }
@@ -71,20 +84,24 @@ struct Gradient<'a>(DerivativesAt<'a>, [&'a [f64]; 2]);
 impl Work for Gradient<'_> {
     type Found = Adjoint;
 
-    fn on<B: MovementBackend>(&self, backend: &B) -> Result<Adjoint, MovementError> {
-        let DerivativesAt { reference, moved, tolerance } = self.0;
-        let derivatives = reference.derivatives(backend, moved)?;
-        derivatives.with_tolerance(tolerance).adjoint(backend, self.1[0], self.1[1])
+    fn on<B: MovementBackend>(
+        &self,
+        resident: &Resident<&Reference, B>,
+        backend: &B,
+    ) -> Result<Adjoint, MovementError> {
+        let derivatives = resident.derivatives_at_fetched(backend, self.0.moved)?;
+        let nodes = derivatives.by_nodes(backend, self.1[0], self.1[1])?;
+        derivatives.with_tolerance(self.0.tolerance).adjoint(backend, nodes)
     }
 
     fn given(&self) -> Vec<&[f64]> {
-        let grid = &self.0.moved.grid;
+        let grid = self.0.moved.grid();
         vec![&grid.x, &grid.y, self.1[0], self.1[1]]
     }
 }
 
 impl Machine {
-    /// [`Reference::move_to`] on this machine. The processes of a job all call, and all have the grid.
+    /// [`Resident::move_to`] on this machine. The processes of a job all call, and all have the grid.
     ///
     /// # Errors
     /// As there, and where a process was given something else than the first.
@@ -93,7 +110,7 @@ impl Machine {
         reference: &Reference,
         wall: &[[f64; 2]],
     ) -> Result<Moved, MovementError> {
-        self.each(reference, &Movement(reference, wall))
+        self.each(reference, &Movement(wall))
     }
 
     /// [`Derivatives::derivative`](crate::movement::Derivatives::derivative) so.
@@ -105,7 +122,7 @@ impl Machine {
         at: DerivativesAt<'_>,
         wall: &[[f64; 2]],
         heights: &[f64],
-    ) -> Result<Forward, MovementError> {
+    ) -> Result<(Grid, Solved), MovementError> {
         self.each(at.reference, &Tangent(at, wall, heights))
     }
 
@@ -124,8 +141,8 @@ impl Machine {
 
     fn each<W: Work>(&self, reference: &Reference, work: &W) -> Result<W::Found, MovementError> {
         match self {
-            Self::Cpu => work.on(&CpuBackend),
-            Self::Cuda(backend) => work.on(&**backend),
+            Self::Cpu => work.on(&Resident::new(reference, &CpuBackend)?, &CpuBackend),
+            Self::Cuda(backend) => work.on(&Resident::new(reference, &**backend)?, &**backend),
             Self::Ranks(ranks) => on_ranks(&**ranks, reference, work),
         }
     }
@@ -147,19 +164,19 @@ fn on_ranks<W: Work>(
     let first = ranks.job().map_or(0, |job| job.rank());
     let kept = Mutex::new(None);
     ranks.run(&bands, &|rank, backend| {
-        let found = work.on(backend);
-        // A wrong input is found by all ranks; a device fails on one.
+        let resident = Resident::new(reference, backend);
+        let found = resident.and_then(|resident| work.on(&resident, backend));
+        // What a rank finds wrong with what it was given all find; a device fails on its own.
         let failed = match &found {
             Err(MovementError::Solver(error)) => Some(error.clone()),
             _ => None,
         };
         if rank == first {
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            *kept.lock() = Some(found);
         }
         failed.map_or(Ok(()), Err)
     })?;
-    let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
-    kept.unwrap_or_else(|| Err(device(DeviceError::OtherRank)))
+    kept.into_inner().unwrap_or_else(|| Err(device(DeviceError::OtherRank)))
 }
 
 /// Values that must agree between the ranks of a job.

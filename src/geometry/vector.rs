@@ -2,8 +2,8 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The type of coordinates: `f64`, or a number with which tests differentiate a formula, such as a complex
-/// number with a small imaginary part.
+/// What coordinates are: `f64`, or a number that differentiates a formula: one that records what is done with it, or
+/// in tests a complex one with a small imaginary part.
 pub trait Scalar:
     Copy
     + From<f64>

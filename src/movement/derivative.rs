@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use super::frame::FixedNodes;
-use super::resident::ResidentState;
-use super::{Moved, MovementError, Place, Reference, Resident, ResidentMoved};
+use super::resident::{State, fetched, shape_of};
+use super::{Moved, MovementError, Place, Reference, Resident};
 use crate::backend::{DeviceError, FixedLines, MovementBackend, Scaling, scalars};
 use crate::case::SolverOptions;
 use crate::elliptic::{GridJacobian, GridProblem};
@@ -32,10 +32,10 @@ const LARGEST: f64 = 1e100;
 pub struct Derivatives<B: MovementBackend> {
     options: SolverOptions,
     place: Place,
-    /// Of the user's grid, and of that of the equations.
-    topologies: [Topology; 2],
-    /// Nodes of the user's grid in i and j.
-    size: [usize; 2],
+    /// Topology of the user's grid, and its nodes in i and j.
+    shape: (Topology, [usize; 2]),
+    /// Topology of the grid of the equations.
+    whole: Topology,
     tolerance: f64,
     fixed: FixedNodes,
     /// Whether the wall terms are unknowns and the line j = 1 is fixed.
@@ -62,18 +62,6 @@ pub struct Solved {
     pub residual: f64,
 }
 
-/// The displacement of all nodes with a displacement of the wall.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Forward {
-    /// δx of the nodes, `[nj][ni]`.
-    pub x: Vec<f64>,
-    /// δy of the nodes.
-    pub y: Vec<f64>,
-    /// The linear solve.
-    pub solved: Solved,
-}
-
 /// Derivatives of a function of the nodes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -87,45 +75,47 @@ pub struct Adjoint {
     pub solved: Solved,
 }
 
-impl Reference {
-    /// The derivatives at a grid that was moved from this reference on any backend, or at
+impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
+    /// The derivatives at a grid that was moved from this reference on this backend, or at
     /// [`Self::unmoved`].
     ///
     /// # Errors
     /// If the grid is not good, or the device fails.
-    pub fn derivatives<B>(
+    pub fn derivatives(
+        &self,
+        backend: &B,
+        moved: &Moved<B>,
+    ) -> Result<Derivatives<B>, MovementError> {
+        self.linearised(backend, &moved.state, (&moved.wall, &moved.verdict))
+    }
+
+    /// The same at a grid that was moved from this reference on any backend, and fetched.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn derivatives_at_fetched(
         &self,
         backend: &B,
         moved: &Moved,
-    ) -> Result<Derivatives<B>, MovementError>
-    where
-        B: MovementBackend,
-    {
-        let at = || -> Result<_, DeviceError> {
-            let (equations, _) = backend.elliptic(&self.data)?;
-            let row = 2 * backend.size(&equations).mi;
-            Ok((equations, ResidentState::of(backend, &moved.state, row)?))
-        };
-        let (equations, state) = at().map_err(SolverError::from)?;
-        let wall: Vec<Vector> = self.frame.wall().map(|i| moved.state.grid.point(i, 0)).collect();
-        self.linearised(backend, &equations, (&state, &wall), &moved.verdict)
+    ) -> Result<Derivatives<B>, MovementError> {
+        let state = moved.state.on(backend, backend.size(&self.equations).mi);
+        let state = state.map_err(SolverError::from)?;
+        self.linearised(backend, &state, (&moved.wall, &moved.verdict))
     }
 
-    /// The derivatives at a solution of these equations, which are those of this reference, for wall points in
-    /// their frame.
-    fn linearised<B: MovementBackend>(
+    fn linearised(
         &self,
         backend: &B,
-        equations: &B::Elliptic,
-        (state, wall): (&ResidentState<B>, &[Vector]),
-        verdict: &Verdict,
+        state: &State<B>,
+        (wall, verdict): (&[Vector], &Verdict),
     ) -> Result<Derivatives<B>, MovementError> {
         if !verdict.is_good() {
             return Err(MovementError::NotGood { verdict: verdict.clone() });
         }
-        let coupled = self.data.wall.is_some();
+        let reference = self.reference();
+        let coupled = reference.data.wall.is_some();
         let at = || -> Result<_, DeviceError> {
-            let (frame, mut u) = backend.with_nodes(equations, &state.nodes)?;
+            let (frame, mut u) = backend.with_nodes(&self.equations, &state.nodes)?;
             let mut equations = GridProblem::<B, f64>::new(backend, frame, coupled)?;
             if let Some(amplitudes) = &state.amplitudes {
                 backend.copy_wall(equations.size().mi, amplitudes, &mut u)?;
@@ -135,32 +125,17 @@ impl Reference {
             Ok(equations)
         };
         Ok(Derivatives {
-            options: self.options.clone(),
-            place: self.place,
-            topologies: [self.grid.topology, self.frame.reference().topology],
-            size: [self.grid.ni, self.grid.nj],
+            options: reference.options.clone(),
+            place: reference.place,
+            shape: shape_of(&reference.grid),
+            whole: reference.frame.reference().topology,
             tolerance: TOLERANCE,
-            fixed: self.frame.jacobian(wall),
+            fixed: reference.frame.jacobian(wall),
             coupled,
             equations: at().map_err(SolverError::from)?,
             forward: None,
             transposed: None,
         })
-    }
-}
-
-impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
-    /// [`Reference::derivatives`] at a grid that was moved from this reference on this backend.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn derivatives(
-        &self,
-        backend: &B,
-        moved: &ResidentMoved<B>,
-    ) -> Result<Derivatives<B>, MovementError> {
-        let at = (&moved.state, &moved.wall[..]);
-        self.reference().linearised(backend, self.equations(), at, &moved.verdict)
     }
 }
 
@@ -172,28 +147,11 @@ impl<B: MovementBackend> Derivatives<B> {
     }
 
     /// The displacement of the nodes for one of the wall points, and changes of the heights of the first
-    /// cells, none if `heights` is empty. Each rank has all of it.
+    /// cells, none if `heights` is empty: a grid whose nodes are their displacements.
     ///
     /// # Errors
     /// If these are not as many as the wall points, the solve does not converge, or the device fails.
     pub fn derivative(
-        &mut self,
-        backend: &B,
-        wall: &[[f64; 2]],
-        heights: &[f64],
-    ) -> Result<Forward, MovementError> {
-        let (nodes, solved) = self.resident_derivative(backend, wall, heights)?;
-        let [ni, nj] = self.size;
-        let mut host = Grid::unset(self.topologies[0], ni, nj);
-        backend.fetch_whole(&nodes, &mut host).map_err(SolverError::from)?;
-        Ok(Forward { x: host.x, y: host.y, solved })
-    }
-
-    /// [`Self::derivative`] left where the backend keeps grids: one whose nodes are their displacements.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn resident_derivative(
         &mut self,
         backend: &B,
         wall: &[[f64; 2]],
@@ -225,7 +183,7 @@ impl<B: MovementBackend> Derivatives<B> {
         };
         let (mut displacement, right) = begin().map_err(SolverError::from)?;
         let (du, solved) = self.solve_forward(backend, &right)?;
-        let topology = self.topologies[1];
+        let topology = self.whole;
         let end = || -> Result<_, DeviceError> {
             backend.load_state(&mut displacement, &du)?;
             let nodes = backend.nodes(displacement, topology)?;
@@ -237,35 +195,37 @@ impl<B: MovementBackend> Derivatives<B> {
         Ok((end().map_err(SolverError::from)?, solved))
     }
 
-    /// The derivatives of a function by the wall points and by the heights of the first cells from those by
-    /// the nodes, `[nj][ni]`, of which each rank has all. A node of the seam that is there twice counts twice.
+    /// A displacement of the nodes on the host, on each rank.
     ///
     /// # Errors
-    /// If these are not as many as the nodes, the solve does not converge, or the device fails.
-    pub fn adjoint(&mut self, backend: &B, x: &[f64], y: &[f64]) -> Result<Adjoint, MovementError> {
-        let [ni, nj] = self.size;
+    /// If the device fails.
+    pub fn fetch(&self, backend: &B, nodes: &B::Grid) -> Result<Grid, MovementError> {
+        Ok(fetched(backend, nodes, self.shape).map_err(SolverError::from)?)
+    }
+
+    /// Derivatives of a function by the nodes, `[nj][ni]`, of which each rank has all, as [`Self::adjoint`] takes
+    /// them. A node of the seam that is there twice counts twice.
+    ///
+    /// # Errors
+    /// If these are not as many as the nodes, are not finite or too large, or the device fails.
+    pub fn by_nodes(&self, backend: &B, x: &[f64], y: &[f64]) -> Result<B::Grid, MovementError> {
+        let (topology, [ni, nj]) = self.shape;
         let expected = ni * nj;
         if let Some(found) = [x.len(), y.len()].into_iter().find(|&found| found != expected) {
             return Err(MovementError::Nodes { found, expected });
         }
-        let (x, y) = (x.to_vec(), y.to_vec());
-        let nodes = Grid { topology: self.topologies[0], ni, nj, x, y };
+        let nodes = Grid { topology, ni, nj, x: x.to_vec(), y: y.to_vec() };
         check_nodes(&nodes)?;
-        let nodes = backend.take(nodes).map_err(SolverError::from)?;
-        self.resident_adjoint(backend, nodes)
+        Ok(backend.take(nodes).map_err(SolverError::from)?)
     }
 
-    /// [`Self::adjoint`] from derivatives that are a grid where the backend keeps grids, of which each rank has
-    /// all columns: that of [`take`](crate::backend::GridBackend::take).
+    /// The derivatives of a function by the wall points and by the heights of the first cells from those by
+    /// the nodes: a grid of which each rank has all columns.
     ///
     /// # Errors
     /// If a derivative is not finite or too large, the solve does not converge, or the device fails.
-    pub fn resident_adjoint(
-        &mut self,
-        backend: &B,
-        nodes: B::Grid,
-    ) -> Result<Adjoint, MovementError> {
-        let whole = self.topologies[1];
+    pub fn adjoint(&mut self, backend: &B, nodes: B::Grid) -> Result<Adjoint, MovementError> {
+        let whole = self.whole;
         let begin = || -> Result<_, DeviceError> {
             let mut nodes = match self.place.half {
                 Some(symmetry) => backend.padded((symmetry, whole), &nodes)?,
@@ -305,7 +265,7 @@ impl<B: MovementBackend> Derivatives<B> {
 
     /// Zeros at the nodes of the line j = 1 that are unknowns.
     fn clear_unknown(&self, lines: &mut FixedLines) {
-        let (places, ends) = (lines.places, usize::from(!self.topologies[1].periodic()));
+        let (places, ends) = (lines.places, usize::from(!self.whole.periodic()));
         if !self.coupled {
             for i in ends..places.ni - ends {
                 lines.values[places.on_line(1, i)] = [0.0; 2];
@@ -315,7 +275,8 @@ impl<B: MovementBackend> Derivatives<B> {
 
     /// Points of the user's wall.
     fn wall_points(&self) -> usize {
-        self.topologies[0].wall(self.size[0]).count()
+        let (topology, [ni, _]) = self.shape;
+        topology.wall(ni).count()
     }
 
     fn solve_forward(

@@ -2,13 +2,15 @@
 //! seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
 use super::Reference;
-use super::tangent::{Matrix, Tangent, outer, product, projected, sum, turned};
+use super::tangent::{Tangent, turned};
+use super::tape::{Derivative, Tape};
 use crate::backend::{FixedLines, FixedPlaces};
 use crate::geometry::vector::{
     Scalar, Vector, along, cross, difference, distance, dot, middle, unit,
 };
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Length, in chords, over which a carried line turns with the edge: without a limit the far end of a cut
 /// moves by chords.
@@ -20,14 +22,14 @@ type Edge<S = f64> = ([S; 2], [S; 2]);
 /// The map from wall points to fixed nodes that a grid defines.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
-    reference: Grid,
+    reference: Arc<Grid>,
     /// The formula of the tangent of each point of the line j = 0, chosen at the reference, and the first
     /// cell (α, β) along tangent and normal.
     first_cells: Vec<(Tangent, Vector)>,
 }
 
 impl Frame {
-    pub(super) fn new(reference: Grid) -> Self {
+    pub(super) fn new(reference: Arc<Grid>) -> Self {
         let line: Vec<Vector> = (0..reference.ni).map(|i| reference.point(i, 0)).collect();
         let first_cells = (0..reference.ni)
             .map(|i| {
@@ -67,12 +69,18 @@ impl Frame {
 
     /// The fixed nodes for these wall points.
     pub(super) fn lines(&self, wall: &[Vector]) -> FixedLines {
-        FixedLines { places: self.places(), values: self.values(wall) }
+        let heights: Vec<f64> = self.heights().collect();
+        FixedLines { places: self.places(), values: self.values(wall, &heights) }
     }
 
-    /// The same as a list in the order of their places.
-    pub(super) fn values<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
-        let Grid { topology, ni, .. } = self.reference;
+    /// The heights of the first cells along the wall.
+    fn heights(&self) -> impl Iterator<Item = f64> {
+        self.first_cells[self.wall()].iter().map(|(_, [_, height])| *height)
+    }
+
+    /// The fixed nodes for wall points and heights of first cells, in the order of their places.
+    fn values<S: Scalar>(&self, wall: &[[S; 2]], heights: &[S]) -> Vec<[S; 2]> {
+        let Grid { topology, ni, .. } = *self.reference;
         let (line, places) = (self.line(wall), self.places());
         let held = topology == Topology::O(Seam::Held);
         let mut values = vec![[S::from(0.0); 2]; FixedLines::zeros(places, held).values.len()];
@@ -83,8 +91,10 @@ impl Frame {
                 }
             }
         }
+        let on_wall = |i: usize| i.checked_sub(*self.wall().start()).and_then(|k| heights.get(k));
         for i in 0..ni {
             let (tangent, [along_wall, height]) = self.first_cells[i];
+            let height = on_wall(i).copied().unwrap_or(height.into());
             let [a, b] = segments(topology, &line, i);
             let t = tangent.of(a, b);
             // The outflow of a C-grid stays where it is.
@@ -93,7 +103,7 @@ impl Frame {
             values[places.on_line(1, i)] = if stays {
                 self.reference.point(i, 1).map(S::from)
             } else {
-                along(along(line[i], t, along_wall.into()), turned(t), height.into())
+                along(along(line[i], t, along_wall.into()), turned(t), height)
             };
         }
         values
@@ -106,81 +116,19 @@ impl Frame {
     /// The derivative of the fixed nodes for these wall points. Of a periodic grid the last column, which
     /// repeats the first, is left out.
     pub(super) fn jacobian(&self, wall: &[Vector]) -> FixedNodes {
-        let Grid { topology, ni, nj, .. } = self.reference;
-        let (line, places) = (self.line(wall), self.places());
-        let mut nodes = Vec::new();
-        let mut heights = Vec::new();
-        // The change of a tangent by those of the three points that make it.
-        let turn = |i: usize| -> [(usize, Matrix); 3] {
-            let [before, after] = beside(topology, ni, i);
-            let [a, b] = segments(topology, &line, i);
-            let [by_a, by_b] = self.first_cells[i].0.derivative(a, b);
-            let own = [0, 1, 2, 3].map(|k| by_a[k] - by_b[k]);
-            [(before, by_a.map(|c| -c)), (i, own), (after, by_b)]
+        let (tape, places, topology) = (Tape::default(), self.places(), self.reference.topology);
+        let points: Vec<_> = wall.iter().map(|at| at.map(|c| tape.variable(c))).collect();
+        let heights: Vec<_> = self.heights().map(|height| tape.variable(height)).collect();
+        let FixedPlaces { ni, nj } = places;
+        // Where a line crosses a column that of the line counts.
+        let counts = |&at: &usize| match at.checked_sub(2 * ni) {
+            Some(on_column) => on_column % nj > 1,
+            None => !topology.periodic() || at % ni + 1 < ni,
         };
-        if topology == Topology::O(Seam::Held) {
-            let seam: Vec<Vector> = (0..nj).map(|j| self.reference.point(0, j)).collect();
-            let edge = self.reference.point(0, 0);
-            let [a, b] = segments(topology, &self.line_before(), 0);
-            let then = self.first_cells[0].0.of(a, b);
-            for (j, (share, arm)) in arms(&seam, edge).enumerate().skip(2) {
-                let by_turn = sum(outer(arm, then), outer(turned(arm), turned(then)));
-                for node in [0, 1].map(|end| places.on_column(end, j)) {
-                    nodes.push((node, 0, [share, 0.0, 0.0, share]));
-                    let turned = |(point, m)| (node, point, product(by_turn, m).map(|c| share * c));
-                    nodes.extend(turn(0).map(turned));
-                }
-            }
-        }
-        let ends = usize::from(!topology.closed());
-        let walls = self.wall();
-        for i in ends..ni - ends.max(usize::from(topology.periodic())) {
-            let (tangent, [along_wall, height]) = self.first_cells[i];
-            // α t + β t^⊥ of t.
-            let of_turn = [along_wall, -height, height, along_wall];
-            let [on_wall, next] = [0, 1].map(|j| places.on_line(j, i));
-            nodes.push((on_wall, i, IDENTITY));
-            nodes.push((next, i, IDENTITY));
-            nodes.extend(turn(i).map(|(point, m)| (next, point, product(of_turn, m))));
-            if walls.contains(&i) {
-                let [a, b] = segments(topology, &line, i);
-                heights.push((next, i - walls.start(), turned(tangent.of(a, b))));
-            }
-        }
-        let (wall, line) = (wall.len(), self.line_jacobian(wall));
-        FixedNodes { wall, topology, places, line, nodes, heights }
-    }
-
-    /// The derivative of the line j = 0.
-    fn line_jacobian(&self, wall: &[Vector]) -> Vec<Entry> {
-        let (range, last) = (self.wall(), wall.len() - 1);
-        let (first, end) = (*range.start(), *range.end());
-        let mut entries: Vec<Entry> = (0..=last).map(|w| (first + w, w, IDENTITY)).collect();
-        let before = self.line_before();
-        let at = &before[range];
-        let edge = middle(at[0], at[last]);
-        let [low, high] = surfaces(at).map(unit);
-        let then = unit([low[0] + high[0], low[1] + high[1]]);
-        let surfaces = surfaces(wall);
-        let directions = surfaces.map(unit);
-        let both = [directions[0][0] + directions[1][0], directions[0][1] + directions[1][1]];
-        // τ by the surface towards the edge, and by the point before it with the other sign.
-        let by_surface = [0, 1].map(|side| product(projected(both), projected(surfaces[side])));
-        let mut cut = |points: Vec<usize>| {
-            let line: Vec<Vector> = points.iter().map(|&i| before[i]).collect();
-            for (&i, (share, arm)) in points.iter().zip(arms(&line, edge)).skip(1) {
-                let by_turn = sum(outer(arm, then), outer(turned(arm), turned(then)));
-                for (side, [own, inner]) in [[0, 1], [last, last - 1]].into_iter().enumerate() {
-                    let turned = product(by_turn, by_surface[side]).map(|c| share * c);
-                    let half = 0.5 * share;
-                    entries.push((i, own, sum(turned, [half, 0.0, 0.0, half])));
-                    entries.push((i, inner, turned.map(|c| -c)));
-                }
-            }
-        };
-        cut((0..=first).rev().collect());
-        cut((end..self.reference.ni).collect());
-        entries
+        let values = self.values(&points, &heights);
+        let place = |at: usize| (at, values[at].map(|value| tape.place(value)));
+        let nodes = (0..values.len()).filter(counts).map(place).collect();
+        FixedNodes { wall: wall.len(), topology, places, nodes, derivative: tape.derivative() }
     }
 
     /// The line j = 0 of the reference.
@@ -223,21 +171,16 @@ fn edge<S: Scalar>(wall: &[[S; 2]]) -> Edge<S> {
     (middle(wall[0], wall[wall.len() - 1]), unit([low[0] + high[0], low[1] + high[1]]))
 }
 
-/// A 2×2 block of a derivative: of what, by what.
-type Entry = (usize, usize, Matrix);
-
-const IDENTITY: Matrix = [1.0, 0.0, 0.0, 1.0];
-
-/// The derivative of the fixed nodes by wall points and by the heights of first cells: that of the line
-/// j = 0 by the wall points, and those of the nodes, by their places, by the points of the line and the heights.
+/// The derivative of the fixed nodes by wall points and by the heights of first cells, which are the variables of
+/// its record in this order.
 #[derive(Debug)]
 pub(super) struct FixedNodes {
     wall: usize,
     topology: Topology,
     places: FixedPlaces,
-    line: Vec<Entry>,
-    nodes: Vec<Entry>,
-    heights: Vec<(usize, usize, Vector)>,
+    /// Places of nodes, and of their coordinates in the record.
+    nodes: Vec<(usize, [usize; 2])>,
+    derivative: Derivative,
 }
 
 impl FixedNodes {
@@ -245,15 +188,9 @@ impl FixedNodes {
     pub(super) fn displacement(&self, wall: &[Vector], heights: &[f64]) -> FixedLines {
         let held = self.topology == Topology::O(Seam::Held);
         let mut nodes = FixedLines::zeros(self.places, held);
-        let mut line = vec![[0.0; 2]; self.places.ni];
-        for &(to, from, m) in &self.line {
-            add(&mut line[to], m, wall[from]);
-        }
-        for &(to, from, m) in &self.nodes {
-            add(&mut nodes.values[to], m, line[from]);
-        }
-        for &(to, from, normal) in &self.heights {
-            nodes.values[to] = along(nodes.values[to], normal, heights[from]);
+        let found = self.derivative.along(&[wall.as_flattened(), heights].concat());
+        for (node, places) in &self.nodes {
+            nodes.values[*node] = places.map(|place| found[place]);
         }
         if self.topology.periodic() {
             // The last column repeats the first.
@@ -268,25 +205,13 @@ impl FixedNodes {
     /// The transpose of [`Self::displacement`]: derivatives by the wall points and by the heights from those by
     /// the nodes, of a periodic grid without those by the last column.
     pub(super) fn gather(&self, nodes: &FixedLines) -> (Vec<Vector>, Vec<f64>) {
-        let (mut line, mut wall) = (vec![[0.0; 2]; self.places.ni], vec![[0.0; 2]; self.wall]);
-        let mut heights = vec![0.0; self.wall];
-        for &(from, to, normal) in &self.heights {
-            heights[to] += dot(normal, nodes.values[from]);
-        }
-        for &(from, to, [a, b, c, d]) in &self.nodes {
-            add(&mut line[to], [a, c, b, d], nodes.values[from]);
-        }
-        for &(from, to, [a, b, c, d]) in &self.line {
-            add(&mut wall[to], [a, c, b, d], line[from]);
-        }
-        (wall, heights)
+        let places = self.nodes.iter();
+        let by_places =
+            places.flat_map(|(node, places)| places.iter().copied().zip(nodes.values[*node]));
+        let mut wall = self.derivative.transposed(3 * self.wall, by_places);
+        let heights = wall.split_off(2 * self.wall);
+        (wall.as_chunks().0.to_vec(), heights)
     }
-}
-
-/// v ← v + m u.
-fn add(v: &mut Vector, m: Matrix, u: Vector) {
-    v[0] += m[0] * u[0] + m[1] * u[1];
-    v[1] += m[2] * u[0] + m[3] * u[1];
 }
 
 /// Both surfaces towards the edge in which they end.
@@ -378,7 +303,8 @@ impl Reference {
 
     /// The fixed nodes for these wall points.
     pub fn fixed_nodes<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
-        self.frame.values(wall)
+        let heights: Vec<S> = self.frame.heights().map(S::from).collect();
+        self.frame.values(wall, &heights)
     }
 
     /// Their displacement there with those of the wall points and of the heights.

@@ -10,21 +10,22 @@
 //! its equations are then those with the control functions that its nodes ask for. Points are those of the
 //! grid's file: in its unit, and of a half grid those of the half.
 //!
-//! The backend is the CPU, a GPU, or one of several ranks, which all do the same and have all of what they give.
-//! A [`Resident`] leaves grids where it computes.
+//! The backend is the CPU, a GPU, or one of several ranks, which all do the same. A [`Resident`] is a reference on
+//! a backend; its grids stay there until they are fetched.
 //!
 //! ```
 //! use std::path::Path;
 //!
 //! use gridgen::backend::cpu::CpuBackend;
 //! use gridgen::case::Case;
+//! use gridgen::movement::Resident;
 //!
 //! let text = "geometry.naca = '2412'\n[grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
 //! let problem = Case::from_toml(text, Path::new("wing.toml"), &[])?.settle()?;
 //! let reference = problem.reference(&CpuBackend)?;
 //!
 //! let thicker: Vec<_> = reference.wall().into_iter().map(|[x, y]| [x, 1.2 * y]).collect();
-//! let moved = reference.move_to(&CpuBackend, &thicker)?;
+//! let moved = Resident::new(&reference, &CpuBackend)?.move_to(&CpuBackend, &thicker)?;
 //!
 //! assert!(moved.verdict.is_good(), "{}", moved.verdict);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,7 +38,9 @@ mod place;
 mod resident;
 mod stored;
 mod tangent;
+mod tape;
 
+use crate::backend::cpu::CpuBackend;
 use crate::backend::{DeviceError, EllipticData, LevelSize, MovementBackend};
 use crate::case::{LEAST_FIRST_CELL, SolverOptions};
 use crate::formats::Mesh;
@@ -49,9 +52,10 @@ use crate::solver::{NewtonStop, SolverError};
 use frame::Frame;
 pub(crate) use place::Place;
 
-pub use derivative::{Adjoint, Derivatives, Forward, Solved};
+pub use derivative::{Adjoint, Derivatives, Solved};
 pub use error::MovementError;
-pub use resident::{Resident, ResidentMoved};
+use resident::State;
+pub use resident::{Moved, Resident};
 pub use stored::{ReferenceError, ReferenceFault};
 
 /// Decay of the wall terms of a grid that comes without, in wall spacings: the default of `control.decay`.
@@ -69,40 +73,10 @@ pub struct Reference {
     place: Place,
     data: EllipticData,
     frame: Frame,
-    /// Amplitudes (p_i, q_i) of the wall terms, interleaved.
-    amplitudes: Vec<f64>,
+    state: State<CpuBackend>,
     /// The grid, where its file has it.
     grid: Grid,
     quality: Quality,
-}
-
-/// A solution in the frame of the equations: the nodes, and the amplitudes (p_i, q_i) of the wall terms,
-/// interleaved.
-#[derive(Debug, Clone)]
-struct State {
-    grid: Grid,
-    amplitudes: Vec<f64>,
-}
-
-/// A moved grid.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Moved {
-    /// The grid; where the verdict is not good it must not be used.
-    pub grid: Grid,
-    /// Its quality, lengths in the unit of the grid.
-    pub quality: Quality,
-    /// Whether it may be used.
-    pub verdict: Verdict,
-    /// Newton steps of all parts.
-    pub newton_iterations: usize,
-    /// Linear iterations of all parts.
-    pub linear_iterations: f64,
-    /// Into how many parts the movement was cut: one where Newton's method got there at once.
-    pub parts: usize,
-    /// Why a fresh grid would be better, where the movement has cost the grid much of its quality.
-    pub worn: Option<String>,
-    state: State,
 }
 
 impl Reference {
@@ -228,17 +202,20 @@ impl Reference {
             return Err(MovementError::Reference { verdict });
         }
         let columns = data.mi + if data.periodic { 1 } else { 2 };
-        let shape = (topology, [columns, data.mj + 2]);
-        let state = state.fetch(backend, shape, data.mi).map_err(device)?;
-        Ok(Self::solved(options.clone(), place, data.with_nodes(&state.grid), state))
+        let state = state.fetch(backend, (topology, [columns, data.mj + 2])).map_err(device)?;
+        Ok(Self::solved(options.clone(), place, data.with_nodes(&state.nodes), state))
     }
 
     /// The reference of a solution.
-    fn solved(options: SolverOptions, place: Place, data: EllipticData, state: State) -> Self {
-        let grid = place.grid_outward(&state.grid);
+    fn solved(
+        options: SolverOptions,
+        place: Place,
+        data: EllipticData,
+        state: State<CpuBackend>,
+    ) -> Self {
+        let grid = place.grid_outward(&state.nodes);
         let quality = measure(&grid);
-        let State { grid: whole, amplitudes } = state;
-        Self { options, place, data, frame: Frame::new(whole), amplitudes, grid, quality }
+        Self { options, place, data, frame: Frame::new(state.nodes.clone()), state, grid, quality }
     }
 
     /// The unknown points of its equations.
@@ -261,60 +238,10 @@ impl Reference {
         Some(Self { frame, ..self.clone() })
     }
 
-    /// The reference as a movement by nothing.
-    pub fn unmoved(&self) -> Moved {
-        Moved {
-            grid: self.grid.clone(),
-            quality: self.quality.clone(),
-            verdict: Verdict::Good,
-            newton_iterations: 0,
-            linear_iterations: 0.0,
-            parts: 1,
-            worn: None,
-            state: self.state(),
-        }
-    }
-
-    fn state(&self) -> State {
-        State { grid: self.frame.reference().clone(), amplitudes: self.amplitudes.clone() }
-    }
-
     /// The wall points of the reference: of an O-grid the last repeats the first, of a C-grid the edge is
     /// there twice, and those of a half grid run from one end on its plane of symmetry to the other.
     pub fn wall(&self) -> Vec<[f64; 2]> {
         self.grid.topology.wall(self.grid.ni).map(|i| self.grid.point(i, 0)).collect()
-    }
-
-    /// The grid for other wall points, as many and in the order of [`Self::wall`].
-    ///
-    /// Every node begins where its share of the wall's displacement brings it. Where Newton's method does
-    /// not get there from the reference, or the grid folds, the movement is halved, into 16 parts at most.
-    /// The result has the same bits for any number of threads. [`Resident`] keeps on the backend what
-    /// further movements need.
-    ///
-    /// # Errors
-    /// If the points are not such points, or the device fails. A grid that is not converged or is folded is
-    /// a result whose verdict says so.
-    pub fn move_to<B>(&self, backend: &B, wall: &[[f64; 2]]) -> Result<Moved, MovementError>
-    where
-        B: MovementBackend,
-    {
-        Resident::new(self, backend)?.move_to(backend, wall)?.fetch(backend)
-    }
-
-    /// The same in so many parts, one at least, the wall points in between on straight lines; ends where a
-    /// part does not get there.
-    #[doc(hidden)] // For tests.
-    pub fn move_in_parts<B>(
-        &self,
-        backend: &B,
-        wall: &[[f64; 2]],
-        parts: usize,
-    ) -> Result<Moved, MovementError>
-    where
-        B: MovementBackend,
-    {
-        Resident::new(self, backend)?.move_in_parts(backend, wall, parts)?.fetch(backend)
     }
 
     /// Why a fresh grid would be better than one of this quality.

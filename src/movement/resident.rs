@@ -1,10 +1,11 @@
-//! References and their movements where a backend computes: no array of all nodes comes to the host.
+//! References and their movements where a backend computes: no array of all nodes comes to the host unasked.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{Moved, MovementError, Reference, State};
-use crate::backend::{DeviceError, GridBackend, MovementBackend, Real};
+use super::{MovementError, Reference};
+use crate::backend::cpu::CpuBackend;
+use crate::backend::{DeviceError, MovementBackend, Real};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
 use crate::geometry::vector::Vector;
@@ -23,50 +24,52 @@ const MOST_PARTS: usize = 16;
 pub struct Resident<R, B: MovementBackend> {
     reference: R,
     /// The equations, whose own nodes are not used.
-    equations: B::Elliptic,
+    pub(super) equations: B::Elliptic,
     /// Shares of the wall's displacement.
     shares: B::Vector<f64>,
-    state: ResidentState<B>,
+    state: State<B>,
 }
 
-/// A solution in the frame of the equations, where the backend keeps it.
-pub(super) struct ResidentState<B: MovementBackend> {
+/// A solution in the frame of the equations.
+#[derive(Debug, Clone)]
+pub(super) struct State<B: MovementBackend> {
     pub(super) nodes: Arc<B::Grid>,
-    /// Amplitudes of the wall terms; none where they begin at zero, or are no unknowns.
+    /// Amplitudes (p_i, q_i) of the wall terms, interleaved; none where they begin at zero, or are no unknowns.
     pub(super) amplitudes: Option<B::Vector<f64>>,
 }
 
-/// A moved grid where the backend keeps it. Its fields are those of [`Moved`].
+/// A moved grid where a backend keeps it, by default the host.
 #[non_exhaustive]
-#[allow(missing_docs, reason = "see Moved")]
-pub struct ResidentMoved<B: MovementBackend> {
+pub struct Moved<B: MovementBackend = CpuBackend> {
+    /// The quality of the grid, lengths in its unit.
     pub quality: Quality,
+    /// Whether the grid may be used; where the verdict is not good it must not be.
     pub verdict: Verdict,
+    /// Newton steps of all parts.
     pub newton_iterations: usize,
+    /// Linear iterations of all parts.
     pub linear_iterations: f64,
+    /// Into how many parts the movement was cut: one where Newton's method got there at once.
     pub parts: usize,
+    /// Why a fresh grid would be better, where the movement has cost the grid much of its quality.
     pub worn: Option<String>,
-    pub(super) state: ResidentState<B>,
+    nodes: Arc<B::Grid>,
+    pub(super) state: State<B>,
     /// The wall points in the frame of the equations.
     pub(super) wall: Vec<Vector>,
-    outward: Outward<B>,
     /// Topology and size of the grid, and of that of the equations.
     shapes: [Shape; 2],
-    /// Unknown columns.
-    mi: usize,
 }
-
-/// The user's grid, where it is another one than that of the equations.
-type Outward<B> = Option<Arc<<B as GridBackend>::Grid>>;
 
 /// Topology of a grid, and its nodes in i and j.
 type Shape = (Topology, [usize; 2]);
 
-fn shape_of(grid: &Grid) -> Shape {
+pub(super) fn shape_of(grid: &Grid) -> Shape {
     (grid.topology, [grid.ni, grid.nj])
 }
 
-fn fetched<B: MovementBackend>(
+/// The whole of a grid on the host, on each rank.
+pub(super) fn fetched<B: MovementBackend>(
     backend: &B,
     nodes: &B::Grid,
     (topology, [ni, nj]): Shape,
@@ -76,34 +79,45 @@ fn fetched<B: MovementBackend>(
     Ok(grid)
 }
 
-impl<B: MovementBackend> ResidentState<B> {
-    /// The same where the backend keeps grids.
-    pub(super) fn of(backend: &B, state: &State, row: usize) -> Result<Self, DeviceError> {
-        let nodes = Arc::new(backend.take(state.grid.clone())?);
-        let mut amplitudes = None;
-        if !state.amplitudes.is_empty() {
-            let mut own = backend.zeros(row)?;
-            backend.upload_unknowns(&state.amplitudes, &mut own)?;
-            amplitudes = Some(own);
-        }
-        Ok(Self { nodes, amplitudes })
-    }
-
-    /// The same on the host, of a grid of this shape with `mi` unknown columns.
-    pub(super) fn fetch(&self, backend: &B, shape: Shape, mi: usize) -> Result<State, DeviceError> {
-        let mut amplitudes = Vec::new();
-        if let Some(own) = &self.amplitudes {
-            amplitudes.resize(2 * mi, 0.0);
-            backend.download_whole(own, &mut amplitudes)?;
-        }
-        Ok(State { grid: fetched(backend, &self.nodes, shape)?, amplitudes })
+impl State<CpuBackend> {
+    /// The same where a backend keeps grids, with amplitudes of its `walls` columns.
+    pub(super) fn on<B: MovementBackend>(
+        &self,
+        backend: &B,
+        walls: usize,
+    ) -> Result<State<B>, DeviceError> {
+        let nodes = Arc::new(backend.take(Grid::clone(&self.nodes))?);
+        let upload = |whole: &Vec<f64>| -> Result<_, DeviceError> {
+            let mut own = backend.zeros(2 * walls)?;
+            backend.upload_unknowns(whole, &mut own)?;
+            Ok(own)
+        };
+        Ok(State { nodes, amplitudes: self.amplitudes.as_ref().map(upload).transpose()? })
     }
 }
 
-impl<B: MovementBackend> ResidentMoved<B> {
+impl<B: MovementBackend> State<B> {
+    /// The same on the host, of a grid of this shape.
+    pub(super) fn fetch(
+        &self,
+        backend: &B,
+        shape: Shape,
+    ) -> Result<State<CpuBackend>, DeviceError> {
+        let (topology, [ni, _]) = shape;
+        let download = |own: &B::Vector<f64>| -> Result<_, DeviceError> {
+            let mut whole = vec![0.0; 2 * (ni - if topology.periodic() { 1 } else { 2 })];
+            backend.download_whole(own, &mut whole)?;
+            Ok(whole)
+        };
+        let amplitudes = self.amplitudes.as_ref().map(download).transpose()?;
+        Ok(State { nodes: Arc::new(fetched(backend, &self.nodes, shape)?), amplitudes })
+    }
+}
+
+impl<B: MovementBackend> Moved<B> {
     /// The grid.
     pub fn nodes(&self) -> &Arc<B::Grid> {
-        self.outward.as_ref().unwrap_or(&self.state.nodes)
+        &self.nodes
     }
 
     /// Topology of it, and its nodes in i and j.
@@ -115,26 +129,38 @@ impl<B: MovementBackend> ResidentMoved<B> {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn fetch(&self, backend: &B) -> Result<Moved, MovementError> {
+    pub fn fetch(self, backend: &B) -> Result<Moved, MovementError> {
+        let Self { quality, verdict, newton_iterations, linear_iterations, parts, worn, .. } = self;
         let fetch = || -> Result<_, DeviceError> {
-            let state = self.state.fetch(backend, self.shapes[1], self.mi)?;
-            let grid = match &self.outward {
-                Some(nodes) => fetched(backend, nodes, self.shapes[0])?,
-                None => state.grid.clone(),
+            let state = self.state.fetch(backend, self.shapes[1])?;
+            let nodes = if Arc::ptr_eq(&self.nodes, &self.state.nodes) {
+                state.nodes.clone()
+            } else {
+                Arc::new(fetched(backend, &self.nodes, self.shapes[0])?)
             };
-            Ok((grid, state))
+            Ok((nodes, state))
         };
-        let (grid, state) = fetch().map_err(SolverError::from)?;
+        let (nodes, state) = fetch().map_err(SolverError::from)?;
+        let (wall, shapes) = (self.wall, self.shapes);
         Ok(Moved {
-            grid,
-            quality: self.quality.clone(),
-            verdict: self.verdict.clone(),
-            newton_iterations: self.newton_iterations,
-            linear_iterations: self.linear_iterations,
-            parts: self.parts,
-            worn: self.worn.clone(),
+            quality,
+            verdict,
+            newton_iterations,
+            linear_iterations,
+            parts,
+            worn,
+            nodes,
             state,
+            wall,
+            shapes,
         })
+    }
+}
+
+impl Moved {
+    /// The grid on the host.
+    pub fn grid(&self) -> &Grid {
+        &self.nodes
     }
 }
 
@@ -146,8 +172,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     pub fn new(reference: R, backend: &B) -> Result<Self, MovementError> {
         let make = || -> Result<_, DeviceError> {
             let (equations, _) = backend.elliptic(&reference.data)?;
-            let row = 2 * backend.size(&equations).mi;
-            let state = ResidentState::of(backend, &reference.state(), row)?;
+            let state = reference.state.on(backend, backend.size(&equations).mi)?;
             let shares = backend.shares(&state.nodes)?;
             Ok((equations, shares, state))
         };
@@ -160,15 +185,16 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         &self.reference
     }
 
-    /// [`Reference::move_to`], the grid left where it is.
+    /// The grid for other wall points, as many and in the order of [`Reference::wall`].
+    ///
+    /// Every node begins where its share of the wall's displacement brings it. Where Newton's method does
+    /// not get there from the reference, or the grid folds, the movement is halved, into 16 parts at most.
+    /// The result has the same bits for any number of threads.
     ///
     /// # Errors
-    /// As there.
-    pub fn move_to(
-        &self,
-        backend: &B,
-        wall: &[[f64; 2]],
-    ) -> Result<ResidentMoved<B>, MovementError> {
+    /// If the points are not such points, or the device fails. A grid that is not converged or is folded is
+    /// a result whose verdict says so.
+    pub fn move_to(&self, backend: &B, wall: &[[f64; 2]]) -> Result<Moved<B>, MovementError> {
         let (mut newton_iterations, mut linear_iterations, mut parts) = (0, 0.0, 1);
         loop {
             let mut moved = self.move_in_parts(backend, wall, parts)?;
@@ -184,14 +210,13 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         }
     }
 
-    /// [`Reference::unmoved`].
+    /// The reference as a movement by nothing.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn unmoved(&self, backend: &B) -> Result<ResidentMoved<B>, MovementError> {
+    pub fn unmoved(&self, backend: &B) -> Result<Moved<B>, MovementError> {
         let make = || -> Result<_, DeviceError> {
-            let row = 2 * backend.size(&self.equations).mi;
-            let state = ResidentState::of(backend, &self.reference.state(), row)?;
+            let state = self.reference.state.on(backend, backend.size(&self.equations).mi)?;
             Ok((self.outward(backend, &state.nodes)?, state))
         };
         let (outward, state) = make().map_err(SolverError::from)?;
@@ -200,19 +225,22 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         Ok(self.moved((outward, state, wall), (quality, Verdict::Good), (0, 0.0), 1))
     }
 
-    pub(super) fn move_in_parts(
+    /// The same as [`Self::move_to`] in so many parts, one at least, the wall points in between on straight
+    /// lines; ends where a part does not get there.
+    #[doc(hidden)] // For tests.
+    pub fn move_in_parts(
         &self,
         backend: &B,
         wall: &[[f64; 2]],
         parts: usize,
-    ) -> Result<ResidentMoved<B>, MovementError> {
+    ) -> Result<Moved<B>, MovementError> {
         let reference = &*self.reference;
         let wall = reference.checked(wall)?;
         let (before, parts) = (reference.frame.wall_points(), parts.max(1));
         let coupled = reference.data.wall.is_some();
         let topology = reference.frame.reference().topology;
         let (mut newton_iterations, mut linear_iterations, mut part) = (0, 0.0, 1);
-        let mut moved: Option<ResidentState<B>> = None;
+        let mut moved: Option<State<B>> = None;
         loop {
             let share = part as f64 / parts as f64;
             let between = |(a, b): (&Vector, &Vector)| [0, 1].map(|k| a[k] + share * (b[k] - a[k]));
@@ -247,7 +275,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         &self,
         backend: &B,
         nodes: &B::Grid,
-    ) -> Result<(Quality, Outward<B>, Quality), DeviceError> {
+    ) -> Result<(Quality, Option<Arc<B::Grid>>, Quality), DeviceError> {
         let whole = backend.measure(nodes)?;
         let outward = self.outward(backend, nodes)?;
         let quality = match &outward {
@@ -257,7 +285,8 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         Ok((whole, outward, quality))
     }
 
-    fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Outward<B>, DeviceError> {
+    /// The user's grid, where it is another one than that of the equations.
+    fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Option<Arc<B::Grid>>, DeviceError> {
         let place = self.reference.place;
         let half = place.half.map(|symmetry| backend.half(symmetry, nodes)).transpose()?;
         let outward = if place.is_elsewhere() {
@@ -271,30 +300,24 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
 
     fn moved(
         &self,
-        (outward, state, wall): (Outward<B>, ResidentState<B>, Vec<Vector>),
+        (outward, state, wall): (Option<Arc<B::Grid>>, State<B>, Vec<Vector>),
         (quality, verdict): (Quality, Verdict),
         (newton_iterations, linear_iterations): (usize, f64),
         parts: usize,
-    ) -> ResidentMoved<B> {
+    ) -> Moved<B> {
         let reference = &*self.reference;
-        ResidentMoved {
+        Moved {
             worn: reference.worn(&quality),
             quality,
             verdict,
             newton_iterations,
             linear_iterations,
             parts,
+            nodes: outward.unwrap_or_else(|| state.nodes.clone()),
             state,
             wall,
-            outward,
             shapes: [shape_of(&reference.grid), shape_of(reference.frame.reference())],
-            mi: reference.data.mi,
         }
-    }
-
-    /// The equations of the reference.
-    pub(super) fn equations(&self) -> &B::Elliptic {
-        &self.equations
     }
 }
 
@@ -306,7 +329,7 @@ pub(super) fn solve<B: MovementBackend>(
     equations: (&B::Elliptic, bool),
     start: (&B::Grid, Option<&B::Vector<f64>>),
     topology: Topology,
-) -> Result<(ResidentState<B>, NewtonReport), SolverError> {
+) -> Result<(State<B>, NewtonReport), SolverError> {
     match options.linear.precision {
         Precision::Single => solve_in::<B, f32>(backend, options, equations, start, topology),
         Precision::Double => solve_in::<B, f64>(backend, options, equations, start, topology),
@@ -319,7 +342,7 @@ fn solve_in<B: MovementBackend, T: Real>(
     (equations, coupled): (&B::Elliptic, bool),
     (nodes, amplitudes): (&B::Grid, Option<&B::Vector<f64>>),
     topology: Topology,
-) -> Result<(ResidentState<B>, NewtonReport), SolverError> {
+) -> Result<(State<B>, NewtonReport), SolverError> {
     let SolverOptions { newton: settings, linear, multigrid, .. } = options;
     let (state, mut u) = backend.with_nodes(equations, nodes)?;
     let mut problem = GridProblem::<B, T>::new(backend, state, coupled)?;
@@ -345,5 +368,5 @@ fn solve_in<B: MovementBackend, T: Real>(
         found = Some(own);
     }
     let nodes = Arc::new(problem.nodes(backend, &u, topology)?);
-    Ok((ResidentState { nodes, amplitudes: found }, report))
+    Ok((State { nodes, amplitudes: found }, report))
 }

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -83,8 +84,8 @@ impl Reference {
         let [phi, psi]: [&[f64]; 2] =
             wall.as_ref().map_or([&[], &[]], |terms| [&terms.phi, &terms.psi]);
         let place = [chord, shift[0], shift[1]];
-        let lists =
-            [&place, &grid.x[..], &grid.y, control_p, control_q, phi, psi, &self.amplitudes];
+        let amplitudes = self.state.amplitudes.as_deref().unwrap_or(&[]);
+        let lists = [&place, &grid.x[..], &grid.y, control_p, control_q, phi, psi, amplitudes];
         RECORD.write(path, &head, lists)
     }
 
@@ -156,6 +157,7 @@ impl Reference {
         let wall = coupled.then_some(WallTerms { phi, psi });
         let data = EllipticData::of_terms(&grid, [control_p, control_q], wall);
         let place = Place { shift: [shift_x, shift_y], chord, half };
-        Some(Self::solved(solver, place, data, State { grid, amplitudes }))
+        let amplitudes = Some(amplitudes).filter(|own| !own.is_empty());
+        Some(Self::solved(solver, place, data, State { nodes: Arc::new(grid), amplitudes }))
     }
 }

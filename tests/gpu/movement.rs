@@ -6,22 +6,28 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Gpus, Transport};
 use gridgen::backend::{Bands, DeviceError, MovementBackend};
 use gridgen::case::Case;
-use gridgen::movement::{Adjoint, Forward, Moved};
+use gridgen::grid::Grid;
+use gridgen::movement::{Adjoint, Moved, Resident};
 
 use crate::on_gpu;
 
-/// Moves a reference by a twist of 10° about the quarter chord; returns the grid and its derivatives.
-fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Forward, Adjoint) {
+/// A reference, its wall twisted by 10° about the quarter chord, the grid there and its derivatives.
+fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Grid, Adjoint) {
     let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
     let reference = problem.reference(backend).unwrap();
     let (sin, cos) = 10.0_f64.to_radians().sin_cos();
     let turn = |[x, y]: [f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
     let wall: Vec<[f64; 2]> = reference.wall().into_iter().map(turn).collect();
-    let moved = reference.move_to(backend, &wall).unwrap();
+    let resident = Resident::new(&reference, backend).unwrap();
+    let moved = resident.move_to(backend, &wall).unwrap();
     let by: Vec<[f64; 2]> = wall.iter().map(|&[x, y]| [y, x * x]).collect();
-    let mut derivatives = reference.derivatives(backend, &moved).unwrap();
-    let forward = derivatives.derivative(backend, &by, &[]).unwrap();
-    let adjoint = derivatives.adjoint(backend, &moved.grid.x, &moved.grid.y).unwrap();
+    let mut derivatives = resident.derivatives(backend, &moved).unwrap();
+    let (forward, _) = derivatives.derivative(backend, &by, &[]).unwrap();
+    let forward = derivatives.fetch(backend, &forward).unwrap();
+    let moved = moved.fetch(backend).unwrap();
+    let Grid { x, y, .. } = moved.grid();
+    let nodes = derivatives.by_nodes(backend, x, y).unwrap();
+    let adjoint = derivatives.adjoint(backend, nodes).unwrap();
     (moved, forward, adjoint)
 }
 
@@ -45,7 +51,7 @@ fn a_grid_moves_on_the_gpu_as_on_the_cpu() {
         let (moved, on_gpu, transposed) = all(&on_gpu(), &text);
 
         let both = |a: [&[f64]; 2], b: [&[f64]; 2]| apart(a[0], b[0]).max(apart(a[1], b[1]));
-        let [a, b] = [&moved.grid, &on_cpu.grid].map(|grid| [&grid.x[..], &grid.y[..]]);
+        let [a, b] = [moved.grid(), on_cpu.grid()].map(|grid| [&grid.x[..], &grid.y[..]]);
         let off = both(a, b);
         assert!(off < 1e-9, "nodes: {off:e}");
         let off = both([&on_gpu.x, &on_gpu.y], [&forward.x, &forward.y]);
@@ -77,7 +83,7 @@ fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
             for (moved, on_gpus, transposed) in found.unwrap() {
                 let both =
                     |a: [&[f64]; 2], b: [&[f64]; 2]| apart(a[0], b[0]).max(apart(a[1], b[1]));
-                let [a, b] = [&moved.grid, &on_cpu.grid].map(|grid| [&grid.x[..], &grid.y[..]]);
+                let [a, b] = [moved.grid(), on_cpu.grid()].map(|grid| [&grid.x[..], &grid.y[..]]);
                 let off = both(a, b);
                 assert!(off < 1e-9, "{transport:?}, nodes: {off:e}");
                 let off = both([&on_gpus.x, &on_gpus.y], [&forward.x, &forward.y]);

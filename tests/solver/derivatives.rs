@@ -15,7 +15,7 @@ use gridgen::sparse::{Csr, Schedule};
 use support::random::Random;
 
 use crate::movement::{
-    BLUNT, C, HALF, O, SMALL, bumped, combed, reference, small_ones, thickened, twisted,
+    BLUNT, C, HALF, O, SMALL, bumped, combed, on_cpu, reference, small_ones, thickened, twisted,
 };
 
 type Wall = Vec<[f64; 2]>;
@@ -37,7 +37,7 @@ fn moved(text: &str) -> (Reference, Wall, Moved) {
 }
 
 fn solved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
-    let moved = reference.move_to(&CpuBackend, wall).unwrap();
+    let moved = on_cpu(reference).move_to(&CpuBackend, wall).unwrap();
     assert!(moved.verdict.is_good(), "{}", moved.verdict);
     moved
 }
@@ -61,7 +61,7 @@ fn displaced(wall: &[[f64; 2]], by: &[[f64; 2]], h: f64) -> Wall {
 
 /// ‖central difference − (x, y)‖/‖(x, y)‖ for the grids at both ends.
 fn off(ends: [&Moved; 2], h: f64, [x, y]: [&[f64]; 2]) -> f64 {
-    let [low, high] = ends.map(|end| [&end.grid.x, &end.grid.y]);
+    let [low, high] = ends.map(|end| [&end.grid().x, &end.grid().y]);
     let (mut square, mut whole) = (0.0, 0.0);
     for (k, exact) in [x, y].into_iter().enumerate() {
         for ((low, high), exact) in low[k].iter().zip(high[k]).zip(exact) {
@@ -83,12 +83,12 @@ fn the_forward_derivative_is_that_of_central_differences() {
         let h = 1e-4;
         let ends = [-h, h].map(|h| solved(&reference, &displaced(&wall, &by, h)));
 
-        let mut derivatives = reference.derivatives(&CpuBackend, &at).unwrap();
-        let found = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
+        let mut derivatives = on_cpu(&reference).derivatives(&CpuBackend, &at).unwrap();
+        let (found, solved) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
 
         let off = off([&ends[0], &ends[1]], h, [&found.x, &found.y]);
-        assert!(off < most, "{text}: {off:e}, {:?}", found.solved);
-        assert!(found.solved.residual <= 1e-9, "{text}: {:?}", found.solved);
+        assert!(off < most, "{text}: {off:e}, {:?}", solved);
+        assert!(solved.residual <= 1e-9, "{text}: {:?}", solved);
     }
 }
 
@@ -104,9 +104,9 @@ fn the_derivative_by_heights_is_that_of_central_differences() {
             solved(&reference.with_heights(&changes).unwrap(), &wall)
         });
 
-        let mut derivatives = reference.derivatives(&CpuBackend, &at).unwrap();
-        let found =
-            derivatives.derivative(&CpuBackend, &vec![[0.0; 2]; wall.len()], &heights).unwrap();
+        let mut derivatives = on_cpu(&reference).derivatives(&CpuBackend, &at).unwrap();
+        let still = vec![[0.0; 2]; wall.len()];
+        let (found, _) = derivatives.derivative(&CpuBackend, &still, &heights).unwrap();
 
         let off = off([&ends[0], &ends[1]], h, [&found.x, &found.y]);
         assert!(off < 1e-5, "{text}: {off:e}");
@@ -118,7 +118,7 @@ fn the_remainder_falls_with_the_square_of_the_step() {
     for text in small_ones() {
         let (reference, wall, at) = moved(&text);
         let by = upright(&text, &wall, smooth(&wall));
-        let found = reference
+        let (found, _) = on_cpu(&reference)
             .derivatives(&CpuBackend, &at)
             .unwrap()
             .derivative(&CpuBackend, &by, &[])
@@ -129,8 +129,8 @@ fn the_remainder_falls_with_the_square_of_the_step() {
             let of = |end: &[f64], at: &[f64], by: &[f64]| -> f64 {
                 end.iter().zip(at).zip(by).map(|((e, a), b)| (e - a - h * b).powi(2)).sum()
             };
-            let square =
-                of(&end.grid.x, &at.grid.x, &found.x) + of(&end.grid.y, &at.grid.y, &found.y);
+            let square = of(&end.grid().x, &at.grid().x, &found.x)
+                + of(&end.grid().y, &at.grid().y, &found.y);
             square.sqrt()
         });
 
@@ -162,10 +162,9 @@ fn a_rough_displacement_has_its_derivative() {
         let h = 1e-4;
         let ends = [-h, h].map(|h| solved(&reference, &displaced(&wall, &by, h)));
 
-        let found =
-            reference.derivatives(&CpuBackend, &at).unwrap().derivative(&CpuBackend, &by, &[]);
+        let mut derivatives = on_cpu(&reference).derivatives(&CpuBackend, &at).unwrap();
+        let (found, _) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
 
-        let found = found.unwrap();
         let off = off([&ends[0], &ends[1]], h, [&found.x, &found.y]);
         assert!(off < most, "{text}: {off:e}");
     }
@@ -179,12 +178,13 @@ fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
         let (by, heights) = (smooth(&wall), wall.iter().map(|&[x, _]| 1.0 + x).collect::<Vec<_>>());
         let weights =
             |of: fn(f64) -> f64, at: &[f64]| -> Vec<f64> { at.iter().map(|&c| of(c)).collect() };
-        let x = weights(|x| (3.0 * x).sin(), &at.grid.x);
-        let y = weights(|x| (2.0 * x).cos(), &at.grid.x);
+        let x = weights(|x| (3.0 * x).sin(), &at.grid().x);
+        let y = weights(|x| (2.0 * x).cos(), &at.grid().x);
 
-        let mut derivatives = reference.derivatives(&CpuBackend, &at).unwrap();
-        let forward = derivatives.derivative(&CpuBackend, &by, &heights).unwrap();
-        let adjoint = derivatives.adjoint(&CpuBackend, &x, &y).unwrap();
+        let mut derivatives = on_cpu(&reference).derivatives(&CpuBackend, &at).unwrap();
+        let (forward, _) = derivatives.derivative(&CpuBackend, &by, &heights).unwrap();
+        let nodes = derivatives.by_nodes(&CpuBackend, &x, &y).unwrap();
+        let adjoint = derivatives.adjoint(&CpuBackend, nodes).unwrap();
 
         let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
         let left = dot(&x, &forward.x) + dot(&y, &forward.y);
@@ -199,12 +199,12 @@ fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
 #[test]
 fn one_object_serves_many_right_sides() {
     let (reference, wall, at) = moved(SMALL);
-    let mut derivatives = reference.derivatives(&CpuBackend, &at).unwrap();
+    let mut derivatives = on_cpu(&reference).derivatives(&CpuBackend, &at).unwrap();
     let by = smooth(&wall);
 
-    let first = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
+    let (first, _) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
     let twice: Wall = by.iter().map(|v| v.map(|c| 2.0 * c)).collect();
-    let second = derivatives.derivative(&CpuBackend, &twice, &[]).unwrap();
+    let (second, _) = derivatives.derivative(&CpuBackend, &twice, &[]).unwrap();
 
     let worst = first.x.iter().zip(&second.x).map(|(a, b)| (2.0 * a - b).abs()).fold(0.0, f64::max);
     assert!(worst < 1e-12, "{worst:e}");
@@ -216,8 +216,10 @@ fn the_wall_takes_its_first_cells_with_it() {
     let reference = reference(SMALL);
     let shift = vec![[1.0, 0.0]; reference.wall().len()];
 
-    let mut derivatives = reference.derivatives(&CpuBackend, &reference.unmoved()).unwrap();
-    let found = derivatives.derivative(&CpuBackend, &shift, &[]).unwrap();
+    let resident = on_cpu(&reference);
+    let unmoved = resident.unmoved(&CpuBackend).unwrap();
+    let mut derivatives = resident.derivatives(&CpuBackend, &unmoved).unwrap();
+    let (found, _) = derivatives.derivative(&CpuBackend, &shift, &[]).unwrap();
 
     let ni = reference.grid().ni;
     for k in 0..2 * ni {
@@ -231,19 +233,21 @@ fn the_wall_takes_its_first_cells_with_it() {
 fn what_has_no_derivative_is_refused() {
     let reference = reference(SMALL);
     let mut wall = reference.wall();
-    let mut derivatives = reference.derivatives(&CpuBackend, &reference.unmoved()).unwrap();
+    let resident = on_cpu(&reference);
+    let unmoved = resident.unmoved(&CpuBackend).unwrap();
+    let mut derivatives = resident.derivatives(&CpuBackend, &unmoved).unwrap();
 
     let short = derivatives.derivative(&CpuBackend, &wall[1..], &[]).unwrap_err();
     assert!(matches!(short, MovementError::WallPoints { found: 64, expected: 65 }), "{short}");
     let short = derivatives.derivative(&CpuBackend, &wall, &[1.0]).unwrap_err();
     assert!(matches!(short, MovementError::WallPoints { found: 1, expected: 65 }), "{short}");
-    let short = derivatives.adjoint(&CpuBackend, &[1.0], &[1.0]).unwrap_err();
+    let short = derivatives.by_nodes(&CpuBackend, &[1.0], &[1.0]).err().unwrap();
     assert!(matches!(short, MovementError::Nodes { found: 1, .. }), "{short}");
     assert!(reference.with_heights(&[1e-3]).is_none());
 
     wall = combed(&wall);
-    let folded = reference.move_to(&CpuBackend, &wall).unwrap();
-    let refused = reference.derivatives(&CpuBackend, &folded).err().unwrap();
+    let folded = resident.move_to(&CpuBackend, &wall).unwrap();
+    let refused = on_cpu(&reference).derivatives(&CpuBackend, &folded).err().unwrap();
     assert!(matches!(refused, MovementError::NotGood { .. }), "{refused}");
 }
 

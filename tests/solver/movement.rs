@@ -7,7 +7,7 @@ use gridgen::case::{Case, SolverOptions};
 use gridgen::digest;
 use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Topology, Verdict};
-use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault};
+use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault, Resident};
 
 type Wall = Vec<[f64; 2]>;
 
@@ -28,8 +28,12 @@ pub(crate) fn reference(text: &str) -> Reference {
     problem.reference(&CpuBackend).unwrap()
 }
 
+pub(crate) fn on_cpu(reference: &Reference) -> Resident<&Reference, CpuBackend> {
+    Resident::new(reference, &CpuBackend).unwrap()
+}
+
 fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
-    let moved = reference.move_to(&CpuBackend, wall).unwrap();
+    let moved = on_cpu(reference).move_to(&CpuBackend, wall).unwrap();
     assert!(moved.verdict.is_good(), "{}", moved.verdict);
     assert_eq!((moved.quality.folded_cells, moved.parts), (0, 1));
     moved
@@ -71,7 +75,7 @@ pub(crate) fn combed(wall: &[[f64; 2]]) -> Wall {
 }
 
 fn distance(a: &Moved, b: &Moved) -> f64 {
-    let pairs = a.grid.x.iter().zip(&b.grid.x).chain(a.grid.y.iter().zip(&b.grid.y));
+    let pairs = a.grid().x.iter().zip(&b.grid().x).chain(a.grid().y.iter().zip(&b.grid().y));
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -83,8 +87,8 @@ fn the_points_of_the_reference_give_the_reference() {
         let same = moved(&reference, &reference.wall());
 
         assert_eq!(same.newton_iterations, 0);
-        let pairs = same.grid.x.iter().zip(&reference.grid().x);
-        let pairs = pairs.chain(same.grid.y.iter().zip(&reference.grid().y));
+        let pairs = same.grid().x.iter().zip(&reference.grid().x);
+        let pairs = pairs.chain(same.grid().y.iter().zip(&reference.grid().y));
         let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst <= 1e-15, "{worst:e}");
     }
@@ -125,8 +129,8 @@ fn blunt_and_symmetric_bodies_move_too() {
     moved(&blunt, &thickened(&twisted(&blunt.wall(), 3.0), 1.2));
     let half = reference(HALF);
     let thicker = moved(&half, &thickened(&half.wall(), 1.2));
-    assert!(matches!(thicker.grid.topology, Topology::Half(_)), "{:?}", thicker.grid.topology);
-    assert_eq!((thicker.grid.ni, thicker.grid.point(0, 0)[1]), (65, 0.0));
+    assert!(matches!(thicker.grid().topology, Topology::Half(_)), "{:?}", thicker.grid().topology);
+    assert_eq!((thicker.grid().ni, thicker.grid().point(0, 0)[1]), (65, 0.0));
 }
 
 /// Small grids of all kinds, solved to rounding: O-grids around a sharp and a blunt edge, a C-grid and a half
@@ -151,7 +155,7 @@ fn the_grid_does_not_depend_on_the_path() {
         };
         let at_once = moved(&reference, &wall);
 
-        let in_three = reference.move_in_parts(&CpuBackend, &wall, 3).unwrap();
+        let in_three = on_cpu(&reference).move_in_parts(&CpuBackend, &wall, 3).unwrap();
 
         assert!(in_three.verdict.is_good(), "{}", in_three.verdict);
         assert!(in_three.newton_iterations > at_once.newton_iterations);
@@ -169,7 +173,7 @@ fn first_cells_turn_with_the_wall() {
 
     let moved = moved(&reference, &wall);
 
-    let (before, after) = (reference.grid(), &moved.grid);
+    let (before, after) = (reference.grid(), moved.grid());
     let cell = |grid: &gridgen::grid::Grid, i: usize| {
         let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
         [b[0] - a[0], b[1] - a[1]]
@@ -190,7 +194,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     let wall = cambered(&reference.wall(), 0.01);
     let bits = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let grid = pool.install(|| moved(&reference, &wall)).grid;
+        let moved = pool.install(|| moved(&reference, &wall));
+        let grid = moved.grid();
         grid.x.iter().chain(&grid.y).map(|c| c.to_bits()).collect::<Vec<_>>()
     };
 
@@ -202,7 +207,7 @@ fn a_wall_that_no_grid_fits_is_never_a_good_grid() {
     let reference = reference(SMALL);
     let wall = combed(&reference.wall());
 
-    let moved = reference.move_to(&CpuBackend, &wall).unwrap();
+    let moved = on_cpu(&reference).move_to(&CpuBackend, &wall).unwrap();
 
     assert!(!moved.verdict.is_good() && moved.parts == 16, "{}, {}", moved.verdict, moved.parts);
     assert!(!matches!(moved.verdict, Verdict::BeyondLimit { .. }));
@@ -212,7 +217,7 @@ fn a_wall_that_no_grid_fits_is_never_a_good_grid() {
 fn wall_points_that_are_none_are_refused() {
     let reference = reference(SMALL);
     let wall = reference.wall();
-    let refused = |wall: &[[f64; 2]]| reference.move_to(&CpuBackend, wall).unwrap_err();
+    let refused = |wall: &[[f64; 2]]| on_cpu(&reference).move_to(&CpuBackend, wall).err().unwrap();
 
     let short = refused(&wall[1..]);
     assert!(matches!(short, MovementError::WallPoints { found: 64, expected: 65 }), "{short}");
@@ -248,7 +253,7 @@ fn wall_points_that_are_none_are_refused() {
     let half = self::reference(HALF);
     let mut off = half.wall();
     off[0][1] = 1e-6;
-    let refused = half.move_to(&CpuBackend, &off).unwrap_err();
+    let refused = on_cpu(&half).move_to(&CpuBackend, &off).err().unwrap();
     assert!(matches!(refused, MovementError::OffPlane { index: 0, .. }), "{refused}");
 }
 
@@ -272,12 +277,15 @@ fn walls_that_touch_or_cross_at_their_points_are_refused() {
             walls.extend([pinched, crossed]);
         }
         for (what, wall) in walls.iter().enumerate() {
-            let refused = reference.move_to(&CpuBackend, wall);
+            let refused = on_cpu(&reference).move_to(&CpuBackend, wall);
             assert!(matches!(refused, Err(MovementError::Crosses { .. })), "{text}, {what}");
         }
         // Thin walls and sharp edges are accepted.
         let thin = thickened(&wall, 0.7);
-        assert!(reference.move_to(&CpuBackend, &thin).unwrap().verdict.is_good(), "{text}");
+        assert!(
+            on_cpu(&reference).move_to(&CpuBackend, &thin).unwrap().verdict.is_good(),
+            "{text}"
+        );
     }
 }
 
@@ -287,18 +295,20 @@ fn walls_that_touch_or_cross_at_their_points_are_refused() {
 fn derivatives_that_are_no_numbers_are_refused_with_their_place() {
     for text in [SMALL, C, HALF] {
         let reference = reference(text);
-        let unmoved = reference.unmoved();
-        let grid = &unmoved.grid;
-        let mut at = reference.derivatives(&CpuBackend, &unmoved).unwrap();
+        let resident = on_cpu(&reference);
+        let unmoved = resident.unmoved(&CpuBackend).unwrap();
+        let grid = unmoved.grid();
+        let mut at = resident.derivatives(&CpuBackend, &unmoved).unwrap();
         let ones = vec![1.0; grid.x.len()];
-        let plain = at.adjoint(&CpuBackend, &ones, &ones).unwrap().wall;
+        let nodes = at.by_nodes(&CpuBackend, &ones, &ones).unwrap();
+        let plain = at.adjoint(&CpuBackend, nodes.clone()).unwrap().wall;
         let points = reference.wall().len();
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.7e308] {
             for (i, j) in [(3, 5), (0, 2), (grid.ni - 1, 7), (9, grid.nj - 1), (12, 0)] {
                 let mut y = ones.clone();
                 y[j * grid.ni + i] = bad;
 
-                let refused = at.adjoint(&CpuBackend, &ones, &y).unwrap_err();
+                let refused = at.by_nodes(&CpuBackend, &ones, &y).unwrap_err();
 
                 let place = format!("dJ/dy of node i = {i}, j = {j} is {bad:e}");
                 assert!(refused.to_string().starts_with(&place), "{text}: {refused}");
@@ -317,8 +327,8 @@ fn derivatives_that_are_no_numbers_are_refused_with_their_place() {
                 "{refused}"
             );
         }
-        // The preconditioner is unchanged.
-        assert_eq!(at.adjoint(&CpuBackend, &ones, &ones).unwrap().wall, plain, "{text}");
+        // The preconditioner is as it was.
+        assert_eq!(at.adjoint(&CpuBackend, nodes).unwrap().wall, plain, "{text}");
     }
 }
 
@@ -382,7 +392,8 @@ fn a_grid_without_equations_is_a_reference() {
         let alone = Reference::of_grid(&CpuBackend, kept.grid(), &options).unwrap();
 
         let same = moved(&alone, &alone.wall());
-        assert_eq!(same.newton_iterations, 0, "{text}, {:?}", distance(&same, &alone.unmoved()));
+        let unmoved = on_cpu(&alone).unmoved(&CpuBackend).unwrap();
+        assert_eq!(same.newton_iterations, 0, "{text}, {:?}", distance(&same, &unmoved));
         let wall = twisted(&alone.wall(), 10.0);
         let found = moved(&alone, &wall);
         let counts = (found.newton_iterations, found.linear_iterations);
@@ -405,10 +416,10 @@ fn a_reference_keeps_chord_and_place() {
 
         let place = |[x, y]: [f64; 2]| [0.25 * (x + shift[0]), 0.25 * (y + shift[1])];
         let wall = thickened(&alone.wall(), 1.3);
-        let mut here = moved(&alone, &wall).grid;
+        let mut here = moved(&alone, &wall).grid().clone();
         here.place(shift, 0.25);
         let placed: Wall = wall.into_iter().map(place).collect();
-        let there = moved(&elsewhere, &placed).grid;
+        let there = moved(&elsewhere, &placed).grid().clone();
 
         let pairs = here.x.iter().zip(&there.x).chain(here.y.iter().zip(&there.y));
         let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -430,7 +441,7 @@ fn a_stored_reference_is_the_same() {
 
         let wall = thickened(&reference.wall(), 1.1);
         let [a, b] = [&reference, &read].map(|reference| moved(reference, &wall));
-        assert_eq!(a.grid, b.grid, "{text}");
+        assert_eq!(a.grid(), b.grid(), "{text}");
         assert_eq!(a.newton_iterations, b.newton_iterations);
     }
 }
@@ -507,7 +518,7 @@ fn a_movement_to_another_section_takes_few_iterations() {
                 let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
                 (a[0] - b[0]).hypot(a[1] - b[1])
             };
-            let off = height(&moved.grid) / height(reference.grid()) - 1.0;
+            let off = height(moved.grid()) / height(reference.grid()) - 1.0;
             assert!(off.abs() < 1e-9, "{text}: point {i}: {off:e}");
         }
         assert!(text != O || moved.worn.is_some());
@@ -562,7 +573,7 @@ fn heights_change_in_the_unit_of_the_grid() {
         (a[0] - b[0]).hypot(a[1] - b[1])
     };
     for i in 0..grid.ni {
-        let by = height(&higher.grid, i) - height(&grid, i);
+        let by = height(higher.grid(), i) - height(&grid, i);
         assert!((by - 0.02).abs() < 1e-9, "point {i}: {by:e}");
     }
 }

@@ -12,7 +12,7 @@ use gridgen::backend::{
 use gridgen::case::{Case, Problem};
 use gridgen::generate::{DerivativesAt, Machine};
 use gridgen::grid::{Grid, Topology};
-use gridgen::movement::{Adjoint, Forward, Moved, MovementError, Reference, Resident};
+use gridgen::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
 use gridgen::pde::control::Wall::{Coupled, Frozen};
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
@@ -69,7 +69,8 @@ fn displacement(reference: &Reference) -> Wall {
 /// All results of a movement.
 struct Found {
     moved: Moved,
-    forward: Forward,
+    forward: Grid,
+    solved: Solved,
     adjoint: Adjoint,
 }
 
@@ -78,16 +79,20 @@ fn found<B: MovementBackend>(
     reference: &Reference,
     wall: &[[f64; 2]],
 ) -> Result<Found, MovementError> {
-    let moved = reference.move_to(backend, wall)?;
+    let resident = Resident::new(reference, backend)?;
+    let moved = resident.move_to(backend, wall)?;
     assert!(moved.verdict.is_good(), "{}", moved.verdict);
-    let mut derivatives = reference.derivatives(backend, &moved)?;
+    let mut derivatives = resident.derivatives(backend, &moved)?;
+    let moved = moved.fetch(backend)?;
     let heights: Vec<f64> = wall.iter().map(|[x, _]| 1e-3 * (1.0 + x)).collect();
-    let forward = derivatives.derivative(backend, &displacement(reference), &heights)?;
+    let (nodes, solved) = derivatives.derivative(backend, &displacement(reference), &heights)?;
+    let forward = derivatives.fetch(backend, &nodes)?;
     let weights =
-        |of: fn(f64) -> f64| -> Vec<f64> { moved.grid.x.iter().map(|&x| of(x)).collect() };
+        |of: fn(f64) -> f64| -> Vec<f64> { moved.grid().x.iter().map(|&x| of(x)).collect() };
     let (x, y) = (weights(|x| (3.0 * x).sin()), weights(|x| (2.0 * x).cos()));
-    let adjoint = derivatives.adjoint(backend, &x, &y)?;
-    Ok(Found { moved, forward, adjoint })
+    let nodes = derivatives.by_nodes(backend, &x, &y)?;
+    let adjoint = derivatives.adjoint(backend, nodes)?;
+    Ok(Found { moved, forward, solved, adjoint })
 }
 
 fn apart(a: &[f64], b: &[f64]) -> f64 {
@@ -104,7 +109,7 @@ impl Found {
     #[track_caller]
     fn check(&self, other: &Self, what: &str) {
         let (a, b) = (&self.moved, &other.moved);
-        let off = apart(&a.grid.x, &b.grid.x).max(apart(&a.grid.y, &b.grid.y));
+        let off = apart(&a.grid().x, &b.grid().x).max(apart(&a.grid().y, &b.grid().y));
         assert!(off < 1e-9, "{what}: {off:e}");
         // A residual near the tolerance may take one step more.
         let more = a.newton_iterations.abs_diff(b.newton_iterations);
@@ -114,8 +119,9 @@ impl Found {
         let (a, b) = (&self.forward, &other.forward);
         let off = apart(&a.x, &b.x).max(apart(&a.y, &b.y));
         assert!(off < 1e-8, "{what}: forward {off:e}");
-        let more = (a.solved.iterations - b.solved.iterations).abs();
-        assert!(more <= 1.0, "{what}: {:?} for {:?}", a.solved, b.solved);
+        let (a, b) = (self.solved, other.solved);
+        let more = (a.iterations - b.iterations).abs();
+        assert!(more <= 1.0, "{what}: {a:?} for {b:?}");
         let (a, b) = (&self.adjoint, &other.adjoint);
         let scale = largest(b.wall.as_flattened());
         let off = apart(a.wall.as_flattened(), b.wall.as_flattened());
@@ -166,7 +172,7 @@ fn check((name, problem, counts): &(&str, Problem, &[usize])) {
         let what = format!("{name}, {ranks} ranks");
         all[0].check(&on_one, &what);
         for other in &all[1..] {
-            assert_eq!(other.moved.grid, all[0].moved.grid, "{what}");
+            assert_eq!(other.moved.grid(), all[0].moved.grid(), "{what}");
             assert_eq!(other.forward.x, all[0].forward.x, "{what}");
             assert_eq!(other.adjoint.wall, all[0].adjoint.wall, "{what}");
         }
@@ -274,24 +280,24 @@ fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
     let all = |machine: &Machine| -> Found {
         let moved = machine.move_to(&reference, &wall).unwrap();
         let at = DerivativesAt { reference: &reference, moved: &moved, tolerance: 1e-10 };
-        let forward = machine.derivative(at, &by, &[]).unwrap();
-        let adjoint = machine.adjoint(at, &moved.grid.x, &moved.grid.y).unwrap();
-        Found { moved, forward, adjoint }
+        let (forward, solved) = machine.derivative(at, &by, &[]).unwrap();
+        let adjoint = machine.adjoint(at, &moved.grid().x, &moved.grid().y).unwrap();
+        Found { moved, forward, solved, adjoint }
     };
     let expected = all(&Machine::Cpu);
 
     let found = all(&machine(fibers(2)));
 
     found.check(&expected, "two devices");
-    // A mistake in the points is reported as on one device, and a lost device by its name.
-    let short = machine(fibers(2)).move_to(&reference, &wall[1..]).unwrap_err();
+    // What is wrong with the points is told as on one, and the device that is lost by its name.
+    let short = machine(fibers(2)).move_to(&reference, &wall[1..]).err().unwrap();
     assert!(matches!(short, MovementError::WallPoints { found: 36, expected: 37 }), "{short}");
-    let many = machine(fibers(6)).move_to(&reference, &wall).unwrap_err();
+    let many = machine(fibers(6)).move_to(&reference, &wall).err().unwrap();
     let said = "35 unknown columns cannot be cut into 6 bands of at least 8";
     assert_eq!(many.to_string(), said);
     let mut devices = fibers(2);
     devices[1] = mortal(100);
-    let dead = machine(devices).move_to(&reference, &wall).unwrap_err();
+    let dead = machine(devices).move_to(&reference, &wall).err().unwrap();
     assert!(matches!(&dead, MovementError::Solver(error) if *error == lost().into()), "{dead}");
 }
 
@@ -318,7 +324,7 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
 
         let moved = resident.move_to(&backend, &wall).unwrap();
         let mut derivatives = resident.derivatives(&backend, &moved).unwrap();
-        let (displaced, _) = derivatives.resident_derivative(&backend, &by, &[]).unwrap();
+        let (displaced, _) = derivatives.derivative(&backend, &by, &[]).unwrap();
         let (topology, [ni, nj]) = moved.shape();
         // The nodes x and y serve as derivatives, with strides from row to row, from column to column, and
         // from x to y.
@@ -326,7 +332,7 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
         let strides = [ni as u64, 1, y.wrapping_sub(x) / 8];
         // SAFETY: the nodes stay allocated until the end of the test.
         let weights = unsafe { backend.take_array(topology, [nj, ni], (x, strides)) }.unwrap();
-        let adjoint = derivatives.resident_adjoint(&backend, weights).unwrap();
+        let adjoint = derivatives.adjoint(&backend, weights).unwrap();
 
         let line = 2 * 16 * (2 * (size.mi + 2) + 2 * (size.mj + 2));
         let [up, down] = device.largest();
@@ -335,16 +341,17 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
             "{name}: {up}, {down} of {nodes} bytes"
         );
         let fetched = moved.fetch(&backend).unwrap();
-        let off = apart(&fetched.grid.x, &expected.moved.grid.x);
+        let off = apart(&fetched.grid().x, &expected.moved.grid().x);
         assert!(off < 1e-9, "{name}: {off:e}");
         let mut host = Grid::unset(topology, ni, nj);
         backend.fetch(&displaced, &mut host).unwrap();
-        let mut of_cpu = reference.derivatives(&CpuBackend, &expected.moved).unwrap();
-        let forward = of_cpu.derivative(&CpuBackend, &by, &[]).unwrap();
+        let on_cpu = Resident::new(&reference, &CpuBackend).unwrap();
+        let mut of_cpu = on_cpu.derivatives(&CpuBackend, &expected.moved).unwrap();
+        let (forward, _) = of_cpu.derivative(&CpuBackend, &by, &[]).unwrap();
         let off = apart(&host.x, &forward.x).max(apart(&host.y, &forward.y));
         assert!(off < 1e-8, "{name}: {off:e}");
-        let Grid { x, y, .. } = &expected.moved.grid;
-        let expected = of_cpu.adjoint(&CpuBackend, x, y).unwrap();
+        let nodes = Grid::clone(expected.moved.grid());
+        let expected = of_cpu.adjoint(&CpuBackend, nodes).unwrap();
         let off = apart(adjoint.wall.as_flattened(), expected.wall.as_flattened());
         assert!(off < 1e-8 * largest(expected.wall.as_flattened()), "{name}: {off:e}");
     }

@@ -217,8 +217,8 @@ fn moved(machine: &Machine, by: f64) -> Result<String, MovementError> {
     let moved = machine.move_to(&reference, &wall)?;
     assert!(moved.verdict.is_good(), "{}", moved.verdict);
     let at = DerivativesAt { reference: &reference, moved: &moved, tolerance: 1e-10 };
-    let found = machine.adjoint(at, &moved.grid.x, &moved.grid.y)?;
-    let values = [&moved.grid.x, &moved.grid.y, found.wall.as_flattened(), &found.heights];
+    let found = machine.adjoint(at, &moved.grid().x, &moved.grid().y)?;
+    let values = [&moved.grid().x, &moved.grid().y, found.wall.as_flattened(), &found.heights];
     Ok(values.into_iter().flatten().fold(String::new(), |mut text, value| {
         write!(text, "{:x} ", value.to_bits()).unwrap();
         text

@@ -1,0 +1,152 @@
+//! The derivative of a formula from a record of its operations (Griewank and Walther 2008,
+//! doi:10.1137/1.9780898717761): forwards along a direction, backwards to all variables at once.
+
+use std::cell::RefCell;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use crate::geometry::Scalar;
+
+/// Places of the two operands of an operation in the record, and the derivatives by them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Operation {
+    operands: [u32; 2],
+    derivatives: [f64; 2],
+}
+
+/// The operations done so far, the variables first.
+#[derive(Debug, Default)]
+pub(super) struct Tape(RefCell<Vec<Operation>>);
+
+impl Tape {
+    fn push(&self, operation: Operation) -> u32 {
+        let mut operations = self.0.borrow_mut();
+        operations.push(operation);
+        (operations.len() - 1) as u32
+    }
+
+    /// Another variable; there must be no operation yet.
+    pub(super) fn variable(&self, value: f64) -> Recorded<'_> {
+        Recorded { value, at: Some((self, self.push(Operation::default()))) }
+    }
+
+    /// Where the derivative of a number is found.
+    pub(super) fn place(&self, number: Recorded<'_>) -> usize {
+        number.at.map_or_else(|| self.push(Operation::default()), |(_, at)| at) as usize
+    }
+
+    /// The derivative of the formula.
+    pub(super) fn derivative(self) -> Derivative {
+        Derivative(self.0.into_inner())
+    }
+}
+
+/// The derivative of a formula at the variables with which it was evaluated.
+#[derive(Debug)]
+pub(super) struct Derivative(Vec<Operation>);
+
+impl Derivative {
+    /// The derivatives of all places along a direction, the components of the variables.
+    pub(super) fn along(&self, direction: &[f64]) -> Vec<f64> {
+        let mut found = direction.to_vec();
+        for Operation { operands: [a, b], derivatives } in &self.0[direction.len()..] {
+            found.push(derivatives[0] * found[*a as usize] + derivatives[1] * found[*b as usize]);
+        }
+        found
+    }
+
+    /// The transpose: derivatives of a function by the `variables` from those by the numbers at some places.
+    pub(super) fn transposed(
+        &self,
+        variables: usize,
+        by_places: impl Iterator<Item = (usize, f64)>,
+    ) -> Vec<f64> {
+        let mut found = vec![0.0; self.0.len()];
+        by_places.for_each(|(place, by)| found[place] += by);
+        for (at, operation) in self.0.iter().enumerate().skip(variables).rev() {
+            let (Operation { operands: [a, b], derivatives }, by) = (operation, found[at]);
+            // What no place depends on need not have a finite derivative.
+            if by != 0.0 {
+                found[*a as usize] += derivatives[0] * by;
+                found[*b as usize] += derivatives[1] * by;
+            }
+        }
+        found.truncate(variables);
+        found
+    }
+}
+
+/// A number and where it is recorded; constants are not.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Recorded<'t> {
+    value: f64,
+    at: Option<(&'t Tape, u32)>,
+}
+
+impl<'t> Recorded<'t> {
+    /// The result of an operation, by its operands with the derivatives by them.
+    fn of(value: f64, operands: [(Self, f64); 2]) -> Self {
+        let Some((tape, _)) = operands[0].0.at.or(operands[1].0.at) else { return value.into() };
+        let [a, b] = operands.map(|(operand, by)| operand.at.map_or((0, 0.0), |(_, at)| (at, by)));
+        let operation = Operation { operands: [a.0, b.0], derivatives: [a.1, b.1] };
+        Self { value, at: Some((tape, tape.push(operation))) }
+    }
+}
+
+impl From<f64> for Recorded<'_> {
+    fn from(value: f64) -> Self {
+        Self { value, at: None }
+    }
+}
+
+impl Add for Recorded<'_> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::of(self.value + other.value, [(self, 1.0), (other, 1.0)])
+    }
+}
+
+impl Sub for Recorded<'_> {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self::of(self.value - other.value, [(self, 1.0), (other, -1.0)])
+    }
+}
+
+impl Mul for Recorded<'_> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self::of(self.value * other.value, [(self, other.value), (other, self.value)])
+    }
+}
+
+impl Div for Recorded<'_> {
+    type Output = Self;
+
+    fn div(self, other: Self) -> Self {
+        let quotient = self.value / other.value;
+        Self::of(quotient, [(self, other.value.recip()), (other, -quotient / other.value)])
+    }
+}
+
+impl Neg for Recorded<'_> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self::of(-self.value, [(self, -1.0), (0.0.into(), 0.0)])
+    }
+}
+
+impl Scalar for Recorded<'_> {
+    fn hypot(self, other: Self) -> Self {
+        let length = self.value.hypot(other.value);
+        Self::of(length, [(self, self.value / length), (other, other.value / length)])
+    }
+
+    fn sqrt(self) -> Self {
+        let root = self.value.sqrt();
+        Self::of(root, [(self, 0.5 / root), (0.0.into(), 0.0)])
+    }
+}
