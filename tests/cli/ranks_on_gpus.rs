@@ -68,6 +68,29 @@ fn processes_of_one_host_access_each_others_gpus() {
     }
 }
 
+/// Two elements, each wide enough for two bands.
+const ELEMENTS: &str = "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\nreach = 0.3\n\
+                        grid = { ni = 65, nj = 13, first_cell = 1e-2 }\n\
+                        [[element]]\nname = \"flap\"\ngeometry = { naca = \"2412\" }\nchord = 0.3\n\
+                        at = [1.1, -0.1]\ngrid = { ni = 49, nj = 13, first_cell = 1e-2 }\nreach = 0.1\n\
+                        [background]\nspacing = 0.1\ngrowth = 1.5\nfar_field = 5\n\
+                        [output]\nformats = [\"cgns\"]\n";
+
+#[test]
+fn elements_of_processes_are_those_of_threads() {
+    let scratch = Scratch::with_case(ELEMENTS);
+    let run = |folder| [&["wing.toml", "-o", folder], &BARE[..]].concat();
+    let ranks = ended(start(scratch.0.path(), open_mpi, 2, &run("ranks"), equipped(&scratch, 2)));
+    let mut threads = scratch.gridgen();
+    equipped(&scratch, 2)(0, threads.args(run("threads")).args(["--devices", "0,1"]));
+    Finished::from(threads.output().unwrap()).succeeds();
+
+    assert!(ranks.iter().all(|rank| rank.code == 0), "{ranks:?}");
+    let [found, expected] =
+        ["ranks", "threads"].map(|of| scratch.bytes(&format!("{of}/wing/mesh.cgns")));
+    assert!(found == expected);
+}
+
 /// The libraries of the driver and the compiler, without NCCL.
 fn without_nccl(command: &mut Command, folder: &Path) {
     let all = command.get_envs().find(|(name, _)| *name == "LD_LIBRARY_PATH").unwrap().1.unwrap();

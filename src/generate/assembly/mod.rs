@@ -244,11 +244,11 @@ fn make(
         problem.place(&mut made.grid);
         placement.place(&mut made.grid);
     }
-    let around = placed.background;
+    let here = elements.iter().all(GridResult::has_grid);
+    let around = placed.background.filter(|_| here);
     let mut background =
         control.timed("background", |_| around.map(|(grid, [low, high])| grid.grid(low, high)));
     let grids: Vec<&Grid> = elements.iter().map(|made| &made.grid).collect();
-    let here = elements.iter().all(GridResult::has_grid);
     let checks = || check_grids(&placed, &grids, background.as_ref());
     let checks = control.timed("checks", |_| if here { checks() } else { Checks::default() });
     let mut notices = std::mem::take(&mut control.notices);
