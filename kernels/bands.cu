@@ -3,29 +3,7 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// Columns are passed in two pieces: the first column goes west, the last one east; what comes stands
-// in the same order, to be put at i = -1 and i = mi.
-struct Side {
-    uint32 side, j;
-
-    __device__ Side(uint64 k, uint32 mj) : side(k >= mj), j(uint32(k - side * uint64(mj))) {}
-    __device__ bool there(const LevelLayout& layout) const {
-        return layout.edges & (side ? EDGE_EAST : EDGE_WEST);
-    }
-    __device__ int own(const LevelLayout& layout) const {
-        return j * layout.row() + layout.column(side ? layout.mi - 1 : 0);
-    }
-    __device__ int beyond(const LevelLayout& layout) const {
-        return j * layout.row() + layout.column(side ? int(layout.mi) : -1);
-    }
-};
-
-template <bool COMPACT>
-__device__ inline uint32 operator_values(const LevelLayout& layout) {
-    return (COMPACT ? COMPACT_VALUES : FULL_VALUES) + (layout.walls() ? 4 : 0);
-}
-
-// Where value v of a point at place `at` stands.
+// Place of value v of a point at place `at`, of those that the next coarser operator is made of.
 template <bool COMPACT>
 __device__ inline int64 value_at(int64 points, uint32 v, int at) {
     const uint32 own = COMPACT ? COMPACT_VALUES : FULL_VALUES;
@@ -36,53 +14,36 @@ __device__ inline int64 value_at(int64 points, uint32 v, int at) {
 }
 
 template <bool COMPACT>
-__device__ void pack_operator(const LevelLayout& layout, const real* a, real* to) {
-    const uint64 k = thread_index();
-    if (k >= 2 * uint64(layout.mj)) return;
-    const Side side(k, layout.mj);
-    const uint32 values = operator_values<COMPACT>(layout);
-    const int at = side.own(layout);
-    for (uint32 v = 0; v < values; ++v)
-        to[(side.side * values + v) * uint64(layout.mj) + side.j] =
-            a[value_at<COMPACT>(layout.points(), v, at)];
-}
-
-template <bool COMPACT>
-__device__ void unpack_operator(const LevelLayout& layout, const real* from, real* a) {
-    const uint64 k = thread_index();
-    if (k >= 2 * uint64(layout.mj)) return;
-    const Side side(k, layout.mj);
-    if (!side.there(layout)) return;
-    const uint32 values = operator_values<COMPACT>(layout);
-    const int at = side.beyond(layout);
-    for (uint32 v = 0; v < values; ++v)
-        a[value_at<COMPACT>(layout.points(), v, at)] =
-            from[(side.side * values + v) * uint64(layout.mj) + side.j];
-}
-
-#define OPERATOR_COLUMNS(pack, unpack, COMPACT)                                                   \
-    KERNEL(pack, LevelLayout layout, const real* a, real* to) {        \
-        pack_operator<COMPACT>(layout, a, to);                                       \
-    }                                                                                             \
-    KERNEL(unpack, LevelLayout layout, const real* from, real* a) {    \
-        unpack_operator<COMPACT>(layout, from, a);                                   \
+__device__ inline void pass_operator(const LevelLayout& layout, bool arrived, real* a, real* columns) {
+    const uint64 k = thread_index(), mj = layout.mj;
+    if (k >= 2 * mj) return;
+    const bool east = k >= mj;
+    if (arrived && !(layout.edges & (east ? EDGE_EAST : EDGE_WEST))) return;
+    const uint64 j = k - east * mj;
+    const uint32 values = (COMPACT ? COMPACT_VALUES : FULL_VALUES) + (layout.walls() ? 4 : 0);
+    const int column = (east ? int(layout.mi) - 1 : 0) + (!arrived ? 0 : east ? 1 : -1);
+    const int at = int(j) * layout.row() + layout.column(column);
+    for (uint32 v = 0; v < values; ++v) {
+        real& own = a[value_at<COMPACT>(layout.points(), v, at)];
+        real& passed = columns[(east * values + v) * mj + j];
+        if (arrived) own = passed;
+        else passed = own;
     }
+}
 
-OPERATOR_COLUMNS(pack_operator_compact, unpack_operator_compact, true)
-OPERATOR_COLUMNS(pack_operator_full, unpack_operator_full, false)
+// columns <- the outer columns of the operator, the first one, which goes west, then the last one, which goes east; or
+// the ghost columns, at i = -1 and i = mi, <- what has `arrived` in the same order. One thread a point of both columns.
+KERNEL(pass_operator_columns, LevelLayout layout, uint32 arrived, real* a, real* columns) {
+    if (layout.compact()) pass_operator<true>(layout, arrived, a, columns);
+    else pass_operator<false>(layout, arrived, a, columns);
+}
 
 // A level from the pieces of all ranks: `planes` planes of `each` values a point; and u <- 0, if there is
 // a u.
-struct Join {
-    LevelLayout layout;
-    uint32 width, ranks, piece_half, each, planes;
-    int64 piece_values;
-    const real* pieces;
-    real* to;
-    Pair* u;
-
-    __device__ void operator()(uint32 i, uint32 j) const {
-        if (u) clear_point(layout, u, i, j);
+KERNEL(join_pieces, LevelLayout layout, uint32 width, uint32 ranks, uint32 piece_half,
+       uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to, real* u) {
+    each_point(layout, [=](uint32 i, uint32 j) {
+        if (u) clear_point(layout, reinterpret_cast<Pair*>(u), i, j);
         const uint32 rank = min(i / width, ranks - 1);
         const LevelLayout piece = {0, layout.mj, piece_half, 0, 1};
         const int64 from = each * int64(j * piece.row() + piece.column(i - rank * width));
@@ -90,13 +51,6 @@ struct Join {
         for (uint32 plane = 0; plane < planes; ++plane)
             for (uint32 e = 0; e < each; ++e)
                 to[plane * each * int64(layout.points()) + at + e] =
-                    pieces[rank * piece_values + plane * each * int64(piece.points()) + from + e];
-    }
-};
-
-KERNEL(join_pieces, LevelLayout layout, uint32 width, uint32 ranks, uint32 piece_half,
-       uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to, real* u) {
-    const Join join = {layout, width,  ranks,  piece_half, each,
-                       planes, int64(piece_values), pieces, to, reinterpret_cast<Pair*>(u)};
-    each_point(layout, join);
+                    pieces[rank * int64(piece_values) + plane * each * int64(piece.points()) + from + e];
+    });
 }

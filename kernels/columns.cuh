@@ -20,7 +20,7 @@ struct Columns : ColumnsFields {
         const uint32 i = column(c), from_end = i < around - 1 - i ? i : around - 1 - i;
         return stride < from_end ? stride : from_end;
     }
-    // Which of the distinct columns it is.
+    // Returns the number of column c of the array among the distinct columns of the grid.
     __device__ uint32 column(uint32 c) const { return uint32((uint64(first) + c) % around); }
     // Whether it is a seam that keeps its points.
     __device__ bool held(uint32 c) const { return (flags & COLUMNS_HELD) && column(c) == 0; }
@@ -34,25 +34,26 @@ struct Columns : ColumnsFields {
     }
 };
 
-// The columns of a grid of ni columns that are a device's own, `begin` to `end` (not included), in arrays
-// of `stride` columns where column i stands at i + `shift`.
+// A device owns the columns `begin` to `end` (not included) of a grid of ni columns. Its arrays have `stride`
+// columns; column i has the place i + `shift`.
 struct OwnColumns : OwnColumnsFields {
     // Columns of cells: each begins at a column of nodes, and at the last one none does.
     __device__ uint32 cells() const { return (end < ni ? end : ni - 1) - begin; }
     __device__ uint64 index(uint32 i, uint64 j) const { return j * stride + uint32(i + shift); }
 };
 
-// s <- distance from the wall along line i, of which the nj nodes lie `stride` from each other; returns that of the
-// last.
+// Calls each(k, s) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from the wall
+// along the line; returns that of the last.
+template <class Each>
 __device__ inline double measure_line(uint64 i, uint64 stride, uint32 nj, const double* x, const double* y,
-                                      double* s) {
+                                      const Each& each) {
     double length = 0.0;
-    s[i] = 0.0;
+    each(i, length);
 #pragma unroll 8
     for (uint32 j = 1; j < nj; ++j) {
         const uint64 k = j * stride + i;
         length += hypot(x[k] - x[k - stride], y[k] - y[k - stride]);
-        s[k] = length;
+        each(k, length);
     }
     return length;
 }

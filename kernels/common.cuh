@@ -1,6 +1,6 @@
-// What every kernel file shares. Each file is compiled once for float and once for double
-// (-DREAL=float or -DREAL=double); `real` is the precision of matrices and vectors. Before this text stand
-// the types, constants and structs that the host shares: src/backend/cuda/launch/shared.rs.
+// Definitions of every kernel file. Each file is compiled once for float and once for double (-DREAL=float or
+// -DREAL=double); `real` is the precision of matrices and vectors. The types, constants and structs that the host
+// shares precede this text: src/backend/cuda/launch/shared.rs.
 //
 // Style: one thread a point, row or chunk; no classes; dynamic shared memory by DYNAMIC_SHARED; structs are
 // exchanged within a warp by shuffled; spin-waits by NAP. A C++ compiler can compile the same
@@ -23,8 +23,8 @@
     type* name = reinterpret_cast<type*>(name##_bytes)
 #define NAP() __nanosleep(20)
 
-// What the thread `step` lanes before this one of a warp has, or after it (DOWN); its own where there is none. T is
-// made of reals.
+// Returns the value of the lane `step` before this one of a warp, or after it (DOWN); the own value where there is
+// no such lane. T consists of reals.
 template <bool DOWN, class T>
 __device__ inline T shuffled(T value, unsigned step) {
     real* const reals = reinterpret_cast<real*>(&value);
@@ -94,54 +94,39 @@ struct alignas(2 * sizeof(T)) Two {
 };
 
 typedef Two<real> Pair;
+// Coordinates and their derivatives are double, whatever `real` is.
+typedef Two<double> Vec;
 
 // A 2x2 block, row-major.
 struct alignas(16) Block {
     real xx, xy, yx, yy;
 };
 
-__device__ inline Pair pair(real x, real y) {
-    Pair p;
-    p.x = x;
-    p.y = y;
-    return p;
-}
+__device__ inline Pair pair(real x, real y) { return {x, y}; }
 
 #ifdef FIBERS
-static inline Pair load_once(const Pair* at) { return *at; }
+template <class T>
+Pair load_once(const Two<T>* at) { return pair(real(at->x), real(at->y)); }
 #else
-__device__ inline Pair pair(float2 v) { return pair(v.x, v.y); }
-__device__ inline Pair pair(double2 v) { return pair(v.x, v.y); }
+__device__ inline Pair pair(float2 v) { return pair(real(v.x), real(v.y)); }
+__device__ inline Pair pair(double2 v) { return pair(real(v.x), real(v.y)); }
 __device__ inline const float2* raw(const Two<float>* at) { return reinterpret_cast<const float2*>(at); }
 __device__ inline const double2* raw(const Two<double>* at) { return reinterpret_cast<const double2*>(at); }
 
 // A value that is not read again soon: in the second-level cache it makes way for others first.
-__device__ inline Pair load_once(const Pair* at) { return pair(__ldcs(raw(at))); }
-#endif
-
-// T itself, where an argument shall be converted to it and not decide what it is.
 template <class T>
-struct Exactly {
-    typedef T type;
-};
+__device__ inline Pair load_once(const Two<T>* at) { return pair(__ldcs(raw(at))); }
+#endif
 
 template <class T>
 __device__ inline Two<T> operator+(Two<T> a, Two<T> b) { return {a.x + b.x, a.y + b.y}; }
 template <class T>
 __device__ inline Two<T> operator-(Two<T> a, Two<T> b) { return {a.x - b.x, a.y - b.y}; }
+// The vector decides what T is.
 template <class T>
-__device__ inline Two<T> operator*(typename Exactly<T>::type s, Two<T> a) {
-    return {s * a.x, s * a.y};
-}
+__device__ inline Two<T> operator*(decltype(T()) s, Two<T> a) { return {s * a.x, s * a.y}; }
 
-__device__ inline Block block(real xx, real xy, real yx, real yy) {
-    Block b;
-    b.xx = xx;
-    b.xy = xy;
-    b.yx = yx;
-    b.yy = yy;
-    return b;
-}
+__device__ inline Block block(real xx, real xy, real yx, real yy) { return {xx, xy, yx, yy}; }
 
 __device__ inline Block diagonal(real s) { return block(s, 0, 0, s); }
 
@@ -173,6 +158,18 @@ __device__ inline Block inverse(const Block& a) {
     return block(s * a.yy, -s * a.xy, -s * a.yx, s * a.xx);
 }
 
+// The map x -> a x + b.
+struct Affine {
+    Block a;
+    Pair b;
+
+    __device__ Pair operator()(Pair x) const { return a * x + b; }
+};
+
+__device__ inline Affine compose(const Affine& second, const Affine& first) {
+    return {second.a * first.a, second(first.b)};
+}
+
 __device__ inline double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 
 // Neither infinite nor a NaN. Written without library calls: x - x is 0 for finite x alone.
@@ -188,12 +185,37 @@ __device__ inline uint64 thread_index() { return uint64(blockIdx.x) * blockDim.x
 // Threads in a one-dimensional grid.
 __device__ inline uint64 thread_count() { return uint64(gridDim.x) * blockDim.x; }
 
+// Point k = j across + i of this thread, of rows of `across` points.
+struct ThreadPoint {
+    uint64 k;
+    uint32 i, j;
+
+    __device__ explicit ThreadPoint(uint32 across) : k(thread_index()) {
+        j = uint32(k / across);
+        i = uint32(k - uint64(j) * across);
+    }
+};
+
 // Reductions. An operation names for each of its results k where to start and how two values
 // combine; `Op::start(k)` must not change what it is combined with.
 
 struct Sum {
     static __device__ double start(uint32) { return 0.0; }
     static __device__ double combine(uint32, double a, double b) { return a + b; }
+};
+
+// The larger and the smaller of two numbers; NaN if one is.
+__device__ inline double larger(double a, double b) { return b > a || b != b ? b : a; }
+__device__ inline double smaller(double a, double b) { return b < a || b != b ? b : a; }
+
+// Result k is the largest of numbers that are not negative where bit k of LARGEST is set, the smallest where that of
+// SMALLEST is, else the sum.
+template <uint32 LARGEST, uint32 SMALLEST = 0>
+struct Extremes {
+    static __device__ double start(uint32 k) { return SMALLEST >> k & 1 ? infinity() : 0.0; }
+    static __device__ double combine(uint32 k, double a, double b) {
+        return LARGEST >> k & 1 ? larger(a, b) : SMALLEST >> k & 1 ? smaller(a, b) : a + b;
+    }
 };
 
 // `value` combined over the warp in a fixed order; valid in its first lane.
@@ -227,15 +249,13 @@ __device__ inline void block_reduce(const double (&values)[N], uint32 count, con
 
 // The ticket drawn, from 0 on, by one thread of a block. What the threads of blocks that drew before have stored until
 // a barrier ahead of it is seen behind a barrier after it.
+#ifndef FIBERS
 __device__ inline uint32 take_ticket(uint32* ticket) {
-#ifdef FIBERS
-    return atomicAdd(ticket, 1u);
-#else
     uint32 taken;
     asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(taken) : "l"(ticket) : "memory");
     return taken;
-#endif
 }
+#endif
 
 // result[k] <- values[k] combined over all threads of a one-dimensional grid, k < count <= N; result may be shared
 // memory.

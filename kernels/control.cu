@@ -1,14 +1,11 @@
 // Control functions and wall terms of a grid, and the frame of the grid equations, from the initial
 // grid (theory section 3). Double precision only.
 //
-// Nodes and control functions stand in arrays [nj][count] of the columns that this device holds, until
-// `inner_points` keeps the values of the unknown points.
+// Nodes and control functions are arrays [nj][count] of the columns that this device holds; the values of the
+// unknown points are cut out last.
 #include "common.cuh"
 #include "columns.cuh"
-
-typedef Two<double> Vec;
-
-__device__ inline double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y; }
+#include "equations.cuh"
 
 // The nodes of the columns.
 struct Nodes {
@@ -22,32 +19,16 @@ struct Nodes {
 };
 
 // Central differences and metric tensor at a node off the wall and the outer line (theory eq. 2).
-struct Metrics {
-    Vec xi, eta, xixi, etaeta, xieta;
-    double g11, g12, g22;
-};
-
 __device__ inline Metrics metrics(const Nodes& nodes, uint32 i, uint32 j) {
-    const uint32 w = nodes.columns.west(i), e = nodes.columns.east(i);
-    const Vec c = nodes.at(i, j), we = nodes.at(w, j), ea = nodes.at(e, j);
-    const Vec so = nodes.at(i, j - 1), no = nodes.at(i, j + 1);
-    Metrics m;
-    m.xi = 0.5 * (ea - we);
-    m.eta = 0.5 * (no - so);
-    m.xixi = ea - 2.0 * c + we;
-    m.etaeta = no - 2.0 * c + so;
-    m.xieta = 0.25 * (nodes.at(e, j + 1) - nodes.at(w, j + 1) - nodes.at(e, j - 1) + nodes.at(w, j - 1));
-    m.g11 = dot(m.xi, m.xi);
-    m.g12 = dot(m.xi, m.eta);
-    m.g22 = dot(m.eta, m.eta);
-    return m;
+    const uint32 beside[3] = {nodes.columns.west(i), i, nodes.columns.east(i)};
+    return metrics_of([&](int di, int dj) { return nodes.at(beside[di + 1], j + dj); });
 }
 
 // s <- distance from the wall along each line. One thread a line.
 KERNEL(arc_lengths, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* s) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;
-    measure_line(i, stride, nj, x, y, s);
+    measure_line(i, stride, nj, x, y, [=](uint64 k, double distance) { s[k] = distance; });
 }
 
 // Clipped to +-limit.
@@ -55,7 +36,7 @@ __device__ inline double clipped(double value, double limit) {
     return value < -limit ? -limit : value > limit ? limit : value;
 }
 
-// The same; a value that is not a number (a degenerate node) becomes 0.
+// Clips like `clipped`; a value that is not a number (a degenerate node) becomes 0.
 __device__ inline double clipped_number(double value, double limit) {
     return value != value ? 0.0 : clipped(value, limit);
 }
@@ -70,16 +51,15 @@ __device__ inline Vec solved_for(const Nodes& nodes, uint32 i, uint32 j, double 
     return {clipped_number(along_xi / m.g22, limit), clipped_number(along_eta / m.g11, limit)};
 }
 
-// p, q <- marched control functions before smoothing. A held seam has the mean of its neighbours, the
-// end of an open line and the wall and the outer line what stands beside them.
+// p, q <- marched control functions before smoothing. A held seam has the mean of its neighbours; the end of an
+// open line, the wall and the outer line have the values of the nodes next to them.
 KERNEL(marched_control, ColumnsFields fields, uint32 nj, double limit, const double* x, const double* y,
        double* p, double* q) {
     const Nodes nodes = {{fields}, x, y};
     const Columns& columns = nodes.columns;
-    const uint64 k = thread_index();
-    if (k >= uint64(columns.count) * nj) return;
-    const uint32 row = uint32(k / columns.count), i = uint32(k - uint64(row) * columns.count);
-    const uint32 j = row == 0 ? 1 : row + 1 == nj ? nj - 2 : row;
+    const ThreadPoint at(columns.count);
+    if (at.j >= nj) return;
+    const uint32 i = at.i, j = at.j == 0 ? 1 : at.j + 1 == nj ? nj - 2 : at.j;
     Vec value;
     if (columns.held(i)) {
         const Vec east = solved_for(nodes, columns.east(i), j, limit);
@@ -87,8 +67,8 @@ KERNEL(marched_control, ColumnsFields fields, uint32 nj, double limit, const dou
     } else {
         value = solved_for(nodes, columns.off_ends(i), j, limit);
     }
-    p[k] = value.x;
-    q[k] = value.y;
+    p[at.k] = value.x;
+    q[at.k] = value.y;
 }
 
 // 1/4 1/2 1/4 at node i of a row over columns `stride` apart; the ends of an open line stay.
@@ -112,12 +92,12 @@ KERNEL(smoothing_variances, ColumnsFields fields, uint32 nj, double near, double
 KERNEL(smooth_control, ColumnsFields fields, uint32 nj, const double* variances, uint32 stride, const double* f,
        double* out) {
     const Columns columns = {fields};
-    const uint64 k = thread_index(), n = columns.count;
-    if (k >= n * nj) return;
-    const uint64 j = k / n;
+    const ThreadPoint at(columns.count);
+    if (at.j >= nj) return;
+    const uint64 k = at.k;
     const double square = double(stride) * double(stride);
     const double weight = (2.0 * variances[k] - (square - 1.0) / 3.0) / square;
-    const double target = smoothed(columns, f + j * n, uint32(k - j * n), stride);
+    const double target = smoothed(columns, f + (k - at.i), at.i, stride);
     out[k] = f[k] + (weight < 0.0 ? 0.0 : weight > 1.0 ? 1.0 : weight) * (target - f[k]);
 }
 
@@ -132,9 +112,10 @@ __device__ inline double interval_control(Vec before, Vec at, Vec after) {
 // ends of an open line, 0 there (theory eq. 9).
 KERNEL(curvature_control, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* f) {
     const Nodes nodes = {{fields}, x, y};
-    const uint64 k = thread_index(), n = fields.count;
-    if (k >= n * nj) return;
-    const uint32 j = uint32(k / n), i = uint32(k - uint64(j) * n);
+    const ThreadPoint at(fields.count);
+    if (at.j >= nj) return;
+    const uint64 k = at.k;
+    const uint32 i = at.i, j = at.j;
     f[k] = 0.0;
     if (j == 0 || j + 1 == nj || nodes.columns.is_end(i)) return;
     const Metrics m = metrics(nodes, i, j);
@@ -144,10 +125,8 @@ KERNEL(curvature_control, ColumnsFields fields, uint32 nj, const double* x, cons
 // out <- 1/4 1/2 1/4 along xi.
 KERNEL(smooth_along_xi, ColumnsFields fields, uint32 nj, const double* f, double* out) {
     const Columns columns = {fields};
-    const uint64 k = thread_index(), n = columns.count;
-    if (k >= n * nj) return;
-    const uint64 j = k / n;
-    out[k] = smoothed(columns, f + j * n, uint32(k - j * n), 1);
+    const ThreadPoint at(columns.count);
+    if (at.j < nj) out[at.k] = smoothed(columns, f + (at.k - at.i), at.i, 1);
 }
 
 // p <- the interval ratios of the wall and of the outer line, linear in j between them; q <- the ratio
@@ -155,9 +134,10 @@ KERNEL(smooth_along_xi, ColumnsFields fields, uint32 nj, const double* f, double
 KERNEL(boundary_control, ColumnsFields fields, uint32 nj, double limit, const double* x, const double* y,
        double* p, double* q) {
     const Nodes nodes = {{fields}, x, y};
-    const uint64 k = thread_index(), n = fields.count;
-    if (k >= n * nj) return;
-    const uint32 j = uint32(k / n), i = uint32(k - uint64(j) * n);
+    const ThreadPoint at(fields.count);
+    if (at.j >= nj) return;
+    const uint64 k = at.k;
+    const uint32 i = at.i, j = at.j;
     const uint32 w = nodes.columns.west(i), e = nodes.columns.east(i), last = nj - 1;
     const double t = double(j) / double(last);
     const double wall = interval_control(nodes.at(w, 0), nodes.at(i, 0), nodes.at(e, 0));
@@ -168,24 +148,15 @@ KERNEL(boundary_control, ColumnsFields fields, uint32 nj, double limit, const do
     q[k] = clipped(ratio + q[k], limit);
 }
 
-// inner <- the values of f at the mi x mj unknown points, the first of which stands in column `first`.
-KERNEL(inner_points, uint32 count, uint32 first, uint32 mi, uint32 mj, const double* f, double* inner) {
-    const uint64 k = thread_index();
-    if (k >= uint64(mi) * mj) return;
-    const uint64 j = k / mi, i = k - j * mi;
-    inner[k] = f[(j + 1) * count + i + first];
-}
-
 // phi <- exp(-s/l), psi <- exp(-s/(reach l)) at the unknown points with the decay lengths l of their
 // columns (theory eq. 6).
 KERNEL(decay, uint32 count, uint32 first, uint32 mi, uint32 mj, double reach, const double* s,
        const double* lengths, double* phi, double* psi) {
-    const uint64 k = thread_index();
-    if (k >= uint64(mi) * mj) return;
-    const uint64 j = k / mi, i = k - j * mi;
-    const double distance = s[(j + 1) * count + i + first], length = lengths[i];
-    phi[k] = exp(-distance / length);
-    psi[k] = exp(-distance / (reach * length));
+    const ThreadPoint at(mi);
+    if (at.j >= mj) return;
+    const double distance = s[(at.j + uint64(1)) * count + at.i + first], length = lengths[at.i];
+    phi[at.k] = exp(-distance / length);
+    psi[at.k] = exp(-distance / (reach * length));
 }
 
 // frame [nj][mi + 2] <- the columns of the unknown points, the first of which is `first`, and those
@@ -194,20 +165,18 @@ KERNEL(decay, uint32 count, uint32 first, uint32 mi, uint32 mj, double reach, co
 KERNEL(frame_nodes, ColumnsFields fields, uint32 first, uint32 mi, uint32 nj, const double* nodes,
        const double* offsets, double* frame) {
     const Columns columns = {fields};
-    const uint64 k = thread_index(), stride = uint64(mi) + 2;
-    if (k >= stride * nj) return;
-    const uint64 j = k / stride;
-    const uint32 c = uint32(k - j * stride);
+    const ThreadPoint at(mi + 2);
+    if (at.j >= nj) return;
+    const uint32 c = at.i;
     const uint32 i = c == 0 ? columns.west(first) : c <= mi ? first + c - 1 : columns.east(first + mi - 1);
-    const bool moved = offsets && j == 1 && !columns.held(i) && !columns.is_end(i);
-    frame[k] = moved ? nodes[i] + offsets[c] : nodes[j * columns.count + i];
+    const bool moved = offsets && at.j == 1 && !columns.held(i) && !columns.is_end(i);
+    frame[at.k] = moved ? nodes[i] + offsets[c] : nodes[uint64(at.j) * columns.count + i];
 }
 
 // u <- the unknown nodes of the frame; zero in the rows before `fixed`, those of the wall terms.
 KERNEL(first_guess, uint32 mi, uint32 mj, uint32 fixed, const double* x, const double* y, double* u) {
-    const uint64 k = thread_index();
-    if (k >= uint64(mi) * mj) return;
-    const uint64 j = k / mi, i = k - j * mi;
-    const uint64 node = (j + 1) * (uint64(mi) + 2) + i + 1;
-    reinterpret_cast<Vec*>(u)[k] = j < fixed ? Vec{0.0, 0.0} : Vec{x[node], y[node]};
+    const ThreadPoint at(mi);
+    if (at.j >= mj) return;
+    const uint64 node = (at.j + uint64(1)) * (uint64(mi) + 2) + at.i + 1;
+    reinterpret_cast<Vec*>(u)[at.k] = at.j < fixed ? Vec{0.0, 0.0} : Vec{x[node], y[node]};
 }

@@ -1,7 +1,6 @@
 // Matrices by rows: products, each kernel for another shape of rows, and the diagonal.
 #include "fold.cuh"
 
-
 // The sum of a row's part in each group of `lanes` lanes of a warp, valid in its first.
 __device__ inline real group_sum(real sum, uint32 lanes) {
     for (uint32 step = lanes / 2; step > 0; step /= 2) sum += __shfl_down_sync(FULL_WARP, sum, step);
@@ -32,8 +31,7 @@ __device__ void for_products(uint32 begin, uint32 count, const uint32* columns, 
 // owner[p]; long row k is row rows[k] and has parts firsts[k] to firsts[k + 1]. Tickets start and end at
 // zero.
 
-// What a part gives to its row. The block that is the last of a row adds up the parts, in an order that
-// is always the same.
+// Adds a part to its row. The block that finishes last of a row sums the parts, always in the same order.
 __device__ inline void multiply_part(const LongRows& rows, uint32 part, const uint32* columns,
                                      const real* values, const real* x, real* y) {
     __shared__ bool last;

@@ -58,10 +58,10 @@ __device__ inline void put_face(Writer& a, double own, double sign, double shift
 // out and the slots at the end of such rows are zero. One thread a point.
 KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EllipticState s, const double* row_weights,
        real* values) {
-    const uint64 points = uint64(mi) * mj;
-    const uint64 k = thread_index();
-    if (k >= points) return;
-    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const ThreadPoint at(mi);
+    if (at.j >= mj) return;
+    const uint32 i = at.i, j = at.j;
+    const uint64 k = at.k, points = uint64(mi) * mj;
     const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, k), row_weights[k]);
     const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < mi || (edges & EDGE_EAST);
     Writer a = {values + 2 * k, slot_stride(points)};
@@ -84,10 +84,10 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EllipticState s, const doub
 
 // b <- w dR/d(p, q) (theory eq. 6), two entries a row. One thread a point.
 KERNEL(wall_columns, uint32 mi, uint32 mj, EllipticState s, const double* row_weights, real* values) {
-    const uint64 points = uint64(mi) * mj;
-    const uint64 k = thread_index();
-    if (k >= points) return;
-    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const ThreadPoint at(mi);
+    if (at.j >= mj) return;
+    const uint32 i = at.i, j = at.j;
+    const uint64 k = at.k, points = uint64(mi) * mj;
     const Metrics m = metrics(s, mi, i, j);
     const double along_p = row_weights[k] * m.g22 * s.phi[k];
     const double along_q = row_weights[k] * m.g11 * s.psi[k];
@@ -100,10 +100,10 @@ KERNEL(wall_columns, uint32 mi, uint32 mj, EllipticState s, const double* row_we
 // the wall terms from the rows before it. A closed frame repeats its outer columns.
 KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, uint32 fixed, const double* u, double* x,
        double* y, double* amplitudes) {
-    const uint64 points = uint64(mi) * mj;
-    const uint64 k = thread_index();
-    if (k >= points) return;
-    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const ThreadPoint at(mi);
+    if (at.j >= mj) return;
+    const uint32 i = at.i, j = at.j;
+    const uint64 k = at.k;
     const double first = u[2 * k], second = u[2 * k + 1];
     if (j < fixed) {
         amplitudes[2 * k] = first;
@@ -124,31 +124,9 @@ KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, uint32 fixed, const doubl
     }
 }
 
-// to <- x and y of the first unknown column of the frame, then of the last: what the pieces beside
-// this one need of it. One thread a node of both columns.
-KERNEL(pack_frame, uint32 mi, uint32 mj, const double* x, const double* y, double* to) {
-    const uint64 rows = uint64(mj) + 2, k = thread_index();
-    if (k >= 2 * rows) return;
-    const uint64 at = k % rows * (uint64(mi) + 2) + (k >= rows ? mi : 1);
-    reinterpret_cast<Vec*>(to)[k] = vec(x[at], y[at]);
-}
-
-// Outer columns of the frame <- what came from the pieces beside this one.
-KERNEL(unpack_frame, uint32 mi, uint32 mj, uint32 edges, const double* from, double* x, double* y) {
-    const uint64 rows = uint64(mj) + 2, k = thread_index();
-    if (k >= 2 * rows || !(edges & (k >= rows ? EDGE_EAST : EDGE_WEST))) return;
-    const uint64 at = k % rows * (uint64(mi) + 2) + (k >= rows ? uint64(mi) + 1 : 0);
-    const Vec node = reinterpret_cast<const Vec*>(from)[k];
-    x[at] = node.x;
-    y[at] = node.y;
-}
-
-// Folded cells and the smallest area.
-struct Guard {
-    static __device__ double start(uint32 k) { return k == 0 ? 0.0 : infinity(); }
-    static __device__ double combine(uint32 k, double a, double b) {
-        return k == 0 ? a + b : (b < a ? b : a);
-    }
+// Folded cells and the smallest area, NaN being none.
+struct Guard : Extremes<0, 2> {
+    static __device__ double combine(uint32 k, double a, double b) { return k == 0 ? a + b : b < a ? b : a; }
 };
 
 // result[0] <- cells of the frame from column `first` on whose area is not positive, a NaN being
@@ -158,7 +136,7 @@ KERNEL(cell_guard, uint32 mi, uint32 mj, uint32 first, const double* x, const do
     const uint64 stride = uint64(mi) + 2;
     const uint32 columns = mi + 1 - first;
     const uint64 cells = uint64(columns) * (uint64(mj) + 1);
-    double guard[2] = {Guard::start(0), Guard::start(1)};
+    double guard[2] = {0.0, infinity()};
     for (uint64 cell = thread_index(); cell < cells; cell += thread_count()) {
         const uint64 j = cell / columns;
         const uint64 a = j * stride + (cell - j * columns) + first;

@@ -5,9 +5,6 @@
 #pragma once
 #include "common.cuh"
 
-// Coordinates and derivatives are double, whatever `real` is.
-typedef Two<double> Vec;
-
 __device__ inline Vec vec(double x, double y) { return {x, y}; }
 __device__ inline double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y; }
 
@@ -17,13 +14,12 @@ struct Metrics {
     double g11, g12, g22;
 };
 
-__device__ inline Metrics metrics(const EllipticState& s, uint32 mi, uint32 i, uint32 j) {
-    const uint64 stride = uint64(mi) + 2;
-    const uint64 south = j * stride + i, middle = south + stride, north = middle + stride;
-    auto at = [&](uint64 k) { return vec(s.x[k], s.y[k]); };
-    const Vec sw = at(south), so = at(south + 1), se = at(south + 2);
-    const Vec we = at(middle), c = at(middle + 1), ea = at(middle + 2);
-    const Vec nw = at(north), no = at(north + 1), ne = at(north + 2);
+// Computes the metrics from the nodes at(di, dj) around a point.
+template <class At>
+__device__ inline Metrics metrics_of(const At& at) {
+    const Vec sw = at(-1, -1), so = at(0, -1), se = at(1, -1);
+    const Vec we = at(-1, 0), c = at(0, 0), ea = at(1, 0);
+    const Vec nw = at(-1, 1), no = at(0, 1), ne = at(1, 1);
     Metrics m;
     m.xi = 0.5 * (ea - we);
     m.eta = 0.5 * (no - so);
@@ -36,6 +32,14 @@ __device__ inline Metrics metrics(const EllipticState& s, uint32 mi, uint32 i, u
     return m;
 }
 
+__device__ inline Metrics metrics(const EllipticState& s, uint32 mi, uint32 i, uint32 j) {
+    const uint64 stride = uint64(mi) + 2, centre = (j + 1) * stride + i + 1;
+    return metrics_of([&](int di, int dj) {
+        const uint64 k = centre + int64(dj) * int64(stride) + di;
+        return vec(s.x[k], s.y[k]);
+    });
+}
+
 // Control functions P, Q at an unknown point (theory eq. 6).
 __device__ inline Vec control(const EllipticState& s, uint32 mi, uint32 i, uint64 k) {
     Vec c = vec(s.control_p[k], s.control_q[k]);
@@ -46,15 +50,15 @@ __device__ inline Vec control(const EllipticState& s, uint32 mi, uint32 i, uint6
     return c;
 }
 
-// What the 2x2 blocks w dR/dr of a point are made of (theory eq. 3): a neighbour across a face of xi has
-// g22 I +- (xi_shift I + xi), one across a face of eta g11 I +- (eta_shift I + eta), with xi and eta by rows;
-// corners +-corner I, the centre -2 (g11 + g22) I.
+// Terms of the 2x2 blocks w dR/dr of a point (theory eq. 3): a neighbour across a face of xi has g22 I +-
+// (xi_shift I + xi), one across a face of eta g11 I +- (eta_shift I + eta), with xi and eta by rows; corners have
+// +-corner I, the centre has -2 (g11 + g22) I.
 struct Slopes {
     Vec xi_x, xi_y, eta_x, eta_y;
     double g11, g22, corner, xi_shift, eta_shift;
 };
 
-// Of the metrics, the control functions c and the row weight w.
+// Computes them from the metrics, the control functions c and the row weight w.
 __device__ inline Slopes slopes(const Metrics& m, Vec c, double w) {
     const Vec ra = m.xixi + c.x * m.xi, rc = m.etaeta + c.y * m.eta, rb = -2.0 * m.xieta;
     // Rows of the slopes: 1/2 (Rb (x) r_eta + 2 Rc (x) r_xi) and 1/2 (2 Ra (x) r_eta + Rb (x) r_xi).

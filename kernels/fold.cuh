@@ -10,6 +10,21 @@
 __device__ inline double product(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline float product(float a, float b) { return __fmul_rn(a, b); }
 
+// Rows of a pattern as long as this are taken by whole warps.
+#define LONG_ROW 64u
+
+// The row of this lane whose entries of a pattern begin and end at ends(); no row unless it is `mine`.
+template <class Ends>
+__device__ inline Row pattern_row(bool mine, const Ends& ends) {
+    Row row = {mine, 0, 1, 0, false};
+    if (!mine) return row;
+    const Two<uint32> at = ends();
+    row.at = at.x;
+    row.length = at.y - at.x;
+    row.large = row.length > LONG_ROW;
+    return row;
+}
+
 // Sum of coefficients times values.
 struct Weighted {
     typedef real type;

@@ -3,7 +3,6 @@
 // their division by the pivot, as the triangular solves want them.
 #include "slices.cuh"
 
-
 // Eliminates the row at a place of the order, by the lanes of `mask`: lane `lane` of ELIMINATION_LANES.
 template <bool WAIT>
 __device__ void eliminate(uint64 own_place, uint32 lane, uint32 mask, const uint32* order,
@@ -33,12 +32,7 @@ __device__ void eliminate(uint64 own_place, uint32 lane, uint32 mask, const uint
     // The barrier orders the writes of all lanes before the fence of the lane that raises the flag.
     __syncwarp(mask);
     if (lane != 0) return;
-    const real pivot = present ? values[at] : real(0);
-    to.pivots[own_place] = pivot;
-    __threadfence();
-    store_relaxed(to.inverse + own_place, known(real(1) / pivot));
-    if (pivot == real(0) || !is_finite(pivot) || (to.positive && pivot < real(0)))
-        atomicMin(to.first, uint64(row));
+    keep_pivot<true>(to, own_place, row, present ? values[at] : real(0));
 }
 
 // The lanes of this thread's team.

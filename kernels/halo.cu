@@ -9,64 +9,51 @@ __device__ inline uint64 row_of_thread(const HaloExchange& exchange) {
     return uint64(exchange.block()) * blockDim.x + threadIdx.x;
 }
 
-// The outer columns of x on mi x mj points, or of d o x if there is a d; stores what is received.
-KERNEL(exchange_columns, uint32 mi, uint32 mj, uint32 edges, const real* d, const real* x,
-       HaloColumns columns) {
-    const HaloExchange exchange = halo_exchange(columns, edges, mj);
+// Sends the outer columns of pairs, scaled if there is a scale. What arrives becomes the ghost columns, or stays in
+// the buffer where there are none.
+KERNEL(exchange_columns, ExchangedColumns of, HaloColumns columns) {
+    const HaloExchange exchange = halo_exchange(columns, of.edges, of.rows);
     const uint64 j = row_of_thread(exchange);
-    if (j >= mj) return;
+    if (j >= of.rows) return;
     for (uint32 side = 0; side < 2; ++side) {
         if (!exchange.sends(side)) continue;
-        const uint64 point = j * mi + (side ? mi - 1 : 0);
-        const Pair u = reinterpret_cast<const Pair*>(x)[point];
-        const Pair s = d ? reinterpret_cast<const Pair*>(d)[point] : pair(1, 1);
-        exchange.send(side, uint32(j), pair(s.x * u.x, s.y * u.y));
+        const uint64 at = j * of.row + of.step * of.own[side];
+        const Pair s = of.scale ? pair(of.scale[at], of.scale[at + 1]) : pair(1, 1);
+        exchange.send(side, uint32(j), pair(s.x * of.x[at], s.y * of.y[at]));
     }
-    for (uint32 side = 0; side < 2; ++side)
-        if (exchange.receives(side)) exchange.store_received(side, uint32(j));
+    for (uint32 side = 0; side < 2; ++side) {
+        if (!exchange.receives(side)) continue;
+        const Pair arrived = exchange.receive(side, uint32(j));
+        if (of.ghosts[side] == NO_GHOSTS) {
+            exchange.received[side * uint64(of.rows) + j] = arrived;
+            continue;
+        }
+        const uint64 at = j * of.row + of.step * of.ghosts[side];
+        of.x[at] = arrived.x;
+        of.y[at] = arrived.y;
+    }
 }
 
-// The outer columns of u on a level; what is received becomes the columns beyond them.
-KERNEL(exchange_solution, LevelLayout layout, real* u, HaloColumns columns) {
-    const HaloExchange exchange = halo_exchange(columns, layout.edges, layout.mj);
-    const uint64 j = row_of_thread(exchange);
-    if (j >= layout.mj) return;
-    Pair* row = reinterpret_cast<Pair*>(u) + j * layout.row();
-    for (uint32 side = 0; side < 2; ++side)
-        if (exchange.sends(side))
-            exchange.send(side, uint32(j), row[layout.column(side ? int(layout.mi) - 1 : 0)]);
-    for (uint32 side = 0; side < 2; ++side)
-        if (exchange.receives(side))
-            row[layout.column(side ? int(layout.mi) : -1)] = exchange.receive(side, uint32(j));
+template <bool COMPACT>
+__device__ inline Pair own_residual(const LevelLayout& layout, real* a, const real* f, const real* u, uint32 j) {
+    const Operator<COMPACT> operator_ = operator_of<COMPACT>(layout, a);
+    return residual<COMPACT>(layout, operator_, reinterpret_cast<const Pair*>(f), reinterpret_cast<const Pair*>(u), 0, j);
 }
 
 // The residual f - A u - B d of column 0, sent west; stores that of the column after the last one. Zeros
 // are sent east, so that exchanges are counted alike on both sides. Of the first row of transposed equations
-// f alone is sent: whoever restricts has all else of its sum.
-template <bool COMPACT>
-__device__ void exchange_residual(const LevelLayout& layout, real* a, const real* f, const real* u,
-                                  const HaloExchange& exchange) {
+// f alone is sent: the restriction adds the other terms of its sum.
+KERNEL(exchange_residual, LevelLayout layout, real* a, const real* f, const real* u, HaloColumns columns) {
+    const HaloExchange exchange = halo_exchange(columns, layout.edges, layout.mj);
     const uint64 j = row_of_thread(exchange);
     if (j >= layout.mj) return;
     if (exchange.sends(0)) {
-        const Operator<COMPACT> operator_ = operator_of<COMPACT>(layout, a);
-        const Pair* right = reinterpret_cast<const Pair*>(f);
-        exchange.send(0, uint32(j), layout.sums() && j == 0
-                                        ? right[layout.column(0)]
-                                        : residual<COMPACT>(layout, operator_, right,
-                                                            reinterpret_cast<const Pair*>(u), 0, uint32(j)));
+        const bool sum = layout.sums() && j == 0;
+        exchange.send(0, uint32(j), sum ? reinterpret_cast<const Pair*>(f)[layout.column(0)]
+                                    : layout.compact() ? own_residual<true>(layout, a, f, u, uint32(j))
+                                                       : own_residual<false>(layout, a, f, u, uint32(j)));
     }
     if (exchange.sends(1)) exchange.send(1, uint32(j), pair(0, 0));
     for (uint32 side = 0; side < 2; ++side)
-        if (exchange.receives(side)) exchange.store_received(side, uint32(j));
+        if (exchange.receives(side)) exchange.received[side * uint64(layout.mj) + j] = exchange.receive(side, uint32(j));
 }
-
-#define EXCHANGE_RESIDUAL(name, COMPACT)                                                          \
-    KERNEL(name, LevelLayout layout, real* a, const real* f,         \
-           const real* u, HaloColumns columns) {                                                        \
-        const HaloExchange exchange = halo_exchange(columns, layout.edges, layout.mj);  \
-        exchange_residual<COMPACT>(layout, a, f, u, exchange);                     \
-    }
-
-EXCHANGE_RESIDUAL(exchange_residual_compact, true)
-EXCHANGE_RESIDUAL(exchange_residual_full, false)

@@ -1,28 +1,17 @@
 // Halo exchange: columns of two values per point that neighbours send each other.
 //
-// A column that arrives has two buffers. Each holds words for every point that carry the number of the
-// exchange beside 32 bits of a value, as those of the all-gather do, so that threads send and receive
-// without an order among them. Both neighbours count the exchanges of each point. What a rank sends
-// stays in its buffer until the neighbour's next exchange has arrived; so two buffers suffice.
+// Ghost columns are double-buffered. Each 64-bit word is a sequence number and 32 bits of payload, stored at once,
+// so that a reader polls the word itself and no fence or flag is needed. Both neighbours count the exchanges of
+// each row. A rank overwrites a buffer only after the next exchange has arrived from the neighbour; so two buffers
+// suffice.
 //
-// Where devices do not access each other's memory, or a column is longer than the buffer, columns are
-// sent as messages: one launch packs them, a later one unpacks what was received.
+// If devices do not access each other's memory, or a column is longer than the buffer, columns are sent as
+// messages: one launch packs them, a later one unpacks the ones that were received.
 #pragma once
 #include "common.cuh"
 #include "peers.cuh"
 
-#ifdef FIBERS
-static inline void store_words(uint64* at, uint64 a, uint64 b) {
-    volatile uint64* to = at;
-    to[0] = a;
-    to[1] = b;
-}
-static inline void load_words(const uint64* at, uint64& a, uint64& b) {
-    const volatile uint64* from = at;
-    a = from[0];
-    b = from[1];
-}
-#else
+#ifndef FIBERS
 __device__ inline void store_words(uint64* at, uint64 a, uint64 b) {
     asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(a), "l"(b) : "memory");
 }
@@ -54,7 +43,8 @@ struct HaloExchange {
         return access.halo_area(of) +
                POINT_WORDS * ((side * BUFFERS + number % BUFFERS) * uint64(COLUMN_POINTS) + j);
     }
-    // Number of the last exchange of a point, counted by who sends it.
+    // Counter of the sends of a row. Exchanges are symmetric, so that it is also the sequence number to expect
+    // from the neighbour.
     __device__ uint32* count(uint32 side, uint32 j) const {
         uint64* after = access.halo_area(access.rank) + 2 * BUFFERS * POINT_WORDS * uint64(COLUMN_POINTS);
         return reinterpret_cast<uint32*>(after) + side * COLUMN_POINTS + j;
@@ -70,7 +60,8 @@ struct HaloExchange {
         store_words(to, header | uint32(x), header | uint32(y));
         if (sizeof(real) == 8) store_words(to + 2, header | (x >> 32), header | (y >> 32));
     }
-    // The point that arrives, once this rank has sent its own, in this launch by the same thread or in an earlier one.
+    // Returns the ghost value of a row. This rank must have sent its own value, in this launch by the same thread
+    // or in an earlier one.
     __device__ Pair receive(uint32 side, uint32 j) const {
         if (!access.windows) return received[side * uint64(mj) + j];
         const uint32 number = *count(side, j);
@@ -83,13 +74,9 @@ struct HaloExchange {
         set_bits(value.y, upper_y << 32 | uint32(y));
         return value;
     }
-    // received <- the point that arrives.
-    __device__ void store_received(uint32 side, uint32 j) const {
-        received[side * uint64(mj) + j] = receive(side, j);
-    }
 
-    // The number of this block by its start: neighbours take their rows in the same order, so that the
-    // first row that waits has its counterpart running, however few blocks fit a GPU at a time.
+    // Number of this block in the order of starts: neighbours take their rows in the same order, so that the first
+    // row that waits has its counterpart running, however few blocks fit a GPU at a time.
     __device__ uint32 block() const {
         return access.windows && gridDim.x > 1 ? start_order(access.ticket(), gridDim.x) : blockIdx.x;
     }

@@ -1,8 +1,7 @@
-// What follows the march: the outer line on the far field, and folded cells. Double precision only.
+// The steps after the march: the outer line is moved to the far field, and folded cells are counted. Double
+// precision only.
 #include "common.cuh"
 #include "columns.cuh"
-
-typedef Two<double> Vec;
 
 // Line i of x, y [nj][columns].
 struct Line {
@@ -12,20 +11,10 @@ struct Line {
 
     __device__ Vec point(uint32 j) const {
         const uint64 k = uint64(j) * columns + i;
-        const Vec at = {x[k], y[k]};
-        return at;
+        return {x[k], y[k]};
     }
-    // Its length; last <- its last point.
-    __device__ double length(Vec& last) const {
-        double length = 0.0;
-        last = point(0);
-#pragma unroll 8
-        for (uint32 j = 1; j < nj; ++j) {
-            const Vec at = point(j), d = at - last;
-            length += hypot(d.x, d.y);
-            last = at;
-        }
-        return length;
+    __device__ double length() const {
+        return measure_line(i, columns, nj, x, y, [](uint64, double) {});
     }
     // Moves it by (s/length)^2 times a way.
     __device__ void move(double length, double way_x, double way_y) const {
@@ -62,8 +51,8 @@ KERNEL(place_layers, uint32 columns, uint32 nj, uint32 open, double radius, doub
     const uint64 i = thread_index();
     if (i >= columns) return;
     const Line line = {columns, nj, i, x, y};
-    Vec last;
-    const double length = line.length(last);
+    const Vec last = line.point(nj - 1);
+    const double length = line.length();
     double way_x = 0.0, way_y;
     if (open && last.x >= centre_x) {
         const double beside = radius + centre_y;
@@ -82,9 +71,7 @@ KERNEL(move_layers, uint32 columns, uint32 nj, const double* ways, double* x, do
     const uint64 i = thread_index();
     if (i >= columns) return;
     const Line line = {columns, nj, i, x, y};
-    Vec last;
-    const double length = line.length(last);
-    line.move(length, ways[2 * i], ways[2 * i + 1]);
+    line.move(line.length(), ways[2 * i], ways[2 * i + 1]);
 }
 
 __device__ inline double cross(Vec a, Vec b) { return a.x * b.y - a.y * b.x; }
@@ -94,10 +81,7 @@ KERNEL(count_folds, OwnColumnsFields fields, const double* x, const double* y, R
     const OwnColumns own = {fields};
     const uint64 columns = own.cells(), cells = columns * (own.nj - 1);
     double sum[1] = {0.0};
-    auto node = [=](uint64 k) {
-        const Vec at = {x[k], y[k]};
-        return at;
-    };
+    auto node = [=](uint64 k) -> Vec { return {x[k], y[k]}; };
     for (uint64 cell = thread_index(); cell < cells; cell += thread_count()) {
         const uint64 j = cell / columns, k = own.index(own.begin + uint32(cell - j * columns), j);
         const Vec a = node(k), b = node(k + 1);

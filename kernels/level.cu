@@ -1,41 +1,24 @@
 // Levels of multigrid: operators, right sides and solutions.
 #include "common.cuh"
 #include "level.cuh"
+#include "stencil.cuh"
 
-// Values at the two rows of a point of a matrix in ELL format, slot after slot.
-template <class T>
-struct Slots {
-    const T* values;
-    uint64 stride;
-
-    __device__ Pair next() {
-        const Two<T> v = *reinterpret_cast<const Two<T>*>(values);
-        values += stride;
-        return pair(real(v.x), real(v.y));
-    }
-    // The block of a neighbour beside or above, zero where its coupling is dropped.
-    __device__ Block both(bool kept) {
-        const Pair own = next(), other = next();
-        return kept ? block(own.x, other.x, other.y, own.y) : diagonal(0);
-    }
-};
-
-// The operator of the finest level from a matrix with the nine-point pattern, whose slots move up
-// at the edges; couplings across a periodic seam are dropped where the level does not wrap. The columns
-// of wall terms from a matrix of two slots. The corner blocks of a transpose are those of four points, and
-// differ: its storage is full.
+// Loads the operator of the finest level from a matrix with the nine-point pattern, in which couplings that do not
+// exist at an edge are left out and the following ones have lower slot numbers; couplings across a periodic seam
+// are dropped if the level does not wrap. The columns of wall terms come from a matrix of two slots. The corner
+// blocks of a transpose come from four points, and differ: its storage is full.
 template <class T, bool COMPACT>
 struct Load {
     LevelLayout layout;
     Operator<COMPACT> a;
     const T *values, *columns;
-    // What lies beyond the ends of the matrix's rows.
+    // Edges of the matrix's rows.
     uint32 edges;
 
     __device__ void operator()(uint32 i, uint32 j) const {
         const int64 k = int64(j) * layout.mi + i;
         const int at = j * layout.row() + layout.column(i);
-        Slots<T> slots = {values + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
+        SlotsOf<T> slots = {values + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
         const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < layout.mi || (edges & EDGE_EAST);
         const bool keep_west = i > 0 || (layout.edges & EDGE_WEST);
         const bool keep_east = i + 1 < layout.mi || (layout.edges & EDGE_EAST);
@@ -43,19 +26,19 @@ struct Load {
         Block south = diagonal(0), north = south, w = south, e = south;
         if (j > 0) {
             if (west) sw = slots.next();
-            south = slots.both(true);
+            south = slots.next_block(true);
             if (east) se = slots.next();
         }
-        if (west) w = slots.both(keep_west);
+        if (west) w = slots.next_block(keep_west);
         const Pair centre = slots.next();
-        if (east) e = slots.both(keep_east);
+        if (east) e = slots.next_block(keep_east);
         if (j + 1 < layout.mj) {
             if (west) nw = slots.next();
-            north = slots.both(true);
+            north = slots.next_block(true);
             if (east) ne = slots.next();
         }
         if (columns) {
-            Slots<T> wall = {columns + 2 * k, slots.stride};
+            SlotsOf<T> wall = {columns + 2 * k, slots.stride};
             const Pair p = wall.next(), q = wall.next();
             a.columns()[at] = block(p.x, q.x, p.y, q.y);
         }
@@ -85,70 +68,49 @@ struct Load {
     }
 };
 
-#define LOAD_OPERATOR(name, T, COMPACT)                                                           \
-    KERNEL(name, LevelLayout layout, uint32 matrix_edges,                \
-           const T* values, const T* columns, real* a, uint32* borders, uint32* bad) {            \
-        if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, *borders = ALL_BORDERS;             \
-        const Load<T, COMPACT> load = {layout, operator_of<COMPACT>(layout, a), values, columns,  \
-                                       matrix_edges};                                             \
-        each_point(layout, load);                                                                 \
-    }
-
-LOAD_OPERATOR(load_operator_single, float, true)
-LOAD_OPERATOR(load_operator_double, double, true)
-LOAD_OPERATOR(load_transposed_single, float, false)
-LOAD_OPERATOR(load_transposed_double, double, false)
+template <class T, bool COMPACT>
+__device__ inline void load_operator(const LevelLayout& layout, uint32 matrix_edges, const T* values, const T* columns,
+                                     real* a, uint32* borders, uint32* bad) {
+    if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, *borders = ALL_BORDERS;
+    const Load<T, COMPACT> load = {layout, operator_of<COMPACT>(layout, a), values, columns, matrix_edges};
+    each_point(layout, load);
+}
 
 // f <- r, u <- 0.
 template <class T>
-struct LoadRight {
-    LevelLayout layout;
-    const Two<T>* r;
-    Pair *f, *u;
-
-    __device__ void operator()(uint32 i, uint32 j) const {
-        const Two<T> value = r[int64(j) * layout.mi + i];
+__device__ inline void load_right(const LevelLayout& layout, const T* r, real* f, real* u) {
+    each_point(layout, [=](uint32 i, uint32 j) {
+        const Two<T> value = reinterpret_cast<const Two<T>*>(r)[int64(j) * layout.mi + i];
         const int at = j * layout.row() + layout.column(i);
-        f[at] = pair(real(value.x), real(value.y));
-        clear_point(layout, u, i, j);
-    }
-};
-
-#define LOAD_RIGHT(name, T)                                                                       \
-    KERNEL(name, LevelLayout layout, const T* r, real* f, real* u) {               \
-        const LoadRight<T> load = {layout, reinterpret_cast<const Two<T>*>(r),                    \
-                                   reinterpret_cast<Pair*>(f), reinterpret_cast<Pair*>(u)};       \
-        each_point(layout, load);                                                                 \
-    }
-
-LOAD_RIGHT(load_right_single, float)
-LOAD_RIGHT(load_right_double, double)
+        reinterpret_cast<Pair*>(f)[at] = pair(real(value.x), real(value.y));
+        clear_point(layout, reinterpret_cast<Pair*>(u), i, j);
+    });
+}
 
 // z <- u.
 template <class T>
-struct Store {
-    LevelLayout layout;
-    const Pair* u;
-    Two<T>* z;
+__device__ inline void store_solution(const LevelLayout& layout, const real* u, T* z) {
+    each_point(layout, [=](uint32 i, uint32 j) {
+        const Pair value = reinterpret_cast<const Pair*>(u)[j * layout.row() + layout.column(i)];
+        reinterpret_cast<Two<T>*>(z)[int64(j) * layout.mi + i] = {T(value.x), T(value.y)};
+    });
+}
 
-    __device__ void operator()(uint32 i, uint32 j) const {
-        const Pair value = u[j * layout.row() + layout.column(i)];
-        Two<T> two;
-        two.x = T(value.x);
-        two.y = T(value.y);
-        z[int64(j) * layout.mi + i] = two;
-    }
-};
+// The kernels for matrices and vectors of a precision.
+#define FOR_PRECISION(T, load, transposed, right, store)                                                         \
+    KERNEL(load, LevelLayout layout, uint32 matrix_edges, const T* values, const T* columns, real* a,            \
+           uint32* borders, uint32* bad) {                                                                       \
+        load_operator<T, true>(layout, matrix_edges, values, columns, a, borders, bad);                          \
+    }                                                                                                            \
+    KERNEL(transposed, LevelLayout layout, uint32 matrix_edges, const T* values, const T* columns, real* a,      \
+           uint32* borders, uint32* bad) {                                                                       \
+        load_operator<T, false>(layout, matrix_edges, values, columns, a, borders, bad);                         \
+    }                                                                                                            \
+    KERNEL(right, LevelLayout layout, const T* r, real* f, real* u) { load_right(layout, r, f, u); }             \
+    KERNEL(store, LevelLayout layout, const real* u, T* z) { store_solution(layout, u, z); }
 
-#define STORE_SOLUTION(name, T)                                                                   \
-    KERNEL(name, LevelLayout layout, const real* u, T* z) {                        \
-        const Store<T> store = {layout, reinterpret_cast<const Pair*>(u),                         \
-                                reinterpret_cast<Two<T>*>(z)};                                    \
-        each_point(layout, store);                                                                \
-    }
-
-STORE_SOLUTION(store_solution_single, float)
-STORE_SOLUTION(store_solution_double, double)
+FOR_PRECISION(float, load_operator_single, load_transposed_single, load_right_single, store_solution_single)
+FOR_PRECISION(double, load_operator_double, load_transposed_double, load_right_double, store_solution_double)
 
 // One dimension of linear interpolation: share that a fine point takes of the coarse point
 // `distance` fine points away.
@@ -156,8 +118,8 @@ __device__ inline real interpolation(int distance) {
     return distance == 0 ? real(1) : distance == 1 || distance == -1 ? real(0.5) : real(0);
 }
 
-// What the coupling of fine point 2I + 1 + row with the point `step` after it gives to the coupling
-// of coarse point I with I + to, in one dimension of R A P (theory eq. 12).
+// Returns the share that the coupling of fine point 2I + 1 + row with the point `step` after it has in the
+// coupling of coarse point I with I + to, in one dimension of R A P (theory eq. 12).
 __device__ inline real galerkin_share(int row, int step, int to) {
     return real(0.5) * interpolation(row) * interpolation(row + step - 2 * to);
 }
@@ -259,15 +221,12 @@ struct Galerkin {
     }
 };
 
-// Coarse bad <- fine bad.
-#define COARSEN(name, COMPACT)                                                                    \
-    KERNEL(name, LevelLayout fine, real* a,      \
-           const uint32* fine_bad, LevelLayout coarse, real* to, uint32* bad) {    \
-        if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = *fine_bad;                             \
-        const Galerkin<COMPACT> galerkin = {fine, coarse, operator_of<COMPACT>(fine, a),          \
-                                            {to, coarse.points(), fine.walls()}};                 \
-        each_point(coarse, galerkin);                                                             \
-    }
-
-COARSEN(coarsen_compact, true)
-COARSEN(coarsen_full, false)
+// Coarse A <- R A P, coarse bad <- fine bad.
+KERNEL(coarsen, LevelLayout fine, real* a, const uint32* fine_bad, LevelLayout coarse, real* to, uint32* bad) {
+    if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = *fine_bad;
+    const Operator<false> target = {to, coarse.points(), fine.walls()};
+    if (fine.compact())
+        each_point(coarse, Galerkin<true>{fine, coarse, operator_of<true>(fine, a), target});
+    else
+        each_point(coarse, Galerkin<false>{fine, coarse, operator_of<false>(fine, a), target});
+}

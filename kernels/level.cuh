@@ -1,10 +1,10 @@
-// How a level of multigrid stands in memory.
+// Memory layout of a level of multigrid.
 //
-// Point (i, j) of mi x mj unknown points stands at j * 2 half + (i mod 2) half + i div 2: split by
-// the parity of i, the points of one colour of eta-lines follow one another. `half` is greater
-// than the points of a parity, so every row has a column of zeros for neighbours that are not
-// there; u has a row of zeros below and above as well, at j = -1 and j = mj. In a level cut into
-// bands those columns, at i = -1 and i = mi, hold what the bands beside have there.
+// Point (i, j) of mi x mj unknown points has the place j * 2 half + (i mod 2) half + i div 2: split by the parity
+// of i, the points of one colour of eta-lines are contiguous. `half` is greater than the number of points of a
+// parity, so that every row has a column of zeros for neighbours that do not exist; u has a row of zeros below and
+// above as well, at j = -1 and j = mj. In a level cut into bands those columns, at i = -1 and i = mi, are ghost
+// columns.
 //
 // With wall terms the points of the first row are held at zero, and the row of u holds the wall terms
 // d_i in their places: as a point, row 0 is read from the row of zeros below it. In transposed equations
@@ -21,14 +21,16 @@ struct LevelLayout : LevelLayoutFields {
     // are transposed.
     __device__ bool terms() const { return (edges & (EDGE_WALLS | EDGE_TRANSPOSED)) == EDGE_WALLS; }
     __device__ bool transposed() const { return edges & EDGE_TRANSPOSED; }
+    // Whether the operator has the compact storage.
+    __device__ bool compact() const { return edges & EDGE_COMPACT; }
     // Whether the equations of the first row are sums along the eta-lines.
     __device__ bool sums() const { return walls() && transposed(); }
-    // Whether column -1 is that of another band.
+    // True if column -1 is a ghost column of another band.
     __device__ bool comes_from() const { return (edges & (EDGE_WEST | EDGE_PERIODIC)) == EDGE_WEST; }
-    // Whether column mi is that of another band.
+    // True if column mi is a ghost column of another band.
     __device__ bool goes_on() const { return (edges & (EDGE_EAST | EDGE_PERIODIC)) == EDGE_EAST; }
     __device__ int row() const { return 2 * half; }
-    // Where the points of row j start in u.
+    // Start of the points of row j in u.
     __device__ int points_of_row(int j) const {
         return (terms() && j == 0 ? -1 : j) * row();
     }
@@ -40,7 +42,7 @@ struct LevelLayout : LevelLayoutFields {
     __device__ uint32 tile_j() const { return (tall() ? blockIdx.x : blockIdx.y) * LEVEL_J; }
     // This block's copy: a level may have several right sides and solutions, one for each block in z.
     __device__ uint32 copy() const { return blockIdx.z % copies; }
-    // Where the right side and the solution of this block's copy start.
+    // Start of the right side and of the solution of this block's copy.
     __device__ int64 copy_of_f() const { return int64(copy()) * points(); }
     __device__ int64 copy_of_u() const { return int64(copy()) * (points() + 2 * row()); }
     // Place of column i; a column that holds zeros for i = -1.
@@ -84,8 +86,9 @@ struct Operator {
     __device__ Block* border() const { return plane(COMPACT ? COMPACT_STORAGE : FULL_STORAGE); }
     // Columns of the wall terms.
     __device__ Block* columns() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + 4); }
-    // Inverse pivots of the xi-lines, and H of those that are closed; at the last point of each (n, 0, 0, m): H is
-    // negligible from point n to the one before m, and not stored there.
+    // Inverse pivots of the xi-lines. Periodic lines also store the correction H = T^-1 (coupling to the last
+    // point). H decays from both ends: the blocks [n, m) are negligible and never written; n and m are kept as (n,
+    // 0, 0, m) in the block of the line's last point.
     __device__ Block* xi_pivot() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + (walls ? WALL_VALUES : 0)); }
     __device__ Block* closing() const { return xi_pivot() + points; }
 

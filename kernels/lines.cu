@@ -2,31 +2,12 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// x -> a x + b.
-struct Affine {
-    Block a;
-    Pair b;
-
-    __device__ Pair operator()(Pair x) const { return a * x + b; }
-};
-
-__device__ inline Affine affine(const Block& a, Pair b) {
-    Affine map;
-    map.a = a;
-    map.b = b;
-    return map;
-}
-
-__device__ inline Affine compose(const Affine& second, const Affine& first) {
-    return affine(second.a * first.a, second(first.b));
-}
-
-// The threads of a line within a block: chunk after chunk of CHUNK points, `span` of them in a warp, at lanes
-// `stride` apart.
+// Thread layout of one line solve. A line is cut into chunks of CHUNK points, one thread per chunk; `span` threads
+// of a line are in one warp, `stride` lanes apart (the lanes in between belong to other lines).
 template <int CHUNK>
 struct Team {
     uint32 lines, chunks, line, chunk, stride, span;
-    // Where the threads of a xi-line exchange values, CHUNK + 1 for each thread.
+    // Buffer through which the threads of a xi-line exchange values, CHUNK + 1 for each thread.
     Pair* places;
 
     __device__ uint32 warps() const { return chunks / span; }
@@ -105,8 +86,9 @@ __device__ inline void exchange(const Team<CHUNK>& team, Block (&blocks)[CHUNK])
         blocks[k] = block(rows[0][k].x, rows[0][k].y, rows[1][k].x, rows[1][k].y);
 }
 
-// What flows into this thread's chunk when `inflow` flows into the first of the line, by the maps
-// of all chunks before it; REVERSE counts from the last chunk on. Calls in turn need two `shared`.
+// Exclusive scan of affine maps over the chunks of a line, by shuffles within warps and shared memory across them;
+// returns the value that enters this thread's chunk. REVERSE scans from the last chunk. Consecutive calls must
+// alternate between two `shared` buffers, since there is no barrier after the last read.
 template <bool REVERSE, int CHUNK>
 __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* shared) {
     const uint32 in_warp = team.in_warp(), warp = team.chunk / team.span;
@@ -203,12 +185,6 @@ __device__ Pair first_of_transposed(const Line<false, COMPACT>& line, const Team
     return live ? line.a.border()[line.at(0)] * total : pair(0, 0);
 }
 
-// Only eta-lines of transposed equations have a first value of their own.
-template <bool COMPACT, int CHUNK>
-__device__ Pair first_of_transposed(const Line<true, COMPACT>&, const Team<CHUNK>&, uint32, uint32, const Pair*, Pair*) {
-    return pair(0, 0);
-}
-
 // u <- y at the points of a segment that the recurrence has; y is left in the order of turns.
 template <bool XI, bool COMPACT, int CHUNK>
 __device__ inline void store_points(const Line<XI, COMPACT>& line, const Points<XI, CHUNK>& points,
@@ -232,7 +208,9 @@ __device__ inline void store_points(const Line<XI, COMPACT>& line, const Points<
 // point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
 // of transposed equations start from u_0 = G^-T (f_0 - sum W_l b_l).
 //
-// Only COPIES has several blocks in z: the smoother has no registers to spare. There are MAPS maps of warps.
+// COPIES: the block index in z selects one of several right sides. It is a template flag because the index
+// arithmetic would spill registers. MAPS is the capacity of the shared array of maps: lines of a block times its
+// warps.
 template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED, int MAPS>
 __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, uint32 lines, uint32 chunks,
                       uint32 zero, real* values, const real* f_values, real* u_values) {
@@ -254,14 +232,14 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     const uint32 segments = uint32((line.along() + segment - 1) / segment);
     uint32 turn = 0;
 
-    // g = D^-1 b, then y, then u; P stands for D^-1 P, N for D^-1 N.
+    // y holds g = D^-1 b, then y, then u; prev and next hold D^-1 P and D^-1 N.
     Pair y[CHUNK];
     Block next[CHUNK];
     // Right side of a bordered line's first point.
     Pair wall_right = pair(0, 0);
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
-    if (TRANSPOSED) carry = first_of_transposed(line, team, segments, zero, f, u);
+    if constexpr (TRANSPOSED) carry = first_of_transposed(line, team, segments, zero, f, u);
     for (uint32 s = 0; s < segments; ++s) {
         const Points<XI, CHUNK> points(team, s);
         Block prev[CHUNK];
@@ -294,10 +272,10 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
             }
         }
         if (XI) exchange<true>(team, y), exchange<true>(team, prev), exchange<true>(team, next);
-        Affine map = affine(diagonal(1), pair(0, 0));
+        Affine map = {diagonal(1), pair(0, 0)};
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k)
-            map = compose(affine(real(-1) * prev[k], y[k]), map);
+            map = compose({real(-1) * prev[k], y[k]}, map);
         Pair value = scan<false>(map, carry, team, maps[turn++ % 2]);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
@@ -323,9 +301,9 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
             }
             if (XI) exchange<true>(team, y), exchange<true>(team, next);
         }
-        Affine map = affine(diagonal(1), pair(0, 0));
+        Affine map = {diagonal(1), pair(0, 0)};
 #pragma unroll
-        for (int k = CHUNK; k-- > 0;) map = compose(affine(real(-1) * next[k], y[k]), map);
+        for (int k = CHUNK; k-- > 0;) map = compose({real(-1) * next[k], y[k]}, map);
         Pair value = scan<true>(map, carry, team, maps[turn++ % 2]);
 #pragma unroll
         for (int k = CHUNK; k-- > 0;) {
@@ -363,7 +341,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
         }
         return;
     }
-    // The value of point open - 1 stands in memory if its segment is not the first.
+    // If the segment of point open - 1 is not the first, its value is in memory.
     const int first = team.chunk * CHUNK;
     if (team.chunk == 0) firsts[team.line] = y[0];
 #pragma unroll

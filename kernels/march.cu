@@ -14,8 +14,8 @@ struct Segment {
 
 // One substep.
 struct MarchStep : MarchStepFields {
-    // The front that it begins with, and where it leaves it, among two of n points: a layer stands in that
-    // of its parity.
+    // Start of the front before the substep, and of that after it, among two of n points: a layer has the place of
+    // its parity.
     __device__ uint64 source(uint32 n) const { return uint64((substep == 0 ? layer : layer + 1) % 2) * n; }
     __device__ uint64 target(uint32 n) const { return uint64((layer + 1) % 2) * n; }
 };
@@ -137,17 +137,10 @@ struct MarchRow {
     }
 };
 
-// What takes the solutions.
-struct Smoothed {
-    double* widths;
-
-    __device__ void operator()(uint32 i, double width) const { widths[i] = width; }
-};
-
+// Takes the moves of the points: the moved front, and the same layer of the columns that are kept.
 struct Moved {
     const Pair* from;
     Pair* to;
-    // The same layer of the columns that are kept.
     Columns columns;
     double *x, *y;
     uint32* bad;
@@ -164,16 +157,10 @@ struct Moved {
     }
 };
 
-__device__ inline CyclicWorkspace<double, double> widths_workspace(const CyclicBuffers& buffers) {
-    return {reinterpret_cast<Eliminated<double, double>*>(buffers.points),
-            reinterpret_cast<ReducedRow<double, double>*>(buffers.chunks),
-            reinterpret_cast<BlockRow<double, double>*>(buffers.block_rows)};
-}
-
-__device__ inline CyclicWorkspace<Block, Pair> moves_workspace(const CyclicBuffers& buffers) {
-    return {reinterpret_cast<Eliminated<Block, Pair>*>(buffers.points),
-            reinterpret_cast<ReducedRow<Block, Pair>*>(buffers.chunks),
-            reinterpret_cast<BlockRow<Block, Pair>*>(buffers.block_rows)};
+template <class M, class V>
+__device__ inline CyclicWorkspace<M, V> workspace(const CyclicBuffers& buffers) {
+    return {reinterpret_cast<Eliminated<M, V>*>(buffers.points), reinterpret_cast<ReducedRow<M, V>*>(buffers.chunks),
+            reinterpret_cast<BlockRow<M, V>*>(buffers.block_rows)};
 }
 
 // Smallest value over the block, for all threads.
@@ -271,18 +258,19 @@ struct March : MarchFields {
         if (thread_index() == 0) *static_cast<MarchStep*>(step) = now;
         if (now.idle) return;
         const WidthRow rows = {front(now.source(n())), now};
-        eliminate_cyclic(n(), rows, widths_workspace(widths),
+        eliminate_cyclic(n(), rows, workspace<double, double>(widths),
                          reinterpret_cast<ReducedRow<double, double>*>(shared));
     }
     // Second part: the smoothed widths, and the elimination of the moves.
     __device__ void eliminate_moves(unsigned char* shared) const {
         const MarchStep now = *static_cast<const MarchStep*>(step);
         if (now.idle) return;
-        solve_cyclic(n(), widths_workspace(widths),
-                     reinterpret_cast<ReducedRow<double, double>*>(shared), Smoothed{smoothed});
+        solve_cyclic(n(), workspace<double, double>(widths),
+                     reinterpret_cast<ReducedRow<double, double>*>(shared),
+                     [=](uint32 i, double width) { smoothed[i] = width; });
         __syncthreads();
         const MarchRow rows = {front(now.source(n())), now};
-        eliminate_cyclic(n(), rows, moves_workspace(moves),
+        eliminate_cyclic(n(), rows, workspace<Block, Pair>(moves),
                          reinterpret_cast<ReducedRow<Block, Pair>*>(shared));
     }
     // Third part: moves the front, and keeps its points. progress.bad <- 1 if one is not finite.
@@ -293,7 +281,7 @@ struct March : MarchFields {
         Pair* moved = all + now.target(n());
         const uint64 row = (uint64(now.layer) + 1) * columns.count;
         const Moved take = {all + now.source(n()), moved, {columns}, x + row, y + row, &progress->bad};
-        solve_cyclic(n(), moves_workspace(moves),
+        solve_cyclic(n(), workspace<Block, Pair>(moves),
                      reinterpret_cast<ReducedRow<Block, Pair>*>(shared), take);
         __syncthreads();
         shortest_within(front(now.target(n())), reinterpret_cast<double*>(shared), shortest);
@@ -306,25 +294,15 @@ struct March : MarchFields {
     }
 };
 
-BOUNDED_KERNEL(CYCLIC_THREADS, march_begin, MarchFields fields) {
-    DYNAMIC_SHARED(unsigned char, shared);
-    March{fields}.begin(shared);
-}
-
-BOUNDED_KERNEL(CYCLIC_THREADS, march_widths, MarchFields fields) {
-    DYNAMIC_SHARED(unsigned char, shared);
-    March{fields}.eliminate_widths(shared);
-}
-
-BOUNDED_KERNEL(CYCLIC_THREADS, march_moves, MarchFields fields) {
-    DYNAMIC_SHARED(unsigned char, shared);
-    March{fields}.eliminate_moves(shared);
-}
-
-BOUNDED_KERNEL(CYCLIC_THREADS, march_front, MarchFields fields) {
-    DYNAMIC_SHARED(unsigned char, shared);
-    March{fields}.move(shared);
-}
+#define MARCH(name, part)                                       \
+    BOUNDED_KERNEL(CYCLIC_THREADS, name, MarchFields fields) { \
+        DYNAMIC_SHARED(unsigned char, shared);                  \
+        March{fields}.part(shared);                             \
+    }
+MARCH(march_begin, begin)
+MARCH(march_widths, eliminate_widths)
+MARCH(march_moves, eliminate_moves)
+MARCH(march_front, move)
 
 // The whole march, by one block.
 BOUNDED_KERNEL(CYCLIC_THREADS, march_by_block, MarchFields fields) {

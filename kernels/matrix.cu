@@ -1,6 +1,6 @@
-// ELL matrices: slot k of row r stands at k * stride + r; slots left over hold zero and the row's
-// own index (Liu, Zhong and Chen 2011). Two rows, x and y, belong to a point of the grid; the stride is
-// that of `slot_stride`, and the number of rows where the columns are explicit.
+// ELL matrices: slot k of row r has the place k * stride + r; unused slots hold zero and the row's own index (Liu,
+// Zhong and Chen 2011). Two rows, x and y, belong to a point of the grid; `slot_stride` gives the stride, or
+// the number of rows if the columns are explicit.
 #include "common.cuh"
 #include "stencil.cuh"
 
@@ -118,8 +118,8 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
     while (slot < 13) put(pair(0, 0));
 }
 
-// The leading points of g <- B^T x for the wall columns: the sum over the points of a line. A block has a
-// warp's width of lines, of which each of its warps sums every so many points.
+// The leading points of g <- B^T x for the wall columns: the sum over the points of a line. A block takes a warp's
+// width of lines; each of its warps sums every WALL_SUMS-th point.
 KERNEL(sum_wall_columns, uint32 mi, uint32 mj, const real* values, const real* x, real* g) {
     __shared__ Pair parts[WALL_SUMS][WARP];
     const uint32 lane = threadIdx.x % WARP, part = threadIdx.x / WARP;
@@ -199,14 +199,14 @@ KERNEL(inverse_diagonal, uint64 rows, uint32 width, const uint32* columns, const
     if (!is_finite(inverse)) atomicMin(first, row);
 }
 
-// The same for the nine-point pattern, whose diagonal slot follows from the place on the grid.
+// d <- 1 / diag(A) for the nine-point pattern, whose diagonal slot follows from the place on the grid.
 KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values,
        real* d, uint64* first) {
     const Stencil at = {mi, mj, edges};
-    const uint64 points = uint64(mi) * mj;
-    const uint64 k = thread_index();
-    if (k >= points) return;
-    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const ThreadPoint own(mi);
+    if (own.j >= mj) return;
+    const uint32 i = own.i, j = own.j;
+    const uint64 k = own.k, points = uint64(mi) * mj;
     const uint32 west = at.west(i), east = at.east(i);
     const uint32 slot = (j > 0 ? 2 + west + east : 0) + 2 * west;
     const Pair diagonal = reinterpret_cast<const Pair*>(values + slot * slot_stride(points))[k];

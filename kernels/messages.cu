@@ -10,12 +10,7 @@
 
 // Sequence numbers that one device writes and another reads: the reader of a number sees all stores of
 // the block that wrote it.
-#ifdef FIBERS
-static inline uint64 load_acquire(const uint64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
-static inline void store_release(uint64* at, uint64 number) {
-    __atomic_store_n(at, number, __ATOMIC_RELEASE);
-}
-#else
+#ifndef FIBERS
 __device__ inline uint64 load_acquire(const uint64* at) {
     uint64 number;
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(number) : "l"(at) : "memory");
@@ -38,10 +33,7 @@ struct alignas(16) Quad {
     uint32 a, b, c, d;
 };
 
-#ifdef FIBERS
-template <class T>
-T fresh(const T* at) { return *at; }
-#else
+#ifndef FIBERS
 // A value that no cache near this block has.
 __device__ inline Quad fresh(const Quad* at) {
     Quad q;

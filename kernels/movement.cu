@@ -9,7 +9,7 @@
 KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* shares) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;
-    const double length = measure_line(i, stride, nj, x, y, shares);
+    const double length = measure_line(i, stride, nj, x, y, [=](uint64 k, double distance) { shares[k] = distance; });
     const double whole = log1p(length * length);
 #pragma unroll 8
     for (uint32 j = 0; j < nj; ++j) {
@@ -24,9 +24,10 @@ KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const doub
 KERNEL(displace_nodes, ColumnsFields fields, uint32 nj, const double* x, const double* y, const double* shares,
        const double* lines, uint32 ni, const double* ends, double* to_x, double* to_y) {
     const Columns columns = {fields};
-    const uint64 k = thread_index(), count = columns.count;
-    if (k >= count * nj) return;
-    const uint32 j = uint32(k / count), c = uint32(k - uint64(j) * count);
+    const ThreadPoint at(columns.count);
+    if (at.j >= nj) return;
+    const uint64 k = at.k;
+    const uint32 c = at.i, j = at.j;
     // The last column of a closed grid is there by itself.
     const uint32 past = fields.first + c, i = past < ni ? past : past - fields.around;
     const Vec* line = reinterpret_cast<const Vec*>(lines);
@@ -65,9 +66,10 @@ struct Coupling {
 // point.
 KERNEL(frame_product, uint32 mi, uint32 mj, EllipticState s, const double* row_weights, const double* dx,
        const double* dy, double* f) {
-    const uint64 k = thread_index(), stride = uint64(mi) + 2;
-    if (k >= uint64(mi) * mj) return;
-    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const ThreadPoint at(mi);
+    if (at.j >= mj) return;
+    const uint64 k = at.k, stride = uint64(mi) + 2;
+    const uint32 i = at.i, j = at.j;
     Vec around[9];
     bool moves = false;
 #pragma unroll
@@ -114,10 +116,10 @@ KERNEL(frame_sums, uint32 mi, uint32 mj, EllipticState s, const double* row_weig
 
 // to [nj][columns] <- from [nj][count] in the columns from `first` on, zero in the others. One thread a value.
 KERNEL(pad_columns, uint32 columns, uint32 first, uint32 count, uint32 nj, const double* from, double* to) {
-    const uint64 k = thread_index();
-    if (k >= uint64(columns) * nj) return;
-    const uint64 j = k / columns, i = k - j * columns;
-    to[k] = i >= first && i < first + count ? from[j * count + i - first] : 0.0;
+    const ThreadPoint at(columns);
+    if (at.j >= nj) return;
+    const uint32 i = at.i - first;
+    to[at.k] = at.i >= first && i < count ? from[uint64(at.j) * count + i] : 0.0;
 }
 
 // The first of the columns [nj][columns] <- its sum with the last. One thread a row.
@@ -129,14 +131,13 @@ KERNEL(fold_seam, uint32 columns, uint32 nj, double* x, double* y) {
     y[k] += y[k + columns - 1];
 }
 
-// x, y [nj][ni] <- an array whose values stand so many apart from row to row, from column to column, and from x
-// to y. One thread a node.
+// x, y [nj][ni] <- an array with these strides from row to row, from column to column, and from x to y. One thread
+// a node.
 KERNEL(take_nodes, uint32 ni, uint32 nj, const double* from, uint64 by_row, uint64 by_column, uint64 by_axis,
        double* x, double* y) {
-    const uint64 k = thread_index();
-    if (k >= uint64(ni) * nj) return;
-    const uint64 j = k / ni, i = k - j * ni;
-    const double* node = from + (j * by_row + i * by_column);
-    x[k] = node[0];
-    y[k] = node[by_axis];
+    const ThreadPoint at(ni);
+    if (at.j >= nj) return;
+    const double* node = from + (at.j * by_row + at.i * by_column);
+    x[at.k] = node[0];
+    y[at.k] = node[by_axis];
 }

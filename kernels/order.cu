@@ -3,17 +3,14 @@
 // lower part of row r ends at split[r], where its diagonal entry is, if it has one.
 #include "fold.cuh"
 
-// Rows as long as this are taken by whole warps.
-#define LONG_ROW 64u
-
-// The part of a row left of the diagonal (`upper` = 0) or right of it.
+// The part of a row left of the diagonal (`upper` = 0), right of it (1), or the whole row (2).
 struct TrianglePart {
     uint32 begin, end;
 
     __device__ TrianglePart(uint32 upper, uint64 row, const SplitPattern& pattern) {
         const uint32 at = pattern.split[row], last = pattern.row_start[row + 1];
-        begin = upper ? at + (at < last && pattern.columns[at] == row) : pattern.row_start[row];
-        end = upper ? last : at;
+        begin = upper == 1 ? at + (at < last && pattern.columns[at] == row) : pattern.row_start[row];
+        end = upper == 0 ? at : last;
     }
     __device__ uint32 length() const { return end - begin; }
 };
@@ -40,14 +37,11 @@ KERNEL(number_rows, uint64 rows, uint32 backwards, uint32* order, uint32* place)
 KERNEL(level_rows, uint64 rows, uint32 upper, SplitPattern pattern, uint32* levels, uint32* ticket) {
     for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
         const uint64 k = slice * WARP + threadIdx.x % WARP;
-        Row row = {k < rows, 0, 1, 0, false};
         const uint64 own = upper ? rows - 1 - k : k;
-        if (row.mine) {
+        const Row row = pattern_row(k < rows, [&]() -> Two<uint32> {
             const TrianglePart part(upper, own, pattern);
-            row.at = part.begin;
-            row.length = part.length();
-            row.large = row.length > LONG_ROW;
-        }
+            return {part.begin, part.end};
+        });
         fold_rows<true>(row, 1, pattern.columns, Largest(), levels,
                               [&](uint32 most) { store_relaxed(levels + own, most + 1); });
     });
@@ -101,7 +95,7 @@ BOUNDED_KERNEL(DIGITS, move_rows, uint64 rows, uint32 shift, const uint32* level
                const uint32* order, const uint64* starts, uint32* sorted) {
     __shared__ uint32 seen[DIGITS / WARP][DIGITS];
     const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    // Of the digit with this thread's number.
+    // First place of the digit with this thread's number.
     uint64 next = starts[uint64(threadIdx.x) * gridDim.x + blockIdx.x];
     __shared__ uint64 base[DIGITS];
     const uint64 first = uint64(blockIdx.x) * KEYS, last = min(first + KEYS, rows);
@@ -223,7 +217,7 @@ KERNEL(scan_all, uint64 n, const uint64* parts, uint64* sums) {
     for (uint64 k = first; k < first + SCANNED && k < n; ++k) sums[k] += parts[blockIdx.x];
 }
 
-// length <- entries of the lower or upper parts of the rows in order. One thread a row.
+// length <- entries of the parts of the rows in order. One thread a row.
 KERNEL(part_lengths, uint64 rows, uint32 upper, const uint32* order, SplitPattern pattern, uint32* length) {
     const uint64 k = thread_index();
     if (k < rows) length[k] = TrianglePart(upper, order[k], pattern).length();

@@ -2,9 +2,6 @@
 // rising columns; `source` says which entry of the matrix each entry is.
 #include "fold.cuh"
 
-// Rows as long as this are taken by whole warps.
-#define LONG_ROW 64u
-
 // The union of sets of colours, a bit each.
 struct Union {
     typedef uint64 type;
@@ -15,22 +12,16 @@ struct Union {
     __device__ uint64 join(uint64 a, uint64 b) const { return a | b; }
 };
 
-// The row of this lane in a slice of rows in natural order, from its first entry to `split`.
+// The row of this lane in a slice of rows in natural order, from its first entry to `end`.
 __device__ inline Row row_of(uint64 slice, uint64 rows, const uint32* begin, const uint32* end) {
     const uint64 k = slice * WARP + threadIdx.x % WARP;
-    Row row = {k < rows, 0, 1, 0, false};
-    if (row.mine) {
-        row.at = begin[k];
-        row.length = end[k] - begin[k];
-        row.large = row.length > LONG_ROW;
-    }
-    return row;
+    return pattern_row(k < rows, [=]() -> Two<uint32> { return {begin[k], end[k]}; });
 }
 
-// colours <- the first colour that no neighbour with a smaller number has, as a bit; numbers <- the
-// same from 1 on. A row waits for its neighbours, the entries left of its diagonal, so that the pattern
-// must be that of its transpose: the colours are those of going through the rows one by one. Colours
-// and the ticket start at zero; crowded <- 1 if 64 colours do not suffice.
+// colours <- the first colour that no neighbour with a smaller number has, as a bit; numbers <- its number, from 1
+// on. A row waits for its neighbours, the entries left of its diagonal, so that the pattern must equal that of its
+// transpose: the colouring is the greedy one in natural order. Colours and the ticket start at zero; crowded
+// <- 1 if 64 colours do not suffice.
 KERNEL(colour_rows, uint64 rows, SplitPattern pattern, uint64* colours, uint32* numbers, uint32* ticket,
        uint32* crowded) {
     for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
@@ -47,12 +38,6 @@ KERNEL(colour_rows, uint64 rows, SplitPattern pattern, uint64* colours, uint32* 
             store_relaxed(colours + own, free);
         });
     });
-}
-
-// length <- entries of the rows in an order. One thread a row.
-KERNEL(order_lengths, uint64 rows, const uint32* order, const uint32* row_start, uint32* length) {
-    const uint64 k = thread_index();
-    if (k < rows) length[k] = row_start[order[k] + 1] - row_start[order[k]];
 }
 
 // begin, end <- the entries of each row within its tile of this number of rows. One thread per row.

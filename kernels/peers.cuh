@@ -13,11 +13,8 @@ struct Endpoint {
     unsigned char buffer[BUFFERS][FRAGMENTS][FRAGMENT_BYTES];
 };
 
-#ifdef FIBERS
-#define PAUSE() fibers::doze()
-__device__ inline uint64 nanoseconds() { return fibers::nanoseconds(); }
-#else
-#define PAUSE() ((void)0)
+#ifndef FIBERS
+#define DOZE() ((void)0)
 __device__ inline uint64 nanoseconds() {
     uint64 now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -32,7 +29,7 @@ __device__ inline bool wait_for(uint32* abort_flag, uint32 other, const Arrived&
     volatile uint32* words = abort_flag;
     uint64 begun = 0;
     for (uint32 polls = 1; !arrived(); ++polls) {
-        PAUSE();
+        DOZE();
         if (polls % POLLS_PER_CHECK != 0) continue;
         const uint32 raised = words[ABORT_RAISED], timeout = words[ABORT_TIMEOUT];
         if (raised) return false;
@@ -102,8 +99,9 @@ __device__ inline uint32 next_gather(const PeerAccess& access) {
     return access.windows ? uint32(*access.gathers()) + 1 : 0;
 }
 
-// all[r * count + k] <- own[k] of rank r, for k < count <= GATHERED_VALUES and all ranks r. By one
-// block of GATHER_THREADS threads, which are at least GATHERED_WORDS per rank; `number` is that of the next all-gather.
+// all[r * count + k] <- own[k] of rank r, for k < count <= GATHERED_VALUES and all ranks r. One block of
+// GATHER_THREADS threads, at least GATHERED_WORDS per rank; `number` is the sequence number of the next
+// all-gather.
 template <class T>
 __device__ inline void all_gather_words(const PeerAccess& access, uint32 number, uint32 count, const T* own,
                                         uint64* all) {

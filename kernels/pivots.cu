@@ -2,18 +2,17 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// The recurrences along a line go from point to point: of a block of lines the threads of the first warp have one
-// each, and do nothing but that. The other warps load the blocks of the points ahead, a stage of points of all lines at
-// a time, into their registers, and from there into shared memory when the stage before is done: to wait for a
-// load takes several times as long as the arithmetic of a point.
+// Warp specialisation: warp 0 runs the recurrences of 32 lines, one line per lane; the other warps prefetch the
+// blocks of the next stage of points, into registers and from there into shared memory when the stage before is
+// done: a load takes several times as long as the arithmetic of a point.
 #define LOADERS (FACTOR_THREADS - WARP)
 #define ROUNDS int(sizeof(real) == 4 ? 2 : 1)
 #define STAGE int(ROUNDS * LOADERS / WARP)
 // Blocks of a point: P, C, N and those of the wall terms.
 #define PLANES 4
 
-// What is loaded of a stage; rows are longer than a warp so that threads with points that follow each other do
-// not store into one bank.
+// Loaded blocks of a stage; rows are longer than a warp so that threads with consecutive points do not store into
+// one bank.
 struct Stage {
     Block at[PLANES][STAGE][WARP + 1];
 };
@@ -80,7 +79,7 @@ __device__ int in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int firs
         __syncthreads();
         if (loads) fetch(begun + STAGE);
         if (lines.own) {
-            // Those of the next point are read before a step stores what might be theirs.
+            // The blocks of the next point are read before a step stores, which may overwrite them.
             Blocks<N> now, next;
             auto read = [&](int k) {
 #pragma unroll
@@ -100,7 +99,7 @@ __device__ int in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int firs
     return min(begun, count);
 }
 
-// The same for all points.
+// Calls step(l, blocks) for all `count` points.
 template <int DIRECTION, int N, bool XI, bool COMPACT, class Get, class Step>
 __device__ void in_stages(const Lines<XI, COMPACT>& lines, Stage& stage, int first, int count, const Get& get,
                           const Step& step) {
@@ -131,8 +130,8 @@ __device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, 
     return !kept || is_finite(found);
 }
 
-// The inverse pivot of a point with these P, C and N, D^-1 = (C - P carried)^-1. Where D^-1 N of the point before was,
-// that of this point is carried on.
+// Computes D^-1 = (C - P carried)^-1 and overwrites `carried` (on entry D^-1 N of the previous point) with D^-1 N
+// of this point for the next call.
 __device__ inline Block eliminate(const Block* blocks, Block& carried) {
     const Block d = blocks[1] - blocks[0] * carried, adjugate = block(d.yy, -d.xy, -d.yx, d.xx);
     // The next point waits for D^-1 N: the product need not wait for the division.
@@ -176,7 +175,7 @@ __device__ bool factor_eta(const Lines<false, COMPACT>& lines, uint32 borders, S
         if (lines.own && line.bordered()) line.a.border()[line.at(0)] = diagonal(0);
         return finite;
     }
-    // What the first warp has stored others load after a barrier.
+    // The values that the first warp has stored are loaded by the others after a barrier.
     auto back = [=](const EtaLine& of, int l, Blocks<2>& to) {
         const int at = of.at(l);
         to.at[0] = kept[at];
@@ -216,8 +215,8 @@ __device__ inline bool differ(const Block& a, const Block& b) {
     return !(magnitude(a - b) <= allowed * magnitude(a));
 }
 
-// Where chunks of xi-lines meet: inverse pivots that are not those of the whole line are replaced until they are.
-// Returns whether all those are finite.
+// Joins the chunks of xi-lines: after the start of a chunk, inverse pivots that differ from those of the whole
+// line are replaced. Returns whether all of them are finite.
 template <bool COMPACT>
 __device__ bool join_chunks(const Lines<true, COMPACT>& lines, Stage& stage) {
     typedef Line<true, COMPACT> XiLine;
@@ -318,7 +317,7 @@ __device__ bool close_lines(const Lines<true, COMPACT>& lines, Stage& stage) {
     return is_finite(pivot);
 }
 
-// The level of this block. The blocks from `first` on are those of a level.
+// Returns the level of this block. Each level has the blocks from its `first` on.
 __device__ inline const FactoredLevel& level_of_block(const FactoredLevels& levels, uint32 count) {
     uint32 nth = count - 1;
     while (levels.at[nth].first > blockIdx.x) --nth;
@@ -360,7 +359,7 @@ __device__ bool finish_level(const FactoredLevel& of, Stage& stage) {
     return !lines.line.closed() || close_lines(lines, stage) ? joined : false;
 }
 
-// What the xi-lines lack of `count` levels after that: where chunks meet, and where lines close. A block has a warp's
+// Finishes the xi-lines of `count` levels: joins their chunks, and closes periodic lines. A block has a warp's
 // width of lines.
 BOUNDED_KERNEL(2 * FACTOR_THREADS, finish_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;

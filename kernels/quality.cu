@@ -1,10 +1,8 @@
-// A finished grid: its symmetry restored, its columns cut, its place, its quality measured. The formulas are those
-// of src/grid/quality and src/grid/symmetry.rs, and so are the bits, for cells that are mirror images
-// of each other to stay equally good: no product is fused with a sum.
+// Finished grids: symmetry is restored, columns are cut, nodes are placed, and quality is measured. The formulas
+// equal those of src/grid/quality and src/grid/symmetry.rs to the bit, so that cells that are mirror images of
+// each other stay equally good: no product is fused with a sum.
 #include "common.cuh"
 #include "columns.cuh"
-
-typedef Two<double> Vec;
 
 __device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline double dot(Vec a, Vec b) { return times(a.x, b.x) + times(a.y, b.y); }
@@ -13,10 +11,6 @@ __device__ inline double magnitude(double a) { return a < 0.0 ? -a : a; }
 __device__ inline bool is_nan(double a) { return a != a; }
 __device__ inline double not_a_number() { return __longlong_as_double(0x7ff8000000000000ll); }
 __device__ inline uint64 bits(double a) { return uint64(__double_as_longlong(a)); }
-
-// The larger and the smaller of two numbers; NaN if one is.
-__device__ inline double larger(double a, double b) { return b > a || is_nan(b) ? b : a; }
-__device__ inline double smaller(double a, double b) { return b < a || is_nan(b) ? b : a; }
 
 // The nodes of a device's own columns, and those beside them.
 struct Nodes {
@@ -30,8 +24,8 @@ struct Nodes {
 };
 
 // Each node of a range of columns <- the mean of it and its mirror image, the image being (x, -y), or with
-// `sideways` (2 centre - x, y). images [nj][count] have the columns of the images in rising order, so that
-// the last is that of the first. A node with the bits of its partner is put on the line of symmetry.
+// `sideways` (2 centre - x, y). images [nj][count] have the columns of the images in rising order, so that the
+// last belongs to the first. A node with the bits of its partner is put on the line of symmetry.
 KERNEL(restore_symmetry, ColumnRangeFields range, uint32 sideways, double centre,
        const double* images_x, const double* images_y, double* x, double* y) {
     const uint64 k = thread_index();
@@ -39,9 +33,8 @@ KERNEL(restore_symmetry, ColumnRangeFields range, uint32 sideways, double centre
     const uint64 j = k / range.count;
     const uint32 t = uint32(k - j * range.count), i = range.first + t;
     const uint64 node = j * range.stride + range.at + t, image = (j + 1) * range.count - 1 - t;
-    auto mirrored = [=](Vec a) {
-        const Vec image = {sideways ? times(2.0, centre) - a.x : a.x, sideways ? a.y : -a.y};
-        return image;
+    auto mirrored = [=](Vec a) -> Vec {
+        return {sideways ? times(2.0, centre) - a.x : a.x, sideways ? a.y : -a.y};
     };
     const Vec own = {x[node], y[node]}, partner = {images_x[image], images_y[image]};
     Vec place;
@@ -111,21 +104,13 @@ __device__ inline double right_angles_from_right(double sine, double cosine) {
     return sine < 0.0 ? behind : quarter;
 }
 
-// Largest skewness, sum of skewness, folded cells, smallest determinant.
-struct Cells {
-    static __device__ double start(uint32 k) { return k == 3 ? infinity() : 0.0; }
-    static __device__ double combine(uint32 k, double a, double b) {
-        if (k == 0) return larger(a, b);
-        return k == 3 ? smaller(a, b) : a + b;
-    }
-};
-
-// skewness [nj - 1][own cells] <- equiangle skewness of the cells; result <- see Cells.
+// skewness [nj - 1][own cells] <- equiangle skewness of the cells; result <- largest skewness, sum of skewness, folded
+// cells, smallest determinant.
 KERNEL(measure_cells, OwnColumnsFields own, const double* x, const double* y,
        double* skewness, Reduction out) {
     const Nodes nodes = {{own}, x, y};
     const uint64 columns = nodes.own.cells(), cells = columns * (own.nj - 1);
-    double all[4] = {Cells::start(0), Cells::start(1), Cells::start(2), Cells::start(3)};
+    double all[4] = {0.0, 0.0, 0.0, infinity()};
     for (uint64 cell = thread_index(); cell < cells; cell += thread_count()) {
         const uint64 j = cell / columns;
         const uint32 i = own.begin + uint32(cell - j * columns);
@@ -149,19 +134,13 @@ KERNEL(measure_cells, OwnColumnsFields own, const double* x, const double* y,
         }
         const double skew = wrong ? not_a_number() : right_angles_from_right(sine, cosine);
         skewness[cell] = skew;
-        all[0] = Cells::combine(0, all[0], skew);
+        all[0] = larger(all[0], skew);
         all[1] += skew;
         all[2] += smallest > 0.0 ? 0.0 : 1.0;
-        all[3] = Cells::combine(3, all[3], smallest);
+        all[3] = smaller(all[3], smallest);
     }
-    grid_reduce<Cells>(all, 4, out);
+    grid_reduce<Extremes<1, 8>>(all, 4, out);
 }
-
-// The largest of ratios that are 1 at least.
-struct Ratios {
-    static __device__ double start(uint32) { return 1.0; }
-    static __device__ double combine(uint32, double a, double b) { return larger(a, b); }
-};
 
 __device__ inline double length_squared(Vec from, Vec to) { return dot(to - from, to - from); }
 
@@ -199,7 +178,7 @@ KERNEL(measure_ratios, OwnColumnsFields own, const double* x, const double* y, R
         const double aspect = sqrt(longest / shortest);
         if (shortest != 0.0 && is_finite(aspect)) all[0] = larger(all[0], aspect);
     }
-    grid_reduce<Ratios>(all, 3, out);
+    grid_reduce<Extremes<7>>(all, 3, out);
 }
 
 // turning[2 j], turning[2 j + 1] <- turning of line j to the left and to the right at own nodes that have a neighbour
@@ -221,14 +200,6 @@ KERNEL(measure_turning, OwnColumnsFields own, const double* x, const double* y, 
     }
 }
 
-// Smallest and largest twice.
-struct Ranges {
-    static __device__ double start(uint32 k) { return k % 2 == 0 ? infinity() : 0.0; }
-    static __device__ double combine(uint32 k, double a, double b) {
-        return k % 2 == 0 ? smaller(a, b) : larger(a, b);
-    }
-};
-
 // result <- smallest and largest distance of the first line from the wall, whose `points` points
 // begin at column `from`; of the outer nodes from the centre.
 KERNEL(measure_lines, OwnColumnsFields own, uint32 from, uint32 points, double centre_x,
@@ -246,27 +217,16 @@ KERNEL(measure_lines, OwnColumnsFields own, uint32 from, uint32 points, double c
         all[0] = smaller(all[0], height);
         all[1] = larger(all[1], height);
     }
-    grid_reduce<Ranges>(all, 4, out);
+    grid_reduce<Extremes<10, 5>>(all, 4, out);
 }
 
-// Largest and sum of the angles, corners, points with an angle.
-struct Angles {
-    static __device__ double start(uint32) { return 0.0; }
-    static __device__ double combine(uint32 k, double a, double b) {
-        return k == 0 ? larger(a, b) : a + b;
-    }
-};
-
-// result <- see Angles: of the first line off the wall's normal in degrees, where the wall does not
+// result <- largest and sum of the angles, corners, points with an angle: of the first line off the wall's normal in degrees, where the wall does not
 // turn by an angle of more than this tangent. The ends of a wall that is not closed have none. The wall's
 // points, those of all devices, are line_x, line_y.
 KERNEL(measure_angles, OwnColumnsFields own, uint32 from, uint32 points, uint32 closed, double corner,
        const double* line_x, const double* line_y, const double* x, const double* y, Reduction out) {
     const Nodes nodes = {{own}, x, y};
-    auto wall = [=](uint32 k) {
-        const Vec at = {line_x[k], line_y[k]};
-        return at;
-    };
+    auto wall = [=](uint32 k) -> Vec { return {line_x[k], line_y[k]}; };
     double all[4] = {0.0, 0.0, 0.0, 0.0};
     for (uint64 i = own.begin + thread_index(); i < own.end; i += thread_count()) {
         if (i < from || i - from >= points) continue;
@@ -293,10 +253,10 @@ KERNEL(measure_angles, OwnColumnsFields own, uint32 from, uint32 points, uint32 
         all[1] += angle;
         all[3] += 1.0;
     }
-    grid_reduce<Angles>(all, 4, out);
+    grid_reduce<Extremes<1>>(all, 4, out);
 }
 
-// first <- the first of the values with these bits, or the first NaN if they are those of one.
+// first <- the index of the first value with these bits, or of the first NaN if `wanted` is NaN.
 KERNEL(find_value, uint64 n, const double* values, double wanted, uint64* first) {
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         const double value = values[k];
@@ -305,31 +265,18 @@ KERNEL(find_value, uint64 n, const double* values, double wanted, uint64* first)
     }
 }
 
-// result[k] <- values whose bits are below a limit: none of them is negative, so that their bits are in
-// their order, and NaN last.
-KERNEL(count_below, uint64 n, const double* values, uint64 limit0, uint64 limit1, uint64 limit2,
-       uint64 limit3, Reduction out) {
-    double counts[4] = {0.0, 0.0, 0.0, 0.0};
+// Adds to counts[d] the number of values with digit d after `prefix`. The digit is BIN_BITS bits of a value from
+// `shift` on, the prefix the bits above it. Values are not negative, so that the order of their bits is their own
+// order, and NaN comes last.
+KERNEL(histogram, uint64 n, const double* values, uint64 prefix, uint32 shift, uint32* counts) {
+    __shared__ uint32 own[1u << BIN_BITS];
+    for (uint32 d = threadIdx.x; d < 1u << BIN_BITS; d += blockDim.x) own[d] = 0;
+    __syncthreads();
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
-        const uint64 key = bits(values[k]);
-        counts[0] += key < limit0 ? 1.0 : 0.0;
-        counts[1] += key < limit1 ? 1.0 : 0.0;
-        counts[2] += key < limit2 ? 1.0 : 0.0;
-        counts[3] += key < limit3 ? 1.0 : 0.0;
+        const uint64 key = bits(values[k]) >> shift;
+        if (key >> BIN_BITS == prefix) atomicAdd(own + (key & ((1u << BIN_BITS) - 1)), 1u);
     }
-    grid_reduce<Sum>(counts, 4, out);
-}
-
-// The smallest.
-struct Least {
-    static __device__ double start(uint32) { return infinity(); }
-    static __device__ double combine(uint32, double a, double b) { return b < a ? b : a; }
-};
-
-// result <- the least of the values above a bound, infinite if there is none.
-KERNEL(least_above, uint64 n, const double* values, double bound, Reduction out) {
-    double least[1] = {infinity()};
-    for (uint64 k = thread_index(); k < n; k += thread_count())
-        if (values[k] > bound && values[k] < least[0]) least[0] = values[k];
-    grid_reduce<Least>(least, 1, out);
+    __syncthreads();
+    for (uint32 d = threadIdx.x; d < 1u << BIN_BITS; d += blockDim.x)
+        if (own[d] > 0) atomicAdd(counts + d, own[d]);
 }

@@ -2,14 +2,14 @@
 // to a product.
 #include "common.cuh"
 
-// to[k] <- x[rows[k]]. One thread an entry.
-KERNEL(pack_entries, uint64 count, const uint32* rows, const real* x, real* to) {
+// to[k] <- x[places[k]]. One thread an entry.
+KERNEL(gather, uint64 count, const uint32* places, const real* x, real* to) {
     const uint64 k = thread_index();
-    if (k < count) to[k] = x[rows[k]];
+    if (k < count) to[k] = x[places[k]];
 }
 
-// y[rows[k]] += row k of a matrix times x; no row stands there twice. `lanes` lanes a row: a power of
-// two, at most a warp.
+// y[rows[k]] += row k of a matrix times x; `rows` has no row twice. `lanes` lanes a row: a power of two, at most a
+// warp.
 KERNEL(add_rows, uint64 count, uint32 lanes, const uint32* rows, const uint32* row_start,
        const uint32* columns, const real* values, const real* x, real* y) {
     const uint64 k = thread_index() / lanes;
@@ -24,7 +24,7 @@ KERNEL(add_rows, uint64 count, uint32 lanes, const uint32* rows, const uint32* r
     if (k < count && lane == 0) y[rows[k]] += sum;
 }
 
-// y[rows[k]] += sums[k]; no row stands there twice. One thread a row.
+// y[rows[k]] += sums[k]; `rows` has no row twice. One thread a row.
 KERNEL(add_sums, uint64 count, const uint32* rows, const real* sums, real* y) {
     const uint64 k = thread_index();
     if (k < count) y[rows[k]] += sums[k];

@@ -1,13 +1,12 @@
 // Rows that a warp takes together, waiting for values that other warps find at the same time.
 //
-// A slice holds 32 consecutive rows of the schedule, one for each lane: entry k of the row of lane l stands at
-// start + 32 k + l, so that a warp reads 32 entries in one piece. A slice with a long
-// row has its rows one after another instead, and the warp takes long rows together. Which rows are long
-// does not depend on the others of the slice: a row is summed in the same way in any order of the rows.
+// A slice holds 32 consecutive rows of the schedule, one for each lane: entry k of the row of lane l has the place
+// start + 32 k + l, so that a warp reads 32 entries in one transaction. A slice with a long row has its rows one
+// after another instead, and the warp takes long rows together. Whether a row is long does not depend on the
+// others of the slice: a row is summed in the same way in any order of the rows.
 #pragma once
 
 #include "common.cuh"
-
 
 // A value that is not known yet has no bit set; zero is stored as -0.
 __device__ inline bool is_known(double value) { return __double_as_longlong(value) != 0; }
@@ -19,47 +18,21 @@ __device__ inline real known(real value) { return value == real(0) ? real(-0.0) 
 
 // Reads and writes of values that other blocks write and read during the same launch. A value is its
 // own flag, so that no fence stands between the two.
-#ifdef FIBERS
-template <class T>
-T load_relaxed(const T* at) { return *const_cast<const volatile T*>(at); }
-template <class T>
-void store_relaxed(T* at, T value) { *const_cast<volatile T*>(at) = value; }
-// On the GPU a load takes long enough.
-#define PAUSE() fibers::nap()
-#define FAIL() fibers::trap()
-#else
-__device__ inline double load_relaxed(const double* at) {
-    double value;
-    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(at));
-    return value;
-}
-__device__ inline float load_relaxed(const float* at) {
-    float value;
-    asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(value) : "l"(at));
-    return value;
-}
-__device__ inline uint32 load_relaxed(const uint32* at) {
-    uint32 value;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at));
-    return value;
-}
-__device__ inline uint64 load_relaxed(const uint64* at) {
-    uint64 value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at));
-    return value;
-}
-__device__ inline void store_relaxed(double* at, double value) {
-    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(at), "d"(value) : "memory");
-}
-__device__ inline void store_relaxed(float* at, float value) {
-    asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(at), "f"(value) : "memory");
-}
-__device__ inline void store_relaxed(uint32* at, uint32 value) {
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
-}
-__device__ inline void store_relaxed(uint64* at, uint64 value) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
-}
+#ifndef FIBERS
+#define RELAXED(T, of, in)                                                              \
+    __device__ inline T load_relaxed(const T* at) {                                    \
+        T value;                                                                       \
+        asm volatile("ld.relaxed.gpu.global." of " %0, [%1];" : "=" in(value) : "l"(at)); \
+        return value;                                                                  \
+    }                                                                                  \
+    __device__ inline void store_relaxed(T* at, T value) {                             \
+        asm volatile("st.relaxed.gpu.global." of " [%0], %1;" ::"l"(at), in(value) : "memory"); \
+    }
+RELAXED(double, "f64", "d")
+RELAXED(float, "f32", "f")
+RELAXED(uint32, "u32", "r")
+RELAXED(uint64, "u64", "l")
+// A load takes long enough.
 #define PAUSE() ((void)0)
 #define FAIL() __trap()
 #endif
@@ -104,9 +77,20 @@ __device__ inline T fetched(const T* at) {
     return value;
 }
 
-// Calls work(slice) for all slices, each once: a block draws as many at a time as it has warps. Who
-// draws a number knows that those with lower numbers are being worked on: the order of blocks is not
-// asked. The next number is drawn while the warps work on theirs.
+// Keeps a pivot and its inverse at a place; first <- the first row whose pivot is zero or not finite,
+// or negative if it must not be. With FENCE a thread that sees the inverse sees what was stored before.
+template <bool FENCE = false>
+__device__ inline void keep_pivot(const PivotRows& to, uint64 place, uint32 row, real pivot) {
+    to.pivots[place] = pivot;
+    if (FENCE) __threadfence();
+    store_relaxed(to.inverse + place, known(real(1) / pivot));
+    if (pivot == real(0) || !is_finite(pivot) || (to.positive && pivot < real(0)))
+        atomicMin(to.first, uint64(row));
+}
+
+// Calls work(slice) for all slices, each once: a block draws as many at a time as it has warps. Work is handed out
+// by an atomic counter, so that every lower-numbered slice has already started; this is what makes waiting for it
+// free of deadlocks, and blockIdx gives no such guarantee. The next number is drawn while the warps work.
 template <class Work>
 __device__ void for_drawn_slices(uint64 slices, uint32* ticket, Work work) {
     __shared__ uint32 drawn[2];
@@ -122,8 +106,8 @@ __device__ void for_drawn_slices(uint64 slices, uint32* ticket, Work work) {
     }
 }
 
-// The same, every warp drawing for itself: in natural order the warps of a block would wait for each
-// other's chains.
+// Calls work(slice) for all slices, each warp drawing its own: in natural order the warps of a block would wait
+// for each other's chains.
 template <class Work>
 __device__ void for_slices_by_warps(uint64 slices, uint32* ticket, Work work) {
     for (;;) {
@@ -153,7 +137,7 @@ __device__ inline uint32 find(const uint32* columns, uint32 begin, uint32 end, u
     return at < end && columns[at] == column ? at : end;
 }
 
-// Describes the row of a lane: entry k stands at `at` + k `step`. `mine` is unset in lanes without a row. The
+// Describes the row of a lane: entry k has the place `at` + k `step`. `mine` is unset in lanes without a row. The
 // warp takes a `large` row together, whose step is 1.
 struct Row {
     bool mine;
@@ -162,8 +146,8 @@ struct Row {
     bool large;
 };
 
-// What a warp does at a time: for each team of lanes, a power of two, a row and its place in the order.
-// `together`: the rows of the slice follow each other.
+// Work of a warp at a time: for each team of lanes, a power of two, a row and its place in the order. `together`:
+// the rows of the slice follow each other.
 struct Unit {
     Row row;
     uint64 place;
@@ -171,7 +155,7 @@ struct Unit {
     bool together;
 };
 
-// Where the rows of a triangle or of a matrix stand, in slices.
+// The rows of a triangle or of a matrix in slices.
 struct SliceRows : SliceRowsFields {
     __device__ uint64 count() const { return (rows + WARP - 1) / WARP; }
     // The row of this lane in a slice, if it is one of first..last.
@@ -195,7 +179,7 @@ struct SliceRows : SliceRowsFields {
         return row;
     }
 
-    // The same with its place, a lane a team.
+    // The row of this lane as a unit, with a team of one lane.
     __device__ Unit unit(uint64 slice, uint64 first, uint64 last) const {
         Unit unit;
         unit.row = row(slice, first, last);
@@ -221,8 +205,8 @@ struct SliceRows : SliceRowsFields {
     }
 };
 
-// Calls work(at, entry, place) for all entries of the rows of a unit: where an entry stands in the
-// slices, where it stands in the matrix, whose rows begin at `from`, and the place of its row.
+// Calls work(at, entry, place) for all entries of the rows of a unit: the place of the entry in the slices, its
+// place in the matrix, whose rows begin at `from`, and the place of its row.
 template <class Work>
 __device__ void for_entries(const Unit& unit, uint32 from, Work work) {
     const Row& row = unit.row;

@@ -10,7 +10,7 @@
 #include "peers.cuh"
 #include "halo.cuh"
 
-// What changes the solution by less than this share of d is left out.
+// Shares of d that change the solution by less are left out.
 #define NEGLIGIBLE (sizeof(real) == 4 ? real(1e-6) : real(1e-15))
 
 // A value for each line at both borders: that before the band comes first.
@@ -37,14 +37,15 @@ __device__ void in_turn(uint32 count, const Load& load, const Step& step) {
     }
 }
 
-// V of a line from its last point on. Returns the points it reaches, of `columns` at most.
+// The spike of a line: V from its last point on (`after`), or W from its first. Returns the points it reaches, of
+// `columns` at most.
 template <bool COMPACT>
-__device__ uint32 spike_after(const Line<true, COMPACT>& line, uint32 columns, Block* spike) {
+__device__ uint32 make_spike(const Line<true, COMPACT>& line, bool after, uint32 columns, Block* spike) {
     Block value = diagonal(-1);
     uint32 reach = 0;
     auto load = [&](uint32 k) {
-        const int at = line.at(line.along() - 1 - k);
-        return Factors{line.pivot()[at], line.next()[at], diagonal(0)};
+        const int at = line.at(after ? line.along() - 1 - k : k);
+        return Factors{line.pivot()[at], (after ? line.next() : line.prev())[at], diagonal(0)};
     };
     in_turn(columns, load, [&](uint32 k, const Factors& point) {
         value = real(-1) * (point.pivot * (point.beside * value));
@@ -52,24 +53,7 @@ __device__ uint32 spike_after(const Line<true, COMPACT>& line, uint32 columns, B
         reach = k + 1;
         return !(magnitude(value) < NEGLIGIBLE);
     });
-    return reach;
-}
-
-// W of a line from its first point on, so.
-template <bool COMPACT>
-__device__ uint32 spike_before(const Line<true, COMPACT>& line, uint32 columns, Block* spike) {
-    Block value = diagonal(-1);
-    uint32 reach = 0;
-    auto load = [&](uint32 k) {
-        const int at = line.at(k);
-        return Factors{line.pivot()[at], line.prev()[at], diagonal(0)};
-    };
-    in_turn(columns, load, [&](uint32 k, const Factors& point) {
-        value = real(-1) * (point.pivot * (point.beside * value));
-        spike[k] = value;
-        reach = k + 1;
-        return !(magnitude(value) < NEGLIGIBLE);
-    });
+    if (after) return reach;
     // From the last point but one back to the first.
     auto load_back = [&](uint32 k) {
         const uint32 to = reach - 2 - k;
@@ -84,11 +68,9 @@ __device__ uint32 spike_before(const Line<true, COMPACT>& line, uint32 columns, 
     return reach;
 }
 
-// Spikes of all lines, `columns` blocks each, how far they reach, and their tips once more. One thread
-// a spike.
 template <bool COMPACT>
-__device__ void make_spikes(const LevelLayout& layout, uint32 columns, real* values, Block* spikes,
-                            uint32* reach, Block* tips) {
+__device__ void make_spikes_of(const LevelLayout& layout, uint32 columns, real* values, Block* spikes,
+                               uint32* reach, Block* tips) {
     const uint64 k = thread_index();
     if (k >= 2 * uint64(layout.mj)) return;
     const bool after = k >= layout.mj;
@@ -99,22 +81,20 @@ __device__ void make_spikes(const LevelLayout& layout, uint32 columns, real* val
     Block* spike = spikes + k * columns;
     reach[k] = 0;
     if (!(layout.edges & (after ? EDGE_EAST : EDGE_WEST))) return;
-    reach[k] = after ? spike_after(line, columns, spike) : spike_before(line, columns, spike);
+    reach[k] = make_spike(line, after, columns, spike);
     tips[k] = spike[0];
 }
 
-#define MAKE_SPIKES(name, COMPACT)                                                                \
-    KERNEL(name, LevelLayout layout, uint32 columns, real* a,          \
-           real* spikes, uint32* reach, real* tips) {                                             \
-        make_spikes<COMPACT>(layout, columns, a, reinterpret_cast<Block*>(spikes),   \
-                             reach, reinterpret_cast<Block*>(tips));                              \
-    }
+// Spikes of all lines, `columns` blocks each, how far they reach, and their tips once more. One thread
+// a spike.
+KERNEL(make_spikes, LevelLayout layout, uint32 columns, real* a, real* spikes, uint32* reach, real* tips) {
+    Block *const blocks = reinterpret_cast<Block*>(spikes), *const first = reinterpret_cast<Block*>(tips);
+    if (layout.compact()) make_spikes_of<true>(layout, columns, a, blocks, reach, first);
+    else make_spikes_of<false>(layout, columns, a, blocks, reach, first);
+}
 
-MAKE_SPIKES(make_spikes_compact, true)
-MAKE_SPIKES(make_spikes_full, false)
-
-// What the points at a border change by: the last one before it by l, the first one after it by r,
-// where their pieces alone changed them by a and b:
+// Changes of the points at a border: the last one before it by l, the first one after it by r, if their pieces
+// alone changed them by a and b:
 //
 //   l = a - V r,   r = b - W l.
 struct Change {

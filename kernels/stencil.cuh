@@ -1,10 +1,11 @@
 // Products with an ELL matrix of the nine-point stencil: two rows, x and y, belong to a point of the grid; slot k
-// of row r stands at k * slot_stride + r, and the columns follow from the point's place.
+// of row r has the place k * slot_stride + r, and the columns follow from the point's place.
 #pragma once
 #include "common.cuh"
 
-// Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own
-// variable first; at the edges the slots move up.
+// Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own variable first.
+// Couplings that do not exist at an edge are left out and the following ones have lower slot numbers, so that slot
+// numbers depend on the position of the point.
 struct Stencil {
     uint32 mi, mj;
     uint32 edges;
@@ -22,20 +23,27 @@ struct Stencil {
     }
 };
 
-// Values at the two rows of a point, slot after slot.
-struct Slots {
-    const real* values;
+// Values at the two rows of a point, slot after slot, of a matrix of T.
+template <class T>
+struct SlotsOf {
+    const T* values;
     uint64 stride;
 
     __device__ void pass(uint32 slots) { values += slots * stride; }
     __device__ Pair next() {
-        const Pair v = load_once(reinterpret_cast<const Pair*>(values));
+        const Pair v = load_once(reinterpret_cast<const Two<T>*>(values));
         values += stride;
         return v;
     }
     // Zero where the slot is not there.
     __device__ Pair next_if(bool there) { return there ? next() : pair(0, 0); }
+    // The block of a neighbour in one row or column, from two slots; zero where its coupling is dropped.
+    __device__ Block next_block(bool kept) {
+        const Pair own = next(), other = next();
+        return kept ? block(own.x, other.x, other.y, own.y) : diagonal(0);
+    }
 };
+typedef SlotsOf<real> Slots;
 
 // x at a point; the leading `skip` unknowns count as zero.
 __device__ inline Pair point_of(const real* x, uint64 k, uint64 skip) {

@@ -7,7 +7,7 @@
 #include "common.cuh"
 
 #define LEVELS (3 * POINT_TILE - 2)
-// A tile with a frame of zeros, which stand for what is dropped.
+// A tile has a frame of zeros in place of the couplings that are dropped.
 #define FRAME (POINT_TILE + 2)
 #define FRAME_VALUES (2 * FRAME * FRAME)
 
@@ -26,7 +26,7 @@ struct Level {
     __device__ uint32 size() const { return high - low + 1; }
 };
 
-// Where a tile lies, and where its factors are.
+// Position of a tile, and place of its factors.
 struct Tile {
     uint32 mi, mj, first_i, first_j;
     uint64 place, entries;
@@ -51,12 +51,12 @@ struct Tile {
     }
 };
 
-// Where x of a point stands in the frame.
+// Place of x of a point in the frame.
 __device__ inline uint32 frame_index(uint32 i, uint32 j) {
     return 2 * ((j + 1) * FRAME + i + 1);
 }
 
-// Where the six values stand that entries of L (`toward` = -1) or U (+1) of a value multiply.
+// Places of the six values that entries of L (`toward` = -1) or U (+1) of a value multiply.
 __device__ inline void neighbours(uint32 own, int toward, uint32* index) {
     const int row = 2 * int(FRAME) * toward, point = 2 * toward;
     const uint32 south = uint32(int(own) + row), west = uint32(int(own) + point);
@@ -168,7 +168,7 @@ __device__ inline void fetch(const Tile& tile, const real* values, uint32 from, 
     for (uint32 e = 0; e < LOWER; ++e) entries[e] = values[tile.at(from + e, p, v)];
 }
 
-// What the entries take from a value.
+// Returns the sum that the entries subtract from a value.
 __device__ inline real product(const real* entries, const real* z, uint32 own, int toward) {
     uint32 index[LOWER];
     neighbours(own, toward, index);

@@ -1,21 +1,25 @@
-// What passes between two levels of multigrid, and cycles as matrices.
+// Transfer between two levels of multigrid, and cycles as matrices.
 #include "common.cuh"
 #include "level.cuh"
 
-
-// Coarse f <- R (f - A u - B d), coarse u <- 0. The residual is zero on the lines solved last, those of
-// parity `solved` (2: none): rows where both directions are coarsened, else columns. A block
-// leaves the residual around its coarse points in shared memory and combines it. That of column mi,
-// where the level goes on in another band, is in `beside`. Lines at the border of a band were solved
-// for what stood beyond it then, so blocks at a border skip none.
+// Coarse f <- R (f - A u - B d), coarse u <- 0. After a sweep the residual vanishes on the lines relaxed last, so
+// that those of parity `solved` are skipped (2: none): rows if both directions are coarsened, else columns. A
+// block leaves the residual around its coarse points in shared memory and combines it. The residual of column mi,
+// which belongs to another band, is in `beside`. Blocks at the border of a band skip none: there the ghost values
+// have changed since.
 template <bool COMPACT>
-__device__ void restrict_residual(const LevelLayout& fine, const Operator<COMPACT>& a, const Pair* f,
-                                  const Pair* u, uint32 solved, const Pair* beside,
-                                  const LevelLayout& coarse, Pair* coarse_f, Pair* coarse_u) {
+__device__ void restrict_residual(const LevelLayout& fine, real* values, const real* fine_f, const real* fine_u,
+                                  uint32 solved, const real* beside, const LevelLayout& coarse, real* coarse_f,
+                                  real* coarse_u) {
+    const Operator<COMPACT> a = operator_of<COMPACT>(fine, values);
+    const Pair* const f = reinterpret_cast<const Pair*>(fine_f) + fine.copy_of_f();
+    const Pair* const u = reinterpret_cast<const Pair*>(fine_u) + fine.copy_of_u();
+    Pair* const to_f = reinterpret_cast<Pair*>(coarse_f) + coarse.copy_of_f();
+    Pair* const to_u = reinterpret_cast<Pair*>(coarse_u) + coarse.copy_of_u();
     __shared__ Pair residuals[2 * LEVEL_J + 1][2 * LEVEL_I + 1];
     const bool both = coarse.mj != fine.mj;
     const uint32 first_i = coarse.tile_i(), first_j = coarse.tile_j();
-    const bool border = fine.edges && !fine.wraps() &&
+    const bool border = (fine.edges & ~EDGE_COMPACT) && !fine.wraps() &&
                         (first_i == 0 || first_i + LEVEL_I >= coarse.mi);
     const uint32 skipped_row = both && !border ? solved : 2;
     const uint32 skipped_column = both || border ? 2 : solved;
@@ -37,7 +41,7 @@ __device__ void restrict_residual(const LevelLayout& fine, const Operator<COMPAC
         const bool there = i < fine.mi && j < fine.mj;
         Pair r = pair(0, 0);
         if (there) r = residual<COMPACT>(fine, a, f, u, i, j);
-        if (i == fine.mi && fine.goes_on() && j < fine.mj) r = beside[j];
+        if (i == fine.mi && fine.goes_on() && j < fine.mj) r = reinterpret_cast<const Pair*>(beside)[j];
         residuals[row][column] = r;
     }
     __syncthreads();
@@ -56,22 +60,16 @@ __device__ void restrict_residual(const LevelLayout& fine, const Operator<COMPAC
         }
     }
     const int at = j * coarse.row() + coarse.column(i);
-    coarse_f[at] = sum;
-    clear_point(coarse, coarse_u, i, j);
+    to_f[at] = sum;
+    clear_point(coarse, to_u, i, j);
 }
 
-#define RESTRICT(name, COMPACT)                                                                   \
-    KERNEL(name, LevelLayout fine, real* a,      \
-           const real* f, const real* u, uint32 solved, const real* beside, LevelLayout coarse, real* coarse_f, real* coarse_u) {                                         \
-        const Operator<COMPACT> operator_ = operator_of<COMPACT>(fine, a);                        \
-        restrict_residual<COMPACT>(fine, operator_,                                               \
-                                   reinterpret_cast<const Pair*>(f) + fine.copy_of_f(),           \
-                                   reinterpret_cast<const Pair*>(u) + fine.copy_of_u(), solved,   \
-                                   reinterpret_cast<const Pair*>(beside), coarse,                 \
-                                   reinterpret_cast<Pair*>(coarse_f) + coarse.copy_of_f(), \
-                                   reinterpret_cast<Pair*>(coarse_u) + coarse.copy_of_u());       \
+// Two kernels: the full storage takes more registers.
+#define RESTRICT(name, COMPACT)                                                                                   \
+    KERNEL(name, LevelLayout fine, real* a, const real* f, const real* u, uint32 solved, const real* beside,      \
+           LevelLayout coarse, real* coarse_f, real* coarse_u) {                                                  \
+        restrict_residual<COMPACT>(fine, a, f, u, solved, beside, coarse, coarse_f, coarse_u);                    \
     }
-
 RESTRICT(restrict_compact, true)
 RESTRICT(restrict_full, false)
 
@@ -110,10 +108,10 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
         real(coarse.mj == fine.mj ? 1 : 0.5) * total;
 }
 
-// Fine u <- u + P coarse u, and the wall terms so along xi: an odd fine point takes its coarse point, an even one the mean of the
-// coarse points beside it. Fine column 0 stands at coarse column `start`; `wraps` says whether the
-// first and the last of the coarse points are neighbours. The columns beside a band become what they
-// become in the bands there.
+// Fine u <- u + P coarse u; wall terms are prolonged along xi alone: an odd fine point takes its coarse point, an
+// even one the mean of the coarse points on both sides. Fine column 0 is coarse column `start`; `wraps` says
+// whether the first and the last of the coarse points are neighbours. Ghost columns get the values that they get
+// in their own bands.
 struct Prolong {
     LevelLayout fine, coarse;
     uint32 start;
@@ -130,7 +128,7 @@ struct Prolong {
         const Pair before = row[coarse.column(at == 0 && wraps ? last : at - 1)];
         return real(0.5) * (before + after);
     }
-    // The same beside a band: column -1, which takes its coarse point, or column mi.
+    // The value in a ghost column: column -1, which takes its coarse point, or column mi.
     __device__ Pair beside(bool east, int j) const {
         const Pair* row = from + j * coarse.row();
         const int at = int(start) + (east ? int(fine.mi / 2) : -1), last = coarse.mi - 1;
@@ -171,22 +169,15 @@ KERNEL(prolong, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uin
 // 2x2 blocks: block (p, q) takes f at point q to u at point p, points counted row by row.
 
 // f of copy c <- unit vector c, u <- 0.
-struct Unit {
-    LevelLayout layout;
-    Pair *f, *u;
-
-    __device__ void operator()(uint32 i, uint32 j) const {
+KERNEL(unit_vectors, LevelLayout layout, real* f, real* u) {
+    Pair* const right = reinterpret_cast<Pair*>(f) + layout.copy_of_f();
+    Pair* const solution = reinterpret_cast<Pair*>(u) + layout.copy_of_u();
+    each_point(layout, [=](uint32 i, uint32 j) {
         const uint32 k = j * layout.mi + i;
         const int at = j * layout.row() + layout.column(i);
-        f[at] = pair(layout.copy() == 2 * k, layout.copy() == 2 * k + 1);
-        u[at] = pair(0, 0);
-    }
-};
-
-KERNEL(unit_vectors, LevelLayout layout, real* f, real* u) {
-    const Unit unit = {layout, reinterpret_cast<Pair*>(f) + layout.copy_of_f(),
-                       reinterpret_cast<Pair*>(u) + layout.copy_of_u()};
-    each_point(layout, unit);
+        right[at] = pair(layout.copy() == 2 * k, layout.copy() == 2 * k + 1);
+        solution[at] = pair(0, 0);
+    });
 }
 
 // The matrix from the solutions of all unit vectors. One thread a block.

@@ -9,12 +9,6 @@
 // unknown, and its tickets at zero, so that no launch is needed to make room for the next.
 #include "fold.cuh"
 
-// values <- entries of A. One thread an entry.
-KERNEL(take_values, uint64 entries, const uint32* source, const real* a, real* values) {
-    const uint64 k = thread_index();
-    if (k < entries) values[k] = a[source[k]];
-}
-
 // source <- where an entry comes from that is read from the lower triangle alone; missed grows by the
 // entries without a partner across the diagonal. One thread a row.
 KERNEL(mirror_entries, uint64 rows, const uint32* row_start, const uint32* columns, uint32* source,
@@ -52,15 +46,6 @@ KERNEL(take_side, uint32 lanes, uint32 upper, const uint32* order, SplitPattern 
     });
 }
 
-// Keeps a pivot and its inverse at a place; first <- the first row whose pivot is zero or not finite,
-// or negative if it must not be.
-__device__ inline void keep_pivot(const PivotRows& to, uint64 place, uint32 row, real pivot) {
-    to.pivots[place] = pivot;
-    store_relaxed(to.inverse + place, known(real(1) / pivot));
-    if (pivot == real(0) || !is_finite(pivot) || (to.positive && pivot < real(0)))
-        atomicMin(to.first, uint64(row));
-}
-
 // D_i = a_ii - sum of (L o U^T)_ij / D_j for the rows of a unit, a_ii times `scale`. A row without a
 // diagonal entry has the pivot zero.
 template <bool WAIT, bool TEAMS>
@@ -84,8 +69,8 @@ __device__ void dilu_rows(const Unit& unit, const uint32* columns, const real* p
     });
 }
 
-// The rows of a unit of (I + L) D w = r; their z becomes unknown, at the end: a store that waits for its
-// address would keep back all loads behind it.
+// Forward substitution for the rows of a unit. Also resets z to "not known" (0) for the backward substitution, as
+// the last statement: an early store whose address is known late would stall the loads after it.
 template <bool WAIT, bool TEAMS>
 __device__ void lower_rows(const Unit& unit, const uint32* columns, const real* lower,
                            const uint32* order, const SolveVectors& vectors, const real* r) {
@@ -103,8 +88,8 @@ __device__ void lower_rows(const Unit& unit, const uint32* columns, const real* 
     });
 }
 
-// The rows of a unit of (D + U) z = D w; their w, at place inner[k], becomes unknown. `out` gets z
-// by the rows of A.
+// Backward substitution for the rows of a unit; resets w, at place inner[k], to "not known". `out` gets z by the
+// rows of A.
 template <bool WAIT, bool TEAMS>
 __device__ void upper_rows(const Unit& unit, const uint32* columns, const real* upper,
                            const uint32* order, const uint32* inner, const SolveVectors& vectors,
@@ -141,95 +126,44 @@ __device__ void for_levels(const LevelRange& levels, Work work) {
     }
 }
 
-// Kernels whose rows wait for their own entries: `flags` for rows sorted by level, `slim` for natural
-// order, in which the rows that can be worked on stand far apart and many must be at hand.
-BOUNDED_KERNEL(256, dilu_flags, SliceRows slices, const uint32* columns, const real* products,
-               const uint32* order, SplitPattern pattern, const real* a, real scale, PivotRows to,
-               uint32* tickets, uint32 lanes) {
-    for_drawn_slices(slices.count() * lanes, tickets + 2, [&](uint64 unit) {
-        if (lanes == 1)
-            dilu_rows<true, false>(slices.unit(unit, 0, slices.rows), columns, products, order, pattern, a,
-                                   scale, to);
-        else
-            dilu_rows<true, true>(slices.team(unit, lanes), columns, products, order, pattern, a, scale,
-                                  to);
-    });
-}
+// Three kernels that call of_unit<WAIT, TEAMS>(unit, own...) for all rows. Rows that wait for their own entries are drawn
+// in their order: with `flags` by blocks, for rows sorted by level, of which a team of `lanes` lanes takes each; with
+// `slim` by warps, for rows in natural order, of which those that can be worked on are far apart, so that many must be
+// under way. With `levels` the rows of a level wait for the launch of the level before. DRAWN is the ticket that they
+// draw from; what is drawn from CLEARED in the next launch starts at zero again, if CLEARED is another.
+#define OF_ALL_ROWS(...) __VA_ARGS__
+#define TRIANGULAR(flags, slim, levels, of_unit, DRAWN, CLEARED, PARAMETERS, OWN)                                 \
+    BOUNDED_KERNEL(256, flags, SliceRows slices, PARAMETERS, uint32* tickets, uint32 lanes) {                  \
+        if (CLEARED != DRAWN && thread_index() == 0) tickets[CLEARED] = 0;                                     \
+        for_drawn_slices(slices.count() * lanes, tickets + DRAWN, [&](uint64 unit) {                           \
+            if (lanes == 1) of_unit<true, false>(slices.unit(unit, 0, slices.rows), OWN);                         \
+            else of_unit<true, true>(slices.team(unit, lanes), OWN);                                              \
+        });                                                                                                    \
+    }                                                                                                          \
+    KERNEL(slim, SliceRows slices, PARAMETERS, uint32* tickets) {                                              \
+        if (CLEARED != DRAWN && thread_index() == 0) tickets[CLEARED] = 0;                                     \
+        for_slices_by_warps(slices.count(), tickets + DRAWN, [&](uint64 slice) {                               \
+            of_unit<true, false>(slices.unit(slice, 0, slices.rows), OWN);                                        \
+        });                                                                                                    \
+    }                                                                                                          \
+    BOUNDED_KERNEL(1024, levels, SliceRows slices, PARAMETERS, LevelRange range) {                             \
+        for_levels(range, [&](uint64 slice, uint64 begin, uint64 end) {                                        \
+            of_unit<false, false>(slices.unit(slice, begin, end), OWN);                                           \
+        });                                                                                                    \
+    }
 
-KERNEL(dilu_slim, SliceRows slices, const uint32* columns, const real* products, const uint32* order,
-       SplitPattern pattern, const real* a, real scale, PivotRows to, uint32* tickets) {
-    for_slices_by_warps(slices.count(), tickets + 2, [&](uint64 slice) {
-        dilu_rows<true, false>(slices.unit(slice, 0, slices.rows), columns, products, order, pattern, a,
-                               scale, to);
-    });
-}
-
-BOUNDED_KERNEL(1024, dilu_levels, SliceRows slices, const uint32* columns, const real* products,
-               const uint32* order, SplitPattern pattern, const real* a, real scale, PivotRows to,
-               LevelRange levels) {
-    for_levels(levels, [&](uint64 slice, uint64 begin, uint64 end) {
-        dilu_rows<false, false>(slices.unit(slice, begin, end), columns, products, order, pattern, a,
-                                scale, to);
-    });
-}
-
-BOUNDED_KERNEL(256, lower_flags, SliceRows slices, const uint32* columns, const real* lower,
-               const uint32* order, SolveVectors vectors, const real* r, uint32* tickets,
-               uint32 lanes) {
-    if (thread_index() == 0) tickets[1] = 0;
-    for_drawn_slices(slices.count() * lanes, tickets, [&](uint64 unit) {
-        if (lanes == 1)
-            lower_rows<true, false>(slices.unit(unit, 0, slices.rows), columns, lower, order, vectors, r);
-        else
-            lower_rows<true, true>(slices.team(unit, lanes), columns, lower, order, vectors, r);
-    });
-}
-
-KERNEL(lower_slim, SliceRows slices, const uint32* columns, const real* lower, const uint32* order,
-       SolveVectors vectors, const real* r, uint32* tickets) {
-    if (thread_index() == 0) tickets[1] = 0;
-    for_slices_by_warps(slices.count(), tickets, [&](uint64 slice) {
-        lower_rows<true, false>(slices.unit(slice, 0, slices.rows), columns, lower, order, vectors, r);
-    });
-}
-
-BOUNDED_KERNEL(1024, lower_levels, SliceRows slices, const uint32* columns, const real* lower,
-               const uint32* order, SolveVectors vectors, const real* r, LevelRange levels) {
-    for_levels(levels, [&](uint64 slice, uint64 begin, uint64 end) {
-        lower_rows<false, false>(slices.unit(slice, begin, end), columns, lower, order, vectors, r);
-    });
-}
-
-BOUNDED_KERNEL(256, upper_flags, SliceRows slices, const uint32* columns, const real* upper,
-               const uint32* order, const uint32* inner, SolveVectors vectors, real* out,
-               uint32* tickets, uint32 lanes) {
-    if (thread_index() == 0) tickets[0] = 0;
-    for_drawn_slices(slices.count() * lanes, tickets + 1, [&](uint64 unit) {
-        if (lanes == 1)
-            upper_rows<true, false>(slices.unit(unit, 0, slices.rows), columns, upper, order, inner,
-                                    vectors, out);
-        else
-            upper_rows<true, true>(slices.team(unit, lanes), columns, upper, order, inner, vectors, out);
-    });
-}
-
-KERNEL(upper_slim, SliceRows slices, const uint32* columns, const real* upper, const uint32* order,
-       const uint32* inner, SolveVectors vectors, real* out, uint32* tickets) {
-    if (thread_index() == 0) tickets[0] = 0;
-    for_slices_by_warps(slices.count(), tickets + 1, [&](uint64 slice) {
-        upper_rows<true, false>(slices.unit(slice, 0, slices.rows), columns, upper, order, inner, vectors,
-                                out);
-    });
-}
-
-BOUNDED_KERNEL(1024, upper_levels, SliceRows slices, const uint32* columns, const real* upper,
-               const uint32* order, const uint32* inner, SolveVectors vectors, real* out,
-               LevelRange levels) {
-    for_levels(levels, [&](uint64 slice, uint64 begin, uint64 end) {
-        upper_rows<false, false>(slices.unit(slice, begin, end), columns, upper, order, inner, vectors,
-                                 out);
-    });
-}
+TRIANGULAR(dilu_flags, dilu_slim, dilu_levels, dilu_rows, 2, 2,
+           OF_ALL_ROWS(const uint32* columns, const real* products, const uint32* order, SplitPattern pattern,
+                       const real* a, real scale, PivotRows to),
+           OF_ALL_ROWS(columns, products, order, pattern, a, scale, to))
+TRIANGULAR(lower_flags, lower_slim, lower_levels, lower_rows, 0, 1,
+           OF_ALL_ROWS(const uint32* columns, const real* lower, const uint32* order, SolveVectors vectors,
+                       const real* r),
+           OF_ALL_ROWS(columns, lower, order, vectors, r))
+TRIANGULAR(upper_flags, upper_slim, upper_levels, upper_rows, 1, 0,
+           OF_ALL_ROWS(const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
+                       SolveVectors vectors, real* out),
+           OF_ALL_ROWS(columns, upper, order, inner, vectors, out))
 
 // z <- M^-1 r within tiles of rows, whose couplings with each other are dropped: a warp a tile, which
 // keeps its values in shared memory and takes its rows, a slice at a time, in natural order and back.

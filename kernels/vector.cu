@@ -83,7 +83,7 @@ KERNEL(add_and_send, ScaledMatrix of, const double* slots, real* p, ScalarFactor
     }
 }
 
-// What a step reads at k, of reals or of pairs: see `step`.
+// Values that a step reads at k, reals or pairs: see `step`.
 template <class V>
 struct StepValues {
     V x, z, h, r, u, p, y;
@@ -129,7 +129,7 @@ KERNEL(step, uint64 n, const double* slots, StepVectors of) {
     take_step<real>(n, slots, of, [](uint64, real) {});
 }
 
-// The same by the points of a grid, whose outer columns of d o p are sent as by `add_and_send`.
+// Takes a step by the points of a grid, whose outer columns of d o p are sent as by `add_and_send`.
 KERNEL(step_and_send, ScaledMatrix of, const double* slots, StepVectors vectors) {
     const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
     take_step<Pair>(uint64(of.mi) * of.mj, slots, vectors,
@@ -168,12 +168,12 @@ __device__ inline bool halt(double* slots, const double* known, const HaltCondit
     return false;
 }
 
-// slots[first..] <- `count` results, and what follows, by one thread; `known` are the slots with the results. Unless
-// a condition holds before, slots follow from others, one is logged, and further conditions are tried.
+// slots[first..] <- `count` results, by one thread, and what follows unless these are `plain` values and no slots;
+// `known` are the slots with the results. Unless a condition holds before, slots follow from others, one is logged, and further conditions are tried.
 __device__ inline void end(const ScalarReduction& into, uint32 count, double* known) {
     double* const slots = into.slots;
     for (uint32 k = 0; k < count; ++k) slots[into.first + k] = known[into.first + k];
-    if (halt(slots, known, into.before)) return;
+    if (into.plain || halt(slots, known, into.before)) return;
     for (uint32 k = 0; k < into.derivations; ++k) {
         const DerivedScalar& derived = into.derived[k];
         known[derived.slot] = known[derived.base] + coefficient(known, derived.plus);
@@ -190,17 +190,13 @@ __device__ inline void end(const ScalarReduction& into, uint32 count, double* kn
 // Whether a reduction into slots has nothing to do, since they are halted.
 __device__ inline bool is_halted(const ScalarReduction& into) { return !into.plain && into.slots[HALTED] != 0.0; }
 
-// slots[first..] <- the sums of all threads; unless these are `plain` values, of all ranks, and then what follows.
+// slots[first..] <- the sums of all threads, of all ranks; then what follows.
 template <int N>
 __device__ inline void sum_into_slots(const double (&sums)[N], uint32 count,
                                       const ScalarReduction& into) {
-    if (into.plain) {
-        grid_reduce<Sum>(sums, count, {into.partials, into.ticket, into.slots + into.first});
-        return;
-    }
-    // What follows the sums is at hand when they are.
+    // The slots are loaded before the sums are there.
     __shared__ double known[SLOTS];
-    if (threadIdx.x < SLOTS) known[threadIdx.x] = into.slots[threadIdx.x];
+    if (threadIdx.x < SLOTS && !into.plain) known[threadIdx.x] = into.slots[threadIdx.x];
     const PeerAccess access = {into.access};
     const uint32 number = next_gather(access);
     if (!grid_reduce<Sum>(sums, count, {into.partials, into.ticket, known + into.first})) return;
@@ -281,32 +277,25 @@ KERNEL(advance, uint64 n, real* x, ScalarFactor a, const real* h, real* r, Scala
 }
 
 // slots[first..] <- sums of the parts of all ranks that do not access each other's memory, RANK_VALUES places each;
-// unless these are `plain` values, what follows. Does nothing if the slots are halted. One thread.
+// then what follows. Does nothing if the slots are halted. One thread.
 KERNEL(sum_parts, uint32 ranks, uint32 count, const double* parts, ScalarReduction into) {
     if (is_halted(into)) return;
     double known[SLOTS];
     for (uint32 k = 0; k < SLOTS && !into.plain; ++k) known[k] = into.slots[k];
-    double* const sums = into.plain ? into.slots : known;
     for (uint32 k = 0; k < count; ++k) {
         double sum = parts[k];
         for (uint32 rank = 1; rank < ranks; ++rank) sum += parts[RANK_VALUES * rank + k];
-        sums[into.first + k] = sum;
+        known[into.first + k] = sum;
     }
-    if (!into.plain) end(into, count, known);
+    end(into, count, known);
 }
-
-// The larger of two; a NaN wins.
-struct Largest {
-    static __device__ double start(uint32) { return 0.0; }
-    static __device__ double combine(uint32, double a, double b) { return a != a || a > b ? a : b; }
-};
 
 // result <- max |x_k|, NaN if any entry is.
 KERNEL(max_abs, uint64 n, const real* x, Reduction out) {
     double most[1] = {0.0};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         const double value = double(x[k]);
-        most[0] = Largest::combine(0, value < 0.0 ? -value : value, most[0]);
+        most[0] = larger(most[0], value < 0.0 ? -value : value);
     }
-    grid_reduce<Largest>(most, 1, out);
+    grid_reduce<Extremes<1>>(most, 1, out);
 }

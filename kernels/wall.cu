@@ -53,18 +53,6 @@ KERNEL(factor_wall, uint32 walls, const real* even_p, const real* even_q, const 
 // Both recurrences, y_i = D_i (z_i - L_i y_{i-1}) and d_i = y_i - (D U)_i d_{i+1}, are affine maps of
 // the value before. Each thread of one block composes the maps of its chunk, the block scans the
 // chunks' maps, and each thread goes through its chunk again with the right start.
-struct Affine {
-    Block a;
-    Pair b;
-};
-
-__device__ inline Affine compose(const Affine& second, const Affine& first) {
-    Affine map;
-    map.a = second.a * first.a;
-    map.b = second.a * first.b + second.b;
-    return map;
-}
-
 // Value that comes out of all chunks before this thread's, in the order of the threads.
 __device__ Pair scan_chunks(Affine map, Affine* shared) {
     const uint32 t = threadIdx.x, n = blockDim.x;

@@ -457,16 +457,17 @@ fn a_key_of_a_case_touches_three_files() {
     }
 }
 
-/// A kernel is a function in the file of its subject, a line in the table of `kernels/README.md` (read by a
-/// test of the kernels), and a call.
+/// A kernel is a function in a file of its subject, a name in the table of `launch/kernel.rs`, which a test of the
+/// kernels reads, and a call.
 #[test]
-fn a_kernel_is_a_function_a_line_and_a_call() {
+fn a_kernel_is_a_function_a_name_and_a_call() {
     for kernel in ["count_folds", "unit_vectors", "invert_diagonal"] {
         let functions = files_with("kernels", "cu", &[format!("KERNEL({kernel}")]);
-        let lines = files_with("kernels", "md", &[format!("`{kernel}`")]);
-        let calls = files_with("src", "rs", &[format!("\"{kernel}\"")]);
+        let names = files_with("src", "rs", &[format!(" {kernel},")]);
+        let calls =
+            files_with("src", "rs", &[format!("=> {kernel}["), format!("kernels::{kernel}")]);
 
-        assert_eq!([functions.len(), lines.len(), calls.len()], [1; 3], "{kernel}: {calls:?}");
+        assert_eq!([functions.len(), names.len(), calls.len()], [1; 3], "{kernel}: {calls:?}");
         assert!(calls[0].starts_with("src/backend/cuda/"), "{calls:?}");
     }
 }

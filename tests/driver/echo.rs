@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
-use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
+use gridgen::backend::cuda::launch::Launch;
 use gridgen::backend::cuda::{Device, Watch};
 
 /// The data that a run of the program read from a device, in order.
@@ -121,13 +121,7 @@ impl Device for Echo {
         self.call("copying on the device")
     }
 
-    fn launch(
-        &self,
-        _: Granted,
-        _: Kernel,
-        _: LaunchShape,
-        _: &[Argument],
-    ) -> Result<(), DeviceError> {
+    fn launch(&self, _: Granted, _: Launch) -> Result<(), DeviceError> {
         self.call("launching a kernel")
     }
 

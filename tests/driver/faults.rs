@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::echo::{Answers, Echo, Listening};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::{Granted, Recording};
-use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
+use gridgen::backend::cuda::launch::Launch;
 use gridgen::backend::cuda::{
     CudaBackend, Device, MemoryEstimate, PreconditionerStorage, WatchedDevice,
 };
@@ -132,13 +132,7 @@ impl Device for Small {
         Ok(())
     }
 
-    fn launch(
-        &self,
-        _: Granted,
-        _: Kernel,
-        _: LaunchShape,
-        _: &[Argument],
-    ) -> Result<(), DeviceError> {
+    fn launch(&self, _: Granted, _: Launch) -> Result<(), DeviceError> {
         Ok(())
     }
 

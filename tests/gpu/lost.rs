@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gridgen::backend::cuda::device::Granted;
 use gridgen::backend::cuda::driver::DriverDevice;
-use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, Source};
+use gridgen::backend::cuda::launch::{Argument, Kernel, Launch, LaunchShape, Source};
 use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::backend::{Backend, DeviceError};
 use support::gpus::square;
@@ -31,12 +31,13 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
     backend.upload(&[1.0; 1000], &mut x).unwrap();
     assert!((square(&backend, &x).unwrap() - 1000.0).abs() < 1e-9);
 
-    // z <- d o r at addresses without memory.
-    let arguments = [1000_u64, 4096, 4096, 4096].map(Argument::from);
+    // z <- d o r where no memory is.
+    let arguments = [1000_u64, 4096, 4096, 4096].map(Argument::from).to_vec();
     let kernel = Kernel::new::<f64>(Source::Vector, "scale");
     // SAFETY: none; losing the device is the purpose of this test.
     let granted = unsafe { Granted::new() };
-    let launched = device.launch(granted, kernel, LaunchShape::elementwise(1000), &arguments);
+    let shape = LaunchShape::elementwise(1000);
+    let launched = device.launch(granted, Launch { kernel, shape, arguments });
     let waited = launched.and_then(|()| device.synchronise());
 
     let said = waited.unwrap_err().to_string();

@@ -1,11 +1,16 @@
 //! The backend on one device: launches, reductions, and recordings with the host's state.
 
-use crate::backend::cuda::comm::{Communicator, RankContext};
-use crate::backend::cuda::device::{Buffer, Device, GRANTED, MemoryEstimate, Recording};
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::comm::NcclCommunicator;
+use crate::backend::cuda::comm::{
+    Communicator, HostCommunicator, HostTransport, NcclRank, PeerCommunicator, RankContext,
+    Transport,
+};
+use crate::backend::cuda::device::{Buffer, Device, GRANTED, Recording, WatchedDevice};
 use crate::backend::cuda::launch::constants::RANK_VALUES;
 use crate::backend::cuda::launch::shared::{self, Pointer};
 use crate::backend::cuda::launch::{
-    Arguments, Kernel, KernelName, LaunchShape, REDUCTION_BLOCKS, Result,
+    Arguments, KernelName, Launch, LaunchShape, REDUCTION_BLOCKS, Result,
 };
 use crate::backend::{Bands, DeviceError, Real};
 use parking_lot::{Mutex, MutexGuard};
@@ -47,14 +52,14 @@ pub(crate) struct Reduction {
 }
 
 impl Reduction {
-    /// Where a kernel leaves parts and ticket, and its results at an address.
+    /// The target of a kernel: the workspace of parts and ticket, and the address of its results.
     pub(crate) fn out(&self, result: Pointer<f64>) -> shared::Reduction {
         let (partials, ticket) = ((&self.partials).into(), (&self.ticket).into());
         shared::Reduction { partials, ticket, result }
     }
 }
 
-// What is hidden is for the tests and measurements of this workspace.
+// Hidden functions serve the tests and measurements of this workspace.
 impl CudaBackend {
     /// A backend on `device`.
     #[doc(hidden)]
@@ -86,6 +91,27 @@ impl CudaBackend {
     ) -> Result<Self> {
         let ranks = RankContext::new(&device, communicator, bands)?;
         Ok(Self { ranks: Some(ranks), ..Self::new(device)? })
+    }
+
+    /// The backend of a rank, which has its band of `bands`, its messages sent by `transport`, by NCCL where that is
+    /// given. Where kernels access the memory of other ranks, their device is watched.
+    pub(super) fn of_rank(
+        transport: Transport,
+        (host, rank): (Arc<HostTransport>, usize),
+        mut device: Arc<dyn Device>,
+        nccl: Option<NcclRank>,
+        bands: &Bands,
+    ) -> Result<Self> {
+        let communicator: Box<dyn Communicator> = match (transport, nccl) {
+            (Transport::PeerMemory, _) => {
+                device = Arc::new(WatchedDevice::new(device, host.abort_flag.clone()));
+                Box::new(PeerCommunicator::join(host, rank, device.clone())?)
+            }
+            #[cfg(feature = "cuda")]
+            (_, Some((gpu, id))) => Box::new(NcclCommunicator::join(host, rank, gpu, id)?),
+            _ => Box::new(HostCommunicator::new(host, rank, device.clone())),
+        };
+        Self::banded(device, communicator, bands.clone())
     }
 
     /// Applies the multigrid cycle of levels with up to `most` unknowns as a matrix.
@@ -126,15 +152,7 @@ impl CudaBackend {
         shape: LaunchShape,
         arguments: impl Arguments,
     ) -> Result<()> {
-        self.device.launch(GRANTED, Kernel::named::<T>(kernel), shape, &arguments.list())
-    }
-
-    /// Refuses what does not fit the GPU's free memory.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfMemory`].
-    pub fn check_memory(&self, estimate: MemoryEstimate) -> Result<()> {
-        estimate.check(&*self.device)
+        self.device.launch(GRANTED, Launch::new::<T>(kernel, shape, arguments))
     }
 
     /// Later work finds the messages of other ranks in their places.
@@ -250,7 +268,7 @@ impl CudaRecording {
     }
 }
 
-/// What the host knows about a value in the device's memory.
+/// A flag of the host about a value in the device's memory.
 #[derive(Debug, Clone)]
 pub(crate) struct HostState(Arc<AtomicU32>);
 
@@ -259,12 +277,12 @@ impl HostState {
         Self(Arc::new(AtomicU32::new(value)))
     }
 
-    // One thread queues work; the order of the states is that of its calls.
+    // One thread queues work; the states follow in the order of its calls.
     pub(crate) fn get(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Sets the state; a recording that goes on will set it too.
+    /// Sets the flag now and, if work is being recorded, notes it so that every replay sets it again.
     pub(crate) fn set(&self, capture: &CaptureLog, value: u32) {
         self.put(value);
         if let Some(states) = &mut *capture.0.lock() {

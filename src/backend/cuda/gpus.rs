@@ -2,12 +2,12 @@
 
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{
-    AbortFlag, Communicator, CommunicatorId, HostCommunicator, HostTransport, NcclCommunicator,
-    PeerCommunicator, RANK_TIMEOUT, Transport, nccl_present, run_ranks,
+    AbortFlag, CommunicatorId, HostTransport, RANK_TIMEOUT, Transport, nccl_present, run_ranks,
 };
+use crate::backend::cuda::device::Device;
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
-use crate::backend::cuda::device::{Device, MemoryEstimate, WatchedDevice};
 use crate::backend::cuda::launch::Result;
+use crate::backend::cuda::precond::MemoryEstimate;
 use crate::backend::{Bands, DeviceError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// GPUs of this machine, opened, with their kernels compiled.
 pub struct Gpus {
     devices: Vec<Arc<DriverDevice>>,
-    /// How messages are sent: by the fastest transport there is, unless it is replaced.
+    /// The transport of messages: the fastest one there is, unless it is replaced.
     #[doc(hidden)]
     pub transport: Transport,
     /// Points up to which levels of multigrid are gathered onto every GPU, where that is not the default.
@@ -26,7 +26,7 @@ pub struct Gpus {
     pub timeout: Duration,
 }
 
-// What is hidden is for the tests and measurements of this workspace.
+// Hidden functions serve the tests and measurements of this workspace.
 impl Gpus {
     /// Opens GPUs by their ordinals.
     ///
@@ -36,13 +36,8 @@ impl Gpus {
         // The first compiles what the others find on the disk.
         let open = |&ordinal: &usize| DriverDevice::open_compiled(ordinal, false).map(Arc::new);
         let devices: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;
-        let transport = if DriverDevice::enable_peer_access(&devices)? {
-            Transport::PeerMemory
-        } else if nccl_present() {
-            Transport::Nccl
-        } else {
-            Transport::Host
-        };
+        let peers = DriverDevice::enable_peer_access(&devices)?;
+        let transport = Transport::fastest(peers, nccl_present());
         Ok(Self { devices, transport, gathered_points: None, timeout: RANK_TIMEOUT })
     }
 
@@ -89,7 +84,7 @@ impl Gpus {
         self.devices.iter().try_for_each(|device| share.check(&**device))
     }
 
-    /// Does `work` on all GPUs, with the number of the rank and a backend whose band is that of
+    /// Does `work` on all GPUs, with the number of the rank and a backend with its band of
     /// `bands`, and returns the results by rank. Runs of one process take turns.
     ///
     /// # Errors
@@ -109,19 +104,10 @@ impl Gpus {
         let nccl = self.transport == Transport::Nccl;
         let id = nccl.then(CommunicatorId::new).transpose()?;
         run_ranks(self.count(), &abort_flag, |rank| {
-            let gpu = &self.devices[rank];
-            let (mut device, transport): (Arc<dyn Device>, _) = (gpu.clone(), transport.clone());
-            let communicator: Box<dyn Communicator> = match (self.transport, id) {
-                (Transport::PeerMemory, _) => {
-                    device = Arc::new(WatchedDevice::new(device, abort_flag.clone()));
-                    Box::new(PeerCommunicator::join(transport, rank, device.clone())?)
-                }
-                (_, Some(id)) => {
-                    Box::new(NcclCommunicator::join(transport, rank, gpu.clone(), id)?)
-                }
-                _ => Box::new(HostCommunicator::new(transport, rank, device.clone())),
-            };
-            let mut backend = CudaBackend::banded(device, communicator, bands.clone())?;
+            let (gpu, transport) = (self.devices[rank].clone(), transport.clone());
+            let nccl = id.map(|id| (gpu.clone(), id));
+            let mut backend =
+                CudaBackend::of_rank(self.transport, (transport, rank), gpu, nccl, bands)?;
             if let Some(most) = self.gathered_points {
                 backend = backend.with_gathered_points(most);
             }

@@ -46,8 +46,8 @@ pub use self::{
         PeerCommunicator, RANK_TIMEOUT, Transport, run_ranks,
     },
     csr::{CudaCsr, LevelLaunch, RowChunks, border_lanes, level_launches, row_lanes},
-    device::{Buffer, Device, MemoryEstimate, PreconditionerStorage, Watch, WatchedDevice},
+    device::{Buffer, Device, Watch, WatchedDevice},
     grid::{CudaElliptic, CudaGrid},
     launch::PeerAccess,
-    precond::CudaLevel,
+    precond::{CudaLevel, MemoryEstimate, PreconditionerStorage},
 };

@@ -1,16 +1,14 @@
 //! One device of this process as a rank of a job, whose other ranks are other processes.
 
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::{
-    AbortFlag, Communicator, HostCommunicator, HostTransport, PeerCommunicator, RANK_TIMEOUT,
-    Transport,
-};
+use crate::backend::cuda::comm::{AbortFlag, HostTransport, RANK_TIMEOUT, Transport};
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::comm::{CommunicatorId, NcclCommunicator, nccl_present};
+use crate::backend::cuda::comm::{CommunicatorId, NcclRank, PeerCommunicator, nccl_present};
+use crate::backend::cuda::device::Device;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
-use crate::backend::cuda::device::{Device, MemoryEstimate, WatchedDevice};
 use crate::backend::cuda::launch::Result;
+use crate::backend::cuda::precond::MemoryEstimate;
 use crate::backend::{Bands, DeviceError};
 use crate::ranks::{Failure, Job, RanksError};
 use std::sync::Arc;
@@ -29,9 +27,9 @@ pub struct JobRank {
     /// The device as a GPU, if it is one.
     #[cfg(feature = "cuda")]
     gpu: Option<Arc<DriverDevice>>,
-    /// How messages are sent, by all ranks alike.
+    /// The transport of messages, the same on all ranks.
     transport: Transport,
-    /// What the user should know of that.
+    /// A note on it for the user.
     notice: Option<&'static str>,
     /// Names of the devices of all ranks, by rank.
     names: Vec<String>,
@@ -39,7 +37,7 @@ pub struct JobRank {
     solves: AtomicU32,
 }
 
-/// What a rank tells the others of its GPU.
+/// Facts about a rank's GPU for the other ranks.
 #[cfg(feature = "cuda")]
 #[derive(PartialEq, serde::Serialize, serde::Deserialize)]
 struct Facts {
@@ -55,7 +53,7 @@ struct Facts {
 impl Facts {
     fn of(gpu: &DriverDevice) -> Result<Self> {
         let variable = |name| std::env::var(name).unwrap_or_default();
-        // What users tell NCCL of their machines.
+        // Users describe their machines to NCCL by this variable.
         let alone = !["", "0"].contains(&variable("NCCL_P2P_DISABLE").as_str());
         // Containers of one host have the same one.
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
@@ -107,28 +105,23 @@ impl JobRank {
             return Ok(rank);
         }
         let one_host = facts[0].host.is_some() && facts.iter().all(|f| f.host == facts[0].host);
-        if one_host && rank.can_share_memory()? {
-            rank.transport = Transport::PeerMemory;
-        } else if facts.iter().all(|facts| facts.nccl) {
-            rank.transport = Transport::Nccl;
-            rank.notice = one_host.then_some(NOT_SHARED);
-        }
+        let (peers, nccl) = (one_host && rank.can_share_memory()?, facts.iter().all(|f| f.nccl));
+        rank.transport = Transport::fastest(peers, nccl);
+        rank.notice = (one_host && rank.transport == Transport::Nccl).then_some(NOT_SHARED);
         Ok(rank)
     }
 
     /// Whether the kernels of each rank can access the memory of the others' GPUs.
     #[cfg(feature = "cuda")]
     fn can_share_memory(&self) -> Result<bool> {
-        let (transport, _) = self.transport();
-        PeerCommunicator::is_possible(transport, self.job.rank(), self.device.clone())
+        PeerCommunicator::is_possible(self.transport(), self.job.rank(), self.device.clone())
     }
 
     /// The transport of the host for the next solve, and the flag that ends all waits.
-    fn transport(&self) -> (Arc<HostTransport>, Arc<AbortFlag>) {
+    fn transport(&self) -> Arc<HostTransport> {
         let abort_flag = Arc::new(AbortFlag::new(RANK_TIMEOUT));
         let solve = self.solves.fetch_add(1, Ordering::Relaxed);
-        let transport = HostTransport::of_job(abort_flag.clone(), self.job.clone(), solve);
-        (Arc::new(transport), abort_flag)
+        Arc::new(HostTransport::of_job(abort_flag, self.job.clone(), solve))
     }
 
     /// The job.
@@ -150,13 +143,13 @@ impl JobRank {
         counts.join(", ")
     }
 
-    /// How messages are sent.
+    /// The transport of messages.
     #[doc(hidden)] // For tests.
     pub fn messages(&self) -> Transport {
         self.transport
     }
 
-    /// What the user should know of the way of messages.
+    /// A note for the user on the transport of messages.
     pub fn notice(&self) -> Option<String> {
         let slow = (self.transport == Transport::Host).then_some(SLOW);
         self.notice.or(slow).map(str::to_owned)
@@ -170,7 +163,7 @@ impl JobRank {
         demand.share(self.job.size()).check(&*self.device)
     }
 
-    /// Does `work` with the number of this rank and a backend whose band is that of `bands`. All ranks must
+    /// Does `work` with the number of this rank and a backend with its band of `bands`. All ranks must
     /// call.
     ///
     /// # Errors
@@ -185,18 +178,19 @@ impl JobRank {
     {
         #[cfg(feature = "cuda")]
         let _one_run = SEVERAL_GPUS.write();
-        let (transport, abort_flag) = self.transport();
-        let mut device = self.device.clone();
-        if self.transport == Transport::PeerMemory {
-            device = Arc::new(WatchedDevice::new(device, abort_flag.clone()));
-        }
+        let transport = self.transport();
         let work = || {
-            let communicator = self.join(transport, &device)?;
-            let backend = CudaBackend::banded(device, communicator, bands.clone())?;
+            let ranks = (transport.clone(), self.job.rank());
+            #[cfg(feature = "cuda")]
+            let nccl = self.nccl()?;
+            #[cfg(not(feature = "cuda"))]
+            let nccl = None;
+            let device = self.device.clone();
+            let backend = CudaBackend::of_rank(self.transport, ranks, device, nccl, bands)?;
             let done = work(self.job.rank(), &backend);
             if done.is_err() {
                 // No message that is under way keeps the device from being closed.
-                abort_flag.raise();
+                transport.abort_flag.raise();
             }
             done
         };
@@ -217,27 +211,20 @@ impl JobRank {
         self.job.failure().filter(|failure| said || (shared && failure.rank != self.job.rank()))
     }
 
-    fn join(
-        &self,
-        transport: Arc<HostTransport>,
-        device: &Arc<dyn Device>,
-    ) -> Result<Box<dyn Communicator>> {
-        let rank = self.job.rank();
-        if self.transport == Transport::PeerMemory {
-            return Ok(Box::new(PeerCommunicator::join(transport, rank, device.clone())?));
-        }
-        #[cfg(feature = "cuda")]
-        if let Some(gpu) = self.gpu.as_ref().filter(|_| self.transport == Transport::Nccl) {
-            let own = self.job.is_first().then(CommunicatorId::new).transpose()?;
-            let id = self.job.broadcast(own.map(|id| id.bytes().to_vec()).unwrap_or_default())?;
-            let id = CommunicatorId::from_bytes(&id).ok_or(DeviceError::OtherRank)?;
-            return Ok(Box::new(NcclCommunicator::join(transport, rank, gpu.clone(), id)?));
-        }
-        Ok(Box::new(HostCommunicator::new(transport, rank, device.clone())))
+    /// The GPU and the name of the ranks' communicator, where messages go by NCCL: the first rank makes the name.
+    #[cfg(feature = "cuda")]
+    fn nccl(&self) -> Result<Option<NcclRank>> {
+        let Some(gpu) = self.gpu.as_ref().filter(|_| self.transport == Transport::Nccl) else {
+            return Ok(None);
+        };
+        let own = self.job.is_first().then(CommunicatorId::new).transpose()?;
+        let id = self.job.broadcast(own.map(|id| id.bytes().to_vec()).unwrap_or_default())?;
+        let id = CommunicatorId::from_bytes(&id).ok_or(DeviceError::OtherRank)?;
+        Ok(Some((gpu.clone(), id)))
     }
 }
 
-/// What is said where messages go another way than they might.
+/// Notes for the user on transports that are slower than they could be.
 #[cfg(feature = "cuda")]
 const NOT_SHARED: &str = "the ranks' GPUs cannot access each other's memory (CUDA IPC): messages between them \
                           go by NCCL";

@@ -44,7 +44,7 @@ fn entries_are_packed_as_a_loop_packs_them() {
         let x = numbers(2 * count);
         let expected: Vec<f64> = rows(count).iter().map(|&row| x[row as usize]).collect();
 
-        assert_eq!(launched("pack_entries", &x, &vec![0.0; count], count), expected);
+        assert_eq!(launched("gather", &x, &vec![0.0; count], count), expected);
     }
 }
 

@@ -13,7 +13,7 @@ use std::process::Command;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::Granted;
-use gridgen::backend::cuda::launch::{Kernel, LaunchShape, Source};
+use gridgen::backend::cuda::launch::{Kernel, Launch, LaunchShape, Source};
 use gridgen::backend::cuda::{Buffer, Device};
 
 /// True if this process does not have the stand-in libraries; then the calling test has been run in a process
@@ -74,7 +74,8 @@ fn clear_by_kernel(device: &dyn Device, buffer: &Buffer<f64>) -> Result<(), Devi
     let (half_words, at) = (2 * buffer.len() as u64, buffer.address());
     let kernel = Kernel::new::<f64>(Source::Vector, "clear_words");
     let shape = LaunchShape::threads(2 * buffer.len());
-    device.launch(granted(), kernel, shape, &[half_words.into(), at.into()])
+    let arguments = vec![half_words.into(), at.into()];
+    device.launch(granted(), Launch { kernel, shape, arguments })
 }
 
 /// Lets calls of a function fail with `code`: after `after` calls, `times` times.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
 use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
-use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
+use gridgen::backend::cuda::launch::Launch;
 
 use super::FiberDevice;
 
@@ -99,14 +99,8 @@ impl Device for CountedDevice {
         self.device.copy(granted, from, to, bytes)
     }
 
-    fn launch(
-        &self,
-        granted: Granted,
-        kernel: Kernel,
-        shape: LaunchShape,
-        arguments: &[Argument],
-    ) -> Result<(), DeviceError> {
-        self.device.launch(granted, kernel, shape, arguments)
+    fn launch(&self, granted: Granted, launch: Launch) -> Result<(), DeviceError> {
+        self.device.launch(granted, launch)
     }
 
     fn record(

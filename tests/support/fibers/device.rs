@@ -6,8 +6,8 @@ use std::thread::{self, ThreadId};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
-use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
-use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, ModuleKey, Source};
+use gridgen::backend::cuda::device::{Action, Address, Download, Granted, Recording};
+use gridgen::backend::cuda::launch::{Argument, Kernel, Launch, LaunchShape, ModuleKey, Source};
 
 use super::library::{Library, Order};
 use super::memory::Memory;
@@ -24,14 +24,7 @@ pub struct FiberDevice {
     order: Order,
 }
 
-/// An operation that can be recorded.
-enum Action {
-    Clear(Address, usize),
-    Copy(Address, Address, usize),
-    Launch(Kernel, LaunchShape, Vec<Argument>),
-}
-
-/// Libraries by module, and whether their stores are watched.
+/// By module, and whether they are watched.
 type Libraries = HashMap<(ModuleKey, bool), Arc<Library>>;
 
 /// Copies for kernels that wait, currently not in use by a device.
@@ -95,12 +88,12 @@ impl FiberDevice {
 
     fn perform(&self, action: &Action) {
         match action {
-            Action::Clear(at, bytes) => self.memory(|memory| memory.bytes(*at, *bytes).fill(0)),
-            Action::Copy(from, to, bytes) => self.memory(|memory| {
+            Action::Clear { at, bytes } => self.memory(|memory| memory.bytes(*at, *bytes).fill(0)),
+            Action::Copy { from, to, bytes } => self.memory(|memory| {
                 let moved = memory.bytes(*from, *bytes).to_vec();
                 memory.bytes(*to, *bytes).copy_from_slice(&moved);
             }),
-            Action::Launch(kernel, shape, arguments) => {
+            Action::Launch(Launch { kernel, shape, arguments }) => {
                 let launched = self.library(*kernel);
                 let launched = launched.launch_in(self.order, kernel.name, *shape, arguments);
                 if let Err(fault) = launched {
@@ -108,22 +101,23 @@ impl FiberDevice {
                 }
                 self.memory(|memory| memory.check(&format!("after {kernel:?}")));
             }
+            Action::Fork(_) | Action::Join => {}
         }
     }
 
     /// Runs a kernel.
     pub fn run(&self, kernel: Kernel, shape: LaunchShape, arguments: &[Argument]) {
-        self.take(Action::Launch(kernel, shape, arguments.to_vec()));
+        self.take(Action::Launch(Launch { kernel, shape, arguments: arguments.to_vec() }));
     }
 
     /// Clears bytes.
     pub fn zero(&self, at: Address, bytes: usize) {
-        self.take(Action::Clear(at, bytes));
+        self.take(Action::Clear { at, bytes });
     }
 
     /// Copies bytes.
     pub fn duplicate(&self, from: Address, to: Address, bytes: usize) {
-        self.take(Action::Copy(from, to, bytes));
+        self.take(Action::Copy { from, to, bytes });
     }
 
     /// Replays a recording.
@@ -182,7 +176,7 @@ impl Device for FiberDevice {
     // Uses the kernel that makes a GPU's words visible to the host.
     fn begin_download(
         &self,
-        granted: Granted,
+        _: Granted,
         from: Address,
         bytes: usize,
     ) -> Result<Download, DeviceError> {
@@ -191,7 +185,7 @@ impl Device for FiberDevice {
         let address = |at| Argument::of_words(&[at]);
         let arguments = [(words.len() as u64).into(), address(from), address(to)];
         let kernel = Kernel::new::<f64>(Source::Vector, "copy_words");
-        self.launch(granted, kernel, LaunchShape::threads(words.len()), &arguments)?;
+        self.run(kernel, LaunchShape::threads(words.len()), &arguments);
         Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }
 
@@ -206,14 +200,8 @@ impl Device for FiberDevice {
         Ok(())
     }
 
-    fn launch(
-        &self,
-        _: Granted,
-        kernel: Kernel,
-        shape: LaunchShape,
-        arguments: &[Argument],
-    ) -> Result<(), DeviceError> {
-        self.run(kernel, shape, arguments);
+    fn launch(&self, _: Granted, launch: Launch) -> Result<(), DeviceError> {
+        self.take(Action::Launch(launch));
         Ok(())
     }
 

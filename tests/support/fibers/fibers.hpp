@@ -36,9 +36,10 @@
 #define __align__(n) alignas(n)
 #define __launch_bounds__(...)
 
+#define TEXT(...) #__VA_ARGS__
 #define ENTRY(name, ...)                                                                 \
     static void name(__VA_ARGS__);                                                       \
-    static const fibers::Entry name##_entry(#name, #__VA_ARGS__, fibers::Call<decltype(&name), &name>()); \
+    static const fibers::Entry name##_entry(#name, TEXT(__VA_ARGS__), fibers::Call<decltype(&name), &name>()); \
     static void name(__VA_ARGS__)
 #define DYNAMIC_SHARED(type, name) type* name = reinterpret_cast<type*>(fibers::dynamic_shared())
 #define NAP() fibers::nap()
@@ -455,12 +456,19 @@ extern "C" __attribute__((visibility("default"))) int launch(
     return launch_in_order(name, grid, block, shared, arguments, count, 0, message);
 }
 
-// The parameters of a kernel as its source declares them, and their sizes in bytes; null if there is no such kernel.
-extern "C" __attribute__((visibility("default"))) const char* parameters(const char* name, unsigned* sizes) {
+// Number and sizes in bytes of a kernel's arguments; ~0 if there is no such kernel.
+extern "C" __attribute__((visibility("default"))) unsigned parameters(const char* name,
+                                                                      unsigned* sizes) {
     const fibers::Entry* entry = fibers::find(name);
-    if (!entry) return nullptr;
+    if (!entry) return ~0u;
     for (unsigned k = 0; k < entry->arguments; ++k) sizes[k] = entry->size(k);
-    return entry->parameters;
+    return entry->arguments;
+}
+
+// The parameters of a kernel as its source declares them; null if there is no such kernel.
+extern "C" __attribute__((visibility("default"))) const char* declared(const char* name) {
+    const fibers::Entry* entry = fibers::find(name);
+    return entry ? entry->parameters : nullptr;
 }
 
 #include "intrinsics.hpp"

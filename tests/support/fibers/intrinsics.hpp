@@ -177,3 +177,32 @@ FIBERS_VECTORS(float)
 FIBERS_VECTORS(double)
 typedef unsigned int uint;
 FIBERS_VECTORS(uint)
+
+// What kernels write in assembly for the GPU: loads and stores that other devices and blocks see.
+inline void store_words(unsigned long long* at, unsigned long long a, unsigned long long b) {
+    volatile unsigned long long* to = at;
+    to[0] = a;
+    to[1] = b;
+}
+inline void load_words(const unsigned long long* at, unsigned long long& a, unsigned long long& b) {
+    const volatile unsigned long long* from = at;
+    a = from[0];
+    b = from[1];
+}
+template <class T>
+T load_relaxed(const T* at) { return *const_cast<const volatile T*>(at); }
+template <class T>
+void store_relaxed(T* at, T value) { *const_cast<volatile T*>(at) = value; }
+template <class T>
+T load_acquire(const T* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
+template <class T>
+void store_release(T* at, T value) { __atomic_store_n(at, value, __ATOMIC_RELEASE); }
+template <class T>
+T fresh(const T* at) { return *at; }
+inline unsigned take_ticket(unsigned* ticket) { return atomicAdd(ticket, 1u); }
+inline unsigned long long nanoseconds() { return fibers::nanoseconds(); }
+
+// Polls let other fibers go on, or other devices.
+#define PAUSE() fibers::nap()
+#define DOZE() fibers::doze()
+#define FAIL() fibers::trap()

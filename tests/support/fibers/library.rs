@@ -13,7 +13,9 @@ use gridgen::backend::cuda::launch::{Argument, LaunchShape, Width};
 
 use crate::scratch;
 
-/// The header, and the files that it includes.
+/// Most parameters of a kernel.
+const MOST_PARAMETERS: usize = 10;
+/// The header, and what it includes.
 const HEADERS: [(&str, &str); 4] = [
     ("fibers.hpp", include_str!("fibers.hpp")),
     ("stacks.hpp", include_str!("stacks.hpp")),
@@ -88,7 +90,10 @@ pub struct Fault {
 }
 
 /// `parameters` of the header.
-type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> *const c_char;
+type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> c_uint;
+
+/// `declared` of the header.
+type Declared = unsafe extern "C" fn(*const c_char) -> *const c_char;
 
 /// `release` of the header.
 type Release = unsafe extern "C" fn();
@@ -97,6 +102,7 @@ type Release = unsafe extern "C" fn();
 pub struct Library {
     launch: Launch,
     parameters: Parameters,
+    declared: Declared,
     release: Release,
     /// C++ type of `real` in it.
     real: &'static str,
@@ -127,16 +133,17 @@ impl Library {
         // but the registration of their names.
         let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        // SAFETY: the types match the header.
-        let (launch, parameters, release) = unsafe {
+        // SAFETY: the types are those of the header.
+        let (launch, parameters, declared, release) = unsafe {
             (
                 *library.get::<Launch>(b"launch_in_order\0").unwrap(),
                 *library.get::<Parameters>(b"parameters\0").unwrap(),
+                *library.get::<Declared>(b"declared\0").unwrap(),
                 *library.get::<Release>(b"release\0").unwrap(),
             )
         };
         std::mem::forget(library);
-        Self { launch, parameters, release, real: width.c_type() }
+        Self { launch, parameters, declared, release, real: width.c_type() }
     }
 
     /// Frees the stacks of its fibers. A process can have some 30,000 of them (vm.max_map_count, two mappings
@@ -150,18 +157,16 @@ impl Library {
     fn check_types(&self, name: &CStr, arguments: &[Argument]) {
         let mut sizes = [0; 64];
         // SAFETY: no kernel has more parameters.
-        let declared = unsafe { (self.parameters)(name.as_ptr(), sizes.as_mut_ptr()) };
-        if declared.is_null() {
+        let count = unsafe { (self.parameters)(name.as_ptr(), sizes.as_mut_ptr()) };
+        assert!(arguments.len() <= MOST_PARAMETERS, "{name:?}: too many parameters");
+        // A kernel that is not there, and a wrong number of arguments, are faults of the launch.
+        if count as usize != arguments.len() {
             return;
         }
-        // SAFETY: the text is a constant of the library.
-        let declared = unsafe { CStr::from_ptr(declared) }.to_string_lossy();
+        // SAFETY: the kernel is there; the text is a constant of the library.
+        let declared = unsafe { CStr::from_ptr((self.declared)(name.as_ptr())) }.to_string_lossy();
         let declared: Vec<_> =
             declared.split(',').map(|one| parameter_type(one, self.real)).collect();
-        // A wrong number of arguments is a fault of the launch.
-        if declared.len() != arguments.len() {
-            return;
-        }
         for ((argument, size), declared) in arguments.iter().zip(sizes).zip(declared) {
             let bytes = 8 * argument.words().len();
             assert_eq!(bytes, size.next_multiple_of(8) as usize, "{name:?}: {argument:?}");

@@ -13,7 +13,7 @@ pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
     /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite, if any.
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>>;
 
-    /// z ← d ∘ p and y ← A z, and what is asked for before and after: in few passes where that saves time.
+    /// z ← d ∘ p and y ← A z, with the work around the product: in few passes where that saves time.
     fn scale_and_multiply(
         &self,
         backend: &CudaBackend,
@@ -32,7 +32,7 @@ pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
     }
 }
 
-/// z ← d ∘ p and y ← A z, and what is asked for before and after, one by one.
+/// z ← d ∘ p and y ← A z, with the work around the product, one after the other.
 pub(super) fn one_by_one<T: Real>(
     a: &(impl LinearOperator<CudaBackend, T> + ?Sized),
     backend: &CudaBackend,

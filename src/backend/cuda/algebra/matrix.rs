@@ -6,8 +6,8 @@ use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{SLOT_UNIT, WALL_SUMS, WARP};
-use crate::backend::cuda::launch::shared::HaloColumns;
+use crate::backend::cuda::launch::constants::{NO_GHOSTS, SLOT_UNIT, WALL_SUMS, WARP};
+use crate::backend::cuda::launch::shared::{ExchangedColumns, HaloColumns, Pointer};
 use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_room};
 use crate::backend::matrices::check_product;
@@ -146,10 +146,20 @@ impl<T: Real> CudaMatrix<T> {
     ) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&backend.ranks, &self.halo) else { return Ok(()) };
         let Structure::NinePoint { mi, mj, .. } = self.pattern.structure() else { return Ok(()) };
-        let own = (mi as u32, mj as u32, ranks.edges(), d, x);
+        let of = ExchangedColumns {
+            x: x.into(),
+            y: Pointer::to(x.address_of(1)),
+            scale: d.map_or(Pointer::NULL, Pointer::from),
+            row: 2 * mi as u64,
+            step: 2,
+            own: [0, mi as u32 - 1],
+            ghosts: [NO_GHOSTS; 2],
+            rows: mj as u32,
+            edges: ranks.edges(),
+        };
         // The product of the band's own columns need not wait for it.
         halo.start_columns(&*backend.device, ranks, ranks.neighbours, |columns| {
-            launch!(backend => exchange_columns[T, LaunchShape::threads(mj)](own, columns))
+            launch!(backend => exchange_columns[T, LaunchShape::threads(mj)](of, columns))
         })
     }
 
@@ -235,7 +245,7 @@ impl CudaBackend {
         [mi as u32, mj as u32, self.edges(periodic)]
     }
 
-    /// What lies beyond the ends of the rows of the grid, as kernels take it.
+    /// Flags for the neighbours beyond the ends of the rows of the grid.
     pub(crate) fn edges(&self, periodic: bool) -> u32 {
         match &self.ranks {
             Some(ranks) => ranks.edges(),

@@ -22,7 +22,7 @@ pub(super) struct Scaled<'a, T: Real> {
 }
 
 impl<T: Real> Scaled<'_, T> {
-    /// What comes before the product, which sends the columns; then the product.
+    /// Does the update before the product, which sends the columns; then the product.
     pub(super) fn in_two_passes(
         &self,
         columns: HaloColumns,
@@ -39,7 +39,7 @@ impl<T: Real> Scaled<'_, T> {
         self.multiply(columns, p, [z, y], around)
     }
 
-    /// What comes before a product, by points of the grid, which sends the columns if it is to.
+    /// Does the update before a product by points of the grid, and sends the outer columns if there are neighbours.
     fn update_and_send(
         &self,
         columns: HaloColumns,

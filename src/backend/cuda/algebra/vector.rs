@@ -90,7 +90,7 @@ impl Backend for CudaBackend {
         basis.iter().try_for_each(|v| check_length(v.len(), w.len()))?;
         // The host waits for both passes at once.
         let order = basis.len();
-        // Groups of both passes stand in a row.
+        // Groups of both passes are contiguous.
         let (first, again) = (order.next_multiple_of(GROUP), (order + 1).next_multiple_of(GROUP));
         let workspace = &mut *self.reduction();
         // Ranks give each other as many values from the last group on.
@@ -332,7 +332,7 @@ impl CudaBackend {
     }
 }
 
-/// Where a reduction leaves values that are no slots.
+/// The target of a reduction into values that are no slots.
 fn plain(workspace: &Reduction, values: Pointer<f64>) -> ScalarReduction {
     let shared::Reduction { partials, ticket, .. } = workspace.out(Pointer::NULL);
     ScalarReduction { slots: values, partials, ticket, plain: 1, ..ScalarReduction::zeroed() }

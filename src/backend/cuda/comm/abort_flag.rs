@@ -50,7 +50,7 @@ impl AbortFlag {
         if self.raised.load(Ordering::Acquire) { Err(DeviceError::OtherRank) } else { Ok(()) }
     }
 
-    /// The same; a kernel whose wait exceeded the timeout raises the flag.
+    /// Checks as [`Self::check`]; a kernel whose wait exceeded the timeout raises the flag.
     fn check_kernels(&self) -> Result<()> {
         let waited = self.words.lock().iter().find_map(|(rank, words)| {
             let other = words[ABORT_AWAITED].load(Ordering::Acquire).checked_sub(1)?;
@@ -61,7 +61,7 @@ impl AbortFlag {
         Err(timed_out)
     }
 
-    /// The same; fails where a rank's wait for another one, if it is known, exceeds the timeout.
+    /// Checks as [`Self::check`]; also fails where a rank's wait for another one, if it is known, exceeds the timeout.
     pub(super) fn check_wait(
         &self,
         since: Instant,
@@ -98,7 +98,7 @@ impl AbortFlag {
 /// continued without it: their results must not be read.
 impl Watch for Arc<AbortFlag> {
     fn launching(&self) -> Result<()> {
-        // Why it is raised the kernels know that waited.
+        // The kernels that waited know why it is raised.
         self.check().or_else(|_| self.check_kernels())
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct RankContext {
 }
 
 impl RankContext {
-    /// The context of the communicator's rank, whose columns are those of `bands`.
+    /// The context of the communicator's rank, which has its columns of `bands`.
     pub(crate) fn new(
         device: &Arc<dyn Device>,
         communicator: Box<dyn Communicator>,
@@ -137,6 +137,18 @@ pub enum Transport {
     Host,
 }
 
+impl Transport {
+    #[cfg(feature = "cuda")]
+    /// The fastest one, where kernels of all ranks access the memory of the others, or NCCL is there.
+    pub(crate) fn fastest(peers: bool, nccl: bool) -> Self {
+        match (peers, nccl) {
+            (true, _) => Self::PeerMemory,
+            (_, true) => Self::Nccl,
+            _ => Self::Host,
+        }
+    }
+}
+
 /// One rank's communication with the others. Calls are part of the work of the rank's device, in its
 /// order, and every rank makes the same calls.
 ///
@@ -157,23 +169,23 @@ pub trait Communicator: Send + Sync {
     /// Work queued later finds what was received.
     fn finish_exchange(&self) -> Result<()>;
 
-    /// How kernels access the other ranks, if they can do an all-reduce by themselves.
+    /// Access of kernels to the other ranks, if they can do an all-reduce by themselves.
     fn peer_access(&self) -> Option<PeerAccess> {
         None
     }
 
-    /// How these calls are part of a recording of the device.
+    /// Their place in a recording of the device.
     fn in_recordings(&self) -> InRecordings;
 }
 
-/// How the calls of a communicator are part of a recording of the device.
+/// The place of a communicator's calls in a recording of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InRecordings {
     /// The host takes part in them.
     Not,
-    /// As work of another library that the driver captures.
+    /// The driver captures them as work of another library.
     Captured,
-    /// As launches of the device.
+    /// They are launches of the device.
     Launched,
 }
 
@@ -266,7 +278,7 @@ impl<T: bytemuck::Pod> Halo<T> {
         is_only.then_some(columns)
     }
 
-    /// What was received from the band after this one.
+    /// The values received from the band after this one.
     pub(crate) fn received_after(&self) -> Pointer<T> {
         self.received.at(self.side)
     }

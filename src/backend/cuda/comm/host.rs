@@ -29,7 +29,7 @@ pub struct HostTransport {
     watch: Option<Arc<OnFailure>>,
     /// Number of the solve among those of its job.
     solve: u32,
-    pub(super) abort_flag: Arc<AbortFlag>,
+    pub(crate) abort_flag: Arc<AbortFlag>,
     /// Memory that other ranks access until all have left: it outlives every rank's last message.
     pub(super) windows: Mutex<Vec<Buffer<u64>>>,
 }
@@ -89,7 +89,7 @@ pub struct HostCommunicator {
     rank: usize,
     device: Arc<dyn Device>,
     transport: Arc<HostTransport>,
-    /// What the exchange that has begun receives.
+    /// Messages that the exchange under way receives.
     expected: Mutex<Vec<Message>>,
 }
 
@@ -121,7 +121,7 @@ impl Communicator for HostCommunicator {
 
     fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<()> {
         self.expected.lock().extend_from_slice(received);
-        // What is sent may have been computed on the side stream.
+        // The messages may have been computed on the side stream.
         self.device.join()?;
         for &Message { rank, at, bytes } in sent {
             self.transport.send([self.rank, rank], ONE, self.read(at, bytes)?);

@@ -21,4 +21,6 @@ pub use self::peer::PeerCommunicator;
 
 pub(super) use self::communicator::{Halo, PERIODIC_ROW, RankContext, edges};
 #[cfg(feature = "cuda")]
-pub(super) use self::nccl::present as nccl_present;
+pub(super) use self::nccl::{NcclRank, present as nccl_present};
+#[cfg(not(feature = "cuda"))]
+pub(super) type NcclRank = std::convert::Infallible;

@@ -6,8 +6,8 @@
 use super::communicator::{Communicator, InRecordings, Message};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
-use crate::backend::cuda::device::driver::{DriverDevice, StreamWait};
-use crate::backend::cuda::device::{Address, Buffer, Device};
+use crate::backend::cuda::device::driver::DriverDevice;
+use crate::backend::cuda::device::{Address, Buffer, Device, StreamWait};
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::library::NCCL;
 use cudarc::driver::sys::CUstream;
@@ -46,7 +46,7 @@ macro_rules! functions {
         impl Nccl {
             /// The library, if there is one with all functions.
             fn find() -> Option<Self> {
-                // SAFETY: the types are those of NCCL's header.
+                // SAFETY: NCCL's header declares these types.
                 unsafe { Some(Self { $($field: NCCL.function($name)?,)* }) }
             }
         }
@@ -133,6 +133,9 @@ struct Handle(Raw);
 
 // SAFETY: NCCL lets any thread use a communicator, one at a time; its owner keeps it behind a mutex.
 unsafe impl Send for Handle {}
+
+/// A GPU whose messages go by NCCL, and the name of the ranks' communicator.
+pub(crate) type NcclRank = (Arc<DriverDevice>, CommunicatorId);
 
 /// A rank whose messages are sent by NCCL.
 pub struct NcclCommunicator {

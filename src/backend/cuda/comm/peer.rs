@@ -12,9 +12,7 @@ use crate::backend::cuda::launch::constants::{
 use crate::backend::cuda::launch::shared::{
     MessageOperation, MessageOperations, Pointer, Sequence,
 };
-use crate::backend::cuda::launch::{
-    Arguments, BLOCK, Kernel, LaunchShape, PeerAccess, Result, WARP, kernels,
-};
+use crate::backend::cuda::launch::{BLOCK, Launch, LaunchShape, PeerAccess, Result, WARP, kernels};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -31,7 +29,7 @@ const MOVED_BYTES: usize = 16;
 /// Most operations of a launch.
 const OPERATIONS: usize = 8;
 
-/// What is done with a message, on which channel.
+/// The operation with a message on a channel.
 fn operation(kind: u32, channel: usize, message: Message) -> MessageOperation {
     let Message { rank, at, bytes } = message;
     MessageOperation {
@@ -51,7 +49,7 @@ fn pieces(operation: &MessageOperation) -> usize {
     (operation.bytes as usize).div_ceil(PIECE).max(1)
 }
 
-/// A piece of an operation, if it has so many.
+/// Piece `number` of an operation, if it exists.
 fn piece(operation: &MessageOperation, number: usize) -> Option<MessageOperation> {
     let first = (number * PIECE) as u64;
     (number < pieces(operation)).then(|| MessageOperation {
@@ -127,7 +125,7 @@ impl PeerCommunicator {
             windows: (&self.addresses).into(),
             rank: self.rank as u32,
             ranks: self.transport.ranks as u32,
-            // Where the words are for both.
+            // Host and kernels find the words at the same address.
             abort_flag: Pointer::to((&raw const **self.words).expose_provenance() as Address),
         }
     }
@@ -159,9 +157,9 @@ impl PeerCommunicator {
                 longest.div_ceil(MOVED_BYTES).next_multiple_of(WARP).clamp(WARP, BLOCK as usize);
             let grid = [fragments as u32, operations.len() as u32, 1];
             let shape = LaunchShape { grid, block: [threads as u32, 1, 1], shared: 0 };
-            let kernel = Kernel::named::<f64>(kernels::exchange_messages);
             let arguments = (self.access(), ticket, MessageOperations { at });
-            self.device.launch(GRANTED, kernel, shape, &arguments.list())?;
+            let launch = Launch::new::<f64>(kernels::exchange_messages, shape, arguments);
+            self.device.launch(GRANTED, launch)?;
         }
         Ok(())
     }
@@ -178,10 +176,11 @@ impl Communicator for PeerCommunicator {
         if let Some(access) = self.peer_access().filter(|_| by_words) {
             let shape =
                 LaunchShape { grid: [1; 3], block: [GATHER_THREADS as u32, 1, 1], shared: 0 };
-            let kernel = Kernel::named::<f64>(kernels::gather_words);
             let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
-            let arguments = (access, values as u32, from, to).list();
-            return self.device.launch(GRANTED, kernel, shape, &arguments);
+            let arguments = (access, values as u32, from, to);
+            return self
+                .device
+                .launch(GRANTED, Launch::new::<f64>(kernels::gather_words, shape, arguments));
         }
         let all = |kind, place: &dyn Fn(usize) -> Address| -> Vec<MessageOperation> {
             let message = |rank| Message { rank, at: place(rank), bytes };

@@ -21,14 +21,14 @@ pub(super) struct Windows {
     shared: Option<Shared>,
 }
 
-/// Of a process: its window, and those of the others, mapped.
+/// The windows of a process: its own, and the mapped ones of the others.
 struct Shared {
     own: Buffer<u64>,
     mapped: Vec<Arc<dyn Mapped>>,
 }
 
 impl Windows {
-    /// A window of so many words, zeros at first, on every rank; none on all of them where one cannot access
+    /// A window of this many words, zeros at first, on every rank; none on all of them where one cannot access
     /// that of another. All ranks must call.
     pub(super) fn open(
         transport: Arc<HostTransport>,

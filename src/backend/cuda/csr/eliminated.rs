@@ -12,13 +12,15 @@ use crate::sparse::{
 };
 use std::sync::Arc;
 
+/// The part of a row that `part_lengths` measures: all of it.
+const WHOLE: u32 = 2;
 /// Lanes that look for the partners of a row's entries.
 const LANES: usize = 8;
 
 /// The pattern that is eliminated in natural order, and where its entries come from.
 pub(crate) struct Eliminated {
     pub(super) pattern: Arc<CsrPattern>,
-    /// Where each row stops to be left of the diagonal.
+    /// End of the entries left of the diagonal, for each row.
     split: Buffer<u32>,
     /// Value of A that each entry comes from, if it is not A's own pattern and values.
     pub(super) source: Option<Buffer<u32>>,
@@ -27,7 +29,7 @@ pub(crate) struct Eliminated {
 }
 
 impl Eliminated {
-    /// What is eliminated of matrices with the pattern of A.
+    /// The pattern that is eliminated of matrices with the pattern of A.
     pub(super) fn new(
         backend: &CudaBackend,
         a: &Arc<CsrPattern>,
@@ -55,7 +57,7 @@ impl Eliminated {
         }
     }
 
-    /// What is eliminated of a matrix in ELL format. Couplings with other bands are dropped.
+    /// The pattern that is eliminated of a matrix in ELL format. Couplings with other bands are dropped.
     pub(crate) fn of_ell<T>(
         backend: &CudaBackend,
         a: &CudaMatrix<T>,
@@ -132,7 +134,7 @@ impl Eliminated {
         copy: &Buffer<T>,
     ) -> Result<()> {
         let Some(source) = &self.source else { return copy.copy_from(a) };
-        launch!(backend => take_values[T; copy.len()](source, a, copy))
+        launch!(backend => gather[T; copy.len()](source, a, copy))
     }
 
     /// The row of A that a row is.
@@ -150,8 +152,8 @@ impl Eliminated {
         Ok(Arc::new(link(backend, rows, renumbered)?))
     }
 
-    /// The rows, whose pattern is that of its transpose, by colour: those of
-    /// [`crate::sparse::colours`], which looks at the rows one by one as each waits here for its neighbours.
+    /// The rows of a symmetric pattern by colour, as by
+    /// [`crate::sparse::colours`], which takes the rows one by one; here each row waits for its neighbours.
     /// `source` is where the entries come from, if not from their own places. None if there are too many
     /// colours.
     fn by_colour(
@@ -173,7 +175,7 @@ impl Eliminated {
         let order = sorted(backend, &numbers, most)?;
         let place = inverse(backend, &order)?;
         let length = Buffer::zeros(device, rows)?;
-        launch!(backend => order_lengths[f64; rows](&order, &a.row_start, &length))?;
+        launch!(backend => part_lengths[f64; rows](WHOLE, &order, self.shared(), &length))?;
         let pattern = CsrPattern::of_lengths(backend, &length)?;
         let to_source = Buffer::zeros(device, pattern.entries)?;
         let target = EntryTarget {
@@ -227,7 +229,7 @@ impl Eliminated {
     }
 }
 
-/// Where each entry comes from if only the lower triangle is read; none if one has no partner across the
+/// The source of each entry if only the lower triangle is read; none if one has no partner across the
 /// diagonal.
 fn mirrored(backend: &CudaBackend, a: &CsrPattern) -> Result<Option<Buffer<u32>>> {
     let source = Buffer::zeros(&backend.device, a.entries)?;

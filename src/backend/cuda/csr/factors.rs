@@ -27,12 +27,12 @@ const TIMED: usize = 2;
 
 struct CudaCsrFactors<T> {
     kind: Incomplete,
-    /// They are those of A + `shift` diag(A).
+    /// A + `shift` diag(A) is factored.
     shift: f64,
     a: Arc<Eliminated>,
     /// Values of A.
     entries: usize,
-    /// The same factors, their rows in one order or another.
+    /// Equal factors, with their rows in different orders.
     candidates: Vec<RowFactors<T>>,
     /// The values of the matrix that was factored last.
     values: Option<Arc<Buffer<T>>>,
@@ -101,7 +101,7 @@ impl<T: Real> CudaCsrFactors<T> {
         r: &CudaVector<T>,
         z: &CudaVector<T>,
     ) -> Result<()> {
-        // The first solve alone does not tell how long it takes when its kernels are there.
+        // The first solve also loads its kernels: its time alone says little.
         let next = self.trials.iter_mut().min_by_key(|trial| trial.timed);
         if let Some(trial) = next {
             backend.device.synchronise()?;
@@ -117,7 +117,7 @@ impl<T: Real> CudaCsrFactors<T> {
                 self.choose();
                 return Ok(());
             }
-            // Of the factors that are sorted by level, the last.
+            // The last candidate is sorted by level.
             let candidate = self.candidates.len() - 1;
             self.candidates[candidate].prepare_launches()?;
             self.trials.push(Trial::new(candidate, Waiting::Launches));

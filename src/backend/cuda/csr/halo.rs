@@ -34,7 +34,7 @@ pub(super) struct RowHalo<T> {
     sums: Sums<T>,
 }
 
-/// How the products of a border are formed.
+/// The way in which the products of a border are formed.
 enum Sums<T> {
     /// By this number of lanes a row, and added at once.
     Lanes(u32),
@@ -83,7 +83,7 @@ impl<T: Real> RowHalo<T> {
         let count = self.packed.len();
         if count > 0 {
             backend.device.fork(
-                &mut || launch!(backend => pack_entries[T; count](&self.packed, x, &self.outgoing)),
+                &mut || launch!(backend => gather[T; count](&self.packed, x, &self.outgoing)),
             )?;
         }
         ranks.communicator.start_exchange(&self.sent, &self.received)

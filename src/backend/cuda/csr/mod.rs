@@ -38,8 +38,8 @@ pub struct CudaCsr<T> {
 }
 
 impl<T: Real> CudaCsr<T> {
-    /// The rows that the rank of `backend` has of a matrix. Vectors have as many entries; factors are
-    /// those of the entries in columns of its own.
+    /// The rows that the rank of `backend` has of a matrix. Vectors have as many entries; factors are made
+    /// of the entries in its own columns.
     ///
     /// # Errors
     /// If the device has too little memory, or there are too many entries.

@@ -74,7 +74,7 @@ pub(super) fn sorted(
     }
 }
 
-/// What stands before each value, and the sum of all.
+/// Exclusive prefix sums, and the sum of all values.
 pub(super) fn scan(backend: &CudaBackend, values: &Buffer<u32>) -> Result<Buffer<u64>> {
     let n = values.len();
     let blocks = n.div_ceil(SCANNED_BY_BLOCK).max(1);
@@ -90,7 +90,7 @@ pub(super) fn scan(backend: &CudaBackend, values: &Buffer<u32>) -> Result<Buffer
     Ok(sums)
 }
 
-/// Where the entries of a square matrix stand, by rows; 32 bits an entry.
+/// Places of the entries of a square matrix, by rows; 32 bits an entry.
 pub(super) struct CsrPattern {
     pub(super) rows: usize,
     pub(super) entries: usize,
@@ -137,7 +137,7 @@ pub(super) const SLICE: usize = WARP;
 /// Most lanes that bring the entries of a row to their places.
 const MOST_LANES: usize = 8;
 
-/// Where the entries of rows stand in slices.
+/// Places of the entries of rows in slices.
 pub(super) struct Slices {
     /// Entries that there is memory for.
     pub(super) capacity: usize,

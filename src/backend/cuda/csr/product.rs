@@ -16,7 +16,7 @@ const CHUNK_ROWS: usize = 2048;
 /// few lanes would add them up.
 const LONELY: usize = 128;
 
-/// How y ← A x is formed, and what that needs in addition to the entries of the rows.
+/// The way in which y ← A x is formed, with its data in addition to the entries of the rows.
 pub(super) enum RowProduct<T> {
     /// A block takes consecutive rows with 2048 entries at most, whose products it keeps in shared
     /// memory; longer rows are split. Every matrix is read at the same rate.
@@ -121,7 +121,7 @@ pub struct RowChunks {
     pub bounds: Vec<u32>,
     /// First entry of each part, and the entry after its last.
     pub part_bounds: Vec<u32>,
-    /// Which of the long rows each part belongs to.
+    /// The long row that each part belongs to.
     pub owner: Vec<u32>,
     /// The long rows.
     pub rows: Vec<u32>,
@@ -130,7 +130,7 @@ pub struct RowChunks {
 }
 
 impl RowChunks {
-    /// Those of rows that start here; one start more than rows.
+    /// Chunks of rows with these starts, one more than there are rows.
     pub fn new(row_start: &[usize]) -> Self {
         let mut chunks = Self::default();
         let rows = row_start.len() - 1;

@@ -155,7 +155,7 @@ impl<T: Real> RowFactors<T> {
         self.lower.take(backend, &self.a, values, None)?;
         self.upper.take(backend, &self.a, values, None)?;
         let places = link(backend, &self.lower.order.rows, &other.lower.order.place)?;
-        launch!(backend => take_values[T; places.len()](&places, &other.inverse, &self.inverse))
+        launch!(backend => gather[T; places.len()](&places, &other.inverse, &self.inverse))
     }
 
     /// The values that were eliminated last, where they are not A's own.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const SHORT: usize = 7;
 /// Entries of a row, on both sides of the diagonal, from which on several lanes take it.
 const LONG: usize = 16;
-/// Those that solve with it, and those that form its pivot.
+/// Lanes of a long row in solves, and in the factorisation of its pivot.
 const LANES: usize = 4;
 pub(super) const PIVOT_LANES: usize = 2;
 const MERGED: u32 = 1024;
@@ -23,8 +23,8 @@ const MERGED: u32 = 1024;
 const WIDE: u32 = 256;
 /// Fewest blocks that draw rows where there is work for them.
 const FEWEST_DRAWING: usize = 132;
-/// Levels that are worked on ahead of the one that all rows wait for: rows further ahead would only
-/// look in vain, and be in the way of those that look for what is nearly there.
+/// Limits the blocks that poll to about this many levels of lookahead: more would only take memory bandwidth from
+/// rows whose inputs are almost ready.
 const LEVELS_AHEAD: usize = 8;
 
 /// A side of the diagonal, as kernels take it.
@@ -34,14 +34,14 @@ pub(super) enum Side {
     Upper = 1,
 }
 
-/// How rows wait for those that they need.
+/// The way in which rows wait for the rows that they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waiting {
     /// Each for its own entries, which are flagged one by one.
     RowByRow,
     /// A level for the launch of the one before; runs of small levels are one block's.
     Launches,
-    /// As row by row, within tiles that a warp takes each.
+    /// A warp takes a tile and waits within it, entry by entry.
     WithinTiles,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Waiting {
 pub(super) struct Order {
     pub(super) rows: Arc<Buffer<u32>>,
     pub(super) place: Buffer<u32>,
-    /// Where each level starts, and the last one ends, if the rows are sorted by level.
+    /// Start of each level, and end of the last one, if the rows are sorted by level.
     levels: Option<Buffer<u64>>,
 }
 
@@ -78,7 +78,7 @@ impl Order {
         Ok(Self { rows: Arc::new(order), place, levels: Some(starts) })
     }
 
-    /// The same levels from the last to the first: those of the other side, if every entry has a
+    /// The levels from the last to the first, which are the levels of the other side if every entry has a
     /// partner across the diagonal.
     pub(super) fn turned(&self, backend: &CudaBackend, a: &Eliminated) -> Result<Self> {
         let backwards = Self::natural(backend, a, Side::Upper)?;

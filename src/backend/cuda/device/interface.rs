@@ -1,9 +1,9 @@
-//! What a device does for the backend: memory, copies, kernel launches, recordings.
+//! The device as the backend sees it: memory, copies, kernel launches, recordings.
 //!
 //! [`crate::backend::cuda::CudaBackend`] is written on [`Device`]. NVIDIA's driver implements it; the
 //! tests implement it on the CPU, where the threads of a block are fibers.
 
-use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result};
+use crate::backend::cuda::launch::{Launch, Result};
 use crate::backend::error::check_length;
 use std::any::Any;
 use std::ops::Deref;
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU32;
 /// An address in the device's memory.
 pub type Address = u64;
 
-/// What only this crate can hand over: methods of [`Device`] that take addresses can be implemented
+/// A token that only this crate can hand over: methods of [`Device`] that take addresses can be implemented
 /// elsewhere, and be called by this crate alone, whose buffers own the memory behind them.
 ///
 /// ```compile_fail,E0423
@@ -29,8 +29,8 @@ impl Granted {
     /// For tests of devices that are lost.
     ///
     /// # Safety
-    /// Addresses are those of live buffers of the device, and arguments those of the kernel's signature;
-    /// what is not so loses the device for this process.
+    /// Addresses belong to live buffers of the device, and arguments fit the kernel's signature; otherwise the device
+    /// is lost for this process.
     #[allow(unsafe_code, reason = "nothing unsafe is done here")]
     pub unsafe fn new() -> Self {
         GRANTED
@@ -51,9 +51,16 @@ pub enum Download {
     Begun(usize),
 }
 
+/// A wait for a device's stream that ends where another rank fails.
+#[cfg(feature = "cuda")]
+pub(crate) trait StreamWait: Send + Sync {
+    /// Waits until all work of the device is done.
+    fn wait(&self) -> Result<()>;
+}
+
 /// Memory of a device of another process, mapped until this is dropped.
 pub trait Mapped: Send + Sync {
-    /// Where the kernels of this process's device find it.
+    /// Its address for the kernels of this process's device.
     fn at(&self) -> Address;
 }
 
@@ -91,7 +98,7 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
-    /// What was asked is done, and nothing will be asked for a while: members of a group wait for no such one.
+    /// All work is done, and none will follow for a while: members of a group do not wait for this one.
     fn rest(&self) -> Result<()> {
         Ok(())
     }
@@ -133,7 +140,7 @@ pub trait Device: Send + Sync {
     /// Gives back the bytes that [`Self::allocate`] gave.
     fn free(&self, granted: Granted, at: Address, bytes: usize);
 
-    /// What others queue on this stream from now on comes after all work so far, or work from now on after what they
+    /// Work that others queue on this stream from now on comes after all work so far, or work from now on after what they
     /// have queued, if memory comes `back` ([`super::Buffer::lend`]).
     fn share(&self, _stream: i64, _back: bool) -> Result<()> {
         Ok(())
@@ -167,14 +174,8 @@ pub trait Device: Send + Sync {
     /// Device memory ← device memory.
     fn copy(&self, granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()>;
 
-    /// Runs a kernel. The arguments must be those of its signature, in order.
-    fn launch(
-        &self,
-        granted: Granted,
-        kernel: Kernel,
-        shape: LaunchShape,
-        arguments: &[Argument],
-    ) -> Result<()>;
+    /// Runs a kernel.
+    fn launch(&self, granted: Granted, launch: Launch) -> Result<()>;
 
     /// The launches of `work` run concurrently with work queued later, until [`Self::join`], and after
     /// all work queued before. Called by the thread that queues work.
@@ -188,8 +189,8 @@ pub trait Device: Send + Sync {
     }
 
     /// Records the launches, clearings and copies on the device that `work` queues, without doing
-    /// them. A recording that may be `kept`, for the same work in the same places, is of what is asked of this device
-    /// and of nothing else, as what other libraries queue.
+    /// them. A recording that may be `kept`, for the same work in the same places, has the requests to this device alone, and
+    /// nothing that other libraries queue.
     fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
 
     fn replay(&self, granted: Granted, recording: &Recording) -> Result<()>;
@@ -276,15 +277,9 @@ impl<W: Watch> Device for WatchedDevice<W> {
         self.watch.waited(to)
     }
 
-    fn launch(
-        &self,
-        granted: Granted,
-        kernel: Kernel,
-        shape: LaunchShape,
-        arguments: &[Argument],
-    ) -> Result<()> {
+    fn launch(&self, granted: Granted, launch: Launch) -> Result<()> {
         self.watch.launching()?;
-        self.device.launch(granted, kernel, shape, arguments)
+        self.device.launch(granted, launch)
     }
 
     fn replay(&self, granted: Granted, recording: &Recording) -> Result<()> {

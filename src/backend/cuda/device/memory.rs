@@ -1,9 +1,6 @@
-//! Typed memory of a device, and an estimate of the memory that a solve needs.
+//! Typed memory of a device.
 
 use super::interface::{Address, Device, GRANTED};
-use crate::backend::cuda::launch::constants::{
-    COMPACT_STORAGE, FULL_STORAGE, WALL_VALUES, half_row,
-};
 use crate::backend::cuda::launch::shared::{Pointer, Reals};
 use crate::backend::cuda::launch::{Argument, Result};
 use crate::backend::error::{check_length, check_room};
@@ -24,7 +21,7 @@ pub struct Buffer<T> {
     values: PhantomData<T>,
 }
 
-/// Bytes of so many values, one at least: every buffer has an address of its own.
+/// Bytes of `len` values, one at least: every buffer has an address of its own.
 fn bytes_of<T>(len: usize) -> usize {
     (len * size_of::<T>()).max(1)
 }
@@ -44,7 +41,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
         Ok(buffer)
     }
 
-    /// What stood in the memory before.
+    /// Memory with its previous contents.
     fn unset(device: &Arc<dyn Device>, len: usize) -> Result<Self> {
         let most = usize::MAX / size_of::<T>().max(1);
         if len > most {
@@ -72,7 +69,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
     /// it again after what is queued there when the buffer is dropped. The stream has the number that DLPack gives
     /// it: 1 is the legacy default stream, 2 the calling thread's, a greater one a handle; -1 asks for no order.
     pub fn lend(&self, stream: i64) -> Result<()> {
-        // What was borrowed on another stream is often read on the default one, too.
+        // Memory borrowed on another stream is often read on the default one, too.
         self.lent.lock().extend([stream, 1]);
         self.device.share(stream, false)
     }
@@ -185,88 +182,9 @@ impl<T: Real> From<&Buffer<T>> for Pointer<Reals> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // What others may read at any time is not used again.
+        // Memory that others may read at any time is not used again.
         if self.lent.get_mut().iter().all(|&stream| self.device.share(stream, true).is_ok()) {
             self.device.free(GRANTED, self.address, bytes_of::<T>(self.len));
-        }
-    }
-}
-
-/// What determines the memory that a solve needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryEstimate {
-    pub points: usize,
-    /// Points of a line along xi.
-    pub columns: usize,
-    /// Bytes of a value of the linear solve: 4 or 8.
-    pub value: usize,
-    pub preconditioner: PreconditionerStorage,
-}
-
-/// What a preconditioner stores per point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PreconditionerStorage {
-    /// A diagonal, or nothing.
-    Diagonal,
-    /// Incomplete factors within tiles.
-    Tiles,
-    /// Incomplete factors by rows, with their columns.
-    Factors,
-    /// A multigrid hierarchy in single precision.
-    Hierarchy,
-}
-
-/// Values per point in double precision whatever the settings: nodes, control functions, decay of the
-/// wall terms, weights, and the vectors of Newton's method.
-const DOUBLES: usize = 8 + 8;
-/// Values per point of the linear solve: field Jacobian and wall columns, right side and solution,
-/// seven vectors of BiCGStab, three of the wall reduction.
-const VALUES: usize = 26 + 4 + 4 + 14 + 6;
-/// Memory in addition to that of the points: recordings, compiled kernels, the matrix of small levels.
-const FIXED: usize = 256 << 20;
-
-impl MemoryEstimate {
-    /// Bytes of the GPU's memory.
-    pub fn bytes(&self) -> usize {
-        let points = self.points;
-        let stored = match self.preconditioner {
-            PreconditionerStorage::Diagonal => points * 2 * self.value,
-            // 26 entries, and at most as many of tiles that reach over the rim.
-            PreconditionerStorage::Tiles => points * 2 * 26 * self.value,
-            // 26 entries of the eliminated matrix with their columns and sources, again by triangles, and
-            // the products of one; pivots and intermediate vectors, and both orders of the rows.
-            PreconditionerStorage::Factors => {
-                points * (26 * (12 + 5 * self.value / 2) + 8 * self.value + 96)
-            }
-            // What is stored with wall terms, inverse pivots of xi-lines that close, right side and solution, in rows
-            // that are padded.
-            PreconditionerStorage::Hierarchy => {
-                let (columns, rows) = (self.columns, points.div_ceil(self.columns.max(1)));
-                let padded = |level: u32| 2 * half_row(columns >> level) * (rows >> level);
-                let coarse = (1..).take_while(|level| columns >> level > 1 && rows >> level > 0);
-                let values = |stored: usize| stored + WALL_VALUES + 8 + 4;
-                let below = values(FULL_STORAGE) * coarse.map(padded).sum::<usize>();
-                4 * (values(COMPACT_STORAGE) * padded(0) + below)
-            }
-        };
-        points * (8 * DOUBLES + VALUES * self.value) + stored + FIXED
-    }
-
-    /// The share of each of several devices, which have bands of columns.
-    #[must_use]
-    pub fn share(self, devices: usize) -> Self {
-        let part = |whole: usize| whole.div_ceil(devices.max(1));
-        Self { points: part(self.points), columns: part(self.columns), ..self }
-    }
-
-    /// Refuses what does not fit the free memory of a device.
-    pub(crate) fn check(&self, device: &dyn Device) -> Result<()> {
-        let asked = self.bytes();
-        match device.memory()? {
-            Some((free, _)) if asked > free => {
-                Err(DeviceError::OutOfMemory { device: device.name().to_owned(), asked, free })
-            }
-            _ => Ok(()),
         }
     }
 }

@@ -67,7 +67,7 @@ impl CudaBackend {
 pub(super) struct Part<'a> {
     backend: &'a CudaBackend,
     grid: &'a CudaGrid,
-    /// Of its unknown points.
+    /// Size of its unknown points.
     pub(super) size: LevelSize,
     /// Their columns.
     unknown: Range<usize>,
@@ -151,24 +151,15 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Launches a kernel with a thread for each unknown point, whose first arguments are where they are
-    /// among the nodes.
-    fn launch_inner(&self, kernel: KernelName, arguments: impl Arguments) -> Result<()> {
-        let (count, LevelSize { mi, mj, .. }) = (self.grid.columns.count, self.size);
-        launch!(self.backend => (kernel)[f64, LaunchShape::threads(mi * mj)](count as u32, self.first(),
-            mi as u32, mj as u32, arguments))
-    }
-
-    /// Where the first unknown column stands among those held.
+    /// Place of the first unknown column among the held ones.
     fn first(&self) -> u32 {
         self.grid.columns.place(self.unknown.start) as u32
     }
 
     /// The values of f at the unknown points.
     fn inner(&self, f: &Buffer<f64>) -> Result<Buffer<f64>> {
-        let inner = self.zeros(self.size.mi * self.size.mj)?;
-        self.launch_inner(kernels::inner_points, (f, &inner))?;
-        Ok(inner)
+        let columns = (self.first() as usize, self.size.mi);
+        self.backend.cut(f, self.grid.columns.count, columns, 1..self.size.mj + 1)
     }
 
     /// The decay φ, ψ of the wall terms with the decay lengths of all distinct columns.
@@ -176,7 +167,9 @@ impl<'a> Part<'a> {
         let LevelSize { mi, mj, .. } = self.size;
         let own = self.upload(self.unknown.clone().map(|i| lengths[i]))?;
         let (phi, psi) = (self.zeros(mi * mj)?, self.zeros(mi * mj)?);
-        self.launch_inner(kernels::decay, (PSI_REACH, arc, &own, &phi, &psi))?;
+        let (count, shape) = (self.grid.columns.count as u32, LaunchShape::threads(mi * mj));
+        launch!(self.backend => decay[f64, shape](count, self.first(), mi as u32, mj as u32, PSI_REACH,
+            arc, &own, &phi, &psi))?;
         Ok([phi, psi])
     }
 
@@ -186,7 +179,7 @@ impl<'a> Part<'a> {
         Columns { first, count, ..self.grid.columns.clone() }
     }
 
-    /// What is added to a coordinate of the wall's points next to it, for the columns of the frame.
+    /// Offsets of the points next to the wall in a coordinate, for the columns of the frame.
     fn frame_offsets(&self, offset: impl Fn(usize) -> f64) -> Result<Buffer<f64>> {
         self.upload(self.frame_columns().distinct().map(offset))
     }

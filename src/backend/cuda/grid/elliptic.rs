@@ -6,7 +6,7 @@ use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::{Buffer, GRANTED};
-use crate::backend::cuda::launch::shared::EllipticState;
+use crate::backend::cuda::launch::shared::{EllipticState, ExchangedColumns, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
@@ -21,7 +21,7 @@ const WALL_THREADS: u32 = 512;
 
 /// State of the grid equations on a GPU.
 pub struct CudaElliptic {
-    /// Of its unknown points.
+    /// Size of its unknown points.
     pub(super) size: LevelSize,
     /// The columns of its frame.
     pub(super) columns: Columns,
@@ -218,7 +218,7 @@ impl EllipticBackend for CudaBackend {
         if frame.columns.first == 0 || self.ranks.is_some() {
             return Ok(frame);
         }
-        // That of a periodic grid has a column more at its start.
+        // The frame of a periodic grid has one more column at its start.
         let all = Columns::all(topology, frame.columns.ni, None);
         let [x, y] = self.cut_grid(&frame, &all.own)?;
         Ok(CudaGrid { columns: all, x, y, ..frame })
@@ -330,10 +330,20 @@ impl CudaBackend {
     /// Exchanges the outer columns of the frame with the neighbouring bands.
     fn refresh_frame(&self, state: &CudaElliptic) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
-        let shape = LaunchShape::threads(2 * (state.size.mj + 2));
-        launch!(self => pack_frame[f64, shape](state.extents(), &state.x, &state.y, &halo.sent))?;
-        halo.exchange(ranks, ranks.neighbours)?;
-        let (size, edges) = (state.extents(), ranks.edges());
-        launch!(self => unpack_frame[f64, shape](size, edges, &halo.received, &state.x, &state.y))
+        let (mi, rows) = (state.size.mi as u32, state.size.mj + 2);
+        let of = ExchangedColumns {
+            x: (&state.x).into(),
+            y: (&state.y).into(),
+            scale: Pointer::NULL,
+            row: u64::from(mi) + 2,
+            step: 1,
+            own: [1, mi],
+            ghosts: [0, mi + 1],
+            rows: rows as u32,
+            edges: ranks.edges(),
+        };
+        halo.exchange_columns(ranks, ranks.neighbours, |columns| {
+            launch!(self => exchange_columns[f64, LaunchShape::threads(rows)](of, columns))
+        })
     }
 }

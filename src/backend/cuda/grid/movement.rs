@@ -13,21 +13,22 @@ use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::error::check_length;
 use crate::backend::{FixedLines, FixedPlaces, LevelSize, MovementBackend};
 use crate::grid::{Grid, Symmetry, Topology};
+use bytemuck::Pod;
 
 impl CudaBackend {
-    /// What all ranks have, by rank: so many values each. All must call.
-    pub(super) fn all_parts(
+    /// Values of all ranks, by rank; `lengths` are their numbers. All must call.
+    pub(super) fn all_parts<T: Pod>(
         &self,
         ranks: &RankContext,
-        own: &Buffer<f64>,
+        own: &Buffer<T>,
         lengths: &[usize],
-    ) -> Result<Vec<Vec<f64>>> {
+    ) -> Result<Vec<Vec<T>>> {
         let most = lengths.iter().copied().max().unwrap_or(0);
-        let part = Buffer::<f64>::zeros(&self.device, most)?;
-        let all = Buffer::<f64>::zeros(&self.device, most * ranks.size)?;
-        let bytes = own.len() * size_of::<f64>();
+        let part = Buffer::<T>::zeros(&self.device, most)?;
+        let all = Buffer::<T>::zeros(&self.device, most * ranks.size)?;
+        let bytes = own.len() * size_of::<T>();
         self.device.copy(GRANTED, own.address(), part.address(), bytes)?;
-        ranks.communicator.all_gather(part.address(), all.address(), most * size_of::<f64>())?;
+        ranks.communicator.all_gather(part.address(), all.address(), most * size_of::<T>())?;
         let all = all.to_host()?;
         let of = |(rank, &length): (usize, &usize)| all[rank * most..][..length].to_vec();
         Ok(lengths.iter().enumerate().map(of).collect())

@@ -11,7 +11,7 @@ use crate::backend::{Bands, LevelSize};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::Range;
 
-/// Which columns of a grid a device holds.
+/// The columns of a grid that a device holds.
 #[derive(Debug, Clone)]
 pub(crate) struct Columns {
     pub(crate) topology: Topology,
@@ -19,9 +19,9 @@ pub(crate) struct Columns {
     pub(crate) ni: usize,
     /// The first one held; −k is the column k before the seam of a closed grid.
     pub(crate) first: isize,
-    /// How many are held.
+    /// Number of columns held.
     pub(crate) count: usize,
-    /// Those that are this device's and of no other one.
+    /// Columns that this device owns; no other does.
     pub(crate) own: Range<usize>,
 }
 
@@ -32,7 +32,7 @@ impl Columns {
         Self { topology, ni, first: 0, count: ni, own }
     }
 
-    /// The columns of the unknown points of a rank, and so many on either side.
+    /// The columns of the unknown points of a rank, and `margin` columns on either side.
     pub(super) fn of_band(
         (topology, ni): (Topology, usize),
         bands: &Bands,
@@ -60,13 +60,13 @@ impl Columns {
         self.first == 0 && self.count == self.ni
     }
 
-    /// Those held, without a column before the seam.
+    /// The held columns, without a column before the seam.
     pub(super) fn inside(&self) -> Range<usize> {
         let end = (self.first + self.count.cast_signed()) as usize;
         self.first.max(0) as usize..end.min(self.ni)
     }
 
-    /// Where a column of the grid stands among those held.
+    /// Place of a column of the grid among the held ones.
     pub(super) fn place(&self, column: usize) -> usize {
         (column.cast_signed() - self.first).cast_unsigned()
     }
@@ -83,7 +83,7 @@ impl Columns {
         self.own.len() - usize::from(self.own.end == self.ni && !self.own.is_empty())
     }
 
-    /// The same for kernels.
+    /// The held columns as kernels take them.
     pub(super) fn held(&self) -> HeldColumns {
         let around = self.around();
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };

@@ -2,14 +2,14 @@
 
 use super::steps::Results;
 use super::turns::{Seat, Status, Turns};
-use super::work::{Launch, Work};
+use super::work::Work;
 use crate::backend::DeviceError;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::device::driver::DriverDevice;
 use crate::backend::cuda::device::{
     Address, Device, Download, GRANTED, Granted, Recording, SharedWords, fill, passed_on,
 };
-use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result};
+use crate::backend::cuda::launch::{Launch, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,16 +66,16 @@ pub struct Member {
     downloads: AtomicUsize,
 }
 
-/// What a member has for itself.
+/// The private state of a member.
 #[derive(Default)]
 struct Own {
     /// Whether it takes part in the turns: from the first wait until it rests.
     takes_part: bool,
-    /// What it was asked for since the device worked for it.
+    /// Requests since the device last worked for it.
     queue: Vec<Work>,
     /// Launches that are recorded.
     recorded: Option<Vec<Launch>>,
-    /// What its downloads gave.
+    /// Results of its downloads.
     results: Results,
 }
 
@@ -87,7 +87,7 @@ impl Member {
             _ => Vec::new(),
         };
         self.seat.wait(status, queue);
-        // Of those that run the last one lets all go on.
+        // The last running member lets all go on.
         let mut last = status == Status::Arrived || self.stops();
         loop {
             let mut deadline = None;
@@ -139,7 +139,7 @@ impl Member {
     fn ask(&self, work: Work) -> Result<()> {
         let mut own = self.own.lock();
         match (&mut own.recorded, work) {
-            (Some(recorded), Work::Launch(launch)) => recorded.push(launch),
+            (Some(recorded), Work::Launch(launch)) => recorded.push(Arc::unwrap_or_clone(launch)),
             (Some(_), _) => return Err(DeviceError::NotRecorded),
             (None, work) => {
                 self.seat.asked.store(true, Ordering::Release);
@@ -258,14 +258,8 @@ impl Device for Member {
         self.ask(Work::copy(from, to, bytes))
     }
 
-    fn launch(
-        &self,
-        _: Granted,
-        kernel: Kernel,
-        shape: LaunchShape,
-        arguments: &[Argument],
-    ) -> Result<()> {
-        self.ask(Work::Launch(Launch { kernel, shape, arguments: arguments.into() }))
+    fn launch(&self, _: Granted, launch: Launch) -> Result<()> {
+        self.ask(Work::Launch(launch.into()))
     }
 
     fn record(&self, _: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {

@@ -1,9 +1,9 @@
 //! Recordings of several members as one.
 
 use super::together::{Rows, launch_together};
-use super::work::{Launch, are_like};
+use super::work::{append_to, are_like};
 use crate::backend::cuda::device::{Buffer, Device, GRANTED, Recording};
-use crate::backend::cuda::launch::Result;
+use crate::backend::cuda::launch::{Launch, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ struct Recorded {
     /// For each place the arguments of all launches, and a flag that says that a member has it.
     rows: Buffer<u64>,
     flags: Buffer<u32>,
-    /// What these have.
+    /// Contents of both.
     loaded: Vec<u64>,
     flagged: Vec<u32>,
 }
@@ -55,14 +55,14 @@ impl Recordings {
 }
 
 impl Recorded {
-    /// A recording of such launches for so many places.
+    /// A recording of such launches for this many places.
     fn new(device: &Arc<dyn Device>, launches: &Arc<[Launch]>, places: usize) -> Result<Self> {
         let mut words = Vec::new();
         let starts: Vec<usize> = launches
             .iter()
             .map(|launch| {
                 let start = words.len();
-                launch.append_to(&mut words);
+                append_to(launch, &mut words);
                 start
             })
             .collect();
@@ -82,7 +82,7 @@ impl Recorded {
     fn replay(&mut self, device: &dyn Device, members: &[Arc<[Launch]>]) -> Result<()> {
         let mut rows = Vec::with_capacity(self.loaded.len());
         for launch in members.iter().flat_map(|launches| launches.iter()) {
-            launch.append_to(&mut rows);
+            append_to(launch, &mut rows);
         }
         if self.loaded.get(..rows.len()) != Some(&rows[..]) {
             self.rows.upload_part(&rows)?;

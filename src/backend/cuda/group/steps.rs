@@ -2,16 +2,16 @@
 
 use super::recorded::Recordings;
 use super::together::{Rows, launch_together};
-use super::work::{Launch, Queue, Step, WORD, Work, steps};
-use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
-use crate::backend::cuda::launch::Result;
+use super::work::{Queue, Step, WORD, Work, append_to, steps};
+use crate::backend::cuda::device::{Action, Address, Buffer, Device, GRANTED};
+use crate::backend::cuda::launch::{Launch, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Bytes of a download from which it is made by itself, not by way of the group's memory.
 const LARGE: usize = 1 << 16;
 
-/// What a member's downloads gave, by their numbers.
+/// Results of a member's downloads, by their numbers.
 pub(super) type Results = HashMap<usize, Vec<u8>>;
 
 /// The device of a group, and memory: what launches read, and what members download.
@@ -22,22 +22,24 @@ pub(super) struct Staging {
     written: Buffer<u64>,
 }
 
-/// What a step does on the device.
-enum Action {
-    /// A kernel for several members, whose arguments stand from this word on, so many words each.
-    Together { launch: Launch, rows: usize, stride: usize, count: usize },
-    /// A kernel for one.
-    Alone(Launch),
+/// A task of a step on the device.
+enum Task {
+    /// A kernel for several members, whose arguments begin at word `rows`, `stride` words each.
+    Together { launch: Arc<Launch>, rows: usize, stride: usize, count: usize },
+    /// An action of one member.
+    Alone(Action),
     /// A recording for members.
     Replay(Vec<Arc<[Launch]>>),
-    /// What no kernel does, for a queue.
-    Direct(usize, Work),
+    /// A large upload.
+    Upload(Arc<[u8]>, Address),
+    /// A large download of a queue.
+    Download { queue: usize, number: usize, from: Address, bytes: usize },
 }
 
-/// The actions of steps, the words that their launches read, and where downloads go.
+/// The tasks of steps, the words that their launches read, and where downloads go.
 #[derive(Default)]
 struct Plan {
-    actions: Vec<Action>,
+    tasks: Vec<Task>,
     read: Vec<u64>,
     written: usize,
     /// The queue, the number of the download, its first word in what is written, and its bytes.
@@ -51,7 +53,7 @@ impl Staging {
         Ok(Self { device: device.clone(), recordings: Recordings::new(device), read, written })
     }
 
-    /// Does the work of all queues; results are those of the queues in their order.
+    /// Does the work of all queues; returns their results in order.
     pub(super) fn perform(&mut self, queues: &[Queue]) -> Result<Vec<Results>> {
         let steps = steps(queues);
         let mut plan = self.plan(&steps);
@@ -62,8 +64,8 @@ impl Staging {
             self.read.upload_part(&plan.read)?;
         }
         let mut results = vec![Results::new(); queues.len()];
-        for action in &plan.actions {
-            self.act(action, &mut results)?;
+        for task in &plan.tasks {
+            self.act(task, &mut results)?;
         }
         if plan.written == 0 {
             self.device.synchronise()?;
@@ -79,7 +81,7 @@ impl Staging {
         Ok(results)
     }
 
-    /// Memory for so many words that are read and written; whether it is at other addresses.
+    /// Makes room for this many words that are read and written; returns whether addresses have changed.
     fn reserve(&mut self, read: usize, written: usize) -> Result<bool> {
         let mut moved = false;
         for (buffer, words) in [(&mut self.read, read), (&mut self.written, written)] {
@@ -99,29 +101,22 @@ impl Staging {
         plan
     }
 
-    fn act(&mut self, action: &Action, results: &mut [Results]) -> Result<()> {
-        match action {
-            Action::Together { launch, rows, stride, count } => {
+    fn act(&mut self, task: &Task, results: &mut [Results]) -> Result<()> {
+        match task {
+            Task::Together { launch, rows, stride, count } => {
                 let first = self.read.address_of(*rows);
                 let rows = Rows { first, stride: *stride, count: *count };
                 launch_together(&*self.device, launch, rows, 0)
             }
-            Action::Alone(Launch { kernel, shape, arguments }) => {
-                self.device.launch(GRANTED, *kernel, *shape, arguments)
+            Task::Alone(action) => action.perform(&*self.device),
+            Task::Replay(members) => self.recordings.replay(members),
+            Task::Upload(from, to) => self.device.upload(GRANTED, from, *to),
+            Task::Download { queue, number, from, bytes } => {
+                let mut to = vec![0; *bytes];
+                self.device.download(GRANTED, *from, &mut to)?;
+                results[*queue].insert(*number, to);
+                Ok(())
             }
-            Action::Replay(members) => self.recordings.replay(members),
-            Action::Direct(queue, work) => match work {
-                Work::Clear(at, bytes) => self.device.clear(GRANTED, *at, *bytes),
-                Work::Copy { from, to, bytes } => self.device.copy(GRANTED, *from, *to, *bytes),
-                Work::Upload(from, to) => self.device.upload(GRANTED, from, *to),
-                Work::Download { number, from, bytes } => {
-                    let mut to = vec![0; *bytes];
-                    self.device.download(GRANTED, *from, &mut to)?;
-                    results[*queue].insert(*number, to);
-                    Ok(())
-                }
-                Work::Launch(_) | Work::Replay(_) => Ok(()),
-            },
         }
     }
 }
@@ -142,37 +137,42 @@ impl Plan {
                     let from = read + (self.read.len() * WORD) as Address;
                     let words = bytes.as_chunks().0.iter().copied();
                     self.read.extend(words.map(u64::from_ne_bytes));
-                    launches.push(Launch::copying(bytes.len() / WORD, from, *to));
+                    launches.push(Launch::copying(bytes.len() / WORD, from, *to).into());
                 }
                 Work::Download { number, from, bytes } if by_words(*bytes) => {
                     let to = written + (self.written * WORD) as Address;
                     self.downloads.push((queue, *number, self.written, *bytes));
                     self.written += bytes / WORD;
-                    launches.push(Launch::copying(bytes / WORD, *from, to));
+                    launches.push(Launch::copying(bytes / WORD, *from, to).into());
                 }
                 Work::Replay(recorded) => replays.push(recorded.clone()),
-                other => self.actions.push(Action::Direct(queue, other.clone())),
+                Work::Direct(action) => self.tasks.push(Task::Alone(action.clone())),
+                Work::Upload(bytes, to) => self.tasks.push(Task::Upload(bytes.clone(), *to)),
+                &Work::Download { number, from, bytes } => {
+                    self.tasks.push(Task::Download { queue, number, from, bytes });
+                }
             }
         }
         if !replays.is_empty() {
-            self.actions.push(Action::Replay(replays));
+            self.tasks.push(Task::Replay(replays));
         }
         self.launch(launches);
     }
 
     /// Adds launches that are alike.
-    fn launch(&mut self, mut launches: Vec<Launch>) {
+    fn launch(&mut self, mut launches: Vec<Arc<Launch>>) {
         let count = launches.len();
         if count < 2 {
-            self.actions.extend(launches.pop().map(Action::Alone));
+            let alone = launches.pop().map(|launch| Action::Launch(Arc::unwrap_or_clone(launch)));
+            self.tasks.extend(alone.map(Task::Alone));
             return;
         }
         let rows = self.read.len();
         for launch in &launches {
-            launch.append_to(&mut self.read);
+            append_to(launch, &mut self.read);
         }
         let stride = (self.read.len() - rows) / count;
         let launch = launches.swap_remove(0);
-        self.actions.push(Action::Together { launch, rows, stride, count });
+        self.tasks.push(Task::Together { launch, rows, stride, count });
     }
 }

@@ -1,9 +1,8 @@
 //! Launches of one kernel for several members.
 
-use super::work::Launch;
 use crate::backend::cuda::device::{Address, Device, GRANTED};
 use crate::backend::cuda::launch::shared::Pointer;
-use crate::backend::cuda::launch::{Arguments, LaunchShape, Result};
+use crate::backend::cuda::launch::{Arguments, Launch, LaunchShape, Result};
 
 /// Most blocks of a launch in z.
 const MOST_BLOCKS: u32 = 65_535;
@@ -34,7 +33,7 @@ pub(super) fn launch_together(
         let flags = if flags == 0 { 0 } else { flags + (start * size_of::<u32>()) as Address };
         let (first, flags) = (Pointer::<u64>::to(first), Pointer::<u32>::to(flags));
         let arguments = (first, rows.stride as u32, copies, flags).list();
-        device.launch(GRANTED, launch.kernel.grouped(), shape, &arguments)?;
+        device.launch(GRANTED, Launch { kernel: launch.kernel.grouped(), shape, arguments })?;
     }
     Ok(())
 }

@@ -13,19 +13,20 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// How long members that have come wait for those that are away, before they begin without them.
+/// Time for which members that have arrived wait for absent ones, before they begin without them.
 const GATHERING: Duration = Duration::from_millis(20);
 
 /// Threads that a thread wakes.
 const BRANCHES: usize = 3;
 
-/// What a member is at.
+/// The status of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Status {
     /// It asks nothing of the device.
     Away,
-    /// It has work, and waits until the others that work are away: with those it would have nothing alike.
+    /// Newly arrived: it waits until all current members are idle, since it is at another stage of the solve and none
+    /// of its launches could be merged with theirs.
     Arrived,
     /// Its thread works.
     Running,
@@ -35,7 +36,7 @@ pub(super) enum Status {
     Aligned,
 }
 
-/// What a member and the thread that lets it go on share.
+/// State shared by a member and the thread that lets it go on.
 #[derive(Default)]
 pub(super) struct Seat {
     status: AtomicU8,
@@ -87,7 +88,7 @@ impl Seat {
         self.status.store(Status::Away as u8, Ordering::Release);
     }
 
-    /// What its downloads gave since the last time; those that go on with it are woken.
+    /// Results of its downloads since the last call; members that go on with it are woken.
     pub(super) fn take_results(&self) -> Result<Results> {
         let mut shared = self.shared.lock();
         for thread in shared.wakes.drain(..) {
@@ -104,7 +105,7 @@ pub(super) struct Turns {
     staging: Staging,
     /// Since when members that have arrived wait for nothing but others.
     gathering: Option<Instant>,
-    /// What all calls report since the device failed.
+    /// The error that all calls report since the device failed.
     failed: Option<DeviceError>,
 }
 

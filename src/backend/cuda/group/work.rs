@@ -1,8 +1,8 @@
-//! What a member is asked to do.
+//! Requests to a member.
 
-use crate::backend::cuda::device::Address;
+use crate::backend::cuda::device::{Action, Address};
 use crate::backend::cuda::launch::shared::Pointer;
-use crate::backend::cuda::launch::{Argument, Arguments, Kernel, LaunchShape, kernels};
+use crate::backend::cuda::launch::{Launch, LaunchShape, kernels};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -10,51 +10,22 @@ use std::sync::Arc;
 pub(super) const WORD: usize = size_of::<u64>();
 const HALF_WORD: usize = size_of::<u32>();
 
-/// A kernel, its shape and its arguments.
-#[derive(Debug, Clone)]
-pub(super) struct Launch {
-    pub(super) kernel: Kernel,
-    pub(super) shape: LaunchShape,
-    pub(super) arguments: Arc<[Argument]>,
+/// Whether one launch can do both.
+fn is_like(a: &Launch, b: &Launch) -> bool {
+    a.kernel == b.kernel && a.shape == b.shape
 }
 
-impl Launch {
-    /// Whether one launch can do both.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.kernel == other.kernel && self.shape == other.shape
-    }
-
-    /// The arguments as words, each from a word of its own.
-    pub(super) fn append_to(&self, words: &mut Vec<u64>) {
-        self.arguments.iter().for_each(|argument| words.extend_from_slice(argument.words()));
-    }
-
-    /// `to` ← so many words.
-    pub(super) fn copying(words: usize, from: Address, to: Address) -> Self {
-        let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
-        let arguments = (words as u64, from, to).list().into();
-        let kernel = Kernel::named::<f64>(kernels::copy_words);
-        Self { kernel, shape: LaunchShape::elementwise(words), arguments }
-    }
-
-    fn clearing(half_words: usize, at: Address) -> Self {
-        let arguments = (half_words as u64, Pointer::<u32>::to(at)).list().into();
-        let kernel = Kernel::named::<f64>(kernels::clear_words);
-        Self { kernel, shape: LaunchShape::elementwise(half_words), arguments }
-    }
+/// The arguments of a launch as words, each from a word of its own.
+pub(super) fn append_to(launch: &Launch, words: &mut Vec<u64>) {
+    launch.arguments.iter().for_each(|argument| words.extend_from_slice(argument.words()));
 }
 
 /// Work in the order in which it was asked.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
-    Launch(Launch),
-    /// Of bytes that are no whole words.
-    Clear(Address, usize),
-    Copy {
-        from: Address,
-        to: Address,
-        bytes: usize,
-    },
+    Launch(Arc<Launch>),
+    /// Clears or copies bytes that are no whole words.
+    Direct(Action),
     Upload(Arc<[u8]>, Address),
     /// To the result of this number.
     Download {
@@ -67,25 +38,27 @@ pub(super) enum Work {
 
 impl Work {
     pub(super) fn clear(at: Address, bytes: usize) -> Self {
-        if bytes.is_multiple_of(HALF_WORD) {
-            Self::Launch(Launch::clearing(bytes / HALF_WORD, at))
-        } else {
-            Self::Clear(at, bytes)
+        if !bytes.is_multiple_of(HALF_WORD) {
+            return Self::Direct(Action::Clear { at, bytes });
         }
+        let half_words = bytes / HALF_WORD;
+        let arguments = (half_words as u64, Pointer::<u32>::to(at));
+        let shape = LaunchShape::elementwise(half_words);
+        Self::Launch(Launch::new::<f64>(kernels::clear_words, shape, arguments).into())
     }
 
     pub(super) fn copy(from: Address, to: Address, bytes: usize) -> Self {
         if bytes.is_multiple_of(WORD) {
-            Self::Launch(Launch::copying(bytes / WORD, from, to))
+            Self::Launch(Launch::copying(bytes / WORD, from, to).into())
         } else {
-            Self::Copy { from, to, bytes }
+            Self::Direct(Action::Copy { from, to, bytes })
         }
     }
 
     /// Whether it can be done for both at once.
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Launch(a), Self::Launch(b)) => a.is_like(b),
+            (Self::Launch(a), Self::Launch(b)) => is_like(a, b),
             (Self::Upload(a, _), Self::Upload(b, _)) => a.len() == b.len(),
             (Self::Download { bytes: a, .. }, Self::Download { bytes: b, .. }) => a == b,
             (Self::Replay(a), Self::Replay(b)) => are_like(a, b),
@@ -96,7 +69,7 @@ impl Work {
 
 /// Whether one recording can do both.
 pub(super) fn are_like(a: &[Launch], b: &[Launch]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_like(b))
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_like(a, b))
 }
 
 /// Work of a member, by the member's number.

@@ -14,7 +14,7 @@ pub const MAGIC: &[u8; 8] = b"GGCUBIN2";
 /// Most bytes of an entry that is read; the largest file of kernels has some hundred thousand.
 const LARGEST: u64 = 1 << 28;
 
-/// What compiled code depends on.
+/// Inputs that compiled code depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Key<'a> {
     pub text: &'a str,
@@ -24,7 +24,7 @@ pub struct Key<'a> {
 }
 
 impl Key<'_> {
-    /// The key as it stands in an entry: all but the text, of which there are length and digest. None
+    /// The key as it is written in an entry: all but the text, of which there are length and digest. None
     /// begins with another one, since it ends with the bracket that it begins with.
     fn bytes(&self) -> Vec<u8> {
         let text = (self.text.len(), digest::of(self.text.as_bytes()));
@@ -62,7 +62,7 @@ pub fn store(folder: &Path, key: &Key<'_>, code: &[u8]) {
     drop(written);
 }
 
-/// Where the code of this key is kept in a folder.
+/// The file of this key's code in a folder.
 pub fn path(folder: &Path, key: &Key<'_>) -> PathBuf {
     folder.join(format!("{:016x}.cubin", digest::of(&key.bytes())))
 }

@@ -37,6 +37,10 @@ shared_constants! {
     EDGE_WALLS: u32 = 8;
     /// The level's equations are transposed.
     EDGE_TRANSPOSED: u32 = 16;
+    /// The level's operator has the compact storage.
+    EDGE_COMPACT: u32 = 32;
+    /// The column of ghosts where what arrives stays in the buffer.
+    NO_GHOSTS: u32 = u32::MAX;
     /// Columns that a device holds: all of a closed grid, the last of which repeats the first; a held seam
     /// where column 0 is among them; ends of open lines.
     COLUMNS_WRAP: u32 = 1;
@@ -75,7 +79,7 @@ shared_constants! {
     /// Points of a column that a buffer of the halo exchange holds, and words of each.
     COLUMN_POINTS: usize = 16_384;
     POINT_WORDS: usize = 4;
-    /// What a launch of a halo exchange does: both where devices access each other's memory.
+    /// Phases of a halo exchange, done by one launch where devices access each other's memory.
     PHASE_SEND: u64 = 1;
     PHASE_RECEIVE: u64 = 2;
     /// Kinds of operations with messages.
@@ -141,6 +145,8 @@ shared_constants! {
     ELIMINATION_LANES: usize = 8;
     /// Values that a thread of a scan takes.
     SCANNED: usize = 8;
+    /// Bits of a digit of a histogram.
+    BIN_BITS: u32 = 8;
     /// Digits and keys of a block of a pass of the sort.
     DIGITS: usize = 256;
     KEYS: usize = 2048;

@@ -55,22 +55,6 @@ macro_rules! sources {
 /// A kernel for any precision: its file and its name.
 pub(crate) type KernelName = (Source, &'static str);
 
-/// Launches a kernel, by its name or by a value in parentheses, for a type in a shape, or with a thread for each of `n`
-/// items, of which `n` is the first argument.
-macro_rules! launch {
-    ($backend:expr => ($kernel:expr)[$type:ty, $shape:expr]($($argument:expr),*)) => {
-        $backend.launch::<$type>($kernel, $shape, ($($argument,)*))
-    };
-    ($backend:expr => ($kernel:expr)[$type:ty; $n:expr]($($argument:expr),*)) => {{
-        let (n, threads) = ($n, $crate::backend::cuda::launch::LaunchShape::threads);
-        $backend.launch::<$type>($kernel, threads(n), (n as u64, $($argument,)*))
-    }};
-    ($backend:expr => $kernel:ident $($rest:tt)*) => {
-        launch!($backend => ($crate::backend::cuda::launch::kernels::$kernel) $($rest)*)
-    };
-}
-pub(crate) use launch;
-
 const BOTH: &[Width] = &[Width::Single, Width::Double];
 /// Grids are made in double precision alone, and an order of rows and a message have none.
 const ONE: &[Width] = &[Width::Double];
@@ -96,7 +80,7 @@ sources! {
         multiply_wall_columns, multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
     }
     Elliptic "elliptic.cu" BOTH [COMMON, EQUATIONS] {
-        residual, jacobian, wall_columns, load_state, pack_frame, unpack_frame, cell_guard,
+        residual, jacobian, wall_columns, load_state, cell_guard,
     }
     Movement "movement.cu" ONE [COMMON, COLUMNS, EQUATIONS] {
         node_shares, displace_nodes, frame_product, frame_sums, pad_columns, fold_seam, take_nodes,
@@ -110,13 +94,13 @@ sources! {
     Initial "initial.cu" ONE [COMMON, COLUMNS] {
         place_layers, move_layers, count_folds,
     }
-    Control "control.cu" ONE [COMMON, COLUMNS] {
+    Control "control.cu" ONE [COMMON, COLUMNS, EQUATIONS] {
         arc_lengths, marched_control, smoothing_variances, smooth_control, curvature_control,
-        smooth_along_xi, boundary_control, inner_points, decay, frame_nodes, first_guess,
+        smooth_along_xi, boundary_control, decay, frame_nodes, first_guess,
     }
     Quality "quality.cu" ONE [COMMON, COLUMNS] {
         restore_symmetry, cut_columns, place_nodes, measure_cells, measure_ratios, measure_turning,
-        measure_lines, measure_angles, find_value, count_below, least_above,
+        measure_lines, measure_angles, find_value, histogram,
     }
     Tiles "tiles.cu" BOTH [COMMON] {
         factor_tiles, solve_tiles,
@@ -129,21 +113,21 @@ sources! {
     Pivots "pivots.cu" BOTH [COMMON, LEVEL] {
         factor_levels, factor_transposed_levels, finish_levels, count_borders,
     }
-    Level "level.cu" BOTH [COMMON, LEVEL] {
+    Level "level.cu" BOTH [COMMON, LEVEL, STENCIL] {
         load_operator_single, load_operator_double, load_transposed_single, load_transposed_double,
         load_right_single, load_right_double, store_solution_single, store_solution_double,
-        coarsen_compact, coarsen_full,
+        coarsen,
     }
     Transfer "transfer.cu" BOTH [COMMON, LEVEL] {
         restrict_compact, restrict_full, restrict_sums, prolong, unit_vectors, gather_matrix,
         apply_matrix,
     }
     Bands "bands.cu" BOTH [COMMON, LEVEL] {
-        pack_operator_compact, unpack_operator_compact, pack_operator_full, unpack_operator_full,
+        pass_operator_columns,
         join_pieces,
     }
     Spikes "spikes.cu" BOTH [COMMON, LEVEL, PEERS, HALO] {
-        make_spikes_compact, make_spikes_full, join_lines,
+        make_spikes, join_lines,
     }
     Csr "csr.cu" BOTH [COMMON, SLICES, FOLD] {
         multiply_chunks, multiply_slices, fill_slices, invert_diagonal,
@@ -154,23 +138,23 @@ sources! {
         part_lengths, shape_slices, fill_columns,
     }
     Patterns "patterns.cu" ONE [COMMON, SLICES, FOLD] {
-        colour_rows, order_lengths, cut_rows, take_starts, take_tiles, take_colours,
+        colour_rows, cut_rows, take_starts, take_tiles, take_colours,
     }
     Triangular "triangular.cu" BOTH [COMMON, SLICES, FOLD] {
-        take_values, mirror_entries, take_side, dilu_flags, dilu_slim, dilu_levels, lower_flags,
+        mirror_entries, take_side, dilu_flags, dilu_slim, dilu_levels, lower_flags,
         lower_slim, lower_levels, upper_flags, upper_slim, upper_levels, solve_row_tiles,
     }
     Gauss "gauss.cu" BOTH [COMMON, SLICES] {
         eliminate_flags, eliminate_levels,
     }
     RowHalo "row_halo.cu" BOTH [COMMON] {
-        pack_entries, add_rows, add_sums,
+        gather, add_rows, add_sums,
     }
     Messages "messages.cu" ONE [COMMON, PEERS] {
         exchange_messages, gather_words,
     }
     Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO] {
-        exchange_columns, exchange_solution, exchange_residual_compact, exchange_residual_full,
+        exchange_columns, exchange_residual,
     }
 }
 
@@ -264,7 +248,7 @@ pub struct LaunchShape {
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
 pub(crate) const REDUCTION_BLOCKS: usize = 1024;
 
-/// The same of products with inner products: as many as the 132 multiprocessors of H100 and H200 have room for.
+/// Blocks of a product with inner products: as many as the 132 multiprocessors of H100 and H200 have room for.
 const PRODUCT_BLOCKS: usize = 4 * 132;
 
 impl LaunchShape {
@@ -302,7 +286,7 @@ impl LaunchShape {
         Self::striding(n, REDUCTION_BLOCKS)
     }
 
-    /// Blocks for a product of so many points and inner products after it.
+    /// Blocks for a product of `points` points and inner products after it.
     pub fn product(points: usize) -> Self {
         Self::striding(points, PRODUCT_BLOCKS)
     }
@@ -310,6 +294,31 @@ impl LaunchShape {
     /// A thread an item, but no more than `most` blocks.
     fn striding(n: usize, most: usize) -> Self {
         Self::blocks(n.div_ceil(BLOCK as usize).clamp(1, most))
+    }
+}
+
+/// A launch: a kernel, its shape and its arguments, which must be those of its signature, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    pub kernel: Kernel,
+    pub shape: LaunchShape,
+    pub arguments: Vec<Argument>,
+}
+
+impl Launch {
+    /// A launch of a kernel compiled for `T`.
+    pub(crate) fn new<T: Real>(
+        kernel: KernelName,
+        shape: LaunchShape,
+        arguments: impl Arguments,
+    ) -> Self {
+        Self { kernel: Kernel::named::<T>(kernel), shape, arguments: arguments.list() }
+    }
+
+    /// `to` ← `words` words of eight bytes.
+    pub(crate) fn copying(words: usize, from: u64, to: u64) -> Self {
+        let arguments = (words as u64, Pointer::<u64>::to(from), Pointer::<u64>::to(to));
+        Self::new::<f64>(kernels::copy_words, LaunchShape::elementwise(words), arguments)
     }
 }
 
@@ -336,7 +345,7 @@ impl Argument {
         Self { words: Words::Several(words.into()), of: "" }
     }
 
-    /// The words as they stand in memory.
+    /// Its words in memory.
     pub fn words(&self) -> &[u64] {
         match &self.words {
             Words::One(word) => word,
@@ -344,7 +353,7 @@ impl Argument {
         }
     }
 
-    /// Where the driver reads the value; it knows the size from the kernel.
+    /// The address at which the driver reads the value; it knows the size from the kernel.
     pub fn pointer(&self) -> *const c_void {
         self.words().as_ptr().cast()
     }
@@ -426,7 +435,9 @@ impl Arguments for Vec<Argument> {
 
 impl<A: Arguments, const N: usize> Arguments for [A; N] {
     fn append(self, list: &mut Vec<Argument>) {
-        self.into_iter().for_each(|argument| argument.append(list));
+        for argument in self {
+            argument.append(list);
+        }
     }
 }
 

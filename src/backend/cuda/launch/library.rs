@@ -114,7 +114,7 @@ pub(in super::super) fn images(
     })
 }
 
-/// What is compiled for GPUs of a compute capability: machine code, or where they are newer than the compiler PTX of
+/// The target for GPUs of a compute capability: machine code, or where they are newer than the compiler PTX of
 /// the newest one that it knows, of which the driver makes that.
 fn architecture(capability: u32) -> String {
     let (mut count, mut known) = (0, [0; 128]);

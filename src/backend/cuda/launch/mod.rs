@@ -8,10 +8,28 @@ pub(super) mod library;
 pub(super) mod shared;
 
 pub use self::constants::{BLOCK, WARP};
-pub use self::kernel::{Argument, Arguments, Kernel, LaunchShape, ModuleKey, Source, Width};
+pub use self::kernel::{
+    Argument, Arguments, Kernel, Launch, LaunchShape, ModuleKey, Source, Width,
+};
 pub use self::shared::PeerAccess;
 
-pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, kernels, launch};
+pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, kernels};
 #[cfg(feature = "cuda")]
 pub(super) use self::library::{image, images};
 pub(super) use crate::backend::Result;
+
+/// Launches a kernel, by its name or by a value in parentheses, for a type in a shape, or with a thread for each of `n`
+/// items, of which `n` is the first argument.
+macro_rules! launch {
+    ($backend:expr => ($kernel:expr)[$type:ty, $shape:expr]($($argument:expr),*)) => {
+        $backend.launch::<$type>($kernel, $shape, ($($argument,)*))
+    };
+    ($backend:expr => ($kernel:expr)[$type:ty; $n:expr]($($argument:expr),*)) => {{
+        let (n, threads) = ($n, $crate::backend::cuda::launch::LaunchShape::threads);
+        $backend.launch::<$type>($kernel, threads(n), (n as u64, $($argument,)*))
+    }};
+    ($backend:expr => $kernel:ident $($rest:tt)*) => {
+        launch!($backend => ($crate::backend::cuda::launch::kernels::$kernel) $($rest)*)
+    };
+}
+pub(super) use launch;

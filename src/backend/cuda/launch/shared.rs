@@ -67,8 +67,8 @@ const fn size_of_field<S, F>(_: fn(&S) -> &F) -> usize {
 }
 
 /// Declares structs for Rust and collects their C++ text; fields of one type may share a declaration, as in
-/// C++. The name after `=`, if there is one, is that of the struct of `kernels/`
-/// that adds functions to it: `Line` is declared as `LineFields`.
+/// C++. A struct of `kernels/` with the name after `=`, if there is one, adds functions to it: `March` derives from
+/// `MarchFields`.
 macro_rules! shared_structs {
     ($($(#[$doc:meta])* $vis:vis $name:ident $(= $cpp:ident)? {
         $($($field:ident),+: $type:ty;)*
@@ -137,7 +137,7 @@ macro_rules! shared_templates {
 }
 
 shared_structs! {
-    /// Where a reduction leaves the parts of blocks, its ticket and its results.
+    /// Targets of a reduction: the parts of blocks, its ticket and its results.
     pub(crate) Reduction {
         partials: Pointer<f64>;
         ticket: Pointer<u32>;
@@ -180,7 +180,7 @@ shared_structs! {
         rank, ranks: u32;
         abort_flag: Pointer<u32>;
     }
-    /// Where the results of a reduction go that stay on the device, and what follows.
+    /// Targets of a reduction whose results stay on the device, and the steps that follow.
     pub(crate) ScalarReduction {
         slots: Pointer<f64>;
         // The slot that is logged, or 0; how many scalars are derived; whether these are values and no slots.
@@ -214,6 +214,14 @@ shared_structs! {
         phase: u64;
         sent, received: Pointer<Reals>;
     }
+    /// Columns of pairs that neighbours exchange: those of row j are at x and y from j `row` on, `step` reals from a
+    /// column to the next; the columns that are sent, and those of the ghosts. The scale is interleaved.
+    pub(crate) ExchangedColumns {
+        x, y, scale: Pointer<Reals>;
+        row, step: u64;
+        own, ghosts: [u32; 2];
+        rows, edges: u32;
+    }
     /// A matrix of the grid equations and d, by which a vector is scaled before a product: points along xi and
     /// eta, edges of the rows, inner products after it, and its halo exchange.
     pub(crate) ScaledMatrix {
@@ -246,12 +254,12 @@ shared_structs! {
     pub(crate) HeldColumns = Columns {
         count, first, around, flags: u32;
     }
-    /// The columns of a grid of `ni` columns that are a device's own, `begin` to `end` (not included), in
+    /// The columns `begin` to `end` (not included) of a grid of `ni` columns, which a device owns, in
     /// arrays of `stride` columns where column i stands at i + `shift`.
     pub(crate) OwnColumns = OwnColumns {
         stride, shift, begin, end, ni, nj: u32;
     }
-    /// `count` columns of arrays of `stride` columns from `at` on, which are those of a grid of `ni`
+    /// `count` columns of arrays of `stride` columns from `at` on: the columns of a grid of `ni`
     /// columns from `first` on.
     pub(crate) ColumnRange = ColumnRange {
         stride, at, count, first, ni, nj: u32;
@@ -266,7 +274,7 @@ shared_structs! {
         height, more, distance, dissipation, volume_smoothing, implicit, inverse_growth, outflow, slope: f64;
         layer, substep, substeps, idle: u32;
     }
-    /// How far a march has come: the substep to do of the way from `layer` to the next, and how many those
+    /// Progress of a march: the substep to do of the way from `layer` to the next, and how many those
     /// are, once the first is done; `bad` where a point is not finite.
     pub(crate) MarchProgress {
         layer, substep, substeps, bad: u32;
@@ -317,7 +325,7 @@ shared_structs! {
         tickets: Pointer<u32>;
         parts: u64;
     }
-    /// Where entries are written that are taken from another pattern.
+    /// Targets of entries that are taken from another pattern.
     pub(crate) EntryTarget {
         starts, columns, source: Pointer<u32>;
     }
@@ -339,12 +347,12 @@ impl PeerAccess {
 }
 
 impl HaloColumns {
-    /// Of a launch that exchanges nothing.
+    /// The value for a launch that exchanges nothing.
     pub(crate) const NONE: Self =
         Self { access: PeerAccess::NONE, phase: 0, sent: Pointer::NULL, received: Pointer::NULL };
 }
 
-/// What stands before the headers of every module: types, constants and structs.
+/// The text before the headers of every module: types, constants and structs.
 pub(super) fn preamble() -> String {
     let types = "#ifndef REAL\n#define REAL double\n#endif\n\
         typedef REAL real;\ntypedef unsigned int uint32;\n\

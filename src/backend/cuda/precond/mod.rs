@@ -1,7 +1,9 @@
 //! Preconditioners: those of ELL matrices, and multigrid.
 
+mod estimate;
 mod multigrid;
 
+pub use self::estimate::{MemoryEstimate, PreconditionerStorage};
 pub use self::multigrid::CudaLevel;
 
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, Jacobi, checked};

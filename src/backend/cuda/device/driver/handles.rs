@@ -218,7 +218,7 @@ impl<const N: usize> Deref for Pinned<N> {
 pub(super) type Graph = Owned<sys::CUgraphExec>;
 
 impl Graph {
-    /// Records what `work` asks of the stream. The outer error is that of the recording.
+    /// Records what `work` asks of the stream. The outer error comes from the recording itself.
     pub(super) fn record<E>(
         (context, stream): (&Arc<Context>, &Stream),
         work: impl FnOnce() -> Result<(), E>,

@@ -45,7 +45,7 @@ impl DeviceInfo {
         self.capability.0 * 10 + self.capability.1
     }
 
-    /// What tells this GPU from all others: its host, and its place on the bus.
+    /// A name of this GPU that no other has: its host, and its place on the bus.
     pub(crate) fn identity(&self) -> Result<Vec<u8>> {
         let device = handle(self.ordinal)?;
         let number = |which| {

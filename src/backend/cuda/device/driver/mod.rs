@@ -16,18 +16,15 @@ pub use self::info::{DeviceInfo, Libraries, device, devices, libraries, present}
 use self::handles::{Event, Graph, Pinned, Stream, order};
 use self::modules::OpenGpu;
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
-use self::recordings::{Action, Recordings};
+use self::recordings::Recordings;
 use self::sharing::Imported;
 use self::staging::Staging;
 use super::{
-    Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, SharedWords,
-    check_length, fill,
+    Action, Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, SharedWords,
+    StreamWait, check_length, fill,
 };
 use crate::backend::DeviceError;
-use crate::backend::cuda::launch::shared::Pointer;
-use crate::backend::cuda::launch::{
-    Argument, Arguments, Kernel, LaunchShape, ModuleKey, Result, kernels,
-};
+use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
 use cudarc::driver::result::DriverError;
 use cudarc::driver::{result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
@@ -54,12 +51,12 @@ pub struct DriverDevice {
     recordings: Recordings,
     /// Held while the driver records: what another thread asks of the stream would be recorded.
     recording: Mutex<()>,
-    /// What waits for the stream while other ranks may fail.
+    /// The wait for the stream while other ranks may fail.
     wait: RwLock<Option<Weak<dyn StreamWait>>>,
-    /// A stream of greater priority: messages that waited for the last block of the work at the same time
-    /// would not be exchanged meanwhile.
+    /// A stream of higher priority for halo exchanges: at equal priority their blocks would start only after the last
+    /// block of the running product, and nothing would overlap.
     side: Stream,
-    /// Where work of the side stream begins, and where it ends.
+    /// Events at the begin and at the end of the work of the side stream.
     side_work: [Event; 2],
     /// Whether launches go to the side stream.
     forked: AtomicBool,
@@ -71,15 +68,8 @@ pub struct DriverDevice {
     closing: Option<RwLockReadGuard<'static, ()>>,
 }
 
-/// A wait for a device's stream that ends where another rank fails.
-pub(crate) trait StreamWait: Send + Sync {
-    /// Waits until all work of the device is done.
-    fn wait(&self) -> Result<()>;
-}
-
 impl DriverDevice {
-    /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are
-    /// first launched.
+    /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are first launched.
     pub fn open(ordinal: usize) -> Result<Self> {
         Self::with_modules(ordinal, &[])
     }
@@ -188,29 +178,9 @@ impl DriverDevice {
         done.and(recorded)
     }
 
-    fn perform(&self, action: &Action) -> Result<()> {
-        match action {
-            Action::Launch(kernel, shape, arguments) => {
-                self.launch(GRANTED, *kernel, *shape, arguments)
-            }
-            Action::Clear(at, bytes) => self.clear(GRANTED, *at, *bytes),
-            Action::Copy(from, to, bytes) => self.copy(GRANTED, *from, *to, *bytes),
-            Action::Fork(actions) => self.fork(&mut || self.perform_all(actions)),
-            Action::Join => self.join(),
-        }
-    }
-
-    fn perform_all(&self, actions: &[Action]) -> Result<()> {
-        actions.iter().try_for_each(|action| self.perform(action))
-    }
-
     /// Begins to download `words` words by a kernel to this place.
     fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
-        let to = self.read_backs.address(place);
-        let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
-        let (kernel, arguments) =
-            (Kernel::named::<f64>(kernels::copy_words), (words as u64, from, to).list());
-        self.launch(GRANTED, kernel, LaunchShape::threads(words), &arguments)?;
+        self.launch(GRANTED, Launch::copying(words, from, self.read_backs.address(place)))?;
         let recorded = self.read_backs.record(place, &self.stream);
         recorded.map_err(self.info.failed("copying from the device"))
     }
@@ -341,7 +311,7 @@ impl Device for DriverDevice {
 
     fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {
         self.bind()?;
-        if self.recordings.note(|| Action::Clear(at, bytes)) {
+        if self.recordings.note((), |()| Action::Clear { at, bytes }).is_none() {
             return Ok(());
         }
         // SAFETY: the caller owns `bytes` bytes from `at` on.
@@ -404,7 +374,7 @@ impl Device for DriverDevice {
 
     fn copy(&self, _: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
         self.bind()?;
-        if self.recordings.note(|| Action::Copy(from, to, bytes)) {
+        if self.recordings.note((), |()| Action::Copy { from, to, bytes }).is_none() {
             return Ok(());
         }
         // SAFETY: the caller owns both ranges.
@@ -412,24 +382,17 @@ impl Device for DriverDevice {
             .map_err(self.info.failed("copying on the device"))
     }
 
-    fn launch(
-        &self,
-        _: Granted,
-        kernel: Kernel,
-        shape: LaunchShape,
-        arguments: &[Argument],
-    ) -> Result<()> {
+    fn launch(&self, _: Granted, launch: Launch) -> Result<()> {
         self.bind()?;
-        if self.recordings.note(|| Action::Launch(kernel, shape, arguments.to_vec())) {
-            return Ok(());
-        }
+        let Some(launch) = self.recordings.note(launch, Action::Launch) else { return Ok(()) };
+        let Launch { kernel, shape, arguments } = launch;
         let function = self.gpu.kernels.function(&self.info, kernel)?;
         let mut pointers: Vec<*mut c_void> =
             arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
         let forked = self.forked.load(Ordering::Relaxed);
         let stream = if forked { self.side.raw() } else { self.stream.raw() };
         let (grid, block) = (shape.grid.into(), shape.block.into());
-        // SAFETY: the arguments are those of the kernel's signature (checked by running every
+        // SAFETY: the arguments fit the kernel's signature (checked by running every
         // launch in the tests), and the memory behind them belongs to the caller.
         unsafe {
             result::launch_kernel(function.0, grid, block, shape.shared, stream, &mut pointers)
@@ -440,7 +403,7 @@ impl Device for DriverDevice {
     fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         if self.recordings.are_noted() {
             let (done, actions) = self.recordings.noted(work);
-            self.recordings.note(|| Action::Fork(actions));
+            self.recordings.note(actions, Action::Fork);
             return done;
         }
         self.on_side_stream(|_| {
@@ -452,7 +415,7 @@ impl Device for DriverDevice {
 
     fn join(&self) -> Result<()> {
         self.bind()?;
-        if self.recordings.note(|| Action::Join) {
+        if self.recordings.note((), |()| Action::Join).is_none() {
             return Ok(());
         }
         self.stream.wait_for(&self.side_work[1]).map_err(self.info.failed("ending an exchange"))
@@ -473,16 +436,14 @@ impl Device for DriverDevice {
         if let Some(known) = self.recordings.find(&actions) {
             return Ok(Box::new(known));
         }
-        let made = graph(&mut || self.perform_all(&actions))?;
+        let made = graph(&mut || Action::perform_all(&actions, self))?;
         self.recordings.keep(actions, made.clone());
         Ok(Box::new(made))
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<()> {
         self.begin()?;
-        let Some(graph) = recording.downcast_ref::<Arc<Graph>>() else {
-            return Err(DeviceError::ForeignRecording);
-        };
+        let graph = recording.downcast_ref::<Arc<Graph>>().ok_or(DeviceError::ForeignRecording)?;
         graph.launch(&self.stream).map_err(self.info.failed("replaying"))
     }
 }

@@ -24,9 +24,9 @@ pub(super) fn words(from: Address, bytes: usize) -> Option<usize> {
 
 /// Places for the words of small downloads, which are used in turn.
 pub(super) struct ReadBacks {
-    /// The last place is that of a download which is waited for at once, so that it ends no other one.
+    /// The last place serves downloads that are waited for at once, so that they replace no other one.
     places: Pinned<{ (MOST_DOWNLOADS + 1) * MOST_WORDS * 2 }>,
-    /// What ends the download to each place.
+    /// The event that ends the download to each place.
     ended: Vec<Event>,
     waited_for: Mutex<()>,
     /// Number of downloads so far that are not waited for at once.
@@ -61,12 +61,12 @@ impl ReadBacks {
         (1..=MOST_DOWNLOADS).contains(&begun_since).then_some(number % MOST_DOWNLOADS)
     }
 
-    /// Where the kernel stores the words of a place.
+    /// The address at which the kernel stores the words of a place.
     pub(super) fn address(&self, place: usize) -> Address {
         self.places[place * MOST_WORDS * 2].as_ptr() as Address
     }
 
-    /// What was asked of the stream so far ends the download to this place.
+    /// The download to this place ends when the work queued so far has ended.
     pub(super) fn record(&self, place: usize, stream: &Stream) -> Result<(), DriverError> {
         stream.record(&self.ended[place])
     }

@@ -2,8 +2,7 @@
 //! of its size, and the driver takes longer to make a graph than a small grid takes to run it.
 
 use super::handles::Graph;
-use crate::backend::cuda::device::Address;
-use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape};
+use crate::backend::cuda::device::Action;
 use parking_lot::Mutex;
 use scopeguard::ScopeGuard;
 use std::collections::VecDeque;
@@ -12,21 +11,10 @@ use std::sync::Arc;
 /// Most graphs that are kept: those of some ten cases of different sizes.
 const KEPT: usize = 32;
 
-/// What a device is asked for, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
-    Launch(Kernel, LaunchShape, Vec<Argument>),
-    Clear(Address, usize),
-    Copy(Address, Address, usize),
-    /// Actions beside those that follow, until the join.
-    Fork(Vec<Action>),
-    Join,
-}
-
 /// The recordings of a device.
 #[derive(Default)]
 pub(super) struct Recordings {
-    /// What is asked for while work is noted, that of a fork last.
+    /// Requests while work is noted; the requests of a fork come last.
     noted: Mutex<Vec<Vec<Action>>>,
     /// Graphs of work that was noted, the last one first.
     kept: Mutex<VecDeque<(Vec<Action>, Arc<Graph>)>>,
@@ -47,13 +35,13 @@ impl Recordings {
         !self.noted.lock().is_empty()
     }
 
-    /// Notes an action if work is noted; otherwise it is to be done.
-    pub(super) fn note(&self, action: impl FnOnce() -> Action) -> bool {
-        let mut noted = self.noted.lock();
-        if let Some(noted) = noted.last_mut() {
-            noted.push(action());
+    /// Notes the action of a request if work is noted; otherwise the request comes back, to be done.
+    pub(super) fn note<R>(&self, request: R, action: impl FnOnce(R) -> Action) -> Option<R> {
+        match self.noted.lock().last_mut() {
+            Some(noted) => noted.push(action(request)),
+            None => return Some(request),
         }
-        !noted.is_empty()
+        None
     }
 
     /// The graph of this work, if it is kept.

@@ -28,7 +28,7 @@ pub(super) struct Staging {
 
 struct Place {
     memory: Pinned<{ PIECE / 4 }>,
-    /// What ends the download to this place.
+    /// The event that ends the download to this place.
     ended: Event,
 }
 

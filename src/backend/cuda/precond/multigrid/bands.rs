@@ -15,7 +15,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{BLOCK_VALUES, NO_BORDERS, SIGNED_BORDERS};
-use crate::backend::cuda::launch::shared::Pointer;
+use crate::backend::cuda::launch::shared::{ExchangedColumns, Pointer};
 use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
 use crate::backend::{LevelSize, Real};
 
@@ -103,7 +103,22 @@ impl<M: Real> CudaLevel<M> {
 
     /// Receives the halo of u from the neighbours of a band.
     pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<()> {
-        self.exchange(backend, kernels::exchange_solution, self.u())
+        let (mi, half) = (self.size.mi, self.half);
+        // Points stand by parity (`kernels/level.cuh`); the first ghost column is the last place of the even ones.
+        let place = |column: usize| (column % 2 * half + column / 2) as u32;
+        let layout = self.layout();
+        let of = ExchangedColumns {
+            x: Pointer::to(self.u().address()),
+            y: Pointer::to(self.u.address_of(4 * half + 1)),
+            scale: Pointer::NULL,
+            row: 4 * half as u64,
+            step: 2,
+            own: [0, place(mi - 1)],
+            ghosts: [half as u32 - 1, place(mi)],
+            rows: layout.mj,
+            edges: layout.edges,
+        };
+        self.exchange(backend, kernels::exchange_columns, of)
     }
 
     /// Brings u beside a band, and notes its own outer columns, for xi-lines that are not solved after
@@ -120,43 +135,37 @@ impl<M: Real> CudaLevel<M> {
         &self,
         backend: &CudaBackend,
         kernel: KernelName,
-        own: impl Arguments + Clone,
+        own: impl Arguments + Copy,
     ) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         part.solution.exchange_columns(ranks, part.neighbours, |columns| {
             let shape = LaunchShape::threads(self.size.mj);
-            launch!(backend => (kernel)[M, shape](self.layout(), own.clone(), columns))
+            launch!(backend => (kernel)[M, shape](own, columns))
         })
     }
 
     /// Receives the halo of the operator from the neighbours of a band.
     pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
-        let (halo, a) = (&part.operator, &self.operator);
-        // A thread for each point of the two outer columns.
-        let launch = |name, from: &Buffer<M>, to: &Buffer<M>| {
+        let pass = |arrived: u32, columns: &Buffer<M>| {
             let shape = LaunchShape::threads(2 * self.size.mj);
-            launch!(backend => (name)[M, shape](self.layout(), from, to))
+            launch!(backend => pass_operator_columns[M, shape](self.layout(), arrived, &self.operator,
+                columns))
         };
-        let pack = self.kind.pick(kernels::pack_operator_compact, kernels::pack_operator_full);
-        launch(pack, a, &halo.sent)?;
-        halo.exchange(ranks, part.neighbours)?;
-        let unpack =
-            self.kind.pick(kernels::unpack_operator_compact, kernels::unpack_operator_full);
-        launch(unpack, &halo.received, a)
+        pass(0, &part.operator.sent)?;
+        part.operator.exchange(ranks, part.neighbours)?;
+        pass(1, &part.operator.received)
     }
 
-    /// Where the residual of the column after a band stands, brought from the neighbour; nowhere for
-    /// a whole level.
+    /// The residual of the column after a band, received from the neighbour; null for a whole level.
     pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Pointer<M>> {
         let Some(part) = &self.part else { return Ok(Pointer::NULL) };
-        let name =
-            self.kind.pick(kernels::exchange_residual_compact, kernels::exchange_residual_full);
-        self.exchange(backend, name, (&self.operator, &self.f, self.u()))?;
+        let of = (self.layout(), &self.operator, &self.f, self.u());
+        self.exchange(backend, kernels::exchange_residual, of)?;
         Ok(part.solution.received_after())
     }
 
-    /// Where coarsening and restriction to this level leave what they make.
+    /// The level into which coarsening and restriction to this level write.
     pub(super) fn target(&self) -> &Self {
         self.joined.as_ref().map_or(self, |joined| &joined.piece)
     }
@@ -211,10 +220,9 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn make_spikes(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let Some(spikes) = &part.spikes else { return Ok(()) };
-        let name = self.kind.pick(kernels::make_spikes_compact, kernels::make_spikes_full);
         let blocks = (2 * self.size.mj).div_ceil(SPIKE_THREADS as usize);
         let shape = LaunchShape::new(blocks, SPIKE_THREADS);
-        launch!(backend => (name)[M, shape](self.layout(), spikes.columns as u32, &self.operator,
+        launch!(backend => make_spikes[M, shape](self.layout(), spikes.columns as u32, &self.operator,
             &spikes.blocks, &spikes.reach, &spikes.tips.sent))?;
         spikes.tips.exchange(ranks, part.neighbours)
     }

@@ -5,14 +5,14 @@ use crate::backend::cuda::backend::{CudaBackend, CudaRecording, HostState};
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
-    BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
-    FULL_VALUES, WALL_VALUES, half_row,
+    BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_COMPACT, EDGE_TRANSPOSED, EDGE_WALLS,
+    FULL_STORAGE, FULL_VALUES, WALL_VALUES, half_row,
 };
 use crate::backend::cuda::launch::shared::{LevelLayout, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result};
 use crate::backend::{Coarsening, LevelSize, Real};
 
-/// How a level is stored and smoothed, and whether it has wall terms.
+/// Storage and smoothing of a level, and whether it has wall terms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LevelKind {
     /// Whether corner blocks are ±d I and the centre is c I, as on the finest level; else all blocks are
@@ -36,7 +36,7 @@ impl LevelKind {
         self.pick(COMPACT_VALUES, FULL_VALUES) + if self.walls { BLOCK_VALUES } else { 0 }
     }
 
-    /// What goes with this storage, of two.
+    /// Chooses by the storage.
     pub(super) fn pick<P>(self, compact: P, full: P) -> P {
         if self.compact { compact } else { full }
     }
@@ -52,13 +52,13 @@ impl LevelKind {
     }
 }
 
-/// What u holds.
+/// The contents of u.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Contents {
     /// A solution whose residual is zero on the even lines of the direction relaxed last.
     SolvedEven = 0,
-    /// The same of the odd lines.
+    /// A solution whose residual is zero on the odd lines.
     SolvedOdd = 1,
     /// Anything.
     Unknown = 2,
@@ -95,11 +95,11 @@ pub struct CudaLevel<M> {
     pub(super) copies: usize,
     /// The cycle from this level down as a matrix, on the level where it is so applied.
     pub(super) matrix: Option<CycleMatrix<M>>,
-    /// Whether the matrix of a finer level stands for this one.
+    /// Whether the matrix of a finer level covers this one.
     pub(super) covered: bool,
     /// 1 where a pivot is not finite, here or on a finer level; the second value makes a small download of it.
     pub(super) bad: Buffer<u32>,
-    /// Which borders the eta-lines have, and on coarse levels how many have one: `NO_BORDERS` and so on
+    /// Borders of the eta-lines, and on coarse levels the number of lines with one: `NO_BORDERS` and so on
     /// of `kernels/level.cuh`.
     pub(super) borders: Buffer<u32>,
     /// The halos and spikes of a band, if this is one.
@@ -149,7 +149,7 @@ impl<M: Real> CudaLevel<M> {
         self.u.at(4 * self.half)
     }
 
-    /// What u holds, as kernels take it: 0 or 1 for the lines solved, 2 where nothing is known.
+    /// The contents of u for kernels: 0 or 1 for the lines solved, 2 if nothing is known.
     pub(super) fn solved(&self) -> u32 {
         self.contents.get().min(Contents::Unknown as u32)
     }
@@ -167,7 +167,9 @@ impl<M: Real> CudaLevel<M> {
             None => 0,
         };
         let walls = if self.kind.walls { EDGE_WALLS } else { 0 };
-        let edges = beyond | walls | if self.kind.transposed { EDGE_TRANSPOSED } else { 0 };
+        let compact = if self.kind.compact { EDGE_COMPACT } else { 0 };
+        let transposed = if self.kind.transposed { EDGE_TRANSPOSED } else { 0 };
+        let edges = beyond | walls | compact | transposed;
         let copies = self.copies as u32;
         LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges, copies }
     }
@@ -192,7 +194,7 @@ pub(super) struct LevelBand<M> {
     pub(super) neighbours: [bool; 2],
     pub(super) solution: Halo<M>,
     pub(super) operator: Halo<M>,
-    /// Of a level that is smoothed along xi too.
+    /// Spikes of a level that is smoothed along xi too.
     pub(super) spikes: Option<Spikes<M>>,
 }
 

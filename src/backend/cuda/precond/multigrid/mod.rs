@@ -76,9 +76,8 @@ impl MultigridBackend for CudaBackend {
             }
         };
         fine.refresh_operator(self)?;
-        let (name, target) =
-            (fine.kind.pick(kernels::coarsen_compact, kernels::coarsen_full), coarse.target());
-        launch!(self => (name)[M, target.points()](fine.layout(), &fine.operator, &fine.bad,
+        let target = coarse.target();
+        launch!(self => coarsen[M, target.points()](fine.layout(), &fine.operator, &fine.bad,
             target.layout(), &target.operator, &coarse.bad))?;
         coarse.join_operator(self)?;
         coarse.choose_borders(self, fine)?;
@@ -168,7 +167,7 @@ impl MultigridBackend for CudaBackend {
         levels: &mut [CudaLevel<M>],
         mut work: impl FnMut(&mut [CudaLevel<M>]) -> Result<()>,
     ) -> Result<()> {
-        // A matrix of a larger level stands for this one.
+        // The matrix of a larger level covers this one.
         let n = unknowns(&levels[0]);
         if n > self.matrix_unknowns || levels[0].covered || levels[0].part.is_some() {
             return Ok(());

@@ -119,7 +119,7 @@ impl<M: Real> CudaLevel<M> {
         Ok(())
     }
 
-    /// What solves the lines of `along` points of a direction with these kernels and teams.
+    /// Kernel and team for the lines of `along` points of a direction.
     fn lines(&self, kernels: &Kernels, team: impl Fn(usize, usize) -> Team, along: usize) -> Lines {
         let few = self.size.mi * self.size.mj <= MOST_BY_SHORT_CHUNKS;
         let short = team(along, SHORT_CHUNK);
@@ -131,7 +131,7 @@ impl<M: Real> CudaLevel<M> {
         Lines { name, team: team(along, line_chunk::<M>()) }
     }
 
-    /// What u holds after a sweep that began with the lines of `first`.
+    /// The contents of u after a sweep that began with the lines of `first`.
     fn solved_after(&self, first: usize) -> Contents {
         match first {
             _ if self.kind.transposed => Contents::Unknown,
@@ -212,7 +212,7 @@ const XI: Kernels = Kernels {
     copies: kernels::relax_xi_copies,
 };
 
-/// What solves the lines of a direction.
+/// Kernel and team for the lines of a direction.
 struct Lines {
     /// The kernel.
     name: KernelName,
@@ -228,7 +228,7 @@ struct Team {
     shared: u32,
 }
 
-/// Bytes through which so many threads of xi-lines exchange values: a pair for each point of their chunks and
+/// Bytes through which this many threads of xi-lines exchange values: a pair for each point of their chunks and
 /// one more for each thread.
 fn exchanged<M: Real>(threads: usize, chunk: usize) -> u32 {
     (threads * (chunk + 1) * 2 * size_of::<M>()) as u32
@@ -250,7 +250,7 @@ fn eta_team<M: Real>(along: usize, chunk: usize) -> Team {
     Team { lines, chunks, shared: 0 }
 }
 
-/// The same for xi-lines: a block takes one, or as many as fill a warp.
+/// Lines and chunks of a block for xi-lines: a block takes one, or as many as fill a warp.
 fn xi_team<M: Real>(along: usize, chunk: usize) -> Team {
     let chunks = along.div_ceil(chunk);
     let (lines, chunks) = if chunks < WARP {
