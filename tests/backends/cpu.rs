@@ -1,4 +1,4 @@
-//! How the CPU lays out matrices by rows.
+//! The layout of matrices by rows on the CPU.
 
 use gridgen::backend::cpu::{ENTRIES, Pieces, Slices};
 use gridgen::sparse::Csr;

@@ -292,7 +292,7 @@ fn apart(
     (dot(&z, &w) - dot(&v, &y)).abs() / (dot(&z, &z) * dot(&w, &w)).sqrt()
 }
 
-/// The same for the present forms of M⁻¹ and M⁻ᵀ.
+/// [`apart`] for the present forms of M⁻¹ and M⁻ᵀ.
 fn forms_apart(
     [forwards, backwards]: [&mut GridPreconditioner<CpuBackend, f64>; 2],
     [jacobian, transposed]: [&GridJacobian<CpuBackend, f64>; 2],
@@ -338,8 +338,8 @@ fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
     }
 }
 
-/// What takes over from a cycle of Kᵀ is what takes over from one of K. Without wall terms the cycle of the field is
-/// the cycle of the whole: no form is tried twice, and the next one is the transpose of its counterpart, too.
+/// A cycle of Kᵀ falls back on the same forms as a cycle of K, and each form is the transpose of its counterpart.
+/// Without wall terms the cycle of the field equals the whole cycle, and no form is tried twice.
 #[test]
 fn both_sides_fall_back_on_the_same_forms() {
     let without = "multigrid without wall terms and their reduced system";

@@ -152,7 +152,7 @@ fn be_a_rank() {
             Some(error.class())
         }
     };
-    // As the program ends.
+    // These are the exit codes of the program.
     std::process::exit(match class {
         None => 0,
         Some(ErrorClass::Interrupted) => 130,
