@@ -69,7 +69,7 @@ impl GpuNodes {
         Self { base: base.clone(), topology, size, nodes, host: OnceLock::new() }
     }
 
-    /// The numbers on the host. Waits for earlier work on the GPU and must not hold the GIL meanwhile.
+    /// The numbers on the host. Waits for other work on the GPU, and must not have Python's lock meanwhile.
     pub(crate) fn host(&self) -> Result<&Grid, Error> {
         if self.host.get().is_none() {
             let mut grid = Grid::unset(self.topology, self.size[0], self.size[1]);
@@ -157,7 +157,7 @@ struct Answer {
     solved: Solved,
 }
 
-/// A request for a derivative on the host.
+/// A derivative that is asked for on the host.
 enum Asked {
     Forward { wall: Vec<[f64; 2]>, heights: Vec<f64> },
     Adjoint { x: Vec<f64>, y: Vec<f64> },
@@ -228,7 +228,7 @@ impl NativeMoved {
         Ok((rows(py, &points), solved.iterations, solved.residual))
     }
 
-    /// The displacement of the nodes, on the GPU.
+    /// [`Self::derivative`] left on the GPU.
     fn derivative_on_gpu(
         &self,
         py: Python<'_>,
@@ -265,7 +265,7 @@ impl NativeMoved {
         Ok(gradient(py, found))
     }
 
-    /// Derivatives from an array (nj, ni, 2) of another library on the GPU of the grid.
+    /// [`Self::adjoint`] from an array (nj, ni, 2) of another library on the GPU of the grid.
     fn adjoint_on_gpu<'py>(
         &self,
         py: Python<'py>,

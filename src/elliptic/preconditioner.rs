@@ -35,7 +35,7 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
         Self::scheduled((kind, Schedule::Levels), multigrid, size, false)
     }
 
-    /// The same with incomplete factors eliminated by this schedule, or one for the transposed Jacobian.
+    /// A preconditioner whose incomplete factors are eliminated by this schedule, for the Jacobian or its transpose.
     pub fn scheduled(
         (kind, schedule): (Kind, Schedule),
         multigrid: MultigridSettings,

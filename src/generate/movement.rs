@@ -11,7 +11,7 @@ use crate::grid::Grid;
 use crate::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
 use crate::solver::SolverError;
 
-/// What is done on each backend with a reference there.
+/// Work on a reference, done on each backend.
 trait Work: Sync {
     type Found: Send;
 
@@ -25,7 +25,7 @@ trait Work: Sync {
     fn given(&self) -> Vec<&[f64]>;
 }
 
-/// Where the wall is moved.
+/// The wall points to move to.
 struct Movement<'a>(&'a [[f64; 2]]);
 
 impl Work for Movement<'_> {
@@ -44,7 +44,7 @@ impl Work for Movement<'_> {
     }
 }
 
-/// Where derivatives are asked for: a grid, moved from a reference; and the relative residual of their solves.
+/// The grid whose derivatives are asked for, and the relative residual of their solves.
 #[derive(Clone, Copy)]
 pub struct DerivativesAt<'a> {
     /// The reference.
@@ -166,7 +166,7 @@ fn on_ranks<W: Work>(
     ranks.run(&bands, &|rank, backend| {
         let resident = Resident::new(reference, backend);
         let found = resident.and_then(|resident| work.on(&resident, backend));
-        // What a rank finds wrong with what it was given all find; a device fails on its own.
+        // All ranks find the same fault in their input; a device fails on its own.
         let failed = match &found {
             Err(MovementError::Solver(error)) => Some(error.clone()),
             _ => None,

@@ -36,12 +36,13 @@ pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
     contour_from_file,
 };
+pub(crate) use section::edge_gap;
 pub use section::{Flap, SectionMeasures};
 pub(crate) use section::{PIVOT, symmetrise, turn_about};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{spacing_geometric, spacing_vinokur};
+pub(crate) use surface::LEAST_GAP;
 pub use surface::{BaseCells, SurfaceSettings, corners, distribute};
-pub(crate) use surface::{LEAST_GAP, edge_gap};
 #[doc(hidden)] // For tests that differentiate formulas.
 pub use vector::Scalar;
 pub use wake::Wake;

@@ -1,6 +1,5 @@
 //! Measures a section and changes it: deflects a flap, opens the edge, turns the whole.
 
-use super::surface::edge_gap;
 use super::turning::refined;
 use super::vector::{along, angle, between, bisect, difference, distance, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError};
@@ -176,6 +175,11 @@ fn surfaces_at(curve: &CubicSpline, x: f64) -> Result<[f64; 2], GeometryError> {
         (Some(first), Some(last)) => Ok([ordinate(first), ordinate(last)]),
         _ => Err(GeometryError::Contour { reason: "it has no surfaces at the hinge" }),
     }
+}
+
+/// Distance of the two ends of a contour.
+pub(crate) fn edge_gap(points: &[[f64; 2]]) -> f64 {
+    points.first().zip(points.last()).map_or(0.0, |(first, last)| distance(*first, *last))
 }
 
 pub(super) fn foremost(points: &[[f64; 2]]) -> usize {

@@ -2,7 +2,7 @@
 
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::polygon::first_crossing;
-use super::section::foremost;
+use super::section::{edge_gap, foremost};
 use super::turning::{LEAST_CELLS, Piece, Turning, between_corners, refined};
 use super::vector::{angle, bisect, difference, distance, dot, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
@@ -138,12 +138,7 @@ pub fn edge_closes(airfoil: &Airfoil, trailing_edge: TrailingEdge) -> bool {
     }
 }
 
-/// Distance of the two ends of a contour.
-pub(crate) fn edge_gap(points: &[[f64; 2]]) -> f64 {
-    points.first().zip(points.last()).map_or(0.0, |(first, last)| distance(*first, *last))
-}
-
-/// Refuses a wall of too few or too many points.
+/// Refuses too few or too many points of a wall.
 pub(super) fn check_points(ni: usize) -> Result<(), GeometryError> {
     let fits = (LEAST_NI..=MOST_NI).contains(&ni);
     if fits { Ok(()) } else { Err(GeometryError::WallPoints { ni }) }

@@ -1,6 +1,6 @@
 //! Solves a linear system on a machine: as a whole, or in blocks of rows on several devices.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::SystemOptions;
 use crate::backend::cpu::CpuBackend;
@@ -60,15 +60,15 @@ fn by_rows(
         let own = &b[part.rows.clone()];
         let matrix = |backend: &_| CudaCsr::of_rows(backend, &part, options.format);
         let solved = if rank == first {
-            let mut observed = observed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut observed = observed.lock();
             solve_on(backend, (matrix, own), options, &mut observed)
         } else {
             solve_on(backend, (matrix, own), options, &mut Control::new(&mut ()))
         };
-        *parts[rank].lock().unwrap_or_else(PoisonError::into_inner) = Some(solved?);
+        *parts[rank].lock() = Some(solved?);
         Ok(())
     })?;
-    let solved = |part: Mutex<Option<_>>| part.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let solved = |part: Mutex<Option<_>>| part.into_inner();
     let mut parts = parts.into_iter().filter_map(solved);
     let mut whole: Solved = parts.next().ok_or(DeviceError::NoGpu)?;
     match ranks.job() {

@@ -52,7 +52,7 @@ struct Transposed<B: MovementBackend> {
     solver: LinearSolver<B, f64, GridJacobian<B, f64>>,
 }
 
-/// How a linear solve went.
+/// Outcome of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Solved {
@@ -89,7 +89,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         self.linearised(backend, &moved.state, (&moved.wall, &moved.verdict))
     }
 
-    /// The same at a grid that was moved from this reference on any backend, and fetched.
+    /// [`Self::derivatives`] at a grid that was moved from this reference on any backend and fetched.
     ///
     /// # Errors
     /// As there.
@@ -140,7 +140,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
 }
 
 impl<B: MovementBackend> Derivatives<B> {
-    /// The same with linear solves to this relative residual instead of 1e-10.
+    /// Sets the relative residual of the linear solves, 1e-10 by default.
     #[must_use]
     pub fn with_tolerance(self, tolerance: f64) -> Self {
         Self { tolerance, ..self }

@@ -43,7 +43,7 @@ impl Frame {
         Self { reference, first_cells }
     }
 
-    /// The same with first cells that are higher by these amounts along the wall.
+    /// Raises the first cells by these amounts along the wall.
     pub(super) fn with_heights(&self, changes: &[f64]) -> Option<Self> {
         let mut frame = self.clone();
         let cells = &mut frame.first_cells[self.wall()];
@@ -120,7 +120,7 @@ impl Frame {
         let points: Vec<_> = wall.iter().map(|at| at.map(|c| tape.variable(c))).collect();
         let heights: Vec<_> = self.heights().map(|height| tape.variable(height)).collect();
         let FixedPlaces { ni, nj } = places;
-        // Where a line crosses a column that of the line counts.
+        // At crossings of a line with a column the value of the line counts.
         let counts = |&at: &usize| match at.checked_sub(2 * ni) {
             Some(on_column) => on_column % nj > 1,
             None => !topology.periodic() || at % ni + 1 < ni,

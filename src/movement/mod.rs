@@ -229,7 +229,7 @@ impl Reference {
         &self.grid
     }
 
-    /// The same map with first cells that are higher by these amounts, one for each point of
+    /// Returns the map with first cells that are higher by these amounts, one for each point of
     /// [`Self::wall`]; none if they are not as many.
     #[must_use]
     pub fn with_heights(&self, changes: &[f64]) -> Option<Self> {
@@ -244,7 +244,7 @@ impl Reference {
         self.grid.topology.wall(self.grid.ni).map(|i| self.grid.point(i, 0)).collect()
     }
 
-    /// Why a fresh grid would be better than one of this quality.
+    /// Says why a fresh grid would be better than one of this quality, if so.
     fn worn(&self, quality: &Quality) -> Option<String> {
         let before = &self.quality;
         let limits = [
@@ -252,7 +252,7 @@ impl Reference {
             ("skewness of 99 % of the cells", quality.p99_skewness, WORN_P99 * before.p99_skewness),
         ];
         let (what, value, limit) = limits.into_iter().find(|(_, value, limit)| value > limit)?;
-        // As many as it takes to tell them apart.
+        // Enough digits to tell them apart.
         let apart = |n: &usize| format!("{value:.n$}") != format!("{limit:.n$}");
         let digits = (4..17).find(apart).unwrap_or(17);
         Some(format!(

@@ -1,7 +1,7 @@
-//! Where a reference is: between the points that users have and those of the equations.
+//! Placement of a reference: the map between the user's points and those of the equations.
 
 use super::MovementError;
-use crate::geometry::vector::{Vector, difference};
+use crate::geometry::vector::{Vector, distance};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Seam, Symmetry, Topology};
 
 /// Distance from the plane of symmetry, in chords, at which the ends of a half grid's wall are on it.
@@ -18,17 +18,18 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// That of a grid of which nothing else is known. The chord is the greatest distance of a wall point
+    /// The placement of a grid that comes alone. The chord is the greatest distance of a wall point
     /// from the first one, to the nearest power of two: a scale without rounding. The plane of symmetry of
     /// a half grid becomes that of the equations.
     pub(super) fn of(grid: &Grid) -> Self {
         let wall = grid.topology.wall(grid.ni);
         let first = grid.point(*wall.start(), 0);
-        let length = |i| {
-            let [x, y] = difference(grid.point(i, 0), first);
-            x.hypot(y)
-        };
-        let chord = wall.map(length).fold(0.0, f64::max).log2().round().exp2();
+        let chord = wall
+            .map(|i| distance(first, grid.point(i, 0)))
+            .fold(0.0, f64::max)
+            .log2()
+            .round()
+            .exp2();
         let half = match grid.topology {
             Topology::Half(symmetry) => Some(symmetry),
             Topology::O(_) | Topology::C { .. } | Topology::Rectangle => None,
@@ -69,8 +70,7 @@ impl Place {
         if let Some(symmetry) = self.half {
             let off = |&index: &usize| {
                 let point = self.inward(wall[index]);
-                let off = difference(point, symmetry.on_line(point, FAR_FIELD_CENTRE));
-                off[0].hypot(off[1]) > ON_PLANE
+                distance(symmetry.on_line(point, FAR_FIELD_CENTRE), point) > ON_PLANE
             };
             if let Some(index) = [0, wall.len() - 1].into_iter().find(off) {
                 return Err(MovementError::OffPlane { index, at: wall[index] });
@@ -99,7 +99,7 @@ impl Place {
         by_rows(grid, topology, |row| self.row_outward(row))
     }
 
-    /// Those of a row of the whole grid that a half grid keeps.
+    /// The part of a row of the whole grid that a half grid keeps.
     pub(super) fn kept<'a, T>(&self, row: &'a [T]) -> &'a [T] {
         self.half.map_or(row, |symmetry| &row[symmetry.kept(row.len())])
     }
@@ -112,7 +112,7 @@ impl Place {
         whole(symmetry, row, on_plane, |v| symmetry.mirrored(v, [0.0; 2]))
     }
 
-    /// The same of heights.
+    /// Spreads heights over the whole grid.
     pub(super) fn spread_heights(&self, row: &[f64]) -> Vec<f64> {
         let Some(symmetry) = self.half else { return row.to_vec() };
         whole(symmetry, row, |h| h, |h| h)

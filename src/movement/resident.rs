@@ -51,7 +51,7 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
     pub linear_iterations: f64,
     /// Into how many parts the movement was cut: one where Newton's method got there at once.
     pub parts: usize,
-    /// Why a fresh grid would be better, where the movement has cost the grid much of its quality.
+    /// The reason to generate a fresh grid, if the movement has cost the grid much of its quality.
     pub worn: Option<String>,
     nodes: Arc<B::Grid>,
     pub(super) state: State<B>,
@@ -80,7 +80,7 @@ pub(super) fn fetched<B: MovementBackend>(
 }
 
 impl State<CpuBackend> {
-    /// The same where a backend keeps grids, with amplitudes of its `walls` columns.
+    /// Copies the state to a backend that has `walls` unknown columns.
     pub(super) fn on<B: MovementBackend>(
         &self,
         backend: &B,
@@ -97,7 +97,7 @@ impl State<CpuBackend> {
 }
 
 impl<B: MovementBackend> State<B> {
-    /// The same on the host, of a grid of this shape.
+    /// Copies the state, of a grid of this shape, to the host.
     pub(super) fn fetch(
         &self,
         backend: &B,
@@ -125,7 +125,7 @@ impl<B: MovementBackend> Moved<B> {
         self.shapes[0]
     }
 
-    /// The same on the host, on each rank.
+    /// Brings the moved grid to the host, on each rank.
     ///
     /// # Errors
     /// If the device fails.
@@ -225,7 +225,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         Ok(self.moved((outward, state, wall), (quality, Verdict::Good), (0, 0.0), 1))
     }
 
-    /// The same as [`Self::move_to`] in so many parts, one at least, the wall points in between on straight
+    /// Moves like [`Self::move_to`] in this number of parts, at least one, the wall points in between on straight
     /// lines; ends where a part does not get there.
     #[doc(hidden)] // For tests.
     pub fn move_in_parts(

@@ -29,7 +29,7 @@ impl Tape {
         Recorded { value, at: Some((self, self.push(Operation::default()))) }
     }
 
-    /// Where the derivative of a number is found.
+    /// Index of the number in the record.
     pub(super) fn place(&self, number: Recorded<'_>) -> usize {
         number.at.map_or_else(|| self.push(Operation::default()), |(_, at)| at) as usize
     }
@@ -64,7 +64,7 @@ impl Derivative {
         by_places.for_each(|(place, by)| found[place] += by);
         for (at, operation) in self.0.iter().enumerate().skip(variables).rev() {
             let (Operation { operands: [a, b], derivatives }, by) = (operation, found[at]);
-            // What no place depends on need not have a finite derivative.
+            // A number on which no output depends may have no finite derivative.
             if by != 0.0 {
                 found[*a as usize] += derivatives[0] * by;
                 found[*b as usize] += derivatives[1] * by;

@@ -58,15 +58,15 @@ impl Forcing {
 /// Part of a forcing term to which a direction is solved for that no step length was accepted of.
 const TIGHTER: f64 = 0.01;
 
-/// How a Newton solve went.
+/// Outcome of a Newton solve.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct NewtonReport {
-    /// Why it stopped.
+    /// Reason of the stop.
     pub stop: NewtonStop,
     /// Every step, the start included.
     pub history: History,
-    /// What happened in linear solves out of the ordinary, in words.
+    /// Unusual events of the linear solves, in words.
     pub events: Vec<String>,
 }
 

@@ -6,20 +6,10 @@ use std::path::Path;
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::formats;
-use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
+use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 use gridgen::grid::quality::nonorthogonality;
 use gridgen::grid::{Grid, Topology, Verdict};
-use gridgen::solver::history::NewtonStep;
-
-/// A progress observer that does nothing.
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn phase(&mut self, _: &str) {}
-    fn newton(&mut self, _: &NewtonStep) {}
-    fn linear(&mut self, _: f64, _: f64) {}
-}
 
 /// The result of a run, and its folder.
 struct Made {
@@ -40,7 +30,7 @@ fn make(case: &Case, grids: u32) -> Result<Made, Error> {
         grids,
         ..RunOptions::new(folder.path().to_path_buf())
     };
-    let outcome = run(case, &options, &mut Unwatched)?;
+    let outcome = run(case, &options, &mut ())?;
     Ok(Made { outcome, folder })
 }
 
@@ -266,8 +256,8 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
             ..RunOptions::new(folder.path().to_path_buf())
         };
 
-        let made = run(&case, &options(false), &mut Unwatched).unwrap();
-        let strict = run(&case, &options(true), &mut Unwatched).unwrap();
+        let made = run(&case, &options(false), &mut ()).unwrap();
+        let strict = run(&case, &options(true), &mut ()).unwrap();
 
         let edge = 1.0;
         let report = std::fs::read_to_string(folder.path().join("report.json")).unwrap();

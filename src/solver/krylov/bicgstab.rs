@@ -1,4 +1,27 @@
-//! BiCGStab.
+//! BiCGStab, right preconditioned (van der Vorst 1992, doi:10.1137/0913035).
+//!
+//! With the slots of the scalars in capitals, and from r = b − A x, r̃ = p = r, RHO = R_R = (r, r):
+//!
+//! ```text
+//! repeat
+//!     p̂ ← M⁻¹ p,  v ← A p̂                  SHADOW_V ← (r̃, v),  V_V ← (v, v)
+//!     stop if (r̃, v) is lost in rounding   LOST_SHADOW_V
+//!     α ← ρ / (r̃, v)                       ALPHA
+//!     s ← r − α v                          kept in r
+//!     ŝ ← M⁻¹ s,  t ← A ŝ                  SHADOW_T, T_T, T_S, S_S, SHADOW_S ← (r̃, t), (t, t), (t, s), (s, s), (r̃, s)
+//!     stop if ‖s‖ meets the target         MET_HALFWAY
+//!     stop if (t, s) is lost in rounding   LOST_OMEGA
+//!     ω ← (t, s) / (t, t)
+//!     ρ′ ← (r̃, s) − ω (r̃, t)               RHO, which is (r̃, r)
+//!     (r, r) ← (s, s) − ω (t, s)           R_R
+//!     stop if ‖r‖ meets the target         MET
+//!     stop if ρ′ is lost in rounding       LOST_RHO
+//!     x ← x + α p̂ + ω ŝ,  r ← s − ω t      one pass with the sum for p
+//!     β ← (ρ′/ρ) (α/ω),  p ← r + β (p − ω v)
+//! ```
+//!
+//! An iteration begins with the pass of the last two lines, which completes the one before: a preconditioner may
+//! join it to its own application. A run that ends adds what x lacks, α p̂ and ω ŝ, by itself.
 
 use super::recursion::{Pace, Recursive, Run, lost, reached, solve};
 use super::{KrylovReport, System, Target};
@@ -8,8 +31,7 @@ use crate::backend::scalars::{
 use crate::backend::{Advance, Around, Backend, Real, Result, Step, Update};
 use crate::solver::{LinearOperator, LinearStop};
 
-/// Vectors of the right-preconditioned BiCGStab method (van der Vorst 1992,
-/// doi:10.1137/0913035), kept from one solve to the next.
+/// Vectors of the method, kept from one solve to the next.
 pub struct Bicgstab<B: Backend, T: Real> {
     r: B::Vector<T>,
     shadow: B::Vector<T>,
@@ -56,7 +78,7 @@ const MINUS_BETA_OMEGA: Coefficient = Coefficient::ratio(-1.0, RHO, SHADOW_V);
 /// α = ρ / (r̃, v).
 const OF_FIRST_HALF: [Derived; 1] =
     [Derived { slot: ALPHA, base: ZERO, plus: Coefficient::ratio(1.0, RHO, SHADOW_V) }];
-/// Of r = s − ω t: (r̃, r) = (r̃, s) − ω (r̃, t) and, ω being what makes r shortest, (r, r) = (s, s) − ω (t, s).
+/// From r = s − ω t follow (r̃, r) = (r̃, s) − ω (r̃, t) and, since ω makes r shortest, (r, r) = (s, s) − ω (t, s).
 const OF_SECOND_HALF: [Derived; 2] =
     [less_omega(RHO, SHADOW_S, SHADOW_T), less_omega(R_R, S_S, T_S)];
 
@@ -179,7 +201,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         system.preconditioner.is_idle_when_halted(system.backend, system.operator)
     }
 
-    /// With r̃ = r.
+    /// Begins with r̃ = r.
     fn begin(&mut self, backend: &B, target: Target, start: f64, ahead: bool) -> Result<()> {
         backend.lincomb(None, &mut self.shadow, 0.0, &[(1.0, &self.r)])?;
         // The first direction is r. There is no step before it, but a recording has one in each iteration: with
@@ -252,12 +274,12 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
     }
 }
 
-/// Whether the run has ended between the two halves of an iteration.
+/// The run has ended between the two halves of an iteration.
 fn halfway(slots: &[f64]) -> bool {
     matches!(flag(slots), MET_HALFWAY | LOST_OMEGA)
 }
 
-/// What has ended the run; 0 while it goes on.
+/// The flag that ended the run; 0 while it goes on.
 fn flag(slots: &[f64]) -> u8 {
     slots[usize::from(HALTED)] as u8
 }

@@ -1,4 +1,4 @@
-//! What methods with a recursive residual have in common: the true residual has the last word.
+//! The loop of methods with a recursive residual. Convergence is declared by the true residual alone.
 
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{self, Condition, LOG, LOGGED, SLOTS, Slot, Test};
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// A run from a restart must lower the true residual at least by this factor.
 const STAGNATION: f64 = 0.5;
 
-/// How far the true residual may stand above a target that the recursive one met.
+/// Factor by which the true residual may exceed a target that the recursive one met.
 const DRIFT: f64 = 1.01;
 
 /// Iterations of a run whose scalars are read one by one, before they are recorded and repeated; none where
@@ -24,7 +24,7 @@ const MOST: usize = 3;
 /// device waits some microseconds between recordings, which for small systems are a third of an iteration.
 const SEVERAL: usize = 4;
 
-/// How a run from one true residual ended.
+/// Outcome of a run from one true residual.
 pub(super) enum Run {
     Ended(LinearStop),
     /// The recursive residual met the tolerance.
@@ -57,17 +57,17 @@ pub(super) trait Recursive<B: Backend, T: Real> {
         pace: Pace,
     ) -> Result<()>;
 
-    /// Whether iterations in vain cost next to nothing.
+    /// Iterations after the end of a run cost next to nothing.
     fn is_idle_when_halted<A: LinearOperator<B, T>>(_: &System<'_, B, T, A>) -> bool {
         false
     }
 
-    /// What x still lacks when the run has ended.
+    /// Adds the update that x still lacks when the run has ended.
     fn complete(&mut self, _: &B, _slots: &[f64], _x: &mut B::Vector<T>) -> Result<()> {
         Ok(())
     }
 
-    /// How the run ended, if the slots say that it has; half an iteration may be added.
+    /// Outcome of the run, if the slots say that it has; half an iteration may be added.
     fn ended(slots: &[f64], iterations: &mut f64, observe: &mut dyn FnMut(f64, f64))
     -> Option<Run>;
 }
@@ -134,7 +134,7 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
             method.iterate(system, x, if done == 0 { Pace::First } else { Pace::Watched })?;
             scalars::read(backend, method.residual().1, &mut slots)?;
         } else {
-            // Ever more ahead, so that few iterations of a short run are in vain.
+            // The lookahead grows with the run, so that a short run wastes few iterations.
             let ahead = if idle { most } else { (done / SINGLE).clamp(1, most) }.min(left);
             while under_way < ahead {
                 let many = if idle && under_way + SEVERAL <= ahead { SEVERAL } else { 1 };

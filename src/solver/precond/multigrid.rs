@@ -65,7 +65,7 @@ const SMALLEST_RING: usize = 32;
 /// Forward and reverse sweeps on the coarsest level. With half as many a 257×97 grid with first
 /// cells of 1e-2 takes 18 iterations instead of 14.5; twice as many save one or two.
 const COARSEST_SWEEPS: usize = 8;
-/// The same where its rows close: it has more points.
+/// Sweeps on the coarsest level if its rows close: it has more points.
 const COARSEST_RING_SWEEPS: usize = 16;
 /// Levels that take the sweeps of the settings; coarser ones take twice as many. Mesh Péclet
 /// numbers double from level to level, and a single sweep there lets one smooth mode grow.
@@ -82,7 +82,7 @@ const LONG: usize = 1 << 20;
 pub struct Multigrid<B: MultigridBackend, M: Real> {
     settings: MultigridSettings,
     size: LevelSize,
-    /// The cycle is the transpose of that of the equations: its matrices are those of Kᵀ.
+    /// Matrices are transposes, and the cycle is the transpose of the cycle for K.
     transposed: bool,
     levels: Vec<B::Level<M>>,
     /// The cycle's work between right side and solution, whose places never change.
@@ -220,7 +220,7 @@ impl MultigridSettings {
         (0..sweeps).try_for_each(|_| backend.smooth(level, order))
     }
 
-    /// What follows the sweeps before: the coarse correction and the sweeps after it.
+    /// The coarse correction and the sweeps after it.
     fn correct<B: MultigridBackend, M: Real>(
         &self,
         backend: &B,

@@ -7,10 +7,10 @@ use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
 use crate::backend::{BadPivot, Incomplete, Preconditioner, Real, Result, SolverError};
 use crate::sparse::{EllPattern, Schedule, Triangle};
+use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// A row so much longer than another is searched for its entries rather than gone through.
@@ -27,7 +27,7 @@ const TRIALS: usize = 3;
 #[derive(Debug)]
 pub(in crate::backend::cpu) struct CsrFactors<T> {
     kind: Incomplete,
-    /// They are those of A + `shift` diag(A).
+    /// The factors are those of A + `shift` diag(A).
     shift: f64,
     rows: Rows,
     values: Vec<T>,
@@ -256,7 +256,7 @@ impl FirstBad {
     fn check(&self, rows: &Rows, row: usize, pivot: f64) {
         let value = if rows.has_diagonal(row) { pivot } else { 0.0 };
         if value == 0.0 || !value.is_finite() || self.positive && value < 0.0 {
-            let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut found = self.found.lock();
             // The rows that come before it in the order of elimination do not depend on it, so that
             // the first is the same whatever the order in which the threads find them.
             if found.is_none_or(|first| row < first.row) {
@@ -266,7 +266,7 @@ impl FirstBad {
     }
 
     fn into_found(self) -> Option<BadPivot> {
-        self.found.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.found.into_inner()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::sparse::{
 };
 use std::ops::Range;
 
-/// Where the entries of the factors stand: L left of the diagonal, D on it, U right of it. Every row
+/// The pattern of the factors: L left of the diagonal, D on it, U right of it. Every row
 /// has a diagonal.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -65,7 +65,7 @@ impl Rows {
         Self { renumbering, ..rows }
     }
 
-    /// The rows of factors of a matrix in ELL format, whose colours and tiles are those of the points of a grid.
+    /// Builds the rows of factors of a matrix in ELL format. Colours and tiles are those of the grid's points.
     pub(in crate::backend::cpu) fn of_ell(a: &EllPattern, schedule: Schedule) -> Self {
         let elimination = Elimination::new(a, schedule);
         let renumbering = elimination.colours().map(|numbers| Renumbering::by_colours(&numbers));

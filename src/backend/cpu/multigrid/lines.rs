@@ -1,12 +1,12 @@
 //! The lines of one direction with their operator, right side and solution.
 
 use super::factor::{Factor, Guard};
-use super::operator::{Across, Blocks, Fill};
+use super::operator::{Blocks, Fill};
 use super::panel::{LANES, Lane, Shape, Storage, WallPlace};
 use super::sweep::{Lines, Sweep, Walls, Work};
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
-use crate::simd;
+use crate::simd::{self, Kernel};
 use rayon::prelude::*;
 
 /// Operator, right side and solution of a level, by lines of one direction.
@@ -56,7 +56,7 @@ impl<M: Real> LineSet<M> {
         })
     }
 
-    /// The same with the operator of the lines of the other direction.
+    /// Fills the lines with the operator of the lines of the other direction.
     pub(super) fn fill_across(&mut self, lines: &Self, guard: Guard) -> bool {
         let shape = self.shape;
         self.factor(guard, |colour, panel, lanes, operator| {
@@ -140,5 +140,44 @@ impl<M: Real> LineSet<M> {
     /// u ← 0.
     pub(super) fn clear_solution(&mut self) {
         self.u.iter_mut().for_each(|u| clear(u));
+    }
+}
+
+/// The operator of one panel from that of the lines of the other direction.
+struct Across<'a, M> {
+    lines: &'a LineSet<M>,
+    shape: Shape,
+    colour: usize,
+    panel: usize,
+    lanes: usize,
+    operator: &'a mut [M],
+}
+
+impl<M: Real> Kernel for Across<'_, M> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { lines, shape, colour, panel, lanes, operator } = self;
+        let (storage, across) = (lines.storage, lines.shape);
+        let width = storage.width(shape);
+        let to = operator.as_chunks_mut::<LANES>().0;
+        // Their lines are points of these.
+        for from_colour in 0..2 {
+            for from_panel in 0..across.lines(from_colour).div_ceil(LANES) {
+                let points = LANES.min(across.lines(from_colour) - from_panel * LANES);
+                let row = |k: usize| {
+                    let line = 2 * (panel * LANES + k) + colour;
+                    lines.panel_at(from_colour, from_panel, line).filter(|_| k < lanes)
+                };
+                let from: [Option<&[Lane<M>]>; LANES] = std::array::from_fn(row);
+                for (at, &from_at) in storage.across().iter().enumerate() {
+                    let rows = from.map(|row| row.map_or([M::zero(); LANES], |row| row[from_at]));
+                    let columns: [Lane<M>; LANES] =
+                        std::array::from_fn(|m| std::array::from_fn(|k| rows[k][m]));
+                    for (m, column) in columns[..points].iter().enumerate() {
+                        to[(2 * (from_panel * LANES + m) + from_colour) * width + at] = *column;
+                    }
+                }
+            }
+        }
     }
 }

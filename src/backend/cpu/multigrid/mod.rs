@@ -1,6 +1,7 @@
 //! Multigrid on the CPU: zebra line smoothing in panels.
 
 mod factor;
+mod galerkin;
 mod lines;
 mod operator;
 mod panel;
@@ -9,8 +10,9 @@ mod transfer;
 mod wall;
 
 use self::factor::Guard;
+use self::galerkin::Galerkin;
 use self::lines::LineSet;
-use self::operator::{Blocks, FromMatrix, Galerkin};
+use self::operator::{Blocks, FromMatrix};
 use self::panel::{Shape, Storage, WallPlace};
 use self::wall::Wall;
 use super::{CpuBackend, EllMatrix};

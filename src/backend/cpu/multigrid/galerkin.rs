@@ -1,0 +1,236 @@
+//! Operators of coarse levels by Galerkin products, panel by panel.
+
+use super::lines::LineSet;
+use super::operator::Blocks;
+use super::panel::{LANES, Lane, Nine, PLACES, Shape, Storage};
+use crate::backend::Real;
+
+/// The operator of a coarse level, by eta-lines, from that of the eta-lines of the fine one.
+pub(super) struct Galerkin<'a, M> {
+    fine: &'a LineSet<M>,
+    /// Eta-lines of the coarse level.
+    lines: usize,
+    coarsen_eta: bool,
+    /// The operator of a point of no lines.
+    absent: Vec<Lane<M>>,
+}
+
+/// A panel of [`Galerkin`], and fine rows that are coarsened along xi: that before point j in place j mod 2.
+pub(super) struct Coarsened<M> {
+    colour: usize,
+    panel: usize,
+    rows: [Nine<M>; 2],
+}
+
+impl<M: Real> Blocks<M> for Galerkin<'_, M> {
+    type Carried = Coarsened<M>;
+
+    #[inline(always)]
+    fn begin(&self, colour: usize, panel: usize) -> Coarsened<M> {
+        self.before(colour, panel, 0)
+    }
+
+    #[inline(always)]
+    fn next(&self, carried: &mut Coarsened<M>, j: usize) -> Nine<M> {
+        let Coarsened { colour, panel, rows: [even, odd] } = carried;
+        let mut here = Nine::zero();
+        if !self.coarsen_eta {
+            self.along_xi((*colour, *panel), j, &mut here);
+            return here;
+        }
+        let (before, after) = if j.is_multiple_of(2) { (even, odd) } else { (odd, even) };
+        self.along_xi((*colour, *panel), 2 * j + 1, &mut here);
+        self.along_xi((*colour, *panel), 2 * j + 2, after);
+        let mut nine = Nine::zero();
+        coarsen_line((&*before, &here, &*after), ALONG_ETA, &mut nine);
+        nine
+    }
+}
+
+impl<'a, M: Real> Galerkin<'a, M> {
+    pub(super) fn new(fine: &'a LineSet<M>, lines: usize, coarsen_eta: bool) -> Self {
+        let absent = vec![[M::zero(); LANES]; fine.storage.width(fine.shape)];
+        Self { fine, lines, coarsen_eta, absent }
+    }
+
+    /// What comes to point j of a panel.
+    #[inline(always)]
+    fn before(&self, colour: usize, panel: usize, j: usize) -> Coarsened<M> {
+        let mut before = Coarsened { colour, panel, rows: [Nine::zero(); 2] };
+        if self.coarsen_eta {
+            self.along_xi((colour, panel), 2 * j, &mut before.rows[j % 2]);
+        }
+        before
+    }
+
+    /// The traces of the blocks for a neighbour of point j of all lines, by its place in [`Nine`].
+    pub(super) fn traces(&self, j: usize, neighbour: usize) -> Vec<M> {
+        let mut traces = vec![M::zero(); self.lines];
+        for colour in 0..2 {
+            let mut of_colour = traces.iter_mut().skip(colour).step_by(2);
+            for panel in 0..self.lines.div_ceil(2 * LANES) {
+                let blocks = self.next(&mut self.before(colour, panel, j), j);
+                let [xx, _, _, yy] = blocks.0[neighbour];
+                let sums = xx.iter().zip(&yy).map(|(xx, yy)| *xx + *yy);
+                of_colour.by_ref().take(LANES).zip(sums).for_each(|(to, trace)| *to = trace);
+            }
+        }
+        traces
+    }
+
+    /// Fine row j coarsened along xi; zero outside the level. Coarse line L takes from fine lines 2L, 2L + 1 and
+    /// 2L + 2.
+    #[inline(always)]
+    fn along_xi(&self, (colour, panel): (usize, usize), j: usize, to: &mut Nine<M>) {
+        if j >= self.fine.shape.along {
+            *to = Nine::zero();
+            return;
+        }
+        match (self.fine.storage, colour) {
+            (Storage::Compact, 0) => self.along::<0, 1, true>(panel, j, to),
+            (Storage::Compact, _) => self.along::<1, 2, true>(panel, j, to),
+            (Storage::Full, 0) => self.along::<0, 1, false>(panel, j, to),
+            (Storage::Full, _) => self.along::<1, 2, false>(panel, j, to),
+        }
+    }
+
+    /// The same of colour `COLOUR`, `AFTER` being the next one.
+    #[inline(always)]
+    fn along<const COLOUR: usize, const AFTER: usize, const COMPACT: bool>(
+        &self,
+        panel: usize,
+        j: usize,
+        to: &mut Nine<M>,
+    ) {
+        let fine = |colour: usize| -> [&[Lane<M>]; 3] {
+            let panel =
+                |k: usize| self.fine.panel_at(colour, 2 * panel + k, j).unwrap_or(&self.absent);
+            [panel(0), panel(1), panel(2)]
+        };
+        let (even, odd) = (fine(0), fine(1));
+        let before = Row::<M, COLOUR, COMPACT>::new(even, self.fine.shape, (0, panel, j));
+        let here = Row::<M, COLOUR, COMPACT>::new(odd, self.fine.shape, (1, panel, j));
+        // Around a ring the last line takes from the first one, which so follows those of its colour.
+        let (mut following, mut around) = (even, Vec::new());
+        let last = self.lines - 1;
+        if self.fine.shape.ring && (last % 2, last / 2 / LANES) == (COLOUR, panel) {
+            let (nth, lane) = ((last + 1) / LANES - 2 * panel, (last + 1) % LANES);
+            around.extend_from_slice(even[nth]);
+            let first = self.fine.panel_at(0, 0, j).unwrap_or(&self.absent);
+            around.iter_mut().zip(first).for_each(|(to, from)| to[lane] = from[0]);
+            following[nth] = &around;
+        }
+        let after = Row::<M, AFTER, COMPACT>::new(following, self.fine.shape, (0, panel, j));
+        coarsen_line((&before, &here, &after), ALONG_XI, to);
+    }
+}
+
+/// Places of the corners of [`Nine`] in [`Row::corners`].
+const CORNERS: [usize; 9] = [0, 0, 1, 0, 0, 0, 2, 0, 3];
+
+/// Blocks of a point of each of some lines.
+trait Neighbours<M> {
+    /// Entry `k` of the blocks for a neighbour, by its place in [`Nine`].
+    fn entry(&self, neighbour: usize, k: usize) -> Lane<M>;
+}
+
+impl<M: Real> Neighbours<M> for Nine<M> {
+    #[inline(always)]
+    fn entry(&self, neighbour: usize, k: usize) -> Lane<M> {
+        self.0[neighbour][k]
+    }
+}
+
+/// The operator at a point of every other line of a colour, from line `FROM` of a panel on.
+struct Row<'a, M, const FROM: usize, const COMPACT: bool> {
+    panels: [&'a [Lane<M>]; 3],
+    /// ±d of compact storage for the neighbours at the corners.
+    corners: [Lane<M>; 4],
+}
+
+impl<'a, M: Real, const FROM: usize, const COMPACT: bool> Row<'a, M, FROM, COMPACT> {
+    /// At point j of the lines in these panels, the first of which has the lines from coarse panel `panel` on.
+    #[inline(always)]
+    fn new(
+        panels: [&'a [Lane<M>]; 3],
+        shape: Shape,
+        (colour, panel, j): (usize, usize, usize),
+    ) -> Self {
+        let mut row = Self { panels, corners: [[M::zero(); LANES]; 4] };
+        if COMPACT {
+            let d = row.lane(8);
+            let (prev, next) = (j > 0, j + 1 < shape.along);
+            for k in 0..LANES {
+                let line = 2 * (2 * panel * LANES + FROM + 2 * k) + colour;
+                let left = shape.ring || line > 0;
+                let right = shape.ring || line + 1 < shape.across;
+                for (corner, present, d) in [
+                    (0, prev && left, d[k]),
+                    (1, prev && right, -d[k]),
+                    (2, next && left, -d[k]),
+                    (3, next && right, d[k]),
+                ] {
+                    row.corners[corner][k] = if present { d } else { M::zero() };
+                }
+            }
+        }
+        row
+    }
+
+    #[inline(always)]
+    fn lane(&self, at: usize) -> Lane<M> {
+        let panels = [self.panels[0][at], self.panels[1][at], self.panels[2][at]];
+        std::array::from_fn(|k| panels[(FROM + 2 * k) / LANES][(FROM + 2 * k) % LANES])
+    }
+}
+
+impl<M: Real, const FROM: usize, const COMPACT: bool> Neighbours<M> for Row<'_, M, FROM, COMPACT> {
+    #[inline(always)]
+    fn entry(&self, neighbour: usize, k: usize) -> Lane<M> {
+        if !COMPACT {
+            return self.lane(4 * PLACES[neighbour] + k);
+        }
+        match (neighbour, k) {
+            (3, _) => self.lane(k),
+            (5, _) => self.lane(4 + k),
+            (1, _) => self.lane(9 + k),
+            (7, _) => self.lane(13 + k),
+            (_, 1 | 2) => [M::zero(); LANES],
+            (4, _) => self.lane(17),
+            (corner, _) => self.corners[CORNERS[corner]],
+        }
+    }
+}
+
+/// Triples of blocks along xi, by rising eta offset.
+const ALONG_XI: [[usize; 3]; 3] = [[0, 1, 2], [3, 4, 5], [6, 7, 8]];
+/// Triples of blocks along eta, by rising xi offset.
+const ALONG_ETA: [[usize; 3]; 3] = [[0, 3, 6], [1, 4, 7], [2, 5, 8]];
+
+/// One dimension of R A P with P = (½ 1 ½), R = (¼ ½ ¼), at the fine points f − 1, f, f + 1 with
+/// blocks w, c, e along the dimension (theory eq. 12):
+///
+/// C = ½ (c₀ + ½ w₀ + ½ e₀) + ¼ (w₊ + ½ c₊) + ¼ (e₋ + ½ c₋),
+/// E = ¼ e₀ + ¼ (e₊ + ½ c₊),  W = ¼ w₀ + ¼ (w₋ + ½ c₋).
+#[inline(always)]
+fn coarsen_line<M: Real>(
+    (minus, zero, plus): (&impl Neighbours<M>, &impl Neighbours<M>, &impl Neighbours<M>),
+    triples: [[usize; 3]; 3],
+    coarse: &mut Nine<M>,
+) {
+    let (half, quarter) = (M::narrow(0.5), M::narrow(0.25));
+    for [w, c, e] in triples {
+        for k in 0..4 {
+            let [wm, cm, em] = [minus.entry(w, k), minus.entry(c, k), minus.entry(e, k)];
+            let [w0, c0, e0] = [zero.entry(w, k), zero.entry(c, k), zero.entry(e, k)];
+            let [wp, cp, ep] = [plus.entry(w, k), plus.entry(c, k), plus.entry(e, k)];
+            for l in 0..LANES {
+                coarse.0[c][k][l] = half * (c0[l] + half * (w0[l] + e0[l]))
+                    + quarter * (wp[l] + half * cp[l])
+                    + quarter * (em[l] + half * cm[l]);
+                coarse.0[e][k][l] = quarter * (e0[l] + ep[l] + half * cp[l]);
+                coarse.0[w][k][l] = quarter * (w0[l] + wm[l] + half * cm[l]);
+            }
+        }
+    }
+}
