@@ -138,8 +138,8 @@ pub enum Transport {
 }
 
 impl Transport {
-    #[cfg(feature = "cuda")]
     /// The fastest one, where kernels of all ranks access the memory of the others, or NCCL is there.
+    #[cfg(feature = "cuda")]
     pub(crate) fn fastest(peers: bool, nccl: bool) -> Self {
         match (peers, nccl) {
             (true, _) => Self::PeerMemory,

@@ -1,5 +1,6 @@
 //! Kernels before a device: their sources, their compilation, and what a launch is given.
 
+mod argument;
 pub mod cache;
 pub(super) mod constants;
 mod kernel;
@@ -7,10 +8,9 @@ mod kernel;
 pub(super) mod library;
 pub(super) mod shared;
 
+pub use self::argument::{Argument, Arguments};
 pub use self::constants::{BLOCK, WARP};
-pub use self::kernel::{
-    Argument, Arguments, Kernel, Launch, LaunchShape, ModuleKey, Source, Width,
-};
+pub use self::kernel::{Kernel, Launch, LaunchShape, ModuleKey, Source, Width};
 pub use self::shared::PeerAccess;
 
 pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, kernels};
