@@ -27,7 +27,7 @@ pub(crate) enum Found {
     Gpu { moved: Box<Moved<CudaBackend>>, nodes: Arc<GpuNodes>, derivatives: Kept<CudaBackend> },
 }
 
-type Kept<B> = Mutex<Option<Derivatives<B>>>;
+type Kept<B> = Mutex<Option<Box<Derivatives<B>>>>;
 
 impl Found {
     pub(crate) fn on_host(moved: Moved) -> Self {
@@ -49,10 +49,10 @@ fn ask<B: MovementBackend, T>(
 ) -> Result<T, MovementError> {
     let mut kept = unlocked(kept);
     let derivatives = match kept.take() {
-        Some(derivatives) => derivatives,
+        Some(derivatives) => *derivatives,
         None => make()?,
     };
-    ask(kept.insert(derivatives.with_tolerance(tolerance)))
+    ask(kept.insert(Box::new(derivatives.with_tolerance(tolerance))))
 }
 
 /// Two numbers at each node of a grid, in a GPU's memory, and on the host after they were requested there.

@@ -8,7 +8,6 @@ use std::path::Path;
 use super::block::{ReadError, ReadFault, Reader};
 use super::{FORMATS, foreign, plot3d};
 use crate::files::contents;
-use crate::geometry::vector::distance;
 use crate::grid::quality::{WallLine, cell_area, cell_corners};
 use crate::grid::{Grid, Seam, Symmetry, Topology};
 
@@ -151,6 +150,10 @@ fn shape(grid: &Grid) -> Option<Topology> {
 /// Length of the line j = 0.
 fn length(grid: &Grid) -> f64 {
     (1..grid.ni).map(|i| distance(grid.point(i - 1, 0), grid.point(i, 0))).sum()
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
 fn transposed(grid: &Grid) -> Grid {

@@ -1,7 +1,7 @@
 //! A problem as an initial grid, equations, a linear solver and a verdict.
 
 use crate::backend::{
-    self, DeviceError, EllipticBackend, EllipticData, GridBackend, MovementBackend,
+    self, Backend, DeviceError, EllipticBackend, EllipticData, GridBackend, MovementBackend,
     MultigridBackend, Real,
 };
 use crate::case::{Case, InitialOptions, Problem};
@@ -15,6 +15,9 @@ use crate::overset::Finding;
 use crate::pde::control::Wall;
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
+
+/// The grid equations, and the first guess of their unknowns.
+type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
 
 impl Problem {
     /// Points of the grid that is solved for, in i and j.
@@ -67,7 +70,7 @@ impl Problem {
         &self,
         backend: &B,
         initial: B::Grid,
-    ) -> Result<(GridProblem<B, T>, B::Vector<f64>), DeviceError> {
+    ) -> Result<Guessed<B, T>, DeviceError> {
         let settings = self.elliptic_settings();
         let (state, guess) = backend.equations(&initial, &self.normals, &settings)?;
         // The Jacobian takes its place in memory.

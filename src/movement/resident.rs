@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{MovementError, Reference};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, MovementBackend, Real};
+use crate::backend::{DeviceError, GridBackend, MovementBackend, Real};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
 use crate::geometry::vector::Vector;
@@ -60,6 +60,9 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
     /// Topology and size of the grid, and of that of the equations.
     shapes: [Shape; 2],
 }
+
+/// The user's grid, where it is another one than that of the equations.
+type Outward<B> = Option<Arc<<B as GridBackend>::Grid>>;
 
 /// Topology of a grid, and its nodes in i and j.
 type Shape = (Topology, [usize; 2]);
@@ -275,7 +278,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         &self,
         backend: &B,
         nodes: &B::Grid,
-    ) -> Result<(Quality, Option<Arc<B::Grid>>, Quality), DeviceError> {
+    ) -> Result<(Quality, Outward<B>, Quality), DeviceError> {
         let whole = backend.measure(nodes)?;
         let outward = self.outward(backend, nodes)?;
         let quality = match &outward {
@@ -285,8 +288,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         Ok((whole, outward, quality))
     }
 
-    /// The user's grid, where it is another one than that of the equations.
-    fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Option<Arc<B::Grid>>, DeviceError> {
+    fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Outward<B>, DeviceError> {
         let place = self.reference.place;
         let half = place.half.map(|symmetry| backend.half(symmetry, nodes)).transpose()?;
         let outward = if place.is_elsewhere() {
@@ -300,7 +302,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
 
     fn moved(
         &self,
-        (outward, state, wall): (Option<Arc<B::Grid>>, State<B>, Vec<Vector>),
+        (outward, state, wall): (Outward<B>, State<B>, Vec<Vector>),
         (quality, verdict): (Quality, Verdict),
         (newton_iterations, linear_iterations): (usize, f64),
         parts: usize,

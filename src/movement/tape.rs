@@ -82,7 +82,7 @@ pub(super) struct Recorded<'t> {
     at: Option<(&'t Tape, u32)>,
 }
 
-impl<'t> Recorded<'t> {
+impl Recorded<'_> {
     /// The result of an operation, by its operands with the derivatives by them.
     fn of(value: f64, operands: [(Self, f64); 2]) -> Self {
         let Some((tape, _)) = operands[0].0.at.or(operands[1].0.at) else { return value.into() };

@@ -1,7 +1,6 @@
 //! What a launcher says of this process, by the variables it has set.
 
 use super::error::RanksError;
-use crate::digest;
 use fnv::FnvHasher;
 use std::fmt;
 use std::hash::Hasher;
@@ -252,7 +251,9 @@ impl Place {
 
 /// A port for a job that names none, apart from those of most services.
 fn port_of(job: &str) -> u16 {
-    FIRST_PORT + (digest::of(job.as_bytes()) % PORTS) as u16
+    let mut digest = FnvHasher::default();
+    digest.write(job.as_bytes());
+    FIRST_PORT + (digest.finish() % PORTS) as u16
 }
 
 /// The first host of a list of Slurm's: `a` of `a,b`, `n007` of `n[007-009,12],m3`, `r1n0` of `r[1-2]n[0-3]`.

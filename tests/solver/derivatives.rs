@@ -87,8 +87,8 @@ fn the_forward_derivative_is_that_of_central_differences() {
         let (found, solved) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
 
         let off = off([&ends[0], &ends[1]], h, [&found.x, &found.y]);
-        assert!(off < most, "{text}: {off:e}, {:?}", solved);
-        assert!(solved.residual <= 1e-9, "{text}: {:?}", solved);
+        assert!(off < most, "{text}: {off:e}, {solved:?}");
+        assert!(solved.residual <= 1e-9, "{text}: {solved:?}");
     }
 }
 
