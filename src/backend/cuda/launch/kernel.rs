@@ -43,9 +43,11 @@ macro_rules! sources {
         }
 
         /// All kernels by their names.
+        #[allow(non_camel_case_types, reason = "its constants are used as those of a module")]
+        pub(crate) enum kernels {}
+
         #[allow(non_upper_case_globals, reason = "the names are those of functions")]
-        pub(crate) mod kernels {
-            use super::{KernelName, Source};
+        impl kernels {
             $($(pub(crate) const $kernel: KernelName = (Source::$name, stringify!($kernel));)*)*
         }
     };
