@@ -5,6 +5,7 @@
 
 mod arrays;
 mod block;
+mod file;
 mod foreign;
 pub mod matrix_market;
 mod mesh;
@@ -31,7 +32,6 @@ pub mod vtk;
 #[doc(hidden)]
 pub mod vts;
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::{Deserialize, Deserializer, Error};
@@ -39,15 +39,15 @@ use serde::{Serialize, Serializer};
 
 use self::block::Reader;
 pub use self::block::{ReadError, ReadFault};
-use self::mesh::Limits;
+pub use self::file::MeshFile;
+use self::file::{Contents, Folder, Holds, of_zone};
 pub use self::mesh::{Sides, Span};
 pub use self::openfoam::Reference;
-use self::plot3d::{Dimensions, Flavour};
+use self::plot3d::Flavour;
 #[doc(hidden)]
 pub use self::read::mesh_from_bytes;
 pub use self::read::{Mesh, mesh};
 pub use self::vts::Compression;
-use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;
 use crate::files::{IoError, WriteFault};
 use crate::grid::Grid;
@@ -72,51 +72,6 @@ pub struct Format {
     convert: Option<Convert>,
     /// Its reader, if it has one.
     reader: Option<Reader>,
-}
-
-/// The zones that a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holds {
-    /// The one of a section; it is not written of several.
-    Section,
-    /// One: of several zones each has a file, with its name in that of the file.
-    One,
-    /// All, whether a section or several; what the file is of several, for docs/overset.md.
-    All(&'static str),
-    /// Several; it is not written of a section.
-    Several,
-}
-
-/// A file, or a folder, that holds a mesh or belongs to one.
-#[derive(Debug)]
-pub struct MeshFile {
-    /// Its name below the output folder, for a good grid and for one that is not.
-    pub names: [&'static str; 2],
-    /// The description in docs/formats.md.
-    pub description: &'static str,
-    holds: Holds,
-    /// The dimensions of `Plot3D` with which it is written; none for all.
-    dimensions: Option<Dimensions>,
-    /// The limits of the format and the disk.
-    limits: Limits,
-    contents: Contents,
-}
-
-#[derive(Debug)]
-enum Contents {
-    /// Writes the contents of a file.
-    File(fn(&mut Writer<'_>, &MeshData<'_>) -> io::Result<()>),
-    Folder(Folder),
-}
-
-#[derive(Debug)]
-struct Folder {
-    /// Writes the folder, or replaces it.
-    write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
-    /// Names within it under which no file of another origin may stand, of a section and of several zones.
-    parts: [&'static [&'static str]; 2],
-    /// Finds what older files that stay in the folder of this name of an output lack.
-    lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
 }
 
 type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
@@ -365,58 +320,6 @@ impl Format {
         }
         files().try_for_each(|file| file.write(path, mesh))?;
         Ok(Converted { files: vec![path.to_path_buf()], notes: Vec::new() })
-    }
-}
-
-impl MeshFile {
-    /// Its name below the output folder. That of a grid that is not good says so, so that no program
-    /// takes it for a mesh.
-    pub fn name(&self, good: bool) -> &'static str {
-        self.names[usize::from(!good)]
-    }
-
-    /// Its names where it holds zones of these names.
-    fn names_of(&self, zones: &[&str], good: bool) -> Vec<String> {
-        let name = self.name(good);
-        match self.holds {
-            Holds::One => zones.iter().map(|zone| of_zone(name, zone)).collect(),
-            _ => vec![name.to_owned()],
-        }
-    }
-
-    /// Refuses zones of these `sizes` in nodes, plane or extruded, that the format cannot number or the disk of
-    /// `path` has no room for.
-    ///
-    /// # Errors
-    /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
-    pub fn check(
-        &self,
-        path: &Path,
-        sizes: &[[usize; 2]],
-        span: Option<Span>,
-    ) -> Result<(), IoError> {
-        let extruded = span.filter(|_| self.dimensions != Some(Dimensions::Two));
-        self.limits.check(path, sizes, extruded)
-    }
-
-    /// Writes it to `path`, or replaces it there.
-    ///
-    /// # Errors
-    /// [`IoError`] of the first file that cannot be written.
-    pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
-        match &self.contents {
-            Contents::File(write) => atomic::write(path, |out| write(out, mesh)),
-            Contents::Folder(folder) => (folder.write)(path, mesh),
-        }
-    }
-}
-
-/// The name of a file for one zone: `mesh.flap.vts` for `mesh.vts`, which that of a section has.
-fn of_zone(name: &str, zone: &str) -> String {
-    match name.split_once('.') {
-        _ if zone.is_empty() => name.to_owned(),
-        Some((stem, end)) => [stem, ".", zone, ".", end].concat(),
-        None => [name, ".", zone].concat(),
     }
 }
 
