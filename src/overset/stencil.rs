@@ -5,13 +5,13 @@
 //! other stencils share it:
 //!
 //! 1. Each zone marks the voxels of a box that the bounding boxes of its boundary faces meet. Cells of other
-//!   zones whose bounding box meets a marked voxel are holes.
+//!    zones whose bounding box meets a marked voxel are holes.
 //! 2. The donor of a cell is the cell of another zone that contains its centre and is not a hole. If there
-//!   are several, the zone with the nearest number is taken, of two equally near the one with the higher
-//!   number.
+//!    are several, the zone with the nearest number is taken, of two equally near the one with the higher
+//!    number.
 //! 3. A cell on a rim without a donor becomes a hole.
 //! 4. Regions that holes separate from all walls and from the far field become holes, unless the donors of
-//!   their rim lie in a region that is not separated.
+//!    their rim lie in a region that is not separated.
 //! 5. Cells next to holes are interpolated; without a donor they become holes, and the front moves on.
 
 use rayon::prelude::*;
