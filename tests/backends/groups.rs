@@ -145,7 +145,7 @@ fn like_work_of_members_is_one_launch() {
     let most = (10..14).map(|t| launches(t..t + 1)).max().unwrap();
     let four = launches(10..14);
 
-    assert!(four < most + most / 2, "{four} launches for four, {most} at most for one");
+    assert!(four < most + most / 4, "{four} launches for four, {most} at most for one");
 }
 
 #[test]

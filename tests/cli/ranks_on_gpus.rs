@@ -72,7 +72,7 @@ fn processes_of_one_host_access_each_others_gpus() {
 const ELEMENTS: &str = "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\nreach = 0.3\n\
                         grid = { ni = 65, nj = 13, first_cell = 1e-2 }\n\
                         [[element]]\nname = \"flap\"\ngeometry = { naca = \"2412\" }\nchord = 0.3\n\
-                        at = [1.1, -0.1]\ngrid = { ni = 49, nj = 13, first_cell = 1e-2 }\nreach = 0.1\n\
+                        at = [1.1, -0.1]\ngrid = { ni = 49, nj = 13, first_cell = 1e-2 }\nreach = 0.3\n\
                         [background]\nspacing = 0.1\ngrowth = 1.5\nfar_field = 5\n\
                         [output]\nformats = [\"cgns\"]\n";
 

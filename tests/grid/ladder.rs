@@ -6,8 +6,8 @@ use gridgen::case::Case;
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::grid::{Limited, Verdict};
 
-/// A wing-body section on 257 × 49 points. Its largest skewness is 0.2218; with four times the dissipation in
-/// the march it is 0.357, with half the decay 0.2192.
+/// A wing-body section on 257 × 49 points. Its largest skewness is 0.2276; with four times the dissipation in
+/// the march it is 0.358, with half the decay 0.2267.
 fn wing_body(quality: &str) -> GridResult {
     let text = format!(
         "[geometry]\nwing_body = {{}}\n\
@@ -26,17 +26,17 @@ fn wing_body(quality: &str) -> GridResult {
 
 #[test]
 fn the_first_grid_that_keeps_the_limit_is_taken_and_every_try_is_said() {
-    let outcome = wing_body("max_skewness = 0.2205");
+    let outcome = wing_body("max_skewness = 0.2272");
 
     assert!(outcome.verdict.is_good(), "{outcome:?}");
-    assert!(outcome.quality.max_skewness <= 0.2205);
+    assert!(outcome.quality.max_skewness <= 0.2272);
     let notices = &outcome.notices;
     assert_eq!(notices.len(), 3, "{notices:?}");
     let beyond = "the grid is beyond a limit of the case: the largest skewness is ";
-    assert!(notices[0].starts_with(&format!("{beyond}0.222")), "{notices:?}");
-    assert!(notices[0].ends_with(", above 0.2205; tried again"), "{notices:?}");
+    assert!(notices[0].starts_with(&format!("{beyond}0.228")), "{notices:?}");
+    assert!(notices[0].ends_with(", above 0.2272; tried again"), "{notices:?}");
     assert!(notices[1].starts_with("tried a smoother march (initial.dissipation = 0.8)"));
-    assert!(notices[1].ends_with("above 0.2205"), "{notices:?}");
+    assert!(notices[1].ends_with("above 0.2272"), "{notices:?}");
     assert_eq!(
         notices[2],
         "tried a shorter reach of the wall terms (control.decay = 1.5): the grid is good"
@@ -62,7 +62,7 @@ fn where_nothing_helps_the_grid_of_the_case_fails() {
     let Verdict::BeyondLimit { measure: Limited::Skewness, value, limit } = outcome.verdict else {
         panic!("{}", outcome.verdict);
     };
-    assert!((value - 0.2218).abs() < 1e-4 && (limit - 0.1).abs() < 1e-15, "{value} {limit}");
+    assert!((value - 0.2276).abs() < 1e-4 && (limit - 0.1).abs() < 1e-15, "{value} {limit}");
     assert_eq!(outcome.notices.len(), 2, "{:?}", outcome.notices);
     assert!(outcome.files.iter().any(|file| file.ends_with("mesh.failed.vts")));
 }

@@ -15,6 +15,9 @@ pub(crate) const RISE: f64 = 0.75;
 pub(crate) const SPREAD_DISTANCE: f64 = 0.2;
 /// Smallest sin² of half the interior angle of a concave front (bounds the extra dissipation).
 pub(crate) const CONCAVE_LIMIT: f64 = 0.1;
+/// Columns of a closed front for each of the shortest intervals that a substep may be high, 3 to 24: the more columns,
+/// the shorter is that interval beside the others, which alone need short steps.
+const COLUMNS_IN_STEP: f64 = 256.0 / 3.0;
 /// Least growth of the intervals of an open front, as a logarithm, at which the dissipation doubles; it is
 /// larger if the cut grows faster.
 const GROWTH: f64 = 0.15;
@@ -43,7 +46,8 @@ impl Scheme {
     /// possible.
     pub(crate) fn of(outline: &Outline) -> Self {
         let Topology::C { wake } = outline.topology else {
-            let [implicit, step_limit, inverse_growth, outflow, slope] = [1.0, 24.0, 0.0, 0.0, 0.0];
+            let step_limit = (outline.columns() as f64 / COLUMNS_IN_STEP).clamp(3.0, 24.0);
+            let [implicit, inverse_growth, outflow, slope] = [1.0, 0.0, 0.0, 0.0];
             return Self { closed: true, implicit, step_limit, inverse_growth, outflow, slope };
         };
         let step = |i: usize| [outline.x[i + 1] - outline.x[i], outline.y[i + 1] - outline.y[i]];
