@@ -118,7 +118,7 @@ impl Bands {
         aligned && self.starts.windows(2).all(|band| band[1] - band[0] >= NARROWEST)
     }
 
-    /// The same bands on a level of multigrid, where a seam with an odd number of points is cut.
+    /// These bands on a level of multigrid, where a seam with an odd number of points is cut.
     #[must_use]
     pub fn on_level(&self) -> Self {
         Self { starts: self.starts.clone(), periodic: self.coupled() }

@@ -72,7 +72,7 @@ pub enum Scaling {
     Kept,
 }
 
-/// What the line search must know about the cells.
+/// Measures of the cells for the line search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CellGuard {
     /// Cells whose area is not positive.
@@ -139,8 +139,8 @@ impl EllipticData {
         data
     }
 
-    /// The equations that any grid solves: the P0 and Q0 that its nodes ask for at each point, neither
-    /// clipped nor smoothed, and wall terms that decay over `decay` wall spacings, of amplitude zero.
+    /// The equations that a given grid solves: P0 and Q0 are computed from its nodes at each point, neither
+    /// clipped nor smoothed, and wall terms decay over `decay` wall spacings, with amplitude zero.
     pub fn of_grid(grid: &Grid, decay: f64) -> Self {
         let exact = ControlSettings {
             base: Base::Marched,
@@ -167,7 +167,7 @@ impl EllipticData {
         Self { mi, mj, periodic, x, y, control_p, control_q, wall }
     }
 
-    /// The same with the nodes of a grid as they stand, whose first cells have these heights.
+    /// The equations with the nodes of a grid as they are, whose first cells have these heights.
     fn with_heights(grid: &Grid, heights: &[f64], settings: &ControlSettings) -> Self {
         let (ni, nj) = (grid.ni, grid.nj);
         let LevelSize { mi, mj, periodic } = LevelSize::of_grid(grid.topology, ni, nj);
@@ -190,7 +190,7 @@ impl EllipticData {
 }
 
 impl EllipticData {
-    /// The same equations with the nodes of a grid as they stand, as frame and first guess.
+    /// These equations with the nodes of a grid as they are, as frame and first guess.
     #[must_use]
     pub fn with_nodes(&self, grid: &Grid) -> Self {
         let frame = |nodes: &[f64]| framed(nodes, grid.ni, self.periodic);
@@ -263,7 +263,7 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         settings: &EllipticSettings,
     ) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
-    /// The equations of `data`, which are those of a whole grid, on the device; and the first guess.
+    /// The equations of `data`, given for a whole grid, on the device; and the first guess.
     fn elliptic(&self, data: &EllipticData) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
     /// The unknown points of the equations: those of its own band if the backend is one of several ranks.
@@ -298,9 +298,9 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         f: &mut Self::Vector<f64>,
     ) -> Result<f64>;
 
-    /// a ← w ∂R/∂r of the present state, rows scaled as in [`Self::residual`] (theory eq. 4).
-    /// The columns of J = 0 always stand for the points r_{i,1}. And b ← w ∂R/∂(p, q), two entries a
-    /// row (theory eq. 6), if there is a `b`.
+    /// a ← w ∂R/∂r of the present state, rows scaled as in [`Self::residual`] (theory eq. 4); the columns
+    /// of J = 0 are always the derivatives by the points r_{i,1}. If there is a `b`, b ← w ∂R/∂(p, q),
+    /// two entries a row (theory eq. 6).
     fn jacobian<T: Real>(
         &self,
         state: &Self::Elliptic,

@@ -5,7 +5,7 @@ use super::{Around, Backend, DeviceError, Real, Result};
 use crate::diagnostics::errors;
 use crate::sparse::{Csr, EllPattern, Schedule, Structure};
 
-/// How the entries of a matrix are stored for products.
+/// Storage of the entries of a matrix for products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -16,7 +16,7 @@ pub enum Format {
     Ell,
 }
 
-/// Which part of a product A x is formed.
+/// Part of a product A x that is formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Product {
     /// Leading columns of A taken as zero.
@@ -79,8 +79,8 @@ pub trait Preconditioner<B: Backend, T: Real, A>: Send {
     /// z ← M⁻¹ r, with the `a` of the last update.
     fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()>;
 
-    /// z ← M⁻¹ p and y ← A z, and what is asked for before and after; a preconditioner that costs little
-    /// compared with the product may do several of these in one pass.
+    /// z ← M⁻¹ p and y ← A z, with the operations of `around` before and after; a preconditioner that costs
+    /// little compared with the product may do several of these in one pass.
     fn apply_and_multiply(
         &mut self,
         backend: &B,
@@ -99,8 +99,7 @@ pub trait Preconditioner<B: Backend, T: Real, A>: Send {
         })
     }
 
-    /// Whether [`Self::apply_and_multiply`] costs next to nothing where the scalars of what is asked for around it
-    /// are halted.
+    /// Whether [`Self::apply_and_multiply`] costs almost nothing while the scalars of its `around` are halted.
     fn is_idle_when_halted(&self, _: &B, _: &A) -> bool {
         false
     }
@@ -141,17 +140,17 @@ pub enum Algebraic {
     Jacobi,
     /// Incomplete factors.
     Factors {
-        /// Which ones.
+        /// Kind of the factors.
         kind: Incomplete,
-        /// In which order their rows are worked on.
+        /// Order in which their rows are eliminated.
         schedule: Schedule,
-        /// They are those of A + `shift` diag(A) (Manteuffel 1980).
+        /// Shift of the matrix A + `shift` diag(A) that is factorised (Manteuffel 1980).
         shift: f64,
     },
 }
 
 impl Algebraic {
-    /// The one of this word, factors unshifted in the order that is chosen by itself; `factors` reads words
+    /// The preconditioner of this name, with unshifted factors in the automatic order; `factors` reads names
     /// other than `none` and `jacobi`.
     ///
     /// # Errors
@@ -167,8 +166,8 @@ impl Algebraic {
         })
     }
 
-    /// The same with a schedule and a shift of its factors in place of the usual ones; without factors as
-    /// it is.
+    /// This preconditioner with a schedule and a shift of its factors in place of the usual ones; unchanged
+    /// without factors.
     #[must_use]
     pub fn with(self, schedule: Option<Schedule>, shift: Option<f64>) -> Self {
         match self {
@@ -189,14 +188,14 @@ pub enum Incomplete {
     /// sides, L_ij = a_ij / D_j, U_ij = a_ij, so that diag(M) = diag(A) (Pommerell 1992; Wang and
     /// Liu 2022).
     Dilu,
-    /// The same for a symmetric A, of which only the lower triangle is read; pivots must be
+    /// [`Self::Dilu`] for a symmetric A, of which only the lower triangle is read; pivots must be
     /// positive.
     Dic,
     /// Gaussian elimination that drops every entry outside the pattern (Meijerink and van der Vorst
     /// 1977).
     Ilu0,
-    /// The same for a symmetric A, of which only the lower triangle is read: M = L D Lᵀ; pivots must
-    /// be positive.
+    /// [`Self::Ilu0`] for a symmetric A, of which only the lower triangle is read: M = L D Lᵀ; pivots
+    /// must be positive.
     Ic0,
 }
 
@@ -245,7 +244,7 @@ impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Identity {
 }
 
 errors! {
-    /// Why a preconditioner could not be made.
+    /// A preconditioner could not be made.
     #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
     #[class(Unsolved)]
     pub enum PreconditionerFailure {
@@ -263,7 +262,7 @@ errors! {
 }
 
 impl PreconditionerFailure {
-    /// That of incomplete factors with this pivot.
+    /// The failure of incomplete factors with this pivot.
     pub(super) fn factor(kind: Incomplete, BadPivot { row, value }: BadPivot) -> Self {
         Self::Factor { preconditioner: kind.name(), row, value }
     }

@@ -1,9 +1,9 @@
-//! What a machine must offer so that the solvers, written once, run on it.
+//! Operations that a machine must offer so that the solvers, written once, run on it.
 //!
-//! The algebra: [`Backend`] (vectors), [`SparseBackend`] (matrices, which make their own
-//! [`Preconditioner`]s) and [`MultigridBackend`]. The grid: [`GridBackend`] (grids) and
-//! [`EllipticBackend`] (the grid equations), and [`MovementBackend`] what grids that move need. A vector may live in one memory or be spread over several
-//! devices; solver code never asks.
+//! The algebra: [`Backend`] (vectors), [`SparseBackend`] (matrices, which make their own [`Preconditioner`]s)
+//! and [`MultigridBackend`]. The grid: [`GridBackend`] (grids), [`EllipticBackend`] (the grid equations) and
+//! [`MovementBackend`] (moving grids). A vector may live in one memory or be spread over several devices;
+//! solver code never asks.
 //!
 //! To add a preconditioner made from the entries of a matrix: a variant of [`Algebraic`] or
 //! [`Incomplete`], and a file with an object for each backend, which its

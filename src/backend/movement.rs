@@ -3,8 +3,8 @@
 use super::{EllipticBackend, MultigridBackend, Result};
 use crate::grid::{Symmetry, Topology};
 
-/// Where the nodes of a grid that are fixed as its wall points say stand in a list: those of the line j = 0, of
-/// the line j = 1, of the column i = 0 and of the column i = ni − 1.
+/// Positions in a list of the nodes that the wall points fix: those of the line j = 0, of the line j = 1, of
+/// the column i = 0 and of the column i = ni − 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedPlaces {
     /// Nodes in i.
@@ -14,17 +14,17 @@ pub struct FixedPlaces {
 }
 
 impl FixedPlaces {
-    /// Of node i of line j, 0 or 1.
+    /// The position of node i of line j, 0 or 1.
     pub fn on_line(self, j: usize, i: usize) -> usize {
         j * self.ni + i
     }
 
-    /// Of node j of the first column (0) or of the last (1).
+    /// The position of node j of the first column (0) or of the last (1).
     pub fn on_column(self, end: usize, j: usize) -> usize {
         2 * self.ni + end * self.nj + j
     }
 
-    /// All, and the node (i, j) at each. Where a line crosses a column the node is there twice, of the line last.
+    /// All positions with their nodes (i, j). A node where a line crosses a column comes again with the line.
     pub fn nodes(self, columns: bool) -> impl Iterator<Item = (usize, [usize; 2])> {
         let Self { ni, nj } = self;
         let ends = if columns { 0..2 } else { 0..0 };
@@ -38,7 +38,7 @@ impl FixedPlaces {
 /// Values at these nodes: places of them, or displacements, or derivatives by them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixedLines {
-    /// Where each stands.
+    /// The positions of the values.
     pub places: FixedPlaces,
     /// One for each place, or none for those of the columns.
     pub values: Vec<[f64; 2]>,
@@ -65,11 +65,11 @@ impl FixedLines {
     }
 }
 
-/// What movements of a grid and their derivatives ask of a backend, so that nodes, displacements and
-/// derivatives by nodes stay where it computes (theory section 7).
+/// Operations that movements of a grid and their derivatives need of a backend, so that nodes, displacements
+/// and derivatives by nodes stay where it computes (theory section 7).
 ///
-/// A derivative by the nodes is a grid whose nodes are that. Of several ranks each has the columns of its band,
-/// but for a grid that was taken over, which all have.
+/// A derivative by the nodes is stored as the nodes of a grid. Each of several ranks has the columns of its
+/// band; all ranks have the whole of a grid that was taken over.
 pub trait MovementBackend: EllipticBackend + MultigridBackend {
     /// The equations of others at these nodes, which are the frame and the first guess; wall terms are zero.
     fn with_nodes(
@@ -97,8 +97,8 @@ pub trait MovementBackend: EllipticBackend + MultigridBackend {
     /// The values on both lines and on the outer columns of a grid that was taken over.
     fn lines_of(&self, grid: &Self::Grid) -> Result<FixedLines>;
 
-    /// f ← w ∂R/∂r δr with all nine nodes around a point, fixed ones too, for a [`Self::displacement`] δr; w and
-    /// ∂R/∂r are those of the matrix that [`jacobian`](EllipticBackend::jacobian) makes of `state`.
+    /// f ← w ∂R/∂r δr with all nine nodes around a point, fixed ones too, for a [`Self::displacement`] δr; w
+    /// and ∂R/∂r are as in the matrix that [`jacobian`](EllipticBackend::jacobian) makes of `state`.
     fn frame_product(
         &self,
         state: &Self::Elliptic,

@@ -93,9 +93,9 @@ pub(crate) const SMALLEST_NORTH: f64 = 0.05;
 ///
 /// A level holds its operator A, the factors of its lines, a right side f and a solution u. With wall
 /// terms it solves K = A (I − E Eᵀ) + B Eᵀ: the points of its first row are held at u = 0, and their
-/// places in right sides and solutions are those of the wall terms d_i = (p_i, q_i), whose columns B_ij
-/// reach all points of line i. Eta-lines are solved together with their own d_i, xi-lines from the
-/// second row on with d as it is (theory section 6).
+/// places in right sides and solutions belong to the wall terms d_i = (p_i, q_i), whose columns B_ij
+/// reach all points of line i. Eta-lines are solved together with their own d_i, xi-lines from the second
+/// row on with d held (theory section 6).
 ///
 /// `T` is the precision of the Krylov method around it, `M` that of the hierarchy.
 pub trait MultigridBackend: SparseBackend {

@@ -68,7 +68,7 @@ impl From<f64> for Coefficient {
 /// When an iteration ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Condition {
-    /// What is compared.
+    /// The comparison of slots.
     pub test: Test,
     /// Number that [`HALTED`] gets; not zero.
     pub flag: u8,
@@ -119,7 +119,7 @@ pub struct Derived {
     pub plus: Coefficient,
 }
 
-/// What inner products into slots do in addition, in this order.
+/// Operations after inner products into slots, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Ending<'a> {
     /// Conditions that are tried in turn; at most two. Nothing follows one that holds.
@@ -133,7 +133,7 @@ pub struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// Does it to slots that hold the inner products, with the log behind them.
+    /// Applies them to slots that hold the inner products, with the log behind them.
     pub(super) fn apply(&self, slots: &mut [f64]) {
         let halt = |slots: &mut [f64], conditions: &[Condition]| {
             let met = conditions.iter().find(|condition| condition.holds(slots));

@@ -17,7 +17,7 @@ pub trait Real:
 {
     /// The nearest value of this type.
     fn narrow(value: f64) -> Self;
-    /// The same value in double precision.
+    /// This value in double precision.
     fn widen(self) -> f64;
 }
 
@@ -92,26 +92,25 @@ impl<V> Step<'_, V> {
     }
 }
 
-/// What a Krylov method does before and after a product y ← A z with z ← M⁻¹ p, of one call so that a device
-/// may do it in few passes. Where the scalars are halted nothing of it is done, and p, z and y need not be
-/// those of the product.
+/// Operations of a Krylov method before and after a product y ← A z with z ← M⁻¹ p, in one call so that a
+/// device may do them in few passes. While the scalars are halted none is done, and p, z and y need not be
+/// results of the product.
 pub struct Around<'a, B: Backend, T: Real> {
     /// The slots of coefficients and inner products.
     pub scalars: &'a mut B::Vector<f64>,
-    /// What makes p, before the product.
+    /// Update that makes p, before the product.
     pub update: Option<Update<'a, B::Vector<T>>>,
-    /// Slot of the first inner product after it: of (w, y), (y, y) and, if it is asked for them, (p, y), (p, p)
-    /// and (w, p).
+    /// Slot of the first inner product after it: of (w, y), (y, y) and, with `all`, (p, y), (p, p) and (w, p).
     pub first: Slot,
     /// w.
     pub with: &'a B::Vector<T>,
-    /// Whether it is asked for all five.
+    /// Whether all five inner products are formed.
     pub all: bool,
-    /// What follows.
+    /// Operations after the inner products.
     pub ending: Ending<'a>,
 }
 
-/// What makes the vector p of a product.
+/// Update that makes the vector p of a product.
 #[derive(Debug)]
 pub enum Update<'a, V> {
     /// p ← p + α x.
@@ -121,11 +120,10 @@ pub enum Update<'a, V> {
 }
 
 impl<B: Backend, T: Real> Around<'_, B, T> {
-    /// What is asked for before the product, the product with p, z and y, and what is asked for after it, one by
-    /// one.
+    /// Does the update, the product with p, z and y, and the inner products, one after the other.
     ///
     /// # Errors
-    /// That of the product, or if the device fails.
+    /// Fails as the product does, or if the device fails.
     pub fn surround(
         mut around: Option<Self>,
         backend: &B,
@@ -140,7 +138,7 @@ impl<B: Backend, T: Real> Around<'_, B, T> {
         around.map_or(Ok(()), |around| around.sum(backend, p, y))
     }
 
-    /// What comes before the product, once.
+    /// Does the update of p, once.
     fn update(
         &mut self,
         backend: &B,
@@ -156,7 +154,7 @@ impl<B: Backend, T: Real> Around<'_, B, T> {
         }
     }
 
-    /// The inner products after the product, and what follows.
+    /// Forms the inner products after the product, then applies `ending`.
     fn sum(self, backend: &B, p: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
         let Self { scalars, first, ending, with: w, .. } = self;
         if self.all {
@@ -167,14 +165,14 @@ impl<B: Backend, T: Real> Around<'_, B, T> {
     }
 }
 
-/// What a vector w was made of, before and after its part in the space of a basis V was taken away.
+/// Coefficients of a Gram–Schmidt step that takes from a vector w its part in the space of a basis V.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Projection {
-    /// h = Vᵀ w of the w that came.
+    /// h = Vᵀ w before the step.
     pub first: Vec<f64>,
-    /// Vᵀ w of the w − V h that went.
+    /// Vᵀ w of w − V h, after it.
     pub again: Vec<f64>,
-    /// (w, w) of the same.
+    /// (w, w) after it.
     pub square: f64,
 }
 

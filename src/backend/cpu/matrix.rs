@@ -32,7 +32,7 @@ impl<T: Real> EllMatrix<T> {
         Self { pattern: Arc::new(pattern), values }
     }
 
-    /// Where the entries stand.
+    /// The positions of the entries.
     pub fn pattern(&self) -> &EllPattern {
         &self.pattern
     }

@@ -1,7 +1,7 @@
 //! Rows of points in chunks that the compiler turns into vector operations.
 //!
-//! The formulas are those of [`crate::pde`], point by point. A chunk's results go to arrays on the
-//! stack first: there nothing can alias the operands, and the loop over its points has no branch.
+//! The formulas of [`crate::pde`] are applied point by point. A chunk's results go to arrays on the stack
+//! first: there nothing can alias the operands, and the loop over its points has no branch.
 
 use crate::backend::{EllipticData, Real, Scaling};
 use crate::pde::{Blocks, Metrics, Stencil, merit_weight, residual, row_weight};

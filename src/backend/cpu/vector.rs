@@ -176,7 +176,7 @@ impl Backend for CpuBackend {
     }
 }
 
-/// Refuses scalars without their slots and log, and so many slots where there are fewer.
+/// Refuses scalars without their slots and log, and more slots than there are.
 fn check_slots(scalars: &[f64], slots: usize) -> Result<()> {
     check_length(scalars.len(), SLOTS + LOG)?;
     check_room(slots, [SLOTS])

@@ -27,7 +27,7 @@ const TRIALS: usize = 3;
 #[derive(Debug)]
 pub(in crate::backend::cpu) struct CsrFactors<T> {
     kind: Incomplete,
-    /// The factors are those of A + `shift` diag(A).
+    /// The matrix that is factorised is A + `shift` diag(A).
     shift: f64,
     rows: Rows,
     values: Vec<T>,
@@ -203,7 +203,7 @@ impl<T: Real, A: Values<T>> Preconditioner<CpuBackend, T, A> for CsrFactors<T> {
     }
 }
 
-/// L_ij ← a_ij / D_j, U ← the entries of A; `values` are those of `range`.
+/// L_ij ← a_ij / D_j, U ← the entries of A; `values` holds the entries of the rows `range`.
 fn take<T: Real>(
     rows: &Rows,
     range: Range<usize>,
@@ -321,7 +321,7 @@ fn eliminate<T: Real>(
     bad.check(rows, row, pivot);
 }
 
-/// Calls `each` with the positions of every column that stands in both ranges, in which columns rise.
+/// Calls `each` with the positions of every column that both ranges contain; columns rise in each range.
 #[inline(always)]
 fn meetings(
     columns: &[u32],

@@ -131,8 +131,8 @@ pub const ENTRIES: usize = 8192;
 /// Running sums of a row: additions of one sum wait for each other.
 const SUMS: usize = 4;
 
-/// Where the rows of a matrix are cut into pieces of about as many entries, whatever the lengths of
-/// the rows. The cuts depend on the pattern alone.
+/// Cuts between the rows of a matrix, into pieces of about `ENTRIES` entries or `PIECE` rows. They
+/// depend on the pattern alone.
 #[derive(Debug)]
 pub struct Pieces(pub Vec<usize>);
 

@@ -109,7 +109,7 @@ fn in_sets(sets: &Sets, work: &(impl Fn(usize) + Sync)) {
     }
 }
 
-/// Which rows are done: those whose flag is that of the present sweep, which alternates.
+/// Flags of the rows: a row is done if its flag equals that of the present sweep, which alternates.
 #[derive(Debug)]
 pub(super) struct Flags {
     done: Vec<AtomicBool>,

@@ -65,7 +65,7 @@ impl Rows {
         Self { renumbering, ..rows }
     }
 
-    /// Builds the rows of factors of a matrix in ELL format. Colours and tiles are those of the grid's points.
+    /// Builds the rows of factors of a matrix in ELL format, with the colours and tiles of the grid's points.
     pub(in crate::backend::cpu) fn of_ell(a: &EllPattern, schedule: Schedule) -> Self {
         let elimination = Elimination::new(a, schedule);
         let renumbering = elimination.colours().map(|numbers| Renumbering::by_colours(&numbers));

@@ -8,12 +8,12 @@ use std::ops::Range;
 /// A 2×2 block a lane, row-major.
 type Block<M> = [Lane<M>; 4];
 
-/// Which borders of lines are kept.
+/// Condition under which the borders of lines are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Guard {
     /// All, whatever their pivots.
     All,
-    /// Those whose pivot G keeps the sign of B₁: X = B₁⁻¹ G has X_pp, X_qq > θ and det X > θ².
+    /// Borders whose pivot G keeps the sign of B₁: X = B₁⁻¹ G has X_pp, X_qq > θ and det X > θ².
     SameSign,
     /// None: the wall terms of the level stay zero.
     Nothing,

@@ -53,7 +53,7 @@ impl<'a, M: Real> Galerkin<'a, M> {
         Self { fine, lines, coarsen_eta, absent }
     }
 
-    /// What comes to point j of a panel.
+    /// The carried state before point j of a panel.
     #[inline(always)]
     fn before(&self, colour: usize, panel: usize, j: usize) -> Coarsened<M> {
         let mut before = Coarsened { colour, panel, rows: [Nine::zero(); 2] };
@@ -94,7 +94,7 @@ impl<'a, M: Real> Galerkin<'a, M> {
         }
     }
 
-    /// The same of colour `COLOUR`, `AFTER` being the next one.
+    /// [`Self::along_xi`] for coarse lines of colour `COLOUR`; `AFTER` is `COLOUR` + 1.
     #[inline(always)]
     fn along<const COLOUR: usize, const AFTER: usize, const COMPACT: bool>(
         &self,

@@ -80,7 +80,7 @@ impl<M: Real> Level<M> {
     ) -> Result<Self> {
         size.check(kept.as_ref().map(|kept| kept.size))?;
         size.check_matrices(&a.pattern, columns.map(|columns| &*columns.pattern))?;
-        // The corner blocks of a transpose are those of four points, and differ.
+        // The corner blocks of a transpose come from four points, and differ.
         let storage = if transposed { Storage::Full } else { Storage::Compact };
         let equations = Equations { walls: columns.is_some(), transposed };
         let new = || Self::new(size, coarsening, storage, equations);
@@ -135,8 +135,7 @@ impl<M: Real> Level<M> {
         finite
     }
 
-    /// Brings a right side that stands in the transfer lines into the eta-lines as well, and
-    /// starts from a zero solution.
+    /// Copies a new right side from the transfer lines into the eta-lines, and starts from a zero solution.
     fn right_side_is_new(&mut self) {
         if let Some(xi) = &self.xi {
             transfer::transpose(xi, &xi.f, &mut self.eta.f, self.size.mi, self.size.mj);

@@ -1,4 +1,4 @@
-//! How the points of lines are stored for the vector unit.
+//! Storage of the points of lines for the vector unit.
 //!
 //! A line set holds the points of a level by lines of one direction ("along") and colour: line
 //! `a` across has colour a mod 2 and number m = a div 2 within it. Lines are kept in panels of
@@ -16,7 +16,7 @@ pub(super) type Lane<M> = [M; LANES];
 /// Points that one task takes at least.
 const PARALLEL: usize = 4096;
 
-/// How the operator is stored at each point, in lanes.
+/// Storage of the operator at each point, in lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     /// Four off-line corner blocks are ±d I and the centre is c I, as on the finest level:
@@ -73,7 +73,7 @@ impl Storage {
         }
     }
 
-    /// Where each lane of the operator of a point stands for the lines of the other direction through it.
+    /// For each lane of the operator of a point, its lane in the line of the other direction through it.
     pub(super) fn across(self) -> &'static [usize] {
         match self {
             Self::Compact => &ACROSS_COMPACT,
@@ -81,7 +81,7 @@ impl Storage {
         }
     }
 
-    /// Where the blocks of the line itself start: prev, next, centre, inverse.
+    /// First lanes of the blocks of the line itself: prev, next, centre, inverse.
     #[inline(always)]
     pub(super) fn line_blocks(self) -> [usize; 4] {
         match self {
@@ -130,7 +130,7 @@ impl<M: Real> Nine<M> {
     }
 }
 
-/// Where a set of lines has the first row of points, if wall terms are unknown in its place.
+/// Position of the first row of points in a set of lines, if wall terms are unknown in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WallPlace {
     /// The first row is like the others.

@@ -11,7 +11,7 @@ pub(super) struct Lines<'a, M> {
     pub(super) storage: Storage,
     pub(super) operator: &'a [M],
     pub(super) f: &'a [M],
-    /// Of lines that are not bordered.
+    /// The wall terms, for lines that are not bordered.
     pub(super) walls: Option<&'a Walls<'a, M>>,
     /// The solution on the lines of the other colour.
     pub(super) beside: &'a [M],
@@ -29,7 +29,7 @@ impl<M: Real> Lines<'_, M> {
         operator.as_chunks::<LANES>().0.as_chunks::<WIDTH>().0
     }
 
-    /// What stands beside the lines of a panel at their first point.
+    /// The surroundings of the lines of a panel at their first point.
     #[inline(always)]
     fn surroundings(&self, panel: usize) -> Surroundings<'_, M> {
         let f = &self.f[panel * self.shape.panel_len()..][..self.shape.panel_len()];
@@ -82,7 +82,7 @@ impl<M: Real> Lines<'_, M> {
         }
     }
 
-    /// The same at a point that need not be there.
+    /// [`Self::at`] for a point that may be absent: zero then.
     #[inline(always)]
     fn at_optional(&self, panel: usize, l: Option<usize>) -> Beside<M> {
         match l {
@@ -102,7 +102,7 @@ impl<M: Real> Lines<'_, M> {
     }
 }
 
-/// What stands beside the lines of a panel, point by point along.
+/// Right side of the lines of a panel and the solution beside them, point by point along.
 struct Surroundings<'a, M> {
     lines: &'a Lines<'a, M>,
     panel: usize,
@@ -113,7 +113,7 @@ struct Surroundings<'a, M> {
 }
 
 impl<M: Real> Surroundings<'_, M> {
-    /// f minus all of it at point `l`; the next call is for the next point.
+    /// f minus all surrounding terms at point `l`; the next call is for the next point.
     #[inline(always)]
     fn right_side(&mut self, l: usize, a: &[Lane<M>], storage: Storage) -> [Lane<M>; 2] {
         let next = self.lines.at_optional(self.panel, self.lines.shape.next(l));
@@ -233,7 +233,7 @@ fn subtract_beside<M: Real>(
     }
 }
 
-/// What is done on one panel.
+/// Kind of the work on one panel.
 pub(super) enum Work<'a, M> {
     /// Line solves: forward g_l = D_l⁻¹ (f_l − beside − P_l g_{l−1}), then backward
     /// u_l = g_l − D_l⁻¹ N_l u_{l+1}. Closed lines: the last point is condensed out,
@@ -341,8 +341,8 @@ impl<M: Real> Lines<'_, M> {
         }
     }
 
-    /// The same of bordered lines of transposed equations: u_0 = G⁻ᵀ (f_0 − Σ V_lᵀ b_l), then the line
-    /// from its second point on with u_0 before it.
+    /// [`Self::relax`] for bordered lines of transposed equations: u_0 = G⁻ᵀ (f_0 − Σ V_lᵀ b_l), then the
+    /// line from its second point on with u_0 before it.
     #[inline(always)]
     fn relax_transposed<const WIDTH: usize>(
         &self,

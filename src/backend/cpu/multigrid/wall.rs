@@ -19,7 +19,7 @@ pub(super) struct Wall<M> {
     columns: [Vec<M>; 2],
     /// d, a pair for each i.
     terms: Vec<M>,
-    /// Of transposed equations, Σ_j B_ijᵀ u_ij for each i.
+    /// Σ_j B_ijᵀ u_ij for each i, for transposed equations alone.
     sums: Vec<M>,
     /// Whether the level has wall terms; where it has none, d stays zero.
     live: bool,

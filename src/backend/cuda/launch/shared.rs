@@ -255,7 +255,7 @@ shared_structs! {
         count, first, around, flags: u32;
     }
     /// The columns `begin` to `end` (not included) of a grid of `ni` columns, which a device owns, in
-    /// arrays of `stride` columns where column i stands at i + `shift`.
+    /// arrays of `stride` columns where column i is at i + `shift`.
     pub(crate) OwnColumns = OwnColumns {
         stride, shift, begin, end, ni, nj: u32;
     }

@@ -18,7 +18,7 @@ impl CudaBackend {
     }
 }
 
-/// What determines the memory that a solve needs.
+/// Quantities that determine the memory that a solve needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryEstimate {
     /// Unknown points.
@@ -27,11 +27,11 @@ pub struct MemoryEstimate {
     pub columns: usize,
     /// Bytes of a value of the linear solve: 4 or 8.
     pub value: usize,
-    /// What the preconditioner stores.
+    /// Storage of the preconditioner.
     pub preconditioner: PreconditionerStorage,
 }
 
-/// What a preconditioner stores per point.
+/// Storage of a preconditioner per point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreconditionerStorage {
     /// A diagonal, or nothing.
@@ -66,8 +66,8 @@ impl MemoryEstimate {
             PreconditionerStorage::Factors => {
                 points * (26 * (12 + 5 * self.value / 2) + 8 * self.value + 96)
             }
-            // What is stored with wall terms, inverse pivots of xi-lines that close, right side and solution, in rows
-            // that are padded.
+            // Rows are padded. A point has the operator, wall terms, inverse pivots of closed xi-lines, right side and
+            // solution.
             PreconditionerStorage::Hierarchy => {
                 let (columns, rows) = (self.columns, points.div_ceil(self.columns.max(1)));
                 let padded = |level: u32| 2 * half_row(columns >> level) * (rows >> level);
