@@ -57,8 +57,8 @@ const NAME: Key = Key {
 /// Defines a list of sections, one of keys, and the options that hold the values of a section.
 ///
 /// Sections and keys are in the order of the reference page and of the resolved case. A key reads `name: type = kind
-/// and range, default, unit; meaning;`: the type is that of its field in the options of its section, whose other
-/// fields are in braces after their name. A key without a type is read, and not held there.
+/// and range, default, unit; meaning;`, with the type of its field in the options of its section, whose other fields
+/// are in braces after their name. A key without a type is read, and not held there.
 macro_rules! keys {
     ($(#[$sections_are:meta])* $sections:ident, $(#[$keys_are:meta])* $keys:ident, [$($first:expr)?];
     $($(#[derive($($derived:tt)*)])? $section:literal $(=> $Options:ident { $($more:tt)* })?: $about:literal {

@@ -19,10 +19,10 @@ const LIMIT: u64 = 1 << 20;
 impl CaseFile {
     /// Reads, checks and resolves the case file `path`.
     ///
-    /// `overrides` are dotted keys with values in TOML, which replace those of the file; text
-    /// needs no quotes. An override drops the file's alternatives to its key: `geometry.file`
-    /// drops `geometry.naca`, `grid.first_cell` drops `grid.y_plus` and `grid.reynolds`, and the
-    /// other way round. Of several elements a key is that of all, or with its name that of one:
+    /// `overrides` are dotted keys with values in TOML, which replace those of the file; text needs no
+    /// quotes. An override drops the file's alternatives to its key: `geometry.file` drops
+    /// `geometry.naca`, `grid.first_cell` drops `grid.y_plus` and `grid.reynolds`, and the other way
+    /// round. With several elements a key applies to all, or with a name to one:
     /// `element.flap.grid.ni`, `element.flap.chord`.
     ///
     /// # Errors
