@@ -33,7 +33,7 @@ pub(super) struct ConvertArguments {
     layout: LayoutArguments,
 }
 
-/// How a mesh is laid out in its file.
+/// Layout of a mesh in its file.
 #[derive(Debug, Args)]
 pub(super) struct LayoutArguments {
     /// Cells over the span of an extruded grid, 0 for a plane one.
@@ -85,7 +85,7 @@ fn format() -> impl TypedValueParser<Value = &'static Format> {
     PossibleValuesParser::new(NAMES).try_map(move |name| Format::named(&name).ok_or_else(unknown))
 }
 
-/// What follows the options in the help.
+/// The text after the options in the help.
 fn after_help() -> String {
     let named = FORMATS.iter().filter(|format| !format.extensions.is_empty());
     let (plain, others): (Vec<_>, Vec<_>) =
@@ -174,7 +174,7 @@ impl ConvertArguments {
     }
 }
 
-/// The format that the name of a file stands for.
+/// The format that the name of a file implies.
 pub(super) fn format_of(path: &Path, or_else: &str) -> Result<&'static Format, Failure> {
     Format::of_path(path).ok_or_else(|| {
         let message = format!("{}: no format has such a name", path.display());
@@ -185,7 +185,7 @@ pub(super) fn format_of(path: &Path, or_else: &str) -> Result<&'static Format, F
 }
 
 impl LayoutArguments {
-    /// Writes a mesh, and says what there is to say of it.
+    /// Writes a mesh in a format.
     pub(super) fn write(
         &self,
         format: &Format,

@@ -1,4 +1,4 @@
-//! What is said of several elements: their grids, and what was found of them together.
+//! Texts on several elements: their grids, and the checks of them together.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use gridgen::overset::Checks;
 use super::terminal::{Terminal, list};
 use super::tools::{memory, time};
 
-/// Says what does not fit, and what mends it.
+/// Prints each finding of the checks, with its remedy.
 pub(super) fn findings(checks: &Checks, terminal: &Terminal) {
     for finding in &checks.findings {
         terminal.note(&finding.to_string());
@@ -42,7 +42,7 @@ pub(super) fn outcome(outcome: &AssemblyResult) -> String {
     text + &list("written", outcome.files.iter().map(|file| file.display()))
 }
 
-/// What a run would take, and what is found before it.
+/// The estimate of a run, and the findings before it.
 pub(super) fn estimate(placed: &PlacedAssembly, estimate: &Estimate, checks: &Checks) -> String {
     let mut text = format!("{}: can be run\n", placed.assembly.name);
     for element in &placed.elements {

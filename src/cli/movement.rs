@@ -53,9 +53,9 @@ pub(super) struct MoveArguments {
     layout: LayoutArguments,
 }
 
-/// What is done, and what there is to say of it.
+/// Results of the command, and the files written.
 struct Done {
-    /// Of the movement; none where there is nothing but the wall to write.
+    /// The movement; none where only the wall is written.
     moved: Option<Moved>,
     solved: Option<Solved>,
     files: Vec<PathBuf>,
@@ -191,7 +191,7 @@ impl MoveArguments {
     }
 }
 
-/// The format that the name of a file, or that of a folder, stands for.
+/// The format that the name of a file or a folder implies.
 fn format_of_file_or_folder(path: &Path) -> Result<&'static Format, Failure> {
     let or_else = ", or without an end for an OpenFOAM case";
     Format::of_file_or_folder(path).map_or_else(|| format_of(path, or_else), Ok)

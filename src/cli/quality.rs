@@ -34,7 +34,7 @@ pub(super) struct QualityArguments {
     /// Print the measures as JSON, named as in report.json.
     #[arg(long)]
     json: bool,
-    /// How many of the worst cells are listed.
+    /// Number of the worst cells to list.
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
 }

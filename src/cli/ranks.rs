@@ -48,10 +48,11 @@ fn ranks() -> impl TypedValueParser<Value = Ranks> {
 /// Arguments of every command that processes can share.
 #[derive(Debug, Args)]
 pub(super) struct RankArguments {
-    /// Who share the work [default: the processes of a launcher, where one is found].
+    /// Processes or threads that share the work [default: the processes of a launcher, where one is found].
     #[arg(long, value_name = "WHO", value_parser = ranks())]
     ranks: Option<Ranks>,
-    /// Where processes meet: a port of the host of rank 0, host:port, or a file in a folder that all share, file:PATH [default: where the launcher says].
+    /// Meeting point of processes: a port of the host of rank 0, host:port, or a file in a folder that all
+    /// share, file:PATH [default: where the launcher says].
     #[arg(long, value_name = "WHERE")]
     rendezvous: Option<Rendezvous>,
     /// Seconds that processes wait for each other at the start.

@@ -47,7 +47,7 @@ pub(super) struct SolveArguments {
     /// Order in which the rows of the factors are worked on [default: auto].
     #[arg(long, value_parser = words::<Schedule>(&SCHEDULES))]
     schedule: Option<Schedule>,
-    /// How the matrix is stored for products.
+    /// Storage of the matrix for products.
     #[arg(long, default_value = "csr", value_parser = words::<Format>(&STORAGES))]
     format: Format,
     /// Renumber rows and columns before the solve; x is written as A is numbered.
@@ -129,7 +129,7 @@ impl SolveArguments {
         self.report(&solved?, terminal)
     }
 
-    /// What must hold between arguments beyond clap's rules.
+    /// Checks what clap's rules do not: that options go together.
     fn check(&self) -> Result<(), Failure> {
         let factors = matches!(self.preconditioner, Algebraic::Factors { .. });
         for (option, given) in
@@ -184,7 +184,7 @@ impl SolveArguments {
         Ok(if converged { 0 } else { NOT_CONVERGED })
     }
 
-    /// How to go on after a solve that stopped short.
+    /// Advice after a solve that stopped short.
     fn remedy(&self, outcome: &SystemOutcome) -> String {
         let way = if outcome.report.iterations >= self.max_iterations as f64 {
             "allow more with --max-iterations, or use another --preconditioner or --solver"

@@ -1,4 +1,4 @@
-//! What goes to standard output and standard error, and in which form.
+//! Output to standard output and standard error.
 //!
 //! Names and words of files are part of messages and results. A terminal obeys escape sequences, so all
 //! text passes through [`visible`] here before this program's own colours are added.
@@ -23,13 +23,13 @@ impl Terminal {
     /// `quiet` leaves nothing but errors. Colours are used on a terminal unless `NO_COLOR` is set.
     pub(super) fn new(quiet: bool) -> Self {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        // Where a Unix names no terminal nothing is known of it.
+        // Without TERM a terminal of a Unix is taken for a dumb one.
         let dumb = set("TERM").map_or(cfg!(unix), |term| term == "dumb");
         let capable = io::stderr().is_terminal() && !dumb;
         Self { quiet, silent: false, capable, colour: capable && set("NO_COLOR").is_none() }
     }
 
-    /// The same, which says nothing at all if `silent`: the process is not the one that speaks.
+    /// This terminal, which prints nothing at all if `silent`: another process reports.
     pub(super) fn silent_if(&self, silent: bool) -> Self {
         Self { quiet: self.quiet || silent, silent, ..*self }
     }
@@ -39,7 +39,7 @@ impl Terminal {
         self.capable && !self.quiet
     }
 
-    /// An error and how to mend it, to standard error.
+    /// Prints an error and its remedy to standard error.
     pub(super) fn error(&self, message: &str, hint: Option<&str>) {
         if self.silent {
             return;
@@ -50,7 +50,7 @@ impl Terminal {
         to_stderr_styled(&format!("{} {}\n{hint}", self.label("error:", "1;31"), visible(message)));
     }
 
-    /// Something the user should know, to standard error.
+    /// Prints to standard error what the user should know.
     pub(super) fn note(&self, message: &str) {
         if !self.quiet {
             to_stderr_styled(&format!("{} {}\n", self.label("note:", "36"), visible(message)));
@@ -97,7 +97,7 @@ pub(super) fn to_stderr(text: &str) {
     to_stderr_styled(&visible(text));
 }
 
-/// What clap has to say: help and version, or why the arguments cannot be used. Arguments may be names
+/// Prints a message of clap: help and version, or why the arguments cannot be used. Arguments may be names
 /// of files, as shells fill them in.
 pub(super) fn explain(error: &clap::Error) -> u8 {
     if std::env::args_os().any(|argument| argument.to_string_lossy().contains(acts)) {
@@ -128,7 +128,7 @@ fn acts(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Where standard error cannot be written no message reaches the user.
+/// Prints to standard error; if that cannot be written, no message reaches the user.
 fn to_stderr_styled(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
