@@ -19,7 +19,7 @@ pub enum ErrorClass {
 /// Declares an error type with the methods `hint` and `class`.
 ///
 /// Each variant of an enum has the attributes
-/// - `#[error("…")]`, the message, as `thiserror` has it. With `#[error(transparent)]` hint and class are those of
+/// - `#[error("…")]`, the message, as `thiserror` has it. With `#[error(transparent)]` hint and class come from
 ///   the error within, unless they are given;
 /// - `#[hint("…")]`, advice to the user, with fields in braces as in the message; or `#[hint = …]`, an
 ///   optional text that is an expression of the fields, or a function that makes a text of an unnamed field. It may

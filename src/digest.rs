@@ -1,8 +1,8 @@
-//! Numbers that differ where contents differ. They find damage and change, not malice.
+//! Checksums of contents. They reveal damage and change, but no forgery.
 //!
-//! That of bytes in a row is FNV-1a of 64 bits. Source: Fowler, Noll, Vo, Eastlake, "The FNV Non-Cryptographic
-//! Hash Algorithm", <https://datatracker.ietf.org/doc/draft-eastlake-fnv/>. That of words in places is a sum,
-//! to which whoever has some of the words adds those.
+//! A sequence of bytes gets the 64-bit FNV-1a. Source: Fowler, Noll, Vo, Eastlake, "The FNV Non-Cryptographic
+//! Hash Algorithm", <https://datatracker.ietf.org/doc/draft-eastlake-fnv/>. Words at given places get a sum:
+//! those who hold parts of the words add their sums.
 
 use fnv::FnvHasher;
 use std::hash::Hasher;
@@ -23,7 +23,7 @@ pub fn of_words(bytes: &[u8], first: u64) -> u64 {
     words.zip(first..).fold(0, |sum, (word, place)| sum.wrapping_add(of_word(word, place)))
 }
 
-/// That of one word.
+/// The digest of one word.
 pub(crate) fn of_word(word: u64, place: u64) -> u64 {
     let z = word.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -12,7 +12,7 @@ pub struct NotEnoughMemory {
     pub free: u64,
 }
 
-/// What the user can do about it.
+/// Advice to the user when memory is short.
 pub(crate) const HINT: &str = "end other programs, use a machine with more memory, or ask for less";
 
 /// Bytes that need no question: asking the system takes longer than using them.

@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 /// where the wall terms are unknowns, and K = J where they are not; or M⁻ᵀ ≈ K⁻ᵀ of its transpose.
 ///
 /// Multigrid has the wall terms on its levels: an application is one cycle, for Kᵀ the transpose of the
-/// cycle for K. Jacobi, DILU and ILU(0) know J alone, and so does multigrid where the cycle with wall terms
-/// does not contract; they are extended by the reduced system of the wall terms, to K by
+/// cycle for K. Jacobi, DILU and ILU(0) use J alone, as does multigrid where the cycle with wall terms does
+/// not contract; they are extended by the reduced system of the wall terms, to K by
 ///
 /// z = M_J⁻¹ v, d = S⁻¹ Eᵀ z, z ← z − M_J⁻¹ B d, Eᵀ z ← d,
 ///

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// What coordinates are: `f64`, or a number that differentiates a formula: one that records what is done with it, or
+/// Type of coordinates: `f64`, or a number that differentiates a formula: one that records the operations on it, or
 /// in tests a complex one with a small imaginary part.
 pub trait Scalar:
     Copy

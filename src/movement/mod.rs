@@ -6,9 +6,9 @@
 //! one smooth function of the wall points: it does not depend on the path by which the wall came there, and
 //! the points of the reference give the reference.
 //!
-//! A reference is that of a case, which keeps the equations of its grid, or that of any structured grid alone:
-//! its equations are then those with the control functions that its nodes ask for. Points are those of the
-//! grid's file: in its unit, and of a half grid those of the half.
+//! A reference comes from a case, which keeps the equations of its grid, or from any structured grid alone: its
+//! equations then have the control functions that are computed from its nodes. Points are given as in the
+//! grid's file: in its unit, and for a half grid in the half.
 //!
 //! The backend is the CPU, a GPU, or one of several ranks, which all do the same. A [`Resident`] is a reference on
 //! a backend; its grids stay there until they are fetched.

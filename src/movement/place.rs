@@ -7,8 +7,8 @@ use crate::grid::{FAR_FIELD_CENTRE, Grid, Seam, Symmetry, Topology};
 /// Distance from the plane of symmetry, in chords, at which the ends of a half grid's wall are on it.
 const ON_PLANE: f64 = 1e-9;
 
-/// The equations are those of a whole grid, in chords, near the origin: r = chord (r' + shift), and of a
-/// half grid the kept columns of the whole one.
+/// The equations hold for a whole grid, in chords, near the origin: r = chord (r' + shift). A half grid has
+/// the kept columns of the whole one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Place {
     pub(crate) shift: Vector,

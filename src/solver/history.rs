@@ -1,4 +1,4 @@
-//! What happened in a solve, step by step.
+//! History of a solve, step by step.
 
 /// One Newton step.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]

@@ -32,10 +32,10 @@ pub struct LinearSettings {
     pub restart: usize,
 }
 
-/// How the linear solve of a Newton step went.
+/// Outcome of the linear solve of a Newton step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearReport {
-    /// Why it stopped.
+    /// Reason for the stop.
     pub stop: LinearStop,
     /// Iterations of all attempts.
     pub iterations: f64,
@@ -78,7 +78,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         }
     }
 
-    /// The same solver with this number of restarts of BiCGStab before flexible GMRES takes over.
+    /// This solver with this number of restarts of BiCGStab before flexible GMRES takes over.
     #[must_use]
     #[doc(hidden)] // For a test of breakdowns that follow each other.
     pub fn with_restarts(self, restarts: usize) -> Self {
@@ -101,18 +101,18 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         }
     }
 
-    /// What happened since the last call, in words.
+    /// The events since the last call, in words.
     pub(crate) fn take_events(&mut self) -> Vec<String> {
         std::mem::take(&mut self.events)
     }
 
     /// Solves A x = b from x = 0 to ‖b − A x‖ ≤ rtol ‖b‖.
     ///
-    /// Where BiCGStab breaks down it restarts from the x it has reached, at most twice or as
+    /// If BiCGStab breaks down it restarts from the x it has reached, at most twice or as
     /// [`Self::with_restarts`] says; then flexible GMRES goes on from there. A preconditioner with a
-    /// bound gets as many iterations as the bound allows, and at least ten; if they do not suffice,
-    /// or a value is not a number, its next form goes on from the x reached, in this solve and those
-    /// that follow. `observe` gets the iteration and the relative residual.
+    /// bound gets as many iterations as the bound allows, and at least ten; if they do not suffice, or a
+    /// value is not a number, its next form goes on from the x reached, in this solve and those that
+    /// follow. `observe` gets the iteration and the relative residual.
     ///
     /// # Errors
     /// If the device fails, or no form of the preconditioner can be made.

@@ -37,7 +37,7 @@ pub trait NonlinearProblem<B: Backend> {
     fn guard(&mut self, backend: &B) -> Result<CellGuard>;
 }
 
-/// Why a linear solve stopped.
+/// Reason for the stop of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the text of its variant says what each field is")]
 pub enum LinearStop {
@@ -64,7 +64,7 @@ pub enum LinearStop {
     NotFinite,
 }
 
-/// Why a Newton solve stopped.
+/// Reason for the stop of a Newton solve.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the text of its variant says what each field is")]
 pub enum NewtonStop {

@@ -36,12 +36,12 @@ pub struct Target {
     pub max_iterations: usize,
 }
 
-/// How a linear solve ended.
+/// Outcome of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use]
 #[doc(hidden)]
 pub struct KrylovReport {
-    /// Why it stopped.
+    /// Reason for the stop.
     pub stop: LinearStop,
     /// Iterations; BiCGStab counts a half when its first half-step suffices.
     pub iterations: f64,
@@ -49,10 +49,10 @@ pub struct KrylovReport {
     pub residual: f64,
 }
 
-/// Everything a Krylov method needs to know of a linear system A x = b.
+/// A linear system A x = b, with all that a Krylov method needs.
 #[doc(hidden)]
 pub struct System<'a, B: Backend, T: Real, A> {
-    /// Where it runs.
+    /// The backend of its vectors.
     pub backend: &'a B,
     /// The operator.
     pub operator: &'a A,
@@ -78,7 +78,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
         Ok(square.sqrt())
     }
 
-    /// z ← M⁻¹ p and y ← A z, and what is asked for before and after.
+    /// z ← M⁻¹ p and y ← A z, with the operations of `around` before and after.
     fn precondition(
         &mut self,
         p: &mut B::Vector<T>,

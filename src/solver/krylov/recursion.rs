@@ -12,16 +12,16 @@ const STAGNATION: f64 = 0.5;
 /// Factor by which the true residual may exceed a target that the recursive one met.
 const DRIFT: f64 = 1.01;
 
-/// Iterations of a run whose scalars are read one by one, before they are recorded and repeated; none where
-/// iterations in vain cost next to nothing.
+/// Iterations of a run whose scalars are read one by one, before iterations are recorded and repeated; not
+/// used where superfluous iterations cost almost nothing.
 const SINGLE: usize = 4;
 
 /// Most iterations that are enqueued beyond the last one read: the device need not wait until the host has
-/// read one while it does the next two, which are in vain at the end of a run.
+/// read one while it does the next two, which are superfluous at the end of a run.
 const MOST: usize = 3;
 
-/// Iterations of one recording where iterations in vain cost next to nothing, of which two may be under way: the
-/// device waits some microseconds between recordings, which for small systems are a third of an iteration.
+/// Iterations of one recording where superfluous ones cost almost nothing. Two recordings may be under way: the
+/// device waits some microseconds between them, for small systems a third of an iteration.
 const SEVERAL: usize = 4;
 
 /// Outcome of a run from one true residual.

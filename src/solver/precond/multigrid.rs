@@ -104,9 +104,9 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         !wide || self.levels.len() >= self.settings.levels
     }
 
-    /// Operators and line factors of all levels for the present values of `a`, and of the wall
-    /// columns where wall terms are unknowns. Of transposed equations `a` is the transpose of the field's
-    /// matrix, and the columns are those of the equations themselves.
+    /// Makes operators and line factors of all levels for the present values of `a`, and of the wall columns
+    /// where wall terms are unknowns. For transposed equations `a` is the transpose of the field's matrix;
+    /// the columns are not transposed.
     ///
     /// # Errors
     /// If the device fails or a line has no finite pivot.
