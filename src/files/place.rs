@@ -1,4 +1,4 @@
-//! What a path that is written to names, and what may be replaced there: docs/conventions.md has the rule.
+//! Targets of paths that are written to, and what may be replaced there: docs/conventions.md has the rule.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,7 +9,7 @@ use super::{IoError, WriteFault};
 /// Most links that are followed one after the other, as on Linux.
 const LINKS: usize = 40;
 
-/// What is written for a path, behind its links.
+/// Target of a path, behind its links.
 #[derive(Debug)]
 pub(super) enum Target {
     /// A file, which a complete one replaces or makes.

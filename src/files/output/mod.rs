@@ -34,7 +34,7 @@ const FILES: &str = "files";
 const PLAN: &str = "plan.json";
 const RECORD: &str = "written.json";
 
-/// What the files of a format that is a folder ask of their exchange. Names are those below the output
+/// Rules of a format that is a folder for the exchange of its files. Names are relative to the output
 /// folder, parted by `/`.
 #[derive(Debug, Clone, Copy)]
 pub struct FolderRules {
@@ -47,7 +47,7 @@ pub struct FolderRules {
 }
 
 impl FolderRules {
-    /// Those of files that stand alone.
+    /// The rules for single files.
     pub const NONE: Self = Self { editable: |_| false, sole: |_| None, completing: |_| false };
 }
 
@@ -65,9 +65,9 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens the folder `root`, which is created unless it exists. What a killed process had complete is
-    /// put in place, what it had not is removed. With `force` files may be replaced that gridgen did
-    /// not write, or that were changed since; `rules` are those of the folders among the new files.
+    /// Opens the folder `root`, which is created unless it exists. Complete files of a killed process are
+    /// put in place, incomplete ones are removed. With `force` files may be replaced that gridgen did not
+    /// write, or that were changed since; `rules` apply to the folders among the new files. Fails with
     /// [`WriteFault::Busy`] where another process writes into it.
     pub fn open(root: &Path, rules: FolderRules, force: bool) -> Result<Self, IoError> {
         let created = !root.exists();
@@ -82,13 +82,13 @@ impl Output {
         Ok(output)
     }
 
-    /// Puts in place what a killed process had complete in `root`; nothing where there is none.
+    /// Puts the complete files of a process that was killed in place in `root`, if there are any.
     pub fn recover(root: &Path) -> Result<(), IoError> {
         let pending = home(root).join(NEW).exists();
         if pending { Self::open(root, FolderRules::NONE, false).map(drop) } else { Ok(()) }
     }
 
-    /// Why the folder is not locked, where the file system has no locks.
+    /// The notice that the folder is not locked, where the file system has no locks.
     pub fn notice(&self) -> Option<String> {
         let trouble = self.lock.file.as_ref().err()?;
         let root = self.root.display();
@@ -100,12 +100,12 @@ impl Output {
         &self.root
     }
 
-    /// Where new files are made: an empty folder that stands for the output folder.
+    /// An empty folder in which new files are made, with names as in the output folder.
     pub fn files(&self) -> PathBuf {
         home(&self.root).join(PART).join(FILES)
     }
 
-    /// Where a file is to stand that is made in [`Self::files`].
+    /// The final place of a file that is made in [`Self::files`].
     fn place(&self, made: &Path) -> PathBuf {
         match made.strip_prefix(self.files()) {
             Ok(name) if name.as_os_str().is_empty() => self.root.clone(),
@@ -162,8 +162,8 @@ impl Output {
         replace::admit(&self.root, name, self.record.get(name), self.force)
     }
 
-    /// What stands in the folder `sole` and is no file of gridgen's, `new` names left out; refused where
-    /// it is not to be replaced.
+    /// Files in the folder `sole` that are not as gridgen wrote them, `new` names left out; refused without
+    /// `force`.
     fn strangers(&self, sole: &str, new: &[String]) -> Result<Vec<String>, IoError> {
         let Ok(entries) = fs::read_dir(self.root.join(sole)) else { return Ok(Vec::new()) };
         let mut strangers = Vec::new();
@@ -189,7 +189,7 @@ impl Output {
         !self.files().join(name).exists() || self.is_edited(name)
     }
 
-    /// Whether a name is that of a file that was edited and is not to be replaced.
+    /// Whether a file of this name was edited and may not be replaced.
     fn is_edited(&self, name: &str) -> bool {
         let there = || standing(&self.root, name, self.record.get(name));
         !self.force
@@ -198,8 +198,8 @@ impl Output {
     }
 
     /// Replaces the results of the folder by the files that were made. Earlier results that are not
-    /// among them go; what gridgen did not write, or that was changed since, stays, and so do files
-    /// that users edit. Until all new files are complete nothing is replaced.
+    /// among them are removed; files that users edit, that gridgen did not write, or that were changed
+    /// since, stay. Until all new files are complete nothing is replaced.
     pub fn commit(self) -> Result<(), IoError> {
         self.commit_steps(usize::MAX)
     }
@@ -210,7 +210,7 @@ impl Output {
         replace::carry_out(&self.root, self.force, most)
     }
 
-    /// What is to be done with the files that were made.
+    /// The plan of the exchange for the files that were made.
     fn plan(&self) -> Result<Plan, IoError> {
         let names =
             names_below(&self.files()).map_err(|source| IoError::new(&self.root, source))?;
@@ -258,7 +258,7 @@ impl Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        // What cannot be removed is removed when the folder is opened again.
+        // The next opening of the folder removes what cannot be removed now.
         let _ = self.remove_part();
         let home = home(&self.root);
         if !home.join(RECORD).exists() && !home.join(NEW).exists() {
@@ -336,7 +336,7 @@ impl Lock {
     /// gone from its namesake.
     fn vanish(&mut self) {
         if cfg!(unix) {
-            // What cannot be removed does no harm.
+            // A file that cannot be removed does no harm.
             let _ = fs::remove_file(&self.path);
         }
         self.file = Err(io::ErrorKind::NotFound.into());

@@ -1,4 +1,4 @@
-//! Which files of a folder gridgen wrote.
+//! Record of the files of a folder that gridgen wrote.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::{RESTART_FILE, restart};
 
-/// Bytes of a file that are read to tell it, and of each of the pieces that they are taken in.
+/// Bytes of a file that are read for its print, and bytes of each piece that is read.
 const READ: u64 = 1 << 20;
 const PIECE: u64 = 4096;
 
-/// What tells a file from one that another program or a user wrote or changed: its length and a digest of its
-/// contents, of a file longer than [`READ`] of pieces at equal distances from its first byte to its
-/// last. A copy of a folder is as good as the folder, and a large file need not be read.
+/// Fingerprint of a file, by which changes of a user or another program are found: its length and a digest of
+/// its contents, of a file longer than [`READ`] of pieces at equal distances from its first byte to its last.
+/// A copy of a folder has the same prints, and a large file need not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Print {
     bytes: u64,
@@ -58,7 +58,7 @@ pub(super) fn read(path: &Path) -> Record {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// What stands under a name.
+/// Kind of the file under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     /// Nothing.
@@ -75,7 +75,7 @@ pub(super) enum Standing {
     Special,
 }
 
-/// What stands at `root/name`, going by the prints that it may have.
+/// Judges the file at `root/name` by the prints that it may have.
 pub(super) fn standing<'p>(
     root: &Path,
     name: &str,

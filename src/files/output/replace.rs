@@ -10,13 +10,13 @@ use super::record::{Print, Record, Standing, standing};
 use super::{FILES, HOME, NEW, PART, PLAN, RECORD, home};
 use crate::files::{IoError, REPORT_FILE, RESTART_FILE, WriteFault, atomic};
 
-/// What is to be done with new files.
+/// Plan of an exchange of files.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
     /// Whether files are replaced that gridgen did not write.
     pub(super) force: bool,
     pub(super) put: Vec<Put>,
-    /// What is removed, in addition to the files that new ones replace.
+    /// Files to remove, in addition to those that new ones replace.
     pub(super) remove: Vec<String>,
     /// Files of the record that stay.
     pub(super) stays: Record,
@@ -49,7 +49,7 @@ impl Put {
         Ok(Self { name: name.to_owned(), print, beside, completing })
     }
 
-    /// Where it waits.
+    /// The place where the new file waits.
     fn source(&self, root: &Path) -> PathBuf {
         if self.beside {
             let path = root.join(&self.name);
@@ -113,7 +113,7 @@ impl Plan {
         result
     }
 
-    /// Copies the files that are to stand behind a link to beside their places.
+    /// Copies files whose places are behind a link to beside their places.
     fn bring_beside(&self, root: &Path) -> Result<(), IoError> {
         for put in self.put.iter().filter(|put| put.beside) {
             let place = root.join(&put.name);
@@ -162,8 +162,7 @@ impl Plan {
         fs::rename(part, home.join(RECORD))
     }
 
-    /// Refuses to go on where something stands in the place of a new file that is neither the old file
-    /// nor the new one.
+    /// Refuses to go on if another file than the old or the new one is in the place of a new file.
     fn check(&self, root: &Path, force: bool) -> Result<(), IoError> {
         let waiting = self.put.iter().filter(|put| put.source(root).exists());
         waiting.into_iter().try_for_each(|put| {
