@@ -1,5 +1,5 @@
-//! What readers have in common: a block as a file has it, the plane grid of it, the numbers of binary
-//! files, and what can go wrong.
+//! Common parts of readers: a block as a file has it, the plane grid of it, the numbers of binary
+//! files, and the errors.
 
 use std::borrow::Cow;
 use std::io;
@@ -110,7 +110,7 @@ impl ReadFault {
         self
     }
 
-    /// Something else than `expected` stands at this place of a file, or nothing.
+    /// The fault of a file that has something else than `expected`, or nothing, at this place.
     pub(super) fn broken(bytes: &[u8], at: usize, expected: impl Into<String>) -> Self {
         let at = at.min(bytes.len());
         Self::Broken { at, cut: at == bytes.len(), expected: expected.into() }
@@ -135,14 +135,14 @@ pub(super) struct Block {
     pub(super) coordinates: Vec<Vec<f64>>,
 }
 
-/// How a file is recognised and read.
+/// Recognition and reading of the files of a format.
 #[derive(Debug)]
 pub(super) struct Reader {
     /// Whether a file begins like one of this format; none where that cannot be told.
     pub(super) begins: Option<fn(&[u8]) -> bool>,
-    /// What is read, where a file is laid out otherwise.
+    /// Hint to the layout that is read, for files with another one.
     pub(super) hint: &'static str,
-    /// The plane grid of the bytes; what is worth saying goes to the notes.
+    /// The plane grid of the bytes; remarks go to the notes.
     pub(super) grid: fn(&[u8], &mut Vec<String>) -> Result<Grid, ReadFault>,
 }
 
@@ -153,8 +153,8 @@ impl Block {
         Self { dimensions, coordinates: (0..3).map(coordinate).collect() }
     }
 
-    /// The block of quadrilaterals that stand in rows, i fastest, each by its points in gmsh's order from its
-    /// corner (i, j) counter-clockwise. A point that several nodes share, at a seam or a cut, is each of them.
+    /// The block of quadrilaterals in rows, i fastest, each by its points in gmsh's order from its corner
+    /// (i, j) counter-clockwise. A point that several nodes share, at a seam or a cut, is each of them.
     pub(super) fn of_cells<const N: usize>(
         cells: &[usize],
         order: usize,

@@ -1,4 +1,4 @@
-//! Files that are told by their first bytes and are not read.
+//! Files that are recognised by their first bytes and are not read.
 
 use super::block::ReadFault;
 use crate::files::restart;
@@ -7,7 +7,7 @@ const UNPACK: &str = "unpack it first, and give what was in it";
 const EXPORT: &str =
     "save the structured grid as Plot3D, CGNS, .vts or .su2 by the program that made it";
 
-/// How files begin, in any case of the letters, what they are, and what to do.
+/// First bytes of files, in any case of the letters, their kind, and advice.
 const FOREIGN: [(&[u8], &str, &str); 20] = [
     (b"#!TDV", "a binary Tecplot file", EXPORT),
     (b"TITLE", "a Tecplot file", EXPORT),

@@ -1,7 +1,7 @@
 //! Meshes read back: files of this and other programs.
 //!
 //! A file becomes one plane grid, oriented as the program's own: i around the body, j from the wall
-//! outward, cells counter-clockwise ([`Mesh`]). What was turned on the way is said in notes.
+//! outward, cells counter-clockwise ([`Mesh`]). Notes report what was turned.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ const MEMORY_A_BYTE: u64 = 12;
 pub struct Mesh {
     /// Its nodes.
     pub grid: Grid,
-    /// Where on the line j = 0 the wall is.
+    /// The part of the line j = 0 that is the wall.
     pub wall: WallLine,
-    /// How the file was laid out and what was turned, one sentence each.
+    /// Notes on the layout of the file and on what was turned, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
     mesh_from_bytes(path, &bytes)
 }
 
-/// [`mesh`] with the bytes of the file at hand; `path` is for messages and tells the format. For tests.
+/// [`mesh`] from bytes in memory; `path` is for messages and gives the format. For tests.
 #[doc(hidden)]
 pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
     let head = &bytes[..bytes.len().min(4096)];

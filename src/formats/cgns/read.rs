@@ -5,7 +5,7 @@ use hdf5_pure::{Error, File, Group};
 use crate::files::contents::unpacked_limit;
 use crate::formats::block::{Block, ReadFault, check_memory};
 
-/// What holds the contents of a node.
+/// Name of the dataset with the contents of a node.
 const DATA: &str = " data";
 
 impl From<Error> for ReadFault {
@@ -38,7 +38,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
             continue;
         };
         let shape = array.shape()?;
-        // A chunk is unpacked whole, however few of its numbers are those of the array.
+        // A chunk is unpacked whole, however few of its numbers belong to the array.
         for sizes in array.chunk_shape()?.iter().chain([&shape]) {
             let asked =
                 sizes.iter().try_fold(array.element_size()?, |product, n| product.checked_mul(*n));

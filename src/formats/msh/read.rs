@@ -72,7 +72,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
                 cells.extend(element.into_iter().skip(1).filter(|_| of(QUADRANGLES).is_some()));
             }
         }
-        // What stands in other sections is passed over.
+        // Other sections are skipped.
         let end = ["$End", name].concat();
         if words.find(|word| read || *word == end) != Some(&end) {
             return Err(format!("no {end} where it was expected").into());

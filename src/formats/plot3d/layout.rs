@@ -1,4 +1,4 @@
-//! How a `Plot3D` file is laid out.
+//! Layout of a `Plot3D` file.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +20,10 @@ pub struct Flavour {
     /// Whether the number of blocks, 1, stands before their sizes ("multi-block").
     #[serde(rename = "plot3d_block_count")]
     pub block_count: bool,
-    /// Whether an IBLANK number stands for each point after the coordinates.
+    /// Whether an IBLANK number for each point follows the coordinates.
     #[serde(rename = "plot3d_blanking")]
     pub blanking: bool,
-    /// What the second and the third index run along, with three dimensions.
+    /// Directions of the second and the third index, with three dimensions.
     #[serde(rename = "plot3d_axes")]
     pub axes: Axes,
 }
@@ -106,7 +106,7 @@ impl ByteOrder {
     }
 }
 
-/// What the indices and coordinates of a block run along. Both are right-handed.
+/// Directions of the indices and coordinates of a block. Both are right-handed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axes {

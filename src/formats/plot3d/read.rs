@@ -11,8 +11,8 @@ use crate::grid::Grid;
 /// Most blocks that are counted, and words read from the head of the file: three dimensions of each.
 const BLOCKS: usize = 1000;
 const HEAD: usize = 1 + 3 * BLOCKS;
-/// Numbers that any text may stand for by repeat counts, and numbers for each of its bytes beyond: only
-/// the third coordinate of a plane and blanking repeat themselves.
+/// Numbers that any text may give by repeat counts, and numbers for each of its bytes beyond: only the
+/// third coordinate of a plane and blanking repeat themselves.
 const ANY_NUMBERS: usize = 1 << 20;
 const NUMBERS_A_BYTE: usize = 16;
 /// Coordinates beyond this are not those of a grid but bytes read in the wrong layout.
