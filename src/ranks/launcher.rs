@@ -1,4 +1,4 @@
-//! What a launcher says of this process, by the variables it has set.
+//! Place of this process in a job, from the variables that its launcher has set.
 
 use super::error::RanksError;
 use fnv::FnvHasher;
@@ -12,7 +12,7 @@ const PORTS: u64 = 4096;
 /// This host, for ranks that are all on it.
 const LOOPBACK: &str = "127.0.0.1";
 
-/// What starts the processes of a job.
+/// Program that starts the processes of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Launcher {
@@ -43,7 +43,7 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// What a launcher says of this process.
+/// Place of this process in its job, as its launcher gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The launcher.
@@ -54,7 +54,7 @@ pub struct Place {
     pub size: usize,
     /// Number of this rank among those of its host.
     pub local_rank: usize,
-    /// What names the job, the same for all ranks.
+    /// Name of the job, the same for all ranks.
     pub job: String,
     /// Host and port where rank 0 is met, if the launcher says so.
     pub address: Option<(String, u16)>,
@@ -110,8 +110,8 @@ impl Variables<'_> {
 }
 
 impl Place {
-    /// What the launcher of this process says by the variables that `get` reads; none where no launcher is
-    /// known to have started it.
+    /// The place that the launcher gives by the variables that `get` reads; none where no launcher is known
+    /// to have started this process.
     ///
     /// A launcher that was started by another one comes first: torchrun, then `mpirun`, then Slurm.
     ///

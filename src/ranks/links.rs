@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(4);
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// Channels of what is said of a rank itself.
+/// Channels of messages about a rank itself.
 pub(super) const ALIVE: u64 = u64::MAX;
 pub(super) const FAILED: u64 = u64::MAX - 1;
 pub(super) const ENDED: u64 = u64::MAX - 2;

@@ -1,4 +1,4 @@
-//! How the ranks of a job find each other: all connect with the first.
+//! Meeting of the ranks of a job: all connect with the first.
 
 use super::error::RanksError;
 use super::launcher::Place;
@@ -29,7 +29,7 @@ const MOST_BYTES: u64 = 512;
 const ATTEMPT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Where the ranks of a job meet.
+/// Meeting point of the ranks of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rendezvous {
     /// Host and port of the first rank.
