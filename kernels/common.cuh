@@ -247,8 +247,8 @@ __device__ inline void block_reduce(const double (&values)[N], uint32 count, con
     __syncthreads();
 }
 
-// The ticket drawn, from 0 on, by one thread of a block. What the threads of blocks that drew before have stored until
-// a barrier ahead of it is seen behind a barrier after it.
+// The ticket drawn, from 0 on, by one thread of a block. Stores before a barrier ahead of it, by the threads of blocks
+// that drew before, are seen behind a barrier after it.
 #ifndef FIBERS
 __device__ inline uint32 take_ticket(uint32* ticket) {
     uint32 taken;

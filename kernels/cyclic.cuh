@@ -4,8 +4,8 @@
 // Partition method on two levels. Each thread eliminates the inner points of its chunk,
 // x_i = g_i - P_i x_before - Q_i x_kept, where x_kept is the last point of its chunk and x_before that
 // of the chunk before. The kept points of a block but the last are a chain between two points that
-// the blocks keep; parallel cyclic reduction couples each with nothing but those two. What the blocks
-// keep is a ring, which every block solves for itself by parallel cyclic reduction in the second
+// the blocks keep; parallel cyclic reduction couples each with nothing but those two. The points that
+// the blocks keep are a ring, which every block solves for itself by parallel cyclic reduction in the second
 // launch: blocks, like threads, are a power of two, so that each couples with itself in the end.
 #pragma once
 #include "common.cuh"

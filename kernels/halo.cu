@@ -9,8 +9,8 @@ __device__ inline uint64 row_of_thread(const HaloExchange& exchange) {
     return uint64(exchange.block()) * blockDim.x + threadIdx.x;
 }
 
-// Sends the outer columns of pairs, scaled if there is a scale. What arrives becomes the ghost columns, or stays in
-// the buffer where there are none.
+// Sends the outer columns of pairs, scaled if there is a scale. The pairs received become the ghost columns, or
+// stay in the buffer where there are none.
 KERNEL(exchange_columns, ExchangedColumns of, HaloColumns columns) {
     const HaloExchange exchange = halo_exchange(columns, of.edges, of.rows);
     const uint64 j = row_of_thread(exchange);

@@ -110,8 +110,8 @@ __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* s
     return position > 0 ? before(inflow) : inflow;
 }
 
-// Right sides of the points of a thread less the couplings beside the line. Those of eta-lines follow one
-// another, from `first` on.
+// Right sides of the points of a thread less the couplings beside the line. The points of an eta-line
+// follow one another, from `first` on.
 template <bool XI, bool COMPACT>
 struct Beside {
     const Line<XI, COMPACT>& line;

@@ -69,8 +69,8 @@ KERNEL(pack_couplings, uint32 mi, uint32 mj, uint32 edges, const real* values, r
 }
 
 // t <- A^T for the nine-point pattern. One thread a point: each of its slots is the opposite one of the
-// neighbour there, which the entries that the neighbour lacks have moved up. Those of neighbours of another
-// piece of the grid are in `beyond`, as `pack_couplings` left them there.
+// neighbour there, which the entries that the neighbour lacks have moved up. The entries of neighbours of
+// another piece of the grid are in `beyond`, as `pack_couplings` left them there.
 KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* beyond,
        real* transposed) {
     const Stencil at = {mi, mj, edges};

@@ -4,7 +4,7 @@
 // its own window: the other rank writes what it sends there, so that a wait polls local memory. A
 // message has up to FRAGMENTS fragments, which are sent independently, one block each; the sequence
 // number of a fragment is one more than that of the same fragment of the message before it on the
-// channel. What exceeds the endpoint's buffer the host sends in pieces.
+// channel. The host sends a message that exceeds the endpoint's buffer in pieces.
 #include "common.cuh"
 #include "peers.cuh"
 

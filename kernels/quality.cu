@@ -220,9 +220,9 @@ KERNEL(measure_lines, OwnColumnsFields own, uint32 from, uint32 points, double c
     grid_reduce<Extremes<10, 5>>(all, 4, out);
 }
 
-// result <- largest and sum of the angles, corners, points with an angle: of the first line off the wall's normal in degrees, where the wall does not
-// turn by an angle of more than this tangent. The ends of a wall that is not closed have none. The wall's
-// points, those of all devices, are line_x, line_y.
+// result <- largest and sum of the angles, corners, points with an angle: of the first line off the wall's normal
+// in degrees, where the wall does not turn by an angle of more than this tangent. The ends of a wall that is not
+// closed have none. The wall's points, those of all devices, are line_x, line_y.
 KERNEL(measure_angles, OwnColumnsFields own, uint32 from, uint32 points, uint32 closed, double corner,
        const double* line_x, const double* line_y, const double* x, const double* y, Reduction out) {
     const Nodes nodes = {{own}, x, y};

@@ -21,8 +21,8 @@ struct Factors {
     Block pivot, beside, value;
 };
 
-// Does step(k, load(k)) for k < count in turn, as long as it says so. What several need is loaded at
-// once: it does not depend on what they do.
+// Does step(k, load(k)) for k < count in turn, as long as it returns true. Several loads are made at
+// once: they do not depend on the steps.
 template <class Load, class Step>
 __device__ void in_turn(uint32 count, const Load& load, const Step& step) {
     const uint32 AT_ONCE = 4;
@@ -115,7 +115,7 @@ struct Reached {
 
 // u of the lines of one colour, solved piece by piece, <- that of the whole lines; and beyond the outer
 // columns, whose former values are in own_old. One block per line, in the order of their start, a thread
-// per border. What does not depend on the neighbours is loaded before the wait for them.
+// per border. Values that do not depend on the neighbours are loaded before the wait for them.
 KERNEL(join_lines, LevelLayout layout, uint32 colour, uint32 columns,
        const real* spikes, const uint32* reach, const real* tips, const real* own_old,
        real* u_values, HaloColumns halo) {

@@ -61,7 +61,7 @@ __device__ inline void add_both(Pair& sum, const Pair (&v)[2], Pair u) {
 
 // sum + the row of point (i, j) of A times the vector whose value at a point is x(point), for a matrix with the
 // nine-point pattern; the columns follow from the stencil and are not read. Neighbours of another
-// piece of the grid are left to `add_beyond`. What is not there is zero, so that no load waits for a branch.
+// piece of the grid are left to `add_beyond`. Absent couplings are zero, so that no load waits for a branch.
 template <class Vector>
 __device__ inline Pair nine_points(const Stencil& at, const real* values, uint32 i, uint32 j, Pair sum,
                                    const Vector& x) {

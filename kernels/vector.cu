@@ -169,7 +169,8 @@ __device__ inline bool halt(double* slots, const double* known, const HaltCondit
 }
 
 // slots[first..] <- `count` results, by one thread, and what follows unless these are `plain` values and no slots;
-// `known` are the slots with the results. Unless a condition holds before, slots follow from others, one is logged, and further conditions are tried.
+// `known` are the slots with the results. Unless a condition holds before, slots follow from others, one is logged,
+// and further conditions are tried.
 __device__ inline void end(const ScalarReduction& into, uint32 count, double* known) {
     double* const slots = into.slots;
     for (uint32 k = 0; k < count; ++k) slots[into.first + k] = known[into.first + k];

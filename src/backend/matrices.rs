@@ -154,7 +154,7 @@ impl Algebraic {
     /// other than `none` and `jacobi`.
     ///
     /// # Errors
-    /// That of `factors`.
+    /// The error of `factors`.
     pub fn named<E>(
         word: &str,
         factors: impl FnOnce(&str) -> std::result::Result<Incomplete, E>,

@@ -251,7 +251,7 @@ impl CaseFile {
     /// The case as a case file in which every default is written out: read again, it gives the same case.
     ///
     /// # Errors
-    /// As [`Case::to_toml_string`].
+    /// The errors of [`Case::to_toml_string`].
     pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
         match self {
             Self::Section(case) => case.to_toml_string(),
@@ -264,7 +264,7 @@ impl Assembly {
     /// The case as a case file in which every default is written out: read again, it gives the same case.
     ///
     /// # Errors
-    /// As [`Case::to_toml_string`].
+    /// The errors of [`Case::to_toml_string`].
     pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
         let mut text = String::from(
             "# A case with every default written out; it makes the same grids again.\n",

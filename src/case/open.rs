@@ -110,7 +110,7 @@ impl Case {
     /// The case of one section in a text: see [`CaseFile::from_toml`].
     ///
     /// # Errors
-    /// As [`Self::from_file`].
+    /// The errors of [`Self::from_file`].
     pub fn from_toml(
         text: &str,
         path: &Path,
@@ -122,7 +122,7 @@ impl Case {
     /// The case of one section of a call: see [`CaseFile::from_arguments`].
     ///
     /// # Errors
-    /// As [`Self::from_file`].
+    /// The errors of [`Self::from_file`].
     pub fn from_arguments(
         file: Option<&Path>,
         base: &[(String, Value)],

@@ -219,8 +219,9 @@ impl Assembly {
     }
 
     /// Sets the reaches that are not given: the larger of a number of chords of the element and a multiple of the
-    /// narrowest gap beside it, of those that are narrower than its chord or that another grid reaches across, and a part of the way
-    /// to the first element where the grid of that is the background: its cells are as large as they are far.
+    /// narrowest gap beside it, of those that are narrower than its chord or that another grid reaches across, and
+    /// a part of the way to the first element where the grid of that is the background: its cells are as large as
+    /// they are far.
     fn put_reaches(&mut self, placements: &[Placement], gaps: &[Vec<f64>]) {
         let [chords, wide, far] = REACH;
         let mut open = Vec::new();

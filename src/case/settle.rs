@@ -91,11 +91,11 @@ impl Case {
         settled.map_err(|error| self.located(error))
     }
 
-    /// The problem of the case, settled for another section than its own. All settings but the contour are of the case, its
-    /// trailing edge too; no flap is deflected.
+    /// The problem of the case, settled for another section than its own. All settings but the contour are of the
+    /// case, its trailing edge too; no flap is deflected.
     ///
     /// # Errors
-    /// As [`Self::settle`].
+    /// The errors of [`Self::settle`].
     pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Problem, SectionError> {
         let body = BodyContour::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
         self.clone().settled(body).map_err(|error| self.located(error))

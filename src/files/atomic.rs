@@ -118,8 +118,8 @@ pub fn sweep_beside(path: &Path) {
     sweep(folder_of(path));
 }
 
-/// Removes from `folder` what was never completed by processes that are gone: a part is locked as long
-/// as somebody writes it. What cannot be removed stays.
+/// Removes from `folder` the parts of files that processes left incomplete: a part is locked as long as it
+/// is written. Parts that cannot be removed stay.
 pub fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());

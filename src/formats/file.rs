@@ -56,7 +56,7 @@ pub(super) struct Folder {
 }
 
 impl MeshFile {
-    /// Its name below the output folder. That of a grid that is not good says so, so that no program
+    /// Its name below the output folder. The name for a grid that is not good says so: no program
     /// takes it for a mesh.
     pub fn name(&self, good: bool) -> &'static str {
         self.names[usize::from(!good)]

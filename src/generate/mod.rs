@@ -174,7 +174,7 @@ pub fn make_grid(
 /// edge too.
 ///
 /// # Errors
-/// As [`make_grid`].
+/// The errors of [`make_grid`].
 pub fn make_grid_around(
     airfoil: &Airfoil,
     case: &Case,

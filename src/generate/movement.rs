@@ -104,7 +104,7 @@ impl Machine {
     /// [`Resident::move_to`] on this machine. The processes of a job all call, and all have the grid.
     ///
     /// # Errors
-    /// As there, and where a process was given something else than the first.
+    /// The errors of that method, and arguments of a process that differ from those of the first.
     pub fn move_to(
         &self,
         reference: &Reference,
@@ -113,10 +113,10 @@ impl Machine {
         self.each(reference, &Movement(wall))
     }
 
-    /// [`Derivatives::derivative`](crate::movement::Derivatives::derivative) so.
+    /// [`Derivatives::derivative`](crate::movement::Derivatives::derivative) on this machine.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of that method.
     pub fn derivative(
         &self,
         at: DerivativesAt<'_>,
@@ -126,10 +126,10 @@ impl Machine {
         self.each(at.reference, &Tangent(at, wall, heights))
     }
 
-    /// [`Derivatives::adjoint`](crate::movement::Derivatives::adjoint) so.
+    /// [`Derivatives::adjoint`](crate::movement::Derivatives::adjoint) on this machine.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of that method.
     pub fn adjoint(
         &self,
         at: DerivativesAt<'_>,

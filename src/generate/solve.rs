@@ -28,7 +28,7 @@ use crate::solver::linear::Precision;
 use crate::solver::newton::NewtonReport;
 use crate::sparse::Csr;
 
-/// Receiver of what happens during a run. What it does not implement it ignores.
+/// Receiver of the events of a run. Events that it does not implement are ignored.
 pub trait Progress: Send {
     /// A phase begins.
     fn phase(&mut self, _name: &str) {}

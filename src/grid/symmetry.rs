@@ -37,7 +37,7 @@ impl Symmetry {
         }
     }
 
-    /// The mirror image of a node. That of zero is negative zero, as in the kernels.
+    /// The mirror image of a node. The image of y = 0 is negative zero, as in the kernels.
     fn image(self, [x, y]: [f64; 2]) -> [f64; 2] {
         match self {
             Self::UpDown => [x, -y],

@@ -92,7 +92,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     /// [`Self::derivatives`] at a grid that was moved from this reference on any backend and fetched.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Self::derivatives`].
     pub fn derivatives_at_fetched(
         &self,
         backend: &B,

@@ -1,5 +1,5 @@
-//! The fixed nodes of a grid as a function of its wall points (theory section 7): the line j = 0, the line next to it, and the
-//! seam of an O-grid or the cut of a C-grid, which the wall carries with it.
+//! The fixed nodes of a grid as a function of its wall points (theory section 7): the line j = 0, the line next to
+//! it, and the seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
 use super::Reference;
 use super::tangent::{Tangent, turned};

@@ -386,7 +386,7 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
     }
 }
 
-/// Makes the cells beside holes interpolated. Those without a donor are added to `lacking` and become holes.
+/// Makes the cells beside holes interpolated. Cells without a donor are added to `lacking` and become holes.
 fn walk_front(zone: &Zone<'_>, found: &mut ZoneTypes, lacking: &mut Vec<usize>) {
     let neighbours = Neighbours::of(zone);
     let beside_hole = |cell: usize| neighbours.around(cell).any(|other| cut_at(found, other));

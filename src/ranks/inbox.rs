@@ -27,7 +27,7 @@ impl Inbox {
     /// Waits for the next message of a route; `check` may end the wait.
     ///
     /// # Errors
-    /// That of `check`. What had come before is received first.
+    /// The error of `check`. Messages that came before are received first.
     pub fn take<E>(
         &self,
         route: Route,

@@ -100,7 +100,7 @@ impl Job {
     /// and the number of ranks; anything else is dropped.
     ///
     /// # Errors
-    /// Where the ranks do not find each other within `wait`, with the ranks that are missing.
+    /// If the ranks do not find each other within `wait`; the error names the missing ones.
     pub fn meet(
         place: Place,
         rendezvous: Option<Rendezvous>,
@@ -171,7 +171,7 @@ impl Job {
     /// Waits for a message; `check` may end the wait.
     ///
     /// # Errors
-    /// That of `check` as well.
+    /// The errors of [`Self::receive`], and that of `check`.
     pub fn receive_checked<E: From<RanksError>>(
         &self,
         from: usize,
@@ -188,7 +188,7 @@ impl Job {
     /// The payloads of all ranks, by rank: all must call.
     ///
     /// # Errors
-    /// As [`Self::receive`].
+    /// The errors of [`Self::receive`].
     pub fn all_gather(&self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, RanksError> {
         let (size, channel) = (self.size(), Channel::Collective);
         if !self.is_first() {
@@ -210,7 +210,7 @@ impl Job {
     /// The payload of rank 0 on all ranks: all must call.
     ///
     /// # Errors
-    /// As [`Self::receive`].
+    /// The errors of [`Self::receive`].
     pub fn broadcast(&self, own: Vec<u8>) -> Result<Vec<u8>, RanksError> {
         if !self.is_first() {
             return self.receive(0, Channel::Collective);

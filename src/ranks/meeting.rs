@@ -260,7 +260,7 @@ fn complete(
     }
 }
 
-/// The file with the address of the first rank; it goes when all have come. What is no address stays.
+/// The file with the address of the first rank; it is removed when all have come. A file without an address stays.
 struct AddressFile<'a>(&'a Path, String);
 
 impl<'a> AddressFile<'a> {

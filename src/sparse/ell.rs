@@ -5,7 +5,7 @@
 ///
 /// Each row has `width` slots. Its entries are shifted left, and unused slots must hold zero. Slot k of row r
 /// is at `k * rows + r` (column-major). The columns of the grid's own patterns follow from the position of a
-/// row and are not stored. Those of other patterns are stored; there an unused slot has the row's own index
+/// row and are not stored. Other patterns store their columns; there an unused slot has the row's own index
 /// as its column, so that it can be read safely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EllPattern {

@@ -82,7 +82,7 @@ impl CudaBackend {
     }
 
     /// A backend on `device` that works on the band of the communicator's rank, or on its block of
-    /// the rows of matrices. Whatever runs on it must run on all ranks.
+    /// the rows of matrices. All ranks must call each of its operations.
     #[doc(hidden)]
     pub fn banded(
         device: Arc<dyn Device>,

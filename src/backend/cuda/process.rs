@@ -66,7 +66,7 @@ impl JobRank {
     /// A device of any kind, whose messages go through the hosts' memory. All ranks must call.
     ///
     /// # Errors
-    /// Where another rank has failed.
+    /// If another rank has failed.
     pub fn new(job: Arc<Job>, device: Arc<dyn Device>) -> Result<Self> {
         let names = job.all_gather(device.name().as_bytes().to_vec())?;
         let names = names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
@@ -167,7 +167,7 @@ impl JobRank {
     /// call.
     ///
     /// # Errors
-    /// That of `work`; where another rank has failed, its failure.
+    /// The error of `work`; where another rank has failed, its failure.
     pub fn run<E>(
         &self,
         bands: &Bands,

@@ -143,8 +143,8 @@ impl Output {
         })
     }
 
-    /// Refuses names under which something stands that gridgen did not write, before the work. What
-    /// users may edit is no obstacle.
+    /// Refuses names under which something stands that gridgen did not write, before the work. Files
+    /// that users may edit are no obstacle.
     pub fn check<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<(), IoError> {
         for name in names {
             if !(self.rules.editable)(name) {

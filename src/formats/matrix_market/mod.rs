@@ -62,7 +62,7 @@ pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
 /// Reads a vector: a matrix of one column.
 ///
 /// # Errors
-/// As [`read_matrix`], and [`Problem::NoVector`] for more columns.
+/// The errors of [`read_matrix`], and [`Problem::NoVector`] for more columns.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
     bytes(path).and_then(|bytes| vector_of(&text(&bytes)?)).map_err(|refusal| at(path, refusal))
 }

@@ -85,7 +85,7 @@ fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFau
 /// them. Nodes are listed by the curves that they lie on.
 ///
 /// # Errors
-/// Those of `out`, and [`io::ErrorKind::InvalidInput`] where the order does not divide a count of cells.
+/// Errors of `out`, and [`io::ErrorKind::InvalidInput`] where the order does not divide a count of cells.
 pub fn write_to(
     out: &mut (impl Write + Send),
     grid: &Grid,

@@ -15,8 +15,8 @@ use crate::formats::mesh::Span;
 use crate::grid::Grid;
 use crate::grid::vector::{angle, difference, distance};
 
-/// Turn of a wall at a corner, which has no curvature: at least this many degrees, and this many times the turn on one side of
-/// it: on coarse grids a nose turns as much, at several nodes.
+/// Turn of a wall at a corner, which has no curvature: at least this many degrees, and this many times the turn on
+/// one side of it: on coarse grids a nose turns as much, at several nodes.
 const CORNER: f64 = 25.0;
 const SHARPER: f64 = 3.0;
 

@@ -70,8 +70,8 @@ pub fn write_blocks(
 
 /// A grid, and how its numbers are laid out in the file.
 ///
-/// The points of a coordinate are written in runs of equal length, each in one plane: with FUN3D's axes the lines of the
-/// grid, each in all planes before the next line, else whole planes.
+/// The points of a coordinate are written in runs of equal length, each in one plane: with FUN3D's axes the lines of
+/// the grid, each in all planes before the next line, else whole planes.
 struct Block<'a> {
     grid: &'a Grid,
     span: Span,

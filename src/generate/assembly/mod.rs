@@ -157,7 +157,7 @@ fn make_or_run(
 /// their initial grids.
 ///
 /// # Errors
-/// As [`run_assembly`], before the solves.
+/// The errors of [`run_assembly`] before the solves.
 pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, Checks), Error> {
     let placed = assembly.settle()?;
     let [nodes, memory_bytes, cpu_seconds] = of_background(&placed)?;
@@ -297,7 +297,7 @@ fn of_element(made: &GridResult) -> Verdict {
 /// the other.
 ///
 /// # Errors
-/// As [`solve`]: that of the first element that has one.
+/// The error of [`solve`] for the first element that has one.
 pub fn solve_elements(
     placed: &PlacedAssembly,
     machine: &Machine,

@@ -161,8 +161,8 @@ pub trait Communicator: Send + Sync {
     /// Place r of `to` ← `bytes` bytes at `from` of rank r, for all ranks.
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()>;
 
-    /// Begins to send and to receive. What one rank sends to another the other receives in the same
-    /// call; two messages between the same two ranks are received in the order in which they are sent. Work
+    /// Begins to send and to receive. A message is received in the call in which the other rank sends
+    /// it; two messages between the same two ranks are received in the order in which they are sent. Work
     /// that is asked of the device meanwhile must not access this memory.
     fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<()>;
 

@@ -1,7 +1,7 @@
 //! Several devices: every rank runs the solver on its band of columns, or on its rows of a matrix.
 //!
-//! All ranks do the same work in the same order. What decides its course (inner products, merits,
-//! counts) is combined over all ranks in one order, so that every rank sees the same bits and takes
+//! All ranks do the same work in the same order. Each value that decides its course (inner product,
+//! merit, count) is combined over all ranks in one order, so that every rank sees the same bits and takes
 //! the same branches.
 
 mod abort_flag;

@@ -91,7 +91,7 @@ impl PeerCommunicator {
     /// Whether the processes of a job can join so. All must call.
     ///
     /// # Errors
-    /// Where another rank has failed.
+    /// If another rank has failed.
     pub fn is_possible(
         transport: Arc<HostTransport>,
         rank: usize,

@@ -68,7 +68,7 @@ impl Windows {
     /// there. All must call.
     ///
     /// # Errors
-    /// Where another rank has failed.
+    /// If another rank has failed.
     pub(super) fn trial(
         transport: Arc<HostTransport>,
         rank: usize,

@@ -188,9 +188,9 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
-    /// Records the launches, clearings and copies on the device that `work` queues, without doing
-    /// them. A recording that may be `kept`, for the same work in the same places, has the requests to this device alone, and
-    /// nothing that other libraries queue.
+    /// Records the launches, clearings and copies on the device that `work` queues, without doing them. A recording
+    /// that may be `kept`, for the same work in the same places, has the requests to this device alone, and nothing
+    /// that other libraries queue.
     fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
 
     fn replay(&self, granted: Granted, recording: &Recording) -> Result<()>;

@@ -4,7 +4,7 @@ use super::interface::Address;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
 
-/// Idle blocks by their size. That of the lowest address is taken first: solves of one size find theirs in the
+/// Idle blocks by their size. The one of the lowest address is taken first: solves of one size find theirs in the
 /// same places.
 #[derive(Default)]
 pub(in super::super) struct Pool(Mutex<HashMap<usize, BTreeSet<Address>>>);

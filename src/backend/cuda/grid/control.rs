@@ -98,8 +98,8 @@ impl<'a> Part<'a> {
             self.grid.columns.held(), self.grid.nj as u32, arguments))
     }
 
-    /// P0 and Q0 at the nodes, with the distances `arc` from the wall. Those of a rank are right at its
-    /// unknown points and wrong near the ends of what it holds.
+    /// P0 and Q0 at the nodes, with the distances `arc` from the wall. The values of a rank are right at
+    /// its unknown points and wrong near the ends of the columns that it holds.
     fn control_functions(
         &self,
         arc: &Buffer<f64>,

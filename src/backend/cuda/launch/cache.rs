@@ -1,8 +1,8 @@
 //! Compiled kernels kept on disk, in the user's cache folder.
 //!
-//! An entry is: [`MAGIC`]; the key; the code; the [`digest`] of all that as u64, little-endian. What is not
-//! so to the last byte, or is of another key, is as good as absent: the kernels are compiled anew and the
-//! entry is replaced.
+//! An entry is: [`MAGIC`]; the key; the code; the [`digest`] of all that as u64, little-endian. An entry
+//! that differs in a byte, or has another key, counts as absent: the kernels are compiled anew and the entry is
+//! replaced.
 
 use crate::digest;
 use std::ffi::OsString;

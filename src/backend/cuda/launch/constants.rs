@@ -155,8 +155,8 @@ shared_constants! {
 // The all-gather within a kernel is done by one block of any.
 const _: () = assert!(GATHER_THREADS == BLOCK as usize);
 
-/// Points of the halves of a row of a level of `width` points, and of one more on either side: they start at multiples of
-/// 128 bytes of pairs in single precision.
+/// Points of the halves of a row of a level of `width` points, and of one more on either side: they start at
+/// multiples of 128 bytes of pairs in single precision.
 pub(crate) const fn half_row(width: usize) -> usize {
     (width.div_ceil(2) + 2).next_multiple_of(16)
 }

@@ -43,8 +43,8 @@ fn folders() -> &'static [PathBuf] {
     FOLDERS.get().map_or(&[], Vec::as_slice)
 }
 
-/// Opens the first of these files that is found, in the folders or by the system. What is loaded by a path
-/// is found by its name afterwards.
+/// Opens the first of these files that is found, in the folders or by the system. A library loaded by a
+/// path is found by its name afterwards.
 fn open(folders: &[PathBuf], files: &[String]) -> Option<Library> {
     let placed = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
     let paths: Vec<PathBuf> = placed.filter(|path| path.exists()).collect();

@@ -42,7 +42,7 @@ const KEPT_SHARE: usize = 64;
 /// whose message another GPU waits for.
 pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 
-/// A GPU and streams of it. Those of one GPU share context and kernels.
+/// A GPU and streams of it. The devices of one GPU share context and kernels.
 #[doc(hidden)]
 pub struct DriverDevice {
     pub(crate) info: DeviceInfo,

@@ -20,7 +20,7 @@ pub(super) struct OpenGpu {
     pub(super) context: Arc<Context>,
 }
 
-/// The GPUs that are open, by their ordinals. Who opens one holds its place until it is open.
+/// The GPUs that are open, by their ordinals. The thread that opens one holds its place until it is open.
 static OPEN: LazyLock<Mutex<HashMap<usize, Place>>> = LazyLock::new(Mutex::default);
 
 type Place = Arc<Mutex<Weak<OpenGpu>>>;

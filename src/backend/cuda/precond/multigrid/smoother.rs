@@ -82,7 +82,7 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
-    /// there are any. Those of transposed equations in the other order: the transpose of such a sweep.
+    /// there are any. Transposed equations have the other order: the transpose of such a sweep.
     pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
         let xi = self.lines(&XI, xi_team::<M>, mi);
