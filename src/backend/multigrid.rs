@@ -158,7 +158,7 @@ pub trait MultigridBackend: SparseBackend {
     fn smooth<M: Real>(&self, level: &mut Self::Level<M>, order: Order) -> Result<()>;
 
     /// Forward and reverse sweeps in turn, `sweeps` of each, if the backend does them together in less time:
-    /// what they leave is the same to rounding.
+    /// the result is the same to rounding.
     fn smooth_in_turn<M: Real>(&self, _: &mut Self::Level<M>, _sweeps: usize) -> Result<bool> {
         Ok(false)
     }

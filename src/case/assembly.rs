@@ -376,7 +376,7 @@ fn check_riggings(entries: &Entries, elements: &[Element]) -> Result<(), CaseErr
     Ok(())
 }
 
-/// Refuses what is written of one section alone.
+/// Refuses outputs that a case of one section alone has.
 fn check_output(entries: &Entries, output: &OutputOptions) -> Result<(), CaseError> {
     for format in &output.formats {
         if let Some(reason) = format.refuses_zones {

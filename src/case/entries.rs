@@ -186,7 +186,7 @@ impl Entries {
         table.try_into().map_err(|error| self.misread(section, &error))
     }
 
-    /// The error of a value that fits its key, but not what it is for.
+    /// The error of a value that fits its key, but not its use.
     fn misread(&self, path: &str, error: &toml::de::Error) -> CaseError {
         self.refuse(&[path], error.message(), "see docs/case-format.md")
     }

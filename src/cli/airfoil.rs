@@ -1,5 +1,4 @@
-//! `gridgen airfoil`: what is understood of a section, as a file, a designation or a case has it, and
-//! its picture.
+//! `gridgen airfoil`: the section that a file, a designation or a case is read as, and its picture.
 
 use std::path::{Path, PathBuf};
 

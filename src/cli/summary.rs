@@ -1,4 +1,4 @@
-//! The last lines of a run: how good the grid is and what was written.
+//! The last lines of a run: quality of the grid and files written.
 
 use gridgen::case::Case;
 use gridgen::generate::GridResult;

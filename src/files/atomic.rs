@@ -213,7 +213,7 @@ impl<'a> Paced<'a> {
         self.file.sync_data()
     }
 
-    /// Has the disk take what is written, while more is.
+    /// Starts to flush written data to the disk, while more is written.
     fn order(&mut self) -> io::Result<()> {
         if self.disk.is_none() {
             let file = self.file.try_clone()?;

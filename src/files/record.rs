@@ -31,7 +31,7 @@ pub(crate) enum RecordFault {
     Other,
     /// Another version.
     Version(u32),
-    /// Cut off, or not what was written.
+    /// Cut off, or changed since it was written.
     Damaged,
     /// They cannot be read.
     Unreadable(io::Error),
@@ -85,7 +85,7 @@ impl<const LISTS: usize> Record<LISTS> {
         })
     }
 
-    /// Head and lists of a file that is what was written.
+    /// Head and lists of a file that is as it was written.
     pub(crate) fn read<H: DeserializeOwned>(
         &self,
         mut source: impl Read + Seek,

@@ -1,4 +1,4 @@
-//! Neutral map files, `.nmf`: what the faces of the block in a `Plot3D` file are.
+//! Neutral map files, `.nmf`: kinds of the faces of the block in a `Plot3D` file.
 //!
 //! Faces are numbered 1 to 6: k, i, j at their first and last index, in this order; their ranges
 //! cover the next two indices in cyclic order: (i, j) on a k face, (j, k) on an i face,

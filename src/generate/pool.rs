@@ -14,7 +14,7 @@ use crate::case::Case;
 /// groups have a machine each, which is done sooner (docs/performance.md).
 const GROUP_JOBS: usize = 16;
 
-/// A machine, and what the user should know of the choice of it.
+/// A machine, and a notice to the user on its choice.
 pub(crate) type Opened = (Machine, Option<String>);
 
 /// A machine that is opened while other work goes on, or that is open.
@@ -51,7 +51,7 @@ impl Opening {
 pub(crate) struct Closing(Option<JoinHandle<()>>);
 
 impl Closing {
-    /// Closes what is open while other work goes on.
+    /// Closes `open` on a thread, while other work goes on.
     pub(crate) fn of(open: impl Send + 'static) -> Self {
         Self(Some(std::thread::spawn(move || drop(open))))
     }

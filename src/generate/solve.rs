@@ -156,7 +156,7 @@ pub struct GridResult {
 }
 
 impl GridResult {
-    /// Says what is found of the section, and with `strict` takes the grid for bad by it.
+    /// Adds the finding about the section to the notices; with `strict` the grid is unfit by it.
     pub(super) fn find(&mut self, strict: bool) {
         let Some(found) = self.problem.finding("geometry.trailing_edge".into()) else { return };
         self.notices.push(found.to_string());

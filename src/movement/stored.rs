@@ -44,7 +44,7 @@ errors! {
         #[error("a reference of version {0}, version {version} was expected", version = RECORD.version)]
         #[hint("{AGAIN}")]
         Version(u32),
-        /// The contents are not what was written.
+        /// The contents have changed since they were written.
         #[error("the reference is cut off or damaged")]
         #[hint("{AGAIN}")]
         Damaged,

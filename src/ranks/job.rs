@@ -410,7 +410,7 @@ impl Shared {
         let expected = state.ended[rank] || state.closed || (state.tolerant && rank != 0);
         drop(state);
         if !expected {
-            // The error names what the rank sent, not its end.
+            // Invalid data goes into the message, the end of a connection does not.
             let message = (end.kind() == ErrorKind::InvalidData).then(|| end.to_string());
             self.fail(&Failure { message, ..lost(rank) }, Some(rank));
         }

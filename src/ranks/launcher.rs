@@ -60,7 +60,7 @@ pub struct Place {
     pub address: Option<(String, u16)>,
 }
 
-/// The environment, and who is asked about it.
+/// The environment variables of a launcher.
 struct Variables<'a> {
     launcher: Launcher,
     get: &'a dyn Fn(&str) -> Option<String>,

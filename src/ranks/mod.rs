@@ -1,7 +1,6 @@
-//! Processes that a launcher started, one rank each: what the launcher says of them, how they meet, and
-//! messages between them.
+//! Processes that a launcher started, one rank each: their places, their meeting, and messages between them.
 //!
-//! A [`Place`] is what the environment of this process says. [`Job::meet`] connects all ranks with the first;
+//! A [`Place`] is read from the environment of this process. [`Job::meet`] connects all ranks with the first;
 //! from then on a [`Job`] passes messages, and tells every rank when one has failed.
 
 mod error;

@@ -166,7 +166,7 @@ impl<T: Real> Kernel for JacobianRow<'_, T> {
 }
 
 impl<T: Real> JacobianRow<'_, T> {
-    /// The rows of some points: what has no neighbour is left out, beside the point `end` too.
+    /// The rows of some points, without the entries of absent neighbours, beside the point `end` too.
     #[inline(always)]
     fn points(&mut self, columns: Range<usize>, end: Option<usize>) {
         let Self { row: Row { data, j, .. }, .. } = *self;

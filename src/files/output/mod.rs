@@ -1,10 +1,10 @@
 //! A folder of results: one process writes into it at a time, new files are complete beside the old ones
 //! before any of those goes, and nothing goes that gridgen did not write.
 //!
-//! Beside the results stands the folder [`HOME`]. In it are the lock, the record of the files that were
-//! written, new files that are being made, and, once they are complete, what is to be done with them: a
-//! process that is killed before leaves the old results, and what one that is killed after that left to do
-//! is done when the folder is opened again.
+//! Beside the results is the folder [`HOME`]. In it are the lock, the record of the files that were written,
+//! new files that are being made, and, once they are complete, the plan of their exchange: a process that is
+//! killed before leaves the old results; the exchange of one that is killed after that is completed when the
+//! folder is opened again.
 
 mod record;
 mod replace;
@@ -114,8 +114,8 @@ impl Output {
         }
     }
 
-    /// Makes files: `work` gets [`Self::files`] and returns what it made there. Returned are the places
-    /// where they are to stand, which errors name, too.
+    /// Makes files: `work` gets [`Self::files`] and returns the files that it made there. Returned are their
+    /// final places, which errors name, too.
     pub fn fill(
         &self,
         work: impl FnOnce(&Path) -> Result<Vec<PathBuf>, IoError>,
@@ -184,7 +184,7 @@ impl Output {
         Ok(strangers)
     }
 
-    /// Whether what stands under a name stays as it is when the files that were made are put in place.
+    /// Whether the file of a name stays as it is when the new files are put in place.
     pub(crate) fn stays(&self, name: &str) -> bool {
         !self.files().join(name).exists() || self.is_edited(name)
     }

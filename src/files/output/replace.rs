@@ -61,7 +61,7 @@ impl Put {
     }
 
     /// Its turn: last come the files by which others are found whole, the report at the very end. While
-    /// they are away no reader takes what is there for results.
+    /// they are absent no reader takes the other files for results.
     fn turn(&self) -> u8 {
         match self.name.as_str() {
             REPORT_FILE => 2,
@@ -152,7 +152,7 @@ impl Plan {
         steps
     }
 
-    /// Writes the record of what is there now; its part goes with the plan.
+    /// Writes the record of the present files; its part is removed with the plan.
     fn write_record(&self, home: &Path) -> io::Result<()> {
         let mut record = self.stays.clone();
         let put = self.put.iter().filter(|put| put.name != RESTART_FILE);
@@ -171,8 +171,8 @@ impl Plan {
         })
     }
 
-    /// Takes away what is as gridgen wrote it, or whatever it is where `force` is set; then the
-    /// folders that it leaves empty.
+    /// Removes a file that is as gridgen wrote it, or any file or folder with `force`; then the folders
+    /// that this leaves empty.
     fn remove(&self, root: &Path, name: &str) -> Result<(), IoError> {
         let path = root.join(name);
         match standing(root, name, self.old.get(name)) {

@@ -18,7 +18,7 @@ errors! {
     pub struct MatrixMarketError { path: PathBuf, line: Option<Line>, #[source] problem: Problem }
 }
 
-/// A line that says what it must not.
+/// A line with a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// Counted from 1.

@@ -18,7 +18,7 @@ const NUMBERS_A_BYTE: usize = 16;
 /// Coordinates beyond this are not those of a grid but bytes read in the wrong layout.
 const LARGEST: f64 = 1e30;
 
-/// A header and what it says.
+/// A header and its contents.
 struct Header {
     /// Words it takes.
     words: usize,
@@ -68,7 +68,7 @@ impl Header {
     }
 }
 
-/// A layout that fits, and what it gives.
+/// A layout that fits, in words, and the result of reading with it.
 type Fit = (String, Result<Block, ReadFault>);
 
 /// Reads the one grid of a file.

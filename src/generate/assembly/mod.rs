@@ -34,7 +34,7 @@ const PHASES: [&str; 7] =
 /// Name of the background's zone.
 pub const BACKGROUND: &str = "background";
 
-/// Grids of several elements and what was found of them together.
+/// Grids of several elements and the checks of them together.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AssemblyResult {
@@ -47,8 +47,8 @@ pub struct AssemblyResult {
     pub background: Option<Grid>,
     /// The checks, in reference chords.
     pub checks: Checks,
-    /// Whether the grids may be used: that on the worst of them, and with [`RunOptions::strict`] on what was found of
-    /// them together.
+    /// Whether the grids may be used: the verdict on the worst of them, with [`RunOptions::strict`] also on the
+    /// findings about them together.
     pub verdict: Verdict,
     /// Files written.
     pub files: Vec<std::path::PathBuf>,
@@ -184,7 +184,7 @@ pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, 
     Ok((placed, estimate, checks))
 }
 
-/// Refuses what is an option of one section alone.
+/// Refuses options for one section alone.
 fn refuse_options(options: &RunOptions) -> Result<(), AssemblyError> {
     let given = [
         ("--family", options.grids > 1),

@@ -79,8 +79,8 @@ impl<B: Backend, T: Real> Gmres<B, T> {
             if iterations as usize >= target.max_iterations {
                 return Ok(report(LinearStop::IterationLimit));
             }
-            // A cycle that gains nothing, or next to nothing of what its small problem promised,
-            // would be repeated for ever: rounding holds the residual where it is.
+            // A cycle that gains nothing, or almost nothing of the reduction that its small problem
+            // promised, would be repeated for ever: rounding holds the residual where it is.
             if residual >= before || (residual > KEPT * before && promised < KEPT * residual) {
                 return Ok(report(LinearStop::Stagnation));
             }
@@ -157,7 +157,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         let Self { basis, w, spanned, .. } = self;
         let (basis, next) = basis.split_at_mut(k + 1);
         let Projection { first: mut column, again, square } = backend.project(basis, w)?;
-        // Pythagoras: what the second pass takes away is small.
+        // Pythagoras: the part that the second pass takes away is small.
         let left = square - again.iter().map(|h| h * h).sum::<f64>();
         let mut norm = if left <= OUTSIDE * square { 0.0 } else { left.sqrt() };
         for (h, more) in column.iter_mut().zip(&again) {

@@ -57,7 +57,7 @@ pub(super) trait Recursive<B: Backend, T: Real> {
         pace: Pace,
     ) -> Result<()>;
 
-    /// Iterations after the end of a run cost next to nothing.
+    /// Whether iterations after the end of a run cost almost nothing.
     fn is_idle_when_halted<A: LinearOperator<B, T>>(_: &System<'_, B, T, A>) -> bool {
         false
     }

@@ -127,7 +127,7 @@ impl<M: Real> Wall<M> {
         self.live.then_some(Walls { columns, terms, shape })
     }
 
-    /// d ← what the bordered lines left.
+    /// d ← the wall terms that the bordered lines were solved for.
     pub(super) fn take_solved(&mut self, eta: &LineSet<M>) {
         let shape = Shape { along: 1, ..eta.shape };
         for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {

@@ -173,7 +173,7 @@ impl<T: Real> CudaMatrix<T> {
         }
     }
 
-    /// y ← y + what the columns of those bands give to the product.
+    /// y ← y + the part of the product from the columns of those bands.
     fn add_halo(&self, backend: &CudaBackend, skip: u64, y: &mut CudaVector<T>) -> Result<()> {
         let Some(halo) = &self.halo else { return Ok(()) };
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {

@@ -1,5 +1,5 @@
-//! Products of a matrix of the grid equations with a scaled vector d ∘ p, and what a Krylov method does before
-//! and after them.
+//! Products of a matrix of the grid equations with a scaled vector d ∘ p, and operations of a Krylov method
+//! before and after them.
 
 use super::vector::{CudaVector, factor, step_vectors};
 use crate::backend::cuda::backend::CudaBackend;

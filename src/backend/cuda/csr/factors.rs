@@ -144,7 +144,7 @@ impl<T: Real> CudaCsrFactors<T> {
         self.chosen = true;
     }
 
-    /// Adds the factors with their rows sorted by level to what is tried.
+    /// Adds the factors with their rows sorted by level to the candidates.
     fn sort(&mut self, backend: &CudaBackend) -> Result<()> {
         let Some(values) = &self.values else { return Ok(()) };
         let mut rows = RowFactors::new(backend, self.a.clone(), self.kind, true)?;

@@ -29,7 +29,7 @@ pub struct CudaElliptic {
     pub(super) line: Grid,
     pub(crate) x: Buffer<f64>,
     pub(crate) y: Buffer<f64>,
-    /// Shared with what has the same equations at other nodes.
+    /// Shared with the state of the same equations at other nodes.
     pub(crate) control_p: Arc<Buffer<f64>>,
     pub(crate) control_q: Arc<Buffer<f64>>,
     pub(crate) wall: Option<Wall>,

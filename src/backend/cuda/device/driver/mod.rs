@@ -109,7 +109,7 @@ impl DriverDevice {
         self.gpu.context.bind().map_err(self.info.failed("its context"))
     }
 
-    /// Before what is done at once, which cannot be noted.
+    /// Call before work that is done at once: it cannot be noted in a recording.
     fn begin(&self) -> Result<()> {
         if self.recordings.are_noted() {
             return Err(DeviceError::NotRecorded);

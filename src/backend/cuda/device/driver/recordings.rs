@@ -61,7 +61,7 @@ impl Recordings {
         kept.push_front((actions, graph));
     }
 
-    /// Gives up what is kept.
+    /// Gives up the kept recordings.
     pub(super) fn clear(&self) {
         self.kept.lock().clear();
     }
