@@ -42,8 +42,8 @@ struct OwnColumns : OwnColumnsFields {
     __device__ uint64 index(uint32 i, uint64 j) const { return j * stride + uint32(i + shift); }
 };
 
-// Calls each(k, s) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from the wall
-// along the line; returns that of the last.
+// Calls each(k, s) for the nj nodes k of line i, which are `stride` apart in memory, with their distance s from the
+// wall along the line; returns that of the last.
 template <class Each>
 __device__ inline double measure_line(uint64 i, uint64 stride, uint32 nj, const double* x, const double* y,
                                       const Each& each) {

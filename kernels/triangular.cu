@@ -126,11 +126,11 @@ __device__ void for_levels(const LevelRange& levels, Work work) {
     }
 }
 
-// Three kernels that call of_unit<WAIT, TEAMS>(unit, own...) for all rows. Rows that wait for their own entries are drawn
-// in their order: with `flags` by blocks, for rows sorted by level, of which a team of `lanes` lanes takes each; with
-// `slim` by warps, for rows in natural order, of which those that can be worked on are far apart, so that many must be
-// under way. With `levels` the rows of a level wait for the launch of the level before. DRAWN is the ticket that they
-// draw from; what is drawn from CLEARED in the next launch starts at zero again, if CLEARED is another.
+// Three kernels that call of_unit<WAIT, TEAMS>(unit, own...) for all rows. Rows that wait for their own entries are
+// drawn in their order: with `flags` by blocks, for rows sorted by level, of which a team of `lanes` lanes takes each;
+// with `slim` by warps, for rows in natural order, of which those that can be worked on are far apart, so that many
+// must be under way. With `levels` the rows of a level wait for the launch of the level before. DRAWN is the ticket
+// that they draw from; the ticket CLEARED starts at zero again in the next launch, if it is another.
 #define OF_ALL_ROWS(...) __VA_ARGS__
 #define TRIANGULAR(flags, slim, levels, of_unit, DRAWN, CLEARED, PARAMETERS, OWN)                                 \
     BOUNDED_KERNEL(256, flags, SliceRows slices, PARAMETERS, uint32* tickets, uint32 lanes) {                  \

@@ -90,7 +90,8 @@ pub(super) struct MachineArguments {
     /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
     #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
     pub(super) backend: BackendChoice,
-    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as help].
+    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as
+    /// help].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) devices: Option<Vec<usize>>,
     #[command(flatten)]
