@@ -55,10 +55,10 @@ class Keys(TypedDict, total=False):
     (``file``). All other lengths of the case are in chords of the section either way. (default
     "chord")"""
     corners: float | None
-    """geometry: Turn of the contour at one of its points from which that is a corner, such as the lip of
-    a cove: a point of the wall lies on it, and points gather there as at the trailing edge. A bend with
-    few points has no corners: a corner turns three times as much as the points beside it. Unset, the
-    contour is smooth but for its trailing edge. (degrees, default not set)"""
+    """geometry: Points where the contour turns by this angle or more are corners, such as the lip of a
+    cove: a wall point lies on each, and points gather there as at the trailing edge. A corner turns three
+    times as much as the points beside it, so that a bend with few points has none. Unset, the contour is
+    smooth except at its trailing edge. (degrees, default not set)"""
     angle: float | None
     """geometry: Angle of attack: the section is turned nose up about (0.25, 0). (degrees, default 0)"""
     chord: float | None
@@ -109,9 +109,9 @@ class Keys(TypedDict, total=False):
     half, or the right half of a body's cross-section. (default "O")"""
     ni: int | None
     """grid: Points of the line along the wall: at least 17, with ``topology`` "C" or "auto" 21, on half a
-    grid 9, refined on those without a cut. On an O-grid they go around the body and the seam's counts
-    twice; on a C-grid they go along the cut, around the body and along the cut again; on half a grid they
-    go from one end to the other, and the whole that is solved for has ``2 ni - 1``. (points, default
+    grid 9; without a cut after refinement. O-grid: ``ni - 1`` cells around the body, the first and the
+    last column coincide. C-grid: the total along the cut, around the body and along the cut again. Half a
+    grid: from one end to the other; the whole that is solved for has ``2 ni - 1``. (points, default
     257)"""
     nj: int | None
     """grid: Points from wall to far field, both included. ``ni`` times ``nj`` is less than 2^30. (points,
@@ -134,9 +134,9 @@ class Keys(TypedDict, total=False):
     """grid: Direction of the cut of a C-grid against the x axis; it leaves the edge on its bisector.
     (degrees, default 0)"""
     refine: int | None
-    """grid: Makes the grid of all other keys so many times finer: ``ni - 1``, ``nj - 1``, ``wake`` and
-    ``base_cells`` times it, spacings and first cell divided by it, so that the points of the wall, of the
-    cut and of the layers hold those of the grid that is not refined. (default 1)"""
+    """grid: Refinement factor: multiplies ``ni - 1``, ``nj - 1``, ``wake`` and ``base_cells``, and
+    divides spacings and first cell, so that the points of the wall, of the cut and of the layers include
+    those of the grid without refinement. (default 1)"""
     first_cell: float | None
     """grid: Height of the first cell at the wall; less than ``far_field/(nj - 1)``. (chords, default
     1e-5, or from ``y_plus``)"""
@@ -156,11 +156,10 @@ class Keys(TypedDict, total=False):
     a sixth of the first cell, or all of it with ``output.curved_order`` above 1, up to 1e-2. (chords,
     default 1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid)"""
     max_turn: float | None
-    """grid: Largest turn of the wall from one cell to the next: where the spacing would turn it more,
-    points gather, at the expense of the rest. Corners are left out, and a concave bend of a smooth
-    contour may turn twice as much. The default gives way, with a note, where there are too few points; a
-    limit that is given does not. (degrees, default 15, or 15 * 256/cells of the section if that is
-    less)"""
+    """grid: Largest turn of the wall from one cell to the next: points are added where the wall would
+    turn by more, and removed elsewhere. Corners are exempt, and a concave bend of a smooth contour may
+    turn twice as much. With too few points the default is relaxed, with a note; a limit that is given is
+    not. (degrees, default 15, or 15 * 256/cells of the section if that is less)"""
     base_cells: int | None
     """grid: Cells on the base of a blunt or rounded edge, at most ``(ni - 1)/2``; of half a grid those of
     the whole base, at most ``ni - 1``; unset, the spacing of the trailing edge decides: at least 8, on a
@@ -192,7 +191,7 @@ class Keys(TypedDict, total=False):
     """control: Whether wall terms that hold the first cell's height and angle are unknowns of the Newton
     iteration (``coupled``) or there are none (``frozen``). (default "coupled")"""
     smoothing: float | None
-    """control: Length along the wall over which the marched control functions are smoothed, up to 26
+    """control: Length along the wall over which the marched control functions are smoothed, up to 3
     columns. (chords, default 7e-4)"""
     smoothing_distance: float | None
     """control: Distance from the wall over which that smoothing sets in. (chords, default 0.001)"""
@@ -257,7 +256,7 @@ class Keys(TypedDict, total=False):
     """multigrid: Coarsening in both directions with lines of both, or in xi only with eta-lines only.
     (default "full")"""
     formats: Sequence[str] | None
-    """output: Grid files to write, in this order; docs/formats.md tells them apart. (default ["vts",
+    """output: Grid files to write, in this order; docs/formats.md describes them. (default ["vts",
     "plot3d"])"""
     compression: str | None
     """output: Compression of the arrays in ``mesh.vts``, which VTK reads as it reads the others. (default
@@ -268,8 +267,8 @@ class Keys(TypedDict, total=False):
     span: float | None
     """output: Span of an extruded grid, from z = 0. (chords, default 1)"""
     sides: str | None
-    """output: What the ends of the span of an extruded grid are: planes of symmetry, or each the
-    repetition of the other. (default "symmetry")"""
+    """output: The ends of the span of an extruded grid: planes of symmetry, or periodic to each other.
+    (default "symmetry")"""
     curved_order: int | None
     """output: Order of the cells of ``mesh.msh``, each of which takes that many cells of the grid in each
     direction. ``ni`` - 1, ``nj`` - 1, ``wake`` and ``span_cells`` are multiples of it, and the verdict on
