@@ -12,19 +12,16 @@
 //! `docs/conventions.md` fixes orientation, indices and units.
 //!
 //! ```
-//! use std::path::Path;
+//! use gridgen::{Case, generate};
 //!
-//! use gridgen::case::Case;
-//! use gridgen::generate::{RunOptions, make_grid};
-//!
-//! let text = "geometry.naca = '2412'\n[grid]\nni = 97\nnj = 33\nfirst_cell = 1e-3\n";
-//! let case = Case::from_toml(text, Path::new("wing.toml"), &[])?;
-//! let made = make_grid(&case, &RunOptions::default(), &mut ())?;
+//! let mut case = Case::naca("2412")?;
+//! (case.grid.ni, case.grid.nj, case.grid.first_cell) = (97, 33, 1e-3);
+//! let made = generate(&case)?;
 //!
 //! assert!(made.is_good(), "{}", made.verdict);
 //! assert_eq!((made.grid.ni, made.grid.nj), (97, 33));
 //! assert!(made.quality.first_cell_max < 1.01e-3);
-//! # Ok::<(), gridgen::error::Error>(())
+//! # Ok::<(), gridgen::Error>(())
 //! ```
 //!
 //! # The steps
@@ -84,6 +81,11 @@ pub mod report;
 mod simd;
 pub mod solver;
 pub mod sparse;
+
+pub use case::Case;
+pub use error::Error;
+pub use generate::{GridResult, generate};
+pub use grid::Grid;
 
 /// The Rust blocks of the documents, as tests: none may show what does not compile.
 #[cfg(doctest)]

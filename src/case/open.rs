@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::str::FromStr;
 
 use toml::{Table, Value};
 use toml_edit::Item;
@@ -107,6 +108,15 @@ impl Case {
         CaseFile::from_file(path, overrides)?.section()
     }
 
+    /// The case of a NACA section of four or five digits, with the default of every other key. Its fields may
+    /// be changed; a file of keys is read by [`Self::from_file`], and a text of keys by [`str::parse`].
+    ///
+    /// # Errors
+    /// [`CaseError`] for a designation that is blank; one that is no section is found when the grid is made.
+    pub fn naca(designation: &str) -> Result<Self, CaseError> {
+        format!("geometry.naca = {}", Value::from(designation)).parse()
+    }
+
     /// The case of one section in a text: see [`CaseFile::from_toml`].
     ///
     /// # Errors
@@ -178,4 +188,13 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
     let remedy = "a case file is a short text in TOML; coordinates go into a file of their own, named by \
                   geometry.file";
     Err(CaseError::NoCase { place: Place::File { path: path.into() }, expected, found, remedy })
+}
+
+/// A text of keys: relative paths start at the current folder.
+impl FromStr for Case {
+    type Err = CaseError;
+
+    fn from_str(text: &str) -> Result<Self, CaseError> {
+        Self::from_toml(text, Path::new(UNNAMED), &[])
+    }
 }

@@ -158,6 +158,14 @@ pub fn run_on(
     pool.install(|| write_grid(case, options, opening, progress))
 }
 
+/// Makes the grid of a case in memory, on the GPU if one is there and faster: nothing is written.
+///
+/// # Errors
+/// The errors of [`make_grid`], which takes options and reports progress.
+pub fn generate(case: &Case) -> Result<GridResult, Error> {
+    make_grid(case, &RunOptions::default(), &mut ())
+}
+
 /// Makes the grid of a case in memory: nothing is written.
 ///
 /// # Errors

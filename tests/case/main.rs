@@ -3,6 +3,7 @@
 #![allow(clippy::float_cmp, reason = "values that are read or written must be exact")]
 
 mod arguments;
+mod code;
 mod elements;
 mod files;
 mod names;
