@@ -38,7 +38,7 @@
 //! | several elements | [`overset`] | placed grids → holes, donors, findings |
 //! | files | [`formats`], [`report`] | meshes and matrices; pictures, page, history, `report.json` |
 //!
-//! [`generate`] joins them: [`generate::Problem`] → [`generate::solve()`] on a [`generate::Machine`] →
+//! [`mod@generate`] joins them: [`generate::Problem`] → [`generate::solve()`] on a [`generate::Machine`] →
 //! [`generate::GridResult`]; [`generate::run`] and [`generate::run_batch`] write the files too.
 //! A case of several elements is a [`case::Assembly`], which [`generate::make_assembly`] and
 //! [`generate::run_assembly`] make an overset mesh of.

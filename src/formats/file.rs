@@ -75,7 +75,7 @@ impl MeshFile {
     /// `path` has no room for.
     ///
     /// # Errors
-    /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
+    /// [`crate::files::WriteFault::TooLarge`], [`crate::files::WriteFault::NoRoom`].
     pub fn check(
         &self,
         path: &Path,
