@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -152,7 +153,7 @@ pub fn run_batch(
         cases.iter().map(|_| Mutex::new(BatchResult::NotRun)).collect();
     let done = |index: usize, result: BatchResult| {
         observer.done(index, &result);
-        *results[index].lock().unwrap_or_else(PoisonError::into_inner) = result;
+        *results[index].lock() = result;
     };
     let take = || {
         let next = order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
@@ -171,7 +172,7 @@ pub fn run_batch(
             match (one(&cases[index], &own, several, observer), &client) {
                 (Some(result), None) => done(index, result),
                 (Some(result), Some(client)) => client.done(index, result),
-                (None, _) => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
+                (None, _) => for_all.lock().push(index),
             }
         }
     };
@@ -184,7 +185,7 @@ pub fn run_batch(
             others.for_each(|other| drop(scope.spawn(move || serve(job, other, take, done))));
         }
     });
-    let mut for_all = for_all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut for_all = for_all.into_inner();
     for_all.sort_unstable();
     // With all threads and all GPUs.
     let all = RunOptions { pool: each.pool.clone(), ..options.run.clone() };
@@ -196,10 +197,7 @@ pub fn run_batch(
             done(index, result);
         }
     }
-    results
-        .into_iter()
-        .map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
-        .collect()
+    results.into_iter().map(Mutex::into_inner).collect()
 }
 
 /// Jobs for cases where none are named: as many as the processors or the GPUs take side by side, and as the

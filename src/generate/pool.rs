@@ -1,8 +1,10 @@
 //! Machines that are opened while other work goes on, kept from one case to the next, and closed at last.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::RunOptions;
 use super::machine::Machine;
@@ -107,7 +109,7 @@ impl MachinePool {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 
     /// A machine of these GPUs.

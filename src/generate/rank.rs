@@ -2,7 +2,9 @@
 //! All ranks do the same, in the same order.
 
 use std::ops::ControlFlow;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Problem;
 use super::machine::Ranks;
@@ -42,10 +44,6 @@ pub(super) struct Solved {
     pub(super) nodes: Option<DeviceNodes>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<'a> Host<'a> {
     pub(super) fn new(
         problem: &'a Problem,
@@ -69,7 +67,7 @@ impl<'a> Host<'a> {
     }
 
     fn grid(&self) -> MutexGuard<'_, Grid> {
-        lock(self.grid.get_or_init(|| Mutex::new(self.problem.unset_grid())))
+        self.grid.get_or_init(|| Mutex::new(self.problem.unset_grid())).lock()
     }
 
     /// The finished grid, without nodes on processes that do not have rank 0, and the unknowns of a solve that
@@ -77,9 +75,7 @@ impl<'a> Host<'a> {
     pub(super) fn finish(self) -> (Grid, Vec<f64>) {
         let Self { problem, grid, state, .. } = self;
         let grid = grid.into_inner().map(Mutex::into_inner);
-        let grid = grid.map(|grid| grid.unwrap_or_else(PoisonError::into_inner));
-        let grid = grid.unwrap_or_else(|| Grid::new(problem.topology, 0, 0));
-        (grid, state.into_inner().unwrap_or_else(PoisonError::into_inner))
+        (grid.unwrap_or_else(|| Grid::new(problem.topology, 0, 0)), state.into_inner())
     }
 
     /// The finished grid ← the nodes of all ranks, which must all call.
@@ -100,7 +96,7 @@ impl<'a> Host<'a> {
         u: &B::Vector<f64>,
         rank: usize,
     ) -> Result<Option<MutexGuard<'_, Vec<f64>>>, DeviceError> {
-        let mut state = (rank == 0).then(|| lock(&self.state));
+        let mut state = (rank == 0).then(|| self.state.lock());
         if let Some(state) = &mut state {
             state.resize(unknowns(self.problem), 0.0);
         }
@@ -180,17 +176,17 @@ pub(super) fn solve_on_all<T: Real>(
     let (control, solved) = (Mutex::new(control), Mutex::new(None));
     ranks.run(bands, &|rank, backend| {
         // Held for the whole solve.
-        let mut held = (rank == host.reporter()).then(|| lock(&control));
+        let mut held = (rank == host.reporter()).then(|| control.lock());
         let found = match &mut held {
             Some(control) => solve::<_, T>(backend, host, control, rank)?,
             None => solve::<_, T>(backend, host, &mut Control::new(&mut ()), rank)?,
         };
         if held.is_some() {
-            *lock(&solved) = found;
+            *solved.lock() = found;
         }
         Ok(())
     })?;
-    Ok(solved.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(solved.into_inner())
 }
 
 /// Newton's method on a problem, from the state u that `history` led to; with the linear system of step
@@ -285,10 +281,10 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_, '_> {
             // The other ranks wait on the host until the file is written: a wait in a kernel would time out.
             match (&mut self.observer, state) {
                 (Some(observer), Some(state)) => observer.save(history, &state),
-                _ => drop(lock(&self.host.state)),
+                _ => drop(self.host.state.lock()),
             }
             if let Some(job) = self.host.job {
-                job.broadcast(Vec::new())?;
+                job.wait_for_first()?;
             }
         }
         Ok(ControlFlow::Continue(()))

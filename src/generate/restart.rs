@@ -78,7 +78,7 @@ impl Restarts {
         let history = &report.history;
         let restart = self.write(history, state)?;
         if let Some(job) = job {
-            job.broadcast(Vec::new())?;
+            job.wait_for_first()?;
         }
         Err(Error::Interrupted { steps: Some(history.newton_iterations()), restart })
     }

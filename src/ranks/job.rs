@@ -219,6 +219,14 @@ impl Job {
         Ok(own)
     }
 
+    /// Waits until rank 0 calls, too: all must call.
+    ///
+    /// # Errors
+    /// The errors of [`Self::receive`].
+    pub fn wait_for_first(&self) -> Result<(), RanksError> {
+        self.broadcast(Vec::new()).map(drop)
+    }
+
     /// Compares what all ranks have to work on, each a name and a value: all must call.
     ///
     /// # Errors

@@ -3,9 +3,9 @@
 
 mod outputs;
 
-use std::sync::Mutex;
 use std::{iter, thread};
 
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::estimate::of_background;
@@ -344,7 +344,7 @@ struct Shared<'a, 'p> {
 
 impl Shared<'_, '_> {
     fn with<R>(&self, work: impl FnOnce(&mut dyn Progress) -> R) -> R {
-        let mut progress = self.progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut progress = self.progress.lock();
         work(&mut **progress)
     }
 }
