@@ -79,7 +79,7 @@ type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
 /// A mesh to be written.
 #[derive(Debug, Clone)]
 pub struct MeshData<'a> {
-    /// Its plane zones: that of a section, which has no name, or those of an overset mesh, the background first, if
+    /// Its plane zones, at least one: that of a section, which has no name, or those of an overset mesh, the background first, if
     /// there is one, then in order of priority.
     pub zones: Vec<Zone<'a>>,
     /// The third dimension; none where the zones are plane.
@@ -96,6 +96,9 @@ pub struct MeshData<'a> {
 
 impl<'a> MeshData<'a> {
     /// The grid of a section, or of the first zone.
+    ///
+    /// # Panics
+    /// If there is no zone.
     pub fn grid(&self) -> &'a Grid {
         self.zones[0].grid
     }

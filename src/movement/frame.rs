@@ -138,8 +138,7 @@ impl Frame {
 
     /// The line j = 0.
     fn line<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
-        let (grid, range) = (&self.reference, self.wall());
-        let before: Vec<Vector> = range.clone().map(|i| grid.point(i, 0)).collect();
+        let (grid, range, before) = (&self.reference, self.wall(), self.wall_points());
         let (first, last) = (*range.start(), *range.end());
         let (now, then) = (edge(wall), edge(&before));
         let cut = |range: Vec<usize>| -> Vec<[S; 2]> {

@@ -141,7 +141,7 @@ fn like_work_of_members_is_one_launch() {
         launches.count()
     };
 
-    // Members differ by some linear iterations, whose launches are those of single members.
+    // Members take different numbers of linear iterations; the group launches as many as the longest of them needs.
     let most = (10..14).map(|t| launches(t..t + 1)).max().unwrap();
     let four = launches(10..14);
 

@@ -289,7 +289,7 @@ fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
     let found = all(&machine(fibers(2)));
 
     found.check(&expected, "two devices");
-    // What is wrong with the points is told as on one, and the device that is lost by its name.
+    // A mistake in the points is reported as on one device, and a lost device by its name.
     let short = machine(fibers(2)).move_to(&reference, &wall[1..]).err().unwrap();
     assert!(matches!(short, MovementError::WallPoints { found: 36, expected: 37 }), "{short}");
     let many = machine(fibers(6)).move_to(&reference, &wall).err().unwrap();

@@ -178,7 +178,7 @@ FIBERS_VECTORS(double)
 typedef unsigned int uint;
 FIBERS_VECTORS(uint)
 
-// What kernels write in assembly for the GPU: loads and stores that other devices and blocks see.
+// These functions replace assembly of the GPU: loads and stores that other devices and blocks see.
 inline void store_words(unsigned long long* at, unsigned long long a, unsigned long long b) {
     volatile unsigned long long* to = at;
     to[0] = a;

@@ -133,7 +133,7 @@ impl Library {
         // but the registration of their names.
         let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        // SAFETY: the types are those of the header.
+        // SAFETY: the header declares these functions with the same types.
         let (launch, parameters, declared, release) = unsafe {
             (
                 *library.get::<Launch>(b"launch_in_order\0").unwrap(),
