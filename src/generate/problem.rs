@@ -15,6 +15,13 @@ use crate::overset::Finding;
 use crate::pde::control::Wall;
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
+use std::ops::RangeInclusive;
+
+/// Points times iterations that the linear solves of one try may take with forms of the preconditioner after the
+/// first: some seconds of one core.
+const FALL_BACK_WORK: usize = 5_000_000;
+/// Their iterations on grids of any size: a direction that lowers the residual a little may lead to the next step.
+const FALL_BACK_ITERATIONS: RangeInclusive<usize> = 100..=600;
 
 /// The grid equations, and the first guess of their unknowns.
 type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
@@ -91,7 +98,12 @@ impl Problem {
     {
         let linear = &self.case.linear;
         let kind = (linear.preconditioner, linear.schedule);
-        equations.linear_solver(linear.krylov, kind, self.case.multigrid, false)
+        let [ni, nj] = self.size();
+        let budget = (FALL_BACK_WORK / (ni * nj))
+            .clamp(*FALL_BACK_ITERATIONS.start(), *FALL_BACK_ITERATIONS.end());
+        equations
+            .linear_solver(linear.krylov, kind, self.case.multigrid, false)
+            .with_fall_back_budget(budget)
     }
 
     /// The reference of movements: the equations of the problem and their solution, without its retry plan.

@@ -55,6 +55,10 @@ pub struct LinearSolver<B: Backend, T: Real, A> {
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
     restarts: usize,
+    /// Whether the first form of the preconditioner has given way.
+    fallen: bool,
+    /// Iterations left to the forms of the preconditioner after the first, over all solves.
+    spare: usize,
     events: Vec<String>,
 }
 
@@ -74,6 +78,8 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
             bicgstab: None,
             gmres: None,
             restarts: RESTARTS,
+            fallen: false,
+            spare: usize::MAX,
             events: Vec::new(),
         }
     }
@@ -85,13 +91,20 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         Self { restarts, ..self }
     }
 
+    /// This solver with a budget of iterations, over all its solves, for the forms of the preconditioner that take
+    /// over from the first.
+    #[must_use]
+    pub fn with_fall_back_budget(self, iterations: usize) -> Self {
+        Self { spare: iterations, ..self }
+    }
+
     /// Prepares the preconditioner for the present values of `a`, in its next form where the
     /// present one cannot be made.
     pub fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
         loop {
             match self.preconditioner.update(backend, a) {
                 Err(SolverError::Preconditioner(failure)) => {
-                    let Some(next) = self.preconditioner.fall_back() else {
+                    let Some(next) = self.fall_back() else {
                         return Err(failure.into());
                     };
                     self.events.push(format!("{failure}; {next} took over"));
@@ -99,6 +112,13 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 updated => return updated,
             }
         }
+    }
+
+    /// The name of the preconditioner's next form, which it has from now on.
+    fn fall_back(&mut self) -> Option<&'static str> {
+        let next = self.preconditioner.fall_back();
+        self.fallen |= next.is_some();
+        next
     }
 
     /// The events since the last call, in words.
@@ -112,7 +132,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     /// [`Self::with_restarts`] says; then flexible GMRES goes on from there. A preconditioner with a
     /// bound gets as many iterations as the bound allows, and at least ten; if they do not suffice, or a
     /// value is not a number, its next form goes on from the x reached, in this solve and those that
-    /// follow. `observe` gets the iteration and the relative residual.
+    /// follow, within [`Self::with_fall_back_budget`]. `observe` gets the iteration and the relative residual.
     ///
     /// # Errors
     /// If the device fails, or no form of the preconditioner can be made.
@@ -137,15 +157,22 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         } else {
             loop {
                 let (before, from) = (solve.iterations, solve.relative);
-                let left = self.settings.max_iterations.saturating_sub(before.ceil() as usize);
+                let mut left = self.settings.max_iterations.saturating_sub(before.ceil() as usize);
+                if self.fallen {
+                    left = left.min(self.spare);
+                }
                 let bound = self.preconditioner.bound();
                 let allowed = bound.map_or(left, |bound| left.min(allowance(rtol, from, bound)));
                 let stop = self.one_form(&mut solve, before.ceil() as usize + allowed, x)?;
+                if self.fallen {
+                    let made = (solve.iterations - before).ceil() as usize;
+                    self.spare = self.spare.saturating_sub(made);
+                }
                 let slow = stop == LinearStop::IterationLimit && allowed < left;
                 if !slow && stop != LinearStop::NotFinite {
                     break stop;
                 }
-                let Some(next) = self.preconditioner.fall_back() else { break stop };
+                let Some(next) = self.fall_back() else { break stop };
                 let why = if slow {
                     let factor = (solve.relative / from).powf((solve.iterations - before).recip());
                     format!("the linear residual fell by a factor of {factor:.2} an iteration")

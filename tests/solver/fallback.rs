@@ -84,6 +84,26 @@ fn an_indefinite_matrix_goes_down_all_forms() {
     assert_eq!(report.stop == LinearStop::Converged, residual <= 1.02e-6, "{report:?}");
 }
 
+/// Indefinite: no form converges, and ILU(0) would take all iterations of each solve.
+#[test]
+fn the_forms_after_the_first_share_a_budget_over_all_solves() {
+    let a = laplacian(-3.0, 1.0);
+    let n = 2 * SIZE.mi * SIZE.mj;
+    let settings = MultigridSettings { levels: 20, ..MultigridSettings::default() };
+    let preconditioner = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, SIZE, false);
+    let mut solver = LinearSolver::new(SETTINGS, n, preconditioner).with_fall_back_budget(40);
+    let (b, mut x) = (vec![1.0; n], vec![0.0; n]);
+    solver.update(&CpuBackend, &a).unwrap();
+
+    let mut solve = || solver.solve(&CpuBackend, &a, &b, 1e-12, &mut x, &mut |_, _| {}).unwrap();
+    let [first, second] = [solve(), solve()];
+
+    assert_eq!([first.stop, second.stop], [LinearStop::IterationLimit; 2]);
+    // The first form has an allowance of its own, some 40 iterations for twelve digits.
+    assert!((40.0..=90.0).contains(&first.iterations), "{}", first.iterations);
+    assert_eq!(second.iterations, 0.0);
+}
+
 #[test]
 fn a_newton_solve_without_coarse_levels_falls_back_and_says_so() {
     let mut setup = Setup::<f64>::naca("0012", (257, 129), 1e-3, Wall::Coupled);
