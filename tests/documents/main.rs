@@ -5,6 +5,7 @@
 mod answers;
 mod examples;
 mod fingerprint;
+mod gallery;
 mod layering;
 mod pages;
 mod theory;

@@ -1,0 +1,182 @@
+//! The gallery, docs/gallery.md: its text and pictures are those of the cases today.
+//!
+//! `UPDATE_DOCS=1 cargo test --test documents gallery` makes them anew.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+const HEAD: &str = "# Gallery
+
+Twenty grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body; `report.html` of a run
+shows the whole grid, both edges, and maps of the quality.
+";
+
+/// The cases with their titles.
+const CASES: [(&str, &str); 20] = [
+    ("naca0012", "O-grid around a sharp section"),
+    ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
+    ("naca4412", "A cambered section"),
+    ("e387", "A section from a file"),
+    ("naca23012-wake", "C-grid whose wake follows the flow"),
+    ("naca4412-plain-flap", "A plain flap"),
+    ("joukowski", "A cusped trailing edge"),
+    ("naca0012-blunt", "A blunt trailing edge"),
+    ("flatback", "A base of 6 % chord"),
+    ("naca0015-rounded", "A rounded trailing edge"),
+    ("naca2412-wedge", "C-grid with a wedge behind the base"),
+    ("naca0006-thin", "First cells of 1e-7 chord"),
+    ("naca2412-reach", "A grid that ends half a chord off the wall"),
+    ("cylinder", "A circular cylinder"),
+    ("ellipse-half", "Half a grid beside a plane of symmetry"),
+    ("f6-section", "A wing-body section"),
+    ("f6-half", "Half of a wing-body section"),
+    ("naca4412-flap", "A slotted flap, overset grids"),
+    ("two-elements", "Williams' two elements, overset grids"),
+    ("three-elements", "Slat, main element and flap, overset grids"),
+];
+
+/// Largest mean difference per channel of pictures that are the same: lines may move by a fraction of a pixel where
+/// another machine rounds differently.
+const TOLERANCE: f64 = 2.0;
+
+/// Left, top, width and height of the view of the body in `grid.png`, in pixels.
+const VIEW: [usize; 4] = [862, 156, 708, 620];
+/// Pixels of a picture: two for three of `grid.png`.
+const SIZE: [usize; 2] = [472, 413];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn picture(name: &str) -> PathBuf {
+    root().join(format!("docs/images/gallery/{name}.png"))
+}
+
+#[test]
+fn text_and_pictures_are_those_of_the_cases() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"))
+        .arg("run")
+        .args(CASES.map(|(name, _)| root().join(format!("cases/{name}.toml"))))
+        .args(["--backend", "cpu", "--quiet", "--set", "output.formats=[\"vts\"]", "--output"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let mut text = HEAD.to_owned();
+    for (name, title) in CASES {
+        let folder = folder.path().join(name);
+        let report = fs::read_to_string(folder.join("report.json")).unwrap();
+        entry(&mut text, (name, title), &serde_json::from_str(&report).unwrap());
+        let today = reduced(&rgb(&folder.join("grid.png")));
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            write(&picture(name), &today);
+        }
+        let kept = rgb(&picture(name)).1;
+        let difference =
+            kept.iter().zip(&today).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>();
+        let mean = difference / kept.len() as f64;
+        assert!(
+            kept.len() == today.len() && mean <= TOLERANCE,
+            "{name}: the picture differs by {mean:.2}; UPDATE_DOCS=1 makes it anew"
+        );
+    }
+    let page = root().join("docs/gallery.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&page, &text).unwrap();
+    }
+    assert_eq!(fs::read_to_string(page).unwrap(), text, "UPDATE_DOCS=1 makes the page anew");
+}
+
+/// The entry of a case: title, picture, and its report in a line.
+fn entry(text: &mut String, (name, title): (&str, &str), report: &Value) {
+    let one = |zone: &Value| {
+        let number = |name: &str| zone["quality"][name].as_f64().unwrap();
+        let [ni, nj] = ["ni", "nj"].map(|key| zone["grid"][key].as_u64().unwrap());
+        let [first, p99] = ["first_cell_max", "p99_skewness"].map(number);
+        let growth = number("max_growth_j");
+        format!(
+            "{ni} × {nj}, first cell {first:.1e}, 99 % of the skewness below {p99:.2}, growth {growth:.2}"
+        )
+    };
+    let zones = match report["elements"].as_array() {
+        None => one(report),
+        Some(elements) => {
+            let named = |zone: &Value| format!("{}: {}", zone["name"].as_str().unwrap(), one(zone));
+            elements.iter().map(named).collect::<Vec<_>>().join("; ")
+        }
+    };
+    writeln!(
+        text,
+        "\n## {title}\n\n![{title}](images/gallery/{name}.png)\n\n[`cases/{name}.toml`](../cases/{name}.toml): {zones}"
+    )
+    .unwrap();
+}
+
+/// The width and the pixels of a picture, three bytes each.
+fn rgb(path: &Path) -> (usize, Vec<u8>) {
+    let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut decoder = png::Decoder::new(BufReader::new(file));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    let channels = info.color_type.samples();
+    let colour = |pixel: &[u8]| [pixel[0], pixel[1], pixel[2]];
+    (info.width as usize, pixels.chunks_exact(channels).flat_map(colour).collect())
+}
+
+/// The view of the body, each pixel the mean of those that it covers, in steps of a palette.
+fn reduced((width, pixels): &(usize, Vec<u8>)) -> Vec<u8> {
+    let [left, top, across, down] = VIEW;
+    let [columns, rows] = SIZE;
+    // The pixels of the view that one of the result covers, each with the part of it that is covered.
+    let covered = |k: usize, of: usize, pixels: usize| {
+        let [from, to] = [k, k + 1].map(|edge| (edge * pixels) as f64 / of as f64);
+        (from as usize..to.ceil() as usize)
+            .map(move |p| (p, to.min(p as f64 + 1.0) - from.max(p as f64)))
+    };
+    let mut reduced = Vec::with_capacity(3 * columns * rows);
+    for row in 0..rows {
+        for column in 0..columns {
+            for channel in 0..3 {
+                let (mut sum, mut weight) = (0.0, 0.0);
+                for (y, part) in covered(row, rows, down) {
+                    for (x, share) in covered(column, columns, across) {
+                        let at = 3 * ((top + y) * width + left + x) + channel;
+                        sum += part * share * f64::from(pixels[at]);
+                        weight += part * share;
+                    }
+                }
+                let value = (sum / weight).round() as u8;
+                reduced.extend(LEVELS.into_iter().min_by_key(|level| level.abs_diff(value)));
+            }
+        }
+    }
+    reduced
+}
+
+/// Levels of each channel, closer where it is light: their combinations are a palette of 216 colours.
+const LEVELS: [u8; 6] = [0, 90, 150, 200, 240, 255];
+
+/// Writes a picture whose colours are those of the palette.
+fn write(path: &Path, pixels: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let [columns, rows] = SIZE.map(|pixels| pixels as u32);
+    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path).unwrap()), columns, rows);
+    encoder.set_color(png::ColorType::Indexed);
+    encoder.set_compression(png::Compression::High);
+    let base = LEVELS.len();
+    let colour = |k: usize| [k / (base * base), k / base % base, k % base].map(|k| LEVELS[k]);
+    encoder.set_palette((0..base.pow(3)).flat_map(colour).collect::<Vec<_>>());
+    let place = |channel: &u8| LEVELS.iter().position(|level| level == channel).unwrap();
+    let index =
+        |pixel: &[u8]| pixel.iter().fold(0, |index, channel| base * index + place(channel)) as u8;
+    let indices: Vec<_> = pixels.chunks_exact(3).map(index).collect();
+    encoder.write_header().unwrap().write_image_data(&indices).unwrap();
+}
