@@ -75,7 +75,16 @@ def blocks(name):
     return [rest.split("```")[0] for rest in text.split("```python\n")[1:]]
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/how-do-i.md", "docs/python.md"])
+PAGES = [
+    "README.md",
+    "docs/how-do-i.md",
+    "docs/python.md",
+    "docs/tutorials/many-sections.md",
+    "docs/tutorials/optimise.md",
+]
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_the_blocks_of_a_document_run_in_order(name, tmp_path, monkeypatch, capsys):
     for module in ("scipy", "tqdm", "matplotlib", "openmdao"):
         pytest.importorskip(module)

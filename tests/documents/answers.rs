@@ -7,7 +7,19 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The pages.
-const ANSWERS: [&str; 2] = ["docs/how-do-i.md", "docs/coming-from.md"];
+const ANSWERS: [&str; 11] = [
+    "docs/how-do-i.md",
+    "docs/coming-from.md",
+    "docs/commands.md",
+    "docs/limits.md",
+    "docs/quality.md",
+    "docs/tutorials/first-grid.md",
+    "docs/tutorials/c-grid.md",
+    "docs/tutorials/many-sections.md",
+    "docs/tutorials/optimise.md",
+    "docs/tutorials/flap.md",
+    "docs/tutorials/several-gpus.md",
+];
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()

@@ -14,7 +14,8 @@ fn read(path: &Path) -> String {
 
 /// The documents of the repository.
 fn documents() -> Vec<PathBuf> {
-    let folders = ["", "docs", "bench", "cases"].map(|folder| root().join(folder));
+    let folders =
+        ["", "docs", "docs/tutorials", "bench", "cases"].map(|folder| root().join(folder));
     let files = folders.iter().flat_map(|folder| folder.read_dir().unwrap());
     let paths = files.map(|file| file.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|e| e == "md")).collect()
@@ -41,14 +42,20 @@ fn links(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_case_in_the_readme_is_valid() {
-    let text = read(&root().join("README.md"));
-    let cases = blocks(&text, "toml");
-
-    assert_eq!(cases.len(), 1);
-    for case in cases {
-        let resolved = Case::from_toml(&case, Path::new("cases/wing.toml"), &[]);
-        assert!(resolved.is_ok(), "{resolved:?}");
+fn the_cases_in_readme_and_tutorials_are_valid() {
+    let elements = read(&root().join("cases/naca4412-flap.toml"));
+    for (page, count) in [
+        ("README.md", 1),
+        ("docs/tutorials/first-grid.md", 1),
+        ("docs/tutorials/c-grid.md", 1),
+        ("docs/tutorials/flap.md", 2),
+    ] {
+        let cases = blocks(&read(&root().join(page)), "toml");
+        assert_eq!(cases.len(), count, "{page}");
+        for case in cases {
+            let resolved = Case::from_toml(&case, Path::new("cases/wing.toml"), &[]);
+            assert!(resolved.is_ok() || elements.ends_with(&case), "{page}: {resolved:?}");
+        }
     }
 }
 
