@@ -1,0 +1,111 @@
+"""How the documents, which are read on a code host too, become pages of a site.
+
+Links to files outside of docs/ lead to copies below source/, formulas become MathML, and the anchors of
+headings are those that a code host gives them.
+"""
+
+import os
+import re
+from pathlib import Path
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File, InclusionLevel
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+# Code keeps its characters: blocks between fences, and spans between backticks.
+CODE = re.compile(r"^```.*?^```|``.+?``|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<span>[^$]+?)\$(?![\w$])", re.DOTALL)
+LINK = re.compile(r"\]\((?P<path>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
+
+
+def slug(text, separator):
+    """The anchor of a heading as code hosts form it."""
+    kept = re.sub(r"[^\w\- ]", "", text.strip().lower())
+    return kept.replace(" ", separator)
+
+
+def uri(path):
+    """The place of a file or folder of the repository in the site."""
+    if path.is_relative_to(DOCS):
+        return path.relative_to(DOCS).as_posix()
+    name = f"source/{path.relative_to(ROOT).as_posix()}"
+    return f"{name}/index.md" if path.is_dir() else name
+
+
+def original(page_uri):
+    """The file of the repository that a page shows."""
+    inside = page_uri.removeprefix("source/")
+    return DOCS / page_uri if inside == page_uri else ROOT / inside.removesuffix("/index.md")
+
+
+def targets(path):
+    """Files and folders that a document links to, or those in a folder."""
+    if path.is_dir():
+        return [entry for entry in sorted(path.iterdir()) if entry.is_file()]
+    if path.suffix != ".md":
+        return []
+    prose = CODE.sub("", path.read_text(encoding="utf-8"))
+    return [Path(os.path.normpath(path.parent / link["path"])) for link in LINK.finditer(prose)]
+
+
+def on_config(config):
+    config.mdx_configs.setdefault("toc", {})["slugify"] = slug
+    return config
+
+
+def on_files(files, config):
+    found = {original(page.src_uri) for page in files.documentation_pages()}
+    waiting = list(found)
+    while waiting:
+        new = {path for path in targets(waiting.pop()) if path.exists()} - found
+        found |= new
+        waiting += new
+        for path in new:
+            if path.is_relative_to(DOCS):
+                continue
+            if path.is_dir():
+                entries = "".join(f"- [{entry.name}]({entry.name})\n" for entry in targets(path))
+                text = f"# {path.relative_to(ROOT)}\n\n{entries}"
+                file = File.generated(config, uri(path), content=text)
+            else:
+                file = File.generated(config, uri(path), abs_src_path=str(path))
+            file.inclusion = InclusionLevel.NOT_IN_NAV
+            files.append(file)
+    files.append(File.generated(config, "python-reference.md", content=reference()))
+    return files
+
+
+def reference():
+    """The page of the names that the Python package exports, with their docstrings."""
+    source = (ROOT / "python/gridgen/__init__.py").read_text(encoding="utf-8")
+    names = re.findall(r'^    "([A-Za-z]\w*)",$', source, re.MULTILINE)
+    return "# Python reference\n\n" + "".join(f"::: gridgen.{name}\n\n" for name in names)
+
+
+def formula(found):
+    if found["block"]:
+        return f'\n\n<div class="formula">{convert(found["block"].strip(), display="block")}</div>\n\n'
+    return convert(found["span"].replace("\n", " "))
+
+
+def on_page_markdown(markdown, page, config, files):
+    shown = original(page.file.src_uri)
+    here = Path(page.file.src_uri).parent
+
+    def moved(link):
+        base = shown if shown.is_dir() else shown.parent
+        path = Path(os.path.normpath(base / link["path"]))
+        if not path.exists():
+            return link[0]
+        return f"]({os.path.relpath(uri(path), here)}{link['anchor'] or ''})"
+
+    def prose(text):
+        return LINK.sub(moved, FORMULA.sub(formula, text))
+
+    pieces, end = [], 0
+    for code in CODE.finditer(markdown):
+        # A fence of Python-Markdown has one word, not `rust,no_run`.
+        pieces += [prose(markdown[end : code.start()]), re.sub(r"^```(\w+),\S*", r"```\1", code[0])]
+        end = code.end()
+    return "".join([*pieces, prose(markdown[end:])])
