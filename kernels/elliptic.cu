@@ -79,7 +79,7 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EllipticState s, const doub
         put_face(a, b.g11, 1.0, b.eta_shift, b.eta_x, b.eta_y);
         if (east) a.put(b.corner, b.corner);
     }
-    while (a.values < values + 13 * a.stride) a.put(0.0, 0.0);
+    while (a.values < values + SLOTS_OF_POINT * a.stride) a.put(0.0, 0.0);
 }
 
 // b <- w dR/d(p, q) (theory eq. 6), two entries a row. One thread a point.

@@ -4,34 +4,53 @@
 #include "level.cuh"
 #include "peers.cuh"
 #include "halo.cuh"
+#include "stencil.cuh"
 
 __device__ inline uint64 row_of_thread(const HaloExchange& exchange) {
     return uint64(exchange.block()) * blockDim.x + threadIdx.x;
 }
 
-// Sends the outer columns of pairs, scaled if there is a scale. The pairs received become the ghost columns, or
-// stay in the buffer where there are none.
+// Sends the outer columns of pairs, scaled if there is a scale: the rows of one plane after those of another. The
+// pairs received become the ghost columns, or stay in the buffer where there are none.
 KERNEL(exchange_columns, ExchangedColumns of, HaloColumns columns) {
-    const HaloExchange exchange = halo_exchange(columns, of.edges, of.rows);
-    const uint64 j = row_of_thread(exchange);
-    if (j >= of.rows) return;
+    const uint32 rows = of.planes * of.rows;
+    const HaloExchange exchange = halo_exchange(columns, of.edges, rows);
+    const uint64 n = row_of_thread(exchange);
+    if (n >= rows) return;
+    const uint32 plane = uint32(n) / of.rows;
+    const uint64 first = plane * of.plane + (n - plane * of.rows) * of.row;
     for (uint32 side = 0; side < 2; ++side) {
         if (!exchange.sends(side)) continue;
-        const uint64 at = j * of.row + of.step * of.own[side];
+        const uint64 at = first + of.step * of.own[side];
         const Pair s = of.scale ? pair(of.scale[at], of.scale[at + 1]) : pair(1, 1);
-        exchange.send(side, uint32(j), pair(s.x * of.x[at], s.y * of.y[at]));
+        exchange.send(side, uint32(n), pair(s.x * of.x[at], s.y * of.y[at]));
     }
     for (uint32 side = 0; side < 2; ++side) {
         if (!exchange.receives(side)) continue;
-        const Pair arrived = exchange.receive(side, uint32(j));
+        const Pair arrived = exchange.receive(side, uint32(n));
         if (of.ghosts[side] == NO_GHOSTS) {
-            exchange.received[side * uint64(of.rows) + j] = arrived;
+            exchange.received[side * uint64(rows) + n] = arrived;
             continue;
         }
-        const uint64 at = j * of.row + of.step * of.ghosts[side];
+        const uint64 at = first + of.step * of.ghosts[side];
         of.x[at] = arrived.x;
         of.y[at] = arrived.y;
     }
+}
+
+// y <- y + A halo: what the column before the first and the one after the last give to a product, which have been
+// sent by an earlier launch; row 0 of them counts as zero if columns are skipped. One thread a point of both columns.
+KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloColumns columns, uint64 skip, real* y) {
+    const Stencil at = {mi, mj, edges};
+    const HaloExchange exchange = halo_exchange(columns, edges, mj);
+    const uint64 k = thread_index();
+    const bool last = k >= mj;
+    if (k >= 2 * uint64(mj) || !exchange.receives(last)) return;
+    const uint32 j = uint32(k - last * mj);
+    Pair* result = reinterpret_cast<Pair*>(y) + uint64(j) * mi + (last ? mi - 1 : 0);
+    *result = add_beyond(at, values, j, last, *result, [&](uint32 row) {
+        return skip > 0 && row == 0 ? pair(0, 0) : exchange.receive(last, row);
+    });
 }
 
 template <bool COMPACT>

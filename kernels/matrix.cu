@@ -17,60 +17,9 @@ KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* valu
     *result = nine_points(at, values, i, j, start, [=](uint64 point) { return point_of(x, point, skip); });
 }
 
-// y <- y + A halo: what the column before the first and the one after the last give to a product;
-// the halo's row 0 counts as zero if columns are skipped. One thread a point of both columns.
-KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* halo,
-       uint64 skip, real* y) {
-    const Stencil at = {mi, mj, edges};
-    const uint64 k = thread_index();
-    if (k >= 2 * uint64(mj)) return;
-    const bool last = k >= mj;
-    if (!(edges & (last ? EDGE_EAST : EDGE_WEST))) return;
-    const uint32 j = uint32(k - last * mj);
-    Pair* result = reinterpret_cast<Pair*>(y) + uint64(j) * mi + (last ? mi - 1 : 0);
-    const Pair* beyond = reinterpret_cast<const Pair*>(halo) + last * uint64(mj);
-    *result = add_beyond(at, values, j, last, *result, [=](uint32 row) {
-        return skip > 0 && row == 0 ? pair(0, 0) : beyond[row];
-    });
-}
-
-// to <- what the points of the first column couple with beyond it, SW, W, W' and NW, then so of the last
-// column, SE, E, E' and NE: a pair for each row of points, coupling after coupling. One thread a point of
-// both columns.
-KERNEL(pack_couplings, uint32 mi, uint32 mj, uint32 edges, const real* values, real* to) {
-    const Stencil at = {mi, mj, edges};
-    const uint64 k = thread_index();
-    if (k >= 2 * uint64(mj)) return;
-    const bool last = k >= mj;
-    if (!(edges & (last ? EDGE_EAST : EDGE_WEST))) return;
-    const uint32 j = uint32(k - last * mj), i = last ? mi - 1 : 0;
-    const uint32 west = at.west(i), east = at.east(i);
-    const uint64 point = uint64(j) * mi + i;
-    Slots a = {values + 2 * point, slot_stride(uint64(mi) * mj)};
-    Pair* out = reinterpret_cast<Pair*>(to) + last * 4 * uint64(mj) + j;
-    auto put = [&](uint32 coupling, Pair v) { out[coupling * uint64(mj)] = v; };
-    // The corner beyond of a row below or above the point's own.
-    auto corner = [&](bool there) {
-        Pair found = pair(0, 0);
-        if (!there) return found;
-        if (west && last) a.pass(1);
-        if (west && !last) found = a.next();
-        a.pass(2);
-        if (east && last) found = a.next();
-        if (east && !last) a.pass(1);
-        return found;
-    };
-    put(0, corner(j > 0));
-    if (last) a.pass(2 * west + 1);
-    put(1, a.next());
-    put(2, a.next());
-    if (!last) a.pass(1 + 2 * east);
-    put(3, corner(j + 1 < mj));
-}
-
 // t <- A^T for the nine-point pattern. One thread a point: each of its slots is the opposite one of the
-// neighbour there, which the entries that the neighbour lacks have moved up. The entries of neighbours of
-// another piece of the grid are in `beyond`, as `pack_couplings` left them there.
+// neighbour there, which the entries that the neighbour lacks have moved up. The slots of the columns before the first
+// and after the last, if other ranks have them, are in `beyond`, mj pairs each.
 KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* beyond,
        real* transposed) {
     const Stencil at = {mi, mj, edges};
@@ -89,20 +38,15 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
         for (int di = -1; di <= 1; ++di) {
             if ((di < 0 && !at.west(i)) || (di > 0 && !at.east(i))) continue;
             const uint32 row = uint32(int(j) + dj);
-            if ((di < 0 && !at.own_west(i)) || (di > 0 && !at.own_east(i))) {
-                const Pair* there = reinterpret_cast<const Pair*>(beyond) + (di > 0) * 4 * uint64(mj) + row;
-                put(there[(dj < 0 ? 3 : dj > 0 ? 0 : 1) * uint64(mj)]);
-                if (dj != 0) continue;
-                const Pair other = there[2 * uint64(mj)];
-                put(pair(other.y, other.x));
-                continue;
-            }
+            // Columns of other ranks have neighbours on both sides.
+            const bool own = di == 0 || (di < 0 ? at.own_west(i) : at.own_east(i));
             const uint64 there = di < 0   ? at.west_of(i, row)
                                  : di > 0 ? at.east_of(i, row)
                                           : uint64(row) * mi + i;
             const uint32 column = uint32(there - uint64(row) * mi);
-            const bool west = at.west(column), east = at.east(column);
-            Slots a = {values + 2 * there, stride};
+            const bool west = !own || at.west(column), east = !own || at.east(column);
+            Slots a = own ? Slots{values + 2 * there, stride}
+                          : Slots{beyond + 2 * ((di > 0) * SLOTS_OF_POINT * uint64(mj) + row), 2 * uint64(mj)};
             // The slots before the one of (-di, -dj): four with both corners below, five in the row.
             if (dj < 1 && row > 0) a.pass(2 + west + east);
             if (dj < 0) a.pass(1 + 2 * west + 2 * east);
@@ -115,7 +59,7 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
             put(pair(other.y, other.x));
         }
     }
-    while (slot < 13) put(pair(0, 0));
+    while (slot < SLOTS_OF_POINT) put(pair(0, 0));
 }
 
 // The leading points of g <- B^T x for the wall columns: the sum over the points of a line. A block takes a warp's

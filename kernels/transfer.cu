@@ -210,3 +210,20 @@ KERNEL(apply_matrix, LevelLayout layout, const real* matrix, const real* f,
     if (lane == 0)
         reinterpret_cast<Pair*>(u)[p / layout.mi * layout.row() + layout.column(p % layout.mi)] = sum;
 }
+
+// A level from the pieces of all ranks: `planes` planes of `each` values a point; and u <- 0, if there is
+// a u.
+KERNEL(join_pieces, LevelLayout layout, uint32 width, uint32 ranks, uint32 piece_half,
+       uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to, real* u) {
+    each_point(layout, [=](uint32 i, uint32 j) {
+        if (u) clear_point(layout, reinterpret_cast<Pair*>(u), i, j);
+        const uint32 rank = min(i / width, ranks - 1);
+        const LevelLayout piece = {0, layout.mj, piece_half, 0, 1};
+        const int64 from = each * int64(j * piece.row() + piece.column(i - rank * width));
+        const int64 at = each * int64(j * layout.row() + layout.column(i));
+        for (uint32 plane = 0; plane < planes; ++plane)
+            for (uint32 e = 0; e < each; ++e)
+                to[plane * each * int64(layout.points()) + at + e] =
+                    pieces[rank * int64(piece_values) + plane * each * int64(piece.points()) + from + e];
+    });
+}

@@ -219,7 +219,7 @@ KERNEL(dots, uint64 n, uint32 pairs, VectorPairs of, ScalarReduction into) {
 
 // z <- d o p, entry by entry, y <- A z, and slots[first..] <- none, two or five of (w, y), (y, y), (p, y), (p, p) and
 // (w, p); nothing if those slots are halted already. Every thread scales what it reads of p anew and so waits for none
-// of z. Where neighbours access each other's memory, what they have sent of their d o p is received here. The bound
+// of z. The columns of d o p that neighbours have sent are received here. The bound
 // leaves a thread 64 registers: four blocks of 256 have room on a multiprocessor, as many as are launched.
 BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* p, real* z, real* y, const real* w,
        ScalarReduction into) {
@@ -231,7 +231,7 @@ BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* p, rea
     const uint64 points = uint64(of.mi) * of.mj;
     // The points of the outer columns come last and by different threads: those take several times as long, and
     // a thread that strides by whole rows would have one of them in each.
-    const uint64 all = points + (exchange.access.windows ? 2 * of.mj : 0);
+    const uint64 all = points + (exchange.phase & PHASE_RECEIVE ? 2 * of.mj : 0);
     double products[SLOT_SUMS] = {};
     for (uint64 n = thread_index(); n < all; n += thread_count()) {
         const bool last = n >= points + of.mj, outer = n >= points;

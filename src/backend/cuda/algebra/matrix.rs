@@ -6,16 +6,16 @@ use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{NO_GHOSTS, SLOT_UNIT, WALL_SUMS, WARP};
+use crate::backend::cuda::launch::constants::{
+    NO_GHOSTS, SLOT_UNIT, SLOTS_OF_POINT, WALL_SUMS, WARP,
+};
 use crate::backend::cuda::launch::shared::{ExchangedColumns, HaloColumns, Pointer};
 use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_room};
 use crate::backend::matrices::check_product;
 use crate::backend::{Around, LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
-
-/// Values of a point's couplings with those beyond the end of its row: four pairs.
-const COUPLINGS: usize = 8;
+use bytemuck::Zeroable;
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
@@ -77,11 +77,16 @@ impl<T: Real> CudaMatrix<T> {
         let (own, shape) = ((&self.values, x), LaunchShape::threads(points));
         match self.pattern.structure() {
             Structure::NinePoint { mi, mj, periodic } => {
-                self.start_halo(backend, None, x)?;
+                let send = |columns| self.launch_exchange(backend, (None, x), columns);
+                let columns = self.send_columns(backend, send)?;
                 let grid = backend.grid_arguments(mi, mj, periodic);
                 let arguments = (grid, own, skip, add, &*y);
                 launch!(backend => multiply_nine_point[T, shape](arguments))?;
-                self.add_halo(backend, skip, y)
+                let Some(ranks) = &backend.ranks else { return Ok(()) };
+                // The product of the band's own columns did not wait for those of others.
+                ranks.finish_columns(columns)?;
+                let arguments = (grid, &self.values, columns, skip, &*y);
+                launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](arguments))
             }
             // The wall columns have no column to skip.
             Structure::WallColumns { mi, .. } => {
@@ -103,18 +108,27 @@ impl<T: Real> CudaMatrix<T> {
         };
         check_length(t.pattern.rows(), self.pattern.rows())?;
         let grid = backend.grid_arguments(mi, mj, periodic);
-        let received = match &backend.ranks {
+        let halo = match &backend.ranks {
             Some(ranks) => {
-                let halo = Halo::<T>::new(&backend.device, COUPLINGS * mj)?;
-                let shape = LaunchShape::threads(2 * mj);
-                launch!(backend => pack_couplings[T, shape](grid, &self.values, &halo.sent))?;
-                halo.exchange(ranks, ranks.neighbours)?;
-                Some(halo.received)
+                let halo = Halo::<T>::new(&backend.device, 2 * SLOTS_OF_POINT * mj)?;
+                let of = ExchangedColumns {
+                    plane: self.stride as u64,
+                    planes: SLOTS_OF_POINT as u32,
+                    edges: ranks.edges(),
+                    ..outer_columns([mi, mj], &self.values)
+                };
+                let shape = LaunchShape::threads(SLOTS_OF_POINT * mj);
+                halo.exchange_columns(
+                    ranks,
+                    ranks.neighbours,
+                    |columns| launch!(backend => exchange_columns[T, shape](of, columns)),
+                )?;
+                Some(halo)
             }
             None => None,
         };
         launch!(backend => transpose_nine_point[T, LaunchShape::threads(mi * mj)](grid,
-            &self.values, received.as_ref(), &t.values))
+            &self.values, halo.as_ref().map(|halo| &halo.received), &t.values))
     }
 
     /// The leading points of g ← Bᵀ x for the wall columns.
@@ -136,53 +150,52 @@ impl<T: Real> CudaMatrix<T> {
         (self.pattern.rows() as u64, self.pattern.width() as u32, self.columns.as_ref())
     }
 
-    /// Begins to exchange the outer columns of x, or of d ∘ x, with the neighbouring bands, if A
-    /// needs them.
-    fn start_halo(
+    /// Sends the outer columns of a vector to the neighbouring bands, by `send` or another kernel; the product
+    /// receives theirs. Without neighbours `send` has nothing to send.
+    fn send_columns(
         &self,
         backend: &CudaBackend,
-        d: Option<&CudaVector<T>>,
-        x: &CudaVector<T>,
-    ) -> Result<()> {
-        let (Some(ranks), Some(halo)) = (&backend.ranks, &self.halo) else { return Ok(()) };
-        let Structure::NinePoint { mi, mj, .. } = self.pattern.structure() else { return Ok(()) };
-        let of = ExchangedColumns {
-            x: x.into(),
-            y: Pointer::to(x.address_of(1)),
-            scale: d.map_or(Pointer::NULL, Pointer::from),
-            row: 2 * mi as u64,
-            step: 2,
-            own: [0, mi as u32 - 1],
-            ghosts: [NO_GHOSTS; 2],
-            rows: mj as u32,
-            edges: ranks.edges(),
-        };
-        // The product of the band's own columns need not wait for it.
-        halo.start_columns(&*backend.device, ranks, ranks.neighbours, |columns| {
-            launch!(backend => exchange_columns[T, LaunchShape::threads(mj)](of, columns))
-        })
-    }
-
-    /// The halo exchange of a product that needs no launch of its own: nothing to exchange on one rank; on several
-    /// the launch before the product sends, and the product receives. Not where a rank does not access its
-    /// neighbours' memory.
-    fn halo_within(&self, backend: &CudaBackend) -> Option<HaloColumns> {
-        match &backend.ranks {
-            Some(ranks) => self.halo.as_ref()?.peer_columns(ranks),
-            None => Some(HaloColumns::NONE),
+        send: impl FnOnce(HaloColumns) -> Result<()>,
+    ) -> Result<HaloColumns> {
+        match (&backend.ranks, &self.halo) {
+            (Some(ranks), Some(halo)) => halo.send_columns(ranks, ranks.neighbours, send),
+            _ => send(HaloColumns::NONE).map(|()| HaloColumns::NONE),
         }
     }
 
-    /// y ← y + the part of the product from the columns of those bands.
-    fn add_halo(&self, backend: &CudaBackend, skip: u64, y: &mut CudaVector<T>) -> Result<()> {
-        let Some(halo) = &self.halo else { return Ok(()) };
-        let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
+    /// Launches the exchange of the outer columns of x, or of d ∘ x, if there are neighbours.
+    fn launch_exchange(
+        &self,
+        backend: &CudaBackend,
+        (d, x): (Option<&CudaVector<T>>, &CudaVector<T>),
+        columns: HaloColumns,
+    ) -> Result<()> {
+        let (Structure::NinePoint { mi, mj, .. }, Some(_)) = (self.pattern.structure(), &self.halo)
+        else {
             return Ok(());
         };
-        backend.finish_exchange()?;
-        let grid = backend.grid_arguments(mi, mj, periodic);
-        let arguments = (grid, &self.values, &halo.received, skip, &*y);
-        launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](arguments))
+        let of = ExchangedColumns {
+            scale: d.map_or(Pointer::NULL, Pointer::from),
+            edges: backend.edges(false),
+            ..outer_columns([mi, mj], x)
+        };
+        launch!(backend => exchange_columns[T, LaunchShape::threads(mj)](of, columns))
+    }
+}
+
+/// The outer columns of a vector, or of the first slot of a matrix, of two values a point; those received stay in the
+/// buffer.
+fn outer_columns<T: Real>([mi, mj]: [usize; 2], values: &Buffer<T>) -> ExchangedColumns {
+    ExchangedColumns {
+        x: values.into(),
+        y: Pointer::to(values.address_of(1)),
+        row: 2 * mi as u64,
+        step: 2,
+        own: [0, mi as u32 - 1],
+        ghosts: [NO_GHOSTS; 2],
+        planes: 1,
+        rows: mj as u32,
+        ..ExchangedColumns::zeroed()
     }
 }
 
@@ -213,29 +226,32 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         d: &CudaVector<T>,
         p: &mut CudaVector<T>,
         [z, y]: [&mut CudaVector<T>; 2],
-        around: Option<Around<'_, CudaBackend, T>>,
+        mut around: Option<Around<'_, CudaBackend, T>>,
     ) -> Result<()> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
             return one_by_one(self, backend, d, p, [z, y], around);
         };
         let scaled = Scaled { backend, size: [mi, mj], periodic, values: &self.values, d };
-        // On several ranks what comes before the product sends.
-        let sent = around.as_ref().is_some_and(|around| around.update.is_some());
-        let columns = self.halo_within(backend).filter(|_| backend.ranks.is_none() || sent);
-        if let Some(columns) = columns {
-            return scaled.in_two_passes(columns, p, [z, y], around);
-        }
         scaled.check([p, &*z, &*y])?;
-        Around::surround(around, backend, p, [z, y], |p, z, y| {
-            self.start_halo(backend, Some(d), p)?;
-            scaled.multiply(HaloColumns::NONE, p, [z, y], None)?;
-            self.add_halo(backend, 0, y)
-        })
+        let update = around.as_mut().and_then(|around| {
+            let update = around.update.take()?;
+            Some((&*around.scalars, update))
+        });
+        // The launch before the product sends, and the product receives.
+        let columns = self.send_columns(backend, |columns| match update {
+            Some((scalars, update)) => {
+                scaled.update_and_send(columns, scalars, update, p, [&*z, &*y])
+            }
+            None => self.launch_exchange(backend, (Some(d), p), columns),
+        })?;
+        if let Some(ranks) = &backend.ranks {
+            ranks.finish_columns(columns)?;
+        }
+        scaled.multiply(columns, p, [z, y], around)
     }
 
-    fn halts_products(&self, backend: &CudaBackend) -> bool {
-        let grid = matches!(self.pattern.structure(), Structure::NinePoint { .. });
-        grid && self.halo_within(backend).is_some()
+    fn halts_products(&self) -> bool {
+        matches!(self.pattern.structure(), Structure::NinePoint { .. })
     }
 }
 

@@ -22,25 +22,8 @@ pub(super) struct Scaled<'a, T: Real> {
 }
 
 impl<T: Real> Scaled<'_, T> {
-    /// Does the update before the product, which sends the columns; then the product.
-    pub(super) fn in_two_passes(
-        &self,
-        columns: HaloColumns,
-        p: &mut CudaVector<T>,
-        [z, y]: [&mut CudaVector<T>; 2],
-        mut around: Option<Around<'_, CudaBackend, T>>,
-    ) -> Result<()> {
-        self.check([p, z, y])?;
-        if let Some(around) = &mut around
-            && let Some(update) = around.update.take()
-        {
-            self.update_and_send(columns, around.scalars, update, p, [z, y])?;
-        }
-        self.multiply(columns, p, [z, y], around)
-    }
-
     /// Does the update before a product by points of the grid, and sends the outer columns if there are neighbours.
-    fn update_and_send(
+    pub(super) fn update_and_send(
         &self,
         columns: HaloColumns,
         scalars: &Buffer<f64>,

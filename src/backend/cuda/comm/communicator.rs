@@ -47,6 +47,11 @@ impl RankContext {
         edges(self.neighbours)
     }
 
+    /// Launches queued later find the columns that neighbours have sent.
+    pub(crate) fn finish_columns(&self, arriving: HaloColumns) -> Result<()> {
+        if arriving.are_direct() { Ok(()) } else { self.communicator.finish_exchange() }
+    }
+
     /// Values in device memory, gathered from all ranks: those of rank r at r · [`RANK_VALUES`] of
     /// what is returned.
     pub(crate) fn gather(&self, values: &Buffer<f64>, from: usize) -> Result<Pointer<f64>> {
@@ -234,48 +239,41 @@ impl<T: bytemuck::Pod> Halo<T> {
         neighbours: [bool; 2],
         launch: impl Fn(HaloColumns) -> Result<()>,
     ) -> Result<()> {
-        let (first, is_only) = self.first_launch(ranks);
-        launch(first)?;
-        if is_only {
-            return Ok(());
+        let columns = self.columns(ranks);
+        if columns.are_direct() {
+            return launch(HaloColumns { phase: PHASE_SEND | PHASE_RECEIVE, ..columns });
         }
-        self.exchange(ranks, neighbours)?;
-        launch(HaloColumns { phase: PHASE_RECEIVE, ..first })
+        let arriving = self.send_columns(ranks, neighbours, &launch)?;
+        ranks.finish_columns(arriving)?;
+        launch(arriving)
     }
 
-    /// Begins such an exchange on the side stream; `received` will hold what is received.
-    pub(crate) fn start_columns(
+    /// Sends columns by such a kernel. Returns the last argument of a later launch that receives those of the
+    /// neighbours after [`RankContext::finish_columns`]; no launch between both exchanges other columns.
+    pub(crate) fn send_columns(
         &self,
-        device: &dyn Device,
         ranks: &RankContext,
         neighbours: [bool; 2],
-        launch: impl Fn(HaloColumns) -> Result<()>,
-    ) -> Result<()> {
-        let (first, is_only) = self.first_launch(ranks);
-        device.fork(&mut || launch(first))?;
-        if is_only { Ok(()) } else { self.start(ranks, neighbours) }
+        launch: impl FnOnce(HaloColumns) -> Result<()>,
+    ) -> Result<HaloColumns> {
+        let columns = self.columns(ranks);
+        launch(HaloColumns { phase: PHASE_SEND, ..columns })?;
+        if !columns.are_direct() {
+            self.start(ranks, neighbours)?;
+        }
+        Ok(HaloColumns { phase: PHASE_RECEIVE, ..columns })
     }
 
-    /// The last argument of the first launch of an exchange of columns, and whether it is the only launch:
-    /// where kernels access the neighbours, and a column fits their buffers.
-    fn first_launch(&self, ranks: &RankContext) -> (HaloColumns, bool) {
+    /// The columns as kernels take them: direct where kernels access the neighbours, and a column fits their buffers.
+    fn columns(&self, ranks: &RankContext) -> HaloColumns {
         let fits = self.side <= 2 * COLUMN_POINTS;
         let access = ranks.communicator.peer_access().filter(|_| fits);
-        let columns = HaloColumns {
+        HaloColumns {
             access: access.unwrap_or(PeerAccess::NONE),
-            phase: if access.is_some() { PHASE_SEND | PHASE_RECEIVE } else { PHASE_SEND },
+            phase: 0,
             sent: Pointer::to(self.sent.address()),
             received: Pointer::to(self.received.address()),
-        };
-        (columns, access.is_some())
-    }
-
-    /// The last argument of launches of which one sends columns and a later one receives them, without any
-    /// launch between them that exchanges others: where kernels access the neighbours, and a column fits their
-    /// buffers.
-    pub(crate) fn peer_columns(&self, ranks: &RankContext) -> Option<HaloColumns> {
-        let (columns, is_only) = self.first_launch(ranks);
-        is_only.then_some(columns)
+        }
     }
 
     /// The values received from the band after this one.

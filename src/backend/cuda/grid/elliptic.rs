@@ -6,13 +6,14 @@ use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::{Buffer, GRANTED};
-use crate::backend::cuda::launch::shared::{EllipticState, ExchangedColumns, Pointer};
+use crate::backend::cuda::launch::shared::{EllipticState, ExchangedColumns};
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{CellGuard, EllipticBackend, EllipticData, LevelSize, Real, Scaling};
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::EllipticSettings;
+use bytemuck::Zeroable;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -334,13 +335,14 @@ impl CudaBackend {
         let of = ExchangedColumns {
             x: (&state.x).into(),
             y: (&state.y).into(),
-            scale: Pointer::NULL,
             row: u64::from(mi) + 2,
             step: 1,
             own: [1, mi],
             ghosts: [0, mi + 1],
+            planes: 1,
             rows: rows as u32,
             edges: ranks.edges(),
+            ..ExchangedColumns::zeroed()
         };
         halo.exchange_columns(ranks, ranks.neighbours, |columns| {
             launch!(self => exchange_columns[f64, LaunchShape::threads(rows)](of, columns))

@@ -49,6 +49,8 @@ shared_constants! {
     /// A slot of an ELL matrix of the grid has a multiple of this many entries: what the threads of a warp
     /// read of a slot starts with a line of memory in every slot.
     SLOT_UNIT: usize = 64;
+    /// Slots of a point of the grid: one for each corner and the centre, two for each neighbour in one row or column.
+    SLOTS_OF_POINT: usize = 13;
     /// Most inner products of one reduction into slots.
     SLOT_SUMS: usize = 5;
     /// Kinds of coefficients that are no quotients of slots: numbers, and factors of a value by its place.
@@ -97,9 +99,6 @@ shared_constants! {
     WALL_VALUES: usize = 8;
     /// Values of a 2×2 block.
     BLOCK_VALUES: usize = 4;
-    /// Values per point that the next coarser operator is made of: all but pivots and wall terms.
-    COMPACT_VALUES: usize = 18;
-    FULL_VALUES: usize = 36;
     /// Borders of a level's eta-lines: none; those whose wall terms have a pivot that keeps the sign of B;
     /// all.
     NO_BORDERS: u32 = 0;

@@ -77,7 +77,7 @@ sources! {
         copy_words, clear_words, dots, scale_multiply_and_sum, advance, sum_parts, max_abs,
     }
     Matrix "matrix.cu" BOTH [COMMON, STENCIL] {
-        multiply_nine_point, add_halo, pack_couplings, transpose_nine_point, sum_wall_columns,
+        multiply_nine_point, transpose_nine_point, sum_wall_columns,
         multiply_wall_columns, multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
     }
     Elliptic "elliptic.cu" BOTH [COMMON, EQUATIONS] {
@@ -121,11 +121,7 @@ sources! {
     }
     Transfer "transfer.cu" BOTH [COMMON, LEVEL] {
         restrict_compact, restrict_full, restrict_sums, prolong, unit_vectors, gather_matrix,
-        apply_matrix,
-    }
-    Bands "bands.cu" BOTH [COMMON, LEVEL] {
-        pass_operator_columns,
-        join_pieces,
+        apply_matrix, join_pieces,
     }
     Spikes "spikes.cu" BOTH [COMMON, LEVEL, PEERS, HALO] {
         make_spikes, join_lines,
@@ -154,8 +150,8 @@ sources! {
     Messages "messages.cu" ONE [COMMON, PEERS] {
         exchange_messages, gather_words,
     }
-    Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO] {
-        exchange_columns, exchange_residual,
+    Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO, STENCIL] {
+        exchange_columns, add_halo, exchange_residual,
     }
 }
 

@@ -214,13 +214,14 @@ shared_structs! {
         phase: u64;
         sent, received: Pointer<Reals>;
     }
-    /// Columns of pairs that neighbours exchange: those of row j are at x and y from j `row` on, `step` reals from a
-    /// column to the next; the columns that are sent, and those of the ghosts. The scale is interleaved.
+    /// Columns of pairs that neighbours exchange, in `planes` planes: those of row j of plane k are at x and y from
+    /// k `plane` + j `row` on, `step` reals from a column to the next; the columns that are sent, and those of the
+    /// ghosts. The scale is interleaved.
     pub(crate) ExchangedColumns {
         x, y, scale: Pointer<Reals>;
-        row, step: u64;
+        plane, row, step: u64;
         own, ghosts: [u32; 2];
-        rows, edges: u32;
+        planes, rows, edges, unused: u32;
     }
     /// A matrix of the grid equations and d, by which a vector is scaled before a product: points along xi and
     /// eta, edges of the rows, inner products after it, and its halo exchange.
@@ -350,6 +351,11 @@ impl HaloColumns {
     /// The value for a launch that exchanges nothing.
     pub(crate) const NONE: Self =
         Self { access: PeerAccess::NONE, phase: 0, sent: Pointer::NULL, received: Pointer::NULL };
+
+    /// Whether kernels send and receive, and no messages are needed.
+    pub(crate) fn are_direct(self) -> bool {
+        self.access != PeerAccess::NONE
+    }
 }
 
 /// The text before the headers of every module: types, constants and structs.

@@ -14,14 +14,20 @@ use crate::backend::bands::Bands;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{BLOCK_VALUES, NO_BORDERS, SIGNED_BORDERS};
+use crate::backend::cuda::launch::constants::{
+    BLOCK_VALUES, COMPACT_STORAGE, NO_BORDERS, SIGNED_BORDERS,
+};
 use crate::backend::cuda::launch::shared::{ExchangedColumns, Pointer};
 use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
 use crate::backend::{LevelSize, Real};
+use bytemuck::Zeroable;
 
 /// Most points of a line that a spike reaches. The coupling along a line of c times the strength of
 /// that across lets it decay by e in √(c/2) points.
 const COLUMNS: usize = 256;
+
+/// Values per point of the planes before the corners and centres of compact storage.
+const CORNERS: usize = 20;
 
 /// The band of a level.
 pub(super) fn band<M: Real>(
@@ -50,7 +56,6 @@ pub(super) fn band<M: Real>(
         neighbours: bands.neighbours(rank),
         bands,
         solution: Halo::new(device, 2 * mj)?,
-        operator: Halo::new(device, kind.operator_values() * mj)?,
         spikes: kind.has_xi().then(spikes).transpose()?,
     });
     Ok(level)
@@ -101,23 +106,28 @@ impl<M: Real> CudaLevel<M> {
         planes * 2 * self.half * self.size.mj
     }
 
-    /// Receives the halo of u from the neighbours of a band.
-    pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<()> {
-        let (mi, half) = (self.size.mi, self.half);
+    /// The outer columns of pairs at x and y in the points of a level, `step` reals a point, and its ghost columns.
+    fn columns(&self, [x, y]: [Pointer<M>; 2], step: usize) -> ExchangedColumns {
         // Points stand by parity (`kernels/level.cuh`); the first ghost column is the last place of the even ones.
-        let place = |column: usize| (column % 2 * half + column / 2) as u32;
+        let place = |column: usize| (column % 2 * self.half + column / 2) as u32;
         let layout = self.layout();
-        let of = ExchangedColumns {
-            x: Pointer::to(self.u().address()),
-            y: Pointer::to(self.u.address_of(4 * half + 1)),
-            scale: Pointer::NULL,
-            row: 4 * half as u64,
-            step: 2,
-            own: [0, place(mi - 1)],
-            ghosts: [half as u32 - 1, place(mi)],
+        ExchangedColumns {
+            x: Pointer::to(x.address()),
+            y: Pointer::to(y.address()),
+            row: (2 * step * self.half) as u64,
+            step: step as u64,
+            own: [0, place(self.size.mi - 1)],
+            ghosts: [self.half as u32 - 1, place(self.size.mi)],
+            planes: 1,
             rows: layout.mj,
             edges: layout.edges,
-        };
+            ..ExchangedColumns::zeroed()
+        }
+    }
+
+    /// Receives the halo of u from the neighbours of a band.
+    pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<()> {
+        let of = self.columns([0, 1].map(|k| self.u.at(4 * self.half + k)), 2);
         self.exchange(backend, kernels::exchange_columns, of)
     }
 
@@ -147,14 +157,30 @@ impl<M: Real> CudaLevel<M> {
     /// Receives the halo of the operator from the neighbours of a band.
     pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
-        let pass = |arrived: u32, columns: &Buffer<M>| {
-            let shape = LaunchShape::threads(2 * self.size.mj);
-            launch!(backend => pass_operator_columns[M, shape](self.layout(), arrived, &self.operator,
-                columns))
+        let points = 2 * self.half * self.size.mj;
+        // Pairs at two places of each point, in planes of blocks from the first ones on.
+        let pass = |places: [usize; 2], step: usize, planes: usize| -> Result<()> {
+            let rows = planes * self.size.mj;
+            let halo = Halo::<M>::new(&backend.device, 2 * rows)?;
+            let at = places.map(|place| self.operator.at(place));
+            let plane = (BLOCK_VALUES * points) as u64;
+            let of = ExchangedColumns { plane, planes: planes as u32, ..self.columns(at, step) };
+            halo.exchange_columns(ranks, part.neighbours, |columns| {
+                launch!(backend => exchange_columns[M, LaunchShape::threads(rows)](of, columns))
+            })
         };
-        pass(0, &part.operator.sent)?;
-        part.operator.exchange(ranks, part.neighbours)?;
-        pass(1, &part.operator.received)
+        let blocks = |values: usize, planes: usize| -> Result<()> {
+            let first = values * points;
+            pass([first, first + 1], BLOCK_VALUES, planes)?;
+            pass([first + 2, first + 3], BLOCK_VALUES, planes)
+        };
+        if !self.kind.compact {
+            // The pivots and borders among them are not read there.
+            return blocks(0, self.operator_planes());
+        }
+        blocks(0, 4)?;
+        pass([CORNERS * points, (CORNERS + 1) * points], 1, 1)?;
+        if self.kind.walls { blocks(COMPACT_STORAGE + BLOCK_VALUES, 1) } else { Ok(()) }
     }
 
     /// The residual of the column after a band, received from the neighbour; null for a whole level.

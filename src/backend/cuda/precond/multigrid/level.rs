@@ -5,8 +5,7 @@ use crate::backend::cuda::backend::{CudaBackend, CudaRecording, HostState};
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
-    BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_COMPACT, EDGE_TRANSPOSED, EDGE_WALLS,
-    FULL_STORAGE, FULL_VALUES, WALL_VALUES, half_row,
+    COMPACT_STORAGE, EDGE_COMPACT, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE, WALL_VALUES, half_row,
 };
 use crate::backend::cuda::launch::shared::{LevelLayout, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result};
@@ -29,11 +28,6 @@ impl LevelKind {
     /// Values a point before the inverse pivots of the xi-lines.
     pub(super) fn values(self) -> usize {
         self.pick(COMPACT_STORAGE, FULL_STORAGE) + if self.walls { WALL_VALUES } else { 0 }
-    }
-
-    /// Values per point that the next coarser operator is made of, and a block of wall columns.
-    pub(super) fn operator_values(self) -> usize {
-        self.pick(COMPACT_VALUES, FULL_VALUES) + if self.walls { BLOCK_VALUES } else { 0 }
     }
 
     /// Chooses by the storage.
@@ -193,7 +187,6 @@ pub(super) struct LevelBand<M> {
     pub(super) bands: Bands,
     pub(super) neighbours: [bool; 2],
     pub(super) solution: Halo<M>,
-    pub(super) operator: Halo<M>,
     /// Spikes of a level that is smoothed along xi too.
     pub(super) spikes: Option<Spikes<M>>,
 }
