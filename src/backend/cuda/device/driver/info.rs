@@ -1,11 +1,10 @@
 //! The GPUs and libraries of this machine.
 
-use super::handles::Context;
+use super::handles::unbind;
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::library::{DRIVER, compiler_version};
-use cudarc::driver::result::{self, DriverError};
-use cudarc::driver::sys;
+use cudarc::driver::{CudaContext, DriverError, result, sys};
 use std::any::Any;
 use std::ffi::CStr;
 use sys::CUdevice_attribute_enum as Attribute;
@@ -48,14 +47,10 @@ impl DeviceInfo {
     /// A name of this GPU that no other has: its host, and its place on the bus.
     pub(crate) fn identity(&self) -> Result<Vec<u8>> {
         let device = handle(self.ordinal)?;
-        let number = |which| {
-            // SAFETY: `device` is valid.
-            unsafe { result::device::get_attribute(device, which) }.map_err(unexpected)
-        };
         let host = System::host_name().unwrap_or_default();
-        let domain = number(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?;
-        let bus = number(Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?;
-        let place = number(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?;
+        let domain = attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?;
+        let bus = attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?;
+        let place = attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?;
         Ok(format!("{host} {domain:x}:{bus:x}:{place:x}").into_bytes())
     }
 
@@ -103,7 +98,7 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     }
     let count = result::device::get_count().map_err(unexpected)?;
     (0..count as usize)
-        .map(|ordinal| Ok(DeviceInfo { free: free_memory(handle(ordinal)?), ..info(ordinal)? }))
+        .map(|ordinal| Ok(DeviceInfo { free: free_memory(ordinal), ..info(ordinal)? }))
         .collect()
 }
 
@@ -167,7 +162,6 @@ pub(super) fn initialise() -> Result<()> {
 /// Refuses a driver that cannot run what a compiler of this version makes: one of an older major
 /// version. Within a major version machine code runs on every driver (CUDA C++ Best Practices
 /// Guide, "CUDA Compatibility").
-#[doc(hidden)]
 pub fn fits(driver: (i32, i32), compiler: (i32, i32)) -> Result<()> {
     if compiler.0 > driver.0 { Err(DeviceError::OldDriver { driver, compiler }) } else { Ok(()) }
 }
@@ -178,6 +172,12 @@ pub(super) fn handle(ordinal: usize) -> Result<sys::CUdevice> {
     result::device::get(i32::try_from(ordinal).map_err(|_| none)?).map_err(unexpected)
 }
 
+/// A number that describes a device of the driver.
+fn attribute(device: sys::CUdevice, which: Attribute) -> Result<i32> {
+    // SAFETY: `device` came from the driver.
+    unsafe { result::device::get_attribute(device, which) }.map_err(unexpected)
+}
+
 /// Describes GPU `ordinal`, all but its free memory, for which a context must be made; the driver
 /// must be initialised.
 pub(super) fn info(ordinal: usize) -> Result<DeviceInfo> {
@@ -186,11 +186,7 @@ pub(super) fn info(ordinal: usize) -> Result<DeviceInfo> {
         return Err(DeviceError::NoSuchGpu { ordinal, count });
     }
     let device = handle(ordinal)?;
-    let number = |which| {
-        // SAFETY: `device` is valid.
-        let value = unsafe { result::device::get_attribute(device, which) };
-        value.map(|value| value as usize).map_err(unexpected)
-    };
+    let number = |which| attribute(device, which).map(|value| value as usize);
     let peers = (0..count).filter(|&other| other != ordinal && reaches(device, other)).collect();
     Ok(DeviceInfo {
         ordinal,
@@ -219,9 +215,8 @@ fn reaches(from: sys::CUdevice, to: usize) -> bool {
 }
 
 /// Free bytes of a GPU.
-fn free_memory(device: sys::CUdevice) -> Option<usize> {
-    let _context = Context::retain(device).ok()?;
-    let free = result::mem_get_info().map(|(free, _)| free);
-    Context::unbind();
-    free.ok()
+fn free_memory(ordinal: usize) -> Option<usize> {
+    let free = CudaContext::new(ordinal).and_then(|context| context.mem_get_info());
+    unbind();
+    free.ok().map(|(free, _)| free)
 }

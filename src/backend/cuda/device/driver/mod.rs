@@ -9,11 +9,9 @@ mod recordings;
 mod sharing;
 mod staging;
 
-#[doc(hidden)]
-pub use self::info::fits;
-pub use self::info::{DeviceInfo, Libraries, device, devices, libraries, present};
+pub use self::info::{DeviceInfo, Libraries, device, devices, fits, libraries, present};
 
-use self::handles::{Event, Graph, Pinned, Stream, order};
+use self::handles::{Graph, Pinned, is_done, order, streams, visit};
 use self::modules::OpenGpu;
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::Recordings;
@@ -25,8 +23,7 @@ use super::{
 };
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
-use cudarc::driver::result::DriverError;
-use cudarc::driver::{result, sys};
+use cudarc::driver::{CudaEvent, CudaStream, DriverError, result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +40,6 @@ const KEPT_SHARE: usize = 64;
 pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 
 /// A GPU and streams of it. The devices of one GPU share context and kernels.
-#[doc(hidden)]
 pub struct DriverDevice {
     pub(crate) info: DeviceInfo,
     /// Idle memory.
@@ -55,14 +51,14 @@ pub struct DriverDevice {
     wait: RwLock<Option<Weak<dyn StreamWait>>>,
     /// A stream of higher priority for halo exchanges: at equal priority their blocks would start only after the last
     /// block of the running product, and nothing would overlap.
-    side: Stream,
+    side: Arc<CudaStream>,
     /// Events at the begin and at the end of the work of the side stream.
-    side_work: [Event; 2],
+    side_work: [CudaEvent; 2],
     /// Whether launches go to the side stream.
     forked: AtomicBool,
     read_backs: ReadBacks,
     staging: Mutex<Staging>,
-    stream: Stream,
+    stream: Arc<CudaStream>,
     gpu: Arc<OpenGpu>,
     // Released last.
     closing: Option<RwLockReadGuard<'static, ()>>,
@@ -84,9 +80,9 @@ impl DriverDevice {
     fn with_modules(ordinal: usize, modules: &[ModuleKey]) -> Result<Self> {
         let info = info::device(ordinal)?;
         let gpu = OpenGpu::shared(&info, modules)?;
-        let streams =
-            || Ok((Stream::new(false)?, Stream::new(true)?, [Event::new()?, Event::new()?]));
-        let (stream, side, side_work) = streams().map_err(info.failed("making a stream"))?;
+        let event = || gpu.context.new_event(None);
+        let made = || Ok((streams(&gpu.context)?, [event()?, event()?]));
+        let ([stream, side], side_work) = made().map_err(info.failed("making a stream"))?;
         let read_backs = ReadBacks::new(&gpu.context).map_err(info.failed("pinned memory"))?;
         Ok(Self {
             info,
@@ -106,7 +102,7 @@ impl DriverDevice {
     }
 
     pub(crate) fn bind(&self) -> Result<()> {
-        self.gpu.context.bind().map_err(self.info.failed("its context"))
+        self.gpu.context.bind_to_thread().map_err(self.info.failed("its context"))
     }
 
     /// Call before work that is done at once: it cannot be noted in a recording.
@@ -120,7 +116,7 @@ impl DriverDevice {
     /// Waits for the main stream.
     fn wait(&self) -> Result<()> {
         self.wait_for_ranks()?;
-        self.stream.synchronise().map_err(self.info.failed("a kernel"))
+        self.stream.synchronize().map_err(self.info.failed("a kernel"))
     }
 
     /// Gives idle memory back to the driver.
@@ -137,12 +133,12 @@ impl DriverDevice {
 
     /// The main stream, for libraries that add work to it.
     pub(crate) fn main_stream(&self) -> sys::CUstream {
-        self.stream.raw()
+        self.stream.cu_stream()
     }
 
     /// Whether all work of the stream is done.
     pub(crate) fn is_done(&self) -> Result<bool> {
-        self.stream.is_done().map_err(self.info.failed("a kernel"))
+        is_done(&self.stream).map_err(self.info.failed("a kernel"))
     }
 
     /// Waits for the stream by `wait` as long as that is there, within the driver later.
@@ -160,7 +156,7 @@ impl DriverDevice {
     /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
     pub(crate) fn enable_peer_access(devices: &[Arc<Self>]) -> Result<bool> {
         let gpus: Vec<_> = devices.iter().map(|gpu| (&*gpu.gpu.context, &gpu.info)).collect();
-        sharing::enable_access(&gpus)
+        sharing::enable_all(&gpus)
     }
 
     /// Does `work` on the side stream, after all that was asked of the main one.
@@ -170,10 +166,10 @@ impl DriverDevice {
     ) -> Result<()> {
         self.bind()?;
         let [began, ended] = &self.side_work;
-        let begun = self.stream.record(began).and_then(|()| self.side.wait_for(began));
+        let begun = began.record(&self.stream).and_then(|()| self.side.wait(began));
         begun.map_err(self.info.failed("beginning an exchange"))?;
-        let done = work(self.side.raw());
-        let recorded = self.side.record(ended).map_err(self.info.failed("beginning an exchange"));
+        let done = work(self.side.cu_stream());
+        let recorded = ended.record(&self.side).map_err(self.info.failed("beginning an exchange"));
         // The error of the work comes first.
         done.and(recorded)
     }
@@ -201,7 +197,7 @@ impl Drop for DriverDevice {
         self.closing = Some(SEVERAL_GPUS.read());
         self.give_back();
         // Stores that were not waited for end before their memory is freed.
-        let _ = self.stream.synchronise();
+        let _ = self.stream.synchronize();
     }
 }
 
@@ -235,7 +231,7 @@ impl Device for DriverDevice {
     }
 
     fn queue(&self) -> Option<u64> {
-        Some(self.stream.raw() as u64)
+        Some(self.stream.cu_stream() as u64)
     }
 
     fn shared_words(&self) -> Result<SharedWords> {
@@ -248,10 +244,10 @@ impl Device for DriverDevice {
         self.begin()?;
         // An exchange that nobody has joined is work of this device, too. The event may be that of a recording.
         let ended = &self.side_work[1];
-        let joined = self.side.record(ended).and_then(|()| self.stream.wait_for(ended));
+        let joined = ended.record(&self.side).and_then(|()| self.stream.wait(ended));
         self.wait_for_ranks()?;
-        let done = joined.and(self.stream.synchronise());
-        done.and(self.side.synchronise()).map_err(self.info.failed("a kernel"))
+        let done = joined.and(self.stream.synchronize());
+        done.and(self.side.synchronize()).map_err(self.info.failed("a kernel"))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address> {
@@ -291,14 +287,15 @@ impl Device for DriverDevice {
 
     fn share(&self, stream: i64, back: bool) -> Result<()> {
         use sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED as FIRST_OF_RECORDINGS;
-        let own = self.stream.raw();
+        let own = self.stream.cu_stream();
         let other = std::ptr::with_exposed_provenance_mut(stream.cast_unsigned() as usize);
         // The wait would become a part of what another thread records.
         let _alone = self.recording.lock();
-        let ordered = self.gpu.context.visit().and_then(|_visit| match (back, stream) {
+        let context = &self.gpu.context;
+        let ordered = visit(context).and_then(|_visit| match (back, stream) {
             (false, ..1) => Ok(()),
-            (false, 1..) => order(own, other),
-            (true, 1 | 3..) => order(other, own).or_else(|error| match error {
+            (false, 1..) => order(context, [own, other]),
+            (true, 1 | 3..) => order(context, [other, own]).or_else(|error| match error {
                 DriverError(code) if code >= FIRST_OF_RECORDINGS => Err(error),
                 // It was destroyed meanwhile.
                 _ => result::ctx::synchronize(),
@@ -315,7 +312,7 @@ impl Device for DriverDevice {
             return Ok(());
         }
         // SAFETY: the caller owns `bytes` bytes from `at` on.
-        unsafe { result::memset_d8_async(at, 0, bytes, self.stream.raw()) }
+        unsafe { result::memset_d8_async(at, 0, bytes, self.stream.cu_stream()) }
             .map_err(self.info.failed("clearing memory"))
     }
 
@@ -324,7 +321,7 @@ impl Device for DriverDevice {
         self.wait_for_ranks()?;
         // SAFETY: the caller owns the memory at `to`; `from` outlives the copy, since the stream
         // is waited for.
-        unsafe { result::memcpy_htod_async(to, from, self.stream.raw()) }
+        unsafe { result::memcpy_htod_async(to, from, self.stream.cu_stream()) }
             .map_err(self.info.failed("copying to the device"))?;
         self.wait()
     }
@@ -337,13 +334,13 @@ impl Device for DriverDevice {
             return self.end_read_back(place, to);
         }
         self.wait_for_ranks()?;
-        let staged = self.staging.lock().download((&self.gpu.context, &self.stream), from, to);
+        let staged = self.staging.lock().download(&self.stream, from, to);
         if staged.map_err(self.info.failed("copying from the device"))? {
             return Ok(());
         }
         // SAFETY: the caller owns the memory at `from`; `to` outlives the copy, since the stream
         // is waited for.
-        unsafe { result::memcpy_dtoh_async(to, from, self.stream.raw()) }
+        unsafe { result::memcpy_dtoh_async(to, from, self.stream.cu_stream()) }
             .map_err(self.info.failed("copying from the device"))?;
         self.wait()
     }
@@ -378,7 +375,7 @@ impl Device for DriverDevice {
             return Ok(());
         }
         // SAFETY: the caller owns both ranges.
-        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream.raw()) }
+        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream.cu_stream()) }
             .map_err(self.info.failed("copying on the device"))
     }
 
@@ -390,7 +387,7 @@ impl Device for DriverDevice {
         let mut pointers: Vec<*mut c_void> =
             arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
         let forked = self.forked.load(Ordering::Relaxed);
-        let stream = if forked { self.side.raw() } else { self.stream.raw() };
+        let stream = if forked { self.side.cu_stream() } else { self.stream.cu_stream() };
         let (grid, block) = (shape.grid.into(), shape.block.into());
         // SAFETY: the arguments fit the kernel's signature (checked by running every
         // launch in the tests), and the memory behind them belongs to the caller.
@@ -418,14 +415,14 @@ impl Device for DriverDevice {
         if self.recordings.note((), |()| Action::Join).is_none() {
             return Ok(());
         }
-        self.stream.wait_for(&self.side_work[1]).map_err(self.info.failed("ending an exchange"))
+        self.stream.wait(&self.side_work[1]).map_err(self.info.failed("ending an exchange"))
     }
 
     fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
         self.begin()?;
         let graph = |work: &mut dyn FnMut() -> Result<()>| -> Result<Arc<Graph>> {
             let _alone = self.recording.lock();
-            let graph = Graph::record((&self.gpu.context, &self.stream), work);
+            let graph = Graph::record(&self.stream, work);
             Ok(Arc::new(graph.map_err(self.info.failed("recording"))??))
         };
         if !kept {

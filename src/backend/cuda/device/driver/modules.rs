@@ -1,11 +1,11 @@
 //! The context of a GPU and the compiled kernels in it. All calls but the first need the context to be current
 //! on the calling thread.
 
-use super::handles::{Context, Handle, Module};
-use super::info::{self, DeviceInfo};
+use super::handles::{Handle, Module};
+use super::info::DeviceInfo;
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Kernel, ModuleKey, Result, image, images};
-use cudarc::driver::sys;
+use cudarc::driver::{CudaContext, sys};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,7 +17,7 @@ use std::thread;
 pub(super) struct OpenGpu {
     // Unloaded before the context is released.
     pub(super) kernels: Kernels,
-    pub(super) context: Arc<Context>,
+    pub(super) context: Arc<CudaContext>,
 }
 
 /// The GPUs that are open, by their ordinals. The thread that opens one holds its place until it is open.
@@ -45,7 +45,7 @@ impl OpenGpu {
             (open, images)
         });
         let open = open?;
-        open.context.bind().map_err(gpu.failed("its context"))?;
+        open.context.bind_to_thread().map_err(gpu.failed("its context"))?;
         for (key, image) in images.transpose()?.into_iter().flatten() {
             open.kernels.load(gpu, key, &image)?;
         }
@@ -60,9 +60,11 @@ impl OpenGpu {
     }
 
     fn new(gpu: &DeviceInfo) -> Result<Self> {
-        let context =
-            Context::retain(info::handle(gpu.ordinal)?).map_err(gpu.failed("its context"))?;
-        Ok(Self { kernels: Kernels::default(), context: Arc::new(context) })
+        let context = CudaContext::new(gpu.ordinal).map_err(gpu.failed("its context"))?;
+        // Events order memory of cudarc's, of which there is none; a first stream would wait for the GPU.
+        // SAFETY: as said.
+        unsafe { context.disable_event_tracking() };
+        Ok(Self { kernels: Kernels::default(), context })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Small downloads: a kernel stores their words in pinned memory, and an event says when. A copy by the driver
 //! takes several times as long.
 
-use super::handles::{Context, Event, Pinned, Stream};
+use super::handles::Pinned;
 use crate::backend::cuda::device::Address;
-use cudarc::driver::result::DriverError;
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ pub(super) struct ReadBacks {
     /// The last place serves downloads that are waited for at once, so that they replace no other one.
     places: Pinned<{ (MOST_DOWNLOADS + 1) * MOST_WORDS * 2 }>,
     /// The event that ends the download to each place.
-    ended: Vec<Event>,
+    ended: Vec<CudaEvent>,
     waited_for: Mutex<()>,
     /// Number of downloads so far that are not waited for at once.
     begun: AtomicUsize,
@@ -35,10 +35,12 @@ pub(super) struct ReadBacks {
 
 impl ReadBacks {
     /// Places within this context, which is current.
-    pub(super) fn new(context: &Arc<Context>) -> Result<Self, DriverError> {
+    pub(super) fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
         Ok(Self {
             places: Pinned::zeros(context)?,
-            ended: (0..=MOST_DOWNLOADS).map(|_| Event::new()).collect::<Result<_, _>>()?,
+            ended: (0..=MOST_DOWNLOADS)
+                .map(|_| context.new_event(None))
+                .collect::<Result<_, _>>()?,
             waited_for: Mutex::default(),
             begun: AtomicUsize::new(0),
         })
@@ -67,13 +69,13 @@ impl ReadBacks {
     }
 
     /// The download to this place ends when the work queued so far has ended.
-    pub(super) fn record(&self, place: usize, stream: &Stream) -> Result<(), DriverError> {
-        stream.record(&self.ended[place])
+    pub(super) fn record(&self, place: usize, stream: &CudaStream) -> Result<(), DriverError> {
+        self.ended[place].record(stream)
     }
 
     /// Waits for the download to this place and reads it: at most [`MOST_BYTES`].
     pub(super) fn read(&self, place: usize, to: &mut [u8]) -> Result<(), DriverError> {
-        self.ended[place].synchronise()?;
+        self.ended[place].synchronize()?;
         let words = &self.places[place * MOST_WORDS * 2..];
         for (to, word) in to.as_chunks_mut().0.iter_mut().zip(words) {
             *to = word.load(Ordering::Acquire).to_ne_bytes();

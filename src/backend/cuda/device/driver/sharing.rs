@@ -1,16 +1,15 @@
 //! Memory that the kernels of several GPUs access: that of this process's GPUs, and of other processes' what
 //! these have given a name (CUDA IPC).
 
-use super::handles::{Context, Handle, Owned};
+use super::handles::{Handle, Owned, enable_access};
 use super::info::DeviceInfo;
 use crate::backend::cuda::device::interface::{Address, Mapped};
 use crate::backend::cuda::launch;
-use cudarc::driver::result::DriverError;
-use cudarc::driver::sys;
+use cudarc::driver::{CudaContext, DriverError, sys};
 use std::sync::Arc;
 
 /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
-pub(super) fn enable_access(gpus: &[(&Context, &DeviceInfo)]) -> launch::Result<bool> {
+pub(super) fn enable_all(gpus: &[(&CudaContext, &DeviceInfo)]) -> launch::Result<bool> {
     let pairs = || {
         let all = gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a, b)));
         all.filter(|(a, b)| !std::ptr::eq(*a, *b))
@@ -19,7 +18,7 @@ pub(super) fn enable_access(gpus: &[(&Context, &DeviceInfo)]) -> launch::Result<
         return Ok(false);
     }
     pairs().try_for_each(|((context, info), (other, _))| {
-        let enabled = context.enable_access(other);
+        let enabled = enable_access(context, other);
         enabled.map_err(info.failed("accessing another GPU's memory"))
     })?;
     Ok(true)
@@ -48,14 +47,17 @@ pub(super) struct Imported {
 
 impl Imported {
     /// The memory of this name, in a context; none where that is no name.
-    pub(super) fn open(context: &Arc<Context>, name: &[u8]) -> Result<Option<Self>, DriverError> {
+    pub(super) fn open(
+        context: &Arc<CudaContext>,
+        name: &[u8],
+    ) -> Result<Option<Self>, DriverError> {
         let Some((name, offset)) = name.split_last_chunk().filter(|_| name.len() == NAME_BYTES)
         else {
             return Ok(None);
         };
         let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
         bytemuck::cast_slice_mut(&mut handle.reserved).copy_from_slice(name);
-        context.bind()?;
+        context.bind_to_thread()?;
         let (mut at, flag) =
             (0, sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32);
         // SAFETY: `at` outlives the call, and the driver checks the name.

@@ -1,9 +1,9 @@
 //! Large downloads: in pieces through pinned memory, from which several threads copy them on. Where the memory is not
 //! pinned the driver does so with one thread, and waits for each page that is touched for the first time.
 
-use super::handles::{Context, Event, Pinned, Stream};
+use super::handles::Pinned;
 use crate::backend::cuda::device::Address;
-use cudarc::driver::result::DriverError;
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::{panic, thread};
@@ -29,18 +29,19 @@ pub(super) struct Staging {
 struct Place {
     memory: Pinned<{ PIECE / 4 }>,
     /// The event that ends the download to this place.
-    ended: Event,
+    ended: CudaEvent,
 }
 
 impl Staging {
     /// Whether there are places for one more large download, within this context, which is current.
-    fn is_ready(&mut self, context: &Arc<Context>) -> bool {
+    fn is_ready(&mut self, context: &Arc<CudaContext>) -> bool {
         self.asked += 1;
         if self.asked <= BEFORE {
             return false;
         }
         while self.places.len() < THREADS {
-            let place = || Ok::<_, DriverError>((Pinned::zeros(context)?, Event::new()?));
+            let place =
+                || Ok::<_, DriverError>((Pinned::zeros(context)?, context.new_event(None)?));
             let Ok((memory, ended)) = place() else { return false };
             self.places.push(Place { memory, ended });
         }
@@ -51,24 +52,24 @@ impl Staging {
     /// whether it did: small downloads are the driver's, and all where there is no pinned memory.
     pub(super) fn download(
         &mut self,
-        (context, stream): (&Arc<Context>, &Stream),
+        stream: &CudaStream,
         from: Address,
         to: &mut [u8],
     ) -> Result<bool, DriverError> {
-        if to.len() < LEAST_BYTES || !self.is_ready(context) {
+        if to.len() < LEAST_BYTES || !self.is_ready(stream.context()) {
             return Ok(false);
         }
         let pieces = Mutex::new(to.chunks_mut(PIECE).enumerate());
         let copy = |place: &mut Place| {
-            context.bind()?;
+            stream.context().bind_to_thread()?;
             loop {
                 let next = pieces.lock().next();
                 let Some((nth, piece)) = next else { return Ok(()) };
                 let from = from + (nth * PIECE) as Address;
                 // SAFETY: the caller owns what it copies from; the event is waited for.
-                unsafe { stream.download(from, &mut place.memory, piece.len()) }?;
-                stream.record(&place.ended)?;
-                place.ended.synchronise()?;
+                unsafe { place.memory.download(stream, from, piece.len()) }?;
+                place.ended.record(stream)?;
+                place.ended.synchronize()?;
                 place.memory.copy_to(piece);
             }
         };
