@@ -24,15 +24,17 @@ struct Nodes {
 };
 
 // Each node of a range of columns <- the mean of it and its mirror image, the image being (x, -y), or with
-// `sideways` (2 centre - x, y). images [nj][count] have the columns of the images in rising order, so that the
+// `sideways` (2 centre - x, y). images [nj][columns] have the columns of the images in rising order, so that the
 // last belongs to the first. A node with the bits of its partner is put on the line of symmetry.
-KERNEL(restore_symmetry, ColumnRangeFields range, uint32 sideways, double centre,
+KERNEL(restore_symmetry, OwnColumnsFields fields, uint32 sideways, double centre,
        const double* images_x, const double* images_y, double* x, double* y) {
+    const OwnColumns range = {fields};
+    const uint32 count = range.end - range.begin;
     const uint64 k = thread_index();
-    if (k >= uint64(range.count) * range.nj) return;
-    const uint64 j = k / range.count;
-    const uint32 t = uint32(k - j * range.count), i = range.first + t;
-    const uint64 node = j * range.stride + range.at + t, image = (j + 1) * range.count - 1 - t;
+    if (k >= uint64(count) * range.nj) return;
+    const uint64 j = k / count;
+    const uint32 t = uint32(k - j * count), i = range.begin + t;
+    const uint64 node = range.index(i, j), image = (j + 1) * count - 1 - t;
     auto mirrored = [=](Vec a) -> Vec {
         return {sideways ? times(2.0, centre) - a.x : a.x, sideways ? a.y : -a.y};
     };

@@ -59,10 +59,10 @@ impl Reduction {
     }
 }
 
-// Hidden functions serve the tests and measurements of this workspace.
+// These functions serve the tests and measurements of this workspace.
+#[doc(hidden)]
 impl CudaBackend {
     /// A backend on `device`.
-    #[doc(hidden)]
     pub fn new(device: Arc<dyn Device>) -> Result<Self> {
         let reduction = Reduction {
             partials: Buffer::zeros(&device, REDUCTIONS * REDUCTION_BLOCKS)?,
@@ -83,7 +83,6 @@ impl CudaBackend {
 
     /// A backend on `device` that works on the band of the communicator's rank, or on its block of
     /// the rows of matrices. All ranks must call each of its operations.
-    #[doc(hidden)]
     pub fn banded(
         device: Arc<dyn Device>,
         communicator: Box<dyn Communicator>,
@@ -93,6 +92,25 @@ impl CudaBackend {
         Ok(Self { ranks: Some(ranks), ..Self::new(device)? })
     }
 
+    /// Applies the multigrid cycle of levels with up to `most` unknowns as a matrix.
+    #[must_use]
+    pub fn with_matrix_unknowns(self, most: usize) -> Self {
+        Self { matrix_unknowns: most, ..self }
+    }
+
+    /// Gathers levels of multigrid with up to `most` points onto every rank.
+    #[must_use]
+    pub fn with_gathered_points(self, most: usize) -> Self {
+        Self { gathered_points: most, ..self }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<dyn Device> {
+        &self.device
+    }
+}
+
+impl CudaBackend {
     /// The backend of a rank, which has its band of `bands`, its messages sent by `transport`, by NCCL where that is
     /// given. Where kernels access the memory of other ranks, their device is watched.
     pub(super) fn of_rank(
@@ -114,20 +132,6 @@ impl CudaBackend {
         Self::banded(device, communicator, bands.clone())
     }
 
-    /// Applies the multigrid cycle of levels with up to `most` unknowns as a matrix.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_matrix_unknowns(self, most: usize) -> Self {
-        Self { matrix_unknowns: most, ..self }
-    }
-
-    /// Gathers levels of multigrid with up to `most` points onto every rank.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_gathered_points(self, most: usize) -> Self {
-        Self { gathered_points: most, ..self }
-    }
-
     /// A backend on GPU `ordinal`, its kernels compiled.
     #[cfg(feature = "cuda")]
     pub fn open(ordinal: usize) -> Result<Self> {
@@ -138,12 +142,6 @@ impl CudaBackend {
     #[cfg(not(feature = "cuda"))]
     pub fn open(_: usize) -> Result<Self> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
-    }
-
-    /// The device.
-    #[doc(hidden)]
-    pub fn device(&self) -> &Arc<dyn Device> {
-        &self.device
     }
 
     pub(crate) fn launch<T: Real>(
@@ -163,21 +161,9 @@ impl CudaBackend {
         }
     }
 
-    /// The smallest number of a rank, on all ranks: all must call. Alone, `own`.
-    pub(crate) fn smallest(&self, own: u64) -> Result<u64> {
-        match &self.ranks {
-            Some(ranks) => ranks.numbers(own)?.into_iter().min().ok_or(DeviceError::OtherRank),
-            None => Ok(own),
-        }
-    }
-
-    /// The number of the first rank, on all ranks: all must call. Alone, `own`.
-    #[doc(hidden)]
-    pub fn broadcast(&self, own: u64) -> Result<u64> {
-        match &self.ranks {
-            Some(ranks) => ranks.numbers(own)?.first().copied().ok_or(DeviceError::OtherRank),
-            None => Ok(own),
-        }
+    /// A number of each rank, by rank: all must call. Alone, `own`.
+    pub(crate) fn numbers(&self, own: u64) -> Result<Vec<u64>> {
+        self.ranks.as_ref().map_or_else(|| Ok(vec![own]), |ranks| ranks.numbers(own))
     }
 
     pub(crate) fn reduction(&self) -> MutexGuard<'_, Reduction> {

@@ -13,7 +13,7 @@ use crate::backend::cuda::launch::{
 };
 use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
-use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real, Step};
+use crate::backend::{Advance, Backend, Pair, Projection, Real, Step};
 use bytemuck::Zeroable;
 
 /// A vector in a GPU's memory.
@@ -28,10 +28,7 @@ impl Backend for CudaBackend {
     type Recording = CudaRecording;
 
     fn largest(&self, own: u64) -> Result<u64> {
-        match &self.ranks {
-            Some(ranks) => ranks.numbers(own)?.into_iter().max().ok_or(DeviceError::OtherRank),
-            None => Ok(own),
-        }
+        Ok(self.numbers(own)?.into_iter().fold(own, u64::max))
     }
 
     fn replay(

@@ -131,6 +131,17 @@ pub struct Message {
     pub bytes: usize,
 }
 
+impl Message {
+    /// Some values of a buffer that another rank receives, or sends.
+    pub(crate) fn of<T: bytemuck::Pod>(
+        rank: usize,
+        buffer: &Buffer<T>,
+        values: Range<usize>,
+    ) -> Self {
+        Self { rank, at: buffer.address_of(values.start), bytes: values.len() * size_of::<T>() }
+    }
+}
+
 /// The transport of messages between GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
@@ -214,8 +225,7 @@ impl<T: bytemuck::Pod> Halo<T> {
         let others = [(rank + size - 1) % size, (rank + 1) % size];
         let messages = |buffer: &Buffer<T>, sides: [usize; 2]| -> Vec<Message> {
             let message = |side: usize| {
-                let (at, bytes) = (buffer.address_of(side * self.side), self.side * size_of::<T>());
-                Message { rank: others[side], at, bytes }
+                Message::of(others[side], buffer, side * self.side..(side + 1) * self.side)
             };
             sides.into_iter().filter(|&side| neighbours[side]).map(message).collect()
         };

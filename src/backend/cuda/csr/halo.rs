@@ -109,10 +109,6 @@ impl<T: Real> RowHalo<T> {
 
 /// Pieces of a buffer for other ranks, or of them.
 fn messages<T: Real>(buffer: &Buffer<T>, passages: &[Passage]) -> Vec<Message> {
-    let message = |Passage { rank, places }: &Passage| Message {
-        rank: *rank,
-        at: buffer.address_of(places.start),
-        bytes: places.len() * size_of::<T>(),
-    };
+    let message = |of: &Passage| Message::of(of.rank, buffer, of.places.clone());
     passages.iter().map(message).collect()
 }

@@ -8,6 +8,7 @@ use crate::backend::{DeviceError, Real};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// `len` values of `T` in a device's memory, freed when dropped. A copy to or from another length is
@@ -107,26 +108,22 @@ impl<T: bytemuck::Pod> Buffer<T> {
         self.device.download(GRANTED, self.address, bytemuck::cast_slice_mut(host))
     }
 
+    /// All values on the host.
     pub(crate) fn to_host(&self) -> Result<Vec<T>> {
-        let mut host = vec![T::zeroed(); self.len];
-        self.download(&mut host)?;
-        Ok(host)
+        self.part(0..self.len)
     }
 
     /// One value on the host.
     pub(crate) fn get(&self, at: usize) -> Result<T> {
-        let mut host = [T::zeroed()];
-        let bytes = bytemuck::cast_slice_mut(&mut host);
-        self.device.download(GRANTED, self.address_of(at), bytes)?;
-        Ok(host[0])
+        Ok(self.part(at..at + 1)?[0])
     }
 
-    /// The last values on the host.
-    pub(crate) fn last(&self, count: usize) -> Result<Vec<T>> {
-        check_room(count, [self.len])?;
-        let mut host = vec![T::zeroed(); count];
+    /// Some values on the host.
+    pub(crate) fn part(&self, places: Range<usize>) -> Result<Vec<T>> {
+        check_room(places.end, [self.len])?;
+        let mut host = vec![T::zeroed(); places.len()];
         let bytes = bytemuck::cast_slice_mut(&mut host);
-        self.device.download(GRANTED, self.address_of(self.len - count), bytes)?;
+        self.device.download(GRANTED, self.address_of(places.start), bytes)?;
         Ok(host)
     }
 

@@ -1,6 +1,6 @@
 //! The grid equations on the CUDA backend.
 
-use super::lines::{OwnColumns, lines_of_first};
+use super::lines::{OwnColumns, Receivers};
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
@@ -159,15 +159,12 @@ impl EllipticBackend for CudaBackend {
         let Some(ranks) = &self.ranks else {
             return whole.map_or(Ok(()), |whole| u.download(whole));
         };
-        let lines = u.len() / (2 * ranks.bands.of(ranks.rank).len());
-        let lines = lines_of_first(ranks.size, lines);
-        self.unknown_lines(u, ranks, &lines, whole.unwrap_or_default())
+        self.unknown_lines(u, ranks, Receivers::First, whole.unwrap_or_default())
     }
 
     fn download_whole(&self, u: &CudaVector<f64>, whole: &mut [f64]) -> Result<()> {
         let Some(ranks) = &self.ranks else { return u.download(whole) };
-        let lines = whole.len() / (2 * ranks.bands.columns());
-        self.unknown_lines(u, ranks, &vec![0..lines; ranks.size], whole)
+        self.unknown_lines(u, ranks, Receivers::All, whole)
     }
 
     fn residual(
@@ -274,22 +271,21 @@ impl EllipticBackend for CudaBackend {
 }
 
 impl CudaBackend {
-    /// The unknowns u of all ranks in the lines `lines[rank]`, of which `part` has those of this rank. All ranks
-    /// must call.
+    /// The unknowns u of all ranks ← those of each, at the receivers. All ranks must call.
     fn unknown_lines(
         &self,
         u: &CudaVector<f64>,
         ranks: &RankContext,
-        lines: &[Range<usize>],
-        part: &mut [f64],
+        receivers: Receivers,
+        whole: &mut [f64],
     ) -> Result<()> {
-        let all = lines.iter().map(|lines| lines.end).max().unwrap_or(0).max(1);
+        let lines = u.len() / (2 * ranks.bands.of(ranks.rank).len());
         let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
         let columns = (0..ranks.size).map(|rank| doubled(ranks.bands.of(rank))).collect();
         let row = 2 * ranks.bands.columns();
-        let own = OwnColumns { arrays: &[u], stride: u.len() / all, first: 0, columns };
-        self.gather_lines(&own, lines, |_, line, columns, values| {
-            part[line * row..][columns].copy_from_slice(values);
+        let own = OwnColumns { arrays: &[u], stride: u.len() / lines.max(1), first: 0, columns };
+        self.gather_lines(&own, (lines, receivers), |_, line, columns, values| {
+            whole[line * row..][columns].copy_from_slice(values);
         })
     }
 

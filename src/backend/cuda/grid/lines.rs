@@ -21,74 +21,77 @@ pub(super) struct OwnColumns<'a> {
     pub(super) columns: Vec<Range<usize>>,
 }
 
-/// All `lines` for rank 0, none for the others of `ranks`.
-pub(super) fn lines_of_first(ranks: usize, lines: usize) -> Vec<Range<usize>> {
-    (0..ranks).map(|rank| 0..if rank == 0 { lines } else { 0 }).collect()
+/// Ranks whose hosts get lines of all columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Receivers {
+    First,
+    All,
 }
 
+/// Arrays from or for another rank, whose number comes first.
+pub(super) type OfRank = (usize, Vec<Buffer<f64>>);
+
 impl CudaBackend {
-    /// The lines `lines[rank]` of the arrays with the columns of all ranks: `put(k, line, columns, values)` gets
-    /// the values of array k in some columns of line `line` of those of this rank. All ranks must call.
+    /// The first `lines` lines of the arrays with the columns of all ranks, at the receivers: `put(k, line, columns,
+    /// values)` gets the values of array k in some columns of a line. All ranks must call.
     pub(super) fn gather_lines(
         &self,
         own: &OwnColumns<'_>,
-        lines: &[Range<usize>],
+        (lines, receivers): (usize, Receivers),
         mut put: impl FnMut(usize, usize, Range<usize>, &[f64]),
     ) -> Result<()> {
         let rank = self.ranks.as_ref().map_or(0, |ranks| ranks.rank);
         let OwnColumns { arrays, stride, first, columns } = own;
+        let receives = |rank: usize| rank == 0 || receivers == Receivers::All;
+        let others = || (0..columns.len()).filter(|other| *other != rank);
         let width = columns.iter().map(|columns| columns.end).max().unwrap_or(0);
         let together = (VALUES / width.max(1)).max(1);
-        let longest = lines.iter().map(Range::len).max().unwrap_or(0);
-        for step in (0..longest).step_by(together) {
-            let part = |of: usize| {
-                let Range { start, end } = lines[of];
-                (start + step).min(end)..(start + step + together).min(end)
+        for start in (0..lines).step_by(together) {
+            let part = start..(start + together).min(lines);
+            let cut = |array: &&Buffer<f64>| {
+                self.cut(array, *stride, (*first, columns[rank].len()), part.clone())
             };
-            let cut = |of: usize| -> Result<Vec<Buffer<f64>>> {
-                let cut = |array| self.cut(array, *stride, (*first, columns[rank].len()), part(of));
-                arrays.iter().copied().map(cut).collect()
+            let cut = arrays.iter().map(cut).collect::<Result<Vec<_>>>()?;
+            let sent: Vec<_> =
+                others().filter(|other| receives(*other)).map(|other| (other, &cut[..])).collect();
+            let room = |other: usize| -> Result<OfRank> {
+                let values = part.len() * columns[other].len();
+                let zeros = arrays.iter().map(|_| Buffer::zeros(&self.device, values));
+                Ok((other, zeros.collect::<Result<_>>()?))
             };
-            let messages = |rank: usize, buffers: &[Buffer<f64>]| -> Vec<Message> {
-                let message = |buffer: &Buffer<f64>| Message {
-                    rank,
-                    at: buffer.address(),
-                    bytes: buffer.len() * size_of::<f64>(),
-                };
-                buffers.iter().map(message).collect()
-            };
-            let (mut sent, mut received) = (Vec::new(), Vec::new());
-            let (mut sends, mut receives) = (Vec::new(), Vec::new());
-            for other in (0..columns.len()).filter(|other| *other != rank) {
-                if !part(other).is_empty() && !columns[rank].is_empty() {
-                    let buffers = cut(other)?;
-                    sends.extend(messages(other, &buffers));
-                    sent.push(buffers);
-                }
-                let values = part(rank).len() * columns[other].len();
-                if values > 0 {
-                    let zeros = arrays.iter().map(|_| Buffer::zeros(&self.device, values));
-                    let buffers: Vec<_> = zeros.collect::<Result<_>>()?;
-                    receives.extend(messages(other, &buffers));
-                    received.push((other, buffers));
-                }
+            let mut received: Vec<_> =
+                others().filter(|_| receives(rank)).map(room).collect::<Result<_>>()?;
+            self.exchange_arrays(&sent, &received)?;
+            if receives(rank) {
+                received.push((rank, cut));
             }
-            if let Some(ranks) = &self.ranks {
-                ranks.communicator.start_exchange(&sends, &receives)?;
-                ranks.communicator.finish_exchange()?;
-            }
-            if !part(rank).is_empty() && !columns[rank].is_empty() {
-                received.push((rank, cut(rank)?));
-            }
-            for (other, buffers) in received {
+            for (other, buffers) in received.iter().filter(|(other, _)| !columns[*other].is_empty())
+            {
                 for (k, buffer) in buffers.iter().enumerate() {
                     let values = buffer.to_host()?;
-                    for (line, values) in part(rank).zip(values.chunks(columns[other].len())) {
-                        put(k, line - lines[rank].start, columns[other].clone(), values);
+                    for (line, values) in part.clone().zip(values.chunks(columns[*other].len())) {
+                        put(k, line, columns[*other].clone(), values);
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Sends arrays to other ranks, and receives theirs; empty ones are not sent.
+    pub(super) fn exchange_arrays(
+        &self,
+        sent: &[(usize, &[Buffer<f64>])],
+        received: &[OfRank],
+    ) -> Result<()> {
+        let Some(ranks) = &self.ranks else { return Ok(()) };
+        let messages = |rank: usize, buffers: &[Buffer<f64>]| -> Vec<Message> {
+            let some = buffers.iter().filter(|buffer| !buffer.is_empty());
+            some.map(|buffer| Message::of(rank, buffer, 0..buffer.len())).collect()
+        };
+        let sends: Vec<_> = sent.iter().flat_map(|(rank, of)| messages(*rank, of)).collect();
+        let receives: Vec<_> = received.iter().flat_map(|(rank, of)| messages(*rank, of)).collect();
+        ranks.communicator.start_exchange(&sends, &receives)?;
+        ranks.communicator.finish_exchange()
     }
 }

@@ -27,7 +27,6 @@ pub(crate) fn line_shape(n: usize) -> LaunchShape {
 
 impl CudaBackend {
     /// Cells of a grid with a corner determinant that is not positive, on all ranks.
-    #[doc(hidden)]
     pub fn folds(&self, grid: &CudaGrid) -> Result<usize> {
         let cells = grid.columns.own_cells() * (grid.nj - 1);
         let folds = self.reduce::<f64, 1>(kernels::count_folds, cells, grid.own(), sum)?;
@@ -125,7 +124,8 @@ impl CudaBackend {
                     centre_y, &grid.x, &grid.y))
             }
             Outer::Offset(_) => {
-                let (x, y) = (grid.x.last(count)?, grid.y.last(count)?);
+                let last = grid.x.len() - count..grid.x.len();
+                let (x, y) = (grid.x.part(last.clone())?, grid.y.part(last)?);
                 let last: Vec<[f64; 2]> = x.into_iter().zip(y).map(|(x, y)| [x, y]).collect();
                 let ways = Buffer::from_host(&self.device, &ways(outline, &last).concat())?;
                 launch!(self => move_layers[f64, line_shape(count)](size, &ways, &grid.x, &grid.y))

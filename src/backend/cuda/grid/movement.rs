@@ -6,7 +6,6 @@ use super::march::line_shape;
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::RankContext;
 use crate::backend::cuda::device::{Address, Buffer, GRANTED};
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
@@ -16,22 +15,22 @@ use crate::grid::{Grid, Symmetry, Topology};
 use bytemuck::Pod;
 
 impl CudaBackend {
-    /// Values of all ranks, by rank; `lengths` are their numbers. All must call.
+    /// Values of all ranks, by rank, of which each has `length(rank)`. All must call.
     pub(super) fn all_parts<T: Pod>(
         &self,
-        ranks: &RankContext,
         own: &Buffer<T>,
-        lengths: &[usize],
+        length: impl Fn(usize) -> usize,
     ) -> Result<Vec<Vec<T>>> {
-        let most = lengths.iter().copied().max().unwrap_or(0);
+        let Some(ranks) = &self.ranks else { return Ok(vec![own.to_host()?]) };
+        let most = (0..ranks.size).map(&length).max().unwrap_or(0);
         let part = Buffer::<T>::zeros(&self.device, most)?;
         let all = Buffer::<T>::zeros(&self.device, most * ranks.size)?;
         let bytes = own.len() * size_of::<T>();
         self.device.copy(GRANTED, own.address(), part.address(), bytes)?;
         ranks.communicator.all_gather(part.address(), all.address(), most * size_of::<T>())?;
         let all = all.to_host()?;
-        let of = |(rank, &length): (usize, &usize)| all[rank * most..][..length].to_vec();
-        Ok(lengths.iter().enumerate().map(of).collect())
+        let of = |rank: usize| all[rank * most..][..length(rank)].to_vec();
+        Ok((0..ranks.size).map(of).collect())
     }
 
     /// Nodes of these columns from the lines; elsewhere displaced ones, or zeros.
@@ -169,14 +168,7 @@ impl MovementBackend for CudaBackend {
             Some(ranks) => (0..ranks.size).map(|rank| ranks.bands.of(rank)).collect(),
             None => std::iter::once(0..mi).collect(),
         };
-        let parts = match &self.ranks {
-            Some(ranks) => {
-                let lengths: Vec<usize> =
-                    bands.iter().map(|band| 2 * nodes_of(band.len())).collect();
-                self.all_parts(ranks, &own, &lengths)?
-            }
-            None => vec![own.to_host()?],
-        };
+        let parts = self.all_parts(&own, |rank| 2 * nodes_of(bands[rank].len()))?;
         let columns = &state.columns;
         let (around, periodic) = (columns.around(), columns.topology.periodic());
         let places = FixedPlaces { ni: columns.ni, nj: mj + 2 };

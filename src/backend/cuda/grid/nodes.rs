@@ -1,6 +1,6 @@
 //! Nodes of a grid in a GPU's memory: all columns of it, or those of a rank and some beside them.
 
-use super::lines::OwnColumns;
+use super::lines::{OwnColumns, Receivers};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::RankContext;
 use crate::backend::cuda::device::Buffer;
@@ -100,7 +100,11 @@ impl Columns {
     /// Its own columns for kernels.
     pub(super) fn own(&self, nj: usize) -> shared::OwnColumns {
         // None of them may begin at the last column: it has no cell.
-        let own = if self.own.is_empty() { 0..0 } else { self.own.clone() };
+        self.some(if self.own.is_empty() { &(0..0) } else { &self.own }, nj)
+    }
+
+    /// Some of the held columns for kernels.
+    pub(super) fn some(&self, own: &Range<usize>, nj: usize) -> shared::OwnColumns {
         shared::OwnColumns {
             stride: self.count as u32,
             shift: (-self.first) as u32,
@@ -196,11 +200,11 @@ impl CudaBackend {
         Ok([cut(&grid.x)?, cut(&grid.y)?])
     }
 
-    /// Nodes of `host`, which has the lines `lines[rank]`, ← those of all ranks.
+    /// Nodes of `host` at the receivers ← those of all ranks.
     pub(super) fn download_lines(
         &self,
         grid: &CudaGrid,
-        lines: &[Range<usize>],
+        receivers: Receivers,
         host: &mut Grid,
     ) -> Result<()> {
         let Columns { own, count, ni, .. } = &grid.columns;
@@ -211,7 +215,7 @@ impl CudaBackend {
         let first = if own.is_empty() { 0 } else { grid.columns.place(own.start) };
         let arrays = [&grid.x, &grid.y];
         let own = OwnColumns { arrays: &arrays, stride: *count, first, columns: all };
-        self.gather_lines(&own, lines, |k, line, columns, values| {
+        self.gather_lines(&own, (grid.nj, receivers), |k, line, columns, values| {
             let nodes = if k == 0 { &mut host.x } else { &mut host.y };
             nodes[line * ni..][columns].copy_from_slice(values);
         })

@@ -1,13 +1,11 @@
 //! Finished grids on GPUs, and their quality: `kernels/quality.cu`.
 
-use super::lines::lines_of_first;
+use super::lines::{OfRank, Receivers};
 use super::nodes::{Columns, CudaGrid};
 use crate::backend::GridBackend;
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::Message;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::BIN_BITS;
-use crate::backend::cuda::launch::shared::ColumnRange;
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::grid::initial::{InitialSettings, Outline};
 use crate::grid::quality::{
@@ -25,8 +23,9 @@ impl CudaBackend {
         )?;
         let (cells, whole) = (columns.own_cells(), columns.ni - 1);
         let place = own.map(|k| (k / cells * whole + columns.own.start + k % cells) as u64);
-        let first = self.smallest(place.unwrap_or(u64::MAX))?;
-        let cell = if first == u64::MAX { 0 } else { first as usize };
+        let all = self.numbers(place.unwrap_or(u64::MAX))?;
+        let first = all.into_iter().filter(|place| *place != u64::MAX).min();
+        let cell = first.unwrap_or(0) as usize;
         Ok([cell % whole, cell / whole])
     }
 
@@ -34,10 +33,7 @@ impl CudaBackend {
     fn turning(&self, grid: &CudaGrid) -> Result<Vec<[f64; 2]>> {
         let turning = Buffer::<f64>::zeros(&self.device, 2 * grid.nj)?;
         launch!(self => measure_turning[f64, LaunchShape::blocks(grid.nj)](grid.own(), &turning))?;
-        let parts = match &self.ranks {
-            Some(ranks) => self.all_parts(ranks, &turning, &vec![2 * grid.nj; ranks.size])?,
-            None => vec![turning.to_host()?],
-        };
+        let parts = self.all_parts(&turning, |_| turning.len())?;
         let sum = |k: usize| parts.iter().map(|part| part[k]).sum();
         Ok((0..grid.nj).map(|j| [sum(2 * j), sum(2 * j + 1)]).collect())
     }
@@ -73,10 +69,7 @@ impl CudaBackend {
         let counts = Buffer::<u32>::zeros(&self.device, bins)?;
         launch!(self => histogram[f64, LaunchShape::reduction(n)](n as u64, values, prefix, shift,
             &counts))?;
-        let parts = match &self.ranks {
-            Some(ranks) => self.all_parts(ranks, &counts, &vec![bins; ranks.size])?,
-            None => vec![counts.to_host()?],
-        };
+        let parts = self.all_parts(&counts, |_| bins)?;
         Ok((0..bins).map(|bin| parts.iter().map(|part| part[bin] as usize).sum()).collect())
     }
 }
@@ -109,15 +102,7 @@ impl GridBackend for CudaBackend {
         let sideways = u32::from(symmetry == Symmetry::LeftRight);
         for (columns, [images_x, images_y]) in images {
             let columns = mirrored(columns);
-            let range = ColumnRange {
-                stride: grid.columns.count as u32,
-                at: grid.columns.place(columns.start) as u32,
-                count: columns.len() as u32,
-                first: columns.start as u32,
-                ni: ni as u32,
-                nj: grid.nj as u32,
-            };
-            let how = (range, sideways, FAR_FIELD_CENTRE[0]);
+            let how = (grid.columns.some(&columns, grid.nj), sideways, FAR_FIELD_CENTRE[0]);
             launch!(self => restore_symmetry[f64, LaunchShape::threads(columns.len() * grid.nj)](
                 how, &images_x, &images_y, &grid.x, &grid.y))?;
         }
@@ -207,17 +192,16 @@ impl GridBackend for CudaBackend {
     }
 
     fn gather(&self, grid: &CudaGrid, host: Option<&mut Grid>) -> Result<()> {
-        let Some(ranks) = &self.ranks else {
+        if self.ranks.is_none() {
             return host.map_or(Ok(()), |host| self.download_own(grid, host));
-        };
+        }
         let mut no_nodes = Grid::new(grid.columns.topology, 0, 0);
-        let lines = lines_of_first(ranks.size, grid.nj);
-        self.download_lines(grid, &lines, host.unwrap_or(&mut no_nodes))
+        self.download_lines(grid, Receivers::First, host.unwrap_or(&mut no_nodes))
     }
 
     fn fetch_whole(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
         match &self.ranks {
-            Some(ranks) => self.download_lines(grid, &vec![0..grid.nj; ranks.size], host),
+            Some(_) => self.download_lines(grid, Receivers::All, host),
             None => self.download_own(grid, host),
         }
     }
@@ -258,14 +242,8 @@ impl CudaBackend {
             Ok((columns.clone(), self.cut_grid(grid, &columns)?))
         };
         let Some(ranks) = &self.ranks else { return Ok(vec![part(wanted_here)?]) };
-        let (mut sent, mut parts) = (Vec::new(), Vec::new());
-        let (mut sends, mut receives) = (Vec::new(), Vec::new());
-        let messages = |rank: usize, nodes: &[Buffer<f64>; 2]| {
-            nodes.each_ref().map(|nodes| {
-                let (at, bytes) = (nodes.address(), nodes.len() * size_of::<f64>());
-                Message { rank, at, bytes }
-            })
-        };
+        let (mut sent, mut parts) = (Vec::<OfRank>::new(), Vec::new());
+        let (mut columns, mut received) = (Vec::new(), Vec::<OfRank>::new());
         for rank in 0..ranks.size {
             let owner = ranks.bands.nodes(rank);
             let (there, here) = (common(&wanted(&owner), own), common(&wanted_here, &owner));
@@ -274,19 +252,18 @@ impl CudaBackend {
                 continue;
             }
             if !there.is_empty() {
-                let nodes = self.cut_grid(grid, &there)?;
-                sends.extend(messages(rank, &nodes));
-                sent.push(nodes);
+                sent.push((rank, self.cut_grid(grid, &there)?.into()));
             }
             if !here.is_empty() {
                 let zeros = || Buffer::zeros(&self.device, here.len() * grid.nj);
-                let nodes = [zeros()?, zeros()?];
-                receives.extend(messages(rank, &nodes));
-                parts.push((here, nodes));
+                received.push((rank, vec![zeros()?, zeros()?]));
+                columns.push(here);
             }
         }
-        ranks.communicator.start_exchange(&sends, &receives)?;
-        ranks.communicator.finish_exchange()?;
+        let sent: Vec<_> = sent.iter().map(|(rank, nodes)| (*rank, &nodes[..])).collect();
+        self.exchange_arrays(&sent, &received)?;
+        let nodes = received.into_iter().filter_map(|(_, nodes)| nodes.try_into().ok());
+        parts.extend(columns.into_iter().zip(nodes));
         Ok(parts)
     }
 }

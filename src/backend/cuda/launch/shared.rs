@@ -260,11 +260,6 @@ shared_structs! {
     pub(crate) OwnColumns = OwnColumns {
         stride, shift, begin, end, ni, nj: u32;
     }
-    /// `count` columns of arrays of `stride` columns from `at` on: the columns of a grid of `ni`
-    /// columns from `first` on.
-    pub(crate) ColumnRange = ColumnRange {
-        stride, at, count, first, ni, nj: u32;
-    }
     /// Intermediate results of a cyclic tridiagonal system.
     pub(crate) CyclicBuffers {
         points, chunks, block_rows: Pointer<f64>;

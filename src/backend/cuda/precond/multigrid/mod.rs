@@ -90,10 +90,7 @@ impl MultigridBackend for CudaBackend {
 
     fn pivots_are_finite<M: Real>(&self, level: &CudaLevel<M>) -> Result<bool> {
         let bad = level.bad.to_host()?[0];
-        match &self.ranks {
-            Some(ranks) => Ok(ranks.numbers(bad.into())?.iter().all(|bad| *bad == 0)),
-            None => Ok(bad == 0),
-        }
+        Ok(self.numbers(bad.into())?.iter().all(|bad| *bad == 0))
     }
 
     fn load_right<T: Real, M: Real>(
