@@ -16,17 +16,13 @@ use std::time::Duration;
 pub struct Gpus {
     devices: Vec<Arc<DriverDevice>>,
     /// The transport of messages: the fastest one there is, unless it is replaced.
-    #[doc(hidden)]
     pub transport: Transport,
     /// Points up to which levels of multigrid are gathered onto every GPU, where that is not the default.
-    #[doc(hidden)]
     pub gathered_points: Option<usize>,
     /// Longest wait of a GPU for another one.
-    #[doc(hidden)]
     pub timeout: Duration,
 }
 
-// Hidden functions serve the tests and measurements of this workspace.
 impl Gpus {
     /// Opens GPUs by their ordinals.
     ///

@@ -24,12 +24,11 @@ mod precond;
 mod process;
 
 pub use self::backend::CudaBackend;
+pub use self::comm::Transport;
 #[cfg(feature = "cuda")]
 pub use self::device::driver;
 #[cfg(feature = "cuda")]
 pub use self::gpus::Gpus;
-#[doc(hidden)]
-pub use self::group::{Group, Member};
 #[cfg(feature = "cuda")]
 pub use self::launch::library::library_folders;
 pub use self::process::JobRank;
@@ -43,11 +42,12 @@ pub use self::{
     backend::CudaRecording,
     comm::{
         AbortFlag, Communicator, HostCommunicator, HostTransport, InRecordings, Message,
-        PeerCommunicator, RANK_TIMEOUT, Transport, run_ranks,
+        PeerCommunicator, RANK_TIMEOUT, run_ranks,
     },
     csr::{CudaCsr, LevelLaunch, RowChunks, border_lanes, level_launches, row_lanes},
     device::{Buffer, Device, Watch, WatchedDevice},
     grid::{CudaElliptic, CudaGrid},
+    group::{Group, Member},
     launch::PeerAccess,
     precond::{CudaLevel, MemoryEstimate, PreconditionerStorage},
 };

@@ -144,7 +144,6 @@ impl JobRank {
     }
 
     /// The transport of messages.
-    #[doc(hidden)] // For tests.
     pub fn messages(&self) -> Transport {
         self.transport
     }

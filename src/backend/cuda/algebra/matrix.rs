@@ -1,7 +1,6 @@
 //! ELL matrices of the CUDA backend.
 
 use super::jacobi::{InverseDiagonal, one_by_one};
-use super::scaled::Scaled;
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
@@ -9,9 +8,9 @@ use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
     NO_GHOSTS, SLOT_UNIT, SLOTS_OF_POINT, WALL_SUMS, WARP,
 };
-use crate::backend::cuda::launch::shared::{ExchangedColumns, HaloColumns, Pointer};
+use crate::backend::cuda::launch::shared::{ExchangedColumns, HaloColumns, Pointer, ScaledMatrix};
 use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
-use crate::backend::error::{check_length, check_room};
+use crate::backend::error::{check_length, check_lengths, check_room};
 use crate::backend::matrices::check_product;
 use crate::backend::{Around, LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
@@ -231,8 +230,10 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
             return one_by_one(self, backend, d, p, [z, y], around);
         };
-        let scaled = Scaled { backend, size: [mi, mj], periodic, values: &self.values, d };
-        scaled.check([p, &*z, &*y])?;
+        check_lengths(2 * mi * mj, [d, p, &*z, &*y].map(Buffer::len))?;
+        let [mi, mj, edges] = backend.grid_arguments(mi, mj, periodic);
+        let (values, d_values) = ((&self.values).into(), d.into());
+        let of = |columns| ScaledMatrix { mi, mj, edges, sums: 0, values, d: d_values, columns };
         let update = around.as_mut().and_then(|around| {
             let update = around.update.take()?;
             Some((&*around.scalars, update))
@@ -240,14 +241,14 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         // The launch before the product sends, and the product receives.
         let columns = self.send_columns(backend, |columns| match update {
             Some((scalars, update)) => {
-                scaled.update_and_send(columns, scalars, update, p, [&*z, &*y])
+                backend.update_and_send(of(columns), scalars, update, p, [&*z, &*y])
             }
             None => self.launch_exchange(backend, (Some(d), p), columns),
         })?;
         if let Some(ranks) = &backend.ranks {
             ranks.finish_columns(columns)?;
         }
-        scaled.multiply(columns, p, [z, y], around)
+        backend.multiply_scaled(of(columns), p, [z, y], around)
     }
 
     fn halts_products(&self) -> bool {

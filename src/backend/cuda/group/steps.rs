@@ -3,7 +3,7 @@
 use super::recorded::Recordings;
 use super::together::{Rows, launch_together};
 use super::work::{Queue, Step, WORD, Work, append_to, steps};
-use crate::backend::cuda::device::{Action, Address, Buffer, Device, GRANTED};
+use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::{Launch, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,23 +23,19 @@ pub(super) struct Staging {
 }
 
 /// A task of a step on the device.
-enum Task {
-    /// A kernel for several members, whose arguments begin at word `rows`, `stride` words each.
-    Together { launch: Arc<Launch>, rows: usize, stride: usize, count: usize },
-    /// An action of one member.
-    Alone(Action),
+enum Task<'a> {
+    /// A kernel for `count` members, whose arguments begin at word `rows`, `stride` words each, if there are several.
+    Launch { launch: Arc<Launch>, rows: usize, stride: usize, count: usize },
     /// A recording for members.
     Replay(Vec<Arc<[Launch]>>),
-    /// A large upload.
-    Upload(Arc<[u8]>, Address),
-    /// A large download of a queue.
-    Download { queue: usize, number: usize, from: Address, bytes: usize },
+    /// Work that is done for one queue by itself.
+    Alone(usize, &'a Work),
 }
 
 /// The tasks of steps, the words that their launches read, and where downloads go.
 #[derive(Default)]
-struct Plan {
-    tasks: Vec<Task>,
+struct Plan<'a> {
+    tasks: Vec<Task<'a>>,
     read: Vec<u64>,
     written: usize,
     /// The queue, the number of the download, its first word in what is written, and its bytes.
@@ -93,7 +89,7 @@ impl Staging {
         Ok(moved)
     }
 
-    fn plan(&self, steps: &[Step<'_>]) -> Plan {
+    fn plan<'a>(&self, steps: &[Step<'a>]) -> Plan<'a> {
         let (mut plan, at) = (Plan::default(), [self.read.address(), self.written.address()]);
         for step in steps {
             plan.add(step, at);
@@ -101,22 +97,26 @@ impl Staging {
         plan
     }
 
-    fn act(&mut self, task: &Task, results: &mut [Results]) -> Result<()> {
-        match task {
-            Task::Together { launch, rows, stride, count } => {
-                let first = self.read.address_of(*rows);
-                let rows = Rows { first, stride: *stride, count: *count };
+    fn act(&mut self, task: &Task<'_>, results: &mut [Results]) -> Result<()> {
+        match *task {
+            Task::Launch { ref launch, count: 1, .. } => {
+                self.device.launch(GRANTED, Launch::clone(launch))
+            }
+            Task::Launch { ref launch, rows, stride, count } => {
+                let rows = Rows { first: self.read.address_of(rows), stride, count };
                 launch_together(&*self.device, launch, rows, 0)
             }
-            Task::Alone(action) => action.perform(&*self.device),
-            Task::Replay(members) => self.recordings.replay(members),
-            Task::Upload(from, to) => self.device.upload(GRANTED, from, *to),
-            Task::Download { queue, number, from, bytes } => {
-                let mut to = vec![0; *bytes];
-                self.device.download(GRANTED, *from, &mut to)?;
-                results[*queue].insert(*number, to);
+            Task::Replay(ref members) => self.recordings.replay(members),
+            Task::Alone(_, Work::Direct(action)) => action.perform(&*self.device),
+            Task::Alone(_, Work::Upload(from, to)) => self.device.upload(GRANTED, from, *to),
+            Task::Alone(queue, &Work::Download { number, from, bytes }) => {
+                let mut to = vec![0; bytes];
+                self.device.download(GRANTED, from, &mut to)?;
+                results[queue].insert(number, to);
                 Ok(())
             }
+            // These are planned with others.
+            Task::Alone(_, Work::Launch(_) | Work::Replay(_)) => Ok(()),
         }
     }
 }
@@ -126,9 +126,9 @@ fn by_words(bytes: usize) -> bool {
     bytes.is_multiple_of(WORD) && bytes < LARGE
 }
 
-impl Plan {
+impl<'a> Plan<'a> {
     /// Adds a step; what launches read and where they leave downloads begins at these addresses.
-    fn add(&mut self, step: &Step<'_>, [read, written]: [Address; 2]) {
+    fn add(&mut self, step: &Step<'a>, [read, written]: [Address; 2]) {
         let (mut launches, mut replays) = (Vec::with_capacity(step.len()), Vec::new());
         for &(queue, work) in step {
             match work {
@@ -146,33 +146,25 @@ impl Plan {
                     launches.push(Launch::copying(bytes / WORD, *from, to).into());
                 }
                 Work::Replay(recorded) => replays.push(recorded.clone()),
-                Work::Direct(action) => self.tasks.push(Task::Alone(action.clone())),
-                Work::Upload(bytes, to) => self.tasks.push(Task::Upload(bytes.clone(), *to)),
-                &Work::Download { number, from, bytes } => {
-                    self.tasks.push(Task::Download { queue, number, from, bytes });
+                Work::Direct(_) | Work::Upload(..) | Work::Download { .. } => {
+                    self.tasks.push(Task::Alone(queue, work));
                 }
             }
         }
         if !replays.is_empty() {
             self.tasks.push(Task::Replay(replays));
         }
-        self.launch(launches);
+        self.launch(&launches);
     }
 
     /// Adds launches that are alike.
-    fn launch(&mut self, mut launches: Vec<Arc<Launch>>) {
-        let count = launches.len();
-        if count < 2 {
-            let alone = launches.pop().map(|launch| Action::Launch(Arc::unwrap_or_clone(launch)));
-            self.tasks.extend(alone.map(Task::Alone));
-            return;
-        }
-        let rows = self.read.len();
-        for launch in &launches {
-            append_to(launch, &mut self.read);
+    fn launch(&mut self, launches: &[Arc<Launch>]) {
+        let (rows, count) = (self.read.len(), launches.len());
+        let Some(launch) = launches.first().cloned() else { return };
+        if count > 1 {
+            launches.iter().for_each(|launch| append_to(launch, &mut self.read));
         }
         let stride = (self.read.len() - rows) / count;
-        let launch = launches.swap_remove(0);
-        self.tasks.push(Task::Together { launch, rows, stride, count });
+        self.tasks.push(Task::Launch { launch, rows, stride, count });
     }
 }
