@@ -28,9 +28,9 @@ struct CyclicRow {
 // each block.
 template <class M, class V>
 struct CyclicWorkspace {
-    Eliminated<M, V>* points;
+    EliminatedPoint<M, V>* points;
     ReducedRow<M, V>* chunks;
-    BlockRow<M, V>* block_rows;
+    KeptRow<M, V>* block_rows;
 };
 
 // Points of a chunk: inner ones from `begin`, then the kept one.
@@ -45,12 +45,12 @@ __device__ inline Chunk chunk_of(uint32 n, uint64 t) {
 
 // points[i] <- x_i of the inner points of a chunk.
 template <class M, class V, class Row>
-__device__ void eliminate_chunk(const Chunk& chunk, const Row& row, Eliminated<M, V>* points) {
+__device__ void eliminate_chunk(const Chunk& chunk, const Row& row, EliminatedPoint<M, V>* points) {
     const M one = identity(M()), zero = one - one;
-    Eliminated<M, V> before;
+    EliminatedPoint<M, V> before;
     for (uint32 i = chunk.begin; i < chunk.last; ++i) {
         const CyclicRow<M, V> r = row(i);
-        Eliminated<M, V> here;
+        EliminatedPoint<M, V> here;
         M pivot = r.centre;
         here.g = r.right;
         here.p = r.lower;
@@ -68,7 +68,7 @@ __device__ void eliminate_chunk(const Chunk& chunk, const Row& row, Eliminated<M
     }
     if (chunk.begin == chunk.last) return;
     for (uint32 i = chunk.last - 1; i-- > chunk.begin;) {
-        const Eliminated<M, V> after = before;
+        const EliminatedPoint<M, V> after = before;
         before = points[i];
         before.g = before.g - before.q * after.g;
         before.p = before.p - before.q * after.p;
@@ -93,7 +93,7 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
     M left = r.lower, centre = r.centre;
     V right = r.right;
     if (chunk.begin < chunk.last) {
-        const Eliminated<M, V> west = workspace.points[chunk.last - 1];
+        const EliminatedPoint<M, V> west = workspace.points[chunk.last - 1];
         left = zero - r.lower * west.p;
         centre = centre - r.lower * west.q;
         right = right - r.lower * west.g;
@@ -104,7 +104,7 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
         const Chunk next = chunk_of(n, thread_index() + 1);
         M pivot = centre, beyond = r.upper;
         if (next.begin < next.last) {
-            const Eliminated<M, V> east = workspace.points[next.begin];
+            const EliminatedPoint<M, V> east = workspace.points[next.begin];
             pivot = pivot - r.upper * east.p;
             right = right - r.upper * east.g;
             beyond = zero - r.upper * east.q;
@@ -143,7 +143,7 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
         __syncthreads();
     }
 
-    BlockRow<M, V>& block_row = workspace.block_rows[blockIdx.x];
+    KeptRow<M, V>& block_row = workspace.block_rows[blockIdx.x];
     if (t < links) {
         workspace.chunks[thread_index()] = mine;
     } else {
@@ -154,12 +154,12 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
         block_row.right = right - left * before.right;
     }
     if (t == 0) {
-        Eliminated<M, V> first;
+        EliminatedPoint<M, V> first;
         first.g = mine.right;
         first.p = mine.lower;
         first.q = mine.upper;
         if (chunk.begin < chunk.last) {
-            const Eliminated<M, V> inner = workspace.points[chunk.begin];
+            const EliminatedPoint<M, V> inner = workspace.points[chunk.begin];
             first.g = inner.g - inner.q * mine.right;
             first.p = inner.p - inner.q * mine.lower;
             first.q = zero - inner.q * mine.upper;
@@ -178,8 +178,8 @@ __device__ void solve_cyclic(uint32 n, const CyclicWorkspace<M, V>& workspace, R
     const M one = identity(M()), zero = one - one;
     ReducedRow<M, V> mine;
     if (t < blocks) {
-        const BlockRow<M, V> block_row = workspace.block_rows[t];
-        const Eliminated<M, V> east = workspace.block_rows[(t + 1) & last_block].first;
+        const KeptRow<M, V> block_row = workspace.block_rows[t];
+        const EliminatedPoint<M, V> east = workspace.block_rows[(t + 1) & last_block].first;
         const M pivot = inverse(block_row.centre - block_row.upper * east.p);
         mine.right = pivot * (block_row.right - block_row.upper * east.g);
         mine.lower = pivot * block_row.lower;
@@ -215,7 +215,7 @@ __device__ void solve_cyclic(uint32 n, const CyclicWorkspace<M, V>& workspace, R
     __syncthreads();
     if (t > 0) before = kept[t - 1].right;
     for (uint32 i = chunk.begin; i < chunk.last; ++i) {
-        const Eliminated<M, V> inner = workspace.points[i];
+        const EliminatedPoint<M, V> inner = workspace.points[i];
         take(i, inner.g - inner.p * before - inner.q * value);
     }
     take(chunk.last, value);

@@ -8,7 +8,7 @@
 
 // f <- w R (theory eq. 5) with weights evaluated anew or kept; result[0] <- sum of the squared
 // merits of all points (theory eq. 7).
-KERNEL(residual, uint32 mi, uint32 mj, EllipticState s, uint32 renew, double* row_weights,
+KERNEL(residual, uint32 mi, uint32 mj, EquationState s, uint32 renew, double* row_weights,
        double* merit_weights, double* f, Reduction out) {
     const uint64 points = uint64(mi) * mj;
     double sum[1] = {0.0};
@@ -56,7 +56,7 @@ __device__ inline void put_face(Writer& a, double own, double sign, double shift
 
 // a <- w dR/dr in ELL format (theory eq. 3-4); entries of neighbours that do not exist are left
 // out and the slots at the end of such rows are zero. One thread a point.
-KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EllipticState s, const double* row_weights,
+KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, const double* row_weights,
        real* values) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
@@ -83,7 +83,7 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EllipticState s, const doub
 }
 
 // b <- w dR/d(p, q) (theory eq. 6), two entries a row. One thread a point.
-KERNEL(wall_columns, uint32 mi, uint32 mj, EllipticState s, const double* row_weights, real* values) {
+KERNEL(wall_columns, uint32 mi, uint32 mj, EquationState s, const double* row_weights, real* values) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint32 i = at.i, j = at.j;

@@ -32,7 +32,7 @@ __device__ inline Metrics metrics_of(const At& at) {
     return m;
 }
 
-__device__ inline Metrics metrics(const EllipticState& s, uint32 mi, uint32 i, uint32 j) {
+__device__ inline Metrics metrics(const EquationState& s, uint32 mi, uint32 i, uint32 j) {
     const uint64 stride = uint64(mi) + 2, centre = (j + 1) * stride + i + 1;
     return metrics_of([&](int di, int dj) {
         const uint64 k = centre + int64(dj) * int64(stride) + di;
@@ -41,7 +41,7 @@ __device__ inline Metrics metrics(const EllipticState& s, uint32 mi, uint32 i, u
 }
 
 // Control functions P, Q at an unknown point (theory eq. 6).
-__device__ inline Vec control(const EllipticState& s, uint32 mi, uint32 i, uint64 k) {
+__device__ inline Vec control(const EquationState& s, uint32 mi, uint32 i, uint64 k) {
     Vec c = vec(s.control_p[k], s.control_q[k]);
     if (s.phi) {
         c.x += s.amplitudes[2 * i] * s.phi[k];

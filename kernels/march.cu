@@ -159,8 +159,8 @@ struct Moved {
 
 template <class M, class V>
 __device__ inline CyclicWorkspace<M, V> workspace(const CyclicBuffers& buffers) {
-    return {reinterpret_cast<Eliminated<M, V>*>(buffers.points), reinterpret_cast<ReducedRow<M, V>*>(buffers.chunks),
-            reinterpret_cast<BlockRow<M, V>*>(buffers.block_rows)};
+    return {reinterpret_cast<EliminatedPoint<M, V>*>(buffers.points), reinterpret_cast<ReducedRow<M, V>*>(buffers.chunks),
+            reinterpret_cast<KeptRow<M, V>*>(buffers.block_rows)};
 }
 
 // Smallest value over the block, for all threads.

@@ -64,7 +64,7 @@ struct Coupling {
 
 // f <- w dR/dr times a displacement (dx, dy) of the frame, of all nine nodes around each point. One thread a
 // point.
-KERNEL(frame_product, uint32 mi, uint32 mj, EllipticState s, const double* row_weights, const double* dx,
+KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* row_weights, const double* dx,
        const double* dy, double* f) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
@@ -90,7 +90,7 @@ KERNEL(frame_product, uint32 mi, uint32 mj, EllipticState s, const double* row_w
 
 // to <- (w dR/dr)^T u at the nodes of the first two rows of the frame, row after row, then at those of its first
 // and its last column, from the points of this device. One thread a node.
-KERNEL(frame_sums, uint32 mi, uint32 mj, EllipticState s, const double* row_weights, const double* u,
+KERNEL(frame_sums, uint32 mi, uint32 mj, EquationState s, const double* row_weights, const double* u,
        double* to) {
     const uint64 k = thread_index(), stride = uint64(mi) + 2, rows = uint64(mj) + 2;
     if (k >= 2 * (stride + rows)) return;

@@ -29,7 +29,7 @@ __device__ inline Pair scaled(const ScaledMatrix& of, Pair u, uint64 point) {
 
 // y <- beta y + sum of alpha_k x_k over `terms` <= 4 terms; beta = 0 overwrites y, even a NaN. Does nothing if the
 // coefficients are quotients of slots that are halted.
-KERNEL(lincomb, uint64 n, const double* values, real* y, ScalarFactor beta, uint32 terms, Terms of) {
+KERNEL(lincomb, uint64 n, const double* values, real* y, ScalarFactor beta, uint32 terms, SumTerms of) {
     const bool halted = beta.slots < NUMBER && values[HALTED] != 0.0;
     const real b = real(coefficient_of_kind(values, beta));
     real alpha[4];

@@ -150,7 +150,7 @@ pub(super) fn devices(terminal: &Terminal) -> String {
 }
 
 #[cfg(feature = "cuda")]
-fn describe(device: &gridgen::backend::cuda::driver::DeviceInfo) -> String {
+fn describe(device: &gridgen::backend::cuda::driver::GpuInfo) -> String {
     const GIB: f64 = (1_u64 << 30) as f64;
     let gib = |bytes: usize| format!("{:.1} GiB", bytes as f64 / GIB);
     let peers: Vec<String> = device.peers.iter().map(ToString::to_string).collect();

@@ -1,6 +1,6 @@
 //! Multigrid levels of unusual shapes.
 
-use gridgen::backend::cuda::launch::{Argument, LaunchShape, Source, Width};
+use gridgen::backend::cuda::launch::{Argument, KernelFile, LaunchShape, Width};
 use gridgen::backend::cuda::{
     Buffer, CudaBackend, CudaMatrix, Device, MemoryEstimate, PreconditionerStorage,
 };
@@ -27,7 +27,7 @@ fn a_level_may_have_more_rows_than_a_launch_along_y() {
     let z = Buffer::<f32>::zeros(&device, (2 * mi * mj) as usize).unwrap();
     let layout = [mi | mj << 32, half, 1];
     let arguments = [Argument::of_words(&layout), (&u).into(), (&z).into()];
-    let kernels = Library::load(&Source::Level.text(), Width::Single);
+    let kernels = Library::load(&KernelFile::Level.text(), Width::Single);
 
     let shape = LaunchShape::tiles(mi as usize, mj as usize, 1);
     kernels.launch("store_solution_single", shape, &arguments).unwrap();

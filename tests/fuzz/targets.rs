@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::Compression as Effort;
 use flate2::write::GzEncoder;
-use gridgen::backend::cuda::launch::cache::{self, Key};
+use gridgen::backend::cuda::launch::cache::{self, CacheKey};
 use gridgen::case::{Case, OPENFOAM, template};
 use gridgen::digest;
 use gridgen::files::restart;
@@ -187,7 +187,7 @@ fn restart_file(bytes: &[u8]) {
 /// Reads an entry of the cache of compiled kernels unchanged, and with a corrected checksum.
 fn cached_kernels(bytes: &[u8]) {
     let options = ["--std=c++17".to_owned()];
-    let key = Key { text: "kernel", options: &options, compiler: (13, 0) };
+    let key = CacheKey { text: "kernel", options: &options, compiler: (13, 0) };
     let read = |bytes: &[u8]| {
         if let Some(code) = cache::code(bytes, &key) {
             assert!(!code.is_empty() && cache::entry(code, &key) == bytes);
@@ -400,7 +400,7 @@ fn restarts() -> Vec<Vec<u8>> {
 
 fn cache_entries() -> Vec<Vec<u8>> {
     let options = ["--std=c++17".to_owned()];
-    let key = Key { text: "kernel", options: &options, compiler: (13, 0) };
+    let key = CacheKey { text: "kernel", options: &options, compiler: (13, 0) };
     let entry = cache::entry(b"machine code", &key);
     vec![entry[..entry.len() - 8].to_vec(), entry]
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gridgen::backend::cuda::device::Granted;
 use gridgen::backend::cuda::driver::DriverDevice;
-use gridgen::backend::cuda::launch::{Argument, Kernel, Launch, LaunchShape, Source};
+use gridgen::backend::cuda::launch::{Argument, DeviceKernel, KernelFile, Launch, LaunchShape};
 use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::backend::{Backend, DeviceError};
 use support::gpus::square;
@@ -33,7 +33,7 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
 
     // z <- d o r where no memory is.
     let arguments = [1000_u64, 4096, 4096, 4096].map(Argument::from).to_vec();
-    let kernel = Kernel::new::<f64>(Source::Vector, "scale");
+    let kernel = DeviceKernel::new::<f64>(KernelFile::Vector, "scale");
     // SAFETY: none; losing the device is the purpose of this test.
     let granted = unsafe { Granted::new() };
     let shape = LaunchShape::elementwise(1000);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, CudaBackend, Device, HostTransport, Message, PeerCommunicator,
-    RANK_TIMEOUT, WatchedDevice,
+    AbortFlag, Buffer, Communicator, CudaBackend, Device, HostTransport, PeerCommunicator,
+    RANK_TIMEOUT, RankMessage, WatchedDevice,
 };
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
@@ -40,7 +40,7 @@ fn a_rank_sends_messages_to_itself() {
         let from = Buffer::from_host(&device, &sent).unwrap();
         let [gathered, came, after] =
             [(); 3].map(|()| Buffer::<u32>::zeros(&device, length as usize).unwrap());
-        let message = |buffer: &Buffer<u32>| Message {
+        let message = |buffer: &Buffer<u32>| RankMessage {
             rank: 0,
             at: buffer.address(),
             bytes: 4 * length as usize,
@@ -69,7 +69,7 @@ fn a_message_that_never_comes_is_given_up() {
         let room = Buffer::<u8>::zeros(&device, bytes).unwrap();
         let started = Instant::now();
 
-        link.start_exchange(&[], &[Message { rank: 0, at: room.address(), bytes }]).unwrap();
+        link.start_exchange(&[], &[RankMessage { rank: 0, at: room.address(), bytes }]).unwrap();
         link.finish_exchange().unwrap();
         let waited = device.synchronise();
 

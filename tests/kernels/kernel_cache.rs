@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use gridgen::backend::cuda::launch::cache::{self, Key, code, entry, load, store};
+use gridgen::backend::cuda::launch::cache::{self, CacheKey, code, entry, load, store};
 
 fn options(capability: u32) -> Vec<String> {
     vec![format!("--gpu-architecture=sm_{capability}"), "--std=c++17".to_owned()]
 }
 
-fn key<'a>(text: &'a str, options: &'a [String], compiler: (i32, i32)) -> Key<'a> {
-    Key { text, options, compiler }
+fn key<'a>(text: &'a str, options: &'a [String], compiler: (i32, i32)) -> CacheKey<'a> {
+    CacheKey { text, options, compiler }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The kernels as the table of `launch/kernel.rs` lists them, and their files as `kernels/README.md` does.
 
-use gridgen::backend::cuda::launch::Source;
+use gridgen::backend::cuda::launch::KernelFile;
 
 const TABLE: &str = include_str!("../../kernels/README.md");
 
@@ -41,7 +41,7 @@ fn kernels(text: &str) -> Vec<(String, usize)> {
 
 #[test]
 fn every_kernel_is_in_the_table_and_has_few_parameters() {
-    for source in Source::ALL {
+    for source in KernelFile::ALL {
         let file = source.file();
         let listed = TABLE.lines().any(|line| line.starts_with(&format!("| `{file}` |")));
         assert!(listed, "{file} is not in the table of files");
@@ -59,7 +59,7 @@ fn every_kernel_is_in_the_table_and_has_few_parameters() {
 
 #[test]
 fn a_module_holds_the_shared_part_once_and_no_include() {
-    for source in Source::ALL {
+    for source in KernelFile::ALL {
         let text = source.text();
 
         assert_eq!(text.matches("typedef REAL real;").count(), 1, "{}", source.file());

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use gridgen::backend::cuda::launch::{Argument, LaunchShape, Source, Width};
+use gridgen::backend::cuda::launch::{Argument, KernelFile, LaunchShape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 
 use support::fibers::{Code, FiberDevice, Library};
 
 /// The kernels of a file, with waits that end after a few polls.
-fn impatient(source: Source) -> Library {
+fn impatient(source: KernelFile) -> Library {
     Library::load(&format!("#define MOST_POLLS 50u\n{}", source.text()), Width::Double)
 }
 
@@ -25,7 +25,7 @@ fn device() -> Arc<dyn Device> {
 /// A row that waits for itself, by single lanes, and by the whole warp if it is long.
 #[test]
 fn a_row_that_waits_without_end_fails_its_launch() {
-    let library = impatient(Source::Order);
+    let library = impatient(KernelFile::Order);
     for length in [1, 1000] {
         let device = device();
         let buffer = |values: &[u32]| Buffer::from_host(&device, values).unwrap();

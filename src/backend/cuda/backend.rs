@@ -31,7 +31,7 @@ const GATHERED_POINTS: usize = 1 << 18;
 /// One GPU, alone or as a rank of several.
 pub struct CudaBackend {
     pub(crate) device: Arc<dyn Device>,
-    reduction: Mutex<Reduction>,
+    reduction: Mutex<ReductionWorkspace>,
     pub(crate) capture: CaptureLog,
     /// Most unknowns of a level whose multigrid cycle is applied as a matrix.
     pub(crate) matrix_unknowns: usize,
@@ -41,7 +41,7 @@ pub struct CudaBackend {
     pub(crate) ranks: Option<RankContext>,
 }
 
-pub(crate) struct Reduction {
+pub(crate) struct ReductionWorkspace {
     pub(crate) partials: Buffer<f64>,
     pub(crate) ticket: Buffer<u32>,
     result: Buffer<f64>,
@@ -51,7 +51,7 @@ pub(crate) struct Reduction {
     pub(crate) projection: Buffer<f64>,
 }
 
-impl Reduction {
+impl ReductionWorkspace {
     /// The target of a kernel: the workspace of parts and ticket, and the address of its results.
     pub(crate) fn out(&self, result: Pointer<f64>) -> shared::Reduction {
         let (partials, ticket) = ((&self.partials).into(), (&self.ticket).into());
@@ -64,7 +64,7 @@ impl Reduction {
 impl CudaBackend {
     /// A backend on `device`.
     pub fn new(device: Arc<dyn Device>) -> Result<Self> {
-        let reduction = Reduction {
+        let reduction = ReductionWorkspace {
             partials: Buffer::zeros(&device, REDUCTIONS * REDUCTION_BLOCKS)?,
             ticket: Buffer::zeros(&device, 1)?,
             result: Buffer::zeros(&device, REDUCTIONS)?,
@@ -166,7 +166,7 @@ impl CudaBackend {
         self.ranks.as_ref().map_or_else(|| Ok(vec![own]), |ranks| ranks.numbers(own))
     }
 
-    pub(crate) fn reduction(&self) -> MutexGuard<'_, Reduction> {
+    pub(crate) fn reduction(&self) -> MutexGuard<'_, ReductionWorkspace> {
         self.reduction.lock()
     }
 

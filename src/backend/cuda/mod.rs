@@ -41,13 +41,13 @@ pub use self::{
     algebra::{CudaMatrix, CudaVector},
     backend::CudaRecording,
     comm::{
-        AbortFlag, Communicator, HostCommunicator, HostTransport, InRecordings, Message,
-        PeerCommunicator, RANK_TIMEOUT, run_ranks,
+        AbortFlag, Communicator, HostCommunicator, HostTransport, InRecordings, PeerCommunicator,
+        RANK_TIMEOUT, RankMessage, run_ranks,
     },
     csr::{CudaCsr, LevelLaunch, RowChunks, border_lanes, level_launches, row_lanes},
     device::{Buffer, Device, Watch, WatchedDevice},
     grid::{CudaElliptic, CudaGrid},
-    group::{Group, Member},
+    group::{Group, GroupMember},
     launch::PeerAccess,
     precond::{CudaLevel, MemoryEstimate, PreconditionerStorage},
 };

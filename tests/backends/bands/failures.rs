@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, Device, HostTransport, Message, PeerCommunicator, run_ranks,
+    AbortFlag, Buffer, Communicator, Device, HostTransport, PeerCommunicator, RankMessage,
+    run_ranks,
 };
 use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
@@ -85,7 +86,7 @@ fn receive<const BYTES: usize>(
     link: &dyn Communicator,
 ) -> Result<(), DeviceError> {
     let own = Buffer::<u8>::zeros(device, BYTES)?;
-    let message = Message { rank: 2, at: own.address(), bytes: BYTES };
+    let message = RankMessage { rank: 2, at: own.address(), bytes: BYTES };
     link.start_exchange(&[], &[message])?;
     link.finish_exchange()?;
     own.download(&mut vec![0; BYTES])

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::{Buffer, Communicator, Device, Message};
+use gridgen::backend::cuda::{Buffer, Communicator, Device, RankMessage};
 
 use super::ranks::{fibers, opposite};
 use support::fibers::{Transport, on_ranks};
@@ -52,9 +52,9 @@ fn exchanged(ranks: usize, ring: bool, transport: Transport) -> Vec<[u32; 2]> {
         let received = Buffer::from_host(device, &[9, 9])?;
         let there = [ring || rank > 0, ring || rank + 1 < ranks];
         let beside = [(rank + ranks - 1) % ranks, (rank + 1) % ranks];
-        let messages = |buffer: &Buffer<u32>, sides: [usize; 2]| -> Vec<Message> {
+        let messages = |buffer: &Buffer<u32>, sides: [usize; 2]| -> Vec<RankMessage> {
             let message =
-                |k: usize| Message { rank: beside[k], at: buffer.address_of(k), bytes: 4 };
+                |k: usize| RankMessage { rank: beside[k], at: buffer.address_of(k), bytes: 4 };
             sides.into_iter().filter(|&k| there[k]).map(message).collect()
         };
         // A message to the rank before arrives there as the one from the rank after.
@@ -102,7 +102,7 @@ fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
             let own = Buffer::from_host(device, &vec![rank as u32 + 1; longest])?;
             let from = Buffer::<u32>::zeros(device, longest)?;
             let all = Buffer::<u32>::zeros(device, 3)?;
-            let message = |at, count| [Message { rank: other, at, bytes: 4 * count }];
+            let message = |at, count| [RankMessage { rank: other, at, bytes: 4 * count }];
             let received = message(from.address(), lengths[other]);
             communicator.start_exchange(&message(own.address(), lengths[rank]), &received)?;
             communicator.all_gather(own.address(), all.address(), 4)?;
@@ -132,7 +132,7 @@ fn messages_pass_in_any_order_of_blocks() {
             let [all, came] = [2 * length, length].map(|n| Buffer::<u32>::zeros(&device, n));
             let (all, came) = (all?, came?);
             let message = |buffer: &Buffer<u32>| {
-                [Message { rank: 1 - rank, at: buffer.address(), bytes: 4 * length }]
+                [RankMessage { rank: 1 - rank, at: buffer.address(), bytes: 4 * length }]
             };
             for _ in 0..3 {
                 link.start_exchange(&message(&own), &message(&came))?;
@@ -159,7 +159,7 @@ fn what_is_sent_stays_until_it_is_fetched() {
     let length = 300_000;
     let found = on_ranks(&opposite(), Transport::PeerMemory, |device, link| {
         let own = Buffer::from_host(&device, &vec![7_u32; length])?;
-        let message = |rank| [Message { rank, at: own.address(), bytes: 4 * length }];
+        let message = |rank| [RankMessage { rank, at: own.address(), bytes: 4 * length }];
         if link.rank() == 1 {
             link.start_exchange(&message(0), &[])?;
             link.finish_exchange()?;

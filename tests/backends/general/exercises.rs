@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::matrices::{convection, difference, random};
-use gridgen::backend::cuda::launch::{Argument, LaunchShape, Source, Width};
+use gridgen::backend::cuda::launch::{Argument, KernelFile, LaunchShape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 use gridgen::sparse::{Pattern, RowSets, Triangle, levels};
 use proptest::prelude::*;
@@ -92,7 +92,7 @@ fn several_threads_a_row_solve_level_by_level() {
     let text = document();
     let kernel = text.split("```cuda\n").nth(1).unwrap().split("```").next().unwrap();
     // A module with the shared text and the kernel alone.
-    let library = Library::load(&format!("{}{kernel}", Source::RowHalo.text()), Width::Double);
+    let library = Library::load(&format!("{}{kernel}", KernelFile::RowHalo.text()), Width::Double);
     let a = convection(6);
     let lower = |row: usize| a.row(row).filter(move |&(column, _)| column < row);
     let mut expected: Vec<f64> = (0..a.rows()).map(|row| (row as f64).sin()).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, Source};
+use gridgen::backend::cuda::launch::{Argument, DeviceKernel, KernelFile, LaunchShape};
 use gridgen::backend::cuda::{Buffer, Device};
 use gridgen::sparse::Csr;
 
@@ -31,7 +31,7 @@ fn launched(name: &'static str, from: &[f64], to: &[f64], count: usize) -> Vec<f
     let device: Arc<dyn Device> = fibers.clone();
     let (rows, from, into) = (on(&device, &rows(count)), on(&device, from), on(&device, to));
     let arguments = [(count as u64).into(), (&rows).into(), (&from).into(), Argument::from(&into)];
-    let kernel = Kernel::new::<f64>(Source::RowHalo, name);
+    let kernel = DeviceKernel::new::<f64>(KernelFile::RowHalo, name);
     fibers.run(kernel, LaunchShape::threads(count), &arguments);
     let mut host = to.to_vec();
     into.download(&mut host).unwrap();
@@ -77,7 +77,7 @@ fn short_rows_are_multiplied_and_added_as_a_loop_does() {
             (&x).into(),
             (&into).into(),
         ];
-        let kernel = Kernel::new::<f64>(Source::RowHalo, "add_rows");
+        let kernel = DeviceKernel::new::<f64>(KernelFile::RowHalo, "add_rows");
         fibers.run(kernel, LaunchShape::threads(count * lanes as usize), &arguments);
 
         let mut found = y.clone();

@@ -7,8 +7,8 @@ use std::time::Duration;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, CommunicatorId, Device, HostTransport, Message,
-    NcclCommunicator, run_ranks,
+    AbortFlag, Buffer, Communicator, CommunicatorId, Device, HostTransport, NcclCommunicator,
+    RankMessage, run_ranks,
 };
 
 use super::{calls, elsewhere, fail, function};
@@ -42,7 +42,7 @@ fn a_group_of_messages_is_ended_whatever_fails() {
     let (device, link) = alone(&Arc::default());
     let as_device: Arc<dyn Device> = device;
     let buffer = Buffer::<u64>::zeros(&as_device, 4).unwrap();
-    let message = |k: usize| Message { rank: 0, at: buffer.address_of(k), bytes: 8 };
+    let message = |k: usize| RankMessage { rank: 0, at: buffer.address_of(k), bytes: 8 };
     for (name, after) in [("ncclSend", 0), ("ncclSend", 1), ("ncclRecv", 0), ("ncclRecv", 1)] {
         fail(name, after, 1, INVALID);
         // An error at the end of the group comes later and says less.
@@ -67,7 +67,7 @@ fn nothing_is_well_after_messages_were_cut_off() {
     let (device, link) = alone(&abort_flag);
     let as_device: Arc<dyn Device> = device.clone();
     let buffer = Buffer::<u64>::zeros(&as_device, 4).unwrap();
-    let message = |k: usize| [Message { rank: 0, at: buffer.address_of(k), bytes: 8 }];
+    let message = |k: usize| [RankMessage { rank: 0, at: buffer.address_of(k), bytes: 8 }];
     // Another rank fails while this one waits for its stream.
     fail("cuStreamQuery", 0, 1000, NOT_READY);
     abort_flag.raise();

@@ -13,7 +13,7 @@ use std::process::Command;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::Granted;
-use gridgen::backend::cuda::launch::{Kernel, Launch, LaunchShape, Source};
+use gridgen::backend::cuda::launch::{DeviceKernel, KernelFile, Launch, LaunchShape};
 use gridgen::backend::cuda::{Buffer, Device};
 
 /// True if this process does not have the stand-in libraries; then the calling test has been run in a process
@@ -72,7 +72,7 @@ fn granted() -> Granted {
 /// Clears memory by a kernel.
 fn clear_by_kernel(device: &dyn Device, buffer: &Buffer<f64>) -> Result<(), DeviceError> {
     let (half_words, at) = (2 * buffer.len() as u64, buffer.address());
-    let kernel = Kernel::new::<f64>(Source::Vector, "clear_words");
+    let kernel = DeviceKernel::new::<f64>(KernelFile::Vector, "clear_words");
     let shape = LaunchShape::threads(2 * buffer.len());
     let arguments = vec![half_words.into(), at.into()];
     device.launch(granted(), Launch { kernel, shape, arguments })

@@ -6,8 +6,10 @@ use std::thread::{self, ThreadId};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
-use gridgen::backend::cuda::device::{Action, Address, Download, Granted, Recording};
-use gridgen::backend::cuda::launch::{Argument, Kernel, Launch, LaunchShape, ModuleKey, Source};
+use gridgen::backend::cuda::device::{Address, Download, Granted, Recording, Request};
+use gridgen::backend::cuda::launch::{
+    Argument, DeviceKernel, KernelFile, Launch, LaunchShape, ModuleKey,
+};
 
 use super::library::{Library, Order};
 use super::memory::Memory;
@@ -17,7 +19,7 @@ use super::memory::Memory;
 pub struct FiberDevice {
     memory: Mutex<Memory>,
     /// The recording in progress, and its thread: as on a GPU, other threads may allocate meanwhile.
-    recorded: Mutex<Option<(ThreadId, Vec<Action>)>>,
+    recorded: Mutex<Option<(ThreadId, Vec<Request>)>>,
     /// Kernels that wait for other devices, which therefore need separate copies of them.
     waiting: Mutex<Libraries>,
     /// The order of blocks and threads.
@@ -39,7 +41,7 @@ impl Drop for FiberDevice {
 }
 
 /// The module of a kernel, compiled at its first use in this process.
-fn library(kernel: Kernel, order: Order) -> Arc<Library> {
+fn library(kernel: DeviceKernel, order: Order) -> Arc<Library> {
     static LOADED: LazyLock<Mutex<Libraries>> = LazyLock::new(Mutex::default);
     let loaded = || LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (kernel.module, order.yields());
@@ -60,8 +62,9 @@ impl FiberDevice {
     }
 
     /// The module of a kernel; a kernel that waits for other devices has a separate copy for this device.
-    fn library(&self, kernel: Kernel) -> Arc<Library> {
-        let waits = [Source::Messages, Source::Vector, Source::Halo, Source::Spikes];
+    fn library(&self, kernel: DeviceKernel) -> Arc<Library> {
+        let waits =
+            [KernelFile::Messages, KernelFile::Vector, KernelFile::Halo, KernelFile::Spikes];
         if !waits.contains(&kernel.module.source) {
             return library(kernel, self.order);
         }
@@ -79,21 +82,21 @@ impl FiberDevice {
     }
 
     /// Records the action if a recording is in progress, otherwise performs it.
-    fn take(&self, action: Action) {
+    fn take(&self, action: Request) {
         match &mut *self.recorded.lock().unwrap() {
             Some((_, recorded)) => recorded.push(action),
             None => self.perform(&action),
         }
     }
 
-    fn perform(&self, action: &Action) {
+    fn perform(&self, action: &Request) {
         match action {
-            Action::Clear { at, bytes } => self.memory(|memory| memory.bytes(*at, *bytes).fill(0)),
-            Action::Copy { from, to, bytes } => self.memory(|memory| {
+            Request::Clear { at, bytes } => self.memory(|memory| memory.bytes(*at, *bytes).fill(0)),
+            Request::Copy { from, to, bytes } => self.memory(|memory| {
                 let moved = memory.bytes(*from, *bytes).to_vec();
                 memory.bytes(*to, *bytes).copy_from_slice(&moved);
             }),
-            Action::Launch(Launch { kernel, shape, arguments }) => {
+            Request::Launch(Launch { kernel, shape, arguments }) => {
                 let launched = self.library(*kernel);
                 let launched = launched.launch_in(self.order, kernel.name, *shape, arguments);
                 if let Err(fault) = launched {
@@ -101,29 +104,29 @@ impl FiberDevice {
                 }
                 self.memory(|memory| memory.check(&format!("after {kernel:?}")));
             }
-            Action::Fork(_) | Action::Join => {}
+            Request::Fork(_) | Request::Join => {}
         }
     }
 
     /// Runs a kernel.
-    pub fn run(&self, kernel: Kernel, shape: LaunchShape, arguments: &[Argument]) {
-        self.take(Action::Launch(Launch { kernel, shape, arguments: arguments.to_vec() }));
+    pub fn run(&self, kernel: DeviceKernel, shape: LaunchShape, arguments: &[Argument]) {
+        self.take(Request::Launch(Launch { kernel, shape, arguments: arguments.to_vec() }));
     }
 
     /// Clears bytes.
     pub fn zero(&self, at: Address, bytes: usize) {
-        self.take(Action::Clear { at, bytes });
+        self.take(Request::Clear { at, bytes });
     }
 
     /// Copies bytes.
     pub fn duplicate(&self, from: Address, to: Address, bytes: usize) {
-        self.take(Action::Copy { from, to, bytes });
+        self.take(Request::Copy { from, to, bytes });
     }
 
     /// Replays a recording.
     pub fn again(&self, recording: &Recording) {
         self.must_not_be_recorded("a replay");
-        let actions: &Vec<Action> = recording.downcast_ref().unwrap();
+        let actions: &Vec<Request> = recording.downcast_ref().unwrap();
         for action in actions {
             self.perform(action);
         }
@@ -184,7 +187,7 @@ impl Device for FiberDevice {
         let to = words.as_ptr().expose_provenance() as Address;
         let address = |at| Argument::of_words(&[at]);
         let arguments = [(words.len() as u64).into(), address(from), address(to)];
-        let kernel = Kernel::new::<f64>(Source::Vector, "copy_words");
+        let kernel = DeviceKernel::new::<f64>(KernelFile::Vector, "copy_words");
         self.run(kernel, LaunchShape::threads(words.len()), &arguments);
         Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }
@@ -201,7 +204,7 @@ impl Device for FiberDevice {
     }
 
     fn launch(&self, _: Granted, launch: Launch) -> Result<(), DeviceError> {
-        self.take(Action::Launch(launch));
+        self.take(Request::Launch(launch));
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::backend::{
 };
 
 /// A matrix whose diagonal can be inverted.
-pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
+pub(crate) trait InvertibleDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
     /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite, if any.
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>>;
 
@@ -48,7 +48,7 @@ pub(super) fn one_by_one<T: Real>(
 }
 
 /// z ← d ∘ r with d = diag(A)⁻¹.
-pub(crate) struct Jacobi<T> {
+pub(crate) struct CudaJacobi<T> {
     pub(crate) inverse: CudaVector<T>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn checked(preconditioner: &'static str, bad: Option<usize>) -> Resul
     bad.map_or(Ok(()), |row| Err(PreconditionerFailure::Pivot { preconditioner, row }.into()))
 }
 
-impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CudaBackend, T, A> for Jacobi<T> {
+impl<T: Real, A: InvertibleDiagonal<T>> Preconditioner<CudaBackend, T, A> for CudaJacobi<T> {
     fn update(&mut self, backend: &CudaBackend, a: &A) -> Result<(), SolverError> {
         checked("Jacobi", a.inverse_diagonal(backend, &self.inverse)?)
     }

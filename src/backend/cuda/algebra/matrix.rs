@@ -1,6 +1,6 @@
 //! ELL matrices of the CUDA backend.
 
-use super::jacobi::{InverseDiagonal, one_by_one};
+use super::jacobi::{InvertibleDiagonal, one_by_one};
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
@@ -204,7 +204,7 @@ impl<T: Real> LinearOperator<CudaBackend, T> for CudaMatrix<T> {
     }
 }
 
-impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
+impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
         let rows = self.pattern.rows();
         check_length(d.len(), rows)?;

@@ -8,5 +8,5 @@ mod vector;
 pub use self::matrix::CudaMatrix;
 pub use self::vector::CudaVector;
 
-pub(super) use self::jacobi::{InverseDiagonal, Jacobi, checked};
+pub(super) use self::jacobi::{CudaJacobi, InvertibleDiagonal, checked};
 pub(super) use self::vector::sum;

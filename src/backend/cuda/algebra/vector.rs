@@ -1,12 +1,12 @@
 //! Vectors of the CUDA backend.
 
-use crate::backend::cuda::backend::{CudaBackend, CudaRecording, Reduction};
+use crate::backend::cuda::backend::{CudaBackend, CudaRecording, ReductionWorkspace};
 use crate::backend::cuda::comm::{InRecordings, RankContext};
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
 use crate::backend::cuda::launch::constants::{ELEMENT, NUMBER, RANK_VALUES, SLOT_SUMS};
 use crate::backend::cuda::launch::shared::{
-    self, DerivedScalar, HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepVectors, Terms,
-    VectorPairs,
+    self, DerivedScalar, HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepVectors,
+    SumTerms, VectorPairs,
 };
 use crate::backend::cuda::launch::{
     Arguments, KernelName, LaunchShape, PeerAccess, Result, kernels, launch,
@@ -244,7 +244,7 @@ impl CudaBackend {
         beta: ScalarFactor,
         terms: &[(ScalarFactor, &CudaVector<T>)],
     ) -> Result<()> {
-        let of = Terms {
+        let of = SumTerms {
             alpha: std::array::from_fn(|k| terms.get(k).map_or(number(0.0), |term| term.0)),
             x: std::array::from_fn(|k| terms.get(k).map_or(Pointer::NULL, |term| term.1.into())),
         };
@@ -308,7 +308,7 @@ impl CudaBackend {
     /// Inner products of w with vectors, of all ranks, into the workspace from `to` on.
     fn products<T: Real>(
         &self,
-        workspace: &Reduction,
+        workspace: &ReductionWorkspace,
         w: &CudaVector<T>,
         with: &[&CudaVector<T>],
         to: usize,
@@ -330,7 +330,7 @@ impl CudaBackend {
 }
 
 /// The target of a reduction into values that are no slots.
-fn plain(workspace: &Reduction, values: Pointer<f64>) -> ScalarReduction {
+fn plain(workspace: &ReductionWorkspace, values: Pointer<f64>) -> ScalarReduction {
     let shared::Reduction { partials, ticket, .. } = workspace.out(Pointer::NULL);
     ScalarReduction { slots: values, partials, ticket, plain: 1, ..ScalarReduction::zeroed() }
 }

@@ -122,7 +122,7 @@ pub(crate) const PERIODIC_ROW: u32 = EDGE_WEST | EDGE_EAST | EDGE_PERIODIC;
 
 /// Device memory that is sent to another rank, or that is received from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message {
+pub struct RankMessage {
     /// The other rank.
     pub rank: usize,
     /// Address of the first byte.
@@ -131,7 +131,7 @@ pub struct Message {
     pub bytes: usize,
 }
 
-impl Message {
+impl RankMessage {
     /// Some values of a buffer that another rank receives, or sends.
     pub(crate) fn of<T: bytemuck::Pod>(
         rank: usize,
@@ -180,7 +180,7 @@ pub trait Communicator: Send + Sync {
     /// Begins to send and to receive. A message is received in the call in which the other rank sends
     /// it; two messages between the same two ranks are received in the order in which they are sent. Work
     /// that is asked of the device meanwhile must not access this memory.
-    fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<()>;
+    fn start_exchange(&self, sent: &[RankMessage], received: &[RankMessage]) -> Result<()>;
 
     /// Work queued later finds what was received.
     fn finish_exchange(&self) -> Result<()>;
@@ -223,9 +223,9 @@ impl<T: bytemuck::Pod> Halo<T> {
     pub(crate) fn start(&self, ranks: &RankContext, neighbours: [bool; 2]) -> Result<()> {
         let (rank, size) = (ranks.rank, ranks.size);
         let others = [(rank + size - 1) % size, (rank + 1) % size];
-        let messages = |buffer: &Buffer<T>, sides: [usize; 2]| -> Vec<Message> {
+        let messages = |buffer: &Buffer<T>, sides: [usize; 2]| -> Vec<RankMessage> {
             let message = |side: usize| {
-                Message::of(others[side], buffer, side * self.side..(side + 1) * self.side)
+                RankMessage::of(others[side], buffer, side * self.side..(side + 1) * self.side)
             };
             sides.into_iter().filter(|&side| neighbours[side]).map(message).collect()
         };

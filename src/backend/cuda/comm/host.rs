@@ -1,7 +1,7 @@
 //! Messages through the hosts' memory, between threads or processes with any devices.
 
 use super::abort_flag::AbortFlag;
-use super::communicator::{Communicator, InRecordings, Message};
+use super::communicator::{Communicator, InRecordings, RankMessage};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::Result;
@@ -90,7 +90,7 @@ pub struct HostCommunicator {
     device: Arc<dyn Device>,
     transport: Arc<HostTransport>,
     /// Messages that the exchange under way receives.
-    expected: Mutex<Vec<Message>>,
+    expected: Mutex<Vec<RankMessage>>,
 }
 
 impl HostCommunicator {
@@ -119,18 +119,18 @@ impl Communicator for HostCommunicator {
         Ok(())
     }
 
-    fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<()> {
+    fn start_exchange(&self, sent: &[RankMessage], received: &[RankMessage]) -> Result<()> {
         self.expected.lock().extend_from_slice(received);
         // The messages may have been computed on the side stream.
         self.device.join()?;
-        for &Message { rank, at, bytes } in sent {
+        for &RankMessage { rank, at, bytes } in sent {
             self.transport.send([self.rank, rank], ONE, self.read(at, bytes)?);
         }
         Ok(())
     }
 
     fn finish_exchange(&self) -> Result<()> {
-        for Message { rank, at, .. } in std::mem::take(&mut *self.expected.lock()) {
+        for RankMessage { rank, at, .. } in std::mem::take(&mut *self.expected.lock()) {
             let payload = self.transport.receive([rank, self.rank], ONE)?;
             self.device.upload(GRANTED, &payload, at)?;
         }

@@ -13,7 +13,7 @@ mod peer;
 mod window;
 
 pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
-pub use self::communicator::{Communicator, InRecordings, Message, Transport};
+pub use self::communicator::{Communicator, InRecordings, RankMessage, Transport};
 pub use self::host::{HostCommunicator, HostTransport};
 #[cfg(feature = "cuda")]
 pub use self::nccl::{CommunicatorId, NcclCommunicator};

@@ -3,7 +3,7 @@
 //! Only the signatures of its functions are known here (NCCL's API reference, 2.7 and later).
 #![allow(unsafe_code, reason = "NCCL's interface is C; every call's contract is kept here")]
 
-use super::communicator::{Communicator, InRecordings, Message};
+use super::communicator::{Communicator, InRecordings, RankMessage};
 use super::host::HostTransport;
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::driver::DriverDevice;
@@ -129,10 +129,10 @@ impl CommunicatorId {
     }
 }
 
-struct Handle(Raw);
+struct NcclHandle(Raw);
 
 // SAFETY: NCCL lets any thread use a communicator, one at a time; its owner keeps it behind a mutex.
-unsafe impl Send for Handle {}
+unsafe impl Send for NcclHandle {}
 
 /// A GPU whose messages go by NCCL, and the name of the ranks' communicator.
 pub(crate) type NcclRank = (Arc<DriverDevice>, CommunicatorId);
@@ -143,7 +143,7 @@ pub struct NcclCommunicator {
     rank: usize,
     transport: Arc<HostTransport>,
     /// None once it was aborted.
-    handle: Mutex<Option<Handle>>,
+    handle: Mutex<Option<NcclHandle>>,
 }
 
 impl NcclCommunicator {
@@ -168,7 +168,7 @@ impl NcclCommunicator {
             }
         });
         met.map_err(|reason| device.info.error("meeting the other GPUs", reason))?;
-        let handle = Mutex::new(Some(Handle(handle)));
+        let handle = Mutex::new(Some(NcclHandle(handle)));
         let joined = Arc::new(Self { device, rank, transport, handle });
         joined.call(|_, _| Ok(())).inspect_err(|_| joined.release(true))?;
         let wait: Arc<dyn StreamWait> = joined.clone();
@@ -184,8 +184,8 @@ impl NcclCommunicator {
         let ranks = self.transport.ranks;
         let (own, all) = (Buffer::<u64>::zeros(&device, 1)?, Buffer::<u64>::zeros(&device, ranks)?);
         self.all_gather(own.address(), all.address(), 8)?;
-        let messages = |at: &dyn Fn(usize) -> Address| -> Vec<Message> {
-            (0..ranks).map(|rank| Message { rank, at: at(rank), bytes: 8 }).collect()
+        let messages = |at: &dyn Fn(usize) -> Address| -> Vec<RankMessage> {
+            (0..ranks).map(|rank| RankMessage { rank, at: at(rank), bytes: 8 }).collect()
         };
         let (sent, received) =
             (messages(&|_| own.address()), messages(&|rank| all.address_of(rank)));
@@ -222,7 +222,7 @@ impl NcclCommunicator {
     /// Frees the communicator; all messages under way end first if `abort`, so that nothing waits for
     /// ranks that have failed.
     fn release(&self, abort: bool) {
-        if let (Some(Handle(handle)), Ok(nccl)) = (self.handle.lock().take(), Nccl::get()) {
+        if let (Some(NcclHandle(handle)), Ok(nccl)) = (self.handle.lock().take(), Nccl::get()) {
             let release = if abort { nccl.abort } else { nccl.destroy };
             // SAFETY: the handle is valid, and nothing uses it later. An error changes nothing.
             let _ = unsafe { release(handle) };
@@ -275,7 +275,7 @@ impl Communicator for Arc<NcclCommunicator> {
 
     /// Messages between the same two ranks match by their order. The group is ended whatever fails: the
     /// thread's next messages would be part of it.
-    fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<()> {
+    fn start_exchange(&self, sent: &[RankMessage], received: &[RankMessage]) -> Result<()> {
         // Exchanges have a stream of their own, so that work goes on meanwhile.
         self.device.on_side_stream(|stream| {
             self.call(|nccl, handle| {

@@ -1,7 +1,7 @@
 //! Peer memory: ranks whose kernels access the memory of each other's devices, as threads of one process or as
 //! processes of one host.
 
-use super::communicator::{Communicator, InRecordings, Message};
+use super::communicator::{Communicator, InRecordings, RankMessage};
 use super::host::HostTransport;
 use super::window::{Windows, lost};
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, SharedWords};
@@ -30,8 +30,8 @@ const MOVED_BYTES: usize = 16;
 const OPERATIONS: usize = 8;
 
 /// The operation with a message on a channel.
-fn operation(kind: u32, channel: usize, message: Message) -> MessageOperation {
-    let Message { rank, at, bytes } = message;
+fn operation(kind: u32, channel: usize, message: RankMessage) -> MessageOperation {
+    let RankMessage { rank, at, bytes } = message;
     MessageOperation {
         kind,
         channel: channel as u32,
@@ -61,9 +61,9 @@ fn piece(operation: &MessageOperation, number: usize) -> Option<MessageOperation
 
 /// Operations of one kind for the messages of an exchange: the second between the same two ranks has
 /// another channel.
-fn operations(kind: u32, messages: &[Message]) -> Vec<MessageOperation> {
+fn operations(kind: u32, messages: &[RankMessage]) -> Vec<MessageOperation> {
     let mut before = HashMap::new();
-    let numbered = |&message: &Message| {
+    let numbered = |&message: &RankMessage| {
         let count: &mut usize = before.entry(message.rank).or_default();
         *count += 1;
         operation(kind, *count - 1, message)
@@ -183,7 +183,7 @@ impl Communicator for PeerCommunicator {
                 .launch(GRANTED, Launch::new::<f64>(kernels::gather_words, shape, arguments));
         }
         let all = |kind, place: &dyn Fn(usize) -> Address| -> Vec<MessageOperation> {
-            let message = |rank| Message { rank, at: place(rank), bytes };
+            let message = |rank| RankMessage { rank, at: place(rank), bytes };
             (0..self.transport.ranks)
                 .map(|rank| operation(kind, GATHERING, message(rank)))
                 .collect()
@@ -193,7 +193,7 @@ impl Communicator for PeerCommunicator {
         self.perform(&sends, &receives)
     }
 
-    fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<()> {
+    fn start_exchange(&self, sent: &[RankMessage], received: &[RankMessage]) -> Result<()> {
         let (sends, receives) = (operations(SEND, sent), operations(RECEIVE, received));
         self.device.fork(&mut || self.perform(&sends, &receives))
     }

@@ -18,11 +18,11 @@ pub(super) struct Windows {
     rank: usize,
     device: Arc<dyn Device>,
     transport: Arc<HostTransport>,
-    shared: Option<Shared>,
+    shared: Option<ProcessWindows>,
 }
 
 /// The windows of a process: its own, and the mapped ones of the others.
-struct Shared {
+struct ProcessWindows {
     own: Buffer<u64>,
     mapped: Vec<Arc<dyn Mapped>>,
 }
@@ -59,7 +59,8 @@ impl Windows {
             }
         }
         let opened = u8::from(all.len() == names.len());
-        let windows = Self { all, rank, device, transport, shared: Some(Shared { own, mapped }) };
+        let windows =
+            Self { all, rank, device, transport, shared: Some(ProcessWindows { own, mapped }) };
         let opened = windows.transport.gather(rank, &[opened])?;
         Ok(opened.iter().all(|opened| opened[..] == [1]).then_some(windows))
     }
@@ -78,7 +79,7 @@ impl Windows {
             return Ok(false);
         };
         let mark = |rank: usize| rank as u64 + 1;
-        if let Some(Shared { own, .. }) = &windows.shared {
+        if let Some(ProcessWindows { own, .. }) = &windows.shared {
             own.upload_part(&[mark(rank)])?;
         }
         windows.transport.gather(rank, &[])?;
@@ -97,7 +98,7 @@ impl Windows {
     fn leave(&mut self) -> Result<()> {
         self.device.synchronise()?;
         self.transport.gather(self.rank, &[])?;
-        if let Some(Shared { mapped, .. }) = &mut self.shared {
+        if let Some(ProcessWindows { mapped, .. }) = &mut self.shared {
             mapped.clear();
         }
         self.transport.gather(self.rank, &[]).map(drop)

@@ -18,7 +18,7 @@ const WHOLE: u32 = 2;
 const LANES: usize = 8;
 
 /// The pattern that is eliminated in natural order, and where its entries come from.
-pub(crate) struct Eliminated {
+pub(crate) struct EliminationPattern {
     pub(super) pattern: Arc<CsrPattern>,
     /// End of the entries left of the diagonal, for each row.
     split: Buffer<u32>,
@@ -28,7 +28,7 @@ pub(crate) struct Eliminated {
     renumbered: Option<Arc<Buffer<u32>>>,
 }
 
-impl Eliminated {
+impl EliminationPattern {
     /// The pattern that is eliminated of matrices with the pattern of A.
     pub(super) fn new(
         backend: &CudaBackend,

@@ -1,11 +1,11 @@
 //! Incomplete factors of matrices by rows, and the choice of how their rows wait for each other.
 
 use super::CudaCsr;
-use super::eliminated::Eliminated;
+use super::eliminated::EliminationPattern;
 use super::pattern::CsrPattern;
 use super::rows::RowFactors;
 use super::triangle::Waiting;
-use crate::backend::cuda::algebra::{CudaVector, Jacobi};
+use crate::backend::cuda::algebra::{CudaJacobi, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::Result;
@@ -29,7 +29,7 @@ struct CudaCsrFactors<T> {
     kind: Incomplete,
     /// A + `shift` diag(A) is factored.
     shift: f64,
-    a: Arc<Eliminated>,
+    a: Arc<EliminationPattern>,
     /// Values of A.
     entries: usize,
     /// Equal factors, with their rows in different orders.
@@ -66,7 +66,7 @@ impl<T: Real> CudaCsrFactors<T> {
         schedule: Schedule,
     ) -> Result<Self> {
         let entries = a.entries;
-        let a = Arc::new(Eliminated::new(backend, a, kind, schedule)?);
+        let a = Arc::new(EliminationPattern::new(backend, a, kind, schedule)?);
         // Gaussian elimination gains more from sorted rows than their sort costs.
         let sorts_later = schedule == Schedule::Auto && kind.diagonal_only();
         let (by_level, waiting) = match schedule {
@@ -163,7 +163,9 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaCsr<T> {
     ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
-            Algebraic::Jacobi => Box::new(Jacobi { inverse: backend.zeros(self.pattern.rows)? }),
+            Algebraic::Jacobi => {
+                Box::new(CudaJacobi { inverse: backend.zeros(self.pattern.rows)? })
+            }
             Algebraic::Factors { kind, schedule, shift } => {
                 Box::new(CudaCsrFactors::new(backend, &self.pattern, (kind, shift), schedule)?)
             }

@@ -5,7 +5,7 @@ use super::product::Chunks;
 use crate::backend::Real;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::Message;
+use crate::backend::cuda::comm::RankMessage;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::sparse::{Csr, Passage, RowPart};
@@ -23,9 +23,9 @@ pub(super) struct RowHalo<T> {
     /// Own rows whose entries of x others need.
     packed: Buffer<u32>,
     outgoing: Buffer<T>,
-    sent: Vec<Message>,
+    sent: Vec<RankMessage>,
     halo: Buffer<T>,
-    received: Vec<Message>,
+    received: Vec<RankMessage>,
     /// Rows that need the halo.
     rows: Buffer<u32>,
     /// Their entries in its columns.
@@ -108,7 +108,7 @@ impl<T: Real> RowHalo<T> {
 }
 
 /// Pieces of a buffer for other ranks, or of them.
-fn messages<T: Real>(buffer: &Buffer<T>, passages: &[Passage]) -> Vec<Message> {
-    let message = |of: &Passage| Message::of(of.rank, buffer, of.places.clone());
+fn messages<T: Real>(buffer: &Buffer<T>, passages: &[Passage]) -> Vec<RankMessage> {
+    let message = |of: &Passage| RankMessage::of(of.rank, buffer, of.places.clone());
     passages.iter().map(message).collect()
 }

@@ -12,14 +12,14 @@ pub use self::halo::border_lanes;
 pub use self::product::RowChunks;
 pub use self::triangle::{LevelLaunch, level_launches, row_lanes};
 
-pub(super) use self::eliminated::Eliminated;
+pub(super) use self::eliminated::EliminationPattern;
 pub(super) use self::rows::RowFactors;
 pub(super) use self::triangle::Waiting;
 
 use self::halo::RowHalo;
 use self::pattern::CsrPattern;
 use self::product::RowProduct;
-use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InverseDiagonal};
+use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InvertibleDiagonal};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels};
@@ -72,7 +72,7 @@ impl<T: Real> LinearOperator<CudaBackend, T> for CudaCsr<T> {
     }
 }
 
-impl<T: Real> InverseDiagonal<T> for CudaCsr<T> {
+impl<T: Real> InvertibleDiagonal<T> for CudaCsr<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
         let CsrPattern { rows, row_start, columns, .. } = &*self.pattern;
         check_length(d.len(), *rows)?;

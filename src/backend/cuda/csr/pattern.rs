@@ -138,7 +138,7 @@ pub(super) const SLICE: usize = WARP;
 const MOST_LANES: usize = 8;
 
 /// Places of the entries of rows in slices.
-pub(super) struct Slices {
+pub(super) struct SlicedRows {
     /// Entries that there is memory for.
     pub(super) capacity: usize,
     width: Buffer<u32>,
@@ -147,7 +147,7 @@ pub(super) struct Slices {
     longest: u32,
 }
 
-impl Slices {
+impl SlicedRows {
     /// Slices of rows of these lengths. Warps take rows together that have more than `longest` entries, or
     /// than a warp has lanes.
     pub(super) fn new(backend: &CudaBackend, length: Buffer<u32>, longest: usize) -> Result<Self> {

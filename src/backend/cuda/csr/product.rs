@@ -1,6 +1,6 @@
 //! Products of matrices by rows.
 
-use super::pattern::{CsrPattern, Slices};
+use super::pattern::{CsrPattern, SlicedRows};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
@@ -22,7 +22,7 @@ pub(super) enum RowProduct<T> {
     /// memory; longer rows are split. Every matrix is read at the same rate.
     Chunks(Chunks<T>),
     /// Rows in slices of 32, each as wide as its longest row, unless a few rows are much longer.
-    Slices { slices: Slices, columns: Buffer<u32>, values: Buffer<T> },
+    Slices { slices: SlicedRows, columns: Buffer<u32>, values: Buffer<T> },
 }
 
 impl<T: Real> RowProduct<T> {
@@ -38,7 +38,8 @@ impl<T: Real> RowProduct<T> {
         let lengths: Vec<u32> =
             a.row_start.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();
         let longest = 2 * a.columns.len() / lengths.len().max(1);
-        let slices = Slices::new(backend, Buffer::from_host(&backend.device, &lengths)?, longest)?;
+        let slices =
+            SlicedRows::new(backend, Buffer::from_host(&backend.device, &lengths)?, longest)?;
         let to_columns = Buffer::zeros(&backend.device, slices.capacity)?;
         let to_values = Buffer::zeros(&backend.device, slices.capacity)?;
         launch!(backend => fill_slices[T, LaunchShape::threads(slices.rows())](slices.shared(),

@@ -1,8 +1,8 @@
 //! Factors by rows: both triangles, their pivots, and the solves.
 
-use super::eliminated::Eliminated;
+use super::eliminated::EliminationPattern;
 use super::pattern::{link, slim};
-use super::triangle::{Order, PIVOT_LANES, Side, Triangle, Waiting};
+use super::triangle::{FactorTriangle, PIVOT_LANES, RowOrder, TriangleSide, Waiting};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
@@ -22,11 +22,11 @@ const RECORDINGS: usize = 8;
 /// L, D and U by rows.
 pub(crate) struct RowFactors<T> {
     pub(crate) kind: Incomplete,
-    a: Arc<Eliminated>,
+    a: Arc<EliminationPattern>,
     /// The values that are eliminated, if they are not A's own.
     copy: Option<Buffer<T>>,
-    lower: Triangle<T>,
-    upper: Triangle<T>,
+    lower: FactorTriangle<T>,
+    upper: FactorTriangle<T>,
     /// Place in the lower order of each row of the upper one.
     inner: Buffer<u32>,
     /// Entries of L ∘ Uᵀ, for DILU and DIC.
@@ -43,20 +43,20 @@ impl<T: Real> RowFactors<T> {
     /// Memory for the factors of `a`, their rows sorted by level or in natural order.
     pub(crate) fn new(
         backend: &CudaBackend,
-        a: Arc<Eliminated>,
+        a: Arc<EliminationPattern>,
         kind: Incomplete,
         by_level: bool,
     ) -> Result<Self> {
         let (device, rows) = (&backend.device, a.pattern.rows);
-        let order = if by_level { Order::by_level } else { Order::natural };
-        let below = order(backend, &a, Side::Lower)?;
+        let order = if by_level { RowOrder::by_level } else { RowOrder::natural };
+        let below = order(backend, &a, TriangleSide::Lower)?;
         let above = if by_level && a.is_matched(backend)? {
             below.turned(backend, &a)?
         } else {
-            order(backend, &a, Side::Upper)?
+            order(backend, &a, TriangleSide::Upper)?
         };
-        let lower = Triangle::new(backend, &a, Side::Lower, below)?;
-        let upper = Triangle::new(backend, &a, Side::Upper, above)?;
+        let lower = FactorTriangle::new(backend, &a, TriangleSide::Lower, below)?;
+        let upper = FactorTriangle::new(backend, &a, TriangleSide::Upper, above)?;
         let inner = link(backend, &upper.order.rows, &lower.order.place)?;
         let diagonal = kind.diagonal_only();
         let zeros = |needed: bool, n: usize| needed.then(|| Buffer::zeros(device, n)).transpose();
@@ -127,7 +127,7 @@ impl<T: Real> RowFactors<T> {
 
     /// D of DILU, or ILU(0) in place: `own` are the last arguments of both.
     fn pivots(&self, backend: &CudaBackend, waiting: Waiting, own: impl Arguments) -> Result<()> {
-        let Order { rows: order, place, .. } = &self.lower.order;
+        let RowOrder { rows: order, place, .. } = &self.lower.order;
         if let Some(products) = &self.products {
             let arguments = (self.lower.arguments(products), order, own);
             let kernels = [kernels::dilu_levels, kernels::dilu_flags, kernels::dilu_slim];

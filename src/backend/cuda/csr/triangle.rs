@@ -1,7 +1,9 @@
 //! One triangle of the factors: the order of its rows, its slices and its levels' launches.
 
-use super::eliminated::Eliminated;
-use super::pattern::{DRAWING, MOST_DRAWING, SLICE, Slices, depth, inverse, link, slim, sorted};
+use super::eliminated::EliminationPattern;
+use super::pattern::{
+    DRAWING, MOST_DRAWING, SLICE, SlicedRows, depth, inverse, link, slim, sorted,
+};
 use crate::backend::Real;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
@@ -29,7 +31,7 @@ const LEVELS_AHEAD: usize = 8;
 
 /// A side of the diagonal, as kernels take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum TriangleSide {
     Lower = 0,
     Upper = 1,
 }
@@ -46,16 +48,20 @@ pub(crate) enum Waiting {
 }
 
 /// Rows in an order in which each comes after those that it waits for.
-pub(super) struct Order {
+pub(super) struct RowOrder {
     pub(super) rows: Arc<Buffer<u32>>,
     pub(super) place: Buffer<u32>,
     /// Start of each level, and end of the last one, if the rows are sorted by level.
     levels: Option<Buffer<u64>>,
 }
 
-impl Order {
+impl RowOrder {
     /// First row first for the lower side, last row first for the upper one.
-    pub(super) fn natural(backend: &CudaBackend, a: &Eliminated, side: Side) -> Result<Self> {
+    pub(super) fn natural(
+        backend: &CudaBackend,
+        a: &EliminationPattern,
+        side: TriangleSide,
+    ) -> Result<Self> {
         let rows = a.pattern.rows;
         let order = Buffer::zeros(&backend.device, rows)?;
         let place = Buffer::zeros(&backend.device, rows)?;
@@ -64,7 +70,11 @@ impl Order {
     }
 
     /// By level of one side of the diagonal.
-    pub(super) fn by_level(backend: &CudaBackend, a: &Eliminated, side: Side) -> Result<Self> {
+    pub(super) fn by_level(
+        backend: &CudaBackend,
+        a: &EliminationPattern,
+        side: TriangleSide,
+    ) -> Result<Self> {
         let (device, rows) = (&backend.device, a.pattern.rows);
         let levels = Buffer::<u32>::zeros(device, rows)?;
         let ticket = Buffer::<u32>::zeros(device, 1)?;
@@ -80,8 +90,8 @@ impl Order {
 
     /// The levels from the last to the first, which are the levels of the other side if every entry has a
     /// partner across the diagonal.
-    pub(super) fn turned(&self, backend: &CudaBackend, a: &Eliminated) -> Result<Self> {
-        let backwards = Self::natural(backend, a, Side::Upper)?;
+    pub(super) fn turned(&self, backend: &CudaBackend, a: &EliminationPattern) -> Result<Self> {
+        let backwards = Self::natural(backend, a, TriangleSide::Upper)?;
         let order = link(backend, &backwards.rows, &self.rows)?;
         let place = inverse(backend, &order)?;
         let mut levels = None;
@@ -108,12 +118,12 @@ impl Order {
 }
 
 /// The entries on one side of the diagonal, in the order in which its rows are worked on.
-pub(super) struct Triangle<T> {
-    side: Side,
-    pub(super) order: Order,
+pub(super) struct FactorTriangle<T> {
+    side: TriangleSide,
+    pub(super) order: RowOrder,
     /// Rows of A in that order.
     pub(super) rows_of_a: Arc<Buffer<u32>>,
-    pub(super) slices: Slices,
+    pub(super) slices: SlicedRows,
     /// Places of the columns in the order.
     columns: Buffer<u32>,
     pub(super) values: Buffer<T>,
@@ -122,20 +132,20 @@ pub(super) struct Triangle<T> {
     launches: Vec<LevelLaunch>,
 }
 
-impl<T: Real> Triangle<T> {
+impl<T: Real> FactorTriangle<T> {
     /// One side of the diagonal in this order.
     pub(super) fn new(
         backend: &CudaBackend,
-        a: &Eliminated,
-        side: Side,
-        order: Order,
+        a: &EliminationPattern,
+        side: TriangleSide,
+        order: RowOrder,
     ) -> Result<Self> {
         let (device, rows) = (&backend.device, a.pattern.rows);
         let length = Buffer::zeros(device, rows)?;
         launch!(backend => part_lengths[f64; rows](side as u32, &order.rows, a.shared(), &length))?;
         // Twice the mean of one side of the diagonal, in any order of the rows.
         let mean = a.pattern.entries / rows.max(1);
-        let slices = Slices::new(backend, length, mean)?;
+        let slices = SlicedRows::new(backend, length, mean)?;
         let columns = Buffer::zeros(device, slices.capacity)?;
         let (lanes, shape) = slices.teams();
         launch!(backend => fill_columns[f64, shape](lanes, side as u32, &order.rows, &order.place,
@@ -157,7 +167,7 @@ impl<T: Real> Triangle<T> {
     pub(super) fn take(
         &self,
         backend: &CudaBackend,
-        a: &Eliminated,
+        a: &EliminationPattern,
         values: &Buffer<T>,
         products: Option<&Buffer<T>>,
     ) -> Result<()> {

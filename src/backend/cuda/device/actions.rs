@@ -5,7 +5,7 @@ use crate::backend::cuda::launch::{Launch, Result};
 
 /// A request that can be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum Request {
     Launch(Launch),
     Clear {
         at: Address,
@@ -17,11 +17,11 @@ pub enum Action {
         bytes: usize,
     },
     /// Actions that run concurrently with those that follow, until the join.
-    Fork(Vec<Action>),
+    Fork(Vec<Request>),
     Join,
 }
 
-impl Action {
+impl Request {
     /// Asks a device for it.
     pub(in super::super) fn perform(&self, device: &dyn Device) -> Result<()> {
         match self {

@@ -7,7 +7,7 @@ mod interface;
 mod memory;
 mod pool;
 
-pub use self::actions::Action;
+pub use self::actions::Request;
 pub use self::interface::{
     Address, Device, Download, Granted, Mapped, Recording, SharedWords, Watch, WatchedDevice, Words,
 };

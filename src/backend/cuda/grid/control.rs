@@ -26,7 +26,7 @@ impl CudaBackend {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<CudaElliptic> {
-        let part = Part::new(self, grid);
+        let part = GridPart::new(self, grid);
         let (Columns { topology, .. }, size) = (&grid.columns, part.size);
         let topology = *topology;
         let arc = part.zeros(grid.x.len())?;
@@ -64,7 +64,7 @@ impl CudaBackend {
 }
 
 /// A device's part of an initial grid: the columns of its unknown points and those beside them.
-pub(super) struct Part<'a> {
+pub(super) struct GridPart<'a> {
     backend: &'a CudaBackend,
     grid: &'a CudaGrid,
     /// Size of its unknown points.
@@ -73,7 +73,7 @@ pub(super) struct Part<'a> {
     unknown: Range<usize>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> GridPart<'a> {
     pub(super) fn new(backend: &'a CudaBackend, grid: &'a CudaGrid) -> Self {
         let Columns { topology, ni, .. } = grid.columns;
         let unknown = backend.unknown_columns(topology, ni);

@@ -1,12 +1,12 @@
 //! The grid equations on the CUDA backend.
 
-use super::lines::{OwnColumns, Receivers};
+use super::lines::{GatheredColumns, Receivers};
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::{Buffer, GRANTED};
-use crate::backend::cuda::launch::shared::{EllipticState, ExchangedColumns};
+use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns};
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
@@ -33,7 +33,7 @@ pub struct CudaElliptic {
     /// Shared with the state of the same equations at other nodes.
     pub(crate) control_p: Arc<Buffer<f64>>,
     pub(crate) control_q: Arc<Buffer<f64>>,
-    pub(crate) wall: Option<Wall>,
+    pub(crate) wall: Option<CudaWall>,
     pub(crate) row_weights: Buffer<f64>,
     pub(crate) merit_weights: Buffer<f64>,
     /// Columns of the neighbouring bands, on several ranks.
@@ -41,7 +41,7 @@ pub struct CudaElliptic {
 }
 
 /// The wall terms: their decay and their amplitudes (p_i, q_i), interleaved.
-pub(crate) struct Wall {
+pub(crate) struct CudaWall {
     pub(crate) phi: Arc<Buffer<f64>>,
     pub(crate) psi: Arc<Buffer<f64>>,
     pub(crate) amplitudes: Buffer<f64>,
@@ -58,9 +58,9 @@ impl CudaElliptic {
     }
 
     /// Coordinates, control functions and wall terms.
-    pub(super) fn shared(&self) -> EllipticState {
+    pub(super) fn shared(&self) -> EquationState {
         let wall = self.wall.as_ref();
-        EllipticState {
+        EquationState {
             x: (&self.x).into(),
             y: (&self.y).into(),
             control_p: (&*self.control_p).into(),
@@ -283,7 +283,8 @@ impl CudaBackend {
         let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
         let columns = (0..ranks.size).map(|rank| doubled(ranks.bands.of(rank))).collect();
         let row = 2 * ranks.bands.columns();
-        let own = OwnColumns { arrays: &[u], stride: u.len() / lines.max(1), first: 0, columns };
+        let own =
+            GatheredColumns { arrays: &[u], stride: u.len() / lines.max(1), first: 0, columns };
         self.gather_lines(&own, (lines, receivers), |_, line, columns, values| {
             whole[line * row..][columns].copy_from_slice(values);
         })
@@ -300,8 +301,9 @@ impl CudaBackend {
     ) -> Result<CudaElliptic> {
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let LevelSize { mi, mj, .. } = size;
-        let wall = wall
-            .map(|[phi, psi]| -> Result<_> { Ok(Wall { phi, psi, amplitudes: zeros(2 * mi)? }) });
+        let wall = wall.map(|[phi, psi]| -> Result<_> {
+            Ok(CudaWall { phi, psi, amplitudes: zeros(2 * mi)? })
+        });
         let halo = self.ranks.as_ref().map(|_| Halo::new(&self.device, 2 * (mj + 2)));
         Ok(CudaElliptic {
             size,

@@ -2,7 +2,7 @@
 //! columns, some lines at a time.
 
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::Message;
+use crate::backend::cuda::comm::RankMessage;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::Result;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::ops::Range;
 const VALUES: usize = 1 << 20;
 
 /// Arrays of a device, `[lines][stride]`, of which some columns are its own.
-pub(super) struct OwnColumns<'a> {
+pub(super) struct GatheredColumns<'a> {
     /// One message each between two ranks: two at most.
     pub(super) arrays: &'a [&'a Buffer<f64>],
     pub(super) stride: usize,
@@ -36,12 +36,12 @@ impl CudaBackend {
     /// values)` gets the values of array k in some columns of a line. All ranks must call.
     pub(super) fn gather_lines(
         &self,
-        own: &OwnColumns<'_>,
+        own: &GatheredColumns<'_>,
         (lines, receivers): (usize, Receivers),
         mut put: impl FnMut(usize, usize, Range<usize>, &[f64]),
     ) -> Result<()> {
         let rank = self.ranks.as_ref().map_or(0, |ranks| ranks.rank);
-        let OwnColumns { arrays, stride, first, columns } = own;
+        let GatheredColumns { arrays, stride, first, columns } = own;
         let receives = |rank: usize| rank == 0 || receivers == Receivers::All;
         let others = || (0..columns.len()).filter(|other| *other != rank);
         let width = columns.iter().map(|columns| columns.end).max().unwrap_or(0);
@@ -85,9 +85,9 @@ impl CudaBackend {
         received: &[OfRank],
     ) -> Result<()> {
         let Some(ranks) = &self.ranks else { return Ok(()) };
-        let messages = |rank: usize, buffers: &[Buffer<f64>]| -> Vec<Message> {
+        let messages = |rank: usize, buffers: &[Buffer<f64>]| -> Vec<RankMessage> {
             let some = buffers.iter().filter(|buffer| !buffer.is_empty());
-            some.map(|buffer| Message::of(rank, buffer, 0..buffer.len())).collect()
+            some.map(|buffer| RankMessage::of(rank, buffer, 0..buffer.len())).collect()
         };
         let sends: Vec<_> = sent.iter().flat_map(|(rank, of)| messages(*rank, of)).collect();
         let receives: Vec<_> = received.iter().flat_map(|(rank, of)| messages(*rank, of)).collect();

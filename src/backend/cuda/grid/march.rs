@@ -7,7 +7,7 @@ use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::CYCLIC_THREADS;
 use crate::backend::cuda::launch::shared::{
-    BlockRow, CyclicBuffers, Eliminated, March, MarchProgress, MarchStep, ReducedRow,
+    CyclicBuffers, EliminatedPoint, KeptRow, March, MarchProgress, MarchStep, ReducedRow,
 };
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::grid::FAR_FIELD_CENTRE;
@@ -182,9 +182,9 @@ impl CyclicWorkspace {
     fn new<M, V>(backend: &CudaBackend, n: usize, shape: LaunchShape) -> Result<Self> {
         let zeros = |bytes: usize| Buffer::zeros(&backend.device, bytes / size_of::<f64>());
         let (blocks, threads) = (shape.grid[0] as usize, shape.block[0] as usize);
-        let points = zeros(size_of::<Eliminated<M, V>>() * n)?;
+        let points = zeros(size_of::<EliminatedPoint<M, V>>() * n)?;
         let chunks = zeros(size_of::<ReducedRow<M, V>>() * blocks * threads)?;
-        let block_rows = zeros(size_of::<BlockRow<M, V>>() * blocks)?;
+        let block_rows = zeros(size_of::<KeptRow<M, V>>() * blocks)?;
         let buffers = CyclicBuffers {
             points: (&points).into(),
             chunks: (&chunks).into(),

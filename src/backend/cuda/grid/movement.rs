@@ -1,6 +1,6 @@
 //! Grids that move, on GPUs: `kernels/movement.cu`.
 
-use super::control::Part;
+use super::control::GridPart;
 use super::elliptic::CudaElliptic;
 use super::march::line_shape;
 use super::nodes::{Columns, CudaGrid, first_line};
@@ -86,7 +86,7 @@ impl MovementBackend for CudaBackend {
         state: &CudaElliptic,
         nodes: &CudaGrid,
     ) -> Result<(CudaElliptic, CudaVector<f64>)> {
-        let part = Part::new(self, nodes);
+        let part = GridPart::new(self, nodes);
         let place = (state.size, part.frame_columns(), nodes.line.clone());
         let frame = [part.frame(&nodes.x, None)?, part.frame(&nodes.y, None)?];
         let state = self.like(state, place, frame)?;

@@ -1,6 +1,6 @@
 //! Nodes of a grid in a GPU's memory: all columns of it, or those of a rank and some beside them.
 
-use super::lines::{OwnColumns, Receivers};
+use super::lines::{GatheredColumns, Receivers};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::RankContext;
 use crate::backend::cuda::device::Buffer;
@@ -214,7 +214,7 @@ impl CudaBackend {
         };
         let first = if own.is_empty() { 0 } else { grid.columns.place(own.start) };
         let arrays = [&grid.x, &grid.y];
-        let own = OwnColumns { arrays: &arrays, stride: *count, first, columns: all };
+        let own = GatheredColumns { arrays: &arrays, stride: *count, first, columns: all };
         self.gather_lines(&own, (grid.nj, receivers), |k, line, columns, values| {
             let nodes = if k == 0 { &mut host.x } else { &mut host.y };
             nodes[line * ni..][columns].copy_from_slice(values);

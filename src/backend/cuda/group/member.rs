@@ -2,7 +2,7 @@
 
 use super::steps::Results;
 use super::turns::{Seat, Status, Turns};
-use super::work::Work;
+use super::work::MemberWork;
 use crate::backend::DeviceError;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::device::driver::DriverDevice;
@@ -44,10 +44,10 @@ impl Group {
     }
 
     /// A new member.
-    pub fn member(self: &Arc<Self>) -> Member {
+    pub fn member(self: &Arc<Self>) -> GroupMember {
         let (number, seat) = self.turns.lock().join();
         let (own, downloads) = Default::default();
-        Member { group: self.clone(), number, seat, own, downloads }
+        GroupMember { group: self.clone(), number, seat, own, downloads }
     }
 
     /// Members that there are.
@@ -57,7 +57,7 @@ impl Group {
 }
 
 /// A device whose work is done with that of the other members of its group. One thread at a time uses it.
-pub struct Member {
+pub struct GroupMember {
     group: Arc<Group>,
     number: usize,
     seat: Arc<Seat>,
@@ -72,14 +72,14 @@ struct Own {
     /// Whether it takes part in the turns: from the first wait until it rests.
     takes_part: bool,
     /// Requests since the device last worked for it.
-    queue: Vec<Work>,
+    queue: Vec<MemberWork>,
     /// Launches that are recorded.
     recorded: Option<Vec<Launch>>,
     /// Results of its downloads.
     results: Results,
 }
 
-impl Member {
+impl GroupMember {
     /// Waits until this member may go on; with its queue where it waits for that.
     fn wait(&self, own: &mut Own, status: Status) -> Result<()> {
         let queue = match status {
@@ -136,10 +136,12 @@ impl Member {
     }
 
     /// Adds to the queue, or to the recording that is open.
-    fn ask(&self, work: Work) -> Result<()> {
+    fn ask(&self, work: MemberWork) -> Result<()> {
         let mut own = self.own.lock();
         match (&mut own.recorded, work) {
-            (Some(recorded), Work::Launch(launch)) => recorded.push(Arc::unwrap_or_clone(launch)),
+            (Some(recorded), MemberWork::Launch(launch)) => {
+                recorded.push(Arc::unwrap_or_clone(launch))
+            }
             (Some(_), _) => return Err(DeviceError::NotRecorded),
             (None, work) => {
                 self.seat.asked.store(true, Ordering::Release);
@@ -159,7 +161,7 @@ impl Member {
     }
 }
 
-impl Drop for Member {
+impl Drop for GroupMember {
     fn drop(&mut self) {
         self.leave(&mut self.own.lock());
         let mut turns = self.group.turns.lock();
@@ -171,7 +173,7 @@ impl Drop for Member {
     }
 }
 
-impl Device for Member {
+impl Device for GroupMember {
     passed_on! { self => self.group.device;
         name() -> &str;
         ordinal() -> Option<usize>;
@@ -229,11 +231,11 @@ impl Device for Member {
     }
 
     fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {
-        self.ask(Work::clear(at, bytes))
+        self.ask(MemberWork::clear(at, bytes))
     }
 
     fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<()> {
-        self.ask(Work::Upload(from.into(), to))
+        self.ask(MemberWork::Upload(from.into(), to))
     }
 
     fn download(&self, granted: Granted, from: Address, to: &mut [u8]) -> Result<()> {
@@ -243,7 +245,7 @@ impl Device for Member {
 
     fn begin_download(&self, _: Granted, from: Address, bytes: usize) -> Result<Download> {
         let number = self.downloads.fetch_add(1, Ordering::Relaxed);
-        self.ask(Work::Download { number, from, bytes })?;
+        self.ask(MemberWork::Download { number, from, bytes })?;
         Ok(Download::Begun(number))
     }
 
@@ -255,11 +257,11 @@ impl Device for Member {
     }
 
     fn copy(&self, _: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
-        self.ask(Work::copy(from, to, bytes))
+        self.ask(MemberWork::copy(from, to, bytes))
     }
 
     fn launch(&self, _: Granted, launch: Launch) -> Result<()> {
-        self.ask(Work::Launch(launch.into()))
+        self.ask(MemberWork::Launch(launch.into()))
     }
 
     fn record(&self, _: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
@@ -273,6 +275,6 @@ impl Device for Member {
         let Some(launches) = recording.downcast_ref::<Arc<[Launch]>>() else {
             return Err(DeviceError::ForeignRecording);
         };
-        self.ask(Work::Replay(launches.clone()))
+        self.ask(MemberWork::Replay(launches.clone()))
     }
 }

@@ -15,4 +15,4 @@ mod together;
 mod turns;
 mod work;
 
-pub use self::member::{Group, Member};
+pub use self::member::{Group, GroupMember};

@@ -1,6 +1,6 @@
 //! Recordings of several members as one.
 
-use super::together::{Rows, launch_together};
+use super::together::{ArgumentRows, launch_together};
 use super::work::{append_to, are_like};
 use crate::backend::cuda::device::{Buffer, Device, GRANTED, Recording};
 use crate::backend::cuda::launch::{Launch, Result};
@@ -11,13 +11,13 @@ use std::sync::Arc;
 const KEPT: usize = 64;
 
 /// Recordings of a group, those that were needed last first.
-pub(super) struct Recordings {
+pub(super) struct GroupRecordings {
     device: Arc<dyn Device>,
-    kept: VecDeque<Recorded>,
+    kept: VecDeque<GroupRecording>,
 }
 
 /// Launches that all members have asked for alike, each with its arguments.
-struct Recorded {
+struct GroupRecording {
     launches: Arc<[Launch]>,
     recording: Recording,
     /// For each place the arguments of all launches, and a flag that says that a member has it.
@@ -28,7 +28,7 @@ struct Recorded {
     flagged: Vec<u32>,
 }
 
-impl Recordings {
+impl GroupRecordings {
     pub(super) fn new(device: &Arc<dyn Device>) -> Self {
         Self { device: device.clone(), kept: VecDeque::new() }
     }
@@ -38,15 +38,16 @@ impl Recordings {
         let Some(launches) = members.first() else { return Ok(()) };
         // Few recordings, and few blocks that have nothing to do.
         let places = members.len().next_power_of_two();
-        let fits =
-            |kept: &Recorded| kept.flagged.len() == places && are_like(&kept.launches, launches);
+        let fits = |kept: &GroupRecording| {
+            kept.flagged.len() == places && are_like(&kept.launches, launches)
+        };
         let recorded = match self.kept.iter().position(fits) {
             Some(at) => self.kept.remove(at),
             None => None,
         };
         let recorded = match recorded {
             Some(recorded) => recorded,
-            None => Recorded::new(&self.device, launches, places)?,
+            None => GroupRecording::new(&self.device, launches, places)?,
         };
         self.kept.truncate(KEPT - 1);
         self.kept.push_front(recorded);
@@ -54,7 +55,7 @@ impl Recordings {
     }
 }
 
-impl Recorded {
+impl GroupRecording {
     /// A recording of such launches for this many places.
     fn new(device: &Arc<dyn Device>, launches: &Arc<[Launch]>, places: usize) -> Result<Self> {
         let mut words = Vec::new();
@@ -70,8 +71,11 @@ impl Recorded {
             (Buffer::zeros(device, places * words.len())?, Buffer::zeros(device, places)?);
         let recording = device.record(false, &mut || {
             launches.iter().zip(&starts).try_for_each(|(launch, &start)| {
-                let rows =
-                    Rows { first: rows.address_of(start), stride: words.len(), count: places };
+                let rows = ArgumentRows {
+                    first: rows.address_of(start),
+                    stride: words.len(),
+                    count: places,
+                };
                 launch_together(&**device, launch, rows, flags.address())
             })
         })?;

@@ -1,8 +1,8 @@
 //! The work of a group on its device: one upload of what launches need, the launches, one download.
 
-use super::recorded::Recordings;
-use super::together::{Rows, launch_together};
-use super::work::{Queue, Step, WORD, Work, append_to, steps};
+use super::recorded::GroupRecordings;
+use super::together::{ArgumentRows, launch_together};
+use super::work::{MemberWork, Queue, Step, WORD, append_to, steps};
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::{Launch, Result};
 use std::collections::HashMap;
@@ -15,9 +15,9 @@ const LARGE: usize = 1 << 16;
 pub(super) type Results = HashMap<usize, Vec<u8>>;
 
 /// The device of a group, and memory: what launches read, and what members download.
-pub(super) struct Staging {
+pub(super) struct GroupStaging {
     device: Arc<dyn Device>,
-    recordings: Recordings,
+    recordings: GroupRecordings,
     read: Buffer<u64>,
     written: Buffer<u64>,
 }
@@ -29,12 +29,12 @@ enum Task<'a> {
     /// A recording for members.
     Replay(Vec<Arc<[Launch]>>),
     /// Work that is done for one queue by itself.
-    Alone(usize, &'a Work),
+    Alone(usize, &'a MemberWork),
 }
 
 /// The tasks of steps, the words that their launches read, and where downloads go.
 #[derive(Default)]
-struct Plan<'a> {
+struct StepPlan<'a> {
     tasks: Vec<Task<'a>>,
     read: Vec<u64>,
     written: usize,
@@ -42,11 +42,11 @@ struct Plan<'a> {
     downloads: Vec<(usize, usize, usize, usize)>,
 }
 
-impl Staging {
+impl GroupStaging {
     pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
         let zeros = || Buffer::zeros(device, 1);
         let (read, written) = (zeros()?, zeros()?);
-        Ok(Self { device: device.clone(), recordings: Recordings::new(device), read, written })
+        Ok(Self { device: device.clone(), recordings: GroupRecordings::new(device), read, written })
     }
 
     /// Does the work of all queues; returns their results in order.
@@ -89,8 +89,8 @@ impl Staging {
         Ok(moved)
     }
 
-    fn plan<'a>(&self, steps: &[Step<'a>]) -> Plan<'a> {
-        let (mut plan, at) = (Plan::default(), [self.read.address(), self.written.address()]);
+    fn plan<'a>(&self, steps: &[Step<'a>]) -> StepPlan<'a> {
+        let (mut plan, at) = (StepPlan::default(), [self.read.address(), self.written.address()]);
         for step in steps {
             plan.add(step, at);
         }
@@ -103,20 +103,20 @@ impl Staging {
                 self.device.launch(GRANTED, Launch::clone(launch))
             }
             Task::Launch { ref launch, rows, stride, count } => {
-                let rows = Rows { first: self.read.address_of(rows), stride, count };
+                let rows = ArgumentRows { first: self.read.address_of(rows), stride, count };
                 launch_together(&*self.device, launch, rows, 0)
             }
             Task::Replay(ref members) => self.recordings.replay(members),
-            Task::Alone(_, Work::Direct(action)) => action.perform(&*self.device),
-            Task::Alone(_, Work::Upload(from, to)) => self.device.upload(GRANTED, from, *to),
-            Task::Alone(queue, &Work::Download { number, from, bytes }) => {
+            Task::Alone(_, MemberWork::Direct(action)) => action.perform(&*self.device),
+            Task::Alone(_, MemberWork::Upload(from, to)) => self.device.upload(GRANTED, from, *to),
+            Task::Alone(queue, &MemberWork::Download { number, from, bytes }) => {
                 let mut to = vec![0; bytes];
                 self.device.download(GRANTED, from, &mut to)?;
                 results[queue].insert(number, to);
                 Ok(())
             }
             // These are planned with others.
-            Task::Alone(_, Work::Launch(_) | Work::Replay(_)) => Ok(()),
+            Task::Alone(_, MemberWork::Launch(_) | MemberWork::Replay(_)) => Ok(()),
         }
     }
 }
@@ -126,27 +126,27 @@ fn by_words(bytes: usize) -> bool {
     bytes.is_multiple_of(WORD) && bytes < LARGE
 }
 
-impl<'a> Plan<'a> {
+impl<'a> StepPlan<'a> {
     /// Adds a step; what launches read and where they leave downloads begins at these addresses.
     fn add(&mut self, step: &Step<'a>, [read, written]: [Address; 2]) {
         let (mut launches, mut replays) = (Vec::with_capacity(step.len()), Vec::new());
         for &(queue, work) in step {
             match work {
-                Work::Launch(launch) => launches.push(launch.clone()),
-                Work::Upload(bytes, to) if by_words(bytes.len()) => {
+                MemberWork::Launch(launch) => launches.push(launch.clone()),
+                MemberWork::Upload(bytes, to) if by_words(bytes.len()) => {
                     let from = read + (self.read.len() * WORD) as Address;
                     let words = bytes.as_chunks().0.iter().copied();
                     self.read.extend(words.map(u64::from_ne_bytes));
                     launches.push(Launch::copying(bytes.len() / WORD, from, *to).into());
                 }
-                Work::Download { number, from, bytes } if by_words(*bytes) => {
+                MemberWork::Download { number, from, bytes } if by_words(*bytes) => {
                     let to = written + (self.written * WORD) as Address;
                     self.downloads.push((queue, *number, self.written, *bytes));
                     self.written += bytes / WORD;
                     launches.push(Launch::copying(bytes / WORD, *from, to).into());
                 }
-                Work::Replay(recorded) => replays.push(recorded.clone()),
-                Work::Direct(_) | Work::Upload(..) | Work::Download { .. } => {
+                MemberWork::Replay(recorded) => replays.push(recorded.clone()),
+                MemberWork::Direct(_) | MemberWork::Upload(..) | MemberWork::Download { .. } => {
                     self.tasks.push(Task::Alone(queue, work));
                 }
             }

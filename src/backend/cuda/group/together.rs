@@ -9,7 +9,7 @@ const MOST_BLOCKS: u32 = 65_535;
 
 /// The arguments of members, a row each.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rows {
+pub(super) struct ArgumentRows {
     pub(super) first: Address,
     /// Words from a row to the next.
     pub(super) stride: usize,
@@ -21,7 +21,7 @@ pub(super) struct Rows {
 pub(super) fn launch_together(
     device: &dyn Device,
     launch: &Launch,
-    rows: Rows,
+    rows: ArgumentRows,
     flags: Address,
 ) -> Result<()> {
     let [x, y, copies] = launch.shape.grid;

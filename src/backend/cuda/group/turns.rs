@@ -1,7 +1,7 @@
 //! Whose turn it is: members work side by side until all of them wait, then the device works.
 
-use super::steps::{Results, Staging};
-use super::work::{Queue, Work};
+use super::steps::{GroupStaging, Results};
+use super::work::{MemberWork, Queue};
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Device, GRANTED, Pool};
 use crate::backend::cuda::launch::Result;
@@ -40,7 +40,7 @@ pub(super) enum Status {
 #[derive(Default)]
 pub(super) struct Seat {
     status: AtomicU8,
-    shared: Mutex<Shared>,
+    shared: Mutex<SeatState>,
     /// Memory that the member has given back.
     pub(super) pool: Pool,
     /// Whether the member has asked for work that the device was not given yet: it may use that memory.
@@ -48,12 +48,12 @@ pub(super) struct Seat {
 }
 
 #[derive(Default)]
-struct Shared {
+struct SeatState {
     /// The member's thread, while that waits.
     thread: Option<Thread>,
     /// Threads that it wakes when it goes on.
     wakes: Vec<Thread>,
-    queue: Vec<Work>,
+    queue: Vec<MemberWork>,
     results: Results,
     failed: Option<DeviceError>,
 }
@@ -64,7 +64,7 @@ impl Seat {
     }
 
     /// The member's thread waits from now on.
-    pub(super) fn wait(&self, status: Status, queue: Vec<Work>) {
+    pub(super) fn wait(&self, status: Status, queue: Vec<MemberWork>) {
         let mut shared = self.shared.lock();
         (shared.thread, shared.queue) = (Some(std::thread::current()), queue);
         self.status.store(status as u8, Ordering::Release);
@@ -102,7 +102,7 @@ impl Seat {
 /// The turns of a group.
 pub(super) struct Turns {
     pub(super) seats: BTreeMap<usize, Arc<Seat>>,
-    staging: Staging,
+    staging: GroupStaging,
     /// Since when members that have arrived wait for nothing but others.
     gathering: Option<Instant>,
     /// The error that all calls report since the device failed.
@@ -111,7 +111,7 @@ pub(super) struct Turns {
 
 impl Turns {
     pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
-        let staging = Staging::new(device)?;
+        let staging = GroupStaging::new(device)?;
         Ok(Self { seats: BTreeMap::new(), staging, gathering: None, failed: None })
     }
 

@@ -1,6 +1,6 @@
 //! Requests to a member.
 
-use crate::backend::cuda::device::{Action, Address};
+use crate::backend::cuda::device::{Address, Request};
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{Launch, LaunchShape, kernels};
 use std::cmp::Reverse;
@@ -22,10 +22,10 @@ pub(super) fn append_to(launch: &Launch, words: &mut Vec<u64>) {
 
 /// Work in the order in which it was asked.
 #[derive(Debug, Clone)]
-pub(super) enum Work {
+pub(super) enum MemberWork {
     Launch(Arc<Launch>),
     /// Clears or copies bytes that are no whole words.
-    Direct(Action),
+    Direct(Request),
     Upload(Arc<[u8]>, Address),
     /// To the result of this number.
     Download {
@@ -36,10 +36,10 @@ pub(super) enum Work {
     Replay(Arc<[Launch]>),
 }
 
-impl Work {
+impl MemberWork {
     pub(super) fn clear(at: Address, bytes: usize) -> Self {
         if !bytes.is_multiple_of(HALF_WORD) {
-            return Self::Direct(Action::Clear { at, bytes });
+            return Self::Direct(Request::Clear { at, bytes });
         }
         let half_words = bytes / HALF_WORD;
         let arguments = (half_words as u64, Pointer::<u32>::to(at));
@@ -51,7 +51,7 @@ impl Work {
         if bytes.is_multiple_of(WORD) {
             Self::Launch(Launch::copying(bytes / WORD, from, to).into())
         } else {
-            Self::Direct(Action::Copy { from, to, bytes })
+            Self::Direct(Request::Copy { from, to, bytes })
         }
     }
 
@@ -73,10 +73,10 @@ pub(super) fn are_like(a: &[Launch], b: &[Launch]) -> bool {
 }
 
 /// Work of a member, by the member's number.
-pub(super) type Queue = (usize, Vec<Work>);
+pub(super) type Queue = (usize, Vec<MemberWork>);
 
 /// Like work of several members, by the places of their queues.
-pub(super) type Step<'a> = Vec<(usize, &'a Work)>;
+pub(super) type Step<'a> = Vec<(usize, &'a MemberWork)>;
 
 /// The work of all queues in steps: each queue's in its order, as much of it together as is alike.
 ///

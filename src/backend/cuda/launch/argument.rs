@@ -1,6 +1,6 @@
 //! Arguments of launches.
 
-use super::shared::{Pointer, Shared};
+use super::shared::{Pointer, SharedLayout};
 use crate::backend::Real;
 use std::any::type_name;
 use std::ffi::c_void;
@@ -9,13 +9,13 @@ use std::ffi::c_void;
 /// kernel's parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument {
-    words: Words,
+    words: ArgumentWords,
     /// Name of the Rust type; empty for words of any type.
     pub of: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Words {
+enum ArgumentWords {
     /// A number or an address.
     One([u64; 1]),
     /// A struct by value, of fields of eight bytes each or filled up with zeros.
@@ -25,14 +25,14 @@ enum Words {
 impl Argument {
     /// A struct of these words.
     pub fn of_words(words: &[u64]) -> Self {
-        Self { words: Words::Several(words.into()), of: "" }
+        Self { words: ArgumentWords::Several(words.into()), of: "" }
     }
 
     /// Its words in memory.
     pub fn words(&self) -> &[u64] {
         match &self.words {
-            Words::One(word) => word,
-            Words::Several(words) => words,
+            ArgumentWords::One(word) => word,
+            ArgumentWords::Several(words) => words,
         }
     }
 
@@ -48,7 +48,7 @@ impl Argument {
 
     /// A value of eight bytes at most.
     fn word<T>(bytes: &[u8]) -> Self {
-        Self { words: Words::One([word(bytes)]), of: type_name::<T>() }
+        Self { words: ArgumentWords::One([word(bytes)]), of: type_name::<T>() }
     }
 }
 
@@ -59,10 +59,10 @@ fn word(bytes: &[u8]) -> u64 {
     u64::from_ne_bytes(word)
 }
 
-impl<S: Shared> From<S> for Argument {
+impl<S: SharedLayout> From<S> for Argument {
     fn from(value: S) -> Self {
         let words = bytemuck::bytes_of(&value).chunks(8).map(word).collect();
-        Self { words: Words::Several(words), of: S::NAME }
+        Self { words: ArgumentWords::Several(words), of: S::NAME }
     }
 }
 

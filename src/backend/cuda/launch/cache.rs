@@ -16,14 +16,14 @@ const LARGEST: u64 = 1 << 28;
 
 /// Inputs that compiled code depends on.
 #[derive(Debug, Clone, Copy)]
-pub struct Key<'a> {
+pub struct CacheKey<'a> {
     pub text: &'a str,
     /// Options of the compiler, the architecture among them.
     pub options: &'a [String],
     pub compiler: (i32, i32),
 }
 
-impl Key<'_> {
+impl CacheKey<'_> {
     /// The key as it is written in an entry: all but the text, of which there are length and digest. None
     /// begins with another one, since it ends with the bracket that it begins with.
     fn bytes(&self) -> Vec<u8> {
@@ -43,7 +43,7 @@ pub fn folder(cache_home: Option<OsString>, home: Option<OsString>) -> Option<Pa
 }
 
 /// The code of this key in a folder, if it is there and whole.
-pub fn load(folder: &Path, key: &Key<'_>) -> Option<Vec<u8>> {
+pub fn load(folder: &Path, key: &CacheKey<'_>) -> Option<Vec<u8>> {
     let file = std::fs::File::open(path(folder, key)).ok()?;
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes).ok()?;
@@ -52,7 +52,7 @@ pub fn load(folder: &Path, key: &Key<'_>) -> Option<Vec<u8>> {
 
 /// Keeps the code of this key for the next time in a folder, which is made if it is not there; where that
 /// fails it is compiled again.
-pub fn store(folder: &Path, key: &Key<'_>, code: &[u8]) {
+pub fn store(folder: &Path, key: &CacheKey<'_>, code: &[u8]) {
     let written = std::fs::create_dir_all(folder).and_then(|()| {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(&entry(code, key))?;
@@ -63,18 +63,18 @@ pub fn store(folder: &Path, key: &Key<'_>, code: &[u8]) {
 }
 
 /// The file of this key's code in a folder.
-pub fn path(folder: &Path, key: &Key<'_>) -> PathBuf {
+pub fn path(folder: &Path, key: &CacheKey<'_>) -> PathBuf {
     folder.join(format!("{:016x}.cubin", digest::of(&key.bytes())))
 }
 
-pub fn entry(code: &[u8], key: &Key<'_>) -> Vec<u8> {
+pub fn entry(code: &[u8], key: &CacheKey<'_>) -> Vec<u8> {
     let mut bytes = [MAGIC, &*key.bytes(), code].concat();
     bytes.extend(digest::of(&bytes).to_le_bytes());
     bytes
 }
 
 /// The code of an entry, if the entry is whole and of this key.
-pub fn code<'a>(bytes: &'a [u8], key: &Key<'_>) -> Option<&'a [u8]> {
+pub fn code<'a>(bytes: &'a [u8], key: &CacheKey<'_>) -> Option<&'a [u8]> {
     let (body, digest) = bytes.split_last_chunk::<8>()?;
     let code = body.strip_prefix(MAGIC)?.strip_prefix(&*key.bytes())?;
     let whole = digest::of(body) == u64::from_le_bytes(*digest);

@@ -11,9 +11,9 @@ macro_rules! sources {
     ($($name:ident $file:literal $widths:ident [$($header:ident),*] { $($kernel:ident,)* })*) => {
         /// A file of `kernels/`, compiled as one module for each precision.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Source { $($name,)* }
+        pub enum KernelFile { $($name,)* }
 
-        impl Source {
+        impl KernelFile {
             pub const ALL: [Self; [$($file),*].len()] = [$(Self::$name),*];
 
             /// Name of the file in `kernels/`.
@@ -48,13 +48,13 @@ macro_rules! sources {
 
         #[allow(non_upper_case_globals, reason = "the names are those of functions")]
         impl kernels {
-            $($(pub(crate) const $kernel: KernelName = (Source::$name, stringify!($kernel));)*)*
+            $($(pub(crate) const $kernel: KernelName = (KernelFile::$name, stringify!($kernel));)*)*
         }
     };
 }
 
 /// A kernel for any precision: its file and its name.
-pub(crate) type KernelName = (Source, &'static str);
+pub(crate) type KernelName = (KernelFile, &'static str);
 
 const BOTH: &[Width] = &[Width::Single, Width::Double];
 /// Grids are made in double precision alone, and an order of rows and a message have none.
@@ -155,7 +155,7 @@ sources! {
     }
 }
 
-impl Source {
+impl KernelFile {
     /// Its whole text: what the host shares, the headers, then the file.
     pub fn text(self) -> String {
         let kept = |line: &&str| !line.starts_with("#include \"") && *line != "#pragma once";
@@ -172,7 +172,7 @@ impl Source {
 /// A file of kernels as it is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModuleKey {
-    pub source: Source,
+    pub source: KernelFile,
     /// Precision of `real` in the file.
     pub width: Width,
     /// Whether a launch does the work of several members of a group.
@@ -182,7 +182,7 @@ pub struct ModuleKey {
 impl ModuleKey {
     /// The modules of all files.
     pub fn all(grouped: bool) -> impl Iterator<Item = Self> {
-        Source::ALL.into_iter().flat_map(move |source| source.modules(grouped))
+        KernelFile::ALL.into_iter().flat_map(move |source| source.modules(grouped))
     }
 
     /// Its text.
@@ -214,13 +214,13 @@ impl Width {
 
 /// A kernel: its module and its name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Kernel {
+pub struct DeviceKernel {
     pub module: ModuleKey,
     pub name: &'static str,
 }
 
-impl Kernel {
-    pub fn new<T: Real>(source: Source, name: &'static str) -> Self {
+impl DeviceKernel {
+    pub fn new<T: Real>(source: KernelFile, name: &'static str) -> Self {
         Self::named::<T>((source, name))
     }
 
@@ -297,7 +297,7 @@ impl LaunchShape {
 /// A launch: a kernel, its shape and its arguments, which must be those of its signature, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    pub kernel: Kernel,
+    pub kernel: DeviceKernel,
     pub shape: LaunchShape,
     pub arguments: Vec<Argument>,
 }
@@ -309,7 +309,7 @@ impl Launch {
         shape: LaunchShape,
         arguments: impl Arguments,
     ) -> Self {
-        Self { kernel: Kernel::named::<T>(kernel), shape, arguments: arguments.list() }
+        Self { kernel: DeviceKernel::named::<T>(kernel), shape, arguments: arguments.list() }
     }
 
     /// `to` ← `words` words of eight bytes.

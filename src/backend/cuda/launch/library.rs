@@ -4,8 +4,8 @@
     reason = "the libraries' interfaces are C; every call's contract is kept here"
 )]
 
-use super::cache::{self, Key};
-use super::kernel::{ModuleKey, Source, Width};
+use super::cache::{self, CacheKey};
+use super::kernel::{KernelFile, ModuleKey, Width};
 use crate::backend::DeviceError;
 use cudarc::get_lib_name_candidates as file_names;
 use cudarc::nvrtc::result::{self, NvrtcError};
@@ -84,7 +84,7 @@ pub(in super::super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
 /// compiled before by the same version of NVRTC from the same text.
 pub(in super::super) fn image(module: ModuleKey, capability: u32) -> Result<Vec<u8>, DeviceError> {
     let (text, options) = (module.text(), options(module.width, capability));
-    let key = Key { text: &text, options: &options, compiler: compiler_version()? };
+    let key = CacheKey { text: &text, options: &options, compiler: compiler_version()? };
     let [cache_home, home] = ["XDG_CACHE_HOME", "HOME"].map(std::env::var_os);
     let folder = cache::folder(cache_home, home);
     if let Some(image) = folder.as_ref().and_then(|folder| cache::load(folder, &key)) {
@@ -141,7 +141,7 @@ fn options(width: Width, capability: u32) -> Vec<String> {
     ]
 }
 
-fn compile(source: Source, text: &str, options: &[String]) -> Result<Vec<u8>, DeviceError> {
+fn compile(source: KernelFile, text: &str, options: &[String]) -> Result<Vec<u8>, DeviceError> {
     let refused = |reason: String| DeviceError::Compile { file: source.file(), reason };
     let failed = |error: NvrtcError| refused(error.to_string());
     let text = CString::new(text).map_err(|error| refused(error.to_string()))?;

@@ -10,7 +10,7 @@ pub(super) mod shared;
 
 pub use self::argument::{Argument, Arguments};
 pub use self::constants::{BLOCK, WARP};
-pub use self::kernel::{Kernel, Launch, LaunchShape, ModuleKey, Source, Width};
+pub use self::kernel::{DeviceKernel, KernelFile, Launch, LaunchShape, ModuleKey, Width};
 pub use self::shared::PeerAccess;
 
 pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, kernels};

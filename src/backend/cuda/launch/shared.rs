@@ -57,7 +57,7 @@ impl<T: CType, const N: usize> CType for [T; N] {
 }
 
 /// A struct that kernels take by value.
-pub(crate) trait Shared: bytemuck::Pod {
+pub(crate) trait SharedLayout: bytemuck::Pod {
     /// Its name in C++, less the end `Fields`.
     const NAME: &'static str;
 }
@@ -91,7 +91,7 @@ macro_rules! shared_structs {
             // SAFETY: as above.
             #[allow(unsafe_code, reason = "the layout is checked")]
             unsafe impl bytemuck::Pod for $name {}
-            impl Shared for $name {
+            impl SharedLayout for $name {
                 const NAME: &'static str = [$(stringify!($cpp),)? stringify!($name)][0];
             }
 
@@ -154,7 +154,7 @@ shared_structs! {
         slots: u64;
     }
     /// Terms alpha_k x_k of a sum of vectors.
-    pub(crate) Terms {
+    pub(crate) SumTerms {
         alpha: [ScalarFactor; 4];
         x: [Pointer<Reals>; 4];
     }
@@ -247,7 +247,7 @@ shared_structs! {
         at: [FactoredLevel; 16];
     }
     /// Fixed data and state of the grid equations; null where there are no wall terms.
-    pub(crate) EllipticState {
+    pub(crate) EquationState {
         x, y, control_p, control_q, phi, psi, amplitudes: Pointer<f64>;
     }
     /// Columns of a grid that a device holds: `count` of them in an array, the first being column `first`
@@ -329,12 +329,12 @@ shared_structs! {
 
 shared_templates! {
     /// An eliminated point of a cyclic system: x = g − p x_before − q x_kept.
-    Eliminated { g: V, p: M, q: M }
+    EliminatedPoint { g: V, p: M, q: M }
     /// A row of kept points, its diagonal 1.
     ReducedRow { lower: M, upper: M, right: V }
     /// The row of the point that a block keeps, coupled with the one that the block before keeps and with
     /// the first point of the next block; and the block's own first point.
-    BlockRow { lower: M, centre: M, upper: M, right: V, first: Eliminated<M, V> }
+    KeptRow { lower: M, centre: M, upper: M, right: V, first: EliminatedPoint<M, V> }
 }
 
 impl PeerAccess {

@@ -6,9 +6,9 @@ mod multigrid;
 pub use self::estimate::{MemoryEstimate, PreconditionerStorage};
 pub use self::multigrid::CudaLevel;
 
-use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, Jacobi, checked};
+use crate::backend::cuda::algebra::{CudaJacobi, CudaMatrix, CudaVector, checked};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::csr::{Eliminated, RowFactors, Waiting};
+use crate::backend::cuda::csr::{EliminationPattern, RowFactors, Waiting};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::TILE_ENTRIES;
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
@@ -28,7 +28,9 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
     ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
-            Algebraic::Jacobi => Box::new(Jacobi { inverse: backend.zeros(self.pattern.rows())? }),
+            Algebraic::Jacobi => {
+                Box::new(CudaJacobi { inverse: backend.zeros(self.pattern.rows())? })
+            }
             Algebraic::Factors { shift, .. } if shift != 0.0 => {
                 return Err(DeviceError::NotInEll { what: "shifted factors" });
             }
@@ -44,7 +46,7 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
                         Box::new(TileFactors { mi, mj, periodic, tiles, values })
                     }
                     _ => {
-                        let a = Arc::new(Eliminated::of_ell(backend, self, schedule)?);
+                        let a = Arc::new(EliminationPattern::of_ell(backend, self, schedule)?);
                         let mut factors = RowFactors::new(backend, a, kind, true)?;
                         // Natural order has thousands of levels: on 2049 × 513 points an iteration takes
                         // 51 ms by launches and 6.5 row by row (measurements/solver-iterations.csv).

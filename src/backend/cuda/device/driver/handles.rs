@@ -153,9 +153,9 @@ impl<const N: usize> Deref for Pinned<N> {
 }
 
 /// A graph of recorded work that can be launched.
-pub(super) type Graph = Owned<sys::CUgraphExec>;
+pub(super) type LaunchableGraph = Owned<sys::CUgraphExec>;
 
-impl Graph {
+impl LaunchableGraph {
     /// Records what `work` asks of the stream. The outer error comes from the recording itself.
     pub(super) fn record<E>(
         stream: &CudaStream,

@@ -19,7 +19,7 @@ const NEWEST_FUNCTION: &CStr = c"cuGraphInstantiateWithFlags";
 
 /// One GPU as the driver describes it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct DeviceInfo {
+pub struct GpuInfo {
     /// Number by which it is chosen.
     pub ordinal: usize,
     /// Its name.
@@ -38,7 +38,7 @@ pub struct DeviceInfo {
     pub peers: Vec<usize>,
 }
 
-impl DeviceInfo {
+impl GpuInfo {
     /// Compute capability as in `sm_90`.
     pub(super) fn architecture(&self) -> u32 {
         self.capability.0 * 10 + self.capability.1
@@ -91,14 +91,14 @@ pub fn present() -> bool {
 }
 
 /// Every GPU; none where there is no driver.
-pub fn devices() -> Result<Vec<DeviceInfo>> {
+pub fn devices() -> Result<Vec<GpuInfo>> {
     match initialise() {
         Err(DeviceError::NoDriver | DeviceError::NoGpu) => return Ok(Vec::new()),
         initialised => initialised?,
     }
     let count = result::device::get_count().map_err(unexpected)?;
     (0..count as usize)
-        .map(|ordinal| Ok(DeviceInfo { free: free_memory(ordinal), ..info(ordinal)? }))
+        .map(|ordinal| Ok(GpuInfo { free: free_memory(ordinal), ..info(ordinal)? }))
         .collect()
 }
 
@@ -106,7 +106,7 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
 ///
 /// # Errors
 /// If there is no driver, or no such GPU.
-pub fn device(ordinal: usize) -> Result<DeviceInfo> {
+pub fn device(ordinal: usize) -> Result<GpuInfo> {
     initialise()?;
     info(ordinal)
 }
@@ -180,7 +180,7 @@ fn attribute(device: sys::CUdevice, which: Attribute) -> Result<i32> {
 
 /// Describes GPU `ordinal`, all but its free memory, for which a context must be made; the driver
 /// must be initialised.
-pub(super) fn info(ordinal: usize) -> Result<DeviceInfo> {
+pub(super) fn info(ordinal: usize) -> Result<GpuInfo> {
     let count = result::device::get_count().map_err(unexpected)? as usize;
     if ordinal >= count {
         return Err(DeviceError::NoSuchGpu { ordinal, count });
@@ -188,7 +188,7 @@ pub(super) fn info(ordinal: usize) -> Result<DeviceInfo> {
     let device = handle(ordinal)?;
     let number = |which| attribute(device, which).map(|value| value as usize);
     let peers = (0..count).filter(|&other| other != ordinal && reaches(device, other)).collect();
-    Ok(DeviceInfo {
+    Ok(GpuInfo {
         ordinal,
         name: result::device::get_name(device).map_err(unexpected)?,
         capability: (

@@ -9,16 +9,16 @@ mod recordings;
 mod sharing;
 mod staging;
 
-pub use self::info::{DeviceInfo, Libraries, device, devices, fits, libraries, present};
+pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, present};
 
-use self::handles::{Graph, Pinned, is_done, order, streams, visit};
+use self::handles::{LaunchableGraph, Pinned, is_done, order, streams, visit};
 use self::modules::OpenGpu;
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
-use self::recordings::Recordings;
+use self::recordings::KeptRecordings;
 use self::sharing::Imported;
-use self::staging::Staging;
+use self::staging::StagedDownloads;
 use super::{
-    Action, Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, SharedWords,
+    Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, Request, SharedWords,
     StreamWait, check_length, fill,
 };
 use crate::backend::DeviceError;
@@ -41,10 +41,10 @@ pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 
 /// A GPU and streams of it. The devices of one GPU share context and kernels.
 pub struct DriverDevice {
-    pub(crate) info: DeviceInfo,
+    pub(crate) info: GpuInfo,
     /// Idle memory.
     pool: Pool,
-    recordings: Recordings,
+    recordings: KeptRecordings,
     /// Held while the driver records: what another thread asks of the stream would be recorded.
     recording: Mutex<()>,
     /// The wait for the stream while other ranks may fail.
@@ -57,7 +57,7 @@ pub struct DriverDevice {
     /// Whether launches go to the side stream.
     forked: AtomicBool,
     read_backs: ReadBacks,
-    staging: Mutex<Staging>,
+    staging: Mutex<StagedDownloads>,
     stream: Arc<CudaStream>,
     gpu: Arc<OpenGpu>,
     // Released last.
@@ -87,7 +87,7 @@ impl DriverDevice {
         Ok(Self {
             info,
             pool: Pool::default(),
-            recordings: Recordings::default(),
+            recordings: KeptRecordings::default(),
             recording: Mutex::default(),
             wait: RwLock::default(),
             side,
@@ -308,7 +308,7 @@ impl Device for DriverDevice {
 
     fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {
         self.bind()?;
-        if self.recordings.note((), |()| Action::Clear { at, bytes }).is_none() {
+        if self.recordings.note((), |()| Request::Clear { at, bytes }).is_none() {
             return Ok(());
         }
         // SAFETY: the caller owns `bytes` bytes from `at` on.
@@ -371,7 +371,7 @@ impl Device for DriverDevice {
 
     fn copy(&self, _: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
         self.bind()?;
-        if self.recordings.note((), |()| Action::Copy { from, to, bytes }).is_none() {
+        if self.recordings.note((), |()| Request::Copy { from, to, bytes }).is_none() {
             return Ok(());
         }
         // SAFETY: the caller owns both ranges.
@@ -381,7 +381,7 @@ impl Device for DriverDevice {
 
     fn launch(&self, _: Granted, launch: Launch) -> Result<()> {
         self.bind()?;
-        let Some(launch) = self.recordings.note(launch, Action::Launch) else { return Ok(()) };
+        let Some(launch) = self.recordings.note(launch, Request::Launch) else { return Ok(()) };
         let Launch { kernel, shape, arguments } = launch;
         let function = self.gpu.kernels.function(&self.info, kernel)?;
         let mut pointers: Vec<*mut c_void> =
@@ -400,7 +400,7 @@ impl Device for DriverDevice {
     fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         if self.recordings.are_noted() {
             let (done, actions) = self.recordings.noted(work);
-            self.recordings.note(actions, Action::Fork);
+            self.recordings.note(actions, Request::Fork);
             return done;
         }
         self.on_side_stream(|_| {
@@ -412,7 +412,7 @@ impl Device for DriverDevice {
 
     fn join(&self) -> Result<()> {
         self.bind()?;
-        if self.recordings.note((), |()| Action::Join).is_none() {
+        if self.recordings.note((), |()| Request::Join).is_none() {
             return Ok(());
         }
         self.stream.wait(&self.side_work[1]).map_err(self.info.failed("ending an exchange"))
@@ -420,9 +420,9 @@ impl Device for DriverDevice {
 
     fn record(&self, kept: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
         self.begin()?;
-        let graph = |work: &mut dyn FnMut() -> Result<()>| -> Result<Arc<Graph>> {
+        let graph = |work: &mut dyn FnMut() -> Result<()>| -> Result<Arc<LaunchableGraph>> {
             let _alone = self.recording.lock();
-            let graph = Graph::record(&self.stream, work);
+            let graph = LaunchableGraph::record(&self.stream, work);
             Ok(Arc::new(graph.map_err(self.info.failed("recording"))??))
         };
         if !kept {
@@ -433,14 +433,16 @@ impl Device for DriverDevice {
         if let Some(known) = self.recordings.find(&actions) {
             return Ok(Box::new(known));
         }
-        let made = graph(&mut || Action::perform_all(&actions, self))?;
+        let made = graph(&mut || Request::perform_all(&actions, self))?;
         self.recordings.keep(actions, made.clone());
         Ok(Box::new(made))
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<()> {
         self.begin()?;
-        let graph = recording.downcast_ref::<Arc<Graph>>().ok_or(DeviceError::ForeignRecording)?;
+        let graph = recording
+            .downcast_ref::<Arc<LaunchableGraph>>()
+            .ok_or(DeviceError::ForeignRecording)?;
         graph.launch(&self.stream).map_err(self.info.failed("replaying"))
     }
 }

@@ -2,9 +2,9 @@
 //! on the calling thread.
 
 use super::handles::{Handle, Module};
-use super::info::DeviceInfo;
+use super::info::GpuInfo;
 use crate::backend::DeviceError;
-use crate::backend::cuda::launch::{Kernel, ModuleKey, Result, image, images};
+use crate::backend::cuda::launch::{DeviceKernel, ModuleKey, Result, image, images};
 use cudarc::driver::{CudaContext, sys};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use std::thread;
 /// which takes a fifth of a second.
 pub(super) struct OpenGpu {
     // Unloaded before the context is released.
-    pub(super) kernels: Kernels,
+    pub(super) kernels: LoadedKernels,
     pub(super) context: Arc<CudaContext>,
 }
 
@@ -28,7 +28,7 @@ type Place = Arc<Mutex<Weak<OpenGpu>>>;
 impl OpenGpu {
     /// The GPU, its context current on this thread, these modules compiled: several at a time, while the driver
     /// makes the context.
-    pub(super) fn shared(gpu: &DeviceInfo, modules: &[ModuleKey]) -> Result<Arc<Self>> {
+    pub(super) fn shared(gpu: &GpuInfo, modules: &[ModuleKey]) -> Result<Arc<Self>> {
         let place = OPEN.lock().entry(gpu.ordinal).or_default().clone();
         let mut place = place.lock();
         let open = place.upgrade();
@@ -59,29 +59,29 @@ impl OpenGpu {
         Ok(open)
     }
 
-    fn new(gpu: &DeviceInfo) -> Result<Self> {
+    fn new(gpu: &GpuInfo) -> Result<Self> {
         let context = CudaContext::new(gpu.ordinal).map_err(gpu.failed("its context"))?;
         // Events order memory of cudarc's, of which there is none; a first stream would wait for the GPU.
         // SAFETY: as said.
         unsafe { context.disable_event_tracking() };
-        Ok(Self { kernels: Kernels::default(), context })
+        Ok(Self { kernels: LoadedKernels::default(), context })
     }
 }
 
 /// Modules and functions, each loaded at its first use.
 #[derive(Default)]
-pub(super) struct Kernels {
+pub(super) struct LoadedKernels {
     modules: Mutex<HashMap<ModuleKey, Module>>,
-    functions: RwLock<HashMap<Kernel, Handle<sys::CUfunction>>>,
+    functions: RwLock<HashMap<DeviceKernel, Handle<sys::CUfunction>>>,
 }
 
-impl Kernels {
+impl LoadedKernels {
     fn has(&self, key: ModuleKey) -> bool {
         self.modules.lock().contains_key(&key)
     }
 
     /// Takes up the machine code of a module.
-    pub(super) fn load(&self, gpu: &DeviceInfo, key: ModuleKey, image: &[u8]) -> Result<()> {
+    pub(super) fn load(&self, gpu: &GpuInfo, key: ModuleKey, image: &[u8]) -> Result<()> {
         // SAFETY: images are NVRTC's for this GPU, or a copy of one that the cache has checked.
         let loaded = unsafe { Module::load(image) };
         let loaded = loaded.map_err(gpu.failed("loading compiled kernels"))?;
@@ -91,8 +91,8 @@ impl Kernels {
 
     pub(super) fn function(
         &self,
-        gpu: &DeviceInfo,
-        kernel: Kernel,
+        gpu: &GpuInfo,
+        kernel: DeviceKernel,
     ) -> Result<Handle<sys::CUfunction>> {
         if let Some(function) = self.functions.read().get(&kernel) {
             return Ok(*function);

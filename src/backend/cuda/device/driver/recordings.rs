@@ -1,8 +1,8 @@
 //! Recorded work as graphs, which are kept: a case asks for the same work in the same places as the last one
 //! of its size, and the driver takes longer to make a graph than a small grid takes to run it.
 
-use super::handles::Graph;
-use crate::backend::cuda::device::Action;
+use super::handles::LaunchableGraph;
+use crate::backend::cuda::device::Request;
 use parking_lot::Mutex;
 use scopeguard::ScopeGuard;
 use std::collections::VecDeque;
@@ -13,16 +13,16 @@ const KEPT: usize = 32;
 
 /// The recordings of a device.
 #[derive(Default)]
-pub(super) struct Recordings {
+pub(super) struct KeptRecordings {
     /// Requests while work is noted; the requests of a fork come last.
-    noted: Mutex<Vec<Vec<Action>>>,
+    noted: Mutex<Vec<Vec<Request>>>,
     /// Graphs of work that was noted, the last one first.
-    kept: Mutex<VecDeque<(Vec<Action>, Arc<Graph>)>>,
+    kept: Mutex<VecDeque<(Vec<Request>, Arc<LaunchableGraph>)>>,
 }
 
-impl Recordings {
+impl KeptRecordings {
     /// Does work, and notes what it asks for; nothing more is noted where it panics.
-    pub(super) fn noted<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<Action>) {
+    pub(super) fn noted<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<Request>) {
         self.noted.lock().push(Vec::new());
         let open = scopeguard::guard(self, |own| drop(own.noted.lock().pop()));
         let done = work();
@@ -36,7 +36,7 @@ impl Recordings {
     }
 
     /// Notes the action of a request if work is noted; otherwise the request comes back, to be done.
-    pub(super) fn note<R>(&self, request: R, action: impl FnOnce(R) -> Action) -> Option<R> {
+    pub(super) fn note<R>(&self, request: R, action: impl FnOnce(R) -> Request) -> Option<R> {
         match self.noted.lock().last_mut() {
             Some(noted) => noted.push(action(request)),
             None => return Some(request),
@@ -45,7 +45,7 @@ impl Recordings {
     }
 
     /// The graph of this work, if it is kept.
-    pub(super) fn find(&self, actions: &[Action]) -> Option<Arc<Graph>> {
+    pub(super) fn find(&self, actions: &[Request]) -> Option<Arc<LaunchableGraph>> {
         let mut kept = self.kept.lock();
         let at = kept.iter().position(|(known, _)| known == actions)?;
         let found = kept.remove(at)?;
@@ -55,7 +55,7 @@ impl Recordings {
     }
 
     /// Keeps a graph, in place of the one that was needed longest ago.
-    pub(super) fn keep(&self, actions: Vec<Action>, graph: Arc<Graph>) {
+    pub(super) fn keep(&self, actions: Vec<Request>, graph: Arc<LaunchableGraph>) {
         let mut kept = self.kept.lock();
         kept.truncate(KEPT - 1);
         kept.push_front((actions, graph));

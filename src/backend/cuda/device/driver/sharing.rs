@@ -2,14 +2,14 @@
 //! these have given a name (CUDA IPC).
 
 use super::handles::{Handle, Owned, enable_access};
-use super::info::DeviceInfo;
+use super::info::GpuInfo;
 use crate::backend::cuda::device::interface::{Address, Mapped};
 use crate::backend::cuda::launch;
 use cudarc::driver::{CudaContext, DriverError, sys};
 use std::sync::Arc;
 
 /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
-pub(super) fn enable_all(gpus: &[(&CudaContext, &DeviceInfo)]) -> launch::Result<bool> {
+pub(super) fn enable_all(gpus: &[(&CudaContext, &GpuInfo)]) -> launch::Result<bool> {
     let pairs = || {
         let all = gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a, b)));
         all.filter(|(a, b)| !std::ptr::eq(*a, *b))

@@ -21,18 +21,18 @@ const BEFORE: usize = 2;
 
 /// Places for the pieces of large downloads.
 #[derive(Default)]
-pub(super) struct Staging {
+pub(super) struct StagedDownloads {
     asked: usize,
-    places: Vec<Place>,
+    places: Vec<StagingPlace>,
 }
 
-struct Place {
+struct StagingPlace {
     memory: Pinned<{ PIECE / 4 }>,
     /// The event that ends the download to this place.
     ended: CudaEvent,
 }
 
-impl Staging {
+impl StagedDownloads {
     /// Whether there are places for one more large download, within this context, which is current.
     fn is_ready(&mut self, context: &Arc<CudaContext>) -> bool {
         self.asked += 1;
@@ -43,7 +43,7 @@ impl Staging {
             let place =
                 || Ok::<_, DriverError>((Pinned::zeros(context)?, context.new_event(None)?));
             let Ok((memory, ended)) = place() else { return false };
-            self.places.push(Place { memory, ended });
+            self.places.push(StagingPlace { memory, ended });
         }
         true
     }
@@ -60,7 +60,7 @@ impl Staging {
             return Ok(false);
         }
         let pieces = Mutex::new(to.chunks_mut(PIECE).enumerate());
-        let copy = |place: &mut Place| {
+        let copy = |place: &mut StagingPlace| {
             stream.context().bind_to_thread()?;
             loop {
                 let next = pieces.lock().next();

@@ -49,7 +49,7 @@ impl LevelKind {
 /// The contents of u.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Contents {
+pub(super) enum LevelContents {
     /// A solution whose residual is zero on the even lines of the direction relaxed last.
     SolvedEven = 0,
     /// A solution whose residual is zero on the odd lines.
@@ -134,7 +134,7 @@ impl<M: Real> CudaLevel<M> {
             covered: false,
             part: None,
             joined: None,
-            contents: HostState::new(Contents::Zero as u32),
+            contents: HostState::new(LevelContents::Zero as u32),
         })
     }
 
@@ -145,10 +145,10 @@ impl<M: Real> CudaLevel<M> {
 
     /// The contents of u for kernels: 0 or 1 for the lines solved, 2 if nothing is known.
     pub(super) fn solved(&self) -> u32 {
-        self.contents.get().min(Contents::Unknown as u32)
+        self.contents.get().min(LevelContents::Unknown as u32)
     }
 
-    pub(super) fn set_contents(&self, backend: &CudaBackend, contents: Contents) {
+    pub(super) fn set_contents(&self, backend: &CudaBackend, contents: LevelContents) {
         self.contents.set(&backend.capture, contents as u32);
     }
 

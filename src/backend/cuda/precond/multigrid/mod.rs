@@ -13,7 +13,7 @@ mod smoother;
 
 pub use self::level::CudaLevel;
 
-use self::level::{Contents, CycleMatrix, LevelKind};
+use self::level::{CycleMatrix, LevelContents, LevelKind};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
@@ -101,7 +101,7 @@ impl MultigridBackend for CudaBackend {
         check_length(r.len(), level.size.values())?;
         let name = pick::<T>(kernels::load_right_single, kernels::load_right_double);
         launch!(self => (name)[M, level.points()](level.layout(), r, &level.f, level.u()))?;
-        level.set_contents(self, Contents::Zero);
+        level.set_contents(self, LevelContents::Zero);
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl MultigridBackend for CudaBackend {
                 &fine.f, fine.u(), beside, target.layout(), &target.f))?;
         }
         coarse.join_right(self)?;
-        coarse.set_contents(self, Contents::Zero);
+        coarse.set_contents(self, LevelContents::Zero);
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl MultigridBackend for CudaBackend {
         let [start, wraps] = fine.start_in(self, coarse);
         launch!(self => prolong[M, fine.points()](fine.layout(), fine.u(), coarse.layout(), start,
             wraps, coarse.u()))?;
-        fine.set_contents(self, Contents::Unknown);
+        fine.set_contents(self, LevelContents::Unknown);
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl MultigridBackend for CudaBackend {
         let Some(matrix) = &level.matrix else { return Ok(false) };
         launch!(self => apply_matrix[M, LaunchShape::threads(32 * level.size.mi * level.size.mj)](
             level.layout(), &matrix.blocks, &level.f, level.u()))?;
-        level.set_contents(self, Contents::Unknown);
+        level.set_contents(self, LevelContents::Unknown);
         Ok(true)
     }
 }
@@ -251,7 +251,7 @@ fn find<M: Real>(
 ) -> Result<()> {
     launch!(backend => unit_vectors[M, levels[0].points()](levels[0].layout(), &levels[0].f,
         levels[0].u()))?;
-    levels[0].set_contents(backend, Contents::Zero);
+    levels[0].set_contents(backend, LevelContents::Zero);
     backend.replay(&mut matrix.probing, || work(levels))?;
     let blocks = matrix.blocks.len() / 4;
     launch!(backend => gather_matrix[M, LaunchShape::threads(blocks)](levels[0].layout(),

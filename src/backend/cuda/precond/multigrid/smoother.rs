@@ -1,6 +1,6 @@
 //! The smoother: line solves in both directions, and the factors of the lines.
 
-use super::level::{Contents, CudaLevel};
+use super::level::{CudaLevel, LevelContents};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
     FACTOR_CHUNK, FACTOR_THREADS, IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK, WIDE_THREADS,
@@ -87,7 +87,7 @@ impl<M: Real> CudaLevel<M> {
         let LevelSize { mi, mj, .. } = self.size;
         let xi = self.lines(&XI, xi_team::<M>, mi);
         let eta = if self.kind.has_sums() {
-            Lines {
+            LineLaunch {
                 name: kernels::relax_eta_transposed,
                 team: eta_team::<M>(mj, line_chunk::<M>()),
             }
@@ -96,7 +96,7 @@ impl<M: Real> CudaLevel<M> {
         };
         let colours = [first, 1 - first];
         let lines = |across: usize, colour: usize| (across + 1 - colour) / 2;
-        let mut zero = self.contents.get() == Contents::Zero as u32;
+        let mut zero = self.contents.get() == LevelContents::Zero as u32;
         if self.kind.transposed && self.kind.has_xi() {
             self.begin_lines(backend, zero)?;
         }
@@ -120,25 +120,30 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// Kernel and team for the lines of `along` points of a direction.
-    fn lines(&self, kernels: &Kernels, team: impl Fn(usize, usize) -> Team, along: usize) -> Lines {
+    fn lines(
+        &self,
+        kernels: &LineKernels,
+        team: impl Fn(usize, usize) -> Team,
+        along: usize,
+    ) -> LineLaunch {
         let few = self.size.mi * self.size.mj <= MOST_BY_SHORT_CHUNKS;
         let short = team(along, SHORT_CHUNK);
         let of_storage = |[compact, full]: [KernelName; 2]| self.kind.pick(compact, full);
         if self.copies == 1 && few && short.chunks * SHORT_CHUNK >= along {
-            return Lines { name: of_storage(kernels.short), team: short };
+            return LineLaunch { name: of_storage(kernels.short), team: short };
         }
         let name = if self.copies == 1 { of_storage(kernels.long) } else { kernels.copies };
-        Lines { name, team: team(along, line_chunk::<M>()) }
+        LineLaunch { name, team: team(along, line_chunk::<M>()) }
     }
 
     /// The contents of u after a sweep that began with the lines of `first`.
-    fn solved_after(&self, first: usize) -> Contents {
+    fn solved_after(&self, first: usize) -> LevelContents {
         match first {
-            _ if self.kind.transposed => Contents::Unknown,
-            0 => Contents::SolvedOdd,
+            _ if self.kind.transposed => LevelContents::Unknown,
+            0 => LevelContents::SolvedOdd,
             // The first row, an even one, is not relaxed along xi where wall terms take its place.
-            _ if self.kind.walls && self.kind.has_xi() => Contents::Unknown,
-            _ => Contents::SolvedEven,
+            _ if self.kind.walls && self.kind.has_xi() => LevelContents::Unknown,
+            _ => LevelContents::SolvedEven,
         }
     }
 
@@ -163,7 +168,7 @@ impl<M: Real> CudaLevel<M> {
         let lines = |along: usize| 1 << (threads / along.div_ceil(SHORT_CHUNK)).max(1).ilog2();
         let eta = lines(mj).min(maps * WARP / threads).min(WARP);
         let xi = if self.kind.has_xi() { lines(mi).min(WARP) } else { 0 };
-        let zero = self.contents.get() == Contents::Zero as u32;
+        let zero = self.contents.get() == LevelContents::Zero as u32;
         let mut shape = LaunchShape::new(1, threads as u32);
         shape.shared = exchanged::<M>(threads, SHORT_CHUNK);
         launch!(backend => (name)[M, shape](self.layout(), sweeps as u32, eta as u32, xi as u32,
@@ -177,7 +182,7 @@ impl<M: Real> CudaLevel<M> {
     fn relax_lines(
         &self,
         backend: &CudaBackend,
-        &Lines { name, team: Team { lines, chunks, shared } }: &Lines,
+        &LineLaunch { name, team: Team { lines, chunks, shared } }: &LineLaunch,
         (colour, count): (usize, usize),
         zero: bool,
     ) -> Result<()> {
@@ -194,26 +199,26 @@ impl<M: Real> CudaLevel<M> {
 
 /// Kernels for the lines of a direction: by short chunks where a level has few points and these take a line in one
 /// segment, for compact and full storage; by longer ones; and with several right sides.
-struct Kernels {
+struct LineKernels {
     short: [KernelName; 2],
     long: [KernelName; 2],
     copies: KernelName,
 }
 
-const ETA: Kernels = Kernels {
+const ETA: LineKernels = LineKernels {
     short: [kernels::relax_eta_compact_short, kernels::relax_eta_full_short],
     long: [kernels::relax_eta_compact, kernels::relax_eta_full],
     copies: kernels::relax_eta_copies,
 };
 
-const XI: Kernels = Kernels {
+const XI: LineKernels = LineKernels {
     short: [kernels::relax_xi_compact_short, kernels::relax_xi_full_short],
     long: [kernels::relax_xi_compact, kernels::relax_xi_full],
     copies: kernels::relax_xi_copies,
 };
 
 /// Kernel and team for the lines of a direction.
-struct Lines {
+struct LineLaunch {
     /// The kernel.
     name: KernelName,
     team: Team,
