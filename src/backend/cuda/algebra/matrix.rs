@@ -5,12 +5,10 @@ use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{
-    NO_GHOSTS, SLOT_UNIT, SLOTS_OF_POINT, WALL_SUMS, WARP,
-};
+use crate::backend::cuda::launch::constants::{NO_GHOSTS, SLOT_UNIT, SLOTS_OF_POINT};
 use crate::backend::cuda::launch::shared::{ExchangedColumns, HaloColumns, Pointer, ScaledMatrix};
 use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
-use crate::backend::error::{check_length, check_lengths, check_room};
+use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
 use crate::backend::{Around, LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
@@ -128,20 +126,6 @@ impl<T: Real> CudaMatrix<T> {
         };
         launch!(backend => transpose_nine_point[T, LaunchShape::threads(mi * mj)](grid,
             &self.values, halo.as_ref().map(|halo| &halo.received), &t.values))
-    }
-
-    /// The leading points of g ← Bᵀ x for the wall columns.
-    pub(crate) fn wall_sums(
-        &self,
-        backend: &CudaBackend,
-        x: &CudaVector<T>,
-        g: &mut CudaVector<T>,
-    ) -> Result<()> {
-        let Structure::WallColumns { mi, mj } = self.pattern.structure() else { return Ok(()) };
-        check_room(self.pattern.rows(), [x.len()])?;
-        check_room(2 * mi, [g.len()])?;
-        let shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
-        launch!(backend => sum_wall_columns[T, shape](mi as u32, mj as u32, &self.values, x, &*g))
     }
 
     /// The arguments by which a kernel knows a pattern whose columns are looked up.

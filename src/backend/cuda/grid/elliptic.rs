@@ -6,13 +6,15 @@ use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::{Buffer, GRANTED};
+use crate::backend::cuda::launch::constants::WALL_SUMS;
 use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns};
-use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
+use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{CellGuard, EllipticBackend, EllipticData, LevelSize, Real, Scaling};
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::EllipticSettings;
+use crate::sparse::Structure;
 use bytemuck::Zeroable;
 use std::ops::Range;
 use std::sync::Arc;
@@ -228,7 +230,11 @@ impl EllipticBackend for CudaBackend {
         x: &CudaVector<T>,
         g: &mut CudaVector<T>,
     ) -> Result<()> {
-        b.wall_sums(self, x, g)
+        let Structure::WallColumns { mi, mj } = b.pattern.structure() else { return Ok(()) };
+        check_room(b.pattern.rows(), [x.len()])?;
+        check_room(2 * mi, [g.len()])?;
+        let shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
+        launch!(self => sum_wall_columns[T, shape](mi as u32, mj as u32, &b.values, x, &*g))
     }
 
     fn factor_wall_blocks<T: Real>(

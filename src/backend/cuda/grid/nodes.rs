@@ -162,18 +162,6 @@ impl CudaBackend {
         unknown_columns(topology, own)
     }
 
-    /// Takes over a whole grid of the host; a rank holds all columns of it.
-    pub(super) fn whole_grid(&self, grid: &Grid) -> Result<CudaGrid> {
-        let Grid { topology, ni, nj, .. } = *grid;
-        Ok(CudaGrid {
-            columns: Columns::all(topology, ni, self.ranks.as_ref()),
-            nj,
-            line: first_line(topology, &grid.x[..ni], &grid.y[..ni]),
-            x: Buffer::from_host(&self.device, &grid.x)?,
-            y: Buffer::from_host(&self.device, &grid.y)?,
-        })
-    }
-
     /// `columns` columns of some rows of nodes from the one at `from` on, `[rows][columns]`.
     pub(super) fn cut(
         &self,

@@ -1,7 +1,7 @@
 //! Finished grids on GPUs, and their quality: `kernels/quality.cu`.
 
 use super::lines::{OfRank, Receivers};
-use super::nodes::{Columns, CudaGrid};
+use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::GridBackend;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
@@ -89,7 +89,15 @@ impl GridBackend for CudaBackend {
     }
 
     fn take(&self, grid: Grid) -> Result<CudaGrid> {
-        self.whole_grid(&grid)
+        let Grid { topology, ni, nj, .. } = grid;
+        Ok(CudaGrid {
+            // A rank holds all columns, too.
+            columns: Columns::all(topology, ni, self.ranks.as_ref()),
+            nj,
+            line: first_line(topology, &grid.x[..ni], &grid.y[..ni]),
+            x: Buffer::from_host(&self.device, &grid.x)?,
+            y: Buffer::from_host(&self.device, &grid.y)?,
+        })
     }
 
     fn restore(&self, symmetry: Symmetry, grid: &mut CudaGrid) -> Result<()> {

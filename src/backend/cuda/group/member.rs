@@ -140,7 +140,7 @@ impl GroupMember {
         let mut own = self.own.lock();
         match (&mut own.recorded, work) {
             (Some(recorded), MemberWork::Launch(launch)) => {
-                recorded.push(Arc::unwrap_or_clone(launch))
+                recorded.push(Arc::unwrap_or_clone(launch));
             }
             (Some(_), _) => return Err(DeviceError::NotRecorded),
             (None, work) => {

@@ -161,8 +161,8 @@ impl<'a> StepPlan<'a> {
     fn launch(&mut self, launches: &[Arc<Launch>]) {
         let (rows, count) = (self.read.len(), launches.len());
         let Some(launch) = launches.first().cloned() else { return };
-        if count > 1 {
-            launches.iter().for_each(|launch| append_to(launch, &mut self.read));
+        for launch in launches.iter().filter(|_| count > 1) {
+            append_to(launch, &mut self.read);
         }
         let stride = (self.read.len() - rows) / count;
         self.tasks.push(Task::Launch { launch, rows, stride, count });

@@ -57,17 +57,6 @@ pub(super) fn unbind() {
     let _ = unsafe { result::ctx::set_current(std::ptr::null_mut()) };
 }
 
-/// Lets kernels of a GPU access the memory of another.
-pub(super) fn enable_access(of: &CudaContext, other: &CudaContext) -> Result<(), DriverError> {
-    use sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as ALREADY;
-    of.bind_to_thread()?;
-    // SAFETY: both contexts live as long as their values.
-    match unsafe { sys::cuCtxEnablePeerAccess(other.cu_ctx(), 0) }.result() {
-        Err(DriverError(ALREADY)) => Ok(()),
-        enabled => enabled,
-    }
-}
-
 /// A stream of ordinary priority, and one whose kernels start before those of others.
 pub(super) fn streams(context: &Arc<CudaContext>) -> Result<[Arc<CudaStream>; 2], DriverError> {
     context.bind_to_thread()?;

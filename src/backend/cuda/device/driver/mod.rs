@@ -156,7 +156,7 @@ impl DriverDevice {
     /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
     pub(crate) fn enable_peer_access(devices: &[Arc<Self>]) -> Result<bool> {
         let gpus: Vec<_> = devices.iter().map(|gpu| (&*gpu.gpu.context, &gpu.info)).collect();
-        sharing::enable_all(&gpus)
+        sharing::enable_access(&gpus)
     }
 
     /// Does `work` on the side stream, after all that was asked of the main one.

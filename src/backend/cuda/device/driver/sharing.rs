@@ -1,7 +1,7 @@
 //! Memory that the kernels of several GPUs access: that of this process's GPUs, and of other processes' what
 //! these have given a name (CUDA IPC).
 
-use super::handles::{Handle, Owned, enable_access};
+use super::handles::{Handle, Owned};
 use super::info::GpuInfo;
 use crate::backend::cuda::device::interface::{Address, Mapped};
 use crate::backend::cuda::launch;
@@ -9,7 +9,8 @@ use cudarc::driver::{CudaContext, DriverError, sys};
 use std::sync::Arc;
 
 /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
-pub(super) fn enable_all(gpus: &[(&CudaContext, &GpuInfo)]) -> launch::Result<bool> {
+pub(super) fn enable_access(gpus: &[(&CudaContext, &GpuInfo)]) -> launch::Result<bool> {
+    use sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as ALREADY;
     let pairs = || {
         let all = gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a, b)));
         all.filter(|(a, b)| !std::ptr::eq(*a, *b))
@@ -18,8 +19,14 @@ pub(super) fn enable_all(gpus: &[(&CudaContext, &GpuInfo)]) -> launch::Result<bo
         return Ok(false);
     }
     pairs().try_for_each(|((context, info), (other, _))| {
-        let enabled = enable_access(context, other);
-        enabled.map_err(info.failed("accessing another GPU's memory"))
+        let enabled = context.bind_to_thread().and_then(|()| {
+            // SAFETY: both contexts live as long as their values.
+            unsafe { sys::cuCtxEnablePeerAccess(other.cu_ctx(), 0) }.result()
+        });
+        match enabled {
+            Err(DriverError(ALREADY)) => Ok(()),
+            enabled => enabled.map_err(info.failed("accessing another GPU's memory")),
+        }
     })?;
     Ok(true)
 }

@@ -87,7 +87,7 @@ pub(super) fn below<M: Real>(
 
 impl<M: Real> CudaLevel<M> {
     /// Planes of blocks that a whole level takes from its pieces: all but the pivots of the xi-lines.
-    fn operator_planes(&self) -> usize {
+    pub(super) fn operator_planes(&self) -> usize {
         self.kind.values() / BLOCK_VALUES
     }
 
@@ -129,15 +129,6 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<()> {
         let of = self.columns([0, 1].map(|k| self.u.at(4 * self.half + k)), 2);
         self.exchange(backend, kernels::exchange_columns, of)
-    }
-
-    /// Brings u beside a band, and notes its own outer columns, for xi-lines that are not solved after
-    /// eta-lines: what [`Self::join_lines`] starts from. u = 0 is there already.
-    pub(super) fn begin_lines(&self, backend: &CudaBackend, zero: bool) -> Result<()> {
-        match &self.part {
-            Some(part) if zero => part.solution.sent.clear(),
-            _ => self.refresh(backend),
-        }
     }
 
     /// Exchanges columns with the neighbours of a band.
@@ -196,19 +187,9 @@ impl<M: Real> CudaLevel<M> {
         self.joined.as_ref().map_or(self, |joined| &joined.piece)
     }
 
-    /// The operator from the pieces of all ranks, if this level is made of them.
-    pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<()> {
-        let planes = [BLOCK_VALUES, self.operator_planes()];
-        self.join(backend, planes, |level| &level.operator, Pointer::NULL)
-    }
-
-    /// The right side so, and u ← 0.
-    pub(super) fn join_right(&self, backend: &CudaBackend) -> Result<()> {
-        self.join(backend, [2, 1], |level| &level.f, self.u())
-    }
-
-    /// `planes` planes of `each` values a point from all ranks' pieces, and u ← 0 if there is a u.
-    fn join(
+    /// `planes` planes of `each` values a point from all ranks' pieces, if this level is made of them, and u ← 0 if
+    /// there is a u.
+    pub(super) fn join(
         &self,
         backend: &CudaBackend,
         [each, planes]: [usize; 2],

@@ -17,7 +17,8 @@ use self::level::{CycleMatrix, LevelContents, LevelKind};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{SUMMED_POINTS, WALL_SUMS};
+use crate::backend::cuda::launch::constants::{BLOCK_VALUES, SUMMED_POINTS, WALL_SUMS};
+use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::error::check_length;
 use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
@@ -79,7 +80,9 @@ impl MultigridBackend for CudaBackend {
         let target = coarse.target();
         launch!(self => coarsen[M, target.points()](fine.layout(), &fine.operator, &fine.bad,
             target.layout(), &target.operator, &coarse.bad))?;
-        coarse.join_operator(self)?;
+        // A whole level is made of the pieces of all ranks.
+        let planes = [BLOCK_VALUES, coarse.operator_planes()];
+        coarse.join(self, planes, |level| &level.operator, Pointer::NULL)?;
         coarse.choose_borders(self, fine)?;
         Ok(coarse)
     }
@@ -110,11 +113,7 @@ impl MultigridBackend for CudaBackend {
     }
 
     fn smooth_in_turn<M: Real>(&self, level: &mut CudaLevel<M>, sweeps: usize) -> Result<bool> {
-        let suits = level.suits_one_block();
-        if suits {
-            level.relax_in_turn(self, sweeps)?;
-        }
-        Ok(suits)
+        level.relax_in_turn(self, sweeps)
     }
 
     fn restrict_residual<M: Real>(
@@ -135,7 +134,7 @@ impl MultigridBackend for CudaBackend {
             launch!(self => restrict_sums[M, shape](fine.layout(), &fine.operator, &fine.borders,
                 &fine.f, fine.u(), beside, target.layout(), &target.f))?;
         }
-        coarse.join_right(self)?;
+        coarse.join(self, [2, 1], |level| &level.f, coarse.u())?;
         coarse.set_contents(self, LevelContents::Zero);
         Ok(())
     }

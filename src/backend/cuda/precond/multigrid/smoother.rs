@@ -98,7 +98,11 @@ impl<M: Real> CudaLevel<M> {
         let lines = |across: usize, colour: usize| (across + 1 - colour) / 2;
         let mut zero = self.contents.get() == LevelContents::Zero as u32;
         if self.kind.transposed && self.kind.has_xi() {
-            self.begin_lines(backend, zero)?;
+            // Xi-lines are joined from the ghost columns of u and its own outer columns, as they were before.
+            match &self.part {
+                Some(part) if zero => part.solution.sent.clear()?,
+                _ => self.refresh(backend)?,
+            }
         }
         for along_xi in [self.kind.transposed, !self.kind.transposed] {
             for colour in colours.into_iter().filter(|_| !along_xi || self.kind.has_xi()) {
@@ -147,16 +151,15 @@ impl<M: Real> CudaLevel<M> {
         }
     }
 
-    /// Whether one block relaxes the level in less time than the launches of a block for each line take.
-    pub(super) fn suits_one_block(&self) -> bool {
-        let alone = self.part.is_none() && self.copies == 1;
-        let points = self.size.mi * self.size.mj;
-        alone && !self.kind.compact && !self.kind.transposed && points <= MOST_OF_ONE_BLOCK
-    }
-
-    /// Forward and reverse sweeps in turn by one launch.
-    pub(super) fn relax_in_turn(&self, backend: &CudaBackend, sweeps: usize) -> Result<()> {
+    /// Forward and reverse sweeps in turn by one launch, if one block relaxes the level in less time than the launches
+    /// of a block for each line take. Returns whether it does.
+    pub(super) fn relax_in_turn(&self, backend: &CudaBackend, sweeps: usize) -> Result<bool> {
         let LevelSize { mi, mj, .. } = self.size;
+        let alone = self.part.is_none() && self.copies == 1;
+        let full = !self.kind.compact && !self.kind.transposed;
+        if !alone || !full || mi * mj > MOST_OF_ONE_BLOCK {
+            return Ok(false);
+        }
         let threads = (mi * mj / (2 * SHORT_CHUNK)).next_power_of_two();
         let (name, most, maps) = if mi * mj <= MOST_OF_NARROW_BLOCK {
             (kernels::relax_by_block, IN_TURN_THREADS, LINE_MAPS)
@@ -174,7 +177,7 @@ impl<M: Real> CudaLevel<M> {
         launch!(backend => (name)[M, shape](self.layout(), sweeps as u32, eta as u32, xi as u32,
             u32::from(zero), &self.operator, &self.f, self.u()))?;
         self.set_contents(backend, self.solved_after(1));
-        Ok(())
+        Ok(true)
     }
 
     /// Solves the `count` lines of a colour: every block takes `lines` lines, with one thread for
