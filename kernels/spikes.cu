@@ -69,8 +69,7 @@ __device__ uint32 make_spike(const Line<true, COMPACT>& line, bool after, uint32
 }
 
 template <bool COMPACT>
-__device__ void make_spikes_of(const LevelLayout& layout, uint32 columns, real* values, Block* spikes,
-                               uint32* reach, Block* tips) {
+__device__ void make_spikes_of(const LevelLayout& layout, uint32 columns, real* values, Block* spikes, uint32* reach) {
     const uint64 k = thread_index();
     if (k >= 2 * uint64(layout.mj)) return;
     const bool after = k >= layout.mj;
@@ -80,17 +79,14 @@ __device__ void make_spikes_of(const LevelLayout& layout, uint32 columns, real* 
     line.number = uint32(k - after * uint64(layout.mj));
     Block* spike = spikes + k * columns;
     reach[k] = 0;
-    if (!(layout.edges & (after ? EDGE_EAST : EDGE_WEST))) return;
-    reach[k] = make_spike(line, after, columns, spike);
-    tips[k] = spike[0];
+    if (layout.edges & (after ? EDGE_EAST : EDGE_WEST)) reach[k] = make_spike(line, after, columns, spike);
 }
 
-// Spikes of all lines, `columns` blocks each, how far they reach, and their tips once more. One thread
-// a spike.
-KERNEL(make_spikes, LevelLayout layout, uint32 columns, real* a, real* spikes, uint32* reach, real* tips) {
-    Block *const blocks = reinterpret_cast<Block*>(spikes), *const first = reinterpret_cast<Block*>(tips);
-    if (layout.compact()) make_spikes_of<true>(layout, columns, a, blocks, reach, first);
-    else make_spikes_of<false>(layout, columns, a, blocks, reach, first);
+// Spikes of all lines, `columns` blocks each, and how far they reach. One thread a spike.
+KERNEL(make_spikes, LevelLayout layout, uint32 columns, real* a, real* spikes, uint32* reach) {
+    Block* const blocks = reinterpret_cast<Block*>(spikes);
+    if (layout.compact()) make_spikes_of<true>(layout, columns, a, blocks, reach);
+    else make_spikes_of<false>(layout, columns, a, blocks, reach);
 }
 
 // Changes of the points at a border: the last one before it by l, the first one after it by r, if their pieces
@@ -140,7 +136,10 @@ KERNEL(join_lines, LevelLayout layout, uint32 colour, uint32 columns,
     if (side < 2) changes[side] = pair(0, 0);
     if (side < 2 && exchange.receives(side)) {
         const uint64 at = place(side, layout.mj, j);
-        const Block theirs = reinterpret_cast<const Block*>(tips)[at], ours = (side ? v : w)[0];
+        // The upper rows of all tips come before the lower ones.
+        const Pair* const tip = reinterpret_cast<const Pair*>(tips) + 2 * side * uint64(layout.mj) + j;
+        const Pair upper = tip[0], lower = tip[layout.mj];
+        const Block theirs = block(upper.x, upper.y, lower.x, lower.y), ours = (side ? v : w)[0];
         const Pair own = solved - reinterpret_cast<const Pair*>(own_old)[at];
         Pair& beyond = u[layout.column(side ? int(layout.mi) : -1)];
         const Pair old = beyond, other = exchange.receive(side, j) - old;

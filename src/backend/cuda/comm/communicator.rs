@@ -220,7 +220,7 @@ impl<T: bytemuck::Pod> Halo<T> {
     }
 
     /// Begins the exchange with the neighbours there are.
-    pub(crate) fn start(&self, ranks: &RankContext, neighbours: [bool; 2]) -> Result<()> {
+    fn start(&self, ranks: &RankContext, neighbours: [bool; 2]) -> Result<()> {
         let (rank, size) = (ranks.rank, ranks.size);
         let others = [(rank + size - 1) % size, (rank + 1) % size];
         let messages = |buffer: &Buffer<T>, sides: [usize; 2]| -> Vec<RankMessage> {
@@ -233,11 +233,6 @@ impl<T: bytemuck::Pod> Halo<T> {
         // the other receives from the rank after it.
         let (sent, received) = (messages(&self.sent, [0, 1]), messages(&self.received, [1, 0]));
         ranks.communicator.start_exchange(&sent, &received)
-    }
-
-    pub(crate) fn exchange(&self, ranks: &RankContext, neighbours: [bool; 2]) -> Result<()> {
-        self.start(ranks, neighbours)?;
-        ranks.communicator.finish_exchange()
     }
 
     /// Exchanges columns of two values per point by a kernel of `kernels/halo.cuh`, whose last argument

@@ -15,7 +15,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
-    BLOCK_VALUES, COMPACT_STORAGE, NO_BORDERS, SIGNED_BORDERS,
+    BLOCK_VALUES, COMPACT_STORAGE, NO_BORDERS, NO_GHOSTS, SIGNED_BORDERS,
 };
 use crate::backend::cuda::launch::shared::{ExchangedColumns, Pointer};
 use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
@@ -230,8 +230,25 @@ impl<M: Real> CudaLevel<M> {
         let blocks = (2 * self.size.mj).div_ceil(SPIKE_THREADS as usize);
         let shape = LaunchShape::new(blocks, SPIKE_THREADS);
         launch!(backend => make_spikes[M, shape](self.layout(), spikes.columns as u32, &self.operator,
-            &spikes.blocks, &spikes.reach, &spikes.tips.sent))?;
-        spikes.tips.exchange(ranks, part.neighbours)
+            &spikes.blocks, &spikes.reach))?;
+        // The first blocks of the spikes, as two planes of pairs.
+        let (mj, [x, y]) = (self.size.mj, [0, 1].map(|k| Pointer::to(spikes.blocks.address_of(k))));
+        let of = ExchangedColumns {
+            x,
+            y,
+            plane: 2,
+            row: (BLOCK_VALUES * spikes.columns) as u64,
+            step: BLOCK_VALUES as u64,
+            own: [0, (mj * spikes.columns) as u32],
+            ghosts: [NO_GHOSTS; 2],
+            planes: 2,
+            rows: mj as u32,
+            edges: self.layout().edges,
+            ..ExchangedColumns::zeroed()
+        };
+        spikes.tips.exchange_columns(ranks, part.neighbours, |columns| {
+            launch!(backend => exchange_columns[M, LaunchShape::threads(2 * mj)](of, columns))
+        })
     }
 
     /// Makes one of the pieces of the xi-lines of a colour, `count` of them, just solved for the values

@@ -39,26 +39,23 @@ impl MultigridBackend for CudaBackend {
     fn finest_level<T: Real, M: Real>(
         &self,
         kept: Option<CudaLevel<M>>,
-        (size, coarsening): (LevelSize, Coarsening),
+        shape: (LevelSize, Coarsening),
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
     ) -> Result<CudaLevel<M>> {
-        let walls = columns.is_some();
-        let kind = LevelKind { compact: true, coarsening, walls, transposed: false };
-        finest(self, kept, (size, kind), a, columns)
+        finest(self, kept, shape, (a, columns), false)
     }
 
     fn finest_transposed_level<T: Real, M: Real>(
         &self,
         kept: Option<CudaLevel<M>>,
-        (size, coarsening): (LevelSize, Coarsening),
+        shape: (LevelSize, Coarsening),
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
     ) -> Result<CudaLevel<M>> {
-        let walls = columns.is_some();
-        let kind = LevelKind { compact: false, coarsening, walls, transposed: true };
-        finest(self, kept, (size, kind), a, columns)
+        finest(self, kept, shape, (a, columns), true)
     }
+
     fn coarse_level<M: Real>(
         &self,
         kept: Option<CudaLevel<M>>,
@@ -190,14 +187,16 @@ impl MultigridBackend for CudaBackend {
     }
 }
 
-/// The finest level of this kind.
+/// The finest level of the equations or of the transposed ones, whose corner blocks differ.
 fn finest<T: Real, M: Real>(
     backend: &CudaBackend,
     kept: Option<CudaLevel<M>>,
-    (size, kind): (LevelSize, LevelKind),
-    a: &CudaMatrix<T>,
-    columns: Option<&CudaMatrix<T>>,
+    (size, coarsening): (LevelSize, Coarsening),
+    (a, columns): (&CudaMatrix<T>, Option<&CudaMatrix<T>>),
+    transposed: bool,
 ) -> Result<CudaLevel<M>> {
+    let walls = columns.is_some();
+    let kind = LevelKind { compact: !transposed, coarsening, walls, transposed };
     size.check(kept.as_ref().map(|kept| kept.size))?;
     let level = match (kept, &backend.ranks) {
         (Some(kept), _) => kept,
