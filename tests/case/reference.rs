@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gridgen::case::schema::{KEYS, Kind, SECTIONS};
 use gridgen::case::{CaseFile, case_format};
+use support::documents::assert_written;
 
 use super::{SMALLEST, resolve, resolve_set};
 
@@ -13,15 +14,7 @@ fn root(path: &str) -> PathBuf {
 
 #[test]
 fn the_reference_page_is_the_one_written_from_the_table() {
-    let path = root("docs/case-format.md");
-    let page = case_format();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &page).unwrap();
-    }
-
-    let stored = std::fs::read_to_string(&path).unwrap_or_default();
-
-    assert!(stored == page, "docs/case-format.md is out of date; UPDATE_DOCS=1 writes it again");
+    assert_written("docs/case-format.md", &case_format());
 }
 
 #[test]

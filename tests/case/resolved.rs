@@ -4,12 +4,9 @@ use std::path::{Path, PathBuf};
 
 use gridgen::case::schema::KEYS;
 use gridgen::case::{Case, Contour, Retry, Topology, first_cell_from_y_plus};
-use gridgen::formats::plot3d::Dimensions;
-use gridgen::geometry::TrailingEdge;
-use gridgen::grid::{Seam, initial};
-use gridgen::pde::control::{Base, Wall};
-use gridgen::solver::newton::Forcing;
-use gridgen::solver::{krylov, precond};
+use gridgen::geometry::{Ellipse, TrailingEdge};
+use gridgen::grid::Seam;
+use gridgen::solver::krylov;
 use proptest::prelude::*;
 
 use super::{SMALLEST, resolve, resolve_set, resolve_with, shown};
@@ -30,41 +27,6 @@ fn two_lines_are_a_case() {
     assert_eq!(case.name, "wing");
     assert_eq!(case.geometry.contour, Contour::Naca("2412".into()));
     assert_eq!(case.geometry.trailing_edge, TrailingEdge::Sharp);
-}
-
-#[test]
-fn the_defaults_of_the_grid_are_those_of_the_reference_page() {
-    let grid = resolve(SMALLEST).unwrap().grid;
-
-    assert_eq!((grid.topology, grid.ni, grid.nj), (Topology::O, 257, 129));
-    assert_eq!((grid.far_field, grid.first_cell), (15.0, 1e-5));
-    assert_eq!((grid.leading_edge_spacing, grid.trailing_edge_spacing), (None, None));
-    assert_eq!(grid.wake, None);
-    assert_eq!((grid.base_cells, grid.seam), (None, None));
-}
-
-#[test]
-fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
-    let case = resolve(SMALLEST).unwrap();
-
-    let initial = &case.initial;
-    assert_eq!(initial.method, initial::Method::Hyperbolic);
-    assert_eq!((initial.dissipation, initial.volume_smoothing, initial.spread), (None, None, None));
-    let control = &case.control;
-    assert_eq!((control.base, control.wall), (Base::Marched, Wall::Coupled));
-    assert_eq!((control.smoothing, control.smoothing_distance), (7e-4, 1e-3));
-    assert_eq!(control.smoothing_columns, None);
-    assert_eq!((control.clip, control.decay), (1.0, 3.0));
-    let newton = &case.newton;
-    assert_eq!((newton.tolerance, newton.max_iterations, newton.max_halvings), (1e-10, 30, 10));
-    assert_eq!(newton.forcing, Forcing { initial: 0.1, min: 1e-4, max: 0.1 });
-    let linear = &case.linear;
-    assert_eq!(linear.krylov.method, krylov::Method::Bicgstab);
-    assert_eq!(linear.preconditioner, precond::Kind::Multigrid);
-    assert_eq!((linear.krylov.restart, linear.krylov.max_iterations), (30, 2000));
-    assert_eq!(case.output.formats, ["vts", "plot3d"]);
-    assert_eq!((case.output.plot3d.dimensions, case.output.pictures), (Dimensions::Three, true));
-    assert_eq!((case.output.quality_maps, case.output.report), (false, true));
 }
 
 #[test]
@@ -98,22 +60,16 @@ fn a_refined_case_holds_the_points_of_the_case() {
 
 #[test]
 fn other_initial_grids_need_more_smoothing() {
-    let smoothing = |method: &str| {
-        let case = resolve_with(&format!("[initial]\nmethod = \"{method}\"\n")).unwrap();
+    let smoothing = |keys: &str| {
+        let case = resolve_with(keys).unwrap();
         case.settle().unwrap().case.control.smoothing_columns.unwrap()
     };
-
-    let columns = ["hyperbolic", "normal", "transfinite"].map(smoothing);
+    let columns = ["hyperbolic", "normal", "transfinite"]
+        .map(|method| smoothing(&format!("[initial]\nmethod = \"{method}\"\n")));
 
     assert_eq!(columns, [0.0, 3.9, 3.9]);
-}
-
-#[test]
-fn given_smoothing_stands() {
-    let case =
-        resolve_with("[initial]\nmethod = \"normal\"\n[control]\nsmoothing_columns = 2\n").unwrap();
-
-    assert_eq!(case.settle().unwrap().case.control.smoothing_columns, Some(2.0));
+    let given = "[initial]\nmethod = \"normal\"\n[control]\nsmoothing_columns = 2\n";
+    assert_eq!(smoothing(given), 2.0);
 }
 
 /// In older versions this was a number of passes, 5 by default; such a number is not accepted as a length.
@@ -154,20 +110,17 @@ fn a_section_from_a_file_keeps_its_trailing_edge() {
 }
 
 #[test]
-fn seams_can_be_chosen() {
+fn a_case_may_be_written_in_several_ways() {
+    let case = resolve("geometry.naca = '2412'\ngrid = { ni = 99, nj = 51 }\n").unwrap();
+    assert_eq!((case.grid.ni, case.grid.nj), (99, 51));
+    // Whole numbers are real numbers, too.
+    assert_eq!(resolve_with("[grid]\nfar_field = 20\n").unwrap().grid.far_field, 20.0);
+    let case = resolve_with("[output]\nformats = [\"plot3d\", \"vts\"]\n").unwrap();
+    assert_eq!(case.output.formats, ["plot3d", "vts"]);
     let seam =
         |word: &str| resolve_with(&format!("[grid]\nseam = \"{word}\"\n")).unwrap().grid.seam;
-
     let seams = ["auto", "held", "periodic"].map(seam);
-
     assert_eq!(seams, [None, Some(Seam::Held), Some(Seam::Periodic)]);
-}
-
-#[test]
-fn the_order_of_formats_is_kept() {
-    let case = resolve_with("[output]\nformats = [\"plot3d\", \"vts\"]\n").unwrap();
-
-    assert_eq!(case.output.formats, ["plot3d", "vts"]);
 }
 
 /// By hand: Cf = 11.35^-2.3 = 3.7460e-3, √(Cf/2) = 0.043278, 0.45/(1e6 · 0.043278) = 1.0398e-5.
@@ -176,57 +129,30 @@ fn wall_units_give_the_flat_plate_height() {
     let height = first_cell_from_y_plus(0.9, 1e6, 0.5);
 
     assert!((height / 1.03983e-5 - 1.0).abs() < 1e-4, "{height:e}");
-}
-
-#[test]
-fn the_first_cell_can_be_given_in_wall_units() {
     let case = resolve_with("[grid]\ny_plus = 0.9\nreynolds = 1e6\n").unwrap();
-
-    assert_eq!(case.grid.first_cell, first_cell_from_y_plus(0.9, 1e6, 0.5));
+    assert_eq!(case.grid.first_cell, height);
 }
 
-#[test]
-fn whole_numbers_are_real_numbers_too() {
-    assert_eq!(resolve_with("[grid]\nfar_field = 20\n").unwrap().grid.far_field, 20.0);
-}
-
-#[test]
-fn sections_can_be_written_as_dotted_keys_and_inline_tables() {
-    let case = resolve("geometry.naca = '2412'\ngrid = { ni = 99, nj = 51 }\n").unwrap();
-
-    assert_eq!((case.grid.ni, case.grid.nj), (99, 51));
-}
-
+/// Words and digits need no quotes, leading zeros stay, and the last override of a key holds.
 #[test]
 fn overrides_replace_and_add_keys() {
     let text = [SMALLEST, "[grid]\nni = 99\n"].concat();
-
-    let case = resolve_set(&text, &[("grid.ni", "65"), ("newton.tolerance", "1e-8")]).unwrap();
-
-    assert_eq!((case.grid.ni, case.newton.tolerance), (65, 1e-8));
-}
-
-#[test]
-fn the_last_override_of_a_key_holds() {
-    let case = resolve_set(SMALLEST, &[("grid.ni", "65"), ("grid.ni", "97")]).unwrap();
-
-    assert_eq!(case.grid.ni, 97);
-}
-
-#[test]
-fn words_and_digits_need_no_quotes_in_overrides() {
     let overrides = [
+        ("grid.ni", "65"),
+        ("newton.tolerance", "1e-8"),
+        ("grid.ni", "97"),
         ("name", "first"),
-        ("geometry.naca", "23012"),
+        ("geometry.naca", "0012"),
         ("geometry.trailing_edge", "blunt"),
         ("linear.solver", "\"gmres\""),
         ("output.formats", "[\"vts\"]"),
     ];
 
-    let case = resolve_set(SMALLEST, &overrides).unwrap();
+    let case = resolve_set(&text, &overrides).unwrap();
 
+    assert_eq!((case.grid.ni, case.newton.tolerance), (97, 1e-8));
     assert_eq!(case.name, "first");
-    assert_eq!(case.geometry.contour, Contour::Naca("23012".into()));
+    assert_eq!(case.geometry.contour, Contour::Naca("0012".into()));
     assert_eq!(case.geometry.trailing_edge, TrailingEdge::Blunt);
     assert_eq!(case.linear.krylov.method, krylov::Method::Gmres);
     assert_eq!(case.output.formats, ["vts"]);
@@ -283,23 +209,21 @@ fn a_list_of_wrong_words_is_refused_by_the_word() {
 }
 
 #[test]
-fn leading_zeros_survive_an_override() {
-    let case = resolve_set(SMALLEST, &[("geometry.naca", "0012")]).unwrap();
-
-    assert_eq!(case.geometry.contour, Contour::Naca("0012".into()));
-}
-
-#[test]
 fn an_override_drops_the_alternative_in_the_file() {
     let wall_units = [SMALLEST, "[grid]\ny_plus = 1\nreynolds = 1e6\n"].concat();
     let (_folder, path) = folder("geometry.file = 'wing.dat'");
     let naca = [("geometry.naca".to_owned(), "0012".to_owned())];
 
     let height = resolve_set(&wall_units, &[("grid.first_cell", "1e-4")]).unwrap();
-    let contour = Case::from_file(&path, &naca).unwrap();
+    let ellipse = resolve_set(SMALLEST, &[("geometry.ellipse.thickness", "0.5")]).unwrap();
+    let body = resolve_set("geometry.wing_body = {}", &[("geometry.naca", "0012")]).unwrap();
+    let file = Case::from_file(&path, &naca).unwrap();
 
     assert_eq!(height.grid.first_cell, 1e-4);
-    assert_eq!(contour.geometry.contour, Contour::Naca("0012".into()));
+    assert_eq!(ellipse.geometry.contour, Contour::Ellipse(Ellipse { thickness: 0.5 }));
+    for case in [body, file] {
+        assert_eq!(case.geometry.contour, Contour::Naca("0012".into()));
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Sources of a section, and its modification.
 
-use gridgen::case::{Contour, Retry};
+use gridgen::case::Contour;
 use gridgen::geometry::{Ellipse, Joukowski, TrailingEdge};
 
-use super::{SMALLEST, refusals, resolve, resolve_set, resolve_with};
+use super::{refusals, resolve, resolve_with};
 
 #[test]
 fn keys_that_the_section_does_not_have_are_refused() {
@@ -76,15 +76,6 @@ fn a_closed_contour_is_named_by_its_file() {
 }
 
 #[test]
-fn an_override_drops_the_other_source() {
-    let ellipse = resolve_set(SMALLEST, &[("geometry.ellipse.thickness", "0.5")]).unwrap();
-    let naca = resolve_set("geometry.wing_body = {}", &[("geometry.naca", "0012")]).unwrap();
-
-    assert_eq!(ellipse.geometry.contour, Contour::Ellipse(Ellipse { thickness: 0.5 }));
-    assert_eq!(naca.geometry.contour, Contour::Naca("0012".into()));
-}
-
-#[test]
 fn a_flap_has_its_defaults() {
     let flap = |more: &str| resolve_with(more).unwrap().geometry.flap;
 
@@ -126,13 +117,4 @@ fn every_made_section_survives_being_written_out() {
 
         assert_eq!(again, case, "{text}");
     }
-}
-
-#[test]
-fn the_ladder_is_tried_by_default() {
-    let quality = resolve(SMALLEST).unwrap().quality;
-
-    assert!(quality.retry);
-    assert_eq!(quality.ladder, [Retry::March, Retry::Decay, Retry::Normal, Retry::Base]);
-    assert_eq!((quality.max_skewness, quality.max_wall_angle), (None, None));
 }

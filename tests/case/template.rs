@@ -6,6 +6,7 @@ use std::path::Path;
 use gridgen::case::schema::{KEYS, Key, Kind};
 use gridgen::case::{Case, OPENFOAM, json_schema, template};
 use serde_json::Value;
+use support::documents::assert_written;
 
 use super::{SMALLEST, resolve};
 
@@ -59,15 +60,7 @@ fn to_take_the_number_sign_from_a_default_changes_nothing() {
 
 #[test]
 fn the_stored_schema_is_the_one_written_from_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/case.schema.json");
-    let text = format!("{:#}\n", json_schema());
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &text).unwrap();
-    }
-
-    let stored = std::fs::read_to_string(&path).unwrap_or_default();
-
-    assert!(stored == text, "docs/case.schema.json is out of date; UPDATE_DOCS=1 writes it again");
+    assert_written("docs/case.schema.json", &format!("{:#}\n", json_schema()));
 }
 
 /// Collects the violations of the schema by `value`, for the keywords of JSON Schema that the schema uses.
