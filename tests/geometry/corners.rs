@@ -4,6 +4,8 @@ use gridgen::geometry::{
     Airfoil, BaseCells, BoundaryPoints, SurfaceSettings, TrailingEdge, distribute,
 };
 
+use crate::{largest_growth, lengths};
+
 /// A section with a step of this height in its lower surface at x = 0.6, between arcs.
 fn stepped(step: f64, points_a_piece: usize) -> Airfoil {
     let share = |k: usize| k as f64 / points_a_piece as f64;
@@ -40,11 +42,6 @@ fn wall(airfoil: &Airfoil, ni: usize, corners_deg: Option<f64>) -> BoundaryPoint
     distribute(airfoil, &settings).unwrap()
 }
 
-fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
-    let step = |i: usize| (wall.x[i + 1] - wall.x[i]).hypot(wall.y[i + 1] - wall.y[i]);
-    (0..wall.x.len() - 1).map(step).collect()
-}
-
 #[test]
 fn points_of_the_wall_lie_on_corners() {
     let airfoil = stepped(0.03, 40);
@@ -65,8 +62,7 @@ fn points_of_the_wall_lie_on_corners() {
 fn spacing_grows_evenly_away_from_corners() {
     let found = wall(&stepped(0.03, 40), 513, Some(30.0));
 
-    let lengths = lengths(&found);
-    let growth = lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max);
+    let growth = largest_growth(&lengths(&found));
     assert!(growth < 1.35, "{growth}");
 }
 

@@ -46,29 +46,16 @@ fn xfoil_files_are_read_labelled_and_plain() {
     assert_eq!(read(format!("SIMPLE\n{plain}")).name, "SIMPLE");
 }
 
+/// The numbers have various separators, signs, exponents (also Fortran's), parentheses, a typographic minus,
+/// a remark, no digit before or behind the point, or a comma for it, which is a decimal point where two words
+/// have no point.
 #[test]
-fn mses_files_are_read_without_their_grid_extents() {
-    let points = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
-
-    let airfoil = read(format!("SIMPLE\n -2.0 3.0 -2.5 3.5\n{points}"));
-
-    assert!(airfoil.notes[0].starts_with("Line 2 holds grid extents"), "{:?}", airfoil.notes);
-}
-
-#[test]
-fn numbers_without_digits_before_or_behind_the_point_are_read() {
+fn numbers_are_read_in_every_notation() {
     let bare = |v: f64| match v.abs() {
         0.0 | 1.0 => format!("{v:.0}."),
         _ => format!("{v:.6}").replacen("0.", ".", 1),
     };
-
     assert!(read(table(|_, [x, y]| format!("{} {}", bare(x), bare(y)))).notes.is_empty());
-}
-
-/// The numbers have various separators, signs, exponents (also Fortran's), parentheses, a typographic minus,
-/// and a remark.
-#[test]
-fn numbers_are_read_in_every_notation() {
     for text in [
         table(|_, [x, y]| format!("\t{x:.6}\t{y:.6}\r")),
         table(|_, [x, y]| format!("{x:.6},{y:.6}")),
@@ -79,16 +66,12 @@ fn numbers_are_read_in_every_notation() {
         table(|_, [x, y]| format!("{x:.6} {y:.6}").replace('-', "\u{2212}")),
         table(|_, [x, y]| format!("{x:.6} {y:.6} # nose")),
         table(|_, [x, y]| format!("{x:.6e}{y:+.6E}")),
+        table(|_, [x, y]| format!("{x:.6} {y:.6}").replace('.', ",")),
+        table(|_, [x, y]| format!("{x}\t{y:.6}").replace('.', ",")),
+        table(|_, [x, y]| format!("{:.0},{:.0}", 1e6 * x, 1e6 * y)),
     ] {
         read(&text);
     }
-}
-
-#[test]
-fn a_comma_between_digits_is_a_decimal_point_where_two_words_have_no_point() {
-    read(table(|_, [x, y]| format!("{x:.6} {y:.6}").replace('.', ",")));
-    read(table(|_, [x, y]| format!("{x}\t{y:.6}").replace('.', ",")));
-    read(table(|_, [x, y]| format!("{:.0},{:.0}", 1e6 * x, 1e6 * y)));
 }
 
 #[test]
@@ -108,18 +91,12 @@ fn a_first_line_that_is_prose_is_the_name() {
 }
 
 #[test]
-fn numbers_that_run_together_are_parted_with_a_note() {
-    let airfoil = read(table(|_, [x, y]| format!("{x:.6}{y:+.6}")));
-
-    assert_eq!(
-        airfoil.notes,
-        ["Numbers that ran together were parted at the sign, 17 in all, the first in line 1."]
-    );
-}
-
-#[test]
 fn columns_beside_the_points_are_ignored_with_a_note() {
     for (text, noted) in [
+        (
+            table(|_, [x, y]| format!("{x:.6}{y:+.6}")),
+            "Numbers that ran together were parted at the sign, 17 in all, the first in line 1.",
+        ),
         (table(|_, [x, y]| format!("{x:.6},{y:.6},0.0")), "constant third column"),
         (table(|_, [x, y]| format!("{x:.6} 1.5 {y:.6}")), "constant second column"),
         (table(|k, [x, y]| format!("{k}\t{x:.6}\t{y:.6}")), "first column counts"),
@@ -282,6 +259,8 @@ fn text_of_two_bytes_a_letter_is_read() {
 #[test]
 fn lines_that_count_the_points_are_skipped_with_a_note() {
     let points = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
+    let extents = read(format!("SIMPLE\n -2.0 3.0 -2.5 3.5\n{points}"));
+    assert!(extents.notes[0].starts_with("Line 2 holds grid extents"), "{:?}", extents.notes);
     for (above, noted) in [
         ("17 2\n", "Line 1 says how many rows and columns follow."),
         ("SIMPLE\n17 2\n", "Line 2 says how many rows and columns follow."),

@@ -21,7 +21,7 @@ mod wake;
 
 use std::path::PathBuf;
 
-use gridgen::geometry::{Airfoil, CubicSpline};
+use gridgen::geometry::{Airfoil, BoundaryPoints, CubicSpline};
 
 /// Path of a data file of these tests.
 fn data(name: &str) -> PathBuf {
@@ -33,6 +33,28 @@ fn file(bytes: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), bytes).unwrap();
     file
+}
+
+/// Lengths of the cells of a wall.
+fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
+    let step = |i: usize| (wall.x[i + 1] - wall.x[i]).hypot(wall.y[i + 1] - wall.y[i]);
+    (0..wall.x.len() - 1).map(step).collect()
+}
+
+/// Turn at each point of a closed wall, radians; positive to the left.
+fn turns(wall: &BoundaryPoints) -> Vec<f64> {
+    let n = wall.x.len() - 1;
+    let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
+    let turn = |i: usize| {
+        let (a, b) = (step((i + n - 1) % n), step(i));
+        (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
+    };
+    (0..n).map(turn).collect()
+}
+
+/// Largest ratio of neighbouring cells.
+fn largest_growth(lengths: &[f64]) -> f64 {
+    lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max)
 }
 
 /// Largest distance of the `points` from the curve through the section's contour.

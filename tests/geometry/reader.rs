@@ -29,31 +29,27 @@ fn rows(points: &[[f64; 2]]) -> String {
     })
 }
 
-fn read(text: impl AsRef<[u8]>) -> Airfoil {
-    airfoil_from_file(file(text).path()).unwrap()
-}
-
-/// True if the points equal those expected, to the seven decimals of the text.
-fn is(airfoil: &Airfoil, expected: &[[f64; 2]]) -> bool {
-    airfoil.points.len() == expected.len()
-        && airfoil
-            .points
-            .iter()
-            .zip(expected)
-            .all(|(a, b)| (a[0] - b[0]).abs() < 1e-7 && (a[1] - b[1]).abs() < 1e-7)
+/// Reads a section, asserts that its points equal those expected to the seven decimals of the text.
+#[track_caller]
+fn read(text: impl AsRef<[u8]>, expected: &[[f64; 2]]) -> Airfoil {
+    let airfoil = airfoil_from_file(file(text).path()).unwrap();
+    assert_eq!(airfoil.points.len(), expected.len(), "{airfoil:?}");
+    for (a, b) in airfoil.points.iter().zip(expected) {
+        assert!((a[0] - b[0]).abs() < 1e-7 && (a[1] - b[1]).abs() < 1e-7, "{a:?} is not {b:?}");
+    }
+    airfoil
 }
 
 #[test]
 fn selig_order_is_read_with_or_without_a_name() {
     let points = contour(0.001);
 
-    let named = read(format!("  A section \n{}", rows(&points)));
-    let nameless = read(rows(&points));
+    let named = read(format!("  A section \n{}", rows(&points)), &points);
+    let nameless = read(rows(&points), &points);
 
     assert_eq!(named.name, "A section");
     assert!(!nameless.name.is_empty(), "the file's name stands in");
     for airfoil in [&named, &nameless] {
-        assert!(is(airfoil, &points));
         assert!(airfoil.notes.is_empty(), "{:?}", airfoil.notes);
     }
 }
@@ -67,42 +63,15 @@ fn lednicer_order_is_joined_at_the_nose() {
         format!("name\n9 9\n{lower}\n{upper}"),
         format!("name\n{upper}\n{lower}"),
     ] {
-        let airfoil = read(&text);
+        let airfoil = read(&text, &contour(0.0));
 
-        assert!(is(&airfoil, &contour(0.0)), "{text}");
         assert!(airfoil.notes.iter().any(|n| n.contains("joined at the nose")));
     }
 }
 
 #[test]
-fn the_other_direction_is_reversed_with_a_note() {
-    let mut points = contour(0.001);
-    points.reverse();
-
-    let airfoil = read(rows(&points));
-
-    assert!(is(&airfoil, &contour(0.001)));
-    assert_eq!(airfoil.notes, ["The lower surface came first; the order was reversed."]);
-}
-
-#[test]
-fn any_chord_is_scaled_to_one_with_a_note() {
-    let scaled: Vec<[f64; 2]> =
-        contour(0.0).iter().map(|[x, y]| [250.0 * x - 20.0, 250.0 * y]).collect();
-
-    let airfoil = read(rows(&scaled));
-
-    assert!(is(&airfoil, &contour(0.0)));
-    assert_eq!(
-        airfoil.notes,
-        ["The section reached from x = -20 to 230; it was moved and scaled to 0 and 1."]
-    );
-}
-
-#[test]
 fn line_ends_separators_and_remarks_do_not_matter() {
     let plain = rows(&contour(0.001));
-    let points = contour(0.001);
 
     for text in [
         plain.replace('\n', "\r\n"),
@@ -116,56 +85,44 @@ fn line_ends_separators_and_remarks_do_not_matter() {
         format!("\u{feff}{plain}"),
         plain.trim_end().to_owned(),
     ] {
-        assert!(is(&read(&text), &points), "{text:?}");
+        read(&text, &contour(0.001));
     }
 }
 
+/// The other direction, another chord, decimal commas, another encoding of the name, a repeated point, and a
+/// contour that starts at the nose.
 #[test]
-fn decimal_commas_are_read_with_a_note() {
-    let airfoil = read(rows(&contour(0.001)).replace('.', ","));
+fn what_is_changed_in_a_section_is_noted() {
+    let points = contour(0.001);
+    let plain = rows(&points);
+    let reversed: Vec<[f64; 2]> = points.iter().rev().copied().collect();
+    let scaled: Vec<[f64; 2]> = points.iter().map(|[x, y]| [250.0 * x - 20.0, 250.0 * y]).collect();
+    let lines: Vec<&str> = plain.lines().collect();
+    let doubled = [&lines[..5], &[lines[4]], &lines[5..]].concat().join("\n");
+    for (text, note) in [
+        (rows(&reversed), "The lower surface came first; the order was reversed."),
+        (
+            rows(&scaled),
+            "The section reached from x = -20 to 230; it was moved and scaled to 0 and 1.",
+        ),
+        (plain.replace('.', ","), "Commas were read as decimal points, 17 in all"),
+        (doubled, "The repeated point in line 6 was dropped."),
+    ] {
+        let airfoil = read(text, &points);
 
-    assert!(is(&airfoil, &contour(0.001)));
-    assert!(airfoil.notes[0].starts_with("Commas were read as decimal points, 17 in all"));
-}
-
-#[test]
-fn names_in_other_encodings_are_read_as_latin_1_with_a_note() {
-    let mut bytes = b"G\xf6ttingen\n".to_vec();
-    bytes.extend(rows(&contour(0.0)).bytes());
-
-    let airfoil = read(bytes);
-
-    assert_eq!(airfoil.name, "Göttingen");
-    assert!(airfoil.notes[0].contains("not UTF-8"));
-}
-
-#[test]
-fn repeated_points_are_dropped_with_their_lines() {
-    let text = rows(&contour(0.001));
-    let lines: Vec<&str> = text.lines().collect();
-    let doubled = format!("{}\n{}\n{}\n", lines[..5].join("\n"), lines[4], lines[5..].join("\n"));
-
-    let airfoil = read(doubled);
-
-    assert!(is(&airfoil, &contour(0.001)));
-    assert_eq!(airfoil.notes, ["The repeated point in line 6 was dropped."]);
-}
-
-#[test]
-fn a_contour_that_starts_at_the_nose_is_cut_at_the_trailing_edge() {
-    let mut points = contour(0.0);
-    points.pop();
-    points.rotate_left(8);
-    points.push(points[0]);
-
-    let airfoil = read(rows(&points));
-
-    let mut expected = contour(0.0);
-    expected.reverse();
-    for p in &mut expected {
-        p[1] = -p[1];
+        assert!(airfoil.notes.len() == 1 && airfoil.notes[0].starts_with(note), "{airfoil:?}");
     }
-    assert!(is(&airfoil, &expected), "{:?}", airfoil.points);
+
+    let latin = read([b"G\xf6ttingen\n", plain.as_bytes()].concat(), &points);
+    assert_eq!(latin.name, "Göttingen");
+    assert!(latin.notes[0].contains("not UTF-8"));
+
+    let mut from_nose = contour(0.0);
+    from_nose.pop();
+    from_nose.rotate_left(8);
+    from_nose.push(from_nose[0]);
+    let mirrored: Vec<[f64; 2]> = contour(0.0).iter().rev().map(|[x, y]| [*x, -y]).collect();
+    let airfoil = read(rows(&from_nose), &mirrored);
     assert!(airfoil.notes[0].contains("starts at line 1"));
 }
 
@@ -178,9 +135,8 @@ fn points_on_the_base_are_dropped_so_that_it_stays_a_gap() {
     for (closed, dropped) in
         [(with(&[], &[first]), 1), (with(&[last], &[]), 1), (with(&[[1.0, 0.0]], &[[1.0, 0.0]]), 2)]
     {
-        let airfoil = read(rows(&closed));
+        let airfoil = read(rows(&closed), &points);
 
-        assert!(is(&airfoil, &points));
         let said = format!("its other points, {dropped} in all, were left out.");
         assert_eq!(airfoil.notes.len(), 1, "{:?}", airfoil.notes);
         assert!(airfoil.notes[0].ends_with(&said), "{:?}", airfoil.notes);
@@ -189,21 +145,18 @@ fn points_on_the_base_are_dropped_so_that_it_stays_a_gap() {
 
 #[test]
 fn remarks_and_stray_rows_around_the_points_are_skipped_with_a_note() {
-    let points = rows(&contour(0.0));
-    let many = rows(&read(file_text("hn184m.dat")).points);
+    let points = contour(0.0);
+    let many = rows(&airfoil_from_file(data("hn184m.dat")).unwrap().points);
 
-    let remark = read(format!("name\n{points}source: a book\n1.0 0.1 -> 1.0 0.0\n"));
-    let stray = read(format!("name\n{many}400 0\n"));
+    let remark =
+        read(format!("name\n{}source: a book\n1.0 0.1 -> 1.0 0.0\n", rows(&points)), &points);
+    let stray = airfoil_from_file(file(format!("name\n{many}400 0\n")).path()).unwrap();
 
     assert_eq!(
         remark.notes,
         ["Lines 19 to 20 are not points and were skipped, beginning with `source: a book`."]
     );
     assert!(stray.notes.iter().any(|n| n.contains("far away") && n.contains("(400, 0)")));
-}
-
-fn file_text(name: &str) -> Vec<u8> {
-    std::fs::read(data(name)).unwrap()
 }
 
 #[test]

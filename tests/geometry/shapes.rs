@@ -8,7 +8,7 @@ use gridgen::geometry::{
     contour_from_file, distribute_closed, set_angle, set_edge_thickness,
 };
 
-use super::file;
+use super::{file, largest_growth, lengths, turns};
 
 /// The proportions of DLR-F6, metres.
 const F6: WingBody = WingBody {
@@ -21,22 +21,6 @@ const F6: WingBody = WingBody {
     dihedral: 4.8,
     fillet_radius: 0.015,
 };
-
-/// Turn at each point of a closed wall, radians; positive to the left.
-fn turns(wall: &BoundaryPoints) -> Vec<f64> {
-    let n = wall.x.len() - 1;
-    let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
-    let turn = |i: usize| {
-        let (a, b) = (step((i + n - 1) % n), step(i));
-        (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
-    };
-    (0..n).map(turn).collect()
-}
-
-fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
-    let pairs = wall.x.windows(2).zip(wall.y.windows(2));
-    pairs.map(|(x, y)| (x[1] - x[0]).hypot(y[1] - y[0])).collect()
-}
 
 #[test]
 fn a_wing_body_section_has_the_extent_of_its_lengths() {
@@ -77,7 +61,7 @@ fn the_wall_of_a_wing_body_section_keeps_the_turn_and_clusters_where_it_bends() 
     let tip = (0..385).max_by(|&a, &b| wall.x[a].total_cmp(&wall.x[b])).unwrap();
     assert!(lengths[tip] < 10_f64.to_radians() * 0.0051 / 0.1412, "{}", lengths[tip]);
     assert!(lengths.iter().copied().fold(0.0, f64::max) > 4.0 * lengths[tip]);
-    let growth = lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max);
+    let growth = largest_growth(&lengths);
     assert!(growth < 1.25, "{growth}");
 }
 
@@ -319,24 +303,15 @@ fn contours_that_are_not_closed_are_refused() {
     let half = squircle(80).lines().take(40).collect::<Vec<_>>().join("\n");
     let crossing = "0 0\n1 1\n2 2\n3 1\n4 0\n3 -1\n2 -2\n1 0\n0 2\n-1 3\n-2 2\n-1 1\n";
 
-    let open = contour_from_file(file(half).path(), 1.0).unwrap_err();
-    let crossed = contour_from_file(file(crossing).path(), 1.0).unwrap_err();
+    let refused = |text: &str| match contour_from_file(file(text).path(), 1.0) {
+        Err(GeometryError::File { line, problem, .. }) => (line, problem),
+        other => panic!("{other:?}"),
+    };
 
-    assert!(
-        matches!(
-            open,
-            GeometryError::File {
-                line: Some(1),
-                problem: FileProblem::OpenContour { last: 40, .. },
-                ..
-            }
-        ),
-        "{open}"
-    );
-    assert!(
-        matches!(crossed, GeometryError::File { problem: FileProblem::ContourCrosses { .. }, .. }),
-        "{crossed}"
-    );
+    let open = refused(&half);
+    let crossed = refused(crossing);
+    assert!(matches!(open, (Some(1), FileProblem::OpenContour { last: 40, .. })), "{open:?}");
+    assert!(matches!(crossed.1, FileProblem::ContourCrosses { .. }), "{crossed:?}");
 }
 
 #[test]

@@ -89,10 +89,11 @@ fn a_ratio_within_rounding_of_one_keeps_equal_intervals() {
 }
 
 #[test]
-fn a_first_interval_too_long_to_grow_gives_uniform_spacing() {
+fn spacings_with_room_to_spare_are_uniform() {
     for first in [0.25, 0.3, 7.0] {
         assert_eq!(spacing_geometric(5, first, 1.0).unwrap(), [0.0, 0.25, 0.5, 0.75, 1.0]);
     }
+    assert_eq!(spacing_exponential(5, 1.0, 2.0).unwrap(), [0.0, 0.5, 1.0, 1.5, 2.0]);
 }
 
 #[test]
@@ -155,13 +156,6 @@ fn halving_an_exponential_spacing_keeps_its_points() {
     // ds/dj at the start is the limit of s/j as the spacing is refined.
     let finest = spacing_exponential(32 * 4096 + 1, 4e-3 / 4096.0, 500.0).unwrap();
     assert!((finest[1] * 4096.0 / 4e-3 - 1.0).abs() < 1e-4, "{}", finest[1] * 4096.0);
-}
-
-#[test]
-fn an_exponential_spacing_with_room_to_spare_is_uniform() {
-    let s = spacing_exponential(5, 1.0, 2.0).unwrap();
-
-    assert_eq!(s, [0.0, 0.5, 1.0, 1.5, 2.0]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use gridgen::geometry::{
     airfoil_from_file, airfoil_from_naca, distribute,
 };
 
-use crate::data;
+use crate::{data, largest_growth, lengths};
 
 fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSettings {
     SurfaceSettings {
@@ -23,33 +23,17 @@ fn naca_0012(edge: TrailingEdge) -> Airfoil {
     airfoil_from_naca("0012", edge).unwrap()
 }
 
-/// Lengths of the segments.
-fn segments(wall: &BoundaryPoints) -> Vec<f64> {
-    (1..wall.x.len())
-        .map(|i| (wall.x[i] - wall.x[i - 1]).hypot(wall.y[i] - wall.y[i - 1]))
-        .collect()
-}
-
 /// Turn of the wall at each point in degrees, clockwise positive, including the first point.
 fn turns(wall: &BoundaryPoints) -> Vec<f64> {
-    let n = wall.x.len() - 1;
-    let step = |i: usize| (wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]);
-    let turn = |i: usize| {
-        let ((ax, ay), (bx, by)) = (step((i + n - 1) % n), step(i));
-        -(ax * by - ay * bx).atan2(ax * bx + ay * by).to_degrees()
-    };
-    (0..n).map(turn).collect()
+    crate::turns(wall).iter().map(|turn| -turn.to_degrees()).collect()
 }
 
 /// Largest ratio of neighbouring segments, across the start too, at points where the wall turns by less than
 /// 30°.
 fn largest_jump(wall: &BoundaryPoints) -> f64 {
-    let (d, turn) = (segments(wall), turns(wall));
-    let n = d.len();
-    (0..n).filter(|&i| turn[i].abs() < 30.0).fold(1.0, |worst, i| {
-        let ratio = d[(i + n - 1) % n] / d[i];
-        worst.max(ratio).max(1.0 / ratio)
-    })
+    let (d, turn) = (lengths(wall), turns(wall));
+    let pairs = (0..d.len()).filter(|&i| turn[i].abs() < 30.0);
+    pairs.map(|i| largest_growth(&[d[(i + d.len() - 1) % d.len()], d[i]])).fold(1.0, f64::max)
 }
 
 #[test]
@@ -85,7 +69,7 @@ fn the_wall_runs_clockwise_and_closes_bit_for_bit() {
             assert_eq!(wall.x[0].to_bits(), wall.x[n].to_bits());
             assert_eq!(wall.y[0].to_bits(), wall.y[n].to_bits());
             assert!(area < 0.0, "{edge:?} {ni}");
-            assert!(segments(&wall).iter().all(|d| *d > 0.0));
+            assert!(lengths(&wall).iter().all(|d| *d > 0.0));
             assert_eq!(wall.base_cells > 0, edge != TrailingEdge::Sharp);
         }
     }
@@ -112,7 +96,7 @@ fn the_requested_spacings_are_met() {
         distribute(&naca_0012(TrailingEdge::Sharp), &settings(401, 1e-3, TrailingEdge::Sharp))
             .unwrap();
 
-    let d = segments(&wall);
+    let d = lengths(&wall);
 
     // Vinokur's function meets the spacings to first order in 1/ni; at the nose, which is curved, the segment
     // is shorter than the arc.
