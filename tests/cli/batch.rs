@@ -21,9 +21,14 @@ fn scratch() -> Scratch {
     ])
 }
 
-fn batch(scratch: &Scratch, arguments: &[&str]) -> Finished {
-    let common = ["run", "--backend", "cpu"];
-    scratch.run(&[&common, &COARSE[..], &NO_PICTURES, arguments].concat())
+fn batch(scratch: &Scratch, arguments: &str) -> Finished {
+    scratch.run(&format!("run {COARSE} {NO_PICTURES} {arguments}"))
+}
+
+/// The status of each case in the table of a batch that is run with `--json`.
+fn statuses(scratch: &Scratch, arguments: &str) -> Vec<String> {
+    let finished = batch(scratch, &format!("{arguments} --json"));
+    finished.statuses().into_iter().map(|(_, status)| status).collect()
 }
 
 /// The table without the times, which differ from run to run.
@@ -37,18 +42,11 @@ fn without_seconds(table: &str) -> String {
     table.lines().map(line).collect()
 }
 
-fn statuses(finished: &Finished) -> Vec<(String, String)> {
-    let report: Value = serde_json::from_str(&finished.stdout).unwrap();
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let rows = report["cases"].as_array().unwrap();
-    rows.iter().map(|row| (text(&row["name"]), text(&row["status"]))).collect()
-}
-
 #[test]
 fn many_cases_give_one_table_with_the_failures_last() {
     let scratch = scratch();
 
-    let finished = batch(&scratch, &["*.toml", "--jobs", "2"]);
+    let finished = batch(&scratch, "*.toml --jobs 2");
 
     assert_eq!((finished.code, finished.stderr.as_str()), (2, ""));
     insta::assert_snapshot!(without_seconds(&finished.stdout), @r"
@@ -71,42 +69,38 @@ fn many_cases_give_one_table_with_the_failures_last() {
 #[test]
 fn finished_cases_are_kept_until_something_changes() {
     let scratch = scratch();
-    let good = ["c-naca.toml", "d-file.toml", "--json"];
-    let verdicts = |arguments: &[&str]| {
-        let finished = batch(&scratch, &[&good, arguments].concat());
-        assert_eq!(finished.code, 0, "{finished:?}");
-        statuses(&finished).into_iter().map(|(_, status)| status).collect::<Vec<_>>()
-    };
-    assert_eq!(verdicts(&[]), ["converged", "converged"]);
+    let statuses = |more: &str| statuses(&scratch, &format!("c-naca.toml d-file.toml {more}"));
+    assert_eq!(statuses(""), ["converged", "converged"]);
     let before = scratch.bytes("output/c-naca/report.json");
 
-    assert_eq!(verdicts(&[]), ["kept", "kept"]);
+    assert_eq!(statuses(""), ["kept", "kept"]);
     assert_eq!(scratch.bytes("output/c-naca/report.json"), before);
-    assert_eq!(verdicts(&["--force"]), ["converged", "converged"]);
+    assert_eq!(statuses("--force"), ["converged", "converged"]);
 
-    fs::remove_file(scratch.path("output/c-naca/mesh.p3d")).unwrap();
-    assert_eq!(verdicts(&[]), ["converged", "kept"]);
+    // A case is run again where one of its files is gone.
+    for name in ["mesh.p3d", "case.toml", "mesh.nmf", "convergence.csv", "report.json"] {
+        fs::remove_file(scratch.path("output/c-naca").join(name)).unwrap();
+        assert_eq!(statuses(""), ["converged", "kept"], "{name}");
+    }
 
     let section = String::from_utf8(SECTION.to_vec()).unwrap();
     fs::write(scratch.path("section.dat"), section + "\n").unwrap();
-    assert_eq!(verdicts(&[]), ["kept", "converged"]);
+    assert_eq!(statuses(""), ["kept", "converged"]);
 
-    assert_eq!(verdicts(&["--set", "grid.far_field=14"]), ["converged", "converged"]);
+    assert_eq!(statuses("--set grid.far_field=14"), ["converged", "converged"]);
 }
 
 /// Results are kept by the behaviour of the program, given by its sources, not by its version.
 #[test]
 fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
     let scratch = scratch();
-    batch(&scratch, &["c-naca.toml"]).succeeds();
-    let report: Value =
-        serde_json::from_slice(&scratch.bytes("output/c-naca/report.json")).unwrap();
+    batch(&scratch, "c-naca.toml").succeeds();
+    let report = scratch.json("output/c-naca/report.json");
     let kept_with = |key: &str, value: &str| {
         let mut other = report.clone();
         other[key] = value.into();
         fs::write(scratch.path("output/c-naca/report.json"), other.to_string()).unwrap();
-        let again = batch(&scratch, &["c-naca.toml", "--json"]);
-        statuses(&again) == [("c-naca".to_owned(), "kept".to_owned())]
+        statuses(&scratch, "c-naca.toml") == ["kept"]
     };
 
     let of_other_sources = format!("{:016x}", 1);
@@ -119,31 +113,17 @@ fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
 #[test]
 fn the_same_case_is_kept_wherever_it_stands() {
     let scratch = scratch();
-    batch(&scratch, &["d-file.toml"]).succeeds();
+    batch(&scratch, "d-file.toml").succeeds();
     fs::create_dir(scratch.path("moved")).unwrap();
     for name in ["d-file.toml", "section.dat"] {
         fs::rename(scratch.path(name), scratch.path("moved").join(name)).unwrap();
     }
 
-    let moved = batch(&scratch, &["moved/d-file.toml", "--json"]);
-    assert_eq!(statuses(&moved), [("d-file".to_owned(), "kept".to_owned())]);
+    assert_eq!(statuses(&scratch, "moved/d-file.toml"), ["kept"]);
 
     fs::rename(scratch.path("moved/section.dat"), scratch.path("section.dat")).unwrap();
-    let archived = scratch.run(&["run", "output/d-file/case.toml", "--backend", "cpu", "--json"]);
-    assert_eq!(statuses(&archived), [("d-file".to_owned(), "kept".to_owned())]);
-}
-
-#[test]
-fn a_case_is_run_again_where_one_of_its_files_is_gone() {
-    let scratch = scratch();
-    batch(&scratch, &["c-naca.toml"]).succeeds();
-    for name in ["case.toml", "mesh.nmf", "convergence.csv", "report.json"] {
-        fs::remove_file(scratch.path("output/c-naca").join(name)).unwrap();
-
-        let table = batch(&scratch, &["c-naca.toml"]).succeeds();
-
-        assert!(table.ends_with("1 case: 1 converged\n"), "{name}: {table}");
-    }
+    let archived = scratch.run("run output/d-file/case.toml --backend cpu --json");
+    assert_eq!(archived.statuses(), [("d-file".to_owned(), "kept".to_owned())]);
 }
 
 #[test]
@@ -151,9 +131,9 @@ fn failed_cases_are_run_again() {
     let scratch = scratch();
 
     for _ in 0..2 {
-        let finished = batch(&scratch, &["a-short.toml", "--json"]);
+        let finished = batch(&scratch, "a-short.toml --json");
         assert_eq!(finished.code, 1);
-        assert_eq!(statuses(&finished), [("a-short".to_owned(), "failed".to_owned())]);
+        assert_eq!(finished.statuses(), [("a-short".to_owned(), "failed".to_owned())]);
     }
 }
 
@@ -161,7 +141,7 @@ fn failed_cases_are_run_again() {
 fn the_summary_for_programs_has_numbers_and_reasons() {
     let scratch = scratch();
 
-    let finished = batch(&scratch, &["*.toml", "--json"]);
+    let finished = batch(&scratch, "*.toml --json");
 
     let report: Value = serde_json::from_str(&finished.stdout).unwrap();
     assert_eq!(report["exit_code"], 2);
@@ -176,11 +156,11 @@ fn the_summary_for_programs_has_numbers_and_reasons() {
 #[test]
 fn a_batch_with_jobs_writes_the_same_bits() {
     let scratch = scratch();
-    let good = ["c-naca.toml", "d-file.toml"];
+    let good = "c-naca.toml d-file.toml";
 
-    batch(&scratch, &[&good[..], &["--jobs", "2", "--output", "two"]].concat()).succeeds();
-    batch(&scratch, &[&good[..], &["--output", "one"]].concat()).succeeds();
-    scratch.run(&[&["c-naca.toml", "-o", "alone"], &COARSE[..], &NO_PICTURES].concat()).succeeds();
+    batch(&scratch, &format!("{good} --jobs 2 -o two")).succeeds();
+    batch(&scratch, &format!("{good} -o one")).succeeds();
+    scratch.run(&format!("c-naca.toml -o alone {COARSE} {NO_PICTURES}")).succeeds();
 
     for case in ["c-naca", "d-file"] {
         let mesh = |folder: &str| scratch.bytes(&format!("{folder}/{case}/mesh.vts"));
@@ -191,7 +171,7 @@ fn a_batch_with_jobs_writes_the_same_bits() {
 
 #[test]
 fn a_pattern_that_matches_no_file_is_refused() {
-    batch(&scratch(), &["wings/*.toml"]).is_refused(
+    batch(&scratch(), "wings/*.toml").is_refused(
         "error: wings/*.toml: no file has such a name\n\
          hint: give case files, or a pattern that fits some: 'cases/*.toml'\n",
     );
@@ -201,7 +181,7 @@ fn a_pattern_that_matches_no_file_is_refused() {
 fn two_cases_of_one_name_are_refused_before_any_work() {
     let scratch = scratch();
 
-    batch(&scratch, &["c-naca.toml", "d-file.toml", "--set", "name=wing"]).is_refused(
+    batch(&scratch, "c-naca.toml d-file.toml --set name=wing").is_refused(
         "error: c-naca.toml and d-file.toml are both named wing\n\
          hint: give each case a name of its own: name = \"…\"\n",
     );
@@ -211,14 +191,14 @@ fn two_cases_of_one_name_are_refused_before_any_work() {
 
 #[test]
 fn a_case_that_is_named_twice_is_run_once() {
-    let table = batch(&scratch(), &["c-naca.toml", "c-*.toml"]).succeeds();
+    let table = batch(&scratch(), "c-naca.toml c-*.toml").succeeds();
 
     assert!(table.ends_with("1 case: 1 converged\n"), "{table}");
 }
 
 #[test]
 fn a_verbose_batch_counts_its_cases() {
-    let finished = batch(&scratch(), &["c-naca.toml", "d-file.toml", "-v", "--jobs", "1"]);
+    let finished = batch(&scratch(), "c-naca.toml d-file.toml -v --jobs 1");
 
     assert_eq!(finished.stderr, "1 of 2  c-naca: converged\n2 of 2  d-file: converged\n");
 }

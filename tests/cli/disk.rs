@@ -1,98 +1,51 @@
-//! Output folders that cannot be written.
+//! Output folders that cannot be written, and disks that are full.
+#![cfg(target_os = "linux")]
 
 use std::fs;
 
-use super::{COARSE, Finished, SMALLEST, Scratch};
+use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch, bash};
 
 const DENIED: &str = "hint: choose an output folder you may write to, or change its permissions\n";
 const FULL: &str =
     "hint: free some space, choose an output folder on another disk, or ask for fewer files\n";
 
+/// The kernel's file system below /sys accepts new folders and files from nobody, not even the superuser, as
+/// whom tests often run. This is found before the work, so the limit of one step, which would fail with exit
+/// code 1, is never reached.
 #[test]
-fn an_output_folder_that_is_a_file_is_refused() {
-    let scratch = Scratch::with_case(SMALLEST);
+fn an_output_folder_that_cannot_be_written_is_refused_before_the_work() {
+    for (name, path) in [("gridgen/wing", "/sys/gridgen/wing"), ("kernel", "/sys/kernel")] {
+        let folder = path.strip_suffix("/wing").unwrap_or("/sys");
+        let options = format!("-v -o {folder} --set newton.max_iterations=1");
+        let set = if name == "kernel" { "--set name=kernel" } else { "" };
 
-    scratch.run_coarse(&["--output", "wing.toml"]).is_refused(
-        "error: cannot write into wing.toml: it is a file, a folder was expected\n\
-         hint: remove or rename that file, or choose another output folder\n",
-    );
+        let finished = Scratch::with_case(SMALLEST).run_coarse(&format!("{options} {set}"));
 
-    assert_eq!(scratch.bytes("wing.toml"), SMALLEST.as_bytes());
-}
-
-#[test]
-fn a_folder_in_place_of_a_result_is_refused() {
-    let scratch = Scratch::with_case(SMALLEST);
-    fs::create_dir_all(scratch.path("output/wing/mesh.vts")).unwrap();
-
-    scratch.run_coarse(&[]).is_refused(
-        "error: cannot write output/wing/mesh.vts: there is a folder of that name\n\
-         hint: remove or rename that folder, or choose another output folder\n",
-    );
-
-    assert_eq!(scratch.names("output/wing"), ["mesh.vts"]);
-}
-
-/// Permission bits do not stop the superuser, as whom tests often run. The kernel's file system below /sys
-/// accepts new folders from nobody.
-#[cfg(target_os = "linux")]
-#[test]
-fn an_output_folder_that_cannot_be_created_is_refused() {
-    let finished = Scratch::with_case(SMALLEST).run_coarse(&["--output", "/sys/gridgen"]);
-
-    assert_eq!((finished.code, finished.stdout.as_str()), (2, ""));
-    assert!(finished.stderr.starts_with("error: cannot write /sys/gridgen/wing: "), "{finished:?}");
-    assert!(finished.stderr.ends_with(DENIED), "{finished:?}");
-}
-
-/// /sys/kernel exists and accepts files from nobody. This is found before the work, so the limit of one step,
-/// which would fail with exit code 1, is never reached.
-#[cfg(target_os = "linux")]
-#[test]
-fn an_output_folder_that_takes_no_files_is_refused_before_the_work() {
-    let sets = ["--set", "name=kernel", "--set", "newton.max_iterations=1"];
-
-    let finished =
-        Scratch::with_case(SMALLEST).run_coarse(&[&["-v", "--output", "/sys"], &sets[..]].concat());
-
-    assert_eq!((finished.code, finished.stdout.as_str()), (2, ""));
-    assert!(finished.stderr.starts_with("error: cannot write /sys/kernel: "), "{finished:?}");
-    assert!(finished.stderr.ends_with(DENIED), "{finished:?}");
-    assert!(!finished.stderr.contains("newton"), "{finished:?}");
+        finished.fails(2, &format!("error: cannot write {path}: "));
+        assert!(finished.stderr.ends_with(DENIED), "{finished:?}");
+        assert!(!finished.stderr.contains("newton"), "{finished:?}");
+    }
 }
 
 /// Runs gridgen on `wing.toml` as the last command of a shell script, as `"$@"`.
-#[cfg(target_os = "linux")]
 fn run_in_bash(scratch: &Scratch, wrapper: &[&str], script: &str) -> Finished {
-    let gridgen = assert_cmd::cargo::cargo_bin!("gridgen");
-    let (program, arguments) = wrapper.split_first().unwrap();
-    let output = std::process::Command::new(program)
-        .args(arguments)
-        .args(["bash", "-c", script, "bash"])
-        .arg(gridgen)
-        .args(["wing.toml", "--backend", "cpu", "--set", "output.pictures=false"])
-        .args(COARSE)
-        .current_dir(scratch.path("."))
-        .output();
-    Finished::from(output.unwrap())
+    bash(scratch, wrapper, script, &format!("wing.toml {COARSE} {NO_PICTURES}"))
 }
 
 /// Files are limited to 64 KiB, enough for `case.toml` and too little for `mesh.vts`. This limit of the
 /// operating system has the effect of a full disk and needs no privileges. Its signal is ignored, so that the
 /// write fails instead.
-#[cfg(target_os = "linux")]
 const LIMITED: &str = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_mesh_that_does_not_fit_is_refused_and_the_earlier_results_stay() {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&["--set", "grid.far_field=12"]).succeeds();
+    scratch.run_coarse("--set grid.far_field=12").succeeds();
     let names = scratch.names("output/wing");
     let read = || names.iter().map(|name| scratch.bytes(&format!("output/wing/{name}")));
     let earlier: Vec<_> = read().collect();
 
-    let finished = run_in_bash(&scratch, &["env"], LIMITED);
+    let finished = run_in_bash(&scratch, &[], LIMITED);
 
     finished.is_refused(&format!(
         "error: cannot write output/wing/mesh.vts: File too large (os error 27)\n{FULL}"
@@ -103,24 +56,21 @@ fn a_mesh_that_does_not_fit_is_refused_and_the_earlier_results_stay() {
 }
 
 /// The state of an interrupted solve is as valuable as a result: it is kept until there is one.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_restart_file_stays_where_the_results_do_not_fit() {
     let scratch = Scratch::with_case(SMALLEST);
-    assert_eq!(scratch.run_coarse(&["--set", "newton.max_iterations=2"]).code, 1);
+    assert_eq!(scratch.run_coarse("--set newton.max_iterations=2").code, 1);
     let before = scratch.bytes("output/wing/restart.bin");
 
-    let finished = run_in_bash(&scratch, &["env"], LIMITED);
+    run_in_bash(&scratch, &[], LIMITED).fails(2, FULL);
 
-    assert_eq!(finished.code, 2, "{finished:?}");
     assert!(scratch.bytes("output/wing/restart.bin") == before);
-    scratch.run_coarse(&["--restart", "output/wing/restart.bin"]).succeeds();
+    scratch.run_coarse("--restart output/wing/restart.bin").succeeds();
     assert!(!scratch.path("output/wing/restart.bin").exists());
 }
 
 /// A file system of 64 KiB in memory, in a separate namespace. If the kernel lets only the superuser mount,
 /// the limit of the test above is used instead.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_refused_and_nothing_half_written_stays() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -137,14 +87,12 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
         .arg("true")
         .output()
         .is_ok_and(|output| output.status.success());
-    let wrapper: &[&str] = if allowed { &own_mounts } else { &["env"] };
+    let wrapper: &[&str] = if allowed { &own_mounts } else { &[] };
 
     let finished = run_in_bash(&scratch, wrapper, &small);
 
     // If there was no folder before, there is none afterwards.
-    assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{finished:?}");
-    let error = "error: cannot write output/wing/mesh.vts: ";
-    assert!(finished.stderr.contains(error), "{finished:?}");
+    finished.fails(2, "error: cannot write output/wing/mesh.vts: ");
     assert!(finished.stderr.ends_with(FULL), "{finished:?}");
     if allowed && !finished.stderr.contains("mount") {
         assert!(finished.stderr.contains("No space left on device"), "{finished:?}");
@@ -152,13 +100,12 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
 }
 
 /// The page is the last file and the largest of these. No file replaces an old one before all fit.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_page_that_does_not_fit_is_refused_with_all_files_beside_it() {
     let case = "geometry.naca = '2412'\n[output]\nformats = ['vts']\nreport = true\n";
     let scratch = Scratch::with_case(case);
 
-    let finished = run_in_bash(&scratch, &["env"], "trap '' XFSZ; ulimit -f 128; exec \"$@\"");
+    let finished = run_in_bash(&scratch, &[], "trap '' XFSZ; ulimit -f 128; exec \"$@\"");
 
     finished.is_refused(&format!(
         "error: cannot write output/wing/report.html: File too large (os error 27)\n{FULL}"
@@ -167,7 +114,6 @@ fn a_page_that_does_not_fit_is_refused_with_all_files_beside_it() {
 }
 
 /// A successful solve does not fail because its state cannot be saved.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_restart_file_that_does_not_fit_is_a_note() {
     let case = "geometry.naca = '2412'\n[output]\nformats = ['plot3d']\nplot3d_dimensions = 2\n\
@@ -175,7 +121,7 @@ fn a_restart_file_that_does_not_fit_is_a_note() {
     let scratch = Scratch::with_case(case);
 
     let limited = "trap '' XFSZ; ulimit -f 24; exec \"$@\" --restart-every 0";
-    let finished = run_in_bash(&scratch, &["env"], limited);
+    let finished = run_in_bash(&scratch, &[], limited);
 
     assert_eq!(finished.code, 0, "{finished:?}");
     let note =
@@ -186,34 +132,24 @@ fn a_restart_file_that_does_not_fit_is_a_note() {
 }
 
 /// A conversion that does not fit does not lose the old file.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_conversion_that_does_not_fit_leaves_the_older_file() {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&[]).succeeds();
+    scratch.run_coarse("").succeeds();
     fs::write(scratch.path("mesh.su2"), "older").unwrap();
 
-    let gridgen = assert_cmd::cargo::cargo_bin!("gridgen");
-    let output = std::process::Command::new("bash")
-        .args(["-c", LIMITED, "bash"])
-        .arg(gridgen)
-        .args(["convert", "output/wing/mesh.vts", "-o", "mesh.su2"])
-        .current_dir(scratch.path("."))
-        .output();
-
-    Finished::from(output.unwrap())
+    bash(&scratch, &[], LIMITED, "convert output/wing/mesh.vts -o mesh.su2")
         .is_refused(&format!("error: cannot write mesh.su2: File too large (os error 27)\n{FULL}"));
     assert_eq!(scratch.bytes("mesh.su2"), b"older");
     assert_eq!(scratch.names("."), ["mesh.su2", "output", "wing.toml"]);
 }
 
 /// Unless a program handles it, the limit of a shell ends the program by a signal.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_limit_of_the_length_of_files_is_told() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let finished = run_in_bash(&scratch, &["env"], "ulimit -f 64; exec \"$@\"");
+    let finished = run_in_bash(&scratch, &[], "ulimit -f 64; exec \"$@\"");
 
     finished.is_refused(&format!(
         "error: cannot write output/wing/mesh.vts: File too large (os error 27)\n{FULL}"

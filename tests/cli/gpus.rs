@@ -12,41 +12,40 @@ use rustix::process::Signal;
 use super::{Finished, Scratch, signal};
 use support::stand_in::equip;
 
-const BARE: [&str; 4] = ["--set", "output.pictures=false", "--set", "output.report=false"];
-
 /// A grid that kernels on fibers solve in a moment: the text after the section, and a case.
 const SMALL: &str = "[grid]\nnj = 13\nfirst_cell = 1e-2\n";
-const REST: &str = "ni = 33\n[quality]\nretry = false\n";
+const REST: &str =
+    "ni = 33\n[quality]\nretry = false\n[output]\npictures = false\nreport = false\n";
 
 fn small(section: &str) -> String {
     format!("[geometry]\nnaca = \"{section}\"\n{SMALL}{REST}")
 }
 
 /// The program on a machine with GPUs.
-fn gridgen(scratch: &Scratch, arguments: &[&str]) -> Command {
-    let mut command = scratch.gridgen();
-    equip(command.args(arguments).args(BARE), &scratch.path("cache"));
+fn gridgen(scratch: &Scratch, arguments: &str) -> Command {
+    let mut command = scratch.command(arguments);
+    equip(&mut command, &scratch.path("cache"));
     command
 }
 
-fn run(scratch: &Scratch, arguments: &[&str]) -> Finished {
+fn run(scratch: &Scratch, arguments: &str) -> Finished {
     Finished::from(gridgen(scratch, arguments).output().unwrap())
 }
 
 /// The device named in the report of a folder.
 fn device(scratch: &Scratch, folder: &str) -> String {
-    let report = scratch.bytes(&format!("{folder}/report.json"));
-    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let report = scratch.json(&format!("{folder}/report.json"));
     report["backend"].as_str().unwrap().to_owned()
 }
 
-/// A number of small cases, and the names of their files.
-fn sections(many: usize) -> (Scratch, Vec<String>) {
-    let files: Vec<(String, String)> =
-        (0..many).map(|k| (format!("s{k}.toml"), small(&(2410 + k).to_string()))).collect();
-    let named: Vec<(&str, &[u8])> =
-        files.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
-    (Scratch::with(&named), files.into_iter().map(|(name, _)| name).collect())
+/// A folder with small cases, named `s0.toml` and so on.
+fn sections(many: usize) -> Scratch {
+    let scratch = Scratch::with(&[]);
+    for k in 0..many {
+        let case = small(&(2410 + k).to_string());
+        std::fs::write(scratch.path(&format!("s{k}.toml")), case).unwrap();
+    }
+    scratch
 }
 
 /// Waits for the end of a program; kills it when it takes too long.
@@ -71,7 +70,8 @@ fn a_run_takes_the_gpus_that_are_named() {
     for (devices, name) in
         [("1", "cuda (stand-in 1)"), ("1,0", "cuda (2 × stand-in 1, stand-in 0)")]
     {
-        run(&scratch, &["wing.toml", "--backend", "cuda", "--devices", devices]).succeeds();
+        let on = format!("wing.toml --backend cuda --devices {devices}");
+        run(&scratch, &on).succeeds();
 
         assert_eq!(device(&scratch, "output/wing"), name);
     }
@@ -82,32 +82,31 @@ fn what_is_faster_is_taken_and_said_where_that_is_left_open() {
     let scratch = Scratch::with_case(small("2412"));
     for (arguments, taken, said) in [
         (
-            &[][..],
+            "",
             "cpu",
             "note: running on the CPU, which is faster below 205000 points: --backend cuda takes a GPU\n",
         ),
-        (&["--backend", "cuda"], "cuda (stand-in 0)", ""),
-        (&["--devices", "1"], "cuda (stand-in 1)", ""),
-        (&["--backend", "cpu"], "cpu", ""),
+        ("--backend cuda", "cuda (stand-in 0)", ""),
+        ("--devices 1", "cuda (stand-in 1)", ""),
+        ("--backend cpu", "cpu", ""),
     ] {
-        let finished = run(&scratch, &[&["wing.toml"], arguments].concat());
+        let finished = run(&scratch, &format!("wing.toml {arguments}"));
 
-        assert_eq!((finished.code, finished.stderr.as_str()), (0, said), "{arguments:?}");
-        assert_eq!(device(&scratch, "output/wing"), taken, "{arguments:?}");
+        assert_eq!((finished.code, finished.stderr.as_str()), (0, said), "{arguments}");
+        assert_eq!(device(&scratch, "output/wing"), taken, "{arguments}");
     }
-    run(&scratch, &["run", "wing.toml", "--force"]).succeeds();
+    run(&scratch, "run wing.toml --force").succeeds();
     assert_eq!(device(&scratch, "output/wing"), "cpu");
 }
 
 /// Kernels that wait for another GPU would block those of other cases behind them, so each case has one GPU.
 #[test]
 fn a_batch_shares_whole_cases_out_to_the_gpus() {
-    let (scratch, files) = sections(3);
-    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let scratch = sections(3);
     for jobs in ["1", "4"] {
         let output = format!("jobs-{jobs}");
-        let arguments = ["--backend", "cuda", "--devices", "0,1", "--jobs", jobs, "-o", &output];
-        let mut command = gridgen(&scratch, &[&["run"], &files[..], &arguments].concat());
+        let arguments = format!("--backend cuda --devices 0,1 --jobs {jobs} -o {output}");
+        let mut command = gridgen(&scratch, &format!("run *.toml {arguments}"));
 
         let table = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
 
@@ -122,15 +121,13 @@ fn a_batch_shares_whole_cases_out_to_the_gpus() {
 
 #[test]
 fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
-    let (scratch, files) = sections(3);
+    let scratch = sections(3);
     let larger =
         ["[geometry]\nnaca = \"2412\"\n[grid]\nnj = 17\nfirst_cell = 1e-3\n", REST].concat();
-    std::fs::write(scratch.path(&files[2]), larger).unwrap();
-    let mut command = scratch.gridgen();
-    let arguments = ["--backend", "cuda", "--devices", "0,1", "--jobs", "2"];
-    command.arg("run").args(&files).args(arguments).args(BARE);
+    std::fs::write(scratch.path("s2.toml"), larger).unwrap();
+    let mut command = gridgen(&scratch, "run *.toml --backend cuda --devices 0,1 --jobs 2");
     // Between 262,500 and 262,600 KiB each case fits on one GPU, except the last.
-    equip(command.env("STAND_IN_MEMORY", "262550"), &scratch.path("cache"));
+    command.env("STAND_IN_MEMORY", "262550");
 
     let table = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
 
@@ -143,8 +140,8 @@ fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
 #[test]
 fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
     let scratch = Scratch::with_case(small("2412"));
-    let arguments = ["wing.toml", "--backend", "cuda", "--devices", "0,1", "-v"];
-    let mut child = piped(&mut gridgen(&scratch, &arguments));
+    let arguments = "wing.toml --backend cuda --devices 0,1 -v";
+    let mut child = piped(&mut gridgen(&scratch, arguments));
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.starts_with("newton   1") {
@@ -160,8 +157,7 @@ fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
     assert_eq!(stopped.code, 130, "{said}");
     assert!(said.ends_with("hint: go on with --restart output/wing/restart.bin\n"), "{said}");
     assert_eq!(scratch.names("output/wing"), ["restart.bin"]);
-    let restart = ["--restart", "output/wing/restart.bin"];
-    let done = run(&scratch, &[&arguments, &restart[..]].concat());
+    let done = run(&scratch, &format!("{arguments} --restart output/wing/restart.bin"));
     assert!(!done.stderr.contains("newton   1"), "{done:?}");
     done.succeeds();
 }
@@ -170,9 +166,7 @@ fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
 #[test]
 fn the_second_signal_ends_the_program_whatever_hangs() {
     let scratch = Scratch::with_case(small("2412"));
-    for arguments in
-        [&["wing.toml", "--backend", "cuda"][..], &["run", "wing.toml", "--backend", "cuda"]]
-    {
+    for arguments in ["wing.toml --backend cuda", "run wing.toml --backend cuda"] {
         for name in [Signal::INT, Signal::TERM] {
             let mut command = gridgen(&scratch, arguments);
             let child = piped(command.env("STAND_IN_STUCK", "init, exit"));
@@ -184,9 +178,9 @@ fn the_second_signal_ends_the_program_whatever_hangs() {
             signal(name, &child);
 
             let stopped = ended(child, Duration::from_secs(10));
-            assert_eq!(stopped.code, 130, "{arguments:?}: {stopped:?}");
+            assert_eq!(stopped.code, 130, "{arguments}: {stopped:?}");
             let note = "note: stopping after this Newton step; once more ends at once\n";
-            assert_eq!(stopped.stderr, note, "{arguments:?}");
+            assert_eq!(stopped.stderr, note, "{arguments}");
         }
     }
 }
@@ -196,7 +190,7 @@ fn the_second_signal_ends_the_program_whatever_hangs() {
 fn the_second_signal_ends_a_program_that_cannot_say_anything() {
     let scratch = Scratch::with_case(small("2412"));
     let (reader, mut writer) = std::io::pipe().unwrap();
-    let mut command = gridgen(&scratch, &["wing.toml", "--backend", "cuda"]);
+    let mut command = gridgen(&scratch, "wing.toml --backend cuda");
     command.env("STAND_IN_STUCK", "init, exit").stderr(writer.try_clone().unwrap());
     // This is the capacity of a pipe in Linux.
     writer.write_all(&vec![0; 65536]).unwrap();
@@ -215,7 +209,7 @@ fn the_second_signal_ends_a_program_that_cannot_say_anything() {
 #[test]
 fn damaged_kernels_of_the_cache_are_compiled_anew() {
     let scratch = Scratch::with_case(small("2412"));
-    let on_gpu = ["wing.toml", "--backend", "cuda"];
+    let on_gpu = "wing.toml --backend cuda";
     let kept = || -> BTreeMap<PathBuf, Vec<u8>> {
         let files = std::fs::read_dir(scratch.path("cache/gridgen")).unwrap();
         files
@@ -223,7 +217,7 @@ fn damaged_kernels_of_the_cache_are_compiled_anew() {
             .map(|at| (at.clone(), std::fs::read(at).unwrap()))
             .collect()
     };
-    run(&scratch, &on_gpu).succeeds();
+    run(&scratch, on_gpu).succeeds();
     let (whole, mesh) = (kept(), scratch.bytes("output/wing/mesh.vts"));
     assert!(whole.len() > 1);
 
@@ -232,7 +226,7 @@ fn damaged_kernels_of_the_cache_are_compiled_anew() {
             std::fs::write(path, &bytes[..length.min(bytes.len() - 1)]).unwrap();
         }
 
-        run(&scratch, &on_gpu).succeeds();
+        run(&scratch, on_gpu).succeeds();
 
         assert!(kept() == whole, "cut to {length}");
         assert!(scratch.bytes("output/wing/mesh.vts") == mesh, "cut to {length}");

@@ -7,6 +7,7 @@ mod browser;
 mod case_files;
 mod converged;
 mod convert;
+#[cfg(target_os = "linux")]
 mod disk;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod drivers;
@@ -37,9 +38,7 @@ mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-#[cfg(target_os = "linux")]
-use std::process::Child;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use gridgen::files::output::HOME;
 #[cfg(target_os = "linux")]
@@ -50,11 +49,11 @@ use tempfile::TempDir;
 /// Two lines that make a case.
 const SMALLEST: &str = "[geometry]\nnaca = \"2412\"\n";
 
-/// A grid that is solved in an instant.
-const COARSE: [&str; 4] = ["--set", "grid.ni=65", "--set", "grid.nj=33"];
+/// The options of a grid that is solved in an instant, on the CPU.
+const COARSE: &str = "--backend cpu --set grid.ni=65 --set grid.nj=33";
 
 /// Pictures take longer than a coarse grid, so most tests omit them.
-const NO_PICTURES: [&str; 2] = ["--set", "output.pictures=false"];
+const NO_PICTURES: &str = "--set output.pictures=false";
 
 /// A temporary folder with files, in which gridgen is run.
 struct Scratch(TempDir);
@@ -81,6 +80,13 @@ impl Scratch {
     fn bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
+    fn text(&self, name: &str) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_slice(&self.bytes(name)).unwrap()
+    }
 
     /// Sorted names in a folder, without the folder that all results have.
     fn names(&self, folder: &str) -> Vec<String> {
@@ -97,21 +103,42 @@ impl Scratch {
         gridgen(self.0.path())
     }
 
+    /// A command that runs gridgen in this folder with arguments that have no spaces.
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = self.gridgen();
+        command.args(arguments.split_whitespace());
+        command
+    }
+
     /// Runs gridgen in this folder.
-    fn run(&self, arguments: &[&str]) -> Finished {
-        Finished::from(self.gridgen().args(arguments).output().unwrap())
+    fn run(&self, arguments: &str) -> Finished {
+        Finished::from(self.command(arguments).output().unwrap())
+    }
+
+    /// Starts gridgen in this folder; its output can be read.
+    fn start(&self, arguments: &str) -> Child {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// Runs gridgen on `wing.toml` with a coarse grid, without pictures, on the CPU.
-    fn run_coarse(&self, arguments: &[&str]) -> Finished {
-        let common = ["wing.toml", "--backend", "cpu"];
-        self.run(&[&common, &COARSE[..], &NO_PICTURES, arguments].concat())
+    fn run_coarse(&self, arguments: &str) -> Finished {
+        self.run(&format!("wing.toml {COARSE} {NO_PICTURES} {arguments}"))
     }
 
     /// The report of the case `wing`.
     fn report(&self) -> Value {
-        serde_json::from_slice(&self.bytes("output/wing/report.json")).unwrap()
+        self.json("output/wing/report.json")
     }
+}
+
+/// Runs gridgen in a folder by a shell script, as `"$@"`; a wrapper may start the shell.
+#[cfg(target_os = "linux")]
+fn bash(scratch: &Scratch, wrapper: &[&str], script: &str, arguments: &str) -> Finished {
+    let mut command = Command::new(wrapper.first().unwrap_or(&"env"));
+    command.args(wrapper.iter().skip(1)).args(["bash", "-c", script, "bash"]);
+    command.arg(assert_cmd::cargo::cargo_bin!("gridgen")).args(arguments.split_whitespace());
+    Finished::from(command.current_dir(scratch.path(".")).output().unwrap())
 }
 
 fn gridgen(folder: &Path) -> Command {
@@ -154,9 +181,37 @@ impl Finished {
         self.stdout
     }
 
+    /// Asserts success with this text in the messages, or without messages if it is empty.
+    #[track_caller]
+    fn succeeds_with(self, message: &str) -> String {
+        let said = if message.is_empty() {
+            &*self.stderr == message
+        } else {
+            self.stderr.contains(message)
+        };
+        assert!(said, "{self:?}");
+        self.succeeds()
+    }
+
+    /// Asserts this exit code and a message with this text. A refusal, with exit code 2 or 3, has no output.
+    #[track_caller]
+    fn fails(&self, code: i32, message: &str) {
+        assert_eq!(self.code, code, "{self:?}");
+        assert!(self.stderr.contains(message), "`{message}` is not in {self:?}");
+        assert!(code < 2 || self.stdout.is_empty(), "{self:?}");
+    }
+
     /// Asserts exit code 2 with this message and an empty standard output.
     #[track_caller]
     fn is_refused(&self, message: &str) {
         assert_eq!((self.code, self.stdout.as_str(), self.stderr.as_str()), (2, "", message));
+    }
+
+    /// Names and statuses of the cases in the table of a batch that was run with `--json`.
+    fn statuses(&self) -> Vec<(String, String)> {
+        let table: Value = serde_json::from_str(&self.stdout).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let rows = table["cases"].as_array().unwrap();
+        rows.iter().map(|row| (text(&row["name"]), text(&row["status"]))).collect()
     }
 }

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use super::{Finished, SMALLEST, Scratch};
+use super::{COARSE, Finished, SMALLEST, Scratch, bash};
 
 /// Two nested control groups of this test, below the group of this process.
 struct Groups {
@@ -33,7 +32,7 @@ impl Groups {
     }
 
     /// Runs gridgen in the inner group, with these limits of the outer and the inner group.
-    fn run(&self, scratch: &Scratch, limits: [&str; 2], arguments: &[&str]) -> Finished {
+    fn run(&self, scratch: &Scratch, limits: [&str; 2], arguments: &str) -> Finished {
         let groups = [self.outer.clone(), self.outer.join(Self::INNER)];
         for (group, limit) in groups.iter().zip(limits) {
             let none = if self.limit == "memory.max" { "max" } else { "-1" };
@@ -41,9 +40,7 @@ impl Groups {
             fs::write(group.join(self.limit), limit).unwrap();
         }
         let join = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", groups[1].display());
-        let mut command = Command::new("sh");
-        command.args(["-c", &join, "sh", env!("CARGO_BIN_EXE_gridgen")]).args(arguments);
-        Finished::from(command.current_dir(scratch.path(".")).output().unwrap())
+        bash(scratch, &[], &join, arguments)
     }
 }
 
@@ -59,14 +56,9 @@ impl Drop for Groups {
 fn limits_of_the_groups_of_a_process_are_seen() {
     let Some(groups) = Groups::new("gridgen-limits") else { return };
     let scratch = Scratch::with_case(SMALLEST);
-    let large = ["wing.toml", "--set", "grid.ni=4097", "--set", "grid.nj=2049", "--backend", "cpu"];
+    let large = "wing.toml --set grid.ni=4097 --set grid.nj=2049 --backend cpu";
     for limits in [["500M", ""], ["", "500M"], ["500M", "2G"]] {
-        let refused = groups.run(&scratch, limits, &large);
-
-        assert_eq!(refused.code, 2, "{limits:?}: {refused:?}");
-        let said = "of memory are needed, 4";
-        assert!(refused.stderr.contains(said), "{limits:?}: {refused:?}");
+        groups.run(&scratch, limits, large).fails(2, "of memory are needed, 4");
     }
-    let small = ["wing.toml", "--set", "grid.ni=65", "--set", "grid.nj=33", "--backend", "cpu"];
-    assert_eq!(groups.run(&scratch, ["500M", ""], &small).code, 0);
+    groups.run(&scratch, ["500M", ""], &format!("wing.toml {COARSE}")).succeeds();
 }

@@ -6,14 +6,21 @@ use super::{Finished, SMALLEST, Scratch};
 use support::stand_in::equip;
 
 /// A reference of 65 × 33 points, and its wall made thicker.
+/// A reference of 65 × 33 points, and its wall made thicker.
 fn scratch() -> Scratch {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&["--set", "output.reference=true"]).succeeds();
-    scratch.run(&["move", "output/wing/reference.grd", "--wall", "wall.dat"]).succeeds();
-    let wall = points::read(&scratch.path("wall.dat")).unwrap();
-    let thicker: Vec<_> = wall.into_iter().map(|[x, y]| [x, 1.2 * y]).collect();
-    points::write(&scratch.path("thicker.npy"), &thicker).unwrap();
+    scratch.run_coarse("--set output.reference=true").succeeds();
+    thicken(&scratch);
     scratch
+}
+
+/// Writes the wall of the reference, and a thicker one; returns the first.
+fn thicken(scratch: &Scratch) -> Vec<[f64; 2]> {
+    scratch.run(&format!("move {REFERENCE} --wall wall.dat")).succeeds();
+    let wall = points::read(&scratch.path("wall.dat")).unwrap();
+    let thicker: Vec<_> = wall.iter().map(|[x, y]| [*x, 1.2 * y]).collect();
+    points::write(&scratch.path("thicker.npy"), &thicker).unwrap();
+    wall
 }
 
 const REFERENCE: &str = "output/wing/reference.grd";
@@ -22,17 +29,14 @@ const REFERENCE: &str = "output/wing/reference.grd";
 fn a_reference_and_its_mesh_are_moved() {
     let scratch = scratch();
     for (from, to) in [(REFERENCE, "a.vts"), ("output/wing/mesh.vts", "b.vts")] {
-        let said = scratch.run(&["move", from, "--to", "thicker.npy", "-o", to]).succeeds();
+        let said = scratch.run(&format!("move {from} --to thicker.npy -o {to}")).succeeds();
 
-        assert!(
-            said.contains("65 x 33 points, 65 on the wall\nmoved         in one go: "),
-            "{said}"
-        );
-        let measured = scratch.run(&["quality", to, "--no-pictures"]).succeeds();
+        let moved = "65 x 33 points, 65 on the wall\nmoved         in one go: ";
+        assert!(said.contains(moved), "{said}");
+        let measured = scratch.run(&format!("quality {to} --no-pictures")).succeeds();
         assert!(measured.contains("first cell    1.0000e-5 to 1.0000e-5"), "{measured}");
     }
-    let again = ["move", "a.vts", "--to", "thicker.npy", "-o", "c.vts"];
-    let said = scratch.run(&again).succeeds();
+    let said = scratch.run("move a.vts --to thicker.npy -o c.vts").succeeds();
     assert!(said.contains("in one go: 0 Newton steps"), "{said}");
     assert_eq!(scratch.bytes("a.vts"), scratch.bytes("c.vts"));
 }
@@ -41,12 +45,12 @@ fn a_reference_and_its_mesh_are_moved() {
 fn meshes_of_every_format_are_moved_alike() {
     let scratch = scratch();
     let moved = |mesh: &str| {
-        scratch.run(&["move", mesh, "--to", "thicker.npy", "-o", "moved.vts"]).succeeds();
+        scratch.run(&format!("move {mesh} --to thicker.npy -o moved.vts")).succeeds();
         scratch.bytes("moved.vts")
     };
     let expected = moved("output/wing/mesh.vts");
     for mesh in ["a.cgns", "a.msh", "a.su2", "a.vtk", "a.p3d"] {
-        scratch.run(&["convert", "output/wing/mesh.vts", "-o", mesh]).succeeds();
+        scratch.run(&format!("convert output/wing/mesh.vts -o {mesh}")).succeeds();
 
         assert!(moved(mesh) == expected, "{mesh}");
     }
@@ -56,14 +60,13 @@ fn meshes_of_every_format_are_moved_alike() {
 #[test]
 fn a_moved_reference_becomes_an_openfoam_case() {
     let scratch = scratch();
-    let moved = |to: &str| scratch.run(&["move", REFERENCE, "--to", "thicker.npy", "-o", to]);
+    let moved = |to: &str| scratch.run(&format!("move {REFERENCE} --to thicker.npy -o {to}"));
 
-    let case = moved("case");
+    let case = moved("case").succeeds_with("note: OpenFOAM's checkMesh will find");
     moved("mesh.vts").succeeds();
-    scratch.run(&["convert", "mesh.vts", "-o", "other", "--to", "openfoam"]).succeeds();
+    scratch.run("convert mesh.vts -o other --to openfoam").succeeds();
 
-    assert!(case.stderr.contains("note: OpenFOAM's checkMesh will find"), "{}", case.stderr);
-    assert!(case.succeeds().ends_with("written:\n  case\n"));
+    assert!(case.ends_with("written:\n  case\n"), "{case}");
     for file in ["constant/polyMesh/points", "constant/polyMesh/faces", "0/U", "Allrun"] {
         let bytes = |folder: &str| scratch.bytes(&format!("{folder}/{file}"));
         assert!(bytes("case") == bytes("other"), "{file}");
@@ -82,13 +85,12 @@ fn derivatives_go_through_files() {
     let by: Vec<f64> = at.iter().flat_map(|[x, y]| [(2.0 * y).sin(), x.cos()]).collect();
     npy::write(&scratch.path("dJdX.npy"), &nodes, &weights).unwrap();
     npy::write(&scratch.path("dxw.npy"), &wall, &by).unwrap();
-    let run = |what: &str, from: &str, to: &str| {
-        let arguments = ["move", REFERENCE, "--to", "thicker.npy", what, from, "-o", to];
-        scratch.run(&arguments).succeeds()
+    let run = |options: &str| {
+        scratch.run(&format!("move {REFERENCE} --to thicker.npy {options}")).succeeds()
     };
 
-    let said = run("--adjoint", "dJdX.npy", "dJdxw.npy");
-    run("--derivative", "dxw.npy", "dX.npy");
+    let said = run("--adjoint dJdX.npy -o dJdxw.npy");
+    run("--derivative dxw.npy -o dX.npy");
 
     assert!(said.contains(" linear iterations to a residual of "), "{said}");
     let found = npy::read(&scratch.path("dJdxw.npy"), &wall).unwrap();
@@ -110,43 +112,27 @@ fn impossible_movements_are_refused() {
     };
     write("comb.dat", &whole.iter().enumerate().map(comb).collect::<Vec<_>>());
     std::fs::write(scratch.path("letters.dat"), "1 2\nx 2\n").unwrap();
-    let moved = |to: &str, output: &str| {
-        let finished = scratch.run(&["move", REFERENCE, "--to", to, "-o", output]);
-        (finished.code, finished.stderr)
-    };
-
-    for (to, output, code, said) in [
-        ("short.dat", "m.vts", 2, "64 wall points, where the reference has 65"),
-        ("backwards.dat", "m.vts", 2, "the wall points run the other way around the body"),
-        ("letters.dat", "m.vts", 2, "letters.dat: line 2: `x 2`, two numbers x y were expected"),
-        ("none.dat", "m.vts", 2, "none.dat: cannot be read"),
-        ("thicker.npy", "m.xyzw", 2, "m.xyzw: no format has such a name"),
-        ("thicker.npy", "m.xyzw", 2, ".cgns or .msh, or without an end for an OpenFOAM case"),
-        ("comb.dat", "m.vts", 1, "error: the grid"),
+    for (arguments, code, said) in [
+        ("--to short.dat -o m.vts", 2, "64 wall points, where the reference has 65"),
+        ("--to backwards.dat -o m.vts", 2, "the wall points run the other way around the body"),
+        (
+            "--to letters.dat -o m.vts",
+            2,
+            "letters.dat: line 2: `x 2`, two numbers x y were expected",
+        ),
+        ("--to none.dat -o m.vts", 2, "none.dat: cannot be read"),
+        ("--to thicker.npy -o m.xyzw", 2, "m.xyzw: no format has such a name"),
+        ("--to thicker.npy -o m.xyzw", 2, ".cgns or .msh, or without an end for an OpenFOAM case"),
+        ("--to comb.dat -o m.vts", 1, "error: the grid"),
+        ("", 2, "name the file to write"),
+        ("--adjoint thicker.npy -o x.npy", 2, "of shape [65, 2], [33, 65, 2] was expected"),
+        ("--set newton.tolerance=1e-9 --wall w", 2, "--set is for meshes"),
     ] {
-        let found = moved(to, output);
-        assert!(found.0 == code && found.1.contains(said), "{to}: {found:?}");
+        scratch.run(&format!("move {REFERENCE} {arguments}")).fails(code, said);
     }
     assert!(!scratch.path("m.vts").exists());
-    for (arguments, said) in [
-        (&["move", REFERENCE][..], "name the file to write"),
-        (&["move", "wall.dat", "--wall", "w.dat"], "not a Plot3D file of one block"),
-        (
-            &["move", REFERENCE, "--adjoint", "thicker.npy", "-o", "x.npy"],
-            "an array of shape [65, 2], [33, 65, 2] was expected",
-        ),
-        (
-            &["move", REFERENCE, "--set", "newton.tolerance=1e-9", "--wall", "w"],
-            "--set is for meshes",
-        ),
-        (
-            &["move", "output/wing/mesh.vts", "--set", "grid.ni=3", "--wall", "w"],
-            "unknown key grid.ni",
-        ),
-    ] {
-        let finished = scratch.run(arguments);
-        assert!(finished.code == 2 && finished.stderr.contains(said), "{finished:?}");
-    }
+    let no_mesh = scratch.run("move wall.dat --wall w.dat");
+    no_mesh.fails(2, "not a Plot3D file of one block");
 }
 
 /// The GPUs are replaced by stand-in libraries: on one, and in bands on two, the grid agrees with the CPU.
@@ -156,43 +142,38 @@ fn grids_move_on_the_gpus_that_are_named() {
         "geometry.naca = \"2412\"\nnewton.tolerance = 1e-12\noutput.reference = true\n\
          [grid]\nni = 33\nnj = 13\nfirst_cell = 1e-2\nfar_field = 8.0\n",
     );
-    scratch.run(&["wing.toml", "--backend", "cpu", "-q"]).succeeds();
-    scratch.run(&["move", REFERENCE, "--wall", "wall.dat"]).succeeds();
-    let wall = points::read(&scratch.path("wall.dat")).unwrap();
-    let thicker: Vec<_> = wall.iter().map(|[x, y]| [*x, 1.2 * y]).collect();
-    points::write(&scratch.path("thicker.npy"), &thicker).unwrap();
+    scratch.run("wing.toml --backend cpu -q").succeeds();
+    let wall = thicken(&scratch);
     let by: Vec<f64> = wall.iter().flat_map(|[x, y]| [(2.0 * y).sin(), x.cos()]).collect();
     npy::write(&scratch.path("dxw.npy"), &[33, 2], &by).unwrap();
-    let run = |more: &[&str], output: &str| {
-        let mut command = scratch.gridgen();
-        command.args(["move", REFERENCE, "--to", "thicker.npy", "-o", output]).args(more);
+    let run = |options: &str, output: &str| {
+        let run = format!("move {REFERENCE} --to thicker.npy {options} -o {output}");
+        let mut command = scratch.command(&run);
         equip(&mut command, &scratch.path("cache"));
         Finished::from(command.output().unwrap())
     };
-    let derivative = ["--derivative", "dxw.npy"];
-    let derived = |how: &[&str], output: &str| -> Vec<f64> {
-        run(&[&derivative, how].concat(), output).succeeds();
+    let derived = |how: &str, output: &str| -> Vec<f64> {
+        run(&format!("--derivative dxw.npy {how}"), output).succeeds();
         npy::read(&scratch.path(output), &[13, 33, 2]).unwrap()
     };
-    let expected = derived(&["--backend", "cpu"], "cpu.npy");
+    let expected = derived("--backend cpu", "cpu.npy");
 
-    for (k, devices) in ["1", "0,1"].into_iter().enumerate() {
-        let mesh = format!("{k}.vts");
-        let said = run(&["--devices", devices], &mesh).succeeds();
+    for devices in ["1", "0,1"] {
+        let on = format!("--devices {devices}");
+        let said = run(&on, "m.vts").succeeds();
         assert!(said.contains("moved         in one go: "), "{said}");
-        let measured = scratch.run(&["quality", &mesh, "--no-pictures"]).succeeds();
+        let measured = scratch.run("quality m.vts --no-pictures").succeeds();
         assert!(measured.contains("folded cells  0"), "{measured}");
-        let found = derived(&["--devices", devices], &format!("{k}.npy"));
+        let found = derived(&on, "m.npy");
         let off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(off < 1e-8, "{devices}: {off:e}");
     }
-    for (how, said) in [
-        (&["--devices", "0,0"][..], "--devices names device 0 twice"),
-        (&["--devices", "0", "--backend", "cpu"], "--devices names GPUs, which --backend cpu"),
-        (&["--devices", "7"], "there is no GPU 7"),
+    for (how, code, said) in [
+        ("--devices 0,0", 2, "--devices names device 0 twice"),
+        ("--devices 0 --backend cpu", 2, "--devices names GPUs, which --backend cpu"),
+        ("--devices 7", 3, "there is no GPU 7"),
     ] {
-        let refused = run(how, "m.vts");
-        assert!(refused.code != 0 && refused.stderr.contains(said), "{refused:?}");
+        run(how, "m.vts").fails(code, said);
     }
 }
 
@@ -241,14 +222,12 @@ fn keys_unknown_to_a_movement_are_refused_with_the_known_ones() {
     for (set, said) in
         [("grid.ni=9", "grid.ni"), ("geometry.naca=0012", "geometry.naca"), ("ni=9", "ni")]
     {
-        let refused =
-            scratch.run(&["move", "output/wing/mesh.vts", "--wall", "w.dat", "--set", set]);
+        let refused = scratch.run(&format!("move output/wing/mesh.vts --wall w.dat --set {set}"));
 
-        let begin =
-            format!("error: --set {set}: unknown key {said}\nhint: the keys here are quality.");
-        assert!(refused.code == 2 && refused.stderr.starts_with(&begin), "{refused:?}");
+        let hint = "hint: the keys here are quality.";
+        refused.fails(2, &format!("error: --set {set}: unknown key {said}\n{hint}"));
         for key in ["linear.preconditioner", "multigrid.", "newton.tolerance"] {
-            assert!(refused.stderr.contains(key), "{refused:?}");
+            refused.fails(2, key);
         }
     }
 }
@@ -260,16 +239,13 @@ fn the_error_of_a_failed_movement_is_printed_first_and_alone() {
     let wall = points::read(&scratch.path("wall.dat")).unwrap();
     let bent: Vec<_> = wall.iter().map(|[x, y]| [*x, 0.3 * y + 1.2 * x * (x - 1.0)]).collect();
     points::write(&scratch.path("to.dat"), &bent).unwrap();
-    let run = ["move", "output/wing/mesh.vts", "--to", "to.dat", "-o", "m.vts"];
-    let worn = scratch.run(&run);
-    assert!(
-        worn.code == 0 && worn.stderr.starts_with("note: the mean skewness is 0.1"),
-        "{worn:?}"
-    );
+    let run =
+        |more: &str| scratch.run(&format!("move output/wing/mesh.vts --to to.dat -o m.vts {more}"));
+    run("").succeeds_with("note: the mean skewness is 0.1");
 
-    let failed = scratch.run(&[&run[..], &["--set", "quality.max_skewness=0.95"]].concat());
+    let failed = run("--set quality.max_skewness=0.95");
 
-    assert_eq!(failed.code, 1, "{failed:?}");
+    failed.fails(1, "error: ");
     assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
     assert!(!failed.stderr.contains("re-generate the grid"), "{}", failed.stderr);
 }

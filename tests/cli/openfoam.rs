@@ -4,17 +4,26 @@ use std::fs;
 
 use super::{SMALLEST, Scratch};
 
-const OPENFOAM: [&str; 2] = ["--set", "output.formats=openfoam"];
+const OPENFOAM: &str = "--set output.formats=openfoam";
 
-fn run(scratch: &Scratch, sets: &[&str]) -> String {
-    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
-    let finished = scratch.run_coarse(&[&OPENFOAM[..], &sets].concat());
+fn run(scratch: &Scratch, sets: &str) -> String {
+    let sets = sets.split_whitespace().map(|set| format!("--set {set}"));
+    let sets = sets.collect::<Vec<_>>().join(" ");
+    let finished = scratch.run_coarse(&format!("{OPENFOAM} {sets}"));
     assert_eq!(finished.code, 0, "{finished:?}");
     finished.stderr
 }
 
 fn read(scratch: &Scratch, file: &str) -> String {
-    fs::read_to_string(scratch.path("output/wing/openfoam").join(file)).unwrap()
+    scratch.text(&format!("output/wing/openfoam/{file}"))
+}
+
+/// The numbers at a key of the set-up in a folder.
+fn numbers(scratch: &Scratch, folder: &str, key: &str) -> Vec<f64> {
+    let control = scratch.text(&format!("{folder}/system/controlDict"));
+    let line = control.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+    let plain = line.trim_matches([' ', ';']).replace(['(', ')'], "");
+    plain.split_whitespace().map(|n| n.parse().unwrap()).collect()
 }
 
 /// Names of the patches in the mesh.
@@ -37,14 +46,14 @@ fn conditions(scratch: &Scratch, field: &str) -> Vec<String> {
 fn a_set_up_that_nobody_changed_goes_with_the_patches_of_the_mesh() {
     let scratch = Scratch::with_case("geometry.naca = '0012'\n");
     for (sets, expected) in [
-        (&[][..], &["airfoil", "farfield", "frontAndBack"][..]),
-        (&["output.span_cells=2"], &["airfoil", "farfield", "back", "front"]),
-        (&["grid.topology=half"], &["airfoil", "farfield", "symmetry", "frontAndBack"]),
+        ("", &["airfoil", "farfield", "frontAndBack"][..]),
+        ("output.span_cells=2", &["airfoil", "farfield", "back", "front"]),
+        ("grid.topology=half", &["airfoil", "farfield", "symmetry", "frontAndBack"]),
         (
-            &["grid.topology=half", "output.span_cells=2", "output.sides=periodic"],
+            "grid.topology=half output.span_cells=2 output.sides=periodic",
             &["airfoil", "farfield", "symmetry", "back", "front"],
         ),
-        (&[], &["airfoil", "farfield", "frontAndBack"]),
+        ("", &["airfoil", "farfield", "frontAndBack"]),
     ] {
         let said = run(&scratch, sets);
 
@@ -60,7 +69,7 @@ fn a_set_up_that_nobody_changed_goes_with_the_patches_of_the_mesh() {
 #[test]
 fn a_changed_set_up_is_kept_and_its_missing_patches_are_printed() {
     let scratch = Scratch::with_case(SMALLEST);
-    run(&scratch, &[]);
+    run(&scratch, "");
     let field = scratch.path("output/wing/openfoam/0/U");
     let mine = read(&scratch, "0/U").replace("(1 0 0)", "(2 0 0)");
     fs::write(&field, &mine).unwrap();
@@ -68,24 +77,22 @@ fn a_changed_set_up_is_kept_and_its_missing_patches_are_printed() {
     fs::write(scratch.path("output/wing/openfoam/0/omega"), omega).unwrap();
     fs::create_dir(scratch.path("output/wing/openfoam/100")).unwrap();
 
-    let same = run(&scratch, &[]);
-    let changed = run(&scratch, &["output.span_cells=2"]);
+    let same = run(&scratch, "");
+    let changed = run(&scratch, "output.span_cells=2");
 
     let path = "output/wing/openfoam/0/U";
     let lacks = "stays as you have it and does not name the patches back, front of the new mesh";
     assert!(!same.contains("does not name"), "{same}");
     assert!(changed.contains(&format!("note: {path} {lacks}\n")), "{changed}");
     assert_eq!(changed.matches("does not name").count(), 1, "{changed}");
-    assert_eq!(
-        scratch.report()["notes"].as_array().unwrap().last().unwrap(),
-        &*format!("{path} {lacks}")
-    );
+    let notes = &scratch.report()["notes"];
+    assert_eq!(notes.as_array().unwrap().last().unwrap(), &*format!("{path} {lacks}"));
     assert_eq!(read(&scratch, "0/U"), mine);
     assert_eq!(conditions(&scratch, "0/p"), ["airfoil", "farfield", "back", "front"]);
     assert!(scratch.path("output/wing/openfoam/100").exists());
 
     // With `--force` they are replaced.
-    let forced = [&OPENFOAM[..], &["--set", "output.span_cells=2", "--force"]].concat();
+    let forced = format!("{OPENFOAM} --set output.span_cells=2 --force");
     scratch.run_coarse(&forced).succeeds();
     assert_eq!(conditions(&scratch, "0/U"), ["airfoil", "farfield", "back", "front"]);
 }
@@ -94,18 +101,18 @@ fn a_changed_set_up_is_kept_and_its_missing_patches_are_printed() {
 #[test]
 fn patches_missing_from_a_set_up_for_a_converted_mesh_are_printed() {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&["-o", "."]).succeeds();
+    scratch.run_coarse("-o .").succeeds();
     fs::create_dir_all(scratch.path("case/0")).unwrap();
     let velocity = "boundaryField\n{\n    wing { type slip; }\n    farfield { type slip; }\n}\n";
     fs::write(scratch.path("case/0/U"), velocity).unwrap();
 
-    let done = scratch.run(&["convert", "wing/mesh.vts", "-o", "case", "--to", "openfoam"]);
+    let done = scratch.run("convert wing/mesh.vts -o case --to openfoam");
 
     assert_eq!(done.code, 0, "{done:?}");
     let note = "note: case/0/U stays as you have it and does not name the patches airfoil, frontAndBack \
                 of the new mesh\n";
     assert!(done.stderr.starts_with(note), "{done:?}");
-    assert_eq!(fs::read_to_string(scratch.path("case/0/U")).unwrap(), velocity);
+    assert_eq!(scratch.text("case/0/U"), velocity);
     assert!(scratch.path("case/0/p").is_file());
 }
 
@@ -120,28 +127,19 @@ fn force_coefficients_refer_to_the_chord_and_the_place_of_the_section() {
         .map(|angle| format!("{} {}\n", 5.0 + angle.cos(), 1.0 + angle.sin()))
         .collect();
     fs::write(scratch.path("circle.dat"), circle.concat()).unwrap();
-    let read_numbers = |sets: &[&str]| {
+    let read_numbers = |sets: &str| {
         run(&scratch, sets);
-        let control = read(&scratch, "system/controlDict");
-        ["CofR", "lRef", "Aref"].map(|key| {
-            let line = control.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
-            let plain = line.trim_matches([' ', ';']).replace(['(', ')'], "");
-            plain.split_whitespace().map(|n| n.parse().unwrap()).collect::<Vec<f64>>()
-        })
+        ["CofR", "lRef", "Aref"].map(|key| numbers(&scratch, "output/wing/openfoam", key))
     };
 
-    assert_eq!(read_numbers(&[]), [vec![0.25, 0.0, 0.0], vec![1.0], vec![1.0]]);
-    let long = ["geometry.chord=2", "geometry.angle=5"];
-    assert_eq!(read_numbers(&long), [vec![0.5, 0.0, 0.0], vec![2.0], vec![2.0]]);
-    let wide = [&long[..], &["output.span_cells=3", "output.span=0.25"]].concat();
+    assert_eq!(read_numbers(""), [vec![0.25, 0.0, 0.0], vec![1.0], vec![1.0]]);
+    let long = "geometry.chord=2 geometry.angle=5";
+    assert_eq!(read_numbers(long), [vec![0.5, 0.0, 0.0], vec![2.0], vec![2.0]]);
+    let wide = format!("{long} output.span_cells=3 output.span=0.25");
     assert_eq!(read_numbers(&wide), [vec![0.5, 0.0, 0.0], vec![2.0], vec![1.0]]);
-    let body = [
-        "geometry.section.file=circle.dat",
-        "geometry.section.length=2",
-        "geometry.chord=2",
-        "grid.first_cell=1e-3",
-    ];
-    let [centre, length, area] = read_numbers(&body);
+    let body = "geometry.section.file=circle.dat geometry.section.length=2 geometry.chord=2 \
+                grid.first_cell=1e-3";
+    let [centre, length, area] = read_numbers(body);
     assert_eq!((length, area), (vec![2.0], vec![2.0]));
     assert!((centre[0] - 5.0).abs() < 1e-6 && (centre[1] - 1.0).abs() < 1e-6, "{centre:?}");
 }
@@ -150,19 +148,13 @@ fn force_coefficients_refer_to_the_chord_and_the_place_of_the_section() {
 #[test]
 fn force_coefficients_of_a_converted_mesh_refer_to_the_chord_of_its_wall() {
     let scratch = Scratch::with_case("geometry.naca = '0012'\n");
-    let sets = ["--set", "geometry.chord=2", "--set", "geometry.angle=90"];
-    scratch.run_coarse(&[&sets[..], &["-o", "."]].concat()).succeeds();
+    scratch.run_coarse("--set geometry.chord=2 --set geometry.angle=90 -o .").succeeds();
 
-    scratch.run(&["convert", "wing/mesh.vts", "-o", "case", "--to", "openfoam"]).succeeds();
+    scratch.run("convert wing/mesh.vts -o case --to openfoam").succeeds();
 
-    let control = fs::read_to_string(scratch.path("case/system/controlDict")).unwrap();
-    let line = |key: &str| {
-        let line = control.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
-        let plain = line.trim_matches([' ', ';']).replace(['(', ')'], "");
-        plain.split_whitespace().map(|n| n.parse().unwrap()).collect::<Vec<f64>>()
-    };
+    let numbers = |key: &str| numbers(&scratch, "case", key);
     // The section was turned by a right angle about (0.25, 0).
-    let [x, y, _] = line("CofR")[..] else { panic!("{control}") };
+    let [x, y, _] = numbers("CofR")[..] else { panic!("three coordinates were expected") };
     assert!((x - 0.5).abs() < 1e-9 && y.abs() < 1e-9, "{x} {y}");
-    assert!((line("lRef")[0] - 2.0).abs() < 1e-9 && line("Aref") == line("lRef"), "{control}");
+    assert!((numbers("lRef")[0] - 2.0).abs() < 1e-9 && numbers("Aref") == numbers("lRef"));
 }

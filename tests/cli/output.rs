@@ -1,7 +1,6 @@
 //! The contents of an output folder: files of others stay, and no two processes write to it.
 
 use std::fs::{self, File};
-use std::process::Stdio;
 
 use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
 
@@ -11,7 +10,7 @@ const FORCE: &str =
 /// A mesh that can be converted to every format.
 fn with_mesh() -> Scratch {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&["-o", "."]).succeeds();
+    scratch.run_coarse("-o .").succeeds();
     scratch
 }
 
@@ -38,65 +37,60 @@ fn contents(scratch: &Scratch, folder: &str) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-const TO_OPENFOAM: [&str; 5] = ["convert", "wing/mesh.vts", "--to", "openfoam", "-o"];
+const TO_OPENFOAM: &str = "convert wing/mesh.vts --to openfoam -o";
+
+/// Names of the files of a mesh of OpenFOAM.
+const POLY_MESH: [&str; 5] = ["boundary", "faces", "neighbour", "owner", "points"];
+
+/// Asserts that a run is refused since this file is a user's, and that no file in a folder changes.
+#[track_caller]
+fn stays(scratch: &Scratch, folder: &str, run: impl FnOnce() -> Finished, path: &str, why: &str) {
+    let before = contents(scratch, folder);
+    run().is_refused(&format!("error: cannot write {path}: {why}\n{FORCE}"));
+    assert_eq!(contents(scratch, folder), before);
+}
+
+const OTHERS: &str = "there is something that gridgen did not write";
+const CHANGED: &str = "the file there was changed since gridgen wrote it";
 
 #[test]
 fn a_mesh_that_gridgen_did_not_write_is_not_replaced() {
     let scratch = with_mesh();
     someones_mesh(&scratch, "motorBike/constant");
-    let before = contents(&scratch, "motorBike");
+    let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} motorBike {more}"));
 
-    let refused = scratch.run(&[&TO_OPENFOAM[..], &["motorBike"]].concat());
-
-    refused.is_refused(&format!(
-        "error: cannot write motorBike/constant/polyMesh/points: there is something that gridgen did \
-         not write\n{FORCE}"
-    ));
-    assert_eq!(contents(&scratch, "motorBike"), before);
+    stays(&scratch, "motorBike", || run(""), "motorBike/constant/polyMesh/points", OTHERS);
     assert!(!scratch.path("motorBike/.gridgen").exists());
 
-    scratch.run(&[&TO_OPENFOAM[..], &["motorBike", "--force"]].concat()).succeeds();
-    let mesh = ["boundary", "faces", "neighbour", "owner", "points"];
-    assert_eq!(scratch.names("motorBike/constant/polyMesh"), mesh);
-    scratch.run(&[&TO_OPENFOAM[..], &["motorBike"]].concat()).succeeds();
+    run("--force").succeeds();
+    assert_eq!(scratch.names("motorBike/constant/polyMesh"), POLY_MESH);
+    run("").succeeds();
 }
 
 /// Sets and zones that a user added to a mesh would not fit a new one.
 #[test]
 fn what_somebody_added_to_a_mesh_of_gridgens_is_not_removed() {
     let scratch = with_mesh();
-    let run = |more: &[&str]| scratch.run(&[&TO_OPENFOAM[..], &["case"], more].concat());
-    run(&[]).succeeds();
+    let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} case {more}"));
+    run("").succeeds();
     fs::create_dir(scratch.path("case/constant/polyMesh/sets")).unwrap();
     fs::write(scratch.path("case/constant/polyMesh/sets/wake"), "cells").unwrap();
-    let before = contents(&scratch, "case");
 
-    run(&["--span-cells", "2"]).is_refused(&format!(
-        "error: cannot write case/constant/polyMesh/sets: there is something that gridgen did not write\n\
-         {FORCE}"
-    ));
-
-    assert_eq!(contents(&scratch, "case"), before);
+    stays(&scratch, "case", || run("--span-cells 2"), "case/constant/polyMesh/sets", OTHERS);
 }
 
 /// Tools that move or renumber a mesh rewrite its files.
 #[test]
 fn a_mesh_that_somebody_changed_is_not_replaced() {
     let scratch = with_mesh();
-    let run = |more: &[&str]| scratch.run(&[&TO_OPENFOAM[..], &["case"], more].concat());
-    run(&[]).succeeds();
+    let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} case {more}"));
+    run("").succeeds();
     let points = scratch.path("case/constant/polyMesh/points");
     let text = fs::read_to_string(&points).unwrap();
     fs::write(&points, text.replacen("(1e0 ", "(2e0 ", 1)).unwrap();
-    let before = contents(&scratch, "case");
 
-    run(&[]).is_refused(&format!(
-        "error: cannot write case/constant/polyMesh/points: the file there was changed since gridgen \
-         wrote it\n{FORCE}"
-    ));
-
-    assert_eq!(contents(&scratch, "case"), before);
-    run(&["--force"]).succeeds();
+    stays(&scratch, "case", || run(""), "case/constant/polyMesh/points", CHANGED);
+    run("--force").succeeds();
     assert_eq!(fs::read_to_string(&points).unwrap(), text);
 }
 
@@ -108,27 +102,18 @@ fn a_mesh_behind_a_link_is_not_replaced_unless_gridgen_wrote_it() {
     someones_mesh(&scratch, "shared");
     fs::create_dir(scratch.path("case")).unwrap();
     symlink(scratch.path("shared"), scratch.path("case/constant")).unwrap();
-    let before = contents(&scratch, "shared");
-    let run = |more: &[&str]| scratch.run(&[&TO_OPENFOAM[..], &["case"], more].concat());
+    let run = |more: &str| scratch.run(&format!("{TO_OPENFOAM} case {more}"));
 
-    let refused = run(&[]);
-
-    assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(
-        refused.stderr.contains("there is something that gridgen did not write"),
-        "{refused:?}"
-    );
-    assert_eq!(contents(&scratch, "shared"), before);
+    stays(&scratch, "shared", || run(""), "case/constant/polyMesh/points", OTHERS);
 
     // If the folder is empty, the mesh is written behind the link and recognised there.
     fs::remove_dir_all(scratch.path("shared")).unwrap();
     fs::create_dir(scratch.path("shared")).unwrap();
-    run(&[]).succeeds();
-    run(&["--span-cells", "2"]).succeeds();
-    run(&[]).succeeds();
+    for more in ["", "--span-cells 2", ""] {
+        run(more).succeeds();
+    }
     assert!(scratch.path("case/constant").is_symlink());
-    let mesh = ["boundary", "faces", "neighbour", "owner", "points"];
-    assert_eq!(scratch.names("shared/polyMesh"), mesh);
+    assert_eq!(scratch.names("shared/polyMesh"), POLY_MESH);
     let set_up = ["polyMesh", "transportProperties", "turbulenceProperties"];
     assert_eq!(scratch.names("shared"), set_up);
 }
@@ -144,20 +129,17 @@ fn files_of_others_that_have_the_names_of_results_stay() {
     let before = contents(&scratch, "output/wing");
 
     // None of these files conflicts.
-    scratch.run_coarse(&[]).succeeds();
-    scratch.run_coarse(&["--set", "newton.max_iterations=1"]);
-    scratch.run_coarse(&[]).succeeds();
+    scratch.run_coarse("").succeeds();
+    scratch.run_coarse("--set newton.max_iterations=1");
+    scratch.run_coarse("").succeeds();
     let now = contents(&scratch, "output/wing");
     assert!(before.iter().all(|file| now.contains(file)), "{:?}", scratch.names("output/wing"));
 
     // One of them does; this is reported before the work, which would take a step.
-    let refused = scratch.run_coarse(&["-v", "--set", "output.formats=su2"]);
-    refused.is_refused(&format!(
-        "error: cannot write output/wing/mesh.su2: there is something that gridgen did not write\n{FORCE}"
-    ));
-    assert_eq!(contents(&scratch, "output/wing"), now);
+    let refused = || scratch.run_coarse("-v --set output.formats=su2");
+    stays(&scratch, "output/wing", refused, "output/wing/mesh.su2", OTHERS);
 
-    scratch.run_coarse(&["--force", "--set", "output.formats=su2"]).succeeds();
+    scratch.run_coarse("--force --set output.formats=su2").succeeds();
     assert_ne!(scratch.bytes("output/wing/mesh.su2"), b"mine");
     assert_eq!(scratch.bytes("output/wing/quality.png"), b"mine");
 }
@@ -165,43 +147,33 @@ fn files_of_others_that_have_the_names_of_results_stay() {
 #[test]
 fn a_result_that_somebody_changed_is_not_replaced_and_one_that_is_copied_is() {
     let scratch = Scratch::with_case(SMALLEST);
-    let su2 = ["--set", "output.formats=su2"];
-    scratch.run_coarse(&su2).succeeds();
-    for name in scratch.names("output/wing") {
-        fs::create_dir_all(scratch.path("copy/wing/.gridgen")).unwrap();
-        fs::copy(scratch.path("output/wing").join(&name), scratch.path("copy/wing").join(&name))
-            .unwrap();
+    let su2 = |more: &str| scratch.run_coarse(&format!("--set output.formats=su2 {more}"));
+    su2("").succeeds();
+    fs::create_dir_all(scratch.path("copy/wing/.gridgen")).unwrap();
+    let mut names = scratch.names("output/wing");
+    names.push(".gridgen/written.json".to_owned());
+    for name in names {
+        let at = |folder: &str| scratch.path(&format!("{folder}/wing/{name}"));
+        fs::copy(at("output"), at("copy")).unwrap();
     }
-    let record = ".gridgen/written.json";
-    fs::copy(scratch.path("output/wing").join(record), scratch.path("copy/wing").join(record))
-        .unwrap();
-    let mesh = String::from_utf8(scratch.bytes("output/wing/mesh.su2")).unwrap();
-    fs::write(scratch.path("output/wing/mesh.su2"), mesh.replace("airfoil", "wall")).unwrap();
+    let mesh = scratch.text("output/wing/mesh.su2").replace("airfoil", "wall");
+    fs::write(scratch.path("output/wing/mesh.su2"), mesh).unwrap();
 
-    scratch.run_coarse(&su2).is_refused(&format!(
-        "error: cannot write output/wing/mesh.su2: the file there was changed since gridgen wrote it\n\
-         {FORCE}"
-    ));
-    scratch.run_coarse(&[&su2[..], &["-o", "copy"]].concat()).succeeds();
+    stays(&scratch, "output/wing", || su2(""), "output/wing/mesh.su2", CHANGED);
+    su2("-o copy").succeeds();
 }
 
 #[test]
 fn a_neutral_map_of_somebodys_beside_a_converted_mesh_stays() {
     let scratch = with_mesh();
     fs::write(scratch.path("wing.nmf"), "# by hand\n").unwrap();
-    let run = |more: &[&str]| {
-        scratch.run(&[&["convert", "wing/mesh.vts", "-o", "wing.p3d"], more].concat())
-    };
+    let run = |more: &str| scratch.run(&format!("convert wing/mesh.vts -o wing.p3d {more}"));
 
-    run(&[]).is_refused(&format!(
-        "error: cannot write wing.nmf: there is something that gridgen did not write\n{FORCE}"
-    ));
-    assert_eq!(scratch.bytes("wing.nmf"), b"# by hand\n");
-    assert!(!scratch.path("wing.p3d").exists());
+    stays(&scratch, ".", || run(""), "wing.nmf", OTHERS);
 
-    run(&["--dimensions", "2"]).succeeds();
-    run(&["--force"]).succeeds();
-    run(&[]).succeeds();
+    for more in ["--dimensions 2", "--force", ""] {
+        run(more).succeeds();
+    }
     assert!(scratch.bytes("wing.nmf") == scratch.bytes("wing/mesh.nmf"));
 }
 
@@ -212,13 +184,12 @@ fn the_solution_of_a_system_replaces_no_file_of_somebodys() {
     fs::create_dir_all(scratch.path("output/A")).unwrap();
     fs::write(scratch.path("output/A/x.mtx"), "mine").unwrap();
 
-    scratch.run(&["solve", "A.mtx", "--backend", "cpu"]).is_refused(&format!(
-        "error: cannot write output/A/x.mtx: there is something that gridgen did not write\n{FORCE}"
-    ));
+    let run = |more: &str| scratch.run(&format!("solve A.mtx --backend cpu {more}"));
 
-    assert_eq!(scratch.bytes("output/A/x.mtx"), b"mine");
-    for more in [&["--force"][..], &[]] {
-        scratch.run(&[&["solve", "A.mtx", "--backend", "cpu"], more].concat()).succeeds();
+    stays(&scratch, "output", || run(""), "output/A/x.mtx", OTHERS);
+
+    for more in ["--force", ""] {
+        run(more).succeeds();
     }
 }
 
@@ -229,17 +200,17 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
     let case = "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n\
                 quality.max_skewness = 0.1\n";
     let scratch = Scratch::with_case(case);
-    let export = |step: &str, more: &[&str]| {
-        let run = ["wing.toml", "--backend", "cpu", "--export-jacobian", step];
-        scratch.run(&[&run, more].concat())
+    let export = |step: usize, more: &str| {
+        let run = format!("wing.toml --backend cpu --export-jacobian {step} {more}");
+        let finished = scratch.run(&run);
+        assert_eq!(finished.code, 1, "{finished:?}");
+        finished.stderr
     };
-    let alone = ["-o", "alone", "--set", "quality.retry=false"];
-    assert_eq!(export("0", &alone).code, 1);
+    export(0, "-o alone --set quality.retry=false");
 
-    let climbed = export("0", &[]);
+    let climbed = export(0, "");
 
-    assert_eq!(climbed.code, 1, "{climbed:?}");
-    assert!(climbed.stderr.contains("note: tried a march along normals"), "{climbed:?}");
+    assert!(climbed.contains("note: tried a march along normals"), "{climbed}");
     let names = ["jacobian-0-rhs.mtx", "jacobian-0.mtx", "mesh.failed.vts"];
     for name in names {
         let of = |folder: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
@@ -247,14 +218,15 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
     }
 
     // After another run only the system of that run remains.
-    assert_eq!(export("1", &[]).code, 1);
-    let jacobians = |names: Vec<String>| -> Vec<String> {
-        names.into_iter().filter(|name| name.starts_with("jacobian")).collect()
+    export(1, "");
+    let jacobians = || {
+        let mut names = scratch.names("output/wing");
+        names.retain(|name| name.starts_with("jacobian"));
+        names
     };
-    let of_step = ["jacobian-1-rhs.mtx", "jacobian-1.mtx"];
-    assert_eq!(jacobians(scratch.names("output/wing")), of_step);
-    scratch.run_coarse(&[]);
-    assert_eq!(jacobians(scratch.names("output/wing")), [""; 0]);
+    assert_eq!(jacobians(), ["jacobian-1-rhs.mtx", "jacobian-1.mtx"]);
+    scratch.run_coarse("");
+    assert_eq!(jacobians(), [""; 0]);
 }
 
 /// If a step of the ladder helped, system and grid belong to that step.
@@ -264,8 +236,8 @@ fn the_exported_system_is_that_of_the_try_that_helped() {
                 grid = { ni = 257, nj = 49, first_cell = 1e-3, far_field = 10.0 }\n";
     let scratch = Scratch::with_case(case);
     let export = |folder: &str, set: &str| {
-        let run = ["wing.toml", "--backend", "cpu", "--export-jacobian", "1", "-o", folder];
-        scratch.run(&[&run, &["--set", "output.formats=vts", "--set", set][..]].concat())
+        let to = format!("-o {folder} --set output.formats=vts --set {set}");
+        scratch.run(&format!("wing.toml --backend cpu --export-jacobian 1 {to}"))
     };
 
     let climbed = export("climbed", "quality.max_skewness=0.2272");
@@ -284,35 +256,26 @@ fn the_exported_system_is_that_of_the_try_that_helped() {
 #[test]
 fn a_step_that_was_taken_before_the_restart_is_not_exported_again() {
     let scratch = Scratch::with_case(SMALLEST);
-    let system = |step: &str, folder: &str, more: &[&str]| {
-        let export = ["--export-jacobian", step, "-o", folder];
-        let finished = scratch.run_coarse(&[&export, more].concat());
+    let system = |step: usize, folder: &str, more: &str| {
+        let finished = scratch.run_coarse(&format!("--export-jacobian {step} -o {folder} {more}"));
         let path = scratch.path(&format!("{folder}/wing/jacobian-{step}.mtx"));
         (finished.stderr, fs::read(path).ok())
     };
-    let (_, whole) = system("2", "whole", &[]);
-    scratch.run_coarse(&["--set", "newton.max_iterations=2"]);
-    let restart = ["--restart", "output/wing/restart.bin"];
+    let (_, whole) = system(2, "whole", "");
+    scratch.run_coarse("--set newton.max_iterations=2");
+    let restart = "--restart output/wing/restart.bin";
 
-    let (_, rest) = system("2", "rest", &restart);
-    let (said, none) = system("1", "none", &restart);
+    let (_, rest) = system(2, "rest", restart);
+    let none = system(1, "none", restart);
 
     assert!(whole.is_some() && rest == whole);
-    assert_eq!((said.as_str(), none), ("note: there was no Newton step 1 to export\n", None));
+    assert_eq!(none, ("note: there was no Newton step 1 to export\n".to_owned(), None));
 }
 
 /// A run that takes long enough.
 fn long_run(scratch: &Scratch) -> std::process::Child {
-    let fine = ["--set", "grid.ni=513", "--set", "grid.nj=257"];
-    let mut child = scratch
-        .gridgen()
-        .args(["wing.toml", "--backend", "cpu"])
-        .args(fine)
-        .args(NO_PICTURES)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let fine = "wing.toml --backend cpu --set grid.ni=513 --set grid.nj=257";
+    let mut child = scratch.start(&format!("{fine} {NO_PICTURES}"));
     while !scratch.path("output/wing/.gridgen/part").exists() {
         assert_eq!(child.try_wait().unwrap(), None, "the run ended before it held its folder");
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -325,23 +288,24 @@ fn a_second_run_into_a_folder_is_refused_and_disturbs_nothing() {
     let scratch = Scratch::with_case(SMALLEST);
     let first = long_run(&scratch);
 
-    for arguments in [&["wing.toml"][..], &["run", "wing.toml"]] {
-        let second = scratch.run(&[arguments, &COARSE[..], &["--backend", "cpu"]].concat());
+    for command in ["", "run "] {
+        let second = scratch.run(&format!("{command}wing.toml --backend cpu"));
 
         assert_eq!(second.code, 2, "{second:?}");
         let said = [second.stdout, second.stderr].concat();
-        assert!(
-            said.contains("cannot write into output/wing: another run of gridgen does so"),
-            "{said}"
-        );
-        assert!(said.contains("hint: wait until that one is done"), "{said}");
+        for part in [
+            "cannot write into output/wing: another run of gridgen does so",
+            "hint: wait until that one is done",
+            "srun, mpirun or torchrun",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
     }
-    let elsewhere = [&["wing.toml", "--backend", "cpu", "-o", "else"], &COARSE[..]].concat();
-    scratch.run(&elsewhere).succeeds();
+    scratch.run_coarse("-o else").succeeds();
 
     Finished::from(first.wait_with_output().unwrap()).succeeds();
     assert_eq!(scratch.report()["grid"]["ni"], 513);
-    scratch.run_coarse(&[]).succeeds();
+    scratch.run_coarse("").succeeds();
 }
 
 /// The lock belongs to the process and leaves no file behind.
@@ -353,7 +317,7 @@ fn a_folder_of_a_run_that_was_killed_can_be_written_into() {
     first.wait().unwrap();
     assert!(scratch.path("output/wing/.gridgen/lock").exists());
 
-    scratch.run_coarse(&[]).succeeds();
+    scratch.run_coarse("").succeeds();
 
     assert_eq!(scratch.names("output/wing/.gridgen"), ["lock", "written.json"]);
 }
@@ -366,12 +330,35 @@ fn parts_of_living_processes_stay_and_those_of_dead_ones_go() {
     let part = |name: &str| scratch.path(&format!("output/wing/.gridgen-{name}.part"));
     let living = File::create(part("living")).unwrap();
     living.try_lock().unwrap();
-    fs::write(part("dead"), "half").unwrap();
+    let convert = "convert output/wing/mesh.vts -o output/wing/other.su2";
+    for run in [&format!("wing.toml {COARSE}"), convert] {
+        fs::write(part("dead"), "half").unwrap();
+        scratch.run(run).succeeds();
+        assert_eq!((part("living").exists(), part("dead").exists()), (true, false), "{run}");
+    }
+}
 
-    scratch.run_coarse(&[]).succeeds();
-    assert_eq!((part("living").exists(), part("dead").exists()), (true, false));
+#[test]
+fn an_output_folder_that_is_a_file_is_refused() {
+    let scratch = Scratch::with_case(SMALLEST);
 
-    fs::write(part("dead"), "half").unwrap();
-    scratch.run(&["convert", "output/wing/mesh.vts", "-o", "output/wing/other.su2"]).succeeds();
-    assert_eq!((part("living").exists(), part("dead").exists()), (true, false));
+    scratch.run_coarse("--output wing.toml").is_refused(
+        "error: cannot write into wing.toml: it is a file, a folder was expected\n\
+         hint: remove or rename that file, or choose another output folder\n",
+    );
+
+    assert_eq!(scratch.bytes("wing.toml"), SMALLEST.as_bytes());
+}
+
+#[test]
+fn a_folder_in_place_of_a_result_is_refused() {
+    let scratch = Scratch::with_case(SMALLEST);
+    fs::create_dir_all(scratch.path("output/wing/mesh.vts")).unwrap();
+
+    scratch.run_coarse("").is_refused(
+        "error: cannot write output/wing/mesh.vts: there is a folder of that name\n\
+         hint: remove or rename that folder, or choose another output folder\n",
+    );
+
+    assert_eq!(scratch.names("output/wing"), ["mesh.vts"]);
 }

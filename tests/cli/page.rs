@@ -3,17 +3,16 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use super::{COARSE, SMALLEST, Scratch};
+use super::{COARSE, Finished, SMALLEST, Scratch};
 
-const ON_THE_CPU: [&str; 3] = ["wing.toml", "--backend", "cpu"];
 const PAGE: &str = "output/wing/report.html";
 
-fn run(scratch: &Scratch, arguments: &[&str]) -> super::Finished {
-    scratch.run(&[&ON_THE_CPU[..], &COARSE, arguments].concat())
+fn run(scratch: &Scratch, arguments: &str) -> Finished {
+    scratch.run(&format!("wing.toml {COARSE} {arguments}"))
 }
 
 fn page(scratch: &Scratch) -> String {
-    String::from_utf8(scratch.bytes(PAGE)).unwrap()
+    scratch.text(PAGE)
 }
 
 /// The names of the tags of a page in order, closing ones with their slash; self-closing tags are skipped.
@@ -31,7 +30,7 @@ fn tags(page: &str) -> Vec<&str> {
 fn a_run_ends_with_a_self_contained_page() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let said = run(&scratch, &[]).succeeds();
+    let said = run(&scratch, "").succeeds();
 
     assert!(said.contains("  output/wing/report.html\n"), "{said}");
     let page = page(&scratch);
@@ -53,14 +52,7 @@ fn a_run_ends_with_a_self_contained_page() {
         assert!(page.contains(part), "{part}");
     }
     assert_eq!(page.matches("<svg").count(), 3);
-}
-
-#[test]
-fn the_tags_of_the_page_are_closed_in_order() {
-    let scratch = Scratch::with_case(SMALLEST);
-    run(&scratch, &[]).succeeds();
-    let page = page(&scratch);
-
+    // The tags are closed in order.
     let mut open = Vec::new();
     for tag in tags(&page) {
         match tag.strip_prefix('/') {
@@ -76,9 +68,8 @@ fn the_tags_of_the_page_are_closed_in_order() {
 fn the_page_of_a_failed_run_warns_of_the_grid() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let failed = run(&scratch, &["--set", "newton.max_iterations=1"]);
+    run(&scratch, "--set newton.max_iterations=1").fails(1, "error: ");
 
-    assert_eq!(failed.code, 1);
     let page = page(&scratch);
     assert!(page.contains(">not converged: do not use</span>"));
     assert!(page.contains("the limit of 1 Newton step was reached"));
@@ -91,7 +82,7 @@ fn the_page_lists_repairs() {
     let section = [&include_bytes!("../data/airfoils/tasopt-b.dat")[..], markup].concat();
     let scratch = Scratch::with(&[("wing.toml", case), ("wing.dat", &section)]);
 
-    let finished = run(&scratch, &[]);
+    let finished = run(&scratch, "");
 
     let note = finished.stderr.lines().find_map(|line| line.strip_prefix("note: ")).unwrap();
     let escaped = note.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -104,9 +95,9 @@ fn the_page_lists_repairs() {
 fn a_name_is_no_markup() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    run(&scratch, &["--set", "name=a&lt;b"]).succeeds();
+    run(&scratch, "--set name=a&lt;b").succeeds();
 
-    let page = fs::read_to_string(scratch.path("output/a&lt;b/report.html")).unwrap();
+    let page = scratch.text("output/a&lt;b/report.html");
     assert!(page.contains("<h1>a&amp;lt;b</h1>") && !page.contains("a&lt;b"));
 }
 
@@ -114,10 +105,10 @@ fn a_name_is_no_markup() {
 fn pages_and_pictures_can_be_switched_off() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    run(&scratch, &["--set", "output.report=false"]).succeeds();
+    run(&scratch, "--set output.report=false").succeeds();
     assert!(!scratch.path(PAGE).exists() && scratch.path("output/wing/grid.svg").exists());
 
-    run(&scratch, &["--set", "output.pictures=false", "--set", "output.report=true"]).succeeds();
+    run(&scratch, "--set output.pictures=false --set output.report=true").succeeds();
     assert!(scratch.path(PAGE).exists() && !scratch.path("output/wing/grid.svg").exists());
 }
 
@@ -125,10 +116,9 @@ fn pages_and_pictures_can_be_switched_off() {
 fn quality_maps_are_written_on_request() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let maps = ["--set", "output.quality_maps=true", "--set", "output.pictures=false"];
-    run(&scratch, &maps).succeeds();
+    run(&scratch, "--set output.quality_maps=true --set output.pictures=false").succeeds();
 
-    let svg = String::from_utf8(scratch.bytes("output/wing/quality.svg")).unwrap();
+    let svg = scratch.text("output/wing/quality.svg");
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{}", &svg[svg.len() - 40..]);
     assert!(svg.matches("<path ").count() > 40);
     assert!(scratch.bytes("output/wing/quality.png").starts_with(b"\x89PNG\r\n"));
@@ -144,9 +134,8 @@ fn the_page_is_opened_on_request() {
     fs::write(&opener, "#!/bin/sh\necho \"$1\" > opened\n").unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
 
-    let mut command = scratch.gridgen();
-    command.args(ON_THE_CPU).args(COARSE).arg("--open").env("PATH", scratch.path("."));
-    super::Finished::from(command.output().unwrap()).succeeds();
+    let mut command = scratch.command(&format!("wing.toml {COARSE} --open"));
+    Finished::from(command.env("PATH", scratch.path(".")).output().unwrap()).succeeds();
 
     let begun = Instant::now();
     let opened = || fs::read_to_string(scratch.path("opened")).unwrap_or_default();
@@ -158,9 +147,8 @@ fn the_page_is_opened_on_request() {
 
 #[test]
 fn a_request_to_open_a_missing_page_is_a_note() {
-    let finished =
-        run(&Scratch::with_case(SMALLEST), &["--open", "--set", "output.pictures=false"]);
+    let finished = run(&Scratch::with_case(SMALLEST), "--open --set output.pictures=false");
 
-    assert_eq!(finished.code, 0);
     assert_eq!(finished.stderr, "note: there is no report.html to open: output.report is false\n");
+    finished.succeeds();
 }

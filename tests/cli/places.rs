@@ -1,11 +1,15 @@
 //! Destinations of single files: inputs, links, devices, pipes and files of others are kept.
 
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use gridgen::formats::npy;
 
-use super::{COARSE, SMALLEST, Scratch};
+#[cfg(target_os = "linux")]
+use super::bash;
+use super::{COARSE, Finished, SMALLEST, Scratch};
 
 const MESH: &str = "output/wing/mesh.vts";
 const REFERENCE: &str = "output/wing/reference.grd";
@@ -13,16 +17,15 @@ const REFERENCE: &str = "output/wing/reference.grd";
 /// A mesh, its reference, its wall, and arrays of derivatives.
 fn scratch() -> Scratch {
     let scratch = Scratch::with_case(SMALLEST);
-    let formats = ["--set", "output.formats=vts,plot3d", "--set", "output.reference=true"];
-    scratch.run_coarse(&formats).succeeds();
-    scratch.run(&["move", REFERENCE, "--wall", "wall.dat"]).succeeds();
+    scratch.run_coarse("--set output.formats=vts,plot3d --set output.reference=true").succeeds();
+    scratch.run(&format!("move {REFERENCE} --wall wall.dat")).succeeds();
     npy::write(&scratch.path("d.npy"), &[33, 65, 2], &vec![1.0; 33 * 65 * 2]).unwrap();
     npy::write(&scratch.path("dw.npy"), &[65, 2], &[1.0; 130]).unwrap();
     scratch
 }
 
 /// Asserts that a command is refused because `output` is `input`, and that no file changes.
-fn stays(scratch: &Scratch, arguments: &[&str], output: &str, input: &str) {
+fn stays(scratch: &Scratch, arguments: &str, output: &str, input: &str) {
     let names = scratch.names(".");
     let files = || names.iter().filter(|name| scratch.path(name).is_file());
     let before: Vec<_> = files().map(|name| scratch.bytes(name)).collect();
@@ -32,8 +35,8 @@ fn stays(scratch: &Scratch, arguments: &[&str], output: &str, input: &str) {
          hint: choose another name, or another output folder\n"
     ));
 
-    assert!(files().map(|name| scratch.bytes(name)).eq(before), "{arguments:?} changed a file");
-    assert_eq!(scratch.names("."), names, "{arguments:?}");
+    assert!(files().map(|name| scratch.bytes(name)).eq(before), "{arguments} changed a file");
+    assert_eq!(scratch.names("."), names, "{arguments}");
 }
 
 #[test]
@@ -45,16 +48,16 @@ fn no_input_is_written_to_whatever_its_name() {
     fs::create_dir(scratch.path("folder")).unwrap();
     fs::hard_link(scratch.path("m.vts"), scratch.path("hard.su2")).unwrap();
     for (arguments, output, input) in [
-        (&["move", "r.grd", "--wall", "r.grd"][..], "r.grd", "r.grd"),
-        (&["move", "r.grd", "--adjoint", "d.npy", "-o", "d.npy"], "d.npy", "d.npy"),
-        (&["move", "r.grd", "--derivative", "dw.npy", "-o", "./dw.npy"], "./dw.npy", "dw.npy"),
-        (&["move", "m.vts", "--to", "wall.dat", "-o", "m.vts"], "m.vts", "m.vts"),
-        (&["move", "m.vts", "--to", "wall.dat", "--wall", "wall.dat"], "wall.dat", "wall.dat"),
-        (&["move", "m.vts", "--wall", "n.vts", "-o", "n.vts"], "n.vts", "n.vts"),
-        (&["move", "r.grd", "--wall", "w.nmf", "-o", "w.p3d"], "w.nmf", "w.nmf"),
-        (&["convert", "m.vts", "-o", "folder/../m.vts"], "folder/../m.vts", "m.vts"),
-        (&["convert", "m.vts", "-o", "hard.su2"], "hard.su2", "m.vts"),
-        (&["convert", "m.nmf", "-o", "m.p3d", "--force"], "m.nmf", "m.nmf"),
+        ("move r.grd --wall r.grd", "r.grd", "r.grd"),
+        ("move r.grd --adjoint d.npy -o d.npy", "d.npy", "d.npy"),
+        ("move r.grd --derivative dw.npy -o ./dw.npy", "./dw.npy", "dw.npy"),
+        ("move m.vts --to wall.dat -o m.vts", "m.vts", "m.vts"),
+        ("move m.vts --to wall.dat --wall wall.dat", "wall.dat", "wall.dat"),
+        ("move m.vts --wall n.vts -o n.vts", "n.vts", "n.vts"),
+        ("move r.grd --wall w.nmf -o w.p3d", "w.nmf", "w.nmf"),
+        ("convert m.vts -o folder/../m.vts", "folder/../m.vts", "m.vts"),
+        ("convert m.vts -o hard.su2", "hard.su2", "m.vts"),
+        ("convert m.nmf -o m.p3d --force", "m.nmf", "m.nmf"),
     ] {
         stays(&scratch, arguments, output, input);
     }
@@ -63,7 +66,6 @@ fn no_input_is_written_to_whatever_its_name() {
 #[cfg(unix)]
 #[test]
 fn links_to_inputs_are_seen() {
-    use std::os::unix::fs::symlink;
     let scratch = scratch();
     fs::copy(scratch.path(MESH), scratch.path("m.vts")).unwrap();
     fs::create_dir(scratch.path("folder")).unwrap();
@@ -72,8 +74,8 @@ fn links_to_inputs_are_seen() {
     symlink("folder", scratch.path("also")).unwrap();
 
     for link in ["one.su2", "folder/two.su2", "also/two.su2"] {
-        stays(&scratch, &["convert", "m.vts", "-o", link], link, "m.vts");
-        stays(&scratch, &["convert", link, "-o", "m.vts"], "m.vts", link);
+        stays(&scratch, &format!("convert m.vts -o {link}"), link, "m.vts");
+        stays(&scratch, &format!("convert {link} -o m.vts"), "m.vts", link);
     }
 }
 
@@ -81,13 +83,15 @@ fn links_to_inputs_are_seen() {
 fn derivatives_are_not_written_under_the_name_of_a_mesh() {
     let scratch = scratch();
 
-    for (end, option) in [("vts", "--derivative"), ("grd", "--adjoint"), ("p3d", "--derivative")] {
-        let (name, array) =
-            (format!("x.{end}"), ["d.npy", "dw.npy"][usize::from(option == "--derivative")]);
-        scratch.run(&["move", REFERENCE, option, array, "-o", &name]).is_refused(&format!(
+    for (name, option) in [
+        ("x.vts", "--derivative dw.npy"),
+        ("x.grd", "--adjoint d.npy"),
+        ("x.p3d", "--derivative dw.npy"),
+    ] {
+        scratch.run(&format!("move {REFERENCE} {option} -o {name}")).is_refused(&format!(
             "error: {name}: derivatives are an array of numpy\nhint: name it .npy\n"
         ));
-        assert!(!scratch.path(&name).exists());
+        assert!(!scratch.path(name).exists());
     }
 }
 
@@ -95,7 +99,6 @@ fn derivatives_are_not_written_under_the_name_of_a_mesh() {
 #[cfg(unix)]
 #[test]
 fn a_link_stays_and_its_target_is_written() {
-    use std::os::unix::fs::symlink;
     let scratch = scratch();
     fs::create_dir(scratch.path("far")).unwrap();
     fs::write(scratch.path("far/old.su2"), "old").unwrap();
@@ -106,14 +109,17 @@ fn a_link_stays_and_its_target_is_written() {
     symlink("far/map.nmf", scratch.path("m.nmf")).unwrap();
     symlink("far/case.toml", scratch.path("new.toml")).unwrap();
 
-    scratch.run(&["convert", MESH, "-o", "link.su2"]).succeeds();
-    scratch.run(&["convert", MESH, "-o", "dangling.vtk"]).succeeds();
-    scratch.run(&["move", REFERENCE, "--wall", "w.dat"]).succeeds();
-    scratch.run(&["move", REFERENCE, "--adjoint", "d.npy", "-o", "g.npy"]).succeeds();
-    for _ in 0..2 {
-        scratch.run(&["convert", MESH, "-o", "m.p3d"]).succeeds();
+    for run in [
+        &format!("convert {MESH} -o link.su2"),
+        &format!("convert {MESH} -o dangling.vtk"),
+        &format!("move {REFERENCE} --wall w.dat"),
+        &format!("move {REFERENCE} --adjoint d.npy -o g.npy"),
+        &format!("convert {MESH} -o m.p3d"),
+        &format!("convert {MESH} -o m.p3d"),
+        "init new.toml",
+    ] {
+        scratch.run(run).succeeds();
     }
-    scratch.run(&["init", "new.toml"]).succeeds();
 
     for link in ["link.su2", "dangling.vtk", "w.dat", "g.npy", "m.nmf", "new.toml"] {
         assert!(scratch.path(link).is_symlink(), "{link} is no link any more");
@@ -123,32 +129,37 @@ fn a_link_stays_and_its_target_is_written() {
     assert_eq!(scratch.names("far"), names);
 }
 
+/// Makes a named pipe.
+#[cfg(target_os = "linux")]
+fn fifo(scratch: &Scratch, name: &str) {
+    let made = std::process::Command::new("mkfifo").arg(scratch.path(name)).status();
+    assert!(made.unwrap().success());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn pipes_and_devices_are_written_through() {
     use std::os::unix::fs::FileTypeExt;
     let scratch = scratch();
-    scratch.run(&["convert", MESH, "-o", "there.cgns"]).succeeds();
-    scratch.run(&["convert", MESH, "-o", "there.vts", "--compression", "zlib"]).succeeds();
-    scratch.run(&["move", REFERENCE, "--adjoint", "d.npy", "-o", "there.npy"]).succeeds();
-    let fifo = |name: &str| {
-        let made = std::process::Command::new("mkfifo").arg(scratch.path(name)).status();
-        assert!(made.unwrap().success());
-    };
+    let convert = |options: &str| format!("convert {MESH} {options}");
+    let adjoint = |to: &str| format!("move {REFERENCE} --adjoint d.npy -o {to}");
+    for run in
+        [convert("-o there.cgns"), convert("-o there.vts --compression zlib"), adjoint("there.npy")]
+    {
+        scratch.run(&run).succeeds();
+    }
     // The conversions use seeking and streaming writers, text and arrays, a map file, and a link to a pipe.
-    let convert =
-        |to: &'static str, more: &[&'static str]| [&["convert", MESH, "-o", to], more].concat();
-    fifo("target");
-    std::os::unix::fs::symlink("target", scratch.path("link.vts")).unwrap();
+    fifo(&scratch, "target");
+    symlink("target", scratch.path("link.vts")).unwrap();
     for (arguments, name, expected) in [
-        (convert("pipe.cgns", &[]), "pipe.cgns", "there.cgns"),
-        (convert("pipe.vts", &["--compression", "zlib"]), "pipe.vts", "there.vts"),
-        (convert("link.vts", &[]), "target", MESH),
-        (vec!["move", REFERENCE, "--wall", "pipe.dat"], "pipe.dat", "wall.dat"),
-        (vec!["move", REFERENCE, "--adjoint", "d.npy", "-o", "pipe.npy"], "pipe.npy", "there.npy"),
+        (convert("-o pipe.cgns"), "pipe.cgns", "there.cgns"),
+        (convert("-o pipe.vts --compression zlib"), "pipe.vts", "there.vts"),
+        (convert("-o link.vts"), "target", MESH),
+        (format!("move {REFERENCE} --wall pipe.dat"), "pipe.dat", "wall.dat"),
+        (adjoint("pipe.npy"), "pipe.npy", "there.npy"),
     ] {
         if name != "target" {
-            fifo(name);
+            fifo(&scratch, name);
         }
         let path = scratch.path(name);
         let reader = std::thread::spawn(move || fs::read(path).unwrap());
@@ -162,10 +173,9 @@ fn pipes_and_devices_are_written_through() {
     assert!(scratch.path("link.vts").is_symlink());
 
     let null = Path::new("/dev/null");
-    std::os::unix::fs::symlink(null, scratch.path("null.p3d")).unwrap();
-    for to in [&["convert", MESH, "-o", "/dev/null", "--to", "vts"][..], &convert("null.p3d", &[])]
-    {
-        scratch.run(to).succeeds();
+    symlink(null, scratch.path("null.p3d")).unwrap();
+    for to in ["-o /dev/null --to vts", "-o null.p3d"] {
+        scratch.run(&convert(to)).succeeds();
     }
     assert!(fs::metadata(null).unwrap().file_type().is_char_device());
     assert!(scratch.path("null.p3d").is_symlink());
@@ -176,19 +186,16 @@ fn pipes_and_devices_are_written_through() {
 #[test]
 fn standard_output_can_be_named() {
     let scratch = scratch();
-    let wall = String::from_utf8(scratch.bytes("wall.dat")).unwrap();
-    let arguments = ["move", REFERENCE, "--wall", "/dev/stdout"];
+    let wall = scratch.text("wall.dat");
+    let arguments = format!("move {REFERENCE} --wall /dev/stdout");
     let whole = scratch.run(&arguments).succeeds();
     assert!(whole.starts_with(&wall) && whole.contains("written:"), "{whole}");
     fs::write(scratch.path("log"), "before\n").unwrap();
 
     for (to, before) in [(">> log", "before\n"), ("> log", "")] {
-        let script = format!("\"$@\" {to}");
-        let gridgen = assert_cmd::cargo::cargo_bin!("gridgen");
-        let mut bash = std::process::Command::new("bash");
-        bash.args(["-c", &script, "bash"]).arg(gridgen).args(arguments);
-        assert!(bash.current_dir(scratch.path(".")).status().unwrap().success());
-        assert_eq!(String::from_utf8(scratch.bytes("log")).unwrap(), [before, &whole].concat());
+        bash(&scratch, &[], &format!("\"$@\" {to}"), &arguments).succeeds();
+
+        assert_eq!(scratch.text("log"), [before, &whole].concat());
     }
 }
 
@@ -197,12 +204,11 @@ fn standard_output_can_be_named() {
 #[test]
 fn a_pipe_in_an_output_folder_is_refused() {
     let scratch = scratch();
-    let name = scratch.path("output/wing/mesh.vts");
-    fs::remove_file(&name).unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(&name).status().unwrap().success());
+    fs::remove_file(scratch.path(MESH)).unwrap();
+    fifo(&scratch, MESH);
 
-    for more in [&[][..], &["--force"]] {
-        let refused = scratch.run_coarse(&[&["--set", "output.formats=vts"], more].concat());
+    for more in ["", "--force"] {
+        let refused = scratch.run_coarse(&format!("--set output.formats=vts {more}"));
         refused.is_refused(
             "error: cannot write output/wing/mesh.vts: there is a file of that name\n\
              hint: choose another name, or remove that file first\n",
@@ -214,9 +220,9 @@ fn a_pipe_in_an_output_folder_is_refused() {
 #[test]
 fn a_link_to_nowhere_is_no_output_folder() {
     let scratch = Scratch::with_case(SMALLEST);
-    std::os::unix::fs::symlink("nowhere", scratch.path("out")).unwrap();
+    symlink("nowhere", scratch.path("out")).unwrap();
 
-    let refused = scratch.run_coarse(&["-o", "out"]);
+    let refused = scratch.run_coarse("-o out");
 
     refused.is_refused(
         "error: cannot write into out: it is a file, a folder was expected\n\
@@ -236,15 +242,15 @@ fn a_picture_that_gridgen_did_not_draw_stays() {
     ] {
         let path = format!("pp/{name}");
         fs::write(scratch.path(&path), "by hand").unwrap();
-        let run = |more: &[&str]| scratch.run(&[&[command, input, "-o", "pp"], more].concat());
+        let run = |more: &str| scratch.run(&format!("{command} {input} -o pp {more}"));
 
-        run(&[]).is_refused(&format!(
+        run("").is_refused(&format!(
             "error: cannot write {path}: there is something that gridgen did not write\n\
              hint: move it away, choose another output folder, or replace it with --force\n"
         ));
         assert_eq!(scratch.bytes(&path), b"by hand");
-        run(&["--force"]).succeeds();
-        run(&[]).succeeds();
+        run("--force").succeeds();
+        run("").succeeds();
         assert_ne!(scratch.bytes(&path), b"by hand");
     }
 }
@@ -255,29 +261,25 @@ fn inputs_in_the_output_folder_stay() {
     let matrix = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
     let scratch =
         Scratch::with(&[("A.mtx", matrix.as_bytes()), ("wing.toml", SMALLEST.as_bytes())]);
-    let solve = ["solve", "A.mtx", "--backend", "cpu"];
-    scratch.run(&solve).succeeds();
+    let solve = "solve A.mtx --backend cpu";
+    scratch.run(solve).succeeds();
+    let is_the_same = |finished: Finished, output: &str, input: &str| {
+        finished.is_refused(&format!(
+            "error: cannot write {output}: it is the same file as {input}\n\
+             hint: choose another name, or another output folder\n"
+        ));
+    };
     let solution = scratch.bytes("output/A/x.mtx");
 
-    scratch.run(&[&solve[..], &["--rhs", "output/A/x.mtx", "--force"]].concat()).is_refused(
-        "error: cannot write output/A/x.mtx: it is the same file as output/A/x.mtx\n\
-         hint: choose another name, or another output folder\n",
-    );
+    let again = scratch.run(&format!("{solve} --rhs output/A/x.mtx --force"));
+    is_the_same(again, "output/A/x.mtx", "output/A/x.mtx");
     assert_eq!(scratch.bytes("output/A/x.mtx"), solution);
 
     fs::create_dir(scratch.path("mine")).unwrap();
     fs::write(scratch.path("mine/case.toml"), format!("name = 'mine'\n{SMALLEST}")).unwrap();
-    let run = |more: &[&str]| {
-        let common =
-            ["mine/case.toml", "--backend", "cpu", "-o", ".", "--set", "output.pictures=false"];
-        scratch.run(&[&common, &COARSE[..], more].concat())
-    };
-    run(&["--force"]).is_refused(
-        "error: cannot write ./mine/case.toml: it is the same file as mine/case.toml\n\
-         hint: choose another name, or another output folder\n",
-    );
+    let mine = format!("mine/case.toml -o . --force {COARSE}");
+    is_the_same(scratch.run(&mine), "./mine/case.toml", "mine/case.toml");
     // A case that gridgen wrote is replaced.
-    scratch.run_coarse(&[]).succeeds();
-    let again = ["output/wing/case.toml", "--backend", "cpu", "--force"];
-    scratch.run(&again).succeeds();
+    scratch.run_coarse("").succeeds();
+    scratch.run("output/wing/case.toml --backend cpu --force").succeeds();
 }

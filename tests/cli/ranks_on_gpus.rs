@@ -13,8 +13,8 @@ use support::stand_in::equip;
 
 /// A grid that kernels on fibers solve in a moment, wide enough for four bands.
 const CASE: &str = "[geometry]\nnaca = \"2412\"\n[grid]\nni = 65\nnj = 13\nfirst_cell = 1e-2\n\
-                    [quality]\nretry = false\n[output]\nformats = [\"vts\", \"cgns\"]\n";
-const BARE: [&str; 4] = ["--set", "output.pictures=false", "--set", "output.report=false"];
+                    [quality]\nretry = false\n\
+                    [output]\nformats = [\"vts\", \"cgns\"]\npictures = false\nreport = false\n";
 
 /// Adds the libraries, and as many GPUs as ranks.
 fn equipped(scratch: &Scratch, gpus: usize) -> impl Fn(usize, &mut Command) + use<> {
@@ -34,10 +34,9 @@ fn results(scratch: &Scratch, folder: &str) -> ([Vec<u8>; 2], String) {
 }
 
 /// The meshes of threads of one process on these GPUs.
-fn threads(scratch: &Scratch, devices: &str) -> [Vec<u8>; 2] {
-    let mut command = scratch.gridgen();
-    let arguments = ["wing.toml", "--devices", devices, "-o", "threads", "--ranks", "threads"];
-    command.args(arguments).args(BARE);
+fn threads(scratch: &Scratch, devices: &str, options: &str) -> [Vec<u8>; 2] {
+    let run = format!("wing.toml -o threads --ranks threads --devices {devices} {options}");
+    let mut command = scratch.command(&run);
     equipped(scratch, 4)(0, &mut command);
     Finished::from(command.output().unwrap()).succeeds();
     results(scratch, "threads").0
@@ -46,25 +45,17 @@ fn threads(scratch: &Scratch, devices: &str) -> [Vec<u8>; 2] {
 #[test]
 fn processes_of_one_host_access_each_others_gpus() {
     let scratch = Scratch::with_case(CASE);
-    let four = ["--set", "grid.topology=C", "--set", "grid.wake=16"];
-    let sharp = ["--set", "geometry.trailing_edge=sharp"];
-    for (size, devices, sets) in
-        [(2, "0,1", &[][..]), (4, "0,1,2,3", &[&four[..], &sharp].concat())]
-    {
-        let arguments = [&["wing.toml", "-o", "ranks"], &BARE[..], sets].concat();
-        let ranks = start(scratch.0.path(), open_mpi, size, &arguments, equipped(&scratch, size));
-        let ranks = ended(ranks);
+    let sharp = "--set grid.topology=C --set grid.wake=16 --set geometry.trailing_edge=sharp";
+    for (size, devices, sets) in [(2, "0,1", ""), (4, "0,1,2,3", sharp)] {
+        let run = format!("wing.toml -o ranks {sets}");
+        let ranks = ended(start(&scratch, open_mpi, size, &run, equipped(&scratch, size)));
 
         let note = format!("note: {size} ranks, started by Open MPI\n");
         assert_eq!((ranks[0].code, &ranks[0].stderr), (0, &note), "{ranks:?}");
         assert!(ranks.iter().all(|rank| rank.code == 0), "{ranks:?}");
         let (meshes, backend) = results(&scratch, "ranks");
         assert!(backend.starts_with("cuda (1 × stand-in 0, 1 × stand-in 1"), "{backend}");
-        let mut command = scratch.gridgen();
-        let arguments = ["wing.toml", "--devices", devices, "-o", "threads"];
-        equipped(&scratch, 4)(0, command.args(arguments).args(BARE).args(sets));
-        Finished::from(command.output().unwrap()).succeeds();
-        assert!(meshes == results(&scratch, "threads").0, "{size} processes");
+        assert!(meshes == threads(&scratch, devices, sets), "{size} processes");
     }
 }
 
@@ -74,15 +65,14 @@ const ELEMENTS: &str = "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412
                         [[element]]\nname = \"flap\"\ngeometry = { naca = \"2412\" }\nchord = 0.3\n\
                         at = [1.1, -0.1]\ngrid = { ni = 49, nj = 13, first_cell = 1e-2 }\nreach = 0.3\n\
                         [background]\nspacing = 0.1\ngrowth = 1.5\nfar_field = 5\n\
-                        [output]\nformats = [\"cgns\"]\n";
+                        [output]\nformats = [\"cgns\"]\npictures = false\nreport = false\n";
 
 #[test]
 fn elements_of_processes_are_those_of_threads() {
     let scratch = Scratch::with_case(ELEMENTS);
-    let run = |folder| [&["wing.toml", "-o", folder], &BARE[..]].concat();
-    let ranks = ended(start(scratch.0.path(), open_mpi, 2, &run("ranks"), equipped(&scratch, 2)));
-    let mut threads = scratch.gridgen();
-    equipped(&scratch, 2)(0, threads.args(run("threads")).args(["--devices", "0,1"]));
+    let ranks = ended(start(&scratch, open_mpi, 2, "wing.toml -o ranks", equipped(&scratch, 2)));
+    let mut threads = scratch.command("wing.toml -o threads --devices 0,1");
+    equipped(&scratch, 2)(0, &mut threads);
     Finished::from(threads.output().unwrap()).succeeds();
 
     assert!(ranks.iter().all(|rank| rank.code == 0), "{ranks:?}");
@@ -103,13 +93,12 @@ fn without_nccl(command: &mut Command, folder: &Path) {
 #[test]
 fn where_a_gpu_is_not_to_be_accessed_messages_go_another_way() {
     let scratch = Scratch::with_case(CASE);
-    let expected = threads(&scratch, "0,1");
+    let expected = threads(&scratch, "0,1", "");
     let slow = "note: 2 ranks, started by Open MPI\n\
                 note: NCCL was not found on every host, or ranks share a GPU: messages between the ranks go \
                 through the hosts' memory, which is slow\n";
     let folder = scratch.path("libraries");
     fs::create_dir(&folder).unwrap();
-    let arguments = [&["wing.toml", "-o", "ranks", "--force"], &BARE[..]].concat();
     // One rank's driver does not share memory; a user disables it; both ranks have the same GPU.
     for (name, value, rank_of_it) in
         [("STAND_IN_IPC", "0", 1), ("NCCL_P2P_DISABLE", "1", 0), ("STAND_IN_GPUS", "1", 2)]
@@ -121,7 +110,7 @@ fn where_a_gpu_is_not_to_be_accessed_messages_go_another_way() {
                 command.env(name, value);
             }
         };
-        let ranks = ended(start(scratch.0.path(), open_mpi, 2, &arguments, own));
+        let ranks = ended(start(&scratch, open_mpi, 2, "wing.toml -o ranks --force", own));
 
         assert!(ranks.iter().all(|rank| rank.code == 0), "{ranks:?}");
         assert_eq!(ranks[0].stderr, slow, "{name}");
@@ -132,9 +121,8 @@ fn where_a_gpu_is_not_to_be_accessed_messages_go_another_way() {
 #[test]
 fn a_rank_that_is_killed_while_others_wait_for_its_kernels_ends_them() {
     let scratch = Scratch::with_case(CASE);
-    let larger = ["--set", "grid.ni=257", "--set", "grid.nj=65", "--set", "grid.first_cell=1e-4"];
-    let arguments = [&["wing.toml", "-v"], &BARE[..], &larger].concat();
-    let mut ranks = start(scratch.0.path(), open_mpi, 3, &arguments, equipped(&scratch, 3));
+    let larger = "wing.toml -v --set grid.ni=257 --set grid.nj=65 --set grid.first_cell=1e-4";
+    let mut ranks = start(&scratch, open_mpi, 3, larger, equipped(&scratch, 3));
     let mut stderr = BufReader::new(ranks[0].stderr.take().unwrap());
     let mut line = String::new();
     while !line.starts_with("newton   0") {

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::thread;
 use std::time::Duration;
 
@@ -12,24 +12,15 @@ use rustix::process::Signal;
 use super::{Finished, NO_PICTURES, SMALLEST, Scratch, signal};
 
 /// A grid whose Newton steps take long enough to be interrupted.
-const FINE: [&str; 4] = ["--set", "grid.ni=385", "--set", "grid.nj=193"];
+const FINE: &str = "--backend cpu --set grid.ni=385 --set grid.nj=193 --set output.pictures=false";
 const RESTART: &str = "output/wing/restart.bin";
-const LIMIT: [&str; 2] = ["--set", "newton.max_iterations=2"];
+const LIMIT: &str = "--set newton.max_iterations=2";
 const HINT_OTHER: &str = "hint: section, grid, initial grid and control functions must be those of \
                           the run that was interrupted; solver and output may differ\n";
 
 /// A run of the fine grid that has taken the Newton step `step` and continues.
-fn running(scratch: &Scratch, step: usize, arguments: &[&str]) -> (Child, impl BufRead + use<>) {
-    let mut child = scratch
-        .gridgen()
-        .args(["wing.toml", "-v", "--backend", "cpu"])
-        .args(FINE)
-        .args(NO_PICTURES)
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+fn running(scratch: &Scratch, step: usize, arguments: &str) -> (Child, impl BufRead + use<>) {
+    let mut child = scratch.start(&format!("wing.toml -v {FINE} {arguments}"));
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.starts_with(&format!("newton {step:>3}")) {
@@ -51,22 +42,20 @@ fn await_restart_file(scratch: &Scratch, child: &mut Child) {
 /// The steps that led to the mesh in a folder, without times. A solve from the start may end with the same
 /// mesh, so only its steps show the difference.
 fn steps(scratch: &Scratch, folder: &str) -> Vec<String> {
-    let text = String::from_utf8(scratch.bytes(&format!("{folder}/wing/convergence.csv"))).unwrap();
+    let text = scratch.text(&format!("{folder}/wing/convergence.csv"));
     text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
 }
 
 /// Asserts that mesh and steps equal those of the fine grid without an interruption.
 #[track_caller]
 fn is_as_uninterrupted(scratch: &Scratch) {
-    let arguments = ["wing.toml", "--backend", "cpu", "-o", "whole"];
-    scratch.run(&[&arguments, &FINE[..], &NO_PICTURES].concat()).succeeds();
+    scratch.run(&format!("wing.toml {FINE} -o whole")).succeeds();
     assert!(scratch.bytes("output/wing/mesh.vts") == scratch.bytes("whole/wing/mesh.vts"));
     assert_eq!(steps(scratch, "output"), steps(scratch, "whole"));
 }
 
 fn go_on(scratch: &Scratch) -> Finished {
-    let arguments = ["wing.toml", "--backend", "cpu", "--restart", RESTART];
-    scratch.run(&[&arguments, &FINE[..], &NO_PICTURES].concat())
+    scratch.run(&format!("wing.toml {FINE} --restart {RESTART}"))
 }
 
 #[test]
@@ -74,7 +63,7 @@ fn an_interrupted_run_keeps_its_state_and_continues_to_the_same_bits() {
     for name in [Signal::INT, Signal::TERM] {
         let scratch = Scratch::with_case(SMALLEST);
 
-        let (mut child, mut stderr) = running(&scratch, 1, &[]);
+        let (mut child, mut stderr) = running(&scratch, 1, "");
         signal(name, &child);
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut stderr, &mut rest).unwrap();
@@ -97,7 +86,7 @@ fn an_interrupted_run_keeps_its_state_and_continues_to_the_same_bits() {
 fn a_killed_run_continues_from_its_last_restart_file() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let (mut child, _stderr) = running(&scratch, 1, &["--restart-every", "0"]);
+    let (mut child, _stderr) = running(&scratch, 1, "--restart-every 0");
     await_restart_file(&scratch, &mut child);
     signal(Signal::KILL, &child);
     child.wait().unwrap();
@@ -115,16 +104,8 @@ fn a_killed_run_continues_from_its_last_restart_file() {
 fn an_interrupted_batch_continues_where_it_stopped() {
     let names = ["a.toml", "b.toml", "c.toml"];
     let scratch = Scratch::with(&names.map(|name| (name, SMALLEST.as_bytes())));
-    let arguments =
-        [&["run", "-v", "--backend", "cpu", "--jobs", "1"], &names[..], &FINE, &NO_PICTURES]
-            .concat();
-    let mut child = scratch
-        .gridgen()
-        .args(&arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let arguments = format!("run -v --jobs 1 a.toml b.toml c.toml {FINE}");
+    let mut child = scratch.start(&arguments);
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     stderr.read_line(&mut line).unwrap();
@@ -149,19 +130,17 @@ fn an_interrupted_batch_continues_where_it_stopped() {
 fn a_case_of_a_batch_goes_on_from_its_restart_file() {
     for name in [Signal::INT, Signal::KILL] {
         let scratch = Scratch::with_case(SMALLEST);
-        let (mut child, _stderr) = running(&scratch, 1, &["--restart-every", "0"]);
+        let (mut child, _stderr) = running(&scratch, 1, "--restart-every 0");
         await_restart_file(&scratch, &mut child);
         signal(name, &child);
         child.wait().unwrap();
         let taken = gridgen::files::restart::read(&scratch.path(RESTART)).unwrap().history.steps;
         assert!(taken.len() > 1, "{} steps", taken.len());
 
-        let arguments =
-            [&["run", "wing.toml", "--backend", "cpu"], &FINE[..], &NO_PICTURES].concat();
-        let table = scratch.run(&arguments).succeeds();
+        let table = scratch.run(&format!("run wing.toml {FINE}")).succeeds();
 
         assert!(table.ends_with("\n1 case: 1 converged\n"), "{table}");
-        let text = String::from_utf8(scratch.bytes("output/wing/convergence.csv")).unwrap();
+        let text = scratch.text("output/wing/convergence.csv");
         let seconds: Vec<&str> =
             text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
         assert!(seconds.len() > taken.len());
@@ -177,32 +156,30 @@ fn a_case_of_a_batch_goes_on_from_its_restart_file() {
 #[test]
 fn a_batch_begins_anew_where_the_restart_file_is_of_no_use() {
     let scratch = Scratch::with_case(SMALLEST);
-    let batch = |more: &[&str]| {
-        let coarse = ["run", "wing.toml", "--backend", "cpu", "--set", "grid.ni=65"];
-        scratch.run(&[&coarse[..], &["--set", "grid.nj=33"], &NO_PICTURES, more].concat())
+    let batch = |more: &str| {
+        let coarse = "run wing.toml --backend cpu --set grid.ni=65 --set grid.nj=33";
+        scratch.run(&format!("{coarse} {NO_PICTURES} {more}"))
     };
-    assert_eq!(batch(&LIMIT).code, 1);
+    assert_eq!(batch(LIMIT).code, 1);
     assert!(scratch.path(RESTART).exists());
 
-    batch(&["--set", "grid.far_field=14"]).succeeds();
-    batch(&["--set", "grid.far_field=14", "-o", "whole"]).succeeds();
+    batch("--set grid.far_field=14").succeeds();
+    batch("--set grid.far_field=14 -o whole").succeeds();
     assert_eq!(steps(&scratch, "output"), steps(&scratch, "whole"));
 
-    assert_eq!(batch(&LIMIT).code, 1);
-    let mut damaged = scratch.bytes(RESTART);
-    damaged.truncate(1000);
-    fs::write(scratch.path(RESTART), damaged).unwrap();
-    batch(&[]).succeeds();
+    assert_eq!(batch(LIMIT).code, 1);
+    fs::write(scratch.path(RESTART), &scratch.bytes(RESTART)[..1000]).unwrap();
+    batch("").succeeds();
 }
 
 /// Results of an earlier run are kept until there are new ones.
 #[test]
 fn an_interrupted_run_keeps_earlier_results() {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&[]).succeeds();
+    scratch.run_coarse("").succeeds();
     let before = scratch.bytes("output/wing/mesh.vts");
 
-    let (mut child, _stderr) = running(&scratch, 0, &[]);
+    let (mut child, _stderr) = running(&scratch, 0, "");
     signal(Signal::INT, &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
 
@@ -212,14 +189,14 @@ fn an_interrupted_run_keeps_earlier_results() {
 #[test]
 fn a_run_at_its_limit_of_steps_can_be_continued() {
     let scratch = Scratch::with_case(SMALLEST);
-    let stopped = scratch.run_coarse(&LIMIT);
+    let stopped = scratch.run_coarse(LIMIT);
     assert_eq!(stopped.code, 1);
     assert!(stopped.stdout.contains("  output/wing/restart.bin\n"), "{}", stopped.stdout);
 
-    scratch.run_coarse(&["--restart", RESTART]).succeeds();
+    scratch.run_coarse(&format!("--restart {RESTART}")).succeeds();
 
     let mesh = scratch.bytes("output/wing/mesh.vts");
-    scratch.run_coarse(&["-o", "whole"]).succeeds();
+    scratch.run_coarse("-o whole").succeeds();
     assert!(mesh == scratch.bytes("whole/wing/mesh.vts"));
     assert_eq!(steps(&scratch, "output"), steps(&scratch, "whole"));
 }
@@ -228,9 +205,9 @@ fn a_run_at_its_limit_of_steps_can_be_continued() {
 #[test]
 fn a_restart_may_change_the_solver() {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&LIMIT);
+    scratch.run_coarse(LIMIT);
 
-    scratch.run_coarse(&["--restart", RESTART, "--set", "linear.solver=gmres"]).succeeds();
+    scratch.run_coarse(&format!("--restart {RESTART} --set linear.solver=gmres")).succeeds();
 
     let residuals: Vec<f64> = steps(&scratch, "output")[1..]
         .iter()
@@ -242,16 +219,15 @@ fn a_restart_may_change_the_solver() {
 #[test]
 fn a_restart_of_another_case_is_refused() {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&LIMIT);
-
-    scratch.run_coarse(&["--restart", RESTART, "--set", "grid.nj=35"]).is_refused(&format!(
-        "error: {RESTART}: belongs to another case: grid.nj is 33 there, 35 here\n{HINT_OTHER}"
-    ));
-    let other = ["--restart", RESTART, "--set", "control.wall=frozen"];
-    scratch.run_coarse(&other).is_refused(&format!(
-        "error: {RESTART}: belongs to another case: control.wall is \"coupled\" there, \"frozen\" \
-         here\n{HINT_OTHER}"
-    ));
+    scratch.run_coarse(LIMIT);
+    for (set, there) in [
+        ("grid.nj=35", "grid.nj is 33 there, 35 here"),
+        ("control.wall=frozen", "control.wall is \"coupled\" there, \"frozen\" here"),
+    ] {
+        scratch.run_coarse(&format!("--restart {RESTART} --set {set}")).is_refused(&format!(
+            "error: {RESTART}: belongs to another case: {there}\n{HINT_OTHER}"
+        ));
+    }
 }
 
 #[test]
@@ -259,23 +235,22 @@ fn a_section_that_changed_makes_another_case() {
     let case = b"[geometry]\nfile = \"e387.dat\"\n";
     let section = include_bytes!("../../cases/airfoils/e387.dat");
     let scratch = Scratch::with(&[("wing.toml", case), ("e387.dat", section)]);
-    scratch.run_coarse(&LIMIT);
+    scratch.run_coarse(LIMIT);
     fs::write(scratch.path("e387.dat"), [&section[..], b"\n"].concat()).unwrap();
 
-    let refused = scratch.run_coarse(&["--restart", RESTART]);
+    let refused = scratch.run_coarse(&format!("--restart {RESTART}"));
 
-    assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("the contents of geometry.file is "), "{}", refused.stderr);
+    refused.fails(2, "the contents of geometry.file is ");
 }
 
 #[test]
 fn a_damaged_restart_file_and_other_files_are_refused() {
     let scratch = Scratch::with_case(SMALLEST);
-    scratch.run_coarse(&LIMIT);
+    scratch.run_coarse(LIMIT);
     let good = scratch.bytes(RESTART);
     let refused = |bytes: &[u8], message: &str| {
         fs::write(scratch.path("r.bin"), bytes).unwrap();
-        scratch.run_coarse(&["--restart", "r.bin"]).is_refused(message);
+        scratch.run_coarse("--restart r.bin").is_refused(message);
     };
 
     let mut changed = good.clone();
@@ -297,7 +272,7 @@ fn a_damaged_restart_file_and_other_files_are_refused() {
         "error: r.bin: a restart file of version 3, version 2 was expected\n\
          hint: run the case without --restart\n",
     );
-    scratch.run_coarse(&["--restart", "none.bin"]).is_refused(
+    scratch.run_coarse("--restart none.bin").is_refused(
         "error: none.bin: cannot be read: No such file or directory (os error 2)\n\
          hint: check the path and its permissions\n",
     );
@@ -307,7 +282,7 @@ fn a_damaged_restart_file_and_other_files_are_refused() {
 fn the_report_goes_to_standard_output_for_programs() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let text = scratch.run_coarse(&["--json"]).succeeds();
+    let text = scratch.run_coarse("--json").succeeds();
 
-    assert_eq!(text.as_bytes(), scratch.bytes("output/wing/report.json"));
+    assert_eq!(text, scratch.text("output/wing/report.json"));
 }

@@ -1,6 +1,6 @@
 //! `gridgen airfoil`.
 
-use super::Scratch;
+use super::{Finished, Scratch};
 
 /// A file that starts with the lower surface, separated by tabs, with a repeated point.
 const SECTION: &str = "A wing\n1\t0\n.5\t-.05\n.25\t-.06\n.1\t-.04\n.02\t-.02\n0.\t0.\n0.\t0.\n\
@@ -10,7 +10,7 @@ const SECTION: &str = "A wing\n1\t0\n.5\t-.05\n.25\t-.06\n.1\t-.04\n.02\t-.02\n0
 fn the_contour_read_from_a_file_is_printed_and_drawn() {
     let scratch = Scratch::with(&[("wing.dat", SECTION.as_bytes())]);
 
-    let said = scratch.run(&["airfoil", "wing.dat", "--output", "pictures"]).succeeds();
+    let said = scratch.run("airfoil wing.dat --output pictures").succeeds();
 
     for part in [
         "A wing\n  points     11\n",
@@ -22,7 +22,7 @@ fn the_contour_read_from_a_file_is_printed_and_drawn() {
         assert!(said.contains(part), "`{part}` is not in\n{said}");
     }
     assert_eq!(scratch.names("pictures"), ["wing.png", "wing.svg"]);
-    let svg = String::from_utf8(scratch.bytes("pictures/wing.svg")).unwrap();
+    let svg = scratch.text("pictures/wing.svg");
     assert!(svg.contains("A wing") && svg.contains("Trailing edge"));
 }
 
@@ -31,7 +31,9 @@ fn the_contour_read_from_a_file_is_printed_and_drawn() {
 #[test]
 fn measures_of_a_naca_section_agree_with_its_definition() {
     for designation in ["0012", "NACA 0012", "naca0012"] {
-        let said = Scratch::with(&[]).run(&["airfoil", designation, "--no-pictures"]).succeeds();
+        let run = ["airfoil", designation, "--no-pictures"];
+        let run = Scratch::with(&[]).gridgen().args(run).output().unwrap();
+        let said = Finished::from(run).succeeds();
 
         assert!(said.contains("thickness  12.00"), "{said}");
         assert!(said.contains("% at x = 0.300"), "{said}");
@@ -44,16 +46,14 @@ fn measures_of_a_naca_section_agree_with_its_definition() {
 fn files_without_a_section_are_refused_with_exit_code_2() {
     let scratch = Scratch::with(&[("wing.dat", b"1 0\n0 0\n".as_slice())]);
 
-    scratch.run(&["airfoil", "wing.dat"]).is_refused(
+    scratch.run("airfoil wing.dat").is_refused(
         "error: wing.dat: 2 distinct points, at least 10 are needed\n\
          hint: give the whole contour, from the trailing edge around the nose and back\n",
     );
-    scratch.run(&["airfoil", "absent.dat"]).is_refused(
+    scratch.run("airfoil absent.dat").is_refused(
         "error: absent.dat: there is no such file\n\
          hint: check the spelling; a relative path starts at the case file's folder\n",
     );
-    let refused = scratch.run(&["airfoil", "24x2"]);
-    assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(refused.stderr.contains("is not a NACA designation"), "{refused:?}");
+    scratch.run("airfoil 24x2").fails(2, "is not a NACA designation");
     assert!(!scratch.path("output").exists());
 }

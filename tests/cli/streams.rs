@@ -8,24 +8,18 @@ use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
 fn quiet_is_silent_on_success() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let finished = scratch.run(&[&["wing.toml", "-q"], &COARSE[..]].concat());
+    // The automatic choice is silent, too.
+    let finished = scratch.run("wing.toml -q --set grid.ni=65 --set grid.nj=33");
 
     assert_eq!(finished, Finished { code: 0, stdout: String::new(), stderr: String::new() });
     assert!(scratch.path("output/wing/mesh.vts").exists());
 }
 
 #[test]
-fn standard_error_is_silent_where_it_is_no_terminal() {
-    let finished = Scratch::with_case(SMALLEST).run_coarse(&[]);
-
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
-}
-
-#[test]
 fn verbose_shows_every_newton_step_and_the_times() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let Finished { code, stderr, .. } = scratch.run_coarse(&["-v"]);
+    let Finished { code, stderr, .. } = scratch.run_coarse("-v");
 
     assert_eq!(code, 0, "{stderr}");
     let steps = scratch.report()["newton"]["iterations"].as_u64().unwrap();
@@ -46,16 +40,14 @@ fn verbose_shows_every_newton_step_and_the_times() {
 #[test]
 fn a_closed_pipe_is_success() {
     let scratch = Scratch::with_case(SMALLEST);
-    for arguments in
-        [&[&["wing.toml"], &COARSE[..], &NO_PICTURES].concat(), &["completions", "bash"][..]]
-    {
+    for arguments in [&format!("wing.toml {COARSE} {NO_PICTURES}"), "completions bash"] {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
 
-        let output = scratch.gridgen().args(arguments).stdout(writer).output();
+        let output = scratch.command(arguments).stdout(writer).output();
 
         let Finished { code, stderr, .. } = Finished::from(output.unwrap());
-        assert_eq!((code, stderr.contains("panic")), (0, false), "{arguments:?}: {stderr}");
+        assert_eq!((code, stderr.contains("panic")), (0, false), "{arguments}: {stderr}");
     }
     assert!(scratch.path("output/wing/report.json").exists());
 }
@@ -63,18 +55,14 @@ fn a_closed_pipe_is_success() {
 #[test]
 fn a_closed_pipe_for_messages_is_no_panic() {
     let scratch = Scratch::with_case(SMALLEST);
-    for (arguments, code) in [(&["-v"][..], 0), (&["-v", "--set", "newton.max_iterations=1"], 1)] {
+    for (options, code) in [("-v", 0), ("-v --set newton.max_iterations=1", 1)] {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
+        let mut command = scratch.command(&format!("wing.toml {COARSE} {NO_PICTURES} {options}"));
 
-        let status = scratch
-            .gridgen()
-            .args([&["wing.toml"], &COARSE[..], &NO_PICTURES, arguments].concat())
-            .stderr(writer)
-            .stdout(std::process::Stdio::null())
-            .status();
+        let status = command.stderr(writer).stdout(std::process::Stdio::null()).status();
 
-        assert_eq!(status.unwrap().code(), Some(code), "{arguments:?}");
+        assert_eq!(status.unwrap().code(), Some(code), "{options}");
     }
 }
 
@@ -82,26 +70,23 @@ fn a_closed_pipe_for_messages_is_no_panic() {
 #[test]
 fn a_full_standard_output_is_an_error() {
     let scratch = Scratch::with_case(SMALLEST);
-    for arguments in
-        [&[&["wing.toml"], &COARSE[..], &NO_PICTURES].concat(), &["completions", "bash"][..]]
-    {
+    for arguments in [&format!("wing.toml {COARSE} {NO_PICTURES}"), "completions bash"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
 
-        let output = scratch.gridgen().args(arguments).stdout(full).output();
+        let output = scratch.command(arguments).stdout(full).output();
 
-        let Finished { code, stderr, .. } = Finished::from(output.unwrap());
-        assert_eq!(code, 2, "{stderr}");
-        assert!(stderr.contains("error: cannot write to standard output: "), "{stderr}");
+        Finished::from(output.unwrap()).fails(2, "error: cannot write to standard output: ");
     }
 }
 
 /// Runs gridgen on `wing.toml` in a terminal, which `script` of util-linux provides; both streams arrive
 /// combined.
 #[cfg(target_os = "linux")]
-fn run_in_terminal(term: &str, no_colour: &str, arguments: &[&str]) -> String {
+fn run_in_terminal(term: &str, no_colour: &str, options: &str) -> String {
     let scratch = Scratch::with_case(SMALLEST);
     let program = assert_cmd::cargo::cargo_bin!("gridgen");
-    let words = [&["wing.toml"], &COARSE[..], &NO_PICTURES, arguments].concat().join(" ");
+    let coarse = "--set grid.ni=65 --set grid.nj=33 --set output.pictures=false";
+    let words = format!("wing.toml {coarse} {options}");
     let output = std::process::Command::new("script")
         .args(["-qec", &format!("'{}' {words}", program.display()), "/dev/null"])
         .current_dir(scratch.path("."))
@@ -119,7 +104,7 @@ const ERASE_LINE: &str = "\x1b[2K";
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_shows_progress_and_colours_and_keeps_the_result() {
-    let shown = run_in_terminal("xterm-256color", "", &[]);
+    let shown = run_in_terminal("xterm-256color", "", "");
 
     assert!(shown.contains("newton  step 0  residual "), "{shown:?}");
     assert!(shown.contains("\x1b[36mnote:\x1b[0m "), "{shown:?}");
@@ -130,7 +115,7 @@ fn a_terminal_shows_progress_and_colours_and_keeps_the_result() {
 #[cfg(target_os = "linux")]
 #[test]
 fn lines_of_newton_steps_are_above_the_bar() {
-    let shown = run_in_terminal("xterm-256color", "", &["-v"]);
+    let shown = run_in_terminal("xterm-256color", "", "-v");
 
     let steps = shown.split(ERASE_LINE).filter(|part| part.starts_with("newton ")).count();
     assert!(steps > 1, "{shown:?}");
@@ -139,7 +124,7 @@ fn lines_of_newton_steps_are_above_the_bar() {
 #[cfg(target_os = "linux")]
 #[test]
 fn no_color_is_heeded() {
-    let shown = run_in_terminal("xterm-256color", "1", &[]);
+    let shown = run_in_terminal("xterm-256color", "1", "");
 
     assert!(shown.contains(ERASE_LINE), "{shown:?}");
     assert!(!shown.replace(ERASE_LINE, "").contains('\x1b'), "{shown:?}");
@@ -150,7 +135,7 @@ fn no_color_is_heeded() {
 fn a_dumb_terminal_gets_plain_text() {
     // An empty TERM counts as none.
     for term in ["dumb", ""] {
-        let shown = run_in_terminal(term, "", &[]);
+        let shown = run_in_terminal(term, "", "");
 
         assert!(!shown.contains('\x1b'), "TERM={term}: {shown:?}");
         assert!(shown.contains("wing: converged\r\n"), "TERM={term}: {shown:?}");
@@ -160,7 +145,7 @@ fn a_dumb_terminal_gets_plain_text() {
 #[cfg(target_os = "linux")]
 #[test]
 fn quiet_is_silent_in_a_terminal() {
-    assert_eq!(run_in_terminal("xterm-256color", "", &["-q"]), "");
+    assert_eq!(run_in_terminal("xterm-256color", "", "-q"), "");
 }
 
 /// Names of sections, skipped lines, quoted keys and words of mesh files come from others, as do the names of
@@ -206,7 +191,7 @@ fn escape_sequences_of_files_are_shown_and_not_sent() {
 
     let mut shown = 0;
     for command in commands {
-        let done = scratch.run(command);
+        let done = Finished::from(scratch.gridgen().args(command).output().unwrap());
 
         let said = done.stdout + &done.stderr;
         let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
@@ -222,7 +207,8 @@ fn control_characters_are_escaped_in_json() {
     let name = "a\u{9b}b\u{202e}µ ×";
     let scratch = Scratch::with(&[(&format!("{name}.toml"), b"geometry.naca = '0012'\n")]);
 
-    let said = scratch.run(&["run", &format!("{name}.toml"), "--json"]).stdout;
+    let run = ["run", &format!("{name}.toml"), "--json"];
+    let said = Finished::from(scratch.gridgen().args(run).output().unwrap()).stdout;
 
     assert!(said.contains("a\\u009bb\\u202eµ ×"), "{said}");
     let rows: serde_json::Value = serde_json::from_str(&said).unwrap();

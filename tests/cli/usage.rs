@@ -1,20 +1,21 @@
 //! Help, completions and wrong arguments.
 
-use super::{COARSE, Finished, SMALLEST, Scratch};
+use super::{Finished, SMALLEST, Scratch};
+
+/// The options of a coarse grid, without a backend.
+const ON_COARSE_GRID: &str = "--set grid.ni=65 --set grid.nj=33 --set output.pictures=false";
 
 /// The beginning of the note with which the automatic choice explains that it takes the CPU.
 const ON_THE_CPU: &str = "note: running on the CPU: ";
 
 /// Runs gridgen in an empty folder.
-fn run(arguments: &[&str]) -> Finished {
+fn run(arguments: &str) -> Finished {
     Scratch::with(&[]).run(arguments)
 }
 
 #[test]
 fn help_shows_options_examples_and_exit_codes() {
-    let Finished { code, stdout, stderr } = run(&["--help"]);
-
-    assert_eq!((code, stderr.as_str()), (0, ""));
+    let stdout = run("--help").succeeds_with("");
     for part in [
         "Usage: gridgen [OPTIONS] <CASE.toml>",
         "--set <SECTION.KEY=VALUE>",
@@ -35,16 +36,18 @@ fn help_shows_options_examples_and_exit_codes() {
 
 #[test]
 fn the_version_is_that_of_the_package() {
-    let Finished { code, stdout, .. } = run(&["--version"]);
-
-    assert_eq!((code, stdout), (0, format!("gridgen {}\n", env!("CARGO_PKG_VERSION"))));
+    let version = format!("gridgen {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(run("--version").succeeds(), version);
 }
 
 #[test]
 fn an_override_is_split_at_its_first_equals_sign() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    scratch.run_coarse(&["--set", "name = a=b"]).succeeds();
+    let mut command = scratch.command(&format!("wing.toml {ON_COARSE_GRID}"));
+    let finished = command.args(["--set", "name = a=b"]).output().unwrap();
+
+    Finished::from(finished).succeeds();
 
     assert!(scratch.path("output/a=b/mesh.vts").exists());
 }
@@ -54,51 +57,54 @@ fn an_override_is_split_at_its_first_equals_sign() {
 #[test]
 fn completions_are_written_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let Finished { code, stdout, stderr } = run(&["completions", shell]);
-        assert_eq!((code, stderr.as_str()), (0, ""), "{shell}");
+        let stdout = run(&format!("completions {shell}")).succeeds_with("");
         assert!(stdout.contains("gridgen") && stdout.contains("backend"), "{shell}: {stdout}");
     }
 }
 
 #[test]
-fn no_arguments_are_a_usage_error() {
-    let Finished { code, stdout, stderr } = run(&[]);
-
-    assert_eq!((code, stdout.as_str()), (2, ""));
-    assert!(stderr.contains("<CASE.toml>") && stderr.contains("--help"), "{stderr}");
-}
-
-#[test]
 fn usage_errors_exit_with_2() {
+    let none = run("");
+    none.fails(2, "<CASE.toml>");
+    none.fails(2, "--help");
     for arguments in [
-        &["wing.toml", "--colour"][..],
-        &["wing.toml", "--backend", "tpu"],
-        &["wing.toml", "--threads", "0"],
-        &["wing.toml", "--devices", "one"],
-        &["wing.toml", "--devices", "0,0"],
-        &["wing.toml", "--devices", "0", "--backend", "cpu"],
-        &["wing.toml", "--devices", "0,1", "--export-jacobian", "0"],
-        &["wing.toml", "--set", "grid.ni"],
-        &["wing.toml", "--set", "=3"],
-        &["wing.toml", "-q", "-v"],
-        &["wing.toml", "other.toml"],
-        &["wing.toml", "completions", "bash"],
-        &["completions", "csh"],
+        "wing.toml --colour",
+        "wing.toml --backend tpu",
+        "wing.toml --threads 0",
+        "wing.toml --devices one",
+        "wing.toml --devices 0,0",
+        "wing.toml --devices 0 --backend cpu",
+        "wing.toml --devices 0,1 --export-jacobian 0",
+        "wing.toml --set grid.ni",
+        "wing.toml --set =3",
+        "wing.toml -q -v",
+        "wing.toml other.toml",
+        "wing.toml completions bash",
+        "completions csh",
+        "init a.toml b.toml",
+        "init --naca 0012 --file a.dat",
+        "check",
+        "check wing.toml --set grid.ni",
+        "schema wing.toml",
+        "run",
+        "run wing.toml --jobs 0",
+        "convert mesh.p3d",
+        "convert mesh.p3d -o a.p3d --encoding ascii",
+        "convert mesh.p3d -o a.p3d --span 0",
     ] {
-        let Finished { code, stdout, stderr } = run(arguments);
-        assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");
-        assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
+        let refused = run(arguments);
+        refused.fails(2, "error: ");
+        assert!(refused.stderr.starts_with("error: "), "{arguments}: {refused:?}");
     }
 }
 
 #[test]
 fn a_gpu_that_is_not_there_exits_with_3_before_any_work_and_names_the_way_out() {
     let scratch = Scratch::with_case(SMALLEST);
-    let finished = scratch.run(&["wing.toml", "--backend", "cuda"]);
+    let finished = scratch.run("wing.toml --backend cuda");
 
-    assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
+    finished.fails(3, "--backend cpu");
     assert!(finished.stderr.starts_with("error: "), "{}", finished.stderr);
-    assert!(finished.stderr.contains("--backend cpu"), "{}", finished.stderr);
     assert!(!scratch.path("output").exists());
 }
 
@@ -106,71 +112,60 @@ fn a_gpu_that_is_not_there_exits_with_3_before_any_work_and_names_the_way_out() 
 #[cfg(feature = "cuda")]
 fn more_gpus_than_bands_of_columns_are_refused_before_any_is_opened() {
     let scratch = Scratch::with_case(SMALLEST);
-    let arguments = [&["wing.toml", "--devices", "0,1,2,3,4,5,6,7"], &COARSE[..]].concat();
-    let finished = scratch.run(&arguments);
+    let finished = scratch.run(&format!("wing.toml --devices 0,1,2,3,4,5,6,7 {ON_COARSE_GRID}"));
 
-    assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
-    let refused = "63 unknown columns cannot be cut into 8 bands of at least 8";
-    assert!(finished.stderr.contains(refused), "{}", finished.stderr);
-    assert!(finished.stderr.contains("--devices"), "{}", finished.stderr);
+    finished.fails(3, "63 unknown columns cannot be cut into 8 bands of at least 8");
+    finished.fails(3, "--devices");
 }
 
 #[test]
 fn devices_are_listed_where_there_are_none() {
-    let Finished { code, stdout, stderr } = run(&["devices"]);
-
-    assert_eq!((code, stderr.as_str()), (0, ""));
+    let stdout = run("devices").succeeds_with("");
     assert!(stdout.contains("computes on the CPU"), "{stdout}");
 }
 
 #[test]
 fn a_schedule_for_gpus_is_not_taken_for_one_of_the_cpu() {
     let scratch = Scratch::with_case(SMALLEST);
-    let arguments = |schedule: &'static str| {
-        let factors =
-            ["--backend", "cpu", "--set", "linear.preconditioner=dilu", "--set", schedule];
-        scratch.run(&[&["wing.toml"], &COARSE[..], &factors].concat())
+    let run = |schedule: &str| {
+        let factors = format!("linear.preconditioner=dilu --set linear.schedule={schedule}");
+        let finished = scratch.run_coarse(&format!("--set {factors}"));
+        (finished.code, finished.stderr)
     };
-
-    let finished = arguments("linear.schedule=tiles");
 
     let note = "note: linear.schedule is for GPUs: on the CPU the factors are eliminated in natural \
                 order\n";
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, note));
-    assert_eq!(arguments("linear.schedule=levels").stderr, "");
+    assert_eq!(run("tiles"), (0, note.to_owned()));
+    assert_eq!(run("levels"), (0, String::new()));
 }
 
 #[test]
 fn the_automatic_choice_says_that_it_runs_on_the_cpu() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let on = |backend: &[&str]| scratch.run(&[&["wing.toml"], &COARSE[..], backend].concat());
+    let on = |backend: &str| scratch.run(&format!("wing.toml {ON_COARSE_GRID} {backend}"));
 
-    for backend in [&[][..], &["--backend", "auto"]] {
+    for backend in ["", "--backend auto"] {
         let finished = on(backend);
-        assert_eq!(finished.code, 0, "{backend:?}");
-        assert!(finished.stderr.starts_with(ON_THE_CPU), "{backend:?}: {}", finished.stderr);
+        assert_eq!(finished.code, 0, "{backend}");
+        assert!(finished.stderr.starts_with(ON_THE_CPU), "{backend}: {}", finished.stderr);
     }
-    assert_eq!(on(&["--backend", "cpu"]).stderr, "");
+    on("--backend cpu").succeeds_with("");
 }
 
 /// 200 million points: more memory than there is.
 #[test]
 fn a_grid_that_the_cpu_cannot_hold_is_refused_before_any_work() {
-    let scratch = super::Scratch::with_case(super::SMALLEST);
-    let large = |preconditioner: &str| {
-        let linear = format!("linear.preconditioner={preconditioner}");
-        let sets = ["grid.ni=20001", "grid.nj=10001", "grid.max_turn=180", &linear];
-        let sets = sets.map(|set| ["--set", set]).concat();
-        scratch.run(&[&["wing.toml", "--backend", "cpu"], &sets[..]].concat())
-    };
+    let scratch = Scratch::with_case(SMALLEST);
+    let size = "--set grid.ni=20001 --set grid.nj=10001 --set grid.max_turn=180";
 
     // 186 GiB or so: a machine of these tests that has them makes the grid and takes long.
     if gridgen::memory::free().is_some_and(|free| free < 100 << 30) {
         for preconditioner in ["multigrid", "dilu"] {
-            let done = large(preconditioner);
+            let linear = format!("--set linear.preconditioner={preconditioner}");
+            let done = scratch.run(&format!("wing.toml --backend cpu {size} {linear}"));
 
-            assert!(done.code == 2 && done.stderr.contains("of memory are needed"), "{done:?}");
+            done.fails(2, "of memory are needed");
             assert!(!scratch.path("output").exists());
         }
     }
@@ -181,20 +176,18 @@ fn a_grid_that_the_cpu_cannot_hold_is_refused_before_any_work() {
 fn long_names_and_small_numbers_are_short_in_messages() {
     let long = "x".repeat(500_000);
     for case in [format!("{SMALLEST}[grid]\n{long} = 1\n"), format!("{SMALLEST}[{long}]\n")] {
-        let refused = Scratch::with_case(case).run(&["check", "wing.toml"]);
-        assert!(refused.code == 2 && refused.stderr.len() < 1000, "{} bytes", refused.stderr.len());
-        assert!(
-            refused.stderr.contains(&["x".repeat(50), "…".to_owned()].concat()[50..]),
-            "{refused:?}"
-        );
+        let refused = Scratch::with_case(case).run("check wing.toml");
+        refused.fails(2, "…");
+        assert!(refused.stderr.len() < 1000, "{} bytes", refused.stderr.len());
     }
     let scratch = Scratch::with_case(SMALLEST);
-    let set = ["grid.", &"y".repeat(10_000), "=", &"z".repeat(10_000)].concat();
-    let refused = scratch.run(&["check", "wing.toml", "--set", &set]);
-    assert!(refused.code == 2 && refused.stderr.len() < 1000, "{} bytes", refused.stderr.len());
+    let check = |set: &str| scratch.run(&format!("check wing.toml --set {set}"));
+    let refused = check(&format!("grid.{}={}", "y".repeat(10_000), "z".repeat(10_000)));
+    refused.fails(2, "error: ");
+    assert!(refused.stderr.len() < 1000, "{} bytes", refused.stderr.len());
 
-    let tiny = scratch.run(&["check", "wing.toml", "--set", "grid.first_cell=1e-300"]);
-    assert!(tiny.code == 2 && tiny.stderr.contains("1e-300"), "{tiny:?}");
+    let tiny = check("grid.first_cell=1e-300");
+    tiny.fails(2, "1e-300");
     assert!(!tiny.stderr.contains("0.000000000000"), "{tiny:?}");
 }
 
@@ -202,35 +195,33 @@ fn long_names_and_small_numbers_are_short_in_messages() {
 #[test]
 fn a_number_may_begin_or_end_with_its_point() {
     let scratch = Scratch::with_case(SMALLEST);
-    for set in ["geometry.angle=.5", "geometry.angle=-.5", "geometry.angle=5."] {
-        scratch.run(&["check", "wing.toml", "--set", set]).succeeds();
+    let check = |angle| scratch.run(&format!("check wing.toml --set geometry.angle={angle}"));
+    for angle in [".5", "-.5", "5."] {
+        check(angle).succeeds();
     }
-    for set in ["geometry.angle=.5.", "geometry.angle=.x"] {
-        let refused = scratch.run(&["check", "wing.toml", "--set", set]);
-        assert!(refused.stderr.contains("write a number, without quotes"), "{refused:?}");
+    for angle in [".5.", ".x"] {
+        check(angle).fails(2, "write a number, without quotes");
     }
 }
 
 #[test]
 fn the_stride_of_a_family_has_its_ordinal() {
     let scratch = Scratch::with_case(SMALLEST);
-    for (grids, ni, ordinal) in [("2", 100, "2nd"), ("3", 100, "4th"), ("6", 1000, "32nd")] {
-        let set = format!("grid.ni={ni}");
-        let refused = scratch.run(&["wing.toml", "--family", grids, "--set", &set]);
-        let said = format!("leaves out all but every {ordinal} point");
-        assert!(refused.code == 2 && refused.stderr.contains(&said), "{refused:?}");
+    for (grids, ni, ordinal) in [(2, 100, "2nd"), (3, 100, "4th"), (6, 1000, "32nd")] {
+        let refused = scratch.run(&format!("wing.toml --family {grids} --set grid.ni={ni}"));
+        refused.fails(2, &format!("leaves out all but every {ordinal} point"));
     }
 }
 
 #[test]
 fn a_thousand_threads_are_no_more_than_the_cores_serve() {
     let scratch = Scratch::with_case(SMALLEST);
-    let run = |threads: &str| {
-        scratch.run_coarse(&["--threads", threads]).succeeds();
+    let run = |threads: usize| {
+        scratch.run_coarse(&format!("--threads {threads}")).succeeds();
         scratch.report()["threads"].as_u64().unwrap() as usize
     };
     let cores = std::thread::available_parallelism().unwrap().get();
 
-    assert_eq!(run("7"), 7);
-    assert_eq!(run("4096"), (16 * cores).min(4096));
+    assert_eq!(run(7), 7);
+    assert_eq!(run(4096), (16 * cores).min(4096));
 }
