@@ -8,7 +8,7 @@ use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, Flavour};
 use gridgen::formats::{Sides, Span};
-use gridgen::formats::{nmf, openfoam, su2, vts};
+use gridgen::formats::{openfoam, su2, vts};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use support::grids::{half_grid, joukowski_grid};
@@ -147,71 +147,23 @@ fn an_extruded_su2_mesh_is_closed() {
 /// The numbers of a list in an OpenFOAM file.
 pub(super) fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
     let text = fs::read_to_string(folder.join("constant/polyMesh").join(name)).unwrap();
-    let list = text.split_once("\n(\n").unwrap().1.rsplit_once(')').unwrap().0;
-    list.lines()
+    let (head, list) = text.split_once("\n(\n").unwrap();
+    let list = list.rsplit_once(')').unwrap().0;
+    let list: Vec<Vec<f64>> = list
+        .lines()
         .map(|line| {
             let words = line.split(['(', ')', ' ']).filter(|word| !word.is_empty());
             words.map(|word| word.parse().unwrap()).collect()
         })
-        .collect()
+        .collect();
+    assert_eq!(list.len().to_string(), head.lines().last().unwrap(), "{name}");
+    list
 }
 
-/// Faces are in upper triangular order, point from owner to neighbour, and enclose every cell.
-#[test]
-fn an_extruded_openfoam_mesh_is_in_order_and_closed() {
-    let o_grid = || joukowski_grid(17, 9, 0.1);
-    for (grid, columns, cells, sides) in [
-        (o_grid(), 16, 1, Sides::Symmetry),
-        (o_grid(), 16, 2, Sides::Periodic),
-        (o_grid(), 16, 3, Sides::Symmetry),
-        (half_grid(17, 9), 17, 3, Sides::Symmetry),
-    ] {
-        let span = span(cells, sides);
-        let folder = tempfile::tempdir().unwrap();
-        openfoam::write(folder.path(), &grid, Some(span), false).unwrap();
-        let points: Vec<[f64; 3]> = foam_list(folder.path(), "points")
-            .into_iter()
-            .map(|point| point.try_into().unwrap())
-            .collect();
-        let owner = foam_list(folder.path(), "owner");
-        let neighbour = foam_list(folder.path(), "neighbour");
-        let faces: Vec<Vec<usize>> = foam_list(folder.path(), "faces")
-            .iter()
-            .map(|face| face[1..].iter().map(|&node| node as usize).collect())
-            .collect();
-        let all = 16 * 8 * cells;
-        assert_eq!(points.len(), columns * 9 * (cells + 1));
-        assert_eq!(faces.len(), owner.len());
-        let mut last = (0, 0);
-        let mut cones = vec![0.0; all];
-        let mut sides_of = vec![0; all];
-        for (k, face) in faces.iter().enumerate() {
-            let own = owner[k][0] as usize;
-            cones[own] += cone(face, &points) / 6.0;
-            sides_of[own] += 1;
-            if let Some(other) = neighbour.get(k) {
-                let other = other[0] as usize;
-                assert!(own < other && last < (own, other), "{last:?} before {:?}", (own, other));
-                last = (own, other);
-                cones[other] -= cone(face, &points) / 6.0;
-                sides_of[other] += 1;
-            }
-        }
-        assert!(sides_of.iter().all(|&sides| sides == 6));
-        for (cell, cone) in cones.iter().enumerate() {
-            let plane = cell % 128;
-            let area = cell_area(&cell_corners(&grid, plane % 16, plane / 16));
-            assert!((cone / (area * 0.7 / cells as f64) - 1.0).abs() < 1e-6, "{cell}: {cone}");
-        }
-        let boundary =
-            fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
-        let velocity = fs::read_to_string(folder.path().join("0/U")).unwrap();
-        let kind = if sides == Sides::Symmetry { "symmetryPlane" } else { "cyclic" };
-        let planes = 2 + usize::from(columns == 17);
-        assert_eq!(boundary.matches(&format!("type {kind};")).count(), planes, "{boundary}");
-        assert!(velocity.contains(&format!("front {{ type {kind}; }}")), "{velocity}");
-        assert!(!velocity.contains("empty"));
-    }
+/// The integers of a list in an OpenFOAM file.
+pub(super) fn foam_numbers(folder: &Path, name: &str) -> Vec<Vec<usize>> {
+    let list = foam_list(folder, name);
+    list.into_iter().map(|words| words.into_iter().map(|word| word as usize).collect()).collect()
 }
 
 /// Forces act on the whole span.
@@ -265,26 +217,4 @@ fn the_axes_of_fun3d_are_right_handed() {
             + a[2] * (b[0] * c[1] - b[1] * c[0]);
         assert!(volume > 0.0, "{volume:e}");
     }
-}
-
-#[test]
-fn the_neutral_map_of_fun3d_has_its_names_and_faces() {
-    let mut bytes = Vec::new();
-    let grid = joukowski_grid(17, 9, 0.1);
-    nmf::write_to(&mut bytes, &grid, Some(span(2, Sides::Symmetry)), Axes::Fun3d).unwrap();
-
-    let text = String::from_utf8(bytes).unwrap();
-    let lines: Vec<&str> = text.lines().filter(|l| !l.starts_with('#') && !l.is_empty()).collect();
-    assert_eq!(
-        lines,
-        [
-            "1",
-            "1         17        3        9",
-            "symmetry_y      1  5   1 9   1 17",
-            "symmetry_y      1  6   1 9   1 17",
-            "viscous_solid   1  1   1 17   1 3",
-            "farfield_riem   1  2   1 17   1 3",
-            "ONE_TO_ONE      1  3   1 3   1 9      1  4   1 3   1 9   FALSE",
-        ]
-    );
 }

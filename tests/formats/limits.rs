@@ -11,36 +11,22 @@ fn refusal(format: &str, size: [usize; 2], cells: usize) -> String {
     file.check(Path::new("m"), &[size], span).err().map_or(String::new(), |error| error.to_string())
 }
 
+/// A layer of 2 × 1 cells has three faces across i, four across j and two across k; at the end there are two
+/// more across k. A layer of (n − 1)² cells has 2 (n − 1)(2 n − 1) faces: 2 147 441 940 for n = 23 171. 2⁵⁰
+/// nodes of three doubles each do not fit the disk.
 #[test]
-fn a_mesh_with_too_many_faces_is_refused_with_their_number() {
-    // A layer of 2 × 1 cells has three faces across i, four across j and two across k; at the end there are
-    // two more across k.
+fn meshes_with_too_many_faces_or_bytes_are_refused_with_their_number() {
     let layers = 300_000_000_usize;
-
-    let said = refusal("openfoam", [3, 2], layers);
-
-    let faces = 9 * layers + 2;
-    assert_eq!(
-        said,
-        format!("cannot write m: {faces} faces, the format numbers at most 2147483647")
-    );
-}
-
-#[test]
-fn labels_of_openfoam_have_thirty_one_bits() {
-    // A layer of (n − 1)² cells has 2 (n − 1)(2 n − 1) faces: 2 147 441 940 for n = 23 171.
-    let [within, beyond] = [23171, 23172].map(|n| refusal("openfoam", [n, n], 0));
-
-    assert_eq!(beyond, "cannot write m: 2147627306 faces, the format numbers at most 2147483647");
+    let within = refusal("openfoam", [23171, 23171], 0);
     assert!(!within.contains("faces"), "{within}");
-}
-
-#[test]
-fn files_too_large_for_the_disk_are_refused_before_writing() {
-    // There are 2⁵⁰ nodes of three doubles each.
-    let refused = refusal("vtk", [1 << 20, 1 << 10], (1 << 20) - 1);
-
-    assert!(refused.starts_with("cannot write m: 24.0 PiB"), "{refused}");
+    for (format, size, cells, said) in [
+        ("openfoam", [3, 2], layers, &*format!("{} faces, the format", 9 * layers + 2)),
+        ("openfoam", [23172, 23172], 0, "2147627306 faces, the format numbers at most 2147483647"),
+        ("vtk", [1 << 20, 1 << 10], (1 << 20) - 1, "24.0 PiB"),
+    ] {
+        let refused = refusal(format, size, cells);
+        assert!(refused.starts_with(&format!("cannot write m: {said}")), "{refused}");
+    }
 }
 
 #[test]

@@ -68,14 +68,6 @@ fn symmetry_gives_the_other_triangle() {
 }
 
 #[test]
-fn a_pattern_is_of_ones() {
-    let found =
-        read("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n").unwrap();
-
-    assert_eq!(entries(&found.csr), [(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0)]);
-}
-
-#[test]
 fn arrays_are_stored_by_columns() {
     let banner = "%%MatrixMarket matrix array real";
     let general = read(&format!("{banner} general\n2 3\n1\n2\n3\n0\n5\n6\n")).unwrap();
@@ -94,9 +86,14 @@ fn arrays_are_stored_by_columns() {
 
 #[test]
 fn one_row_makes_a_matrix() {
-    let found = read(&format!("{GENERAL}1 1 1\n1 1 -2")).unwrap();
+    let pattern = "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n";
+    let integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 -7\n";
+    let found = |text: &str| entries(&read(text).unwrap().csr);
 
-    assert_eq!(entries(&found.csr), [(0, 0, -2.0)]);
+    assert_eq!(found(&format!("{GENERAL}1 1 1\n1 1 -2")), [(0, 0, -2.0)]);
+    assert_eq!(found(integer), [(0, 0, -7.0)]);
+    // A pattern is of ones.
+    assert_eq!(found(pattern), [(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0)]);
     assert_eq!(read(&format!("{GENERAL}1 1 0")).unwrap().csr.row_start, [0, 0]);
 }
 
@@ -121,7 +118,7 @@ fn line_ends_comments_blanks_and_fortran_are_read() {
 }
 
 #[test]
-fn wrong_headers_are_refused_with_the_expected_form() {
+fn wrong_headers_and_counts_are_refused_with_the_expected_form() {
     let banners = [
         "",
         "1 1 1\n",
@@ -145,6 +142,15 @@ fn wrong_headers_are_refused_with_the_expected_form() {
         "%%MatrixMarket matrix coordinate real general\n3 3 9999999999999999999\n1 1 1\n",
         "%%MatrixMarket matrix array real general\n4294967295 4294967295\n1\n",
         "%%MatrixMarket matrix coordinate real general\n3 3 99999999999999999999\n",
+        // Entries must be as many as declared, and those implied by symmetry must not be stored.
+        "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 1\n",
+        "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n\n2 2 1\n3 3 1\n",
+        "%%MatrixMarket matrix array real general\n2 1\n1\n2\n3\n",
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n1 2 5\n",
+        "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 5\n",
+        "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n",
+        "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 x\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 1e308\n2 1 1e308\n",
     ];
 
     let said: Vec<String> = banners.into_iter().map(refusal).collect();
@@ -172,6 +178,14 @@ fn wrong_headers_are_refused_with_the_expected_form() {
     a.mtx: ends after 1 of 9999999999999999999 entries
     a.mtx: ends after 1 of 18446744065119617025 entries
     a.mtx:2: `3 3 99999999999999999999`: the numbers of rows, columns and entries were expected
+    a.mtx: ends after 2 of 4 entries
+    a.mtx:5: `2 2 1`: an entry more than the 1 of the line of sizes
+    a.mtx:5: `3`: an entry more than the 2 of the line of sizes
+    a.mtx:3: `1 2 5`: the entry is not in the triangle that a symmetric matrix is given by
+    a.mtx:3: `2 2 5`: the entry is not in the triangle that a symmetric matrix is given by
+    a.mtx:3: `1 1 1.5`: the value is no integer
+    a.mtx:3: `1 1 x`: the value is no number
+    a.mtx: the entries of row 2, column 1 have no finite sum
     ");
 }
 
@@ -226,56 +240,6 @@ fn wrong_entries_are_refused_with_their_line() {
     a.mtx:5: `1, 1, 2`: `row column value` was expected
     a.mtx:5: `�NUL`: `row column value` was expected
     ");
-}
-
-#[test]
-fn entries_must_be_as_many_as_declared() {
-    let few = format!("{GENERAL}3 3 4\n1 1 1\n2 2 1\n");
-    let many = format!("{GENERAL}3 3 1\n1 1 1\n\n2 2 1\n3 3 1\n");
-    let array = "%%MatrixMarket matrix array real general\n2 1\n1\n2\n3\n";
-
-    let said = [&few, &many, array].map(refusal);
-
-    assert_eq!(
-        said,
-        [
-            "a.mtx: ends after 2 of 4 entries",
-            "a.mtx:5: `2 2 1`: an entry more than the 1 of the line of sizes",
-            "a.mtx:5: `3`: an entry more than the 2 of the line of sizes",
-        ]
-    );
-}
-
-#[test]
-fn entries_implied_by_symmetry_must_not_be_stored() {
-    let text = |kind: &str, entry: &str| {
-        refusal(&format!("%%MatrixMarket matrix coordinate real {kind}\n3 3 1\n{entry}\n"))
-    };
-
-    let said = [text("symmetric", "1 2 5"), text("skew-symmetric", "2 2 5")];
-
-    let why = "the entry is not in the triangle that a symmetric matrix is given by";
-    assert_eq!(said, [format!("a.mtx:3: `1 2 5`: {why}"), format!("a.mtx:3: `2 2 5`: {why}")]);
-}
-
-#[test]
-fn integers_are_integers() {
-    let banner = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n";
-
-    let said = [refusal(&format!("{banner}1 1 1.5\n")), refusal(&format!("{banner}1 1 x\n"))];
-
-    assert_eq!(
-        said,
-        ["a.mtx:3: `1 1 1.5`: the value is no integer", "a.mtx:3: `1 1 x`: the value is no number"]
-    );
-    assert_eq!(entries(&read(&format!("{banner}1 1 -7\n")).unwrap().csr), [(0, 0, -7.0)]);
-}
-
-#[test]
-fn a_sum_beyond_all_doubles_is_refused() {
-    let said = refusal(&format!("{GENERAL}2 2 2\n2 1 1e308\n2 1 1e308\n"));
-
-    assert_eq!(said, "a.mtx: the entries of row 2, column 1 have no finite sum");
 }
 
 #[test]
@@ -343,12 +307,7 @@ fn compressed_data_that_expands_too_much_is_refused() {
     let error = read_matrix(&path).unwrap_err();
 
     assert!(error.to_string().contains("100 times as long"), "{error}");
-}
-
-#[test]
-fn a_missing_file_is_named() {
     let error = read_matrix(Path::new("no/such.mtx")).unwrap_err();
-
     assert!(error.to_string().starts_with("no/such.mtx: cannot be read: "), "{error}");
 }
 

@@ -7,14 +7,10 @@ use gridgen::report::plot::quality::{BANDS, Map, decades, label};
 use gridgen::report::plot::raster::Raster;
 
 #[test]
-fn ticks_are_round_and_inside() {
+fn ticks_are_round_and_inside_and_whole_ones_never_split_a_unit() {
     let ticks = Ticks::new(-0.31, 0.52, 5.0);
     let labels: Vec<_> = ticks.values().map(|v| ticks.label(v)).collect();
     assert_eq!(labels, ["−0.2", "0.0", "0.2", "0.4"]);
-}
-
-#[test]
-fn whole_ticks_never_split_a_unit() {
     let ticks = Ticks::whole(0.0, 3.0, 9.0);
     assert_eq!(ticks.values().collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
 }
@@ -29,21 +25,17 @@ fn equal_scales_keep_circles_round() {
 
 const UNIT: Window = Window { low: [0.0, 0.0], high: [1.0, 1.0] };
 
+/// A line that leaves and returns gives two pieces.
 #[test]
-fn a_segment_is_cut_at_both_sides() {
-    let cut = UNIT.clip_segment([-1.0, 0.5], [3.0, 0.5]);
-    assert_eq!(cut, Some([[0.0, 0.5], [1.0, 0.5]]));
-}
-
-#[test]
-fn a_segment_beside_the_window_vanishes() {
-    assert_eq!(UNIT.clip_segment([-1.0, 0.5], [0.5, 3.0]), None);
-    assert_eq!(UNIT.clip_segment([2.0, 0.0], [2.0, 1.0]), None);
-    assert_eq!(UNIT.clip_segment([f64::NAN, 0.0], [2.0, 1.0]), None);
-}
-
-#[test]
-fn a_line_leaving_and_returning_gives_two_pieces() {
+fn segments_and_lines_are_cut_at_both_sides() {
+    for (a, b, cut) in [
+        ([-1.0, 0.5], [3.0, 0.5], Some([[0.0, 0.5], [1.0, 0.5]])),
+        ([-1.0, 0.5], [0.5, 3.0], None),
+        ([2.0, 0.0], [2.0, 1.0], None),
+        ([f64::NAN, 0.0], [2.0, 1.0], None),
+    ] {
+        assert_eq!(UNIT.clip_segment(a, b), cut);
+    }
     let pieces = UNIT.clip_line([[0.5, 0.2], [2.0, 0.2], [2.0, 0.8], [0.5, 0.8], [0.2, 0.8]]);
     assert_eq!(pieces, [vec![[0.5, 0.2], [1.0, 0.2]], vec![[1.0, 0.8], [0.5, 0.8], [0.2, 0.8]]]);
 }
@@ -62,12 +54,10 @@ fn points_on_a_straight_line_are_omitted() {
     assert_eq!(simplify(&line, 0.1), [[0.0, 0.0], [3.0, 0.0], [3.0, 5.0]]);
 }
 
-fn map(ends: [f64; BANDS + 1]) -> Map {
-    Map { title: "", ends }
-}
-
+/// Colours are ordered from good to bad, and labels are short.
 #[test]
 fn bands_are_ordered_from_good_to_bad() {
+    let map = |ends: [f64; BANDS + 1]| Map { title: "", ends };
     let skewness = map(std::array::from_fn(|k| 0.1 * k as f64));
     let area = map(decades(1.0, 1e-10));
 
@@ -76,10 +66,6 @@ fn bands_are_ordered_from_good_to_bad() {
         [1, 1, 2, 10, 10, 10]
     );
     assert_eq!([2.0, 0.5, 0.05, 2e-10, 0.0, -1.0].map(|v| area.band(v)), [1, 1, 2, 10, 10, 10]);
-}
-
-#[test]
-fn labels_are_short() {
     assert_eq!([0.02, 0.1, 90.0, 1.0, 2.5e-7].map(label), ["0.02", "0.1", "90", "1", "2.5e−7"]);
 }
 

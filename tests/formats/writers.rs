@@ -7,10 +7,12 @@ use std::io::Write;
 use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
-use gridgen::formats::{nmf, openfoam, su2, vtk};
+use gridgen::formats::{Sides, Span, nmf, openfoam, su2, vtk};
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
+
+use super::extruded::{cone, foam_list, foam_numbers};
 
 /// A grid with more points than one task encodes.
 fn grid() -> Grid {
@@ -165,11 +167,6 @@ fn record(contents: &[u8], limit: u64) -> Vec<u8> {
     out
 }
 
-#[test]
-fn a_record_is_enclosed_by_its_lengths() {
-    assert_eq!(record(&[7, 8, 9], 3), [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 3]);
-}
-
 /// The signs are defined on the page cited at `Record`.
 #[test]
 fn a_long_record_is_split_and_marked_by_the_signs_of_its_lengths() {
@@ -187,6 +184,7 @@ fn a_long_record_is_split_and_marked_by_the_signs_of_its_lengths() {
         &minus(1),
     ];
     assert_eq!(split, expected.concat());
+    assert_eq!(record(&[7, 8, 9], 3), [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 3]);
 }
 
 #[test]
@@ -269,9 +267,7 @@ fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
 
 #[test]
 fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_markers() {
-    for grid in all() {
-        assert_su2(&grid);
-    }
+    all().iter().for_each(assert_su2);
 }
 
 fn assert_su2(grid: &Grid) {
@@ -310,23 +306,6 @@ fn assert_su2(grid: &Grid) {
     assert!(edges.is_empty(), "without a marker: {edges:?}");
 }
 
-/// The items of a list in an OpenFOAM file.
-fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
-    let text = fs::read_to_string(folder.join("constant/polyMesh").join(name)).unwrap();
-    let (head, rest) = text.split_once("\n(\n").unwrap();
-    let count: usize = head.lines().last().unwrap().parse().unwrap();
-    let items: Vec<Vec<f64>> = rest
-        .lines()
-        .take_while(|line| *line != ")")
-        .map(|line| {
-            let item = line.rsplit('(').next().unwrap().trim_end_matches(')');
-            item.split(' ').map(|word| word.parse().unwrap()).collect()
-        })
-        .collect();
-    assert_eq!(items.len(), count, "{name}");
-    items
-}
-
 /// The `count` patches of a mesh, with single blanks between words.
 fn foam_patches(folder: &Path, count: usize) -> String {
     let text = fs::read_to_string(folder.join("constant/polyMesh/boundary")).unwrap();
@@ -334,136 +313,137 @@ fn foam_patches(folder: &Path, count: usize) -> String {
     patches.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn subtract(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-/// Area vector of a polygon of four points, and their mean.
-fn face_vector(p: &[[f64; 3]]) -> ([f64; 3], [f64; 3]) {
-    let (d, e) = (subtract(p[2], p[0]), subtract(p[3], p[1]));
-    let cross = [d[1] * e[2] - d[2] * e[1], d[2] * e[0] - d[0] * e[2], d[0] * e[1] - d[1] * e[0]];
-    let mean = [0, 1, 2].map(|k| p.iter().map(|q| q[k]).sum::<f64>() / 4.0);
-    (cross.map(|c| c / 2.0), mean)
-}
-
+/// Faces are in upper triangular order, point from owner to neighbour, and enclose every cell. By Gauss's
+/// theorem a closed cell has the volume of its cones.
 #[test]
-fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
+fn an_openfoam_mesh_is_in_order_closed_and_has_the_areas_of_the_grid() {
+    let span = |cells, sides| Some(Span { length: 0.7, cells, sides });
     for grid in all() {
-        assert_foam(&grid);
+        for span in
+            [None, span(1, Sides::Symmetry), span(2, Sides::Periodic), span(3, Sides::Symmetry)]
+        {
+            assert_foam(&grid, span);
+        }
     }
 }
 
-fn assert_foam(grid: &Grid) {
+fn assert_foam(grid: &Grid, span: Option<Span>) {
     let folder = tempfile::tempdir().unwrap();
+    let (length, layers) = span.map_or((1.0, 1), |span| (span.length, span.cells));
 
-    openfoam::write(folder.path(), grid, None, false).unwrap();
+    openfoam::write(folder.path(), grid, span, false).unwrap();
 
     let points: Vec<[f64; 3]> =
         foam_list(folder.path(), "points").into_iter().map(|p| p.try_into().unwrap()).collect();
-    let index = |name| -> Vec<usize> {
-        foam_list(folder.path(), name).iter().map(|item| item[0] as usize).collect()
-    };
-    let (owner, neighbour) = (index("owner"), index("neighbour"));
     let plane = welded_points(grid);
+    let z = |k: usize| span.map_or(k as f64, |span| span.z(k));
     let expected: Vec<[f64; 3]> =
-        [0.0, 1.0].into_iter().flat_map(|z| plane.iter().map(move |[x, y]| [*x, *y, z])).collect();
+        (0..=layers).flat_map(|k| plane.iter().map(move |[x, y]| [*x, *y, z(k)])).collect();
     assert_eq!(points, expected);
-    // A closed cell has the area vector zero and, by Gauss's theorem, the volume Σ r·S / 3.
-    let mut cells = vec![([0.0; 3], 0.0, 0); grid.cells()];
-    for (number, face) in foam_list(folder.path(), "faces").iter().enumerate() {
-        let corners: Vec<_> = face.iter().map(|&point| points[point as usize]).collect();
-        let (area, mean) = face_vector(&corners);
-        let sides = [(Some(&owner[number]), 1.0), (neighbour.get(number), -1.0)];
-        for (&cell, sign) in sides.into_iter().filter_map(|(cell, sign)| Some((cell?, sign))) {
-            for k in 0..3 {
-                cells[cell].0[k] += sign * area[k];
-                cells[cell].1 += sign * area[k] * mean[k] / 3.0;
-            }
-            cells[cell].2 += 1;
-        }
-    }
-    for (cell, (sum, volume, faces)) in cells.into_iter().enumerate() {
-        let [i, j] = [cell % (grid.ni - 1), cell / (grid.ni - 1)];
-        let area = cell_area(&cell_corners(grid, i, j));
-        assert_eq!(faces, 6, "cell ({i}, {j})");
-        assert!(sum.iter().all(|s| s.abs() < 1e-13), "cell ({i}, {j}): {sum:?}");
-        assert!((volume - area).abs() < 1e-12, "cell ({i}, {j}): {volume} and {area}");
-    }
-}
-
-#[test]
-fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_follow() {
-    let (folder, grid) = (tempfile::tempdir().unwrap(), joukowski_grid(17, 9, 0.1));
-
-    openfoam::write(folder.path(), &grid, None, false).unwrap();
-
-    let list = |name| foam_list(folder.path(), name);
-    let (owner, neighbour, faces) = (list("owner"), list("neighbour"), list("faces"));
-    let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
+    let list = |name| foam_numbers(folder.path(), name);
+    let (owner, neighbour, faces) =
+        (list("owner").concat(), list("neighbour").concat(), list("faces"));
+    assert_eq!(faces.len(), owner.len());
+    let pairs: Vec<_> = owner.iter().zip(&neighbour).collect();
     assert!(pairs.iter().all(|(owner, neighbour)| owner < neighbour));
     assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
-    // 16 × 8 cells have 16 × 8 faces around and 16 × 7 between the layers, and 2 × 16 and 2 × 128 outside.
-    assert_eq!((neighbour.len(), owner.len(), faces.len()), (240, 528, 528));
-    assert_eq!(
-        foam_patches(folder.path(), 3),
-        "( airfoil { type wall; nFaces 16; startFace 240; } \
-         farfield { type patch; nFaces 16; startFace 256; } \
-         frontAndBack { type empty; nFaces 256; startFace 272; } )"
-    );
-    let nodes = 16 * 9;
-    let is_on =
-        |face: &[f64], j: usize| face.iter().all(|&point| (point as usize % nodes) / 16 == j);
-    assert!(faces[240..256].iter().all(|face| is_on(face, 0)));
-    assert!(faces[256..272].iter().all(|face| is_on(face, 8)));
+    let mut cells = vec![(0.0, 0); grid.cells() * layers];
+    for (number, face) in faces.iter().enumerate() {
+        assert_eq!(face.len(), 1 + face[0]);
+        let cone = cone(&face[1..], &points) / 6.0;
+        let sides = [(Some(&owner[number]), cone), (neighbour.get(number), -cone)];
+        for (&cell, cone) in sides.into_iter().filter_map(|(cell, cone)| Some((cell?, cone))) {
+            cells[cell].0 += cone;
+            cells[cell].1 += 1;
+        }
+    }
+    for (cell, (volume, faces)) in cells.into_iter().enumerate() {
+        let plane = cell % grid.cells();
+        let [i, j] = [plane % (grid.ni - 1), plane / (grid.ni - 1)];
+        let expected = cell_area(&cell_corners(grid, i, j)) * length / layers as f64;
+        assert_eq!(faces, 6, "cell ({i}, {j})");
+        assert!((volume - expected).abs() < 1e-12, "({i}, {j}): {volume} and {expected}");
+    }
+    let read = |file| fs::read_to_string(folder.path().join(file)).unwrap();
+    let (boundary, velocity) = (read("constant/polyMesh/boundary"), read("0/U"));
+    let half = usize::from(matches!(grid.topology, Topology::Half(_)));
+    let (kind, ends) = match span.map(|span| span.sides) {
+        None => ("empty", 1),
+        Some(Sides::Periodic) => ("cyclic", 2),
+        Some(Sides::Symmetry) => ("symmetryPlane", 2 + half),
+    };
+    assert_eq!(boundary.matches(&format!("type {kind};")).count(), ends, "{boundary}");
+    let front = if span.is_some() { "front" } else { "frontAndBack" };
+    assert!(velocity.contains(&format!("{front} {{ type {kind}; }}")), "{velocity}");
+    assert_eq!(velocity.contains("empty"), span.is_none());
 }
 
+/// The number of faces inside and in all, and the patches.
+///
+/// On the O-grid 16 × 8 cells have 16 × 8 faces around and 16 × 7 between the layers, and 2 × 16 and 2 × 128
+/// outside. On the C-grid 16 × 4 cells with 3 cells of the cut on each side have 15 × 4 faces along, 16 × 3
+/// between the layers, and 3 on the cut. On half a grid 8 × 4 cells have 7 × 4 faces along and 8 × 3 between
+/// the layers, and 2 × 8, 2 × 4 and 2 × 32 outside.
 #[test]
-fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
-    // There are 16 × 4 cells, with 3 cells of the cut on each side.
-    let (folder, grid) = (tempfile::tempdir().unwrap(), parabolic_grid(17, 5, 3));
+fn the_patches_of_an_openfoam_mesh_follow_the_faces_inside() {
+    for (grid, counts, patches) in [
+        (
+            joukowski_grid(17, 9, 0.1),
+            (240, 528),
+            &["airfoil wall 16 240", "farfield patch 16 256", "frontAndBack empty 256 272"][..],
+        ),
+        (
+            parabolic_grid(17, 5, 3),
+            (111, 273),
+            &["airfoil wall 10 111", "farfield patch 24 121", "frontAndBack empty 128 145"],
+        ),
+        (
+            half_grid(9, 5),
+            (52, 140),
+            &[
+                "airfoil wall 8 52",
+                "farfield patch 8 60",
+                "symmetry symmetryPlane 8 68",
+                "frontAndBack empty 64 76",
+            ],
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
 
-    openfoam::write(folder.path(), &grid, None, false).unwrap();
+        openfoam::write(folder.path(), &grid, None, false).unwrap();
 
-    let list = |name| foam_list(folder.path(), name);
-    let (owner, neighbour) = (list("owner"), list("neighbour"));
-    let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
-    assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
-    assert!((0..3).all(|i| pairs.contains(&(f64::from(i), f64::from(15 - i)))), "{pairs:?}");
-    // There are 15 × 4 faces along, 16 × 3 between the layers, and 3 on the cut.
-    assert_eq!(neighbour.len(), 111);
-    assert_eq!(
-        foam_patches(folder.path(), 3),
-        "( airfoil { type wall; nFaces 10; startFace 111; } \
-         farfield { type patch; nFaces 24; startFace 121; } \
-         frontAndBack { type empty; nFaces 128; startFace 145; } )"
-    );
-}
-
-#[test]
-fn the_ends_of_half_a_grid_are_a_plane_of_symmetry_of_an_openfoam_mesh() {
-    let (folder, grid) = (tempfile::tempdir().unwrap(), half_grid(9, 5));
-
-    openfoam::write(folder.path(), &grid, None, false).unwrap();
-
-    let list = |name| foam_list(folder.path(), name);
-    let (owner, neighbour) = (list("owner"), list("neighbour"));
-    let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
-    assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
-    // 8 × 4 cells have 7 × 4 faces along and 8 × 3 between the layers, and 2 × 8, 2 × 4 and 2 × 32 outside.
-    assert_eq!((neighbour.len(), owner.len()), (52, 140));
-    assert_eq!(
-        foam_patches(folder.path(), 4),
-        "( airfoil { type wall; nFaces 8; startFace 52; } \
-         farfield { type patch; nFaces 8; startFace 60; } \
-         symmetry { type symmetryPlane; nFaces 8; startFace 68; } \
-         frontAndBack { type empty; nFaces 64; startFace 76; } )"
-    );
-    let (faces, points) = (list("faces"), list("points"));
-    let on_plane = |face: &[f64]| face.iter().all(|&point| points[point as usize][1] == 0.0);
-    assert!(faces[68..76].iter().all(|face| on_plane(face)));
-    for field in ["U", "p"] {
-        let text = fs::read_to_string(folder.path().join("0").join(field)).unwrap();
-        assert!(text.contains("symmetry { type symmetryPlane; }"), "{text}");
+        let list = |name| foam_numbers(folder.path(), name);
+        let (owner, neighbour, faces) = (list("owner"), list("neighbour"), list("faces"));
+        assert_eq!((neighbour.len(), owner.len()), counts);
+        let patch = |patch: &&str| {
+            let [name, kind, faces, start] = patch.split(' ').collect::<Vec<_>>()[..] else {
+                panic!()
+            };
+            format!("{name} {{ type {kind}; nFaces {faces}; startFace {start}; }}")
+        };
+        let expected = patches.iter().map(patch).collect::<Vec<_>>().join(" ");
+        assert_eq!(foam_patches(folder.path(), patches.len()), format!("( {expected} )"));
+        let points = foam_list(folder.path(), "points");
+        match grid.topology {
+            Topology::O(_) => {
+                let is_on = |face: &[usize], j: usize| face.iter().all(|at| (at % 144) / 16 == j);
+                assert!(faces[240..256].iter().all(|face| is_on(&face[1..], 0)));
+                assert!(faces[256..272].iter().all(|face| is_on(&face[1..], 8)));
+            }
+            Topology::C { .. } => {
+                let across =
+                    |i: usize| owner.iter().zip(&neighbour).any(|p| p == (&vec![i], &vec![15 - i]));
+                assert!((0..3).all(across));
+            }
+            _ => {
+                let on_plane = |face: &[usize]| face.iter().all(|&at| points[at][1] == 0.0);
+                assert!(faces[68..76].iter().all(|face| on_plane(&face[1..])));
+                for field in ["U", "p"] {
+                    let text = fs::read_to_string(folder.path().join("0").join(field)).unwrap();
+                    assert!(text.contains("symmetry { type symmetryPlane; }"), "{text}");
+                }
+            }
+        }
     }
 }
 
@@ -507,7 +487,7 @@ fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
 
 #[test]
 fn the_neutral_map_names_all_six_faces() {
-    let rows = nmf_rows(&joukowski_grid(17, 9, 0.1));
+    let rows = nmf_rows(&joukowski_grid(17, 9, 0.1), None, Axes::Ijk);
 
     // Faces 1 and 2 are k = 1 and k = nk over (i, j), faces 3 and 4 are i over (j, k), faces 5 and 6 are j
     // over (k, i).
@@ -527,7 +507,7 @@ fn the_neutral_map_names_all_six_faces() {
 
 #[test]
 fn the_neutral_map_of_a_c_grid_ties_the_two_sides_of_the_cut() {
-    let rows = nmf_rows(&parabolic_grid(17, 9, 3));
+    let rows = nmf_rows(&parabolic_grid(17, 9, 3), None, Axes::Ijk);
 
     // Points 1 to 4 of the line are the cut up to the edge; 14 to 17 are the same points in reverse order.
     assert_eq!(
@@ -550,7 +530,7 @@ fn the_neutral_map_of_half_a_grid_has_its_plane_of_symmetry() {
     let left_right = Grid { topology: Topology::Half(Symmetry::LeftRight), ..up_down.clone() };
 
     let ends = |grid: &Grid, axes| -> Vec<String> {
-        let rows = nmf_rows_on(grid, axes).into_iter().skip(2);
+        let rows = nmf_rows(grid, None, axes).into_iter().skip(2);
         rows.filter(|row| row.contains(" 1 9 1 2") || row.contains(" 1 2 1 9")).collect()
     };
 
@@ -558,17 +538,31 @@ fn the_neutral_map_of_half_a_grid_has_its_plane_of_symmetry() {
     assert_eq!(ends(&left_right, Axes::Ijk), ["SYMMETRY-X 1 3 1 9 1 2", "SYMMETRY-X 1 4 1 9 1 2"]);
     // With FUN3D's axes z points upward.
     assert_eq!(ends(&up_down, Axes::Fun3d), ["symmetry_z 1 3 1 2 1 9", "symmetry_z 1 4 1 2 1 9"]);
-    assert_eq!(nmf_rows(&up_down).len(), 8, "nothing is one-to-one");
+    assert_eq!(nmf_rows(&up_down, None, Axes::Ijk).len(), 8, "nothing is one-to-one");
+}
+
+#[test]
+fn the_neutral_map_of_fun3d_has_its_names_and_faces() {
+    let span = Span { length: 0.7, cells: 2, sides: Sides::Symmetry };
+
+    assert_eq!(
+        nmf_rows(&joukowski_grid(17, 9, 0.1), Some(span), Axes::Fun3d),
+        [
+            "1",
+            "1 17 3 9",
+            "symmetry_y 1 5 1 9 1 17",
+            "symmetry_y 1 6 1 9 1 17",
+            "viscous_solid 1 1 1 17 1 3",
+            "farfield_riem 1 2 1 17 1 3",
+            "ONE_TO_ONE 1 3 1 3 1 9 1 4 1 3 1 9 FALSE",
+        ]
+    );
 }
 
 /// The rows of a map file, without comments and extra blanks.
-fn nmf_rows(grid: &Grid) -> Vec<String> {
-    nmf_rows_on(grid, Axes::Ijk)
-}
-
-fn nmf_rows_on(grid: &Grid, axes: Axes) -> Vec<String> {
+fn nmf_rows(grid: &Grid, span: Option<Span>, axes: Axes) -> Vec<String> {
     let mut bytes = Vec::new();
-    nmf::write_to(&mut bytes, grid, None, axes).unwrap();
+    nmf::write_to(&mut bytes, grid, span, axes).unwrap();
     String::from_utf8(bytes)
         .unwrap()
         .lines()

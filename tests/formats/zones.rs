@@ -12,9 +12,10 @@ use gridgen::generate::{AssemblyResult, BackendChoice, RunOptions, run_assembly}
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use hdf5_pure::{File, Group};
+use support::documents;
 
 use super::cgns::{characters, ends, integers, text};
-use super::extruded::{cone, foam_list};
+use super::extruded::{cone, foam_list, foam_numbers};
 use super::files::{numbers, read_appended};
 
 const CASE: &str = r#"
@@ -201,11 +202,6 @@ fn list(text: &str, number: usize) -> Vec<f64> {
     from.split("\n)").next().unwrap().lines().map(|line| line.parse().unwrap()).collect()
 }
 
-fn lists_of(folder: &Path, name: &str) -> Vec<Vec<usize>> {
-    let list = foam_list(folder, name);
-    list.into_iter().map(|words| words.into_iter().map(|word| word as usize).collect()).collect()
-}
-
 /// Checks the zone of each cell, and returns the zones by cell.
 fn assert_zones(folder: &Path, made: &AssemblyResult, layers: usize) -> Vec<usize> {
     let field = fs::read_to_string(folder.join("0/zoneID")).unwrap();
@@ -227,8 +223,8 @@ fn assert_mesh(folder: &Path, made: &AssemblyResult, (layers, length): (usize, f
     let points: Vec<[f64; 3]> =
         foam_list(folder, "points").into_iter().map(|point| point.try_into().unwrap()).collect();
     let faces: Vec<Vec<usize>> =
-        lists_of(folder, "faces").into_iter().map(|face| face[1..].to_vec()).collect();
-    let [owner, neighbour] = ["owner", "neighbour"].map(|name| lists_of(folder, name).concat());
+        foam_numbers(folder, "faces").into_iter().map(|face| face[1..].to_vec()).collect();
+    let [owner, neighbour] = ["owner", "neighbour"].map(|name| foam_numbers(folder, name).concat());
 
     let mut volumes = [0.0; 3];
     for (number, face) in faces.iter().enumerate() {
@@ -357,16 +353,7 @@ fn extruded_zones_have_all_layers() {
     assert_eq!(p3d[7..10], [37.0, 13.0, 4.0]);
 }
 
-/// With `UPDATE_DOCS` set the page is rewritten.
 #[test]
 fn the_table_of_files_of_zones_is_that_of_the_documents() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/overset.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let start = page.find("| word | file |").unwrap();
-    let end = start + page[start..].find("\n\n").unwrap() + 1;
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, [&page[..start], &zones_documentation(), &page[end..]].concat()).unwrap();
-    } else {
-        assert_eq!(page[start..end], zones_documentation(), "UPDATE_DOCS=1 writes it again");
-    }
+    documents::assert_table("docs/overset.md", "| word | file |", &zones_documentation());
 }
