@@ -4,48 +4,17 @@
 use std::path::Path;
 
 use gridgen::case::Case;
-use gridgen::error::{Error, ErrorClass};
-use gridgen::formats;
+use gridgen::error::ErrorClass;
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 use gridgen::grid::quality::nonorthogonality;
 use gridgen::grid::{Grid, Topology, Verdict};
 
-/// The result of a run, and its folder.
-struct Made {
-    outcome: GridResult,
-    folder: tempfile::TempDir,
-}
+use super::{Family, case, family, make, read, shipped};
 
-impl Made {
-    fn grid(&self, name: &str) -> Grid {
-        formats::mesh(&self.folder.path().join(name)).unwrap().grid
-    }
-}
-
-fn make(case: &Case, grids: u32) -> Result<Made, Error> {
-    let folder = tempfile::tempdir().unwrap();
-    let options = RunOptions {
-        backend: BackendChoice::Cpu,
-        grids,
-        ..RunOptions::new(folder.path().to_path_buf())
-    };
-    let outcome = run(case, &options, &mut ())?;
-    Ok(Made { outcome, folder })
-}
-
-/// A shipped case with some keys replaced.
-fn shipped(name: &str, set: &[(&str, &str)]) -> Case {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
-    let plain = [("output.pictures", "false"), ("output.formats", "[\"vts\"]")];
-    let set: Vec<_> =
-        plain.iter().chain(set).map(|(key, value)| ((*key).into(), (*value).into())).collect();
-    Case::from_file(&path, &set).unwrap()
-}
-
-fn case(text: &str) -> Case {
-    let text = [text, "\n[output]\npictures = false\nformats = [\"vts\"]\n"].concat();
-    Case::from_toml(&text, &Path::new(env!("CARGO_MANIFEST_DIR")).join("wing.toml"), &[]).unwrap()
+/// The C-grid of a section with these keys of the section and of the grid.
+fn c_grid(geometry: &str, grid: &str) -> Case {
+    case(&format!("[geometry]\n{geometry}\n[grid]\ntopology = \"C\"\n{grid}\n"))
 }
 
 /// Asserts the properties of every grid.
@@ -65,19 +34,19 @@ fn assert_good(case: &Case, outcome: &GridResult) {
 fn the_c_grid_of_nasas_size_is_as_good_as_promised() {
     let case = shipped("naca0012-c.toml", &[]);
 
-    let made = make(&case, 1).unwrap();
+    let made = make(&case).unwrap();
 
-    assert_good(&case, &made.outcome);
-    let quality = &made.outcome.quality;
+    assert_good(&case, &made);
+    let quality = &made.quality;
     // Measured: 0.0757, 0.0441, 0.01404, 1.381; 5 Newton steps.
     assert!(quality.max_skewness <= 0.083, "{}", quality.max_skewness);
     assert!(quality.p99_skewness <= 0.05, "{}", quality.p99_skewness);
     assert!(quality.mean_skewness <= 0.0155, "{}", quality.mean_skewness);
     assert!(quality.max_growth_j <= 1.4, "{}", quality.max_growth_j);
-    assert!(made.outcome.newton_iterations() <= 9, "{}", made.outcome.newton_iterations());
+    assert!(made.newton_iterations() <= 9, "{}", made.newton_iterations());
     assert!((quality.far_field_min - 500.0).abs() < 1e-9, "{}", quality.far_field_min);
 
-    let grid = made.grid("mesh.vts");
+    let grid = &made.grid;
     assert_eq!((grid.topology, grid.ni, grid.nj), (Topology::C { wake: 48 }, 225, 65));
     for i in 0..=48 {
         assert_eq!(grid.point(i, 0), grid.point(224 - i, 0), "{i}");
@@ -96,15 +65,12 @@ fn the_c_grid_of_nasas_size_is_as_good_as_promised() {
 /// above each other nevertheless.
 #[test]
 fn the_centres_of_the_cells_of_a_viscous_wake_stand_above_each_other() {
-    let case = case(
-        "geometry.naca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 225\nnj = 65\n\
-         first_cell = 1e-5\n",
-    );
+    let case = c_grid("naca = \"0012\"", "ni = 225\nnj = 65\nfirst_cell = 1e-5");
 
-    let made = make(&case, 1).unwrap();
+    let made = make(&case).unwrap();
 
-    assert_good(&case, &made.outcome);
-    let angles = nonorthogonality(&made.grid("mesh.vts"));
+    assert_good(&case, &made);
+    let angles = nonorthogonality(&made.grid);
     // Measured: 8.1°.
     let largest = angles.into_iter().fold(0.0, f64::max);
     assert!(largest < 10.0, "{largest}");
@@ -123,10 +89,10 @@ fn auto_is_c_for_a_sharp_edge_and_o_for_a_base_or_a_round_edge() {
     {
         let case = case(&text(edge));
 
-        let made = make(&case, 1).unwrap();
+        let made = make(&case).unwrap();
 
-        assert_good(&case, &made.outcome);
-        let found = match made.grid("mesh.vts").topology {
+        assert_good(&case, &made);
+        let found = match made.grid.topology {
             Topology::C { wake } => Some(wake),
             _ => None,
         };
@@ -142,59 +108,48 @@ fn a_blunt_file_is_closed_by_a_wedge_for_a_c_grid_and_said_to_be() {
         airfoil.points.iter().step_by(25).map(|[x, y]| format!("{x} {y}\n")).collect();
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), ["blunt\n", &points.concat()].concat()).unwrap();
-    let case = case(&format!(
-        "[geometry]\nfile = {:?}\n\
-         [grid]\ntopology = \"C\"\nni = 129\nnj = 49\nfirst_cell = 1e-5\n",
-        file.path()
-    ));
+    let case = c_grid(&format!("file = {:?}", file.path()), "ni = 129\nnj = 49\nfirst_cell = 1e-5");
 
-    let made = make(&case, 1).unwrap();
+    let made = make(&case).unwrap();
 
-    assert_good(&case, &made.outcome);
+    assert_good(&case, &made);
     let note = "the base is closed by a wedge behind it, which makes the section 0.9 % longer";
-    assert!(made.outcome.notices.iter().any(|n| n == note), "{:?}", made.outcome.notices);
+    assert!(made.notices.iter().any(|n| n == note), "{:?}", made.notices);
     // The tip of the wedge lies behind the section, where the tangents of the surfaces meet or four gaps
     // away.
-    let [x, y] = made.grid("mesh.vts").point(24, 0);
+    let [x, y] = made.grid.point(24, 0);
     assert!(x > 1.008 && x < 1.0101 && y.abs() < 1e-6, "{x} {y}");
 }
 
 #[test]
 fn an_edge_of_a_given_thickness_is_closed_by_a_wedge_for_a_c_grid() {
-    let text = |more: &str| {
-        format!(
-            "[geometry]\nnaca = \"0012\"\nedge_thickness = 0.01\n{more}\
-             [grid]\ntopology = \"C\"\nni = 129\nnj = 49\nfirst_cell = 1e-4\n"
-        )
-    };
-    let [chosen, given] =
-        ["", "trailing_edge = \"wedge\"\n"].map(|more| make(&case(&text(more)), 1).unwrap());
+    let [chosen, given] = ["", "trailing_edge = \"wedge\"\n"].map(|more| {
+        let edge = format!("naca = \"0012\"\nedge_thickness = 0.01\n{more}");
+        let case = c_grid(&edge, "ni = 129\nnj = 49\nfirst_cell = 1e-4");
+        let made = make(&case).unwrap();
+        assert_good(&case, &made);
+        let said = "behind it, which makes the section 3.7 % longer";
+        assert!(made.notices.iter().any(|n| n.ends_with(said)), "{:?}", made.notices);
+        made.grid
+    });
 
-    assert_good(&case(&text("")), &chosen.outcome);
-    assert_eq!(chosen.grid("mesh.vts"), given.grid("mesh.vts"));
-    let said = |made: &Made| {
-        made.outcome
-            .notices
-            .iter()
-            .any(|n| n.ends_with("behind it, which makes the section 3.7 % longer"))
-    };
-    assert!(said(&chosen) && said(&given), "{:?}", chosen.outcome.notices);
+    assert_eq!(chosen, given);
     // The tip is four thicknesses behind the base, or where the tangents meet.
-    let [x, y] = chosen.grid("mesh.vts").point(24, 0);
+    let [x, y] = chosen.point(24, 0);
     assert!(x > 1.02 && x <= 1.0401 && y.abs() < 1e-12, "{x} {y}");
 }
 
 #[test]
 fn the_cut_leaves_the_edge_on_its_bisector_and_goes_where_it_is_told() {
-    let case = case(
-        "[geometry]\nnaca = \"4412\"\n[grid]\ntopology = \"C\"\nni = 161\nnj = 49\n\
-         first_cell = 1e-5\nwake = 32\nwake_length = 8\nwake_direction = 4\n",
+    let case = c_grid(
+        "naca = \"4412\"",
+        "ni = 161\nnj = 49\nfirst_cell = 1e-5\nwake = 32\nwake_length = 8\nwake_direction = 4",
     );
 
-    let made = make(&case, 1).unwrap();
+    let made = make(&case).unwrap();
 
-    assert_good(&case, &made.outcome);
-    let grid = made.grid("mesh.vts");
+    assert_good(&case, &made);
+    let grid = made.grid;
     let direction = |a: [f64; 2], b: [f64; 2]| (b[1] - a[1]).atan2(b[0] - a[0]).to_degrees();
     let at = |i: usize| grid.point(i, 0);
     // Both surfaces have the same angle with the cut.
@@ -209,25 +164,24 @@ fn the_cut_leaves_the_edge_on_its_bisector_and_goes_where_it_is_told() {
 fn a_family_is_nested_bit_for_bit_and_each_grid_is_good_by_itself() {
     let case = shipped("naca0012-c.toml", &[("grid.far_field", "50")]);
 
-    let made = make(&case, 4).unwrap();
+    let Family { made, folder } = family(&case, 4).unwrap();
 
-    assert_good(&case, &made.outcome);
-    let finest = made.grid("225x65/mesh.vts");
+    assert_good(&case, &made);
+    let finest = read(&folder, "225x65/mesh.vts");
     for (level, size) in ["225x65", "113x33", "57x17", "29x9"].into_iter().enumerate() {
-        let grid = made.grid(&format!("{size}/mesh.vts"));
+        let grid = read(&folder, &format!("{size}/mesh.vts"));
         let stride = 1 << level;
         assert_eq!(grid.topology, Topology::C { wake: 48 / stride });
         for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
             assert_eq!(grid.point(i, j), finest.point(stride * i, stride * j), "{size} ({i}, {j})");
         }
-        let text =
-            |name| std::fs::read_to_string(made.folder.path().join(size).join(name)).unwrap();
+        let text = |name| std::fs::read_to_string(folder.path().join(size).join(name)).unwrap();
         assert!(text("report.json").contains("\"folded_cells\": 0"), "{size}");
         let again = Case::from_toml(&text("case.toml"), Path::new("case.toml"), &[]).unwrap();
         assert_eq!((again.grid.ni, again.grid.nj), (grid.ni, grid.nj));
         assert_eq!(again.grid.wake.unwrap().cells, 48 / stride);
     }
-    assert!(!made.folder.path().join("mesh.vts").exists());
+    assert!(!folder.path().join("mesh.vts").exists());
 }
 
 /// A NACA section cut off at this chord, as a list of points.
@@ -240,15 +194,10 @@ fn cut_off(code: &str, at: f64) -> String {
 
 #[test]
 fn a_long_wedge_is_in_the_report_and_a_finding() {
-    let text = |geometry: &str| {
-        format!(
-            "[geometry]\n{geometry}\n[grid]\ntopology = \"C\"\nni = 129\nnj = 49\nfirst_cell = 1e-4\n"
-        )
-    };
     for (geometry, long) in
         [(cut_off("0012", 0.95), true), ("naca = \"0012\"\nedge_thickness = 0.001".into(), false)]
     {
-        let case = case(&text(&geometry));
+        let case = c_grid(&geometry, "ni = 129\nnj = 49\nfirst_cell = 1e-4");
         let folder = tempfile::tempdir().unwrap();
         let options = |strict| RunOptions {
             backend: BackendChoice::Cpu,
@@ -303,14 +252,12 @@ fn lines_over_the_wake_of_a_c_grid_do_not_wave() {
     for (code, growth, mean, p99) in
         [("0012", 1.2, 0.0129, 0.061), ("4412", 1.21, 0.0132, 0.061), ("0024", 1.27, 0.0144, 0.073)]
     {
-        let case = case(&format!(
-            "geometry.naca = \"{code}\"\n[grid]\ntopology = \"C\"\nni = 257\nnj = 129\n"
-        ));
+        let case = c_grid(&format!("naca = \"{code}\""), "ni = 257\nnj = 129");
 
-        let made = make(&case, 1).unwrap();
+        let made = make(&case).unwrap();
 
-        assert_good(&case, &made.outcome);
-        let (quality, found) = (&made.outcome.quality, growth_off_edge(&made.grid("mesh.vts")));
+        assert_good(&case, &made);
+        let (quality, found) = (&made.quality, growth_off_edge(&made.grid));
         let waves = quality.waves_deg;
         assert!(waves <= 1.0 && found <= growth, "{code}: waves {waves}, growth {found}");
         assert!(
@@ -330,15 +277,13 @@ fn an_inclined_cut_has_a_good_grid_whatever_the_section() {
         ("naca = \"4412\"".to_owned(), 20, ""),
         ("naca = \"2412\"\nedge_thickness = 0.02".to_owned(), -10, "wake_length = 4"),
     ] {
-        let case = case(&format!(
-            "[geometry]\n{geometry}\n[grid]\ntopology = \"C\"\nni = 257\nnj = 97\nfirst_cell = 1e-5\n\
-             wake_direction = {direction}\n{more}\n"
-        ));
+        let grid = "ni = 257\nnj = 97\nfirst_cell = 1e-5";
+        let case = c_grid(&geometry, &format!("{grid}\nwake_direction = {direction}\n{more}"));
 
-        let made = make(&case, 1).unwrap();
+        let made = make(&case).unwrap();
 
-        assert_good(&case, &made.outcome);
-        let (quality, notices) = (&made.outcome.quality, &made.outcome.notices);
+        assert_good(&case, &made);
+        let (quality, notices) = (&made.quality, &made.notices);
         assert!(
             quality.max_skewness < 0.5 && quality.p99_skewness < 0.2,
             "{direction}: {quality:?}"
@@ -349,11 +294,9 @@ fn an_inclined_cut_has_a_good_grid_whatever_the_section() {
 
 #[test]
 fn a_cut_that_ends_near_the_far_field_is_refused() {
-    let case = case(
-        "geometry.naca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 129\nnj = 49\nwake_direction = -30\n",
-    );
+    let case = c_grid("naca = \"0012\"", "ni = 129\nnj = 49\nwake_direction = -30");
 
-    let error = make(&case, 1).err().unwrap();
+    let error = make(&case).err().unwrap();
 
     let said = "the cut of the C-grid ends at y = -8.4870: at most 6.7500 from y = 0 was expected";
     assert!(error.to_string().ends_with(said), "{error}");
@@ -363,16 +306,16 @@ fn a_cut_that_ends_near_the_far_field_is_refused() {
 
 #[test]
 fn a_flap_an_angle_and_a_wedge_have_a_c_grid_too() {
-    let case = case(
-        "[geometry]\nnaca = \"0012\"\nedge_thickness = 0.004\ntrailing_edge = \"wedge\"\n\
-         angle = 4.0\nflap = { angle = 10.0 }\n\
-         [grid]\ntopology = \"C\"\nni = 193\nnj = 65\nfirst_cell = 1e-5\nwake = 32\n",
+    let case = c_grid(
+        "naca = \"0012\"\nedge_thickness = 0.004\ntrailing_edge = \"wedge\"\nangle = 4.0\n\
+         flap = { angle = 10.0 }",
+        "ni = 193\nnj = 65\nfirst_cell = 1e-5\nwake = 32",
     );
 
-    let made = make(&case, 1).unwrap();
+    let made = make(&case).unwrap();
 
-    assert_good(&case, &made.outcome);
-    let grid = made.grid("mesh.vts");
+    assert_good(&case, &made);
+    let grid = made.grid;
     assert_eq!(grid.topology, Topology::C { wake: 32 });
     // The edge is below the pivot by both angles, and the cut returns to the direction of the x axis.
     let [edge, out, near] = [32, 0, 1].map(|i| grid.point(i, 0));
@@ -388,16 +331,16 @@ fn a_family_in_a_unit_of_its_own_is_judged_in_chords() {
              [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n"
         )
     };
-    let [chords, metres] = [1.0, 2.0].map(|chord| make(&case(&text(chord)), 2).unwrap());
+    let [chords, metres] = [1.0, 2.0].map(|chord| family(&case(&text(chord)), 2).unwrap());
 
     for size in ["257x49", "129x25"] {
         let name = format!("{size}/mesh.vts");
-        let (a, b) = (chords.grid(&name), metres.grid(&name));
+        let (a, b) = (read(&chords.folder, &name), read(&metres.folder, &name));
         assert!(a.x.iter().zip(&b.x).all(|(a, b)| 2.0 * a == *b), "{size}");
         let [a, b] = [&chords, &metres].map(|made| {
             let path = made.folder.path().join(size).join("report.json");
             let report: serde_json::Value =
-                serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+                serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
             report["quality"].clone()
         });
         assert_eq!(a, b, "{size}");
@@ -411,49 +354,39 @@ fn a_limit_of_the_case_is_that_of_every_grid_of_its_family() {
          [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n",
     );
 
-    let made = make(&case, 2).unwrap();
+    let Family { made, folder } = family(&case, 2).unwrap();
 
-    let outcome = &made.outcome;
-    assert!(outcome.quality.max_skewness <= 0.25, "{outcome:?}");
-    assert!(matches!(outcome.verdict, Verdict::BeyondLimit { .. }), "{outcome:?}");
-    let said = format!("the 129 × 25 grid of the family: {}", outcome.verdict);
-    assert!(outcome.notices.contains(&said), "{outcome:?}");
-    assert!(made.folder.path().join("257x49/mesh.vts").exists());
-    assert!(made.folder.path().join("129x25/mesh.failed.vts").exists());
+    assert!(made.quality.max_skewness <= 0.25, "{made:?}");
+    assert!(matches!(made.verdict, Verdict::BeyondLimit { .. }), "{made:?}");
+    let said = format!("the 129 × 25 grid of the family: {}", made.verdict);
+    assert!(made.notices.contains(&said), "{made:?}");
+    assert!(folder.path().join("257x49/mesh.vts").exists());
+    assert!(folder.path().join("129x25/mesh.failed.vts").exists());
 }
 
 #[test]
 fn a_family_that_cannot_be_halved_is_refused_before_anything_is_written() {
-    let refused = |set: &[(&str, &str)], grids: u32| {
-        let error = make(&shipped("naca0012-c.toml", set), grids).err().unwrap();
-        (error.to_string(), error.class())
-    };
-
-    assert_eq!(
-        refused(&[("grid.wake", "44")], 4),
-        (
-            "a family of 4 grids leaves out all but every 8th point: grid.wake must be a multiple \
-             of 8, here 44"
-                .into(),
-            ErrorClass::Input
-        )
-    );
-    assert_eq!(
-        refused(&[], 6),
-        (
-            "the coarsest of 6 grids would have 8 × 3 points, at least 9 × 5 are needed".into(),
-            ErrorClass::Input
-        )
-    );
-    // There are 88 cells of the section and 2 × 48 of the cut on 24 layers of cells, halved twice.
-    let curved = [("output.curved_order", "4"), ("grid.ni", "185"), ("grid.nj", "25")];
-    assert_eq!(
-        refused(&curved, 3).0,
-        "the coarsest of 3 grids is to have cells of order 4: grid.ni - 1 must be a multiple of 4 × 4, here 184"
-    );
     let base =
         [("geometry.trailing_edge", "blunt"), ("grid.topology", "auto"), ("grid.base_cells", "4")];
-    assert!(refused(&base, 3).0.contains("the corner of the base at point 2"), "{base:?}");
+    for (set, grids, said) in [
+        (
+            &[("grid.wake", "44")][..],
+            4,
+            "a family of 4 grids leaves out all but every 8th point: grid.wake must be a multiple of 8, here 44",
+        ),
+        (&[], 6, "the coarsest of 6 grids would have 8 × 3 points, at least 9 × 5 are needed"),
+        // There are 88 cells of the section and 2 × 48 of the cut on 24 layers of cells, halved twice.
+        (
+            &[("output.curved_order", "4"), ("grid.ni", "185"), ("grid.nj", "25")],
+            3,
+            "the coarsest of 3 grids is to have cells of order 4: grid.ni - 1 must be a multiple of 4 × 4, here 184",
+        ),
+        (&base, 3, "the corner of the base at point 2"),
+    ] {
+        let error = family(&shipped("naca0012-c.toml", set), grids).err().unwrap();
+        assert!(error.to_string().contains(said), "{error}");
+        assert_eq!(error.class(), ErrorClass::Input, "{error}");
+    }
 }
 
 #[test]
@@ -463,9 +396,9 @@ fn a_refined_grid_holds_the_wall_and_the_cut_of_the_unrefined_one() {
     let fine = [&set[..], &[("grid.refine", "2")]].concat();
     let [coarse, fine] = [&set[..], &fine].map(|set| {
         let case = shipped("naca0012-c.toml", set);
-        let made = make(&case, 1).unwrap();
-        assert_good(&case, &made.outcome);
-        made.grid("mesh.vts")
+        let made = make(&case).unwrap();
+        assert_good(&case, &made);
+        made.grid
     });
 
     assert_eq!((fine.ni, fine.nj), (225, 65));
@@ -497,13 +430,13 @@ fn nasas_family_is_defined_as_nasa_does() {
 fn nasas_grid_is_made_in_seven_nested_sizes() {
     let case = shipped("tmr-naca0012.toml", &[]);
 
-    let made = make(&case, 7).unwrap();
+    let Family { made, folder } = family(&case, 7).unwrap();
 
-    assert_good(&case, &made.outcome);
-    let quality = &made.outcome.quality;
+    assert_good(&case, &made);
+    let quality = &made.quality;
     assert!(quality.max_skewness < 0.1 && quality.p99_skewness < 0.05, "{quality:?}");
     // The published formula of the closed section.
-    let grid = made.grid("897x257/mesh.vts");
+    let grid = read(&folder, "897x257/mesh.vts");
     for i in 192..=704 {
         let [x, y] = grid.point(i, 0);
         let x = x.max(0.0);
@@ -516,5 +449,5 @@ fn nasas_grid_is_made_in_seven_nested_sizes() {
         let error = (y.abs() - half.abs()).abs() / slope.hypot(1.0);
         assert!(error < 2e-9, "{i}: {x} {y} {half}");
     }
-    assert_eq!(made.grid("15x5/mesh.vts").topology, Topology::C { wake: 3 });
+    assert_eq!(read(&folder, "15x5/mesh.vts").topology, Topology::C { wake: 3 });
 }

@@ -4,14 +4,10 @@
 //! harmonic in its coordinates.
 
 use std::f64::consts::TAU;
-use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, GridBackend};
-use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
-use gridgen::formats::mesh;
-use gridgen::generate::{BackendChoice, RunOptions, run};
 use gridgen::geometry::Joukowski;
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
@@ -23,6 +19,8 @@ use gridgen::solver::newton::solve;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use support::problems::NEWTON;
 use support::problems::control;
+
+use super::{case, make};
 
 /// Ratio of the outer to the inner circle, in the plane of the circle.
 const RATIO: f64 = 8.0;
@@ -115,17 +113,12 @@ fn the_solution_about_a_joukowski_section_is_the_conformal_grid() {
 /// Equal angles and radii of one sequence, as the conformal grid has them: rays and circles.
 #[test]
 fn the_grid_of_a_circle_is_its_polar_grid() {
-    let text = "[geometry]\nellipse = {}\n[grid]\nni = 97\nnj = 49\nfirst_cell = 1e-3\n\
-                [output]\npictures = false\nformats = [\"vts\"]\n";
-    let case = Case::from_toml(text, Path::new("circle.toml"), &[]).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let options =
-        RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.path().to_path_buf()) };
+    let circle = "[geometry]\nellipse = {}\n[grid]\nni = 97\nnj = 49\nfirst_cell = 1e-3\n";
 
-    let outcome = run(&case, &options, &mut ()).unwrap();
+    let outcome = make(&case(circle)).unwrap();
 
     assert!(outcome.converged() && outcome.notices.is_empty(), "{outcome:?}");
-    let grid = mesh(&folder.path().join("mesh.vts")).unwrap().grid;
+    let grid = outcome.grid;
     for j in 0..grid.nj {
         let radius = (grid.point(0, j)[0] - 0.5).hypot(grid.point(0, j)[1]);
         for i in 0..grid.ni {

@@ -2,29 +2,23 @@
 #![allow(clippy::float_cmp, reason = "a half is a part of the whole to the last bit")]
 
 use std::f64::consts::TAU;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::formats;
-use gridgen::generate::{BackendChoice, GridResult, RunOptions, check, make_grid, run};
+use gridgen::generate::{GridResult, check};
 use gridgen::geometry::contour_from_bytes;
 use gridgen::grid::{Grid, Symmetry, Topology};
 
-fn case(text: &str) -> Case {
-    Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap()
-}
-
-fn options() -> RunOptions {
-    RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(PathBuf::new()) }
-}
+use super::{Family, case, family, make, read};
 
 fn made(text: &str) -> GridResult {
-    make_grid(&case(text), &options(), &mut ()).unwrap()
+    make(&case(text)).unwrap()
 }
 
 fn refusal(text: &str) -> String {
-    let error: Error = make_grid(&case(text), &options(), &mut ()).err().unwrap();
+    let error: Error = make(&case(text)).err().unwrap();
     assert_eq!(error.class(), ErrorClass::Input);
     format!("{error}\n{}", error.hint().unwrap())
 }
@@ -180,20 +174,16 @@ fn half_of_a_contour_from_a_file_lies_on_the_plane_of_its_symmetry() {
     assert!(refused.starts_with("wing.toml:5: the section is not symmetric"), "{refused}");
 }
 
-fn run_in(folder: &Path, text: &str) -> GridResult {
-    let options =
-        RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.to_path_buf()) };
-    run(&case(text), &options, &mut ()).unwrap()
-}
-
 #[test]
 fn half_a_grid_is_read_back_from_every_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let outcome = run_in(
-        folder.path(),
-        "geometry.naca = \"0012\"\n[grid]\ntopology = \"half\"\nni = 33\nnj = 17\nfirst_cell = 1e-3\n\
-         [output]\nformats = [\"vts\", \"vtk\", \"plot3d\", \"su2\"]\n",
-    );
+    let Family { made, folder } = family(
+        &case(
+            "geometry.naca = \"0012\"\n[grid]\ntopology = \"half\"\nni = 33\nnj = 17\nfirst_cell = 1e-3\n\
+             [output]\nformats = [\"vts\", \"vtk\", \"plot3d\", \"su2\"]\n",
+        ),
+        1,
+    )
+    .unwrap();
 
     let [vts, others @ ..] = ["mesh.vts", "mesh.vtk", "mesh.p3d", "mesh.su2"]
         .map(|name| formats::mesh(&folder.path().join(name)).unwrap());
@@ -201,7 +191,7 @@ fn half_a_grid_is_read_back_from_every_format() {
     assert_eq!(vts.grid.topology, Topology::Half(Symmetry::UpDown));
     assert!(!vts.wall.closed && (vts.wall.from, vts.wall.to) == (0, 32));
     assert!(others.iter().all(|mesh| mesh.grid == vts.grid));
-    assert_eq!(gridgen::grid::quality::measure(&vts.grid), outcome.quality);
+    assert_eq!(gridgen::grid::quality::measure(&vts.grid), made.quality);
     let report = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["grid"]["topology"], "half");
@@ -209,25 +199,19 @@ fn half_a_grid_is_read_back_from_every_format() {
 
 #[test]
 fn half_a_grid_has_a_family() {
-    let folder = tempfile::tempdir().unwrap();
     let text = |cells: usize| {
         format!(
             "[geometry]\nnaca = \"0012\"\ntrailing_edge = \"blunt\"\n[output]\npictures = false\n\
              [grid]\ntopology = \"half\"\nni = 65\nnj = 33\nfirst_cell = 1e-3\nbase_cells = {cells}\n"
         )
     };
-    let options = RunOptions {
-        backend: BackendChoice::Cpu,
-        grids: 3,
-        ..RunOptions::new(folder.path().to_path_buf())
-    };
+    let family = |cells: usize| family(&case(&text(cells)), 3);
 
-    let family = run(&case(&text(16)), &options, &mut ()).unwrap();
-    let refused = run(&case(&text(12)), &options, &mut ()).err().unwrap().to_string();
+    let Family { made, folder } = family(16).unwrap();
+    let refused = family(12).err().unwrap().to_string();
 
-    assert!(family.converged() && family.folded_cells == 0, "{}", family.stop);
-    let [fine, coarse] = ["65x33", "17x9"]
-        .map(|size| formats::mesh(&folder.path().join(size).join("mesh.vts")).unwrap().grid);
+    assert!(made.converged() && made.folded_cells == 0, "{}", made.stop);
+    let [fine, coarse] = ["65x33", "17x9"].map(|size| read(&folder, &format!("{size}/mesh.vts")));
     assert_eq!(coarse.topology, Topology::Half(Symmetry::UpDown));
     for (i, j) in (0..9).flat_map(|j| (0..17).map(move |i| (i, j))) {
         assert_eq!(coarse.point(i, j), fine.point(4 * i, 4 * j), "({i}, {j})");

@@ -14,3 +14,54 @@ mod near_body;
 mod overset;
 mod quality;
 mod rigging;
+
+use std::path::Path;
+
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::formats::mesh;
+use gridgen::generate::{BackendChoice, GridResult, RunOptions, make_grid, run};
+use gridgen::grid::Grid;
+use tempfile::TempDir;
+
+/// The case of a text.
+fn case(text: &str) -> Case {
+    Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap()
+}
+
+/// A shipped case with some keys replaced.
+fn shipped(name: &str, set: &[(&str, &str)]) -> Case {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
+    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    Case::from_file(&path, &set).unwrap()
+}
+
+/// The grid of a case, made on the CPU without files.
+fn make(case: &Case) -> Result<GridResult, Error> {
+    let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+    make_grid(case, &options, &mut ())
+}
+
+/// Grids of a case in a folder, each with half the intervals of the one before, and the result of the first.
+struct Family {
+    made: GridResult,
+    folder: TempDir,
+}
+
+fn family(case: &Case, grids: u32) -> Result<Family, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = RunOptions {
+        backend: BackendChoice::Cpu,
+        grids,
+        ..RunOptions::new(folder.path().to_path_buf())
+    };
+    let mut case = case.clone();
+    (case.output.pictures, case.output.report) = (false, false);
+    let made = run(&case, &options, &mut ())?;
+    Ok(Family { made, folder })
+}
+
+/// The grid in a mesh file.
+fn read(folder: &TempDir, name: &str) -> Grid {
+    mesh(&folder.path().join(name)).unwrap().grid
+}

@@ -1,16 +1,12 @@
 //! Near-body grids, whose outer line is at a constant distance from the wall.
 
-use std::path::{Path, PathBuf};
-
-use gridgen::case::Case;
-use gridgen::generate::{BackendChoice, GridResult, RunOptions, make_grid};
+use gridgen::generate::GridResult;
 use gridgen::grid::Grid;
 
+use super::{case, make};
+
 fn made(geometry: &str, grid: &str) -> GridResult {
-    let text = format!("[geometry]\n{geometry}\n[grid]\n{grid}\n");
-    let case = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap();
-    let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(PathBuf::new()) };
-    make_grid(&case, &options, &mut ()).unwrap()
+    make(&case(&format!("[geometry]\n{geometry}\n[grid]\n{grid}\n"))).unwrap()
 }
 
 /// Smallest and largest distance of the outer line's nodes from the wall.

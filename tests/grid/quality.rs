@@ -283,29 +283,19 @@ fn the_measures_of_a_cell_do_not_depend_on_its_place() {
     assert_close(cell_area(&moved), 9.0 * cell_area(&cell), 1e-12);
 }
 
-fn sheared(slope: f64) -> Grid {
-    let mut grid = Grid::new(Topology::C { wake: 0 }, 4, 4);
-    for j in 0..4 {
-        for i in 0..4 {
-            let k = grid.index(i, j);
-            (grid.x[k], grid.y[k]) = (i as f64 + slope * j as f64, j as f64);
-        }
+#[test]
+fn parallelograms_are_off_by_their_shear_and_rectangles_are_orthogonal() {
+    // Centres above each other are off by the shear, 45°. Centres beside each other are off by the same angle,
+    // because the face leans and the line does not.
+    for slope in [0.0, 1.0_f64] {
+        let mut grid = grid_from(4, 4, |i, j| [i as f64 + slope * j as f64, j as f64]);
+        grid.topology = Topology::C { wake: 0 };
+
+        let angles = nonorthogonality(&grid);
+
+        let expected = slope.atan().to_degrees();
+        assert!(angles.iter().all(|angle| (angle - expected).abs() < 1e-12), "{angles:?}");
     }
-    grid
-}
-
-#[test]
-fn rectangles_are_orthogonal() {
-    assert!(nonorthogonality(&sheared(0.0)).iter().all(|&angle| angle == 0.0));
-}
-
-/// Centres above each other are off by the shear, 45°. Centres beside each other are off by the same angle,
-/// because the face leans and the line does not.
-#[test]
-fn parallelograms_are_off_by_their_shear() {
-    let angles = nonorthogonality(&sheared(1.0));
-
-    assert!(angles.iter().all(|angle| (angle - 45.0).abs() < 1e-12), "{angles:?}");
 }
 
 #[test]
