@@ -1,17 +1,7 @@
 //! Lines at a constant distance from a wall.
 
 use gridgen::geometry::{GeometryError, OffsetLine, first_crossing};
-
-/// Distance of a point from a closed polygon whose last point repeats the first.
-fn distance_from(polygon: &[[f64; 2]], [x, y]: [f64; 2]) -> f64 {
-    let pieces = polygon.windows(2).map(|w| {
-        let (dx, dy) = (w[1][0] - w[0][0], w[1][1] - w[0][1]);
-        let t = ((x - w[0][0]) * dx + (y - w[0][1]) * dy) / (dx * dx + dy * dy);
-        let t = t.clamp(0.0, 1.0);
-        (x - w[0][0] - t * dx).hypot(y - w[0][1] - t * dy)
-    });
-    pieces.fold(f64::INFINITY, f64::min)
-}
+use support::walls::distance_from;
 
 /// A unit square with a notch of this width and depth in its upper side.
 fn notched(wide: f64, deep: f64) -> Vec<[f64; 2]> {

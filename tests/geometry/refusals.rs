@@ -61,7 +61,7 @@ fn files_that_are_no_airfoil_files_are_refused_with_place_and_remedy() {
     }
 }
 
-/// The row stands in line 3, or behind the points, where it is no remark.
+/// The row is line 3, or follows the points, where it is no remark.
 #[test]
 fn broken_rows_are_refused_with_their_line() {
     for (row, part) in [

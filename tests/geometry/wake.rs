@@ -5,6 +5,8 @@ use gridgen::geometry::{
     airfoil_from_naca, distribute, edge_closes, open_normals, with_wake,
 };
 
+use support::walls::nasas_naca_0012;
+
 fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPoints {
     let settings = SurfaceSettings {
         ni,
@@ -123,17 +125,12 @@ fn a_wedge_is_tangent_to_both_surfaces_and_ends_in_one_point() {
 
 #[test]
 fn an_extended_section_is_nasas() {
-    // y = ± 0.594689181 (0.298222773 √x − 0.127125232 x − 0.357907906 x² + 0.291984971 x³
-    // − 0.105174606 x⁴), https://turbmodels.larc.nasa.gov/naca0012numerics_val.html
     let airfoil = airfoil_from_naca("0012", TrailingEdge::Extended).unwrap();
 
     let last = airfoil.points.len() - 1;
     assert_eq!((airfoil.points[0], airfoil.points[last]), ([1.0, 0.0], [1.0, 0.0]));
     for &[x, y] in &airfoil.points {
-        let half = 0.594_689_181
-            * (0.298_222_773 * x.sqrt() - 0.127_125_232 * x - 0.357_907_906 * x * x
-                + 0.291_984_971 * x.powi(3)
-                - 0.105_174_606 * x.powi(4));
+        let half = nasas_naca_0012(x);
         assert!((y.abs() - half).abs() < 1e-9, "{x}: {y} {half}");
     }
 }

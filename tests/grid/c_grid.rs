@@ -11,6 +11,7 @@ use gridgen::grid::quality::nonorthogonality;
 use gridgen::grid::{Grid, Topology, Verdict};
 
 use super::{Family, case, family, make, read, shipped};
+use support::walls::nasas_naca_0012;
 
 /// The C-grid of a section with these keys of the section and of the grid.
 fn c_grid(geometry: &str, grid: &str) -> Case {
@@ -440,10 +441,7 @@ fn nasas_grid_is_made_in_seven_nested_sizes() {
     for i in 192..=704 {
         let [x, y] = grid.point(i, 0);
         let x = x.max(0.0);
-        let half = 0.594_689_181
-            * (0.298_222_773 * x.sqrt() - 0.127_125_232 * x - 0.357_907_906 * x * x
-                + 0.291_984_971 * x.powi(3)
-                - 0.105_174_606 * x.powi(4));
+        let half = nasas_naca_0012(x);
         // The distance is measured across the curve, which is steep at the nose.
         let slope = 0.0886 / x.sqrt().max(1e-9);
         let error = (y.abs() - half.abs()).abs() / slope.hypot(1.0);

@@ -2,6 +2,7 @@
 
 use gridgen::generate::GridResult;
 use gridgen::grid::Grid;
+use support::walls::distance_from;
 
 use super::{case, make};
 
@@ -12,16 +13,8 @@ fn made(geometry: &str, grid: &str) -> GridResult {
 /// Smallest and largest distance of the outer line's nodes from the wall.
 fn reach(grid: &Grid) -> [f64; 2] {
     let wall: Vec<[f64; 2]> = (0..grid.ni).map(|i| grid.point(i, 0)).collect();
-    let from_wall = |[x, y]: [f64; 2]| {
-        let pieces = wall.windows(2).map(|w| {
-            let (dx, dy) = (w[1][0] - w[0][0], w[1][1] - w[0][1]);
-            let t = ((x - w[0][0]) * dx + (y - w[0][1]) * dy) / (dx * dx + dy * dy);
-            let t = t.clamp(0.0, 1.0);
-            (x - w[0][0] - t * dx).hypot(y - w[0][1] - t * dy)
-        });
-        pieces.fold(f64::INFINITY, f64::min)
-    };
-    let off: Vec<f64> = (0..grid.ni).map(|i| from_wall(grid.point(i, grid.nj - 1))).collect();
+    let off: Vec<f64> =
+        (0..grid.ni).map(|i| distance_from(&wall, grid.point(i, grid.nj - 1))).collect();
     off.iter().fold([f64::INFINITY, 0.0], |[a, b], &off| [a.min(off), b.max(off)])
 }
 

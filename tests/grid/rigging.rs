@@ -15,6 +15,7 @@ use gridgen::overset::{
 };
 use support::elements::assembly;
 use support::random::Random;
+use support::walls::distance_from;
 
 use super::near_body::main_with_cove;
 
@@ -56,18 +57,6 @@ fn case(flap: &Rigging, slat: Option<&Rigging>) -> String {
     )
 }
 
-/// Distance of a point from a piece.
-fn to_piece([x, y]: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
-    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-    let t = (((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy)).clamp(0.0, 1.0);
-    (x - a[0] - t * dx).hypot(y - a[1] - t * dy)
-}
-
-/// Distance of a point from a closed line of points.
-fn to_line(point: [f64; 2], line: &[[f64; 2]]) -> f64 {
-    line.windows(2).map(|w| to_piece(point, w[0], w[1])).fold(f64::INFINITY, f64::min)
-}
-
 /// True if a point lies inside a closed line of points: the angles of its segments, seen from the point, add
 /// up to a full turn.
 fn is_inside([x, y]: [f64; 2], line: &[[f64; 2]]) -> bool {
@@ -94,7 +83,7 @@ fn conflict(a: &[[f64; 2]], b: &[[f64; 2]]) -> bool {
 /// Smallest distance of two lines of points that do not cross.
 fn apart(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
     let from = |a: &[[f64; 2]], b: &[[f64; 2]]| {
-        a.iter().map(|point| to_line(*point, b)).fold(f64::INFINITY, f64::min)
+        a.iter().map(|point| distance_from(b, *point)).fold(f64::INFINITY, f64::min)
     };
     from(a, b).min(from(b, a))
 }
@@ -113,7 +102,7 @@ fn rigging_of(side: Side, element: &[[f64; 2]], other: &[[f64; 2]]) -> Rigging {
     let down = (ny - ey).atan2(ex - nx).to_degrees();
     Rigging {
         side,
-        gap: to_line(edge(upstream), downstream),
+        gap: distance_from(downstream, edge(upstream)),
         overlap: edge(upstream)[0] - fore,
         deflection: if side == Side::Behind { down } else { -down },
     }
@@ -292,7 +281,7 @@ fn assert_types(placed: &Placed, checks: &Checks) {
             }
         }
         for cell in zone.rim_cells() {
-            let near = |wall: &Wall| to_line(cells.centres[cell], wall.points());
+            let near = |wall: &Wall| distance_from(wall.points(), cells.centres[cell]);
             let size = 2.0 * cells.areas[cell].sqrt() + voxel;
             let explained = types.types[cell] == CellType::Interpolated
                 || lies_in(cell)

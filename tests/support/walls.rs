@@ -208,3 +208,23 @@ impl Naca {
             .collect()
     }
 }
+
+/// Distance of a point from a line through points; a closed line repeats its first point.
+pub fn distance_from(line: &[[f64; 2]], [x, y]: [f64; 2]) -> f64 {
+    let pieces = line.windows(2).map(|w| {
+        let (dx, dy) = (w[1][0] - w[0][0], w[1][1] - w[0][1]);
+        let t = ((x - w[0][0]) * dx + (y - w[0][1]) * dy) / (dx * dx + dy * dy);
+        let t = t.clamp(0.0, 1.0);
+        (x - w[0][0] - t * dx).hypot(y - w[0][1] - t * dy)
+    });
+    pieces.fold(f64::INFINITY, f64::min)
+}
+
+/// The upper side of NASA's NACA 0012, which is extended to a closed edge:
+/// <https://turbmodels.larc.nasa.gov/naca0012numerics_val.html>.
+pub fn nasas_naca_0012(x: f64) -> f64 {
+    0.594_689_181
+        * (0.298_222_773 * x.sqrt() - 0.127_125_232 * x - 0.357_907_906 * x * x
+            + 0.291_984_971 * x.powi(3)
+            - 0.105_174_606 * x.powi(4))
+}
