@@ -215,11 +215,6 @@ fn violations(file: &str, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// The Rust files below a folder.
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    files_below(folder, "rs")
-}
-
 /// The files with this extension below a folder.
 fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -237,7 +232,7 @@ fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
 #[test]
 fn no_arrow_points_upward() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = rust_files(&root);
+    let files = files_below(&root, "rs");
     let found: Vec<String> = files
         .iter()
         .flat_map(|path| {
@@ -274,21 +269,29 @@ pub(crate) mod y;
 
 #[test]
 fn an_upward_arrow_is_named_with_file_and_line() {
-    let source = "//! Text.\nuse crate::{geometry, solver::newton};\n";
-
-    assert_eq!(
-        violations("grid/quality.rs", source),
-        ["src/grid/quality.rs:2: grid → solver::newton"]
-    );
-}
-
-#[test]
-fn solvers_see_the_traits_of_a_backend_and_no_device() {
-    assert_eq!(violations("solver/x.rs", "use crate::backend::Backend;"), Vec::<String>::new());
-    assert_eq!(
-        violations("solver/x.rs", "use crate::backend::cpu::CpuBackend;"),
-        ["src/solver/x.rs:1: solver → backend::cpu::CpuBackend"]
-    );
+    for (file, source, arrows) in [
+        (
+            "grid/quality.rs",
+            "//! Text.\nuse crate::{geometry, solver::newton};\n",
+            &["src/grid/quality.rs:2: grid → solver::newton"][..],
+        ),
+        // Solvers see the traits of a backend and no device.
+        ("solver/x.rs", "use crate::backend::Backend;", &[]),
+        (
+            "solver/x.rs",
+            "use crate::backend::cpu::CpuBackend;",
+            &["src/solver/x.rs:1: solver → backend::cpu::CpuBackend"],
+        ),
+        (
+            "solver/cg.rs",
+            "use super::super::run::solve;",
+            &["src/solver/cg.rs:1: solver → run::solve"],
+        ),
+        // A new module must be given its place.
+        ("util/mod.rs", "", &["src/util/mod.rs: module `util` has no place in the layers"]),
+    ] {
+        assert_eq!(violations(file, source), arrows);
+    }
 }
 
 #[test]
@@ -299,14 +302,6 @@ fn only_movements_and_linear_systems_use_the_pipeline() {
 
         assert_eq!(found, [format!("src/{module}.rs:1: {module} → generate::run")]);
     }
-}
-
-#[test]
-fn a_new_module_must_be_given_its_place() {
-    assert_eq!(
-        violations("util/mod.rs", ""),
-        ["src/util/mod.rs: module `util` has no place in the layers"]
-    );
 }
 
 /// The folders and files of the CUDA backend: each uses only those before it.
@@ -321,7 +316,7 @@ fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {
     let root = src.join(folder);
     let prefix = folder.replace('/', "::");
     let own = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
-    let all: Vec<String> = rust_files(&root).iter().map(|path| own(path)).collect();
+    let all: Vec<String> = files_below(&root, "rs").iter().map(|path| own(path)).collect();
     // The file that defines or re-exports the item of a path.
     let file_of = |path: &str| {
         let rest = path.strip_prefix(&prefix)?;
@@ -389,10 +384,6 @@ fn paths_from_the_parent_are_seen() {
     let paths = relative_uses("solver/krylov/cg.rs", source).into_iter().map(|found| found.path);
 
     assert_eq!(paths.collect::<Vec<_>>(), ["solver::run", "solver::krylov::cg::x"]);
-    assert_eq!(
-        violations("solver/cg.rs", "use super::super::run::solve;"),
-        ["src/solver/cg.rs:1: solver → run::solve"]
-    );
 }
 
 #[test]
