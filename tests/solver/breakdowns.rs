@@ -3,26 +3,17 @@
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::solver::LinearStop;
-use gridgen::solver::krylov::{Bicgstab, KrylovReport, Method, System, Target};
+use gridgen::solver::krylov::{KrylovReport, Method};
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::Kind;
+use support::krylov::Solve;
 use support::linear::{Counted, Matrix, norm};
 use support::random::Random;
 
 /// `BiCGStab` alone.
 fn bicgstab(matrix: &Matrix<f64>, b: &Vec<f64>) -> (KrylovReport, Vec<f64>) {
-    let mut x = vec![0.0; b.len()];
-    let mut preconditioner = Counted::new(Kind::None);
-    let mut system = System {
-        backend: &CpuBackend,
-        operator: matrix,
-        preconditioner: &mut preconditioner,
-        b,
-        observe: &mut |_, _| {},
-    };
-    let target = Target { norm: 1e-10, max_iterations: 100 };
-    let mut method = Bicgstab::new(&CpuBackend, b.len()).unwrap();
-    (method.solve(&mut system, target, &mut x).unwrap(), x)
+    let solved = Solve::new(Method::Bicgstab, matrix).solve(b);
+    (solved.report, solved.x)
 }
 
 const SETTINGS: LinearSettings =
@@ -43,12 +34,11 @@ fn solve(
 
 /// A skew-symmetric regular matrix: (r, A r) = 0 for every r.
 fn skew_matrix(n: usize) -> Matrix<f64> {
-    let mut rows = vec![vec![0.0; n]; n];
-    for k in 0..n - 1 {
-        rows[k][k + 1] = 1.0 + k as f64;
-        rows[k + 1][k] = -1.0 - k as f64;
-    }
-    Matrix::new(&rows)
+    Matrix::of(n, |row, column| match (row.abs_diff(column), row < column) {
+        (1, true) => 1.0 + row as f64,
+        (1, false) => -1.0 - column as f64,
+        _ => 0.0,
+    })
 }
 
 /// After one iteration (r̃, r) = 0 exactly: r̃ = (1, 0, 0), α = 1, s = (0, −1, 0),

@@ -6,35 +6,9 @@ use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Method, Target};
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::Kind;
-use support::krylov::free_ends;
-use support::krylov::{Solve, identity, tridiagonal};
-use support::linear::{Counted, Matrix, norm};
+use support::krylov::{Solve, diagonal, free_ends, laplacian, tridiagonal};
+use support::linear::{Counted, norm};
 use support::random::Random;
-
-/// Five-point differences on an m × m grid.
-fn laplacian(m: usize) -> Matrix<f64> {
-    let n = m * m;
-    let mut rows = vec![vec![0.0; n]; n];
-    for (row, entries) in rows.iter_mut().enumerate() {
-        let (i, j) = (row % m, row / m);
-        entries[row] = 4.0;
-        let beside = [(i > 0, 1), (j > 0, m)];
-        for (_, distance) in beside.into_iter().filter(|(there, _)| *there) {
-            entries[row - distance] = -1.0;
-        }
-        let beside = [(i + 1 < m, 1), (j + 1 < m, m)];
-        for (_, distance) in beside.into_iter().filter(|(there, _)| *there) {
-            entries[row + distance] = -1.0;
-        }
-    }
-    Matrix::new(&rows)
-}
-
-fn diagonal(entries: &[f64]) -> Matrix<f64> {
-    let n = entries.len();
-    let row = |row| (0..n).map(|c| if c == row { entries[row] } else { 0.0 }).collect();
-    Matrix::new(&(0..n).map(row).collect::<Vec<_>>())
-}
 
 #[test]
 fn every_preconditioner_solves_a_positive_definite_system() {
@@ -55,37 +29,13 @@ fn every_preconditioner_solves_a_positive_definite_system() {
 }
 
 #[test]
-fn an_iteration_takes_one_product_and_one_application() {
-    let matrix = laplacian(16);
-    let b = Random::new(22).vector(256);
-    // After 20 iterations they are recorded and repeated in growing numbers, which must not change the
-    // results.
-    for max_iterations in [3, 29] {
-        let target = Target { norm: 1e-30, max_iterations };
-
-        let solved = Solve { target, ..Solve::new(Method::Cg, &matrix) }.solve(&b);
-
-        // Two more products are needed, for the residual at the start and at the end.
-        assert_eq!(solved.report.stop, LinearStop::IterationLimit);
-        assert_eq!(
-            (matrix.products.get(), solved.applications),
-            (max_iterations + 2, max_iterations)
-        );
-        let numbers: Vec<f64> = solved.observed.iter().map(|(iteration, _)| *iteration).collect();
-        assert_eq!(numbers, (1..=max_iterations).map(|k| k as f64).collect::<Vec<_>>());
-    }
-}
-
-#[test]
 fn it_ends_after_as_many_iterations_as_there_are_eigenvalues() {
     let entries: Vec<f64> = (0..30).map(|k| [1.0, 2.5, 10.0][k % 3]).collect();
     let b = Random::new(23).vector(30);
 
     let solved = Solve::new(Method::Cg, &diagonal(&entries)).solve(&b);
-    let unit = Solve::new(Method::Cg, &identity(30)).solve(&b);
 
     assert_eq!((solved.report.stop, solved.report.iterations), (LinearStop::Converged, 3.0));
-    assert_eq!((unit.report.stop, unit.report.iterations), (LinearStop::Converged, 1.0));
 }
 
 #[test]
@@ -140,49 +90,10 @@ fn an_indefinite_preconditioner_is_named() {
 }
 
 #[test]
-fn a_singular_consistent_system_is_solved_and_another_is_not() {
-    // −u″ = b with both ends free, so constants are in the kernel.
-    let n = 24;
-    let matrix = free_ends(n);
-    let b = matrix.times(&Random::new(25).vector(n));
+fn a_singular_system_without_solution_is_indefinite() {
+    let solved = Solve::new(Method::Cg, &free_ends(24)).solve(&vec![1.0; 24]);
 
-    let consistent = Solve::new(Method::Cg, &matrix).solve(&b);
-    let other = Solve::new(Method::Cg, &matrix).solve(&vec![1.0; n]);
-
-    assert_eq!(consistent.report.stop, LinearStop::Converged);
-    assert!(matrix.residual(&b, &consistent.x) < 1.02e-10);
-    assert_eq!(other.report.stop, LinearStop::Indefinite { what: "matrix" });
-}
-
-#[test]
-fn a_zero_right_side_takes_no_iteration_and_nan_ends_it() {
-    let matrix = laplacian(5);
-    let mut bad = vec![1.0; 25];
-    bad[3] = f64::NAN;
-    let mut entries = vec![2.0; 6];
-    entries[2] = f64::NAN;
-
-    let zero = Solve::new(Method::Cg, &matrix).solve(&vec![0.0; 25]);
-    let [right, within] = [
-        Solve::new(Method::Cg, &matrix).solve(&bad),
-        Solve::new(Method::Cg, &diagonal(&entries)).from(&vec![1.0; 6], &[0.0; 6]),
-    ];
-
-    assert_eq!((zero.report.stop, zero.report.iterations), (LinearStop::Converged, 0.0));
-    assert_eq!(zero.x, vec![0.0; 25]);
-    assert_eq!([right.report.stop, within.report.stop], [LinearStop::NotFinite; 2]);
-}
-
-#[test]
-fn a_target_below_rounding_ends_in_stagnation() {
-    let matrix = laplacian(12);
-    let b = Random::new(26).vector(144);
-    let target = Target { norm: 1e-20, max_iterations: 5000 };
-
-    let solved = Solve { target, ..Solve::new(Method::Cg, &matrix) }.solve(&b);
-
-    assert_eq!(solved.report.stop, LinearStop::Stagnation);
-    assert!(solved.report.iterations < 500.0 && solved.report.residual < 1e-13);
+    assert_eq!(solved.report.stop, LinearStop::Indefinite { what: "matrix" });
 }
 
 #[test]

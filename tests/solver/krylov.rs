@@ -1,45 +1,34 @@
-//! `BiCGStab` and GMRES on matrices with known behaviour.
+//! The Krylov methods on matrices with known behaviour.
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Method, Target};
 use gridgen::solver::precond::Kind;
-use support::krylov::free_ends;
-use support::krylov::{METHODS, Solve, full_matrix, identity, tridiagonal};
+use support::krylov::{METHODS, Solve, diagonal, free_ends, full_matrix, laplacian, tridiagonal};
 use support::linear::{KINDS, Matrix, norm};
 use support::random::Random;
 
-#[test]
-fn a_zero_right_side_takes_no_iteration() {
-    let matrix = tridiagonal(20, 0.2, 0.0);
-    for method in METHODS {
-        let solved = Solve::new(method, &matrix).solve(&vec![0.0; 20]);
-
-        assert_eq!(solved.report.stop, LinearStop::Converged);
-        assert_eq!((solved.report.iterations, solved.report.residual), (0.0, 0.0));
-        assert_eq!(solved.x, vec![0.0; 20]);
-    }
-}
+const ALL: [Method; 3] = [Method::Bicgstab, Method::Gmres, Method::Cg];
 
 #[test]
-fn an_exact_guess_takes_no_iteration_and_stays() {
-    let matrix = tridiagonal(20, 0.2, 0.0);
-    let exact = Random::new(2).vector(20);
-    let b = matrix.times(&exact);
-    for method in METHODS {
-        let solved = Solve::new(method, &matrix).from(&b, &exact);
+fn a_guess_that_is_exact_takes_no_iteration_and_stays() {
+    let matrix = tridiagonal(20, 0.0, 0.1);
+    for method in ALL {
+        for exact in [vec![0.0; 20], Random::new(2).vector(20)] {
+            let solved = Solve::new(method, &matrix).from(&matrix.times(&exact), &exact);
 
-        assert_eq!(solved.report.stop, LinearStop::Converged);
-        assert_eq!((solved.report.iterations, solved.applications), (0.0, 0));
-        assert_eq!(solved.x, exact);
+            assert_eq!(solved.report.stop, LinearStop::Converged);
+            assert_eq!((solved.report.iterations, solved.report.residual), (0.0, 0.0));
+            assert_eq!((solved.x, solved.applications), (exact, 0));
+        }
     }
 }
 
 #[test]
 fn the_identity_takes_half_an_iteration_or_one() {
     let b = Random::new(3).vector(20);
-    for (method, iterations) in METHODS.into_iter().zip([0.5, 1.0]) {
-        let solved = Solve::new(method, &identity(20)).solve(&b);
+    for (method, iterations) in ALL.into_iter().zip([0.5, 1.0, 1.0]) {
+        let solved = Solve::new(method, &diagonal(&[1.0; 20])).solve(&b);
 
         assert_eq!(solved.report.stop, LinearStop::Converged);
         assert_eq!(solved.report.iterations, iterations);
@@ -82,7 +71,7 @@ fn a_singular_consistent_system_is_solved() {
     let n = 24;
     let matrix = free_ends(n);
     let b = matrix.times(&Random::new(6).vector(n));
-    for method in METHODS {
+    for method in ALL {
         let solved = Solve::new(method, &matrix).solve(&b);
 
         assert_eq!(solved.report.stop, LinearStop::Converged, "{method:?}");
@@ -132,13 +121,24 @@ fn the_limit_of_iterations_is_kept() {
 }
 
 #[test]
-fn a_matrix_with_nan_is_not_finite() {
-    let mut rows = vec![vec![0.0; 6]; 6];
-    for (row, entries) in rows.iter_mut().enumerate() {
-        entries[row] = 2.0;
+fn what_is_not_a_number_ends_the_solve() {
+    let matrix = Matrix::of(6, |row, column| match (row, column) {
+        (3, 4) => f64::NAN,
+        _ => 2.0 * f64::from(row == column),
+    });
+    let holed = diagonal(&[2.0, 2.0, f64::NAN, 2.0, 2.0, 2.0]);
+    for method in ALL {
+        for (matrix, entry) in
+            [(&holed, 1.0), (&diagonal(&[1.0; 6]), f64::INFINITY), (&laplacian(3), f64::NAN)]
+        {
+            let mut b = vec![1.0; matrix.n()];
+            b[2] = entry;
+
+            let solved = Solve::new(method, matrix).solve(&b);
+
+            assert_eq!(solved.report.stop, LinearStop::NotFinite, "{method:?}");
+        }
     }
-    rows[3][4] = f64::NAN;
-    let matrix = Matrix::new(&rows);
     for method in METHODS {
         let solved = Solve::new(method, &matrix).solve(&vec![1.0; 6]);
 
@@ -148,28 +148,27 @@ fn a_matrix_with_nan_is_not_finite() {
 }
 
 #[test]
-fn a_right_side_with_infinity_is_not_finite() {
-    let mut b = vec![1.0; 6];
-    b[2] = f64::INFINITY;
-    for method in METHODS {
-        let solved = Solve::new(method, &identity(6)).solve(&b);
+fn products_and_applications_of_an_iteration_are_counted() {
+    // Products are needed for the residual at the start, at each restart of GMRES and at the end as well.
+    // After 20 iterations of conjugate gradients they are recorded and repeated in growing numbers, which
+    // must not change the results.
+    let (full, definite) = (full_matrix(40), laplacian(16));
+    for (method, matrix, max_iterations, restart, products, applications) in [
+        (Method::Bicgstab, &full, 4, 100, 10, 8),
+        (Method::Bicgstab, &full, 9, 100, 20, 18),
+        (Method::Gmres, &full, 4, 100, 6, 4),
+        (Method::Gmres, &full, 20, 5, 25, 20),
+        (Method::Gmres, &full, 21, 5, 27, 21),
+        (Method::Cg, &definite, 3, 100, 5, 3),
+        (Method::Cg, &definite, 29, 100, 31, 29),
+    ] {
+        let target = Target { norm: 1e-30, max_iterations };
+        let b = Random::new(9).vector(matrix.n());
 
-        assert_eq!(solved.report.stop, LinearStop::NotFinite);
-    }
-}
+        let solved = Solve { restart, target, ..Solve::new(method, matrix) }.solve(&b);
 
-#[test]
-fn bicgstab_takes_two_products_and_two_applications_an_iteration() {
-    let matrix = full_matrix(40);
-    let b = Random::new(9).vector(40);
-    for max_iterations in [4, 9] {
-        let target = Target { norm: 0.0, max_iterations };
-
-        let solved = Solve { target, ..Solve::new(Method::Bicgstab, &matrix) }.solve(&b);
-
-        // Two more products are needed, for the residual at the start and at the end.
-        assert_eq!(matrix.products.get(), 2 * max_iterations + 2);
-        assert_eq!(solved.applications, 2 * max_iterations);
+        assert_eq!(solved.report.stop, LinearStop::IterationLimit);
+        assert_eq!((matrix.products.get(), solved.applications), (products, applications));
         let numbers: Vec<f64> = solved.observed.iter().map(|(iteration, _)| *iteration).collect();
         assert_eq!(numbers, (1..=max_iterations).map(|k| k as f64).collect::<Vec<_>>());
     }
@@ -177,12 +176,13 @@ fn bicgstab_takes_two_products_and_two_applications_an_iteration() {
 
 #[test]
 fn a_target_below_rounding_ends_in_stagnation() {
-    let matrix = tridiagonal(200, 0.4, 0.1);
-    let b = Random::new(9).vector(200);
-    for method in METHODS {
+    let (skewed, definite) = (tridiagonal(200, 0.4, 0.1), laplacian(12));
+    for (method, matrix) in ALL.into_iter().zip([&skewed, &skewed, &definite]) {
         // The recursive residual of BiCGStab falls below any target; b − A x does not follow.
         let target = Target { norm: 1e-20, max_iterations: 5000 };
-        let solved = Solve { target, ..Solve::new(method, &matrix) }.solve(&b);
+        let b = Random::new(9).vector(matrix.n());
+
+        let solved = Solve { target, ..Solve::new(method, matrix) }.solve(&b);
 
         assert_eq!(solved.report.stop, LinearStop::Stagnation, "{method:?}");
         assert!(solved.report.iterations < 500.0, "{method:?}: {}", solved.report.iterations);

@@ -6,8 +6,9 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::{Case, SolverOptions};
 use gridgen::digest;
 use gridgen::generate::{RunOptions, make_grid};
-use gridgen::grid::{Topology, Verdict};
+use gridgen::grid::{Grid, Topology, Verdict};
 use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault, Resident};
+use support::grids::distance;
 
 type Wall = Vec<[f64; 2]>;
 
@@ -74,9 +75,10 @@ pub(crate) fn combed(wall: &[[f64; 2]]) -> Wall {
     wall.iter().enumerate().map(lift).collect()
 }
 
-fn distance(a: &Moved, b: &Moved) -> f64 {
-    let pairs = a.grid().x.iter().zip(&b.grid().x).chain(a.grid().y.iter().zip(&b.grid().y));
-    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+/// The distance of the first node above the wall from the wall.
+fn height(grid: &Grid, i: usize) -> f64 {
+    let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
+    (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
 #[test]
@@ -87,9 +89,7 @@ fn the_points_of_the_reference_give_the_reference() {
         let same = moved(&reference, &reference.wall());
 
         assert_eq!(same.newton_iterations, 0);
-        let pairs = same.grid().x.iter().zip(&reference.grid().x);
-        let pairs = pairs.chain(same.grid().y.iter().zip(&reference.grid().y));
-        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let worst = distance(same.grid(), reference.grid());
         assert!(worst <= 1e-15, "{worst:e}");
     }
 }
@@ -159,7 +159,7 @@ fn the_grid_does_not_depend_on_the_path() {
 
         assert!(in_three.verdict.is_good(), "{}", in_three.verdict);
         assert!(in_three.newton_iterations > at_once.newton_iterations);
-        let apart = distance(&at_once, &in_three);
+        let apart = distance(at_once.grid(), in_three.grid());
         assert!(apart < 1e-12, "{text}: {apart:e}");
     }
 }
@@ -174,7 +174,7 @@ fn first_cells_turn_with_the_wall() {
     let moved = moved(&reference, &wall);
 
     let (before, after) = (reference.grid(), moved.grid());
-    let cell = |grid: &gridgen::grid::Grid, i: usize| {
+    let cell = |grid: &Grid, i: usize| {
         let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
         [b[0] - a[0], b[1] - a[1]]
     };
@@ -393,12 +393,17 @@ fn a_grid_without_equations_is_a_reference() {
 
         let same = moved(&alone, &alone.wall());
         let unmoved = on_cpu(&alone).unmoved(&CpuBackend).unwrap();
-        assert_eq!(same.newton_iterations, 0, "{text}, {:?}", distance(&same, &unmoved));
+        assert_eq!(
+            same.newton_iterations,
+            0,
+            "{text}, {:?}",
+            distance(same.grid(), unmoved.grid())
+        );
         let wall = twisted(&alone.wall(), 10.0);
         let found = moved(&alone, &wall);
         let counts = (found.newton_iterations, found.linear_iterations);
         assert!(counts.0 <= newton && counts.1 <= linear, "{text}: {counts:?}");
-        let apart = distance(&found, &moved(&kept, &wall));
+        let apart = distance(found.grid(), moved(&kept, &wall).grid());
         assert!(apart > 1e-12 && apart < most, "{text}: {apart:e}");
     }
 }
@@ -421,8 +426,7 @@ fn a_reference_keeps_chord_and_place() {
         let placed: Wall = wall.into_iter().map(place).collect();
         let there = moved(&elsewhere, &placed).grid().clone();
 
-        let pairs = here.x.iter().zip(&there.x).chain(here.y.iter().zip(&there.y));
-        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let worst = distance(&here, &there);
         assert!(worst < 1e-9, "{text}: {worst:e}");
     }
 }
@@ -514,11 +518,7 @@ fn a_movement_to_another_section_takes_few_iterations() {
         let counts = (moved.newton_iterations, moved.linear_iterations);
         assert!(counts.0 <= newton && counts.1 <= linear, "{text}: {counts:?}");
         for i in range {
-            let height = |grid: &gridgen::grid::Grid| {
-                let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
-                (a[0] - b[0]).hypot(a[1] - b[1])
-            };
-            let off = height(moved.grid()) / height(reference.grid()) - 1.0;
+            let off = height(moved.grid(), i) / height(reference.grid(), i) - 1.0;
             assert!(off.abs() < 1e-9, "{text}: point {i}: {off:e}");
         }
         assert!(text != O || moved.worn.is_some());
@@ -534,8 +534,7 @@ fn a_solved_grid_is_its_own_reference() {
 
         let reference = made.reference().unwrap();
 
-        let pairs = made.grid.x.iter().zip(&reference.grid().x);
-        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let worst = distance(&made.grid, reference.grid());
         assert!(worst <= most, "{text}: {worst:e}");
     }
 }
@@ -568,10 +567,6 @@ fn heights_change_in_the_unit_of_the_grid() {
 
     let higher = moved(&reference.with_heights(&changes).unwrap(), &reference.wall());
 
-    let height = |grid: &gridgen::grid::Grid, i: usize| {
-        let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
-        (a[0] - b[0]).hypot(a[1] - b[1])
-    };
     for i in 0..grid.ni {
         let by = height(higher.grid(), i) - height(&grid, i);
         assert!((by - 0.02).abs() < 1e-9, "point {i}: {by:e}");

@@ -12,6 +12,7 @@ use gridgen::solver::newton::NewtonSettings;
 use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
 
+use support::grids::distance;
 use support::problems::{NEWTON, Setup};
 use support::walls::WallPoints;
 
@@ -157,8 +158,7 @@ fn the_cycle_with_wall_terms_makes_the_grid_of_the_reduced_system() {
 
         let (cycle, reduced) = (grid(Kind::Multigrid), grid(Kind::Ilu0));
 
-        let pairs = cycle.x.iter().zip(&reduced.x).chain(cycle.y.iter().zip(&reduced.y));
-        let distance = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let distance = distance(&cycle, &reduced);
         assert!(distance < 2e-9, "{first_cell:e}: {distance:e}");
     }
 }

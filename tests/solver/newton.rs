@@ -85,7 +85,7 @@ fn default_solve(wall: Wall) -> (Setup<f64>, NewtonReport) {
 }
 
 #[test]
-fn forcing_terms_follow_eisenstat_and_walker_within_their_bounds() {
+fn forcing_terms_follow_eisenstat_and_walker_and_are_met() {
     for wall in WALLS {
         let (_, report) = default_solve(wall);
 
@@ -98,36 +98,26 @@ fn forcing_terms_follow_eisenstat_and_walker_within_their_bounds() {
             let expected = (0.9 * ratio * ratio).max(enough).clamp(1e-4, 0.1);
             assert!((steps[k].forcing_term / expected - 1.0).abs() < 1e-14, "step {k}");
         }
+        for step in &steps[1..] {
+            let reached = step.linear_residuals.last().unwrap();
+            assert!(*reached <= step.forcing_term, "{step:?}");
+        }
         // Not all terms are at a bound, so the formula is tested.
         assert!(steps[2..].iter().any(|s| s.forcing_term > 1e-4 && s.forcing_term < 0.1));
     }
 }
 
 #[test]
-fn a_forcing_term_is_clipped_at_both_ends() {
-    let tolerance = 1e-10;
-    assert_eq!(FORCING.term(1.0, None, tolerance), 0.1);
-    assert_eq!(FORCING.term(1.0, Some(1.0), tolerance), 0.1);
-    assert_eq!(FORCING.term(1e-3, Some(1.0), tolerance), 1e-4);
-    assert!((FORCING.term(0.1, Some(1.0), tolerance) - 9e-3).abs() < 1e-17);
-}
-
-#[test]
-fn a_forcing_term_asks_no_more_than_the_last_step_needs() {
-    let term = FORCING.term(1e-9, Some(1e-6), 1e-10);
-
-    assert!((term - 0.025).abs() < 1e-17);
-}
-
-#[test]
-fn every_linear_solve_meets_its_forcing_term() {
-    for wall in WALLS {
-        let (_, report) = default_solve(wall);
-
-        for step in &report.history.steps[1..] {
-            let reached = step.linear_residuals.last().unwrap();
-            assert!(*reached <= step.forcing_term, "{step:?}");
-        }
+fn a_forcing_term_is_clipped_and_asks_no_more_than_the_last_step_needs() {
+    for (residual, last, term) in [
+        (1.0, None, 0.1),
+        (1.0, Some(1.0), 0.1),
+        (1e-3, Some(1.0), 1e-4),
+        (0.1, Some(1.0), 9e-3),
+        (1e-9, Some(1e-6), 0.025),
+    ] {
+        let found = FORCING.term(residual, last, 1e-10);
+        assert!((found - term).abs() < 1e-17, "{residual:e}: {found:e}");
     }
 }
 
@@ -167,21 +157,14 @@ fn the_history_adds_up_and_the_observer_sees_it() {
     assert_eq!(history.newton_iterations(), history.steps.len() - 1);
     let sum: f64 = history.steps.iter().map(|s| s.linear_iterations).sum();
     assert_eq!(history.linear_iterations(), sum);
+    let start = &history.steps[0];
+    assert_eq!((start.forcing_term, start.linear_iterations, start.step_length), (0.0, 0.0, 0.0));
     for (number, step) in history.steps.iter().enumerate() {
         assert_eq!(step.step, number);
         // A half iteration is recorded once, at its end.
         assert_eq!(step.linear_residuals.len() as f64, step.linear_iterations.ceil());
         assert!(step.setup_seconds >= 0.0 && step.linear_seconds >= 0.0);
     }
-}
-
-#[test]
-fn the_start_has_no_linear_solve() {
-    let (_, report) = default_solve(Wall::Frozen);
-
-    let start = &report.history.steps[0];
-    assert_eq!((start.forcing_term, start.linear_iterations, start.step_length), (0.0, 0.0, 0.0));
-    assert!(start.linear_residuals.is_empty());
 }
 
 /// Areas of the cells, by their diagonals.

@@ -29,12 +29,7 @@ impl Scalar {
     }
 
     /// Solves from `start`; returns the report and the final u.
-    fn solve_with(
-        &mut self,
-        start: f64,
-        kind: Kind,
-        settings: &NewtonSettings,
-    ) -> (NewtonReport, f64) {
+    fn solve(&mut self, start: f64, kind: Kind, settings: &NewtonSettings) -> (NewtonReport, f64) {
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 50, restart: 5 };
         let mut linear = LinearSolver::new(linear, 1, Counted::new(kind));
         let mut u = vec![start];
@@ -42,10 +37,6 @@ impl Scalar {
             solve(&CpuBackend, self, &mut linear, &mut u, History::default(), settings, &mut ())
                 .unwrap();
         (report, u[0])
-    }
-
-    fn solve(&mut self, start: f64) -> (NewtonReport, f64) {
-        self.solve_with(start, Kind::None, &NEWTON)
     }
 }
 
@@ -83,20 +74,28 @@ impl NonlinearProblem<CpuBackend> for Scalar {
     }
 }
 
+/// A function and its slope.
+type Curve = (fn(f64) -> f64, fn(f64) -> f64);
+/// The number of folded cells.
+type Folds = fn(f64) -> usize;
+
+const LINE: Curve = (|u| u, |_| 1.0);
+const ATAN: Curve = (f64::atan, |u| 1.0 / (1.0 + u * u));
+/// From 1 the full step ends at −3, where there is no value, and the half step at −1.
+const CUT: Curve = (|u| if u < -1.0 { f64::NAN } else { u }, |_| 0.25);
+
 #[test]
-fn newton_converges_on_a_square_root() {
-    let (report, u) = Scalar::new(|u| u * u - 2.0, |u| 2.0 * u).solve(1.0);
+fn newton_converges_on_roots() {
+    let square: Curve = (|u| u * u - 2.0, |u| 2.0 * u);
 
-    assert_eq!(report.stop, NewtonStop::Converged);
-    assert!((u - 2.0_f64.sqrt()).abs() < 1e-10);
-}
+    for ((f, slope), start, root) in
+        [(square, 1.0, 2.0_f64.sqrt()), (ATAN, 3.0, 0.0), (CUT, 1.0, 0.0)]
+    {
+        let (report, u) = Scalar::new(f, slope).solve(start, Kind::None, &NEWTON);
 
-#[test]
-fn a_start_that_meets_the_tolerance_takes_no_step() {
-    let (report, u) = Scalar::new(|u| u, |_| 1.0).solve(1e-11);
-
-    assert_eq!(report.stop, NewtonStop::Converged);
-    assert_eq!((report.history.newton_iterations(), u), (0, 1e-11));
+        assert_eq!(report.stop, NewtonStop::Converged);
+        assert!((u - root).abs() < 1e-10, "{u} for {root}");
+    }
 }
 
 #[test]
@@ -105,34 +104,70 @@ fn the_limit_of_steps_is_kept() {
     // At a triple root every step removes a third of the error.
     let mut problem = Scalar::new(|u| u.powi(3), |u| 3.0 * u * u);
 
-    let (report, u) = problem.solve_with(1.0, Kind::None, &settings);
+    let (report, u) = problem.solve(1.0, Kind::None, &settings);
 
     assert_eq!(report.stop, NewtonStop::IterationLimit { limit: 3 });
     assert_eq!(report.history.newton_iterations(), 3);
     assert!((u - 8.0 / 27.0).abs() < 1e-14);
 }
 
-#[test]
-fn a_limit_of_no_steps_takes_none() {
-    let settings = NewtonSettings { max_iterations: 0, ..NEWTON };
-
-    let (report, u) = Scalar::new(|u| u - 1.0, |_| 1.0).solve_with(3.0, Kind::None, &settings);
-
-    assert_eq!((report.stop, u), (NewtonStop::IterationLimit { limit: 0 }, 3.0));
-}
+/// A function, the start, the settings, and how the solve ends.
+type Stopped = (Curve, f64, (Kind, NewtonSettings), NewtonStop, Vec<String>);
 
 #[test]
-fn a_direction_of_ascent_ends_in_the_line_search() {
-    let settings = NewtonSettings { max_halvings: 4, ..NEWTON };
-
-    let (report, u) = Scalar::new(|u| u, |_| -1.0).solve_with(1.0, Kind::None, &settings);
-
-    // The last trial is 1 + 1/16.
-    assert_eq!(report.stop, NewtonStop::LineSearch { folded: 0, ratio: 1.0625 });
-    assert_eq!((report.history.newton_iterations(), u), (0, 1.0));
+fn a_solve_that_takes_no_step_says_why() {
+    let none = NewtonSettings { max_iterations: 0, ..NEWTON };
+    let four = NewtonSettings { max_halvings: 4, ..NEWTON };
+    let pivot = PreconditionerFailure::Pivot { preconditioner: "Jacobi", row: 0 };
     let again =
         "Newton step 1: no step length was accepted; the direction is solved for again, to 1.0e-3";
-    assert_eq!(report.events, [again]);
+    let all_methods = |cause| {
+        ["BiCGStab restarted", "BiCGStab restarted", "flexible GMRES took over"]
+            .map(|then| format!("Newton step 1: {cause}; {then}"))
+            .to_vec()
+    };
+    let nowhere: fn(f64) -> f64 = |u| if u < 1.0 { f64::NAN } else { u };
+    let above: fn(f64) -> f64 = |u| u * u + 1.0;
+    let (line, one) = LINE;
+    let rows: [Stopped; 8] = [
+        // The start meets the tolerance.
+        (LINE, 1e-11, (Kind::None, NEWTON), NewtonStop::Converged, vec![]),
+        (LINE, 3.0, (Kind::None, none), NewtonStop::IterationLimit { limit: 0 }, vec![]),
+        // The direction is one of ascent, and the last trial is 1 + 1/16.
+        (
+            (line, |_| -1.0),
+            1.0,
+            (Kind::None, four),
+            NewtonStop::LineSearch { folded: 0, ratio: 1.0625 },
+            vec![again.to_owned()],
+        ),
+        // The start is not a number, and then no trial is one.
+        ((f64::sqrt, one), -1.0, (Kind::None, NEWTON), NewtonStop::NotFinite, vec![]),
+        ((nowhere, one), 1.0, (Kind::None, NEWTON), NewtonStop::NotFinite, vec![]),
+        (
+            (above, |_| 0.0),
+            1.0,
+            (Kind::None, NEWTON),
+            NewtonStop::Linear(LinearStop::Stagnation),
+            all_methods("the Krylov method broke down ((r̃, v) = 0)"),
+        ),
+        (
+            (line, |_| f64::NAN),
+            1.0,
+            (Kind::None, NEWTON),
+            NewtonStop::Linear(LinearStop::NotFinite),
+            all_methods("a value in the linear solve was not a number"),
+        ),
+        ((line, |_| 0.0), 1.0, (Kind::Jacobi, NEWTON), NewtonStop::Preconditioner(pivot), vec![]),
+    ];
+
+    for ((f, slope), start, (kind, settings), stop, events) in rows {
+        let (report, u) = Scalar::new(f, slope).solve(start, kind, &settings);
+
+        assert_eq!((&report.stop, u), (&stop, start));
+        assert_eq!(report.history.steps.len(), 1, "{stop}");
+        assert_eq!(report.events, events, "{stop}");
+    }
 }
 
 #[test]
@@ -140,101 +175,35 @@ fn a_direction_that_always_folds_ends_in_the_line_search() {
     let mut problem = Scalar::new(|u| u, |_| 1.0);
     problem.folded = |u| usize::from(u < 1.0) * 3;
 
-    let (report, u) = problem.solve(1.0);
+    let (report, u) = problem.solve(1.0, Kind::None, &NEWTON);
 
     assert!(matches!(report.stop, NewtonStop::LineSearch { folded: 3, ratio } if ratio < 1.0));
     assert_eq!(u, 1.0);
 }
 
 #[test]
-fn a_step_that_would_fold_is_halved() {
+fn a_step_is_halved_until_it_folds_nothing_and_the_merit_falls() {
     let settings = NewtonSettings { max_iterations: 1, ..NEWTON };
-    let mut free = Scalar::new(|u| u, |_| 1.0);
-    let mut guarded = Scalar::new(|u| u, |_| 1.0);
-    guarded.folded = |u| usize::from(u == 0.0);
+    let rows: [(Curve, Folds, f64, f64, usize); 5] = [
+        (LINE, |_| 0, 4.0, 1.0, 0),
+        (LINE, |u| usize::from(u == 0.0), 4.0, 0.5, 0),
+        // A start with two folds may keep them, but the full step would gain one.
+        (LINE, |u| if u == 0.0 { 3 } else { 2 }, 4.0, 0.5, 2),
+        // From 3 a full step on atan ends at −9.5, a half step at −3.2, a quarter step at −0.12.
+        (ATAN, |_| 0, 3.0, 0.25, 0),
+        (CUT, |_| 0, 1.0, 0.25, 0),
+    ];
 
-    let (free, _) = free.solve_with(4.0, Kind::None, &settings);
-    let (guarded, u) = guarded.solve_with(4.0, Kind::None, &settings);
+    for ((f, slope), folded, start, length, folds) in rows {
+        let mut problem = Scalar { folded, ..Scalar::new(f, slope) };
 
-    assert_eq!(free.history.steps[1].step_length, 1.0);
-    let step = &guarded.history.steps[1];
-    assert_eq!((step.step_length, step.folded_cells, u), (0.5, 0, 2.0));
-}
+        let (report, u) = problem.solve(start, Kind::None, &settings);
 
-#[test]
-fn a_folded_start_may_keep_its_folds_but_gain_none() {
-    let mut problem = Scalar::new(|u| u, |_| 1.0);
-    // There are two folds at the start and at the half step, three at the full step.
-    problem.folded = |u| if u == 0.0 { 3 } else { 2 };
-    let settings = NewtonSettings { max_iterations: 1, ..NEWTON };
-
-    let (report, _) = problem.solve_with(4.0, Kind::None, &settings);
-
-    let step = &report.history.steps[1];
-    assert_eq!((step.step_length, step.folded_cells, step.min_area), (0.5, 2, -1.0));
-}
-
-#[test]
-fn an_overshooting_step_is_halved_until_the_merit_falls() {
-    // From 3 a full step on atan ends at −9.5, a half step at −3.2, a quarter step at −0.12.
-    let (report, u) = Scalar::new(f64::atan, |u| 1.0 / (1.0 + u * u)).solve(3.0);
-
-    assert_eq!(report.stop, NewtonStop::Converged);
-    assert_eq!(report.history.steps[1].step_length, 0.25);
-    assert!(u.abs() < 1e-10);
-}
-
-#[test]
-fn a_start_that_is_not_a_number_is_reported() {
-    let (report, _) = Scalar::new(f64::sqrt, |_| 1.0).solve(-1.0);
-
-    assert_eq!(report.stop, NewtonStop::NotFinite);
-    assert_eq!(report.history.steps.len(), 1);
-}
-
-#[test]
-fn trials_that_are_all_not_finite_are_reported() {
-    let f = |u: f64| if u < 1.0 { f64::NAN } else { u };
-
-    let (report, u) = Scalar::new(f, |_| 1.0).solve(1.0);
-
-    assert_eq!((report.stop, u), (NewtonStop::NotFinite, 1.0));
-}
-
-#[test]
-fn a_trial_that_is_not_finite_is_halved() {
-    let f = |u: f64| if u < -1.0 { f64::NAN } else { u };
-
-    // The slope is too small by a factor of 4: from 1 the full step ends at −3, the half step at −1.
-    let (report, _) = Scalar::new(f, |_| 0.25).solve(1.0);
-
-    assert_eq!(report.history.steps[1].step_length, 0.25);
-    assert_eq!(report.stop, NewtonStop::Converged);
-}
-
-#[test]
-fn a_singular_jacobian_ends_in_the_linear_solve() {
-    let (report, u) = Scalar::new(|u| u * u + 1.0, |_| 0.0).solve(1.0);
-
-    assert_eq!(report.stop, NewtonStop::Linear(LinearStop::Stagnation));
-    assert!(!report.events.is_empty());
-    assert_eq!(u, 1.0);
-}
-
-#[test]
-fn a_jacobian_that_is_not_a_number_ends_in_the_linear_solve() {
-    let (report, u) = Scalar::new(|u| u, |_| f64::NAN).solve(1.0);
-
-    assert_eq!(report.stop, NewtonStop::Linear(LinearStop::NotFinite));
-    assert_eq!(u, 1.0);
-}
-
-#[test]
-fn a_zero_pivot_names_the_preconditioner() {
-    let (report, u) = Scalar::new(|u| u, |_| 0.0).solve_with(1.0, Kind::Jacobi, &NEWTON);
-
-    let failure = PreconditionerFailure::Pivot { preconditioner: "Jacobi", row: 0 };
-    assert_eq!((report.stop, u), (NewtonStop::Preconditioner(failure), 1.0));
+        let step = &report.history.steps[1];
+        let area = if folds == 0 { 1.0 } else { -1.0 };
+        assert_eq!((step.step_length, step.folded_cells, step.min_area), (length, folds, area));
+        assert!((u - (start - length * f(start) / slope(start))).abs() < 1e-12, "{u}");
+    }
 }
 
 #[test]

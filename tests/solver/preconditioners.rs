@@ -2,11 +2,12 @@
 
 use gridgen::backend::Real;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::solver::krylov::Method;
+use gridgen::solver::krylov::{Method, Target};
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::Kind;
 use gridgen::solver::{LinearStop, Preconditioner, PreconditionerFailure, SolverError};
 use proptest::prelude::*;
+use support::krylov::{Solve, laplacian};
 use support::linear::{Counted, KINDS, Matrix, norm};
 use support::random::Random;
 
@@ -76,39 +77,15 @@ proptest! {
     }
 }
 
-/// Iterations of `BiCGStab` to 1e-8 on −Δu on 24 × 24 points.
-fn laplace_iterations(kind: Kind) -> f64 {
-    let (m, n) = (24, 24 * 24);
-    let mut rows = vec![vec![0.0; n]; n];
-    for (row, entries) in rows.iter_mut().enumerate() {
-        let (i, j) = (row % m, row / m);
-        entries[row] = 4.0;
-        if i > 0 {
-            entries[row - 1] = -1.0;
-        }
-        if i + 1 < m {
-            entries[row + 1] = -1.0;
-        }
-        if j > 0 {
-            entries[row - m] = -1.0;
-        }
-        if j + 1 < m {
-            entries[row + m] = -1.0;
-        }
-    }
-    let matrix = Matrix::<f64>::new(&rows);
-    let settings = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
-    let mut solver = LinearSolver::new(settings, n, Counted::new(kind));
-    let (b, mut x) = (Random::new(1).vector(n), vec![0.0; n]);
-    solver.update(&CpuBackend, &matrix).unwrap();
-    let report = solver.solve(&CpuBackend, &matrix, &b, 1e-8, &mut x, &mut |_, _| {}).unwrap();
-    assert_eq!(report.stop, LinearStop::Converged);
-    report.iterations
-}
-
 #[test]
 fn incomplete_factors_halve_the_iterations_on_laplace() {
-    let [none, jacobi, dilu, ilu0] = KINDS.map(laplace_iterations);
+    let (matrix, b) = (laplacian(24), Random::new(1).vector(24 * 24));
+    let target = Target { norm: 1e-8 * norm(b.iter().copied()), max_iterations: 500 };
+    let [none, jacobi, dilu, ilu0] = KINDS.map(|kind| {
+        let solved = Solve { kind, target, ..Solve::new(Method::Bicgstab, &matrix) }.solve(&b);
+        assert_eq!(solved.report.stop, LinearStop::Converged);
+        solved.report.iterations
+    });
 
     // With a constant diagonal Jacobi only scales. ILU(0) of a five-point stencil has the pivots of DILU,
     // since no fill falls on the pattern.

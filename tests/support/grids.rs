@@ -14,6 +14,12 @@ pub fn grid_from(ni: usize, nj: usize, place: impl Fn(usize, usize) -> [f64; 2])
     grid
 }
 
+/// The largest distance of the nodes of two grids in one coordinate.
+pub fn distance(a: &Grid, b: &Grid) -> f64 {
+    let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
 /// An O-grid around a circle of radius 1/2 about (0.5, 0), clockwise. The heights grow by `growth`, from the
 /// first height `height`. The last column repeats the first.
 pub fn polar_grid(ni: usize, nj: usize, height: f64, growth: f64) -> Grid {

@@ -72,47 +72,38 @@ impl<'a> Solve<'a> {
 
 /// A nonsymmetric, well-conditioned dense matrix.
 pub fn full_matrix(n: usize) -> Matrix<f64> {
-    let mut random = Random::new(11);
-    let rows: Vec<Vec<f64>> = (0..n)
-        .map(|row| {
-            let mut entries = random.vector(n);
-            entries[row] += 0.7 * (n as f64).sqrt();
-            entries
-        })
-        .collect();
-    Matrix::new(&rows)
+    let values = Random::new(11).vector(n * n);
+    let shift = 0.7 * (n as f64).sqrt();
+    Matrix::of(n, |row, column| values[row * n + column] + f64::from(row == column) * shift)
 }
 
 /// A tridiagonal matrix with rows (−1 − c, 2 + d, −1 + c).
 pub fn tridiagonal(n: usize, c: f64, d: f64) -> Matrix<f64> {
-    let mut rows = vec![vec![0.0; n]; n];
-    for (row, entries) in rows.iter_mut().enumerate() {
-        entries[row] = 2.0 + d;
-        if row > 0 {
-            entries[row - 1] = -1.0 - c;
-        }
-        if row + 1 < n {
-            entries[row + 1] = -1.0 + c;
-        }
-    }
-    Matrix::new(&rows)
+    Matrix::of(n, |row, column| match (row.abs_diff(column), row < column) {
+        (0, _) => 2.0 + d,
+        (1, false) => -1.0 - c,
+        (1, true) => -1.0 + c,
+        _ => 0.0,
+    })
 }
 
-/// The identity.
-pub fn identity(n: usize) -> Matrix<f64> {
-    Matrix::new(
-        &(0..n).map(|row| (0..n).map(|c| f64::from(c == row)).collect()).collect::<Vec<_>>(),
-    )
+/// The matrix with this diagonal.
+pub fn diagonal(entries: &[f64]) -> Matrix<f64> {
+    Matrix::of(entries.len(), |row, column| if row == column { entries[row] } else { 0.0 })
 }
 
 /// −u″ between two free ends, h = 1: constants are its kernel.
 pub fn free_ends(n: usize) -> Matrix<f64> {
-    let mut rows = vec![vec![0.0; n]; n];
-    for k in 0..n - 1 {
-        rows[k][k] += 1.0;
-        rows[k + 1][k + 1] += 1.0;
-        rows[k][k + 1] = -1.0;
-        rows[k + 1][k] = -1.0;
-    }
-    Matrix::new(&rows)
+    Matrix::of(n, |row, column| match row.abs_diff(column) {
+        0 if row == 0 || row == n - 1 => 1.0,
+        distance => [2.0, -1.0, 0.0][distance.min(2)],
+    })
+}
+
+/// Five-point differences on an m × m grid.
+pub fn laplacian(m: usize) -> Matrix<f64> {
+    Matrix::of(m * m, |row, column| {
+        let distance = (row % m).abs_diff(column % m) + (row / m).abs_diff(column / m);
+        [4.0, -1.0, 0.0][distance.min(2)]
+    })
 }

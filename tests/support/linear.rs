@@ -33,6 +33,12 @@ impl<T: Real> Matrix<T> {
         Self { entries: EllMatrix::from_values(pattern, values), products: Cell::new(0) }
     }
 
+    /// The matrix of `n` rows with this entry in each row and column.
+    pub fn of(n: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+        let row = |row| (0..n).map(|column| entry(row, column)).collect();
+        Self::new(&(0..n).map(row).collect::<Vec<_>>())
+    }
+
     pub fn n(&self) -> usize {
         self.entries.pattern().rows()
     }
