@@ -1,28 +1,18 @@
 //! Errors of devices and of insufficient memory: texts, hints and classes.
 
 use gridgen::backend::DeviceError;
-use gridgen::case::{Case, CaseError};
+use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::{BackendChoice, Progress, RunOptions, make_assembly, make_grid};
 use gridgen::memory::{NotEnoughMemory, check, free};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use support::elements::assembly;
 
 #[test]
-fn each_layer_has_its_class() {
-    let case =
-        Error::from(CaseError::Missing { path: PathBuf::from("a.toml"), key: "naca".into() });
-    let device = Error::from(DeviceError::NotBuilt { backend: "cuda" });
-
-    let classes = [case.class(), device.class()];
-
-    assert_eq!(classes, [ErrorClass::Input, ErrorClass::Device]);
-}
-
-#[test]
-fn a_missing_backend_names_the_way_out() {
+fn a_missing_backend_is_an_error_of_the_device_and_names_the_way_out() {
     let error = Error::from(DeviceError::NotBuilt { backend: "cuda" });
 
+    assert_eq!(error.class(), ErrorClass::Device);
     assert_eq!(error.to_string(), "this build of gridgen has no cuda backend");
     let hint = error.hint().unwrap_or_default();
     assert_eq!(hint, "run with --backend cpu, or --backend auto to use what is there");
@@ -69,22 +59,19 @@ fn elements_that_are_solved_side_by_side_share_the_memory() {
     assert!(matches!(of_rows(nj / 2), Error::Interrupted { .. }));
 }
 
-#[test]
-fn bytes_are_shown_in_units_that_people_read() {
-    let bytes = [1 << 19, 3 << 20, 3 << 29, 5 << 40, 7 << 50];
-
-    let shown = bytes.map(|needed| NotEnoughMemory { needed, free: 0 }.to_string());
-
-    let sizes = ["0.5 MiB", "3.0 MiB", "1.5 GiB", "5.0 TiB", "7.0 PiB"];
-    assert_eq!(shown, sizes.map(|size| format!("{size} of memory are needed, 0.0 MiB are free")));
-}
-
 /// Small amounts of memory are shown exactly, so that needed and free differ.
 #[test]
-fn few_bytes_are_shown_as_bytes() {
-    let little = NotEnoughMemory { needed: 51_300, free: 4096 }.to_string();
-
-    assert_eq!(little, "51300 bytes of memory are needed, 4096 bytes are free");
+fn bytes_are_shown_in_units_that_people_read() {
+    for (needed, free, shown) in [
+        (1 << 19, 0, "0.5 MiB of memory are needed, 0.0 MiB are free"),
+        (3 << 20, 0, "3.0 MiB of memory are needed, 0.0 MiB are free"),
+        (3 << 29, 0, "1.5 GiB of memory are needed, 0.0 MiB are free"),
+        (5 << 40, 0, "5.0 TiB of memory are needed, 0.0 MiB are free"),
+        (7 << 50, 0, "7.0 PiB of memory are needed, 0.0 MiB are free"),
+        (51_300, 4096, "51300 bytes of memory are needed, 4096 bytes are free"),
+    ] {
+        assert_eq!(NotEnoughMemory { needed, free }.to_string(), shown);
+    }
 }
 
 /// The hint suggests nothing that the case already does.

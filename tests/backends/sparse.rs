@@ -1,367 +1,306 @@
 //! Patterns and orders of sparse matrices: rows, graphs, levels, colours, and blocks of rows.
 
-mod csr {
-    use gridgen::sparse::Csr;
+use std::collections::BTreeSet;
 
-    #[test]
-    fn rows_are_sorted_and_may_be_empty() {
-        let rows = [vec![(2, 3.0), (0, 1.0)], vec![], vec![(1, 5.0)]];
+use gridgen::sparse::{
+    Csr, Elimination, EllPattern, Graph, Passage, RowBlocks, RowSets, Schedule, TooFewRows,
+    Triangle, colours as colours_of, levels, reverse_cuthill_mckee,
+};
 
-        let csr = Csr::from_rows(rows.into_iter());
-
-        assert_eq!(csr.row_start, [0, 2, 2, 3]);
-        assert_eq!(csr.row(0).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
-        assert_eq!(csr.row(2).collect::<Vec<_>>(), [(1, 5.0)]);
-    }
-
-    #[test]
-    #[should_panic(expected = "32-bit index")]
-    fn a_column_beyond_32_bits_does_not_wrap() {
-        let _ = Csr::from_rows([[(1 << 32, 1.0)]].into_iter());
-    }
-
-    #[test]
-    fn rows_and_columns_are_renumbered_together() {
-        let rows = [vec![(0, 1.0), (2, 2.0)], vec![(0, 3.0)], vec![(1, 4.0)]];
-        let csr = Csr::from_rows(rows.into_iter());
-
-        let permuted = csr.permuted(&[2, 0, 1]);
-
-        let expected = [vec![(2, 4.0)], vec![(0, 2.0), (1, 1.0)], vec![(1, 3.0)]];
-        assert_eq!(permuted, Csr::from_rows(expected.into_iter()));
-    }
+/// A matrix with ones in these columns of each row.
+fn ones(rows: &[Vec<usize>]) -> Csr {
+    Csr::from_rows(rows.iter().map(|row| row.iter().map(|&column| (column, 1.0))))
 }
 
-mod ell {
-    use gridgen::sparse::EllPattern;
+fn columns(pattern: &EllPattern, row: usize) -> Vec<usize> {
+    pattern.row(row).map(|(_, column)| column).collect()
+}
 
-    #[test]
-    fn an_interior_row_has_thirteen_rising_columns() {
-        let pattern = EllPattern::nine_point(5, 4, false);
-        let row = 2 * (2 * 5 + 2);
+#[test]
+fn rows_are_sorted_and_may_be_empty() {
+    let rows = [vec![(2, 3.0), (0, 1.0)], vec![], vec![(1, 5.0)]];
 
-        let columns: Vec<usize> = pattern.row(row).map(|(_, column)| column).collect();
+    let csr = Csr::from_rows(rows.into_iter());
 
-        assert_eq!(columns.len(), 13);
-        assert!(columns.is_sorted());
-        assert_eq!(columns[6], row);
-    }
+    assert_eq!(csr.row_start, [0, 2, 2, 3]);
+    assert_eq!(csr.row(0).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
+    assert_eq!(csr.row(2).collect::<Vec<_>>(), [(1, 5.0)]);
+}
 
-    #[test]
-    fn rim_rows_are_shorter() {
-        let pattern = EllPattern::nine_point(5, 4, false);
+#[test]
+#[should_panic(expected = "32-bit index")]
+fn a_column_beyond_32_bits_does_not_wrap() {
+    let _ = Csr::from_rows([[(1 << 32, 1.0)]].into_iter());
+}
 
-        // The row of the corner has C, E, N, NE of its own variable and E, N of the other.
-        assert_eq!(pattern.row(0).count(), 6);
-    }
+#[test]
+fn rows_and_columns_are_renumbered_together() {
+    let rows = [vec![(0, 1.0), (2, 2.0)], vec![(0, 3.0)], vec![(1, 4.0)]];
+    let csr = Csr::from_rows(rows.into_iter());
 
-    #[test]
-    fn unused_slots_contain_the_index_of_their_row() {
-        let pattern = EllPattern::new(3, 2, |row| (row > 0).then_some(0));
+    let permuted = csr.permuted(&[2, 0, 1]);
 
-        assert_eq!(pattern.columns(), [0, 0, 0, 0, 1, 2]);
-    }
+    let expected = [vec![(2, 4.0)], vec![(0, 2.0), (1, 1.0)], vec![(1, 3.0)]];
+    assert_eq!(permuted, Csr::from_rows(expected.into_iter()));
+}
 
-    #[test]
-    fn wall_columns_hold_both_terms_of_the_line() {
-        let pattern = EllPattern::wall_columns(5, 4);
-        let row = 2 * (3 * 5 + 2) + 1;
+#[test]
+fn an_interior_row_has_thirteen_rising_columns_and_rim_rows_are_shorter() {
+    let pattern = EllPattern::nine_point(5, 4, false);
+    let row = 2 * (2 * 5 + 2);
 
-        assert!(pattern.row(row).eq([(row, 4), (pattern.rows() + row, 5)]));
-    }
+    let columns = columns(&pattern, row);
 
-    #[test]
-    fn the_pattern_is_symmetric() {
-        for periodic in [false, true] {
-            let pattern = EllPattern::nine_point(6, 4, periodic);
-            for row in 0..pattern.rows() {
-                for (_, column) in pattern.row(row) {
-                    assert!(pattern.row(column).any(|(_, c)| c == row), "({row}, {column})");
-                }
+    assert_eq!((columns.len(), columns[6]), (13, row));
+    assert!(columns.is_sorted());
+    // The row of the corner has C, E, N, NE of its own variable and E, N of the other.
+    assert_eq!(pattern.row(0).count(), 6);
+}
+
+#[test]
+fn unused_slots_contain_the_index_of_their_row() {
+    let pattern = EllPattern::new(3, 2, |row| (row > 0).then_some(0));
+
+    assert_eq!(pattern.columns(), [0, 0, 0, 0, 1, 2]);
+}
+
+#[test]
+fn wall_columns_hold_both_terms_of_the_line() {
+    let pattern = EllPattern::wall_columns(5, 4);
+    let row = 2 * (3 * 5 + 2) + 1;
+
+    assert!(pattern.row(row).eq([(row, 4), (pattern.rows() + row, 5)]));
+}
+
+#[test]
+fn the_pattern_is_symmetric() {
+    for periodic in [false, true] {
+        let pattern = EllPattern::nine_point(6, 4, periodic);
+        for row in 0..pattern.rows() {
+            for (_, column) in pattern.row(row) {
+                assert!(pattern.row(column).any(|(_, c)| c == row), "({row}, {column})");
             }
         }
     }
-
-    #[test]
-    fn a_periodic_rim_reaches_around() {
-        let pattern = EllPattern::nine_point(6, 4, true);
-        let columns: Vec<usize> = pattern.row(2 * 6).map(|(_, column)| column).collect();
-
-        assert_eq!(columns.len(), 13);
-        assert!(columns.contains(&(2 * (6 + 5))));
-    }
 }
 
-mod elimination {
-    use gridgen::sparse::{Elimination, EllPattern, Schedule};
+#[test]
+fn a_periodic_rim_reaches_around() {
+    let pattern = EllPattern::nine_point(6, 4, true);
+    let columns = columns(&pattern, 2 * 6);
 
-    #[test]
-    fn no_two_neighbours_have_the_same_colour() {
-        for (mi, periodic) in [(7, false), (8, true), (7, true), (3, true)] {
-            let pattern = EllPattern::nine_point(mi, 5, periodic);
-            let colours = Elimination::new(&pattern, Schedule::Colours).colours().unwrap();
-            for row in 0..pattern.rows() {
-                for (_, column) in pattern.row(row).filter(|(_, column)| column / 2 != row / 2) {
-                    let (own, other) = (colours[row], colours[column]);
-                    assert_ne!(own, other, "rows {row} and {column} of {mi}, {periodic}");
-                }
+    assert_eq!(columns.len(), 13);
+    assert!(columns.contains(&(2 * (6 + 5))));
+}
+
+#[test]
+fn no_two_neighbours_have_the_same_colour() {
+    for (mi, periodic) in [(7, false), (8, true), (7, true), (3, true)] {
+        let pattern = EllPattern::nine_point(mi, 5, periodic);
+        let colours = Elimination::new(&pattern, Schedule::Colours).colours().unwrap();
+        for row in 0..pattern.rows() {
+            for (_, column) in pattern.row(row).filter(|(_, column)| column / 2 != row / 2) {
+                let (own, other) = (colours[row], colours[column]);
+                assert_ne!(own, other, "rows {row} and {column} of {mi}, {periodic}");
             }
         }
     }
-
-    #[test]
-    fn a_tile_keeps_its_own_couplings() {
-        let pattern = EllPattern::nine_point(70, 40, true);
-        let elimination = Elimination::new(&pattern, Schedule::Tiles);
-        let row = |i: usize, j: usize| 2 * (70 * j + i);
-
-        assert!(elimination.keeps(row(31, 31), row(30, 30)));
-        assert!(!elimination.keeps(row(31, 31), row(32, 31)));
-        assert!(!elimination.keeps(row(31, 31), row(31, 32)));
-        assert!(!elimination.keeps(row(0, 0), row(69, 0)));
-    }
 }
 
-mod graph {
-    use gridgen::sparse::{Csr, Graph};
+#[test]
+fn a_tile_keeps_its_own_couplings() {
+    let pattern = EllPattern::nine_point(70, 40, true);
+    let elimination = Elimination::new(&pattern, Schedule::Tiles);
+    let row = |i: usize, j: usize| 2 * (70 * j + i);
 
-    #[test]
-    fn entries_of_either_side_make_neighbours() {
-        let rows = [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0)], vec![(1, 1.0)], vec![]];
-
-        let graph = Graph::new(Csr::from_rows(rows.into_iter()).pattern());
-
-        assert_eq!(graph.neighbours(0), [2]);
-        assert_eq!(graph.neighbours(1), [2]);
-        assert_eq!(graph.neighbours(2), [0, 1]);
-        assert_eq!((graph.degree(3), graph.rows()), (0, 4));
-    }
+    assert!(elimination.keeps(row(31, 31), row(30, 30)));
+    assert!(!elimination.keeps(row(31, 31), row(32, 31)));
+    assert!(!elimination.keeps(row(31, 31), row(31, 32)));
+    assert!(!elimination.keeps(row(0, 0), row(69, 0)));
 }
 
-mod colours {
-    use gridgen::sparse::{Csr, Graph, colours as colours_of};
+#[test]
+fn entries_of_either_side_make_neighbours() {
+    let graph = Graph::new(ones(&[vec![0, 2], vec![1], vec![1], vec![]]).pattern());
 
-    fn graph(rows: impl Iterator<Item = Vec<usize>>) -> Graph {
-        let entries = |row: Vec<usize>| row.into_iter().map(|column| (column, 1.0));
-        Graph::new(Csr::from_rows(rows.map(entries)).pattern())
-    }
-
-    #[test]
-    fn neighbours_differ_in_colour() {
-        let graph = graph((0..90_usize).map(|row| {
-            let mut row: Vec<_> = (0..row % 6).map(|k| (row * row + 31 * k) % 90).collect();
-            row.sort_unstable();
-            row.dedup();
-            row
-        }));
-
-        let colours = colours_of(&graph);
-
-        for row in 0..90 {
-            for &neighbour in graph.neighbours(row) {
-                assert_ne!(colours[row], colours[neighbour as usize], "{row}, {neighbour}");
-            }
-        }
-        let most = (0..90).map(|row| graph.degree(row)).max();
-        assert!(colours.iter().max().map(|&c| c as usize) <= most);
-    }
-
-    #[test]
-    fn five_points_need_two_colours_and_no_neighbours_one() {
-        let m = 7;
-        let five = graph((0..m * m).map(|k| {
-            let right = (k % m + 1 < m).then_some(k + 1);
-            right.into_iter().chain((k + m < m * m).then_some(k + m)).collect()
-        }));
-        let alone = graph((0..4).map(|_| Vec::new()));
-
-        assert_eq!(colours_of(&five).iter().max(), Some(&1));
-        assert_eq!(colours_of(&alone), [0; 4]);
-    }
+    assert_eq!(graph.neighbours(0), [2]);
+    assert_eq!(graph.neighbours(1), [2]);
+    assert_eq!(graph.neighbours(2), [0, 1]);
+    assert_eq!((graph.degree(3), graph.rows()), (0, 4));
 }
 
-mod cuthill_mckee {
-    use gridgen::sparse::{Csr, reverse_cuthill_mckee};
+#[test]
+fn neighbours_differ_in_colour() {
+    let row = |row: usize| (0..row % 6).map(|k| (row * row + 31 * k) % 90).collect::<BTreeSet<_>>();
+    let graph = Graph::new(
+        ones(&(0..90).map(|k| row(k).into_iter().collect()).collect::<Vec<_>>()).pattern(),
+    );
 
-    /// Largest |i − j| of an entry.
-    fn bandwidth(a: &Csr) -> usize {
-        let row = |row: usize| a.row(row).map(move |(column, _)| row.abs_diff(column));
-        (0..a.rows()).flat_map(row).max().unwrap_or(0)
-    }
+    let colours = colours_of(&graph);
 
-    /// Five-point differences on an m × n grid whose rows are numbered in strides of 7.
-    fn shuffled(m: usize, n: usize) -> Csr {
-        let number = |i: usize, j: usize| (j * m + i) * 7 % (m * n);
-        let mut rows = vec![Vec::new(); m * n];
-        for (i, j) in (0..n).flat_map(|j| (0..m).map(move |i| (i, j))) {
-            let row = &mut rows[number(i, j)];
-            row.push((number(i, j), 4.0));
-            if i > 0 {
-                row.push((number(i - 1, j), -1.0));
-            }
-            if j + 1 < n {
-                row.push((number(i, j + 1), -2.0));
-            }
-        }
-        Csr::from_rows(rows.into_iter())
-    }
-
-    #[test]
-    fn a_shuffled_grid_gets_the_bandwidth_of_its_short_side() {
-        let a = shuffled(11, 40);
-
-        let ordered = a.permuted(&reverse_cuthill_mckee(&a));
-
-        // The levels of the search are diagonals with at most 11 points.
-        assert!(bandwidth(&a) > 300);
-        assert!(bandwidth(&ordered) <= 12, "{}", bandwidth(&ordered));
-    }
-
-    #[test]
-    fn every_row_has_one_place_in_a_graph_of_several_parts() {
-        let rows =
-            [vec![(3, 1.0)], vec![], vec![(2, 1.0), (5, 1.0)], vec![], vec![(4, 1.0)], vec![]];
-        let a = Csr::from_rows(rows.into_iter());
-
-        let order = reverse_cuthill_mckee(&a);
-
-        let mut sorted = order.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
-        assert_eq!(bandwidth(&a.permuted(&order)), 1);
-    }
-
-    #[test]
-    fn a_matrix_of_no_rows_has_an_order() {
-        assert!(reverse_cuthill_mckee(&Csr::from_rows(std::iter::empty::<[_; 0]>())).is_empty());
-    }
-}
-
-mod levels {
-    use gridgen::sparse::{Csr, Triangle, levels};
-
-    /// The 7 × 7 triangle in equation 9 of Wang and Liu.
-    fn triangle() -> Csr {
-        let columns: [&[usize]; 7] =
-            [&[0], &[1], &[1, 2], &[1, 3], &[0, 2, 4], &[2, 3, 5], &[1, 6]];
-        Csr::from_rows(columns.iter().map(|row| row.iter().map(|&column| (column, 1.0))))
-    }
-
-    #[test]
-    fn the_levels_agree_with_the_paper() {
-        let a = triangle();
-
-        assert_eq!(levels(a.pattern(), Triangle::Lower), [0, 0, 1, 1, 2, 2, 1]);
-    }
-
-    #[test]
-    fn the_level_of_a_row_is_above_those_of_its_dependencies() {
-        let scattered = |row: usize| (0..4).map(move |k| ((row * row + 17 * k + 3) % 60, 1.0));
-        let rows = (0..60).map(|row| {
-            let mut row: Vec<_> = scattered(row).take(row % 5).collect();
-            row.sort_by_key(|&(column, _)| column);
-            row.dedup_by_key(|&mut (column, _)| column);
-            row
-        });
-        let a = Csr::from_rows(rows);
-        for triangle in [Triangle::Lower, Triangle::Upper] {
-            let found = levels(a.pattern(), triangle);
-
-            for row in 0..60 {
-                let before = triangle.of(a.pattern(), row).iter().map(|&c| found[c as usize]);
-                assert_eq!(before.max().map_or(0, |l| l + 1), found[row], "{triangle:?} {row}");
-            }
+    for row in 0..90 {
+        for &neighbour in graph.neighbours(row) {
+            assert_ne!(colours[row], colours[neighbour as usize], "{row}, {neighbour}");
         }
     }
+    let most = (0..90).map(|row| graph.degree(row)).max();
+    assert!(colours.iter().max().map(|&c| c as usize) <= most);
+}
 
-    #[test]
-    fn a_chain_has_a_level_a_row_and_a_diagonal_has_one() {
-        let chain = Csr::from_rows((0..5_usize).map(|row| row.checked_sub(1).map(|c| (c, 1.0))));
-        let diagonal = Csr::from_rows((0..5).map(|row| [(row, 1.0)]));
+#[test]
+fn five_points_need_two_colours_and_no_neighbours_one() {
+    let m = 7;
+    let five = |k: usize| {
+        let right = (k % m + 1 < m).then_some(k + 1);
+        right.into_iter().chain((k + m < m * m).then_some(k + m))
+    };
+    let five = ones(&(0..m * m).map(|k| five(k).collect()).collect::<Vec<Vec<_>>>());
+    let colours = |a: &Csr| colours_of(&Graph::new(a.pattern()));
 
-        assert_eq!(levels(chain.pattern(), Triangle::Lower), [0, 1, 2, 3, 4]);
-        assert_eq!(levels(chain.pattern(), Triangle::Upper), [0; 5]);
-        assert_eq!(levels(diagonal.pattern(), Triangle::Upper), [0; 5]);
+    assert_eq!(colours(&five).iter().max(), Some(&1));
+    assert_eq!(colours(&ones(&[vec![], vec![], vec![], vec![]])), [0; 4]);
+}
+
+/// Largest |i − j| of an entry.
+fn bandwidth(a: &Csr) -> usize {
+    let row = |row: usize| a.row(row).map(move |(column, _)| row.abs_diff(column));
+    (0..a.rows()).flat_map(row).max().unwrap_or(0)
+}
+
+/// Five-point differences on an m × n grid whose rows are numbered in strides of 7.
+fn shuffled(m: usize, n: usize) -> Csr {
+    let number = |i: usize, j: usize| (j * m + i) * 7 % (m * n);
+    let mut rows = vec![Vec::new(); m * n];
+    for (i, j) in (0..n).flat_map(|j| (0..m).map(move |i| (i, j))) {
+        let row = &mut rows[number(i, j)];
+        row.push((number(i, j), 4.0));
+        if i > 0 {
+            row.push((number(i - 1, j), -1.0));
+        }
+        if j + 1 < n {
+            row.push((number(i, j + 1), -2.0));
+        }
+    }
+    Csr::from_rows(rows.into_iter())
+}
+
+#[test]
+fn a_shuffled_grid_gets_the_bandwidth_of_its_short_side() {
+    let a = shuffled(11, 40);
+
+    let ordered = a.permuted(&reverse_cuthill_mckee(&a));
+
+    // The levels of the search are diagonals with at most 11 points.
+    assert!(bandwidth(&a) > 300);
+    assert!(bandwidth(&ordered) <= 12, "{}", bandwidth(&ordered));
+}
+
+#[test]
+fn every_row_has_one_place_in_a_graph_of_several_parts() {
+    let a = ones(&[vec![3], vec![], vec![2, 5], vec![], vec![4], vec![]]);
+
+    let order = reverse_cuthill_mckee(&a);
+
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(bandwidth(&a.permuted(&order)), 1);
+    assert!(reverse_cuthill_mckee(&ones(&[])).is_empty());
+}
+
+#[test]
+fn the_levels_agree_with_the_paper() {
+    // The 7 × 7 triangle in equation 9 of Wang and Liu.
+    let a =
+        ones(&[vec![0], vec![1], vec![1, 2], vec![1, 3], vec![0, 2, 4], vec![2, 3, 5], vec![1, 6]]);
+
+    assert_eq!(levels(a.pattern(), Triangle::Lower), [0, 0, 1, 1, 2, 2, 1]);
+}
+
+#[test]
+fn the_level_of_a_row_is_above_those_of_its_dependencies() {
+    let row =
+        |row: usize| (0..row % 5).map(|k| (row * row + 17 * k + 3) % 60).collect::<BTreeSet<_>>();
+    let a = ones(&(0..60).map(|k| row(k).into_iter().collect()).collect::<Vec<_>>());
+    for triangle in [Triangle::Lower, Triangle::Upper] {
+        let found = levels(a.pattern(), triangle);
+
+        for row in 0..60 {
+            let before = triangle.of(a.pattern(), row).iter().map(|&c| found[c as usize]);
+            assert_eq!(before.max().map_or(0, |l| l + 1), found[row], "{triangle:?} {row}");
+        }
     }
 }
 
-mod row_sets {
-    use gridgen::sparse::RowSets;
+#[test]
+fn a_chain_has_a_level_a_row_and_a_diagonal_has_one() {
+    let chain = Csr::from_rows((0..5_usize).map(|row| row.checked_sub(1).map(|c| (c, 1.0))));
+    let diagonal = Csr::from_rows((0..5).map(|row| [(row, 1.0)]));
 
-    #[test]
-    fn rows_are_sorted_by_number_and_rise_within_a_set() {
-        let sets = RowSets::by_number(&[0, 0, 1, 1, 2, 2, 1]);
-
-        // The example in figure 3 of Wang and Liu.
-        assert_eq!(sets.rows(), [0, 1, 2, 3, 6, 4, 5]);
-        assert_eq!(sets.offsets(), [0, 2, 5, 7]);
-        assert_eq!(sets.len(), 3);
-    }
-
-    #[test]
-    fn runs_of_small_sets_are_one_turn() {
-        let sets = RowSets::by_number(&[0, 1, 1, 1, 2, 3, 3, 4, 4, 4]);
-
-        let turns: Vec<_> =
-            sets.merged(2).into_iter().map(|turn| (turn.range, turn.together)).collect();
-
-        assert_eq!(turns, [(0..1, false), (1..4, true), (4..7, false), (7..10, true)]);
-    }
-
-    #[test]
-    fn no_rows_make_no_sets() {
-        let sets = RowSets::by_number(&[]);
-
-        assert!(sets.is_empty() && sets.offsets() == [0] && sets.merged(9).is_empty());
-    }
+    assert_eq!(levels(chain.pattern(), Triangle::Lower), [0, 1, 2, 3, 4]);
+    assert_eq!(levels(chain.pattern(), Triangle::Upper), [0; 5]);
+    assert_eq!(levels(diagonal.pattern(), Triangle::Upper), [0; 5]);
 }
 
-mod row_blocks {
-    use gridgen::sparse::{Csr, Passage, RowBlocks, TooFewRows};
+#[test]
+fn rows_are_sorted_by_number_and_rise_within_a_set() {
+    let sets = RowSets::by_number(&[0, 0, 1, 1, 2, 2, 1]);
 
-    /// A matrix with ones in these columns of each row.
-    fn ones(rows: &[&[usize]]) -> Csr {
-        Csr::from_rows(rows.iter().map(|row| row.iter().map(|&column| (column, 1.0))))
-    }
+    // The example in figure 3 of Wang and Liu.
+    assert_eq!(sets.rows(), [0, 1, 2, 3, 6, 4, 5]);
+    assert_eq!(sets.offsets(), [0, 2, 5, 7]);
+    assert_eq!(sets.len(), 3);
+    let none = RowSets::by_number(&[]);
+    assert!(none.is_empty() && none.offsets() == [0] && none.merged(9).is_empty());
+}
 
-    fn starts(lengths: &[usize], ranks: usize) -> Vec<usize> {
-        let rows = lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0)));
-        RowBlocks::new(Csr::from_rows(rows).pattern(), ranks).unwrap().starts().to_vec()
-    }
+#[test]
+fn runs_of_small_sets_are_one_turn() {
+    let sets = RowSets::by_number(&[0, 1, 1, 1, 2, 3, 3, 4, 4, 4]);
 
-    #[test]
-    fn blocks_have_about_as_many_entries_each() {
-        assert_eq!(starts(&[1; 9], 3), [0, 3, 6, 9]);
-        // The total work is 22, with rows of 6, 1, 1, …
-        assert_eq!(starts(&[5, 0, 0, 0, 1, 1, 1, 1, 1, 1], 2), [0, 5, 10]);
-        assert_eq!(starts(&[0, 0, 0, 0, 0, 6], 2), [0, 5, 6]);
-        assert_eq!(starts(&[0; 6], 2), [0, 3, 6]);
-    }
+    let turns: Vec<_> =
+        sets.merged(2).into_iter().map(|turn| (turn.range, turn.together)).collect();
 
-    #[test]
-    fn every_block_has_a_row_even_if_one_row_is_heavy() {
-        assert_eq!(starts(&[4, 0, 0, 0], 4), [0, 1, 2, 3, 4]);
-        assert_eq!(starts(&[0, 0, 0, 4], 3), [0, 2, 3, 4]);
-        let few = RowBlocks::new(ones(&[&[0]]).pattern(), 2);
-        assert_eq!(few, Err(TooFewRows { rows: 1, ranks: 2 }));
-        assert_eq!(few.unwrap_err().to_string(), "a matrix of 1 row cannot be shared by 2 GPUs");
-    }
+    assert_eq!(turns, [(0..1, false), (1..4, true), (4..7, false), (7..10, true)]);
+}
 
-    #[test]
-    fn a_part_has_its_rows_and_the_places_of_its_halo() {
-        let a = ones(&[&[0, 3], &[1], &[0, 2, 3, 5], &[3], &[4], &[0, 1, 5]]);
-        let blocks = RowBlocks::new(a.pattern(), 3).unwrap();
-        assert_eq!(blocks.starts(), [0, 2, 4, 6]);
+fn starts(lengths: &[usize], ranks: usize) -> Vec<usize> {
+    let rows = lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0)));
+    RowBlocks::new(Csr::from_rows(rows).pattern(), ranks).unwrap().starts().to_vec()
+}
 
-        let part = blocks.part(1, &a);
+#[test]
+fn blocks_have_about_as_many_entries_each() {
+    assert_eq!(starts(&[1; 9], 3), [0, 3, 6, 9]);
+    // The total work is 22, with rows of 6, 1, 1, …
+    assert_eq!(starts(&[5, 0, 0, 0, 1, 1, 1, 1, 1, 1], 2), [0, 5, 10]);
+    assert_eq!(starts(&[0, 0, 0, 0, 0, 6], 2), [0, 5, 6]);
+    assert_eq!(starts(&[0; 6], 2), [0, 3, 6]);
+}
 
-        assert_eq!(part.halo, [0, 5]);
-        assert_eq!(part.own, ones(&[&[0, 1], &[1]]));
-        assert_eq!((part.border, part.beyond), (vec![0], ones(&[&[0, 1]])));
-        let passage = |rank, places| Passage { rank, places };
-        assert_eq!(part.received, [passage(0, 0..1), passage(2, 1..2)]);
-        // Rank 0 needs row 3; rank 2 needs nothing from rank 1.
-        assert_eq!((part.packed, part.sent), (vec![1], vec![passage(0, 0..1)]));
-        assert_eq!(blocks.part(0, &a).packed, [0, 0, 1]);
-    }
+#[test]
+fn every_block_has_a_row_even_if_one_row_is_heavy() {
+    assert_eq!(starts(&[4, 0, 0, 0], 4), [0, 1, 2, 3, 4]);
+    assert_eq!(starts(&[0, 0, 0, 4], 3), [0, 2, 3, 4]);
+    let few = RowBlocks::new(ones(&[vec![0]]).pattern(), 2);
+    assert_eq!(few, Err(TooFewRows { rows: 1, ranks: 2 }));
+    assert_eq!(few.unwrap_err().to_string(), "a matrix of 1 row cannot be shared by 2 GPUs");
+}
+
+#[test]
+fn a_part_has_its_rows_and_the_places_of_its_halo() {
+    let a = ones(&[vec![0, 3], vec![1], vec![0, 2, 3, 5], vec![3], vec![4], vec![0, 1, 5]]);
+    let blocks = RowBlocks::new(a.pattern(), 3).unwrap();
+    assert_eq!(blocks.starts(), [0, 2, 4, 6]);
+
+    let part = blocks.part(1, &a);
+
+    assert_eq!(part.halo, [0, 5]);
+    assert_eq!(part.own, ones(&[vec![0, 1], vec![1]]));
+    assert_eq!((part.border, part.beyond), (vec![0], ones(&[vec![0, 1]])));
+    let passage = |rank, places| Passage { rank, places };
+    assert_eq!(part.received, [passage(0, 0..1), passage(2, 1..2)]);
+    // Rank 0 needs row 3; rank 2 needs nothing from rank 1.
+    assert_eq!((part.packed, part.sent), (vec![1], vec![passage(0, 0..1)]));
+    assert_eq!(blocks.part(0, &a).packed, [0, 0, 1]);
 }

@@ -16,6 +16,7 @@ pub fn grid_from(ni: usize, nj: usize, place: impl Fn(usize, usize) -> [f64; 2])
 
 /// The largest distance of the nodes of two grids in one coordinate.
 pub fn distance(a: &Grid, b: &Grid) -> f64 {
+    assert_eq!((a.ni, a.nj), (b.ni, b.nj));
     let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }

@@ -16,8 +16,8 @@ use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
 
-use support::problems::NEWTON;
-use support::problems::control;
+use support::grids::distance;
+use support::problems::{NEWTON, control};
 use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
@@ -51,9 +51,7 @@ impl Solved {
 
     /// Largest difference between coordinates.
     pub fn distance(&self, other: &Self) -> f64 {
-        let (a, b) = (&self.grid, &other.grid);
-        let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
-        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        distance(&self.grid, &other.grid)
     }
 }
 

@@ -5,15 +5,12 @@ use gridgen::backend::{
     Algebraic, Bands, EllipticBackend, EllipticData, Incomplete, LevelSize, Scaling, SparseBackend,
     SparseMatrix,
 };
-use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
-use gridgen::solver::krylov::Method;
-use gridgen::solver::precond::Kind;
 use gridgen::sparse::{EllPattern, Schedule};
 
 use super::cases::Case;
-use super::ranks::{fibers, on_bands_of};
-use support::fibers::Transport;
+use super::ranks::{JACOBI, on_bands_of, rows};
+use support::fibers::{Transport, fibers};
 
 /// The Jacobian of the first guess.
 pub fn jacobian<B: EllipticBackend>(
@@ -55,14 +52,7 @@ fn solved<B: SparseBackend>(
 #[test]
 fn factors_of_bands_drop_the_couplings_between_bands() {
     for periodic in [false, true] {
-        let case = Case {
-            periodic,
-            nodes: (38, 9),
-            wall: Wall::Frozen,
-            kind: Kind::Dilu,
-            method: Method::Bicgstab,
-        };
-        let (_, data) = case.start();
+        let (_, data) = Case { periodic, nodes: (38, 9), ..JACOBI }.start();
         let (mi, mj) = (data.mi, data.mj);
         let bands = Bands::new(mi, 3, periodic).unwrap();
         let band_of = |row: usize| {
@@ -88,12 +78,7 @@ fn factors_of_bands_drop_the_couplings_between_bands() {
             let expected = solved(&CpuBackend, &cut, &r, kind).unwrap();
             let found = on_bands_of(&fibers(3), Transport::Host, &bands, |rank, backend| {
                 let a = jacobian(backend, &data)?;
-                let columns = bands.of(rank);
-                let rows = (0..mj).flat_map(|j| {
-                    let row = 2 * j * mi;
-                    row + 2 * columns.start..row + 2 * columns.end
-                });
-                let rows: Vec<usize> = rows.collect();
+                let rows = rows(&bands, rank, mj);
                 let r: Vec<f64> = rows.iter().map(|&row| right(row)).collect();
                 Ok((rows, solved(backend, &a, &r, kind)?))
             });

@@ -8,24 +8,15 @@ use gridgen::backend::cuda::{
     AbortFlag, Buffer, Communicator, Device, HostTransport, PeerCommunicator, RankMessage,
     run_ranks,
 };
-use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
-use gridgen::solver::krylov::Method;
-use gridgen::solver::precond::Kind;
 
 use super::cases::Case;
-use super::ranks::fibers;
-use support::fibers::{FiberDevice, Transport, lost, mortal, on_ranks, on_ranks_with_timeout};
+use super::ranks::JACOBI;
+use support::fibers::{Transport, fibers, lost, mortal, on_ranks, on_ranks_with_timeout};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {
-    let case = Case {
-        periodic: false,
-        nodes: (65, 17),
-        wall: Wall::Frozen,
-        kind: Kind::Jacobi,
-        method: Method::Bicgstab,
-    };
+    let case = Case { nodes: (65, 17), ..JACOBI };
     // The device is lost at the start, within the linear solve, and later.
     for (launches, transport) in [
         (0, Transport::PeerMemory),
@@ -33,8 +24,8 @@ fn a_lost_device_stops_all_with_its_own_message() {
         (100, Transport::Host),
         (200, Transport::PeerMemory),
     ] {
-        let devices: [Arc<dyn Device>; 3] =
-            [Arc::new(FiberDevice::default()), mortal(launches), Arc::new(FiberDevice::default())];
+        let mut devices = fibers(3);
+        devices[1] = mortal(launches);
 
         let result = case.on_devices(&devices, transport).map(|_| ());
 

@@ -5,6 +5,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use super::cases::{self, Case};
+use super::ranks::JACOBI;
 
 /// Compares with the grid of the CPU. The linear iterations may exceed those of one band by the factor
 /// `more`, plus two.
@@ -18,14 +19,6 @@ fn check(case: Case, bands: &[usize], more: f64) {
         assert!(linear <= most, "{what}: {linear} iterations, at most {most}");
     }
 }
-
-const JACOBI: Case = Case {
-    periodic: false,
-    nodes: (49, 17),
-    wall: Wall::Frozen,
-    kind: Kind::Jacobi,
-    method: Method::Bicgstab,
-};
 
 #[test]
 fn jacobi_with_a_held_seam() {

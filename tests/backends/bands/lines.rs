@@ -7,15 +7,9 @@ use gridgen::backend::cuda::{CudaMatrix, Device};
 use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Real, Result};
 use gridgen::sparse::EllPattern;
 
-use super::ranks::{fibers, on_bands_of, opposite};
-use support::fibers::Transport;
+use super::ranks::{on_bands_of, opposite, rows};
+use support::fibers::{Transport, fibers};
 use support::stencil::{stencil, stencil_of_lines, wall_columns};
-
-/// The rows of a band.
-fn rows_of(bands: &Bands, rank: usize, mj: usize) -> Vec<usize> {
-    let (mi, columns) = (2 * bands.columns(), bands.of(rank));
-    (0..mj).flat_map(|j| j * mi + 2 * columns.start..j * mi + 2 * columns.end).collect()
-}
 
 /// The kind of work on a level.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +95,7 @@ fn difference_on<M: Real>(
     let bands = Bands::new(mi, ranks, periodic).unwrap();
 
     let found = on_bands_of(devices, Transport::PeerMemory, &bands, |rank, backend| {
-        let rows = rows_of(&bands, rank, mj);
+        let rows = rows(&bands, rank, mj);
         let part = EllPattern::nine_point(bands.of(rank).len(), mj, false);
         let own = |values: &[f64]| -> Vec<f64> {
             let slots = values.chunks(pattern.rows());

@@ -6,8 +6,8 @@ use std::time::Duration;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{Buffer, Communicator, Device, RankMessage};
 
-use super::ranks::{fibers, opposite};
-use support::fibers::{Transport, on_ranks};
+use super::ranks::opposite;
+use support::fibers::{Transport, fibers, on_ranks};
 
 const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
 

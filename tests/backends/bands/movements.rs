@@ -19,9 +19,10 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use super::cases::Case as GridCase;
-use super::ranks::{fibers, on_bands_of};
+use super::ranks::on_bands_of;
 use super::runs::Devices;
-use support::fibers::{CountedDevice, FiberDevice, Transport, lost, mortal};
+use support::fibers::{CountedDevice, Transport, fibers, lost, mortal};
+use support::grids::distance;
 
 type Wall = Vec<[f64; 2]>;
 
@@ -109,7 +110,7 @@ impl Found {
     #[track_caller]
     fn check(&self, other: &Self, what: &str) {
         let (a, b) = (&self.moved, &other.moved);
-        let off = apart(&a.grid().x, &b.grid().x).max(apart(&a.grid().y, &b.grid().y));
+        let off = distance(a.grid(), b.grid());
         assert!(off < 1e-9, "{what}: {off:e}");
         // A residual near the tolerance may take one step more.
         let more = a.newton_iterations.abs_diff(b.newton_iterations);
@@ -117,7 +118,7 @@ impl Found {
         let counts = [a, b].map(|moved| (moved.newton_iterations, moved.linear_iterations));
         assert!(more == 1 || (more == 0 && linear <= 1.0), "{what}: {counts:?}");
         let (a, b) = (&self.forward, &other.forward);
-        let off = apart(&a.x, &b.x).max(apart(&a.y, &b.y));
+        let off = distance(a, b);
         assert!(off < 1e-8, "{what}: forward {off:e}");
         let (a, b) = (self.solved, other.solved);
         let more = (a.iterations - b.iterations).abs();
@@ -139,7 +140,7 @@ fn on(device: Arc<dyn Device>) -> CudaBackend {
 }
 
 fn alone() -> CudaBackend {
-    on(Arc::new(FiberDevice::default()))
+    on(fibers(1).remove(0))
 }
 
 fn whole_size(reference: &Reference) -> LevelSize {
@@ -202,8 +203,7 @@ fn a_reference_is_made_on_several_devices() {
         });
 
         for found in all.unwrap() {
-            let (a, b) = (found.grid(), expected.grid());
-            let off = apart(&a.x, &b.x).max(apart(&a.y, &b.y));
+            let off = distance(found.grid(), expected.grid());
             assert!(off < 1e-9, "{name}: {off:e}");
         }
     }
@@ -348,7 +348,7 @@ fn grids_are_moved_and_differentiated_on_their_devices() {
         let on_cpu = Resident::new(&reference, &CpuBackend).unwrap();
         let mut of_cpu = on_cpu.derivatives(&CpuBackend, &expected.moved).unwrap();
         let (forward, _) = of_cpu.derivative(&CpuBackend, &by, &[]).unwrap();
-        let off = apart(&host.x, &forward.x).max(apart(&host.y, &forward.y));
+        let off = distance(&host, &forward);
         assert!(off < 1e-8, "{name}: {off:e}");
         let nodes = Grid::clone(expected.moved.grid());
         let expected = of_cpu.adjoint(&CpuBackend, nodes).unwrap();

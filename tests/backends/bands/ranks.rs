@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use gridgen::backend::Bands;
 use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::precond::Kind;
 
 use super::cases::{Case, Solved};
-use support::fibers::{FiberDevice, Order, Transport, on_ranks};
+use support::fibers::{FiberDevice, Order, Transport, fibers, on_ranks};
 
 /// Does `work` on every device, with the number of the rank and a backend for its band. Levels are
 /// distributed in bands down to about a hundred points.
@@ -31,10 +34,20 @@ pub fn opposite() -> [Arc<dyn Device>; 2] {
     [Arc::new(FiberDevice::default()), Arc::new(FiberDevice::in_order(Order::BACKWARD))]
 }
 
-/// Devices on the CPU.
-pub fn fibers(count: usize) -> Vec<Arc<dyn Device>> {
-    (0..count).map(|_| Arc::new(FiberDevice::default()) as Arc<dyn Device>).collect()
+/// The rows of a band among those of the whole grid, in its order.
+pub fn rows(bands: &Bands, rank: usize, mj: usize) -> Vec<usize> {
+    let (mi, columns) = (bands.columns(), bands.of(rank));
+    (0..mj).flat_map(|j| 2 * (j * mi + columns.start)..2 * (j * mi + columns.end)).collect()
 }
+
+/// A frozen wall of a NACA section, solved by `BiCGStab` with a diagonal.
+pub const JACOBI: Case = Case {
+    periodic: false,
+    nodes: (49, 17),
+    wall: Wall::Frozen,
+    kind: Kind::Jacobi,
+    method: Method::Bicgstab,
+};
 
 impl Case {
     /// Solves on one band for each device.

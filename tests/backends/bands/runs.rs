@@ -16,8 +16,8 @@ use gridgen::generate::{
 use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
 
-use super::ranks::{fibers, on_bands_of};
-use support::fibers::{Transport, lost, mortal};
+use super::ranks::on_bands_of;
+use support::fibers::{Transport, fibers, lost, mortal};
 
 /// Devices, with one rank for each, and their transport.
 pub struct Devices(pub Vec<Arc<dyn Device>>, pub Transport);
@@ -62,8 +62,6 @@ struct Watch {
 }
 
 impl Progress for Watch {
-    fn phase(&mut self, _: &str) {}
-
     fn newton(&mut self, step: &NewtonStep) {
         self.steps = step.step;
         if self.obstructs {
@@ -71,8 +69,6 @@ impl Progress for Watch {
         }
         self.kept.extend(fs::read(&self.restart).ok());
     }
-
-    fn linear(&mut self, _: f64, _: f64) {}
 
     fn cancelled(&self) -> bool {
         self.stop_after.is_some_and(|last| self.steps >= last)

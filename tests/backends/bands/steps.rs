@@ -1,7 +1,7 @@
 //! Every step from wall points to the finished grid on several devices, compared with one: each device must
 //! have the same bits in its part.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use gridgen::backend::cuda::{CudaBackend, CudaGrid};
 use gridgen::backend::{Backend, Bands, EllipticBackend, GridBackend, LevelSize, Scaling};
@@ -10,9 +10,9 @@ use gridgen::grid::quality::Quality;
 use gridgen::grid::{Grid, Symmetry, Topology};
 use gridgen::solver::{NonlinearProblem, SolverError};
 
-use super::ranks::{fibers, on_bands_of};
+use super::ranks::on_bands_of;
 use super::runs::case;
-use support::fibers::{FiberDevice, Transport};
+use support::fibers::{Transport, fibers};
 
 /// Results of the steps of a problem.
 struct Seen {
@@ -127,7 +127,7 @@ fn exact(quality: &Quality) -> String {
 fn every_step_gives_the_bits_of_one_device() {
     for (name, problem) in problems() {
         let expected = unseen(&problem);
-        let alone = CudaBackend::new(Arc::new(FiberDevice::default())).unwrap();
+        let alone = CudaBackend::new(fibers(1).remove(0)).unwrap();
         look(&problem, &alone, &expected).unwrap();
         let expected = expected.into_inner().unwrap();
         let LevelSize { mi, periodic, .. } = whole_size(&problem);

@@ -3,28 +3,19 @@
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{self, Ending, FIRST, LOG, SLOTS};
 use gridgen::backend::{Algebraic, Backend, Bands, SparseBackend, SparseMatrix};
-use gridgen::pde::control::Wall;
-use gridgen::solver::krylov::Method;
-use gridgen::solver::precond::Kind;
 use gridgen::sparse::EllPattern;
 
 use super::cases::Case;
 use super::factors::jacobian;
-use super::ranks::{fibers, on_bands_of};
+use super::ranks::{JACOBI, on_bands_of, rows};
 use support::around::{Asked, OTHERS};
-use support::fibers::Transport;
+use support::fibers::{Transport, fibers};
 
 const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
 
 /// Two numbers, by the position of an unknown in the whole grid.
 fn numbers(row: usize) -> [f64; 2] {
     [(0.7 * row as f64).cos(), 1.0 + (0.3 * row as f64).sin()]
-}
-
-/// Rows in the columns of a rank, in its order.
-fn rows(bands: &Bands, rank: usize, mi: usize, mj: usize) -> Vec<usize> {
-    let columns = bands.of(rank);
-    (0..mj).flat_map(|j| 2 * (j * mi + columns.start)..2 * (j * mi + columns.end)).collect()
 }
 
 #[test]
@@ -105,14 +96,7 @@ fn turns<B: SparseBackend>(
 fn a_scaled_vector_is_multiplied_across_borders() {
     // In the last case a column has more points than fit in a neighbour's memory.
     for (periodic, nodes) in [(false, (38, 9)), (true, (38, 9)), (true, (25, 16_400))] {
-        let case = Case {
-            periodic,
-            nodes,
-            wall: Wall::Frozen,
-            kind: Kind::Jacobi,
-            method: Method::Bicgstab,
-        };
-        let (_, data) = case.start();
+        let (_, data) = Case { periodic, nodes, ..JACOBI }.start();
         let (mi, mj) = (data.mi, data.mj);
         let bands = Bands::new(mi, 3, periodic).unwrap();
         let whole = jacobian(&CpuBackend, &data).unwrap();
@@ -125,7 +109,7 @@ fn a_scaled_vector_is_multiplied_across_borders() {
             let (expected, sums) = turns(&CpuBackend, &whole, asked, start.clone());
             for transport in TRANSPORTS {
                 let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
-                    let rows = rows(&bands, rank, mi, mj);
+                    let rows = rows(&bands, rank, mj);
                     let part = |of: &Vec<f64>| rows.iter().map(|&row| of[row]).collect();
                     let start = start.each_ref().map(part);
                     Ok((rows.clone(), turns(backend, &jacobian(backend, &data)?, asked, start)))
@@ -158,14 +142,7 @@ fn a_scaled_vector_is_multiplied_across_borders() {
 #[test]
 fn a_matrix_is_transposed_across_borders() {
     for (periodic, nodes) in [(false, (38, 9)), (true, (38, 9)), (false, (30, 3))] {
-        let case = Case {
-            periodic,
-            nodes,
-            wall: Wall::Frozen,
-            kind: Kind::Jacobi,
-            method: Method::Bicgstab,
-        };
-        let (_, data) = case.start();
+        let (_, data) = Case { periodic, nodes, ..JACOBI }.start();
         let (mi, mj) = (data.mi, data.mj);
         let bands = Bands::new(mi, 3, periodic).unwrap();
         let pattern = EllPattern::nine_point(mi, mj, periodic);
@@ -178,7 +155,7 @@ fn a_matrix_is_transposed_across_borders() {
                 let part = EllPattern::nine_point(bands.of(rank).len(), mj, false);
                 let mut t = backend.matrix(&part)?;
                 backend.transpose(&a, &mut t)?;
-                Ok((rows(&bands, rank, mi, mj), backend.matrix_values(&t)?))
+                Ok((rows(&bands, rank, mj), backend.matrix_values(&t)?))
             });
 
             for (rows, values) in found.unwrap() {

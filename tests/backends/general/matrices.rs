@@ -9,6 +9,8 @@ use gridgen::sparse::{Csr, Schedule};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
+pub(crate) use crate::rows::patterns::{difference, times};
+
 pub(crate) const KINDS: [Incomplete; 4] =
     [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
 
@@ -107,18 +109,6 @@ pub(crate) fn factored(a: &Csr, kind: Incomplete, schedule: Schedule) -> Factore
 /// M⁻¹ r.
 pub(crate) fn applied(factored: &mut Factored<f64>, r: &[f64]) -> Vec<f64> {
     factored.apply(r)
-}
-
-/// A x entry by entry.
-pub(crate) fn times(a: &Csr, x: &[f64]) -> Vec<f64> {
-    (0..a.rows()).map(|row| a.row(row).map(|(column, value)| value * x[column]).sum()).collect()
-}
-
-/// Largest difference, relative to the largest value of `b`.
-pub(crate) fn difference(a: &[f64], b: &[f64]) -> f64 {
-    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let scale = most(&mut b.iter().map(|b| b.abs()));
-    most(&mut a.iter().zip(b).map(|(a, b)| (a - b).abs())) / scale.max(f64::MIN_POSITIVE)
 }
 
 /// Convection and diffusion on a box of m³ points with seven-point differences, 3 m − 2 levels.

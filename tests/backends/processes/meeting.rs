@@ -34,6 +34,12 @@ fn greeting(file: &Path, rank: u64, size: u64) -> TcpStream {
     stream
 }
 
+/// A rank that meets the others by a file.
+fn by_file(rank: usize, size: usize, file: &Path) -> Result<Job, RanksError> {
+    let place = Place { address: None, ..place(rank, size, 0) };
+    Job::meet(place, Some(Rendezvous::File(file.to_owned())), WAIT)
+}
+
 /// Connects as soon as the port is listening.
 fn connected(port: u16) -> TcpStream {
     loop {
@@ -143,10 +149,9 @@ fn ranks_meet_by_a_file_that_all_see() {
     fs::write(&file, "localhost 1 0000000000000001\n").unwrap();
     thread::scope(|scope| {
         for rank in 0..3 {
-            let rendezvous = Some(Rendezvous::File(file.clone()));
+            let file = &file;
             scope.spawn(move || {
-                let place = Place { address: None, ..place(rank, 3, 0) };
-                let job = Job::meet(place, rendezvous, WAIT).unwrap();
+                let job = by_file(rank, 3, file).unwrap();
                 assert_eq!(job.broadcast(vec![rank as u8]).unwrap(), [0]);
                 job.end(0).unwrap();
             });
@@ -154,8 +159,7 @@ fn ranks_meet_by_a_file_that_all_see() {
     });
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the file goes with the meeting");
 
-    let missing = Some(Rendezvous::File(folder.path().join("no/folder")));
-    let refused = Job::meet(place(0, 2, 0), missing, WAIT).unwrap_err();
+    let refused = by_file(0, 2, &folder.path().join("no/folder")).unwrap_err();
     assert!(refused.to_string().contains("no/folder: the address of rank 0 cannot be written"));
 }
 
@@ -339,10 +343,8 @@ fn a_rank_that_sends_what_is_no_message_is_named() {
         let file = folder.path().join("meeting");
         let started = Instant::now();
         let ended = thread::scope(|scope| {
-            let rendezvous = Rendezvous::File(file.clone());
-            let first = scope.spawn(move || {
-                let place = Place { address: None, ..place(0, 2, 0) };
-                let job = Job::meet(place, Some(rendezvous), WAIT).unwrap();
+            let first = scope.spawn(|| {
+                let job = by_file(0, 2, &file).unwrap();
                 job.receive(1, Channel::Collective).unwrap_err().to_string()
             });
             let mut stream = greeting(&file, 1, 2);
@@ -382,8 +384,7 @@ fn a_file_that_is_no_address_stays() {
         let file = path(&format!("file{number}"));
         fs::write(&file, text).unwrap();
 
-        let place = Place { address: None, ..place(0, 2, 0) };
-        let refused = Job::meet(place, Some(Rendezvous::File(file.clone())), WAIT).unwrap_err();
+        let refused = by_file(0, 2, &file).unwrap_err();
 
         let said = refused.to_string();
         assert!(said.ends_with("there is something that gridgen did not write"), "{text}: {said}");
@@ -403,8 +404,7 @@ fn a_link_in_place_of_an_address_stays() {
         let _ = fs::remove_file(&link);
         std::os::unix::fs::symlink(target, &link).unwrap();
 
-        let place = Place { address: None, ..place(0, 2, 0) };
-        let refused = Job::meet(place, Some(Rendezvous::File(link.clone())), WAIT);
+        let refused = by_file(0, 2, &link);
 
         assert!(matches!(refused, Err(RanksError::File { .. })), "{refused:?}");
         assert!(link.is_symlink() && file.exists());
@@ -418,11 +418,7 @@ fn the_address_of_another_job_is_not_removed() {
     let file = folder.path().join("meeting");
     let other = "localhost 1 0000000000000001\n";
     thread::scope(|scope| {
-        let rendezvous = Rendezvous::File(file.clone());
-        scope.spawn(move || {
-            let place = Place { address: None, ..place(0, 2, 0) };
-            Job::meet(place, Some(rendezvous), WAIT).unwrap();
-        });
+        scope.spawn(|| by_file(0, 2, &file).unwrap());
         let mut stream = greeting(&file, 1, 3);
         let _ = stream.read(&mut [0]);
         let text = fs::read_to_string(&file).unwrap();

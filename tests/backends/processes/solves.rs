@@ -9,25 +9,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use gridgen::backend::Bands;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::cuda::{CudaBackend, Device, JobRank};
+use gridgen::backend::cuda::{Device, JobRank};
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
-use gridgen::generate::{
-    DerivativesAt, GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run_on,
-};
+use gridgen::generate::{DerivativesAt, GridResult, Machine, Progress, Ranks, RunOptions, run_on};
 use gridgen::linear_system::{SystemOptions, solve_system_on};
 use gridgen::movement::MovementError;
 use gridgen::ranks::Job;
-use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
 use serde_json::Value;
-use support::fibers::{FiberDevice, Transport, mortal, on_ranks};
+use support::fibers::{FiberDevice, Transport, fibers, mortal};
 
 use support::jobs::{WAIT, free_port, place};
 
 use crate::bands::runs;
+use crate::rows::machine::Devices;
 
 /// The variable with which a test starts this program as a rank; it gives rank, size, port and work.
 const RANK: &str = "GRIDGEN_TEST_RANK";
@@ -72,26 +69,8 @@ fn grids(name: &str) -> u32 {
 }
 
 /// Ranks that are threads, with the same levels and transport as those that are processes.
-struct Threads(usize);
-
-impl Ranks for Threads {
-    fn count(&self) -> usize {
-        self.0
-    }
-
-    fn name(&self) -> String {
-        "threads".to_owned()
-    }
-
-    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
-        let device = |_| Arc::new(FiberDevice::default()) as Arc<dyn Device>;
-        let devices: Vec<_> = (0..self.0).map(device).collect();
-        on_ranks(&devices, Transport::Host, |device, link| {
-            let rank = link.rank();
-            work(rank, &CudaBackend::banded(device, link, bands.clone())?)
-        })
-        .map(drop)
-    }
+fn threads(count: usize) -> Box<dyn Ranks> {
+    Box::new(Devices(fibers(count), Transport::Host))
 }
 
 /// A watch on the solve of a rank, which can stop it or end its process.
@@ -279,10 +258,10 @@ fn results(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
     be_a_rank();
     for (name, size) in [("O", 4), ("C", 2), ("half", 2), ("frozen", 3)] {
-        let [threads, processes] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let [of_threads, processes] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let options =
-            RunOptions { grids: grids(name), ..RunOptions::new(threads.path().join("out")) };
-        let machine = Machine::Ranks(Box::new(Threads(size)));
+            RunOptions { grids: grids(name), ..RunOptions::new(of_threads.path().join("out")) };
+        let machine = Machine::Ranks(threads(size));
         let expected = run_on(machine, &case(name), &options, &mut ()).unwrap();
         assert!(expected.converged(), "{name}: {}", expected.stop);
 
@@ -291,7 +270,7 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
         assert_eq!(codes, vec![Some(0); size], "{name}: {said:?}");
         assert!(said.iter().all(|said| *said == history(&expected)), "{name}: {said:?}");
         let [found, expected] =
-            [&processes, &threads].map(|folder| results(&folder.path().join("out")));
+            [&processes, &of_threads].map(|folder| results(&folder.path().join("out")));
         assert!(found.keys().eq(expected.keys()), "{:?}, {:?}", found.keys(), expected.keys());
         for (file, contents) in &expected {
             assert!(found[file] == *contents, "{name} on {size}: {}", file.display());
@@ -303,7 +282,7 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
 fn any_rank_stops_all_and_any_number_goes_on() {
     let [folder, whole] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let options = RunOptions::new(whole.path().join("out"));
-    let machine = Machine::Ranks(Box::new(Threads(3)));
+    let machine = Machine::Ranks(threads(3));
     let expected = run_on(machine, &case("O"), &options, &mut ()).unwrap();
 
     let (codes, said) = ended(3, folder.path(), "stop O");
@@ -319,7 +298,7 @@ fn any_rank_stops_all_and_any_number_goes_on() {
     assert!(!folder.path().join("out/restart.bin").exists());
     let options =
         RunOptions { restart: Some(kept), force: true, ..RunOptions::new(options.output) };
-    let machine = Machine::Ranks(Box::new(Threads(2)));
+    let machine = Machine::Ranks(threads(2));
     let threads = run_on(machine, &case("O"), &options, &mut ()).unwrap();
     assert_eq!(said[0], history(&threads));
     let mesh = |folder: &Path| fs::read(folder.join("out/mesh.vts")).unwrap();
@@ -360,7 +339,7 @@ fn a_system_is_solved_by_the_rows_of_processes() {
     }
     fs::write(folder.path().join("A.mtx"), text).unwrap();
     let options = SystemOptions::new(folder.path().join("A.mtx"), folder.path().join("threads"));
-    let expected = solve_system_on(Box::new(Threads(3)), &options, &mut ()).unwrap();
+    let expected = solve_system_on(threads(3), &options, &mut ()).unwrap();
 
     let (codes, said) = ended(3, folder.path(), "solve");
 
@@ -373,7 +352,7 @@ fn a_system_is_solved_by_the_rows_of_processes() {
 #[test]
 fn a_grid_is_moved_by_processes_as_by_threads() {
     let folder = tempfile::tempdir().unwrap();
-    let expected = moved(&Machine::Ranks(Box::new(Threads(2))), 1.2).unwrap();
+    let expected = moved(&Machine::Ranks(threads(2)), 1.2).unwrap();
 
     let (codes, said) = ended(2, folder.path(), "move alike");
 

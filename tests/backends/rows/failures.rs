@@ -1,16 +1,13 @@
 //! A rank that fails stops all others.
 
-use std::sync::Arc;
-
 use gridgen::backend::Algebraic;
-use gridgen::backend::cuda::Device;
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
 
 use super::machine::Devices;
 use super::patterns::convection;
 use super::systems::{Way, solve};
-use support::fibers::{FiberDevice, Transport, lost, mortal};
+use support::fibers::{lost, mortal};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {
@@ -19,15 +16,11 @@ fn a_lost_device_stops_all_with_its_own_message() {
     for method in [Method::Bicgstab, Method::Gmres] {
         // The device is lost at the first product, and within the iterations.
         for launches in [0, 3, 50] {
-            let devices: [Arc<dyn Device>; 3] = [
-                Arc::new(FiberDevice::default()),
-                mortal(launches),
-                Arc::new(FiberDevice::default()),
-            ];
+            let mut devices = Devices::fibers(3);
+            devices.0[1] = mortal(launches);
 
             let way = Way { method, kind: Algebraic::Jacobi };
-            let result = solve(&Devices(devices.into(), Transport::PeerMemory), &a, &b, way)
-                .map(|solved| solved.x);
+            let result = solve(&devices, &a, &b, way).map(|solved| solved.x);
 
             assert_eq!(result, Err(SolverError::Device(lost())), "after {launches} launches");
         }

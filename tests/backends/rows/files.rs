@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use gridgen::backend::{Algebraic, Bands, DeviceError, Incomplete};
 use gridgen::error::{Error, ErrorClass, SystemError};
@@ -16,7 +15,7 @@ use gridgen::sparse::{Csr, Schedule, TooFewRows};
 use super::machine::Devices;
 use super::patterns::{convection, times};
 use super::systems::Machine;
-use support::fibers::{FiberDevice, Transport, lost, mortal};
+use support::fibers::{lost, mortal};
 
 impl Ranks for Devices {
     fn count(&self) -> usize {
@@ -135,7 +134,8 @@ fn more_ranks_than_rows_are_refused_and_a_lost_device_is_named() {
     let options = options(folder.path(), &convection(2, 1, 0.0));
 
     let few = solved(3, &options).unwrap_err();
-    let devices = Devices(vec![Arc::new(FiberDevice::default()), mortal(7)], Transport::PeerMemory);
+    let mut devices = Devices::fibers(2);
+    devices.0[1] = mortal(7);
     let dead = solve_system_on(Box::new(devices), &options, &mut ()).unwrap_err();
 
     let expected = DeviceError::TooFewRows(TooFewRows { rows: 2, ranks: 3 });

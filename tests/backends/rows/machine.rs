@@ -7,7 +7,7 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::solver::SolverError;
 
 use super::systems::Machine;
-use support::fibers::{FiberDevice, Transport, on_ranks};
+use support::fibers::{Transport, fibers, on_ranks};
 
 /// Devices, with one rank for each, and their transport.
 pub(crate) struct Devices(pub(crate) Vec<Arc<dyn Device>>, pub(crate) Transport);
@@ -15,8 +15,7 @@ pub(crate) struct Devices(pub(crate) Vec<Arc<dyn Device>>, pub(crate) Transport)
 impl Devices {
     /// Devices on the CPU.
     pub(crate) fn fibers(count: usize) -> Self {
-        let device = |_| Arc::new(FiberDevice::default()) as Arc<dyn Device>;
-        Self((0..count).map(device).collect(), Transport::PeerMemory)
+        Self(fibers(count), Transport::PeerMemory)
     }
 }
 

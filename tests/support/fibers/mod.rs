@@ -12,4 +12,4 @@ pub use counted::CountedDevice;
 pub use device::FiberDevice;
 pub use library::{Code, Library, Order, compiled};
 pub use mortal::{lost, mortal};
-pub use ranks::{Transport, on_ranks, on_ranks_with_timeout};
+pub use ranks::{Transport, fibers, on_ranks, on_ranks_with_timeout};

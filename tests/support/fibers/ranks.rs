@@ -3,11 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::FiberDevice;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
     AbortFlag, Communicator, Device, HostCommunicator, HostTransport, PeerCommunicator,
     RANK_TIMEOUT, WatchedDevice, run_ranks,
 };
+
+/// Devices on the CPU.
+pub fn fibers(count: usize) -> Vec<Arc<dyn Device>> {
+    (0..count).map(|_| Arc::new(FiberDevice::default()) as Arc<dyn Device>).collect()
+}
 
 /// The transport of messages.
 #[derive(Debug, Clone, Copy)]
