@@ -101,7 +101,7 @@ fn the_forms_after_the_first_share_a_budget_over_all_solves() {
     assert_eq!([first.stop, second.stop], [LinearStop::IterationLimit; 2]);
     // The first form has an allowance of its own, some 40 iterations for twelve digits.
     assert!((40.0..=90.0).contains(&first.iterations), "{}", first.iterations);
-    assert_eq!(second.iterations, 0.0);
+    assert!(second.iterations < 0.5, "{}", second.iterations);
 }
 
 #[test]
