@@ -1,15 +1,16 @@
 //! Restart files: the state of a Newton solve that is not done. The head of such a record
-//! is the identity; its lists are the history and the state.
+//! has the identity and the history; its list is the state.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io;
 use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use super::record::{Record, RecordFault};
 use super::{IoError, contents};
 use crate::diagnostics::errors;
-use crate::solver::history::{History, NewtonStep};
+use crate::solver::history::History;
 
 /// First bytes of a restart file.
 #[doc(hidden)]
@@ -17,15 +18,22 @@ pub const MAGIC: &[u8; 8] = b"GGRESTRT";
 
 /// Version of the layout.
 #[doc(hidden)]
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
-const RECORD: Record<2> = Record { magic: MAGIC, version: VERSION };
+const RECORD: Record = Record { magic: MAGIC, version: VERSION };
 
-/// Numbers of a step before its linear residuals, the last being their count.
-const STEP_NUMBERS: usize = 9;
+/// Memory for a byte of a file: its bytes and the state.
+const MEMORY_A_BYTE: u64 = 2;
 
 /// The keys, and their values, that the grid equations of a case depend on.
 pub type Identity = BTreeMap<String, String>;
+
+/// The head of a restart file.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    identity: Identity,
+    history: History,
+}
 
 /// The state of a solve.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +95,8 @@ pub fn write(
     history: &History,
     state: &[f64],
 ) -> Result<(), IoError> {
-    RECORD.write(path, identity, [&numbers(history), state])
+    let head = Head { identity: identity.clone(), history: history.clone() };
+    RECORD.write(path, &head, [state])
 }
 
 /// Reads a restart file.
@@ -95,30 +104,24 @@ pub fn write(
 /// # Errors
 /// [`RestartError`] with the path.
 pub fn read(path: &Path) -> Result<Restart, RestartError> {
-    let opened = File::open(path).map_err(RecordFault::Unreadable);
-    opened.and_then(of_source).map_err(|fault| error(path, fault))
+    match contents::read(path, MEMORY_A_BYTE) {
+        Ok(bytes) => from_bytes(path, &bytes),
+        Err(source) => Err(RestartError::new(path, RestartFault::Unreadable(source))),
+    }
 }
 
 /// [`read`] from the bytes of a file; `path` is for messages. For tests.
 #[doc(hidden)]
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
-    of_source(Cursor::new(bytes)).map_err(|fault| error(path, fault))
-}
-
-fn of_source(source: impl Read + Seek) -> Result<Restart, RecordFault> {
-    let (identity, [history, state]) = RECORD.read(source)?;
-    let history = history_of(&history).ok_or(RecordFault::Damaged)?;
+    let (Head { identity, history }, [state]) = RECORD.read(bytes).map_err(|fault| {
+        let fault = match fault {
+            RecordFault::Other => RestartFault::NotARestart,
+            RecordFault::Version(version) => RestartFault::Version(version),
+            RecordFault::Damaged => RestartFault::Damaged,
+        };
+        RestartError::new(path, fault)
+    })?;
     Ok(Restart { identity, history, state })
-}
-
-fn error(path: &Path, fault: RecordFault) -> RestartError {
-    let fault = match fault {
-        RecordFault::Other => RestartFault::NotARestart,
-        RecordFault::Version(version) => RestartFault::Version(version),
-        RecordFault::Damaged => RestartFault::Damaged,
-        RecordFault::Unreadable(source) => RestartFault::Unreadable(source),
-    };
-    RestartError { path: path.to_path_buf(), fault }
 }
 
 impl Restart {
@@ -142,46 +145,4 @@ impl Restart {
             }
         }
     }
-}
-
-fn numbers(history: &History) -> Vec<f64> {
-    let step = |s: &NewtonStep| {
-        let fixed: [f64; STEP_NUMBERS] = [
-            s.residual,
-            s.forcing_term,
-            s.linear_iterations,
-            s.step_length,
-            s.min_area,
-            s.folded_cells as f64,
-            s.setup_seconds,
-            s.linear_seconds,
-            s.linear_residuals.len() as f64,
-        ];
-        [&fixed, s.linear_residuals.as_slice()].concat()
-    };
-    history.steps.iter().flat_map(step).collect()
-}
-
-/// The history that became these numbers.
-fn history_of(mut numbers: &[f64]) -> Option<History> {
-    let mut steps = Vec::new();
-    while let Some((fixed, rest)) = numbers.split_first_chunk::<STEP_NUMBERS>() {
-        let &[residual, forcing_term, linear_iterations, step_length, min_area, folded, ..] = fixed;
-        let [setup_seconds, linear_seconds, count] = [fixed[6], fixed[7], fixed[8]];
-        let (linear, rest) = rest.split_at_checked(count as usize)?;
-        steps.push(NewtonStep {
-            step: steps.len(),
-            residual,
-            forcing_term,
-            linear_iterations,
-            step_length,
-            min_area,
-            folded_cells: folded as usize,
-            setup_seconds,
-            linear_seconds,
-            linear_residuals: linear.to_vec(),
-        });
-        numbers = rest;
-    }
-    numbers.is_empty().then_some(History { steps })
 }

@@ -15,7 +15,7 @@ use crate::files::record::{Record, RecordFault};
 use crate::files::{IoError, contents};
 use crate::grid::{Grid, Seam, Symmetry, Topology};
 
-const RECORD: Record<8> = Record { magic: b"GGREFRNC", version: 2 };
+const RECORD: Record = Record { magic: b"GGREFRNC", version: 3 };
 
 /// Memory for a byte of a file: lists, data, grids in both frames.
 const MEMORY_A_BYTE: u64 = 4;
@@ -110,13 +110,11 @@ impl Reference {
     /// The reference in the bytes of a file. For tests.
     #[doc(hidden)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReferenceFault> {
-        let (head, lists) =
-            RECORD.read::<Head>(io::Cursor::new(bytes)).map_err(|fault| match fault {
-                RecordFault::Other => ReferenceFault::NotAReference,
-                RecordFault::Version(version) => ReferenceFault::Version(version),
-                RecordFault::Damaged => ReferenceFault::Damaged,
-                RecordFault::Unreadable(source) => ReferenceFault::Unreadable(source),
-            })?;
+        let (head, lists) = RECORD.read(bytes).map_err(|fault| match fault {
+            RecordFault::Other => ReferenceFault::NotAReference,
+            RecordFault::Version(version) => ReferenceFault::Version(version),
+            RecordFault::Damaged => ReferenceFault::Damaged,
+        })?;
         let read = Self::of_lists(head, lists).filter(|read| read.quality.folded_cells == 0);
         read.ok_or(ReferenceFault::Damaged)
     }

@@ -1,7 +1,7 @@
 //! History of a solve, step by step.
 
 /// One Newton step.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct NewtonStep {
     /// Number of the step, 0 is the start.
     pub step: usize,
@@ -26,7 +26,7 @@ pub struct NewtonStep {
 }
 
 /// All steps of a Newton solve; entry 0 is the start.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct History {
     /// The steps in order.
     pub steps: Vec<NewtonStep>,

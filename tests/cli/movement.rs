@@ -185,34 +185,30 @@ fn a_stored_reference_is_as_its_page_has_it() {
     let layout =
         layout.split_once("\n## ").unwrap().0.split_whitespace().collect::<Vec<_>>().join(" ");
     let bytes = scratch().bytes(REFERENCE);
-    let word =
-        |place: usize| u64::from_le_bytes(bytes[8 * place..8 * place + 8].try_into().unwrap());
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
 
     assert!(layout.contains("`GGREFRNC`") && bytes.starts_with(b"GGREFRNC"));
-    assert!(layout.contains(&format!("the version {} as u64", word(1))), "{layout}");
-    assert!(
-        layout.contains("nine lengths as u64, of the head in bytes and of eight lists in numbers")
+    assert!(layout.contains(&format!("the version {} as u32", word(8))), "{layout}");
+    assert!(layout.contains("the length of the head in bytes as u64") && word(16) == 0);
+    let text = &bytes[20..20 + word(12) as usize];
+    let head: toml::Value = toml::from_slice(text).unwrap();
+    let contents = &head["contents"];
+    assert_eq!(
+        [&contents["ni"], &contents["nj"]].map(toml::Value::as_integer),
+        [Some(65), Some(33)]
     );
-    let (head, lists): (usize, Vec<u64>) = (word(2) as usize, (3..11).map(word).collect());
-    assert!(layout.contains("blanks to a multiple of eight bytes") && head.is_multiple_of(8));
-    let text = &bytes[88..88 + head];
-    let head: serde_json::Value = serde_json::from_slice(text).unwrap();
-    assert_eq!((head["ni"].as_u64(), head["nj"].as_u64()), (Some(65), Some(33)));
     assert!(layout.contains("chord and shift, x, y, P0, Q0, φ, ψ, amplitudes of the wall terms"));
-    assert_eq!(lists[..3], [3, 65 * 33, 65 * 33]);
-    let words = 11 + text.len() / 8 + lists.iter().sum::<u64>() as usize;
-    assert_eq!(bytes.len(), 8 * words + 8);
-    // The formula given on the page.
-    let formula = "the sum of m(w + p·9E3779B97F4A7C15) over all words w before it and their places p, from 0, \
-                   with the finaliser m of SplitMix64";
-    assert!(layout.contains(formula), "{layout}");
-    let mixed = |place: usize| {
-        let z = word(place).wrapping_add((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    assert_eq!((0..words).map(mixed).fold(0, u64::wrapping_add), word(words));
+    assert!(layout.contains("the lengths of eight lists as `lengths`"));
+    let lengths = head["lengths"].as_array().unwrap().iter();
+    let lengths: Vec<i64> = lengths.map(|length| length.as_integer().unwrap()).collect();
+    assert_eq!((lengths.len(), &lengths[..3]), (8, &[3, 65 * 33, 65 * 33][..]));
+    let end = 20 + text.len() + 8 * lengths.iter().sum::<i64>() as usize;
+    assert_eq!(bytes.len(), end + 4);
+    // The polynomial of gzip, bit by bit.
+    assert!(layout.contains("as u32 the CRC-32 of all bytes before it, as gzip"), "{layout}");
+    let bit = |crc: u32, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1));
+    let crc = |crc: u32, byte: &u8| (0..8).fold(crc ^ u32::from(*byte), bit);
+    assert_eq!(!bytes[..end].iter().fold(u32::MAX, crc), word(end));
 }
 
 /// `move` accepts the keys of solves, and lists them.

@@ -184,11 +184,14 @@ fn lengths_in_files_of_other_programs_are_not_believed() {
 fn lengths_in_a_restart_file_are_not_believed() {
     let _alone = alone(CAP);
     let mut body = restart::MAGIC.to_vec();
-    let words = [u64::from(restart::VERSION), 8, 1 << 60, u64::MAX];
-    body.extend(words.iter().flat_map(|n| n.to_le_bytes()));
-    body.extend(b"{}      ");
-    let digest = gridgen::digest::of_words(&body, 0);
-    body.extend(digest.to_le_bytes());
+    let head = format!(
+        "lengths = [{}]\n[contents]\n[contents.identity]\n[contents.history]\nsteps = []\n",
+        1_u64 << 60
+    );
+    body.extend(restart::VERSION.to_le_bytes());
+    body.extend((head.len() as u64).to_le_bytes());
+    body.extend(head.as_bytes());
+    body.extend(gridgen::digest::crc(&body).to_le_bytes());
 
     let (read, most) = peak(|| restart::from_bytes(Path::new("restart.bin"), &body));
 

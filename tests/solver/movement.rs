@@ -334,18 +334,17 @@ fn derivatives_that_are_no_numbers_are_refused_with_their_place() {
 
 /// The file of a reference with a modified header and modified lists, and a valid checksum.
 fn forged(whole: &[u8], head: impl Fn(&str) -> String, change: impl Fn(&mut [f64])) -> Vec<u8> {
-    // The file begins with magic, version, the length of the header, and those of eight lists.
-    let length = u64::from_le_bytes(whole[16..24].try_into().unwrap()) as usize;
-    let (begin, end) = (88, whole.len() - 8);
-    let mut text = head(std::str::from_utf8(&whole[begin..begin + length]).unwrap()).into_bytes();
-    text.resize(text.len().next_multiple_of(8), b' ');
+    // The file begins with magic, version and the length of the head.
+    let (begin, end) = (20, whole.len() - 4);
+    let length = u64::from_le_bytes(whole[12..begin].try_into().unwrap()) as usize;
+    let text = head(std::str::from_utf8(&whole[begin..begin + length]).unwrap());
     let lists = whole[begin + length..end].as_chunks().0;
     let mut lists: Vec<f64> = lists.iter().map(|number| f64::from_le_bytes(*number)).collect();
     change(&mut lists);
     let lists: Vec<u8> = lists.into_iter().flat_map(f64::to_le_bytes).collect();
     let size = (text.len() as u64).to_le_bytes();
-    let mut bytes = [&whole[..16], &size, &whole[24..begin], &text, &lists].concat();
-    bytes.extend(digest::of_words(&bytes, 0).to_le_bytes());
+    let mut bytes = [&whole[..12], &size, text.as_bytes(), &lists].concat();
+    bytes.extend(digest::crc(&bytes).to_le_bytes());
     bytes
 }
 
@@ -361,11 +360,11 @@ fn forged_and_folded_references_are_damaged() {
 
     assert!(Reference::from_bytes(&forged(&whole, as_it_is, |_| ())).is_ok());
     for wake in ["9223372036854775807", "18446744073709551615", "112", "9223372036854775806"] {
-        let head = |head: &str| head.replace("\"wake\":48", &format!("\"wake\":{wake}"));
+        let head = |head: &str| head.replace("wake = 48\n", &format!("wake = {wake}\n"));
         assert!(refused(&forged(&whole, head, |_| ())), "{wake}");
     }
     for ni in [0, 1, 2] {
-        let head = |head: &str| head.replace("\"ni\":225", &format!("\"ni\":{ni}"));
+        let head = |head: &str| head.replace("ni = 225\n", &format!("ni = {ni}\n"));
         assert!(refused(&forged(&whole, head, |_| ())), "{ni}");
     }
     // The chord and the shift come first, then x.
