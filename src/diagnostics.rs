@@ -16,6 +16,25 @@ pub enum ErrorClass {
     Interrupted,
 }
 
+/// Characters of a text of the user that a message shows.
+const SHOWN: usize = 60;
+
+/// The first line of a text, and not too much of it, for messages.
+pub(crate) fn excerpt(text: &str) -> String {
+    let text = text.trim();
+    let mut shown: String = text.lines().next().unwrap_or_default().chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A number with its noun, which takes an s unless there is one, or a part of one.
+pub(crate) fn counted(number: f64, noun: &str) -> String {
+    let plural = if number <= 1.0 && number > 0.0 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Declares an error type with the methods `hint` and `class`.
 ///
 /// Each variant of an enum has the attributes

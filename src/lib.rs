@@ -62,8 +62,7 @@ pub mod case;
 #[doc(hidden)] // The program, which main.rs and the Python package start.
 pub mod cli;
 mod diagnostics;
-#[doc(hidden)] // For the tests of files that hold one.
-pub mod digest;
+mod digest;
 pub mod elliptic;
 pub mod error;
 pub mod files;
@@ -86,6 +85,30 @@ pub use case::Case;
 pub use error::Error;
 pub use generate::{GridResult, generate};
 pub use grid::Grid;
+
+/// Parts of the inside that the program, the tests and the measurements use: no part of the interface.
+#[doc(hidden)]
+pub mod internals {
+    pub mod atomic {
+        pub use crate::files::atomic::*;
+    }
+    pub mod digest {
+        pub use crate::digest::*;
+    }
+    pub mod output {
+        pub use crate::files::output::*;
+    }
+    pub mod place {
+        pub use crate::files::place::*;
+    }
+    pub mod schema {
+        pub use crate::case::schema::*;
+        pub use crate::case::table::*;
+    }
+    pub mod turning {
+        pub use crate::geometry::turning::*;
+    }
+}
 
 /// The Rust blocks of the documents, as tests: none may show what does not compile.
 #[cfg(doctest)]

@@ -22,7 +22,6 @@ const SMALL: u64 = 1 << 26;
 ///
 /// # Errors
 /// [`NotEnoughMemory`].
-#[doc(hidden)] // For a test of its refusals.
 pub fn check(needed: u64) -> Result<(), NotEnoughMemory> {
     if needed <= SMALL {
         return Ok(());
@@ -35,7 +34,6 @@ pub fn check(needed: u64) -> Result<(), NotEnoughMemory> {
 
 /// Bytes that can be used without swapping, where the system reports them. Limits on this process's group and on
 /// those around it (Linux control groups) count.
-#[doc(hidden)] // For tests that need to know it.
 pub fn free() -> Option<u64> {
     let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let mut system = System::new_with_specifics(kinds).ok()?;

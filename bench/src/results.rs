@@ -1,7 +1,8 @@
 //! Tables and pictures of measurements.
 
 use super::Size;
-use gridgen::files::{IoError, atomic};
+use gridgen::files::IoError;
+use gridgen::internals::atomic;
 use gridgen::report::plot::XyFigure;
 use std::fmt::Write as _;
 use std::io::Write as _;

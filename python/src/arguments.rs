@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde::de::DeserializeOwned;
 
-use crate::errors::refused;
+use crate::errors::{in_python, refused};
 
 /// Interval between two checks for signals.
 pub(crate) const SIGNALS: Duration = Duration::from_millis(20);
@@ -122,17 +122,10 @@ impl Compute {
         devices: Option<Vec<usize>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let backend = word(py, "backend", backend)?;
+        let backend: BackendChoice = word(py, "backend", backend)?;
         let named = devices.as_deref().unwrap_or_default();
-        if !named.is_empty() && backend == BackendChoice::Cpu {
-            let message = "devices names GPUs, which backend = \"cpu\" does not use";
-            return Err(refused(py, message));
-        }
-        if let Some((_, device)) =
-            named.iter().enumerate().find(|(k, device)| named[..*k].contains(device))
-        {
-            return Err(refused(py, &format!("devices names device {device} twice")));
-        }
+        let checked = backend.check_devices(named);
+        checked.map_err(|message| refused(py, &in_python(&message)))?;
         if threads.is_some_and(|threads| !(1..=4096).contains(&threads)) {
             return Err(refused(py, "threads: expected an integer from 1 to 4096"));
         }

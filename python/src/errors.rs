@@ -135,8 +135,8 @@ fn case_data<'a>(error: &'a CaseError, data: &Bound<'_, PyDict>) -> PyResult<Opt
     Ok(Some(&found.place))
 }
 
-/// Replaces command-line options in a hint by arguments of Python.
-fn in_python(hint: &str) -> String {
+/// Replaces command-line options in a text by arguments of Python.
+pub(crate) fn in_python(hint: &str) -> String {
     let words = hint.split(' ').map(|word| match word.strip_prefix("--") {
         Some("solver") => "method".to_owned(),
         Some(option) => option.replace('-', "_"),

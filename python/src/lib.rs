@@ -23,7 +23,8 @@ mod system;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use gridgen::case::{json_schema, schema};
+use gridgen::case::json_schema;
+use gridgen::internals::schema;
 use pyo3::prelude::*;
 
 /// Runs the program with these arguments, which exclude its name; returns the exit code.

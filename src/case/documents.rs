@@ -1,44 +1,12 @@
-//! Texts written from the table of keys: the reference page, the JSON schema, a case to begin with,
-//! and the resolved case.
+//! Texts written from the table of keys: the JSON schema, a case to begin with, and the resolved case.
 
 use serde_json::{Map, Value, json};
 
 use super::error::among;
-use super::schema::{KEYS, Key, Kind, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, keys};
+use super::keys::SOURCES;
+use super::schema::{Key, Kind, plain};
+use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, is_nested, keys};
 use super::{Assembly, Case, CaseFile, Element, PlacedBy};
-
-const HEAD: &str = include_str!("reference.md");
-const OVERSET: &str = include_str!("elements.md");
-
-/// The page `docs/case-format.md`.
-pub fn case_format() -> String {
-    let mut page = [HEAD, "\n## At the top of the file\n", &table("")].concat();
-    for (section, about) in SECTIONS {
-        page += &["\n## `[", section, "]`\n\n", about, "\n", &table(section)].concat();
-    }
-    page += OVERSET;
-    for (section, about) in OVERSET_SECTIONS {
-        let title =
-            if *section == "element" { "[[element]]".into() } else { ["[", section, "]"].concat() };
-        page += &["\n### `", &title, "`\n\n", about, "\n", &table(section)].concat();
-    }
-    page
-}
-
-/// A text of the page without its quotation of code.
-pub(super) fn plain(text: &str) -> String {
-    text.replace('`', "")
-}
-
-fn table(section: &str) -> String {
-    let head = "\n| key | value | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
-    let row = |key: &Key| {
-        let Key { kind, default, unit, meaning, .. } = key;
-        format!("| `{}` | {kind} | {default} | {unit} | {meaning} |\n", key.name())
-    };
-    let rows = keys().filter(|key| key.section() == section).map(row);
-    std::iter::once(head.to_owned()).chain(rows).collect()
-}
 
 /// The schema `docs/case.schema.json`, written from the table of keys.
 ///
@@ -228,19 +196,9 @@ impl Case {
     /// Writes the case as [`Self::to_toml_string`] does, below `head`.
     pub(crate) fn below(&self, head: &str) -> Result<String, toml::ser::Error> {
         let table = toml::Table::try_from(self)?;
-        let mut text = String::from(head);
-        let mut section = "";
-        for key in KEYS {
-            let Some(holder) = section_of(&table, key.section()) else { continue };
-            let value = holder.get(key.name()).cloned();
-            let Some(value) = value.or_else(|| key.default.value()) else { continue };
-            if key.section() != section {
-                section = key.section();
-                text += &["\n[", section, "]\n"].concat();
-            }
-            text += &[key.name(), " = ", &written(&value), "\n"].concat();
-        }
-        Ok(text)
+        let sections = SECTIONS.iter().filter(|(name, _)| !is_nested(name));
+        let sections = sections.map(|(name, _)| case_section_text(&table, name, ""));
+        Ok([head, &keys_text("", &table, &[])].concat() + &sections.collect::<String>())
     }
 }
 
@@ -346,16 +304,19 @@ fn case_section_text(table: &toml::Table, section: &str, within: &str) -> String
         .collect()
 }
 
-/// The keys of one section, of which some are left out, below `within`.
+/// One section below `within`, of whose keys some are left out.
 fn section_text(section: &str, table: &toml::Table, lacks: &[&str], within: &str) -> String {
-    let mut text = ["\n[", within, section, "]\n"].concat();
-    for key in keys().filter(|key| key.section() == section && !lacks.contains(&key.name())) {
-        let value = table.get(key.name()).cloned().or_else(|| key.default.value());
-        if let Some(value) = value {
-            text += &[key.name(), " = ", &written(&value), "\n"].concat();
-        }
-    }
-    text
+    ["\n[", within, section, "]\n", &keys_text(section, table, lacks)].concat()
+}
+
+/// The keys of one section, of which some are left out.
+fn keys_text(section: &str, table: &toml::Table, lacks: &[&str]) -> String {
+    let given = keys().filter(|key| key.section() == section && !lacks.contains(&key.name()));
+    let line = |key: &Key| {
+        let value = table.get(key.name()).cloned().or_else(|| key.default.value())?;
+        Some([key.name(), " = ", &written(&value), "\n"].concat())
+    };
+    given.filter_map(line).collect()
 }
 
 /// The section with this dotted name; none where the case has no such section.

@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use toml_edit::Value;
 
 use super::error::{CaseError, GivenValue, Place, Places, among};
-use super::parse::excerpt;
-use super::schema::{
-    self, KEYS, Key, Kind, SOURCES, check, is_nested, keys, nearest, nearest_key, sections,
-};
+use super::keys::SOURCES;
+use super::schema::{Key, Kind, check, nearest};
+use super::table::{self, KEYS, is_nested, keys, nearest_key, sections};
+use crate::diagnostics::excerpt;
 
 /// Keys of the first cell's height, and those that give it in wall units.
 const HEIGHT: &[&str] = &["grid.first_cell"];
@@ -159,7 +159,7 @@ impl Entries {
 
     /// The key's value, given or default.
     pub(super) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CaseError> {
-        let default = || schema::find(path).and_then(|key| key.default.value());
+        let default = || table::find(path).and_then(|key| key.default.value());
         let given = self.values.get(path).cloned();
         let value = given.or_else(default).ok_or_else(|| self.missing(path))?;
         value.try_into().map_err(|error| self.misread(path, &error))

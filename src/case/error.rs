@@ -5,9 +5,8 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::parse::excerpt;
 use super::schema::BACKSLASH;
-use crate::diagnostics::errors;
+use crate::diagnostics::{errors, excerpt};
 
 /// The origin of a value of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]

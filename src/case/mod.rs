@@ -15,12 +15,11 @@ mod overset_keys;
 mod parse;
 mod resolve;
 mod rig;
-/// The table of keys, which the tests of gridgen read too.
-#[doc(hidden)]
-pub mod schema;
+pub(crate) mod schema;
 mod sections;
 mod settle;
 mod solving;
+pub(crate) mod table;
 
 use std::path::{Path, PathBuf};
 
@@ -35,8 +34,6 @@ use crate::solver::precond::MultigridSettings;
 pub use assembly::{Assembly, CaseFile, Element, PlacedBy};
 pub use defaults::Retry;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
-#[doc(hidden)] // For the test that compares the stored page.
-pub use documents::case_format;
 pub use documents::{OPENFOAM, json_schema, template};
 pub use error::{CaseError, GivenValue, Place, Places};
 pub use keys::{
@@ -44,7 +41,6 @@ pub use keys::{
     SectionOptions,
 };
 pub use overset_keys::{BackgroundOptions, OversetOptions};
-#[doc(hidden)] // For the test of its values.
 pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
 pub use rig::{AssemblyError, PlacedAssembly, PlacedBackground, PlacedElement};

@@ -1,7 +1,5 @@
 //! Cases from files, texts and the arguments of calls.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -10,9 +8,11 @@ use toml_edit::Item;
 
 use super::entries::{ELEMENT, Entries, UNNAMED, unknown_argument};
 use super::error::{CaseError, GivenValue, Place};
-use super::parse::{Source, excerpt, line_of};
-use super::schema;
+use super::parse::{Source, line_of};
+use super::table;
 use super::{Case, CaseFile};
+use crate::diagnostics::excerpt;
+use crate::files::contents;
 
 /// Bytes that are read of a case file: a hundred times what any case needs.
 const LIMIT: u64 = 1 << 20;
@@ -80,12 +80,12 @@ impl CaseFile {
                 continue;
             }
             let empty = given.as_table().is_some_and(Table::is_empty);
-            if let Some(section) = schema::section_named(name).filter(|_| empty) {
+            if let Some(section) = table::section_named(name).filter(|_| empty) {
                 let found = GivenValue { place, key: section.into(), value: shown };
                 entries.places.given.insert(section, found);
                 continue;
             }
-            let key = match schema::named(name)[..] {
+            let key = match table::named(name)[..] {
                 [key] => key,
                 [] => return Err(unknown_argument(name, place)),
                 ref keys => {
@@ -174,9 +174,7 @@ fn read_text(path: &Path) -> Result<String, CaseError> {
 
 /// The bytes of a file that may be a case.
 fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes))
+    let bytes = contents::read_short(path, LIMIT)
         .map_err(|source| CaseError::Unreadable { path: path.into(), source })?;
     let (expected, found) = if bytes.len() as u64 > LIMIT {
         ("a case file", format!("more than {LIMIT} bytes"))

@@ -6,8 +6,9 @@ use toml_edit::Value;
 
 use super::entries::{ELEMENT, Entries, SINGLE, UNNAMED, unknown_key};
 use super::error::{CaseError, Place, among};
-use super::parse::excerpt;
-use super::schema::{self, Key, Kind, keys};
+use super::schema::{Key, Kind};
+use super::table::{self, keys};
+use crate::diagnostics::excerpt;
 
 impl Entries {
     /// Keys of these sections alone, with their values in TOML.
@@ -39,14 +40,14 @@ impl Entries {
                     return Err(CaseError::NoElement { place, name, known });
                 };
                 let own = [ELEMENT, ".", path].concat();
-                let key = schema::find(&own).or_else(|| schema::find(path));
+                let key = table::find(&own).or_else(|| table::find(path));
                 let key = key.filter(|key| !among(key.path, &SINGLE) && key.path != "name");
                 let key = key.ok_or_else(|| unknown_key(&own, place.clone()))?;
                 let element = &mut self.elements[number];
                 element.set(key, &override_value(key, value), value.clone(), place)?;
                 continue;
             }
-            let key = schema::find(path).filter(|key| !among(key.path, &[ELEMENT]));
+            let key = table::find(path).filter(|key| !among(key.path, &[ELEMENT]));
             let key = key.ok_or_else(|| unknown_key(path, place.clone()))?;
             self.set_for_all(key, &override_value(key, value), value, &place)?;
         }

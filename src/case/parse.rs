@@ -7,10 +7,8 @@ use toml_edit::{Document, InlineTable, Item, TableLike};
 
 use super::entries::{ELEMENT, Entries, SINGLE, unknown_key, unknown_section};
 use super::error::{CaseError, GivenValue, Place};
-use super::schema::{self, is_nested, sections};
-
-/// Characters of a value shown in a message.
-const SHOWN: usize = 60;
+use super::table::{self, is_nested, sections};
+use crate::diagnostics::excerpt;
 
 /// Most elements of a case: each is compared with each other one.
 const MOST_ELEMENTS: usize = 1000;
@@ -56,7 +54,7 @@ impl Entries {
             self.places.given.insert(section, found);
             return self.read_table(section, table, source);
         }
-        let Some(key) = schema::find(&path).filter(|key| top == key.section().is_empty()) else {
+        let Some(key) = table::find(&path).filter(|key| top == key.section().is_empty()) else {
             let place = source.place(span);
             let section = top && item.is_table_like();
             return Err(if section {
@@ -163,16 +161,6 @@ impl Source<'_> {
         };
         GivenValue { place: self.place(span), key: key.into(), value: excerpt(&written) }
     }
-}
-
-/// The first line of a value as written, and not too much of it.
-pub(super) fn excerpt(written: &str) -> String {
-    let line = written.lines().next().unwrap_or_default();
-    let mut shown: String = line.chars().take(SHOWN).collect();
-    if shown.len() < written.len() {
-        shown.push('…');
-    }
-    shown
 }
 
 pub(super) fn line_of(text: &str, position: usize) -> usize {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::geometry::{FileFrame, TrailingEdge};
 
 use super::entries::Entries;
-use super::schema::{SOURCES, nearest};
+use super::keys::SOURCES;
+use super::schema::nearest;
 use super::{CaseError, Contour, GeometryOptions, SectionOptions, Topology};
 
 /// Keys that speak of leading and trailing edge.

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use gridgen::case::{CaseError, CaseFile};
-use gridgen::digest;
 use gridgen::error::ErrorClass;
 use gridgen::generate::{
     BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch,
 };
+use gridgen::internals::digest;
 use gridgen::ranks::Job;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::progress::{bar, interrupted, listen};
 use super::terminal::{Terminal, to_stderr, visible};
 use super::{CommonArguments, Failure, code_of, count, exit_code};
+use crate::diagnostics::counted;
 
 /// Arguments of `gridgen run`.
 #[derive(Debug, Args)]
@@ -290,8 +291,7 @@ fn totals(rows: &[Row]) -> String {
         .filter(|&status| status == "converged" || count(status) > 0)
         .map(|status| format!("{} {status}", count(status)))
         .collect();
-    let plural = if rows.len() == 1 { "" } else { "s" };
-    format!("{} case{plural}: {}\n", rows.len(), counts.join(", "))
+    format!("{}: {}\n", counted(rows.len() as f64, "case"), counts.join(", "))
 }
 
 /// The table as JSON, rows in the order given.

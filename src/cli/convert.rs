@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use gridgen::files::place::check_apart;
-use gridgen::files::{IoError, atomic};
+use gridgen::files::IoError;
 use gridgen::formats::Compression;
 use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::formats::{self, Mesh};
 use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
 use gridgen::formats::{Sides, Span};
 use gridgen::grid::quality::{MOST_ORDER, measure_along};
+use gridgen::internals::atomic;
+use gridgen::internals::place::check_apart;
 
 use super::terminal::{Terminal, list};
 use super::{Failure, NOT_CONVERGED, word};

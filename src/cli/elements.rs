@@ -6,8 +6,8 @@ use gridgen::case::PlacedAssembly;
 use gridgen::generate::{AssemblyResult, Estimate};
 use gridgen::overset::Checks;
 
+use super::summary::{memory, time};
 use super::terminal::{Terminal, list};
-use super::tools::{memory, time};
 
 /// Prints each finding of the checks, with its remedy.
 pub(super) fn findings(checks: &Checks, terminal: &Terminal) {

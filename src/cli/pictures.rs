@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gridgen::files::place::{check_apart, check_own};
-use gridgen::files::{IoError, atomic};
+use gridgen::files::IoError;
+use gridgen::internals::atomic;
+use gridgen::internals::place::{check_apart, check_own};
 use gridgen::report::plot::Picture;
 
 /// Arguments of commands that draw one picture.

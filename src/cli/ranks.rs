@@ -101,25 +101,11 @@ pub(super) struct MachineArguments {
 impl MachineArguments {
     /// Checks the arguments, and meets the other processes of a launcher.
     pub(super) fn begin(&mut self) -> Result<Option<Arc<Job>>, Failure> {
-        self.check()?;
+        let named = self.devices.as_deref().unwrap_or_default();
+        let refused = |message: String| Failure::usage(ErrorKind::ArgumentConflict, &message);
+        self.backend.check_devices(named).map_err(refused)?;
         self.ranks.meet()?;
         Ok(self.ranks.job.clone())
-    }
-
-    /// Refuses GPUs named for the CPU, and a GPU named twice.
-    fn check(&self) -> Result<(), Failure> {
-        let devices = self.devices.as_deref().unwrap_or_default();
-        if !devices.is_empty() && self.backend == BackendChoice::Cpu {
-            let message = "--devices names GPUs, which --backend cpu does not use";
-            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
-        }
-        match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
-            None => Ok(()),
-            Some((_, device)) => {
-                let message = format!("--devices names device {device} twice");
-                Err(Failure::usage(ErrorKind::ValueValidation, &message))
-            }
-        }
     }
 }
 

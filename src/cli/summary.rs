@@ -6,6 +6,7 @@ use gridgen::linear_system::SystemOutcome;
 use gridgen::report::Timing;
 
 use super::terminal::list;
+use crate::diagnostics::counted;
 
 pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
     let quality = &outcome.quality;
@@ -48,10 +49,24 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
     text + &list("written", outcome.files.iter().map(|file| file.display()))
 }
 
-/// A number with its noun, which takes an s unless there is one.
-fn counted(number: f64, noun: &str) -> String {
-    let plural = if number <= 1.0 && number > 0.0 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
+/// Two digits of a quantity of bytes.
+pub(super) fn memory(bytes: f64) -> String {
+    if bytes < 1e9 {
+        format!("{:.0} MB", (bytes / 1e6).ceil())
+    } else {
+        format!("{:.1} GB", bytes / 1e9)
+    }
+}
+
+/// Two digits of a time.
+pub(super) fn time(seconds: f64) -> String {
+    if seconds < 10.0 {
+        format!("{:.1} s", seconds.max(0.1))
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min", seconds / 60.0)
+    }
 }
 
 pub(super) fn phases(timing: &Timing) -> String {

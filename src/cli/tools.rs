@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
 use gridgen::case::{Case, CaseFile, OPENFOAM, template};
-use gridgen::files::atomic;
 use gridgen::generate::{Estimate, check, check_assembly};
+use gridgen::internals::atomic;
 
+use super::summary::{memory, time};
 use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, Failure, elements, parse_set};
 
@@ -88,26 +89,6 @@ fn summary(case: &Case, estimate: &Estimate) -> String {
         memory(estimate.memory_bytes),
         time(estimate.cpu_seconds),
     )
-}
-
-/// Two digits of a quantity of bytes.
-pub(super) fn memory(bytes: f64) -> String {
-    if bytes < 1e9 {
-        format!("{:.0} MB", (bytes / 1e6).ceil())
-    } else {
-        format!("{:.1} GB", bytes / 1e9)
-    }
-}
-
-/// Two digits of a time.
-pub(super) fn time(seconds: f64) -> String {
-    if seconds < 10.0 {
-        format!("{:.1} s", seconds.max(0.1))
-    } else if seconds < 120.0 {
-        format!("{seconds:.0} s")
-    } else {
-        format!("{:.0} min", seconds / 60.0)
-    }
 }
 
 pub(super) fn completions(shell: clap_complete::Shell) -> String {

@@ -5,7 +5,6 @@ use std::env;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use tempfile::NamedTempFile;
@@ -190,8 +189,8 @@ pub struct Paced<'a> {
     file: &'a File,
     /// Bytes written since the last order.
     since: usize,
-    /// The thread that waits for the disk and what it takes orders from; none before the first.
-    disk: Option<(SyncSender<()>, JoinHandle<io::Result<()>>)>,
+    /// The thread that waits for the disk.
+    disk: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl<'a> Paced<'a> {
@@ -204,27 +203,24 @@ impl<'a> Paced<'a> {
     }
 
     /// Waits until all is on the disk, or returns what it could not take, now or before.
-    fn finish(self) -> io::Result<()> {
-        if let Some((orders, waiting)) = self.disk {
-            drop(orders);
-            let ended = |_| io::Error::other("the thread that waits for the disk ended");
-            waiting.join().map_err(ended)??;
-        }
+    fn finish(mut self) -> io::Result<()> {
+        self.wait()?;
         self.file.sync_data()
     }
 
-    /// Starts to flush written data to the disk, while more is written.
+    /// Waits for the thread that waits for the disk.
+    fn wait(&mut self) -> io::Result<()> {
+        let ended = |_| io::Error::other("the thread that waits for the disk ended");
+        self.disk.take().map_or(Ok(()), |disk| disk.join().map_err(ended)?)
+    }
+
+    /// Starts to flush written data to the disk, while more is written, unless an earlier order is not done yet.
     fn order(&mut self) -> io::Result<()> {
-        if self.disk.is_none() {
+        if self.disk.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.wait()?;
             let file = self.file.try_clone()?;
-            // An order that finds one waiting adds nothing to it.
-            let (orders, given) = sync_channel(1);
-            let wait = move || given.into_iter().try_for_each(|()| file.sync_data());
-            self.disk = Some((orders, thread::Builder::new().spawn(wait)?));
-        }
-        if let Some((orders, _)) = &self.disk {
-            // The thread has ended where the disk failed: `finish` tells.
-            let _ = orders.try_send(());
+            self.disk = Some(thread::Builder::new().spawn(move || file.sync_data())?);
+            self.since = 0;
         }
         Ok(())
     }
@@ -235,7 +231,6 @@ impl Write for Paced<'_> {
         let written = self.file.write(bytes)?;
         self.since += written;
         if self.since >= STRIDE {
-            self.since = 0;
             self.order()?;
         }
         Ok(written)

@@ -32,6 +32,13 @@ pub(crate) fn read(path: &Path, times: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The bytes of a file that has at most `most`; one byte more of a longer one.
+pub(crate) fn read_short(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The hint for a file that cannot be read.
 pub(crate) fn hint(error: &io::Error) -> &'static str {
     match error.kind() {

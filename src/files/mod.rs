@@ -4,16 +4,12 @@
 //! ([`atomic::write`]); the files of a run replace those of the last one together
 //! ([`output::Output`]).
 
-// For the program, its tests and measurements.
-#[doc(hidden)]
-pub mod atomic;
+pub(crate) mod atomic;
 pub(crate) mod contents;
 mod error;
-#[doc(hidden)]
-pub mod output;
+pub(crate) mod output;
 pub(crate) mod pieces;
-#[doc(hidden)] // For the program.
-pub mod place;
+pub(crate) mod place;
 pub(crate) mod record;
 pub mod restart;
 

@@ -13,11 +13,9 @@ use crate::diagnostics::errors;
 use crate::solver::history::History;
 
 /// First bytes of a restart file.
-#[doc(hidden)]
 pub const MAGIC: &[u8; 8] = b"GGRESTRT";
 
 /// Version of the layout.
-#[doc(hidden)]
 pub const VERSION: u32 = 3;
 
 const RECORD: Record = Record { magic: MAGIC, version: VERSION };
@@ -111,7 +109,6 @@ pub fn read(path: &Path) -> Result<Restart, RestartError> {
 }
 
 /// [`read`] from the bytes of a file; `path` is for messages. For tests.
-#[doc(hidden)]
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
     let (Head { identity, history }, [state]) = RECORD.read(bytes).map_err(|fault| {
         let fault = match fault {

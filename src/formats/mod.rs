@@ -17,19 +17,12 @@ mod read;
 mod welded;
 
 // Formats are written through the table; tests compare the bytes that each writes.
-#[doc(hidden)]
 pub mod cgns;
-#[doc(hidden)]
 pub mod msh;
-#[doc(hidden)]
 pub mod nmf;
-#[doc(hidden)]
 pub mod openfoam;
-#[doc(hidden)]
 pub mod su2;
-#[doc(hidden)]
 pub mod vtk;
-#[doc(hidden)]
 pub mod vts;
 
 use std::path::{Path, PathBuf};
@@ -44,7 +37,6 @@ use self::file::{Contents, Folder, Holds, of_zone};
 pub use self::mesh::{Sides, Span};
 pub use self::openfoam::Reference;
 use self::plot3d::Flavour;
-#[doc(hidden)]
 pub use self::read::mesh_from_bytes;
 pub use self::read::{Mesh, mesh};
 pub use self::vts::Compression;
@@ -362,7 +354,6 @@ impl<'de> Deserialize<'de> for &'static Format {
 }
 
 /// The table as docs/formats.md has it. For tests.
-#[doc(hidden)]
 pub fn documentation() -> String {
     let head = "| word | file | `convert` to | what it is |\n| --- | --- | --- | --- |\n";
     let rows = FORMATS.iter().flat_map(|Format { name, extensions, files, .. }| {
@@ -377,7 +368,6 @@ pub fn documentation() -> String {
 }
 
 /// The files of several zones as docs/overset.md has them. For tests.
-#[doc(hidden)]
 pub fn zones_documentation() -> String {
     let head = "| word | file | what it is |\n| --- | --- | --- |\n";
     let row = |name: &str, file: &str, what: &str| format!("| `{name}` | {file} | {what} |\n");

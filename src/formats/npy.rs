@@ -42,7 +42,6 @@ pub fn begins(bytes: &[u8]) -> bool {
 }
 
 /// Shape and values of the bytes of a file. For tests.
-#[doc(hidden)]
 pub fn parsed(bytes: &[u8]) -> Result<Array, ReadFault> {
     let wrong = |reason: &'static str| ReadFault::Layout {
         reason: reason.into(),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::block::{ReadError, ReadFault};
 use super::npy;
+use crate::diagnostics::excerpt;
 use crate::files::{IoError, atomic, contents};
 
 /// Memory for a byte of a file.
@@ -23,7 +24,6 @@ pub fn read(path: &Path) -> Result<Vec<[f64; 2]>, ReadError> {
 }
 
 /// The points in the bytes of a file. For tests.
-#[doc(hidden)]
 pub fn parsed(bytes: &[u8]) -> Result<Vec<[f64; 2]>, ReadFault> {
     if npy::begins(bytes) {
         let (shape, values) = npy::parsed(bytes)?;
@@ -52,7 +52,7 @@ pub fn parsed(bytes: &[u8]) -> Result<Vec<[f64; 2]>, ReadFault> {
             [Some(x), Some(y)] => points.push([x, y]),
             [None, ..] if points.is_empty() => {}
             _ => {
-                let found = line.trim().chars().take(60).collect();
+                let found = excerpt(line);
                 return Err(ReadFault::NoPoint { line: number + 1, found });
             }
         }

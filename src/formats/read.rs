@@ -57,7 +57,6 @@ pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
 }
 
 /// [`mesh`] from bytes in memory; `path` is for messages and gives the format. For tests.
-#[doc(hidden)]
 pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
     let head = &bytes[..bytes.len().min(4096)];
     let mut notes = Vec::new();

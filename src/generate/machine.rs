@@ -28,6 +28,20 @@ pub enum BackendChoice {
 }
 
 impl BackendChoice {
+    /// Refuses GPUs named for the CPU, and a GPU named twice, in the words of the command line.
+    ///
+    /// # Errors
+    /// The message.
+    pub fn check_devices(self, named: &[usize]) -> Result<(), String> {
+        if !named.is_empty() && self == Self::Cpu {
+            return Err("--devices names GPUs, which --backend cpu does not use".to_owned());
+        }
+        match named.iter().enumerate().find(|(k, device)| named[..*k].contains(device)) {
+            None => Ok(()),
+            Some((_, device)) => Err(format!("--devices names device {device} twice")),
+        }
+    }
+
     /// The CPU, or what `gpu` opens: with [`Self::Auto`], unless GPUs are `named`, the CPU and why where
     /// no GPU can be opened.
     pub(crate) fn open(

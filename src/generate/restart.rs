@@ -1,11 +1,8 @@
 //! Restart files, and what identifies a case and its results.
 
 use std::fs;
-use std::hash::Hasher;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-use fnv::FnvHasher;
 
 use super::Problem;
 use super::solve::Progress;
@@ -154,14 +151,10 @@ pub(super) fn identity(case: &Case) -> Result<Identity, Error> {
 /// # Errors
 /// A path of the case that is not UTF-8.
 pub fn fingerprint(case: &Case) -> Result<String, Error> {
-    let mut digest = FnvHasher::default();
-    digest.write(SOURCES.as_bytes());
-    for (key, value) in keys(case)? {
-        for part in [key.as_bytes(), &[0], value.as_bytes(), &[0]] {
-            digest.write(part);
-        }
-    }
-    Ok(format!("{:016x}", digest.finish()))
+    let keys = keys(case)?;
+    let parts = keys.iter().map(|(key, value)| [key, "\0", value, "\0"].concat());
+    let text: String = std::iter::once(SOURCES.to_owned()).chain(parts).collect();
+    Ok(format!("{:016x}", digest::of(text.as_bytes())))
 }
 
 /// The digest of the file of coordinates of a case, if it has one that can be read.

@@ -17,8 +17,7 @@ mod shapes;
 mod smooth;
 mod spacing;
 mod surface;
-#[doc(hidden)] // For the tests of this module.
-pub mod turning;
+pub(crate) mod turning;
 pub(crate) mod vector;
 mod wake;
 
@@ -26,7 +25,6 @@ pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
 pub use error::{FileProblem, GeometryError};
-#[doc(hidden)] // For the test of the spline.
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
 pub use offset::{OffsetLine, Projection};
@@ -43,10 +41,8 @@ pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{spacing_geometric, spacing_vinokur};
 pub(crate) use surface::LEAST_GAP;
 pub use surface::{BaseCells, SurfaceSettings, corners, distribute};
-#[doc(hidden)] // For tests that differentiate formulas.
 pub use vector::Scalar;
 pub use wake::Wake;
-#[doc(hidden)] // Steps of a case, which tests take one by one.
 pub use {
     polygon::{first_contact, first_crossing, open_normals},
     section::{set_angle, set_edge_thickness},

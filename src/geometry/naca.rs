@@ -113,7 +113,6 @@ pub fn airfoil_from_naca(
 }
 
 /// A parsed designation.
-#[doc(hidden)] // For the test of the spline.
 #[derive(Debug)]
 pub struct NacaSection {
     digits: String,
@@ -122,6 +121,7 @@ pub struct NacaSection {
 }
 
 impl NacaSection {
+    /// The section of a designation; the error is the reason why it has none.
     pub fn named(designation: &str) -> Result<Self, &'static str> {
         let (text, digits) = digits(designation)?;
         let camber = camber(&digits)?;

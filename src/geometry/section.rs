@@ -114,7 +114,6 @@ impl Flap {
     /// # Errors
     /// [`GeometryError::FlapRadius`] if the bend is too tight or too long for the section,
     /// [`GeometryError::Contour`] if no spline can be made through the contour.
-    #[doc(hidden)] // A step of a case, which tests take by itself.
     pub fn deflect(&mut self, airfoil: &mut Airfoil) -> Result<(), GeometryError> {
         let curve = CubicSpline::through(&airfoil.points)?;
         let [upper, lower] = surfaces_at(&curve, self.hinge)?;

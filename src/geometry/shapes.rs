@@ -49,7 +49,6 @@ pub struct Joukowski {
 
 impl Joukowski {
     /// Centre of the circle.
-    #[doc(hidden)] // For the test with the exact flow.
     pub fn centre(&self) -> [f64; 2] {
         let share = 4.0 * self.thickness / 27_f64.sqrt();
         [-share / (1.0 - share), 2.0 * self.camber]

@@ -1,9 +1,8 @@
 //! Place of this process in a job, from the variables that its launcher has set.
 
 use super::error::RanksError;
-use fnv::FnvHasher;
+use crate::digest;
 use std::fmt;
-use std::hash::Hasher;
 
 /// First of the ports that jobs are met at unless the launcher names one, and their number.
 const FIRST_PORT: u16 = 61440;
@@ -242,18 +241,13 @@ impl Place {
 
     /// The number by which the ranks of this job know each other.
     pub(super) fn token(&self) -> u64 {
-        let mut digest = FnvHasher::default();
-        digest.write(self.job.as_bytes());
-        digest.write_usize(self.size);
-        digest.finish()
+        digest::of(&[self.job.as_bytes(), &self.size.to_le_bytes()].concat())
     }
 }
 
 /// A port for a job that names none, apart from those of most services.
 fn port_of(job: &str) -> u16 {
-    let mut digest = FnvHasher::default();
-    digest.write(job.as_bytes());
-    FIRST_PORT + (digest.finish() % PORTS) as u16
+    FIRST_PORT + (digest::of(job.as_bytes()) % PORTS) as u16
 }
 
 /// The first host of a list of Slurm's: `a` of `a,b`, `n007` of `n[007-009,12],m3`, `r1n0` of `r[1-2]n[0-3]`.

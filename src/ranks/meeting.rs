@@ -85,26 +85,13 @@ fn listen(
     rendezvous: &Rendezvous,
     wait: Duration,
 ) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
-    let listener = match rendezvous {
-        Rendezvous::Address(host, port) => bind(host, *port),
-        Rendezvous::File(_) => bind("0.0.0.0", 0),
+    let (host, port, address, file) = match rendezvous {
+        Rendezvous::Address(host, port) => (&**host, *port, format!("{host}:{port}"), None),
+        Rendezvous::File(path) => ("0.0.0.0", 0, "a free port".to_owned(), Some(path)),
     };
-    let refused = |error: io::Error| {
-        let address = match rendezvous {
-            Rendezvous::Address(host, port) => format!("{host}:{port}"),
-            Rendezvous::File(_) => "a free port".to_owned(),
-        };
-        RanksError::Listen { address, reason: error.to_string() }
-    };
-    let listener = listener.and_then(|listener| {
-        listener.set_nonblocking(true)?;
-        Ok(listener)
-    });
-    let listener = listener.map_err(refused)?;
-    let _file = match rendezvous {
-        Rendezvous::File(path) => Some(AddressFile::write(path, place, &listener)?),
-        Rendezvous::Address(..) => None,
-    };
+    let refused = |error: io::Error| RanksError::Listen { address, reason: error.to_string() };
+    let listener = bind(host, port).map_err(refused)?;
+    let _file = file.map(|path| AddressFile::write(path, place, &listener)).transpose()?;
     let (deadline, come) = (Instant::now() + wait, Mutex::new(BTreeMap::new()));
     let strangers = Mutex::new(0);
     thread::scope(|scope| {
@@ -141,14 +128,17 @@ fn listen(
     }
 }
 
-/// Listens on this host alone where the address is one of it that no other host reaches.
+/// Listens, without waiting in `accept`, on this host alone where no other host reaches the address.
 fn bind(host: &str, port: u16) -> io::Result<TcpListener> {
     let own = host == "localhost" || host.starts_with("127.") || host == "::1";
-    if own {
-        return TcpListener::bind((host, port));
-    }
-    TcpListener::bind((Ipv6Addr::UNSPECIFIED, port))
-        .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
+    let listener = if own {
+        TcpListener::bind((host, port))
+    } else {
+        TcpListener::bind((Ipv6Addr::UNSPECIFIED, port))
+            .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
+    }?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
 }
 
 /// The rank of a connection that greets as one of this job.
@@ -255,7 +245,7 @@ fn complete(
     let mut answer = [0];
     match stream.read_exact(&mut answer) {
         Ok(()) if answer == [COMPLETE] => Ok(BTreeMap::from([(0, stream)])),
-        Ok(()) if answer == [INCOMPLETE] => Err(failed("it waited for other ranks in vain")),
+        Ok(()) if answer == [INCOMPLETE] => Err(failed("other ranks did not come in time")),
         _ => Err(failed("it ended before all ranks had come")),
     }
 }

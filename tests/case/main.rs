@@ -17,8 +17,8 @@ mod types;
 
 use std::path::Path;
 
-use gridgen::case::schema::KEYS;
 use gridgen::case::{Case, CaseError};
+use gridgen::internals::schema::KEYS;
 
 /// The two lines of the smallest case.
 const SMALLEST: &str = "[geometry]\nnaca = \"2412\"\n";

@@ -2,11 +2,39 @@
 
 use std::path::{Path, PathBuf};
 
-use gridgen::case::schema::{KEYS, Kind, SECTIONS};
 use gridgen::case::{CaseFile, case_format};
+use gridgen::internals::schema::{KEYS, Kind, SECTIONS};
 use support::documents::assert_written;
 
 use super::{SMALLEST, resolve, resolve_set};
+
+const HEAD: &str = include_str!("reference.md");
+const OVERSET: &str = include_str!("elements.md");
+
+/// The page `docs/case-format.md`.
+fn case_format() -> String {
+    let mut page = [HEAD, "\n## At the top of the file\n", &table("")].concat();
+    for (section, about) in SECTIONS {
+        page += &["\n## `[", section, "]`\n\n", about, "\n", &table(section)].concat();
+    }
+    page += OVERSET;
+    for (section, about) in OVERSET_SECTIONS {
+        let title =
+            if *section == "element" { "[[element]]".into() } else { ["[", section, "]"].concat() };
+        page += &["\n### `", &title, "`\n\n", about, "\n", &table(section)].concat();
+    }
+    page
+}
+
+fn table(section: &str) -> String {
+    let head = "\n| key | value | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
+    let row = |key: &Key| {
+        let Key { kind, default, unit, meaning, .. } = key;
+        format!("| `{}` | {kind} | {default} | {unit} | {meaning} |\n", key.name())
+    };
+    let rows = KEYS.iter().chain(OVERSET_KEYS).filter(|key| key.section() == section).map(row);
+    std::iter::once(head.to_owned()).chain(rows).collect()
+}
 
 fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use gridgen::case::schema::KEYS;
 use gridgen::case::{Case, Contour, Retry, Topology, first_cell_from_y_plus};
 use gridgen::geometry::{Ellipse, TrailingEdge};
 use gridgen::grid::Seam;
+use gridgen::internals::schema::KEYS;
 use gridgen::solver::krylov;
 use proptest::prelude::*;
 

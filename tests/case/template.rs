@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use gridgen::case::schema::{KEYS, Key, Kind};
 use gridgen::case::{Case, OPENFOAM, json_schema, template};
+use gridgen::internals::schema::{KEYS, Key, Kind};
 use serde_json::Value;
 use support::documents::assert_written;
 

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use gridgen::files::output::HOME;
+use gridgen::internals::output::HOME;
 use serde_json::Value;
 use support::random::Random;
 use tempfile::TempDir;

@@ -40,7 +40,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use gridgen::files::output::HOME;
+use gridgen::internals::output::HOME;
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use build::digest;
 use gridgen::case::Case;
-use gridgen::digest;
 use gridgen::generate::fingerprint;
+use gridgen::internals::digest;
 
 /// The digest compiled into this build belongs to these sources.
 #[test]

@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("simd", &[]),
     ("memory", &[]),
     ("digest", &[]),
-    ("ranks", &[]),
+    ("ranks", &["digest"]),
     ("grid", &["geometry", "simd"]),
     ("overset", &["geometry", "grid"]),
     ("sparse", &[]),

@@ -5,10 +5,11 @@ use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use gridgen::files::{REPORT_FILE, WriteFault, atomic};
+use gridgen::files::{REPORT_FILE, WriteFault};
 use gridgen::formats::{Compression, FORMATS, MeshData, Settings, documentation, plot3d, vts};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
+use gridgen::internals::atomic;
 use gridgen::report::{self, Artifacts, Figures, HISTORY, PICTURES, QUALITY_MAPS, ReportFile};
 use gridgen::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};

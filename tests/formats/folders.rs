@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use gridgen::files::output::{FolderRules, HOME, Output};
 use gridgen::files::{REPORT_FILE, WriteFault};
+use gridgen::internals::output::{FolderRules, HOME, Output};
 
 const OLD: [&str; 4] =
     ["convergence.csv", "mesh.su2", "openfoam/constant/polyMesh/boundary", "report.json"];

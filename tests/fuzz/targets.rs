@@ -8,7 +8,6 @@ use flate2::Compression as Effort;
 use flate2::write::GzEncoder;
 use gridgen::backend::cuda::launch::cache::{self, CacheKey};
 use gridgen::case::{Case, OPENFOAM, template};
-use gridgen::digest;
 use gridgen::files::restart;
 use gridgen::formats::matrix_market::{self, Line, MatrixMarketError};
 use gridgen::formats::mesh_from_bytes;
@@ -21,6 +20,7 @@ use gridgen::geometry::{
 };
 use gridgen::grid::quality::measure_along;
 use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::internals::digest;
 use gridgen::solver::history::{History, NewtonStep};
 
 /// A kind of input.

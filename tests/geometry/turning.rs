@@ -1,6 +1,6 @@
 //! Spacing under a limit on the turn.
 
-use gridgen::geometry::turning::Turning;
+use gridgen::internals::turning::Turning;
 
 /// Two straight lines with a quarter circle of radius 0.1 between them, by arc length.
 fn direction(s: f64) -> [f64; 2] {

@@ -191,7 +191,7 @@ fn lengths_in_a_restart_file_are_not_believed() {
     body.extend(restart::VERSION.to_le_bytes());
     body.extend((head.len() as u64).to_le_bytes());
     body.extend(head.as_bytes());
-    body.extend(gridgen::digest::crc(&body).to_le_bytes());
+    body.extend(gridgen::internals::digest::crc(&body).to_le_bytes());
 
     let (read, most) = peak(|| restart::from_bytes(Path::new("restart.bin"), &body));
 

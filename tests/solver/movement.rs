@@ -4,9 +4,9 @@ use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::{Case, SolverOptions};
-use gridgen::digest;
 use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Grid, Topology, Verdict};
+use gridgen::internals::digest;
 use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault, Resident};
 use support::grids::distance;
 

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::hash::Hasher;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use fnv::FnvHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{RESTART_FILE, restart};
+use crate::digest;
+use crate::files::{RESTART_FILE, contents, restart};
 
-/// Bytes of a file that are read for its print, and bytes of each piece that is read.
-const READ: u64 = 1 << 20;
+/// Most bytes of a file that are read whole for its print; of a longer one as many pieces are, of so many bytes.
+const WHOLE: u64 = 1 << 20;
+const PIECES: u64 = 256;
 const PIECE: u64 = 4096;
 
 /// Fingerprint of a file, by which changes of a user or another program are found: its length and a digest of
-/// its contents, of a file longer than [`READ`] of pieces at equal distances from its first byte to its last.
+/// its contents, of a file longer than [`WHOLE`] of pieces at equal distances from its first byte to its last.
 /// A copy of a folder has the same prints, and a large file need not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Print {
@@ -28,24 +28,17 @@ impl Print {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let bytes = file.metadata()?.len();
-        let mut digest = FnvHasher::default();
-        let mut piece = [0; PIECE as usize];
-        let (pieces, longest) = if bytes > READ { (READ / PIECE, PIECE) } else { (1, READ) };
-        for k in 0..pieces {
-            let at = (u128::from(bytes.saturating_sub(longest)) * u128::from(k))
-                / u128::from(pieces.max(2) - 1);
-            file.seek(SeekFrom::Start(at as u64))?;
-            let mut part = (&mut file).take(longest);
-            loop {
-                match part.read(&mut piece) {
-                    Ok(0) => break,
-                    Ok(read) => digest.write(&piece[..read]),
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error),
-                }
+        let mut read = Vec::new();
+        if bytes <= WHOLE {
+            (&mut file).take(WHOLE).read_to_end(&mut read)?;
+        } else {
+            for k in 0..PIECES {
+                let at = u128::from(bytes - PIECE) * u128::from(k) / u128::from(PIECES - 1);
+                file.seek(SeekFrom::Start(at as u64))?;
+                (&mut file).take(PIECE).read_to_end(&mut read)?;
             }
         }
-        Ok(Self { bytes, digest: digest.finish() })
+        Ok(Self { bytes, digest: digest::of(&read) })
     }
 }
 
@@ -92,7 +85,9 @@ pub(super) fn standing<'p>(
     }
     // A restart file tells by itself what it is, and is written while the solve goes on.
     if name == RESTART_FILE {
-        return if begins_with(&path, restart::MAGIC) { Standing::Own } else { Standing::Foreign };
+        let begin = contents::read_short(&path, restart::MAGIC.len() as u64).unwrap_or_default();
+        let own = begin.starts_with(restart::MAGIC);
+        return if own { Standing::Own } else { Standing::Foreign };
     }
     let mut prints = prints.into_iter().peekable();
     if prints.peek().is_none() {
@@ -100,10 +95,4 @@ pub(super) fn standing<'p>(
     }
     let found = Print::of(&path).ok();
     if prints.any(|print| Some(*print) == found) { Standing::Own } else { Standing::Changed }
-}
-
-fn begins_with(path: &Path, magic: &[u8]) -> bool {
-    let mut begin = Vec::new();
-    let read = File::open(path).and_then(|f| f.take(magic.len() as u64).read_to_end(&mut begin));
-    read.is_ok() && begin == magic
 }

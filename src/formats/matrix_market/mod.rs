@@ -54,7 +54,6 @@ pub fn read_matrix(path: &Path) -> Result<Matrix, MatrixMarketError> {
 }
 
 /// Reads a matrix from the bytes of a file, packed or not; `path` is for messages. For tests.
-#[doc(hidden)]
 pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
     text(bytes).and_then(|text| matrix_of(&text)).map_err(|refusal| at(path, refusal))
 }

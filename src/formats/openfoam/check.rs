@@ -8,6 +8,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
+use crate::diagnostics::counted;
 use crate::formats::mesh::{Span, layers};
 use crate::formats::welded::{Side, Welded};
 use crate::grid::Grid;
@@ -62,13 +63,10 @@ impl fmt::Display for Objection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { measure, count, worst, at } = self;
         let (_, what, above) = measure.facts();
-        let plural = if *count == 1 { "" } else { "s" };
+        let found = counted(*count as f64, what);
         let worst = rounded(*worst, *worst, 3);
         let [x, y] = at.map(|coordinate| rounded(coordinate, f64::hypot(at[0], at[1]), 6));
-        write!(
-            f,
-            "OpenFOAM's checkMesh will find {count} {what}{plural} with {above}, {worst} at ({x}, {y})"
-        )
+        write!(f, "OpenFOAM's checkMesh will find {found} with {above}, {worst} at ({x}, {y})")
     }
 }
 

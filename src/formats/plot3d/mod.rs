@@ -13,7 +13,6 @@ use std::io::{self, Write};
 use std::path::Path;
 
 pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
-#[doc(hidden)]
 pub use self::write::{Record, write_blocks, write_to};
 
 use super::block::Reader;

@@ -18,7 +18,6 @@ const NUMBERS_A_LINE: usize = 3;
 ///
 /// With three dimensions there are the planes of the span, without one z = 0 and z = 1 (nk = 2), and
 /// (i, j, k) is right-handed; see [`Axes`] for what j and k are.
-#[doc(hidden)]
 pub fn write_to(
     out: &mut (impl Write + Send),
     grid: &Grid,
@@ -29,7 +28,6 @@ pub fn write_to(
 }
 
 /// Writes grids as blocks, all sizes before the first block.
-#[doc(hidden)]
 pub fn write_blocks(
     out: &mut (impl Write + Send),
     grids: &[&Grid],
@@ -201,7 +199,6 @@ const SUBRECORD_BYTES: u64 = 2_147_483_639;
 ///
 /// Each subrecord stands between two copies of its length; the first is negative where another
 /// subrecord follows, the last where one went before.
-#[doc(hidden)] // For tests of short subrecords.
 #[derive(Debug)]
 pub struct Record<'a, W> {
     out: &'a mut W,

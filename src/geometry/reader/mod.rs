@@ -215,12 +215,3 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| of_bytes([pair[0], pair[1]])).collect();
     String::from_utf16(&units).ok().filter(|text| !text.contains('\0'))
 }
-
-/// The first 60 characters of a line, for messages.
-fn excerpt(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}

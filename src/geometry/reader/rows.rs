@@ -2,8 +2,8 @@
 
 use super::brackets;
 use super::columns::{self, Surfaces};
-use super::excerpt;
 use super::line::{Line, Numbers, classify};
+use crate::diagnostics::excerpt;
 use crate::geometry::error::{FileProblem, Refusal};
 use crate::geometry::vector::distance;
 
