@@ -17,7 +17,7 @@ use super::arrays::{
 };
 use super::block::{Block, ReadFault, Reader, check_memory};
 use super::mesh::{Limits, Span, count, layers};
-use super::{Contents, Format, Holds, MeshData, MeshFile, of_zone};
+use super::{Compression, Contents, Format, Holds, MeshData, MeshFile, of_zone};
 use crate::files::atomic::Writer;
 use crate::files::contents;
 use crate::grid::Grid;
@@ -65,17 +65,6 @@ pub(super) const FORMAT: Format = Format {
         grid: |bytes, _| parse(bytes)?.plane(),
     }),
 };
-
-/// Whether the arrays are compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Compression {
-    /// They stand as they are.
-    #[default]
-    None,
-    /// In blocks, each a zlib stream.
-    Zlib,
-}
 
 /// Writes the grid, in the plane z = 0 or extruded, with cell arrays `area`, `skewness` and
 /// `aspect_ratio` of its plane.

@@ -3,8 +3,8 @@
 use crate::case::{Case, OutputOptions};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{self, IoError};
+use crate::formats::Reference;
 use crate::formats::Span;
-use crate::formats::openfoam::Reference;
 use crate::formats::{Format, MeshData, Settings};
 use crate::grid::{FAR_FIELD_CENTRE, Grid};
 use crate::report::{self, Artifacts, Figures, ReportFile};

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use gridgen::case::CaseFile;
-use gridgen::formats::zones_documentation;
+use gridgen::formats::{FORMATS, Format, Holds, MeshFile};
 use gridgen::generate::{AssemblyResult, BackendChoice, RunOptions, run_assembly};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
@@ -353,6 +353,31 @@ fn extruded_zones_have_all_layers() {
     assert_eq!(p3d[7..10], [37.0, 13.0, 4.0]);
 }
 
+/// The files of several zones as docs/overset.md has them.
+fn zones_documentation() -> String {
+    let head = "| word | file | what it is |\n| --- | --- | --- |\n";
+    let row = |name: &str, file: &str, what: &str| format!("| `{name}` | {file} | {what} |\n");
+    let rows = FORMATS.iter().flat_map(|Format { name, files, refuses_zones, .. }| {
+        let refused = refuses_zones.map(|reason| row(name, "", &format!("refused: {reason}")));
+        let held = files.iter().filter(|_| refuses_zones.is_none());
+        let held =
+            held.filter_map(move |MeshFile { names: [file, _], description, holds, .. }| {
+                Some(match holds {
+                    Holds::Section => return None,
+                    Holds::One => {
+                        let file = format!("`{}`", file.replacen('.', ".flap.", 1));
+                        row(name, &file, &format!("one for each zone: {description}"))
+                    }
+                    Holds::All(what) => row(name, &format!("`{file}`"), what),
+                    Holds::Several => row(name, &format!("`{file}`"), description),
+                })
+            });
+        refused.into_iter().chain(held)
+    });
+    std::iter::once(head.to_owned()).chain(rows).collect()
+}
+
+/// With `UPDATE_DOCS` set the page is rewritten.
 #[test]
 fn the_table_of_files_of_zones_is_that_of_the_documents() {
     documents::assert_table("docs/overset.md", "| word | file |", &zones_documentation());

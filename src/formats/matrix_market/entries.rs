@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::error::{Problem, Refusal};
-use super::header::{At, Field, Header, Layout, Symmetry, lines, number, words};
+use super::header::{Field, Header, Layout, Symmetry, lines, number, words};
 use crate::sparse::{Csr, Sorted};
 
 /// Bytes that one task reads, about.
@@ -26,7 +26,7 @@ pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, Refu
             // Once more, up to the first entry that is too much.
             piece = read(range, left);
         }
-        let found = piece.map_err(|at| super::line(text, at))?;
+        let found = piece?;
         left -= found.len() as u64;
         pieces.push(found);
     }
@@ -65,12 +65,17 @@ fn pieces(text: &[u8], body: usize) -> Vec<Range<usize>> {
 }
 
 /// Entries of a piece, of which there must be no more than `most`.
-fn listed(text: &[u8], range: &Range<usize>, header: &Header, most: u64) -> Result<Vec<Entry>, At> {
+fn listed(
+    text: &[u8],
+    range: &Range<usize>,
+    header: &Header,
+    most: u64,
+) -> Result<Vec<Entry>, Refusal> {
     let mut found = Vec::with_capacity(range.len() / 16);
     for (offset, line) in lines(&text[..range.end], range.start) {
-        let entry = entry(line, header).map_err(|problem| (offset, problem))?;
+        let entry = entry(line, header).map_err(|problem| problem.at(offset))?;
         if found.len() as u64 == most {
-            return Err((offset, Problem::Surplus { declared: header.entries }));
+            return Err(Problem::Surplus { declared: header.entries }.at(offset));
         }
         found.push(entry);
     }

@@ -114,14 +114,21 @@ errors! {
     }
 }
 
-/// A problem and the line that has it, before the file is named.
+/// A problem before the file is named, and the offset in its text of the line that has it.
 pub(super) struct Refusal {
-    pub(super) line: Option<Line>,
+    pub(super) at: Option<usize>,
     pub(super) problem: Problem,
+}
+
+impl Problem {
+    /// The refusal of the line that begins at an offset.
+    pub(super) fn at(self, offset: usize) -> Refusal {
+        Refusal { at: Some(offset), problem: self }
+    }
 }
 
 impl<P: Into<Problem>> From<P> for Refusal {
     fn from(problem: P) -> Self {
-        Self { line: None, problem: problem.into() }
+        Self { at: None, problem: problem.into() }
     }
 }

@@ -2,10 +2,7 @@
 
 use memchr::memchr;
 
-use super::error::Problem;
-
-/// The offset of a line in the text, and the problem with it.
-pub(super) type At = (usize, Problem);
+use super::error::{Problem, Refusal};
 
 /// The mark that some editors put before a text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -87,19 +84,17 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads it; none if the text ends before the sizes.
-    pub(super) fn read(text: &[u8]) -> Result<Option<Self>, At> {
+    pub(super) fn read(text: &[u8]) -> Result<Self, Refusal> {
         let start = if text.starts_with(MARK) { MARK.len() } else { 0 };
         let banner =
             text[start..].split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
-        let (layout, field, symmetry) = words_of(banner).map_err(|problem| (start, problem))?;
-        let Some((offset, line)) = lines(text, start + banner.len()).next() else {
-            return Ok(None);
-        };
+        let (layout, field, symmetry) = words_of(banner).map_err(|problem| problem.at(start))?;
+        let sized = lines(text, start + banner.len()).next();
+        let (offset, line) = sized.ok_or(Problem::NoSizes)?;
         let (rows, columns, entries) =
-            sizes(line, layout, symmetry).map_err(|problem| (offset, problem))?;
+            sizes(line, layout, symmetry).map_err(|problem| problem.at(offset))?;
         let body = offset + line.len();
-        Ok(Some(Self { layout, field, symmetry, rows, columns, entries, body }))
+        Ok(Self { layout, field, symmetry, rows, columns, entries, body })
     }
 }
 

@@ -19,7 +19,8 @@ use error::Refusal;
 pub use error::{Line, MatrixMarketError, Problem};
 pub use header::Symmetry;
 
-use self::header::{At, Header};
+use self::header::Header;
+use crate::diagnostics::excerpt;
 use crate::files::{IoError, atomic, contents, pieces};
 use crate::memory;
 use crate::sparse::Csr;
@@ -50,12 +51,15 @@ pub struct Matrix {
 /// # Errors
 /// [`MatrixMarketError`] with the path, the line and its text.
 pub fn read_matrix(path: &Path) -> Result<Matrix, MatrixMarketError> {
-    bytes(path).and_then(|bytes| matrix_of(&text(&bytes)?)).map_err(|refusal| at(path, refusal))
+    matrix(path, &bytes(path)?)
 }
 
-/// Reads a matrix from the bytes of a file, packed or not; `path` is for messages. For tests.
+/// Reads a matrix from the bytes of a file, packed or not; `path` is for messages.
+///
+/// # Errors
+/// The errors of [`read_matrix`].
 pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
-    text(bytes).and_then(|text| matrix_of(&text)).map_err(|refusal| at(path, refusal))
+    parsed(path, bytes, matrix_of)
 }
 
 /// Reads a vector: a matrix of one column.
@@ -63,29 +67,36 @@ pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
 /// # Errors
 /// The errors of [`read_matrix`], and [`Problem::NoVector`] for more columns.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
-    bytes(path).and_then(|bytes| vector_of(&text(&bytes)?)).map_err(|refusal| at(path, refusal))
-}
-
-fn at(path: &Path, Refusal { line, problem }: Refusal) -> MatrixMarketError {
-    MatrixMarketError { path: path.to_path_buf(), line, problem }
+    parsed(path, &bytes(path)?, vector_of)
 }
 
 /// The bytes of a file as they stand.
-fn bytes(path: &Path) -> Result<Vec<u8>, Refusal> {
-    Ok(contents::read(path, MEMORY_A_BYTE).map_err(Problem::Unreadable)?)
+fn bytes(path: &Path) -> Result<Vec<u8>, MatrixMarketError> {
+    contents::read(path, MEMORY_A_BYTE).map_err(|source| MatrixMarketError {
+        path: path.to_path_buf(),
+        line: None,
+        problem: Problem::Unreadable(source),
+    })
 }
 
-/// The text that some bytes are, unpacked if gzip made them.
-fn text(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
-    if !bytes.starts_with(&GZIP) {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    let unpacked = contents::unpacked(MultiGzDecoder::new(bytes), bytes.len());
-    Ok(unpacked.map(Cow::Owned).map_err(Problem::Packed)?)
+/// The result of `parse` for the text that some bytes are, unpacked if gzip made them.
+fn parsed<T>(
+    path: &Path,
+    bytes: &[u8],
+    parse: fn(&[u8]) -> Result<T, Refusal>,
+) -> Result<T, MatrixMarketError> {
+    let error = |line, problem| MatrixMarketError { path: path.to_path_buf(), line, problem };
+    let text = if bytes.starts_with(&GZIP) {
+        let unpacked = contents::unpacked(MultiGzDecoder::new(bytes), bytes.len());
+        Cow::Owned(unpacked.map_err(|source| error(None, Problem::Packed(source)))?)
+    } else {
+        Cow::Borrowed(bytes)
+    };
+    parse(&text).map_err(|Refusal { at, problem }| error(at.map(|at| line(&text, at)), problem))
 }
 
 fn matrix_of(text: &[u8]) -> Result<Matrix, Refusal> {
-    let header = header(text)?;
+    let header = Header::read(text)?;
     let pieces = entries::read(text, &header)?;
     let total: usize = pieces.iter().map(Vec::len).sum();
     believe_rows(&header, total as u64)?;
@@ -99,7 +110,7 @@ fn matrix_of(text: &[u8]) -> Result<Matrix, Refusal> {
 }
 
 fn vector_of(text: &[u8]) -> Result<Vec<f64>, Refusal> {
-    let header = header(text)?;
+    let header = Header::read(text)?;
     let (rows, columns) = (header.rows as usize, header.columns as usize);
     if columns != 1 {
         return Err(Problem::NoVector { rows, columns }.into());
@@ -126,24 +137,15 @@ fn believe_rows(header: &Header, total: u64) -> Result<(), Problem> {
     Ok(memory::check(rows * ROW_BYTES + total * ENTRY_BYTES)?)
 }
 
-fn header(text: &[u8]) -> Result<Header, Refusal> {
-    Ok(Header::read(text).map_err(|at| line(text, at))?.ok_or(Problem::NoSizes)?)
-}
+/// Bytes of a line that are looked at for a message.
+const SHOWN: usize = 240;
 
-/// Letters of a line that are shown.
-const SHOWN: usize = 60;
-
-/// The error of the line that begins at an offset.
-fn line(text: &[u8], (offset, problem): At) -> Refusal {
+/// The line that begins at an offset.
+fn line(text: &[u8], offset: usize) -> Line {
     let number = text[..offset].split(|&byte| byte == b'\n').count();
-    let rest = &text[offset..];
-    let end = rest.iter().take(4 * SHOWN).position(|byte| matches!(byte, b'\n' | b'\r'));
-    let shown = String::from_utf8_lossy(&rest[..end.unwrap_or(rest.len().min(4 * SHOWN))]);
-    let mut text: String = shown.trim_end().chars().take(SHOWN).collect();
-    if text.chars().count() < shown.trim_end().chars().count() {
-        text.push('…');
-    }
-    Refusal { line: Some(Line { number, text }), problem }
+    let rest = &text[offset..text.len().min(offset + SHOWN)];
+    let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+    Line { number, text: excerpt(&String::from_utf8_lossy(&rest[..end])) }
 }
 
 /// Writes a square matrix in coordinate format, indices from 1, with as many digits as it takes to

@@ -9,49 +9,19 @@
 mod check;
 mod mesh;
 mod overset;
+mod setup;
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 
 pub use check::{Measure, Objection, objections};
 
-use super::mesh::{Limits, Sides, Span};
+use self::setup::{OVERSET_SETUP, SETUP, choices, write_text};
+use super::mesh::{Limits, Span};
 use super::{Contents, Converted, Folder, Format, Holds, MeshData, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
-use crate::grid::{Grid, Symmetry, Topology};
-
-/// Length and place that force coefficients refer to, in the unit of the mesh.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reference {
-    /// The chord.
-    pub length: f64,
-    /// Point that moments are taken about.
-    pub centre: [f64; 2],
-}
-
-impl Reference {
-    /// The reference of a grid whose case is not known: the chord from the trailing edge to the point of the
-    /// wall that is farthest from it, and its quarter.
-    pub fn of(grid: &Grid) -> Self {
-        let wall = grid.topology.wall(grid.ni);
-        let edge = match grid.topology {
-            Topology::Half(Symmetry::UpDown) => grid.point(*wall.end(), 0),
-            _ => grid.point(*wall.start(), 0),
-        };
-        let from_edge = |[x, y]: [f64; 2]| (x - edge[0]).hypot(y - edge[1]);
-        let points = wall.map(|i| grid.point(i, 0));
-        let nose = points.fold(
-            edge,
-            |nose, point| {
-                if from_edge(point) > from_edge(nose) { point } else { nose }
-            },
-        );
-        let centre = [0, 1].map(|c| nose[c] + 0.25 * (edge[c] - nose[c]));
-        Self { length: from_edge(nose), centre }
-    }
-}
+use crate::grid::Grid;
 
 /// The word for such cases.
 pub const NAME: &str = "openfoam";
@@ -95,50 +65,6 @@ const MESH_FILES: [&str; 5] =
 /// The fields of a case at its start.
 const START: &str = "0";
 
-/// The script that solves the case.
-const SCRIPT: &str = "Allrun";
-
-/// The files that `simpleFoam` needs beside the mesh, for inviscid flow at zero incidence and unit speed around a
-/// section of unit chord in the plane: names within the case, and texts.
-const SETUP: [(&str, &str); 8] = [
-    ("system/controlDict", include_str!("case/system/controlDict")),
-    ("system/fvSchemes", include_str!("case/system/fvSchemes")),
-    ("system/fvSolution", include_str!("case/system/fvSolution")),
-    ("constant/transportProperties", include_str!("case/constant/transportProperties")),
-    ("constant/turbulenceProperties", include_str!("case/constant/turbulenceProperties")),
-    ("0/U", include_str!("case/0/U")),
-    ("0/p", include_str!("case/0/p")),
-    (SCRIPT, include_str!("case/Allrun")),
-];
-
-/// The entries of fields for the patches at the ends of the span.
-fn ends(span: Option<Span>) -> &'static str {
-    match span.map(|span| span.sides) {
-        None => "frontAndBack { type empty; }",
-        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
-        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
-    }
-}
-
-/// The words of the texts that depend on the grid, and their replacements.
-fn choices(
-    topology: Topology,
-    span: Option<Span>,
-    reference: Reference,
-) -> Vec<(&'static str, String)> {
-    let ends = ends(span);
-    let half = matches!(topology, Topology::Half(_));
-    let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
-    let Reference { length, centre: [x, y] } = reference;
-    let area = length * span.unwrap_or(Span::ONE).length;
-    vec![
-        ("frontAndBack { type empty; }", [plane, ends].concat()),
-        ("CofR (0.25 0 0);", format!("CofR ({x} {y} 0);")),
-        ("lRef 1;", format!("lRef {length};")),
-        ("Aref 1;", format!("Aref {area};")),
-    ]
-}
-
 /// Writes the case into the folder `path`, or replaces the one that gridgen wrote there: the new one is
 /// complete before a file of the old one goes. A file of the set-up that a user changed or wrote
 /// stays, because users edit them, unless `force` says otherwise; a mesh that gridgen did not write is
@@ -166,12 +92,8 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
     };
     let several = mesh.is_several();
-    let reference = mesh.settings.reference.unwrap_or_else(|| Reference::of(mesh.grid()));
-    let (setup, choices) = if several {
-        (&overset::SETUP[..], overset::choices(mesh, reference))
-    } else {
-        (&SETUP[..], choices(mesh.grid().topology, mesh.span, reference))
-    };
+    let setup = if several { &OVERSET_SETUP[..] } else { &SETUP[..] };
+    let choices = choices(mesh);
     setup.iter().try_for_each(|file| write_text(&place(file.0)?, *file, &choices))?;
     let parts = mesh::Mesh::new(mesh);
     let zones = several.then_some(mesh::CELL_ZONES);
@@ -184,36 +106,13 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
     Ok(())
 }
 
-/// Writes a file of the set-up, in whose text each word of `choices` is replaced. It does so in one pass: the text
-/// for one word may contain another word.
-fn write_text(
-    path: &Path,
-    (name, text): (&str, &str),
-    choices: &[(&str, String)],
-) -> Result<(), IoError> {
-    let next = |rest: &str| {
-        let found = choices.iter().filter_map(|choice| Some((rest.find(choice.0)?, choice)));
-        found.min_by_key(|(at, _)| *at)
-    };
-    atomic::write(path, |out| {
-        let mut rest = text;
-        while let Some((at, (what, with))) = next(rest) {
-            write!(out, "{}{with}", &rest[..at])?;
-            rest = &rest[at + what.len()..];
-        }
-        out.write_all(rest.as_bytes())?;
-        if name == SCRIPT { make_executable(out.get_ref().file()) } else { Ok(()) }
-    })
-}
-
 /// The rules by which the files of a case are exchanged for new ones.
 pub(crate) const RULES: FolderRules =
     FolderRules { editable: is_setup, sole: mesh_of, completing: is_list_of_patches };
 
 /// Whether a name below an output folder belongs to a file of the set-up, which users edit.
 fn is_setup(name: &str) -> bool {
-    let mut files = SETUP.iter().map(|(file, _)| *file).chain(overset::setup());
-    files.any(|file| ends_with(name, file))
+    SETUP.iter().chain(&OVERSET_SETUP).any(|(file, _)| ends_with(name, file))
 }
 
 /// The folder of the mesh that a file below an output folder belongs to.
@@ -273,18 +172,4 @@ fn unnamed<'p>(text: &str, patches: &[&'p str]) -> Vec<&'p str> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let named = |patch: &&str| boundary.split(|c| !word(c)).any(|word| word == *patch);
     patches.iter().copied().filter(|patch| !named(patch)).collect()
-}
-
-#[cfg(unix)]
-fn make_executable(file: &fs::File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let mut permissions = file.metadata()?.permissions();
-    // Whoever may read the script may run it.
-    permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
-    file.set_permissions(permissions)
-}
-
-#[cfg(not(unix))]
-fn make_executable(_: &fs::File) -> io::Result<()> {
-    Ok(())
 }

@@ -8,10 +8,9 @@
 use std::io::{self, Write};
 
 use super::mesh::{CELL_ZONES, Mesh, PARTS};
-use super::{Reference, SCRIPT, ends};
+use super::setup::{ends, walls};
 use crate::files::atomic::Writer;
 use crate::formats::MeshData;
-use crate::formats::mesh::Span;
 use crate::grid::Grid;
 use crate::grid::vector::{angle, difference, distance};
 
@@ -36,67 +35,12 @@ pub(super) const PARTS_OF_MESH: [&str; 8] = [
     CURVATURE,
 ];
 
-/// The files that `overSimpleFoam` needs beside the mesh, for inviscid flow at zero incidence and unit speed: names
-/// within the case, and texts.
-pub(super) const SETUP: [(&str, &str); 10] = [
-    ("system/controlDict", include_str!("overset/system/controlDict")),
-    ("system/fvSchemes", include_str!("overset/system/fvSchemes")),
-    ("system/fvSolution", include_str!("overset/system/fvSolution")),
-    ("constant/transportProperties", include_str!("case/constant/transportProperties")),
-    ("constant/turbulenceProperties", include_str!("case/constant/turbulenceProperties")),
-    ("constant/dynamicMeshDict", include_str!("overset/constant/dynamicMeshDict")),
-    ("0/U", include_str!("overset/0/U")),
-    ("0/p", include_str!("overset/0/p")),
-    (SCRIPT, include_str!("overset/Allrun")),
-    ("0/pointDisplacement", include_str!("overset/0/pointDisplacement")),
-];
-
 /// A field of the mesh: its path in the case, and what writes it.
 type Field = (&'static str, fn(&mut Writer<'_>, &MeshData<'_>, &Mesh<'_>) -> io::Result<()>);
 
 /// The fields that belong to the mesh.
 pub(super) const FIELDS: [Field; 2] =
     [(ZONE_NUMBERS, write_zone_numbers), (CURVATURE, |out, mesh, _| write_curvature(out, mesh))];
-
-/// Names of the files of the set-up, which users edit.
-pub(super) fn setup() -> impl Iterator<Item = &'static str> {
-    SETUP.iter().map(|(name, _)| *name)
-}
-
-fn walls<'a>(mesh: &MeshData<'a>) -> Vec<&'a str> {
-    mesh.zones.iter().filter(|zone| zone.has_wall()).map(|zone| zone.name).collect()
-}
-
-/// The words of the texts that depend on the mesh, and their replacements.
-pub(super) fn choices(mesh: &MeshData<'_>, reference: Reference) -> Vec<(&'static str, String)> {
-    let Reference { length, centre: [x, y] } = reference;
-    let span = mesh.span.unwrap_or(Span::ONE).length;
-    let names = walls(mesh);
-    let forces = |name: &str, patches: &str| {
-        format!(
-            "    {name}\n    {{\n        type forceCoeffs;\n        libs (\"libforces.so\");\n        \
-             writeControl timeStep;\n        writeInterval 10;\n        patches ({patches});\n        \
-             rho rhoInf;\n        rhoInf 1;\n        CofR ({x} {y} 0);\n        liftDir (0 1 0);\n        \
-             dragDir (1 0 0);\n        pitchAxis (0 0 1);\n        magUInf 1;\n        lRef {length};\n        \
-             Aref {};\n        log false;\n    }}\n",
-            length * span
-        )
-    };
-    let each: String = names.iter().map(|name| forces(name, name)).collect();
-    let [low, high, divisions] = {
-        let search = &mesh.search;
-        let [nx, ny] = search.divisions;
-        let corner = |[x, y]: [f64; 2], z: f64| format!("({x} {y} {z})");
-        [corner(search.low, 0.0), corner(search.high, span), format!("({nx} {ny} 1)")]
-    };
-    vec![
-        ("WALLS", names.join("|")),
-        ("ELEMENTS", names.join(" ")),
-        ("ENDS", ends(mesh.span).to_owned()),
-        ("FORCES", each + &forces("all", &names.join(" "))),
-        ("SEARCH", format!("searchBox {low} {high};\n    searchBoxDivisions {divisions};")),
-    ]
-}
 
 /// The head of a field of scalars without a dimension.
 fn head(out: &mut Writer<'_>, object: &str) -> io::Result<()> {
@@ -118,7 +62,7 @@ fn write_zone_numbers(
         let line = format!("{zone}\n");
         crate::files::pieces::write(out, cells, |piece| line.as_bytes().repeat(piece.len()))?;
     }
-    let (walls, ends) = (walls(mesh).join("|"), ends(mesh.span));
+    let (walls, ends) = (walls(mesh).join("|"), ends(mesh));
     writeln!(
         out,
         ")\n;\nboundaryField\n{{\n    overset {{ type overset; value uniform 0; }}\n    \
@@ -132,7 +76,7 @@ fn write_curvature(out: &mut Writer<'_>, mesh: &MeshData<'_>) -> io::Result<()> 
     head(out, "wallCurvature")?;
     writeln!(out, "internalField uniform 0;\nboundaryField\n{{")?;
     writeln!(out, "    overset {{ type overset; value uniform 0; }}")?;
-    writeln!(out, "    farfield {{ type zeroGradient; }}\n    {}", ends(mesh.span))?;
+    writeln!(out, "    farfield {{ type zeroGradient; }}\n    {}", ends(mesh))?;
     let layers = mesh.span.map_or(1, |span| span.cells);
     for zone in mesh.zones.iter().filter(|zone| zone.has_wall()) {
         let curvature = curvature(zone.grid);

@@ -1,0 +1,115 @@
+//! Meshes to be written, and the choices within formats.
+
+use super::mesh::Span;
+use super::plot3d::Flavour;
+use crate::grid::{Grid, Symmetry, Topology};
+use crate::overset::{Rim, SearchBox, Zone};
+
+/// A mesh to be written.
+#[derive(Debug, Clone)]
+pub struct MeshData<'a> {
+    /// Its plane zones, at least one: that of a section, which has no name, or those of an overset mesh, the background first, if
+    /// there is one, then in order of priority.
+    pub zones: Vec<Zone<'a>>,
+    /// The third dimension; none where the zones are plane.
+    pub span: Option<Span>,
+    /// Whether each grid is an O-grid that closes, a C-grid with its cut, or half a grid.
+    pub weldable: bool,
+    /// Whether the grids may be used: names of files say so.
+    pub good: bool,
+    /// Choices within formats.
+    pub settings: Settings,
+    /// The box in which OpenFOAM cuts holes between several zones, in the unit of the mesh.
+    pub search: SearchBox,
+}
+
+impl<'a> MeshData<'a> {
+    /// The grid of a section, or of the first zone.
+    ///
+    /// # Panics
+    /// If there is no zone.
+    pub fn grid(&self) -> &'a Grid {
+        self.zones[0].grid
+    }
+
+    /// Whether it has several zones, which have names.
+    pub(super) fn is_several(&self) -> bool {
+        is_several(self.zones.iter().map(|zone| zone.name))
+    }
+}
+
+/// Whether zones of these names are several: the zone of a section has an empty name.
+pub(super) fn is_several<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
+    names.into_iter().any(|name| !name.is_empty())
+}
+
+/// Choices within formats.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Compression of `.vts`.
+    pub compression: Compression,
+    /// Layout of `Plot3D`.
+    pub plot3d: Flavour,
+    /// Order of the cells of formats that have curved ones.
+    pub curved_order: usize,
+    /// The reference of the force coefficients of an OpenFOAM case; none for the grid's chord.
+    pub reference: Option<Reference>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let (compression, plot3d) = (Compression::default(), Flavour::default());
+        Self { compression, plot3d, curved_order: 1, reference: None }
+    }
+}
+
+impl<'a> From<&'a Grid> for MeshData<'a> {
+    /// A plane grid that the program made, with the usual choices.
+    fn from(grid: &'a Grid) -> Self {
+        let zones = vec![Zone { name: "", grid, rim: Rim::FarField }];
+        let (settings, search) = (Settings::default(), SearchBox::default());
+        Self { zones, span: None, weldable: true, good: true, settings, search }
+    }
+}
+
+/// Whether the arrays are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compression {
+    /// They stand as they are.
+    #[default]
+    None,
+    /// In blocks, each a zlib stream.
+    Zlib,
+}
+
+/// Length and place that force coefficients refer to, in the unit of the mesh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reference {
+    /// The chord.
+    pub length: f64,
+    /// Point that moments are taken about.
+    pub centre: [f64; 2],
+}
+
+impl Reference {
+    /// The reference of a grid whose case is not known: the chord from the trailing edge to the point of the
+    /// wall that is farthest from it, and its quarter.
+    pub fn of(grid: &Grid) -> Self {
+        let wall = grid.topology.wall(grid.ni);
+        let edge = match grid.topology {
+            Topology::Half(Symmetry::UpDown) => grid.point(*wall.end(), 0),
+            _ => grid.point(*wall.start(), 0),
+        };
+        let from_edge = |[x, y]: [f64; 2]| (x - edge[0]).hypot(y - edge[1]);
+        let points = wall.map(|i| grid.point(i, 0));
+        let nose = points.fold(
+            edge,
+            |nose, point| {
+                if from_edge(point) > from_edge(nose) { point } else { nose }
+            },
+        );
+        let centre = [0, 1].map(|c| nose[c] + 0.25 * (edge[c] - nose[c]));
+        Self { length: from_edge(nose), centre }
+    }
+}

@@ -1,0 +1,290 @@
+//! A format and its files: their names, the zones that they hold, their limits and their writers.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use super::block::Reader;
+use super::data::{MeshData, Settings, is_several};
+use super::mesh::{Limits, Span};
+use super::plot3d::Dimensions;
+use crate::files::IoError;
+use crate::files::atomic::{self, Writer};
+use crate::files::output::Output;
+use crate::grid::Grid;
+
+/// A format of meshes.
+#[derive(Debug)]
+pub struct Format {
+    /// Its word in `output.formats` and for `gridgen convert --to`.
+    pub name: &'static str,
+    /// Its name in messages.
+    pub title: &'static str,
+    /// Ends of file names by which `gridgen convert` chooses it, the usual one first.
+    pub extensions: &'static [&'static str],
+    /// Whether points of a seam or a cut are joined, so that the grid must have one or be half a grid.
+    pub welded: bool,
+    /// The files that a run writes.
+    pub files: &'static [MeshFile],
+    /// The reason why it does not hold several zones, if it does not.
+    pub refuses_zones: Option<&'static str>,
+    /// The writer of `gridgen convert`, where that makes more than the one file.
+    pub(super) convert: Option<Convert>,
+    /// Its reader, if it has one.
+    pub(super) reader: Option<Reader>,
+}
+
+type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
+
+/// The result of `gridgen convert`.
+#[derive(Debug)]
+pub struct Converted {
+    /// The files, the mesh first.
+    pub files: Vec<PathBuf>,
+    /// Notes for the user, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The zones that a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// The one of a section; it is not written of several.
+    Section,
+    /// One: of several zones each has a file, with its name in that of the file.
+    One,
+    /// All, whether a section or several; what the file is of several, for docs/overset.md.
+    All(&'static str),
+    /// Several; it is not written of a section.
+    Several,
+}
+
+/// A file, or a folder, that holds a mesh or belongs to one.
+#[derive(Debug)]
+pub struct MeshFile {
+    /// Its name below the output folder, for a good grid and for one that is not.
+    pub names: [&'static str; 2],
+    /// The description in docs/formats.md.
+    pub description: &'static str,
+    /// The zones that it holds.
+    pub holds: Holds,
+    /// The dimensions of `Plot3D` with which it is written; none for all.
+    pub(super) dimensions: Option<Dimensions>,
+    /// The limits of the format and the disk.
+    pub(super) limits: Limits,
+    pub(super) contents: Contents,
+}
+
+#[derive(Debug)]
+pub(super) enum Contents {
+    /// Writes the contents of a file.
+    File(fn(&mut Writer<'_>, &MeshData<'_>) -> io::Result<()>),
+    Folder(Folder),
+}
+
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// Writes the folder, or replaces it.
+    pub(super) write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
+    /// Names within it under which no file of another origin may stand, of a section and of several zones.
+    pub(super) parts: [&'static [&'static str]; 2],
+    /// Finds what older files that stay in the folder of this name of an output lack.
+    pub(super) lacks: fn(&Output, &str, &MeshData<'_>) -> Vec<String>,
+}
+
+impl MeshFile {
+    /// Its name below the output folder. The name for a grid that is not good says so: no program
+    /// takes it for a mesh.
+    pub fn name(&self, good: bool) -> &'static str {
+        self.names[usize::from(!good)]
+    }
+
+    /// Its names where it holds zones of these names.
+    pub(super) fn names_of(&self, zones: &[&str], good: bool) -> Vec<String> {
+        let name = self.name(good);
+        match self.holds {
+            Holds::One => zones.iter().map(|zone| of_zone(name, zone)).collect(),
+            _ => vec![name.to_owned()],
+        }
+    }
+
+    /// Refuses zones of these `sizes` in nodes, plane or extruded, that the format cannot number or the disk of
+    /// `path` has no room for.
+    ///
+    /// # Errors
+    /// [`crate::files::WriteFault::TooLarge`], [`crate::files::WriteFault::NoRoom`].
+    pub fn check(
+        &self,
+        path: &Path,
+        sizes: &[[usize; 2]],
+        span: Option<Span>,
+    ) -> Result<(), IoError> {
+        let extruded = span.filter(|_| self.dimensions != Some(Dimensions::Two));
+        self.limits.check(path, sizes, extruded)
+    }
+
+    /// Writes it to `path`, or replaces it there.
+    ///
+    /// # Errors
+    /// [`IoError`] of the first file that cannot be written.
+    pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
+        match &self.contents {
+            Contents::File(write) => atomic::write(path, |out| write(out, mesh)),
+            Contents::Folder(folder) => (folder.write)(path, mesh),
+        }
+    }
+}
+
+/// The name of a file for one zone: `mesh.flap.vts` for `mesh.vts`, which that of a section has.
+pub(super) fn of_zone(name: &str, zone: &str) -> String {
+    match name.split_once('.') {
+        _ if zone.is_empty() => name.to_owned(),
+        Some((stem, end)) => [stem, ".", zone, ".", end].concat(),
+        None => [name, ".", zone].concat(),
+    }
+}
+
+impl Format {
+    /// Whether a file has this format by the end of its name.
+    pub(super) fn is_named(&self, path: &Path) -> bool {
+        let named = |end: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
+        self.extensions.iter().any(named)
+    }
+
+    /// The format in messages: `.vts`, or `Plot3D` where the end of a name is not its word.
+    pub fn shown(&self) -> String {
+        if self.extensions == [self.name] { [".", self.name].concat() } else { self.title.into() }
+    }
+
+    /// The files that are written with these settings of a section, or of several zones.
+    fn files_with(
+        &self,
+        settings: Settings,
+        several: bool,
+    ) -> impl Iterator<Item = &'static MeshFile> + use<> {
+        let (wanted, no) = (settings.plot3d.dimensions, self.refuses_zones.filter(|_| several));
+        self.files.iter().filter(move |file| {
+            no.is_none()
+                && file.holds != if several { Holds::Section } else { Holds::Several }
+                && file.dimensions.is_none_or(|d| d == wanted)
+        })
+    }
+
+    /// Names below the output folder of the files that hold zones of these names.
+    pub(crate) fn file_names(&self, zones: &[&str], settings: Settings, good: bool) -> Vec<String> {
+        let files = self.files_with(settings, is_several(zones.iter().copied()));
+        files.flat_map(|file| file.names_of(zones, good)).collect()
+    }
+
+    /// Names below the output folder under which nothing may stand that gridgen did not write.
+    pub(crate) fn claims(&self, zones: &[&str], settings: Settings) -> Vec<String> {
+        let several = is_several(zones.iter().copied());
+        let claims = |file: &'static MeshFile| {
+            [true, false].into_iter().flat_map(move |good| match &file.contents {
+                Contents::File(_) => file.names_of(zones, good),
+                Contents::Folder(Folder { parts, .. }) => {
+                    let parts = parts[usize::from(several)].iter();
+                    parts.map(|part| [file.name(good), "/", part].concat()).collect()
+                }
+            })
+        };
+        self.files_with(settings, several).flat_map(claims).collect()
+    }
+
+    /// Refuses zones of these names and sizes, plane or extruded, that the format cannot number or the disk of
+    /// `folder` has no room for.
+    ///
+    /// # Errors
+    /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
+    pub(crate) fn check(
+        &self,
+        folder: &Path,
+        (zones, sizes): (&[&str], &[[usize; 2]]),
+        span: Option<Span>,
+        settings: Settings,
+    ) -> Result<(), IoError> {
+        let several = is_several(zones.iter().copied());
+        self.files_with(settings, several).try_for_each(|file| {
+            let path = folder.join(file.name(true));
+            match file.holds {
+                Holds::One => sizes.iter().try_for_each(|size| file.check(&path, &[*size], span)),
+                _ => file.check(&path, sizes, span),
+            }
+        })
+    }
+
+    /// Writes the files of a mesh into `folder`; returns them.
+    ///
+    /// # Errors
+    /// [`IoError`] of the first file that cannot be written.
+    pub(crate) fn write(
+        &self,
+        folder: &Path,
+        mesh: &MeshData<'_>,
+    ) -> Result<Vec<PathBuf>, IoError> {
+        let (mut made, several) = (Vec::new(), mesh.is_several());
+        for file in self.files_with(mesh.settings, several) {
+            if file.holds == Holds::One && several {
+                for zone in &mesh.zones {
+                    let path = folder.join(of_zone(file.name(mesh.good), zone.name));
+                    file.write(&path, &MeshData { zones: vec![*zone], ..mesh.clone() })?;
+                    made.push(path);
+                }
+            } else {
+                let path = folder.join(file.name(mesh.good));
+                file.write(&path, mesh)?;
+                made.push(path);
+            }
+        }
+        Ok(made)
+    }
+
+    /// Finds what files that stay in `output` as a user wrote them lack, one sentence each.
+    pub(crate) fn lacks(&self, output: &Output, mesh: &MeshData<'_>) -> Vec<String> {
+        let files = self.files_with(mesh.settings, mesh.is_several());
+        let lacks = files.filter_map(|file| match &file.contents {
+            Contents::File(_) => None,
+            Contents::Folder(folder) => Some((folder.lacks)(output, file.name(mesh.good), mesh)),
+        });
+        lacks.flatten().collect()
+    }
+
+    /// Writes a mesh to `path`, whatever its name; with `force` also in place of a mesh or a map that
+    /// gridgen did not write.
+    ///
+    /// # Errors
+    /// [`IoError`] of the first file that cannot be written.
+    pub fn convert(
+        &self,
+        path: &Path,
+        mesh: &MeshData<'_>,
+        force: bool,
+    ) -> Result<Converted, IoError> {
+        let Grid { ni, nj, .. } = *mesh.grid();
+        let files = || self.files_with(mesh.settings, false);
+        files().try_for_each(|file| file.check(path, &[[ni, nj]], mesh.span))?;
+        if let Some(convert) = self.convert {
+            return convert(path, mesh, force);
+        }
+        files().try_for_each(|file| file.write(path, mesh))?;
+        Ok(Converted { files: vec![path.to_path_buf()], notes: Vec::new() })
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl PartialEq<str> for Format {
+    fn eq(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}

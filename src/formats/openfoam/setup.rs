@@ -1,0 +1,134 @@
+//! The set-up of a first inviscid run beside the mesh: texts in which words stand for what depends on the mesh.
+
+use std::io::Write;
+use std::path::Path;
+use std::{fs, io};
+
+use crate::files::{IoError, atomic};
+use crate::formats::mesh::{Sides, Span};
+use crate::formats::{MeshData, Reference};
+use crate::grid::Topology;
+
+/// The script that solves the case.
+const SCRIPT: &str = "Allrun";
+
+/// A file of the set-up: its name within the case, and its text.
+pub(super) type SetupFile = (&'static str, &'static str);
+
+/// The files that `simpleFoam` needs beside the mesh, for inviscid flow at zero incidence and unit speed around a
+/// section in the plane.
+pub(super) const SETUP: [SetupFile; 8] = [
+    ("system/controlDict", include_str!("case/system/controlDict")),
+    ("system/fvSchemes", include_str!("case/system/fvSchemes")),
+    ("system/fvSolution", include_str!("case/system/fvSolution")),
+    ("constant/transportProperties", include_str!("case/constant/transportProperties")),
+    ("constant/turbulenceProperties", include_str!("case/constant/turbulenceProperties")),
+    ("0/U", include_str!("case/0/U")),
+    ("0/p", include_str!("case/0/p")),
+    (SCRIPT, include_str!("case/Allrun")),
+];
+
+/// The files that `overSimpleFoam` needs beside the mesh of several zones, for the same flow.
+pub(super) const OVERSET_SETUP: [SetupFile; 10] = [
+    ("system/controlDict", include_str!("overset/system/controlDict")),
+    ("system/fvSchemes", include_str!("overset/system/fvSchemes")),
+    ("system/fvSolution", include_str!("overset/system/fvSolution")),
+    ("constant/transportProperties", include_str!("case/constant/transportProperties")),
+    ("constant/turbulenceProperties", include_str!("case/constant/turbulenceProperties")),
+    ("constant/dynamicMeshDict", include_str!("overset/constant/dynamicMeshDict")),
+    ("0/U", include_str!("overset/0/U")),
+    ("0/p", include_str!("overset/0/p")),
+    (SCRIPT, include_str!("overset/Allrun")),
+    ("0/pointDisplacement", include_str!("overset/0/pointDisplacement")),
+];
+
+/// Names of the patches of walls.
+pub(super) fn walls<'a>(mesh: &MeshData<'a>) -> Vec<&'a str> {
+    if mesh.is_several() {
+        mesh.zones.iter().filter(|zone| zone.has_wall()).map(|zone| zone.name).collect()
+    } else {
+        vec!["airfoil"]
+    }
+}
+
+/// The entries of fields for the patches at the ends of the span, and for the plane of half a grid.
+pub(super) fn ends(mesh: &MeshData<'_>) -> String {
+    let half = matches!(mesh.grid().topology, Topology::Half(_));
+    let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
+    let ends = match mesh.span.map(|span| span.sides) {
+        None => "frontAndBack { type empty; }",
+        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
+        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
+    };
+    [plane, ends].concat()
+}
+
+/// The words of the texts that depend on the mesh, and their replacements.
+pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
+    let reference = mesh.settings.reference.unwrap_or_else(|| Reference::of(mesh.grid()));
+    let Reference { length, centre: [x, y] } = reference;
+    let span = mesh.span.unwrap_or(Span::ONE).length;
+    let names = walls(mesh);
+    let forces = |name: &str, patches: &str| {
+        format!(
+            "    {name}\n    {{\n        type forceCoeffs;\n        libs (\"libforces.so\");\n        \
+             writeControl timeStep;\n        writeInterval 10;\n        patches ({patches});\n        \
+             rho rhoInf;\n        rhoInf 1;\n        CofR ({x} {y} 0);\n        liftDir (0 1 0);\n        \
+             dragDir (1 0 0);\n        pitchAxis (0 0 1);\n        magUInf 1;\n        lRef {length};\n        \
+             Aref {};\n        log false;\n    }}\n",
+            length * span
+        )
+    };
+    let coefficients = if mesh.is_several() {
+        let each: String = names.iter().map(|name| forces(name, name)).collect();
+        each + &forces("all", &names.join(" "))
+    } else {
+        forces("forceCoeffs", names[0])
+    };
+    let corner = |[x, y]: [f64; 2], z: f64| format!("({x} {y} {z})");
+    let (low, high) = (corner(mesh.search.low, 0.0), corner(mesh.search.high, span));
+    let [nx, ny] = mesh.search.divisions;
+    vec![
+        ("WALLS", names.join("|")),
+        ("ELEMENTS", names.join(" ")),
+        ("ENDS", ends(mesh)),
+        ("FORCES", coefficients),
+        ("SEARCH", format!("searchBox {low} {high};\n    searchBoxDivisions ({nx} {ny} 1);")),
+    ]
+}
+
+/// Writes a file of the set-up, in whose text each word of `choices` is replaced. It does so in one pass: the text
+/// for one word may contain another word.
+pub(super) fn write_text(
+    path: &Path,
+    (name, text): SetupFile,
+    choices: &[(&str, String)],
+) -> Result<(), IoError> {
+    let next = |rest: &str| {
+        let found = choices.iter().filter_map(|choice| Some((rest.find(choice.0)?, choice)));
+        found.min_by_key(|(at, _)| *at)
+    };
+    atomic::write(path, |out| {
+        let mut rest = text;
+        while let Some((at, (what, with))) = next(rest) {
+            write!(out, "{}{with}", &rest[..at])?;
+            rest = &rest[at + what.len()..];
+        }
+        out.write_all(rest.as_bytes())?;
+        if name == SCRIPT { make_executable(out.get_ref().file()) } else { Ok(()) }
+    })
+}
+
+#[cfg(unix)]
+fn make_executable(file: &fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut permissions = file.metadata()?.permissions();
+    // Whoever may read the script may run it.
+    permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
+    file.set_permissions(permissions)
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &fs::File) -> io::Result<()> {
+    Ok(())
+}
