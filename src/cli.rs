@@ -5,6 +5,7 @@ mod airfoil;
 mod batch;
 mod convert;
 mod elements;
+mod failure;
 mod movement;
 mod pictures;
 mod progress;
@@ -14,32 +15,28 @@ mod solve;
 mod summary;
 mod terminal;
 mod tools;
+mod values;
 
 use std::ffi::OsString;
-use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use gridgen::case::{Case, CaseFile, json_schema};
-use gridgen::error::{Error, ErrorClass};
+use gridgen::case::{CaseFile, json_schema};
 use gridgen::files::{PAGE_FILE, REPORT_FILE};
-use gridgen::generate::{AssemblyResult, GridResult, RESTART_EVERY, RunOptions, run, run_assembly};
+use gridgen::generate::{RESTART_EVERY, RunOptions, run, run_assembly};
 use gridgen::grid::Verdict;
 use gridgen::ranks::Job;
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::StrDeserializer;
+use gridgen::report::Timing;
 
+pub use self::failure::exit_code;
+use self::failure::{Failure, NOT_CONVERGED, code_of};
 use self::progress::Reporter;
 use self::ranks::MachineArguments;
 use self::terminal::{Terminal, explain};
-
-/// Exit code of a run whose grid or system is not solved, or whose grid is folded.
-const NOT_CONVERGED: u8 = 1;
+use self::values::{count, parse_set, possible, word, words};
 
 const EXAMPLES: &str = include_str!("cli/help/gridgen.txt").trim_ascii_end();
 
@@ -184,74 +181,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// The exit code for a failure; that of an interruption is as shells have it.
-pub fn exit_code(class: ErrorClass) -> u8 {
-    match class {
-        ErrorClass::Unsolved => NOT_CONVERGED,
-        ErrorClass::Input => 2,
-        ErrorClass::Device => 3,
-        ErrorClass::Interrupted => 130,
-    }
-}
-
-/// The exit code for a grid that was made.
-fn code_of(verdict: &Verdict) -> u8 {
-    if verdict.is_good() { 0 } else { NOT_CONVERGED }
-}
-
-/// Reads one of some words, which are given with their help, as serde does.
-fn words<T>(words: &'static [(&str, &str)]) -> impl TypedValueParser<Value = T>
-where
-    T: for<'de> Deserialize<'de> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(possible(words)).try_map(|text| word(&text))
-}
-
-fn possible(words: &'static [(&str, &str)]) -> impl Iterator<Item = PossibleValue> {
-    words.iter().map(|&(word, help)| PossibleValue::new(word).help(help))
-}
-
-/// Reads a number of things.
-fn count(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = usize> {
-    RangedU64ValueParser::<usize>::new().range(range)
-}
-
-/// Reads a word as serde does.
-fn word<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, serde::de::value::Error> {
-    let word: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
-    T::deserialize(word)
-}
-
-/// Failure of a command.
-enum Failure {
-    /// Arguments that do not go together.
-    Usage(clap::Error),
-    /// Message and hint of an error, and its class.
-    Message { message: String, hint: Option<String>, class: ErrorClass },
-}
-
-impl Failure {
-    fn usage(kind: ErrorKind, message: &str) -> Self {
-        Self::Usage(Cli::command().error(kind, message))
-    }
-
-    /// The failure for input or files that cannot be used.
-    fn input(message: &(impl ToString + ?Sized), hint: Option<&str>) -> Self {
-        Self::Message {
-            message: message.to_string(),
-            hint: hint.map(str::to_owned),
-            class: ErrorClass::Input,
-        }
-    }
-}
-
-impl<E: Into<Error>> From<E> for Failure {
-    fn from(error: E) -> Self {
-        let error = error.into();
-        Self::Message { message: error.to_string(), hint: error.hint(), class: error.class() }
-    }
-}
-
 impl Cli {
     /// Runs the command and returns the exit code.
     fn execute(mut self) -> u8 {
@@ -271,7 +200,7 @@ impl Cli {
         });
         match done {
             Ok(code) => code,
-            Err(Failure::Usage(error)) => explain(&error),
+            Err(Failure::Usage(kind, message)) => explain(&Cli::command().error(kind, message)),
             Err(Failure::Message { message, hint, class }) => {
                 terminal.error(&message, hint.as_deref());
                 exit_code(class)
@@ -355,29 +284,30 @@ impl GridArguments {
             CaseFile::Elements(assembly) => {
                 let outcome = run_assembly(&assembly, &options, &mut reporter);
                 reporter.finish();
-                self.report_elements(&outcome?, terminal)
+                let outcome = outcome?;
+                self.say_notices(&outcome.notices, &outcome.timing, terminal);
+                elements::findings(&outcome.checks, terminal);
+                let text = elements::outcome(&outcome);
+                self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
             }
             case => {
                 let case = case.section()?;
                 let outcome = run(&case, &options, &mut reporter);
                 reporter.finish();
-                self.report(&case, &outcome?, terminal)
+                let outcome = outcome?;
+                self.say_notices(&outcome.notices, &outcome.timing, terminal);
+                let text = summary::outcome(&case, &outcome);
+                self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
             }
         }
     }
 
-    fn report_elements(
-        &self,
-        outcome: &AssemblyResult,
-        terminal: &Terminal,
-    ) -> Result<u8, Failure> {
-        outcome.notices.iter().for_each(|notice| terminal.note(notice));
+    /// Says what the user should know, and with --verbose the time of each phase.
+    fn say_notices(&self, notices: &[String], timing: &Timing, terminal: &Terminal) {
+        notices.iter().for_each(|notice| terminal.note(notice));
         if self.common.compute.verbose {
-            terminal.log(&summary::phases(&outcome.timing));
+            terminal.log(&summary::phases(timing));
         }
-        elements::findings(&outcome.checks, terminal);
-        let text = elements::outcome(outcome);
-        self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
     }
 
     /// Says the verdict, and the summary or the report.
@@ -400,20 +330,6 @@ impl GridArguments {
         terminal.result(report.as_deref().unwrap_or(text))?;
         Ok(code_of(verdict))
     }
-
-    fn report(
-        &self,
-        case: &Case,
-        outcome: &GridResult,
-        terminal: &Terminal,
-    ) -> Result<u8, Failure> {
-        outcome.notices.iter().for_each(|notice| terminal.note(notice));
-        if self.common.compute.verbose {
-            terminal.log(&summary::phases(&outcome.timing));
-        }
-        let text = summary::outcome(case, outcome);
-        self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
-    }
 }
 
 fn show(files: &[PathBuf], terminal: &Terminal) {
@@ -431,14 +347,4 @@ fn report_of(files: &[PathBuf]) -> Result<String, Failure> {
     let report = files.iter().find(|file| file.ends_with(REPORT_FILE));
     let text = report.map_or_else(|| Ok(String::new()), std::fs::read_to_string);
     text.map_err(|error| terminal::stdout_failed(&error))
-}
-
-/// Splits `section.key=value`.
-fn parse_set(argument: &str) -> Result<(String, String), String> {
-    match argument.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => {
-            Ok((key.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err("expected section.key=value, for example grid.ni=513".to_owned()),
-    }
 }

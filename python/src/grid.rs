@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use crate::arguments::{in_pool, word};
 use crate::device;
 use crate::errors::{raised, refused};
-use crate::moved::GpuNodes;
+use crate::nodes::GpuNodes;
 
 /// A grid that was made or read. It is immutable, so arrays can be views of its memory.
 #[pyclass(frozen, module = "gridgen._core")]

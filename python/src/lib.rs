@@ -12,12 +12,14 @@
 
 mod arguments;
 mod assembly;
+mod base;
 mod device;
 mod errors;
 mod grid;
 mod make;
 mod moved;
 mod movement;
+mod nodes;
 mod system;
 
 use std::ffi::OsString;
@@ -74,7 +76,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(grid::from_points, module)?)?;
     module.add_class::<movement::NativeReference>()?;
     module.add_class::<moved::NativeMoved>()?;
-    module.add_class::<moved::NativeNodes>()?;
+    module.add_class::<nodes::NativeNodes>()?;
     module.add_function(wrap_pyfunction!(movement::read_reference, module)?)?;
     module.add_function(wrap_pyfunction!(movement::reference_of, module)?)?;
     module.add_function(wrap_pyfunction!(system::solve, module)?)

@@ -1,68 +1,28 @@
 //! References of movements, and the devices that move them.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::cuda::{self, CudaBackend};
 use gridgen::backend::{DeviceError, GridBackend};
 use gridgen::case::SolverOptions;
 use gridgen::error::Error;
 use gridgen::generate::{Machine, open_reference};
 use gridgen::grid::Grid;
 use gridgen::movement::{MovementError, Reference, Resident};
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::arguments::{Compute, in_pool, interruptible, pool};
+use crate::base::{Base, Device, OnGpu, points, rows, unlocked};
 use crate::device::{Borrowed, Reading};
 use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
 use crate::moved::{Found, NativeMoved};
 
-/// A GPU, and the resident data of a reference after its first movement.
-pub(crate) struct OnGpu {
-    pub(crate) backend: CudaBackend,
-    resident: Option<Resident<Arc<Reference>, CudaBackend>>,
-}
-
-impl OnGpu {
-    /// The backend, and the reference on it.
-    pub(crate) fn resident(
-        &mut self,
-        reference: &Arc<Reference>,
-    ) -> Result<(&CudaBackend, &Resident<Arc<Reference>, CudaBackend>), MovementError> {
-        let resident = match self.resident.take() {
-            Some(resident) => resident,
-            None => Resident::new(reference.clone(), &self.backend)?,
-        };
-        Ok((&self.backend, self.resident.insert(resident)))
-    }
-}
-
-/// The device that computes movements; all but the CPU take one call at a time.
-pub(crate) enum Device {
-    Cpu,
-    /// To avoid a deadlock this is locked without the GIL, or around work that needs neither lock.
-    Gpu(Arc<dyn cuda::Device>, Box<Mutex<OnGpu>>),
-    /// GPUs that share a grid in bands.
-    Several(Box<Mutex<Machine>>),
-}
-
-/// A reference, and its device.
-pub(crate) struct Base {
-    pub(crate) reference: Arc<Reference>,
-    pub(crate) device: Device,
-}
-
 /// A grid from which others are moved.
 #[pyclass(frozen, module = "gridgen._core")]
 pub(crate) struct NativeReference(Arc<Base>);
-
-pub(crate) fn unlocked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl NativeReference {
     fn of(
@@ -88,15 +48,6 @@ impl NativeReference {
         })?;
         made.map(|base| Self(Arc::new(base))).map_err(|error| raised(py, error))
     }
-}
-
-/// Points as the rows of an array.
-pub(crate) fn rows<'py>(py: Python<'py>, points: &[[f64; 2]]) -> Bound<'py, PyArray2<f64>> {
-    Array2::from_shape_fn((points.len(), 2), |(k, c)| points[k][c]).into_pyarray(py)
-}
-
-pub(crate) fn points(array: &PyReadonlyArray2<'_, f64>) -> Vec<[f64; 2]> {
-    array.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect()
 }
 
 fn settings(py: Python<'_>, settings: &[(String, String)]) -> PyResult<SolverOptions> {

@@ -9,7 +9,7 @@ use gridgen::generate::Progress;
 use gridgen::solver::history::NewtonStep;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::exit_code;
+use super::failure::exit_code;
 use super::terminal::{Terminal, to_stderr};
 
 static INTERRUPTION: AtomicBool = AtomicBool::new(false);

@@ -12,8 +12,9 @@ use gridgen::generate::BackendChoice;
 use gridgen::ranks::{Failure as Outcome, Job, OnFailure, Place, RanksError, Rendezvous};
 use serde::Deserialize;
 
+use super::failure::{Failure, exit_code};
 use super::terminal::Terminal;
-use super::{Failure, exit_code, words};
+use super::values::words;
 
 /// Time that a process has to end by itself once another one has failed.
 const GRACE: Duration = Duration::from_secs(20);
@@ -141,7 +142,7 @@ pub(super) fn end(job: &Job, done: Result<u8, Failure>) -> Result<u8, Failure> {
         Err(failure) => failure,
     };
     let (message, hint, class) = match &failure {
-        Failure::Usage(error) => (error.to_string(), None, ErrorClass::Input),
+        Failure::Usage(_, message) => (message.clone(), None, ErrorClass::Input),
         Failure::Message { message, hint, class } => (message.clone(), hint.clone(), *class),
     };
     job.fail(Some(message), hint, class);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-use super::Failure;
+use super::failure::Failure;
 
 /// The two output streams.
 #[derive(Debug, Clone)]

@@ -3,8 +3,16 @@
 use crate::diagnostics::errors;
 use std::path::{Path, PathBuf};
 
-use super::reader::{LEAST_POINTS, SIZE_LIMIT};
-use super::surface::{LEAST_BASE_CELLS, LEAST_NI, MOST_NI};
+/// The fewest distinct points that determine a contour.
+pub(super) const LEAST_POINTS: usize = 10;
+/// The most bytes of a file that are read. The largest airfoil files have some hundred thousand.
+pub(super) const SIZE_LIMIT: u64 = 16 << 20;
+/// A wall of fewer points would leave less than six cells for each surface beside a base of four.
+pub(super) const LEAST_NI: usize = 17;
+/// More points than any grid has, and few enough for memory.
+pub(super) const MOST_NI: usize = 1_000_000;
+/// Least number of cells on a base or cap.
+pub(super) const LEAST_BASE_CELLS: usize = 4;
 
 errors! {
     /// A failure of the geometry layer: the place, the value found, and the value expected.

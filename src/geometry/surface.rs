@@ -1,22 +1,17 @@
 //! The points of the wall: their positions along the contour, and the closing of the trailing edge.
 
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
+use super::error::{LEAST_BASE_CELLS, LEAST_NI, MOST_NI};
 use super::polygon::first_crossing;
 use super::section::{edge_gap, foremost};
 use super::turning::{LEAST_CELLS, Piece, Turning, between_corners, refined};
 use super::vector::{angle, bisect, difference, distance, dot, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
-/// A wall of fewer points would leave less than six cells for each surface beside a base of four.
-pub(super) const LEAST_NI: usize = 17;
-/// More points than any grid has, and few enough for memory.
-pub(super) const MOST_NI: usize = 1_000_000;
 /// The largest gap that [`TrailingEdge::AsGiven`] closes, chords.
 pub(super) const CLOSED_GAP: f64 = 1e-3;
 /// A gap below this, in chords, is too small for a base.
 pub(crate) const LEAST_GAP: f64 = 1e-5;
-/// Least number of cells on a base or cap.
-pub(super) const LEAST_BASE_CELLS: usize = 4;
 /// Least spacing of the surfaces, chords, that is used to match the small cells of a thin base.
 const BASE_SPACING_FLOOR: f64 = 3e-4;
 /// Powers of x by which the surfaces are sheared to close the edge, tried one after the other.

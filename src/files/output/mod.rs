@@ -13,26 +13,17 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use self::record::{Record, Standing, standing};
+pub use self::record::HOME;
+use self::record::{FILES, NEW, PART, RECORD, Record, Standing, home, standing};
 use self::replace::{Plan, Put};
 use super::place::check_apart;
 use super::{CASE_FILE, IoError, RESTART_FILE, WriteFault, atomic};
 
-/// Name of the folder of gridgen's own files.
-pub const HOME: &str = ".gridgen";
-
-/// Name of the file in it that is locked.
+/// Name of the file in the folder [`HOME`] that is locked.
 const LOCK: &str = "lock";
 
 /// Times that a lock is tried for which vanishes while it is taken.
 const TRIES: usize = 100;
-
-/// Names within it: files that are being made, complete ones with their plan, and the record.
-const PART: &str = "part";
-const NEW: &str = "new";
-const FILES: &str = "files";
-const PLAN: &str = "plan.json";
-const RECORD: &str = "written.json";
 
 /// Rules of a format that is a folder for the exchange of its files. Names are relative to the output
 /// folder, parted by `/`.
@@ -269,11 +260,6 @@ impl Drop for Output {
             }
         }
     }
-}
-
-/// The folder of gridgen's own files in an output folder.
-fn home(root: &Path) -> PathBuf {
-    root.join(HOME)
 }
 
 /// Names of the files below a folder, parted by `/`, sorted.

@@ -3,12 +3,27 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
 use crate::files::{RESTART_FILE, contents, restart};
+
+/// Name of the folder of gridgen's own files.
+pub const HOME: &str = ".gridgen";
+
+/// Names within it: files that are being made, complete ones with their plan, and the record.
+pub(super) const PART: &str = "part";
+pub(super) const NEW: &str = "new";
+pub(super) const FILES: &str = "files";
+pub(super) const PLAN: &str = "plan.json";
+pub(super) const RECORD: &str = "written.json";
+
+/// The folder of gridgen's own files in an output folder.
+pub(super) fn home(root: &Path) -> PathBuf {
+    root.join(HOME)
+}
 
 /// Most bytes of a file that are read whole for its print; of a longer one as many pieces are, of so many bytes.
 const WHOLE: u64 = 1 << 20;

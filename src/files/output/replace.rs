@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Print, Record, Standing, standing};
-use super::{FILES, HOME, NEW, PART, PLAN, RECORD, home};
+use super::record::{
+    FILES, HOME, NEW, PART, PLAN, Print, RECORD, Record, Standing, home, standing,
+};
 use crate::files::{IoError, REPORT_FILE, RESTART_FILE, WriteFault, atomic};
 
 /// Plan of an exchange of files.

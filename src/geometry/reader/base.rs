@@ -1,6 +1,6 @@
-//! Recognises bases: straight trailing edges with two corners, for which a file has points.
+//! The extent of a section, and its base where it has one: a straight trailing edge with two corners, for which a
+//! file has points.
 
-use super::contour::Frame;
 use super::rows::Row;
 use crate::geometry::vector::{angle, cross, difference, distance, dot};
 
@@ -81,4 +81,42 @@ fn corners(rows: &[Row], frame: &Frame) -> Option<[usize; 2]> {
     let after = |a: usize| sharp.iter().map(move |&b| [a, if b > a { b } else { b + n }]);
     let pairs = sharp.iter().flat_map(|&a| after(a)).filter(is_base);
     pairs.max_by(|a, b| length(a).total_cmp(&length(b)))
+}
+
+/// Extent of the section in x.
+pub(super) struct Frame {
+    pub(super) left: f64,
+    right: f64,
+    pub(super) chord: f64,
+}
+
+impl Frame {
+    pub(super) fn of(rows: &[Row]) -> Self {
+        let [left, right] = extent(rows, 0);
+        Self { left, right, chord: right - left }
+    }
+
+    /// Position along the chord, 0 to 1.
+    pub(super) fn x_over_c(&self, row: &Row) -> f64 {
+        (row.at[0] - self.left) / self.chord
+    }
+
+    /// Scales the section to unit chord from x = 0, and y by the same factor.
+    pub(super) fn scale(&self, rows: &mut [Row], notes: &mut Vec<String>) {
+        let Self { left, right, chord } = *self;
+        if left.abs() + (chord - 1.0).abs() > 0.0 {
+            notes.push(format!(
+                "The section reached from x = {left} to {right}; it was moved and scaled to 0 and 1.",
+            ));
+        }
+        for row in rows.iter_mut() {
+            row.at = [(row.at[0] - left) / chord, row.at[1] / chord];
+        }
+    }
+}
+
+/// Smallest and largest x (`c` = 0) or y (1).
+pub(super) fn extent(rows: &[Row], c: usize) -> [f64; 2] {
+    let values = || rows.iter().map(|row| row.at[c]);
+    [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
 }

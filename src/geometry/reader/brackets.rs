@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::LEAST_POINTS;
 use super::columns::{Layout, named};
 use super::line::{Numbers, number};
+use crate::geometry::error::LEAST_POINTS;
 
 /// Characters that separate words and numbers within brackets, in addition to white space.
 const SEPARATORS: &str = "[](){},;:='\"";

@@ -1,17 +1,16 @@
 //! Makes one contour from the rows of a file: upper trailing edge → nose → lower trailing edge of an airfoil,
 //! or clockwise around a smooth body.
 
+use super::base::{self, Frame, extent};
 use super::rows::Row;
-use super::{FileFrame, Repairs, base};
-use crate::geometry::error::{FileProblem, Refusal};
+use super::{FileFrame, Repairs};
+use crate::geometry::error::{FileProblem, LEAST_POINTS, Refusal};
 use crate::geometry::polygon::first_crossing;
 use crate::geometry::section::part_surfaces;
 use crate::geometry::smooth as smoothing;
 use crate::geometry::surface::CLOSED_GAP;
 use crate::geometry::{ClosedContour, vector};
 
-/// The fewest distinct points that determine a contour.
-pub(in crate::geometry) const LEAST_POINTS: usize = 10;
 /// Points closer than this, in chords or extents of a smooth contour, are one point.
 const SAME: f64 = 1e-7;
 /// Ends of the contour closer than this, in chords, are one point.
@@ -209,38 +208,6 @@ fn check_count(found: usize) -> Result<(), Refusal> {
     if found < LEAST_POINTS { Err(FileProblem::TooFewPoints { found }.into()) } else { Ok(()) }
 }
 
-/// Extent of the section in x.
-pub(super) struct Frame {
-    left: f64,
-    right: f64,
-    pub(super) chord: f64,
-}
-
-impl Frame {
-    fn of(rows: &[Row]) -> Self {
-        let [left, right] = extent(rows, 0);
-        Self { left, right, chord: right - left }
-    }
-
-    /// Position along the chord, 0 to 1.
-    pub(super) fn x_over_c(&self, row: &Row) -> f64 {
-        (row.at[0] - self.left) / self.chord
-    }
-
-    /// Scales the section to unit chord from x = 0, and y by the same factor.
-    fn scale(&self, rows: &mut [Row], notes: &mut Vec<String>) {
-        let Self { left, right, chord } = *self;
-        if left.abs() + (chord - 1.0).abs() > 0.0 {
-            notes.push(format!(
-                "The section reached from x = {left} to {right}; it was moved and scaled to 0 and 1.",
-            ));
-        }
-        for row in rows.iter_mut() {
-            row.at = [(row.at[0] - left) / chord, row.at[1] / chord];
-        }
-    }
-}
-
 /// Angle between the x axis and the line through the two points that are farthest apart, radians; none if it
 /// is small. The nose is the left end, unless the contour is twice as wide near the right end.
 fn chord_angle(rows: &[Row]) -> Option<f64> {
@@ -282,12 +249,6 @@ fn laid(mut rows: Vec<Row>, turn: f64) -> (Vec<Row>, FileFrame) {
 fn turned([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
     let (sin, cos) = angle.sin_cos();
     [cos * x - sin * y, sin * x + cos * y]
-}
-
-/// Smallest and largest x (`c` = 0) or y (1).
-fn extent(rows: &[Row], c: usize) -> [f64; 2] {
-    let values = || rows.iter().map(|row| row.at[c]);
-    [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
 }
 
 fn step(a: &Row, b: &Row) -> [f64; 2] {

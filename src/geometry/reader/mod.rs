@@ -19,13 +19,9 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use super::error::{FileProblem, Refusal, of_points};
+use super::error::{FileProblem, Refusal, SIZE_LIMIT, of_points};
 use super::{Airfoil, ClosedContour, GeometryError};
-pub(super) use contour::LEAST_POINTS;
 use rows::{Row, Table};
-
-/// The most bytes that are read. The largest airfoil files have some hundred thousand.
-pub(super) const SIZE_LIMIT: u64 = 16 << 20;
 
 /// Reads the section in the file at `path`.
 ///

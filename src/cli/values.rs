@@ -1,0 +1,41 @@
+//! Readers of the values of arguments.
+
+use std::ops::RangeBounds;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
+
+/// Reads one of some words, which are given with their help, as serde does.
+pub(super) fn words<T>(words: &'static [(&str, &str)]) -> impl TypedValueParser<Value = T>
+where
+    T: for<'de> Deserialize<'de> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(possible(words)).try_map(|text| word(&text))
+}
+
+pub(super) fn possible(words: &'static [(&str, &str)]) -> impl Iterator<Item = PossibleValue> {
+    words.iter().map(|&(word, help)| PossibleValue::new(word).help(help))
+}
+
+/// Reads a number of things.
+pub(super) fn count(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(range)
+}
+
+/// Reads a word as serde does.
+pub(super) fn word<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, serde::de::value::Error> {
+    let word: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+    T::deserialize(word)
+}
+
+/// Splits `section.key=value`.
+pub(super) fn parse_set(argument: &str) -> Result<(String, String), String> {
+    match argument.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("expected section.key=value, for example grid.ni=513".to_owned()),
+    }
+}
