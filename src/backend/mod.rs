@@ -33,9 +33,7 @@ pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use vectors::{Advance, Around, Backend, Pair, Projection, Real, Step, Update};
 
 // For the tests and measurements of this workspace: scalars of Krylov methods, and bands of ranks.
-#[doc(hidden)]
 pub use bands::Bands;
 #[doc(hidden)]
 pub mod scalars;
-#[doc(hidden)]
 pub use matrices::BadPivot;

@@ -13,7 +13,6 @@ mod symmetry;
 mod verdict;
 
 pub use family::FamilyError;
-#[doc(hidden)] // For tests.
 pub use family::coarsened;
 pub(crate) use family::{check_corners, check_family, cut_corner};
 pub use verdict::{Limited, Verdict};
@@ -150,7 +149,6 @@ impl Grid {
 }
 
 /// Distance from the wall along each line of constant i, `[nj][ni]`.
-#[doc(hidden)] // For tests.
 pub fn arc_length(grid: &Grid) -> Vec<f64> {
     let ni = grid.ni;
     let mut s = vec![0.0; grid.x.len()];

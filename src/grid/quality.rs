@@ -11,7 +11,6 @@ mod face;
 mod line;
 
 pub(crate) use crate::geometry::vector::middle;
-#[doc(hidden)] // For tests.
 pub use cell::{
     CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness,
     distance_from_right, right_angles_from_right, smallest_determinant,
@@ -19,7 +18,6 @@ pub use cell::{
 pub(crate) use cell::{corner_determinants, is_folded};
 pub use curved::{CurvedQuality, MOST_ORDER, measure_curved};
 pub(crate) use distribution::order_of;
-#[doc(hidden)] // For tests.
 pub use distribution::percentile;
 pub use distribution::{BadCell, skewness_histogram, worst_cells};
 pub use face::nonorthogonality;
@@ -227,7 +225,6 @@ fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64], scratch: &mut [
 }
 
 /// Cells with a corner determinant e_i × e_j that is not positive (or not a number).
-#[doc(hidden)] // For tests.
 pub fn folds(grid: &Grid) -> usize {
     folds_in(grid, 0..grid.ni - 1)
 }

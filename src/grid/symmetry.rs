@@ -50,7 +50,6 @@ impl Symmetry {
     /// The equations of a symmetric wall have a symmetric solution. Iterations that stop at a residual, and
     /// sweeps in one direction, break the symmetry in the digits below it. The mean is at least as near to
     /// the solution.
-    #[doc(hidden)] // For tests.
     pub fn restore(self, grid: &mut Grid) {
         let ni = grid.ni;
         let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
@@ -87,7 +86,6 @@ impl Symmetry {
     ///
     /// On the plane of symmetry the equations of the whole grid have mirrored neighbours, so the half grid
     /// solves its own equations with mirror images beyond its ends.
-    #[doc(hidden)] // For tests.
     pub fn half(self, whole: &Grid) -> Grid {
         let columns = self.kept(whole.ni);
         let ni = columns.clone().count();

@@ -91,7 +91,6 @@ impl Verdict {
 
     /// The verdict on two grids of a family together, or on a grid and its curved cells: the more severe of
     /// the two. Folded cells are added up; for curved ones the place of the first is kept.
-    #[doc(hidden)] // For tests.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Folded { cells: a }, Self::Folded { cells: b }) => Self::Folded { cells: a + b },

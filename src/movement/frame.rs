@@ -293,7 +293,6 @@ fn arms(line: &[Vector], edge: Vector) -> impl Iterator<Item = (f64, Vector)> {
 }
 
 /// The fixed nodes of a reference as a function of its wall points, all in the frame of the equations: for tests.
-#[doc(hidden)]
 impl Reference {
     /// The wall points of the reference.
     pub fn fixed_wall(&self) -> Vec<[f64; 2]> {

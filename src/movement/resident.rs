@@ -230,7 +230,6 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
 
     /// Moves like [`Self::move_to`] in this number of parts, at least one, the wall points in between on straight
     /// lines; ends where a part does not get there.
-    #[doc(hidden)] // For tests.
     pub fn move_in_parts(
         &self,
         backend: &B,

@@ -108,7 +108,6 @@ impl Reference {
     }
 
     /// The reference in the bytes of a file. For tests.
-    #[doc(hidden)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReferenceFault> {
         let (head, lists) = RECORD.read(bytes).map_err(|fault| match fault {
             RecordFault::Other => ReferenceFault::NotAReference,

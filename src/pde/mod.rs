@@ -6,7 +6,6 @@ mod point;
 pub(crate) use point::{merit_weight, row_weight};
 
 // For the tests and measurements of this workspace: the equations at one point.
-#[doc(hidden)]
 pub use point::{Blocks, Metrics, Stencil, Vec2, residual};
 
 use self::control::ControlSettings;

@@ -13,7 +13,6 @@ use std::path::Path;
 
 pub use self::json::{GridReport, LinearReport, NewtonReport, Report, Timing, write_json};
 pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport};
-#[doc(hidden)]
 pub use self::plot::Figures;
 use crate::files::IoError;
 use crate::grid::Grid;
@@ -21,7 +20,6 @@ use crate::grid::quality::Quality;
 use crate::solver::history::History;
 
 /// The data of a run's report on its grid.
-#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Artifacts<'a> {
     /// Name of the case, the title of the pictures.
@@ -39,7 +37,6 @@ pub struct Artifacts<'a> {
 }
 
 /// A picture or a table of a run.
-#[doc(hidden)]
 #[derive(Debug)]
 pub struct ReportFile {
     /// Its name, for a good grid and for one that is not: those that show the grid say so.
@@ -49,14 +46,12 @@ pub struct ReportFile {
 }
 
 /// `convergence.csv`: one line per Newton step.
-#[doc(hidden)]
 pub static HISTORY: ReportFile = ReportFile {
     names: ["convergence.csv"; 2],
     write: |path, a, _| history::write_csv(path, a.history),
 };
 
 /// The residual against steps and iterations, and four views of the grid.
-#[doc(hidden)]
 pub static PICTURES: [ReportFile; 3] = [
     ReportFile {
         names: ["convergence.svg"; 2],
@@ -75,7 +70,6 @@ pub static PICTURES: [ReportFile; 3] = [
 ];
 
 /// Maps of four measures of quality.
-#[doc(hidden)]
 pub static QUALITY_MAPS: [ReportFile; 2] = [
     ReportFile {
         names: ["quality.svg", "quality.failed.svg"],

@@ -86,7 +86,6 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
 
     /// This solver with this number of restarts of BiCGStab before flexible GMRES takes over.
     #[must_use]
-    #[doc(hidden)] // For a test of breakdowns that follow each other.
     pub fn with_restarts(self, restarts: usize) -> Self {
         Self { restarts, ..self }
     }

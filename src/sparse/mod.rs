@@ -14,11 +14,7 @@ pub use row_blocks::TooFewRows;
 
 // For the tests and measurements of this workspace: the structures behind the schedules of factors, and the
 // partition of a matrix over ranks.
-#[doc(hidden)]
 pub use ell::{Elimination, Structure};
-#[doc(hidden)]
 pub use graph::{Graph, colours, reverse_cuthill_mckee};
-#[doc(hidden)]
 pub use levels::{ROW_TILE, RowSets, Triangle, Turn, levels};
-#[doc(hidden)]
 pub use row_blocks::{Passage, RowBlocks, RowPart};

@@ -5,7 +5,6 @@ pub mod hyperbolic;
 mod normal;
 mod outline;
 
-#[doc(hidden)] // For tests.
 pub use outline::first_heights;
 pub(crate) use outline::ways;
 pub use outline::{Outer, Outline};

@@ -47,7 +47,6 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     }
 
     /// The orthonormal basis of the Krylov space of the last cycle.
-    #[doc(hidden)] // For a test of its orthogonality.
     pub fn basis(&self) -> &[B::Vector<T>] {
         &self.basis[..self.spanned]
     }

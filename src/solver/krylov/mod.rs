@@ -7,7 +7,6 @@ mod gmres;
 mod recursion;
 
 // For the tests and measurements of this workspace: a method alone. Users have it in a `LinearSolver`.
-#[doc(hidden)]
 pub use {bicgstab::Bicgstab, cg::Cg, gmres::Gmres};
 
 use super::{LinearOperator, LinearStop, Preconditioner};
@@ -28,7 +27,6 @@ pub enum Method {
 
 /// When a linear solve ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[doc(hidden)]
 pub struct Target {
     /// Residual norm to reach: ‖b − A x‖ ≤ `norm`.
     pub norm: f64,
@@ -39,7 +37,6 @@ pub struct Target {
 /// Outcome of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use]
-#[doc(hidden)]
 pub struct KrylovReport {
     /// Reason for the stop.
     pub stop: LinearStop,
@@ -50,7 +47,6 @@ pub struct KrylovReport {
 }
 
 /// A linear system A x = b, with all that a Krylov method needs.
-#[doc(hidden)]
 pub struct System<'a, B: Backend, T: Real, A> {
     /// The backend of its vectors.
     pub backend: &'a B,

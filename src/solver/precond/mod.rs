@@ -6,7 +6,6 @@ pub use crate::backend::Coarsening;
 pub use multigrid::{Cycle, MultigridSettings};
 
 // For the tests and measurements of this workspace: users have it in a `GridPreconditioner`.
-#[doc(hidden)]
 pub use multigrid::Multigrid;
 
 use super::linear::Precision;
@@ -48,7 +47,6 @@ impl Kind {
 }
 
 /// An algebraic preconditioner, which is created at the first update and reused.
-#[doc(hidden)] // Users have it in a `GridPreconditioner`.
 pub struct FromMatrix<B: Backend, T: Real, A> {
     kind: Algebraic,
     made: Option<Box<dyn Preconditioner<B, T, A>>>,
