@@ -32,7 +32,7 @@ use gridgen::ranks::Job;
 use gridgen::report::Timing;
 
 pub use self::failure::exit_code;
-use self::failure::{Failure, NOT_CONVERGED, code_of};
+use self::failure::{CommandFailure, NOT_CONVERGED, code_of};
 use self::progress::Reporter;
 use self::ranks::MachineArguments;
 use self::terminal::{Terminal, explain};
@@ -200,15 +200,17 @@ impl Cli {
         });
         match done {
             Ok(code) => code,
-            Err(Failure::Usage(kind, message)) => explain(&Cli::command().error(kind, message)),
-            Err(Failure::Message { message, hint, class }) => {
+            Err(CommandFailure::Usage(kind, message)) => {
+                explain(&Cli::command().error(kind, message))
+            }
+            Err(CommandFailure::Message { message, hint, class }) => {
                 terminal.error(&message, hint.as_deref());
                 exit_code(class)
             }
         }
     }
 
-    fn perform(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    fn perform(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         match &self.command {
             None => self.grid.execute(terminal),
             Some(Command::Run(arguments)) => arguments.execute(terminal),
@@ -231,7 +233,7 @@ impl Cli {
 impl ComputeArguments {
     /// Calls [`MachineArguments::begin`], and returns its job beside the wish to be quiet. Of several processes only
     /// the first prints.
-    fn begin(&mut self) -> (bool, Result<Option<Arc<Job>>, Failure>) {
+    fn begin(&mut self) -> (bool, Result<Option<Arc<Job>>, CommandFailure>) {
         let job = self.machine.begin();
         if job.as_ref().is_ok_and(|job| job.as_ref().is_some_and(|job| !job.is_first())) {
             self.verbose = false;
@@ -258,19 +260,20 @@ impl CommonArguments {
 
 impl GridArguments {
     /// Checks the relations between arguments that clap does not know; returns the case file.
-    fn check(&self) -> Result<&Path, Failure> {
+    fn check(&self) -> Result<&Path, CommandFailure> {
         let MachineArguments { devices, ranks, .. } = &self.common.compute.machine;
         let named = devices.as_ref().is_some_and(|devices| devices.len() > 1);
         let several = named || ranks.job.is_some();
         if several && self.export_jacobian.is_some() {
             let message = "--export-jacobian writes the system of one GPU: name one with --devices, and start one process";
-            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
+            return Err(CommandFailure::usage(ErrorKind::ArgumentConflict, message));
         }
-        let missing = || Failure::usage(ErrorKind::MissingRequiredArgument, "name a case file");
+        let missing =
+            || CommandFailure::usage(ErrorKind::MissingRequiredArgument, "name a case file");
         self.case.as_deref().ok_or_else(missing)
     }
 
-    fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let case = CaseFile::from_file(self.check()?, &self.common.set)?;
         let options = RunOptions {
             grids: self.family,
@@ -318,7 +321,7 @@ impl GridArguments {
         files: &[PathBuf],
         text: &str,
         terminal: &Terminal,
-    ) -> Result<u8, Failure> {
+    ) -> Result<u8, CommandFailure> {
         if self.open {
             show(files, terminal);
         }
@@ -343,7 +346,7 @@ fn show(files: &[PathBuf], terminal: &Terminal) {
     }
 }
 
-fn report_of(files: &[PathBuf]) -> Result<String, Failure> {
+fn report_of(files: &[PathBuf]) -> Result<String, CommandFailure> {
     let report = files.iter().find(|file| file.ends_with(REPORT_FILE));
     let text = report.map_or_else(|| Ok(String::new()), std::fs::read_to_string);
     text.map_err(|error| terminal::stdout_failed(&error))

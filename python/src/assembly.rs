@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::arguments::{Compute, values};
 use crate::errors::{raised, refused};
-use crate::make::{CaseArgument, Reporter, attended};
+use crate::make::{CaseArgument, EventSender, attended};
 
 /// Grids of several elements.
 #[pyclass(frozen, module = "gridgen._core")]
@@ -109,7 +109,7 @@ pub(crate) fn assembly(
         strict,
         ..RunOptions::new(output.unwrap_or_default())
     };
-    let solve = |mut reporter: Reporter<'_>| {
+    let solve = |mut reporter: EventSender<'_>| {
         if written {
             run_assembly(&case, &options, &mut reporter)
         } else {

@@ -30,7 +30,7 @@ impl OnGpu {
 }
 
 /// The device that computes movements; all but the CPU take one call at a time.
-pub(crate) enum Device {
+pub(crate) enum MovementDevice {
     Cpu,
     /// To avoid a deadlock this is locked without the GIL, or around work that needs neither lock.
     Gpu(Arc<dyn cuda::Device>, Box<Mutex<OnGpu>>),
@@ -39,9 +39,9 @@ pub(crate) enum Device {
 }
 
 /// A reference, and its device.
-pub(crate) struct Base {
+pub(crate) struct DeviceReference {
     pub(crate) reference: Arc<Reference>,
-    pub(crate) device: Device,
+    pub(crate) device: MovementDevice,
 }
 
 pub(crate) fn unlocked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -27,9 +27,9 @@ use crate::nodes::GpuNodes;
 
 /// A grid that was made or read. It is immutable, so arrays can be views of its memory.
 #[pyclass(frozen, module = "gridgen._core")]
-pub(crate) struct NativeGrid(Source);
+pub(crate) struct NativeGrid(GridSource);
 
-enum Source {
+enum GridSource {
     Made(Box<GridResult>),
     Read(Box<(Mesh, Quality)>),
     /// The grid stays on a GPU until a host copy is needed.
@@ -38,7 +38,7 @@ enum Source {
 
 impl From<GridResult> for NativeGrid {
     fn from(result: GridResult) -> Self {
-        Self(Source::Made(Box::new(result)))
+        Self(GridSource::Made(Box::new(result)))
     }
 }
 
@@ -46,29 +46,29 @@ impl NativeGrid {
     /// A mesh, and its quality.
     pub(crate) fn of(mesh: Mesh) -> Self {
         let quality = measure_along(&mesh.grid, mesh.wall);
-        Self(Source::Read(Box::new((mesh, quality))))
+        Self(GridSource::Read(Box::new((mesh, quality))))
     }
 
     /// A moved grid on a GPU.
     pub(crate) fn moved(nodes: Arc<GpuNodes>, quality: Quality) -> Self {
-        Self(Source::Moved(nodes, Box::new(quality)))
+        Self(GridSource::Moved(nodes, Box::new(quality)))
     }
 
     /// This grid as a reference of movements; a grid that was made uses its own equations and settings.
     pub(crate) fn reference(&self, options: &SolverOptions) -> Result<Reference, Error> {
         Ok(match &self.0 {
-            Source::Made(result) => result.reference()?,
-            Source::Read(read) => Reference::of_mesh(&CpuBackend, &read.0, options)?,
-            Source::Moved(nodes, _) => Reference::of_grid(&CpuBackend, nodes.host()?, options)?,
+            GridSource::Made(result) => result.reference()?,
+            GridSource::Read(read) => Reference::of_mesh(&CpuBackend, &read.0, options)?,
+            GridSource::Moved(nodes, _) => Reference::of_grid(&CpuBackend, nodes.host()?, options)?,
         })
     }
 
     /// The grid on the host; for a moved grid on a GPU see [`GpuNodes::host`].
     fn grid(&self) -> Result<&Grid, Error> {
         match &self.0 {
-            Source::Made(result) => Ok(&result.grid),
-            Source::Read(read) => Ok(&read.0.grid),
-            Source::Moved(nodes, _) => nodes.host(),
+            GridSource::Made(result) => Ok(&result.grid),
+            GridSource::Read(read) => Ok(&read.0.grid),
+            GridSource::Moved(nodes, _) => nodes.host(),
         }
     }
 
@@ -76,36 +76,36 @@ impl NativeGrid {
     fn shape(&self) -> (Topology, [usize; 2]) {
         let of = |grid: &Grid| (grid.topology, [grid.ni, grid.nj]);
         match &self.0 {
-            Source::Made(result) => of(&result.grid),
-            Source::Read(read) => of(&read.0.grid),
-            Source::Moved(nodes, _) => (nodes.topology, nodes.size),
+            GridSource::Made(result) => of(&result.grid),
+            GridSource::Read(read) => of(&read.0.grid),
+            GridSource::Moved(nodes, _) => (nodes.topology, nodes.size),
         }
     }
 
     fn result(&self) -> Option<&GridResult> {
         match &self.0 {
-            Source::Made(result) => Some(result),
-            Source::Read(_) | Source::Moved(..) => None,
+            GridSource::Made(result) => Some(result),
+            GridSource::Read(_) | GridSource::Moved(..) => None,
         }
     }
 
     fn nodes(&self) -> Option<&DeviceNodes> {
         match &self.0 {
-            Source::Made(result) => result.nodes.as_ref(),
-            Source::Read(_) => None,
-            Source::Moved(nodes, _) => Some(&nodes.nodes),
+            GridSource::Made(result) => result.nodes.as_ref(),
+            GridSource::Read(_) => None,
+            GridSource::Moved(nodes, _) => Some(&nodes.nodes),
         }
     }
 
     /// The mesh with the settings of the grid's case, or with default settings.
     fn mesh_data(&self) -> Result<MeshData<'_>, Error> {
         Ok(match &self.0 {
-            Source::Made(result) => result.mesh(),
-            Source::Read(read) => {
+            GridSource::Made(result) => result.mesh(),
+            GridSource::Read(read) => {
                 let weldable = read.0.weldable();
                 MeshData { weldable, ..MeshData::from(&read.0.grid) }
             }
-            Source::Moved(nodes, _) => MeshData::from(nodes.host()?),
+            GridSource::Moved(nodes, _) => MeshData::from(nodes.host()?),
         })
     }
 }
@@ -150,7 +150,7 @@ impl NativeGrid {
 
     #[getter]
     fn wall(&self) -> (usize, usize) {
-        if let Source::Read(read) = &self.0 {
+        if let GridSource::Read(read) = &self.0 {
             return (read.0.wall.from, read.0.wall.to);
         }
         let (topology, [ni, _]) = self.shape();
@@ -171,9 +171,9 @@ impl NativeGrid {
     #[getter]
     fn notes(&self) -> Vec<String> {
         match &self.0 {
-            Source::Made(result) => result.notices.clone(),
-            Source::Read(read) => read.0.notes.clone(),
-            Source::Moved(..) => Vec::new(),
+            GridSource::Made(result) => result.notices.clone(),
+            GridSource::Read(read) => read.0.notes.clone(),
+            GridSource::Moved(..) => Vec::new(),
         }
     }
 
@@ -206,9 +206,9 @@ impl NativeGrid {
     /// The quality, in the form of `report.json`.
     fn quality(&self) -> PyResult<String> {
         json(match &self.0 {
-            Source::Made(result) => &result.quality,
-            Source::Read(read) => &read.1,
-            Source::Moved(_, quality) => quality,
+            GridSource::Made(result) => &result.quality,
+            GridSource::Read(read) => &read.1,
+            GridSource::Moved(_, quality) => quality,
         })
     }
 

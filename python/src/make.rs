@@ -24,14 +24,14 @@ enum Event {
 }
 
 /// Sends events of a solve to the thread that called it.
-pub(crate) struct Reporter<'a> {
+pub(crate) struct EventSender<'a> {
     events: Sender<Event>,
     cancelled: &'a AtomicBool,
     /// True if the caller wants events; otherwise none is serialised.
     heard: bool,
 }
 
-impl Progress for Reporter<'_> {
+impl Progress for EventSender<'_> {
     fn phase(&mut self, name: &str) {
         if self.heard {
             let _ = self.events.send(Event::Phase(name.to_owned()));
@@ -126,7 +126,7 @@ pub(crate) fn make(
         pool: pool.map(|pool| pool.get().0.clone()),
         ..RunOptions::new(output.unwrap_or_default())
     };
-    let solve = |mut reporter: Reporter<'_>| {
+    let solve = |mut reporter: EventSender<'_>| {
         if written {
             run(&case, &options, &mut reporter)
         } else {
@@ -155,14 +155,14 @@ impl CaseArgument<'_> {
 /// Newton step, and is raised.
 pub(crate) fn attended<R: Send>(
     py: Python<'_>,
-    solve: impl FnOnce(Reporter<'_>) -> Result<R, Error> + Send,
+    solve: impl FnOnce(EventSender<'_>) -> Result<R, Error> + Send,
     on_event: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<R> {
     let cancelled = AtomicBool::new(false);
     let (events, mut receiver) = mpsc::channel();
     let heard = on_event.is_some();
     thread::scope(|scope| {
-        let reporter = Reporter { events, cancelled: &cancelled, heard };
+        let reporter = EventSender { events, cancelled: &cancelled, heard };
         let solving = scope.spawn(|| solve(reporter));
         let mut raised_here = None;
         loop {

@@ -14,7 +14,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2}
 use pyo3::prelude::*;
 
 use crate::arguments::in_pool;
-use crate::base::{Base, Device, OnGpu, points, rows, unlocked};
+use crate::base::{DeviceReference, MovementDevice, OnGpu, points, rows, unlocked};
 use crate::device::{Borrowed, Reading};
 use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
@@ -33,7 +33,7 @@ impl Found {
         Self::Host(Box::new(moved), Mutex::default())
     }
 
-    pub(crate) fn on_gpu(base: &Arc<Base>, moved: Moved<CudaBackend>) -> Self {
+    pub(crate) fn on_gpu(base: &Arc<DeviceReference>, moved: Moved<CudaBackend>) -> Self {
         let nodes = Arc::new(GpuNodes::new(base, moved.shape(), moved.nodes().clone().into()));
         Self::Gpu { moved: Box::new(moved), nodes, derivatives: Mutex::default() }
     }
@@ -57,7 +57,7 @@ fn ask<B: MovementBackend, T>(
 /// A moved grid.
 #[pyclass(frozen, module = "gridgen._core")]
 pub(crate) struct NativeMoved {
-    base: Arc<Base>,
+    base: Arc<DeviceReference>,
     found: Found,
 }
 
@@ -82,7 +82,7 @@ type Gpu<'a> = (&'a dyn cuda::Device, &'a Mutex<OnGpu>, (Topology, [usize; 2]));
 type Gradient<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, f64, f64);
 
 impl NativeMoved {
-    pub(crate) fn new(base: Arc<Base>, found: Found) -> Self {
+    pub(crate) fn new(base: Arc<DeviceReference>, found: Found) -> Self {
         Self { base, found }
     }
 }
@@ -212,7 +212,7 @@ impl NativeMoved {
     /// The GPU that has the grid, and the grid's topology and size.
     fn gpu(&self, py: Python<'_>) -> PyResult<Gpu<'_>> {
         match (&self.base.device, &self.found) {
-            (Device::Gpu(device, gpu), Found::Gpu { moved, .. }) => {
+            (MovementDevice::Gpu(device, gpu), Found::Gpu { moved, .. }) => {
                 Ok((&**device, gpu, moved.shape()))
             }
             _ => Err(refused(py, "the grid is not on one GPU: give an array on the host")),
@@ -236,11 +236,14 @@ impl NativeMoved {
     }
 
     fn answer(&self, py: Python<'_>, asked: &Asked, tolerance: f64) -> PyResult<Answer> {
-        let Base { reference, device } = &*self.base;
+        let DeviceReference { reference, device } = &*self.base;
         let found = in_pool(py, || match (device, &self.found) {
-            (Device::Gpu(_, gpu), _) => self
-                .on_gpu(gpu, tolerance, |derivatives, backend| answer(derivatives, backend, asked)),
-            (Device::Several(machine), Found::Host(moved, _)) => {
+            (MovementDevice::Gpu(_, gpu), _) => {
+                self.on_gpu(gpu, tolerance, |derivatives, backend| {
+                    answer(derivatives, backend, asked)
+                })
+            }
+            (MovementDevice::Several(machine), Found::Host(moved, _)) => {
                 let at = DerivativesAt { reference, moved, tolerance };
                 let machine = unlocked(machine);
                 match asked {

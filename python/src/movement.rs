@@ -14,7 +14,7 @@ use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::arguments::{Compute, in_pool, interruptible, pool};
-use crate::base::{Base, Device, OnGpu, points, rows, unlocked};
+use crate::base::{DeviceReference, MovementDevice, OnGpu, points, rows, unlocked};
 use crate::device::{Borrowed, Reading};
 use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
@@ -22,7 +22,7 @@ use crate::moved::{Found, NativeMoved};
 
 /// A grid from which others are moved.
 #[pyclass(frozen, module = "gridgen._core")]
-pub(crate) struct NativeReference(Arc<Base>);
+pub(crate) struct NativeReference(Arc<DeviceReference>);
 
 impl NativeReference {
     fn of(
@@ -36,15 +36,15 @@ impl NativeReference {
             let points = reference.grid().x.len();
             let (machine, _) = Machine::for_points(backend, devices.as_deref(), None, points)?;
             let device = match machine {
-                Machine::Cpu => Device::Cpu,
+                Machine::Cpu => MovementDevice::Cpu,
                 Machine::Cuda(backend) => {
                     let device = backend.device().clone();
                     let gpu = OnGpu { backend: *backend, resident: None };
-                    Device::Gpu(device, Box::new(Mutex::new(gpu)))
+                    MovementDevice::Gpu(device, Box::new(Mutex::new(gpu)))
                 }
-                ranks @ Machine::Ranks(_) => Device::Several(Box::new(Mutex::new(ranks))),
+                ranks @ Machine::Ranks(_) => MovementDevice::Several(Box::new(Mutex::new(ranks))),
             };
-            Ok::<_, Error>(Base { reference, device })
+            Ok::<_, Error>(DeviceReference { reference, device })
         })?;
         made.map(|base| Self(Arc::new(base))).map_err(|error| raised(py, error))
     }
@@ -102,7 +102,7 @@ impl NativeReference {
         name: &str,
         array: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let Device::Gpu(device, gpu) = &self.0.device else {
+        let MovementDevice::Gpu(device, gpu) = &self.0.device else {
             let message = "an array on a GPU is for a reference on one GPU: copy it to the host";
             return Err(refused(py, message));
         };
@@ -127,16 +127,16 @@ impl NativeReference {
     }
 
     fn unmoved(&self, py: Python<'_>) -> PyResult<NativeMoved> {
-        let Base { reference, device } = &*self.0;
+        let DeviceReference { reference, device } = &*self.0;
         let found = in_pool(py, || -> Result<Found, MovementError> {
             match device {
-                Device::Gpu(_, gpu) => {
+                MovementDevice::Gpu(_, gpu) => {
                     let mut gpu = unlocked(gpu);
                     let (backend, resident) = gpu.resident(reference)?;
                     let moved = resident.unmoved(backend)?;
                     Ok(Found::on_gpu(&self.0, moved))
                 }
-                Device::Cpu | Device::Several(_) => Ok(Found::on_host(
+                MovementDevice::Cpu | MovementDevice::Several(_) => Ok(Found::on_host(
                     Resident::new(&**reference, &CpuBackend)?.unmoved(&CpuBackend)?,
                 )),
             }
@@ -150,19 +150,19 @@ impl NativeReference {
         let pool = pool()?;
         let found = interruptible(py, move |_| {
             pool.install(|| -> Result<Found, MovementError> {
-                let Base { reference, device } = &*base;
+                let DeviceReference { reference, device } = &*base;
                 match device {
-                    Device::Cpu => {
+                    MovementDevice::Cpu => {
                         let resident = Resident::new(&**reference, &CpuBackend)?;
                         resident.move_to(&CpuBackend, &wall).map(Found::on_host)
                     }
-                    Device::Gpu(_, gpu) => {
+                    MovementDevice::Gpu(_, gpu) => {
                         let mut gpu = unlocked(gpu);
                         let (backend, resident) = gpu.resident(reference)?;
                         let moved = resident.move_to(backend, &wall)?;
                         Ok(Found::on_gpu(&base, moved))
                     }
-                    Device::Several(machine) => {
+                    MovementDevice::Several(machine) => {
                         unlocked(machine).move_to(reference, &wall).map(Found::on_host)
                     }
                 }

@@ -11,13 +11,13 @@ use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::base::{Base, Device, unlocked};
+use crate::base::{DeviceReference, MovementDevice, unlocked};
 use crate::device;
 use crate::errors::raised;
 
 /// Two numbers at each node of a grid, in a GPU's memory, and on the host after they were requested there.
 pub(crate) struct GpuNodes {
-    base: Arc<Base>,
+    base: Arc<DeviceReference>,
     pub(crate) topology: Topology,
     pub(crate) size: [usize; 2],
     pub(crate) nodes: DeviceNodes,
@@ -26,7 +26,7 @@ pub(crate) struct GpuNodes {
 
 impl GpuNodes {
     pub(crate) fn new(
-        base: &Arc<Base>,
+        base: &Arc<DeviceReference>,
         (topology, size): (Topology, [usize; 2]),
         nodes: DeviceNodes,
     ) -> Self {
@@ -39,8 +39,8 @@ impl GpuNodes {
             let mut grid = Grid::unset(self.topology, self.size[0], self.size[1]);
             let [x, y] = self.nodes.nodes();
             let _alone = match &self.base.device {
-                Device::Gpu(_, gpu) => Some(unlocked(gpu)),
-                Device::Cpu | Device::Several(_) => None,
+                MovementDevice::Gpu(_, gpu) => Some(unlocked(gpu)),
+                MovementDevice::Cpu | MovementDevice::Several(_) => None,
             };
             x.download(&mut grid.x).and_then(|()| y.download(&mut grid.y))?;
             // If another thread was faster, its grid is the same.

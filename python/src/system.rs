@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gridgen::backend::Algebraic;
-use gridgen::formats::matrix_market::{Matrix, Symmetry};
+use gridgen::formats::matrix_market::{Matrix, MatrixSymmetry};
 use gridgen::generate::Progress;
 use gridgen::linear_system::{RightSide, SystemOptions, solve_matrix};
 use gridgen::sparse::Csr;
@@ -163,7 +163,7 @@ fn matrix(
     let rises = |row: usize| csr.pattern().row(row).is_sorted_by(|a, b| a < b);
     let csr = if (0..csr.rows()).all(rises) { csr } else { summed(&csr) };
     let duplicates = entries - csr.columns.len();
-    Ok(Matrix { csr, columns, symmetry: Symmetry::General, duplicates })
+    Ok(Matrix { csr, columns, symmetry: MatrixSymmetry::General, duplicates })
 }
 
 /// The matrix with rising columns, and entries with the same column summed.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::entries::Entries;
+use super::entries::Given;
 use super::resolve;
 use super::{BackgroundOptions, Case, CaseError, Frame, OutputOptions, OversetOptions, Places};
 use crate::overset::Rigging;
@@ -110,7 +110,7 @@ pub enum PlacedBy {
 
 impl CaseFile {
     /// The case that `entries` describe; `path` is the case file.
-    pub(super) fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
+    pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
         let several = |found: &str| {
             let found = entries.places.found(&[found]).into();
             Err(CaseError::Incomplete { found, other: "[[element]]" })
@@ -171,7 +171,7 @@ impl From<Assembly> for CaseFile {
 }
 
 impl Assembly {
-    fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
+    fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
         let background = entries.opens("background");
         let names = names(entries)?;
         let element = |number: usize| {
@@ -196,7 +196,7 @@ impl Assembly {
 }
 
 /// The names of the elements, which are all there, fit for zones and patches, and different.
-fn names(entries: &Entries) -> Result<Vec<String>, CaseError> {
+fn names(entries: &Given) -> Result<Vec<String>, CaseError> {
     let mut names: Vec<String> = Vec::new();
     for element in &entries.elements {
         let Some(name) = element.given::<String>("element.name")? else {
@@ -230,7 +230,7 @@ fn names(entries: &Entries) -> Result<Vec<String>, CaseError> {
 
 /// An element, whose grid ends at a distance from its wall if it is `near_body`.
 fn element(
-    all: &Entries,
+    all: &Given,
     path: &Path,
     names: &[String],
     (number, near_body): (usize, bool),
@@ -257,7 +257,7 @@ fn element(
 }
 
 /// Refuses keys that an element has beside its name instead, and grids that cannot overlap.
-fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
+fn refuse_keys(entries: &Given, near_body: bool) -> Result<(), CaseError> {
     let given = |key: &str, neutral: f64| -> Result<bool, CaseError> {
         Ok(entries.given::<f64>(key)?.is_some_and(|value| (value - neutral).abs() > 0.0))
     };
@@ -287,11 +287,11 @@ fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
             "add [background], or leave reach out",
         ));
     }
-    let topology: super::Topology = entries.get("grid.topology")?;
+    let topology: super::TopologyChoice = entries.get("grid.topology")?;
     let fits = match topology {
-        super::Topology::Half => false,
-        super::Topology::C => !near_body,
-        super::Topology::O | super::Topology::Auto => true,
+        super::TopologyChoice::Half => false,
+        super::TopologyChoice::C => !near_body,
+        super::TopologyChoice::O | super::TopologyChoice::Auto => true,
     };
     if fits {
         return Ok(());
@@ -304,7 +304,7 @@ fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
 }
 
 /// Reads the keys that place an element.
-fn placed_by(entries: &Entries, names: &[String], number: usize) -> Result<PlacedBy, CaseError> {
+fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedBy, CaseError> {
     let conflict = |key: &str, other: &'static str| {
         let found = entries.places.found(&[key]).into();
         Err(CaseError::Conflict { found, other })
@@ -358,7 +358,7 @@ fn placed_by(entries: &Entries, names: &[String], number: usize) -> Result<Place
 }
 
 /// Refuses elements that are rigged to each other in a circle.
-fn check_riggings(entries: &Entries, elements: &[Element]) -> Result<(), CaseError> {
+fn check_riggings(entries: &Given, elements: &[Element]) -> Result<(), CaseError> {
     for (number, element) in elements.iter().enumerate() {
         let mut at = element;
         for _ in elements {
@@ -377,7 +377,7 @@ fn check_riggings(entries: &Entries, elements: &[Element]) -> Result<(), CaseErr
 }
 
 /// Refuses outputs that a case of one section alone has.
-fn check_output(entries: &Entries, output: &OutputOptions) -> Result<(), CaseError> {
+fn check_output(entries: &Given, output: &OutputOptions) -> Result<(), CaseError> {
     for format in &output.formats {
         if let Some(reason) = format.refuses_zones {
             return Err(entries.refuse(

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Case, Topology};
+use super::{Case, TopologyChoice};
 use crate::geometry::BaseCells;
 use crate::grid::Seam;
 use crate::grid::initial::Method;
@@ -85,7 +85,7 @@ pub(super) fn round_off(first_cell: f64) -> f64 {
 
 /// The line along the wall, as far as defaults depend on it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wall {
+pub(super) struct WallFacts {
     pub(super) cut: bool,
     /// Whether the section has a trailing edge.
     pub(super) edge: bool,
@@ -98,7 +98,7 @@ pub(super) struct Wall {
 impl Case {
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
-    pub(super) fn settle_defaults(&mut self, wall: Wall) -> ([f64; 2], f64, Seam) {
+    pub(super) fn settle_defaults(&mut self, wall: WallFacts) -> ([f64; 2], f64, Seam) {
         let Self { grid, initial, control, output, places, .. } = self;
         let element = grid.reach.is_some() || !places.within.is_empty();
         let cells = wall.cells as f64;
@@ -121,23 +121,23 @@ impl Case {
         // A trailing edge or base is a corner, whose line keeps its marched points.
         let mut seam = if wall.edge { Seam::Held } else { Seam::Periodic };
         if wall.cut {
-            grid.topology = Topology::C;
+            grid.topology = TopologyChoice::C;
         } else {
             grid.wake = None;
             seam = *grid.seam.get_or_insert(seam);
-            if grid.topology == Topology::Auto {
-                grid.topology = Topology::O;
+            if grid.topology == TopologyChoice::Auto {
+                grid.topology = TopologyChoice::O;
             }
         }
         // The wall counts as two chords.
         let thin = (2.0 / cells / (HEIGHTS_IN_LENGTH * grid.first_cell)).min(1.0);
         let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
         let [dissipation, volume_smoothing, spread, columns] = match wall {
-            Wall { cut: true, .. } => [0.08, 0.01 * (128.0 / cells).min(1.0), 0.0, 2.25],
+            WallFacts { cut: true, .. } => [0.08, 0.01 * (128.0 / cells).min(1.0), 0.0, 2.25],
             // Other grids take values from the outermost cells of a near one, which are to be of one size.
-            Wall { edge: true, .. } if element => [0.4, 0.0, 6.0, 0.0],
-            Wall { edge: true, .. } => [0.4, 0.0, 0.3, 0.0],
-            Wall { .. } => [0.2, smoothing, 10.0, cells / 128.0],
+            WallFacts { edge: true, .. } if element => [0.4, 0.0, 6.0, 0.0],
+            WallFacts { edge: true, .. } => [0.4, 0.0, 0.3, 0.0],
+            WallFacts { .. } => [0.2, smoothing, 10.0, cells / 128.0],
         };
         let marches = initial.method == Method::Hyperbolic;
         control.smoothing_columns.get_or_insert(if marches { columns } else { NORMAL_COLUMNS });

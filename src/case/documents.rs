@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::among;
 use super::keys::SOURCES;
-use super::schema::{Key, Kind, plain};
+use super::schema::{Key, KeyKind, plain};
 use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, is_nested, keys};
 use super::{Assembly, Case, CaseFile, Element, PlacedBy};
 
@@ -70,20 +70,20 @@ fn members(within: &str) -> Map<String, Value> {
 
 fn property(key: &Key) -> Value {
     let mut property = match key.kind {
-        Kind::Text | Kind::Path => json!({ "type": "string", "minLength": 1 }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Integer { min, max } => {
+        KeyKind::Text | KeyKind::Path => json!({ "type": "string", "minLength": 1 }),
+        KeyKind::Flag => json!({ "type": "boolean" }),
+        KeyKind::Integer { min, max } => {
             json!({ "type": "integer", "minimum": min, "maximum": max })
         }
-        Kind::Real { low, high } => {
+        KeyKind::Real { low, high } => {
             let least = if low.open { "exclusiveMinimum" } else { "minimum" };
             let most = if high.open { "exclusiveMaximum" } else { "maximum" };
             json!({ "type": "number", least: low.value, most: high.value })
         }
-        Kind::Point => point_schema(),
-        Kind::Points => json!({ "type": "array", "items": point_schema() }),
-        Kind::Word(words) => json!({ "enum": words }),
-        Kind::Words(words) => json!({
+        KeyKind::Point => point_schema(),
+        KeyKind::Points => json!({ "type": "array", "items": point_schema() }),
+        KeyKind::Word(words) => json!({ "enum": words }),
+        KeyKind::Words(words) => json!({
             "type": "array",
             "items": { "enum": words },
             "minItems": 1,
@@ -161,11 +161,11 @@ fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
 }
 
 /// A placeholder for a value of this kind.
-fn placeholder(kind: Kind) -> &'static str {
+fn placeholder(kind: KeyKind) -> &'static str {
     match kind {
-        Kind::Text | Kind::Path | Kind::Word(_) => "\"\"",
-        Kind::Words(_) | Kind::Point | Kind::Points => "[]",
-        Kind::Flag | Kind::Integer { .. } | Kind::Real { .. } => "",
+        KeyKind::Text | KeyKind::Path | KeyKind::Word(_) => "\"\"",
+        KeyKind::Words(_) | KeyKind::Point | KeyKind::Points => "[]",
+        KeyKind::Flag | KeyKind::Integer { .. } | KeyKind::Real { .. } => "",
     }
 }
 

@@ -8,7 +8,7 @@ use toml_edit::Value;
 
 use super::error::{CaseError, GivenValue, Place, Places, among};
 use super::keys::SOURCES;
-use super::schema::{Key, Kind, check, nearest};
+use super::schema::{Key, KeyKind, check, nearest};
 use super::table::{self, KEYS, is_nested, keys, nearest_key, sections};
 use crate::diagnostics::excerpt;
 
@@ -27,16 +27,16 @@ pub(super) const SINGLE: [&str; 3] = ["output", "background", "overset"];
 
 /// All values that are given, each of the type its key has, and where they stand.
 #[derive(Clone)]
-pub(super) struct Entries {
+pub(super) struct Given {
     values: BTreeMap<&'static str, toml::Value>,
     pub(super) places: Places,
     /// The keys and sections of the file or the base, whose alternatives drop them.
     sealed: BTreeSet<&'static str>,
     /// The values that are given of each element.
-    pub(super) elements: Vec<Entries>,
+    pub(super) elements: Vec<Given>,
 }
 
-impl Entries {
+impl Given {
     /// No keys of the file `path`, or within it of an element.
     pub(super) fn none(path: &Path, within: &str) -> Self {
         let within = within.to_owned();
@@ -95,7 +95,7 @@ impl Entries {
                 Ok(())
             }
             Err(remedy) => {
-                let is_blank = value.is_str() && matches!(key.kind, Kind::Text | Kind::Path);
+                let is_blank = value.is_str() && matches!(key.kind, KeyKind::Text | KeyKind::Path);
                 let text = is_blank.then(|| "text on one line that is not blank".to_owned());
                 let expected = text.unwrap_or_else(|| key.kind.to_string());
                 Err(CaseError::Invalid { found: Box::new(found), expected, remedy })

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::defaults::{NEWTON_STEPS, Retry};
-use super::schema::{Bound, Key, Kind, Preset};
-use super::{Contour, Frame, Topology};
+use super::schema::{Bound, Key, KeyKind, Preset};
+use super::{Contour, Frame, TopologyChoice};
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};
 use crate::geometry::{FileFrame, Flap, TrailingEdge, Wake};
@@ -29,12 +29,12 @@ pub(super) const SOURCES: [&str; 7] = [
     "geometry.joukowski",
 ];
 
-pub(super) const fn integer(min: i64, max: i64) -> Kind {
-    Kind::Integer { min, max }
+pub(super) const fn integer(min: i64, max: i64) -> KeyKind {
+    KeyKind::Integer { min, max }
 }
 
-pub(super) const fn real(low: Bound, high: Bound) -> Kind {
-    Kind::Real { low, high }
+pub(super) const fn real(low: Bound, high: Bound) -> KeyKind {
+    KeyKind::Real { low, high }
 }
 
 pub(super) const fn closed(value: f64) -> Bound {
@@ -48,7 +48,7 @@ pub(super) const fn open(value: f64) -> Bound {
 /// Name of the case, the one key at the top of the file.
 const NAME: Key = Key {
     path: "name",
-    kind: Kind::Text,
+    kind: KeyKind::Text,
     default: Derived("the case file's name without `.toml`"),
     unit: "",
     meaning: "Name of the case, used for the output folder and files.",
@@ -138,14 +138,14 @@ keys! {
     }:
         "The section. Exactly one of `naca`, `file`, `points`, `section`, `wing_body`, `ellipse` and \
         `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`." {
-        naca = Kind::Text, Unset, ""; "NACA designation, in quotes: `\"2412\"`.";
-        file = Kind::Path, Unset, "";
+        naca = KeyKind::Text, Unset, ""; "NACA designation, in quotes: `\"2412\"`.";
+        file = KeyKind::Path, Unset, "";
             "File with the section's coordinates. A relative path starts at the case file's \
             folder.";
-        points = Kind::Points, Unset, "any unit";
+        points = KeyKind::Points, Unset, "any unit";
             "The section's points themselves, read as those of a file are: \
             `[[1.0, 0.0], [0.98, 0.01], …]`.";
-        trailing_edge: TrailingEdge = Kind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
+        trailing_edge: TrailingEdge = KeyKind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
             Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file` and `points`"), "";
             "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, \
             by a solid wedge behind the base, by taking a NACA section's formula on to where it \
@@ -159,7 +159,7 @@ keys! {
             "Distance from each point of `file` or `points` within which the contour is smoothed: the curve of least \
             bending there takes their place, with both ends of the trailing edge kept. For points that are rounded, \
             with the step of the rounding, and for points that scatter, with some three times their scatter.";
-        frame: Frame = Kind::Word(&["chord", "file"]), Word("chord"), "";
+        frame: Frame = KeyKind::Word(&["chord", "file"]), Word("chord"), "";
             "Whether the section of `file` or `points` is moved and scaled to its chord (`chord`), or stands in the \
             files written where its coordinates are, `chord` times their unit (`file`). All other lengths of the \
             case are in chords of the section either way.";
@@ -189,7 +189,7 @@ keys! {
     "geometry.section" => SectionOptions {}:
         "Any smooth closed contour, such as the cross-section of a body. It has no leading or \
         trailing edge; points gather where it bends." {
-        file: PathBuf = Kind::Path, Unset, "";
+        file: PathBuf = KeyKind::Path, Unset, "";
             "File with points `x y` of the contour in order, in either direction, from anywhere. A \
             relative path starts at the case file's folder.";
         length: f64 = real(open(0.0), closed(1e9)), Derived("1"), "the file's unit";
@@ -237,7 +237,7 @@ keys! {
         #[serde(skip_deserializing)]
         pub seam: Option<Seam>,
     }: "Size of the grid and spacing of its points. Lengths are in chords." {
-        topology: Topology = Kind::Word(&["O", "C", "auto", "half"]), Word("O"), "";
+        topology: TopologyChoice = KeyKind::Word(&["O", "C", "auto", "half"]), Word("O"), "";
             "Shape of the grid: lines that close around the body, or lines that begin and end in \
             the outflow, with a cut behind the edge; `auto` is C for an edge that is one point and \
             O for one with a base. `half` is the half of an O-grid beside the plane of symmetry of \
@@ -296,13 +296,13 @@ keys! {
             "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid \
             those of the whole base, at most `ni - 1`; unset, the spacing of the trailing edge \
             decides: at least 8, on a rounded edge 12.";
-        seam = Kind::Word(&["auto", "held", "periodic"]), Word("auto"), "";
+        seam = KeyKind::Word(&["auto", "held", "periodic"]), Word("auto"), "";
             "Whether the line at which the grid closes keeps its initial points (`held`) or is \
             solved for like any other (`periodic`); `auto` chooses by the trailing edge.";
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "initial" => InitialOptions {}: "The initial grid: first guess, and source of the marched control functions." {
-        method: Method = Kind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
+        method: Method = KeyKind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
             interpolation.";
         dissipation: Option<f64> = real(closed(0.0), closed(10.0)),
@@ -319,10 +319,10 @@ keys! {
             with `grid.reach`, 10 without an edge, 0 on a C-grid.";
     }
     "control": "Control functions P and Q of the grid equations." {
-        base = Kind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";
+        base = KeyKind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";
             "Control functions without the wall terms: zero, from the boundary spacing, or from \
             the initial grid.";
-        wall = Kind::Word(&["frozen", "coupled"]), Word("coupled"), "";
+        wall = KeyKind::Word(&["frozen", "coupled"]), Word("coupled"), "";
             "Whether wall terms that hold the first cell's height and angle are unknowns of the \
             Newton iteration (`coupled`) or there are none (`frozen`).";
         smoothing = real(closed(0.0), closed(0.5)), Real(7e-4), "chords";
@@ -349,9 +349,9 @@ keys! {
             "Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.";
         max_wall_angle: Option<f64> = real(open(0.0), closed(90.0)), Unset, "degrees";
             "Largest angle between the first grid line and the wall normal, corners left out.";
-        retry: bool = Kind::Flag, Flag(true), "";
+        retry: bool = KeyKind::Flag, Flag(true), "";
             "Whether to try again by the ladder when the grid is not good.";
-        ladder: Vec<Retry> = Kind::Words(&["march", "decay", "normal", "base"]),
+        ladder: Vec<Retry> = KeyKind::Words(&["march", "decay", "normal", "base"]),
             Words(&["march", "decay", "normal", "base"]), "";
             "What to change: four times the dissipation of the march, half the decay length of the \
             wall terms, the march along normals, the Thomas-Middlecoff base.";
@@ -375,11 +375,11 @@ keys! {
         #[serde(flatten)]
         pub krylov: LinearSettings,
     }: "The linear solver within a Newton step." {
-        solver = Kind::Word(&["bicgstab", "gmres"]), Word("bicgstab"), ""; "Krylov method.";
-        preconditioner: precond::Kind = Kind::Word(&["none", "jacobi", "dilu", "ilu0", "multigrid"]),
+        solver = KeyKind::Word(&["bicgstab", "gmres"]), Word("bicgstab"), ""; "Krylov method.";
+        preconditioner: precond::Kind = KeyKind::Word(&["none", "jacobi", "dilu", "ilu0", "multigrid"]),
             Word("multigrid"), "";
             "Preconditioner of the Krylov method.";
-        schedule: Schedule = Kind::Word(&["auto", "levels", "colours", "tiles"]), Word("auto"), "";
+        schedule: Schedule = KeyKind::Word(&["auto", "levels", "colours", "tiles"]), Word("auto"), "";
             "Order in which DILU and ILU(0) are eliminated on a GPU: in natural order level after \
             level, colour after colour, or within tiles of 32 x 32 points; auto takes tiles for \
             DILU and levels for ILU(0). A CPU keeps to the natural order.";
@@ -387,18 +387,18 @@ keys! {
             "Iterations of GMRES between restarts.";
         max_iterations = integer(1, 1_000_000), Integer(2000), "iterations";
             "Most linear iterations in one Newton step.";
-        precision: Precision = Kind::Word(&["single", "double"]), Word("single"), "";
+        precision: Precision = KeyKind::Word(&["single", "double"]), Word("single"), "";
             "Precision of the whole linear solve; residual and update are always double.";
     }
     "multigrid": "The multigrid preconditioner." {
-        cycle = Kind::Word(&["v", "w"]), Word("v"), "";
+        cycle = KeyKind::Word(&["v", "w"]), Word("v"), "";
             "Shape of the cycle: each coarse level once (v) or twice (w).";
         sweeps = integer(1, 100), Integer(1), "sweeps";
             "Line sweeps before and after each coarse correction; twice as many from the third \
             level on.";
         levels = integer(1, 32), Integer(16), "levels";
             "Most levels; the size of the grid limits them as well.";
-        coarsening = Kind::Word(&["full", "xi"]), Word("full"), "";
+        coarsening = KeyKind::Word(&["full", "xi"]), Word("full"), "";
             "Coarsening in both directions with lines of both, or in xi only with eta-lines only.";
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -407,16 +407,16 @@ keys! {
         #[serde(flatten)]
         pub plot3d: Flavour,
     }: "What is written." {
-        formats: Vec<&'static Format> = Kind::Words(&NAMES), Words(&["vts", "plot3d"]), "";
+        formats: Vec<&'static Format> = KeyKind::Words(&NAMES), Words(&["vts", "plot3d"]), "";
             "Grid files to write, in this order; docs/formats.md describes them.";
-        compression: Compression = Kind::Word(&["none", "zlib"]), Word("none"), "";
+        compression: Compression = KeyKind::Word(&["none", "zlib"]), Word("none"), "";
             "Compression of the arrays in `mesh.vts`, which VTK reads as it reads the others.";
         span_cells: usize = integer(0, 100_000), Integer(0), "cells";
             "Cells over the span of an extruded grid, for three-dimensional solvers; with 0 the \
             grid is plane. `ni` times `nj` times the planes is less than 2^30.";
         span: f64 = real(open(0.0), closed(1e6)), Real(1.0), "chords";
             "Span of an extruded grid, from z = 0.";
-        sides: Sides = Kind::Word(&["symmetry", "periodic"]), Word("symmetry"), "";
+        sides: Sides = KeyKind::Word(&["symmetry", "periodic"]), Word("symmetry"), "";
             "The ends of the span of an extruded grid: planes of symmetry, or periodic to each other.";
         curved_order: usize = integer(1, 4), Integer(1), "";
             "Order of the cells of `mesh.msh`, each of which takes that many cells of the grid in each \
@@ -424,26 +424,26 @@ keys! {
             the grid is one on these cells too.";
         plot3d_dimensions = integer(2, 3), Integer(3), "";
             "Coordinates per point in the Plot3D file.";
-        plot3d_encoding = Kind::Word(&["text", "fortran", "stream"]), Word("text"), "";
+        plot3d_encoding = KeyKind::Word(&["text", "fortran", "stream"]), Word("text"), "";
             "Plot3D as text, as unformatted Fortran records, or as the bytes alone.";
-        plot3d_precision = Kind::Word(&["single", "double"]), Word("double"), "";
+        plot3d_precision = KeyKind::Word(&["single", "double"]), Word("double"), "";
             "4 or 8 bytes a number in the Plot3D file; 9 or 17 digits in text.";
-        plot3d_byte_order = Kind::Word(&["little", "big"]), Word("little"), "";
+        plot3d_byte_order = KeyKind::Word(&["little", "big"]), Word("little"), "";
             "Byte order of a binary Plot3D file.";
-        plot3d_block_count = Kind::Flag, Derived("true with 3 dimensions, false with 2"), "";
+        plot3d_block_count = KeyKind::Flag, Derived("true with 3 dimensions, false with 2"), "";
             "Whether the Plot3D file begins with the number of blocks (multi-block).";
-        plot3d_blanking = Kind::Flag, Flag(false), "";
+        plot3d_blanking = KeyKind::Flag, Flag(false), "";
             "Whether the Plot3D file has an IBLANK number, 1, for each point.";
-        plot3d_axes = Kind::Word(&["ijk", "fun3d"]), Word("ijk"), "";
+        plot3d_axes = KeyKind::Word(&["ijk", "fun3d"]), Word("ijk"), "";
             "Indices of the Plot3D file with 3 dimensions: around, outward, span (`ijk`), or \
             around, span, outward with z upward (`fun3d`).";
-        pictures: bool = Kind::Flag, Flag(true), ""; "Whether to draw grid and convergence.";
-        quality_maps: bool = Kind::Flag, Flag(false), "";
+        pictures: bool = KeyKind::Flag, Flag(true), ""; "Whether to draw grid and convergence.";
+        quality_maps: bool = KeyKind::Flag, Flag(false), "";
             "Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the \
             cells.";
-        report: bool = Kind::Flag, Derived("as `pictures`"), "";
+        report: bool = KeyKind::Flag, Derived("as `pictures`"), "";
             "Whether to write `report.html`: all pictures, measures and the case on one page.";
-        reference: bool = Kind::Flag, Flag(false), "";
+        reference: bool = KeyKind::Flag, Flag(false), "";
             "Whether to write `reference.grd`, from which `gridgen move` moves the grid with its wall.";
     }
 }

@@ -174,7 +174,7 @@ impl GeometryOptions {
 /// Shapes of grid that a case can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Topology {
+pub enum TopologyChoice {
     /// Lines closed around the body.
     O,
     /// Lines around the body from outflow to outflow, with a cut behind the edge.
@@ -195,7 +195,7 @@ impl Case {
     }
 }
 
-impl Topology {
+impl TopologyChoice {
     /// Points around of the grid that is solved for, for `ni` points of the case: of half a
     /// grid those of the whole.
     pub(crate) const fn around(self, ni: usize) -> usize {

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use toml::{Table, Value};
 use toml_edit::Item;
 
-use super::entries::{ELEMENT, Entries, UNNAMED, unknown_argument};
+use super::entries::{ELEMENT, Given, UNNAMED, unknown_argument};
 use super::error::{CaseError, GivenValue, Place};
-use super::parse::{Source, line_of};
+use super::parse::{TableSource, line_of};
 use super::table;
 use super::{Case, CaseFile};
 use crate::diagnostics::excerpt;
@@ -42,7 +42,7 @@ impl CaseFile {
         path: &Path,
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
-        let mut entries = Entries::read(text, path)?;
+        let mut entries = Given::read(text, path)?;
         entries.seal();
         entries.replace(overrides)?;
         Self::resolve(&entries, path)
@@ -65,7 +65,7 @@ impl CaseFile {
     ) -> Result<Self, CaseError> {
         let path = file.unwrap_or(Path::new(UNNAMED));
         let text = file.map_or_else(|| Ok(String::new()), read_text)?;
-        let mut entries = Entries::read(&text, path)?;
+        let mut entries = Given::read(&text, path)?;
         let numbered = base.iter().chain(arguments).enumerate();
         for (number, (name, given)) in numbered {
             if number == base.len() {
@@ -76,7 +76,7 @@ impl CaseFile {
             let place = Place::Argument { name: name.clone(), value: shown.clone() };
             if name == ELEMENT {
                 entries.elements.clear();
-                entries.read_elements(&Item::Value(value), &Source::Argument(place))?;
+                entries.read_elements(&Item::Value(value), &TableSource::Argument(place))?;
                 continue;
             }
             let empty = given.as_table().is_some_and(Table::is_empty);

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use toml_edit::Value;
 
-use super::entries::{ELEMENT, Entries, SINGLE, UNNAMED, unknown_key};
+use super::entries::{ELEMENT, Given, SINGLE, UNNAMED, unknown_key};
 use super::error::{CaseError, Place, among};
-use super::schema::{Key, Kind};
+use super::schema::{Key, KeyKind};
 use super::table::{self, keys};
 use crate::diagnostics::excerpt;
 
-impl Entries {
+impl Given {
     /// Keys of these sections alone, with their values in TOML.
     pub(super) fn of_sections(
         sections: &[&str],
@@ -58,14 +58,14 @@ impl Entries {
 /// An override's value: TOML, or the text itself where the key holds text or where it is no TOML; for
 /// a list of words, words between commas too.
 fn override_value(key: &Key, text: &str) -> Value {
-    let holds_text = matches!(key.kind, Kind::Text | Kind::Path | Kind::Word(_));
-    let holds_words = matches!(key.kind, Kind::Words(_));
+    let holds_text = matches!(key.kind, KeyKind::Text | KeyKind::Path | KeyKind::Word(_));
+    let holds_words = matches!(key.kind, KeyKind::Words(_));
     match text.parse::<Value>() {
         Ok(value) if holds_words && !value.is_array() => listed(value.as_str().unwrap_or(text)),
         Ok(value) if value.is_str() || !holds_text => value,
         _ if holds_words => listed(text),
         // TOML has no `.5` and no `5.`.
-        Err(_) if matches!(key.kind, Kind::Real { .. }) => {
+        Err(_) if matches!(key.kind, KeyKind::Real { .. }) => {
             text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from)
         }
         _ => Value::from(text),

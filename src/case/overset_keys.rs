@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::keys::{closed, integer, keys, open, real};
-use super::schema::{Key, Kind, Preset};
+use super::schema::{Key, KeyKind, Preset};
 
 use Preset::{Derived, Integer, Real, Unset, Word};
 
@@ -17,10 +17,10 @@ keys! {
         Beside its own keys it has `geometry` and `grid`, and any other section of a case except `output`: keys \
         given there apply to this element, keys at the top of the file to all. Lengths of these sections are in \
         chords of the element, lengths of the keys below in reference chords." {
-        name = Kind::Text, Unset, "";
+        name = KeyKind::Text, Unset, "";
             "Name of the element, of its zone, patch and family: letters, digits, `_` and `-`, a letter first, at \
             most 24.";
-        frame = Kind::Word(&["chord", "file"]), Word("chord"), "";
+        frame = KeyKind::Word(&["chord", "file"]), Word("chord"), "";
             "Whether the section is scaled to its chord and placed (`chord`), or stands where the coordinates of \
             its file are, in reference chords (`file`).";
         chord = real(closed(1e-4), closed(1e4)), Real(1.0), "reference chords";
@@ -28,7 +28,7 @@ keys! {
         angle = real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
             "Angle by which the element is turned, nose up (trailing edge down) about its nose; with `rigging` it \
             follows from the deflection.";
-        at = Kind::Point, Derived("`[0, 0]`, or from `rigging`"), "reference chords";
+        at = KeyKind::Point, Derived("`[0, 0]`, or from `rigging`"), "reference chords";
             "Where the element's nose goes: the origin of its frame.";
         reach = real(open(0.0), closed(1e6)),
             Derived("0.4 chords of the element, and at least 4 times the narrowest gap beside it"),
@@ -40,8 +40,8 @@ keys! {
         "Where the element stands, in place of `at` and `angle`, by the gap that it leaves: \
         `rigging = { to = \"main\", gap = 0.018, overlap = 0.005, deflection = 25 }`; docs/overset.md defines the \
         three." {
-        to = Kind::Text, Unset, ""; "Name of the element that it is rigged to.";
-        side = Kind::Word(&["behind", "ahead"]), Word("behind"), "";
+        to = KeyKind::Text, Unset, ""; "Name of the element that it is rigged to.";
+        side = KeyKind::Word(&["behind", "ahead"]), Word("behind"), "";
             "Whether the element lies behind the other, as a flap, or ahead of it, as a slat.";
         gap = real(open(0.0), closed(1.0)), Unset, "reference chords";
             "Smallest distance of the trailing edge of the one ahead from the surface of the one behind.";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml_edit::{Document, InlineTable, Item, TableLike};
 
-use super::entries::{ELEMENT, Entries, SINGLE, unknown_key, unknown_section};
+use super::entries::{ELEMENT, Given, SINGLE, unknown_key, unknown_section};
 use super::error::{CaseError, GivenValue, Place};
 use super::table::{self, is_nested, sections};
 use crate::diagnostics::excerpt;
@@ -13,12 +13,12 @@ use crate::diagnostics::excerpt;
 /// Most elements of a case: each is compared with each other one.
 const MOST_ELEMENTS: usize = 1000;
 
-impl Entries {
+impl Given {
     /// Reads `text`, the contents of the case file `path`.
     pub(super) fn read(text: &str, path: &Path) -> Result<Self, CaseError> {
         let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
         let mut entries = Self::none(path, "");
-        entries.read_table("", document.as_table(), &Source::File { text, path })?;
+        entries.read_table("", document.as_table(), &TableSource::File { text, path })?;
         Ok(entries)
     }
 
@@ -27,7 +27,7 @@ impl Entries {
         &mut self,
         within: &str,
         table: &dyn TableLike,
-        source: &Source<'_>,
+        source: &TableSource<'_>,
     ) -> Result<(), CaseError> {
         table
             .iter()
@@ -40,7 +40,7 @@ impl Entries {
         within: &str,
         (table, name): (&dyn TableLike, &str),
         item: &Item,
-        source: &Source<'_>,
+        source: &TableSource<'_>,
     ) -> Result<(), CaseError> {
         let span = span_of(table, name, item);
         let top = within.is_empty();
@@ -73,7 +73,7 @@ impl Entries {
     pub(super) fn read_elements(
         &mut self,
         item: &Item,
-        source: &Source<'_>,
+        source: &TableSource<'_>,
     ) -> Result<(), CaseError> {
         let of_array = |item: &Item| -> Option<Vec<Item>> {
             let values = item.as_array()?.iter().map(|value| Item::Value(value.clone()));
@@ -126,20 +126,26 @@ impl Entries {
     }
 
     /// The value at a key of these entries.
-    fn found(&self, source: &Source<'_>, key: &str, span: Range<usize>, item: &Item) -> GivenValue {
+    fn found(
+        &self,
+        source: &TableSource<'_>,
+        key: &str,
+        span: Range<usize>,
+        item: &Item,
+    ) -> GivenValue {
         GivenValue { key: self.places.shown(key), ..source.found(key, span, item) }
     }
 }
 
 /// The origin of tables.
-pub(super) enum Source<'a> {
+pub(super) enum TableSource<'a> {
     /// The text of a case file, in which lines and values are found.
     File { text: &'a str, path: &'a Path },
     /// An argument of a call.
     Argument(Place),
 }
 
-impl Source<'_> {
+impl TableSource<'_> {
     fn place(&self, span: Range<usize>) -> Place {
         match self {
             Self::File { text, path } => {

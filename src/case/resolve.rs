@@ -5,10 +5,12 @@ use std::path::Path;
 use crate::geometry::refined_first;
 use crate::solver::newton::{Forcing, NewtonSettings};
 
-use super::entries::Entries;
+use super::entries::Given;
 use super::schema::shown;
 use super::sections::geometry;
-use super::{Case, CaseError, GridOptions, OutputOptions, QualityOptions, Topology, defaults};
+use super::{
+    Case, CaseError, GridOptions, OutputOptions, QualityOptions, TopologyChoice, defaults,
+};
 
 /// Longest name, so that file names with endings stay below the usual 255 bytes.
 const MOST_BYTES: usize = 100;
@@ -28,7 +30,7 @@ const LEAST_TURN: f64 = 0.5;
 
 impl Case {
     /// The case that `entries` describe; `path` is the case file.
-    pub(super) fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
+    pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
         let geometry = geometry(entries, path)?;
         let grid = grid(entries)?;
         check_order(entries, &grid)?;
@@ -64,14 +66,14 @@ pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
     y_plus * length / (reynolds * (friction / 2.0).sqrt())
 }
 
-fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
+fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     let refine: usize = entries.get("grid.refine")?;
     let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
     let (ni, nj): (usize, usize) = (entries.get("grid.ni")?, entries.get("grid.nj")?);
     let far_field: f64 = entries.get("grid.far_field")?;
     let reach: Option<f64> = entries.given("grid.reach")?;
     let extent = reach.unwrap_or(far_field);
-    let topology: Topology = entries.get("grid.topology")?;
+    let topology: TopologyChoice = entries.get("grid.topology")?;
     let (around, out) = (topology.around(refined(ni)), refined(nj));
     check_ni(entries, topology, ni)?;
     if around.saturating_mul(out) > MAX_NODES {
@@ -82,14 +84,14 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
         ));
     }
     let seam: String = entries.get("grid.seam")?;
-    if seam != "auto" && topology == Topology::C {
+    if seam != "auto" && topology == TopologyChoice::C {
         return Err(entries.refuse(
             &["grid.seam"],
             "grid.topology = \"O\"",
             "leave grid.seam out: a C-grid has a cut, which is held, and no seam",
         ));
     }
-    if reach.is_some() && matches!(topology, Topology::C | Topology::Half) {
+    if reach.is_some() && matches!(topology, TopologyChoice::C | TopologyChoice::Half) {
         return Err(entries.refuse(
             &["grid.reach"],
             "grid.topology = \"O\", whose lines close around the body",
@@ -113,12 +115,12 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
 
 /// Refuses an `ni` that no grid of the topology has: a wall has 17 points at least, refined where there is no cut,
 /// and a cut two cells on each side.
-fn check_ni(entries: &Entries, topology: Topology, ni: usize) -> Result<(), CaseError> {
+fn check_ni(entries: &Given, topology: TopologyChoice, ni: usize) -> Result<(), CaseError> {
     let refine: usize = entries.get("grid.refine")?;
     let (least, most) = match topology {
-        Topology::O => (16_usize.div_ceil(refine) + 1, 1_000_000),
-        Topology::Auto | Topology::C => (LEAST_SECTION + 4, 1_000_000),
-        Topology::Half => (8_usize.div_ceil(refine) + 1, 500_000),
+        TopologyChoice::O => (16_usize.div_ceil(refine) + 1, 1_000_000),
+        TopologyChoice::Auto | TopologyChoice::C => (LEAST_SECTION + 4, 1_000_000),
+        TopologyChoice::Half => (8_usize.div_ceil(refine) + 1, 500_000),
     };
     if (least..=most).contains(&ni) {
         return Ok(());
@@ -129,12 +131,12 @@ fn check_ni(entries: &Entries, topology: Topology, ni: usize) -> Result<(), Case
 
 /// Defaults of the wake; none where the grid is an O-grid or half of one in any case.
 fn wake(
-    entries: &Entries,
-    topology: Topology,
+    entries: &Given,
+    topology: TopologyChoice,
     ni: usize,
     far_field: f64,
 ) -> Result<Vec<(&'static str, toml::Value)>, CaseError> {
-    if matches!(topology, Topology::O | Topology::Half) {
+    if matches!(topology, TopologyChoice::O | TopologyChoice::Half) {
         let keys = ["grid.wake", "grid.wake_length", "grid.wake_direction"];
         return match keys.into_iter().find(|key| entries.has(key)) {
             None => Ok(Vec::new()),
@@ -162,7 +164,7 @@ fn wake(
 }
 
 /// Height of the first cell; the layers go as far as `extent`.
-fn first_cell(entries: &Entries, extent: f64, nj: usize) -> Result<f64, CaseError> {
+fn first_cell(entries: &Given, extent: f64, nj: usize) -> Result<f64, CaseError> {
     let found = |key| entries.places.found(&[key]).into();
     let incomplete = |key, other| Err(CaseError::Incomplete { found: found(key), other });
     let y_plus = entries.given("grid.y_plus")?;
@@ -202,14 +204,14 @@ fn first_cell(entries: &Entries, extent: f64, nj: usize) -> Result<f64, CaseErro
 }
 
 /// Cells of the case, before they are refined, of which curved cells are multiples.
-fn step_of_order(entries: &Entries) -> Result<usize, CaseError> {
+fn step_of_order(entries: &Given) -> Result<usize, CaseError> {
     let order: usize = entries.get("output.curved_order")?;
     let refine: usize = entries.get("grid.refine")?;
     Ok((1..=order).find(|step| (step * refine).is_multiple_of(order)).unwrap_or(order))
 }
 
 /// Refuses counts of cells, before refinement, that make no cells of the order of the case.
-fn check_order(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
+fn check_order(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     let order: usize = entries.get("output.curved_order")?;
     let (step, refine) = (step_of_order(entries)?, entries.get::<usize>("grid.refine")?);
     let wake = grid.wake.map(|wake| ("grid.wake", wake.cells / refine, 0));
@@ -239,12 +241,12 @@ fn check_order(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
 }
 
 /// Refuses more cells on the base than there are around the body.
-fn check_base(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
+fn check_base(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     let most = (grid.around() - 1) / 2;
     if grid.base_cells.is_none_or(|cells| cells <= most) {
         return Ok(());
     }
-    let half = grid.topology == Topology::Half;
+    let half = grid.topology == TopologyChoice::Half;
     let limit = if half { "grid.ni - 1" } else { "(grid.ni - 1)/2" };
     Err(entries.refuse(
         &["grid.base_cells"],
@@ -255,7 +257,7 @@ fn check_base(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
 
 /// Limits of the grid and retries. A given retry plan is tried in full; of the default one
 /// only the retries that change no given key.
-pub(super) fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
+pub(super) fn quality(entries: &Given) -> Result<QualityOptions, CaseError> {
     let mut quality: QualityOptions = entries.section("quality", &[])?;
     if !entries.has("quality.ladder") {
         let free = defaults::retries(&quality.ladder, |key| entries.has(key));
@@ -269,7 +271,7 @@ pub(super) fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
     Ok(quality)
 }
 
-pub(super) fn newton(entries: &Entries) -> Result<NewtonSettings, CaseError> {
+pub(super) fn newton(entries: &Given) -> Result<NewtonSettings, CaseError> {
     let newton: NewtonSettings = entries.section("newton", &[])?;
     let Forcing { initial, min, max } = newton.forcing;
     if min <= initial && initial <= max {
@@ -283,7 +285,7 @@ pub(super) fn newton(entries: &Entries) -> Result<NewtonSettings, CaseError> {
     ))
 }
 
-pub(super) fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
+pub(super) fn output(entries: &Given, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
     let dimensions: u8 = entries.get("output.plot3d_dimensions")?;
     let pictures: bool = entries.get("output.pictures")?;
     let rules = [("plot3d_block_count", (dimensions == 3).into()), ("report", pictures.into())];
@@ -301,7 +303,7 @@ pub(super) fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputO
 }
 
 /// Name of the case: the one that is given, or that of its file.
-pub(super) fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
+pub(super) fn name(entries: &Given, path: &Path) -> Result<String, CaseError> {
     let stem = || path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     let name = entries.given::<String>("name")?.unwrap_or_else(stem);
     if is_fit_name(&name) {

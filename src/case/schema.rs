@@ -11,7 +11,7 @@ pub struct Key {
     /// within another: `geometry.flap.hinge`.
     pub path: &'static str,
     /// Type and range of the value.
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// Value of a key that is left out.
     pub default: Preset,
     /// Unit of the value, empty for pure numbers and words.
@@ -34,7 +34,7 @@ impl Key {
 
 /// Type and range of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum KeyKind {
     /// Text on one line, not blank.
     Text,
     /// Path of a file, relative to the case file.
@@ -57,7 +57,7 @@ pub enum Kind {
     Words(&'static [&'static str]),
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for KeyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text => write!(f, "text in quotes"),
@@ -156,28 +156,28 @@ pub(super) const BACKSLASH: &str =
 /// Converts a value to the type of its key; the error is a remedy.
 pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
     match (key.kind, value) {
-        (Kind::Text | Kind::Path, Value::String(text)) => {
+        (KeyKind::Text | KeyKind::Path, Value::String(text)) => {
             let text = text.value();
             let escaped = text.chars().any(char::is_control);
             let remedy = || if escaped { BACKSLASH.into() } else { default_of(key) };
             let fits = !text.trim().is_empty() && !escaped;
             fits.then(|| text.as_str().into()).ok_or_else(remedy)
         }
-        (Kind::Text | Kind::Path, _) => {
-            let example = if key.kind == Kind::Path { "airfoil.dat" } else { "2412" };
+        (KeyKind::Text | KeyKind::Path, _) => {
+            let example = if key.kind == KeyKind::Path { "airfoil.dat" } else { "2412" };
             Err(format!("put the text in quotes: {} = \"{example}\"", key.name()))
         }
-        (Kind::Flag, Value::Boolean(flag)) => Ok((*flag.value()).into()),
-        (Kind::Flag, _) => Err("write true or false, without quotes".into()),
-        (Kind::Integer { min, max }, Value::Integer(given)) => {
+        (KeyKind::Flag, Value::Boolean(flag)) => Ok((*flag.value()).into()),
+        (KeyKind::Flag, _) => Err("write true or false, without quotes".into()),
+        (KeyKind::Integer { min, max }, Value::Integer(given)) => {
             let fits = (min..=max).contains(given.value());
             fits.then(|| (*given.value()).into()).ok_or_else(|| default_of(key))
         }
-        (Kind::Integer { .. }, Value::Float(_)) => {
+        (KeyKind::Integer { .. }, Value::Float(_)) => {
             Err("write a whole number, without point or exponent".into())
         }
-        (Kind::Integer { .. }, _) => Err("write a whole number, without quotes".into()),
-        (Kind::Real { low, high }, Value::Float(_) | Value::Integer(_)) => {
+        (KeyKind::Integer { .. }, _) => Err("write a whole number, without quotes".into()),
+        (KeyKind::Real { low, high }, Value::Float(_) | Value::Integer(_)) => {
             let whole = value.as_integer().map(|whole| whole as f64);
             let given = value.as_float().or(whole).unwrap_or(f64::NAN);
             // Written so that NaN fails.
@@ -185,16 +185,16 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
             let below = if high.open { given < high.value } else { given <= high.value };
             (above && below).then(|| given.into()).ok_or_else(|| default_of(key))
         }
-        (Kind::Real { .. }, _) => Err("write a number, without quotes".into()),
-        (Kind::Point, _) => point(value),
-        (Kind::Points, Value::Array(given)) => {
+        (KeyKind::Real { .. }, _) => Err("write a number, without quotes".into()),
+        (KeyKind::Point, _) => point(value),
+        (KeyKind::Points, Value::Array(given)) => {
             given.iter().map(point).collect::<Result<Vec<_>, _>>().map(toml::Value::from)
         }
-        (Kind::Points, _) => {
+        (KeyKind::Points, _) => {
             Err("put the points in brackets: [[1.0, 0.0], [0.98, 0.01], …]".into())
         }
-        (Kind::Word(words), _) => word(key, value, words).map(toml::Value::from),
-        (Kind::Words(words), Value::Array(given)) => {
+        (KeyKind::Word(words), _) => word(key, value, words).map(toml::Value::from),
+        (KeyKind::Words(words), Value::Array(given)) => {
             let mut chosen = Vec::new();
             for item in given {
                 let item = word(key, item, words)?;
@@ -209,7 +209,7 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
                 Ok(chosen.into())
             }
         }
-        (Kind::Words(_), _) => {
+        (KeyKind::Words(_), _) => {
             Err(format!("put the words in brackets: {} = {}", key.name(), key.default))
         }
     }

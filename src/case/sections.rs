@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::geometry::{FileFrame, TrailingEdge};
 
-use super::entries::Entries;
+use super::entries::Given;
 use super::keys::SOURCES;
 use super::schema::nearest;
-use super::{CaseError, Contour, GeometryOptions, SectionOptions, Topology};
+use super::{CaseError, Contour, GeometryOptions, SectionOptions, TopologyChoice};
 
 /// Keys that speak of leading and trailing edge.
 const EDGE_KEYS: [&str; 7] = [
@@ -22,7 +22,7 @@ const EDGE_KEYS: [&str; 7] = [
 ];
 
 /// Section `[geometry]`; `path` is the case file.
-pub(super) fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions, CaseError> {
+pub(super) fn geometry(entries: &Given, path: &Path) -> Result<GeometryOptions, CaseError> {
     let contour = contour(entries, path)?;
     if contour.is_smooth() {
         refuse_edges(entries)?;
@@ -54,7 +54,7 @@ pub(super) fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions
 }
 
 /// The one source that is given.
-fn contour(entries: &Entries, path: &Path) -> Result<Contour, CaseError> {
+fn contour(entries: &Given, path: &Path) -> Result<Contour, CaseError> {
     let mut given =
         SOURCES.into_iter().filter(|source| entries.has(source) || entries.opens(source));
     let Some(source) = given.next() else {
@@ -81,12 +81,12 @@ fn contour(entries: &Entries, path: &Path) -> Result<Contour, CaseError> {
 /// The closing of the edge: as it is given, if the section and the topology have such an edge, else as the
 /// source has it, or as its thickness says; the cut of a C-grid begins at one point.
 fn trailing_edge(
-    entries: &Entries,
+    entries: &Given,
     contour: &Contour,
     thickness: Option<f64>,
 ) -> Result<TrailingEdge, CaseError> {
     use TrailingEdge::{AsGiven, Blunt, Extended, Rounded, Sharp, Wedge};
-    let cut = entries.get::<Topology>("grid.topology")? == Topology::C;
+    let cut = entries.get::<TopologyChoice>("grid.topology")? == TopologyChoice::C;
     let refuse = |key, expected, remedy| {
         Err(entries.refuse(&[&["geometry.", key].concat()], expected, remedy))
     };
@@ -118,12 +118,14 @@ fn trailing_edge(
 
 /// Refuses keys of an edge for a contour that has none; `as-given`, an angle of 0 and
 /// topologies that may be O fit any.
-fn refuse_edges(entries: &Entries) -> Result<(), CaseError> {
+fn refuse_edges(entries: &Given) -> Result<(), CaseError> {
     let fits = |key: &str| match key {
         "geometry.trailing_edge" => {
             entries.get(key).is_ok_and(|edge: TrailingEdge| edge == TrailingEdge::AsGiven)
         }
-        "grid.topology" => entries.get(key).is_ok_and(|choice: Topology| choice != Topology::C),
+        "grid.topology" => {
+            entries.get(key).is_ok_and(|choice: TopologyChoice| choice != TopologyChoice::C)
+        }
         "geometry.angle" => entries.get(key).is_ok_and(|angle: f64| angle == 0.0),
         _ => false,
     };
@@ -144,7 +146,7 @@ fn refuse_edges(entries: &Entries) -> Result<(), CaseError> {
 }
 
 /// Full path of the file of coordinates that `key` names, which must exist.
-fn airfoil_file(entries: &Entries, case: &Path, key: &str) -> Result<PathBuf, CaseError> {
+fn airfoil_file(entries: &Given, case: &Path, key: &str) -> Result<PathBuf, CaseError> {
     let file: PathBuf = entries.get(key)?;
     let relative = case.parent().unwrap_or(Path::new("")).join(file);
     let path = std::path::absolute(&relative).unwrap_or(relative);

@@ -1,8 +1,8 @@
 //! The second stage of a case: what its section decides, topology, spacings and turn, and the points of
 //! the wall that follow from them.
 
-use super::defaults::{LEAST_FIRST_CELL, ROUND_EDGE, Wall, base_cells, round_off};
-use super::{Case, Contour, Frame, GeometryOptions, GridOptions, Place, Topology as Choice};
+use super::defaults::{LEAST_FIRST_CELL, ROUND_EDGE, WallFacts, base_cells, round_off};
+use super::{Case, Contour, Frame, GeometryOptions, GridOptions, Place, TopologyChoice};
 use crate::diagnostics::errors;
 use crate::geometry::vector::{distance, middle};
 use crate::geometry::{
@@ -107,7 +107,7 @@ impl Case {
             let expected = "3.2e-10 chords or more, at which round-off allows a solve,";
             return Err(GeometryError::Spacing { name, value, expected });
         }
-        let half = self.grid.topology == Choice::Half;
+        let half = self.grid.topology == TopologyChoice::Half;
         let settled = match body {
             BodyContour::Airfoil(airfoil) => self.settled_around_edge(airfoil),
             BodyContour::Smooth(contour) => self.settled_around_contour(contour),
@@ -141,16 +141,16 @@ impl Case {
             let note = format!("The trailing edge, open by {gap:.1e} chord, was closed.");
             airfoil.notes.push(note);
         }
-        if grid.topology == Choice::Half {
+        if grid.topology == TopologyChoice::Half {
             airfoil.notes.extend(symmetrise(&mut airfoil.points));
         }
         let mut notices = geometry.contour.named(std::mem::take(&mut airfoil.notes));
         let wake = match grid.topology {
-            Choice::O | Choice::Half => None,
-            Choice::Auto if grid.reach.is_some() => None,
-            Choice::C => grid.wake,
-            Choice::Auto if !closes => None,
-            Choice::Auto => {
+            TopologyChoice::O | TopologyChoice::Half => None,
+            TopologyChoice::Auto if grid.reach.is_some() => None,
+            TopologyChoice::C => grid.wake,
+            TopologyChoice::Auto if !closes => None,
+            TopologyChoice::Auto => {
                 let angle = SectionMeasures::of(&airfoil)?.edge_angle_deg;
                 grid.wake.filter(|_| angle < ROUND_EDGE)
             }
@@ -163,7 +163,7 @@ impl Case {
         }
         let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
         let sharp = closes || wake.is_some();
-        let wall = Wall { cut: wake.is_some(), edge: true, sharp, cells: ni - 1 };
+        let wall = WallFacts { cut: wake.is_some(), edge: true, sharp, cells: ni - 1 };
         let chosen = base_cells(self.output.curved_order);
         let base_cells = grid.base_cells.map_or(chosen, BaseCells::Exactly);
         let ([leading_edge_spacing, trailing_edge_spacing], max_turn_deg, seam) =
@@ -209,11 +209,11 @@ impl Case {
     }
 
     fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Problem, GeometryError> {
-        if self.grid.topology == Choice::Half {
+        if self.grid.topology == TopologyChoice::Half {
             contour.check_symmetry()?;
         }
         let around = self.grid.around();
-        let wall = Wall { cut: false, edge: false, sharp: false, cells: around - 1 };
+        let wall = WallFacts { cut: false, edge: false, sharp: false, cells: around - 1 };
         let given = self.grid.max_turn.is_some();
         let (_, asked, seam) = self.settle_defaults(wall);
         let (mut points, max_turn_deg) = if given {
@@ -277,7 +277,7 @@ impl Problem {
         shift: [f64; 2],
         notices: Vec<String>,
     ) -> Result<Self, GeometryError> {
-        let half = (case.grid.topology == Choice::Half)
+        let half = (case.grid.topology == TopologyChoice::Half)
             .then(|| Symmetry::of_line(&points.x, &points.y))
             .transpose()?;
         let Case { grid: GridOptions { nj, first_cell, reach, .. }, .. } = case;

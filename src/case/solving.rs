@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::defaults::round_off;
-use super::entries::Entries;
+use super::entries::Given;
 use super::resolve::{newton, quality};
 use super::{Case, CaseError, LinearOptions, QualityOptions};
 use crate::grid::quality::Quality;
@@ -35,7 +35,7 @@ impl SolverOptions {
     /// # Errors
     /// A key of another section, or a value that it cannot have.
     pub fn new(overrides: &[(String, String)]) -> Result<Self, CaseError> {
-        let entries = Entries::of_sections(&SECTIONS, overrides)?;
+        let entries = Given::of_sections(&SECTIONS, overrides)?;
         Ok(Self {
             newton: newton(&entries)?,
             linear: entries.section("linear", &[])?,

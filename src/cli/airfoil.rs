@@ -12,7 +12,7 @@ use gridgen::report::plot;
 
 use super::pictures::PictureArguments;
 use super::terminal::{Terminal, list};
-use super::{Failure, parse_set};
+use super::{CommandFailure, parse_set};
 
 /// Points of the drawn line.
 const CURVE_POINTS: usize = 4000;
@@ -35,30 +35,30 @@ pub(super) struct AirfoilArguments {
 }
 
 impl AirfoilArguments {
-    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let section = self.read()?;
         let name = self.section.file_stem().unwrap_or_default().to_string_lossy();
-        let Section { name: title, summary, points, curve, edges, .. } = &section;
+        let SectionView { name: title, summary, points, curve, edges, .. } = &section;
         let draw = || plot::airfoil(title, summary, points, curve, *edges);
         let files = self.pictures.draw(&name, &self.section, draw)?;
         let written = list("written", files.iter().map(|file| file.display()));
         terminal.result(&[section.text, written].concat())
     }
 
-    fn read(&self) -> Result<Section, Failure> {
+    fn read(&self) -> Result<SectionView, CommandFailure> {
         let section = if self.section.extension().is_some_and(|ending| ending == "toml") {
             match Case::from_file(&self.section, &self.set)?.body()? {
-                BodyContour::Airfoil(airfoil) => Section::airfoil(airfoil),
-                BodyContour::Smooth(contour) => Section::smooth(contour),
+                BodyContour::Airfoil(airfoil) => SectionView::airfoil(airfoil),
+                BodyContour::Smooth(contour) => SectionView::smooth(contour),
             }
         } else {
             let airfoil = match self.designation() {
                 Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven),
                 None => airfoil_from_file(&self.section),
             };
-            airfoil.and_then(Section::airfoil)
+            airfoil.and_then(SectionView::airfoil)
         };
-        section.map_err(|error| Failure::input(&error, error.hint().as_deref()))
+        section.map_err(|error| CommandFailure::input(&error, error.hint().as_deref()))
     }
 
     /// The argument as a designation: digits behind an optional `NACA`, and no file of that name.
@@ -73,7 +73,7 @@ impl AirfoilArguments {
 }
 
 /// The data of a section that are printed and drawn.
-struct Section {
+struct SectionView {
     name: String,
     text: String,
     summary: String,
@@ -82,7 +82,7 @@ struct Section {
     edges: bool,
 }
 
-impl Section {
+impl SectionView {
     fn airfoil(airfoil: Airfoil) -> Result<Self, GeometryError> {
         let measures = SectionMeasures::of(&airfoil)?;
         let spline = CubicSpline::through(&airfoil.points)?;

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::progress::{bar, interrupted, listen};
 use super::terminal::{Terminal, to_stderr, visible};
-use super::{CommonArguments, Failure, code_of, count, exit_code};
+use super::{CommandFailure, CommonArguments, code_of, count, exit_code};
 use crate::diagnostics::counted;
 
 /// Arguments of `gridgen run`.
@@ -40,16 +40,17 @@ pub(super) struct BatchArguments {
 }
 
 impl BatchArguments {
-    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let hint = "give case files, or a pattern that fits some: 'cases/*.toml'";
-        let files = files(&self.cases).map_err(|message| Failure::input(&message, Some(hint)))?;
+        let files =
+            files(&self.cases).map_err(|message| CommandFailure::input(&message, Some(hint)))?;
         let read: Vec<_> =
             files.iter().map(|file| CaseFile::from_file(file, &self.common.set)).collect();
         let named =
             files.iter().zip(&read).filter_map(|(file, case)| Some((file, case.as_ref().ok()?)));
         if let Some(message) = name_clash(named) {
             let hint = "give each case a name of its own: name = \"…\"";
-            return Err(Failure::input(&message, Some(hint)));
+            return Err(CommandFailure::input(&message, Some(hint)));
         }
         if let Some(job) = &self.common.compute.machine.ranks.job {
             job.compare(&self.comparison(&read))?;
@@ -79,7 +80,7 @@ impl BatchArguments {
         files: &[PathBuf],
         read: Vec<Result<CaseFile, CaseError>>,
         terminal: &Terminal,
-    ) -> Vec<Row> {
+    ) -> Vec<CaseRow> {
         let (mut cases, mut places) = (Vec::new(), Vec::new());
         let mut rows = Vec::new();
         for (file, case) in files.iter().zip(read) {
@@ -91,7 +92,7 @@ impl BatchArguments {
                 }
                 Err(error) => BatchResult::Failed(error.into()),
             };
-            rows.push(Row::new(file, &result));
+            rows.push(CaseRow::new(file, &result));
         }
         let run = self.common.options(self.common.compute.output.clone());
         let jobs = self.jobs.unwrap_or_else(|| default_jobs(&cases, &run));
@@ -108,7 +109,7 @@ impl BatchArguments {
                 // Each element has a grid of another size.
                 _ => None,
             };
-            rows[place] = Row { name, size, ..Row::new(&files[place], &result) };
+            rows[place] = CaseRow { name, size, ..CaseRow::new(&files[place], &result) };
         }
         rows
     }
@@ -171,7 +172,7 @@ impl BatchObserver for Follower<'_> {
         self.bar.set_message(visible(name).into_owned());
         self.bar.inc(1);
         if self.verbose {
-            let Row { status, .. } = Row::new(Path::new(name), result);
+            let CaseRow { status, .. } = CaseRow::new(Path::new(name), result);
             let line = format!("{done} of {}  {name}: {status}\n", self.cases.len());
             self.bar.suspend(|| to_stderr(&line));
         }
@@ -188,7 +189,7 @@ impl BatchObserver for Follower<'_> {
 
 /// The result of one case.
 #[derive(Debug, Serialize)]
-struct Row {
+struct CaseRow {
     case: PathBuf,
     name: String,
     /// `converged`, `kept`, `failed` or `not run`.
@@ -202,7 +203,7 @@ struct Row {
     hint: Option<String>,
 }
 
-impl Row {
+impl CaseRow {
     /// The row of a case that is named as its file, and whose size is not known.
     fn new(file: &Path, result: &BatchResult) -> Self {
         let (status, exit_code, error, hint) = match result {
@@ -249,11 +250,11 @@ const HEADS: [&str; 8] =
 const WORDS: usize = 3;
 
 /// The table: good grids in the order given, then those not run, failures last with their reasons.
-fn text(rows: &[Row]) -> String {
-    let failed = |row: &&Row| row.status == "failed";
-    let waiting = |row: &&Row| row.status == "not run";
+fn text(rows: &[CaseRow]) -> String {
+    let failed = |row: &&CaseRow| row.status == "failed";
+    let waiting = |row: &&CaseRow| row.status == "not run";
     let good = rows.iter().filter(|row| !failed(row) && !waiting(row));
-    let sorted: Vec<&Row> =
+    let sorted: Vec<&CaseRow> =
         good.chain(rows.iter().filter(waiting)).chain(rows.iter().filter(failed)).collect();
     let cells: Vec<[String; 8]> = std::iter::once(HEADS.map(str::to_owned))
         .chain(sorted.iter().map(|row| row.cells()))
@@ -284,7 +285,7 @@ fn text(rows: &[Row]) -> String {
 }
 
 /// The numbers of cases by status.
-fn totals(rows: &[Row]) -> String {
+fn totals(rows: &[CaseRow]) -> String {
     let count = |status| rows.iter().filter(|row| row.status == status).count();
     let counts: Vec<String> = ["converged", "kept", "not run", "failed"]
         .into_iter()
@@ -295,7 +296,7 @@ fn totals(rows: &[Row]) -> String {
 }
 
 /// The table as JSON, rows in the order given.
-fn json(rows: &[Row], exit_code: u8) -> String {
+fn json(rows: &[CaseRow], exit_code: u8) -> String {
     let count = |status| rows.iter().filter(|row| row.status == status).count();
     let value = serde_json::json!({
         "exit_code": exit_code,

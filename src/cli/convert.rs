@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gridgen::files::IoError;
 use gridgen::formats::Compression;
-use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
 use gridgen::formats::{self, Mesh};
 use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
 use gridgen::formats::{Sides, Span};
@@ -15,7 +15,7 @@ use gridgen::internals::atomic;
 use gridgen::internals::place::check_apart;
 
 use super::terminal::{Terminal, list};
-use super::{Failure, NOT_CONVERGED, word};
+use super::{CommandFailure, NOT_CONVERGED, word};
 
 /// Arguments of `gridgen convert`.
 #[derive(Debug, Args)]
@@ -57,8 +57,8 @@ pub(super) struct LayoutArguments {
     #[arg(long, value_name = "text|fortran|stream", default_value = "text", value_parser = word::<Encoding>)]
     encoding: Encoding,
     /// Bytes or digits of a number in Plot3D.
-    #[arg(long, value_name = "single|double", default_value = "double", value_parser = word::<Precision>)]
-    precision: Precision,
+    #[arg(long, value_name = "single|double", default_value = "double", value_parser = word::<NumberPrecision>)]
+    precision: NumberPrecision,
     /// Byte order of binary Plot3D.
     #[arg(long, value_name = "little|big", default_value = "little", value_parser = word::<ByteOrder>)]
     byte_order: ByteOrder,
@@ -142,7 +142,7 @@ fn length(text: &str) -> Result<f64, String> {
 
 impl ConvertArguments {
     /// Reads, writes, and says how the mesh was read; exit code 1 for a folded grid.
-    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let format =
             self.to.map_or_else(|| format_of(&self.output, ", or choose one with --to"), Ok)?;
         let mesh = formats::mesh(&self.mesh)?;
@@ -153,7 +153,7 @@ impl ConvertArguments {
             );
             let others = FORMATS.iter().filter(|format| !format.welded);
             let hint = format!("convert it to {}", alternatives(others.map(Format::shown)));
-            return Err(Failure::input(&message, Some(&hint)));
+            return Err(CommandFailure::input(&message, Some(&hint)));
         }
         let map = format.beside(&self.output);
         check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh)])?;
@@ -176,12 +176,12 @@ impl ConvertArguments {
 }
 
 /// The format that the name of a file implies.
-pub(super) fn format_of(path: &Path, or_else: &str) -> Result<&'static Format, Failure> {
+pub(super) fn format_of(path: &Path, or_else: &str) -> Result<&'static Format, CommandFailure> {
     Format::of_path(path).ok_or_else(|| {
         let message = format!("{}: no format has such a name", path.display());
         let ends = FORMATS.iter().filter_map(|format| format.extensions.first());
         let ends = alternatives(ends.map(|end| format!(".{end}")));
-        Failure::input(&message, Some(&format!("name it {ends}{or_else}")))
+        CommandFailure::input(&message, Some(&format!("name it {ends}{or_else}")))
     })
 }
 

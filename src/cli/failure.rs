@@ -23,14 +23,14 @@ pub(super) fn code_of(verdict: &Verdict) -> u8 {
 }
 
 /// Failure of a command.
-pub(super) enum Failure {
+pub(super) enum CommandFailure {
     /// Arguments that do not go together.
     Usage(ErrorKind, String),
     /// Message and hint of an error, and its class.
     Message { message: String, hint: Option<String>, class: ErrorClass },
 }
 
-impl Failure {
+impl CommandFailure {
     pub(super) fn usage(kind: ErrorKind, message: &str) -> Self {
         Self::Usage(kind, message.to_owned())
     }
@@ -45,7 +45,7 @@ impl Failure {
     }
 }
 
-impl<E: Into<Error>> From<E> for Failure {
+impl<E: Into<Error>> From<E> for CommandFailure {
     fn from(error: E) -> Self {
         let error = error.into();
         Self::Message { message: error.to_string(), hint: error.hint(), class: error.class() }

@@ -15,7 +15,7 @@ use gridgen::movement::{Moved, Reference, Resident, Solved};
 use super::convert::{LayoutArguments, format_of};
 use super::ranks::MachineArguments;
 use super::terminal::{Terminal, list};
-use super::{Failure, NOT_CONVERGED, parse_set};
+use super::{CommandFailure, NOT_CONVERGED, parse_set};
 
 /// Arguments of `gridgen move`.
 #[derive(Debug, Args)]
@@ -62,16 +62,16 @@ struct Done {
 }
 
 impl MoveArguments {
-    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         if self.output.is_none() && self.wall.is_none() {
             let message = "name the file to write: -o for the mesh or the derivatives, --wall for the wall points";
-            return Err(Failure::usage(ErrorKind::MissingRequiredArgument, message));
+            return Err(CommandFailure::usage(ErrorKind::MissingRequiredArgument, message));
         }
         let options = SolverOptions::new(&self.set)?;
         let stored = Reference::is_stored(&self.reference);
         if stored && !self.set.is_empty() {
             let message = "--set is for meshes: a reference of a case has its settings";
-            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
+            return Err(CommandFailure::usage(ErrorKind::ArgumentConflict, message));
         }
         let derivatives = self.adjoint.is_some() || self.derivative.is_some();
         let mesh_file = self.output.as_deref().filter(|_| !derivatives);
@@ -80,7 +80,7 @@ impl MoveArguments {
             && path.extension().is_some_and(|end| end != "npy")
         {
             let message = format!("{}: derivatives are an array of numpy", path.display());
-            return Err(Failure::input(&message, Some("name it .npy")));
+            return Err(CommandFailure::input(&message, Some("name it .npy")));
         }
         let map = mesh_file.zip(format).and_then(|(path, format)| format.beside(path));
         let inputs = [&self.to, &self.adjoint, &self.derivative].map(Option::as_deref);
@@ -143,7 +143,7 @@ impl MoveArguments {
         machine: &Machine,
         reference: &Reference,
         wall: Option<&[[f64; 2]]>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, CommandFailure> {
         let mut done = Done { moved: None, solved: None, files: Vec::new() };
         if let Some(path) = self.wall.as_ref().filter(|_| self.writes()) {
             points::write(path, &reference.wall())?;
@@ -169,7 +169,7 @@ impl MoveArguments {
         machine: &Machine,
         at: DerivativesAt<'_>,
         output: &Path,
-    ) -> Result<Solved, Failure> {
+    ) -> Result<Solved, CommandFailure> {
         let points = at.reference.wall().len();
         let shape = [at.moved.grid().nj, at.moved.grid().ni, 2];
         let (shape, values, solved) = if let Some(path) = &self.adjoint {
@@ -192,7 +192,7 @@ impl MoveArguments {
 }
 
 /// The format that the name of a file or a folder implies.
-fn format_of_file_or_folder(path: &Path) -> Result<&'static Format, Failure> {
+fn format_of_file_or_folder(path: &Path) -> Result<&'static Format, CommandFailure> {
     let or_else = ", or without an end for an OpenFOAM case";
     Format::of_file_or_folder(path).map_or_else(|| format_of(path, or_else), Ok)
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::pictures::PictureArguments;
 use super::terminal::{Terminal, list};
-use super::{Failure, NOT_CONVERGED};
+use super::{CommandFailure, NOT_CONVERGED};
 
 /// Intervals of the histogram.
 const BINS: usize = 50;
@@ -40,7 +40,7 @@ pub(super) struct QualityArguments {
 }
 
 impl QualityArguments {
-    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let mesh = formats::mesh(&self.mesh)?;
         let quality = measure_along(&mesh.grid, mesh.wall);
         let worst = worst_cells(&mesh.grid, self.worst);

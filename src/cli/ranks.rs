@@ -9,10 +9,10 @@ use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::BackendChoice;
-use gridgen::ranks::{Failure as Outcome, Job, OnFailure, Place, RanksError, Rendezvous};
+use gridgen::ranks::{Failure as Outcome, Job, OnFailure, RankPlace, RanksError, Rendezvous};
 use serde::Deserialize;
 
-use super::failure::{Failure, exit_code};
+use super::failure::{CommandFailure, exit_code};
 use super::terminal::Terminal;
 use super::values::words;
 
@@ -22,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(20);
 /// The choices of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Ranks {
+enum RanksChoice {
     /// The processes that a launcher has started.
     Launcher,
     /// Threads of this process.
@@ -42,7 +42,7 @@ const BACKENDS: [(&str, &str); 3] = [
     ("cuda", "NVIDIA GPUs"),
 ];
 
-fn ranks() -> impl TypedValueParser<Value = Ranks> {
+fn ranks() -> impl TypedValueParser<Value = RanksChoice> {
     words(&RANKS)
 }
 
@@ -51,7 +51,7 @@ fn ranks() -> impl TypedValueParser<Value = Ranks> {
 pub(super) struct RankArguments {
     /// Processes or threads that share the work [default: the processes of a launcher, where one is found].
     #[arg(long, value_name = "WHO", value_parser = ranks())]
-    ranks: Option<Ranks>,
+    ranks: Option<RanksChoice>,
     /// Meeting point of processes: a port of the host of rank 0, host:port, or a file in a folder that all
     /// share, file:PATH [default: where the launcher says].
     #[arg(long, value_name = "WHERE")]
@@ -67,11 +67,11 @@ pub(super) struct RankArguments {
 impl RankArguments {
     /// Meets the other processes of the launcher, if there are any.
     pub(super) fn meet(&mut self) -> Result<(), Error> {
-        let named = self.ranks == Some(Ranks::Launcher);
-        if self.ranks == Some(Ranks::Threads) {
+        let named = self.ranks == Some(RanksChoice::Launcher);
+        if self.ranks == Some(RanksChoice::Threads) {
             return Ok(());
         }
-        let place = match Place::find(&|name| std::env::var(name).ok()) {
+        let place = match RankPlace::find(&|name| std::env::var(name).ok()) {
             Err(RanksError::NoSize { .. }) if !named => None,
             found => found?,
         };
@@ -101,9 +101,10 @@ pub(super) struct MachineArguments {
 
 impl MachineArguments {
     /// Checks the arguments, and meets the other processes of a launcher.
-    pub(super) fn begin(&mut self) -> Result<Option<Arc<Job>>, Failure> {
+    pub(super) fn begin(&mut self) -> Result<Option<Arc<Job>>, CommandFailure> {
         let named = self.devices.as_deref().unwrap_or_default();
-        let refused = |message: String| Failure::usage(ErrorKind::ArgumentConflict, &message);
+        let refused =
+            |message: String| CommandFailure::usage(ErrorKind::ArgumentConflict, &message);
         self.backend.check_devices(named).map_err(refused)?;
         self.ranks.meet()?;
         Ok(self.ranks.job.clone())
@@ -134,7 +135,7 @@ pub(super) fn begin(job: &Job, terminal: Terminal) {
 
 /// The outcome of this process, whose own work is `done`. A failure ends the other processes, too; it is
 /// shown once, by the first rank, or by the next one where that is lost.
-pub(super) fn end(job: &Job, done: Result<u8, Failure>) -> Result<u8, Failure> {
+pub(super) fn end(job: &Job, done: Result<u8, CommandFailure>) -> Result<u8, CommandFailure> {
     let failure = match done {
         Ok(code) => {
             return Ok(job.end(code).unwrap_or_else(|failure| exit_code(failure.class)));
@@ -142,8 +143,8 @@ pub(super) fn end(job: &Job, done: Result<u8, Failure>) -> Result<u8, Failure> {
         Err(failure) => failure,
     };
     let (message, hint, class) = match &failure {
-        Failure::Usage(_, message) => (message.clone(), None, ErrorClass::Input),
-        Failure::Message { message, hint, class } => (message.clone(), hint.clone(), *class),
+        CommandFailure::Usage(_, message) => (message.clone(), None, ErrorClass::Input),
+        CommandFailure::Message { message, hint, class } => (message.clone(), hint.clone(), *class),
     };
     job.fail(Some(message), hint, class);
     let shown_by = match job.failure() {

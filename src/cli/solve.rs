@@ -12,7 +12,9 @@ use gridgen::sparse::Schedule;
 
 use super::progress::Reporter;
 use super::terminal::Terminal;
-use super::{ComputeArguments, Failure, NOT_CONVERGED, count, possible, summary, word, words};
+use super::{
+    CommandFailure, ComputeArguments, NOT_CONVERGED, count, possible, summary, word, words,
+};
 
 /// Arguments of `gridgen solve`.
 #[derive(Debug, Args)]
@@ -121,7 +123,7 @@ pub(super) fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl SolveArguments {
-    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         self.check()?;
         let mut reporter = Reporter::new(terminal.can_draw(), self.compute.verbose);
         let solved = solve_system(&self.options(), &mut reporter);
@@ -130,7 +132,7 @@ impl SolveArguments {
     }
 
     /// Checks what clap's rules do not: that options go together.
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), CommandFailure> {
         let factors = matches!(self.preconditioner, Algebraic::Factors { .. });
         for (option, given) in
             [("--shift", self.shift.is_some()), ("--schedule", self.schedule.is_some())]
@@ -138,7 +140,7 @@ impl SolveArguments {
             if given && !factors {
                 let message =
                     format!("{option} is for preconditioners with factors: dilu, dic, ilu0, ic0");
-                return Err(Failure::usage(ErrorKind::ArgumentConflict, &message));
+                return Err(CommandFailure::usage(ErrorKind::ArgumentConflict, &message));
             }
         }
         Ok(())
@@ -170,7 +172,7 @@ impl SolveArguments {
         }
     }
 
-    fn report(&self, outcome: &SystemOutcome, terminal: &Terminal) -> Result<u8, Failure> {
+    fn report(&self, outcome: &SystemOutcome, terminal: &Terminal) -> Result<u8, CommandFailure> {
         outcome.report.notes.iter().for_each(|note| terminal.note(note));
         if self.compute.verbose {
             terminal.log(&summary::phases(&outcome.report.timing));

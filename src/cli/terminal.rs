@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 
 /// The two output streams.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ impl Terminal {
 
     /// The result, to standard output; returns exit code 0. A closed pipe is success: the reader had
     /// enough.
-    pub(super) fn result(&self, text: &str) -> Result<u8, Failure> {
+    pub(super) fn result(&self, text: &str) -> Result<u8, CommandFailure> {
         if self.quiet {
             return Ok(0);
         }
@@ -82,8 +82,8 @@ impl Terminal {
     }
 }
 
-pub(super) fn stdout_failed(error: &io::Error) -> Failure {
-    Failure::input(&format!("cannot write to standard output: {error}"), None)
+pub(super) fn stdout_failed(error: &io::Error) -> CommandFailure {
+    CommandFailure::input(&format!("cannot write to standard output: {error}"), None)
 }
 
 /// A heading and items below it; nothing without items.

@@ -11,7 +11,7 @@ use gridgen::internals::atomic;
 
 use super::summary::{memory, time};
 use super::terminal::{Terminal, list, stdout_failed};
-use super::{Cli, Failure, elements, parse_set};
+use super::{Cli, CommandFailure, elements, parse_set};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/init.txt").trim_ascii_end())]
@@ -31,7 +31,7 @@ pub(super) struct InitArguments {
 }
 
 impl InitArguments {
-    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let file = self.file.as_ref().map(|file| ("geometry.file", file.to_string_lossy()));
         let (key, section) = file.unwrap_or(("geometry.naca", self.naca.as_str().into()));
         let text = template((key, &section), if self.openfoam { &OPENFOAM } else { &[] });
@@ -55,7 +55,7 @@ pub(super) struct CheckArguments {
 }
 
 impl CheckArguments {
-    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let case = match CaseFile::from_file(&self.case, &self.set)? {
             CaseFile::Elements(assembly) => {
                 let (placed, estimate, checks) = check_assembly(&assembly)?;
@@ -97,7 +97,7 @@ pub(super) fn completions(shell: clap_complete::Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-pub(super) fn man(terminal: &Terminal) -> Result<u8, Failure> {
+pub(super) fn man(terminal: &Terminal) -> Result<u8, CommandFailure> {
     let mut page = Vec::new();
     let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
     rendered.map_err(|error| stdout_failed(&error))?;

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use tempfile::NamedTempFile;
 
-use super::place::{self, Target, folder_of};
+use super::place::{self, WriteTarget, folder_of};
 use super::{IoError, WriteFault};
 
 /// Beginning and end of the name of a file that is not complete yet.
@@ -40,7 +40,7 @@ where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
     let Made { file, path, target } = make(path, contents)?;
-    let Target::File(target) = target else { return Err(WriteFault::Exists.at(&path)) };
+    let WriteTarget::File(target) = target else { return Err(WriteFault::Exists.at(&path)) };
     file.persist_noclobber(target).map(drop).map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => WriteFault::Exists.at(&path),
         _ => persist_error(&path, error.error),
@@ -52,7 +52,7 @@ where
 pub struct Made {
     file: NamedTempFile,
     path: PathBuf,
-    target: Target,
+    target: WriteTarget,
 }
 
 /// Makes a file like [`write()`], but does not rename it yet.
@@ -60,10 +60,12 @@ pub fn make<F>(path: &Path, contents: F) -> Result<Made, IoError>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
-    let target = Target::of(path);
+    let target = WriteTarget::of(path);
     let file = match &target {
-        Target::File(target) => create_beside(target)?,
-        Target::Through(_) => create_in(&env::temp_dir()).map_err(|e| IoError::new(path, e))?,
+        WriteTarget::File(target) => create_beside(target)?,
+        WriteTarget::Through(_) => {
+            create_in(&env::temp_dir()).map_err(|e| IoError::new(path, e))?
+        }
     };
     let mut writer = BufWriter::with_capacity(BUFFER_BYTES, Paced::new(file.as_file()));
     let filled = contents(&mut writer).and_then(|()| {
@@ -77,17 +79,17 @@ where
 impl Made {
     /// Removes the file that it is to replace.
     pub(crate) fn clear(&self) -> Result<(), IoError> {
-        if let Target::File(target) = &self.target { remove(target) } else { Ok(()) }
+        if let WriteTarget::File(target) = &self.target { remove(target) } else { Ok(()) }
     }
 
     /// Puts the file in its place, or writes it to what is no regular file.
     pub fn place(self) -> Result<(), IoError> {
         let Self { mut file, path, target } = self;
         match target {
-            Target::File(target) => {
+            WriteTarget::File(target) => {
                 file.persist(target).map(drop).map_err(|error| persist_error(&path, error.error))
             }
-            Target::Through(target) => {
+            WriteTarget::Through(target) => {
                 let copied =
                     file.rewind().and_then(|()| io::copy(&mut file, &mut place::open(&target)?));
                 copied.map(drop).map_err(|source| IoError::new(&path, source))

@@ -11,14 +11,14 @@ const LINKS: usize = 40;
 
 /// Target of a path, behind its links.
 #[derive(Debug)]
-pub(super) enum Target {
+pub(super) enum WriteTarget {
     /// A file, which a complete one replaces or makes.
     File(PathBuf),
     /// A device, a pipe, or what a process has open: it is written to, and stays.
     Through(PathBuf),
 }
 
-impl Target {
+impl WriteTarget {
     pub(super) fn of(path: &Path) -> Self {
         let mut path = path.to_path_buf();
         for _ in 0..LINKS {
@@ -75,7 +75,10 @@ pub fn check_own(path: &Path, mark: &str) -> Result<(), IoError> {
 
 /// Whether two paths lead to one file, which need not be there.
 pub(super) fn is_same(a: &Path, b: &Path) -> bool {
-    let (Target::File(a), Target::File(b)) = (Target::of(a), Target::of(b)) else { return false };
+    let (WriteTarget::File(a), WriteTarget::File(b)) = (WriteTarget::of(a), WriteTarget::of(b))
+    else {
+        return false;
+    };
     #[cfg(unix)]
     if let (Ok(a), Ok(b)) = (fs::metadata(&a), fs::metadata(&b)) {
         use std::os::unix::fs::MetadataExt;

@@ -35,7 +35,7 @@ pub(crate) enum RecordFault {
 
 /// The head of a file.
 #[derive(Serialize, Deserialize)]
-struct Head<H> {
+struct RecordHead<H> {
     /// Numbers of each list.
     lengths: Vec<usize>,
     contents: H,
@@ -54,7 +54,7 @@ impl Record {
         contents: &impl Serialize,
         lists: [&[f64]; LISTS],
     ) -> Result<(), IoError> {
-        let head = Head { lengths: lists.map(<[f64]>::len).to_vec(), contents };
+        let head = RecordHead { lengths: lists.map(<[f64]>::len).to_vec(), contents };
         let head = toml::to_string(&head).map_err(|e| IoError::new(path, io::Error::other(e)))?;
         atomic::write(path, |out| {
             let mut summed = CrcWriter::new(&mut *out);
@@ -98,7 +98,7 @@ fn parts<H: DeserializeOwned, const LISTS: usize>(
     }
     let (length, rest) = whole.get(begin..)?.split_first_chunk()?;
     let (head, mut rest) = rest.split_at_checked(u64::from_le_bytes(*length) as usize)?;
-    let Head { lengths, contents } = toml::from_slice(head).ok()?;
+    let RecordHead { lengths, contents } = toml::from_slice(head).ok()?;
     let lengths: [usize; LISTS] = lengths.try_into().ok()?;
     let mut lists = [const { Vec::new() }; LISTS];
     for (list, length) in lists.iter_mut().zip(lengths) {

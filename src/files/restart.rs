@@ -28,7 +28,7 @@ pub type Identity = BTreeMap<String, String>;
 
 /// The head of a restart file.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct RestartHead {
     identity: Identity,
     history: History,
 }
@@ -93,7 +93,7 @@ pub fn write(
     history: &History,
     state: &[f64],
 ) -> Result<(), IoError> {
-    let head = Head { identity: identity.clone(), history: history.clone() };
+    let head = RestartHead { identity: identity.clone(), history: history.clone() };
     RECORD.write(path, &head, [state])
 }
 
@@ -110,7 +110,7 @@ pub fn read(path: &Path) -> Result<Restart, RestartError> {
 
 /// [`read`] from the bytes of a file; `path` is for messages. For tests.
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
-    let (Head { identity, history }, [state]) = RECORD.read(bytes).map_err(|fault| {
+    let (RestartHead { identity, history }, [state]) = RECORD.read(bytes).map_err(|fault| {
         let fault = match fault {
             RecordFault::Other => RestartFault::NotARestart,
             RecordFault::Version(version) => RestartFault::Version(version),

@@ -96,14 +96,14 @@ const EFFORT: Compression = Compression::fast();
 const NUMBER_BYTES: usize = size_of::<u64>();
 
 /// Compresses what is written and passes it on.
-pub(super) struct Blocks<'a, W> {
+pub(super) struct ZlibBlocks<'a, W> {
     out: &'a mut W,
     pending: Vec<u8>,
     /// Compressed bytes of each block.
     lengths: Vec<u64>,
 }
 
-impl<'a, W: Write + Send> Blocks<'a, W> {
+impl<'a, W: Write + Send> ZlibBlocks<'a, W> {
     pub(super) fn new(out: &'a mut W) -> Self {
         Self { out, pending: Vec::new(), lengths: Vec::new() }
     }
@@ -126,7 +126,7 @@ impl<'a, W: Write + Send> Blocks<'a, W> {
     }
 }
 
-impl<W: Write + Send> Write for Blocks<'_, W> {
+impl<W: Write + Send> Write for ZlibBlocks<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = BLOCKS_A_BATCH * BLOCK_BYTES - self.pending.len();
         let taken = &bytes[..room.min(bytes.len())];

@@ -53,7 +53,7 @@ pub struct Settings {
     /// Order of the cells of formats that have curved ones.
     pub curved_order: usize,
     /// The reference of the force coefficients of an OpenFOAM case; none for the grid's chord.
-    pub reference: Option<Reference>,
+    pub reference: Option<ForceReference>,
 }
 
 impl Default for Settings {
@@ -85,14 +85,14 @@ pub enum Compression {
 
 /// Length and place that force coefficients refer to, in the unit of the mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reference {
+pub struct ForceReference {
     /// The chord.
     pub length: f64,
     /// Point that moments are taken about.
     pub centre: [f64; 2],
 }
 
-impl Reference {
+impl ForceReference {
     /// The reference of a grid whose case is not known: the chord from the trailing edge to the point of the
     /// wall that is farthest from it, and its quarter.
     pub fn of(grid: &Grid) -> Self {

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::block::Reader;
 use super::data::{MeshData, Settings, is_several};
-use super::mesh::{Limits, Span};
+use super::mesh::{FormatLimits, Span};
 use super::plot3d::Dimensions;
 use crate::files::IoError;
 use crate::files::atomic::{self, Writer};
@@ -71,12 +71,12 @@ pub struct MeshFile {
     /// The dimensions of `Plot3D` with which it is written; none for all.
     pub(super) dimensions: Option<Dimensions>,
     /// The limits of the format and the disk.
-    pub(super) limits: Limits,
-    pub(super) contents: Contents,
+    pub(super) limits: FormatLimits,
+    pub(super) contents: FileContents,
 }
 
 #[derive(Debug)]
-pub(super) enum Contents {
+pub(super) enum FileContents {
     /// Writes the contents of a file.
     File(fn(&mut Writer<'_>, &MeshData<'_>) -> io::Result<()>),
     Folder(Folder),
@@ -129,8 +129,8 @@ impl MeshFile {
     /// [`IoError`] of the first file that cannot be written.
     pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         match &self.contents {
-            Contents::File(write) => atomic::write(path, |out| write(out, mesh)),
-            Contents::Folder(folder) => (folder.write)(path, mesh),
+            FileContents::File(write) => atomic::write(path, |out| write(out, mesh)),
+            FileContents::Folder(folder) => (folder.write)(path, mesh),
         }
     }
 }
@@ -181,8 +181,8 @@ impl Format {
         let several = is_several(zones.iter().copied());
         let claims = |file: &'static MeshFile| {
             [true, false].into_iter().flat_map(move |good| match &file.contents {
-                Contents::File(_) => file.names_of(zones, good),
-                Contents::Folder(Folder { parts, .. }) => {
+                FileContents::File(_) => file.names_of(zones, good),
+                FileContents::Folder(Folder { parts, .. }) => {
                     let parts = parts[usize::from(several)].iter();
                     parts.map(|part| [file.name(good), "/", part].concat()).collect()
                 }
@@ -243,8 +243,10 @@ impl Format {
     pub(crate) fn lacks(&self, output: &Output, mesh: &MeshData<'_>) -> Vec<String> {
         let files = self.files_with(mesh.settings, mesh.is_several());
         let lacks = files.filter_map(|file| match &file.contents {
-            Contents::File(_) => None,
-            Contents::Folder(folder) => Some((folder.lacks)(output, file.name(mesh.good), mesh)),
+            FileContents::File(_) => None,
+            FileContents::Folder(folder) => {
+                Some((folder.lacks)(output, file.name(mesh.good), mesh))
+            }
         });
         lacks.flatten().collect()
     }

@@ -70,14 +70,14 @@ const NODE_BYTES: u128 = 24;
 
 /// The limits of a format.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct FormatLimits {
     /// Bytes of a file for a node, at least.
     pub(super) least_bytes: u64,
     /// Whether faces are numbered in addition to nodes.
     pub(super) numbers_faces: bool,
 }
 
-impl Limits {
+impl FormatLimits {
     /// The limits of a file without nodes.
     pub(super) const NONE: Self = Self::of(0);
 

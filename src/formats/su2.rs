@@ -8,9 +8,9 @@
 use std::io::{self, Write};
 
 use super::block::{Block, ReadFault, Reader};
-use super::mesh::{Limits, Sides, Span, count, layers, planes};
+use super::mesh::{FormatLimits, Sides, Span, count, layers, planes};
 use super::welded::Welded;
-use super::{Contents, Format, Holds, MeshFile};
+use super::{FileContents, Format, Holds, MeshFile};
 use crate::files::pieces;
 use crate::grid::{Grid, Topology};
 
@@ -30,8 +30,8 @@ pub(super) const FORMAT: Format = Format {
         holds: Holds::Section,
         dimensions: None,
         // `0 0 N` and a cell of numbers parted by blanks.
-        limits: Limits::of(16),
-        contents: Contents::File(|out, m| write_to(out, m.grid(), m.span)),
+        limits: FormatLimits::of(16),
+        contents: FileContents::File(|out, m| write_to(out, m.grid(), m.span)),
     }],
     refuses_zones: Some("SU2 has no overset method"),
     convert: None,

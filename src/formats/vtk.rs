@@ -9,8 +9,8 @@ use memchr::memchr;
 
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
 use super::block::{Block, ReadFault, Reader, reals};
-use super::mesh::{Limits, Span, count, layers};
-use super::{Contents, Format, Holds, MeshFile};
+use super::mesh::{FormatLimits, Span, count, layers};
+use super::{FileContents, Format, Holds, MeshFile};
 use crate::grid::Grid;
 
 pub(super) const FORMAT: Format = Format {
@@ -24,8 +24,8 @@ pub(super) const FORMAT: Format = Format {
         holds: Holds::One,
         dimensions: None,
         // Three numbers of 64 bits for each node.
-        limits: Limits::of(24),
-        contents: Contents::File(|out, m| write_to(out, m.grid(), m.span)),
+        limits: FormatLimits::of(24),
+        contents: FileContents::File(|out, m| write_to(out, m.grid(), m.span)),
     }],
     refuses_zones: None,
     convert: None,
@@ -56,13 +56,13 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
 const MAGIC: &[u8] = b"# vtk DataFile";
 
 /// Takes lines and arrays from the front of a file.
-struct Lines<'a> {
+struct VtkLines<'a> {
     whole: &'a [u8],
     rest: &'a [u8],
     binary: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> VtkLines<'a> {
     fn line(&mut self) -> &'a [u8] {
         let end = memchr(b'\n', self.rest).unwrap_or(self.rest.len());
         let (line, rest) = self.rest.split_at(end);
@@ -156,7 +156,7 @@ impl<'a> Lines<'a> {
 
 /// Reads the points of the one data set, text or binary.
 fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
-    let mut file = Lines { whole: bytes, rest: bytes, binary: false };
+    let mut file = VtkLines { whole: bytes, rest: bytes, binary: false };
     if !file.line().starts_with(MAGIC) {
         return Err("not a legacy VTK file".into());
     }

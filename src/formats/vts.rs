@@ -12,12 +12,12 @@ use memchr::{memchr, memchr_iter, memmem};
 use roxmltree::{Document, Error, Node};
 
 use super::arrays::{
-    Blocks, CELL_ARRAYS, COMPRESSORS, F64_BYTES, Stored, decoded, head_of_blocks, write_cells,
+    CELL_ARRAYS, COMPRESSORS, F64_BYTES, Stored, ZlibBlocks, decoded, head_of_blocks, write_cells,
     write_points,
 };
 use super::block::{Block, ReadFault, Reader, check_memory};
-use super::mesh::{Limits, Span, count, layers};
-use super::{Compression, Contents, Format, Holds, MeshData, MeshFile, of_zone};
+use super::mesh::{FormatLimits, Span, count, layers};
+use super::{Compression, FileContents, Format, Holds, MeshData, MeshFile, of_zone};
 use crate::files::atomic::Writer;
 use crate::files::contents;
 use crate::grid::Grid;
@@ -41,8 +41,8 @@ pub(super) const FORMAT: Format = Format {
             holds: Holds::One,
             dimensions: None,
             // Compressed arrays are shorter than their numbers.
-            limits: Limits::of(1),
-            contents: Contents::File(|out, m| match m.settings.compression {
+            limits: FormatLimits::of(1),
+            contents: FileContents::File(|out, m| match m.settings.compression {
                 Compression::None => write_to(out, m.grid(), m.span),
                 Compression::Zlib => write_compressed_to(out, m.grid(), m.span),
             }),
@@ -52,8 +52,8 @@ pub(super) const FORMAT: Format = Format {
             description: "VTK XML multi-block data set, which names the `.vts` file of each zone",
             holds: Holds::Several,
             dimensions: None,
-            limits: Limits::NONE,
-            contents: Contents::File(write_index),
+            limits: FormatLimits::NONE,
+            contents: FileContents::File(write_index),
         },
     ],
     refuses_zones: None,
@@ -105,7 +105,7 @@ pub fn write_compressed_to(
         offsets[array] = begin - data;
         let lengths = head_of_blocks(file.bytes(array), &[]);
         out.write_all(&lengths)?;
-        let mut blocks = Blocks::new(out);
+        let mut blocks = ZlibBlocks::new(out);
         file.write_array(&mut blocks, array)?;
         let compressed = blocks.finish()?;
         let end = out.stream_position()?;

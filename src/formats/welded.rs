@@ -27,21 +27,21 @@ pub(super) struct Welded<'a> {
 
 /// A side of a cell, from its corner `side` to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Side {
+pub(super) struct CellSide {
     pub(super) cell: usize,
     pub(super) side: usize,
 }
 
 /// The sides on the rim of a grid.
-pub(super) struct Rim {
+pub(super) struct RimSides {
     /// On the body; of a rectangle on the line j = 0.
-    pub(super) body: Vec<Side>,
+    pub(super) body: Vec<CellSide>,
     /// On the outer line j = nj − 1.
-    pub(super) outer: Vec<Side>,
+    pub(super) outer: Vec<CellSide>,
     /// On the line i = 0; none where the lines around the body close.
-    pub(super) first: Vec<Side>,
+    pub(super) first: Vec<CellSide>,
     /// On the line i = ni − 1; likewise.
-    pub(super) last: Vec<Side>,
+    pub(super) last: Vec<CellSide>,
 }
 
 /// Sides of a cell by the neighbour across: below, behind (i + 1), above, before.
@@ -113,20 +113,20 @@ impl<'a> Welded<'a> {
     }
 
     /// The two nodes of a side, the cell on their left.
-    pub(super) fn ends(&self, Side { cell, side }: Side) -> [usize; 2] {
+    pub(super) fn ends(&self, CellSide { cell, side }: CellSide) -> [usize; 2] {
         let corners = self.corners(cell);
         [corners[side], corners[(side + 1) % 4]]
     }
 
     /// The node `k` lines from the first of a side, the cell on the left.
-    pub(super) fn node_of_side(&self, Side { cell, side }: Side, k: usize) -> usize {
+    pub(super) fn node_of_side(&self, CellSide { cell, side }: CellSide, k: usize) -> usize {
         let n = self.order;
         self.node_of(cell, [[k, 0], [n, k], [n - k, n], [0, n - k]][side])
     }
 
     /// The sides that a cell shares with cells of higher numbers, which are returned beside them: the
     /// next one along the line, the one across the seam or the cut, the one above.
-    pub(super) fn shared(&self, cell: usize) -> impl Iterator<Item = (Side, usize)> + use<> {
+    pub(super) fn shared(&self, cell: usize) -> impl Iterator<Item = (CellSide, usize)> + use<> {
         let (i, layer) = (cell % self.columns, cell / self.columns);
         let welded = match self.grid.topology {
             Topology::O(_) if i == 0 => Some((BEFORE, cell + self.columns - 1)),
@@ -138,13 +138,13 @@ impl<'a> Welded<'a> {
         let next = (i + 1 < self.columns).then_some((BEHIND, cell + 1));
         let above = (layer + 1 < self.layers).then_some((ABOVE, cell + self.columns));
         let all = [next, welded, above].into_iter().flatten();
-        all.map(move |(side, other)| (Side { cell, side }, other))
+        all.map(move |(side, other)| (CellSide { cell, side }, other))
     }
 
     /// The sides on the rim by the name of their patch: the body, the far field with the outflow of a
     /// C-grid or all sides of a rectangle, and on half a grid its plane of symmetry.
-    pub(super) fn rims(&self) -> Vec<(&'static str, Vec<Side>)> {
-        let Rim { body, outer, first, last } = self.rim();
+    pub(super) fn rims(&self) -> Vec<(&'static str, Vec<CellSide>)> {
+        let RimSides { body, outer, first, last } = self.rim();
         let ends = [first, last].concat();
         match self.grid.topology {
             Topology::O(_) | Topology::C { .. } => {
@@ -158,16 +158,16 @@ impl<'a> Welded<'a> {
     }
 
     /// The sides on the rim.
-    pub(super) fn rim(&self) -> Rim {
+    pub(super) fn rim(&self) -> RimSides {
         let topology = self.grid.topology;
         let wall = match topology {
             Topology::Rectangle => 0..=self.grid.ni - 1,
             _ => topology.wall(self.grid.ni),
         };
-        let side = |side| move |cell| Side { cell, side };
+        let side = |side| move |cell| CellSide { cell, side };
         let open = !topology.closed();
         let layers = || (0..self.layers).filter(|_| open).map(|layer| self.layer(layer));
-        Rim {
+        RimSides {
             body: (wall.start() / self.order..wall.end() / self.order).map(side(BELOW)).collect(),
             outer: self.layer(self.layers - 1).map(side(ABOVE)).collect(),
             first: layers().map(|layer| layer.start).map(side(BEFORE)).collect(),

@@ -3,7 +3,7 @@
 use crate::case::{Case, OutputOptions};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{self, IoError};
-use crate::formats::Reference;
+use crate::formats::ForceReference;
 use crate::formats::Span;
 use crate::formats::{Format, MeshData, Settings};
 use crate::grid::{FAR_FIELD_CENTRE, Grid};
@@ -73,7 +73,7 @@ impl OutputFiles {
             case.geometry.pivot(shift)
         };
         let centre = centre.map(|c| c * length);
-        self.settings.reference = Some(Reference { length, centre });
+        self.settings.reference = Some(ForceReference { length, centre });
         self
     }
 

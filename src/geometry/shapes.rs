@@ -155,13 +155,13 @@ impl Piece {
 }
 
 /// One surface of the wing: the line n · r = c with the direction d towards the tip.
-struct Surface {
+struct SurfaceLine {
     direction: [f64; 2],
     normal: [f64; 2],
     offset: f64,
 }
 
-impl Surface {
+impl SurfaceLine {
     /// Centre of the circle of radius r that touches this line and, from outside, the circle of
     /// radius R about the origin: n · q = c + r and |q| = R + r.
     fn fillet(&self, fuselage: f64, radius: f64) -> Option<[f64; 2]> {
@@ -215,7 +215,7 @@ impl WingBody {
             let direction = [0, 1].map(|c| ct * spanwise[c] - side * st * up[c]);
             let normal = [0, 1].map(|c| side * ct * up[c] + st * spanwise[c]);
             let offset = dot(normal, along(root, up, side * half_root));
-            Surface { direction, normal, offset }
+            SurfaceLine { direction, normal, offset }
         };
         let (upper, lower) = (surface(1.0), surface(-1.0));
         let (Some(fillet_up), Some(fillet_low)) =
@@ -226,7 +226,7 @@ impl WingBody {
             );
         };
         let (high, low) = (polar(fillet_up), polar(fillet_low));
-        let touch = |surface: &Surface, centre, by: f64| along(centre, surface.normal, by);
+        let touch = |surface: &SurfaceLine, centre, by: f64| along(centre, surface.normal, by);
         let (tip_high, tip_low) = (polar(upper.normal), polar(lower.normal));
         Ok([
             Piece::arc([0.0; 2], fuselage, FRAC_PI_2, high - FRAC_PI_2),

@@ -14,7 +14,7 @@ use self::system::{Ordered, asymmetry, bandwidth, located, matrix_report};
 use crate::error::{Error, SystemError};
 use crate::files::REPORT_FILE;
 use crate::files::output::FolderRules;
-use crate::formats::matrix_market::{self, Matrix, Symmetry};
+use crate::formats::matrix_market::{self, Matrix, MatrixSymmetry};
 use crate::generate::files::open_output;
 use crate::generate::machine::thread_pool;
 use crate::generate::pool::{Closing, Opening};
@@ -280,7 +280,7 @@ fn read(options: &SystemOptions) -> Result<(Matrix, Vec<f64>), Error> {
 
 /// Facts about the matrix. Methods that they rule out are refused.
 fn facts(options: &SystemOptions, matrix: &Matrix) -> Result<MatrixReport, Error> {
-    let listed = matrix.symmetry == Symmetry::Symmetric;
+    let listed = matrix.symmetry == MatrixSymmetry::Symmetric;
     let found = if listed { None } else { asymmetry(&matrix.csr) };
     if let (Some(method), Some((row, column, value, other))) = (options.needs_symmetry(), found) {
         let (row, column) = (row + 1, column + 1);

@@ -2,8 +2,8 @@
 
 use super::error::{Failure, RanksError};
 use super::inbox::Inbox;
-use super::launcher::Place;
-use super::links::{ALIVE, CANCELLED, ENDED, FAILED, Frame, HEARTBEAT, Link};
+use super::launcher::RankPlace;
+use super::links::{ALIVE, CANCELLED, ENDED, FAILED, HEARTBEAT, Link, LinkFrame};
 use super::meeting::{self, Rendezvous};
 use crate::diagnostics::ErrorClass;
 use parking_lot::{Condvar, Mutex};
@@ -47,15 +47,15 @@ impl Channel {
 /// Every rank is connected with the first, which passes on what the others send to each other. Where a rank
 /// fails, or ends and says nothing, all waits of the others end with [`RanksError::Ended`].
 pub struct Job {
-    shared: Arc<Shared>,
+    shared: Arc<JobShared>,
 }
 
-struct Shared {
-    place: Place,
+struct JobShared {
+    place: RankPlace,
     inbox: Inbox,
     /// Rank 0 has connections with all others, any other rank with rank 0 alone.
     links: Vec<Option<Link>>,
-    state: Mutex<State>,
+    state: Mutex<JobState>,
     changed: Condvar,
     cancelled: AtomicBool,
 }
@@ -64,7 +64,7 @@ struct Shared {
 pub type OnFailure = dyn Fn(&Failure) + Send + Sync;
 
 #[derive(Default)]
-struct State {
+struct JobState {
     failure: Option<Failure>,
     /// Ranks that have said that they are done, and those that are gone.
     ended: Vec<bool>,
@@ -102,7 +102,7 @@ impl Job {
     /// # Errors
     /// If the ranks do not find each other within `wait`; the error names the missing ones.
     pub fn meet(
-        place: Place,
+        place: RankPlace,
         rendezvous: Option<Rendezvous>,
         wait: Duration,
     ) -> Result<Self, RanksError> {
@@ -117,8 +117,9 @@ impl Job {
             links[rank] = Some(link);
             readers.push((rank, reader));
         }
-        let state = State { ended: vec![false; size], gone: vec![false; size], ..State::default() };
-        let shared = Arc::new(Shared {
+        let state =
+            JobState { ended: vec![false; size], gone: vec![false; size], ..JobState::default() };
+        let shared = Arc::new(JobShared {
             place,
             inbox: Inbox::default(),
             links,
@@ -151,7 +152,7 @@ impl Job {
     }
 
     /// The place of this process as its launcher gives it.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &RankPlace {
         &self.shared.place
     }
 
@@ -240,8 +241,7 @@ impl Job {
         for (rank, payload) in all.iter().enumerate() {
             let other = lines(payload);
             let differs = first.iter().zip(&other).find(|(here, there)| here != there);
-            if let Some(((what, here), (_, there))) = differs {
-                let (what, here, there) = (what.clone(), here.clone(), there.clone());
+            if let Some(((what, here), (_, there))) = differs.map(|(a, b)| (a.clone(), b.clone())) {
                 return Err(RanksError::Differs { rank, what, there, here });
             }
             if first.len() != other.len() {
@@ -310,7 +310,7 @@ impl Job {
         let started = Instant::now();
         let mut state = shared.state.lock();
         if self.is_first() {
-            let open = |state: &State| {
+            let open = |state: &JobState| {
                 (1..self.size()).any(|rank| !state.ended[rank] && !state.gone[rank])
             };
             while open(&state) && state.failure.is_none() && started.elapsed() < CLOSING {
@@ -338,7 +338,7 @@ impl Drop for Job {
     }
 }
 
-impl Shared {
+impl JobShared {
     /// Sends a message, or puts it where this rank itself finds it.
     fn send(&self, to: usize, from: usize, channel: u64, payload: Vec<u8>) {
         if to == self.place.rank {
@@ -389,7 +389,7 @@ impl Shared {
     /// Receives what `rank` sends until it is done or gone.
     fn read(&self, rank: usize, mut stream: TcpStream) {
         let end = loop {
-            let Frame { to, from, channel, payload } = match Frame::read(&mut stream) {
+            let LinkFrame { to, from, channel, payload } = match LinkFrame::read(&mut stream) {
                 Ok(frame) => frame,
                 Err(error) => break error,
             };

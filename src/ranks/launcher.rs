@@ -44,7 +44,7 @@ impl fmt::Display for Launcher {
 
 /// Place of this process in its job, as its launcher gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RankPlace {
     /// The launcher.
     pub launcher: Launcher,
     /// Number of this rank.
@@ -108,7 +108,7 @@ impl Variables<'_> {
     }
 }
 
-impl Place {
+impl RankPlace {
     /// The place that the launcher gives by the variables that `get` reads; none where no launcher is known
     /// to have started this process.
     ///

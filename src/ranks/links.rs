@@ -25,14 +25,14 @@ const AT_ONCE: u64 = 1 << 20;
 
 /// A message with its route.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(super) struct LinkFrame {
     pub(super) to: usize,
     pub(super) from: usize,
     pub(super) channel: u64,
     pub(super) payload: Vec<u8>,
 }
 
-impl Frame {
+impl LinkFrame {
     /// The next frame of a connection.
     pub(super) fn read(stream: &mut impl Read) -> io::Result<Self> {
         let mut header = [[0; 8]; HEADER];

@@ -1,7 +1,7 @@
 //! Meeting of the ranks of a job: all connect with the first.
 
 use super::error::RanksError;
-use super::launcher::Place;
+use super::launcher::RankPlace;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -57,7 +57,7 @@ impl FromStr for Rendezvous {
 
 /// Connections with the other ranks: of the first with each, of any other with the first.
 pub(super) fn meet(
-    place: &Place,
+    place: &RankPlace,
     rendezvous: Option<Rendezvous>,
     wait: Duration,
 ) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
@@ -70,7 +70,7 @@ pub(super) fn meet(
     if place.rank == 0 { listen(place, &rendezvous, wait) } else { find(place, &rendezvous, wait) }
 }
 
-fn hello(place: &Place) -> [u8; HELLO] {
+fn hello(place: &RankPlace) -> [u8; HELLO] {
     let mut hello = [0; HELLO];
     let words = [u64::from_le_bytes(GREETING), place.token(), place.rank as u64, place.size as u64];
     for (bytes, word) in hello.chunks_mut(8).zip(words) {
@@ -81,7 +81,7 @@ fn hello(place: &Place) -> [u8; HELLO] {
 
 /// The first rank waits for all others. A connection that does not greet as one of them is dropped.
 fn listen(
-    place: &Place,
+    place: &RankPlace,
     rendezvous: &Rendezvous,
     wait: Duration,
 ) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
@@ -142,7 +142,7 @@ fn bind(host: &str, port: u16) -> io::Result<TcpListener> {
 }
 
 /// The rank of a connection that greets as one of this job.
-fn greeted(place: &Place, mut stream: TcpStream) -> Option<(usize, TcpStream)> {
+fn greeted(place: &RankPlace, mut stream: TcpStream) -> Option<(usize, TcpStream)> {
     stream.set_nonblocking(false).ok()?;
     let deadline = Instant::now() + PATIENCE;
     let (mut found, mut read) = ([0; HELLO], 0);
@@ -171,7 +171,7 @@ fn greeted(place: &Place, mut stream: TcpStream) -> Option<(usize, TcpStream)> {
 
 /// Connects with the first rank, and waits until all have come.
 fn find(
-    place: &Place,
+    place: &RankPlace,
     rendezvous: &Rendezvous,
     wait: Duration,
 ) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
@@ -203,7 +203,7 @@ fn find(
 }
 
 /// A connection that the first rank of this job has answered.
-fn connect(place: &Place, host: &str, port: u16) -> io::Result<TcpStream> {
+fn connect(place: &RankPlace, host: &str, port: u16) -> io::Result<TcpStream> {
     let mut failure = io::Error::other("the name of the host is not known");
     for address in (host, port).to_socket_addrs()? {
         match greet(place, &address) {
@@ -214,7 +214,7 @@ fn connect(place: &Place, host: &str, port: u16) -> io::Result<TcpStream> {
     Err(failure)
 }
 
-fn greet(place: &Place, address: &SocketAddr) -> io::Result<TcpStream> {
+fn greet(place: &RankPlace, address: &SocketAddr) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect_timeout(address, ATTEMPT)?;
     stream.write_all(&hello(place))?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -227,7 +227,7 @@ fn greet(place: &Place, address: &SocketAddr) -> io::Result<TcpStream> {
 
 /// Waits until the first rank says that all have come.
 fn complete(
-    place: &Place,
+    place: &RankPlace,
     mut stream: TcpStream,
     deadline: Instant,
     address: &str,
@@ -254,7 +254,11 @@ fn complete(
 struct AddressFile<'a>(&'a Path, String);
 
 impl<'a> AddressFile<'a> {
-    fn write(path: &'a Path, place: &Place, listener: &TcpListener) -> Result<Self, RanksError> {
+    fn write(
+        path: &'a Path,
+        place: &RankPlace,
+        listener: &TcpListener,
+    ) -> Result<Self, RanksError> {
         let host = System::host_name().unwrap_or_else(|_| "localhost".to_owned());
         let written = listener.local_addr().and_then(|address| {
             if fs::symlink_metadata(path).is_ok() && address_in(path).is_none() {
@@ -285,7 +289,7 @@ impl Drop for AddressFile<'_> {
 }
 
 /// The address that the first rank of this job has written.
-fn read_address(path: &Path, place: &Place) -> io::Result<(String, u16)> {
+fn read_address(path: &Path, place: &RankPlace) -> io::Result<(String, u16)> {
     fs::metadata(path)?;
     match address_in(path) {
         Some((host, port, token)) if token == place.token() => Ok((host, port)),

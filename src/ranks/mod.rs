@@ -1,6 +1,6 @@
 //! Processes that a launcher started, one rank each: their places, their meeting, and messages between them.
 //!
-//! A [`Place`] is read from the environment of this process. [`Job::meet`] connects all ranks with the first;
+//! A [`RankPlace`] is read from the environment of this process. [`Job::meet`] connects all ranks with the first;
 //! from then on a [`Job`] passes messages, and tells every rank when one has failed.
 
 mod error;
@@ -13,5 +13,5 @@ mod meeting;
 pub use self::error::{Failure, RanksError};
 pub use self::inbox::{Inbox, Route};
 pub use self::job::{Channel, Job, OnFailure, values};
-pub use self::launcher::{Launcher, Place};
+pub use self::launcher::{Launcher, RankPlace};
 pub use self::meeting::Rendezvous;

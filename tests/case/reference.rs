@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use gridgen::case::{CaseFile, case_format};
-use gridgen::internals::schema::{KEYS, Kind, SECTIONS};
+use gridgen::case::CaseFile;
+use gridgen::internals::schema::{KEYS, Key, KeyKind, OVERSET_KEYS, OVERSET_SECTIONS, SECTIONS};
 use support::documents::assert_written;
 
 use super::{SMALLEST, resolve, resolve_set};
@@ -67,10 +67,10 @@ fn every_default_satisfies_its_own_check() {
 #[test]
 fn every_word_of_the_table_is_known_to_the_layer_it_chooses_for() {
     for key in KEYS {
-        let (Kind::Word(words) | Kind::Words(words)) = key.kind else { continue };
+        let (KeyKind::Word(words) | KeyKind::Words(words)) = key.kind else { continue };
         for word in words {
             let value = match key.kind {
-                Kind::Words(_) => format!("[\"{word}\"]"),
+                KeyKind::Words(_) => format!("[\"{word}\"]"),
                 _ => format!("\"{word}\""),
             };
             let result = resolve_set(SMALLEST, &[(key.path, &value)]);

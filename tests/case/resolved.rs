@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gridgen::case::{Case, Contour, Retry, Topology, first_cell_from_y_plus};
+use gridgen::case::{Case, Contour, Retry, TopologyChoice, first_cell_from_y_plus};
 use gridgen::geometry::{Ellipse, TrailingEdge};
 use gridgen::grid::Seam;
 use gridgen::internals::schema::KEYS;
@@ -36,7 +36,7 @@ fn a_c_grid_has_a_wake_as_long_as_the_far_field_is_far() {
     let wake = grid.wake.unwrap();
     assert_eq!(
         (grid.topology, wake.cells, wake.length, wake.direction),
-        (Topology::C, 48, 500.0, 0.0)
+        (TopologyChoice::C, 48, 500.0, 0.0)
     );
 }
 

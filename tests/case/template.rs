@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use gridgen::case::{Case, OPENFOAM, json_schema, template};
-use gridgen::internals::schema::{KEYS, Key, Kind};
+use gridgen::internals::schema::{KEYS, Key, KeyKind};
 use serde_json::Value;
 use support::documents::assert_written;
 
@@ -163,7 +163,7 @@ fn every_default_of_the_schema_is_that_of_the_table() {
             "{}",
             key.path
         );
-        let is_list = matches!(key.kind, Kind::Words(_) | Kind::Points);
+        let is_list = matches!(key.kind, KeyKind::Words(_) | KeyKind::Points);
         assert_eq!(property["type"] == "array", is_list, "{}", key.path);
     }
 }

@@ -28,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "geometry",
             "grid",
+            "files::contents",
             "formats",
             "overset",
             "pde::control",

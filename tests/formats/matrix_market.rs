@@ -7,8 +7,8 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gridgen::formats::matrix_market::{
-    Matrix, MatrixMarketError, Problem, Symmetry, matrix, read_matrix, read_vector, write_matrix,
-    write_vector,
+    Matrix, MatrixMarketError, MatrixMarketFault, MatrixSymmetry, matrix, read_matrix, read_vector,
+    write_matrix, write_vector,
 };
 use gridgen::sparse::Csr;
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn entries_in_any_order_become_sorted_rows() {
     let expected = [(0, 0, 1e-3), (0, 2, 2.0), (1, 0, 0.5), (3, 1, -1.5), (3, 3, 7.0)];
     assert_eq!(entries(&found.csr), expected);
     assert_eq!(found.csr.row_start, [0, 2, 3, 3, 5]);
-    assert_eq!((found.columns, found.symmetry, found.duplicates), (4, Symmetry::General, 0));
+    assert_eq!((found.columns, found.symmetry, found.duplicates), (4, MatrixSymmetry::General, 0));
 }
 
 #[test]
@@ -64,7 +64,10 @@ fn symmetry_gives_the_other_triangle() {
     let expected = [(0, 0, 4.0), (0, 2, -2.0), (1, 1, 5.0), (2, 0, -2.0)];
     assert_eq!(entries(&symmetric.csr), expected);
     assert_eq!(entries(&skew.csr), [(0, 1, -3.5), (1, 0, 3.5)]);
-    assert_eq!([symmetric.symmetry, skew.symmetry], [Symmetry::Symmetric, Symmetry::SkewSymmetric]);
+    assert_eq!(
+        [symmetric.symmetry, skew.symmetry],
+        [MatrixSymmetry::Symmetric, MatrixSymmetry::SkewSymmetric]
+    );
 }
 
 #[test]
@@ -293,7 +296,7 @@ fn packed_files_are_unpacked_and_broken_ones_refused() {
     let cut = read_matrix(&path).unwrap_err();
 
     assert_eq!(entries(&whole.csr), [(1, 0, 5.0)]);
-    assert!(matches!(cut.problem, Problem::Packed(_)), "{cut}");
+    assert!(matches!(cut.problem, MatrixMarketFault::Packed(_)), "{cut}");
 }
 
 #[test]

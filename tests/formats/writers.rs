@@ -24,7 +24,7 @@ fn flavours() -> Vec<Flavour> {
     let mut flavours = Vec::new();
     for encoding in [Encoding::Text, Encoding::Fortran, Encoding::Stream] {
         for dimensions in [Dimensions::Two, Dimensions::Three] {
-            for precision in [Precision::Single, Precision::Double] {
+            for precision in [NumberPrecision::Single, NumberPrecision::Double] {
                 for byte_order in [ByteOrder::Little, ByteOrder::Big] {
                     for (block_count, blanking) in
                         [(false, false), (false, true), (true, false), (true, true)]
@@ -74,8 +74,8 @@ impl Binary<'_> {
 
     fn real(&mut self) -> f64 {
         match self.flavour.precision {
-            Precision::Single => f64::from(f32::from_le_bytes(self.take())),
-            Precision::Double => f64::from_le_bytes(self.take()),
+            NumberPrecision::Single => f64::from(f32::from_le_bytes(self.take())),
+            NumberPrecision::Double => f64::from_le_bytes(self.take()),
         }
     }
 
@@ -136,8 +136,8 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
 
         let stored = |numbers: &[f64]| -> Vec<f64> {
             match flavour.precision {
-                Precision::Single => numbers.iter().map(|&n| f64::from(n as f32)).collect(),
-                Precision::Double => numbers.to_vec(),
+                NumberPrecision::Single => numbers.iter().map(|&n| f64::from(n as f32)).collect(),
+                NumberPrecision::Double => numbers.to_vec(),
             }
         };
         let planes = planes(flavour);
@@ -162,7 +162,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
 fn record(contents: &[u8], limit: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let length = contents.len() as u64;
-    let mut record = plot3d::Record::new(&mut out, Some(ByteOrder::Big), length, limit);
+    let mut record = plot3d::FortranRecord::new(&mut out, Some(ByteOrder::Big), length, limit);
     record.write_all(contents).unwrap();
     out
 }

@@ -9,9 +9,9 @@ use flate2::write::GzEncoder;
 use gridgen::backend::cuda::launch::cache::{self, CacheKey};
 use gridgen::case::{Case, OPENFOAM, template};
 use gridgen::files::restart;
-use gridgen::formats::matrix_market::{self, Line, MatrixMarketError};
+use gridgen::formats::matrix_market::{self, MatrixMarketError, SourceLine};
 use gridgen::formats::mesh_from_bytes;
-use gridgen::formats::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::formats::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
 use gridgen::formats::{Sides, Span};
 use gridgen::formats::{cgns, msh, su2, vtk, vts};
 use gridgen::geometry::{
@@ -133,7 +133,7 @@ fn matrix(bytes: &[u8]) {
             }
         }
         // Errors at a line have its number; all others have a message and a hint.
-        Err(MatrixMarketError { line: Some(Line { number, .. }), .. }) => assert!(number > 0),
+        Err(MatrixMarketError { line: Some(SourceLine { number, .. }), .. }) => assert!(number > 0),
         Err(error) => assert!(
             !error.to_string().is_empty() && error.hint().is_some_and(|hint| !hint.is_empty())
         ),
@@ -300,9 +300,9 @@ fn binaries() -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for encoding in [Encoding::Fortran, Encoding::Stream] {
         for byte_order in [ByteOrder::Little, ByteOrder::Big] {
-            for precision in [Precision::Single, Precision::Double] {
+            for precision in [NumberPrecision::Single, NumberPrecision::Double] {
                 for dimensions in [Dimensions::Two, Dimensions::Three] {
-                    let blanking = precision == Precision::Single;
+                    let blanking = precision == NumberPrecision::Single;
                     let three = dimensions == Dimensions::Three;
                     let flavour = Flavour {
                         encoding,

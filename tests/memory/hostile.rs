@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use gridgen::files::restart;
 use gridgen::formats::ReadFault;
-use gridgen::formats::matrix_market::{Problem, matrix};
+use gridgen::formats::matrix_market::{MatrixMarketFault, matrix};
 use gridgen::formats::vts;
 use gridgen::formats::{mesh, mesh_from_bytes};
 
@@ -90,8 +90,8 @@ fn rows_of_a_matrix_are_not_believed_without_entries() {
 
         let error = read.unwrap_err();
         match k {
-            1 => assert!(matches!(error.problem, Problem::Packed(_)), "{error}"),
-            _ => assert!(matches!(error.problem, Problem::TooManyRows { .. }), "{error}"),
+            1 => assert!(matches!(error.problem, MatrixMarketFault::Packed(_)), "{error}"),
+            _ => assert!(matches!(error.problem, MatrixMarketFault::TooManyRows { .. }), "{error}"),
         }
         assert!(most < 64 << 20, "{most} bytes for file {k}");
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use gridgen::backend::{Algebraic, Incomplete};
 use gridgen::error::{Error, SystemError};
-use gridgen::formats::matrix_market::{Matrix, Symmetry};
+use gridgen::formats::matrix_market::{Matrix, MatrixSymmetry};
 use gridgen::linear_system::{Reordering, SystemOptions, solve_matrix};
 use gridgen::solver::krylov::Method;
 use gridgen::sparse::{Csr, Schedule};
@@ -16,7 +16,7 @@ fn convection(n: usize) -> Matrix {
         entries.into_iter().filter(move |(column, _)| *column < n)
     };
     let csr = Csr::from_rows((0..n).map(row));
-    Matrix { csr, columns: n, symmetry: Symmetry::General, duplicates: 0 }
+    Matrix { csr, columns: n, symmetry: MatrixSymmetry::General, duplicates: 0 }
 }
 
 fn options() -> SystemOptions {

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use gridgen::ranks::{Job, Launcher, Place, RanksError};
+use gridgen::ranks::{Job, Launcher, RankPlace, RanksError};
 
 /// Longest wait of ranks for each other when all of them exist.
 pub const WAIT: Duration = Duration::from_mins(1);
@@ -14,8 +14,8 @@ pub fn free_port() -> u16 {
 }
 
 /// Rank `rank` of `size` on this host; the ranks meet at a port.
-pub fn place(rank: usize, size: usize, port: u16) -> Place {
-    Place {
+pub fn place(rank: usize, size: usize, port: u16) -> RankPlace {
+    RankPlace {
         launcher: Launcher::OpenMpi,
         rank,
         size,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::record::HOME;
 use self::record::{FILES, NEW, PART, RECORD, Record, Standing, home, standing};
-use self::replace::{Plan, Put};
+use self::replace::{ExchangePlan, Put};
 use super::place::check_apart;
 use super::{CASE_FILE, IoError, RESTART_FILE, WriteFault, atomic};
 
@@ -202,7 +202,7 @@ impl Output {
     }
 
     /// The plan of the exchange for the files that were made.
-    fn plan(&self) -> Result<Plan, IoError> {
+    fn plan(&self) -> Result<ExchangePlan, IoError> {
         let names =
             names_below(&self.files()).map_err(|source| IoError::new(&self.root, source))?;
         let mut put = Vec::new();
@@ -235,7 +235,7 @@ impl Output {
             strangers.retain(|name| !remove.contains(name));
             remove.append(&mut strangers);
         }
-        Ok(Plan { force: self.force, put, remove, stays, old: self.record.clone() })
+        Ok(ExchangePlan { force: self.force, put, remove, stays, old: self.record.clone() })
     }
 
     fn remove_part(&self) -> Result<(), IoError> {

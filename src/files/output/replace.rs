@@ -13,7 +13,7 @@ use crate::files::{IoError, REPORT_FILE, RESTART_FILE, WriteFault, atomic};
 
 /// Plan of an exchange of files.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Plan {
+pub(super) struct ExchangePlan {
     /// Whether files are replaced that gridgen did not write.
     pub(super) force: bool,
     pub(super) put: Vec<Put>,
@@ -96,7 +96,7 @@ pub(super) fn admit<'p>(
     }
 }
 
-impl Plan {
+impl ExchangePlan {
     /// Writes the plan, which makes it hold: from now on it will be carried out.
     pub(super) fn write(&self, root: &Path) -> Result<(), IoError> {
         let part = home(root).join(PART);
@@ -199,7 +199,7 @@ pub(super) fn carry_out(root: &Path, force: bool, most: usize) -> Result<(), IoE
     if !new.exists() {
         return Ok(());
     }
-    let plan: Option<Plan> =
+    let plan: Option<ExchangePlan> =
         fs::read(new.join(PLAN)).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let Some(plan) = plan else {
         // It goes first when all is done; nothing waits without it.

@@ -10,8 +10,8 @@ use std::io::{self, Write};
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::block::Reader;
-use super::mesh::{Limits, Sides, Span, count};
-use super::{Contents, Format, Holds, MeshFile};
+use super::mesh::{FormatLimits, Sides, Span, count};
+use super::{FileContents, Format, Holds, MeshFile};
 use crate::files::pieces;
 use crate::grid::{Grid, Topology};
 use crate::overset::{Rim, Zone};
@@ -31,8 +31,8 @@ pub(super) const FORMAT: Format = Format {
         ),
         dimensions: None,
         // Two numbers of 64 bits for each node.
-        limits: Limits::of(16),
-        contents: Contents::File(|out, m| {
+        limits: FormatLimits::of(16),
+        contents: FileContents::File(|out, m| {
             if m.is_several() {
                 write_zones_to(out, &m.zones, m.span)
             } else {

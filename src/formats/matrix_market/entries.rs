@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::error::{Problem, Refusal};
-use super::header::{Field, Header, Layout, Symmetry, lines, number, words};
+use super::error::{LineFault, MatrixMarketFault};
+use super::header::{EntryLayout, Field, Header, MatrixSymmetry, lines, number, words};
 use crate::sparse::{Csr, Sorted};
 
 /// Bytes that one task reads, about.
@@ -15,7 +15,7 @@ const PIECE: usize = 1 << 20;
 pub(super) type Entry = (u32, u32, f64);
 
 /// Reads the entries behind the header, piece by piece, those that symmetry gives among them.
-pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, Refusal> {
+pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, LineFault> {
     let ranges = pieces(text, header.body);
     let read = |range: &Range<usize>, most| listed(text, range, header, most);
     let parsed: Vec<_> = ranges.par_iter().map(|range| read(range, header.entries)).collect();
@@ -31,17 +31,19 @@ pub(super) fn read(text: &[u8], header: &Header) -> Result<Vec<Vec<Entry>>, Refu
         pieces.push(found);
     }
     if left > 0 {
-        return Err(
-            Problem::Short { found: header.entries - left, declared: header.entries }.into()
-        );
+        return Err(MatrixMarketFault::Short {
+            found: header.entries - left,
+            declared: header.entries,
+        }
+        .into());
     }
-    if header.layout == Layout::Array {
+    if header.layout == EntryLayout::Array {
         pieces = vec![placed(pieces.into_iter().flatten(), header)];
     }
     let sign = match header.symmetry {
-        Symmetry::General => return Ok(pieces),
-        Symmetry::Symmetric => 1.0,
-        Symmetry::SkewSymmetric => -1.0,
+        MatrixSymmetry::General => return Ok(pieces),
+        MatrixSymmetry::Symmetric => 1.0,
+        MatrixSymmetry::SkewSymmetric => -1.0,
     };
     let both = |(row, column, value): Entry| {
         let mirrored = (row != column).then_some((column, row, sign * value));
@@ -70,12 +72,12 @@ fn listed(
     range: &Range<usize>,
     header: &Header,
     most: u64,
-) -> Result<Vec<Entry>, Refusal> {
+) -> Result<Vec<Entry>, LineFault> {
     let mut found = Vec::with_capacity(range.len() / 16);
     for (offset, line) in lines(&text[..range.end], range.start) {
         let entry = entry(line, header).map_err(|problem| problem.at(offset))?;
         if found.len() as u64 == most {
-            return Err(Problem::Surplus { declared: header.entries }.at(offset));
+            return Err(MatrixMarketFault::Surplus { declared: header.entries }.at(offset));
         }
         found.push(entry);
     }
@@ -83,20 +85,20 @@ fn listed(
 }
 
 /// The entry of a line. In an array it has no place yet.
-fn entry(line: &[u8], header: &Header) -> Result<Entry, Problem> {
-    let coordinate = header.layout == Layout::Coordinate;
+fn entry(line: &[u8], header: &Header) -> Result<Entry, MatrixMarketFault> {
+    let coordinate = header.layout == EntryLayout::Coordinate;
     let names = match header.field {
         _ if !coordinate => "one value a line",
         Field::Pattern => "`row column`",
         Field::Real | Field::Integer => "`row column value`",
     };
     let mut words = words(line);
-    let mut word = || words.next().ok_or(Problem::Entry(names));
+    let mut word = || words.next().ok_or(MatrixMarketFault::Entry(names));
     let place = if coordinate { [word()?, word()?] } else { [&b"1"[..]; 2] };
     let mut indices = [0; 2];
     for (index, word) in indices.iter_mut().zip(place) {
         // Any other whole number is beyond the size, as 0 is.
-        let whole = || integer(word).map(|_| 0).map_err(|_| Problem::Entry(names));
+        let whole = || integer(word).map(|_| 0).map_err(|_| MatrixMarketFault::Entry(names));
         *index = number(word).map_or_else(whole, Ok)?;
     }
     let value = match header.field {
@@ -105,26 +107,26 @@ fn entry(line: &[u8], header: &Header) -> Result<Entry, Problem> {
         Field::Integer => integer(word()?),
     };
     if words.next().is_some() {
-        return Err(Problem::Entry(names));
+        return Err(MatrixMarketFault::Entry(names));
     }
     let value = value?;
     let sizes = [("row", header.rows), ("column", header.columns)];
     for ((what, most), index) in sizes.into_iter().zip(indices) {
         if index == 0 || index > most {
-            return Err(Problem::Index { what, most });
+            return Err(MatrixMarketFault::Index { what, most });
         }
     }
     let [row, column] = indices.map(|index| (index - 1) as u32);
     let listed = match header.symmetry {
-        Symmetry::General => true,
-        Symmetry::Symmetric => column <= row,
-        Symmetry::SkewSymmetric => column < row,
+        MatrixSymmetry::General => true,
+        MatrixSymmetry::Symmetric => column <= row,
+        MatrixSymmetry::SkewSymmetric => column < row,
     };
-    if coordinate && !listed { Err(Problem::Triangle) } else { Ok((row, column, value)) }
+    if coordinate && !listed { Err(MatrixMarketFault::Triangle) } else { Ok((row, column, value)) }
 }
 
 /// The finite value of a word. Fortran's D is an E, and it leaves out either before three digits.
-fn real(word: &[u8]) -> Result<f64, Problem> {
+fn real(word: &[u8]) -> Result<f64, MatrixMarketFault> {
     let value = fast_float2::parse::<f64, _>(word).or_else(|_| {
         let mut text = word.to_ascii_lowercase();
         if let Some(at) = text.iter().position(|&byte| byte == b'd') {
@@ -136,18 +138,22 @@ fn real(word: &[u8]) -> Result<f64, Problem> {
     });
     match value {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(Problem::Value("not finite")),
-        Err(_) => Err(Problem::Value("no number")),
+        Ok(_) => Err(MatrixMarketFault::Value("not finite")),
+        Err(_) => Err(MatrixMarketFault::Value("no number")),
     }
 }
 
 /// The value of a word of digits.
-fn integer(word: &[u8]) -> Result<f64, Problem> {
+fn integer(word: &[u8]) -> Result<f64, MatrixMarketFault> {
     let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
     if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
         return real(word);
     }
-    Err(if real(word).is_ok() { Problem::Integer } else { Problem::Value("no number") })
+    Err(if real(word).is_ok() {
+        MatrixMarketFault::Integer
+    } else {
+        MatrixMarketFault::Value("no number")
+    })
 }
 
 /// The values of an array in their places, column by column; zeros are left out.
@@ -156,9 +162,9 @@ fn placed(mut values: impl Iterator<Item = Entry>, header: &Header) -> Vec<Entry
     let mut found = Vec::new();
     for column in 0..columns {
         let first = match header.symmetry {
-            Symmetry::General => 0,
-            Symmetry::Symmetric => column,
-            Symmetry::SkewSymmetric => column + 1,
+            MatrixSymmetry::General => 0,
+            MatrixSymmetry::Symmetric => column,
+            MatrixSymmetry::SkewSymmetric => column + 1,
         };
         let of_column = (first..rows).zip(values.by_ref()).map(|(row, entry)| (row, entry.2));
         let not_zero = of_column.filter(|(_, value)| *value != 0.0);
@@ -177,7 +183,7 @@ const BLOCKS: usize = 1 << 10;
 ///
 /// Every piece is sorted by blocks of rows, then every block by rows and columns: the result does not
 /// depend on the number of threads.
-pub(super) fn assemble(rows: usize, pieces: Vec<Vec<Entry>>) -> Result<Csr, Problem> {
+pub(super) fn assemble(rows: usize, pieces: Vec<Vec<Entry>>) -> Result<Csr, MatrixMarketFault> {
     let total: usize = pieces.iter().map(Vec::len).sum();
     let about = rows.div_ceil((total / BLOCK).clamp(1, BLOCKS));
     let shift = about.next_power_of_two().trailing_zeros();
@@ -207,7 +213,7 @@ pub(super) fn assemble(rows: usize, pieces: Vec<Vec<Entry>>) -> Result<Csr, Prob
 fn assemble_rows<'e, I: Iterator<Item = &'e Entry>>(
     rows: Range<usize>,
     entries: impl Fn() -> I,
-) -> Result<Csr, Problem> {
+) -> Result<Csr, MatrixMarketFault> {
     let by_row = || entries().map(|&(row, column, v)| (row as usize - rows.start, (column, v)));
     let Sorted { start, mut entries } = Sorted::new(rows.len(), by_row);
     let mut csr = empty(rows.len(), entries.len());
@@ -219,7 +225,7 @@ fn assemble_rows<'e, I: Iterator<Item = &'e Entry>>(
             let sum: f64 = same.iter().map(|(_, value)| value).sum();
             if !sum.is_finite() {
                 let (row, column) = (rows.start + row + 1, column as usize + 1);
-                return Err(Problem::Overflow { row, column });
+                return Err(MatrixMarketFault::Overflow { row, column });
             }
             csr.columns.push(column);
             csr.values.push(sum);

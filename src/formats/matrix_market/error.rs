@@ -15,27 +15,27 @@ const CUT_OFF: &str = "the file was cut off: fetch or write it again, or correct
 errors! {
     /// A matrix or a vector could not be read.
     #[error("{}{}: {problem}", path.display(), place(line.as_ref()))]
-    pub struct MatrixMarketError { path: PathBuf, line: Option<Line>, #[source] problem: Problem }
+    pub struct MatrixMarketError { path: PathBuf, line: Option<SourceLine>, #[source] problem: MatrixMarketFault }
 }
 
 /// A line with a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct SourceLine {
     /// Counted from 1.
     pub number: usize,
     /// The line as it is in the file.
     pub text: String,
 }
 
-fn place(line: Option<&Line>) -> String {
-    line.map_or_else(String::new, |Line { number, text }| format!(":{number}: `{text}`"))
+fn place(line: Option<&SourceLine>) -> String {
+    line.map_or_else(String::new, |SourceLine { number, text }| format!(":{number}: `{text}`"))
 }
 
 errors! {
     /// Reasons for which a Matrix Market file, or a line of it, cannot be read.
     #[derive(Debug, thiserror::Error)]
     #[class(Input)]
-    pub enum Problem {
+    pub enum MatrixMarketFault {
         #[error("cannot be read: {0}")]
         #[hint = contents::hint]
         Unreadable(io::Error),
@@ -115,19 +115,19 @@ errors! {
 }
 
 /// A problem before the file is named, and the offset in its text of the line that has it.
-pub(super) struct Refusal {
+pub(super) struct LineFault {
     pub(super) at: Option<usize>,
-    pub(super) problem: Problem,
+    pub(super) problem: MatrixMarketFault,
 }
 
-impl Problem {
+impl MatrixMarketFault {
     /// The refusal of the line that begins at an offset.
-    pub(super) fn at(self, offset: usize) -> Refusal {
-        Refusal { at: Some(offset), problem: self }
+    pub(super) fn at(self, offset: usize) -> LineFault {
+        LineFault { at: Some(offset), problem: self }
     }
 }
 
-impl<P: Into<Problem>> From<P> for Refusal {
+impl<P: Into<MatrixMarketFault>> From<P> for LineFault {
     fn from(problem: P) -> Self {
         Self { at: None, problem: problem.into() }
     }

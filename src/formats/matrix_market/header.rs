@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::error::{Problem, Refusal};
+use super::error::{LineFault, MatrixMarketFault};
 
 /// The mark that some editors put before a text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -41,7 +41,7 @@ pub(super) fn number(word: &[u8]) -> Option<u64> {
 
 /// Layout of the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum EntryLayout {
     /// Row, column, value.
     Coordinate,
     /// All values, column by column.
@@ -60,7 +60,7 @@ pub(super) enum Field {
 /// Symmetry of a matrix, as its file declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Symmetry {
+pub enum MatrixSymmetry {
     /// All entries are listed.
     General,
     /// Entries on and below the diagonal are listed.
@@ -72,9 +72,9 @@ pub enum Symmetry {
 /// All that stands before the entries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
-    pub(super) layout: Layout,
+    pub(super) layout: EntryLayout,
     pub(super) field: Field,
-    pub(super) symmetry: Symmetry,
+    pub(super) symmetry: MatrixSymmetry,
     pub(super) rows: u64,
     pub(super) columns: u64,
     /// Entries that must follow.
@@ -84,13 +84,13 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn read(text: &[u8]) -> Result<Self, Refusal> {
+    pub(super) fn read(text: &[u8]) -> Result<Self, LineFault> {
         let start = if text.starts_with(MARK) { MARK.len() } else { 0 };
         let banner =
             text[start..].split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
         let (layout, field, symmetry) = words_of(banner).map_err(|problem| problem.at(start))?;
         let sized = lines(text, start + banner.len()).next();
-        let (offset, line) = sized.ok_or(Problem::NoSizes)?;
+        let (offset, line) = sized.ok_or(MatrixMarketFault::NoSizes)?;
         let (rows, columns, entries) =
             sizes(line, layout, symmetry).map_err(|problem| problem.at(offset))?;
         let body = offset + line.len();
@@ -99,33 +99,39 @@ impl Header {
 }
 
 /// Rows, columns, and entries that must follow.
-fn sizes(line: &[u8], layout: Layout, symmetry: Symmetry) -> Result<(u64, u64, u64), Problem> {
+fn sizes(
+    line: &[u8],
+    layout: EntryLayout,
+    symmetry: MatrixSymmetry,
+) -> Result<(u64, u64, u64), MatrixMarketFault> {
     let sizes: Option<Vec<u64>> = words(line).map(number).collect();
     let (rows, columns, listed) = match (layout, sizes.as_deref()) {
-        (Layout::Coordinate, Some(&[rows, columns, listed])) => (rows, columns, listed),
-        (Layout::Array, Some(&[rows, columns])) => (rows, columns, 0),
-        (Layout::Coordinate, _) => {
-            return Err(Problem::Sizes("the numbers of rows, columns and entries were expected"));
+        (EntryLayout::Coordinate, Some(&[rows, columns, listed])) => (rows, columns, listed),
+        (EntryLayout::Array, Some(&[rows, columns])) => (rows, columns, 0),
+        (EntryLayout::Coordinate, _) => {
+            return Err(MatrixMarketFault::Sizes(
+                "the numbers of rows, columns and entries were expected",
+            ));
         }
-        (Layout::Array, _) => {
-            return Err(Problem::Sizes("the numbers of rows and columns were expected"));
+        (EntryLayout::Array, _) => {
+            return Err(MatrixMarketFault::Sizes("the numbers of rows and columns were expected"));
         }
     };
     if rows == 0 || columns == 0 {
-        return Err(Problem::Sizes("a matrix has at least one row and one column"));
+        return Err(MatrixMarketFault::Sizes("a matrix has at least one row and one column"));
     }
     if rows.max(columns) > u64::from(u32::MAX) {
-        return Err(Problem::TooLarge);
+        return Err(MatrixMarketFault::TooLarge);
     }
-    if symmetry != Symmetry::General && rows != columns {
-        return Err(Problem::Sizes("a symmetric matrix has as many columns as rows"));
+    if symmetry != MatrixSymmetry::General && rows != columns {
+        return Err(MatrixMarketFault::Sizes("a symmetric matrix has as many columns as rows"));
     }
     let entries = match (layout, symmetry) {
-        (Layout::Coordinate, _) => listed,
+        (EntryLayout::Coordinate, _) => listed,
         // Below 2⁶⁴, as rows and columns are below 2³².
-        (Layout::Array, Symmetry::General) => rows * columns,
-        (Layout::Array, Symmetry::Symmetric) => triangle(rows),
-        (Layout::Array, Symmetry::SkewSymmetric) => triangle(rows - 1),
+        (EntryLayout::Array, MatrixSymmetry::General) => rows * columns,
+        (EntryLayout::Array, MatrixSymmetry::Symmetric) => triangle(rows),
+        (EntryLayout::Array, MatrixSymmetry::SkewSymmetric) => triangle(rows - 1),
     };
     Ok((rows, columns, entries))
 }
@@ -136,40 +142,42 @@ fn triangle(n: u64) -> u64 {
 }
 
 /// The words of the first line.
-fn words_of(banner: &[u8]) -> Result<(Layout, Field, Symmetry), Problem> {
+fn words_of(banner: &[u8]) -> Result<(EntryLayout, Field, MatrixSymmetry), MatrixMarketFault> {
     let words: Vec<Vec<u8>> = words(banner).map(<[u8]>::to_ascii_lowercase).collect();
     let word = |k: usize| words.get(k).map_or(&b""[..], Vec::as_slice);
     if word(0) != b"%%matrixmarket" || word(1) != b"matrix" {
-        return Err(Problem::Banner);
+        return Err(MatrixMarketFault::Banner);
     }
     let layout = match word(2) {
-        b"coordinate" => Layout::Coordinate,
-        b"array" => Layout::Array,
-        _ => return Err(Problem::Word("the format must be `coordinate` or `array`")),
+        b"coordinate" => EntryLayout::Coordinate,
+        b"array" => EntryLayout::Array,
+        _ => return Err(MatrixMarketFault::Word("the format must be `coordinate` or `array`")),
     };
     let field = match word(3) {
         b"real" | b"double" => Field::Real,
         b"integer" => Field::Integer,
         b"pattern" => Field::Pattern,
-        b"complex" => return Err(Problem::Complex),
+        b"complex" => return Err(MatrixMarketFault::Complex),
         _ => {
-            return Err(Problem::Word("the kind of values must be `real`, `integer` or `pattern`"));
+            return Err(MatrixMarketFault::Word(
+                "the kind of values must be `real`, `integer` or `pattern`",
+            ));
         }
     };
     let symmetry = match word(4) {
-        b"general" => Symmetry::General,
-        b"symmetric" => Symmetry::Symmetric,
-        b"skew-symmetric" => Symmetry::SkewSymmetric,
-        b"hermitian" => return Err(Problem::Complex),
+        b"general" => MatrixSymmetry::General,
+        b"symmetric" => MatrixSymmetry::Symmetric,
+        b"skew-symmetric" => MatrixSymmetry::SkewSymmetric,
+        b"hermitian" => return Err(MatrixMarketFault::Complex),
         _ => {
-            return Err(Problem::Word(
+            return Err(MatrixMarketFault::Word(
                 "the symmetry must be `general`, `symmetric` or `skew-symmetric`",
             ));
         }
     };
-    let odd = layout == Layout::Array || symmetry == Symmetry::SkewSymmetric;
+    let odd = layout == EntryLayout::Array || symmetry == MatrixSymmetry::SkewSymmetric;
     if field == Field::Pattern && odd || words.len() > 5 {
-        return Err(Problem::Word("these words do not go together"));
+        return Err(MatrixMarketFault::Word("these words do not go together"));
     }
     Ok((layout, field, symmetry))
 }

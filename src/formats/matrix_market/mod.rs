@@ -15,9 +15,9 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use error::Refusal;
-pub use error::{Line, MatrixMarketError, Problem};
-pub use header::Symmetry;
+use error::LineFault;
+pub use error::{MatrixMarketError, MatrixMarketFault, SourceLine};
+pub use header::MatrixSymmetry;
 
 use self::header::Header;
 use crate::diagnostics::excerpt;
@@ -40,7 +40,7 @@ pub struct Matrix {
     /// Number of columns.
     pub columns: usize,
     /// Its symmetry, as the file declares it.
-    pub symmetry: Symmetry,
+    pub symmetry: MatrixSymmetry,
     /// Entries that were added to another of the same place.
     pub duplicates: usize,
 }
@@ -65,7 +65,7 @@ pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
 /// Reads a vector: a matrix of one column.
 ///
 /// # Errors
-/// The errors of [`read_matrix`], and [`Problem::NoVector`] for more columns.
+/// The errors of [`read_matrix`], and [`MatrixMarketFault::NoVector`] for more columns.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
     parsed(path, &bytes(path)?, vector_of)
 }
@@ -75,7 +75,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, MatrixMarketError> {
     contents::read(path, MEMORY_A_BYTE).map_err(|source| MatrixMarketError {
         path: path.to_path_buf(),
         line: None,
-        problem: Problem::Unreadable(source),
+        problem: MatrixMarketFault::Unreadable(source),
     })
 }
 
@@ -83,19 +83,19 @@ fn bytes(path: &Path) -> Result<Vec<u8>, MatrixMarketError> {
 fn parsed<T>(
     path: &Path,
     bytes: &[u8],
-    parse: fn(&[u8]) -> Result<T, Refusal>,
+    parse: fn(&[u8]) -> Result<T, LineFault>,
 ) -> Result<T, MatrixMarketError> {
     let error = |line, problem| MatrixMarketError { path: path.to_path_buf(), line, problem };
     let text = if bytes.starts_with(&GZIP) {
         let unpacked = contents::unpacked(MultiGzDecoder::new(bytes), bytes.len());
-        Cow::Owned(unpacked.map_err(|source| error(None, Problem::Packed(source)))?)
+        Cow::Owned(unpacked.map_err(|source| error(None, MatrixMarketFault::Packed(source)))?)
     } else {
         Cow::Borrowed(bytes)
     };
-    parse(&text).map_err(|Refusal { at, problem }| error(at.map(|at| line(&text, at)), problem))
+    parse(&text).map_err(|LineFault { at, problem }| error(at.map(|at| line(&text, at)), problem))
 }
 
-fn matrix_of(text: &[u8]) -> Result<Matrix, Refusal> {
+fn matrix_of(text: &[u8]) -> Result<Matrix, LineFault> {
     let header = Header::read(text)?;
     let pieces = entries::read(text, &header)?;
     let total: usize = pieces.iter().map(Vec::len).sum();
@@ -109,11 +109,11 @@ fn matrix_of(text: &[u8]) -> Result<Matrix, Refusal> {
     })
 }
 
-fn vector_of(text: &[u8]) -> Result<Vec<f64>, Refusal> {
+fn vector_of(text: &[u8]) -> Result<Vec<f64>, LineFault> {
     let header = Header::read(text)?;
     let (rows, columns) = (header.rows as usize, header.columns as usize);
     if columns != 1 {
-        return Err(Problem::NoVector { rows, columns }.into());
+        return Err(MatrixMarketFault::NoVector { rows, columns }.into());
     }
     let Matrix { csr, .. } = matrix_of(text)?;
     Ok((0..rows).map(|row| csr.row(row).map(|(_, value)| value).sum()).collect())
@@ -129,10 +129,10 @@ const ENTRY_BYTES: u64 = 28;
 
 /// Refuses more rows than the entries that the file has, all of which were found, can fill, and what
 /// does not fit the memory: `total` entries with those that symmetry gives.
-fn believe_rows(header: &Header, total: u64) -> Result<(), Problem> {
+fn believe_rows(header: &Header, total: u64) -> Result<(), MatrixMarketFault> {
     let &Header { rows, entries, .. } = header;
     if rows > ANY_ROWS + ROWS_AN_ENTRY * entries {
-        return Err(Problem::TooManyRows { rows, entries });
+        return Err(MatrixMarketFault::TooManyRows { rows, entries });
     }
     Ok(memory::check(rows * ROW_BYTES + total * ENTRY_BYTES)?)
 }
@@ -141,11 +141,11 @@ fn believe_rows(header: &Header, total: u64) -> Result<(), Problem> {
 const SHOWN: usize = 240;
 
 /// The line that begins at an offset.
-fn line(text: &[u8], offset: usize) -> Line {
+fn line(text: &[u8], offset: usize) -> SourceLine {
     let number = text[..offset].split(|&byte| byte == b'\n').count();
     let rest = &text[offset..text.len().min(offset + SHOWN)];
     let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
-    Line { number, text: excerpt(&String::from_utf8_lossy(&rest[..end])) }
+    SourceLine { number, text: excerpt(&String::from_utf8_lossy(&rest[..end])) }
 }
 
 /// Writes a square matrix in coordinate format, indices from 1, with as many digits as it takes to

@@ -6,7 +6,7 @@
 
 use crate::formats::mesh::{Sides, Span, count};
 use crate::formats::ordering;
-use crate::formats::welded::{Rim, Side, Welded};
+use crate::formats::welded::{CellSide, RimSides, Welded};
 use crate::grid::{Grid, Topology};
 
 /// The mesh of a grid by its entities.
@@ -16,16 +16,16 @@ pub(super) struct Model<'a> {
     order: usize,
     /// Nodes at which curves meet.
     points: Vec<usize>,
-    curves: Vec<Curve>,
+    curves: Vec<RimCurve>,
     /// Nodes on no curve.
     inner: Vec<usize>,
     ends: Option<[&'static str; 2]>,
 }
 
 /// A line of sides on the rim, with the cells on its left.
-struct Curve {
+struct RimCurve {
     group: &'static str,
-    sides: Vec<Side>,
+    sides: Vec<CellSide>,
     /// First and last point, by their places in the list; none where it closes.
     ends: Option<[usize; 2]>,
     /// Its nodes without these points.
@@ -34,13 +34,13 @@ struct Curve {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entity {
-    piece: Piece,
-    part: Part,
+    piece: PlanePiece,
+    part: SpanPart,
 }
 
 /// An entity of the plane: a point or a curve by its place in the list, or the whole surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum PlanePiece {
     Point(usize),
     Curve(usize),
     Surface,
@@ -48,7 +48,7 @@ enum Piece {
 
 /// The place on the span; a plane grid is all at the back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum SpanPart {
     Back,
     Front,
     Between,
@@ -62,7 +62,7 @@ impl<'a> Model<'a> {
     /// span.
     pub(super) fn new(grid: &'a Grid, span: Option<Span>, order: usize) -> Self {
         let plane = Welded::of_order(grid, order);
-        let Rim { body, outer, first, last } = plane.rim();
+        let RimSides { body, outer, first, last } = plane.rim();
         // Around the cells counter-clockwise, but the body, which has them outside.
         let (around, groups): (Vec<_>, _) = match grid.topology {
             Topology::O(_) => (vec![(body, None), (outer, None)], ["airfoil", "farfield", "", ""]),
@@ -93,11 +93,12 @@ impl<'a> Model<'a> {
             }
         };
         let mut is_inner = vec![true; plane.nodes()];
-        let curves: Vec<Curve> = around
+        let curves: Vec<RimCurve> = around
             .into_iter()
             .zip(groups)
             .map(|((sides, ends), group)| {
-                let on_side = |&side: &Side| (0..=order).map(move |k| plane.node_of_side(side, k));
+                let on_side =
+                    |&side: &CellSide| (0..=order).map(move |k| plane.node_of_side(side, k));
                 let mut nodes: Vec<usize> = sides.iter().flat_map(on_side).collect();
                 nodes.sort_unstable();
                 nodes.dedup();
@@ -105,7 +106,7 @@ impl<'a> Model<'a> {
                     is_inner[node] = false;
                 }
                 nodes.retain(|node| !points.contains(node));
-                Curve { group, sides, ends, nodes }
+                RimCurve { group, sides, ends, nodes }
             })
             .collect();
         let inner = (0..plane.nodes()).filter(|&node| is_inner[node]).collect();
@@ -129,13 +130,13 @@ impl<'a> Model<'a> {
 
     /// All entities, by dimension and tag.
     pub(super) fn entities(&self) -> Vec<Entity> {
-        let parts: &[Part] = match self.span {
-            None => &[Part::Back],
-            Some(_) => &[Part::Back, Part::Front, Part::Between],
+        let parts: &[SpanPart] = match self.span {
+            None => &[SpanPart::Back],
+            Some(_) => &[SpanPart::Back, SpanPart::Front, SpanPart::Between],
         };
-        let points = (0..self.points.len()).map(Piece::Point);
-        let curves = (0..self.curves.len()).map(Piece::Curve);
-        let pieces = points.chain(curves).chain([Piece::Surface]);
+        let points = (0..self.points.len()).map(PlanePiece::Point);
+        let curves = (0..self.curves.len()).map(PlanePiece::Curve);
+        let pieces = points.chain(curves).chain([PlanePiece::Surface]);
         let mut entities: Vec<Entity> = pieces
             .flat_map(|piece| parts.iter().map(move |&part| Entity { piece, part }))
             .collect();
@@ -147,14 +148,14 @@ impl<'a> Model<'a> {
         let counts = [self.points.len(), self.curves.len(), 1, 0];
         let dimension = piece.dimension();
         let before = match part {
-            Part::Back => 0,
-            Part::Front => counts[dimension],
+            SpanPart::Back => 0,
+            SpanPart::Front => counts[dimension],
             // The back and the front of those of one dimension more.
-            Part::Between => 2 * counts[dimension + 1],
+            SpanPart::Between => 2 * counts[dimension + 1],
         };
         let place = match piece {
-            Piece::Point(place) | Piece::Curve(place) => place,
-            Piece::Surface => 0,
+            PlanePiece::Point(place) | PlanePiece::Curve(place) => place,
+            PlanePiece::Surface => 0,
         };
         before + place + 1
     }
@@ -163,23 +164,26 @@ impl<'a> Model<'a> {
     /// other way around a surface, with a minus.
     pub(super) fn bounds(&self, Entity { piece, part }: Entity) -> Vec<i64> {
         let tag = |piece, part| i64::try_from(self.tag(Entity { piece, part })).unwrap_or(i64::MAX);
-        let between = part == Part::Between;
+        let between = part == SpanPart::Between;
         match piece {
-            Piece::Point(_) if between => vec![tag(piece, Part::Back), -tag(piece, Part::Front)],
-            Piece::Point(_) => Vec::new(),
-            Piece::Curve(curve) => {
-                let ends = self.curves[curve].ends.map(|ends| ends.map(Piece::Point));
+            PlanePiece::Point(_) if between => {
+                vec![tag(piece, SpanPart::Back), -tag(piece, SpanPart::Front)]
+            }
+            PlanePiece::Point(_) => Vec::new(),
+            PlanePiece::Curve(curve) => {
+                let ends = self.curves[curve].ends.map(|ends| ends.map(PlanePiece::Point));
                 if !between {
                     return ends.map_or_else(Vec::new, |[a, b]| vec![tag(a, part), -tag(b, part)]);
                 }
-                let [back, front] = [Part::Back, Part::Front].map(|part| tag(piece, part));
+                let [back, front] = [SpanPart::Back, SpanPart::Front].map(|part| tag(piece, part));
                 let ends = ends.map(|ends| ends.map(|end| tag(end, part)));
                 ends.map_or_else(|| vec![back, -front], |[a, b]| vec![back, b, -front, -a])
             }
-            Piece::Surface => {
-                let ends = [Part::Back, Part::Front].into_iter().filter(|_| between);
-                let ends = ends.map(|part| tag(Piece::Surface, part));
-                let curves = (0..self.curves.len()).map(|curve| tag(Piece::Curve(curve), part));
+            PlanePiece::Surface => {
+                let ends = [SpanPart::Back, SpanPart::Front].into_iter().filter(|_| between);
+                let ends = ends.map(|part| tag(PlanePiece::Surface, part));
+                let curves =
+                    (0..self.curves.len()).map(|curve| tag(PlanePiece::Curve(curve), part));
                 curves.chain(ends).collect()
             }
         }
@@ -189,10 +193,10 @@ impl<'a> Model<'a> {
     pub(super) fn group(&self, entity: Entity) -> Option<&'static str> {
         let extruded = self.span.is_some();
         match (entity.piece, entity.part) {
-            (Piece::Surface, part) if extruded == (part == Part::Between) => Some(CELLS),
-            (Piece::Surface, Part::Back) => self.ends.map(|[back, _]| back),
-            (Piece::Surface, _) => self.ends.map(|[_, front]| front),
-            (Piece::Curve(curve), part) if extruded == (part == Part::Between) => {
+            (PlanePiece::Surface, part) if extruded == (part == SpanPart::Between) => Some(CELLS),
+            (PlanePiece::Surface, SpanPart::Back) => self.ends.map(|[back, _]| back),
+            (PlanePiece::Surface, _) => self.ends.map(|[_, front]| front),
+            (PlanePiece::Curve(curve), part) if extruded == (part == SpanPart::Between) => {
                 Some(self.curves[curve].group)
             }
             _ => None,
@@ -212,19 +216,19 @@ impl<'a> Model<'a> {
     /// The smallest and the largest coordinates on an entity.
     pub(super) fn extent(&self, Entity { piece, part }: Entity) -> [[f64; 3]; 2] {
         let nodes: &mut dyn Iterator<Item = usize> = match piece {
-            Piece::Point(point) => &mut self.points[point..=point].iter().copied(),
-            Piece::Curve(curve) => {
-                let Curve { nodes, ends, .. } = &self.curves[curve];
+            PlanePiece::Point(point) => &mut self.points[point..=point].iter().copied(),
+            PlanePiece::Curve(curve) => {
+                let RimCurve { nodes, ends, .. } = &self.curves[curve];
                 let ends = ends.iter().flatten().map(|&point| self.points[point]);
                 &mut nodes.iter().copied().chain(ends)
             }
-            Piece::Surface => &mut (0..self.plane.nodes()),
+            PlanePiece::Surface => &mut (0..self.plane.nodes()),
         };
         let length = self.span.map_or(0.0, |span| span.length);
         let [low, high] = match part {
-            Part::Back => [0.0, 0.0],
-            Part::Front => [length; 2],
-            Part::Between => [0.0, length],
+            SpanPart::Back => [0.0, 0.0],
+            SpanPart::Front => [length; 2],
+            SpanPart::Between => [0.0, length],
         };
         let begin =
             [[f64::INFINITY, f64::INFINITY, low], [f64::NEG_INFINITY, f64::NEG_INFINITY, high]];
@@ -239,15 +243,15 @@ impl<'a> Model<'a> {
     /// The nodes on an entity and on none that bounds it: those of one plane, and the planes.
     fn own_nodes(&self, Entity { piece, part }: Entity) -> (&[usize], std::ops::Range<usize>) {
         let nodes = match piece {
-            Piece::Point(point) => &self.points[point..=point],
-            Piece::Curve(curve) => &self.curves[curve].nodes[..],
-            Piece::Surface => &self.inner[..],
+            PlanePiece::Point(point) => &self.points[point..=point],
+            PlanePiece::Curve(curve) => &self.curves[curve].nodes[..],
+            PlanePiece::Surface => &self.inner[..],
         };
         let last = count(self.span) - 1;
         let planes = match part {
-            Part::Back => 0..1,
-            Part::Front => last..last + 1,
-            Part::Between => 1..last,
+            SpanPart::Back => 0..1,
+            SpanPart::Front => last..last + 1,
+            SpanPart::Between => 1..last,
         };
         (nodes, planes)
     }
@@ -269,8 +273,10 @@ impl<'a> Model<'a> {
         let (plane, order, nodes) = (&self.plane, self.order, self.plane.nodes());
         let layers = self.span.map_or(1, |span| span.cells / order);
         match (piece, part) {
-            (Piece::Point(_), _) => Elements { kind: 0, count: 0, nodes: Box::new(|_| Vec::new()) },
-            (Piece::Curve(curve), Part::Between) => {
+            (PlanePiece::Point(_), _) => {
+                Elements { kind: 0, count: 0, nodes: Box::new(|_| Vec::new()) }
+            }
+            (PlanePiece::Curve(curve), SpanPart::Between) => {
                 let (sides, places) = (&self.curves[curve].sides, ordering::quadrangle(order));
                 Elements {
                     kind: QUADRANGLES[order - 1],
@@ -284,7 +290,7 @@ impl<'a> Model<'a> {
                     }),
                 }
             }
-            (Piece::Curve(curve), _) => {
+            (PlanePiece::Curve(curve), _) => {
                 let (sides, places) = (&self.curves[curve].sides, ordering::line(order));
                 Elements {
                     kind: LINES[order - 1],
@@ -294,7 +300,7 @@ impl<'a> Model<'a> {
                     }),
                 }
             }
-            (Piece::Surface, Part::Between) => {
+            (PlanePiece::Surface, SpanPart::Between) => {
                 let (cells, places) = (plane.cells(), ordering::hexahedron(order));
                 Elements {
                     kind: HEXAHEDRA[order - 1],
@@ -308,11 +314,11 @@ impl<'a> Model<'a> {
                     }),
                 }
             }
-            (Piece::Surface, part) => {
+            (PlanePiece::Surface, part) => {
                 let places = ordering::quadrangle(order);
                 // The normal of the back points out of the cells, along −z.
-                let turned = part == Part::Back && self.span.is_some();
-                let above = if part == Part::Front { count(self.span) - 1 } else { 0 };
+                let turned = part == SpanPart::Back && self.span.is_some();
+                let above = if part == SpanPart::Front { count(self.span) - 1 } else { 0 };
                 Elements {
                     kind: QUADRANGLES[order - 1],
                     count: plane.cells(),
@@ -330,11 +336,11 @@ impl<'a> Model<'a> {
 
 impl Entity {
     pub(super) fn dimension(self) -> usize {
-        self.piece.dimension() + usize::from(self.part == Part::Between)
+        self.piece.dimension() + usize::from(self.part == SpanPart::Between)
     }
 }
 
-impl Piece {
+impl PlanePiece {
     fn dimension(self) -> usize {
         match self {
             Self::Point(_) => 0,

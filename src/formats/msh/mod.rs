@@ -14,8 +14,8 @@ use std::path::Path;
 
 use self::entities::{Elements, Model};
 use super::block::Reader;
-use super::mesh::{Limits, Span};
-use super::{Contents, Converted, Format, Holds, MeshData, MeshFile};
+use super::mesh::{FormatLimits, Span};
+use super::{Converted, FileContents, Format, Holds, MeshData, MeshFile};
 use crate::files::{IoError, WriteFault, atomic, pieces};
 use crate::grid::quality::{CurvedQuality, measure_curved};
 use crate::grid::{Grid, Topology, cut_corner};
@@ -32,8 +32,10 @@ pub(super) const FORMAT: Format = Format {
         holds: Holds::Section,
         dimensions: None,
         // `1`, `0 0 0` and their ends of lines.
-        limits: Limits::of(8),
-        contents: Contents::File(|out, m| write_to(out, m.grid(), m.span, m.settings.curved_order)),
+        limits: FormatLimits::of(8),
+        contents: FileContents::File(|out, m| {
+            write_to(out, m.grid(), m.span, m.settings.curved_order)
+        }),
     }],
     refuses_zones: Some("programs that read Gmsh meshes have no overset method"),
     convert: Some(convert),

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::diagnostics::counted;
 use crate::formats::mesh::{Span, layers};
-use crate::formats::welded::{Side, Welded};
+use crate::formats::welded::{CellSide, Welded};
 use crate::grid::Grid;
 use crate::grid::quality::{
     Corners, centroid, face_skewness, middle, off_normal, prism_aspect_ratio,
@@ -149,7 +149,7 @@ impl Plane<'_> {
             let corners = &self.corners(cell);
             let centre = centroid(corners);
             tallies.see(Measure::AspectRatio, prism_aspect_ratio(corners, depth), centre);
-            for (Side { side, .. }, across) in self.0.shared(cell) {
+            for (CellSide { side, .. }, across) in self.0.shared(cell) {
                 let edge = edge(corners, side);
                 let beyond = centroid(&self.corners(across));
                 let skewness = face_skewness(centre, Some(beyond), edge);
@@ -163,7 +163,7 @@ impl Plane<'_> {
 
     fn rim(&self) -> Tallies {
         let mut tallies = Tallies::default();
-        for Side { cell, side } in self.0.rims().into_iter().flat_map(|(_, sides)| sides) {
+        for CellSide { cell, side } in self.0.rims().into_iter().flat_map(|(_, sides)| sides) {
             let corners = &self.corners(cell);
             let edge = edge(corners, side);
             let skewness = face_skewness(centroid(corners), None, edge);

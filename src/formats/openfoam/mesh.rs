@@ -10,7 +10,7 @@ use crate::files::atomic::Writer;
 use crate::files::pieces;
 use crate::formats::MeshData;
 use crate::formats::mesh::{Sides, Span};
-use crate::formats::welded::{Side, Welded};
+use crate::formats::welded::{CellSide, Welded};
 use crate::grid::Grid;
 use crate::overset::{Rim, Zone};
 
@@ -78,7 +78,7 @@ struct Patch {
 
 enum Faces {
     /// Faces over sides of the plane, layer by layer.
-    Sides(Vec<Side>),
+    Sides(Vec<CellSide>),
     /// A range of the faces at the ends of the span: the cells at its back, then the cells in front.
     Ends { first: usize, count: usize },
 }
@@ -334,7 +334,7 @@ impl Faces {
 }
 
 /// Face over a side of a cell in a layer, seen from outside.
-fn side_of(zone: &ZonePart<'_>, side: Side, layer: usize) -> [usize; 4] {
+fn side_of(zone: &ZonePart<'_>, side: CellSide, layer: usize) -> [usize; 4] {
     let nodes = zone.plane.nodes();
     let [a, b] = zone.plane.ends(side).map(|node| zone.first_point + node + layer * nodes);
     [a, b, b + nodes, a + nodes]

@@ -17,8 +17,8 @@ use std::path::Path;
 pub use check::{Measure, Objection, objections};
 
 use self::setup::{OVERSET_SETUP, SETUP, choices, write_text};
-use super::mesh::{Limits, Span};
-use super::{Contents, Converted, Folder, Format, Holds, MeshData, MeshFile};
+use super::mesh::{FormatLimits, Span};
+use super::{Converted, FileContents, Folder, Format, Holds, MeshData, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
 use crate::grid::Grid;
@@ -41,8 +41,8 @@ pub(super) const FORMAT: Format = Format {
         ),
         dimensions: None,
         // Faces are numbered in 31 bits; coordinates are text.
-        limits: Limits { least_bytes: 24, numbers_faces: true },
-        contents: Contents::Folder(Folder {
+        limits: FormatLimits { least_bytes: 24, numbers_faces: true },
+        contents: FileContents::Folder(Folder {
             write: make,
             parts: [&MESH_FILES, &overset::PARTS_OF_MESH],
             lacks,

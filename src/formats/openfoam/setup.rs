@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use crate::files::{IoError, atomic};
 use crate::formats::mesh::{Sides, Span};
-use crate::formats::{MeshData, Reference};
+use crate::formats::{ForceReference, MeshData};
 use crate::grid::Topology;
 
 /// The script that solves the case.
@@ -65,8 +65,8 @@ pub(super) fn ends(mesh: &MeshData<'_>) -> String {
 
 /// The words of the texts that depend on the mesh, and their replacements.
 pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
-    let reference = mesh.settings.reference.unwrap_or_else(|| Reference::of(mesh.grid()));
-    let Reference { length, centre: [x, y] } = reference;
+    let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
+    let ForceReference { length, centre: [x, y] } = reference;
     let span = mesh.span.unwrap_or(Span::ONE).length;
     let names = walls(mesh);
     let forces = |name: &str, patches: &str| {

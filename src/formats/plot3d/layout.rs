@@ -13,7 +13,7 @@ pub struct Flavour {
     pub encoding: Encoding,
     /// Digits or bytes of a number.
     #[serde(rename = "plot3d_precision")]
-    pub precision: Precision,
+    pub precision: NumberPrecision,
     /// Order of the bytes of a binary number.
     #[serde(rename = "plot3d_byte_order")]
     pub byte_order: ByteOrder,
@@ -33,7 +33,7 @@ impl Default for Flavour {
         Self {
             dimensions: Dimensions::Three,
             encoding: Encoding::Text,
-            precision: Precision::Double,
+            precision: NumberPrecision::Double,
             byte_order: ByteOrder::Little,
             block_count: true,
             blanking: false,
@@ -79,7 +79,7 @@ pub enum Encoding {
 /// Size of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Precision {
+pub enum NumberPrecision {
     /// 32 bits, or 9 digits.
     Single,
     /// 64 bits, or 17 digits.

@@ -12,19 +12,19 @@ mod write;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
-pub use self::write::{Record, write_blocks, write_to};
+pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
+pub use self::write::{FortranRecord, write_blocks, write_to};
 
 use super::block::Reader;
-use super::mesh::Limits;
-use super::{Contents, Converted, Format, Holds, MeshData, MeshFile, nmf};
+use super::mesh::FormatLimits;
+use super::{Converted, FileContents, Format, Holds, MeshData, MeshFile, nmf};
 use crate::files::IoError;
 use crate::files::atomic::{self, Made, Writer};
 use crate::files::place::check_own;
 use crate::grid::Grid;
 
 /// Single precision and two dimensions; as text a number is longer.
-const LIMITS: Limits = Limits::of(8);
+const LIMITS: FormatLimits = FormatLimits::of(8);
 
 pub(super) const FORMAT: Format = Format {
     name: "plot3d",
@@ -38,15 +38,15 @@ pub(super) const FORMAT: Format = Format {
             holds: Holds::All("Plot3D, a block for each zone, two planes z = 0 and z = 1"),
             dimensions: Some(Dimensions::Three),
             limits: LIMITS,
-            contents: Contents::File(|out, m| write(out, m, Dimensions::Three)),
+            contents: FileContents::File(|out, m| write(out, m, Dimensions::Three)),
         },
         MeshFile {
             names: ["mesh.nmf", "mesh.failed.nmf"],
             description: "the neutral map that says what the faces of `mesh.p3d` are",
             holds: Holds::Section,
             dimensions: Some(Dimensions::Three),
-            limits: Limits::NONE,
-            contents: Contents::File(|out, m| write_map(out, m)),
+            limits: FormatLimits::NONE,
+            contents: FileContents::File(|out, m| write_map(out, m)),
         },
         MeshFile {
             names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
@@ -56,7 +56,7 @@ pub(super) const FORMAT: Format = Format {
             ),
             dimensions: Some(Dimensions::Two),
             limits: LIMITS,
-            contents: Contents::File(|out, m| write(out, m, Dimensions::Two)),
+            contents: FileContents::File(|out, m| write(out, m, Dimensions::Two)),
         },
     ],
     refuses_zones: None,

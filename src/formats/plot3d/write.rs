@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use super::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
 use crate::files::pieces;
 use crate::formats::mesh::Span;
 use crate::grid::Grid;
@@ -58,10 +58,10 @@ pub fn write_blocks(
             let count = i32::try_from(*count).map_err(io::Error::other)?;
             bytes.extend(flavour.byte_order.of(count.to_le_bytes()));
         }
-        Record::new(out, marks, bytes.len() as u64, SUBRECORD_BYTES).write_all(&bytes)?;
+        FortranRecord::new(out, marks, bytes.len() as u64, SUBRECORD_BYTES).write_all(&bytes)?;
     }
     blocks.iter().try_for_each(|block| {
-        let mut record = Record::new(out, marks, block.bytes(), SUBRECORD_BYTES);
+        let mut record = FortranRecord::new(out, marks, block.bytes(), SUBRECORD_BYTES);
         block.write_numbers(&mut record)
     })
 }
@@ -131,8 +131,8 @@ impl<'a> Block<'a> {
                 for k in start..self.run.min(start + NUMBERS_A_LINE) {
                     let number = self.number(*coordinate, run, k);
                     match self.flavour.precision {
-                        Precision::Double => write!(text, " {number:.16E}"),
-                        Precision::Single => write!(text, " {:.8E}", number as f32),
+                        NumberPrecision::Double => write!(text, " {number:.16E}"),
+                        NumberPrecision::Single => write!(text, " {:.8E}", number as f32),
                     }?;
                 }
                 writeln!(text)
@@ -153,8 +153,8 @@ impl<'a> Block<'a> {
     /// Bytes of a number.
     fn width(&self) -> usize {
         match self.flavour.precision {
-            Precision::Single => size_of::<f32>(),
-            Precision::Double => size_of::<f64>(),
+            NumberPrecision::Single => size_of::<f32>(),
+            NumberPrecision::Double => size_of::<f64>(),
         }
     }
 
@@ -172,10 +172,10 @@ impl<'a> Block<'a> {
                 pieces::write(out, self.run, |piece| {
                     let numbers = piece.map(|k| self.number(*coordinate, run, k));
                     match precision {
-                        Precision::Single => {
+                        NumberPrecision::Single => {
                             numbers.flat_map(|n| order.of((n as f32).to_le_bytes())).collect()
                         }
-                        Precision::Double => {
+                        NumberPrecision::Double => {
                             numbers.flat_map(|n| order.of(n.to_le_bytes())).collect()
                         }
                     }
@@ -200,7 +200,7 @@ const SUBRECORD_BYTES: u64 = 2_147_483_639;
 /// Each subrecord stands between two copies of its length; the first is negative where another
 /// subrecord follows, the last where one went before.
 #[derive(Debug)]
-pub struct Record<'a, W> {
+pub struct FortranRecord<'a, W> {
     out: &'a mut W,
     /// Order of the bytes of lengths; none for a stream, which has no lengths.
     marks: Option<ByteOrder>,
@@ -210,7 +210,7 @@ pub struct Record<'a, W> {
     limit: u64,
 }
 
-impl<'a, W: Write> Record<'a, W> {
+impl<'a, W: Write> FortranRecord<'a, W> {
     /// A record of `bytes` bytes in subrecords of at most `limit` bytes.
     pub fn new(out: &'a mut W, marks: Option<ByteOrder>, bytes: u64, limit: u64) -> Self {
         Self { out, marks, bytes, written: 0, limit }
@@ -223,7 +223,7 @@ impl<'a, W: Write> Record<'a, W> {
     }
 }
 
-impl<W: Write> Write for Record<'_, W> {
+impl<W: Write> Write for FortranRecord<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let start = self.written - self.written % self.limit;
         let length = self.limit.min(self.bytes - start);

@@ -10,7 +10,7 @@ use super::{AssemblyResult, BACKGROUND, PlacedAssembly, fingerprint};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::{MeshData, Reference, Settings, openfoam};
+use crate::formats::{ForceReference, MeshData, Settings, openfoam};
 use crate::overset::Zone;
 use crate::ranks::Job;
 use crate::report::page::AssemblyPage;
@@ -209,7 +209,7 @@ fn zone_names(placed: &PlacedAssembly) -> Vec<&str> {
 
 fn settings(placed: &PlacedAssembly) -> Settings {
     let (output, length) = (&placed.assembly.output, placed.assembly.overset.chord);
-    let reference = Some(Reference { length, centre: QUARTER.map(|c| c * length) });
+    let reference = Some(ForceReference { length, centre: QUARTER.map(|c| c * length) });
     let (compression, plot3d) = (output.compression, output.plot3d);
     Settings { compression, plot3d, reference, ..Settings::default() }
 }

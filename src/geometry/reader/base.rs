@@ -1,7 +1,7 @@
 //! The extent of a section, and its base where it has one: a straight trailing edge with two corners, for which a
 //! file has points.
 
-use super::rows::Row;
+use super::rows::XyRow;
 use crate::geometry::vector::{angle, cross, difference, distance, dot};
 
 /// Both corners of a base lie behind `AFT` on the chord and turn by at least `EACH` degrees, and by `BOTH`
@@ -21,9 +21,9 @@ const OFF: f64 = 0.05;
 /// Opens the contour at its base: the two corners become its ends. The first `whole` points do not include a
 /// repeated end point. Returns false if there is no base.
 pub(super) fn cut(
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<XyRow>,
     whole: usize,
-    frame: &Frame,
+    frame: &ChordExtent,
     notes: &mut Vec<String>,
 ) -> bool {
     let Some([a, b]) = corners(&rows[..whole], frame) else { return false };
@@ -48,7 +48,7 @@ pub(super) fn cut(
 /// The two corners of the longest base; the second index is counted on from the first, around the contour. A
 /// sharp edge has only one corner. A rounded edge has no base, since it turns as much beside two of its
 /// points as at them.
-fn corners(rows: &[Row], frame: &Frame) -> Option<[usize; 2]> {
+fn corners(rows: &[XyRow], frame: &ChordExtent) -> Option<[usize; 2]> {
     let n = rows.len();
     let at = |k: usize| rows[k % n].at;
     let way = |a: usize, b: usize| difference(at(b), at(a));
@@ -84,25 +84,25 @@ fn corners(rows: &[Row], frame: &Frame) -> Option<[usize; 2]> {
 }
 
 /// Extent of the section in x.
-pub(super) struct Frame {
+pub(super) struct ChordExtent {
     pub(super) left: f64,
     right: f64,
     pub(super) chord: f64,
 }
 
-impl Frame {
-    pub(super) fn of(rows: &[Row]) -> Self {
+impl ChordExtent {
+    pub(super) fn of(rows: &[XyRow]) -> Self {
         let [left, right] = extent(rows, 0);
         Self { left, right, chord: right - left }
     }
 
     /// Position along the chord, 0 to 1.
-    pub(super) fn x_over_c(&self, row: &Row) -> f64 {
+    pub(super) fn x_over_c(&self, row: &XyRow) -> f64 {
         (row.at[0] - self.left) / self.chord
     }
 
     /// Scales the section to unit chord from x = 0, and y by the same factor.
-    pub(super) fn scale(&self, rows: &mut [Row], notes: &mut Vec<String>) {
+    pub(super) fn scale(&self, rows: &mut [XyRow], notes: &mut Vec<String>) {
         let Self { left, right, chord } = *self;
         if left.abs() + (chord - 1.0).abs() > 0.0 {
             notes.push(format!(
@@ -116,7 +116,7 @@ impl Frame {
 }
 
 /// Smallest and largest x (`c` = 0) or y (1).
-pub(super) fn extent(rows: &[Row], c: usize) -> [f64; 2] {
+pub(super) fn extent(rows: &[XyRow], c: usize) -> [f64; 2] {
     let values = || rows.iter().map(|row| row.at[c]);
     [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
 }

@@ -1,8 +1,8 @@
 //! Makes one contour from the rows of a file: upper trailing edge → nose → lower trailing edge of an airfoil,
 //! or clockwise around a smooth body.
 
-use super::base::{self, Frame, extent};
-use super::rows::Row;
+use super::base::{self, ChordExtent, extent};
+use super::rows::XyRow;
 use super::{FileFrame, Repairs};
 use crate::geometry::error::{FileProblem, LEAST_POINTS, Refusal};
 use crate::geometry::polygon::first_crossing;
@@ -29,16 +29,16 @@ const PITCHED: f64 = 5.0;
 /// The points of an airfoil of unit chord along x, ordered, repaired and checked, and the position of the
 /// section in the file. `upper` is the number of points of the first surface in Lednicer's order.
 pub(super) fn airfoil(
-    rows: Vec<Row>,
+    rows: Vec<XyRow>,
     upper: Option<usize>,
     repairs: &Repairs,
     notes: &mut Vec<String>,
 ) -> Result<(Vec<[f64; 2]>, FileFrame), Refusal> {
     let file: Vec<[f64; 2]> = rows.iter().map(|row| row.at).collect();
-    let step = smoothing::step(&file, Frame::of(&rows).chord);
+    let step = smoothing::step(&file, ChordExtent::of(&rows).chord);
     let mut said = Vec::new();
     let pitched = chord_angle(&rows).and_then(|turn| {
-        let turned = rows.iter().map(|row| Row { at: turned(row.at, -turn), ..*row }).collect();
+        let turned = rows.iter().map(|row| XyRow { at: turned(row.at, -turn), ..*row }).collect();
         let (rows, _) = ordered(turned, upper, &mut said).ok()?;
         Some(laid(rows, turn)).filter(|(_, frame)| frame.nose_up.abs() >= PITCHED)
     });
@@ -57,7 +57,7 @@ pub(super) fn airfoil(
         // before scaling.
         let crossing = check_crossing(&rows);
         frame.scale(&mut rows, notes);
-        let Frame { left, chord, .. } = frame;
+        let ChordExtent { left, chord, .. } = frame;
         (rows, crossing, FileFrame { at: [left, 0.0], chord, nose_up: 0.0 })
     };
     Ok((repaired(rows, crossing, step / frame.chord, repairs, notes)?, frame))
@@ -67,19 +67,19 @@ pub(super) fn airfoil(
 /// the edge that is no larger than a gap that would be closed is closed too. A contour that still crosses
 /// itself is refused.
 fn repaired(
-    mut rows: Vec<Row>,
+    mut rows: Vec<XyRow>,
     mut crossing: Result<(), Refusal>,
     step: f64,
     repairs: &Repairs,
     notes: &mut Vec<String>,
 ) -> Result<Vec<[f64; 2]>, Refusal> {
-    let at = |rows: &[Row]| rows.iter().map(|row| row.at).collect::<Vec<_>>();
+    let at = |rows: &[XyRow]| rows.iter().map(|row| row.at).collect::<Vec<_>>();
     let mut points = at(&rows);
     if let Some(tolerance) = repairs.smooth {
         let n = rows.len();
         notes.push(match smoothing::smoothed(&points, tolerance) {
             Some(knots) => {
-                rows = knots.into_iter().map(|(k, at)| Row { at, ..rows[k] }).collect();
+                rows = knots.into_iter().map(|(k, at)| XyRow { at, ..rows[k] }).collect();
                 points = at(&rows);
                 crossing = check_crossing(&rows);
                 format!("The contour was smoothed within {tolerance} chord of its {n} points.")
@@ -122,11 +122,11 @@ fn repaired(
 
 /// The rows of an airfoil from its trailing edge around the nose and back, in the axes and unit of the file.
 fn ordered(
-    rows: Vec<Row>,
+    rows: Vec<XyRow>,
     upper: Option<usize>,
     notes: &mut Vec<String>,
-) -> Result<(Vec<Row>, Frame), Refusal> {
-    let frame = Frame::of(&rows);
+) -> Result<(Vec<XyRow>, ChordExtent), Refusal> {
+    let frame = ChordExtent::of(&rows);
     let rows = join_surfaces(rows, upper, &frame, notes);
     let mut rows = drop_repeated(rows, SAME * frame.chord, notes);
     let closed = rows.len() > 1 && same(&rows[0], &rows[rows.len() - 1], &frame);
@@ -170,7 +170,7 @@ fn ordered(
 /// The smooth closed contour in units of `length`, ordered, checked and still without a name, and the
 /// distance below which two points count as one.
 pub(super) fn smooth(
-    rows: Vec<Row>,
+    rows: Vec<XyRow>,
     length: f64,
     notes: &mut Vec<String>,
 ) -> Result<(ClosedContour, f64), Refusal> {
@@ -210,9 +210,10 @@ fn check_count(found: usize) -> Result<(), Refusal> {
 
 /// Angle between the x axis and the line through the two points that are farthest apart, radians; none if it
 /// is small. The nose is the left end, unless the contour is twice as wide near the right end.
-fn chord_angle(rows: &[Row]) -> Option<f64> {
-    let nearer =
-        |from: Row| move |a: &&Row, b: &&Row| distance(&from, a).total_cmp(&distance(&from, b));
+fn chord_angle(rows: &[XyRow]) -> Option<f64> {
+    let nearer = |from: XyRow| {
+        move |a: &&XyRow, b: &&XyRow| distance(&from, a).total_cmp(&distance(&from, b))
+    };
     let mut ends = [*rows.first()?; 2];
     for _ in 0..3 {
         ends = [ends[1], *rows.iter().max_by(nearer(ends[1]))?];
@@ -220,7 +221,7 @@ fn chord_angle(rows: &[Row]) -> Option<f64> {
     ends.sort_by(|a, b| a.at[0].total_cmp(&b.at[0]));
     let line = step(&ends[0], &ends[1]);
     let near = |end: usize| {
-        let off = |row: &&Row| distance(row, &ends[end]) < 0.1 * line[0].hypot(line[1]);
+        let off = |row: &&XyRow| distance(row, &ends[end]) < 0.1 * line[0].hypot(line[1]);
         let across: Vec<f64> =
             rows.iter().filter(off).map(|row| vector::cross(line, step(&ends[0], row))).collect();
         let [low, high] = across.iter().fold([0.0_f64; 2], |[a, b], v| [a.min(*v), b.max(*v)]);
@@ -233,9 +234,9 @@ fn chord_angle(rows: &[Row]) -> Option<f64> {
 
 /// Lays a section, already turned so that its chord line is near the x axis, along that axis from the nose at
 /// 0 to 1. Also returns its frame.
-fn laid(mut rows: Vec<Row>, turn: f64) -> (Vec<Row>, FileFrame) {
+fn laid(mut rows: Vec<XyRow>, turn: f64) -> (Vec<XyRow>, FileFrame) {
     let edge = vector::middle(rows[0].at, rows[rows.len() - 1].at);
-    let off = |row: &Row| vector::distance(edge, row.at);
+    let off = |row: &XyRow| vector::distance(edge, row.at);
     let nose = rows.iter().max_by(|a, b| off(a).total_cmp(&off(b))).map_or(edge, |row| row.at);
     let (line, chord) = (vector::difference(edge, nose), vector::distance(edge, nose));
     let rest = vector::angle([1.0, 0.0], line);
@@ -251,26 +252,26 @@ fn turned([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
     [cos * x - sin * y, sin * x + cos * y]
 }
 
-fn step(a: &Row, b: &Row) -> [f64; 2] {
+fn step(a: &XyRow, b: &XyRow) -> [f64; 2] {
     vector::difference(b.at, a.at)
 }
 
-fn distance(a: &Row, b: &Row) -> f64 {
+fn distance(a: &XyRow, b: &XyRow) -> f64 {
     vector::distance(a.at, b.at)
 }
 
-fn same(a: &Row, b: &Row, frame: &Frame) -> bool {
+fn same(a: &XyRow, b: &XyRow, frame: &ChordExtent) -> bool {
     distance(a, b) <= SAME * frame.chord
 }
 
 /// Joins two surfaces that run from nose to trailing edge into one contour. Without a count line they are
 /// separated at the only jump of more than half a chord between two full surfaces.
 fn join_surfaces(
-    mut rows: Vec<Row>,
+    mut rows: Vec<XyRow>,
     upper: Option<usize>,
-    frame: &Frame,
+    frame: &ChordExtent,
     notes: &mut Vec<String>,
-) -> Vec<Row> {
+) -> Vec<XyRow> {
     let Some(split) = upper.or_else(|| jump(&rows, frame)) else { return rows };
     if upper.is_none() {
         notes.push(format!(
@@ -278,7 +279,7 @@ fn join_surfaces(
             rows[split].line
         ));
     }
-    let runs_aft = |s: &[Row]| step(&s[0], &s[s.len() - 1])[0] > 0.0;
+    let runs_aft = |s: &[XyRow]| step(&s[0], &s[s.len() - 1])[0] > 0.0;
     if runs_aft(&rows[..split]) {
         rows[..split].reverse();
     }
@@ -289,17 +290,17 @@ fn join_surfaces(
 }
 
 /// The position of the only long jump, if there is a full surface on both sides of it.
-fn jump(rows: &[Row], frame: &Frame) -> Option<usize> {
+fn jump(rows: &[XyRow], frame: &ChordExtent) -> Option<usize> {
     let mut jumps =
         (1..rows.len()).filter(|&k| distance(&rows[k - 1], &rows[k]) > 0.5 * frame.chord);
     let split = jumps.next()?;
-    let full = |s: &[Row]| s.len() > 2 && Frame::of(s).chord > 0.8 * frame.chord;
+    let full = |s: &[XyRow]| s.len() > 2 && ChordExtent::of(s).chord > 0.8 * frame.chord;
     (jumps.next().is_none() && full(&rows[..split]) && full(&rows[split..])).then_some(split)
 }
 
 /// Drops every point whose distance from the previous one is at most `same`.
-fn drop_repeated(rows: Vec<Row>, same: f64, notes: &mut Vec<String>) -> Vec<Row> {
-    let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
+fn drop_repeated(rows: Vec<XyRow>, same: f64, notes: &mut Vec<String>) -> Vec<XyRow> {
+    let mut kept: Vec<XyRow> = Vec::with_capacity(rows.len());
     let mut dropped: Vec<String> = Vec::new();
     for row in rows {
         match kept.last() {
@@ -320,7 +321,7 @@ fn drop_repeated(rows: Vec<Row>, same: f64, notes: &mut Vec<String>) -> Vec<Row>
 }
 
 /// Cuts a closed contour at its rearmost point.
-fn start_at_trailing_edge(rows: &mut Vec<Row>, frame: &Frame) {
+fn start_at_trailing_edge(rows: &mut Vec<XyRow>, frame: &ChordExtent) {
     if same(&rows[0], &rows[rows.len() - 1], frame) {
         rows.pop();
     }
@@ -331,7 +332,7 @@ fn start_at_trailing_edge(rows: &mut Vec<Row>, frame: &Frame) {
 }
 
 /// Signed area, positive for counter-clockwise points; an area below `least` is refused.
-fn checked_area(rows: &[Row], least: f64) -> Result<f64, Refusal> {
+fn checked_area(rows: &[XyRow], least: f64) -> Result<f64, Refusal> {
     let start = rows[0];
     let area: f64 = rows
         .windows(2)
@@ -341,7 +342,7 @@ fn checked_area(rows: &[Row], least: f64) -> Result<f64, Refusal> {
 }
 
 /// Refuses a contour that crosses itself, the segment from its end to its start included.
-fn check_crossing(rows: &[Row]) -> Result<(), Refusal> {
+fn check_crossing(rows: &[XyRow]) -> Result<(), Refusal> {
     let points: Vec<[f64; 2]> = rows.iter().map(|r| r.at).collect();
     let Some((i, k)) = first_crossing(&points, true) else { return Ok(()) };
     let mut segments = [i, k].map(|k| {

@@ -24,7 +24,7 @@ impl<'a> Numbers<'a> {
 
 /// The kind of a line, independent of other lines.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Line<'a> {
+pub(super) enum FileLine<'a> {
     /// Nothing, or white space.
     Blank,
     /// Marked by `#`, `!`, `%` or `//`.
@@ -37,13 +37,13 @@ pub(super) enum Line<'a> {
     Numbers(Numbers<'a>),
 }
 
-pub(super) fn classify(line: usize, raw: &str) -> Line<'_> {
+pub(super) fn classify(line: usize, raw: &str) -> FileLine<'_> {
     let text = raw.trim();
     if text.is_empty() {
-        return Line::Blank;
+        return FileLine::Blank;
     }
     if text.starts_with(['#', '!', '%']) || text.starts_with("//") {
-        return Line::Comment;
+        return FileLine::Comment;
     }
     let data = text.split(['#', '!']).next().unwrap_or(text);
     let (words, decimal_commas) = tokens(data);
@@ -54,7 +54,7 @@ pub(super) fn classify(line: usize, raw: &str) -> Line<'_> {
     if leading == tokens.len() && leading > 1 {
         let parentheses = tokens.iter().any(|t| t.starts_with('('));
         let numbers = Numbers::new(line, raw, values.into_iter().flatten().collect());
-        return Line::Numbers(Numbers { parentheses, decimal_commas, run_together, ..numbers });
+        return FileLine::Numbers(Numbers { parentheses, decimal_commas, run_together, ..numbers });
     }
     let digits = |t: &String| t.contains(|c: char| c.is_ascii_digit());
     let nearly = match values[..] {
@@ -63,7 +63,7 @@ pub(super) fn classify(line: usize, raw: &str) -> Line<'_> {
         [None, Some(_)] => digits(&tokens[0]) && tokens.iter().all(|t| t.contains('.')),
         _ => false,
     };
-    if nearly { Line::Broken } else { Line::Text }
+    if nearly { FileLine::Broken } else { FileLine::Text }
 }
 
 /// The words of a line, and whether its commas are decimal points. They are if there are two words, one or

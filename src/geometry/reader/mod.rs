@@ -21,7 +21,7 @@ use std::path::Path;
 
 use super::error::{FileProblem, Refusal, SIZE_LIMIT, of_points};
 use super::{Airfoil, ClosedContour, GeometryError};
-use rows::{Row, Table};
+use rows::{Table, XyRow};
 
 /// Reads the section in the file at `path`.
 ///
@@ -98,7 +98,7 @@ pub(crate) fn read_points(
     repairs: &Repairs,
 ) -> Result<(Airfoil, FileFrame), GeometryError> {
     let mut notes = Vec::new();
-    let rows = points.iter().zip(1..).map(|(&at, line)| Row { line, at }).collect();
+    let rows = points.iter().zip(1..).map(|(&at, line)| XyRow { line, at }).collect();
     let read = contour::airfoil(rows, None, repairs, &mut notes);
     let (points, frame) = read.map_err(Refusal::of_points)?;
     let notes = notes.iter().map(of_points).collect();

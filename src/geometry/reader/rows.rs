@@ -2,13 +2,13 @@
 
 use super::brackets;
 use super::columns::{self, Surfaces};
-use super::line::{Line, Numbers, classify};
+use super::line::{FileLine, Numbers, classify};
 use crate::diagnostics::excerpt;
 use crate::geometry::error::{FileProblem, Refusal};
 use crate::geometry::vector::distance;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Row {
+pub(super) struct XyRow {
     /// Number of the line, counted from 1.
     pub(super) line: usize,
     /// Coordinates as in the file.
@@ -20,7 +20,7 @@ pub(super) struct Table {
     /// The first line that is not a point.
     pub(super) name: Option<String>,
     /// The points in the order of the file.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<XyRow>,
     /// Number of points on the first surface, if a count line gives it.
     pub(super) upper: Option<usize>,
 }
@@ -81,26 +81,26 @@ fn candidates<'a>(
             break;
         }
         match classify(line, raw) {
-            Line::Blank | Line::Comment => {}
-            Line::Numbers(numbers) => {
+            FileLine::Blank | FileLine::Comment => {}
+            FileLine::Numbers(numbers) => {
                 if let Some(earlier) = broken {
                     return malformed(earlier);
                 }
                 found.push(numbers);
             }
-            kind @ (Line::Text | Line::Broken)
+            kind @ (FileLine::Text | FileLine::Broken)
                 if name.is_none() && found.is_empty() && !raw.contains("NumCoords") =>
             {
-                if kind == Line::Broken {
+                if kind == FileLine::Broken {
                     notes.push(format!("Line {line} was taken as the name: `{}`.", excerpt(raw)));
                 }
                 name = Some(raw.trim().to_owned());
             }
             // The number of points may be given above them.
-            Line::Broken if found.is_empty() && raw.trim().parse::<usize>().is_ok() => {
+            FileLine::Broken if found.is_empty() && raw.trim().parse::<usize>().is_ok() => {
                 skipped.push((line, raw));
             }
-            Line::Broken => {
+            FileLine::Broken => {
                 // After the points and a line of words a broken line belongs to the remarks.
                 let last = found.last().map_or(0, |c| c.line);
                 if skipped.last().is_none_or(|&(l, _)| l < last) {
@@ -109,7 +109,7 @@ fn candidates<'a>(
                 broken = broken.or(Some((line, raw)));
                 skipped.push((line, raw));
             }
-            Line::Text => skipped.push((line, raw)),
+            FileLine::Text => skipped.push((line, raw)),
         }
     }
     note_skipped(&skipped, notes);
@@ -183,7 +183,7 @@ fn points(
     candidates: &[Numbers],
     surfaces: &[[usize; 2]],
     notes: &mut Vec<String>,
-) -> Result<Vec<Row>, Refusal> {
+) -> Result<Vec<XyRow>, Refusal> {
     let mut rows = Vec::with_capacity(surfaces.len() * candidates.len());
     for &[x, y] in surfaces {
         for (index, &Numbers { line, text, ref values, .. }) in candidates.iter().enumerate() {
@@ -194,7 +194,7 @@ fn points(
             if values[..2] == [999.0, 999.0] && index + 1 < candidates.len() {
                 return Err(FileProblem::SeveralElements.at(line));
             }
-            rows.push(Row { line, at });
+            rows.push(XyRow { line, at });
         }
     }
     let mut note = |which: fn(&Numbers) -> bool, what: &str| {
@@ -212,8 +212,11 @@ fn points(
 /// Removes the line that counts the points of the two surfaces (Lednicer's order) and returns the first
 /// count. Two whole numbers are counts if they add up to the number of points that follow. If they do not,
 /// but are far from all points, the file contradicts itself.
-fn take_count_line(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<Option<usize>, Refusal> {
-    let Row { line, at: [a, b] } = rows[0];
+fn take_count_line(
+    rows: &mut Vec<XyRow>,
+    notes: &mut Vec<String>,
+) -> Result<Option<usize>, Refusal> {
+    let XyRow { line, at: [a, b] } = rows[0];
     let count = |v: f64| v.fract() == 0.0 && (2.0..1e6).contains(&v);
     if !count(a) || !count(b) || rows.len() < 2 {
         return Ok(None);
@@ -240,7 +243,7 @@ fn take_count_line(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<Optio
 
 /// Drops a reference point ahead of the contour, as in OpenFAST files: it is far from the next point, near
 /// which the contour ends.
-fn drop_reference(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
+fn drop_reference(rows: &mut Vec<XyRow>, notes: &mut Vec<String>) {
     let [first, next, .., last] = rows[..] else { return };
     let chord = rows.iter().map(|row| distance(next.at, row.at)).fold(0.0, f64::max);
     if distance(first.at, next.at) > 0.3 * chord && distance(next.at, last.at) < 0.1 * chord {
@@ -252,7 +255,7 @@ fn drop_reference(rows: &mut Vec<Row>, notes: &mut Vec<String>) {
 
 /// Drops points far from all others at either end of the file; among the points they are an error. Far means
 /// more than a chord beyond the range of the middle nine tenths.
-fn drop_outliers(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<(), Refusal> {
+fn drop_outliers(rows: &mut Vec<XyRow>, notes: &mut Vec<String>) -> Result<(), Refusal> {
     let n = rows.len();
     if n < 20 {
         return Ok(()); // Too few points to distinguish a stray point from the section.
@@ -264,8 +267,8 @@ fn drop_outliers(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<(), Ref
     });
     let chord = (x[1] - x[0]).max(y[1] - y[0]);
     let beyond = |at: f64, [low, high]: [f64; 2]| at < low - chord || at > high + chord;
-    let far = |r: &Row| beyond(r.at[0], x) || beyond(r.at[1], y);
-    let mut note = |r: Row| {
+    let far = |r: &XyRow| beyond(r.at[0], x) || beyond(r.at[1], y);
+    let mut note = |r: XyRow| {
         let [x, y] = r.at;
         notes.push(format!(
             "Line {} lies far away from all other points and was skipped: ({x}, {y}).",
@@ -279,7 +282,7 @@ fn drop_outliers(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<(), Ref
         note(row);
     }
     match rows.iter().find(|r| far(r)) {
-        Some(&Row { line, at }) => Err(FileProblem::Outlier { at }.at(line)),
+        Some(&XyRow { line, at }) => Err(FileProblem::Outlier { at }.at(line)),
         None => Ok(()),
     }
 }

@@ -1,16 +1,16 @@
 //! The environment variables of launchers.
 
-use gridgen::ranks::{Launcher, Place, RanksError, Rendezvous};
+use gridgen::ranks::{Launcher, RankPlace, RanksError, Rendezvous};
 
 /// The place given by `NAME=value` variables.
-fn found(variables: &str) -> Result<Option<Place>, RanksError> {
+fn found(variables: &str) -> Result<Option<RankPlace>, RanksError> {
     let variables: Vec<(&str, &str)> =
         variables.split_whitespace().map(|pair| pair.split_once('=').unwrap()).collect();
     let get = |name: &str| {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
     };
-    Place::find(&get)
+    RankPlace::find(&get)
 }
 
 /// Variables; launcher; rank, size and local rank; host, and the port if the launcher gives one.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{AbortFlag, HostTransport};
 use gridgen::error::ErrorClass;
-use gridgen::ranks::{Channel, Failure, Job, OnFailure, Place, RanksError, Rendezvous};
+use gridgen::ranks::{Channel, Failure, Job, OnFailure, RankPlace, RanksError, Rendezvous};
 
 use support::jobs::{WAIT, free_port, on_ranks, place};
 
@@ -36,7 +36,7 @@ fn greeting(file: &Path, rank: u64, size: u64) -> TcpStream {
 
 /// A rank that meets the others by a file.
 fn by_file(rank: usize, size: usize, file: &Path) -> Result<Job, RanksError> {
-    let place = Place { address: None, ..place(rank, size, 0) };
+    let place = RankPlace { address: None, ..place(rank, size, 0) };
     Job::meet(place, Some(Rendezvous::File(file.to_owned())), WAIT)
 }
 
@@ -79,7 +79,7 @@ fn four_ranks_meet_whatever_strangers_say_to_the_port() {
             });
         }
         // The job has the same name and another number of ranks.
-        let other = Place { job: format!("a job at {port}"), ..place(1, 3, port) };
+        let other = RankPlace { job: format!("a job at {port}"), ..place(1, 3, port) };
         scope.spawn(move || {
             let refused = Job::meet(other, None, Duration::from_millis(300)).unwrap_err();
             assert!(matches!(refused, RanksError::NotFound { rank: 1, .. }), "{refused}");
@@ -133,7 +133,7 @@ fn a_port_that_is_taken_is_named() {
 
 #[test]
 fn ranks_without_an_address_need_a_rendezvous() {
-    let nowhere = Place { address: None, ..place(1, 2, 1) };
+    let nowhere = RankPlace { address: None, ..place(1, 2, 1) };
 
     let refused = Job::meet(nowhere, None, WAIT).unwrap_err();
 
