@@ -32,13 +32,7 @@ pub(super) const FORMAT: Format = Format {
         dimensions: None,
         // Two numbers of 64 bits for each node.
         limits: FormatLimits::of(16),
-        contents: FileContents::File(|out, m| {
-            if m.is_several() {
-                write_zones_to(out, &m.zones, m.span)
-            } else {
-                write_to(out, m.grid(), m.span)
-            }
-        }),
+        contents: FileContents::File(|out, m| write_zones_to(out, &m.zones, m.span)),
     }],
     refuses_zones: None,
     convert: None,
@@ -69,20 +63,12 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 /// field. On half a grid `symmetry` is its plane, and the sides of an extruded one are `back` and
 /// `front`. Coordinates are streamed.
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
-    let mut below = vec![zone_node(grid, span, Style::Single), family(AIRFOIL), family(FAR_FIELD)];
-    let half = matches!(grid.topology, Topology::Half(_));
-    let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
-    if half || symmetric {
-        below.push(family(SYMMETRY));
-    }
-    if half && symmetric {
-        below.extend([BACK, FRONT].map(family));
-    }
-    write_base(out, if span.is_some() { 3 } else { 2 }, below)
+    write_zones_to(out, &[Zone { name: "", grid, rim: Rim::FarField }], span)
 }
 
-/// Writes the zones of an overset mesh, for flow solvers that cut the holes: three-dimensional, a plane one as one
-/// cell over the span between planes of symmetry. Every face of a zone has a boundary condition or a connection.
+/// Writes the one zone without a name as [`write_to`] does, or the zones of an overset mesh, for flow solvers that
+/// cut the holes: three-dimensional, a plane one as one cell over the span between planes of symmetry. Every face of
+/// a zone has a boundary condition or a connection.
 ///
 /// Zones are named `flap.00001`, as keys of ADflow's `oversetPriority`. A wall has the condition `BCWallViscous`
 /// itself, beside the family of its element, which separates the forces. An outer boundary that takes its
@@ -93,16 +79,30 @@ pub fn write_zones_to(
     zones: &[Zone<'_>],
     span: Option<Span>,
 ) -> io::Result<()> {
-    let span = span.unwrap_or(Span::ONE);
-    let nodes = zones.iter().map(|zone| zone_node(zone.grid, Some(span), Style::Overset(*zone)));
-    let mut below: Vec<Node<'_>> = nodes.collect();
-    let walls = zones.iter().filter(|zone| zone.has_wall());
-    below.extend(walls.map(|zone| family((zone.name, AIRFOIL.1))));
-    below.extend([family(OVERSET).above([overset_mark()]), family(FAR_FIELD)]);
-    if span.sides == Sides::Symmetry {
+    let several = zones.iter().any(|zone| !zone.name.is_empty());
+    let span = span.or(several.then_some(Span::ONE));
+    let blocks: Vec<Block<'_>> = zones.iter().map(|zone| Block::new(*zone, span)).collect();
+    let mut below: Vec<Node<'_>> = blocks.iter().map(Block::node).collect();
+    let walls = blocks.iter().filter(|block| !several || block.zone.has_wall());
+    below.extend(walls.map(|block| family(block.wall())));
+    if several {
+        below.push(family(OVERSET).above([overset_mark()]));
+    }
+    below.push(family(FAR_FIELD));
+    let half = zones.iter().any(|zone| matches!(zone.grid.topology, Topology::Half(_)));
+    let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
+    if half || symmetric {
         below.push(family(SYMMETRY));
     }
-    write_base(out, 3, below)
+    if half && symmetric {
+        below.extend([BACK, FRONT].map(family));
+    }
+    let dimensions = if span.is_some() { 3 } else { 2 };
+    let class = Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional");
+    let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[dimensions; 2]);
+    let base = base.above([class]).above(below);
+    let version = Node::new("CGNSLibraryVersion", "CGNSLibraryVersion_t").singles(&[VERSION]);
+    hdf5::write(out, vec![version, base])
 }
 
 /// A family of boundaries with its condition.
@@ -111,66 +111,9 @@ fn family<'a>((name, condition): (&str, &str)) -> Node<'a> {
     Node::new(name.to_owned(), "Family_t").above([condition])
 }
 
-/// Writes a file whose base has these dimensions and these nodes below it.
-fn write_base(out: &mut Out<'_>, dimensions: i32, below: Vec<Node<'_>>) -> io::Result<()> {
-    let class = Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional");
-    let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[dimensions; 2]);
-    let base = base.above([class]).above(below);
-    let version = Node::new("CGNSLibraryVersion", "CGNSLibraryVersion_t").singles(&[VERSION]);
-    hdf5::write(out, vec![version, base])
-}
-
 /// The mark of a boundary that takes its values from other zones.
 fn overset_mark() -> Node<'static> {
     Node::new("BCOverset", "UserDefinedData_t")
-}
-
-/// The names of zones and boundaries, and the place of their conditions.
-#[derive(Clone, Copy)]
-enum Style<'a> {
-    /// One zone: conditions stand with the families, where all readers look for them.
-    Single,
-    /// A zone of an overset mesh: conditions stand with the boundaries, too.
-    Overset(Zone<'a>),
-}
-
-impl Style<'_> {
-    fn zone(self) -> String {
-        match self {
-            Self::Single => ZONE.to_owned(),
-            Self::Overset(zone) => [zone.name, ".00001"].concat(),
-        }
-    }
-
-    /// Name, family and condition of the wall.
-    fn wall(&self) -> (&str, &str) {
-        match self {
-            Self::Single => AIRFOIL,
-            Self::Overset(zone) => (zone.name, AIRFOIL.1),
-        }
-    }
-
-    fn outer(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Overset(Zone { rim: Rim::Overset, .. }) => OVERSET,
-            _ => FAR_FIELD,
-        }
-    }
-}
-
-fn zone_node<'a>(grid: &'a Grid, span: Option<Span>, style: Style<'a>) -> Node<'a> {
-    let size = [grid.ni, grid.nj, count(span)].map(index);
-    let block = Block { grid, span, size, style };
-    let (size, none) = (block.size(), [0; 3]);
-    let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
-    Node::new(style.zone(), "Zone_t")
-        .integers(vec![3, size.len()], &[size, &cells, &none[..size.len()]].concat())
-        .above([
-            Node::new("ZoneType", "ZoneType_t").text("Structured"),
-            Node::new("GridCoordinates", "GridCoordinates_t").above(block.coordinates()),
-            Node::new("ZoneBC", "ZoneBC_t").above(block.boundaries()),
-            Node::new("ZoneGridConnectivity", "ZoneGridConnectivity_t").above(block.connections()),
-        ])
 }
 
 /// A count as the file has it. Grids of more points in a direction fit no memory.
@@ -191,18 +134,49 @@ fn exponents(values: Exponents) -> Node<'static> {
 /// First and last index in i, j and k, from 1.
 type Part = [[i32; 2]; 3];
 
-/// A grid as a zone of the file.
+/// A zone of the file. That of one grid has no name, and its conditions stand with the families alone, where all
+/// readers look for them.
 struct Block<'a> {
-    grid: &'a Grid,
+    zone: Zone<'a>,
     span: Option<Span>,
     /// Points in i, j and k.
     size: [i32; 3],
-    style: Style<'a>,
 }
 
 impl<'a> Block<'a> {
+    fn new(zone: Zone<'a>, span: Option<Span>) -> Self {
+        Self { zone, span, size: [zone.grid.ni, zone.grid.nj, count(span)].map(index) }
+    }
+
+    fn is_single(&self) -> bool {
+        self.zone.name.is_empty()
+    }
+
+    fn name(&self) -> String {
+        if self.is_single() { ZONE.to_owned() } else { [self.zone.name, ".00001"].concat() }
+    }
+
+    /// Name, family and condition of the wall.
+    fn wall(&self) -> (&'a str, &'a str) {
+        if self.is_single() { AIRFOIL } else { (self.zone.name, AIRFOIL.1) }
+    }
+
+    fn node(&self) -> Node<'a> {
+        let (size, none) = (self.size(), [0; 3]);
+        let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
+        Node::new(self.name(), "Zone_t")
+            .integers(vec![3, size.len()], &[size, &cells, &none[..size.len()]].concat())
+            .above([
+                Node::new("ZoneType", "ZoneType_t").text("Structured"),
+                Node::new("GridCoordinates", "GridCoordinates_t").above(self.coordinates()),
+                Node::new("ZoneBC", "ZoneBC_t").above(self.boundaries()),
+                Node::new("ZoneGridConnectivity", "ZoneGridConnectivity_t")
+                    .above(self.connections()),
+            ])
+    }
+
     fn coordinates(&self) -> Vec<Node<'a>> {
-        let (grid, span) = (self.grid, self.span);
+        let (grid, span) = (self.zone.grid, self.span);
         let planes = count(span);
         let shape: Vec<usize> = self.size().iter().rev().map(|&n| n as usize).collect();
         let array = |name: &'static str, fill: Fill<'a>| {
@@ -254,28 +228,26 @@ impl<'a> Block<'a> {
         let [ni, nj, nk] = self.size;
         let at = |direction, index| self.points(Some((direction, index)));
         let boundary = |name: &str, (family, condition): (&str, &str), part| {
-            let condition = match self.style {
-                Style::Single => "FamilySpecified",
-                Style::Overset(_) => condition,
-            };
+            let condition = if self.is_single() { "FamilySpecified" } else { condition };
             let boundary = Node::new(name.to_owned(), "BC_t").text(condition).above([
                 self.range("PointRange", part),
                 Node::new("FamilyName", "FamilyName_t").text(family),
             ]);
             if family == OVERSET.0 { boundary.above([overset_mark()]) } else { boundary }
         };
-        let wall = self.grid.topology.wall(self.grid.ni);
+        let wall = self.zone.grid.topology.wall(self.zone.grid.ni);
         let [_, j, k] = at(1, 1);
         let body = [[index(*wall.start()) + 1, index(*wall.end()) + 1], j, k];
-        let (wall, outer) = (self.style.wall(), self.style.outer());
+        let wall = self.wall();
+        let outer = if self.zone.rim == Rim::Overset { OVERSET } else { FAR_FIELD };
         let mut boundaries = Vec::new();
-        if self.grid.topology == Topology::Rectangle {
+        if self.zone.grid.topology == Topology::Rectangle {
             boundaries.push(boundary("farfield_below", outer, at(1, 1)));
         } else {
             boundaries.push(boundary(wall.0, wall, body));
         }
         boundaries.push(boundary(outer.0, outer, at(1, nj)));
-        let ends = match self.grid.topology {
+        let ends = match self.zone.grid.topology {
             Topology::O(_) => None,
             Topology::C { .. } => Some((["outflow_first", "outflow_last"], FAR_FIELD)),
             Topology::Half(_) => Some((["symmetry_first", "symmetry_last"], SYMMETRY)),
@@ -286,7 +258,7 @@ impl<'a> Block<'a> {
             boundaries.extend(sides.map(|(name, i)| boundary(name, family, at(0, i))));
         }
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
-            let sides = match self.grid.topology {
+            let sides = match self.zone.grid.topology {
                 Topology::Half(_) => [("back", BACK), ("front", FRONT)],
                 _ => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
             };
@@ -301,7 +273,7 @@ impl<'a> Block<'a> {
         let ([ni, _, nk], directions) = (self.size, self.size().len());
         let at = |direction, index| self.points(Some((direction, index)));
         let connection = |name: &'static str, from, to, transform: [i32; 3]| {
-            Node::new(name, "GridConnectivity1to1_t").text(&self.style.zone()).above([
+            Node::new(name, "GridConnectivity1to1_t").text(&self.name()).above([
                 self.range("PointRange", from),
                 self.range("PointRangeDonor", to),
                 Node::new("Transform", "\"int[IndexDimension]\"")
@@ -309,7 +281,7 @@ impl<'a> Block<'a> {
             ])
         };
         let mut connections = Vec::new();
-        match self.grid.topology {
+        match self.zone.grid.topology {
             Topology::O(_) => {
                 let (first, last) = (at(0, 1), at(0, ni));
                 connections.push(connection("seam_first", first, last, [1, 2, 3]));
