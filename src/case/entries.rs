@@ -207,6 +207,7 @@ impl Given {
     }
 }
 
+/// The error of a key that there is not, with the nearest one and all of its section.
 pub(super) fn unknown_key(path: &str, place: Place) -> CaseError {
     let is_section = sections().any(|section| section == path);
     let (section, name) = match path.rsplit_once('.') {
@@ -214,35 +215,27 @@ pub(super) fn unknown_key(path: &str, place: Place) -> CaseError {
         None => ("", path),
         Some(parts) => parts,
     };
-    CaseError::Unknown {
-        place: Box::new(place),
-        section: false,
-        name: excerpt(path),
-        nearest: nearest_key(section, name),
-        known: keys().filter(|key| key.section() == section).map(|key| key.path).collect(),
-    }
+    let known = keys().filter(|key| key.section() == section).map(|key| key.path).collect();
+    unknown(path, place, false, (nearest_key(section, name), known))
 }
 
 pub(super) fn unknown_argument(name: &str, place: Place) -> CaseError {
     if name.contains('.') || sections().any(|section| section == name) {
         return unknown_key(name, place);
     }
-    let nearest = nearest(name, KEYS.iter().map(Key::name));
-    CaseError::Unknown {
-        place: Box::new(place),
-        section: false,
-        name: excerpt(name),
-        nearest,
-        known: Vec::new(),
-    }
+    unknown(name, place, false, (nearest(name, KEYS.iter().map(Key::name)), Vec::new()))
 }
 
 pub(super) fn unknown_section(name: &str, place: Place) -> CaseError {
-    CaseError::Unknown {
-        place: Box::new(place),
-        section: true,
-        name: excerpt(name),
-        nearest: nearest(name, sections()),
-        known: sections().filter(|name| !is_nested(name)).collect(),
-    }
+    let known = sections().filter(|name| !is_nested(name)).collect();
+    unknown(name, place, true, (nearest(name, sections()), known))
+}
+
+fn unknown(
+    name: &str,
+    place: Place,
+    section: bool,
+    (nearest, known): (Option<&'static str>, Vec<&'static str>),
+) -> CaseError {
+    CaseError::Unknown { place: place.into(), section, name: excerpt(name), nearest, known }
 }
