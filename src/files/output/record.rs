@@ -25,7 +25,8 @@ pub(super) fn home(root: &Path) -> PathBuf {
     root.join(HOME)
 }
 
-/// Most bytes of a file that are read whole for its print; of a longer one as many pieces are, of so many bytes.
+/// Most bytes of a file that is read whole for its print; the number of pieces that are read of a longer one, and
+/// the bytes of a piece.
 const WHOLE: u64 = 1 << 20;
 const PIECES: u64 = 256;
 const PIECE: u64 = 4096;

@@ -1,4 +1,4 @@
-//! The set-up of a first inviscid run beside the mesh: texts in which words stand for what depends on the mesh.
+//! The set-up of a first inviscid run beside the mesh: texts with words in place of what depends on the mesh.
 
 use std::io::Write;
 use std::path::Path;
