@@ -307,7 +307,9 @@ impl GridArguments {
 
     /// Says what the user should know, and with --verbose the time of each phase.
     fn say_notices(&self, notices: &[String], timing: &Timing, terminal: &Terminal) {
-        notices.iter().for_each(|notice| terminal.note(notice));
+        for notice in notices {
+            terminal.note(notice);
+        }
         if self.common.compute.verbose {
             terminal.log(&summary::phases(timing));
         }
