@@ -12,6 +12,7 @@ use gridgen::case::Case;
 use gridgen::elliptic::GridJacobian;
 use gridgen::solver::history::History;
 use gridgen::solver::linear::LinearSolver;
+use gridgen::solver::precond::Preconditioners;
 use gridgen::solver::{NonlinearProblem, Preconditioner, SolverError, newton};
 
 type Failure = Box<dyn std::error::Error>;
@@ -98,7 +99,8 @@ pub fn main() -> Result<(), Failure> {
     let initial = problem.initial_grid(&backend)?.grid;
     let (mut equations, mut u) = problem.equations::<_, f64>(&backend, initial)?;
     let krylov = problem.case.linear.krylov;
-    let mut linear = LinearSolver::new(krylov, equations.unknowns(), Band::default());
+    let band = Preconditioners::one(|_, _| Ok(Box::new(Band::default())));
+    let mut linear = LinearSolver::new(krylov, equations.unknowns(), band);
 
     let newton = &problem.case.newton;
     let report = newton::solve(

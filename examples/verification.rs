@@ -27,7 +27,7 @@ use gridgen::solver::krylov;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
 use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
-use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
+use gridgen::solver::{LinearOperator, NonlinearProblem};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -259,10 +259,11 @@ fn stationary_factor(
     let coupled = equations.control.wall == Wall::Coupled;
     let mut problem = GridProblem::<_, f64>::new(&backend, state, coupled)?;
     let n = u.len();
-    let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, problem.size());
     let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
     problem.residual(&backend, &u, Scaling::Renewed, &mut r)?;
     let jacobian = problem.linearise(&backend)?;
+    let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, jacobian);
+    let preconditioner = preconditioner.current(&backend, jacobian)?;
     preconditioner.update(&backend, jacobian)?;
     let mut e: Vec<f64> = (0..n).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
     let mut factor = f64::NAN;
@@ -365,7 +366,7 @@ fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
     let coupled = equations.control.wall == Wall::Coupled;
     let mut problem = GridProblem::<_, f64>::new(&backend, state, coupled)?;
     let preconditioner =
-        GridPreconditioner::new(setting.kind, MultigridSettings::default(), problem.size());
+        GridPreconditioner::new(setting.kind, MultigridSettings::default(), problem.jacobian());
     let method = krylov::Method::Bicgstab;
     let linear = LinearSettings { method, max_iterations: 3000, restart: 30 };
     let mut linear = LinearSolver::new(linear, u.len(), preconditioner);

@@ -90,7 +90,7 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
     };
     let (state, mut u) = backend.elliptic(data)?;
     let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
-    let preconditioner = GridPreconditioner::new(kind, multigrid, problem.size());
+    let preconditioner = GridPreconditioner::new(kind, multigrid, problem.jacobian());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     if kind == Kind::Jacobi {
         linear = linear.with_restarts(LIMIT);

@@ -1,7 +1,7 @@
 //! Sparse matrices on a backend, and preconditioners as objects.
 
 use super::error::{check_length, check_room};
-use super::{Around, Backend, DeviceError, Real, Result};
+use super::{Backend, DeviceError, Fused, Real, Result};
 use crate::diagnostics::errors;
 use crate::sparse::{Csr, EllPattern, Schedule, Structure};
 
@@ -79,7 +79,7 @@ pub trait Preconditioner<B: Backend, T: Real, A>: Send {
     /// z ← M⁻¹ r, with the `a` of the last update.
     fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()>;
 
-    /// z ← M⁻¹ p and y ← A z, with the operations of `around` before and after; a preconditioner that costs
+    /// z ← M⁻¹ p and y ← A z, with the operations of `fused` before and after; a preconditioner that costs
     /// little compared with the product may do several of these in one pass.
     fn apply_and_multiply(
         &mut self,
@@ -88,32 +88,20 @@ pub trait Preconditioner<B: Backend, T: Real, A>: Send {
         p: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
-        around: Option<Around<'_, B, T>>,
+        fused: Option<Fused<'_, B, T>>,
     ) -> Result<()>
     where
         A: LinearOperator<B, T>,
     {
-        Around::surround(around, backend, p, [z, y], |p, z, y| {
+        Fused::in_sequence(fused, backend, p, [z, y], |p, z, y| {
             self.apply(backend, a, p, z)?;
             a.apply(backend, z, y)
         })
     }
 
-    /// Whether [`Self::apply_and_multiply`] costs almost nothing while the scalars of its `around` are halted.
+    /// Whether [`Self::apply_and_multiply`] costs almost nothing while the scalars of its `fused` are halted.
     fn is_idle_when_halted(&self, _: &B, _: &A) -> bool {
         false
-    }
-
-    /// Largest residual factor an iteration of the Krylov method that is taken for contraction;
-    /// none if there is no other form to fall back on.
-    fn bound(&self) -> Option<f64> {
-        None
-    }
-
-    /// Goes over to its next form, which the next update prepares, and names it; stays and
-    /// returns none if this is the last.
-    fn fall_back(&mut self) -> Option<&'static str> {
-        None
     }
 }
 

@@ -30,7 +30,7 @@ pub use matrices::{
 };
 pub use movement::{FixedLines, FixedPlaces, MovementBackend};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
-pub use vectors::{Advance, Around, Backend, Pair, Projection, Real, Step, Update};
+pub use vectors::{Advance, Backend, Fused, Pair, Projection, Real, Step, Update};
 
 // For the tests and measurements of this workspace: scalars of Krylov methods, and bands of ranks.
 pub use bands::Bands;

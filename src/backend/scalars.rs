@@ -2,14 +2,14 @@
 //!
 //! A Krylov iteration on a device must not wait for the host to learn an inner product. Its scalars
 //! live in numbered slots on the device; the coefficients of vector sums are quotients of slots,
-//! and conditions on slots end the iteration there, so that the host reads them now and then.
+//! and stopping criteria on slots end the iteration there, so that the host reads them now and then.
 
 use super::{Backend, Pair, Real, Result};
 
 /// Number of a slot.
 pub type Slot = u8;
 
-/// Slot that holds 0 while an iteration runs and the flag of the condition that ended it after.
+/// Slot that holds 0 while an iteration runs and the flag of the criterion that ended it after.
 /// Once it is set, sums and inner products of the same slots change nothing any more.
 pub const HALTED: Slot = 0;
 /// Slot that holds 1.
@@ -65,9 +65,9 @@ impl From<f64> for Coefficient {
     }
 }
 
-/// When an iteration ends.
+/// A stopping criterion of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Condition {
+pub struct Criterion {
     /// The comparison of slots.
     pub test: Test,
     /// Number that [`HALTED`] gets; not zero.
@@ -84,7 +84,7 @@ pub enum Test {
     Vanished { value: Slot, squares: [Slot; 2], epsilon: f64 },
 }
 
-impl Condition {
+impl Criterion {
     /// Whether it holds for these slots.
     pub fn holds(&self, slots: &[f64]) -> bool {
         let slot = |at: Slot| slots[usize::from(at)];
@@ -108,9 +108,9 @@ impl Condition {
     }
 }
 
-/// A value that follows from others: slot ← base + plus.
+/// The value of a slot that follows from others without a reduction: slot ← base + plus.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Derived {
+pub struct Recurrence {
     /// The slot.
     pub slot: Slot,
     /// Slot of the first term.
@@ -121,29 +121,29 @@ pub struct Derived {
 
 /// Operations after inner products into slots, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Ending<'a> {
-    /// Conditions that are tried in turn; at most two. Nothing follows one that holds.
-    pub before: &'a [Condition],
-    /// Values that follow, one after the other; at most two.
-    pub derived: &'a [Derived],
+pub struct Epilogue<'a> {
+    /// Criteria that are tried in turn; at most two. Nothing follows one that holds.
+    pub before: &'a [Criterion],
+    /// Recurrences that are evaluated one after the other; at most two.
+    pub recurrences: &'a [Recurrence],
     /// Slot that is appended to the log.
     pub log: Option<Slot>,
-    /// Conditions that are tried in turn; at most two.
-    pub conditions: &'a [Condition],
+    /// Criteria that are tried in turn; at most two.
+    pub criteria: &'a [Criterion],
 }
 
-impl Ending<'_> {
+impl Epilogue<'_> {
     /// Applies them to slots that hold the inner products, with the log behind them.
     pub(super) fn apply(&self, slots: &mut [f64]) {
-        let halt = |slots: &mut [f64], conditions: &[Condition]| {
-            let met = conditions.iter().find(|condition| condition.holds(slots));
+        let halt = |slots: &mut [f64], criteria: &[Criterion]| {
+            let met = criteria.iter().find(|criterion| criterion.holds(slots));
             slots[usize::from(HALTED)] = met.map_or(0.0, |met| f64::from(met.flag));
             met.is_some()
         };
         if halt(slots, self.before) {
             return;
         }
-        for Derived { slot, base, plus } in self.derived {
+        for Recurrence { slot, base, plus } in self.recurrences {
             slots[usize::from(*slot)] = slots[usize::from(*base)] + plus.value(slots);
         }
         if let Some(slot) = self.log {
@@ -151,7 +151,7 @@ impl Ending<'_> {
             slots[SLOTS + logged % LOG] = slots[usize::from(slot)];
             slots[usize::from(LOGGED)] += 1.0;
         }
-        halt(slots, self.conditions);
+        halt(slots, self.criteria);
     }
 }
 
@@ -192,7 +192,7 @@ pub fn read_dots<B: Backend, T: Real, const K: usize>(
     pairs: [Pair<'_, B::Vector<T>>; K],
 ) -> Result<[f64; K]> {
     set(backend, scalars, &[])?;
-    backend.dots(scalars, FIRST, pairs, Ending::default())?;
+    backend.dots(scalars, FIRST, pairs, Epilogue::default())?;
     let mut slots = [0.0; SLOTS + LOG];
     read(backend, scalars, &mut slots)?;
     Ok(std::array::from_fn(|k| slots[usize::from(FIRST) + k]))

@@ -1,7 +1,7 @@
 //! Vectors of either precision, and the operations that carry every Krylov method.
 
 use super::Result;
-use super::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
+use super::scalars::{Coefficient, Epilogue, LOG, SLOTS, Slot};
 use std::fmt::Debug;
 
 /// `f32` or `f64`.
@@ -92,10 +92,10 @@ impl<V> Step<'_, V> {
     }
 }
 
-/// Operations of a Krylov method before and after a product y ← A z with z ← M⁻¹ p, in one call so that a
-/// device may do them in few passes. While the scalars are halted none is done, and p, z and y need not be
+/// A vector update before a product y ← A z with z ← M⁻¹ p, and inner products after it, in one call so that a
+/// device may fuse them into few passes. While the scalars are halted none is done, and p, z and y need not be
 /// results of the product.
-pub struct Around<'a, B: Backend, T: Real> {
+pub struct Fused<'a, B: Backend, T: Real> {
     /// The slots of coefficients and inner products.
     pub scalars: &'a mut B::Vector<f64>,
     /// Update that makes p, before the product.
@@ -107,7 +107,7 @@ pub struct Around<'a, B: Backend, T: Real> {
     /// Whether all five inner products are formed.
     pub all: bool,
     /// Operations after the inner products.
-    pub ending: Ending<'a>,
+    pub epilogue: Epilogue<'a>,
 }
 
 /// Update that makes the vector p of a product.
@@ -119,23 +119,23 @@ pub enum Update<'a, V> {
     Step(Step<'a, V>),
 }
 
-impl<B: Backend, T: Real> Around<'_, B, T> {
+impl<B: Backend, T: Real> Fused<'_, B, T> {
     /// Does the update, the product with p, z and y, and the inner products, one after the other.
     ///
     /// # Errors
     /// Fails as the product does, or if the device fails.
-    pub fn surround(
-        mut around: Option<Self>,
+    pub fn in_sequence(
+        mut fused: Option<Self>,
         backend: &B,
         p: &mut B::Vector<T>,
         [z, y]: [&mut B::Vector<T>; 2],
         product: impl FnOnce(&B::Vector<T>, &mut B::Vector<T>, &mut B::Vector<T>) -> Result<()>,
     ) -> Result<()> {
-        if let Some(around) = &mut around {
-            around.update(backend, p, [z, y])?;
+        if let Some(fused) = &mut fused {
+            fused.update(backend, p, [z, y])?;
         }
         product(p, z, y)?;
-        around.map_or(Ok(()), |around| around.sum(backend, p, y))
+        fused.map_or(Ok(()), |fused| fused.sum(backend, p, y))
     }
 
     /// Does the update of p, once.
@@ -154,14 +154,14 @@ impl<B: Backend, T: Real> Around<'_, B, T> {
         }
     }
 
-    /// Forms the inner products after the product, then applies `ending`.
+    /// Forms the inner products after the product, then applies `epilogue`.
     fn sum(self, backend: &B, p: &B::Vector<T>, y: &B::Vector<T>) -> Result<()> {
-        let Self { scalars, first, ending, with: w, .. } = self;
+        let Self { scalars, first, epilogue, with: w, .. } = self;
         if self.all {
             let pairs = [(w, y), (y, y), (p, y), (p, p), (w, p)];
-            return backend.dots(scalars, first, pairs, ending);
+            return backend.dots(scalars, first, pairs, epilogue);
         }
-        backend.dots(scalars, first, [(w, y), (y, y)], ending)
+        backend.dots(scalars, first, [(w, y), (y, y)], epilogue)
     }
 }
 
@@ -239,23 +239,23 @@ pub trait Backend: Sync + Sized + 'static {
     fn wait_for(&self, read_back: Self::ReadBack, host: &mut [f64; SLOTS + LOG]) -> Result<()>;
 
     /// Slots from `first` on ← several inner products in one reduction, five at most, then what
-    /// `ending` says. Nothing if the slots are halted.
+    /// `epilogue` says. Nothing if the slots are halted.
     fn dots<T: Real, const K: usize>(
         &self,
         scalars: &mut Self::Vector<f64>,
         first: Slot,
         pairs: [Pair<'_, Self::Vector<T>>; K],
-        ending: Ending<'_>,
+        epilogue: Epilogue<'_>,
     ) -> Result<()>;
 
-    /// x ← x + a h and r ← r + b v in one pass, with (r, r) after it into the slot `first`; then what `ending` says.
+    /// x ← x + a h and r ← r + b v in one pass, with (r, r) after it into the slot `first`; then what `epilogue` says.
     /// Nothing if the slots are halted.
     fn advance<T: Real>(
         &self,
         scalars: &mut Self::Vector<f64>,
         step: Advance<'_, Self::Vector<T>>,
         first: Slot,
-        ending: Ending<'_>,
+        epilogue: Epilogue<'_>,
     ) -> Result<()>;
 
     /// x ← x + a z + b h, r ← r + c u and then p ← r + β p + γ y in one pass, with coefficients of `scalars`.

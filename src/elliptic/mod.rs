@@ -49,21 +49,6 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         &self.jacobian
     }
 
-    /// A linear solver for the Jacobian or for its transpose, preconditioned by this kind.
-    pub fn linear_solver(
-        &self,
-        krylov: LinearSettings,
-        kind: (Kind, Schedule),
-        multigrid: MultigridSettings,
-        transposed: bool,
-    ) -> LinearSolver<B, T, GridJacobian<B, T>>
-    where
-        B: MultigridBackend,
-    {
-        let preconditioner = GridPreconditioner::scheduled(kind, multigrid, self.size, transposed);
-        LinearSolver::new(krylov, self.unknowns(), preconditioner)
-    }
-
     /// The transpose of the Jacobian at the present state.
     ///
     /// # Errors
@@ -145,6 +130,11 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         Ok(Self { field, wall: coupled.then(columns).transpose()?, size, transposed: false })
     }
 
+    /// The Jacobian of equations without wall terms, from its matrix.
+    pub fn of_field(field: B::Matrix<T>, size: LevelSize) -> Self {
+        Self { field, wall: None, size, transposed: false }
+    }
+
     /// The whole operator by rows, on the host.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let LevelSize { mi, mj, periodic } = self.size;
@@ -173,6 +163,20 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         2 * self.size.mi * self.size.mj
+    }
+
+    /// A linear solver for operators like this one, preconditioned by this kind.
+    pub fn linear_solver(
+        &self,
+        krylov: LinearSettings,
+        kind: (Kind, Schedule),
+        multigrid: MultigridSettings,
+    ) -> LinearSolver<B, T, Self>
+    where
+        B: MultigridBackend,
+    {
+        let preconditioner = GridPreconditioner::scheduled(kind, multigrid, self);
+        LinearSolver::new(krylov, self.rows(), preconditioner)
     }
 
     /// The field Jacobian J in ELL format.

@@ -2,12 +2,13 @@
 
 use super::GridJacobian;
 use crate::backend::elliptic::WALL_ENTRIES;
-use crate::backend::{Around, EllipticBackend, LevelSize, MultigridBackend, Real, Result};
+use crate::backend::{
+    EllipticBackend, Fused, LevelSize, MultigridBackend, Real, Result, SparseMatrix,
+};
 use crate::solver::linear::Precision;
-use crate::solver::precond::{Form, Forms, Kind, Multigrid, MultigridSettings};
+use crate::solver::precond::{CONTRACTION, Kind, Multigrid, MultigridSettings, Preconditioners};
 use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError, present};
 use crate::sparse::Schedule;
-use std::collections::VecDeque;
 
 /// M⁻¹ ≈ K⁻¹ of the Jacobian, K = J (I − E Eᵀ) + B Eᵀ with the field Jacobian J and the wall columns B
 /// where the wall terms are unknowns, and K = J where they are not; or M⁻ᵀ ≈ K⁻ᵀ of its transpose.
@@ -26,46 +27,68 @@ use std::collections::VecDeque;
 /// only, probed once an update with p or q = 1 everywhere and = ±1 by turns: the two ends of the
 /// spectrum along the wall. With exact J⁻¹ and S this is K⁻¹; the replacement is good where cells at
 /// the wall are much longer than high.
-pub type GridPreconditioner<B, T> = Forms<B, T, GridJacobian<B, T>>;
+pub type GridPreconditioner<B, T> = Preconditioners<B, T, GridJacobian<B, T>>;
 
 impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
-    /// A preconditioner of this kind for the Jacobian on `size` unknown points; incomplete factors are
+    /// A preconditioner of this kind for Jacobians like the given one; incomplete factors are
     /// eliminated in natural order.
-    pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
-        Self::scheduled((kind, Schedule::Levels), multigrid, size, false)
+    pub fn new(kind: Kind, multigrid: MultigridSettings, jacobian: &GridJacobian<B, T>) -> Self {
+        Self::scheduled((kind, Schedule::Levels), multigrid, jacobian)
     }
 
-    /// A preconditioner whose incomplete factors are eliminated by this schedule, for the Jacobian or its transpose.
+    /// A preconditioner whose incomplete factors are eliminated by this schedule. Multigrid falls back on the
+    /// reduced system of the wall terms, where there are such, then on W cycles of two sweeps or more in double
+    /// precision, then on ILU(0); the others have no fall-back.
     pub fn scheduled(
         (kind, schedule): (Kind, Schedule),
         multigrid: MultigridSettings,
-        size: LevelSize,
-        transposed: bool,
+        jacobian: &GridJacobian<B, T>,
     ) -> Self {
-        let of_field = Forms::of_matrix((kind, schedule), multigrid, size, transposed);
-        let mut forms: VecDeque<_> = of_field.0.into_iter().map(reduced).collect();
-        if kind == Kind::Multigrid {
-            let whole = match multigrid.precision {
-                Precision::Single => in_cycle::<B, T, f32>(multigrid, size, transposed),
-                Precision::Double => in_cycle::<B, T, f64>(multigrid, size, transposed),
-            };
-            let field = &mut forms[0];
-            let (name, bound) = (field.name, field.bound);
-            field.name = "multigrid without wall terms and their reduced system";
-            // Without wall terms it is the same cycle.
-            field.fits = |a| a.wall.is_some();
-            forms.push_front(Form { name, bound, fits: |_| true, preconditioner: whole });
+        let algebraic = kind.algebraic(schedule);
+        let last = Self::first("ILU(0)", None, move |backend, a| {
+            let field = a.field.preconditioner(backend, algebraic)?;
+            Ok(Box::new(Reduced { field, reduction: None }))
+        });
+        if kind != Kind::Multigrid {
+            return last;
         }
-        Self(forms)
+        let (strong, bound) = (multigrid.strengthened(), Some(CONTRACTION));
+        let reduced = |name, settings: MultigridSettings| {
+            Self::first(name, bound, move |_, a: &GridJacobian<B, T>| {
+                let (size, transposed) = (a.size, a.transposed);
+                let field: Box<dyn Preconditioner<B, T, B::Matrix<T>>> = match settings.precision {
+                    Precision::Single => {
+                        Box::new(Multigrid::<B, f32>::new(settings, size, transposed))
+                    }
+                    Precision::Double => {
+                        Box::new(Multigrid::<B, f64>::new(settings, size, transposed))
+                    }
+                };
+                Ok(Box::new(Reduced { field, reduction: None }))
+            })
+        };
+        // Without wall terms there is no reduced system, and both are the same cycle.
+        let mut all = if jacobian.wall.is_some() {
+            let whole = Self::first("multigrid", bound, move |_, a: &GridJacobian<B, T>| {
+                let (size, transposed) = (a.size, a.transposed);
+                Ok(match multigrid.precision {
+                    Precision::Single => {
+                        Box::new(InCycle::<B, f32>(Multigrid::new(multigrid, size, transposed)))
+                    }
+                    Precision::Double => {
+                        Box::new(InCycle::<B, f64>(Multigrid::new(multigrid, size, transposed)))
+                    }
+                })
+            });
+            whole.then(reduced("multigrid without wall terms and their reduced system", multigrid))
+        } else {
+            reduced("multigrid", multigrid)
+        };
+        if strong != multigrid {
+            all = all.then(reduced("multigrid with W cycles in double precision", strong));
+        }
+        all.then(last)
     }
-}
-
-fn in_cycle<B: EllipticBackend + MultigridBackend, T: Real, M: Real>(
-    settings: MultigridSettings,
-    size: LevelSize,
-    transposed: bool,
-) -> Box<dyn Preconditioner<B, T, GridJacobian<B, T>>> {
-    Box::new(InCycle::<B, M>(Multigrid::new(settings, size, transposed)))
 }
 
 /// Multigrid with the wall terms on its levels.
@@ -90,15 +113,6 @@ where
     ) -> Result<()> {
         self.0.cycle(backend, r, z)
     }
-}
-
-/// A form of the field's preconditioner as one of the Jacobian.
-fn reduced<B: EllipticBackend, T: Real>(
-    form: Form<B, T, B::Matrix<T>>,
-) -> Form<B, T, GridJacobian<B, T>> {
-    let Form { name, bound, preconditioner: field, .. } = form;
-    let preconditioner = Box::new(Reduced { field, reduction: None });
-    Form { name, bound, fits: |_| true, preconditioner }
 }
 
 /// A preconditioner of the field part, and the reduced system where there are wall terms.
@@ -153,13 +167,13 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         p: &mut B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
-        around: Option<Around<'_, B, T>>,
+        fused: Option<Fused<'_, B, T>>,
     ) -> Result<()> {
         // With wall columns the operator is more than its field part.
         if a.wall.is_none() {
-            return self.field.apply_and_multiply(backend, &a.field, p, z, y, around);
+            return self.field.apply_and_multiply(backend, &a.field, p, z, y, fused);
         }
-        Around::surround(around, backend, p, [z, y], |p, z, y| {
+        Fused::in_sequence(fused, backend, p, [z, y], |p, z, y| {
             self.apply(backend, a, p, z)?;
             a.apply(backend, z, y)
         })

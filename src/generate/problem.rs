@@ -102,7 +102,8 @@ impl Problem {
         let budget = (FALL_BACK_WORK / (ni * nj))
             .clamp(*FALL_BACK_ITERATIONS.start(), *FALL_BACK_ITERATIONS.end());
         equations
-            .linear_solver(linear.krylov, kind, self.case.multigrid, false)
+            .jacobian()
+            .linear_solver(linear.krylov, kind, self.case.multigrid)
             .with_fall_back_budget(budget)
     }
 

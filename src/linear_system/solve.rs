@@ -5,12 +5,12 @@ use parking_lot::Mutex;
 use super::SystemOptions;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaCsr;
-use crate::backend::{Backend, Bands, DeviceError, Result, SparseBackend, scalars};
+use crate::backend::{Backend, Bands, DeviceError, Result, SparseBackend, SparseMatrix, scalars};
 use crate::generate::{Control, Machine, Ranks};
 use crate::ranks::values;
 use crate::solver::SolverError;
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
-use crate::solver::precond::FromMatrix;
+use crate::solver::precond::Preconditioners;
 use crate::sparse::{Csr, RowBlocks};
 
 pub(super) struct Solved {
@@ -119,8 +119,12 @@ fn solve_on<B: SparseBackend>(
         backend.upload(b, &mut right)?;
         Ok((operator, right, backend.zeros::<f64>(n)?))
     })?;
-    let mut preconditioner = FromMatrix::new(options.preconditioner);
-    clock.timed(control, "analysis", |_| Ok(preconditioner.analyse(backend, &operator)?))?;
+    let kind = options.preconditioner;
+    let mut preconditioner =
+        Preconditioners::one(move |backend, a: &B::CsrMatrix<f64>| a.preconditioner(backend, kind));
+    clock.timed(control, "analysis", |_| {
+        Ok(preconditioner.current(backend, &operator).map(drop)?)
+    })?;
     let settings = LinearSettings {
         method: options.method,
         max_iterations: options.max_iterations,

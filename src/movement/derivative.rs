@@ -288,7 +288,7 @@ impl<B: MovementBackend> Derivatives<B> {
         let solver = present(forward, || -> Result<_, SolverError> {
             let SolverOptions { linear, multigrid, .. } = options;
             let kind = (linear.preconditioner, linear.schedule);
-            let mut solver = equations.linear_solver(linear.krylov, kind, *multigrid, false);
+            let mut solver = equations.jacobian().linear_solver(linear.krylov, kind, *multigrid);
             solver.update(backend, equations.linearise(backend)?)?;
             Ok(solver)
         })?;
@@ -306,7 +306,7 @@ impl<B: MovementBackend> Derivatives<B> {
             let matrix = equations.transposed(backend)?;
             let SolverOptions { linear, multigrid, .. } = options;
             let kind = (linear.preconditioner, linear.schedule);
-            let mut solver = equations.linear_solver(linear.krylov, kind, *multigrid, true);
+            let mut solver = matrix.linear_solver(linear.krylov, kind, *multigrid);
             solver.update(backend, &matrix)?;
             Ok(Transposed { matrix, solver })
         })?;

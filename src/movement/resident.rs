@@ -352,7 +352,7 @@ fn solve_in<B: MovementBackend, T: Real>(
         backend.copy_wall(walls, amplitudes, &mut u)?;
     }
     let kind = (linear.preconditioner, linear.schedule);
-    let mut solver = problem.linear_solver(linear.krylov, kind, *multigrid, false);
+    let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
     let report = newton::solve(
         backend,
         &mut problem,

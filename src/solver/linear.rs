@@ -1,12 +1,13 @@
 //! The linear solve of a Newton step: method, preconditioner, and what happens on a breakdown.
 
 use super::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
-use super::{LinearOperator, LinearStop, Preconditioner, SolverError, present};
+use super::precond::Preconditioners;
+use super::{LinearOperator, LinearStop, SolverError, present};
 use crate::backend::{Backend, Real, Result, scalars};
 
 /// Restarts of BiCGStab after a breakdown before flexible GMRES takes over, if not said otherwise.
 const RESTARTS: usize = 2;
-/// Iterations that every form of a preconditioner gets before the residual is judged.
+/// Iterations that every preconditioner gets before the residual is judged.
 const FEWEST: usize = 10;
 
 /// Precision of a linear solve: matrix, vectors and preconditioner.
@@ -48,7 +49,7 @@ pub struct LinearReport {
 /// Solves A x = b with a preconditioned Krylov method; its memory is kept between solves.
 pub struct LinearSolver<B: Backend, T: Real, A> {
     settings: LinearSettings,
-    preconditioner: Box<dyn Preconditioner<B, T, A>>,
+    preconditioner: Preconditioners<B, T, A>,
     n: usize,
     scalars: Option<B::Vector<f64>>,
     cg: Option<Cg<B, T>>,
@@ -67,11 +68,11 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     pub fn new(
         settings: LinearSettings,
         n: usize,
-        preconditioner: impl Preconditioner<B, T, A> + 'static,
+        preconditioner: Preconditioners<B, T, A>,
     ) -> Self {
         Self {
             settings,
-            preconditioner: Box::new(preconditioner),
+            preconditioner,
             n,
             scalars: None,
             cg: None,
@@ -97,11 +98,10 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         Self { spare: iterations, ..self }
     }
 
-    /// Prepares the preconditioner for the present values of `a`, in its next form where the
-    /// present one cannot be made.
+    /// Prepares the preconditioner for the present values of `a`, or a fall-back where it cannot be made.
     pub fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
         loop {
-            match self.preconditioner.update(backend, a) {
+            match self.preconditioner.current(backend, a)?.update(backend, a) {
                 Err(SolverError::Preconditioner(failure)) => {
                     let Some(next) = self.fall_back() else {
                         return Err(failure.into());
@@ -130,11 +130,11 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     /// If BiCGStab breaks down it restarts from the x it has reached, at most twice or as
     /// [`Self::with_restarts`] says; then flexible GMRES goes on from there. A preconditioner with a
     /// bound gets as many iterations as the bound allows, and at least ten; if they do not suffice, or a
-    /// value is not a number, its next form goes on from the x reached, in this solve and those that
+    /// value is not a number, its fall-back continues from the x reached, in this solve and those that
     /// follow, within [`Self::with_fall_back_budget`]. `observe` gets the iteration and the relative residual.
     ///
     /// # Errors
-    /// If the device fails, or no form of the preconditioner can be made.
+    /// If the device fails, or neither the preconditioner nor a fall-back can be made.
     pub fn solve(
         &mut self,
         backend: &B,
@@ -162,7 +162,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 }
                 let bound = self.preconditioner.bound();
                 let allowed = bound.map_or(left, |bound| left.min(allowance(rtol, from, bound)));
-                let stop = self.one_form(&mut solve, before.ceil() as usize + allowed, x)?;
+                let stop = self.iterate(&mut solve, before.ceil() as usize + allowed, x)?;
                 if self.fallen {
                     let made = (solve.iterations - before).ceil() as usize;
                     self.spare = self.spare.saturating_sub(made);
@@ -191,8 +191,8 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         Ok(LinearReport { stop, iterations, relative_residual, events: self.take_events() })
     }
 
-    /// Improves x with the present form of the preconditioner until `limit` iterations are done.
-    fn one_form(
+    /// Improves x with the present preconditioner until `limit` iterations are done.
+    fn iterate(
         &mut self,
         solve: &mut Solve<'_, B, T, A>,
         limit: usize,
@@ -208,7 +208,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
             let system = &mut System {
                 backend,
                 operator: a,
-                preconditioner: &mut *self.preconditioner,
+                preconditioner: self.preconditioner.current(backend, a)?,
                 b,
                 observe: &mut |iteration, norm| observe(before + iteration, norm / scale),
             };

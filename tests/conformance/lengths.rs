@@ -1,6 +1,6 @@
 //! Operands of the wrong length are refused with an error before anything is done.
 
-use gridgen::backend::scalars::{self, Coefficient, Ending, FIRST, SLOTS};
+use gridgen::backend::scalars::{self, Coefficient, Epilogue, FIRST, SLOTS};
 use gridgen::backend::{
     Advance, Algebraic, Coarsening, DeviceError, Format, Incomplete, LevelSize, LinearOperator,
     Product, Result, Scaling, SparseMatrix, Step,
@@ -54,11 +54,11 @@ pub fn vectors_of_another_length_are_refused<S: Subject>(subject: &S) {
     });
     each_of(subject, "dots", |[a, b, c]| {
         let pairs = [(&*a, &*b), (&*b, &*c)];
-        subject.dots(&mut slots.borrow_mut(), FIRST, pairs, Ending::default())
+        subject.dots(&mut slots.borrow_mut(), FIRST, pairs, Epilogue::default())
     });
     each_of(subject, "advance", |[x, h, r, v]| {
         let step = Advance { x, along: Some((one, h)), r, change: (one, v) };
-        subject.advance(&mut slots.borrow_mut(), step, FIRST, Ending::default())
+        subject.advance(&mut slots.borrow_mut(), step, FIRST, Epilogue::default())
     });
     each_of(subject, "step", |[x, h, r, u, p, z, y]| {
         let (beta, gamma) = (one, one);
@@ -77,12 +77,12 @@ pub fn scalars_without_their_slots_are_refused<S: Subject>(subject: &S) {
     let [mut short, mut y] = [SLOTS, 100].map(|n| vector(subject, n));
     refused("read_back", subject.read_back(&short));
     refused("lincomb", subject.lincomb(Some(&short), &mut y, one, &[(one, &v)]));
-    refused("dots", subject.dots(&mut short, FIRST, [(&v, &v)], Ending::default()));
+    refused("dots", subject.dots(&mut short, FIRST, [(&v, &v)], Epilogue::default()));
     let mut slots = scalars::allocate(subject).unwrap();
     scalars::set(subject, &mut slots, &[]).unwrap();
     let last = SLOTS as u8 - 1;
     refused("two sums in the last slot", {
-        subject.dots(&mut slots, last, [(&v, &v), (&v, &v)], Ending::default())
+        subject.dots(&mut slots, last, [(&v, &v), (&v, &v)], Epilogue::default())
     });
 }
 

@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{
-    Algebraic, Around, PreconditionerFailure, Product, Real, SolverError, SparseBackend,
+    Algebraic, Fused, PreconditionerFailure, Product, Real, SolverError, SparseBackend,
     SparseMatrix, scalars,
 };
 use gridgen::sparse::EllPattern;
@@ -153,7 +153,7 @@ fn scaled_product<B: SparseBackend, T: Real>(
     backend: &B,
     a: &B::Matrix<T>,
     [p, z, y]: [&mut B::Vector<T>; 3],
-    around: Option<Around<'_, B, T>>,
+    around: Option<Fused<'_, B, T>>,
 ) {
     let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi).unwrap();
     jacobi.update(backend, a).unwrap();

@@ -458,7 +458,7 @@ fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid
     let mut problem = GridProblem::<B, T>::new(backend, state, coupled).unwrap();
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
     let preconditioner =
-        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.size());
+        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.jacobian());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     let report =
         solve(backend, &mut problem, &mut linear, &mut u, History::default(), &TIGHT, &mut ())

@@ -1,7 +1,7 @@
 //! Whole solves.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{DeviceError, EllipticBackend};
+use gridgen::backend::{DeviceError, EllipticBackend, SparseBackend, SparseMatrix};
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
@@ -10,7 +10,7 @@ use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
-use gridgen::solver::precond::{FromMatrix, Kind};
+use gridgen::solver::precond::{Kind, Preconditioners};
 use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner, SolverError};
 
 use nalgebra::{DMatrix, DVector, Dyn, LU};
@@ -22,10 +22,13 @@ use support::problems::NEWTON;
 use support::problems::control;
 use support::walls::WallPoints;
 
+/// A preconditioner of the field part.
+type FieldPreconditioner<B> = Box<dyn Preconditioner<B, f64, <B as SparseBackend>::Matrix<f64>>>;
+
 /// A preconditioner of the Jacobian.
 enum Approximate<B: EllipticBackend> {
     /// Made from the field part alone.
-    OfField(FromMatrix<B, f64, B::Matrix<f64>>),
+    OfField(Kind, Option<FieldPreconditioner<B>>),
     /// The exact inverse, by dense factors on the host.
     Exact(Option<LU<f64, Dyn, Dyn>>),
 }
@@ -33,7 +36,10 @@ enum Approximate<B: EllipticBackend> {
 impl<B: EllipticBackend> Preconditioner<B, f64, GridJacobian<B, f64>> for Approximate<B> {
     fn update(&mut self, backend: &B, a: &GridJacobian<B, f64>) -> Result<(), SolverError> {
         match self {
-            Self::OfField(classical) => classical.update(backend, a.field()),
+            Self::OfField(kind, classical) => {
+                let made = a.field().preconditioner(backend, kind.algebraic(Schedule::Levels))?;
+                classical.insert(made).update(backend, a.field())
+            }
             Self::Exact(factors) => {
                 let n = a.rows();
                 let mut dense = DMatrix::<f64>::identity(n, n);
@@ -57,7 +63,9 @@ impl<B: EllipticBackend> Preconditioner<B, f64, GridJacobian<B, f64>> for Approx
         z: &mut B::Vector<f64>,
     ) -> Result<(), DeviceError> {
         match self {
-            Self::OfField(classical) => classical.apply(backend, a.field(), r, z),
+            Self::OfField(_, classical) => {
+                classical.as_mut().unwrap().apply(backend, a.field(), r, z)
+            }
             Self::Exact(factors) => {
                 let mut host = DVector::zeros(a.rows());
                 backend.download(r, host.as_mut_slice())?;
@@ -92,10 +100,12 @@ impl Case {
         let mut problem = GridProblem::<B, f64>::new(backend, state, coupled).unwrap();
         let n = problem.unknowns();
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
-        let inverse = match self.kind {
-            Some(kind) => Approximate::OfField(FromMatrix::new(kind.algebraic(Schedule::Levels))),
-            None => Approximate::Exact(None),
-        };
+        let inverse = Preconditioners::one(move |_, _| {
+            Ok(Box::new(match self.kind {
+                Some(kind) => Approximate::OfField(kind, None),
+                None => Approximate::Exact(None),
+            }))
+        });
         let mut linear = LinearSolver::new(linear, n, inverse);
         let report =
             solve(backend, &mut problem, &mut linear, &mut u, History::default(), &TIGHT, &mut ())

@@ -2,8 +2,8 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{
-    self, Coefficient, Condition, Derived, Ending, FIRST, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
-    Test, ZERO,
+    self, Coefficient, Criterion, Epilogue, FIRST, HALTED, LOG, LOGGED, ONE, Recurrence, SLOTS,
+    Slot, Test, ZERO,
 };
 use gridgen::backend::{Advance, Real, Step};
 
@@ -38,15 +38,15 @@ fn play<S: Subject, T: Real>(subject: &S, n: usize) -> ([Vec<T>; 3], Vec<f64>) {
     let beta = Coefficient { factor: -0.5, over: [A, B], under: [5, ONE] };
     let terms = [(Coefficient::ratio(2.0, 6, 7), &h)];
     subject.lincomb(Some(&scalars), &mut x, beta, &terms).unwrap();
-    subject.dots(&mut scalars, 8, [(&x, &v), (&h, &h)], Ending::default()).unwrap();
+    subject.dots(&mut scalars, 8, [(&x, &v), (&h, &h)], Epilogue::default()).unwrap();
     let three = [(&r, &v), (&h, &v), (&r, &r)];
-    subject.dots(&mut scalars, 12, three, Ending::default()).unwrap();
+    subject.dots(&mut scalars, 12, three, Epilogue::default()).unwrap();
     // Without and with a term of x.
     for along in [None, Some((Coefficient::ratio(1.0, A, B), &h))] {
         let log = along.map(|_| 10);
         let step =
             Advance { x: &mut x, along, r: &mut r, change: (Coefficient::number(-0.25), &v) };
-        subject.advance(&mut scalars, step, 10, Ending { log, ..Ending::default() }).unwrap();
+        subject.advance(&mut scalars, step, 10, Epilogue { log, ..Epilogue::default() }).unwrap();
     }
     let step = Step {
         x: &mut x,
@@ -60,15 +60,15 @@ fn play<S: Subject, T: Real>(subject: &S, n: usize) -> ([Vec<T>; 3], Vec<f64>) {
     subject.step(&scalars, step, &mut p, [&h, &v]).unwrap();
     let all = [(&x, &x), (&r, &r), (&p, &p), (&v, &h), (&h, &h)];
     let derived = [
-        Derived { slot: 12, base: ZERO, plus: Coefficient::ratio(-2.0, B, A) },
-        Derived {
+        Recurrence { slot: 12, base: ZERO, plus: Coefficient::ratio(-2.0, B, A) },
+        Recurrence {
             slot: 13,
             base: A,
             plus: Coefficient { factor: 3.0, over: [12, B], under: [A, ONE] },
         },
     ];
-    let ending = Ending { derived: &derived, log: Some(13), ..Ending::default() };
-    subject.dots(&mut scalars, 5, all, ending).unwrap();
+    let epilogue = Epilogue { recurrences: &derived, log: Some(13), ..Epilogue::default() };
+    subject.dots(&mut scalars, 5, all, epilogue).unwrap();
     ([x, r, p].map(|v| to_host(subject, &v, n)), read(subject, &scalars))
 }
 
@@ -97,8 +97,8 @@ pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
     let looks: Vec<_> = (0..8)
         .map(|_| {
             let look = subject.read_back(&scalars).unwrap();
-            let ending = Ending { log: Some(A), ..Ending::default() };
-            subject.dots(&mut scalars, A, [(&v, &v)], ending).unwrap();
+            let epilogue = Epilogue { log: Some(A), ..Epilogue::default() };
+            subject.dots(&mut scalars, A, [(&v, &v)], epilogue).unwrap();
             look
         })
         .collect();
@@ -130,13 +130,13 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
     let mut y = to_device(subject, &vec![1.0_f64; n]);
     let mut scalars = prepared(subject, &[slots(), vec![(B, n as f64)]].concat());
     let lost =
-        Condition { test: Test::Vanished { value: A, squares: [A, ONE], epsilon: 1e-3 }, flag: 7 };
-    let met = Condition { test: Test::Reached { value: A, bound: B }, flag: 9 };
+        Criterion { test: Test::Vanished { value: A, squares: [A, ONE], epsilon: 1e-3 }, flag: 7 };
+    let met = Criterion { test: Test::Reached { value: A, bound: B }, flag: 9 };
 
-    let ending = Ending { conditions: &[lost, met], ..Ending::default() };
-    subject.dots(&mut scalars, A, [(&ones, &ones)], ending).unwrap();
+    let epilogue = Epilogue { criteria: &[lost, met], ..Epilogue::default() };
+    subject.dots(&mut scalars, A, [(&ones, &ones)], epilogue).unwrap();
     let halted = read(subject, &scalars);
-    subject.dots(&mut scalars, 8, [(&y, &ones)], Ending::default()).unwrap();
+    subject.dots(&mut scalars, 8, [(&y, &ones)], Epilogue::default()).unwrap();
     subject.lincomb(Some(&scalars), &mut y, 2.0, &[(1.0, &ones)]).unwrap();
 
     assert_eq!((halted[usize::from(A)], halted[usize::from(HALTED)]), (n as f64, 9.0));
@@ -147,19 +147,19 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
 /// Operations after inner products are skipped if a condition before them holds.
 pub fn nothing_follows_a_condition_that_holds_before<S: Subject>(subject: &S) {
     let ones = to_device(subject, &vec![1.0_f64; 300]);
-    let derived = [Derived { slot: B, base: A, plus: Coefficient::ratio(2.0, A, ONE) }];
+    let derived = [Recurrence { slot: B, base: A, plus: Coefficient::ratio(2.0, A, ONE) }];
     for (bound, flag) in [(299.0, 0), (300.0, 4)] {
         let mut scalars = prepared(subject, &[slots(), vec![(8, bound)]].concat());
-        let met = Condition { test: Test::Reached { value: A, bound: 8 }, flag: 4 };
-        let ending = Ending {
+        let met = Criterion { test: Test::Reached { value: A, bound: 8 }, flag: 4 };
+        let epilogue = Epilogue {
             before: &[met],
-            derived: &derived,
+            recurrences: &derived,
             log: Some(B),
-            conditions: &[Condition { flag: 5, ..met }],
+            criteria: &[Criterion { flag: 5, ..met }],
         };
         let former = read(subject, &scalars)[usize::from(B)];
 
-        subject.dots(&mut scalars, A, [(&ones, &ones)], ending).unwrap();
+        subject.dots(&mut scalars, A, [(&ones, &ones)], epilogue).unwrap();
 
         let read = read(subject, &scalars);
         let follows = if flag == 0 { (900.0, 1.0, 900.0) } else { (former, 0.0, 0.0) };
@@ -172,14 +172,14 @@ pub fn nothing_follows_a_condition_that_holds_before<S: Subject>(subject: &S) {
 pub fn a_nan_halts_as_vanished<S: Subject>(subject: &S) {
     let v = to_device(subject, &[1.0, f64::NAN, 3.0]);
     let mut scalars = prepared(subject, &slots());
-    let met = Condition { test: Test::Reached { value: A, bound: B }, flag: 1 };
-    let lost = Condition {
+    let met = Criterion { test: Test::Reached { value: A, bound: B }, flag: 1 };
+    let lost = Criterion {
         test: Test::Vanished { value: A, squares: [ONE, ONE], epsilon: 1e-16 },
         flag: 2,
     };
 
-    let ending = Ending { conditions: &[met, lost], ..Ending::default() };
-    subject.dots(&mut scalars, A, [(&v, &v)], ending).unwrap();
+    let epilogue = Epilogue { criteria: &[met, lost], ..Epilogue::default() };
+    subject.dots(&mut scalars, A, [(&v, &v)], epilogue).unwrap();
 
     assert_eq!(read(subject, &scalars)[usize::from(HALTED)] as u8, 2);
 }
@@ -190,8 +190,8 @@ pub fn the_log_is_a_ring<S: Subject>(subject: &S) {
     for k in 0..LOG + 3 {
         let v = to_device(subject, &[k as f64]);
         let one = to_device(subject, &[1.0]);
-        let ending = Ending { log: Some(A), ..Ending::default() };
-        subject.dots(&mut scalars, A, [(&v, &one)], ending).unwrap();
+        let epilogue = Epilogue { log: Some(A), ..Epilogue::default() };
+        subject.dots(&mut scalars, A, [(&v, &one)], epilogue).unwrap();
     }
 
     let read = read(subject, &scalars);

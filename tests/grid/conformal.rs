@@ -75,7 +75,7 @@ fn distance_of_solution(exact: &Grid) -> f64 {
     let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, coupled).unwrap();
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
     let preconditioner =
-        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.size());
+        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.jacobian());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     let report =
         solve(&CpuBackend, &mut problem, &mut linear, &mut u, History::default(), &NEWTON, &mut ())

@@ -26,7 +26,7 @@ fn solve(
     b: &Vec<f64>,
 ) -> (LinearReport, Vec<f64>, Vec<(f64, f64)>) {
     let (mut x, mut observed) = (vec![f64::NAN; b.len()], Vec::new());
-    let mut solver = LinearSolver::new(settings, b.len(), Counted::new(Kind::None));
+    let mut solver = Counted::solver(settings, b.len(), Kind::None);
     let mut observe = |iteration, relative| observed.push((iteration, relative));
     let report = solver.solve(&CpuBackend, matrix, b, 1e-10, &mut x, &mut observe).unwrap();
     (report, x, observed)
@@ -104,8 +104,7 @@ fn a_restart_overcomes_a_vanishing_rho() {
 #[test]
 fn a_solver_restarts_as_often_as_its_setting_allows() {
     let (matrix, b) = (skew_matrix(8), Random::new(2).vector(8));
-    let mut solver =
-        LinearSolver::new(SETTINGS, b.len(), Counted::new(Kind::None)).with_restarts(5);
+    let mut solver = Counted::solver(SETTINGS, b.len(), Kind::None).with_restarts(5);
     let mut x = vec![0.0; b.len()];
 
     let report = solver.solve(&CpuBackend, &matrix, &b, 1e-10, &mut x, &mut |_, _| {}).unwrap();
@@ -195,7 +194,7 @@ fn a_solver_can_be_used_again() {
     // The vectors kept from a solve that ended in NaN must not reach the next one.
     let broken = Matrix::new(&[vec![f64::NAN, 1.0], vec![1.0, 2.0]]);
     let sound = Matrix::new(&[vec![3.0, 1.0], vec![1.0, 2.0]]);
-    let mut solver = LinearSolver::new(SETTINGS, 2, Counted::new(Kind::None));
+    let mut solver = Counted::solver(SETTINGS, 2, Kind::None);
     let (b, mut x) = (vec![5.0, 5.0], vec![0.0_f64; 2]);
     for matrix in [&broken, &sound] {
         let _ = solver.solve(&CpuBackend, matrix, &b, 1e-10, &mut x, &mut |_, _| {}).unwrap();

@@ -4,7 +4,7 @@
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Method, Target};
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::linear::LinearSettings;
 use gridgen::solver::precond::Kind;
 use support::krylov::{Solve, diagonal, free_ends, laplacian, tridiagonal};
 use support::linear::{Counted, norm};
@@ -100,7 +100,7 @@ fn a_singular_system_without_solution_is_indefinite() {
 fn the_linear_solver_does_not_switch_to_another_method() {
     let matrix = diagonal(&[1.0, -1.0, 2.0]);
     let settings = LinearSettings { method: Method::Cg, max_iterations: 50, restart: 10 };
-    let mut solver = LinearSolver::new(settings, 3, Counted::new(Kind::None));
+    let mut solver = Counted::solver(settings, 3, Kind::None);
     let (b, mut x) = (vec![0.0, 1.0, 0.0], vec![0.0; 3]);
 
     solver.update(&CpuBackend, &matrix).unwrap();

@@ -49,7 +49,7 @@ fn first_step(
     let mut solver = LinearSolver::new(
         settings,
         n,
-        GridPreconditioner::new(kind, MultigridSettings::default(), setup.problem.size()),
+        GridPreconditioner::new(kind, MultigridSettings::default(), setup.problem.jacobian()),
     );
     let jacobian = setup.problem.linearise(&backend).unwrap();
     solver.update(&backend, jacobian).unwrap();

@@ -9,7 +9,7 @@ use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::movement::{Moved, MovementError, Reference};
 use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
+use gridgen::solver::{LinearOperator, NonlinearProblem};
 use gridgen::sparse::{Csr, Schedule};
 
 use support::random::Random;
@@ -260,16 +260,15 @@ fn equations(text: &str) -> GridProblem<CpuBackend, f64> {
     equations
 }
 
-/// Multigrid in double precision for the Jacobian of these equations, or for its transpose.
+/// Multigrid in double precision for a Jacobian, or for its transpose.
 fn cycle(
-    equations: &GridProblem<CpuBackend, f64>,
+    jacobian: &GridJacobian<CpuBackend, f64>,
     coarsening: Coarsening,
-    transposed: bool,
 ) -> GridPreconditioner<CpuBackend, f64> {
     let precision = Precision::Double;
     let settings = MultigridSettings { precision, coarsening, ..MultigridSettings::default() };
     let kind = (Kind::Multigrid, Schedule::Levels);
-    GridPreconditioner::scheduled(kind, settings, equations.size(), transposed)
+    GridPreconditioner::scheduled(kind, settings, jacobian)
 }
 
 /// |⟨A v, w⟩ − ⟨v, B w⟩| over ‖A v‖ ‖w‖ for two maps of vectors of length `n`.
@@ -292,6 +291,8 @@ fn forms_apart(
     [forwards, backwards]: [&mut GridPreconditioner<CpuBackend, f64>; 2],
     [jacobian, transposed]: [&GridJacobian<CpuBackend, f64>; 2],
 ) -> f64 {
+    let forwards = forwards.current(&CpuBackend, jacobian).unwrap();
+    let backwards = backwards.current(&CpuBackend, transposed).unwrap();
     forwards.update(&CpuBackend, jacobian).unwrap();
     backwards.update(&CpuBackend, transposed).unwrap();
     apart(
@@ -315,10 +316,10 @@ fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
         let mut equations = equations(&text);
         let n = equations.unknowns();
         for coarsening in [Coarsening::Full, Coarsening::Xi] {
-            let [mut forwards, mut backwards] =
-                [false, true].map(|transposed| cycle(&equations, coarsening, transposed));
             let transposed = &equations.transposed(&CpuBackend).unwrap();
             let jacobian = equations.linearise(&CpuBackend).unwrap();
+            let [mut forwards, mut backwards] =
+                [jacobian, transposed].map(|matrix| cycle(matrix, coarsening));
 
             let operators = apart(
                 n,
@@ -343,10 +344,9 @@ fn both_sides_fall_back_on_the_same_forms() {
     let frozen = small(&format!("{grid}\n[control]\nwall = 'frozen'"));
     for (text, first) in [(small(grid), without), (frozen, strong)] {
         let mut equations = equations(&text);
-        let [mut forwards, mut backwards] =
-            [false, true].map(|transposed| cycle(&equations, Coarsening::Full, transposed));
         let transposed = &equations.transposed(&CpuBackend).unwrap();
         let operators = [equations.linearise(&CpuBackend).unwrap(), transposed];
+        let [mut forwards, mut backwards] = operators.map(|matrix| cycle(matrix, Coarsening::Full));
         let _ = forms_apart([&mut forwards, &mut backwards], operators);
 
         let next = [forwards.fall_back(), backwards.fall_back()];

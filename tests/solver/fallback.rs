@@ -2,15 +2,15 @@
 
 use gridgen::backend::LevelSize;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::elliptic::GridPreconditioner;
+use gridgen::elliptic::{GridJacobian, GridPreconditioner};
 use gridgen::pde::control::Wall;
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::newton::solve;
-use gridgen::solver::precond::{Forms, Kind, MultigridSettings};
+use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, LinearStop};
-use gridgen::sparse::{EllPattern, Schedule};
+use gridgen::sparse::EllPattern;
 use support::problems::{NEWTON, Setup};
 
 const SETTINGS: LinearSettings =
@@ -37,9 +37,10 @@ fn laplacian(centre: f64, scale: f64) -> EllMatrix<f64> {
 }
 
 /// A solve to 1e-6 with multigrid on at most `levels` levels; the residual is recomputed.
-fn solve_with(a: &EllMatrix<f64>, levels: usize) -> (LinearReport, f64) {
+fn solve_with(a: EllMatrix<f64>, levels: usize) -> (LinearReport, f64) {
     let settings = MultigridSettings { levels, ..MultigridSettings::default() };
-    let preconditioner = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, SIZE, false);
+    let a = &GridJacobian::<CpuBackend, f64>::of_field(a, SIZE);
+    let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, a);
     let n = 2 * SIZE.mi * SIZE.mj;
     let b = vec![1.0; n];
     let (mut x, mut ax) = (vec![0.0; n], vec![0.0; n]);
@@ -55,7 +56,7 @@ fn solve_with(a: &EllMatrix<f64>, levels: usize) -> (LinearReport, f64) {
 
 #[test]
 fn a_cycle_that_contracts_stays() {
-    let (report, residual) = solve_with(&laplacian(-4.0, 1.0), 20);
+    let (report, residual) = solve_with(laplacian(-4.0, 1.0), 20);
 
     assert_eq!(report.events, Vec::<String>::new());
     assert!(residual <= 1.02e-6 && report.iterations <= 6.0, "{residual:e}, {report:?}");
@@ -64,7 +65,7 @@ fn a_cycle_that_contracts_stays() {
 #[test]
 fn pivots_lost_in_single_precision_are_found_in_double() {
     // 1e-50 is zero in single precision.
-    let (report, residual) = solve_with(&laplacian(-4.0, 1e-50), 20);
+    let (report, residual) = solve_with(laplacian(-4.0, 1e-50), 20);
 
     assert_eq!(report.events.len(), 1, "{:?}", report.events);
     assert!(report.events[0].ends_with(STRONG), "{:?}", report.events);
@@ -74,7 +75,7 @@ fn pivots_lost_in_single_precision_are_found_in_double() {
 #[test]
 fn an_indefinite_matrix_goes_down_all_forms() {
     // All eigenvalues of the Laplacian above −1 change their sign, which no coarse level represents.
-    let (report, residual) = solve_with(&laplacian(-3.0, 1.0), 20);
+    let (report, residual) = solve_with(laplacian(-3.0, 1.0), 20);
 
     assert!(report.events[0].ends_with(STRONG), "{:?}", report.events);
     assert!(report.events[1].ends_with(CLASSICAL), "{:?}", report.events);
@@ -108,7 +109,8 @@ fn the_forms_after_the_first_share_a_budget_over_all_solves() {
 fn a_newton_solve_without_coarse_levels_falls_back_and_says_so() {
     let mut setup = Setup::<f64>::naca("0012", (257, 129), 1e-3, Wall::Coupled);
     let settings = MultigridSettings { levels: 1, ..MultigridSettings::default() };
-    let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, setup.problem.size());
+    let preconditioner =
+        GridPreconditioner::new(Kind::Multigrid, settings, setup.problem.jacobian());
     let mut linear = LinearSolver::new(SETTINGS, setup.n(), preconditioner);
 
     let report = solve(

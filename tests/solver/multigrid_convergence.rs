@@ -10,7 +10,7 @@ use gridgen::generate::{BackendChoice, RunOptions, make_grid};
 use gridgen::pde::control::{Base, Wall};
 use gridgen::solver::newton::NewtonSettings;
 use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
-use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
+use gridgen::solver::{LinearOperator, NonlinearProblem};
 
 use support::grids::distance;
 use support::problems::{NEWTON, Setup};
@@ -23,10 +23,11 @@ const FIRST_CELLS: [f64; 3] = [1e-3, 1e-5, 1e-6];
 fn stationary_factor(setup: &mut Setup<f64>, multigrid: MultigridSettings) -> f64 {
     let (n, backend) = (setup.n(), CpuBackend);
     let Setup { problem, u, .. } = setup;
-    let mut cycle = GridPreconditioner::new(Kind::Multigrid, multigrid, problem.size());
     let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
     problem.residual(&backend, u, Scaling::Renewed, &mut r).unwrap();
     let jacobian = problem.linearise(&backend).unwrap();
+    let mut cycle = GridPreconditioner::new(Kind::Multigrid, multigrid, jacobian);
+    let cycle = cycle.current(&backend, jacobian).unwrap();
     cycle.update(&backend, jacobian).unwrap();
     let norm = |e: &[f64]| e.iter().map(|e| e * e).sum::<f64>().sqrt();
     let mut e: Vec<f64> = (0..n).map(|k| ((k * k) as f64 * 0.37).sin()).collect();

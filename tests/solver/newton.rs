@@ -12,6 +12,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{Forcing, NewtonReport, NewtonSettings, Observer, solve};
 use gridgen::solver::precond::Kind;
+use gridgen::solver::precond::Preconditioners;
 use support::linear::ExactInverse;
 use support::problems::{FORCING, NEWTON, Setup, preconditioner};
 use support::random::Random;
@@ -22,7 +23,9 @@ const WALLS: [Wall; 2] = [Wall::Frozen, Wall::Coupled];
 /// Solves with linear solves that are exact up to rounding.
 fn exact_newton(setup: &mut Setup<f64>, method: Method, max_iterations: usize) -> NewtonReport {
     let settings = LinearSettings { method, max_iterations: 20, restart: 20 };
-    let mut linear = LinearSolver::new(settings, setup.n(), ExactInverse::new(setup.n()));
+    let n = setup.n();
+    let exact = Preconditioners::one(move |_, _| Ok(Box::new(ExactInverse::new(n))));
+    let mut linear = LinearSolver::new(settings, n, exact);
     let forcing = Forcing { initial: 1e-13, min: 1e-13, max: 1e-13 };
     let newton = NewtonSettings { tolerance: 1e-13, max_iterations, forcing, ..NEWTON };
     solve(
@@ -142,7 +145,7 @@ impl Observer<CpuBackend> for Listener {
 fn the_history_adds_up_and_the_observer_sees_it() {
     let mut setup = Setup::<f64>::naca("0012", (65, 33), 1e-3, Wall::Coupled);
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
-    let mut linear = LinearSolver::new(linear, setup.n(), preconditioner(setup.problem.size()));
+    let mut linear = LinearSolver::new(linear, setup.n(), preconditioner(setup.problem.jacobian()));
     let mut listener = Listener::default();
     let Setup { problem, u, .. } = &mut setup;
 

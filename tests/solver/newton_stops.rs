@@ -6,7 +6,7 @@ use gridgen::backend::{CellGuard, DeviceError, Scaling};
 use gridgen::pde::control::{Base, Wall};
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::linear::LinearSettings;
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
 use gridgen::solver::precond::Kind;
 use gridgen::solver::{LinearStop, NewtonStop, NonlinearProblem, PreconditionerFailure};
@@ -31,7 +31,7 @@ impl Scalar {
     /// Solves from `start`; returns the report and the final u.
     fn solve(&mut self, start: f64, kind: Kind, settings: &NewtonSettings) -> (NewtonReport, f64) {
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 50, restart: 5 };
-        let mut linear = LinearSolver::new(linear, 1, Counted::new(kind));
+        let mut linear = Counted::solver(linear, 1, kind);
         let mut u = vec![start];
         let report =
             solve(&CpuBackend, self, &mut linear, &mut u, History::default(), settings, &mut ())

@@ -168,7 +168,7 @@ impl Manufactured {
         let mut linear = LinearSolver::new(
             settings,
             u.len(),
-            GridPreconditioner::new(Kind::Ilu0, MultigridSettings::default(), problem.size()),
+            GridPreconditioner::new(Kind::Ilu0, MultigridSettings::default(), problem.jacobian()),
         );
         let newton = NewtonSettings { tolerance: 1e-11, ..NEWTON };
 

@@ -45,7 +45,7 @@ fn solve<T: Real>(
     let n = rows.len();
     let b: Vec<T> = Random::new(!seed).vector(n).into_iter().map(T::narrow).collect();
     let settings = LinearSettings { method, max_iterations: 10 * n + 20, restart: n };
-    let mut solver = LinearSolver::new(settings, n, Counted::new(kind));
+    let mut solver = Counted::solver(settings, n, kind);
     let mut x = vec![T::zero(); n];
     solver.update(&CpuBackend, &matrix).unwrap();
     let report = solver.solve(&CpuBackend, &matrix, &b, rtol, &mut x, &mut |_, _| {}).unwrap();

@@ -1,6 +1,6 @@
 //! Coefficients and conditions on the scalars of a Krylov method.
 
-use gridgen::backend::scalars::{Coefficient, Condition, ONE, SLOTS, Test};
+use gridgen::backend::scalars::{Coefficient, Criterion, ONE, SLOTS, Test};
 
 #[test]
 fn a_coefficient_is_a_quotient_of_slots() {
@@ -18,9 +18,9 @@ fn a_coefficient_is_a_quotient_of_slots() {
 fn conditions_hold_at_their_bounds_and_for_nan() {
     let mut slots = [0.0; SLOTS];
     (slots[3], slots[4], slots[5]) = (2.0, 2.0, f64::NAN);
-    let reached = Condition { test: Test::Reached { value: 3, bound: 4 }, flag: 1 };
-    let not_a_number = Condition { test: Test::Reached { value: 5, bound: 4 }, flag: 1 };
-    let vanished = |value, epsilon| Condition {
+    let reached = Criterion { test: Test::Reached { value: 3, bound: 4 }, flag: 1 };
+    let not_a_number = Criterion { test: Test::Reached { value: 5, bound: 4 }, flag: 1 };
+    let vanished = |value, epsilon| Criterion {
         test: Test::Vanished { value, squares: [4, 4], epsilon },
         flag: 2,
     };

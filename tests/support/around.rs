@@ -1,7 +1,7 @@
 //! Additional operations around a product.
 
-use gridgen::backend::scalars::{self, Coefficient, Ending, FIRST, HALTED, LOG, SLOTS, Slot};
-use gridgen::backend::{Around, Backend, Real, Step, Update};
+use gridgen::backend::scalars::{self, Coefficient, Epilogue, FIRST, HALTED, LOG, SLOTS, Slot};
+use gridgen::backend::{Backend, Fused, Real, Step, Update};
 
 /// Slots of the coefficients, which have the values ½ and −¾, and of the inner products.
 const COEFFICIENTS: [Slot; 2] = [FIRST, FIRST + 1];
@@ -34,7 +34,7 @@ impl Asked {
         backend: &B,
         scalars: &'a mut B::Vector<f64>,
         [x, r, u, h, w]: &'a mut [B::Vector<T>; OTHERS],
-    ) -> Option<Around<'a, B, T>> {
+    ) -> Option<Fused<'a, B, T>> {
         let [half, other] = COEFFICIENTS;
         let halted = f64::from(u8::from(self == Self::Halted));
         scalars::set(backend, scalars, &[(half, 0.5), (other, -0.75), (HALTED, halted)]).unwrap();
@@ -54,7 +54,7 @@ impl Asked {
             Self::Sum => Some(Update::Add(other, x)),
         };
         let all = self == Self::Sum;
-        Some(Around { scalars, update, first: SUMS, with: w, all, ending: Ending::default() })
+        Some(Fused { scalars, update, first: SUMS, with: w, all, epilogue: Epilogue::default() })
     }
 
     /// The requested inner products, zero for the others.

@@ -3,8 +3,9 @@
 use std::cell::Cell;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{DeviceError, Real};
-use gridgen::solver::precond::{FromMatrix, Kind};
+use gridgen::backend::{Algebraic, DeviceError, Real, SparseMatrix};
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::precond::{Kind, Preconditioners};
 use gridgen::solver::{LinearOperator, Preconditioner, SolverError};
 use gridgen::sparse::{EllPattern, Schedule};
 use nalgebra::{DMatrix, DVector, Dyn, LU};
@@ -69,7 +70,8 @@ impl<T: Real> LinearOperator<CpuBackend, T> for Matrix<T> {
 
 /// A preconditioner of [`Matrix`] that counts its applications.
 pub struct Counted<T: Real> {
-    inner: FromMatrix<CpuBackend, T, EllMatrix<T>>,
+    kind: Algebraic,
+    inner: Option<Box<dyn Preconditioner<CpuBackend, T, EllMatrix<T>>>>,
     pub applications: usize,
 }
 
@@ -82,14 +84,28 @@ impl<T: Real> Counted<T> {
     }
 
     pub fn new(kind: Kind) -> Self {
-        let kind = kind.algebraic(Schedule::Levels);
-        Self { inner: FromMatrix::new(kind), applications: 0 }
+        Self { kind: kind.algebraic(Schedule::Levels), inner: None, applications: 0 }
+    }
+
+    fn inner(&mut self, a: &Matrix<T>) -> &mut dyn Preconditioner<CpuBackend, T, EllMatrix<T>> {
+        let make = || a.entries.preconditioner(&CpuBackend, self.kind).unwrap();
+        &mut **self.inner.get_or_insert_with(make)
+    }
+
+    /// A linear solver with it.
+    pub fn solver(
+        settings: LinearSettings,
+        n: usize,
+        kind: Kind,
+    ) -> LinearSolver<CpuBackend, T, Matrix<T>> {
+        let counted = Preconditioners::one(move |_, _| Ok(Box::new(Self::new(kind))));
+        LinearSolver::new(settings, n, counted)
     }
 }
 
 impl<T: Real> Preconditioner<CpuBackend, T, Matrix<T>> for Counted<T> {
     fn update(&mut self, backend: &CpuBackend, a: &Matrix<T>) -> Result<(), SolverError> {
-        self.inner.update(backend, &a.entries)
+        self.inner(a).update(backend, &a.entries)
     }
 
     fn apply(
@@ -100,7 +116,7 @@ impl<T: Real> Preconditioner<CpuBackend, T, Matrix<T>> for Counted<T> {
         z: &mut Vec<T>,
     ) -> Result<(), DeviceError> {
         self.applications += 1;
-        self.inner.apply(backend, &a.entries, r, z)
+        self.inner(a).apply(backend, &a.entries, r, z)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The grid equations on the walls of these tests.
 
+use gridgen::backend::Real;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, GridBackend};
-use gridgen::backend::{LevelSize, Real};
-use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
 use gridgen::pde::control::{Base, ControlSettings, Wall};
@@ -90,7 +90,7 @@ impl<T: Real> Setup<T> {
     pub fn solve(&mut self, kind: Kind, settings: &NewtonSettings) -> NewtonReport {
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
         let preconditioner =
-            GridPreconditioner::new(kind, MultigridSettings::default(), self.problem.size());
+            GridPreconditioner::new(kind, MultigridSettings::default(), self.problem.jacobian());
         let mut linear = LinearSolver::new(linear, self.n(), preconditioner);
         let Self { problem, u, .. } = self;
         solve(&CpuBackend, problem, &mut linear, u, History::default(), settings, &mut ()).unwrap()
@@ -104,7 +104,9 @@ pub const FORCING: Forcing = Forcing { initial: 0.1, min: 1e-4, max: 0.1 };
 pub const NEWTON: NewtonSettings =
     NewtonSettings { tolerance: 1e-10, max_iterations: 20, forcing: FORCING, max_halvings: 12 };
 
-/// The preconditioner of the grid equations by ILU(0), on unknown points of this size.
-pub fn preconditioner<T: Real>(size: LevelSize) -> GridPreconditioner<CpuBackend, T> {
-    GridPreconditioner::new(Kind::Ilu0, MultigridSettings::default(), size)
+/// The preconditioner of a Jacobian by ILU(0).
+pub fn preconditioner<T: Real>(
+    jacobian: &GridJacobian<CpuBackend, T>,
+) -> GridPreconditioner<CpuBackend, T> {
+    GridPreconditioner::new(Kind::Ilu0, MultigridSettings::default(), jacobian)
 }

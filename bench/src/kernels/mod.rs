@@ -5,12 +5,12 @@ mod levels;
 use crate::problem::ellipses;
 use crate::timing::Bench;
 use crate::{BenchBackend, Results, Size, Table, VendorWork};
-use gridgen::backend::{Backend, EllipticData, LevelSize, Product, Real, Scaling, scalars};
+use gridgen::backend::{Backend, EllipticData, Product, Real, Scaling, scalars};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::solver::krylov::{Bicgstab, System, Target};
 use gridgen::solver::linear::Precision;
-use gridgen::solver::precond::{Forms, Kind, MultigridSettings};
-use gridgen::solver::{NonlinearProblem, Preconditioner, SolverError};
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, SolverError};
 use gridgen::sparse::{EllPattern, Schedule};
 
 /// Slots a row of the field Jacobian and of the wall columns.
@@ -201,26 +201,27 @@ fn multigrid<B: BenchBackend, T: Real>(
     data: &EllipticData,
 ) -> Result<(), SolverError> {
     let backend = rows.bench.backend;
-    let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
     let points = data.mi * data.mj;
-    let (state, u) = backend.elliptic(data)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
+    let frozen = EllipticData { wall: None, ..data.clone() };
+    let (state, u) = backend.elliptic(&frozen)?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, false)?;
     let mut f = backend.zeros(2 * points)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;
     let precision = if size_of::<T>() == 4 { Precision::Single } else { Precision::Double };
     let settings = MultigridSettings { precision, ..MultigridSettings::default() };
-    let mut cycle = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, size, false);
+    let mut cycle = GridPreconditioner::new(Kind::Multigrid, settings, jacobian);
+    let cycle = cycle.current(backend, jacobian)?;
     let entry = size_of::<T>();
     // 26 values of the matrix are read, 26 of the finest level are written, and 44 on the third as many
     // coarse points.
     let setup = points * entry * (26 + 26) + points * entry * 44 / 3;
-    rows.add("multigrid set-up", setup, || cycle.update(backend, jacobian.field()))?;
+    rows.add("multigrid set-up", setup, || cycle.update(backend, jacobian))?;
     let level = |operator: f64| 2.0 * 2.0 * (operator + 6.0) + 0.5 * operator + 4.0 + 4.5;
     let values = level(22.0) + level(40.0) / 3.0 + 6.0;
     let bytes = (points as f64 * values) as usize * entry;
     let (r, mut z) = (backend.zeros::<T>(2 * points)?, backend.zeros::<T>(2 * points)?);
-    rows.add("V(1,1) cycle", bytes, || Ok(cycle.apply(backend, jacobian.field(), &r, &mut z)?))
+    rows.add("V(1,1) cycle", bytes, || Ok(cycle.apply(backend, jacobian, &r, &mut z)?))
 }
 
 /// The grid equations at their first guess, and the right-hand side −R, scaled by its largest entry.
@@ -252,7 +253,6 @@ fn compared<B: BenchBackend, T: Real>(
     let n = 2 * data.mi * data.mj;
     let frozen = EllipticData { wall: None, ..data.clone() };
     let (mut problem, b) = first_system::<B, T>(backend, &frozen)?;
-    let size = problem.size();
     let jacobian = problem.linearise(backend)?;
     let a = jacobian.to_csr(backend)?;
     match backend.vendor::<T>(VendorWork::Product, &a) {
@@ -268,7 +268,8 @@ fn compared<B: BenchBackend, T: Real>(
     let [norm] = scalars::read_dots(backend, &mut scalars, [(&b, &b)])?;
     let target = Target { norm: 1e-6 * norm.sqrt(), max_iterations: 100 };
     let settings = MultigridSettings::default();
-    let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, size);
+    let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, jacobian);
+    let preconditioner = preconditioner.current(backend, jacobian)?;
     let mut krylov = Bicgstab::new(backend, n)?;
     let (mut x, mut iterations) = (backend.zeros::<T>(n)?, 0.0);
     let seconds = rows.bench.seconds(&mut || {
@@ -277,7 +278,7 @@ fn compared<B: BenchBackend, T: Real>(
         let mut system = System {
             backend,
             operator: jacobian,
-            preconditioner: &mut preconditioner,
+            preconditioner: &mut *preconditioner,
             b: &b,
             observe: &mut |_, _| {},
         };
@@ -322,10 +323,10 @@ fn iteration<B: BenchBackend, T: Real>(
     let backend = rows.bench.backend;
     let n = 2 * data.mi * data.mj;
     let (mut problem, b) = first_system::<B, T>(backend, data)?;
-    let size = problem.size();
     let jacobian = problem.linearise(backend)?;
     let settings = MultigridSettings::default();
-    let mut preconditioner = GridPreconditioner::scheduled((kind, schedule), settings, size, false);
+    let mut preconditioner = GridPreconditioner::scheduled((kind, schedule), settings, jacobian);
+    let preconditioner = preconditioner.current(backend, jacobian)?;
     preconditioner.update(backend, jacobian)?;
     let mut krylov = Bicgstab::new(backend, n)?;
     let mut x = backend.zeros::<T>(n)?;
@@ -335,7 +336,7 @@ fn iteration<B: BenchBackend, T: Real>(
         let mut system = System {
             backend,
             operator: jacobian,
-            preconditioner: &mut preconditioner,
+            preconditioner: &mut *preconditioner,
             b: &b,
             observe: &mut |_, _| {},
         };

@@ -30,7 +30,8 @@ pub(crate) fn jacobian<B: BenchBackend>(
         };
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 1000, restart: 30 };
         let multigrid = MultigridSettings::default();
-        let preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, problem.size());
+        let preconditioner =
+            GridPreconditioner::new(Kind::Multigrid, multigrid, problem.jacobian());
         let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
         let _ = newton::solve(
             backend,

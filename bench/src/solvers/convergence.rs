@@ -3,11 +3,10 @@
 use super::{Points, Problem, factors, figure, row};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
-use gridgen::backend::{Algebraic, Incomplete, scalars};
+use gridgen::backend::{Algebraic, Incomplete, SparseMatrix, scalars};
 use gridgen::report::plot::XyFigure;
+use gridgen::solver::SolverError;
 use gridgen::solver::krylov::{Bicgstab, KrylovReport, System, Target};
-use gridgen::solver::precond::FromMatrix;
-use gridgen::solver::{Preconditioner, SolverError};
 use gridgen::sparse::Schedule;
 use std::time::Instant;
 
@@ -98,7 +97,7 @@ fn solve<B: BenchBackend>(
     points: &mut Points,
 ) -> Result<(KrylovReport, f64), SolverError> {
     let (backend, operator, b) = (bench.backend, &problem.operator, &problem.b);
-    let mut preconditioner = FromMatrix::new(kind);
+    let mut preconditioner = operator.preconditioner(backend, kind)?;
     preconditioner.update(backend, operator)?;
     let mut krylov = Bicgstab::new(backend, problem.rows)?;
     let mut x = backend.zeros(problem.rows)?;
@@ -108,7 +107,7 @@ fn solve<B: BenchBackend>(
     let mut system = System {
         backend,
         operator,
-        preconditioner: &mut preconditioner,
+        preconditioner: &mut *preconditioner,
         b,
         observe: &mut |iteration, residual| points.push([iteration, residual / norm]),
     };

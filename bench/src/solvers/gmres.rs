@@ -4,10 +4,9 @@ use super::{Problem, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Algebraic, Format, SparseBackend};
+use gridgen::backend::{Algebraic, Format, SparseBackend, SparseMatrix};
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::{Gmres, System, Target};
-use gridgen::solver::precond::FromMatrix;
 
 /// Dimensions of the Krylov space, and number of restarts, from table 3 of Liu, Yin and Wu (2011).
 const DIMENSIONS: [usize; 3] = [8, 16, 32];
@@ -46,7 +45,7 @@ fn solve<B: BenchBackend>(
     (n, m): (usize, usize),
 ) -> Result<(f64, f64), SolverError> {
     let mut krylov = Gmres::new(backend, n, m)?;
-    let mut preconditioner = FromMatrix::new(Algebraic::None);
+    let mut preconditioner = operator.preconditioner(backend, Algebraic::None)?;
     let mut x = backend.zeros(n)?;
     let mut iterations = 0.0;
     let seconds = Bench { backend }.seconds_of_long(&mut || {
@@ -54,7 +53,7 @@ fn solve<B: BenchBackend>(
         let mut system = System {
             backend,
             operator,
-            preconditioner: &mut preconditioner,
+            preconditioner: &mut *preconditioner,
             b,
             observe: &mut |_, _| {},
         };

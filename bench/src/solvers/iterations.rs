@@ -3,10 +3,9 @@
 use super::{Problem, factors, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
-use gridgen::backend::{Algebraic, Incomplete};
+use gridgen::backend::{Algebraic, Incomplete, SparseMatrix};
+use gridgen::solver::SolverError;
 use gridgen::solver::krylov::{Bicgstab, System, Target};
-use gridgen::solver::precond::FromMatrix;
-use gridgen::solver::{Preconditioner, SolverError};
 use gridgen::sparse::Schedule;
 use std::time::Instant;
 
@@ -77,7 +76,7 @@ pub(crate) fn seconds<B: BenchBackend>(
 ) -> Result<(f64, f64), SolverError> {
     let Problem { operator, rows, b, .. } = problem;
     let backend = bench.backend;
-    let mut preconditioner = FromMatrix::new(kind);
+    let mut preconditioner = operator.preconditioner(backend, kind)?;
     preconditioner.update(backend, operator)?;
     let mut krylov = Bicgstab::new(backend, *rows)?;
     let mut x = backend.zeros(*rows)?;
@@ -86,7 +85,7 @@ pub(crate) fn seconds<B: BenchBackend>(
         let mut system = System {
             backend,
             operator,
-            preconditioner: &mut preconditioner,
+            preconditioner: &mut *preconditioner,
             b,
             observe: &mut |_, _| {},
         };

@@ -27,7 +27,7 @@ fn thousands_of_lines_cross_the_border_of_two_gpus() {
         let (state, mut u) = backend.elliptic(&data)?;
         let mut problem = GridProblem::<_, f64>::new(backend, state, data.wall.is_some())?;
         let settings = MultigridSettings::default();
-        let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, problem.size());
+        let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, problem.jacobian());
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 20, restart: 30 };
         let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
         let forcing = Forcing { initial: 0.1, min: 1e-4, max: 0.1 };

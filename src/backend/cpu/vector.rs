@@ -2,7 +2,7 @@
 
 use super::{CpuBackend, PIECE};
 use crate::backend::error::{check_length, check_lengths, check_room};
-use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, ONE, SLOTS, Slot};
+use crate::backend::scalars::{Coefficient, Epilogue, HALTED, LOG, ONE, SLOTS, Slot};
 use crate::backend::{Advance, Backend, Pair, Projection, Real, Result, Step};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -76,7 +76,7 @@ impl Backend for CpuBackend {
         scalars: &mut Vec<f64>,
         first: Slot,
         pairs: [Pair<'_, Vec<T>>; K],
-        ending: Ending<'_>,
+        epilogue: Epilogue<'_>,
     ) -> Result<()> {
         let n = pairs.first().map_or(0, |(a, _)| a.len());
         pairs.iter().try_for_each(|(a, b)| check_lengths(n, [a.len(), b.len()]))?;
@@ -84,7 +84,7 @@ impl Backend for CpuBackend {
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
-        end(scalars, first, &dots(pairs.map(|(a, b)| (a.as_slice(), b.as_slice()))), ending);
+        end(scalars, first, &dots(pairs.map(|(a, b)| (a.as_slice(), b.as_slice()))), epilogue);
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl Backend for CpuBackend {
         scalars: &mut Vec<f64>,
         step: Advance<'_, Vec<T>>,
         first: Slot,
-        ending: Ending<'_>,
+        epilogue: Epilogue<'_>,
     ) -> Result<()> {
         let (n, h) = (step.r.len(), step.along.map(|(_, h)| h.len()));
         check_lengths(n, [step.x.len(), h.unwrap_or(n), step.change.1.len()])?;
@@ -105,7 +105,7 @@ impl Backend for CpuBackend {
         let value = |coefficient: Coefficient| T::narrow(coefficient.value(scalars));
         let along = along.map(|(a, h)| (value(a), h.as_slice()));
         let square = advance(x, along, (r, value(b), v), 0);
-        end(scalars, first, &[square], ending);
+        end(scalars, first, &[square], epilogue);
         Ok(())
     }
 
@@ -247,11 +247,11 @@ fn products<'a, T: Real>(w: &'a [T], with: &[&'a [T]]) -> Vec<f64> {
     products
 }
 
-/// Puts inner products into the slots from `first` on and does what `ending` says.
-fn end(scalars: &mut [f64], first: Slot, products: &[f64], ending: Ending<'_>) {
+/// Puts inner products into the slots from `first` on and does what `epilogue` says.
+fn end(scalars: &mut [f64], first: Slot, products: &[f64], epilogue: Epilogue<'_>) {
     let first = usize::from(first);
     scalars[first..first + products.len()].copy_from_slice(products);
-    ending.apply(scalars);
+    epilogue.apply(scalars);
 }
 
 /// x ← x + a h, if there is such a term, and r ← r + b v; returns (r, r), added over the same tree as other inner

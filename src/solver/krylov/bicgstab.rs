@@ -23,12 +23,12 @@
 //! An iteration begins with the pass of the last two lines, which completes the one before: a preconditioner may
 //! join it to its own application. A run that ends adds what x lacks, α p̂ and ω ŝ, by itself.
 
-use super::recursion::{Pace, Recursive, Run, lost, reached, solve};
+use super::recursion::{Mode, Recursive, Run, lost, reached, solve};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{
-    self, Coefficient, Condition, Derived, Ending, FIRST, HALTED, LOG, ONE, SLOTS, Slot, ZERO,
+    self, Coefficient, Criterion, Epilogue, FIRST, HALTED, LOG, ONE, Recurrence, SLOTS, Slot, ZERO,
 };
-use crate::backend::{Advance, Around, Backend, Real, Result, Step, Update};
+use crate::backend::{Advance, Backend, Fused, Real, Result, Step, Update};
 use crate::solver::{LinearOperator, LinearStop};
 
 /// Vectors of the method, kept from one solve to the next.
@@ -76,16 +76,16 @@ const BETA: Coefficient = Coefficient { factor: 1.0, over: [RHO, T_T], under: [S
 const MINUS_BETA_OMEGA: Coefficient = Coefficient::ratio(-1.0, RHO, SHADOW_V);
 
 /// α = ρ / (r̃, v).
-const OF_FIRST_HALF: [Derived; 1] =
-    [Derived { slot: ALPHA, base: ZERO, plus: Coefficient::ratio(1.0, RHO, SHADOW_V) }];
+const FIRST_HALF: [Recurrence; 1] =
+    [Recurrence { slot: ALPHA, base: ZERO, plus: Coefficient::ratio(1.0, RHO, SHADOW_V) }];
 /// From r = s − ω t follow (r̃, r) = (r̃, s) − ω (r̃, t) and, since ω makes r shortest, (r, r) = (s, s) − ω (t, s).
-const OF_SECOND_HALF: [Derived; 2] =
+const SECOND_HALF: [Recurrence; 2] =
     [less_omega(RHO, SHADOW_S, SHADOW_T), less_omega(R_R, S_S, T_S)];
 
 /// slot ← base − ω product.
-const fn less_omega(slot: Slot, base: Slot, product: Slot) -> Derived {
+const fn less_omega(slot: Slot, base: Slot, product: Slot) -> Recurrence {
     let plus = Coefficient { factor: -1.0, over: [T_S, product], under: [T_T, ONE] };
-    Derived { slot, base, plus }
+    Recurrence { slot, base, plus }
 }
 
 impl<B: Backend, T: Real> Bicgstab<B, T> {
@@ -122,73 +122,6 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         x: &mut B::Vector<T>,
     ) -> Result<KrylovReport> {
         solve(self, system, target, x)
-    }
-
-    /// The steps of x and r that end the iteration before, p and the product with it. Where the host looks before
-    /// the second half, s is made here and its norm compared with the target at once, and else with the inner
-    /// products of t, one reduction less; then s is made there, too.
-    fn first_half<A: LinearOperator<B, T>>(
-        &mut self,
-        system: &mut System<'_, B, T, A>,
-        x: &mut B::Vector<T>,
-        pace: Pace,
-    ) -> Result<()> {
-        let backend = system.backend;
-        let Self { r, shadow, p, v, t, p_hat, s_hat, scalars } = self;
-        // x ← x + α M⁻¹ p + ω M⁻¹ s, r ← s − ω t, p ← r + β (p − ω v); v ← A M⁻¹ p, (r̃, v), (v, v)
-        let step = Step {
-            x: &mut *x,
-            a: ALONG_P,
-            along: (OMEGA, s_hat),
-            r: &mut *r,
-            change: (MINUS_OMEGA, t),
-            beta: BETA,
-            gamma: MINUS_BETA_OMEGA,
-        };
-        let lost = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
-        let around = Around {
-            scalars,
-            update: (pace != Pace::First).then_some(Update::Step(step)),
-            first: SHADOW_V,
-            with: shadow,
-            all: false,
-            ending: Ending { before: &lost, derived: &OF_FIRST_HALF, ..Ending::default() },
-        };
-        system.precondition(p, p_hat, v, Some(around))?;
-        if pace == Pace::Ahead {
-            return Ok(());
-        }
-        // s ← r − α v, kept in r
-        let step = Advance { x, along: None, r, change: (MINUS_ALPHA, v) };
-        let ending = Ending { conditions: &[met(S_S, MET_HALFWAY)], ..Ending::default() };
-        backend.advance(scalars, step, S_S, ending)
-    }
-
-    /// s and the product with it, and the scalars of the next iteration.
-    fn second_half<A: LinearOperator<B, T>>(
-        &mut self,
-        system: &mut System<'_, B, T, A>,
-        pace: Pace,
-    ) -> Result<()> {
-        let Self { r, shadow, v, t, s_hat, scalars, .. } = self;
-        // s ← r − α v, kept in r; t ← A M⁻¹ s, its inner products and those of s
-        let before = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
-        let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
-        let ending = Ending {
-            before: &before,
-            derived: &OF_SECOND_HALF,
-            log: Some(R_R),
-            conditions: &conditions,
-        };
-        let around = Around {
-            scalars,
-            update: (pace == Pace::Ahead).then_some(Update::Add(MINUS_ALPHA, v)),
-            first: SHADOW_T,
-            with: shadow,
-            all: true,
-            ending,
-        };
-        system.precondition(r, s_hat, t, Some(around))
     }
 }
 
@@ -228,17 +161,17 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         &mut self,
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
-        pace: Pace,
+        mode: Mode,
     ) -> Result<()> {
-        self.first_half(system, x, pace)?;
-        if pace != Pace::Ahead {
+        self.first_half(system, x, mode)?;
+        if mode != Mode::Enqueued {
             let mut slots = [0.0; SLOTS + LOG];
             scalars::read(system.backend, &self.scalars, &mut slots)?;
             if flag(&slots) != 0 {
                 return Ok(());
             }
         }
-        self.second_half(system, pace)
+        self.second_half(system, mode)
     }
 
     /// x lacks the step of the last iteration, along M⁻¹ p and, unless that ended halfway, along M⁻¹ s.
@@ -274,6 +207,78 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
     }
 }
 
+/// The two halves of an iteration.
+impl<B: Backend, T: Real> Bicgstab<B, T> {
+    /// The steps of x and r that end the iteration before, p and the product with it. Where the host looks before
+    /// the second half, s is made here and its norm compared with the target at once, and else with the inner
+    /// products of t, one reduction less; then s is made there, too.
+    fn first_half<A: LinearOperator<B, T>>(
+        &mut self,
+        system: &mut System<'_, B, T, A>,
+        x: &mut B::Vector<T>,
+        mode: Mode,
+    ) -> Result<()> {
+        let backend = system.backend;
+        let Self { r, shadow, p, v, t, p_hat, s_hat, scalars } = self;
+        // x ← x + α M⁻¹ p + ω M⁻¹ s, r ← s − ω t, p ← r + β (p − ω v); v ← A M⁻¹ p, (r̃, v), (v, v)
+        let step = Step {
+            x: &mut *x,
+            a: ALONG_P,
+            along: (OMEGA, s_hat),
+            r: &mut *r,
+            change: (MINUS_OMEGA, t),
+            beta: BETA,
+            gamma: MINUS_BETA_OMEGA,
+        };
+        let lost = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
+        let fused = Fused {
+            scalars,
+            update: (mode != Mode::First).then_some(Update::Step(step)),
+            first: SHADOW_V,
+            with: shadow,
+            all: false,
+            epilogue: Epilogue { before: &lost, recurrences: &FIRST_HALF, ..Epilogue::default() },
+        };
+        let System { operator, preconditioner, .. } = system;
+        preconditioner.apply_and_multiply(backend, *operator, p, p_hat, v, Some(fused))?;
+        if mode == Mode::Enqueued {
+            return Ok(());
+        }
+        // s ← r − α v, kept in r
+        let step = Advance { x, along: None, r, change: (MINUS_ALPHA, v) };
+        let epilogue = Epilogue { criteria: &[met(S_S, MET_HALFWAY)], ..Epilogue::default() };
+        backend.advance(scalars, step, S_S, epilogue)
+    }
+
+    /// s and the product with it, and the scalars of the next iteration.
+    fn second_half<A: LinearOperator<B, T>>(
+        &mut self,
+        system: &mut System<'_, B, T, A>,
+        mode: Mode,
+    ) -> Result<()> {
+        let Self { r, shadow, v, t, s_hat, scalars, .. } = self;
+        // s ← r − α v, kept in r; t ← A M⁻¹ s, its inner products and those of s
+        let before = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
+        let criteria = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
+        let epilogue = Epilogue {
+            before: &before,
+            recurrences: &SECOND_HALF,
+            log: Some(R_R),
+            criteria: &criteria,
+        };
+        let fused = Fused {
+            scalars,
+            update: (mode == Mode::Enqueued).then_some(Update::Add(MINUS_ALPHA, v)),
+            first: SHADOW_T,
+            with: shadow,
+            all: true,
+            epilogue,
+        };
+        let System { backend, operator, preconditioner, .. } = system;
+        preconditioner.apply_and_multiply(*backend, *operator, r, s_hat, t, Some(fused))
+    }
+}
+
 /// The run has ended between the two halves of an iteration.
 fn halfway(slots: &[f64]) -> bool {
     matches!(flag(slots), MET_HALFWAY | LOST_OMEGA)
@@ -284,7 +289,7 @@ fn flag(slots: &[f64]) -> u8 {
     slots[usize::from(HALTED)] as u8
 }
 
-fn met(value: Slot, flag: u8) -> Condition {
+fn met(value: Slot, flag: u8) -> Criterion {
     reached(value, TARGET_SQUARE, flag)
 }
 

@@ -1,8 +1,8 @@
 //! Conjugate gradients.
 
-use super::recursion::{Pace, Recursive, Run, lost, reached, solve};
+use super::recursion::{Mode, Recursive, Run, lost, reached, solve};
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{self, Coefficient, Condition, Ending, FIRST, HALTED, Slot, ZERO};
+use crate::backend::scalars::{self, Coefficient, Criterion, Epilogue, FIRST, HALTED, Slot, ZERO};
 use crate::backend::{Advance, Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
 
@@ -85,27 +85,27 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
         &mut self,
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
-        _: Pace,
+        _: Mode,
     ) -> Result<()> {
         let backend = system.backend;
         let Self { r, z, p, v, scalars } = self;
         // z ← M⁻¹ r
         system.preconditioner.apply(backend, system.operator, r, z)?;
-        let conditions = positive::<T>(RHO, RHO_NOT_POSITIVE);
-        let ending = Ending { conditions: &conditions, ..Ending::default() };
-        backend.dots(scalars, RHO, [(r, z), (v, z)], ending)?;
+        let criteria = positive::<T>(RHO, RHO_NOT_POSITIVE);
+        let epilogue = Epilogue { criteria: &criteria, ..Epilogue::default() };
+        backend.dots(scalars, RHO, [(r, z), (v, z)], epilogue)?;
         // p ← z + β p
         backend.lincomb(Some(scalars), p, BETA, &[(Coefficient::number(1.0), z)])?;
         // v ← A p
         system.operator.apply(backend, p, v)?;
-        let conditions = positive::<T>(P_V, P_V_NOT_POSITIVE);
-        let ending = Ending { conditions: &conditions, ..Ending::default() };
-        backend.dots(scalars, P_V, [(p, v)], ending)?;
+        let criteria = positive::<T>(P_V, P_V_NOT_POSITIVE);
+        let epilogue = Epilogue { criteria: &criteria, ..Epilogue::default() };
+        backend.dots(scalars, P_V, [(p, v)], epilogue)?;
         // x ← x + α p, r ← r − α v
-        let conditions = [reached(R_R, TARGET_SQUARE, MET)];
-        let ending = Ending { log: Some(R_R), conditions: &conditions, ..Ending::default() };
+        let criteria = [reached(R_R, TARGET_SQUARE, MET)];
+        let epilogue = Epilogue { log: Some(R_R), criteria: &criteria, ..Epilogue::default() };
         let step = Advance { x, along: Some((ALPHA, p)), r, change: (MINUS_ALPHA, v) };
-        backend.advance(scalars, step, R_R, ending)
+        backend.advance(scalars, step, R_R, epilogue)
     }
 
     fn ended(slots: &[f64], _: &mut f64, _: &mut dyn FnMut(f64, f64)) -> Option<Run> {
@@ -122,6 +122,6 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
 }
 
 /// An inner product is to be positive, and a number.
-fn positive<T: Real>(value: Slot, flag: u8) -> [Condition; 2] {
+fn positive<T: Real>(value: Slot, flag: u8) -> [Criterion; 2] {
     [reached(value, ZERO, flag), lost::<T>(value, [ZERO; 2], flag)]
 }

@@ -106,7 +106,8 @@ impl<B: Backend, T: Real> Gmres<B, T> {
             self.reserve(backend, k + 2)?;
             // w ← A z_k, z_k = M⁻¹ v_k
             let (v, z) = (&mut self.basis[k], &mut self.preconditioned[k]);
-            system.precondition(v, z, &mut self.w, None)?;
+            let System { operator, preconditioner, .. } = system;
+            preconditioner.apply_and_multiply(backend, *operator, v, z, &mut self.w, None)?;
             let column = self.orthogonalise(backend, k)?;
             let next = column[k + 1];
             *iterations += 1;

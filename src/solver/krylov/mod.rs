@@ -10,7 +10,7 @@ mod recursion;
 pub use {bicgstab::Bicgstab, cg::Cg, gmres::Gmres};
 
 use super::{LinearOperator, LinearStop, Preconditioner};
-use crate::backend::{Around, Backend, Real, Result, scalars};
+use crate::backend::{Backend, Real, Result, scalars};
 
 /// Choice of Krylov method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -72,16 +72,5 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
         self.backend.lincomb(None, r, -1.0, &[(1.0, self.b)])?;
         let [square] = scalars::read_dots(self.backend, scalars, [(&*r, &*r)])?;
         Ok(square.sqrt())
-    }
-
-    /// z ← M⁻¹ p and y ← A z, with the operations of `around` before and after.
-    fn precondition(
-        &mut self,
-        p: &mut B::Vector<T>,
-        z: &mut B::Vector<T>,
-        y: &mut B::Vector<T>,
-        around: Option<Around<'_, B, T>>,
-    ) -> Result<()> {
-        self.preconditioner.apply_and_multiply(self.backend, self.operator, p, z, y, around)
     }
 }

@@ -1,7 +1,7 @@
 //! The loop of methods with a recursive residual. Convergence is declared by the true residual alone.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{self, Condition, LOG, LOGGED, SLOTS, Slot, Test};
+use crate::backend::scalars::{self, Criterion, LOG, LOGGED, SLOTS, Slot, Test};
 use crate::backend::{Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
 use std::collections::VecDeque;
@@ -31,15 +31,15 @@ pub(super) enum Run {
     Met,
 }
 
-/// When the host learns the scalars of an iteration.
+/// The way in which the host follows an iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
-    /// Within it and after it, and it is the first of a run.
+pub(super) enum Mode {
+    /// The first iteration of a run, otherwise as [`Self::Checked`].
     First,
-    /// Within it and after it.
-    Watched,
-    /// Some time after it.
-    Ahead,
+    /// The host waits for the scalars in the middle of the iteration and at its end.
+    Checked,
+    /// The iteration is enqueued, and its scalars are read some time later.
+    Enqueued,
 }
 
 /// A method whose residual is updated beside x.
@@ -54,7 +54,7 @@ pub(super) trait Recursive<B: Backend, T: Real> {
         &mut self,
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
-        pace: Pace,
+        mode: Mode,
     ) -> Result<()>;
 
     /// Whether iterations after the end of a run cost almost nothing.
@@ -131,7 +131,7 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
     while *iterations < target.max_iterations as f64 {
         let left = target.max_iterations - *iterations as usize;
         if done < single {
-            method.iterate(system, x, if done == 0 { Pace::First } else { Pace::Watched })?;
+            method.iterate(system, x, if done == 0 { Mode::First } else { Mode::Checked })?;
             scalars::read(backend, method.residual().1, &mut slots)?;
         } else {
             // The lookahead grows with the run, so that a short run wastes few iterations.
@@ -139,7 +139,7 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
             while under_way < ahead {
                 let many = if idle && under_way + SEVERAL <= ahead { SEVERAL } else { 1 };
                 backend.replay(if many == 1 { one } else { several }, || {
-                    (0..many).try_for_each(|_| method.iterate(system, x, Pace::Ahead))
+                    (0..many).try_for_each(|_| method.iterate(system, x, Mode::Enqueued))
                 })?;
                 read_backs.push_back((backend.read_back(method.residual().1)?, many));
                 under_way += many;
@@ -166,11 +166,11 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
 }
 
 /// An inner product is lost in the rounding of its operands.
-pub(super) fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Condition {
+pub(super) fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Criterion {
     let epsilon = T::epsilon().widen();
-    Condition { test: Test::Vanished { value, squares, epsilon }, flag }
+    Criterion { test: Test::Vanished { value, squares, epsilon }, flag }
 }
 
-pub(super) fn reached(value: Slot, bound: Slot, flag: u8) -> Condition {
-    Condition { test: Test::Reached { value, bound }, flag }
+pub(super) fn reached(value: Slot, bound: Slot, flag: u8) -> Criterion {
+    Criterion { test: Test::Reached { value, bound }, flag }
 }

@@ -1,18 +1,13 @@
-//! Preconditioners of one sparse matrix, and what takes their place where they fail.
+//! Preconditioners by name, and the fall-backs that replace one that fails.
 
 mod multigrid;
 
 pub use crate::backend::Coarsening;
+pub(crate) use multigrid::Multigrid;
 pub use multigrid::{Cycle, MultigridSettings};
 
-// For the tests and measurements of this workspace: users have it in a `GridPreconditioner`.
-pub use multigrid::Multigrid;
-
-use super::linear::Precision;
-use super::{LinearOperator, Preconditioner, SolverError, present};
-use crate::backend::{
-    Algebraic, Around, Backend, Incomplete, LevelSize, MultigridBackend, Real, Result, SparseMatrix,
-};
+use super::{Preconditioner, present};
+use crate::backend::{Algebraic, Backend, Incomplete, Real, Result};
 use crate::sparse::Schedule;
 use std::collections::VecDeque;
 
@@ -46,161 +41,75 @@ impl Kind {
     }
 }
 
-/// An algebraic preconditioner, which is created at the first update and reused.
-pub struct FromMatrix<B: Backend, T: Real, A> {
-    kind: Algebraic,
-    made: Option<Box<dyn Preconditioner<B, T, A>>>,
-}
-
-impl<B: Backend, T: Real, A: SparseMatrix<B, T>> FromMatrix<B, T, A> {
-    /// A preconditioner of this kind, not prepared for a matrix yet.
-    pub fn new(kind: Algebraic) -> Self {
-        Self { kind, made: None }
-    }
-
-    /// Analysis alone: what depends on the pattern of the matrix and not on its values.
-    pub fn analyse(&mut self, backend: &B, a: &A) -> Result<&mut dyn Preconditioner<B, T, A>> {
-        let made = present(&mut self.made, || a.preconditioner(backend, self.kind))?;
-        Ok(&mut **made)
-    }
-}
-
-impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for FromMatrix<B, T, A> {
-    fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
-        self.analyse(backend, a)?.update(backend, a)
-    }
-
-    fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()> {
-        self.analyse(backend, a)?.apply(backend, a, r, z)
-    }
-
-    fn apply_and_multiply(
-        &mut self,
-        backend: &B,
-        a: &A,
-        p: &mut B::Vector<T>,
-        z: &mut B::Vector<T>,
-        y: &mut B::Vector<T>,
-        around: Option<Around<'_, B, T>>,
-    ) -> Result<()> {
-        self.analyse(backend, a)?.apply_and_multiply(backend, a, p, z, y, around)
-    }
-
-    fn is_idle_when_halted(&self, backend: &B, a: &A) -> bool {
-        self.made.as_ref().is_some_and(|made| made.is_idle_when_halted(backend, a))
-    }
-}
-
 /// Residual factor an iteration of BiCGStab beyond which multigrid does not contract. Where it
 /// does, measured factors are below 0.15.
-const CONTRACTION: f64 = 0.5;
+pub(crate) const CONTRACTION: f64 = 0.5;
 
-/// A preconditioner of operators of type `A` under its name.
-pub(crate) struct Form<B: Backend, T: Real, A> {
-    /// Its name, as what took over.
-    pub(crate) name: &'static str,
+/// Generates a preconditioner for operators like the given one: allocates it, and does the part of its set-up that
+/// does not depend on their values.
+type Factory<B, T, A> = dyn Fn(&B, &A) -> Result<Box<dyn Preconditioner<B, T, A>>> + Send;
+
+/// A preconditioner that is generated when it is first used.
+struct Candidate<B: Backend, T: Real, A> {
+    /// Its name in messages about a fall-back.
+    name: &'static str,
     /// Largest residual factor an iteration of the Krylov method that is taken for contraction.
-    pub(crate) bound: Option<f64>,
-    /// Whether it is of use for an operator.
-    pub(crate) fits: fn(&A) -> bool,
-    /// The preconditioner.
-    pub(crate) preconditioner: Box<dyn Preconditioner<B, T, A>>,
+    bound: Option<f64>,
+    factory: Box<Factory<B, T, A>>,
+    generated: Option<Box<dyn Preconditioner<B, T, A>>>,
 }
 
-/// A preconditioner and others that take its place in turn, where it cannot be made or the residual
+/// A preconditioner, and those that replace it one after the other where it cannot be made or the residual
 /// falls by less than its bound.
-pub struct Forms<B: Backend, T: Real, A>(pub(crate) VecDeque<Form<B, T, A>>);
+pub struct Preconditioners<B: Backend, T: Real, A> {
+    current: Candidate<B, T, A>,
+    rest: VecDeque<Candidate<B, T, A>>,
+}
 
-impl<B: MultigridBackend, T: Real> Forms<B, T, B::Matrix<T>> {
-    /// The forms of a preconditioner of this kind for matrices of the grid equations on `size` unknown
-    /// points, or for the transposes of such matrices, not prepared for a matrix yet. Multigrid falls back
-    /// on W cycles of two sweeps or more in double precision, then on ILU(0); the others have one form.
-    pub fn of_matrix(
-        (kind, schedule): (Kind, Schedule),
-        multigrid: MultigridSettings,
-        size: LevelSize,
-        transposed: bool,
+impl<B: Backend, T: Real, A> Preconditioners<B, T, A> {
+    /// A preconditioner without fall-backs, which `factory` generates for an operator.
+    pub fn one(
+        factory: impl Fn(&B, &A) -> Result<Box<dyn Preconditioner<B, T, A>>> + Send + 'static,
     ) -> Self {
-        let form = |name, bound, preconditioner| Form {
-            name,
-            bound,
-            fits: |_: &B::Matrix<T>| true,
-            preconditioner,
-        };
-        let mut forms = VecDeque::new();
-        if kind == Kind::Multigrid {
-            let strong = multigrid.strengthened();
-            let name = "multigrid";
-            forms.push_back(form(
-                name,
-                Some(CONTRACTION),
-                cycle::<B, T>(multigrid, size, transposed),
-            ));
-            if strong != multigrid {
-                let name = "multigrid with W cycles in double precision";
-                forms.push_back(form(
-                    name,
-                    Some(CONTRACTION),
-                    cycle::<B, T>(strong, size, transposed),
-                ));
-            }
-        }
-        let last = FromMatrix::new(kind.algebraic(schedule));
-        forms.push_back(form("ILU(0)", None, Box::new(last)));
-        Self(forms)
-    }
-}
-
-/// A multigrid cycle in its precision.
-fn cycle<B: MultigridBackend, T: Real>(
-    settings: MultigridSettings,
-    size: LevelSize,
-    transposed: bool,
-) -> Box<dyn Preconditioner<B, T, B::Matrix<T>>> {
-    match settings.precision {
-        Precision::Single => Box::new(Multigrid::<B, f32>::new(settings, size, transposed)),
-        Precision::Double => Box::new(Multigrid::<B, f64>::new(settings, size, transposed)),
-    }
-}
-
-impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Forms<B, T, A> {
-    fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
-        self.0.retain(|form| (form.fits)(a));
-        self.0[0].preconditioner.update(backend, a)
+        Self::first("", None, factory)
     }
 
-    fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()> {
-        self.0[0].preconditioner.apply(backend, a, r, z)
+    /// A preconditioner that is judged by this bound.
+    pub(crate) fn first(
+        name: &'static str,
+        bound: Option<f64>,
+        factory: impl Fn(&B, &A) -> Result<Box<dyn Preconditioner<B, T, A>>> + Send + 'static,
+    ) -> Self {
+        let current = Candidate { name, bound, factory: Box::new(factory), generated: None };
+        Self { current, rest: VecDeque::new() }
     }
 
-    fn apply_and_multiply(
-        &mut self,
-        backend: &B,
-        a: &A,
-        p: &mut B::Vector<T>,
-        z: &mut B::Vector<T>,
-        y: &mut B::Vector<T>,
-        around: Option<Around<'_, B, T>>,
-    ) -> Result<()>
-    where
-        A: LinearOperator<B, T>,
-    {
-        self.0[0].preconditioner.apply_and_multiply(backend, a, p, z, y, around)
+    /// Adds a last fall-back.
+    #[must_use]
+    pub(crate) fn then(mut self, last: Self) -> Self {
+        self.rest.push_back(last.current);
+        self
     }
 
-    fn is_idle_when_halted(&self, backend: &B, a: &A) -> bool {
-        self.0[0].preconditioner.is_idle_when_halted(backend, a)
+    /// The present preconditioner, which may still have to be updated.
+    ///
+    /// # Errors
+    /// If the memory of the device does not suffice.
+    pub fn current(&mut self, backend: &B, a: &A) -> Result<&mut dyn Preconditioner<B, T, A>> {
+        let Candidate { factory, generated, .. } = &mut self.current;
+        Ok(&mut **present(generated, || factory(backend, a))?)
     }
 
-    fn bound(&self) -> Option<f64> {
-        self.0[0].bound
+    /// Largest residual factor an iteration of the Krylov method that is taken for contraction; none for the last
+    /// preconditioner.
+    pub(crate) fn bound(&self) -> Option<f64> {
+        self.current.bound
     }
 
-    fn fall_back(&mut self) -> Option<&'static str> {
-        if self.0.len() == 1 {
-            return None;
-        }
-        self.0.pop_front();
-        Some(self.0[0].name)
+    /// Replaces the present preconditioner by the next one, which must be updated, and returns its name; none if
+    /// there is no other.
+    pub fn fall_back(&mut self) -> Option<&'static str> {
+        self.current = self.rest.pop_front()?;
+        Some(self.current.name)
     }
 }

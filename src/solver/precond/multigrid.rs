@@ -33,7 +33,7 @@ pub struct MultigridSettings {
 
 impl MultigridSettings {
     /// The strongest cycle on the same levels: W, at least two sweeps, double precision.
-    pub(super) fn strengthened(self) -> Self {
+    pub(crate) fn strengthened(self) -> Self {
         let sweeps = self.sweeps.max(2);
         Self { cycle: Cycle::W, sweeps, precision: Precision::Double, ..self }
     }
@@ -79,7 +79,7 @@ const LONG: usize = 1 << 20;
 ///
 /// The work of a V(1,1) cycle is a fixed multiple of the number of unknowns, and the iterations
 /// of a Krylov method around it do not grow with them, whatever the aspect ratio of the cells.
-pub struct Multigrid<B: MultigridBackend, M: Real> {
+pub(crate) struct Multigrid<B: MultigridBackend, M: Real> {
     settings: MultigridSettings,
     size: LevelSize,
     /// Matrices are transposes, and the cycle is the transpose of the cycle for K.
@@ -92,7 +92,7 @@ pub struct Multigrid<B: MultigridBackend, M: Real> {
 impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     /// A cycle for matrices of the grid equations on `size` unknown points, or for the transposes of such
     /// matrices; its levels are made at the first update.
-    pub fn new(settings: MultigridSettings, size: LevelSize, transposed: bool) -> Self {
+    pub(crate) fn new(settings: MultigridSettings, size: LevelSize, transposed: bool) -> Self {
         let (levels, recording) = (Vec::new(), B::Recording::default());
         Self { settings, size, transposed, levels, recording }
     }
@@ -110,7 +110,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     ///
     /// # Errors
     /// If the device fails or a line has no finite pivot.
-    pub fn prepare<T: Real>(
+    pub(crate) fn prepare<T: Real>(
         &mut self,
         backend: &B,
         a: &B::Matrix<T>,
@@ -145,7 +145,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     }
 
     /// z ← one cycle on A z = r from z = 0.
-    pub fn cycle<T: Real>(
+    pub(crate) fn cycle<T: Real>(
         &mut self,
         backend: &B,
         r: &B::Vector<T>,

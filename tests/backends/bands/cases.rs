@@ -80,7 +80,7 @@ impl Case {
         let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
         let linear = LinearSettings { method: self.method, max_iterations: 2000, restart: 30 };
         let preconditioner =
-            GridPreconditioner::new(self.kind, MultigridSettings::default(), problem.size());
+            GridPreconditioner::new(self.kind, MultigridSettings::default(), problem.jacobian());
         let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
         let topology = grid.lock().unwrap().topology;
         let report =

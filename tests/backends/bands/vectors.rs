@@ -1,7 +1,7 @@
 //! Products and inner products of vectors distributed in bands.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::scalars::{self, Ending, FIRST, LOG, SLOTS};
+use gridgen::backend::scalars::{self, Epilogue, FIRST, LOG, SLOTS};
 use gridgen::backend::{Algebraic, Backend, Bands, SparseBackend, SparseMatrix};
 use gridgen::sparse::EllPattern;
 
@@ -41,7 +41,7 @@ fn every_rank_has_the_sums_of_all() {
                 let own: Vec<f64> = own.iter().map(|own| own[1] + f64::from(turn)).collect();
                 backend.upload(&own, &mut b)?;
                 let pairs = [(&a, &b), (&a, &a)];
-                backend.dots(&mut scalars, FIRST + turn, pairs, Ending::default())?;
+                backend.dots(&mut scalars, FIRST + turn, pairs, Epilogue::default())?;
             }
             let mut slots = [0.0; SLOTS + LOG];
             scalars::read(backend, &scalars, &mut slots)?;

@@ -1,10 +1,10 @@
 //! Whole solves.
 
-use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend};
+use gridgen::backend::cpu::{CpuBackend, CsrMatrix};
+use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend, SparseMatrix};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::precond::FromMatrix;
+use gridgen::solver::precond::Preconditioners;
 use gridgen::sparse::{Csr, Schedule};
 
 /// Convection and diffusion on an m × m grid with five-point differences, the wind along i.
@@ -36,7 +36,10 @@ fn every_preconditioner_solves_convection_and_diffusion() {
     for (kind, most) in kinds {
         let settings =
             LinearSettings { method: Method::Bicgstab, max_iterations: 200, restart: 30 };
-        let mut solver = LinearSolver::new(settings, n, FromMatrix::new(kind));
+        let preconditioner = Preconditioners::one(move |backend, a: &CsrMatrix<f64>| {
+            a.preconditioner(backend, kind)
+        });
+        let mut solver = LinearSolver::new(settings, n, preconditioner);
         let b: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
         let mut x = vec![0.0; n];
 

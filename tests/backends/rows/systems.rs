@@ -1,11 +1,13 @@
 //! Products and solves by rows on any machine with several ranks.
 
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
-use gridgen::backend::{Algebraic, Backend, Bands, Format, LinearOperator, Real, SparseBackend};
+use gridgen::backend::{
+    Algebraic, Backend, Bands, Format, LinearOperator, Real, SparseBackend, SparseMatrix,
+};
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
-use gridgen::solver::precond::FromMatrix;
+use gridgen::solver::precond::Preconditioners;
 use gridgen::sparse::{Csr, RowBlocks};
 
 /// A machine that starts ranks.
@@ -74,7 +76,10 @@ pub fn solve_on<B: SparseBackend>(
 ) -> Result<Solved, SolverError> {
     let n = b.len();
     let settings = LinearSettings { method: way.method, max_iterations: 500, restart: 20 };
-    let mut solver = LinearSolver::new(settings, n, FromMatrix::new(way.kind));
+    let preconditioner = Preconditioners::one(move |backend, a: &B::CsrMatrix<f64>| {
+        a.preconditioner(backend, way.kind)
+    });
+    let mut solver = LinearSolver::new(settings, n, preconditioner);
     let (mut right, mut x) = (backend.zeros(n)?, backend.zeros(n)?);
     backend.upload(b, &mut right)?;
     solver.update(backend, matrix)?;

@@ -5,7 +5,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
 use crate::backend::error::check_lengths;
 use crate::backend::{
-    Around, LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError,
+    Fused, LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError,
 };
 
 /// A matrix whose diagonal can be inverted.
@@ -20,9 +20,9 @@ pub(crate) trait InvertibleDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
         d: &CudaVector<T>,
         p: &mut CudaVector<T>,
         [z, y]: [&mut CudaVector<T>; 2],
-        around: Option<Around<'_, CudaBackend, T>>,
+        fused: Option<Fused<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        one_by_one(self, backend, d, p, [z, y], around)
+        one_by_one(self, backend, d, p, [z, y], fused)
     }
 
     /// Whether `scale_and_multiply` does nothing where the scalars are halted and something is asked for before
@@ -39,9 +39,9 @@ pub(super) fn one_by_one<T: Real>(
     d: &CudaVector<T>,
     p: &mut CudaVector<T>,
     [z, y]: [&mut CudaVector<T>; 2],
-    around: Option<Around<'_, CudaBackend, T>>,
+    fused: Option<Fused<'_, CudaBackend, T>>,
 ) -> Result<()> {
-    Around::surround(around, backend, p, [z, y], |p, z, y| {
+    Fused::in_sequence(fused, backend, p, [z, y], |p, z, y| {
         backend.scale(d, p, z)?;
         a.apply(backend, z, y)
     })
@@ -79,9 +79,9 @@ impl<T: Real, A: InvertibleDiagonal<T>> Preconditioner<CudaBackend, T, A> for Cu
         p: &mut CudaVector<T>,
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
-        around: Option<Around<'_, CudaBackend, T>>,
+        fused: Option<Fused<'_, CudaBackend, T>>,
     ) -> Result<()> {
-        a.scale_and_multiply(backend, &self.inverse, p, [z, y], around)
+        a.scale_and_multiply(backend, &self.inverse, p, [z, y], fused)
     }
 
     fn is_idle_when_halted(&self, _: &CudaBackend, a: &A) -> bool {

@@ -10,7 +10,7 @@ use crate::backend::cuda::launch::shared::{ExchangedColumns, HaloColumns, Pointe
 use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
-use crate::backend::{Around, LinearOperator, Product, Real};
+use crate::backend::{Fused, LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
 use bytemuck::Zeroable;
 
@@ -209,18 +209,18 @@ impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
         d: &CudaVector<T>,
         p: &mut CudaVector<T>,
         [z, y]: [&mut CudaVector<T>; 2],
-        mut around: Option<Around<'_, CudaBackend, T>>,
+        mut fused: Option<Fused<'_, CudaBackend, T>>,
     ) -> Result<()> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
-            return one_by_one(self, backend, d, p, [z, y], around);
+            return one_by_one(self, backend, d, p, [z, y], fused);
         };
         check_lengths(2 * mi * mj, [d, p, &*z, &*y].map(Buffer::len))?;
         let [mi, mj, edges] = backend.grid_arguments(mi, mj, periodic);
         let (values, d_values) = ((&self.values).into(), d.into());
         let of = |columns| ScaledMatrix { mi, mj, edges, sums: 0, values, d: d_values, columns };
-        let update = around.as_mut().and_then(|around| {
-            let update = around.update.take()?;
-            Some((&*around.scalars, update))
+        let update = fused.as_mut().and_then(|fused| {
+            let update = fused.update.take()?;
+            Some((&*fused.scalars, update))
         });
         // The launch before the product sends, and the product receives.
         let columns = self.send_columns(backend, |columns| match update {
@@ -232,7 +232,7 @@ impl<T: Real> InvertibleDiagonal<T> for CudaMatrix<T> {
         if let Some(ranks) = &backend.ranks {
             ranks.finish_columns(columns)?;
         }
-        backend.multiply_scaled(of(columns), p, [z, y], around)
+        backend.multiply_scaled(of(columns), p, [z, y], fused)
     }
 
     fn halts_products(&self) -> bool {

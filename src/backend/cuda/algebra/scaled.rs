@@ -9,7 +9,7 @@ use crate::backend::cuda::launch::shared::{ScalarReduction, ScaledMatrix};
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::check_length;
 use crate::backend::scalars::{LOG, SLOTS};
-use crate::backend::{Around, Real, Update};
+use crate::backend::{Fused, Real, Update};
 use bytemuck::Zeroable;
 
 impl CudaBackend {
@@ -41,11 +41,11 @@ impl CudaBackend {
         of: ScaledMatrix,
         p: &CudaVector<T>,
         [z, y]: [&CudaVector<T>; 2],
-        around: Option<Around<'_, CudaBackend, T>>,
+        fused: Option<Fused<'_, CudaBackend, T>>,
     ) -> Result<()> {
         let (name, points) = (kernels::scale_multiply_and_sum, p.len() / 2);
         let product = |sums, with| (ScaledMatrix { sums, ..of }, p, z, y, with);
-        let Some(Around { scalars, first, with, all, ending, .. }) = around else {
+        let Some(Fused { scalars, first, with, all, ending, .. }) = fused else {
             let (none, shape) = (ScalarReduction::zeroed(), LaunchShape::threads(points));
             return launch!(self => (name)[T, shape](product(0, None), none));
         };

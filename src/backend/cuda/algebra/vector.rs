@@ -128,14 +128,14 @@ impl Backend for CudaBackend {
         scalars: &mut Buffer<f64>,
         first: Slot,
         pairs: [Pair<'_, CudaVector<T>>; K],
-        ending: Ending<'_>,
+        epilogue: Epilogue<'_>,
     ) -> Result<()> {
         const { assert!(K >= 1 && K <= SLOT_SUMS) };
         let n = pairs[0].0.len();
         pairs.iter().try_for_each(|(a, b)| check_lengths(n, [a.len(), b.len()]))?;
         let kernel = (kernels::dots, LaunchShape::reduction(n));
         let of = (n as u64, K as u32, vector_pairs(&pairs));
-        self.reduce_into::<T>(kernel, of, scalars, (first, K), ending)
+        self.reduce_into::<T>(kernel, of, scalars, (first, K), epilogue)
     }
 
     fn advance<T: Real>(
@@ -143,7 +143,7 @@ impl Backend for CudaBackend {
         scalars: &mut Buffer<f64>,
         step: Advance<'_, CudaVector<T>>,
         first: Slot,
-        ending: Ending<'_>,
+        epilogue: Epilogue<'_>,
     ) -> Result<()> {
         let n = step.r.len();
         let (a, h) = step.along.unzip();
@@ -152,7 +152,7 @@ impl Backend for CudaBackend {
         let kernel = (kernels::advance, LaunchShape::reduction(n));
         let along = (&*step.x, factor(a.unwrap_or(0.0.into())), h);
         let of = (n as u64, along, &*step.r, factor(step.change.0), step.change.1);
-        self.reduce_into::<T>(kernel, of, scalars, (first, 1), ending)
+        self.reduce_into::<T>(kernel, of, scalars, (first, 1), epilogue)
     }
 
     fn step<T: Real>(
@@ -260,7 +260,7 @@ impl CudaBackend {
         arguments: impl Arguments,
         scalars: &Buffer<f64>,
         (first, count): (Slot, usize),
-        ending: Ending<'_>,
+        epilogue: Epilogue<'_>,
     ) -> Result<()> {
         check_length(scalars.len(), SLOTS + LOG)?;
         check_room(usize::from(first) + count, [SLOTS])?;
@@ -268,29 +268,31 @@ impl CudaBackend {
         // Ranks whose kernels do not access each other add their parts up in a launch of its own.
         let apart = peer_access.is_some_and(|peer_access| peer_access.is_none());
         let workspace = self.reduction();
-        let shared = |ending: Ending<'_>, access: Option<PeerAccess>| ScalarReduction {
+        let shared = |epilogue: Epilogue<'_>, access: Option<PeerAccess>| ScalarReduction {
             first: u32::from(first),
-            log: ending.log.map_or(0, u32::from),
-            derivations: ending.derived.len() as u32,
+            log: epilogue.log.map_or(0, u32::from),
+            derivations: epilogue.recurrences.len() as u32,
             plain: 0,
-            before: conditions(ending.before),
+            before: conditions(epilogue.before),
             derived: std::array::from_fn(|k| {
-                ending.derived.get(k).map_or_else(DerivedScalar::zeroed, |derived| DerivedScalar {
-                    plus: factor(derived.plus),
-                    slot: derived.slot.into(),
-                    base: derived.base.into(),
+                epilogue.recurrences.get(k).map_or_else(DerivedScalar::zeroed, |derived| {
+                    DerivedScalar {
+                        plus: factor(derived.plus),
+                        slot: derived.slot.into(),
+                        base: derived.base.into(),
+                    }
                 })
             }),
-            conditions: conditions(ending.conditions),
+            conditions: conditions(epilogue.criteria),
             access: access.unwrap_or(PeerAccess::NONE),
             ..plain(&workspace, scalars.into())
         };
-        let own = if apart { Ending::default() } else { ending };
+        let own = if apart { Epilogue::default() } else { epilogue };
         let into = shared(own, peer_access.flatten());
         launch!(self => (kernel)[T, shape](arguments, into))?;
         let (Some(ranks), true) = (&self.ranks, apart) else { return Ok(()) };
         let parts = ranks.gather(scalars, usize::from(first))?;
-        self.sum_parts::<T>(ranks, count, parts, shared(ending, None))
+        self.sum_parts::<T>(ranks, count, parts, shared(epilogue, None))
     }
 
     /// Sums up `count` values of each rank.
@@ -335,9 +337,9 @@ fn plain(workspace: &ReductionWorkspace, values: Pointer<f64>) -> ScalarReductio
     ScalarReduction { slots: values, partials, ticket, plain: 1, ..ScalarReduction::zeroed() }
 }
 
-fn conditions(all: &[Condition]) -> [HaltCondition; 2] {
+fn conditions(all: &[Criterion]) -> [HaltCondition; 2] {
     std::array::from_fn(|k| {
-        let (packed, factor) = all.get(k).map_or((0, 0.0), Condition::packed);
+        let (packed, factor) = all.get(k).map_or((0, 0.0), Criterion::packed);
         HaltCondition { packed, factor }
     })
 }
