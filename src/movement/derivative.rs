@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::frame::FixedNodes;
 use super::resident::{State, fetched, shape_of};
 use super::{Moved, MovementError, Place, Reference, Resident};
-use crate::backend::{DeviceError, FixedLines, MovementBackend, Scaling, scalars};
+use crate::backend::{FixedLines, MovementBackend, Scaling, scalars};
 use crate::case::SolverOptions;
 use crate::elliptic::{GridJacobian, GridProblem};
 use crate::geometry::vector::Vector;
@@ -98,8 +98,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         backend: &B,
         moved: &Moved,
     ) -> Result<Derivatives<B>, MovementError> {
-        let state = moved.state.on(backend, backend.size(&self.equations).mi);
-        let state = state.map_err(SolverError::from)?;
+        let state = moved.state.on(backend, backend.size(&self.equations).mi)?;
         self.linearised(backend, &state, (&moved.wall, &moved.verdict))
     }
 
@@ -114,16 +113,13 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         }
         let reference = self.reference();
         let coupled = reference.data.wall.is_some();
-        let at = || -> Result<_, DeviceError> {
-            let (frame, mut u) = backend.with_nodes(&self.equations, &state.nodes)?;
-            let mut equations = GridProblem::<B, f64>::new(backend, frame, coupled)?;
-            if let Some(amplitudes) = &state.amplitudes {
-                backend.copy_wall(equations.size().mi, amplitudes, &mut u)?;
-            }
-            let mut f = backend.zeros(equations.unknowns())?;
-            equations.residual(backend, &u, Scaling::Renewed, &mut f)?;
-            Ok(equations)
-        };
+        let (frame, mut u) = backend.with_nodes(&self.equations, &state.nodes)?;
+        let mut equations = GridProblem::<B, f64>::new(backend, frame, coupled)?;
+        if let Some(amplitudes) = &state.amplitudes {
+            backend.copy_wall(equations.size().mi, amplitudes, &mut u)?;
+        }
+        let mut f = backend.zeros(equations.unknowns())?;
+        equations.residual(backend, &u, Scaling::Renewed, &mut f)?;
         Ok(Derivatives {
             options: reference.options.clone(),
             place: reference.place,
@@ -132,7 +128,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             tolerance: TOLERANCE,
             fixed: reference.frame.jacobian(wall),
             coupled,
-            equations: at().map_err(SolverError::from)?,
+            equations,
             forward: None,
             transposed: None,
         })
@@ -173,26 +169,19 @@ impl<B: MovementBackend> Derivatives<B> {
         let mut lines = self.fixed.displacement(&wall, &heights);
         self.clear_unknown(&mut lines);
         let state = self.equations.state();
-        let begin = || -> Result<_, DeviceError> {
-            let displacement = backend.displacement(state, &lines)?;
-            let n = self.equations.unknowns();
-            let (mut product, mut right) = (backend.zeros(n)?, backend.zeros(n)?);
-            backend.frame_product(state, &displacement, &mut product)?;
-            backend.lincomb(None, &mut right, 0.0, &[(-1.0, &product)])?;
-            Ok((displacement, right))
-        };
-        let (mut displacement, right) = begin().map_err(SolverError::from)?;
+        let mut displacement = backend.displacement(state, &lines)?;
+        let n = self.equations.unknowns();
+        let (mut product, mut right) = (backend.zeros(n)?, backend.zeros(n)?);
+        backend.frame_product(state, &displacement, &mut product)?;
+        backend.lincomb(None, &mut right, 0.0, &[(-1.0, &product)])?;
         let (du, solved) = self.solve_forward(backend, &right)?;
-        let topology = self.whole;
-        let end = || -> Result<_, DeviceError> {
-            backend.load_state(&mut displacement, &du)?;
-            let nodes = backend.nodes(displacement, topology)?;
-            match self.place.half {
-                Some(symmetry) => backend.half(symmetry, &nodes),
-                None => Ok(nodes),
-            }
+        backend.load_state(&mut displacement, &du)?;
+        let nodes = backend.nodes(displacement, self.whole)?;
+        let nodes = match self.place.half {
+            Some(symmetry) => backend.half(symmetry, &nodes)?,
+            None => nodes,
         };
-        Ok((end().map_err(SolverError::from)?, solved))
+        Ok((nodes, solved))
     }
 
     /// A displacement of the nodes on the host, on each rank.
@@ -200,7 +189,7 @@ impl<B: MovementBackend> Derivatives<B> {
     /// # Errors
     /// If the device fails.
     pub fn fetch(&self, backend: &B, nodes: &B::Grid) -> Result<Grid, MovementError> {
-        Ok(fetched(backend, nodes, self.shape).map_err(SolverError::from)?)
+        Ok(fetched(backend, nodes, self.shape)?)
     }
 
     /// Derivatives of a function by the nodes, `[nj][ni]`, of which each rank has all, as [`Self::adjoint`] takes
@@ -216,7 +205,7 @@ impl<B: MovementBackend> Derivatives<B> {
         }
         let nodes = Grid { topology, ni, nj, x: x.to_vec(), y: y.to_vec() };
         check_nodes(&nodes)?;
-        Ok(backend.take(nodes).map_err(SolverError::from)?)
+        Ok(backend.take(nodes)?)
     }
 
     /// The derivatives of a function by the wall points and by the heights of the first cells from those by
@@ -226,37 +215,25 @@ impl<B: MovementBackend> Derivatives<B> {
     /// If a derivative is not finite or too large, the solve does not converge, or the device fails.
     pub fn adjoint(&mut self, backend: &B, nodes: B::Grid) -> Result<Adjoint, MovementError> {
         let whole = self.whole;
-        let begin = || -> Result<_, DeviceError> {
-            let mut nodes = match self.place.half {
-                Some(symmetry) => backend.padded((symmetry, whole), &nodes)?,
-                None => nodes,
-            };
-            if whole.periodic() {
-                backend.fold_seam(&mut nodes)?;
-            }
-            let lines = backend.lines_of(&nodes)?;
-            // The right side has the nodes in the places of the unknowns.
-            let (_, right) = backend.with_nodes(self.equations.state(), &nodes)?;
-            let largest = backend.max_abs(&right)?;
-            if !(largest <= LARGEST
-                && lines.values.as_flattened().iter().all(|v| v.abs() <= LARGEST))
-            {
-                let mut host = Grid::unset(whole, lines.places.ni, lines.places.nj);
-                backend.fetch_whole(&nodes, &mut host)?;
-                return Ok(Err(match self.place.half {
-                    Some(symmetry) => symmetry.half(&host),
-                    None => host,
-                }));
-            }
-            Ok(Ok((lines, right)))
+        let mut nodes = match self.place.half {
+            Some(symmetry) => backend.padded((symmetry, whole), &nodes)?,
+            None => nodes,
         };
-        let (mut lines, right) = match begin().map_err(SolverError::from)? {
-            Ok(begun) => begun,
-            Err(nodes) => return Err(check_nodes(&nodes).err().unwrap_or(MovementError::NoBody)),
-        };
+        if whole.periodic() {
+            backend.fold_seam(&mut nodes)?;
+        }
+        let mut lines = backend.lines_of(&nodes)?;
+        // The right side has the nodes in the places of the unknowns.
+        let (_, right) = backend.with_nodes(self.equations.state(), &nodes)?;
+        let fits = |value: &f64| value.abs() <= LARGEST;
+        if !(fits(&backend.max_abs(&right)?) && lines.values.as_flattened().iter().all(fits)) {
+            let host = fetched(backend, &nodes, (whole, [lines.places.ni, lines.places.nj]))?;
+            let host =
+                self.place.half.map_or_else(|| host.clone(), |symmetry| symmetry.half(&host));
+            return Err(check_nodes(&host).err().unwrap_or(MovementError::NoBody));
+        }
         let (lambda, solved) = self.solve_transposed(backend, &right)?;
-        let sums = backend.frame_sums(self.equations.state(), &lambda);
-        lines.subtract(&sums.map_err(SolverError::from)?);
+        lines.subtract(&backend.frame_sums(self.equations.state(), &lambda)?);
         self.clear_unknown(&mut lines);
         let (wall, heights) = self.fixed.gather(&lines);
         let (wall, heights) = (self.place.fold(&wall), self.place.fold_heights(&heights));
@@ -335,19 +312,13 @@ fn solve<B: MovementBackend, A: LinearOperator<B, f64>>(
     right: &B::Vector<f64>,
     (n, tolerance): (usize, f64),
 ) -> Result<(B::Vector<f64>, Solved), MovementError> {
-    let device = |error: DeviceError| MovementError::from(SolverError::from(error));
-    let vectors = || -> Result<_, DeviceError> {
-        Ok((backend.zeros::<f64>(n)?, backend.zeros::<f64>(n)?, scalars::allocate(backend)?))
-    };
-    let (mut x, mut r, mut values) = vectors().map_err(device)?;
+    let (mut x, mut r) = (backend.zeros(n)?, backend.zeros(n)?);
+    let mut values = scalars::allocate(backend)?;
     let report = solver.solve(backend, a, right, tolerance, &mut x, &mut |_, _| ())?;
-    let mut look = || -> Result<_, DeviceError> {
-        a.apply(backend, &x, &mut r)?;
-        backend.lincomb(None, &mut r, -1.0, &[(1.0, right)])?;
-        let [left, whole] = scalars::read_dots(backend, &mut values, [(&r, &r), (right, right)])?;
-        Ok(if whole == 0.0 { 0.0 } else { (left / whole).sqrt() })
-    };
-    let residual = look().map_err(device)?;
+    a.apply(backend, &x, &mut r)?;
+    backend.lincomb(None, &mut r, -1.0, &[(1.0, right)])?;
+    let [left, whole] = scalars::read_dots(backend, &mut values, [(&r, &r), (right, right)])?;
+    let residual = if whole == 0.0 { 0.0 } else { (left / whole).sqrt() };
     // The residual of the recursion is the true one up to rounding.
     if residual.is_nan() || residual > 10.0 * tolerance {
         return Err(MovementError::Linear { stop: report.stop, residual, tolerance });

@@ -1,5 +1,6 @@
 //! Errors of references and of their movements.
 
+use crate::backend::DeviceError;
 use crate::diagnostics::errors;
 use crate::grid::Verdict;
 use crate::solver::{LinearStop, SolverError};
@@ -72,5 +73,11 @@ errors! {
         /// The solve failed.
         #[error(transparent)]
         Solver(#[from] SolverError),
+    }
+}
+
+impl From<DeviceError> for MovementError {
+    fn from(error: DeviceError) -> Self {
+        Self::Solver(error.into())
     }
 }

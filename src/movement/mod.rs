@@ -41,14 +41,14 @@ mod tangent;
 mod tape;
 
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, EllipticData, LevelSize, MovementBackend};
+use crate::backend::{EllipticData, LevelSize, MovementBackend};
 use crate::case::{LEAST_FIRST_CELL, SolverOptions};
 use crate::formats::Mesh;
 use crate::geometry::vector::{Vector, difference, dot};
 use crate::geometry::{first_contact, first_crossing};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict};
-use crate::solver::{NewtonStop, SolverError};
+use crate::solver::NewtonStop;
 use frame::Frame;
 pub(crate) use place::Place;
 
@@ -180,29 +180,20 @@ impl Reference {
     where
         B: MovementBackend,
     {
-        let device = |error| MovementError::from(SolverError::from(error));
-        let start = || {
-            let (equations, _) = backend.elliptic(data)?;
-            let (state, _) = backend.elliptic(data)?;
-            Ok((equations, backend.nodes(state, topology)?))
-        };
-        let (equations, nodes) = start().map_err(device)?;
-        let row = 2 * backend.size(&equations).mi;
-        let amplitudes = amplitudes.map(|whole| -> Result<_, DeviceError> {
-            let mut own = backend.zeros(row)?;
-            backend.upload_unknowns(whole, &mut own)?;
-            Ok(own)
-        });
-        let amplitudes = amplitudes.transpose().map_err(device)?;
+        let (equations, _) = backend.elliptic(data)?;
+        let (state, _) = backend.elliptic(data)?;
+        let nodes = backend.nodes(state, topology)?;
+        let walls = backend.size(&equations).mi;
+        let amplitudes = resident::upload_amplitudes(backend, walls, amplitudes)?;
         let (equations, start) = ((&equations, data.wall.is_some()), (&nodes, amplitudes.as_ref()));
         let (state, report) = resident::solve(backend, options, equations, start, topology)?;
-        let quality = backend.measure(&state.nodes).map_err(device)?;
+        let quality = backend.measure(&state.nodes)?;
         let verdict = options.quality.verdict(report.stop, &quality);
         if !verdict.is_good() {
             return Err(MovementError::Reference { verdict });
         }
         let columns = data.mi + if data.periodic { 1 } else { 2 };
-        let state = state.fetch(backend, (topology, [columns, data.mj + 2])).map_err(device)?;
+        let state = state.fetch(backend, (topology, [columns, data.mj + 2]))?;
         Ok(Self::solved(options.clone(), place, data.with_nodes(&state.nodes), state))
     }
 

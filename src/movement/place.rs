@@ -126,13 +126,9 @@ impl Place {
         let (first, end) = (*kept.start(), *kept.end());
         let of = |i: usize| {
             let image = symmetry.mirrored(row[last - i], [0.0; 2]);
-            if last - i == i {
-                symmetry.on_line(row[i], [0.0; 2])
-            } else if i == first || i == end {
-                symmetry.on_line([row[i][0] + image[0], row[i][1] + image[1]], [0.0; 2])
-            } else {
-                [row[i][0] + image[0], row[i][1] + image[1]]
-            }
+            let sum = if last - i == i { row[i] } else { [0, 1].map(|k| row[i][k] + image[k]) };
+            let on_plane = last - i == i || i == first || i == end;
+            if on_plane { symmetry.on_line(sum, [0.0; 2]) } else { sum }
         };
         kept.map(of).collect()
     }

@@ -90,13 +90,21 @@ impl State<CpuBackend> {
         walls: usize,
     ) -> Result<State<B>, DeviceError> {
         let nodes = Arc::new(backend.take(Grid::clone(&self.nodes))?);
-        let upload = |whole: &Vec<f64>| -> Result<_, DeviceError> {
-            let mut own = backend.zeros(2 * walls)?;
-            backend.upload_unknowns(whole, &mut own)?;
-            Ok(own)
-        };
-        Ok(State { nodes, amplitudes: self.amplitudes.as_ref().map(upload).transpose()? })
+        let amplitudes = upload_amplitudes(backend, walls, self.amplitudes.as_deref())?;
+        Ok(State { nodes, amplitudes })
     }
+}
+
+/// Copies the amplitudes of a whole grid, if there are any, to a backend that has `walls` unknown columns.
+pub(super) fn upload_amplitudes<B: MovementBackend>(
+    backend: &B,
+    walls: usize,
+    whole: Option<&[f64]>,
+) -> Result<Option<B::Vector<f64>>, DeviceError> {
+    let Some(whole) = whole else { return Ok(None) };
+    let mut own = backend.zeros(2 * walls)?;
+    backend.upload_unknowns(whole, &mut own)?;
+    Ok(Some(own))
 }
 
 impl<B: MovementBackend> State<B> {
@@ -107,12 +115,11 @@ impl<B: MovementBackend> State<B> {
         shape: Shape,
     ) -> Result<State<CpuBackend>, DeviceError> {
         let (topology, [ni, _]) = shape;
-        let download = |own: &B::Vector<f64>| -> Result<_, DeviceError> {
-            let mut whole = vec![0.0; 2 * (ni - if topology.periodic() { 1 } else { 2 })];
-            backend.download_whole(own, &mut whole)?;
-            Ok(whole)
-        };
-        let amplitudes = self.amplitudes.as_ref().map(download).transpose()?;
+        let mut amplitudes = None;
+        if let Some(own) = &self.amplitudes {
+            let whole = vec![0.0; 2 * (ni - if topology.periodic() { 1 } else { 2 })];
+            backend.download_whole(own, amplitudes.insert(whole))?;
+        }
         Ok(State { nodes: Arc::new(fetched(backend, &self.nodes, shape)?), amplitudes })
     }
 }
@@ -133,29 +140,23 @@ impl<B: MovementBackend> Moved<B> {
     /// # Errors
     /// If the device fails.
     pub fn fetch(self, backend: &B) -> Result<Moved, MovementError> {
-        let Self { quality, verdict, newton_iterations, linear_iterations, parts, worn, .. } = self;
-        let fetch = || -> Result<_, DeviceError> {
-            let state = self.state.fetch(backend, self.shapes[1])?;
-            let nodes = if Arc::ptr_eq(&self.nodes, &self.state.nodes) {
-                state.nodes.clone()
-            } else {
-                Arc::new(fetched(backend, &self.nodes, self.shapes[0])?)
-            };
-            Ok((nodes, state))
+        let state = self.state.fetch(backend, self.shapes[1])?;
+        let nodes = if Arc::ptr_eq(&self.nodes, &self.state.nodes) {
+            state.nodes.clone()
+        } else {
+            Arc::new(fetched(backend, &self.nodes, self.shapes[0])?)
         };
-        let (nodes, state) = fetch().map_err(SolverError::from)?;
-        let (wall, shapes) = (self.wall, self.shapes);
         Ok(Moved {
-            quality,
-            verdict,
-            newton_iterations,
-            linear_iterations,
-            parts,
-            worn,
+            quality: self.quality,
+            verdict: self.verdict,
+            newton_iterations: self.newton_iterations,
+            linear_iterations: self.linear_iterations,
+            parts: self.parts,
+            worn: self.worn,
             nodes,
             state,
-            wall,
-            shapes,
+            wall: self.wall,
+            shapes: self.shapes,
         })
     }
 }
@@ -173,13 +174,9 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     /// # Errors
     /// If the memory of the device does not suffice.
     pub fn new(reference: R, backend: &B) -> Result<Self, MovementError> {
-        let make = || -> Result<_, DeviceError> {
-            let (equations, _) = backend.elliptic(&reference.data)?;
-            let state = reference.state.on(backend, backend.size(&equations).mi)?;
-            let shares = backend.shares(&state.nodes)?;
-            Ok((equations, shares, state))
-        };
-        let (equations, shares, state) = make().map_err(SolverError::from)?;
+        let (equations, _) = backend.elliptic(&reference.data)?;
+        let state = reference.state.on(backend, backend.size(&equations).mi)?;
+        let shares = backend.shares(&state.nodes)?;
         Ok(Self { reference, equations, shares, state })
     }
 
@@ -218,11 +215,8 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     /// # Errors
     /// If the device fails.
     pub fn unmoved(&self, backend: &B) -> Result<Moved<B>, MovementError> {
-        let make = || -> Result<_, DeviceError> {
-            let state = self.reference.state.on(backend, backend.size(&self.equations).mi)?;
-            Ok((self.outward(backend, &state.nodes)?, state))
-        };
-        let (outward, state) = make().map_err(SolverError::from)?;
+        let state = self.reference.state.on(backend, backend.size(&self.equations).mi)?;
+        let outward = self.outward(backend, &state.nodes)?;
         let quality = self.reference.quality.clone();
         let wall = self.reference.frame.wall_points();
         Ok(self.moved((outward, state, wall), (quality, Verdict::Good), (0, 0.0), 1))
@@ -253,16 +247,14 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             };
             let from = moved.as_ref().unwrap_or(&self.state);
             let lines = reference.frame.lines(&to);
-            let nodes =
-                backend.displaced(&from.nodes, &self.shares, &lines).map_err(SolverError::from)?;
+            let nodes = backend.displaced(&from.nodes, &self.shares, &lines)?;
             let amplitudes = from.amplitudes.as_ref();
             let equations = (&self.equations, coupled);
             let (state, report) =
                 solve(backend, &reference.options, equations, (&nodes, amplitudes), topology)?;
             newton_iterations += report.history.newton_iterations();
             linear_iterations += report.history.linear_iterations();
-            let measured = self.measured(backend, &state.nodes).map_err(SolverError::from)?;
-            let (whole, outward, quality) = measured;
+            let (whole, outward, quality) = self.measured(backend, &state.nodes)?;
             let verdict = reference.options.quality.verdict(report.stop, &whole);
             if part == parts || !verdict.is_good() {
                 let counts = (newton_iterations, linear_iterations);
