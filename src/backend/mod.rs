@@ -19,10 +19,9 @@ mod movement;
 mod multigrid;
 mod vectors;
 
+pub use crate::pde::{EllipticData, WallTerms};
 pub use bands::NarrowBands;
-pub use elliptic::{
-    CellGuard, EllipticBackend, EllipticData, GridBackend, Scaling, WallTerms, initial_grid,
-};
+pub use elliptic::{CellGuard, EllipticBackend, GridBackend, Scaling, initial_grid};
 pub use error::{DeviceError, Result};
 pub use matrices::{
     Algebraic, Format, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure, Product,

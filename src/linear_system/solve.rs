@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use super::SystemOptions;
+use super::options::SystemOptions;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaCsr;
 use crate::backend::{Backend, Bands, DeviceError, Result, SparseBackend, SparseMatrix, scalars};

@@ -1,7 +1,7 @@
 //! Control functions P0, Q0 of the grid equations, computed from the initial grid, and the decay of the wall
 //! terms.
 
-use super::{Metrics, Stencil, residual};
+use super::point::{Metrics, Stencil, residual};
 use crate::geometry::vector::distance;
 pub(crate) use crate::grid::arc_length;
 use crate::grid::{Grid, Topology};

@@ -1,8 +1,10 @@
 //! The grid equations at one point, and their control functions: pure functions of coordinates.
 
 pub mod control;
+mod equations;
 mod point;
 
+pub use equations::{EllipticData, WallTerms};
 pub(crate) use point::{merit_weight, row_weight};
 
 // For the tests and measurements of this workspace: the equations at one point.

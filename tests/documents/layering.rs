@@ -379,6 +379,15 @@ fn the_cuda_backend_has_layers_and_no_circles_of_files() {
 }
 
 #[test]
+fn the_numerics_have_no_circles_of_files() {
+    let folders =
+        ["movement", "solver", "elliptic", "pde", "linear_system", "sparse", "grid", "backend/cpu"];
+    for folder in folders {
+        assert_eq!(circle(&file_uses(folder)), Vec::<&str>::new(), "{folder}");
+    }
+}
+
+#[test]
 fn paths_from_the_parent_are_seen() {
     let source = "use super::super::run;\nuse self::x::{A, B};\n#[cfg(test)]\nuse super::*;\n";
 

@@ -3,7 +3,7 @@
 use super::points::{JacobianRow, ResidualRow, Row, WallRow};
 use super::vector::{clear, reduce};
 use super::{CpuBackend, EllMatrix};
-use crate::backend::elliptic::{WALL_ENTRIES, first_guess, store_frame, wrap};
+use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{
     Backend, CellGuard, EllipticBackend, EllipticData, GridBackend, LevelSize, Real, Result,
@@ -280,6 +280,37 @@ impl EllipticBackend for CpuBackend {
         check_room(2 * walls, [d.len(), z.len()])?;
         z[..2 * walls].copy_from_slice(&d[..2 * walls]);
         Ok(())
+    }
+}
+
+/// The unknowns of the frame's nodes; wall terms start at zero.
+fn first_guess(data: &EllipticData) -> Vec<f64> {
+    let (mi, stride) = (data.mi, data.mi + 2);
+    let fixed = usize::from(data.wall.is_some());
+    let mut u = vec![0.0; 2 * mi * data.mj];
+    u.par_chunks_mut(2 * mi).enumerate().skip(fixed).for_each(|(j, row)| {
+        for (i, point) in row.chunks_exact_mut(2).enumerate() {
+            let k = (j + 1) * stride + i + 1;
+            point[0] = data.x[k];
+            point[1] = data.y[k];
+        }
+    });
+    u
+}
+
+/// Copies the outer columns of a row of a periodic frame from the opposite unknown columns.
+fn wrap(row: &mut [f64]) {
+    let mi = row.len() - 2;
+    row[0] = row[mi];
+    row[mi + 1] = row[1];
+}
+
+/// Writes one coordinate of a periodic frame's nodes, which has one node more at the start of a row, into
+/// the nodes of a grid, `ni` in a row. The seam is one line: its copy is bit for bit the same.
+fn store_frame(frame: &[f64], nodes: &mut [f64], ni: usize) {
+    for (from, to) in frame.chunks(ni + 1).zip(nodes.chunks_mut(ni)) {
+        to.copy_from_slice(&from[1..]);
+        to[ni - 1] = to[0];
     }
 }
 

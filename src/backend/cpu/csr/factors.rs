@@ -2,11 +2,12 @@
 
 use super::plan::{Cells, Plan};
 use super::rows::Rows;
-use super::{CsrMatrix, Values};
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
-use crate::backend::{BadPivot, Incomplete, Preconditioner, Real, Result, SolverError};
-use crate::sparse::{EllPattern, Schedule, Triangle};
+use crate::backend::{
+    BadPivot, Incomplete, Preconditioner, PreconditionerFailure, Real, Result, SolverError,
+};
+use crate::sparse::{EllPattern, Pattern, Schedule, Triangle};
 use parking_lot::Mutex;
 use rayon::prelude::*;
 use std::cell::Cell;
@@ -18,6 +19,15 @@ const UNEVEN: usize = 8;
 
 /// Applications in which each way through the rows is timed before the fastest is kept.
 const TRIALS: usize = 3;
+
+/// A matrix of which incomplete factors are made.
+pub(in crate::backend::cpu) trait Values<T> {
+    /// Its values, in the order by which [`Rows`] knows the entries.
+    fn values(&self) -> &[T];
+
+    /// The failure to be reported for a pivot.
+    fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure;
+}
 
 /// M = (I + L)(D + U): L left of the diagonal, D on it, U right of it.
 ///
@@ -67,8 +77,8 @@ impl Choice {
 
 impl<T: Real> CsrFactors<T> {
     /// The factors, not computed yet, of matrices with the pattern of `a`.
-    pub(super) fn new(a: &CsrMatrix<T>, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
-        let rows = Rows::new(a.pattern(), kind, schedule);
+    pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
+        let rows = Rows::new(a, kind, schedule);
         let plans = match (schedule, rows.renumbering()) {
             (Schedule::Colours, Some(numbers)) => vec![Plan::colours(&numbers.sets)],
             (Schedule::Tiles, _) => vec![Plan::Tiles],

@@ -4,7 +4,7 @@ mod factors;
 mod plan;
 mod rows;
 
-pub(super) use self::factors::CsrFactors;
+pub(super) use self::factors::{CsrFactors, Values};
 use crate::backend::cpu::jacobi::{InverseDiagonal, Jacobi};
 use crate::backend::cpu::vector::reduce;
 use crate::backend::cpu::{CpuBackend, PIECE};
@@ -63,15 +63,6 @@ impl<T: Real> CsrMatrix<T> {
     }
 }
 
-/// A matrix of which incomplete factors are made.
-pub(super) trait Values<T> {
-    /// Its values, in the order by which [`rows::Rows`] knows the entries.
-    fn values(&self) -> &[T];
-
-    /// The failure to be reported for a pivot.
-    fn failure(kind: Incomplete, bad: BadPivot) -> PreconditionerFailure;
-}
-
 impl<T> Values<T> for CsrMatrix<T> {
     fn values(&self) -> &[T] {
         &self.values
@@ -103,7 +94,7 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for CsrMatrix<T> {
             Algebraic::None => Box::new(Identity),
             Algebraic::Jacobi => Box::new(Jacobi::new(self.pattern().rows())),
             Algebraic::Factors { kind, schedule, shift } => {
-                Box::new(CsrFactors::new(self, kind, schedule, shift))
+                Box::new(CsrFactors::new(self.pattern(), kind, schedule, shift))
             }
         })
     }

@@ -1,0 +1,137 @@
+//! The grid equations of an initial grid: the nodes that stay, control functions and wall terms.
+
+use super::EllipticSettings;
+use super::control::{Base, ControlSettings, Wall, control_functions, decay};
+use crate::grid::initial::first_heights;
+use crate::grid::{Grid, arc_length};
+use rayon::prelude::*;
+
+/// Everything that stays fixed while the grid equations are solved.
+///
+/// The unknown points form a rectangle of `mi` × `mj` points, `[mj][mi]`, i fastest; unknown
+/// (I, J) is node (I + 1, J + 1) of a frame of `mi + 2` × `mj + 2` nodes. A held seam keeps the
+/// two outer columns of the frame; a periodic one copies them from the opposite side.
+#[derive(Debug, Clone)]
+pub struct EllipticData {
+    /// Unknown points in i.
+    pub mi: usize,
+    /// Unknown points in j.
+    pub mj: usize,
+    /// Whether the outer columns of the frame repeat the opposite unknown columns.
+    pub periodic: bool,
+    /// x of the frame's nodes, `[mj + 2][mi + 2]`; unknown nodes hold the first guess.
+    pub x: Vec<f64>,
+    /// y of the frame's nodes.
+    pub y: Vec<f64>,
+    /// P0 at the unknown points, `[mj][mi]`.
+    pub control_p: Vec<f64>,
+    /// Q0 at the unknown points, `[mj][mi]`.
+    pub control_q: Vec<f64>,
+    /// The decaying wall terms, if height and angle of the first cell are controlled.
+    pub wall: Option<WallTerms>,
+}
+
+/// Decay of the wall terms: P = P0 + p_i φ, Q = Q0 + q_i ψ.
+#[derive(Debug, Clone)]
+pub struct WallTerms {
+    /// φ at the unknown points, `[mj][mi]`.
+    pub phi: Vec<f64>,
+    /// ψ at the unknown points, `[mj][mi]`.
+    pub psi: Vec<f64>,
+}
+
+impl EllipticData {
+    /// Frame, control functions and wall terms of an initial grid. `normals` are the wall normals of
+    /// all `ni` points of the line j = 0; a coupled wall puts the first row of points at
+    /// r_{i,0} + h_i n_i with the heights of [`first_heights`].
+    pub fn new(initial: &Grid, normals: &[[f64; 2]], settings: &EllipticSettings) -> Self {
+        let ni = initial.ni;
+        let heights = first_heights(
+            initial.topology,
+            &initial.x[..ni],
+            &initial.y[..ni],
+            settings.first_cell,
+        );
+        let mut data = Self::with_heights(initial, &heights, &settings.control);
+        if data.wall.is_some() {
+            let (mi, stride, first) = (data.mi, data.mi + 2, usize::from(!data.periodic));
+            for i in 0..mi {
+                let ([nx, ny], height) = (normals[i + first], heights[i + first]);
+                data.x[stride + i + 1] = data.x[i + 1] + height * nx;
+                data.y[stride + i + 1] = data.y[i + 1] + height * ny;
+            }
+        }
+        data
+    }
+
+    /// The equations that a given grid solves: P0 and Q0 are computed from its nodes at each point, neither
+    /// clipped nor smoothed, and wall terms decay over `decay` wall spacings, with amplitude zero.
+    pub fn of_grid(grid: &Grid, decay: f64) -> Self {
+        let exact = ControlSettings {
+            base: Base::Marched,
+            wall: Wall::Coupled,
+            smoothing: 0.0,
+            smoothing_distance: 1.0,
+            smoothing_columns: None,
+            clip: f64::INFINITY,
+            decay,
+        };
+        let heights = &arc_length(grid)[grid.ni..2 * grid.ni];
+        Self::with_heights(grid, heights, &exact)
+    }
+
+    /// The equations with these P0 and Q0 at the unknown points, and the nodes of a grid as they stand.
+    pub fn of_terms(
+        grid: &Grid,
+        [control_p, control_q]: [Vec<f64>; 2],
+        wall: Option<WallTerms>,
+    ) -> Self {
+        let ([mi, mj], periodic) = (unknown_points(grid), grid.topology.periodic());
+        let frame = |nodes: &[f64]| framed(nodes, grid.ni, periodic);
+        let (x, y) = (frame(&grid.x), frame(&grid.y));
+        Self { mi, mj, periodic, x, y, control_p, control_q, wall }
+    }
+
+    /// The equations with the nodes of a grid as they are, whose first cells have these heights.
+    fn with_heights(grid: &Grid, heights: &[f64], settings: &ControlSettings) -> Self {
+        let [mi, mj] = unknown_points(grid);
+        // Unknown columns start at node 0 of a periodic grid and at node 1 of one with held ends.
+        let first = usize::from(!grid.topology.periodic());
+        let columns = grid.topology.columns(grid.ni);
+        let inner = |f: &[f64]| -> Vec<f64> {
+            let mut kept = vec![0.0; mi * mj];
+            let rows = kept.par_chunks_mut(mi).zip(f.par_chunks(columns).skip(1));
+            rows.for_each(|(kept, row)| kept.copy_from_slice(&row[first..first + mi]));
+            kept
+        };
+        let control = control_functions(grid, settings);
+        let wall = (settings.wall == Wall::Coupled).then(|| {
+            let (phi, psi) = decay(grid, &arc_length(grid), heights, settings.decay);
+            WallTerms { phi: inner(&phi), psi: inner(&psi) }
+        });
+        Self::of_terms(grid, [inner(&control.p), inner(&control.q)], wall)
+    }
+
+    /// These equations with the nodes of a grid as they are, as frame and first guess.
+    #[must_use]
+    pub fn with_nodes(&self, grid: &Grid) -> Self {
+        let frame = |nodes: &[f64]| framed(nodes, grid.ni, self.periodic);
+        Self { x: frame(&grid.x), y: frame(&grid.y), ..self.clone() }
+    }
+}
+
+/// Nodes of a grid as a frame: a periodic one gets one more column at its start.
+fn framed(nodes: &[f64], ni: usize, periodic: bool) -> Vec<f64> {
+    let more = usize::from(periodic);
+    let mut frame = vec![0.0; nodes.len() / ni * (ni + more)];
+    frame.par_chunks_mut(ni + more).zip(nodes.par_chunks(ni)).for_each(|(frame, row)| {
+        frame[..more].copy_from_slice(&row[ni - 2..ni - 2 + more]);
+        frame[more..].copy_from_slice(row);
+    });
+    frame
+}
+
+/// The numbers of unknown points in i and j: those off the wall, the outer line and a held seam.
+fn unknown_points(grid: &Grid) -> [usize; 2] {
+    [grid.ni - if grid.topology.periodic() { 1 } else { 2 }, grid.nj - 2]
+}
