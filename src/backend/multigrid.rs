@@ -107,21 +107,15 @@ pub trait MultigridBackend: SparseBackend {
 
     /// The finest level, `kept` or a new one, of this size, with the operator of a matrix with the nine-point
     /// pattern and, if it has wall terms, the columns B from one with theirs.
+    ///
+    /// A `transposed` level is that of Kᵀ = (I − E Eᵀ) Aᵀ + E Bᵀ, whose cycle is the transpose of that of K: `a` is
+    /// Aᵀ, `columns` has B. The first row has unknowns like the others, and its equations are the sums
+    /// Σ_j B_ijᵀ u_ij along each line. Without columns it is a level of Aᵀ.
     fn finest_level<T: Real, M: Real>(
         &self,
         kept: Option<Self::Level<M>>,
         kind: (LevelSize, Coarsening),
-        a: &Self::Matrix<T>,
-        columns: Option<&Self::Matrix<T>>,
-    ) -> Result<Self::Level<M>>;
-
-    /// The finest level of Kᵀ = (I − E Eᵀ) Aᵀ + E Bᵀ, whose cycle is the transpose of that of K: `a` is Aᵀ,
-    /// `columns` has B. The first row has unknowns like the others, and its equations are the sums
-    /// Σ_j B_ijᵀ u_ij along each line. Without columns it is a level of Aᵀ.
-    fn finest_transposed_level<T: Real, M: Real>(
-        &self,
-        kept: Option<Self::Level<M>>,
-        kind: (LevelSize, Coarsening),
+        transposed: bool,
         a: &Self::Matrix<T>,
         columns: Option<&Self::Matrix<T>>,
     ) -> Result<Self::Level<M>>;

@@ -56,9 +56,9 @@ pub struct LinearSolver<B: Backend, T: Real, A> {
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
     restarts: usize,
-    /// Whether the first form of the preconditioner has given way.
+    /// Whether a fall-back has replaced the preconditioner.
     fallen: bool,
-    /// Iterations left to the forms of the preconditioner after the first, over all solves.
+    /// Iterations left to fall-backs, over all solves.
     spare: usize,
     events: Vec<String>,
 }
@@ -91,8 +91,8 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         Self { restarts, ..self }
     }
 
-    /// This solver with a budget of iterations, over all its solves, for the forms of the preconditioner that take
-    /// over from the first.
+    /// This solver with a budget of iterations, over all its solves, for the fall-backs that replace the
+    /// preconditioner.
     #[must_use]
     pub fn with_fall_back_budget(self, iterations: usize) -> Self {
         Self { spare: iterations, ..self }
@@ -113,7 +113,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         }
     }
 
-    /// The name of the preconditioner's next form, which it has from now on.
+    /// Replaces the preconditioner by the next fall-back, and returns its name.
     fn fall_back(&mut self) -> Option<&'static str> {
         let next = self.preconditioner.fall_back();
         self.fallen |= next.is_some();

@@ -52,7 +52,7 @@ fn the_estimate_has_room_for_the_padding_of_narrow_levels() {
         let before = device.used();
         let kind = (size, Coarsening::Full);
         let mut levels =
-            vec![backend.finest_level::<f32, f32>(None, kind, &a, Some(&columns)).unwrap()];
+            vec![backend.finest_level::<f32, f32>(None, kind, false, &a, Some(&columns)).unwrap()];
         while let Some(fine) = levels.last()
             && backend.level_size(fine).mi >= 4
             && backend.level_size(fine).mj >= 4

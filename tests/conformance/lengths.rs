@@ -137,14 +137,14 @@ pub fn levels_and_vectors_of_other_grids_are_refused<S: Subject>(subject: &S) {
     };
     let kind = |mi| (size(mi), Coarsening::Full);
     let (a, larger) = (matrix(10), matrix(14));
-    let level = |mi, a| subject.finest_level::<f64, f32>(None, kind(mi), a, None);
+    let level = |mi, a| subject.finest_level::<f64, f32>(None, kind(mi), false, a, None);
     let (mut fine, mut other) = (level(10, &a).unwrap(), level(14, &larger).unwrap());
     let coarse = |fine| subject.coarse_level(None, fine, Coarsening::Full).unwrap();
     let (mut below, below_other) = (coarse(&fine), coarse(&other));
 
     refused("a level of a larger matrix", level(10, &larger));
     refused("a level of a smaller matrix", level(14, &a));
-    refused("a kept level", subject.finest_level(Some(coarse(&fine)), kind(10), &a, None));
+    refused("a kept level", subject.finest_level(Some(coarse(&fine)), kind(10), false, &a, None));
     refused("a kept level", subject.coarse_level(Some(below_other), &fine, Coarsening::Full));
     refused("restriction", subject.restrict_residual(&mut other, &mut below));
     refused("prolongation", subject.prolong(&below, &mut other));

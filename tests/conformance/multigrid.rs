@@ -91,13 +91,9 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
         let (pattern, values) = wall_columns::<T>(finest);
         let columns = walls.then(|| subject.matrix_from(&pattern, &values));
         // The previous contents of a level must not matter.
-        let load = |kept| match equations {
-            Plain => subject.finest_level(kept, (finest, coarsening), &a, columns.as_ref()),
-            Transposed => {
-                subject.finest_transposed_level(kept, (finest, coarsening), &a, columns.as_ref())
-            }
-        };
-        let load = |kept| load(kept).unwrap();
+        let (kind, transposed) = ((finest, coarsening), equations == Transposed);
+        let load =
+            |kept| subject.finest_level(kept, kind, transposed, &a, columns.as_ref()).unwrap();
         let mut levels: Vec<S::Level<M>> = vec![load(Some(load(None)))];
         for _ in 0..2 {
             let size = sizes[sizes.len() - 1];
@@ -274,7 +270,7 @@ pub fn lines_along_which_changes_decay_slowly<S: Subject>(subject: &S) {
         let (pattern, values) = stencil_of_lines::<f64>(size, beside);
         let a = subject.matrix_from(&pattern, &values);
         let kind = (size, Coarsening::Full);
-        let mut level: S::Level<M> = subject.finest_level(None, kind, &a, None).unwrap();
+        let mut level: S::Level<M> = subject.finest_level(None, kind, false, &a, None).unwrap();
         subject.factor(std::slice::from_ref(&level)).unwrap();
         assert!(subject.pivots_are_finite(&level).unwrap());
         let n = 2 * size.mi * size.mj;
@@ -362,7 +358,7 @@ pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
     let zero = subject.matrix::<f64>(&EllPattern::nine_point(9, 9, false)).unwrap();
     let kind = (size, Coarsening::Full);
 
-    let fine = subject.finest_level::<_, f32>(None, kind, &zero, None).unwrap();
+    let fine = subject.finest_level::<_, f32>(None, kind, false, &zero, None).unwrap();
     let coarse = subject.coarse_level(None, &fine, Coarsening::Full).unwrap();
     let levels = [fine, coarse];
     subject.factor(&levels).unwrap();
@@ -370,7 +366,7 @@ pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
 
     let a = matrix::<S, f64>(subject, size);
     let [fine, coarse] = levels;
-    let fine = subject.finest_level(Some(fine), kind, &a, None).unwrap();
+    let fine = subject.finest_level(Some(fine), kind, false, &a, None).unwrap();
     let coarse = subject.coarse_level(Some(coarse), &fine, Coarsening::Full).unwrap();
     let levels = [fine, coarse];
     subject.factor(&levels).unwrap();

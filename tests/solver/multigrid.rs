@@ -47,7 +47,9 @@ fn system(size: LevelSize, walls: bool) -> DMatrix<f64> {
 /// The finest level of the matrix.
 fn loaded(size: LevelSize, coarsening: Coarsening, walls: bool) -> Level<f64> {
     let columns = walls.then(|| columns_of_walls(size));
-    CpuBackend.finest_level(None, (size, coarsening), &matrix(size), columns.as_ref()).unwrap()
+    CpuBackend
+        .finest_level(None, (size, coarsening), false, &matrix(size), columns.as_ref())
+        .unwrap()
 }
 
 /// Directions of coarsening, without and with wall terms.

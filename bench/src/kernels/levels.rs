@@ -67,7 +67,7 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
         Ok::<_, SolverError>(level)
     };
     let finest = |old, coarsening| {
-        factored(backend.finest_level::<T, T>(old, (size, coarsening), a, None)?)
+        factored(backend.finest_level::<T, T>(old, (size, coarsening), false, a, None)?)
     };
     let second = |old, fine: &_| factored(backend.coarse_level(old, fine, Coarsening::Full)?);
     for (coarsening, name, moved) in [

@@ -119,11 +119,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         let coarsening = self.settings.coarsening;
         let mut kept = std::mem::take(&mut self.levels).into_iter();
         let (first, kind) = (kept.next(), (self.size, coarsening));
-        let mut level = if self.transposed {
-            backend.finest_transposed_level(first, kind, a, columns)
-        } else {
-            backend.finest_level(first, kind, a, columns)
-        }?;
+        let mut level = backend.finest_level(first, kind, self.transposed, a, columns)?;
         loop {
             let size = backend.level_size(&level);
             self.levels.push(level);

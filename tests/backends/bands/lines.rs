@@ -35,13 +35,12 @@ impl Work {
     ) -> Result<Vec<f64>> {
         let kind = (size, self.coarsening);
         let columns = self.walls.then_some(columns);
-        let mut fine = if self.transposed {
-            let mut t = backend.matrix(pattern)?;
+        let mut t = backend.matrix(pattern)?;
+        if self.transposed {
             backend.transpose(&a, &mut t)?;
-            backend.finest_transposed_level::<_, M>(None, kind, &t, columns)?
-        } else {
-            backend.finest_level::<_, M>(None, kind, &a, columns)?
-        };
+        }
+        let a = if self.transposed { &t } else { &a };
+        let mut fine = backend.finest_level::<_, M>(None, kind, self.transposed, a, columns)?;
         backend.factor(std::slice::from_ref(&fine))?;
         let mut v = backend.zeros(right.len())?;
         // The previous contents of a level must not matter.

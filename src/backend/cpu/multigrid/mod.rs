@@ -71,28 +71,6 @@ impl<M: Real> Level<M> {
         Equations { walls: self.wall.is_some(), transposed: self.eta.shape.transposed }
     }
 
-    /// The finest level, `kept` or a new one.
-    fn finest<T: Real>(
-        kept: Option<Self>,
-        (size, coarsening): (LevelSize, Coarsening),
-        (a, columns): (&EllMatrix<T>, Option<&EllMatrix<T>>),
-        transposed: bool,
-    ) -> Result<Self> {
-        size.check(kept.as_ref().map(|kept| kept.size))?;
-        size.check_matrices(&a.pattern, columns.map(|columns| &*columns.pattern))?;
-        // The corner blocks of a transpose come from four points, and differ.
-        let storage = if transposed { Storage::Full } else { Storage::Compact };
-        let equations = Equations { walls: columns.is_some(), transposed };
-        let new = || Self::new(size, coarsening, storage, equations);
-        let mut level = kept.unwrap_or_else(new);
-        let guard = match (&mut level.wall, columns) {
-            (Some(wall), Some(columns)) => wall.load(columns, size),
-            _ => Guard::Nothing,
-        };
-        level.finite = level.fill(&FromMatrix { a, size }, guard);
-        Ok(level)
-    }
-
     /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
     /// The solution of the first row stays while xi-lines are relaxed.
     fn smooth_transposed(&mut self, first: usize) {
@@ -164,21 +142,23 @@ impl MultigridBackend for CpuBackend {
     fn finest_level<T: Real, M: Real>(
         &self,
         kept: Option<Level<M>>,
-        kind: (LevelSize, Coarsening),
+        (size, coarsening): (LevelSize, Coarsening),
+        transposed: bool,
         a: &EllMatrix<T>,
         columns: Option<&EllMatrix<T>>,
     ) -> Result<Level<M>> {
-        Level::finest(kept, kind, (a, columns), false)
-    }
-
-    fn finest_transposed_level<T: Real, M: Real>(
-        &self,
-        kept: Option<Level<M>>,
-        kind: (LevelSize, Coarsening),
-        a: &EllMatrix<T>,
-        columns: Option<&EllMatrix<T>>,
-    ) -> Result<Level<M>> {
-        Level::finest(kept, kind, (a, columns), true)
+        size.check(kept.as_ref().map(|kept| kept.size))?;
+        size.check_matrices(&a.pattern, columns.map(|columns| &*columns.pattern))?;
+        // The corner blocks of a transpose come from four points, and differ.
+        let storage = if transposed { Storage::Full } else { Storage::Compact };
+        let equations = Equations { walls: columns.is_some(), transposed };
+        let mut level = kept.unwrap_or_else(|| Level::new(size, coarsening, storage, equations));
+        let guard = match (&mut level.wall, columns) {
+            (Some(wall), Some(columns)) => wall.load(columns, size),
+            _ => Guard::Nothing,
+        };
+        level.finite = level.fill(&FromMatrix { a, size }, guard);
+        Ok(level)
     }
 
     fn coarse_level<M: Real>(

@@ -40,20 +40,11 @@ impl MultigridBackend for CudaBackend {
         &self,
         kept: Option<CudaLevel<M>>,
         shape: (LevelSize, Coarsening),
+        transposed: bool,
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
     ) -> Result<CudaLevel<M>> {
-        finest(self, kept, shape, (a, columns), false)
-    }
-
-    fn finest_transposed_level<T: Real, M: Real>(
-        &self,
-        kept: Option<CudaLevel<M>>,
-        shape: (LevelSize, Coarsening),
-        a: &CudaMatrix<T>,
-        columns: Option<&CudaMatrix<T>>,
-    ) -> Result<CudaLevel<M>> {
-        finest(self, kept, shape, (a, columns), true)
+        finest(self, kept, shape, (a, columns), transposed)
     }
 
     fn coarse_level<M: Real>(
