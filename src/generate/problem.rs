@@ -10,7 +10,7 @@ use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
 use crate::grid::quality::{CurvedQuality, Quality, measure_curved};
 use crate::grid::{FamilyError, Grid, Symmetry, Topology, Verdict, check_corners, check_family};
-use crate::movement::{MovementError, Place, Reference};
+use crate::movement::{GridPlacement, MovementError, Reference};
 use crate::overset::Finding;
 use crate::pde::control::Wall;
 use crate::solver::linear::LinearSolver;
@@ -133,8 +133,11 @@ impl Problem {
             self.initial_grid(backend).and_then(|made| backend.fetch_whole(&made.grid, &mut host));
         made.map_err(SolverError::from)?;
         let data = EllipticData::new(&host, &self.normals, &self.elliptic_settings());
-        let place =
-            Place { shift: self.shift, chord: self.case.geometry.length(), half: self.half };
+        let place = GridPlacement {
+            shift: self.shift,
+            chord: self.case.geometry.length(),
+            half: self.half,
+        };
         let options = self.case.solver_options();
         Reference::of_equations(backend, &data, solved, place, self.topology, &options)
     }

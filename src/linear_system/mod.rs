@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::options::{Reordering, RightSide, SystemOptions};
 pub use self::report::{MatrixReport, MethodReport, SystemReport};
-use self::solve::{Solved, solve_on_machine};
+use self::solve::{SystemSolution, solve_on_machine};
 use self::system::{Ordered, asymmetry, bandwidth, located, matrix_report};
 use crate::error::{Error, SystemError};
 use crate::files::REPORT_FILE;
@@ -99,7 +99,7 @@ fn run(
     if let Some(job) = &options.job {
         job.compare(&comparison(&matrix, options))?;
     }
-    let system = System::new(&matrix, &b, options, control)?;
+    let system = PreparedSystem::new(&matrix, &b, options, control)?;
     // The files are checked for being writable before the solve.
     let (root, notices) = (&options.output, &mut control.notices);
     let writes = options.job.as_ref().is_none_or(|job| job.is_first());
@@ -161,7 +161,7 @@ pub fn solve_matrix(
     thread_pool(options.threads)?.install(|| {
         let (machine, notice) = control.timed("device", |_| opening.end())?;
         control.notices.extend(notice);
-        let system = System::new(matrix, b, options, &mut control)?;
+        let system = PreparedSystem::new(matrix, b, options, &mut control)?;
         let (solved, mut report) = system.solve(&machine, options, &mut control)?;
         control.timing.add("total", control.started.elapsed().as_secs_f64());
         report.timing = control.timing.clone();
@@ -170,12 +170,12 @@ pub fn solve_matrix(
 }
 
 /// A system ready to be solved: facts about its matrix, and the order of its rows.
-struct System<'a> {
+struct PreparedSystem<'a> {
     facts: MatrixReport,
     ordered: Ordered<'a>,
 }
 
-impl<'a> System<'a> {
+impl<'a> PreparedSystem<'a> {
     fn new(
         matrix: &'a Matrix,
         b: &'a [f64],
@@ -209,7 +209,7 @@ impl<'a> System<'a> {
         machine: &Machine,
         options: &SystemOptions,
         control: &mut Control<'_>,
-    ) -> Result<(Solved, SystemReport), Error> {
+    ) -> Result<(SystemSolution, SystemReport), Error> {
         let Self { facts, ordered } = self;
         let mut solved = solve_on_machine(machine, (&ordered.a, &ordered.b), options, control)
             .map_err(|error| located(error.into(), &ordered, options))?;

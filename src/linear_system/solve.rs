@@ -13,7 +13,7 @@ use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use crate::solver::precond::Preconditioners;
 use crate::sparse::{Csr, RowBlocks};
 
-pub(super) struct Solved {
+pub(super) struct SystemSolution {
     pub(super) x: Vec<f64>,
     pub(super) report: LinearReport,
     /// Numbers of iterations, and the relative residuals after them.
@@ -25,7 +25,7 @@ pub(super) fn solve_on_machine(
     system: (&Csr, &[f64]),
     options: &SystemOptions,
     control: &mut Control<'_>,
-) -> Result<Solved, SolverError> {
+) -> Result<SystemSolution, SolverError> {
     match machine {
         Machine::Cpu => whole(&CpuBackend, system, options, control),
         Machine::Cuda(backend) => whole(&**backend, system, options, control),
@@ -38,7 +38,7 @@ fn whole<B: SparseBackend>(
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,
     control: &mut Control<'_>,
-) -> Result<Solved, SolverError> {
+) -> Result<SystemSolution, SolverError> {
     let matrix = |backend: &B| backend.csr(a, options.format);
     solve_on(backend, (matrix, b), options, control)
 }
@@ -49,9 +49,10 @@ fn by_rows(
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,
     control: &mut Control<'_>,
-) -> Result<Solved, SolverError> {
+) -> Result<SystemSolution, SolverError> {
     let blocks = RowBlocks::new(a.pattern(), ranks.count()).map_err(DeviceError::from)?;
-    let parts: Vec<Mutex<Option<Solved>>> = (0..ranks.count()).map(|_| Mutex::default()).collect();
+    let parts: Vec<Mutex<Option<SystemSolution>>> =
+        (0..ranks.count()).map(|_| Mutex::default()).collect();
     // All ranks have the same residuals and times, so only the first of this process reports them.
     let first = ranks.job().map_or(0, |job| job.rank());
     let observed = Mutex::new(control);
@@ -70,7 +71,7 @@ fn by_rows(
     })?;
     let solved = |part: Mutex<Option<_>>| part.into_inner();
     let mut parts = parts.into_iter().filter_map(solved);
-    let mut whole: Solved = parts.next().ok_or(DeviceError::NoGpu)?;
+    let mut whole: SystemSolution = parts.next().ok_or(DeviceError::NoGpu)?;
     match ranks.job() {
         None => parts.for_each(|part| whole.x.extend(part.x)),
         Some(job) => {
@@ -110,7 +111,7 @@ fn solve_on<B: SparseBackend>(
     (matrix, b): (impl FnOnce(&B) -> Result<B::CsrMatrix<f64>>, &[f64]),
     options: &SystemOptions,
     control: &mut Control<'_>,
-) -> Result<Solved, SolverError> {
+) -> Result<SystemSolution, SolverError> {
     let n = b.len();
     let mut clock =
         Clock { backend, ready: backend.zeros(1)?, scalars: scalars::allocate(backend)? };
@@ -142,7 +143,7 @@ fn solve_on<B: SparseBackend>(
     })?;
     let mut host = vec![0.0; n];
     backend.download(&x, &mut host)?;
-    Ok(Solved { x: host, report, residuals })
+    Ok(SystemSolution { x: host, report, residuals })
 }
 
 /// Measures phases; each ends when the backend has completed all work.

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 
 use super::frame::FixedNodes;
-use super::resident::{State, fetched, shape_of};
-use super::{Moved, MovementError, Place, Reference, Resident};
+use super::resident::{Solution, fetched, shape_of};
+use super::{GridPlacement, Moved, MovementError, Reference, Resident};
 use crate::backend::{FixedLines, MovementBackend, Scaling, scalars};
 use crate::case::SolverOptions;
 use crate::elliptic::{GridJacobian, GridProblem};
@@ -31,7 +31,7 @@ const LARGEST: f64 = 1e100;
 /// sides: matrices and preconditioners are made once. Of several ranks all do the same.
 pub struct Derivatives<B: MovementBackend> {
     options: SolverOptions,
-    place: Place,
+    place: GridPlacement,
     /// Topology of the user's grid, and its nodes in i and j.
     shape: (Topology, [usize; 2]),
     /// Topology of the grid of the equations.
@@ -105,7 +105,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     fn linearised(
         &self,
         backend: &B,
-        state: &State<B>,
+        state: &Solution<B>,
         (wall, verdict): (&[Vector], &Verdict),
     ) -> Result<Derivatives<B>, MovementError> {
         if !verdict.is_good() {

@@ -2,7 +2,7 @@
 //! it, and the seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
 use super::Reference;
-use super::tangent::{Tangent, turned};
+use super::tangent::{TangentRule, turned};
 use super::tape::{Derivative, Tape};
 use crate::backend::{FixedLines, FixedPlaces};
 use crate::geometry::vector::{
@@ -21,21 +21,21 @@ type Edge<S = f64> = ([S; 2], [S; 2]);
 
 /// The map from wall points to fixed nodes that a grid defines.
 #[derive(Debug, Clone)]
-pub(super) struct Frame {
+pub(super) struct FixedNodeMap {
     reference: Arc<Grid>,
     /// The formula of the tangent of each point of the line j = 0, chosen at the reference, and the first
     /// cell (α, β) along tangent and normal.
-    first_cells: Vec<(Tangent, Vector)>,
+    first_cells: Vec<(TangentRule, Vector)>,
 }
 
-impl Frame {
+impl FixedNodeMap {
     pub(super) fn new(reference: Arc<Grid>) -> Self {
         let line: Vec<Vector> = (0..reference.ni).map(|i| reference.point(i, 0)).collect();
         let first_cells = (0..reference.ni)
             .map(|i| {
                 let first = difference(reference.point(i, 1), line[i]);
                 let [a, b] = segments(reference.topology, &line, i);
-                let tangent = Tangent::choose(a, b, first);
+                let tangent = TangentRule::choose(a, b, first);
                 let t = tangent.of(a, b);
                 (tangent, [dot(first, t), dot(first, turned(t))])
             })

@@ -49,12 +49,12 @@ use crate::geometry::{first_contact, first_crossing};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict};
 use crate::solver::NewtonStop;
-use frame::Frame;
-pub(crate) use place::Place;
+use frame::FixedNodeMap;
+pub(crate) use place::GridPlacement;
 
 pub use derivative::{Adjoint, Derivatives, Solved};
 pub use error::MovementError;
-use resident::State;
+use resident::Solution;
 pub use resident::{Moved, Resident};
 pub use stored::{ReferenceError, ReferenceFault};
 
@@ -70,10 +70,10 @@ const WORN_P99: f64 = 1.25;
 #[derive(Debug, Clone)]
 pub struct Reference {
     options: SolverOptions,
-    place: Place,
+    place: GridPlacement,
     data: EllipticData,
-    frame: Frame,
-    state: State<CpuBackend>,
+    frame: FixedNodeMap,
+    state: Solution<CpuBackend>,
     /// The grid, where its file has it.
     grid: Grid,
     quality: Quality,
@@ -99,7 +99,7 @@ impl Reference {
             return Err(MovementError::NoBody);
         }
         let grid = &welded(grid);
-        let place = Place::of(grid);
+        let place = GridPlacement::of(grid);
         let whole = place.grid_inward(grid);
         let quality = measure(&whole);
         let verdict = options.quality.verdict(NewtonStop::Converged, &quality);
@@ -142,7 +142,7 @@ impl Reference {
         backend: &B,
         data: &EllipticData,
         solved: Option<&Grid>,
-        place: Place,
+        place: GridPlacement,
         topology: Topology,
         options: &SolverOptions,
     ) -> Result<Self, MovementError>
@@ -152,7 +152,7 @@ impl Reference {
         let Some(solved) = solved else {
             return Self::of_solve(backend, data, None, topology, place, options);
         };
-        let whole = Place { shift: [0.0; 2], chord: 1.0, ..place }.grid_inward(solved);
+        let whole = GridPlacement { shift: [0.0; 2], chord: 1.0, ..place }.grid_inward(solved);
         let whole = Grid { topology, ..whole };
         // The amplitudes make up for what P0 and Q0 lack in the first row.
         let amplitudes = data.wall.as_ref().map(|terms| {
@@ -174,7 +174,7 @@ impl Reference {
         data: &EllipticData,
         amplitudes: Option<&[f64]>,
         topology: Topology,
-        place: Place,
+        place: GridPlacement,
         options: &SolverOptions,
     ) -> Result<Self, MovementError>
     where
@@ -200,13 +200,21 @@ impl Reference {
     /// The reference of a solution.
     fn solved(
         options: SolverOptions,
-        place: Place,
+        place: GridPlacement,
         data: EllipticData,
-        state: State<CpuBackend>,
+        state: Solution<CpuBackend>,
     ) -> Self {
         let grid = place.grid_outward(&state.nodes);
         let quality = measure(&grid);
-        Self { options, place, data, frame: Frame::new(state.nodes.clone()), state, grid, quality }
+        Self {
+            options,
+            place,
+            data,
+            frame: FixedNodeMap::new(state.nodes.clone()),
+            state,
+            grid,
+            quality,
+        }
     }
 
     /// The unknown points of its equations.

@@ -10,14 +10,14 @@ const ON_PLANE: f64 = 1e-9;
 /// The equations hold for a whole grid, in chords, near the origin: r = chord (r' + shift). A half grid has
 /// the kept columns of the whole one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct GridPlacement {
     pub(crate) shift: Vector,
     pub(crate) chord: f64,
     /// The symmetry of a half grid.
     pub(crate) half: Option<Symmetry>,
 }
 
-impl Place {
+impl GridPlacement {
     /// The placement of a grid that comes alone. The chord is the greatest distance of a wall point
     /// from the first one, to the nearest power of two: a scale without rounding. The plane of symmetry of
     /// a half grid becomes that of the equations.

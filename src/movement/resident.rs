@@ -27,12 +27,12 @@ pub struct Resident<R, B: MovementBackend> {
     pub(super) equations: B::Elliptic,
     /// Shares of the wall's displacement.
     shares: B::Vector<f64>,
-    state: State<B>,
+    state: Solution<B>,
 }
 
 /// A solution in the frame of the equations.
 #[derive(Debug, Clone)]
-pub(super) struct State<B: MovementBackend> {
+pub(super) struct Solution<B: MovementBackend> {
     pub(super) nodes: Arc<B::Grid>,
     /// Amplitudes (p_i, q_i) of the wall terms, interleaved; none where they begin at zero, or are no unknowns.
     pub(super) amplitudes: Option<B::Vector<f64>>,
@@ -54,7 +54,7 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
     /// The reason to generate a fresh grid, if the movement has cost the grid much of its quality.
     pub worn: Option<String>,
     nodes: Arc<B::Grid>,
-    pub(super) state: State<B>,
+    pub(super) state: Solution<B>,
     /// The wall points in the frame of the equations.
     pub(super) wall: Vec<Vector>,
     /// Topology and size of the grid, and of that of the equations.
@@ -82,16 +82,16 @@ pub(super) fn fetched<B: MovementBackend>(
     Ok(grid)
 }
 
-impl State<CpuBackend> {
+impl Solution<CpuBackend> {
     /// Copies the state to a backend that has `walls` unknown columns.
     pub(super) fn on<B: MovementBackend>(
         &self,
         backend: &B,
         walls: usize,
-    ) -> Result<State<B>, DeviceError> {
+    ) -> Result<Solution<B>, DeviceError> {
         let nodes = Arc::new(backend.take(Grid::clone(&self.nodes))?);
         let amplitudes = upload_amplitudes(backend, walls, self.amplitudes.as_deref())?;
-        Ok(State { nodes, amplitudes })
+        Ok(Solution { nodes, amplitudes })
     }
 }
 
@@ -107,20 +107,20 @@ pub(super) fn upload_amplitudes<B: MovementBackend>(
     Ok(Some(own))
 }
 
-impl<B: MovementBackend> State<B> {
+impl<B: MovementBackend> Solution<B> {
     /// Copies the state, of a grid of this shape, to the host.
     pub(super) fn fetch(
         &self,
         backend: &B,
         shape: Shape,
-    ) -> Result<State<CpuBackend>, DeviceError> {
+    ) -> Result<Solution<CpuBackend>, DeviceError> {
         let (topology, [ni, _]) = shape;
         let mut amplitudes = None;
         if let Some(own) = &self.amplitudes {
             let whole = vec![0.0; 2 * (ni - if topology.periodic() { 1 } else { 2 })];
             backend.download_whole(own, amplitudes.insert(whole))?;
         }
-        Ok(State { nodes: Arc::new(fetched(backend, &self.nodes, shape)?), amplitudes })
+        Ok(Solution { nodes: Arc::new(fetched(backend, &self.nodes, shape)?), amplitudes })
     }
 }
 
@@ -236,7 +236,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         let coupled = reference.data.wall.is_some();
         let topology = reference.frame.reference().topology;
         let (mut newton_iterations, mut linear_iterations, mut part) = (0, 0.0, 1);
-        let mut moved: Option<State<B>> = None;
+        let mut moved: Option<Solution<B>> = None;
         loop {
             let share = part as f64 / parts as f64;
             let between = |(a, b): (&Vector, &Vector)| [0, 1].map(|k| a[k] + share * (b[k] - a[k]));
@@ -293,7 +293,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
 
     fn moved(
         &self,
-        (outward, state, wall): (Outward<B>, State<B>, Vec<Vector>),
+        (outward, state, wall): (Outward<B>, Solution<B>, Vec<Vector>),
         (quality, verdict): (Quality, Verdict),
         (newton_iterations, linear_iterations): (usize, f64),
         parts: usize,
@@ -322,7 +322,7 @@ pub(super) fn solve<B: MovementBackend>(
     equations: (&B::Elliptic, bool),
     start: (&B::Grid, Option<&B::Vector<f64>>),
     topology: Topology,
-) -> Result<(State<B>, NewtonReport), SolverError> {
+) -> Result<(Solution<B>, NewtonReport), SolverError> {
     match options.linear.precision {
         Precision::Single => solve_in::<B, f32>(backend, options, equations, start, topology),
         Precision::Double => solve_in::<B, f64>(backend, options, equations, start, topology),
@@ -335,7 +335,7 @@ fn solve_in<B: MovementBackend, T: Real>(
     (equations, coupled): (&B::Elliptic, bool),
     (nodes, amplitudes): (&B::Grid, Option<&B::Vector<f64>>),
     topology: Topology,
-) -> Result<(State<B>, NewtonReport), SolverError> {
+) -> Result<(Solution<B>, NewtonReport), SolverError> {
     let SolverOptions { newton: settings, linear, multigrid, .. } = options;
     let (state, mut u) = backend.with_nodes(equations, nodes)?;
     let mut problem = GridProblem::<B, T>::new(backend, state, coupled)?;
@@ -361,5 +361,5 @@ fn solve_in<B: MovementBackend, T: Real>(
         found = Some(own);
     }
     let nodes = Arc::new(problem.nodes(backend, &u, topology)?);
-    Ok((State { nodes, amplitudes: found }, report))
+    Ok((Solution { nodes, amplitudes: found }, report))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Place, Reference, State};
+use super::{GridPlacement, Reference, Solution};
 use crate::backend::{EllipticData, WallTerms};
 use crate::case::SolverOptions;
 use crate::diagnostics::errors;
@@ -71,7 +71,7 @@ impl Reference {
     /// [`IoError`] when the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), IoError> {
         let grid = self.frame.reference();
-        let Place { shift, chord, half } = self.place;
+        let GridPlacement { shift, chord, half } = self.place;
         let (wake, seam) = match grid.topology {
             Topology::C { wake } => (Some(wake), None),
             Topology::O(seam) => (None, Some(seam)),
@@ -153,8 +153,8 @@ impl Reference {
         let grid = Grid { topology, ni, nj, x, y };
         let wall = coupled.then_some(WallTerms { phi, psi });
         let data = EllipticData::of_terms(&grid, [control_p, control_q], wall);
-        let place = Place { shift: [shift_x, shift_y], chord, half };
+        let place = GridPlacement { shift: [shift_x, shift_y], chord, half };
         let amplitudes = Some(amplitudes).filter(|own| !own.is_empty());
-        Some(Self::solved(solver, place, data, State { nodes: Arc::new(grid), amplitudes }))
+        Some(Self::solved(solver, place, data, Solution { nodes: Arc::new(grid), amplitudes }))
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn turned<S: Scalar>(v: [S; 2]) -> [S; 2] {
 /// The tangent at a wall point from the segments a before it and b after it, u and v their directions
 /// (theory eq. 17).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Tangent {
+pub(super) enum TangentRule {
     /// u |b| + v |a|: that of the parabola through the three points.
     Parabola,
     /// u + v.
@@ -22,7 +22,7 @@ pub(super) enum Tangent {
     Sharp { sign: f64 },
 }
 
-impl Tangent {
+impl TangentRule {
     /// The formula of the generator for these segments, outward being the side of `first`.
     pub(super) fn choose(a: Vector, b: Vector, first: Vector) -> Self {
         let (u, v) = (unit(a), unit(b));

@@ -25,12 +25,12 @@ impl Tape {
     }
 
     /// Another variable; there must be no operation yet.
-    pub(super) fn variable(&self, value: f64) -> Recorded<'_> {
-        Recorded { value, at: Some((self, self.push(Operation::default()))) }
+    pub(super) fn variable(&self, value: f64) -> TapeNumber<'_> {
+        TapeNumber { value, at: Some((self, self.push(Operation::default()))) }
     }
 
     /// Index of the number in the record.
-    pub(super) fn place(&self, number: Recorded<'_>) -> usize {
+    pub(super) fn place(&self, number: TapeNumber<'_>) -> usize {
         number.at.map_or_else(|| self.push(Operation::default()), |(_, at)| at) as usize
     }
 
@@ -77,12 +77,12 @@ impl Derivative {
 
 /// A number and where it is recorded; constants are not.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Recorded<'t> {
+pub(super) struct TapeNumber<'t> {
     value: f64,
     at: Option<(&'t Tape, u32)>,
 }
 
-impl Recorded<'_> {
+impl TapeNumber<'_> {
     /// The result of an operation, by its operands with the derivatives by them.
     fn of(value: f64, operands: [(Self, f64); 2]) -> Self {
         let Some((tape, _)) = operands[0].0.at.or(operands[1].0.at) else { return value.into() };
@@ -92,13 +92,13 @@ impl Recorded<'_> {
     }
 }
 
-impl From<f64> for Recorded<'_> {
+impl From<f64> for TapeNumber<'_> {
     fn from(value: f64) -> Self {
         Self { value, at: None }
     }
 }
 
-impl Add for Recorded<'_> {
+impl Add for TapeNumber<'_> {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -106,7 +106,7 @@ impl Add for Recorded<'_> {
     }
 }
 
-impl Sub for Recorded<'_> {
+impl Sub for TapeNumber<'_> {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -114,7 +114,7 @@ impl Sub for Recorded<'_> {
     }
 }
 
-impl Mul for Recorded<'_> {
+impl Mul for TapeNumber<'_> {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
@@ -122,7 +122,7 @@ impl Mul for Recorded<'_> {
     }
 }
 
-impl Div for Recorded<'_> {
+impl Div for TapeNumber<'_> {
     type Output = Self;
 
     fn div(self, other: Self) -> Self {
@@ -131,7 +131,7 @@ impl Div for Recorded<'_> {
     }
 }
 
-impl Neg for Recorded<'_> {
+impl Neg for TapeNumber<'_> {
     type Output = Self;
 
     fn neg(self) -> Self {
@@ -139,7 +139,7 @@ impl Neg for Recorded<'_> {
     }
 }
 
-impl Scalar for Recorded<'_> {
+impl Scalar for TapeNumber<'_> {
     fn hypot(self, other: Self) -> Self {
         let length = self.value.hypot(other.value);
         Self::of(length, [(self, self.value / length), (other, other.value / length)])

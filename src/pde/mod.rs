@@ -8,7 +8,7 @@ pub use equations::{EllipticData, WallTerms};
 pub(crate) use point::{merit_weight, row_weight};
 
 // For the tests and measurements of this workspace: the equations at one point.
-pub use point::{Blocks, Metrics, Stencil, Vec2, residual};
+pub use point::{Metrics, Stencil, StencilBlocks, Vec2, residual};
 
 use self::control::ControlSettings;
 

@@ -87,7 +87,7 @@ pub(crate) fn merit_weight(m: &Metrics) -> f64 {
 
 /// The 2×2 blocks ∂R/∂r of a point, by neighbour (theory eq. 3). `[row][column]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Blocks {
+pub struct StencilBlocks {
     /// Neighbour (i + 1, j).
     pub east: [Vec2; 2],
     /// Neighbour (i − 1, j).
@@ -102,7 +102,7 @@ pub struct Blocks {
     pub diagonal: f64,
 }
 
-impl Blocks {
+impl StencilBlocks {
     /// The exact derivative of [`residual`]:
     ///
     /// E, W: g22 I ± ½ (g22 P I + Rb ⊗ r_eta + 2 Rc ⊗ r_xi),

@@ -149,7 +149,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         let [square] = scalars::read_dots(backend, scalars, [(b, b)])?;
         let scale = square.sqrt();
         let mut solve =
-            Solve { backend, a, b, scale, rtol, observe, iterations: 0.0, relative: 1.0 };
+            LinearSolve { backend, a, b, scale, rtol, observe, iterations: 0.0, relative: 1.0 };
         let stop = if scale == 0.0 {
             solve.relative = 0.0;
             LinearStop::Converged
@@ -187,18 +187,18 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 }
             }
         };
-        let Solve { iterations, relative: relative_residual, .. } = solve;
+        let LinearSolve { iterations, relative: relative_residual, .. } = solve;
         Ok(LinearReport { stop, iterations, relative_residual, events: self.take_events() })
     }
 
     /// Improves x with the present preconditioner until `limit` iterations are done.
     fn iterate(
         &mut self,
-        solve: &mut Solve<'_, B, T, A>,
+        solve: &mut LinearSolve<'_, B, T, A>,
         limit: usize,
         x: &mut B::Vector<T>,
     ) -> Result<LinearStop, SolverError> {
-        let Solve { backend, a, b, scale, rtol, ref mut observe, .. } = *solve;
+        let LinearSolve { backend, a, b, scale, rtol, ref mut observe, .. } = *solve;
         let mut method = self.settings.method;
         let mut breakdowns = 0;
         loop {
@@ -243,7 +243,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     }
 }
 
-struct Solve<'a, B: Backend, T: Real, A> {
+struct LinearSolve<'a, B: Backend, T: Real, A> {
     backend: &'a B,
     a: &'a A,
     b: &'a B::Vector<T>,

@@ -96,7 +96,7 @@ impl<B: Backend> Observer<B> for () {}
 /// Sufficient decrease: ‖F(u + λ d)‖ ≤ (1 − `DECREASE` λ) ‖F(u)‖.
 const DECREASE: f64 = 1e-4;
 
-struct Solve<'a, B: Backend, P: NonlinearProblem<B>> {
+struct NewtonSolve<'a, B: Backend, P: NonlinearProblem<B>> {
     backend: &'a B,
     problem: &'a mut P,
     linear: &'a mut LinearSolver<B, P::Real, P::Jacobian>,
@@ -130,7 +130,7 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
     observer: &mut dyn Observer<B>,
 ) -> Result<NewtonReport, SolverError> {
     let n = problem.unknowns();
-    let mut solve = Solve {
+    let mut solve = NewtonSolve {
         backend,
         problem,
         linear,
@@ -187,7 +187,7 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
     Ok(NewtonReport { stop, history, events: solve.events })
 }
 
-impl<B: Backend, P: NonlinearProblem<B>> Solve<'_, B, P> {
+impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
     /// f ← F(u) and its merit, with the scaling of u.
     fn merit(&mut self, u: &B::Vector<f64>) -> Result<f64> {
         self.problem.residual(self.backend, u, Scaling::Renewed, &mut self.f)

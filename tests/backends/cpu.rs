@@ -1,6 +1,6 @@
 //! The layout of matrices by rows on the CPU.
 
-use gridgen::backend::cpu::{ENTRIES, Pieces, Slices};
+use gridgen::backend::cpu::{ENTRIES, Pieces, RowSlices};
 use gridgen::sparse::Csr;
 
 #[test]
@@ -27,6 +27,6 @@ fn one_long_row_among_short_ones_is_left_to_the_rows() {
     let uneven = Csr::from_rows((0..900).map(|k| row(k).map(|column| (column, 1.0))));
     let even = Csr::from_rows((0..900).map(|k| [(k, 1.0)]));
 
-    assert!(Slices::new(uneven.pattern(), &uneven.values).is_none());
-    assert!(Slices::new(even.pattern(), &even.values).is_some());
+    assert!(RowSlices::new(uneven.pattern(), &uneven.values).is_none());
+    assert!(RowSlices::new(even.pattern(), &even.values).is_some());
 }

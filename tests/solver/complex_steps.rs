@@ -10,7 +10,7 @@ use gridgen::backend::{
 use gridgen::geometry::Scalar;
 use gridgen::grid::{Seam, Topology};
 use gridgen::movement::Reference;
-use gridgen::pde::{Blocks, Stencil, residual};
+use gridgen::pde::{Stencil, StencilBlocks, residual};
 use num_complex::Complex;
 use support::random::Random;
 
@@ -100,7 +100,7 @@ fn blocks_are_the_complex_steps_of_the_residual() {
             middle: [3, 4, 5].map(node),
             north: [6, 7, 8].map(node),
         };
-        let blocks = Blocks::new(&real.metrics(), p, q);
+        let blocks = StencilBlocks::new(&real.metrics(), p, q);
         let identity = |s: f64| [[s, 0.0], [0.0, s]];
         let (d, centre) = (identity(blocks.diagonal), identity(blocks.centre));
         let other = identity(-blocks.diagonal);

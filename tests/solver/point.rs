@@ -1,7 +1,7 @@
 //! Residual and Jacobian of the grid equations at one point.
 #![allow(clippy::float_cmp, reason = "a uniform grid has exactly no residual")]
 
-use gridgen::pde::{Blocks, Stencil, Vec2, residual};
+use gridgen::pde::{Stencil, StencilBlocks, Vec2, residual};
 
 fn sample() -> [Vec2; 9] {
     let mut points = [[0.0; 2]; 9];
@@ -23,7 +23,7 @@ fn stencil(points: &[Vec2; 9]) -> Stencil {
 #[test]
 fn blocks_are_the_derivative_of_the_residual() {
     let (points, p, q) = (sample(), 0.3, -0.2);
-    let blocks = Blocks::new(&stencil(&points).metrics(), p, q);
+    let blocks = StencilBlocks::new(&stencil(&points).metrics(), p, q);
     let identity = |s: f64| [[s, 0.0], [0.0, s]];
     let d = blocks.diagonal;
     let exact = [

@@ -1,6 +1,6 @@
 //! Grids and the grid equations on the CPU, row by row of points.
 
-use super::points::{JacobianRow, ResidualRow, Row, WallRow};
+use super::points::{JacobianRow, PointRow, ResidualRow, WallRow};
 use super::vector::{clear, reduce};
 use super::{CpuBackend, EllMatrix};
 use crate::backend::elliptic::WALL_ENTRIES;
@@ -158,7 +158,7 @@ impl EllipticBackend for CpuBackend {
         let rows = f.par_chunks_mut(2 * mi).zip(row_weights.par_chunks_mut(mi));
         let rows = rows.zip(merit_weights.par_chunks_mut(mi)).zip(&mut *row_sums);
         rows.enumerate().for_each(|(j, (((f, row_weights), merit_weights), sum))| {
-            let row = Row { data, amplitudes, j };
+            let row = PointRow { data, amplitudes, j };
             simd::run(ResidualRow { row, scaling, row_weights, merit_weights, f, sum });
         });
         Ok((row_sums.iter().sum::<f64>() / f.len() as f64).sqrt())
@@ -172,7 +172,8 @@ impl EllipticBackend for CpuBackend {
     ) -> Result<()> {
         self.size(state).check_matrices(&a.pattern, b.as_ref().map(|b| &*b.pattern))?;
         let EllipticState { data, amplitudes, row_weights, .. } = state;
-        let row = |j: usize| (Row { data, amplitudes, j }, &row_weights[j * data.mi..][..data.mi]);
+        let row =
+            |j: usize| (PointRow { data, amplitudes, j }, &row_weights[j * data.mi..][..data.mi]);
         let rows = a.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();
         rows.for_each(|(j, slots)| {
             let (row, row_weights) = row(j);

@@ -178,7 +178,7 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
             let row = |j: usize, k: usize| &a.values[k * n + 2 * mi * j..][..2 * mi];
             y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
                 let (slots, terms) = ([row(j, 0), row(j, 1)], &x[..2 * mi]);
-                simd::run(WallRow { slots, terms, add: product.add, y });
+                simd::run(WallProductRow { slots, terms, add: product.add, y });
             });
         }
         _ => y.par_chunks_mut(BLOCK).enumerate().for_each(|(block, y)| {
@@ -265,14 +265,14 @@ impl<T: Real> Kernel for Slot<'_, T> {
 }
 
 /// y ← (+) B x for a row of points: the wall terms p, q of each line, interleaved.
-struct WallRow<'a, T> {
+struct WallProductRow<'a, T> {
     slots: [&'a [T]; 2],
     terms: &'a [T],
     add: bool,
     y: &'a mut [T],
 }
 
-impl<T: Real> Kernel for WallRow<'_, T> {
+impl<T: Real> Kernel for WallProductRow<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { slots: [along_p, along_q], terms, add, y } = self;

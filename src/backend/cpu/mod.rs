@@ -16,7 +16,7 @@ mod vector;
 // For the tests of this workspace, and what users meet as associated types of the backend.
 #[doc(hidden)]
 pub use {
-    csr::{CsrMatrix, ENTRIES, Pieces, Slices},
+    csr::{CsrMatrix, ENTRIES, Pieces, RowSlices},
     elliptic::EllipticState,
     matrix::EllMatrix,
     multigrid::Level,

@@ -6,7 +6,7 @@ use crate::backend::{
     EllipticBackend, EllipticData, FixedLines, FixedPlaces, MovementBackend, Result,
 };
 use crate::grid::{Grid, Seam, Symmetry, Topology, arc_length};
-use crate::pde::{Blocks, Stencil, Vec2};
+use crate::pde::{Stencil, StencilBlocks, Vec2};
 use rayon::prelude::*;
 
 impl EllipticState {
@@ -20,7 +20,7 @@ impl EllipticState {
         let [p, q] = [self.amplitudes[2 * i], self.amplitudes[2 * i + 1]];
         let decay = data.wall.as_ref().map_or([0.0; 2], |wall| [wall.phi[k], wall.psi[k]]);
         let (p, q) = (data.control_p[k] + p * decay[0], data.control_q[k] + q * decay[1]);
-        let (b, w) = (Blocks::new(&stencil.metrics(), p, q), self.row_weights[k]);
+        let (b, w) = (StencilBlocks::new(&stencil.metrics(), p, q), self.row_weights[k]);
         let full = |m: [Vec2; 2]| [m[0][0], m[0][1], m[1][0], m[1][1]].map(|c| w * c);
         let scalar = |c: f64| full([[c, 0.0], [0.0, c]]);
         let (same, other) = (scalar(b.diagonal), scalar(-b.diagonal));

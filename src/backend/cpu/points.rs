@@ -4,7 +4,7 @@
 //! first: there nothing can alias the operands, and the loop over its points has no branch.
 
 use crate::backend::{EllipticData, Real, Scaling};
-use crate::pde::{Blocks, Metrics, Stencil, merit_weight, residual, row_weight};
+use crate::pde::{Metrics, Stencil, StencilBlocks, merit_weight, residual, row_weight};
 use crate::simd::Kernel;
 use crate::sparse::STENCIL;
 use std::ops::Range;
@@ -16,7 +16,7 @@ const ENTRIES: usize = STENCIL.len();
 
 /// Row j of unknown points; the amplitudes are the (p_i, q_i) of each line, interleaved.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(super) struct PointRow<'a> {
     pub(super) data: &'a EllipticData,
     pub(super) amplitudes: &'a [f64],
     pub(super) j: usize,
@@ -37,7 +37,7 @@ struct Points<'a> {
 
 impl<'a> Points<'a> {
     #[inline(always)]
-    fn new(Row { data, amplitudes, j }: Row<'a>, columns: &Range<usize>) -> Self {
+    fn new(PointRow { data, amplitudes, j }: PointRow<'a>, columns: &Range<usize>) -> Self {
         let (stride, n) = (data.mi + 2, columns.len());
         let around = |nodes: &'a [f64]| {
             [0, 1, 2].map(|dj| {
@@ -90,7 +90,7 @@ fn chunks(columns: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 /// f ← w R on row j, and the sum of the squared merits; the weights are renewed first if
 /// `scaling` says so.
 pub(super) struct ResidualRow<'a> {
-    pub(super) row: Row<'a>,
+    pub(super) row: PointRow<'a>,
     pub(super) scaling: Scaling,
     pub(super) row_weights: &'a mut [f64],
     pub(super) merit_weights: &'a mut [f64],
@@ -144,7 +144,7 @@ fn renew(points: &Points, row_weights: &mut [f64], merit_weights: &mut [f64]) {
 
 /// Row j of a ← w ∂R/∂r.
 pub(super) struct JacobianRow<'a, T> {
-    pub(super) row: Row<'a>,
+    pub(super) row: PointRow<'a>,
     pub(super) row_weights: &'a [f64],
     /// Values of row j by slot.
     pub(super) slots: Vec<&'a mut [T]>,
@@ -169,12 +169,12 @@ impl<T: Real> JacobianRow<'_, T> {
     /// The rows of some points, without the entries of absent neighbours, beside the point `end` too.
     #[inline(always)]
     fn points(&mut self, columns: Range<usize>, end: Option<usize>) {
-        let Self { row: Row { data, j, .. }, .. } = *self;
+        let Self { row: PointRow { data, j, .. }, .. } = *self;
         let within = |at: usize, by, end| at.checked_add_signed(by).is_some_and(|at| at < end);
         let present = STENCIL.map(|(di, dj, _)| {
             end.is_none_or(|i| within(i, di, data.mi)) && within(j, dj, data.mj)
         });
-        let mut entries = Entries([[[0.0; SHORT]; ENTRIES]; 2]);
+        let mut entries = ChunkEntries([[[0.0; SHORT]; ENTRIES]; 2]);
         for first in columns.clone().step_by(SHORT) {
             let columns = first..(first + SHORT).min(columns.end);
             entries.evaluate(self.row, &columns, self.row_weights);
@@ -193,18 +193,18 @@ impl<T: Real> JacobianRow<'_, T> {
 /// Points of a chunk whose matrix entries are kept at a time.
 const SHORT: usize = 32;
 
-/// The scaled entries of the x and the y rows of a chunk, in the order of [`Blocks::row`].
-struct Entries([[[f64; SHORT]; ENTRIES]; 2]);
+/// The scaled entries of the x and the y rows of a chunk, in the order of [`StencilBlocks::row`].
+struct ChunkEntries([[[f64; SHORT]; ENTRIES]; 2]);
 
-impl Entries {
+impl ChunkEntries {
     #[inline(always)]
-    fn evaluate(&mut self, row: Row<'_>, columns: &Range<usize>, row_weights: &[f64]) {
+    fn evaluate(&mut self, row: PointRow<'_>, columns: &Range<usize>, row_weights: &[f64]) {
         let points = Points::new(row, columns);
         let weights = &row_weights[columns.clone()];
         let [p, q] = points.controls();
         let [x, y] = &mut self.0;
         for i in 0..weights.len().min(SHORT) {
-            let blocks = Blocks::new(&points.metrics(i), p[i], q[i]);
+            let blocks = StencilBlocks::new(&points.metrics(i), p[i], q[i]);
             let rows = [blocks.row(0), blocks.row(1)];
             for k in 0..ENTRIES {
                 x[k][i] = weights[i] * rows[0][k];
@@ -216,7 +216,7 @@ impl Entries {
 
 /// Row j of b ← w ∂R/∂(p, q).
 pub(super) struct WallRow<'a, T> {
-    pub(super) row: Row<'a>,
+    pub(super) row: PointRow<'a>,
     pub(super) row_weights: &'a [f64],
     /// Values of row j by slot.
     pub(super) slots: Vec<&'a mut [T]>,

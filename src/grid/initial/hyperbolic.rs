@@ -102,7 +102,7 @@ fn layers(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Op
         let rise = (j as f64 / (RISE * (nj - 1) as f64)).min(1.0).sqrt();
         let spread = 1.0 + settings.spread * s[j] / (s[j] + SPREAD_DISTANCE);
         for k in 0..substeps as usize {
-            let step = Step {
+            let step = Substep {
                 height: height / substeps,
                 more: more / substeps,
                 distance: s[j] + height * (k as f64 + 0.5) / substeps,
@@ -133,7 +133,7 @@ pub(crate) fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
     [wall, first]
 }
 
-struct Step {
+struct Substep {
     height: f64,
     /// Added to the height for each unit of a point's extra first height.
     more: f64,
@@ -143,7 +143,7 @@ struct Step {
     volume_smoothing: f64,
 }
 
-impl Step {
+impl Substep {
     /// front ← front + Δr with
     ///
     /// \[I + (1 + θ) C ½(E − W) − 2e δ²\] Δr = B⁻¹ (0, V) + e δ² r,
@@ -234,7 +234,7 @@ pub struct BlockRow {
 pub fn solve_blocks(rows: &[BlockRow]) -> Option<Vec<Vector2<f64>>> {
     let n = rows.len();
     let last = n - 1;
-    let mut eliminated = vec![Eliminated::default(); n];
+    let mut eliminated = vec![EliminatedRow::default(); n];
     for i in 1..n {
         let row = &rows[i];
         // The first and the last of the remaining rows are coupled to r_0.
@@ -254,7 +254,8 @@ pub fn solve_blocks(rows: &[BlockRow]) -> Option<Vec<Vector2<f64>>> {
         }
         let inverse = pivot.try_inverse()?;
         let upper = if i == last { Matrix2::zeros() } else { inverse * row.upper };
-        eliminated[i] = Eliminated { upper, right: inverse * right, to_first: inverse * to_first };
+        eliminated[i] =
+            EliminatedRow { upper, right: inverse * right, to_first: inverse * to_first };
     }
     for i in (1..last).rev() {
         let (after, row) = (eliminated[i + 1], &mut eliminated[i]);
@@ -270,7 +271,7 @@ pub fn solve_blocks(rows: &[BlockRow]) -> Option<Vec<Vector2<f64>>> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Eliminated {
+struct EliminatedRow {
     upper: Matrix2<f64>,
     right: Vector2<f64>,
     to_first: Matrix2<f64>,

@@ -187,19 +187,19 @@ impl CellMeasure {
     ///
     /// `values` has one element for each of the `ni − 1` cells.
     pub fn fill_row(self, grid: &Grid, j: usize, values: &mut [f64]) {
-        simd::run(Row { measure: self, grid, j, values });
+        simd::run(CellRow { measure: self, grid, j, values });
     }
 }
 
 /// values ← measure of each cell of row j.
-struct Row<'a> {
+struct CellRow<'a> {
     measure: CellMeasure,
     grid: &'a Grid,
     j: usize,
     values: &'a mut [f64],
 }
 
-impl Kernel for Row<'_> {
+impl Kernel for CellRow<'_> {
     #[inline(always)]
     fn run(self) {
         let Self { measure, grid: &Grid { ni, ref x, ref y, .. }, j, values } = self;

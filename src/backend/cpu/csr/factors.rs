@@ -1,7 +1,7 @@
 //! Incomplete factors and their triangular solves.
 
-use super::plan::{Cells, Plan};
-use super::rows::Rows;
+use super::plan::{AtomicValues, RowPlan};
+use super::rows::FactorRows;
 use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
 use crate::backend::{
@@ -22,7 +22,7 @@ const TRIALS: usize = 3;
 
 /// A matrix of which incomplete factors are made.
 pub(in crate::backend::cpu) trait Values<T> {
-    /// Its values, in the order by which [`Rows`] knows the entries.
+    /// Its values, in the order by which [`FactorRows`] knows the entries.
     fn values(&self) -> &[T];
 
     /// The failure to be reported for a pivot.
@@ -39,12 +39,12 @@ pub(in crate::backend::cpu) struct CsrFactors<T> {
     kind: Incomplete,
     /// The matrix that is factorised is A + `shift` diag(A).
     shift: f64,
-    rows: Rows,
+    rows: FactorRows,
     values: Vec<T>,
     inverse: Vec<T>,
-    plans: Vec<Plan>,
+    plans: Vec<RowPlan>,
     choice: Choice,
-    y: Cells<T>,
+    y: AtomicValues<T>,
 }
 
 #[derive(Debug)]
@@ -78,14 +78,14 @@ impl Choice {
 impl<T: Real> CsrFactors<T> {
     /// The factors, not computed yet, of matrices with the pattern of `a`.
     pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
-        let rows = Rows::new(a, kind, schedule);
+        let rows = FactorRows::new(a, kind, schedule);
         let plans = match (schedule, rows.renumbering()) {
-            (Schedule::Colours, Some(numbers)) => vec![Plan::colours(&numbers.sets)],
-            (Schedule::Tiles, _) => vec![Plan::Tiles],
-            (Schedule::Levels, _) => vec![Plan::levels(&rows)],
-            (Schedule::SyncFree, _) => vec![Plan::sync_free(&rows)],
+            (Schedule::Colours, Some(numbers)) => vec![RowPlan::colours(&numbers.sets)],
+            (Schedule::Tiles, _) => vec![RowPlan::Tiles],
+            (Schedule::Levels, _) => vec![RowPlan::levels(&rows)],
+            (Schedule::SyncFree, _) => vec![RowPlan::sync_free(&rows)],
             (Schedule::Auto, _) => candidates(&rows),
-            _ => vec![Plan::Natural],
+            _ => vec![RowPlan::Natural],
         };
         Self::of_rows(rows, plans, kind, shift)
     }
@@ -97,14 +97,14 @@ impl<T: Real> CsrFactors<T> {
         kind: Incomplete,
         schedule: Schedule,
     ) -> Self {
-        let rows = Rows::of_ell(a, schedule);
-        let natural = || vec![Plan::Natural];
-        let plans = rows.renumbering().map_or_else(natural, |n| vec![Plan::colours(&n.sets)]);
+        let rows = FactorRows::of_ell(a, schedule);
+        let natural = || vec![RowPlan::Natural];
+        let plans = rows.renumbering().map_or_else(natural, |n| vec![RowPlan::colours(&n.sets)]);
         Self::of_rows(rows, plans, kind, 0.0)
     }
 
-    fn of_rows(rows: Rows, plans: Vec<Plan>, kind: Incomplete, shift: f64) -> Self {
-        let alone = plans.iter().all(|plan| matches!(plan, Plan::Natural));
+    fn of_rows(rows: FactorRows, plans: Vec<RowPlan>, kind: Incomplete, shift: f64) -> Self {
+        let alone = plans.iter().all(|plan| matches!(plan, RowPlan::Natural));
         Self {
             kind,
             shift,
@@ -112,7 +112,7 @@ impl<T: Real> CsrFactors<T> {
             inverse: vec![T::zero(); rows.len()],
             choice: Choice::new(plans.len()),
             plans,
-            y: Cells::zeros(if alone { 0 } else { rows.len() }),
+            y: AtomicValues::zeros(if alone { 0 } else { rows.len() }),
             rows,
         }
     }
@@ -121,7 +121,7 @@ impl<T: Real> CsrFactors<T> {
     /// applied.
     fn factor(&mut self, a: &[T]) -> Option<BadPivot> {
         let (bad, shift) = (FirstBad::new(self.kind.symmetric()), self.shift);
-        let inverse = Cells::zeros(self.rows.len());
+        let inverse = AtomicValues::zeros(self.rows.len());
         let plan = &self.plans[self.choice.next().0];
         let rows = &self.rows;
         if self.kind.diagonal_only() {
@@ -133,12 +133,12 @@ impl<T: Real> CsrFactors<T> {
             for row in 0..rows.len() {
                 self.values[rows.diagonal(row)] *= T::narrow(1.0 + shift);
             }
-            if let Plan::Natural = plan {
+            if let RowPlan::Natural = plan {
                 let values = Cell::from_mut(&mut *self.values).as_slice_of_cells();
                 let (get, set) = (|at: usize| values[at].get(), |at: usize, v| values[at].set(v));
                 (0..rows.len()).for_each(|row| eliminate(rows, row, (&get, &set), &inverse, &bad));
             } else {
-                let work = Cells::of(&self.values);
+                let work = AtomicValues::of(&self.values);
                 let (get, set) = (|at| work.get(at), |at, value| work.set(at, value));
                 plan.run(rows, Triangle::Lower, &|row| {
                     eliminate(rows, row, (&get, &set), &inverse, &bad);
@@ -159,7 +159,7 @@ impl<T: Real> CsrFactors<T> {
         let (plan, timed) = self.choice.next();
         let started = timed.then(Instant::now);
         match &self.plans[plan] {
-            Plan::Natural => self.solve_alone(r, z),
+            RowPlan::Natural => self.solve_alone(r, z),
             plan => self.solve_by(plan, r, z),
         }
         if let Some(started) = started {
@@ -181,7 +181,7 @@ impl<T: Real> CsrFactors<T> {
         }
     }
 
-    fn solve_by(&self, plan: &Plan, r: &[T], z: &mut [T]) {
+    fn solve_by(&self, plan: &RowPlan, r: &[T], z: &mut [T]) {
         let Self { rows, values, inverse, y, .. } = self;
         let columns = rows.columns();
         let subtract = |sum: T, k: usize| sum - values[k] * y.get(columns[k] as usize);
@@ -215,10 +215,10 @@ impl<T: Real, A: Values<T>> Preconditioner<CpuBackend, T, A> for CsrFactors<T> {
 
 /// L_ij ← a_ij / D_j, U ← the entries of A; `values` holds the entries of the rows `range`.
 fn take<T: Real>(
-    rows: &Rows,
+    rows: &FactorRows,
     range: Range<usize>,
     a: &[T],
-    inverse: &Cells<f64>,
+    inverse: &AtomicValues<f64>,
     values: &mut [T],
 ) {
     let first = rows.pattern().row_start[range.start];
@@ -243,11 +243,11 @@ fn take<T: Real>(
 
 /// The ways through the rows that may pay: with one thread, or without a set large enough to share,
 /// none but the natural order.
-fn candidates(rows: &Rows) -> Vec<Plan> {
-    let mut plans = vec![Plan::Natural];
+fn candidates(rows: &FactorRows) -> Vec<RowPlan> {
+    let mut plans = vec![RowPlan::Natural];
     if rayon::current_num_threads() > 1 {
-        plans.extend(Some(Plan::levels(rows)).filter(Plan::is_shared));
-        plans.push(Plan::sync_free(rows));
+        plans.extend(Some(RowPlan::levels(rows)).filter(RowPlan::is_shared));
+        plans.push(RowPlan::sync_free(rows));
     }
     plans
 }
@@ -263,7 +263,7 @@ impl FirstBad {
         Self { found: Mutex::new(None), positive }
     }
 
-    fn check(&self, rows: &Rows, row: usize, pivot: f64) {
+    fn check(&self, rows: &FactorRows, row: usize, pivot: f64) {
         let value = if rows.has_diagonal(row) { pivot } else { 0.0 };
         if value == 0.0 || !value.is_finite() || self.positive && value < 0.0 {
             let mut found = self.found.lock();
@@ -285,10 +285,10 @@ impl FirstBad {
 ///
 /// Pivots are made in double precision: K has the squares of the entries.
 fn dilu<T: Real>(
-    rows: &Rows,
-    plan: &Plan,
+    rows: &FactorRows,
+    plan: &RowPlan,
     (a, shift): (&[T], f64),
-    inverse: &Cells<f64>,
+    inverse: &AtomicValues<f64>,
     bad: &FirstBad,
 ) {
     plan.run(rows, Triangle::Lower, &|row| {
@@ -310,10 +310,10 @@ fn dilu<T: Real>(
 /// value of an entry: that of A, which becomes one of L, D or U.
 #[inline(always)]
 fn eliminate<T: Real>(
-    rows: &Rows,
+    rows: &FactorRows,
     row: usize,
     (get, set): (&impl Fn(usize) -> T, &impl Fn(usize, T)),
-    inverse: &Cells<f64>,
+    inverse: &AtomicValues<f64>,
     bad: &FirstBad,
 ) {
     let right_end = rows.side(row, Triangle::Upper).end;

@@ -20,13 +20,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct CsrLayout {
     row_start: Vec<usize>,
     columns: Vec<u32>,
     pieces: Pieces,
 }
 
-impl Layout {
+impl CsrLayout {
     pub(super) fn pattern(&self) -> Pattern<'_> {
         Pattern { row_start: &self.row_start, columns: &self.columns }
     }
@@ -35,22 +35,22 @@ impl Layout {
 /// A matrix by rows, and in slices for [`Format::Ell`].
 #[derive(Debug, Clone)]
 pub struct CsrMatrix<T> {
-    layout: Arc<Layout>,
+    layout: Arc<CsrLayout>,
     values: Vec<T>,
-    slices: Option<Slices<T>>,
+    slices: Option<RowSlices<T>>,
 }
 
 impl<T: Real> CsrMatrix<T> {
-    /// A copy of `a`. With [`Format::Ell`] products use the sliced form of [`Slices`], unless its
-    /// rows are so uneven that it would hold more than [`Slices::PADDED`] slots an entry: then they
+    /// A copy of `a`. With [`Format::Ell`] products use the sliced form of [`RowSlices`], unless its
+    /// rows are so uneven that it would hold more than [`RowSlices::PADDED`] slots an entry: then they
     /// use the rows.
     pub(in crate::backend::cpu) fn new(a: &Csr, format: Format) -> Self {
         let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
         let slices = match format {
             Format::Csr => None,
-            Format::Ell => Slices::new(a.pattern(), &values),
+            Format::Ell => RowSlices::new(a.pattern(), &values),
         };
-        let layout = Layout {
+        let layout = CsrLayout {
             row_start: a.row_start.clone(),
             columns: a.columns.clone(),
             pieces: Pieces::new(&a.row_start),
@@ -213,13 +213,13 @@ const TASK: usize = 32;
 /// (Monakov, Lokhmotov and Avetisyan 2010, doi:10.1007/978-3-642-11515-8_10). Slots left over hold
 /// zero in a column of their row.
 #[derive(Debug, Clone)]
-pub struct Slices<T> {
+pub struct RowSlices<T> {
     start: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<T>,
 }
 
-impl<T: Real> Slices<T> {
+impl<T: Real> RowSlices<T> {
     /// Slots for each entry at most.
     pub(super) const PADDED: usize = 2;
 

@@ -1,6 +1,6 @@
 //! In which order, and by which threads, the rows of factors are worked on.
 
-use super::rows::Rows;
+use super::rows::FactorRows;
 use crate::backend::Real;
 use crate::sparse::{ROW_TILE, RowSets, Triangle, Turn, levels};
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ const TAKEN: usize = 64;
 const LOOKS: usize = 256;
 
 #[derive(Debug)]
-pub(super) enum Plan {
+pub(super) enum RowPlan {
     /// One after the other on one thread.
     Natural,
     /// Sets of rows that do not wait for each other, shared among threads; small ones on one thread.
@@ -41,8 +41,8 @@ impl Sets {
     }
 }
 
-impl Plan {
-    pub(super) fn levels(rows: &Rows) -> Self {
+impl RowPlan {
+    pub(super) fn levels(rows: &FactorRows) -> Self {
         let sets = |triangle| Sets::new(&RowSets::by_number(&levels(rows.pattern(), triangle)));
         Self::Sets { lower: sets(Triangle::Lower), upper: sets(Triangle::Upper) }
     }
@@ -57,7 +57,7 @@ impl Plan {
         Self::Sets { lower: Sets::new(sets), upper: Sets::new(&RowSets::by_number(&down)) }
     }
 
-    pub(super) fn sync_free(rows: &Rows) -> Self {
+    pub(super) fn sync_free(rows: &FactorRows) -> Self {
         Self::SyncFree(Flags::new(rows.len()))
     }
 
@@ -73,7 +73,12 @@ impl Plan {
     }
 
     /// Works on all rows of a triangle, each after those that it has entries of.
-    pub(super) fn run(&self, rows: &Rows, triangle: Triangle, work: &(impl Fn(usize) + Sync)) {
+    pub(super) fn run(
+        &self,
+        rows: &FactorRows,
+        triangle: Triangle,
+        work: &(impl Fn(usize) + Sync),
+    ) {
         // Alone, a thread is fastest where rows are beside each other.
         let alone = rayon::current_num_threads() == 1;
         match self {
@@ -125,7 +130,7 @@ impl Flags {
     /// Threads take rows in their order from a counter. The first row that is not done waits for
     /// none, and the thread that took it is at work: whatever the number of threads that run, one of
     /// them goes forward.
-    fn run(&self, rows: &Rows, triangle: Triangle, work: &(impl Fn(usize) + Sync)) {
+    fn run(&self, rows: &FactorRows, triangle: Triangle, work: &(impl Fn(usize) + Sync)) {
         let now = !self.sweep.fetch_xor(true, Ordering::Relaxed);
         let (n, next) = (rows.len(), AtomicUsize::new(0));
         let threads = rayon::current_num_threads().min(n.div_ceil(TAKEN));
@@ -166,12 +171,12 @@ fn wait(done: impl Fn() -> bool) {
 ///
 /// Reads and writes are relaxed: which value is read follows from what the threads wait for.
 #[derive(Debug)]
-pub(super) struct Cells<T> {
+pub(super) struct AtomicValues<T> {
     bits: Vec<AtomicU64>,
     kind: PhantomData<T>,
 }
 
-impl<T: Real> Cells<T> {
+impl<T: Real> AtomicValues<T> {
     pub(super) fn zeros(n: usize) -> Self {
         Self { bits: (0..n).map(|_| AtomicU64::new(0)).collect(), kind: PhantomData }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The pattern of the factors: L left of the diagonal, D on it, U right of it. Every row
 /// has a diagonal.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct FactorRows {
     row_start: Vec<usize>,
     diagonal: Vec<usize>,
     columns: Vec<u32>,
@@ -31,7 +31,7 @@ pub(super) struct Renumbering {
 
 const ABSENT: usize = usize::MAX;
 
-impl Rows {
+impl FactorRows {
     pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: Schedule) -> Self {
         let by_colours = || Renumbering::by_colours(&colours(&Graph::new(a)));
         let renumbering = (schedule == Schedule::Colours).then(by_colours);

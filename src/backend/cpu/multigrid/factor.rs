@@ -1,6 +1,6 @@
 //! Factors of the lines of one panel.
 
-use super::panel::{LANES, Lane, Shape, Storage, WallPlace};
+use super::panel::{LANES, Lane, PanelShape, Storage, WallPlace};
 use crate::backend::Real;
 use crate::simd::Kernel;
 use std::ops::Range;
@@ -37,7 +37,7 @@ const SMALLEST_PIVOT: f64 = 0.1;
 pub(super) struct Factor<'a, M> {
     pub(super) operator: &'a mut [M],
     pub(super) storage: Storage,
-    pub(super) shape: Shape,
+    pub(super) shape: PanelShape,
     pub(super) lanes: Range<usize>,
     pub(super) guard: Guard,
     pub(super) finite: &'a mut bool,
@@ -47,7 +47,7 @@ impl<M: Real> Kernel for Factor<'_, M> {
     #[inline(always)]
     fn run(self) {
         let Self { operator, storage, shape, lanes, guard, finite } = self;
-        let mut panel = Panel {
+        let mut panel = LinePanel {
             points: operator.as_chunks_mut::<LANES>().0,
             width: storage.width(shape),
             storage,
@@ -69,14 +69,14 @@ impl<M: Real> Kernel for Factor<'_, M> {
     }
 }
 
-struct Panel<'a, M> {
+struct LinePanel<'a, M> {
     points: &'a mut [Lane<M>],
     width: usize,
     storage: Storage,
     lanes: Range<usize>,
 }
 
-impl<M: Real> Panel<'_, M> {
+impl<M: Real> LinePanel<'_, M> {
     #[inline(always)]
     fn get(&self, l: usize, at: usize) -> Block<M> {
         let point = &self.points[l * self.width + at..][..4];

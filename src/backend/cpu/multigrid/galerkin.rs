@@ -1,8 +1,8 @@
 //! Operators of coarse levels by Galerkin products, panel by panel.
 
 use super::lines::LineSet;
-use super::operator::Blocks;
-use super::panel::{LANES, Lane, Nine, PLACES, Shape, Storage};
+use super::operator::BlockSource;
+use super::panel::{LANES, Lane, Nine, PLACES, PanelShape, Storage};
 use crate::backend::Real;
 
 /// The operator of a coarse level, by eta-lines, from that of the eta-lines of the fine one.
@@ -22,7 +22,7 @@ pub(super) struct Coarsened<M> {
     rows: [Nine<M>; 2],
 }
 
-impl<M: Real> Blocks<M> for Galerkin<'_, M> {
+impl<M: Real> BlockSource<M> for Galerkin<'_, M> {
     type Carried = Coarsened<M>;
 
     #[inline(always)]
@@ -108,8 +108,8 @@ impl<'a, M: Real> Galerkin<'a, M> {
             [panel(0), panel(1), panel(2)]
         };
         let (even, odd) = (fine(0), fine(1));
-        let before = Row::<M, COLOUR, COMPACT>::new(even, self.fine.shape, (0, panel, j));
-        let here = Row::<M, COLOUR, COMPACT>::new(odd, self.fine.shape, (1, panel, j));
+        let before = EveryOtherRow::<M, COLOUR, COMPACT>::new(even, self.fine.shape, (0, panel, j));
+        let here = EveryOtherRow::<M, COLOUR, COMPACT>::new(odd, self.fine.shape, (1, panel, j));
         // Around a ring the last line takes from the first one, which so follows those of its colour.
         let (mut following, mut around) = (even, Vec::new());
         let last = self.lines - 1;
@@ -120,21 +120,22 @@ impl<'a, M: Real> Galerkin<'a, M> {
             around.iter_mut().zip(first).for_each(|(to, from)| to[lane] = from[0]);
             following[nth] = &around;
         }
-        let after = Row::<M, AFTER, COMPACT>::new(following, self.fine.shape, (0, panel, j));
+        let after =
+            EveryOtherRow::<M, AFTER, COMPACT>::new(following, self.fine.shape, (0, panel, j));
         coarsen_line((&before, &here, &after), ALONG_XI, to);
     }
 }
 
-/// Places of the corners of [`Nine`] in [`Row::corners`].
+/// Places of the corners of [`Nine`] in [`EveryOtherRow::corners`].
 const CORNERS: [usize; 9] = [0, 0, 1, 0, 0, 0, 2, 0, 3];
 
 /// Blocks of a point of each of some lines.
-trait Neighbours<M> {
+trait PointBlocks<M> {
     /// Entry `k` of the blocks for a neighbour, by its place in [`Nine`].
     fn entry(&self, neighbour: usize, k: usize) -> Lane<M>;
 }
 
-impl<M: Real> Neighbours<M> for Nine<M> {
+impl<M: Real> PointBlocks<M> for Nine<M> {
     #[inline(always)]
     fn entry(&self, neighbour: usize, k: usize) -> Lane<M> {
         self.0[neighbour][k]
@@ -142,18 +143,18 @@ impl<M: Real> Neighbours<M> for Nine<M> {
 }
 
 /// The operator at a point of every other line of a colour, from line `FROM` of a panel on.
-struct Row<'a, M, const FROM: usize, const COMPACT: bool> {
+struct EveryOtherRow<'a, M, const FROM: usize, const COMPACT: bool> {
     panels: [&'a [Lane<M>]; 3],
     /// ±d of compact storage for the neighbours at the corners.
     corners: [Lane<M>; 4],
 }
 
-impl<'a, M: Real, const FROM: usize, const COMPACT: bool> Row<'a, M, FROM, COMPACT> {
+impl<'a, M: Real, const FROM: usize, const COMPACT: bool> EveryOtherRow<'a, M, FROM, COMPACT> {
     /// At point j of the lines in these panels, the first of which has the lines from coarse panel `panel` on.
     #[inline(always)]
     fn new(
         panels: [&'a [Lane<M>]; 3],
-        shape: Shape,
+        shape: PanelShape,
         (colour, panel, j): (usize, usize, usize),
     ) -> Self {
         let mut row = Self { panels, corners: [[M::zero(); LANES]; 4] };
@@ -184,7 +185,9 @@ impl<'a, M: Real, const FROM: usize, const COMPACT: bool> Row<'a, M, FROM, COMPA
     }
 }
 
-impl<M: Real, const FROM: usize, const COMPACT: bool> Neighbours<M> for Row<'_, M, FROM, COMPACT> {
+impl<M: Real, const FROM: usize, const COMPACT: bool> PointBlocks<M>
+    for EveryOtherRow<'_, M, FROM, COMPACT>
+{
     #[inline(always)]
     fn entry(&self, neighbour: usize, k: usize) -> Lane<M> {
         if !COMPACT {
@@ -214,7 +217,7 @@ const ALONG_ETA: [[usize; 3]; 3] = [[0, 3, 6], [1, 4, 7], [2, 5, 8]];
 /// E = ¼ e₀ + ¼ (e₊ + ½ c₊),  W = ¼ w₀ + ¼ (w₋ + ½ c₋).
 #[inline(always)]
 fn coarsen_line<M: Real>(
-    (minus, zero, plus): (&impl Neighbours<M>, &impl Neighbours<M>, &impl Neighbours<M>),
+    (minus, zero, plus): (&impl PointBlocks<M>, &impl PointBlocks<M>, &impl PointBlocks<M>),
     triples: [[usize; 3]; 3],
     coarse: &mut Nine<M>,
 ) {

@@ -1,9 +1,9 @@
 //! The lines of one direction with their operator, right side and solution.
 
 use super::factor::{Factor, Guard};
-use super::operator::{Blocks, Fill};
-use super::panel::{LANES, Lane, Shape, Storage, WallPlace};
-use super::sweep::{Lines, Sweep, Walls, Work};
+use super::operator::{BlockSource, Fill};
+use super::panel::{LANES, Lane, PanelShape, Storage, WallPlace};
+use super::sweep::{ColourLines, PanelWork, Sweep, Walls};
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
 use crate::simd::{self, Kernel};
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 /// Operator, right side and solution of a level, by lines of one direction.
 #[derive(Debug)]
 pub(super) struct LineSet<M> {
-    pub(super) shape: Shape,
+    pub(super) shape: PanelShape,
     pub(super) storage: Storage,
     operator: [Vec<M>; 2],
     pub(super) u: [Vec<M>; 2],
@@ -22,9 +22,9 @@ pub(super) struct LineSet<M> {
 }
 
 impl<M: Real> LineSet<M> {
-    pub(super) fn new(shape: Shape, storage: Storage) -> Self {
+    pub(super) fn new(shape: PanelShape, storage: Storage) -> Self {
         let operator = shape.room(storage.width(shape));
-        let terms = Shape { along: 1, ..shape }.room(2);
+        let terms = PanelShape { along: 1, ..shape }.room(2);
         Self { shape, storage, operator, u: shape.room(2), f: shape.room(2), terms }
     }
 
@@ -33,7 +33,7 @@ impl<M: Real> LineSet<M> {
     /// pivots are finite.
     pub(super) fn fill(
         &mut self,
-        blocks: &impl Blocks<M>,
+        blocks: &impl BlockSource<M>,
         column: impl Fn(usize, usize) -> [M; 4] + Sync,
         guard: Guard,
     ) -> bool {
@@ -112,13 +112,13 @@ impl<M: Real> LineSet<M> {
         let [even, odd] = &mut *u;
         let (own, beside) = if colour == 0 { (even, odd) } else { (odd, even) };
         let (operator, f) = (&operator[colour], &f[colour]);
-        let lines = &Lines { colour, shape, storage, operator, f, walls, beside };
+        let lines = &ColourLines { colour, shape, storage, operator, f, walls, beside };
         own.par_chunks_mut(shape.panel_len())
             .zip(terms[colour].par_chunks_mut(2 * LANES))
             .with_min_len(shape.panels_together())
             .enumerate()
             .for_each(|(panel, (u, terms))| {
-                simd::run(Sweep { lines, panel, work: Work::Relax { u, terms } });
+                simd::run(Sweep { lines, panel, work: PanelWork::Relax { u, terms } });
             });
     }
 
@@ -127,13 +127,13 @@ impl<M: Real> LineSet<M> {
         let Self { shape, storage, operator, u, f, .. } = self;
         let (shape, storage, beside) = (*shape, *storage, &u[1 - colour]);
         let (operator, f) = (&operator[colour], &f[colour]);
-        let lines = &Lines { colour, shape, storage, operator, f, walls, beside };
+        let lines = &ColourLines { colour, shape, storage, operator, f, walls, beside };
         r.par_chunks_mut(shape.panel_len())
             .zip(u[colour].par_chunks(shape.panel_len()))
             .with_min_len(shape.panels_together())
             .enumerate()
             .for_each(|(panel, (r, u))| {
-                simd::run(Sweep { lines, panel, work: Work::Residual { u, r } });
+                simd::run(Sweep { lines, panel, work: PanelWork::Residual { u, r } });
             });
     }
 
@@ -146,7 +146,7 @@ impl<M: Real> LineSet<M> {
 /// The operator of one panel from that of the lines of the other direction.
 struct Across<'a, M> {
     lines: &'a LineSet<M>,
-    shape: Shape,
+    shape: PanelShape,
     colour: usize,
     panel: usize,
     lanes: usize,

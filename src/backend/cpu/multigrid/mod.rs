@@ -12,9 +12,9 @@ mod wall;
 use self::factor::Guard;
 use self::galerkin::Galerkin;
 use self::lines::LineSet;
-use self::operator::{Blocks, FromMatrix};
-use self::panel::{Shape, Storage, WallPlace};
-use self::wall::Wall;
+use self::operator::{BlockSource, FromMatrix};
+use self::panel::{PanelShape, Storage, WallPlace};
+use self::wall::LevelWall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::error::check_length;
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
@@ -45,7 +45,7 @@ pub struct Level<M> {
     solved: Option<usize>,
     /// Whether all pivots are finite, here and on the finer levels.
     finite: bool,
-    wall: Option<Wall<M>>,
+    wall: Option<LevelWall<M>>,
 }
 
 impl<M: Real> Level<M> {
@@ -54,15 +54,27 @@ impl<M: Real> Level<M> {
         let Equations { walls, transposed } = of;
         let wall = |place| if walls { place } else { WallPlace::Nowhere };
         let (start, line) = (wall(WallPlace::Start), wall(WallPlace::Line));
-        let along_eta =
-            Shape { along: mj, across: mi, closed: false, ring: wraps, wall: start, transposed };
-        let along_xi =
-            Shape { along: mi, across: mj, closed: wraps, ring: false, wall: line, transposed };
+        let along_eta = PanelShape {
+            along: mj,
+            across: mi,
+            closed: false,
+            ring: wraps,
+            wall: start,
+            transposed,
+        };
+        let along_xi = PanelShape {
+            along: mi,
+            across: mj,
+            closed: wraps,
+            ring: false,
+            wall: line,
+            transposed,
+        };
         let eta = LineSet::new(along_eta, storage);
         let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage));
         let lines = xi.as_ref().unwrap_or(&eta);
         let residual = lines.f.clone();
-        let wall = walls.then(|| Wall::new(lines, &eta));
+        let wall = walls.then(|| LevelWall::new(lines, &eta));
         let (solution_in_xi, solved, finite) = (false, None, true);
         Self { size, eta, xi, residual, solution_in_xi, solved, finite, wall }
     }
@@ -103,7 +115,7 @@ impl<M: Real> Level<M> {
     }
 
     /// Fills both line sets from the operator of the eta-lines, and from the wall columns, which are there already.
-    fn fill(&mut self, blocks: &impl Blocks<M>, guard: Guard) -> bool {
+    fn fill(&mut self, blocks: &impl BlockSource<M>, guard: Guard) -> bool {
         let (eta, wall) = (&mut self.eta, &self.wall);
         let column = |i, j| wall.as_ref().map_or([M::zero(); 4], |wall| wall.column(i, j));
         let mut finite = eta.fill(blocks, column, guard);
@@ -225,7 +237,7 @@ impl MultigridBackend for CpuBackend {
         level.solved = Some(1 - first);
         if let Some(xi) = &mut level.xi {
             transfer::transpose(&level.eta, &level.eta.u, &mut xi.u, mj, mi);
-            let walls = level.wall.as_ref().and_then(Wall::walls);
+            let walls = level.wall.as_ref().and_then(LevelWall::walls);
             xi.relax(first, walls.as_ref());
             level.solution_in_xi = true;
             // The first row, an even one, is not relaxed where wall terms take its place.
@@ -240,7 +252,7 @@ impl MultigridBackend for CpuBackend {
         fine.size.check_below(coarse.size)?;
         let transposed = fine.equations().transposed;
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
-        let walls = fine.wall.as_ref().filter(|_| !transposed).and_then(Wall::walls);
+        let walls = fine.wall.as_ref().filter(|_| !transposed).and_then(LevelWall::walls);
         for (colour, residual) in fine.residual.iter_mut().enumerate() {
             if fine.solved != Some(colour) {
                 lines.residual(colour, walls.as_ref(), residual);

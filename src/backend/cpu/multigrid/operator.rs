@@ -8,7 +8,7 @@ use crate::simd::Kernel;
 use crate::sparse::STENCIL;
 
 /// A source of the operator of a set of lines, panel by panel.
-pub(super) trait Blocks<M>: Sync {
+pub(super) trait BlockSource<M>: Sync {
     /// Data that pass from point to point of a panel.
     type Carried;
     /// Makes the data for the first point of a panel.
@@ -29,7 +29,7 @@ pub(super) struct Fill<'a, M, S> {
     pub(super) operator: &'a mut [M],
 }
 
-impl<M: Real, S: Blocks<M>> Kernel for Fill<'_, M, S> {
+impl<M: Real, S: BlockSource<M>> Kernel for Fill<'_, M, S> {
     #[inline(always)]
     fn run(self) {
         let Self { blocks, colour, panel, lanes, storage, width, operator } = self;
@@ -67,7 +67,7 @@ pub(super) struct FromMatrix<'a, T> {
 /// Values of a slot from those of the first line's point on to those of the last one's: lines are every other point.
 const WINDOW: usize = 4 * LANES - 2;
 
-impl<T: Real, M: Real> Blocks<M> for FromMatrix<'_, T> {
+impl<T: Real, M: Real> BlockSource<M> for FromMatrix<'_, T> {
     /// The first line.
     type Carried = usize;
 

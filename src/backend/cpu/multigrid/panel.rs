@@ -30,7 +30,7 @@ pub(super) enum Storage {
 impl Storage {
     /// Lanes a point, those of closed or bordered lines at the end: H or V of [`super::factor::Factor`].
     #[inline(always)]
-    pub(super) fn width(self, shape: Shape) -> usize {
+    pub(super) fn width(self, shape: PanelShape) -> usize {
         let [_, _, _, inverse] = self.line_blocks();
         inverse + if shape.closed || shape.wall == WallPlace::Start { 8 } else { 4 }
     }
@@ -142,7 +142,7 @@ pub(super) enum WallPlace {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct PanelShape {
     pub(super) along: usize,
     pub(super) across: usize,
     /// Whether a line's last point neighbours its first.
@@ -155,7 +155,7 @@ pub(super) struct Shape {
     pub(super) transposed: bool,
 }
 
-impl Shape {
+impl PanelShape {
     pub(super) fn lines(&self, colour: usize) -> usize {
         (self.across + 1 - colour) / 2
     }

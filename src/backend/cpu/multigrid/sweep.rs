@@ -1,13 +1,13 @@
 //! Line solves and residuals of one panel, in lockstep.
 
-use super::panel::{LANES, Lane, Shape, Storage, WallPlace};
+use super::panel::{LANES, Lane, PanelShape, Storage, WallPlace};
 use crate::backend::Real;
 use crate::simd::Kernel;
 
 /// The lines of one colour: their equations, and the solution on the lines beside them.
-pub(super) struct Lines<'a, M> {
+pub(super) struct ColourLines<'a, M> {
     pub(super) colour: usize,
-    pub(super) shape: Shape,
+    pub(super) shape: PanelShape,
     pub(super) storage: Storage,
     pub(super) operator: &'a [M],
     pub(super) f: &'a [M],
@@ -20,7 +20,7 @@ pub(super) struct Lines<'a, M> {
 /// (left, right) pairs of a panel's lines at one point along.
 type Beside<M> = [[Lane<M>; 2]; 2];
 
-impl<M: Real> Lines<'_, M> {
+impl<M: Real> ColourLines<'_, M> {
     /// The operator of a panel by point along.
     #[inline(always)]
     fn operator<const WIDTH: usize>(&self, panel: usize) -> &[[Lane<M>; WIDTH]] {
@@ -104,7 +104,7 @@ impl<M: Real> Lines<'_, M> {
 
 /// Right side of the lines of a panel and the solution beside them, point by point along.
 struct Surroundings<'a, M> {
-    lines: &'a Lines<'a, M>,
+    lines: &'a ColourLines<'a, M>,
     panel: usize,
     f: &'a [[Lane<M>; 2]],
     walls: Option<PanelWalls<'a, M>>,
@@ -139,7 +139,7 @@ pub(super) struct Walls<'a, M> {
     pub(super) columns: [&'a [M]; 2],
     /// d, a pair for each i.
     pub(super) terms: &'a [M],
-    pub(super) shape: Shape,
+    pub(super) shape: PanelShape,
 }
 
 #[derive(Clone, Copy)]
@@ -234,7 +234,7 @@ fn subtract_beside<M: Real>(
 }
 
 /// Kind of the work on one panel.
-pub(super) enum Work<'a, M> {
+pub(super) enum PanelWork<'a, M> {
     /// Line solves: forward g_l = D_l⁻¹ (f_l − beside − P_l g_{l−1}), then backward
     /// u_l = g_l − D_l⁻¹ N_l u_{l+1}. Closed lines: the last point is condensed out,
     /// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0). Bordered lines: with the first
@@ -247,9 +247,9 @@ pub(super) enum Work<'a, M> {
 
 /// Work on one panel.
 pub(super) struct Sweep<'a, M> {
-    pub(super) lines: &'a Lines<'a, M>,
+    pub(super) lines: &'a ColourLines<'a, M>,
     pub(super) panel: usize,
-    pub(super) work: Work<'a, M>,
+    pub(super) work: PanelWork<'a, M>,
 }
 
 impl<M: Real> Kernel for Sweep<'_, M> {
@@ -269,13 +269,13 @@ impl<M: Real> Sweep<'_, M> {
     fn with_width<const WIDTH: usize>(self, storage: Storage) {
         let Self { lines, panel, work } = self;
         match work {
-            Work::Relax { u, terms } => lines.relax::<WIDTH>(panel, storage, u, terms),
-            Work::Residual { u, r } => lines.residual::<WIDTH>(panel, storage, u, r),
+            PanelWork::Relax { u, terms } => lines.relax::<WIDTH>(panel, storage, u, terms),
+            PanelWork::Residual { u, r } => lines.residual::<WIDTH>(panel, storage, u, r),
         }
     }
 }
 
-impl<M: Real> Lines<'_, M> {
+impl<M: Real> ColourLines<'_, M> {
     #[inline(always)]
     fn relax<const WIDTH: usize>(
         &self,

@@ -1,7 +1,7 @@
 //! Moving vectors between layouts and levels.
 
 use super::lines::LineSet;
-use super::panel::{LANES, Lane, Shape};
+use super::panel::{LANES, Lane, PanelShape};
 use crate::backend::Real;
 use rayon::prelude::*;
 
@@ -96,7 +96,7 @@ pub(super) fn store<T: Real, M: Real>(
 /// the same where they are coarsened too. A colour whose residual is zero is `None`.
 pub(super) fn restrict<M: Real>(
     residual: [Option<&[M]>; 2],
-    shape: Shape,
+    shape: PanelShape,
     coarsen_along: bool,
     coarse: &mut LineSet<M>,
 ) {
@@ -143,7 +143,7 @@ pub(super) fn restrict<M: Real>(
 /// Fine u ← u + P coarse u: fine line 2L + 1 takes coarse line L, fine line 2L the mean of L − 1
 /// and L; along the lines the same where they are coarsened too.
 pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &mut LineSet<M>) {
-    let Shape { along, across, closed, ring, .. } = fine.shape;
+    let PanelShape { along, across, closed, ring, .. } = fine.shape;
     let panel_len = fine.shape.panel_len();
     let half = M::narrow(0.5);
     for_each_panel(&mut fine.u, panel_len, |colour, panel, u| {

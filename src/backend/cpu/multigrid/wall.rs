@@ -2,7 +2,7 @@
 
 use super::factor::Guard;
 use super::lines::LineSet;
-use super::panel::{LANES, Shape, WallPlace};
+use super::panel::{LANES, PanelShape, WallPlace};
 use super::sweep::Walls;
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
@@ -12,9 +12,9 @@ use rayon::prelude::*;
 
 /// Wall terms d_i = (p_i, q_i) of a level and their columns B.
 #[derive(Debug)]
-pub(super) struct Wall<M> {
+pub(super) struct LevelWall<M> {
     /// Shape of the lines that hold the columns: those of transfers between levels.
-    shape: Shape,
+    shape: PanelShape,
     /// B, by colour of these lines: `[panel][point along][entry of the block][lane]`.
     columns: [Vec<M>; 2],
     /// d, a pair for each i.
@@ -25,7 +25,7 @@ pub(super) struct Wall<M> {
     live: bool,
 }
 
-impl<M: Real> Wall<M> {
+impl<M: Real> LevelWall<M> {
     pub(super) fn new(lines: &LineSet<M>, eta: &LineSet<M>) -> Self {
         Self {
             shape: lines.shape,
@@ -129,7 +129,7 @@ impl<M: Real> Wall<M> {
 
     /// d ← the wall terms that the bordered lines were solved for.
     pub(super) fn take_solved(&mut self, eta: &LineSet<M>) {
-        let shape = Shape { along: 1, ..eta.shape };
+        let shape = PanelShape { along: 1, ..eta.shape };
         for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
             let (colour, at) = shape.place(i, 0, 2);
             (pair[0], pair[1]) = (eta.terms[colour][at], eta.terms[colour][at + LANES]);
