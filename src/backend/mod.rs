@@ -17,22 +17,17 @@ mod error;
 pub(crate) mod matrices;
 mod movement;
 mod multigrid;
+pub mod scalars;
 mod vectors;
 
 pub use crate::pde::{EllipticData, WallTerms};
-pub use bands::NarrowBands;
+pub use bands::{Bands, NarrowBands};
 pub use elliptic::{CellGuard, EllipticBackend, GridBackend, Scaling, initial_grid};
 pub use error::{DeviceError, Result};
 pub use matrices::{
-    Algebraic, Format, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure, Product,
-    SolverError, SparseBackend, SparseMatrix,
+    Algebraic, BadPivot, Format, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure,
+    Product, SolverError, SparseBackend, SparseMatrix,
 };
 pub use movement::{FixedLines, FixedPlaces, MovementBackend};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use vectors::{Advance, Backend, Fused, Pair, Projection, Real, Step, Update};
-
-// For the tests and measurements of this workspace: scalars of Krylov methods, and bands of ranks.
-pub use bands::Bands;
-#[doc(hidden)]
-pub mod scalars;
-pub use matrices::BadPivot;

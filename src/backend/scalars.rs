@@ -76,6 +76,7 @@ pub struct Criterion {
 
 /// A comparison of slots.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the text of the variant says what each field is")]
 pub enum Test {
     /// value ≤ bound.
     Reached { value: Slot, bound: Slot },

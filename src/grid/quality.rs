@@ -18,8 +18,7 @@ pub use cell::{
 pub(crate) use cell::{corner_determinants, is_folded};
 pub use curved::{CurvedQuality, MOST_ORDER, measure_curved};
 pub(crate) use distribution::order_of;
-pub use distribution::percentile;
-pub use distribution::{BadCell, skewness_histogram, worst_cells};
+pub use distribution::{BadCell, percentile, skewness_histogram, worst_cells};
 pub use face::nonorthogonality;
 pub(crate) use face::{
     centroid, face_skewness, fill_nonorthogonality, off_normal, prism_aspect_ratio,

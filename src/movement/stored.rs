@@ -107,7 +107,10 @@ impl Reference {
         std::fs::File::open(path).and_then(read).is_ok() && RECORD.begins(&head)
     }
 
-    /// The reference in the bytes of a file. For tests.
+    /// The reference in the bytes of a file.
+    ///
+    /// # Errors
+    /// If they are no reference, or a damaged one.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReferenceFault> {
         let (head, lists) = RECORD.read(bytes).map_err(|fault| match fault {
             RecordFault::Other => ReferenceFault::NotAReference,

@@ -5,10 +5,8 @@ mod equations;
 mod point;
 
 pub use equations::{EllipticData, WallTerms};
-pub(crate) use point::{merit_weight, row_weight};
-
-// For the tests and measurements of this workspace: the equations at one point.
 pub use point::{Metrics, Stencil, StencilBlocks, Vec2, residual};
+pub(crate) use point::{merit_weight, row_weight};
 
 use self::control::ControlSettings;
 

@@ -6,7 +6,6 @@ mod cg;
 mod gmres;
 mod recursion;
 
-// For the tests and measurements of this workspace: a method alone. Users have it in a `LinearSolver`.
 pub use {bicgstab::Bicgstab, cg::Cg, gmres::Gmres};
 
 use super::{LinearOperator, LinearStop, Preconditioner};
