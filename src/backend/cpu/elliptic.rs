@@ -1,5 +1,6 @@
 //! Grids and the grid equations on the CPU, row by row of points.
 
+use super::block::{Block, invert, mul, product, sub, subtract};
 use super::points::{JacobianRow, PointRow, ResidualRow, WallRow};
 use super::vector::{clear, reduce};
 use super::{CpuBackend, EllMatrix};
@@ -318,9 +319,6 @@ fn store_frame(frame: &[f64], nodes: &mut [f64], ni: usize) {
 /// Unknowns of a row that are summed up together over all rows.
 const COLUMNS: usize = 256;
 
-/// A 2×2 block, row-major.
-type Block<T> = [T; 4];
-
 /// +1 at even points, −1 at odd ones.
 fn sign<T: Real>(i: usize) -> T {
     if i.is_multiple_of(2) { T::one() } else { -T::one() }
@@ -333,59 +331,43 @@ fn factor_wall<T: Real>(
     [even_p, even_q, odd_p, odd_q]: [&Vec<T>; 4],
     s: &mut [T],
 ) -> Option<usize> {
-    let (half, quarter) = (T::narrow(0.5), T::narrow(0.25));
+    let (half, quarter, zero) = (T::narrow(0.5), T::narrow(0.25), [[T::zero()]; 4]);
     // D⁻¹ U of the point before.
-    let mut carried = [T::zero(); 4];
+    let mut carried = zero;
     for (i, s) in s.chunks_exact_mut(WALL_ENTRIES).take(walls).enumerate() {
         let k = 2 * i;
         let (a, sign) = ([even_p[k], even_q[k], even_p[k + 1], even_q[k + 1]], sign::<T>(i));
         let b = [odd_p[k], odd_q[k], odd_p[k + 1], odd_q[k + 1]].map(|value| sign * value);
         let (first, last) = (i == 0, i + 1 == walls);
         let share = if first || last { half } else { quarter };
-        let beside: Block<T> = std::array::from_fn(|e| share * (a[e] - b[e]));
-        let fill = mul(beside, carried);
-        let pivot: Block<T> = std::array::from_fn(|e| half * (a[e] + b[e]) - fill[e]);
-        let inverse = invert(pivot);
-        if inverse.iter().any(|value| !value.is_finite()) {
+        let beside: Block<T, 1> = std::array::from_fn(|e| [share * (a[e] - b[e])]);
+        let diagonal = std::array::from_fn(|e| [half * (a[e] + b[e])]);
+        let inverse = invert(&sub(&diagonal, &mul(&beside, &carried)), &(0..1));
+        if inverse.iter().any(|[value]| !value.is_finite()) {
             return Some(i);
         }
-        carried = if last { [T::zero(); 4] } else { mul(inverse, beside) };
-        s[..4].copy_from_slice(&inverse);
-        s[4..8].copy_from_slice(&carried);
-        s[8..].copy_from_slice(&if first { [T::zero(); 4] } else { beside });
+        carried = if last { zero } else { mul(&inverse, &beside) };
+        let blocks = [inverse, carried, if first { zero } else { beside }];
+        s.copy_from_slice(blocks.as_flattened().as_flattened());
     }
     None
 }
 
 /// d ← S⁻¹ z.
 fn solve_wall<T: Real>(s: &[T], z: &[T], d: &mut [T]) {
-    let mut before = [T::zero(); 2];
-    for ((d, z), s) in
-        d.chunks_exact_mut(2).zip(z.chunks_exact(2)).zip(s.chunks_exact(WALL_ENTRIES))
-    {
-        let pull = multiply(&s[8..], before);
-        before = multiply(&s[..4], [z[0] - pull[0], z[1] - pull[1]]);
-        d.copy_from_slice(&before);
+    let s = s.as_chunks::<1>().0.as_chunks::<WALL_ENTRIES>().0;
+    let z = z.as_chunks::<1>().0.as_chunks::<2>().0;
+    let d = d.as_chunks_mut::<1>().0.as_chunks_mut::<2>().0;
+    let mut before = [[T::zero()]; 2];
+    for ((d, z), s) in d.iter_mut().zip(z).zip(s) {
+        let mut right = *z;
+        subtract(&mut right, &s[8..], &before);
+        before = product(&s[..4], &right);
+        *d = before;
     }
-    let mut after = [T::zero(); 2];
-    for (d, s) in d.chunks_exact_mut(2).zip(s.chunks_exact(WALL_ENTRIES)).rev() {
-        let pull = multiply(&s[4..8], after);
-        after = [d[0] - pull[0], d[1] - pull[1]];
-        d.copy_from_slice(&after);
+    let mut after = [[T::zero()]; 2];
+    for (d, s) in d.iter_mut().zip(s).rev() {
+        subtract(d, &s[4..8], &after);
+        after = *d;
     }
-}
-
-fn multiply<T: Real>(a: &[T], x: [T; 2]) -> [T; 2] {
-    [a[0] * x[0] + a[1] * x[1], a[2] * x[0] + a[3] * x[1]]
-}
-
-fn mul<T: Real>(a: Block<T>, b: Block<T>) -> Block<T> {
-    let [c0, c2] = multiply(&a, [b[0], b[2]]);
-    let [c1, c3] = multiply(&a, [b[1], b[3]]);
-    [c0, c1, c2, c3]
-}
-
-fn invert<T: Real>(a: Block<T>) -> Block<T> {
-    let inverse_det = (a[0] * a[3] - a[1] * a[2]).recip();
-    [a[3] * inverse_det, -a[1] * inverse_det, -a[2] * inverse_det, a[0] * inverse_det]
 }

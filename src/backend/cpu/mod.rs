@@ -4,6 +4,7 @@
 //! threads, to the last bit. The triangular solves of DILU and ILU(0) in natural order are
 //! recurrences and run on one thread.
 
+mod block;
 mod csr;
 mod elliptic;
 mod jacobi;

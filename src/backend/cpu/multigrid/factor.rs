@@ -2,11 +2,11 @@
 
 use super::panel::{LANES, Lane, PanelShape, Storage, WallPlace};
 use crate::backend::Real;
+use crate::backend::cpu::block::{self, invert, mul, sub, transposed};
 use crate::simd::Kernel;
 use std::ops::Range;
 
-/// A 2×2 block a lane, row-major.
-type Block<M> = [Lane<M>; 4];
+type Block<M> = block::Block<M, LANES>;
 
 /// Condition under which the borders of lines are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -260,32 +260,4 @@ impl<M: Real> Finite<M> {
     fn holds(&self) -> bool {
         self.0.iter().all(|sum| *sum == M::zero())
     }
-}
-
-#[inline(always)]
-fn sub<M: Real>(a: &Block<M>, b: &Block<M>) -> Block<M> {
-    [0, 1, 2, 3].map(|e| std::array::from_fn(|k| a[e][k] - b[e][k]))
-}
-
-#[inline(always)]
-fn transposed<M: Real>(a: &Block<M>) -> Block<M> {
-    [a[0], a[2], a[1], a[3]]
-}
-
-#[inline(always)]
-fn mul<M: Real>(a: &Block<M>, b: &Block<M>) -> Block<M> {
-    [(0, 1, 0, 2), (0, 1, 1, 3), (2, 3, 0, 2), (2, 3, 1, 3)]
-        .map(|(p, q, r, s)| std::array::from_fn(|k| a[p][k] * b[r][k] + a[q][k] * b[s][k]))
-}
-
-/// Inverses in these lanes; zero in the others.
-#[inline(always)]
-fn invert<M: Real>(a: &Block<M>, lanes: &Range<usize>) -> Block<M> {
-    let inverse_det: Lane<M> = std::array::from_fn(|k| {
-        let det = a[0][k] * a[3][k] - a[1][k] * a[2][k];
-        if lanes.contains(&k) { det.recip() } else { M::zero() }
-    });
-    let each = |e: usize, sign: M| std::array::from_fn(|k| sign * a[e][k] * inverse_det[k]);
-    let (plus, minus) = (M::one(), -M::one());
-    [each(3, plus), each(1, minus), each(2, minus), each(0, plus)]
 }

@@ -2,6 +2,7 @@
 
 use super::panel::{LANES, Lane, PanelShape, Storage, WallPlace};
 use crate::backend::Real;
+use crate::backend::cpu::block::{product, subtract};
 use crate::simd::Kernel;
 
 /// The lines of one colour: their equations, and the solution on the lines beside them.
@@ -183,26 +184,6 @@ impl<M: Real> PanelWalls<'_, M> {
         };
         subtract(b, &self.columns[l], &d);
     }
-}
-
-/// b ← b − A u for one 2×2 block a lane.
-#[inline(always)]
-fn subtract<M: Real>(b: &mut [Lane<M>; 2], a: &[Lane<M>], u: &[Lane<M>; 2]) {
-    for k in 0..LANES {
-        b[0][k] -= a[0][k] * u[0][k] + a[1][k] * u[1][k];
-        b[1][k] -= a[2][k] * u[0][k] + a[3][k] * u[1][k];
-    }
-}
-
-/// A u for one 2×2 block a lane.
-#[inline(always)]
-fn product<M: Real>(a: &[Lane<M>], u: &[Lane<M>; 2]) -> [Lane<M>; 2] {
-    let mut b = [[M::zero(); LANES]; 2];
-    for k in 0..LANES {
-        b[0][k] = a[0][k] * u[0][k] + a[1][k] * u[1][k];
-        b[1][k] = a[2][k] * u[0][k] + a[3][k] * u[1][k];
-    }
-    b
 }
 
 /// b ← b minus all terms beside the line.
