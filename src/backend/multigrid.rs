@@ -108,7 +108,7 @@ pub trait MultigridBackend: SparseBackend {
     /// The finest level, `kept` or a new one, of this size, with the operator of a matrix with the nine-point
     /// pattern and, if it has wall terms, the columns B from one with theirs.
     ///
-    /// A `transposed` level is that of Kᵀ = (I − E Eᵀ) Aᵀ + E Bᵀ, whose cycle is the transpose of that of K: `a` is
+    /// A `transposed` level has Kᵀ = (I − E Eᵀ) Aᵀ + E Bᵀ, and its cycle is the transpose of the cycle for K: `a` is
     /// Aᵀ, `columns` has B. The first row has unknowns like the others, and its equations are the sums
     /// Σ_j B_ijᵀ u_ij along each line. Without columns it is a level of Aᵀ.
     fn finest_level<T: Real, M: Real>(

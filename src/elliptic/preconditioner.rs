@@ -37,7 +37,7 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
     }
 
     /// A preconditioner whose incomplete factors are eliminated by this schedule. Multigrid falls back on the
-    /// reduced system of the wall terms, where there are such, then on W cycles of two sweeps or more in double
+    /// reduced system of the wall terms, if there are any, then on W cycles of two sweeps or more in double
     /// precision, then on ILU(0); the others have no fall-back.
     pub fn scheduled(
         (kind, schedule): (Kind, Schedule),

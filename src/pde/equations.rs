@@ -80,7 +80,7 @@ impl EllipticData {
         Self::with_heights(grid, heights, &exact)
     }
 
-    /// The equations with these P0 and Q0 at the unknown points, and the nodes of a grid as they stand.
+    /// The equations with these P0 and Q0 at the unknown points, and the nodes of a grid as they are.
     pub fn of_terms(
         grid: &Grid,
         [control_p, control_q]: [Vec<f64>; 2],
