@@ -77,6 +77,7 @@ pub mod overset;
 pub mod pde;
 pub mod ranks;
 pub mod report;
+mod run;
 mod simd;
 pub mod solver;
 pub mod sparse;

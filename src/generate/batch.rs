@@ -11,9 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::assembly::{AssemblyResult, file_names, fingerprint as fingerprint_of_all};
-use super::estimate::{demand, memory_bytes};
 use super::files::names_if_good;
-use super::machine::{gpus_of, needs_several};
 use super::restart::{fingerprint, identity};
 use super::shared::{Client, serve};
 use super::{GridResult, MachinePool, Progress, RunOptions, run, run_assembly};
@@ -23,6 +21,7 @@ use crate::files;
 use crate::files::output::Output;
 use crate::grid::Verdict;
 use crate::memory;
+use crate::run::{demand, gpus_of, memory_bytes, needs_several};
 
 /// Most jobs of a GPU where none are named: with more the groups gain nothing (docs/performance.md).
 const GPU_JOBS: usize = 64;

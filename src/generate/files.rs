@@ -1,7 +1,7 @@
 //! The files that a case asks for.
 
 use crate::case::{Case, OutputOptions};
-use crate::files::output::{FolderRules, Output};
+use crate::files::output::Output;
 use crate::files::{self, IoError};
 use crate::formats::ForceReference;
 use crate::formats::Span;
@@ -20,22 +20,6 @@ pub(super) fn span_of(output: &OutputOptions, chord: f64) -> Option<Span> {
     let length = output.span * chord;
     let (cells, sides) = (output.span_cells, output.sides);
     (cells > 0).then_some(Span { length, cells, sides })
-}
-
-/// Opens a folder and checks that files of these names can be written there, where no input stands, before the
-/// work.
-pub(crate) fn open_output(
-    root: &Path,
-    rules: FolderRules,
-    force: bool,
-    (names, inputs): (&[impl AsRef<str>], &[&Path]),
-    notices: &mut Vec<String>,
-) -> Result<Output, IoError> {
-    let output = Output::open(root, rules, force)?;
-    output.check(names.iter().map(AsRef::as_ref))?;
-    output.spare(names.iter(), inputs)?;
-    notices.extend(output.notice());
-    Ok(output)
 }
 
 /// The files of a case besides its report.

@@ -2,50 +2,38 @@
 //!
 //! A [`Problem`] is what a grid is solved for: the points of the wall, normals, layers and the settings of
 //! all that follows. [`solve`] takes it to a [`GridResult`] on a [`Machine`], which is the CPU, a GPU or
-//! several; a [`Control`] says what the solve reports to. [`run`] does all that for a case and writes its
+//! several. [`run`] does all that for a case and writes its
 //! files, [`make_grid`] does it in memory, [`run_batch`] for many cases.
 
 mod assembly;
 mod batch;
 mod corner;
-mod estimate;
-pub(crate) mod files;
-pub(crate) mod machine;
+mod files;
 mod movement;
 mod nodes;
 mod outputs;
-pub(crate) mod pool;
 mod problem;
 mod rank;
 mod restart;
+mod result;
 mod shared;
 mod solve;
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::path::Path;
 
 pub use self::assembly::{
     AssemblyResult, BACKGROUND, check_assembly, make_assembly, run_assembly, solve_elements,
 };
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch};
-pub use self::estimate::{Estimate, check};
-use self::machine::thread_pool;
-pub use self::machine::{BackendChoice, Machine};
 pub use self::movement::DerivativesAt;
 pub use self::nodes::DeviceNodes;
 use self::outputs::Outputs;
-pub use self::pool::MachinePool;
-use self::pool::{Closing, Opened, Opening};
+#[doc(hidden)] // For tests.
+pub use self::restart::fingerprint;
+pub use self::result::{GridResult, LinearSystem};
 use self::shared::of_first;
-pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
-#[doc(hidden)]
-// For tests, on devices of another kind too, and for the measurement of the size.
-pub use self::{
-    estimate::CROSSOVER,
-    machine::{RankWork, Ranks},
-    restart::fingerprint,
-};
+use self::solve::solve_logged;
+pub use self::solve::{SolveOptions, solve};
 use crate::backend::cpu::CpuBackend;
 pub use crate::case::Problem;
 use crate::case::{Case, SectionError, SolverOptions};
@@ -54,76 +42,14 @@ use crate::formats;
 use crate::geometry::Airfoil;
 use crate::movement::Reference;
 use crate::ranks::Job;
-
-/// Default time between two restart files.
-pub const RESTART_EVERY: Duration = Duration::from_mins(5);
-
-/// Options of a run in addition to the case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunOptions {
-    /// Folder the files are written to.
-    pub output: PathBuf,
-    /// Grids of a family, each of which is every other point of the one before; the case describes the
-    /// finest. With more than one, the files of each go to a folder of its own below `output`, named by
-    /// its size: `897x257`.
-    pub grids: u32,
-    /// Backend.
-    pub backend: BackendChoice,
-    /// GPUs to use; none leaves the choice to the backend.
-    pub devices: Option<Vec<usize>>,
-    /// The GPU that a case is given which needs one alone where none is named; counted on from the first
-    /// where there are fewer.
-    pub device: usize,
-    /// Threads to use on the CPU; none means all.
-    pub threads: Option<usize>,
-    /// Newton step whose linear system is written in addition to the mesh, the first being 0.
-    pub export_jacobian: Option<usize>,
-    /// Restart file to go on from.
-    pub restart: Option<PathBuf>,
-    /// Time between two restart files.
-    pub restart_every: Duration,
-    /// Whether to replace files in the output folder that gridgen did not write.
-    pub force: bool,
-    /// The job that this process is a rank of: its ranks share the solve for one grid, a GPU each, and a batch is
-    /// shared out among them. Rank 0 receives the finished grid, measures, draws and writes it.
-    pub job: Option<Arc<Job>>,
-    /// Whether a grid that is made in memory on one GPU stays there as well: [`GridResult::nodes`].
-    pub keep_on_device: bool,
-    /// GPUs that stay open for the next case, and are shared with cases that are solved for at the same time.
-    pub pool: Option<Arc<MachinePool>>,
-    /// Whether what is found of the section, or of the grids of several elements together, keeps them from being
-    /// good.
-    pub strict: bool,
-}
-
-impl RunOptions {
-    /// Files to `output`, all else left to gridgen.
-    pub fn new(output: PathBuf) -> Self {
-        Self {
-            output,
-            grids: 1,
-            backend: BackendChoice::Auto,
-            devices: None,
-            device: 0,
-            threads: None,
-            export_jacobian: None,
-            restart: None,
-            restart_every: RESTART_EVERY,
-            force: false,
-            job: None,
-            keep_on_device: false,
-            pool: None,
-            strict: false,
-        }
-    }
-}
-
-impl Default for RunOptions {
-    /// Files to the folder `output`.
-    fn default() -> Self {
-        Self::new(PathBuf::from("output"))
-    }
-}
+use crate::report::Timing;
+pub use crate::run::{
+    BackendChoice, Estimate, Machine, MachinePool, Progress, RESTART_EVERY, RunOptions, check,
+};
+#[doc(hidden)]
+// For tests, on devices of another kind too, and for the measurement of the size.
+pub use crate::run::{CROSSOVER, RankWork, Ranks};
+use crate::run::{Closing, Opened, Opening, RunLog, thread_pool};
 
 /// Runs a case: geometry, initial grid, Newton, quality, files. Of a family of grids the result is the
 /// finest, with the verdict on the worst, and the folded cells and the files of all.
@@ -201,12 +127,16 @@ fn in_memory(
     let pool = thread_pool(options.threads)?;
     let opening = Opening::of(case, &RunOptions { export_jacobian: None, ..options.clone() });
     pool.install(|| {
-        let mut control = Control::new(progress).restart_from(options.restart.clone());
+        let mut log = RunLog::new(progress, Timing::default());
         let pool = options.pool.as_deref();
-        control.keep_nodes = options.keep_on_device;
-        let (problem, opened) = prepare(problem, opening, 1, &mut control)?;
+        let solving = SolveOptions {
+            restart: options.restart.clone(),
+            keep_nodes: options.keep_on_device,
+            ..SolveOptions::default()
+        };
+        let (problem, opened) = prepare(problem, opening, 1, &mut log)?;
         let machine = &opened.0;
-        let mut result = solve(&problem, machine, &mut control)?;
+        let mut result = solve_logged(&problem, machine, &solving, &mut log)?;
         result.find(options.strict);
         if result.nodes.is_some() && pool.is_none() {
             machine.trim()?;
@@ -217,7 +147,7 @@ fn in_memory(
             machine.rest()?;
         }
         let _closing = Closing::or_keep(opened, pool);
-        result.timing.add("total", control.started.elapsed().as_secs_f64());
+        result.timing = log.total();
         Ok(result)
     })
 }
@@ -230,22 +160,25 @@ fn write_grid(
     opening: Opening,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    let mut control = Control::new(progress).restart_from(options.restart.clone());
-    control.export = options.export_jacobian;
-    let (problem, machine) = prepare(|| case.settle(), opening, options.grids, &mut control)?;
+    let mut log = RunLog::new(progress, Timing::default());
+    let (problem, machine) = prepare(|| case.settle(), opening, options.grids, &mut log)?;
     let job = options.job.as_deref();
     // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
     // before the work.
-    let open = || Outputs::open(&problem.case, options, &mut control.notices);
+    let open = || Outputs::open(&problem.case, options, &mut log.notices);
     let outputs = job.is_none_or(Job::is_first).then(open).transpose()?;
-    if let Some(file) = outputs.as_ref().and_then(Outputs::restart_file) {
-        control = control.save_to(file, options.restart_every);
-    }
-    let mut result = solve(&problem, &machine.0, &mut control)?;
+    let restart_file = outputs.as_ref().and_then(Outputs::restart_file);
+    let solving = SolveOptions {
+        restart: options.restart.clone(),
+        save: restart_file.map(|file| (file, options.restart_every)),
+        export: options.export_jacobian,
+        keep_nodes: false,
+    };
+    let mut result = solve_logged(&problem, &machine.0, &solving, &mut log)?;
     result.find(options.strict);
     let _closing = Closing::or_keep(machine, options.pool.as_deref());
     if let Some(outputs) = outputs {
-        outputs.write(&problem, &mut result, options, &mut control)?;
+        outputs.write(&problem, &mut result, options, &mut log)?;
     }
     // The other ranks wait until rank 0 has written the files.
     result.verdict = of_first(job, result.verdict)?;
@@ -280,10 +213,10 @@ fn prepare(
     problem: impl FnOnce() -> Result<Problem, SectionError>,
     opening: Opening,
     grids: u32,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
 ) -> Result<(Problem, Opened), Error> {
-    let problem = control.timed("geometry", |_| problem());
-    let opened = control.timed("device", |_| opening.end());
+    let problem = log.timed("geometry", |_| problem());
+    let opened = log.timed("device", |_| opening.end());
     let problem = problem?;
     problem.check_family(grids)?;
     let (machine, notice) = opened?;
@@ -292,6 +225,6 @@ fn prepare(
     }
     let order = machine.refused_order(&problem.case.linear);
     machine.check_memory(&[&problem.case])?;
-    control.notices.extend(notice.iter().cloned().chain(order));
+    log.notices.extend(notice.iter().cloned().chain(order));
     Ok((problem, (machine, notice)))
 }

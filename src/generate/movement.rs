@@ -3,46 +3,13 @@
 use parking_lot::Mutex;
 
 use super::Machine;
-use super::machine::Ranks;
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{Bands, DeviceError, MovementBackend};
+use crate::backend::{Bands, DeviceError};
 use crate::digest;
 use crate::grid::Grid;
 use crate::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
+use crate::run::on_each;
 use crate::solver::SolverError;
-
-/// Work on a reference, done on each backend.
-trait Work: Sync {
-    type Found: Send;
-
-    fn on<B: MovementBackend>(
-        &self,
-        resident: &Resident<&Reference, B>,
-        backend: &B,
-    ) -> Result<Self::Found, MovementError>;
-
-    /// The numbers that it is done with.
-    fn given(&self) -> Vec<&[f64]>;
-}
-
-/// The wall points to move to.
-struct Movement<'a>(&'a [[f64; 2]]);
-
-impl Work for Movement<'_> {
-    type Found = Moved;
-
-    fn on<B: MovementBackend>(
-        &self,
-        resident: &Resident<&Reference, B>,
-        backend: &B,
-    ) -> Result<Moved, MovementError> {
-        resident.move_to(backend, self.0)?.fetch(backend)
-    }
-
-    fn given(&self) -> Vec<&[f64]> {
-        vec![self.0.as_flattened()]
-    }
-}
 
 /// The grid whose derivatives are asked for, and the relative residual of their solves.
 #[derive(Clone, Copy)]
@@ -55,49 +22,27 @@ pub struct DerivativesAt<'a> {
     pub tolerance: f64,
 }
 
-/// Displacements of wall points and heights.
-struct Tangent<'a>(DerivativesAt<'a>, &'a [[f64; 2]], &'a [f64]);
-
-impl Work for Tangent<'_> {
-    type Found = (Grid, Solved);
-
-    fn on<B: MovementBackend>(
-        &self,
-        resident: &Resident<&Reference, B>,
-        backend: &B,
-    ) -> Result<(Grid, Solved), MovementError> {
-        let derivatives = resident.derivatives_at_fetched(backend, self.0.moved)?;
-        let mut derivatives = derivatives.with_tolerance(self.0.tolerance);
-        let (nodes, solved) = derivatives.derivative(backend, self.1, self.2)?;
-        Ok((derivatives.fetch(backend, &nodes)?, solved))
-    }
-
-    fn given(&self) -> Vec<&[f64]> {
-        let grid = self.0.moved.grid();
-        vec![&grid.x, &grid.y, self.1.as_flattened(), self.2]
-    }
-}
-
-/// Derivatives by the nodes.
-struct Gradient<'a>(DerivativesAt<'a>, [&'a [f64]; 2]);
-
-impl Work for Gradient<'_> {
-    type Found = Adjoint;
-
-    fn on<B: MovementBackend>(
-        &self,
-        resident: &Resident<&Reference, B>,
-        backend: &B,
-    ) -> Result<Adjoint, MovementError> {
-        let derivatives = resident.derivatives_at_fetched(backend, self.0.moved)?;
-        let nodes = derivatives.by_nodes(backend, self.1[0], self.1[1])?;
-        derivatives.with_tolerance(self.0.tolerance).adjoint(backend, nodes)
-    }
-
-    fn given(&self) -> Vec<&[f64]> {
-        let grid = self.0.moved.grid();
-        vec![&grid.x, &grid.y, self.1[0], self.1[1]]
-    }
+/// The result of work on a reference, which each backend of a machine holds as `resident`. The numbers that are given
+/// to the work must be those of all ranks.
+macro_rules! on_reference {
+    ($machine:expr, $reference:expr, $given:expr, |$resident:ident, $backend:ident| $work:expr) => {{
+        let bands = agreed($machine, $reference, &$given)?;
+        let first = $machine.job().map_or(0, |job| job.rank());
+        let kept = Mutex::new(None);
+        on_each!($machine, &bands, |rank, $backend| {
+            let found = Resident::new($reference, $backend).and_then(|$resident| $work);
+            // All ranks find the same fault in their input; a device fails on its own.
+            let failed = match &found {
+                Err(MovementError::Solver(error)) => Err(error.clone()),
+                _ => Ok(()),
+            };
+            if rank == first {
+                *kept.lock() = Some(found);
+            }
+            failed
+        })?;
+        kept.into_inner().unwrap_or_else(|| Err(of_device(DeviceError::OtherRank)))
+    }};
 }
 
 impl Machine {
@@ -110,7 +55,10 @@ impl Machine {
         reference: &Reference,
         wall: &[[f64; 2]],
     ) -> Result<Moved, MovementError> {
-        self.each(reference, &Movement(wall))
+        let given = [wall.as_flattened()];
+        on_reference!(self, reference, given, |resident, backend| {
+            resident.move_to(backend, wall)?.fetch(backend)
+        })
     }
 
     /// [`Derivatives::derivative`](crate::movement::Derivatives::derivative) on this machine.
@@ -119,11 +67,17 @@ impl Machine {
     /// The errors of that method.
     pub fn derivative(
         &self,
-        at: DerivativesAt<'_>,
+        DerivativesAt { reference, moved, tolerance }: DerivativesAt<'_>,
         wall: &[[f64; 2]],
         heights: &[f64],
     ) -> Result<(Grid, Solved), MovementError> {
-        self.each(at.reference, &Tangent(at, wall, heights))
+        let given = [&moved.grid().x, &moved.grid().y, wall.as_flattened(), heights];
+        on_reference!(self, reference, given, |resident, backend| {
+            let derivatives = resident.derivatives_at_fetched(backend, moved)?;
+            let mut derivatives = derivatives.with_tolerance(tolerance);
+            let (nodes, solved) = derivatives.derivative(backend, wall, heights)?;
+            Ok((derivatives.fetch(backend, &nodes)?, solved))
+        })
     }
 
     /// [`Derivatives::adjoint`](crate::movement::Derivatives::adjoint) on this machine.
@@ -132,65 +86,46 @@ impl Machine {
     /// The errors of that method.
     pub fn adjoint(
         &self,
-        at: DerivativesAt<'_>,
+        DerivativesAt { reference, moved, tolerance }: DerivativesAt<'_>,
         x: &[f64],
         y: &[f64],
     ) -> Result<Adjoint, MovementError> {
-        self.each(at.reference, &Gradient(at, [x, y]))
-    }
-
-    fn each<W: Work>(&self, reference: &Reference, work: &W) -> Result<W::Found, MovementError> {
-        match self {
-            Self::Cpu => work.on(&Resident::new(reference, &CpuBackend)?, &CpuBackend),
-            Self::Cuda(backend) => work.on(&Resident::new(reference, &**backend)?, &**backend),
-            Self::Ranks(ranks) => on_ranks(&**ranks, reference, work),
-        }
+        let given = [&moved.grid().x, &moved.grid().y, x, y];
+        on_reference!(self, reference, given, |resident, backend| {
+            let derivatives = resident.derivatives_at_fetched(backend, moved)?;
+            let nodes = derivatives.by_nodes(backend, x, y)?;
+            derivatives.with_tolerance(tolerance).adjoint(backend, nodes)
+        })
     }
 }
 
-fn on_ranks<W: Work>(
-    ranks: &dyn Ranks,
+fn of_device(error: DeviceError) -> MovementError {
+    SolverError::from(error).into()
+}
+
+/// The bands of a machine; refused where the reference or the numbers differ between the ranks of a job.
+fn agreed(
+    machine: &Machine,
     reference: &Reference,
-    work: &W,
-) -> Result<W::Found, MovementError> {
-    let device = |error: DeviceError| MovementError::from(SolverError::from(error));
+    given: &[&[f64]],
+) -> Result<Bands, MovementError> {
     let size = reference.size();
-    let bands = Bands::new(size.mi, ranks.count(), size.periodic);
-    let bands = bands.map_err(|narrow| device(narrow.into()))?;
-    if let Some(job) = ranks.job() {
-        let compared = job.compare(&comparison(reference, work));
-        compared.map_err(|error| device(error.into()))?;
-    }
-    let first = ranks.job().map_or(0, |job| job.rank());
-    let kept = Mutex::new(None);
-    ranks.run(&bands, &|rank, backend| {
-        let resident = Resident::new(reference, backend);
-        let found = resident.and_then(|resident| work.on(&resident, backend));
-        // All ranks find the same fault in their input; a device fails on its own.
-        let failed = match &found {
-            Err(MovementError::Solver(error)) => Some(error.clone()),
-            _ => None,
+    let bands = Bands::new(size.mi, machine.devices(), size.periodic);
+    let bands = bands.map_err(|narrow| of_device(narrow.into()))?;
+    if let Some(job) = machine.job() {
+        let grid = reference.grid();
+        let of = |lists: &[&[f64]]| {
+            let digests: Vec<u64> =
+                lists.iter().map(|list| digest::of(bytemuck::cast_slice(list))).collect();
+            format!("{:016x}", digest::of(bytemuck::cast_slice(&digests)))
         };
-        if rank == first {
-            *kept.lock() = Some(found);
-        }
-        failed.map_or(Ok(()), Err)
-    })?;
-    kept.into_inner().unwrap_or_else(|| Err(device(DeviceError::OtherRank)))
-}
-
-/// Values that must agree between the ranks of a job.
-fn comparison<W: Work>(reference: &Reference, work: &W) -> [(&'static str, String); 4] {
-    let grid = reference.grid();
-    let of = |lists: &[&[f64]]| {
-        let digests: Vec<u64> =
-            lists.iter().map(|list| digest::of(bytemuck::cast_slice(list))).collect();
-        format!("{:016x}", digest::of(bytemuck::cast_slice(&digests)))
-    };
-    [
-        ("version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("a reference of", format!("{} × {} points", grid.ni, grid.nj)),
-        ("a reference of digest", of(&[&grid.x, &grid.y])),
-        ("points or derivatives of digest", of(&work.given())),
-    ]
+        let compared = job.compare(&[
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("a reference of", format!("{} × {} points", grid.ni, grid.nj)),
+            ("a reference of digest", of(&[&grid.x, &grid.y])),
+            ("points or derivatives of digest", of(given)),
+        ]);
+        compared.map_err(|error| of_device(error.into()))?;
+    }
+    Ok(bands)
 }

@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::files::{OutputFiles, names, open_output, span, system_names};
+use super::files::{OutputFiles, names, span, system_names};
 use super::rank::can_go_on;
 use super::restart::{coordinates_digest, fingerprint, identity};
-use super::solve::{Control, GridResult, LinearSystem};
-use super::{Problem, RunOptions};
+use super::{GridResult, LinearSystem, Problem, RunOptions};
 use crate::backend::cpu::CpuBackend;
 use crate::case::Case;
 use crate::error::Error;
@@ -21,6 +20,7 @@ use crate::grid::{Grid, Topology, Verdict, coarsened};
 use crate::movement::Reference;
 use crate::report::page::Page;
 use crate::report::{self, Artifacts, Figures, GridReport, LinearReport, NewtonReport, Report};
+use crate::run::{RunLog, open_output};
 
 /// First line of the case of a coarser grid of a family.
 const MEMBER: &str =
@@ -71,7 +71,7 @@ impl Outputs {
         problem: &Problem,
         result: &mut GridResult,
         options: &RunOptions,
-        control: &mut Control<'_>,
+        log: &mut RunLog<'_>,
     ) -> Result<(), Error> {
         let case = &problem.case;
         let reference = reference(result)?;
@@ -96,7 +96,7 @@ impl Outputs {
         if finest.good {
             result.notices.extend(objections(case, finest.grid));
         }
-        result.notices.append(&mut control.notices);
+        result.notices.append(&mut log.notices);
         if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
             result.notices.push(format!("there was no Newton step {step} to export"));
         }
@@ -123,7 +123,6 @@ impl Outputs {
             members.push(Member { artifacts, verdict, text, note });
         }
         let mut files = Vec::new();
-        control.timing = std::mem::take(&mut result.timing);
         let requested = OutputFiles::of(case).with_reference(case, problem.shift);
         let mut pages = Vec::new();
         for (member, output) in members.iter().zip(&self.0) {
@@ -136,13 +135,12 @@ impl Outputs {
                 pages.push(page.then_some(figures));
                 Ok(written)
             };
-            files.extend(control.timed("writing", |_| output.fill(write))?);
+            files.extend(log.timed("writing", |_| output.fill(write))?);
         }
         if let Some(output) = self.0.first() {
             result.notices.extend(requested.lacks(output, finest.grid, finest.good));
         }
-        control.timing.add("total", control.started.elapsed().as_secs_f64());
-        result.timing = control.timing.clone();
+        result.timing = log.total();
         for ((member, figures), output) in members.iter().zip(&pages).zip(&self.0) {
             let report = member.report(result)?;
             files.extend(output.fill(|folder| member.write(folder, &report, figures.as_ref()))?);
@@ -255,7 +253,7 @@ impl GridResult {
 
     /// The grid as a mesh with the span and the layouts that its case asks for.
     pub fn mesh(&self) -> MeshData<'_> {
-        let files = OutputFiles::of(&self.case).with_reference(&self.case, self.shift);
+        let files = OutputFiles::of(&self.case).with_reference(&self.case, self.problem.shift);
         files.mesh_data(&self.grid, self.is_good())
     }
 }

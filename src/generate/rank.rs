@@ -6,17 +6,20 @@ use std::sync::OnceLock;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::Problem;
-use super::machine::Ranks;
 use super::nodes::DeviceNodes;
 use super::restart::{Action, Restarts, SolveObserver, unknowns};
-use super::solve::{Control, LinearSystem};
-use crate::backend::{Bands, DeviceError, EllipticBackend, MultigridBackend, Real, Scaling};
+use super::{LinearSystem, Machine, Problem, SolveOptions};
+use crate::backend::cpu::CpuBackend;
+use crate::backend::{
+    Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Scaling,
+};
 use crate::elliptic::GridProblem;
 use crate::files::restart::Restart;
 use crate::grid::Grid;
 use crate::grid::quality::Quality;
 use crate::ranks::Job;
+use crate::report::Timing;
+use crate::run::{RunLog, on_each};
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
@@ -25,7 +28,8 @@ use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 /// grid; the others have none.
 pub(super) struct Host<'a> {
     problem: &'a Problem,
-    restarts: &'a Restarts,
+    options: &'a SolveOptions,
+    restarts: &'a Restarts<'a>,
     /// The state that the solve goes on from, if not from the first guess.
     restart: Option<Restart>,
     /// The job whose processes are the ranks; none where all are threads of this process.
@@ -47,11 +51,12 @@ pub(super) struct Solved {
 impl<'a> Host<'a> {
     pub(super) fn new(
         problem: &'a Problem,
-        (restarts, restart): (&'a Restarts, Option<Restart>),
+        options: &'a SolveOptions,
+        (restarts, restart): (&'a Restarts<'_>, Option<Restart>),
         job: Option<&'a Job>,
     ) -> Self {
         let (grid, state) = (OnceLock::new(), Mutex::default());
-        Self { problem, restarts, restart, job, grid, state }
+        Self { problem, options, restarts, restart, job, grid, state }
     }
 
     /// The rank of this process, or the first of its threads: it reports the progress.
@@ -106,31 +111,35 @@ impl<'a> Host<'a> {
 }
 
 /// Marches, solves and measures on one backend, where the grid stays until it is measured; none where it
-/// was cancelled before the solve. Of the ranks of a process one has its control.
-pub(super) fn solve<B, T>(
+/// was cancelled before the solve. Of the ranks of a process one has its log.
+fn solve<B, T>(
     backend: &B,
     host: &Host<'_>,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
     rank: usize,
+    alone: bool,
 ) -> Result<Option<Solved>, SolverError>
 where
     B: EllipticBackend + MultigridBackend,
     T: Real,
 {
     let problem = host.problem;
-    let initial = control.timed("initial grid", |_| problem.initial_grid(backend))?;
-    control.notices.extend(initial.notes);
-    if backend.largest(control.progress.cancelled().into())? > 0 {
+    // No one of several devices has all of the linear system or of the nodes.
+    let (export, keep_nodes) =
+        if alone { (host.options.export, host.options.keep_nodes) } else { (None, false) };
+    let initial = log.timed("initial grid", |_| problem.initial_grid(backend))?;
+    log.notices.extend(initial.notes);
+    if backend.largest(log.progress.cancelled().into())? > 0 {
         return Ok(None);
     }
-    let newton = |control: &mut Control<'_>| -> Result<_, SolverError> {
+    let newton = |log: &mut RunLog<'_>| -> Result<_, SolverError> {
         let (mut equations, mut u) = problem.equations::<B, T>(backend, initial.grid)?;
         let mut history = History::default();
         if let Some(saved) = &host.restart {
             backend.upload_unknowns(&saved.state, &mut u)?;
             history.clone_from(&saved.history);
         }
-        let mut observer = SolveObserver::new(&mut *control.progress, host.restarts);
+        let mut observer = SolveObserver::new(&mut *log.progress, host.restarts);
         let reports = rank == host.reporter();
         let mut observed = RankObserver { host, rank, observer: reports.then_some(&mut observer) };
         let solved = newton_with_export(
@@ -139,10 +148,10 @@ where
             &mut equations,
             &mut u,
             history,
-            control.export,
+            export,
             &mut observed,
         );
-        control.notices.extend(observer.notice());
+        log.notices.extend(observer.notice());
         let (report, system) = solved?;
         if can_go_on(report.stop) {
             host.fetch_state(backend, &u, rank)?;
@@ -155,31 +164,38 @@ where
         host.fetch(backend, &nodes, rank)?;
         Ok((report, system, Some(nodes)))
     };
-    let (report, system, nodes) = control.timed("newton", newton)?;
+    let (report, system, nodes) = log.timed("newton", newton)?;
     let Some(nodes) = nodes else {
         return Ok(Some(Solved { report, quality: Quality::default(), system, nodes: None }));
     };
-    let quality = control.timed("quality", |_| backend.measure(&nodes))?;
-    let nodes = control.keep_nodes.then(|| DeviceNodes::of(nodes)).flatten();
+    let quality = log.timed("quality", |_| backend.measure(&nodes))?;
+    let nodes = keep_nodes.then(|| DeviceNodes::of(nodes)).flatten();
     Ok(Some(Solved { report, quality, system, nodes }))
 }
 
-/// Solves on several ranks; returns the result of the rank of this process that reports.
-pub(super) fn solve_on_all<T: Real>(
-    ranks: &dyn Ranks,
-    bands: &Bands,
+/// Solves on a machine; returns the result of the rank of this process that reports.
+pub(super) fn solve_on<T: Real>(
+    machine: &Machine,
     host: &Host<'_>,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
 ) -> Result<Option<Solved>, SolverError> {
-    // No device has all of the linear system or of the nodes.
-    (control.export, control.keep_nodes) = (None, false);
-    let (control, solved) = (Mutex::new(control), Mutex::new(None));
-    ranks.run(bands, &|rank, backend| {
+    let [ni, nj] = host.problem.size();
+    let LevelSize { mi, periodic, .. } = LevelSize::of_grid(host.problem.topology, ni, nj);
+    let bands = Bands::new(mi, machine.devices(), periodic).map_err(DeviceError::from)?;
+    let alone = machine.devices() == 1;
+    let (log, solved) = (Mutex::new(log), Mutex::new(None));
+    on_each!(machine, &bands, |rank, backend| {
         // Held for the whole solve.
-        let mut held = (rank == host.reporter()).then(|| control.lock());
+        let mut held = (rank == host.reporter()).then(|| log.lock());
         let found = match &mut held {
-            Some(control) => solve::<_, T>(backend, host, control, rank)?,
-            None => solve::<_, T>(backend, host, &mut Control::new(&mut ()), rank)?,
+            Some(log) => solve::<_, T>(backend, host, log, rank, alone)?,
+            None => solve::<_, T>(
+                backend,
+                host,
+                &mut RunLog::new(&mut (), Timing::default()),
+                rank,
+                alone,
+            )?,
         };
         if held.is_some() {
             *solved.lock() = found;

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::Problem;
-use super::solve::Progress;
+use super::{Problem, Progress, SolveOptions};
 use crate::backend::LevelSize;
 use crate::case::Case;
 use crate::digest;
@@ -27,27 +26,23 @@ const SECTIONS: [&str; 4] = ["geometry", "grid", "initial", "control"];
 const FILES: [&str; 2] = ["geometry.file", "geometry.section.file"];
 
 /// Restart files of a solve, if there are any.
-#[derive(Default)]
-pub(super) struct Restarts {
+pub(super) struct Restarts<'a> {
+    options: &'a SolveOptions,
+    /// The identity of the problem; empty where there is no file.
     identity: Identity,
-    /// The one to go on from.
-    pub(super) from: Option<PathBuf>,
-    /// The one to write while the solve goes on, and the time between two.
-    pub(super) save: Option<(PathBuf, Duration)>,
 }
 
-impl Restarts {
-    /// Takes the identity of this problem.
-    pub(super) fn of(mut self, problem: &Problem) -> Result<Self, Error> {
-        if self.from.is_some() || self.save.is_some() {
-            self.identity = identity(&problem.case)?;
-        }
-        Ok(self)
+impl<'a> Restarts<'a> {
+    /// The restart files of a problem.
+    pub(super) fn of(problem: &Problem, options: &'a SolveOptions) -> Result<Self, Error> {
+        let needed = options.restart.is_some() || options.save.is_some();
+        let identity = if needed { identity(&problem.case)? } else { Identity::new() };
+        Ok(Self { options, identity })
     }
 
     /// Reads the state to go on from.
     pub(super) fn read(&self, problem: &Problem) -> Result<Option<Restart>, Error> {
-        let Some(path) = &self.from else { return Ok(None) };
+        let Some(path) = &self.options.restart else { return Ok(None) };
         let restart = restart::read(path)?;
         restart.check(path, &self.identity, unknowns(problem))?;
         Ok(Some(restart))
@@ -56,7 +51,7 @@ impl Restarts {
     /// Writes the state of a solve that goes on, or that was interrupted, where there is a file for it; returns
     /// the file.
     fn write(&self, history: &History, state: &[f64]) -> Result<Option<PathBuf>, IoError> {
-        let Some((path, _)) = &self.save else { return Ok(None) };
+        let Some((path, _)) = &self.options.save else { return Ok(None) };
         restart::write(path, &self.identity, history, state)?;
         Ok(Some(path.clone()))
     }
@@ -84,7 +79,7 @@ impl Restarts {
 /// Knows when a solve is to be saved or to end, and writes restart files.
 pub(super) struct SolveObserver<'a> {
     pub(super) progress: &'a mut dyn Progress,
-    restarts: &'a Restarts,
+    restarts: &'a Restarts<'a>,
     last: Instant,
     /// The reason why the last restart file could not be written.
     failure: Option<IoError>,
@@ -99,7 +94,7 @@ pub(super) enum Action {
 }
 
 impl<'a> SolveObserver<'a> {
-    pub(super) fn new(progress: &'a mut dyn Progress, restarts: &'a Restarts) -> Self {
+    pub(super) fn new(progress: &'a mut dyn Progress, restarts: &'a Restarts<'a>) -> Self {
         Self { progress, restarts, last: Instant::now(), failure: None }
     }
 
@@ -110,7 +105,7 @@ impl<'a> SolveObserver<'a> {
         };
         if self.progress.cancelled() {
             Action::Stop
-        } else if self.restarts.save.as_ref().is_some_and(due) {
+        } else if self.restarts.options.save.as_ref().is_some_and(due) {
             Action::Save
         } else {
             Action::Continue

@@ -15,11 +15,8 @@ use crate::error::{Error, SystemError};
 use crate::files::REPORT_FILE;
 use crate::files::output::FolderRules;
 use crate::formats::matrix_market::{self, Matrix, MatrixSymmetry};
-use crate::generate::files::open_output;
-use crate::generate::machine::thread_pool;
-use crate::generate::pool::{Closing, Opening};
-use crate::generate::{Control, Machine, Progress, Ranks};
 use crate::report::{Timing, write_json};
+use crate::run::{Closing, Machine, Opening, Progress, Ranks, RunLog, open_output, thread_pool};
 use crate::solver::LinearStop;
 
 /// The result of a linear system.
@@ -81,27 +78,26 @@ fn solve_in(
     progress: &mut dyn Progress,
     opening: Opening,
 ) -> Result<SystemOutcome, Error> {
-    let mut control = Control::new(progress);
-    control.timing = Timing::of(&report::PHASES);
-    thread_pool(options.threads)?.install(|| run(options, &mut control, opening))
+    let mut log = RunLog::new(progress, Timing::of(&report::PHASES));
+    thread_pool(options.threads)?.install(|| run(options, &mut log, opening))
 }
 
 fn run(
     options: &SystemOptions,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
     opening: Opening,
 ) -> Result<SystemOutcome, Error> {
-    let read = control.timed("reading", |_| read(options));
-    let opened = control.timed("device", |_| opening.end());
+    let read = log.timed("reading", |_| read(options));
+    let opened = log.timed("device", |_| opening.end());
     let (matrix, b) = read?;
     let (machine, notice) = opened?;
-    control.notices.extend(notice);
+    log.notices.extend(notice);
     if let Some(job) = &options.job {
         job.compare(&comparison(&matrix, options))?;
     }
-    let system = PreparedSystem::new(&matrix, &b, options, control)?;
+    let system = PreparedSystem::new(&matrix, &b, options, log)?;
     // The files are checked for being writable before the solve.
-    let (root, notices) = (&options.output, &mut control.notices);
+    let (root, notices) = (&options.output, &mut log.notices);
     let writes = options.job.as_ref().is_none_or(|job| job.is_first());
     let mut inputs = vec![options.matrix.as_path()];
     if let RightSide::File(file) = &options.right_side {
@@ -111,13 +107,12 @@ fn run(
     let open = || open_output(root, FolderRules::NONE, options.force, names, notices);
     let output = writes.then(open).transpose()?;
     // A GPU takes long to close too, which overlaps with what follows.
-    let (solved, mut report) = system.solve(&machine, options, control)?;
+    let (solved, mut report) = system.solve(&machine, options, log)?;
     let _closing = Closing::of(machine);
     let Some(output) = output else { return Ok(SystemOutcome { report, files: Vec::new() }) };
     let write = |folder: &Path| report::write(folder, &report, &solved.x, &solved.residuals);
-    let mut files = control.timed("writing", |_| output.fill(write))?;
-    control.timing.add("total", control.started.elapsed().as_secs_f64());
-    report.timing = control.timing.clone();
+    let mut files = log.timed("writing", |_| output.fill(write))?;
+    report.timing = log.total();
     files.extend(output.fill(|folder| {
         let path = folder.join(REPORT_FILE);
         write_json(&path, &report)?;
@@ -156,15 +151,13 @@ pub fn solve_matrix(
     check_square(&options.matrix, matrix)?;
     check_length(Path::new("b"), b.len(), matrix.csr.rows())?;
     let opening = opening(options);
-    let mut control = Control::new(progress);
-    control.timing = Timing::of(&report::PHASES);
+    let mut log = RunLog::new(progress, Timing::of(&report::PHASES));
     thread_pool(options.threads)?.install(|| {
-        let (machine, notice) = control.timed("device", |_| opening.end())?;
-        control.notices.extend(notice);
-        let system = PreparedSystem::new(matrix, b, options, &mut control)?;
-        let (solved, mut report) = system.solve(&machine, options, &mut control)?;
-        control.timing.add("total", control.started.elapsed().as_secs_f64());
-        report.timing = control.timing.clone();
+        let (machine, notice) = log.timed("device", |_| opening.end())?;
+        log.notices.extend(notice);
+        let system = PreparedSystem::new(matrix, b, options, &mut log)?;
+        let (solved, mut report) = system.solve(&machine, options, &mut log)?;
+        report.timing = log.total();
         Ok((solved.x, report))
     })
 }
@@ -180,13 +173,13 @@ impl<'a> PreparedSystem<'a> {
         matrix: &'a Matrix,
         b: &'a [f64],
         options: &SystemOptions,
-        control: &mut Control<'_>,
+        log: &mut RunLog<'_>,
     ) -> Result<Self, Error> {
-        let (facts, ordered) = control.timed("reordering", |control| -> Result<_, Error> {
+        let (facts, ordered) = log.timed("reordering", |log| -> Result<_, Error> {
             let facts = facts(options, matrix)?;
             let fill = options.is_eliminated() && facts.missing_diagonals > 0;
             if fill {
-                control.notices.push(format!(
+                log.notices.push(format!(
                     "{} of {} rows have no diagonal entry: the factors have a zero there, which the \
                      elimination fills",
                     facts.missing_diagonals, facts.rows
@@ -196,9 +189,7 @@ impl<'a> PreparedSystem<'a> {
         })?;
         if ordered.order.is_some() {
             let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
-            control
-                .notices
-                .push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
+            log.notices.push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
         }
         Ok(Self { facts, ordered })
     }
@@ -208,15 +199,15 @@ impl<'a> PreparedSystem<'a> {
         self,
         machine: &Machine,
         options: &SystemOptions,
-        control: &mut Control<'_>,
+        log: &mut RunLog<'_>,
     ) -> Result<(SystemSolution, SystemReport), Error> {
         let Self { facts, ordered } = self;
-        let mut solved = solve_on_machine(machine, (&ordered.a, &ordered.b), options, control)
+        let mut solved = solve_on_machine(machine, (&ordered.a, &ordered.b), options, log)
             .map_err(|error| located(error.into(), &ordered, options))?;
         let truth = ordered.residual(&mut solved.x);
         solved.x = ordered.unordered(solved.x);
         let (backend, blocks) = (machine.name(), machine.devices());
-        control.notices.extend(solved.report.events.iter().cloned());
+        log.notices.extend(solved.report.events.iter().cloned());
         let linear = &solved.report;
         let met = truth <= DRIFT * options.tolerance;
         let report = SystemReport {
@@ -236,10 +227,10 @@ impl<'a> PreparedSystem<'a> {
             relative_residual: linear.relative_residual,
             true_relative_residual: truth,
             tolerance: options.tolerance,
-            timing: control.timing.clone(),
+            timing: log.timing.clone(),
             backend,
             threads: rayon::current_num_threads(),
-            notes: control.notices.clone(),
+            notes: log.notices.clone(),
         };
         Ok((solved, report))
     }

@@ -10,8 +10,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::report::MethodReport;
 use crate::backend::{Algebraic, Format, Incomplete};
 use crate::case::is_fit_name;
-use crate::generate::BackendChoice;
 use crate::ranks::Job;
+use crate::run::BackendChoice;
 use crate::solver::krylov::Method;
 use crate::sparse::Schedule;
 

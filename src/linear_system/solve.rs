@@ -6,8 +6,9 @@ use super::options::SystemOptions;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaCsr;
 use crate::backend::{Backend, Bands, DeviceError, Result, SparseBackend, SparseMatrix, scalars};
-use crate::generate::{Control, Machine, Ranks};
 use crate::ranks::values;
+use crate::report::Timing;
+use crate::run::{Machine, Ranks, RunLog};
 use crate::solver::SolverError;
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use crate::solver::precond::Preconditioners;
@@ -24,12 +25,12 @@ pub(super) fn solve_on_machine(
     machine: &Machine,
     system: (&Csr, &[f64]),
     options: &SystemOptions,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
 ) -> Result<SystemSolution, SolverError> {
     match machine {
-        Machine::Cpu => whole(&CpuBackend, system, options, control),
-        Machine::Cuda(backend) => whole(&**backend, system, options, control),
-        Machine::Ranks(ranks) => by_rows(&**ranks, system, options, control),
+        Machine::Cpu => whole(&CpuBackend, system, options, log),
+        Machine::Cuda(backend) => whole(&**backend, system, options, log),
+        Machine::Ranks(ranks) => by_rows(&**ranks, system, options, log),
     }
 }
 
@@ -37,10 +38,10 @@ fn whole<B: SparseBackend>(
     backend: &B,
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
 ) -> Result<SystemSolution, SolverError> {
     let matrix = |backend: &B| backend.csr(a, options.format);
-    solve_on(backend, (matrix, b), options, control)
+    solve_on(backend, (matrix, b), options, log)
 }
 
 /// Cuts the rows into blocks with about equal numbers of entries, one for each rank.
@@ -48,14 +49,14 @@ fn by_rows(
     ranks: &dyn Ranks,
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
 ) -> Result<SystemSolution, SolverError> {
     let blocks = RowBlocks::new(a.pattern(), ranks.count()).map_err(DeviceError::from)?;
     let parts: Vec<Mutex<Option<SystemSolution>>> =
         (0..ranks.count()).map(|_| Mutex::default()).collect();
     // All ranks have the same residuals and times, so only the first of this process reports them.
     let first = ranks.job().map_or(0, |job| job.rank());
-    let observed = Mutex::new(control);
+    let observed = Mutex::new(log);
     ranks.run(&Bands::from(&blocks), &|rank, backend| {
         let part = blocks.part(rank, a);
         let own = &b[part.rows.clone()];
@@ -64,7 +65,7 @@ fn by_rows(
             let mut observed = observed.lock();
             solve_on(backend, (matrix, own), options, &mut observed)
         } else {
-            solve_on(backend, (matrix, own), options, &mut Control::new(&mut ()))
+            solve_on(backend, (matrix, own), options, &mut RunLog::new(&mut (), Timing::default()))
         };
         *parts[rank].lock() = Some(solved?);
         Ok(())
@@ -110,12 +111,12 @@ fn solve_on<B: SparseBackend>(
     backend: &B,
     (matrix, b): (impl FnOnce(&B) -> Result<B::CsrMatrix<f64>>, &[f64]),
     options: &SystemOptions,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
 ) -> Result<SystemSolution, SolverError> {
     let n = b.len();
     let mut clock =
         Clock { backend, ready: backend.zeros(1)?, scalars: scalars::allocate(backend)? };
-    let (operator, right, mut x) = clock.timed(control, "set-up", |_| {
+    let (operator, right, mut x) = clock.timed(log, "set-up", |_| {
         let (operator, mut right) = (matrix(backend)?, backend.zeros::<f64>(n)?);
         backend.upload(b, &mut right)?;
         Ok((operator, right, backend.zeros::<f64>(n)?))
@@ -123,7 +124,7 @@ fn solve_on<B: SparseBackend>(
     let kind = options.preconditioner;
     let mut preconditioner =
         Preconditioners::one(move |backend, a: &B::CsrMatrix<f64>| a.preconditioner(backend, kind));
-    clock.timed(control, "analysis", |_| {
+    clock.timed(log, "analysis", |_| {
         Ok(preconditioner.current(backend, &operator).map(drop)?)
     })?;
     let settings = LinearSettings {
@@ -132,12 +133,12 @@ fn solve_on<B: SparseBackend>(
         restart: options.restart,
     };
     let mut solver = LinearSolver::new(settings, n, preconditioner);
-    clock.timed(control, "factorisation", |_| solver.update(backend, &operator))?;
+    clock.timed(log, "factorisation", |_| solver.update(backend, &operator))?;
     let mut residuals = vec![[0.0, 1.0]];
-    let report = clock.timed(control, "solve", |control| {
+    let report = clock.timed(log, "solve", |log| {
         let mut observe = |iteration, residual| {
             residuals.push([iteration, residual]);
-            control.progress.linear(iteration, residual);
+            log.progress.linear(iteration, residual);
         };
         solver.solve(backend, &operator, &right, options.tolerance, &mut x, &mut observe)
     })?;
@@ -156,12 +157,12 @@ struct Clock<'a, B: Backend> {
 impl<B: Backend> Clock<'_, B> {
     fn timed<R>(
         &mut self,
-        control: &mut Control<'_>,
+        log: &mut RunLog<'_>,
         phase: &str,
-        work: impl FnOnce(&mut Control<'_>) -> Result<R, SolverError>,
+        work: impl FnOnce(&mut RunLog<'_>) -> Result<R, SolverError>,
     ) -> Result<R, SolverError> {
-        control.timed(phase, |control| {
-            let result = work(control)?;
+        log.timed(phase, |log| {
+            let result = work(log)?;
             // Reading an inner product waits for all earlier work.
             let Self { backend, ready, scalars } = self;
             scalars::read_dots(*backend, scalars, [(&*ready, &*ready)])?;

@@ -11,7 +11,7 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Group, Watch, WatchedDevice};
 use gridgen::case::{Case, PlacedAssembly};
 use gridgen::error::Error;
-use gridgen::generate::{Control, GridResult, Machine, Progress, solve, solve_elements};
+use gridgen::generate::{GridResult, Machine, Progress, SolveOptions, solve, solve_elements};
 use gridgen::solver::history::NewtonStep;
 use support::elements::assembly;
 use support::fibers::{CountedDevice, FiberDevice, lost, mortal};
@@ -44,7 +44,7 @@ fn counted() -> (Arc<dyn Device>, Launches) {
 fn make(device: Arc<dyn Device>, case: &Case) -> Result<GridResult, Error> {
     let problem = case.settle()?;
     let machine = Machine::Cuda(Box::new(CudaBackend::new(device)?));
-    solve(&problem, &machine, &mut Control::new(&mut ()))
+    solve(&problem, &machine, &SolveOptions::default(), &mut ())
 }
 
 /// Results that must not depend on other members, to the last bit.
@@ -230,7 +230,7 @@ fn solve_on(
     progress: &mut dyn Progress,
 ) -> Result<Vec<GridResult>, Error> {
     let machine = Machine::Cuda(Box::new(CudaBackend::new(device)?));
-    solve_elements(&two_elements(), &machine, &mut Control::new(progress))
+    solve_elements(&two_elements(), &machine, progress)
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn elements_of_a_case_are_solved_together_in_a_group() {
     let found = solve_on(Arc::new(group.member()), &mut ()).unwrap();
     let machine = CudaBackend::new(Arc::new(lone.member())).unwrap();
     let problem = &two_elements().elements[0].problem;
-    solve(problem, &Machine::Cuda(Box::new(machine)), &mut Control::new(&mut ())).unwrap();
+    solve(problem, &Machine::Cuda(Box::new(machine)), &SolveOptions::default(), &mut ()).unwrap();
 
     let expected = solve_on(Arc::new(FiberDevice::default()), &mut ()).unwrap();
     let [found, expected] = [found, expected].map(|made| made.iter().map(seen).collect::<Vec<_>>());

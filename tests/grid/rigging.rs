@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use gridgen::case::{AssemblyError, CaseFile, PlacedAssembly, PlacedElement};
 use gridgen::error::ErrorClass;
-use gridgen::generate::{BackendChoice, Control, Machine, RunOptions, make_assembly, solve};
+use gridgen::generate::{BackendChoice, Machine, RunOptions, SolveOptions, make_assembly, solve};
 use gridgen::grid::Grid;
 use gridgen::overset::{
     CellType, Cells, Checks, Limits, Placement, Rigging, RiggingError, Rim, Side, Subject, Wall,
@@ -125,9 +125,8 @@ fn frames() -> &'static [Grid; 3] {
             .elements
             .iter()
             .map(|element| {
-                let mut progress = ();
-                let mut control = Control::new(&mut progress);
-                let made = solve(&element.problem, &Machine::Cpu, &mut control).unwrap();
+                let options = SolveOptions::default();
+                let made = solve(&element.problem, &Machine::Cpu, &options, &mut ()).unwrap();
                 assert!(made.is_good(), "{}", made.verdict);
                 made.grid
             })

@@ -8,13 +8,9 @@ use std::{iter, thread};
 use parking_lot::Mutex;
 use rayon::prelude::*;
 
-use super::estimate::of_background;
-use super::machine::{Machine, thread_pool};
-use super::pool::{Closing, Opened, Opening};
 use super::restart::coordinates_digest;
 use super::shared::of_first;
-use super::solve::{Control, GridResult, Progress, solve};
-use super::{Estimate, RunOptions};
+use super::{Estimate, GridResult, Machine, Progress, RunOptions, SolveOptions, solve};
 use crate::backend::DeviceError;
 use crate::case::{Assembly, AssemblyError, PlacedAssembly, PlacedElement};
 use crate::digest;
@@ -23,6 +19,7 @@ use crate::grid::{Grid, Verdict};
 use crate::overset::{Checks, Limits, Rim, Subject, Wall, Zone, check};
 use crate::ranks::Job;
 use crate::report::Timing;
+use crate::run::{Closing, Opened, Opening, RunLog, of_background, of_problem, thread_pool};
 use crate::solver::history::NewtonStep;
 
 pub(super) use self::outputs::file_names;
@@ -135,17 +132,16 @@ fn make_or_run(
     refuse_options(options)?;
     let pool = thread_pool(options.threads)?;
     pool.install(|| {
-        let mut control = Control::new(progress);
-        control.timing = Timing::of(&PHASES);
-        let (placed, opened) = prepare(assembly, options, &mut control)?;
+        let mut log = RunLog::new(progress, Timing::of(&PHASES));
+        let (placed, opened) = prepare(assembly, options, &mut log)?;
         let job = options.job.as_deref();
-        let open = || outputs::Outputs::open(&placed, options, &mut control.notices);
+        let open = || outputs::Outputs::open(&placed, options, &mut log.notices);
         let outputs = (writes && job.is_none_or(Job::is_first)).then(open).transpose()?;
-        let mut made = make(placed, &opened.0, options, &mut control)?;
+        let mut made = make(placed, &opened.0, options, &mut log)?;
         let _closing = Closing::or_keep(opened, options.pool.as_deref());
         match outputs {
-            Some(outputs) => outputs.write(&mut made, job, &control)?,
-            None => made.timing.add("total", control.started.elapsed().as_secs_f64()),
+            Some(outputs) => outputs.write(&mut made, job, &mut log)?,
+            None => made.timing = log.total(),
         }
         // The other ranks wait until rank 0 has written the files.
         made.verdict = of_first(job, made.verdict)?;
@@ -164,7 +160,7 @@ pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, 
     let (points, notices) = (nodes as usize, Vec::new());
     let mut estimate = Estimate { points, memory_bytes, cpu_seconds, notices };
     for PlacedElement { problem, .. } in &placed.elements {
-        let own = super::estimate::of_problem(problem);
+        let own = of_problem(problem);
         estimate.points += own.points;
         estimate.memory_bytes += own.memory_bytes;
         estimate.cpu_seconds += own.cpu_seconds;
@@ -200,15 +196,15 @@ fn refuse_options(options: &RunOptions) -> Result<(), AssemblyError> {
 fn prepare(
     assembly: &Assembly,
     options: &RunOptions,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
 ) -> Result<(PlacedAssembly, Opened), Error> {
-    let placed = control.timed("geometry", |_| assembly.settle())?;
+    let placed = log.timed("geometry", |_| assembly.settle())?;
     let size = |element: &&PlacedElement| element.problem.size().iter().product::<usize>();
     let largest = placed.elements.iter().max_by_key(size);
     let opened = match largest {
         Some(largest) => {
             let opening = Opening::of(&largest.problem.case, options);
-            control.timed("device", |_| opening.end())?
+            log.timed("device", |_| opening.end())?
         }
         None => (Machine::Cpu, None),
     };
@@ -220,12 +216,12 @@ fn prepare(
             ("the case and the program of fingerprint", digest),
         ])?;
     }
-    control.notices.extend(notice.clone());
+    log.notices.extend(notice.clone());
     let cases: Vec<_> = placed.elements.iter().map(|element| &element.problem.case).collect();
     machine.check_memory(&cases)?;
     of_background(&placed)?;
-    control.notices.extend(cases.iter().filter_map(|case| machine.refused_order(&case.linear)));
-    control.notices.dedup();
+    log.notices.extend(cases.iter().filter_map(|case| machine.refused_order(&case.linear)));
+    log.notices.dedup();
     Ok((placed, opened))
 }
 
@@ -234,10 +230,9 @@ fn make(
     placed: PlacedAssembly,
     machine: &Machine,
     options: &RunOptions,
-    control: &mut Control<'_>,
+    log: &mut RunLog<'_>,
 ) -> Result<AssemblyResult, Error> {
-    let mut elements =
-        control.timed("solves", |control| solve_elements(&placed, machine, control))?;
+    let mut elements = log.timed("solves", |log| solve_elements(&placed, machine, log.progress))?;
     for (made, PlacedElement { problem, placement, .. }) in
         elements.iter_mut().zip(&placed.elements)
     {
@@ -247,11 +242,11 @@ fn make(
     let here = elements.iter().all(GridResult::has_grid);
     let around = placed.background.filter(|_| here);
     let mut background =
-        control.timed("background", |_| around.map(|(grid, [low, high])| grid.grid(low, high)));
+        log.timed("background", |_| around.map(|(grid, [low, high])| grid.grid(low, high)));
     let grids: Vec<&Grid> = elements.iter().map(|made| &made.grid).collect();
     let checks = || check_grids(&placed, &grids, background.as_ref());
-    let checks = control.timed("checks", |_| if here { checks() } else { Checks::default() });
-    let mut notices = std::mem::take(&mut control.notices);
+    let checks = log.timed("checks", |_| if here { checks() } else { Checks::default() });
+    let mut notices = std::mem::take(&mut log.notices);
     for made in &elements {
         let name = &made.case.name;
         notices.extend(made.notices.iter().map(|notice| format!("{name}: {notice}")));
@@ -275,7 +270,7 @@ fn make(
         verdict,
         files: Vec::new(),
         notices,
-        timing: control.timing.clone(),
+        timing: log.timing.clone(),
         backend: machine.name(),
         threads: rayon::current_num_threads(),
         placed,
@@ -301,12 +296,12 @@ fn of_element(made: &GridResult) -> Verdict {
 pub fn solve_elements(
     placed: &PlacedAssembly,
     machine: &Machine,
-    control: &mut Control<'_>,
+    progress: &mut dyn Progress,
 ) -> Result<Vec<GridResult>, Error> {
-    let progress: Mutex<&mut dyn Progress> = Mutex::new(&mut *control.progress);
+    let progress: Mutex<&mut dyn Progress> = Mutex::new(progress);
     let one = &|element: &PlacedElement, machine: &Machine| {
         let mut own = Shared { name: &element.problem.case.name, progress: &progress };
-        solve(&element.problem, machine, &mut Control::new(&mut own))
+        solve(&element.problem, machine, &SolveOptions::default(), &mut own)
     };
     let elements = &placed.elements;
     match machine {

@@ -4,8 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::super::RunOptions;
-use super::super::files::{open_output, span_of};
-use super::super::solve::Control;
+use super::super::files::span_of;
 use super::{AssemblyResult, BACKGROUND, PlacedAssembly, fingerprint};
 use crate::error::Error;
 use crate::files::output::Output;
@@ -16,6 +15,7 @@ use crate::ranks::Job;
 use crate::report::page::AssemblyPage;
 use crate::report::plot::OversetPictures;
 use crate::report::{self, AssemblyReport, BackgroundReport, ElementReport, history};
+use crate::run::{RunLog, open_output};
 
 /// Point that moments are taken about, in reference chords.
 const QUARTER: [f64; 2] = [0.25, 0.0];
@@ -60,7 +60,7 @@ impl Outputs {
         self,
         made: &mut AssemblyResult,
         job: Option<&Job>,
-        control: &Control<'_>,
+        log: &mut RunLog<'_>,
     ) -> Result<(), Error> {
         let Self(output) = self;
         let started = std::time::Instant::now();
@@ -70,8 +70,8 @@ impl Outputs {
             formats.iter().flat_map(|format| format.lacks(&output, &mesh)).collect();
         made.notices.extend(lacks);
         files.extend(output.fill(|folder| write_pictures(folder, made))?);
-        made.timing.add("writing", started.elapsed().as_secs_f64());
-        made.timing.add("total", control.started.elapsed().as_secs_f64());
+        log.timing.add("writing", started.elapsed().as_secs_f64());
+        made.timing = log.total();
         let text = made.placed.assembly.to_toml_string()?;
         let report = made.report()?;
         files.extend(output.fill(|folder| {

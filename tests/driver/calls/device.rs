@@ -12,7 +12,7 @@ use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Gpus};
 use gridgen::backend::scalars::{self, FIRST as SLOT, LOG, SLOTS};
 use gridgen::backend::{Backend, DeviceError};
 use gridgen::case::Case;
-use gridgen::generate::{Control, Machine, Problem, solve};
+use gridgen::generate::{Machine, Problem, SolveOptions, solve};
 
 use super::{calls, clear_by_kernel, elsewhere, fail, granted, hold};
 
@@ -352,8 +352,8 @@ fn a_second_case_of_the_same_size_reuses_the_graph() {
             .unwrap()
     };
     let solved = |machine: &Machine, problem: &Problem| {
-        let result =
-            solve(problem, machine, &mut Control::new(&mut ())).map_err(|e| e.to_string())?;
+        let result = solve(problem, machine, &SolveOptions::default(), &mut ())
+            .map_err(|e| e.to_string())?;
         assert!(result.is_good(), "{}", result.verdict);
         let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         Ok::<_, String>((bits(&result.grid.x), bits(&result.grid.y)))
@@ -398,7 +398,7 @@ fn linear_solves_on_several_gpus_share_their_graphs() {
     let machine = Machine::Ranks(Box::new(Gpus::open(&[0, 1]).unwrap()));
     fail("cuStreamEndCapture", 4, i32::MAX, INVALIDATED);
 
-    let result = solve(&case.settle().unwrap(), &machine, &mut Control::new(&mut ()));
+    let result = solve(&case.settle().unwrap(), &machine, &SolveOptions::default(), &mut ());
 
     fail("cuStreamEndCapture", 0, 0, INVALIDATED);
     let result = result.unwrap();

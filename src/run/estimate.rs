@@ -60,7 +60,7 @@ pub fn check(case: &Case) -> Result<Estimate, Error> {
 }
 
 /// Estimated cost of a solve of a problem.
-pub(super) fn of_problem(problem: &Problem) -> Estimate {
+pub(crate) fn of_problem(problem: &Problem) -> Estimate {
     let case = &problem.case;
     let points = points(case);
     Estimate {
@@ -75,7 +75,7 @@ pub(super) fn of_problem(problem: &Problem) -> Estimate {
 ///
 /// # Errors
 /// [`DeviceError::Memory`].
-pub(super) fn of_background(placed: &PlacedAssembly) -> Result<[f64; 3], DeviceError> {
+pub(crate) fn of_background(placed: &PlacedAssembly) -> Result<[f64; 3], DeviceError> {
     let nodes = placed.background.map_or(0.0, |(background, [low, high])| {
         background.size(low, high).map(|n| n as f64).iter().product()
     });
@@ -89,7 +89,7 @@ fn points(case: &Case) -> usize {
 }
 
 /// Peak memory of a run on the CPU, in bytes.
-pub(super) fn memory_bytes(case: &Case) -> f64 {
+pub(crate) fn memory_bytes(case: &Case) -> f64 {
     let bytes = match case.linear.precision {
         Precision::Single => BYTES_SINGLE,
         Precision::Double => BYTES_DOUBLE,
@@ -101,13 +101,13 @@ pub(super) fn memory_bytes(case: &Case) -> f64 {
 ///
 /// # Errors
 /// [`DeviceError::Memory`].
-pub(super) fn check_cpu(cases: &[&Case]) -> Result<(), DeviceError> {
+pub(crate) fn check_cpu(cases: &[&Case]) -> Result<(), DeviceError> {
     let bytes: f64 = cases.iter().map(|case| memory_bytes(case)).sum();
     Ok(memory::check(bytes as u64)?)
 }
 
 /// The memory that a case takes on GPUs.
-pub(super) fn demand(case: &Case) -> MemoryEstimate {
+pub(crate) fn demand(case: &Case) -> MemoryEstimate {
     MemoryEstimate {
         points: points(case),
         columns: case.grid.around(),
@@ -125,6 +125,6 @@ pub(super) fn demand(case: &Case) -> MemoryEstimate {
 }
 
 /// GPUs, each with `memory` bytes, that a solve keeps busy or needs for its memory.
-pub(super) fn wanted(demand: MemoryEstimate, memory: usize) -> usize {
+pub(crate) fn wanted(demand: MemoryEstimate, memory: usize) -> usize {
     (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(memory.max(1)))
 }

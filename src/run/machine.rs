@@ -61,6 +61,25 @@ impl BackendChoice {
     }
 }
 
+/// Does work on each backend of a machine, given the rank and the backend: as a macro, since the backends are
+/// different types, and no closure is generic. Returns the failure of the first rank that failed.
+macro_rules! on_each {
+    ($machine:expr, $bands:expr, |$rank:ident, $backend:ident| $work:expr) => {
+        match $machine {
+            $crate::run::Machine::Cpu => {
+                let ($rank, $backend) = (0, &CpuBackend);
+                $work
+            }
+            $crate::run::Machine::Cuda(cuda) => {
+                let ($rank, $backend) = (0, &**cuda);
+                $work
+            }
+            $crate::run::Machine::Ranks(ranks) => ranks.run($bands, &|$rank, $backend| $work),
+        }
+    };
+}
+pub(crate) use on_each;
+
 /// The machine on which equations are solved.
 pub enum Machine {
     /// The CPU, in the current thread pool.
@@ -74,7 +93,7 @@ pub enum Machine {
 impl Machine {
     /// The machine of the options, and what the user should know of the choice: with
     /// [`BackendChoice::Auto`] which it is and why.
-    pub(super) fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
+    pub(crate) fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
         if let Some(job) = options.job.as_ref().filter(|job| job.size() > 1) {
             return Self::rank_of(job.clone(), options.backend, options.devices.as_deref());
         }
@@ -119,7 +138,7 @@ impl Machine {
     }
 
     /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.
-    pub(super) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
+    pub(crate) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
         let small = demand(case).points < CROSSOVER;
         // If there is no driver, another notice reports it.
         (left_open(options) && small && driver::present()).then(|| {
@@ -131,7 +150,7 @@ impl Machine {
     }
 
     /// A notice where the machine does not have the order of elimination that the case gives.
-    pub(super) fn refused_order(&self, linear: &LinearOptions) -> Option<String> {
+    pub(crate) fn refused_order(&self, linear: &LinearOptions) -> Option<String> {
         let factors = matches!(linear.preconditioner, Kind::Dilu | Kind::Ilu0);
         let asked = !matches!(linear.schedule, Schedule::Auto | Schedule::Levels);
         (matches!(self, Self::Cpu) && factors && asked).then(|| {
@@ -141,7 +160,7 @@ impl Machine {
     }
 
     /// Refuses cases that do not fit the machine, before any work: the CPU has them side by side.
-    pub(super) fn check_memory(&self, cases: &[&Case]) -> Result<(), DeviceError> {
+    pub(crate) fn check_memory(&self, cases: &[&Case]) -> Result<(), DeviceError> {
         let mut demands = cases.iter().map(|case| demand(case));
         match self {
             Self::Cpu => check_cpu(cases),
@@ -151,7 +170,7 @@ impl Machine {
     }
 
     /// Ends the work that was asked: others of the GPU's group do not wait for this one.
-    pub(super) fn rest(&self) -> Result<(), DeviceError> {
+    pub(crate) fn rest(&self) -> Result<(), DeviceError> {
         match self {
             Self::Cuda(backend) => backend.device().rest(),
             Self::Cpu | Self::Ranks(_) => Ok(()),
@@ -159,7 +178,7 @@ impl Machine {
     }
 
     /// A machine whose work is done together with this one's; none where this one works alone.
-    pub(super) fn companion(&self) -> Result<Option<Self>, DeviceError> {
+    pub(crate) fn companion(&self) -> Result<Option<Self>, DeviceError> {
         let device = match self {
             Self::Cuda(backend) => backend.device().companion(),
             Self::Cpu | Self::Ranks(_) => None,
@@ -169,7 +188,7 @@ impl Machine {
     }
 
     /// Gives back the memory that a solve has left idle: nodes that stay on a GPU keep it open.
-    pub(super) fn trim(&self) -> Result<(), DeviceError> {
+    pub(crate) fn trim(&self) -> Result<(), DeviceError> {
         match self {
             Self::Cuda(backend) => backend.device().trim(),
             Self::Cpu | Self::Ranks(_) => Ok(()),
@@ -220,7 +239,7 @@ impl Machine {
     }
 
     /// The job whose processes are the devices, if they are not those of this process.
-    pub(super) fn job(&self) -> Option<&Arc<Job>> {
+    pub(crate) fn job(&self) -> Option<&Arc<Job>> {
         match self {
             Self::Cpu | Self::Cuda(_) => None,
             Self::Ranks(ranks) => ranks.job(),
@@ -285,7 +304,7 @@ fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError>
 
 /// Number of GPUs for a case and others of its size, side by side, and the least free memory of one; `None`
 /// if they run on the CPU.
-pub(super) fn gpus_of(case: &Case, options: &RunOptions) -> Option<(usize, usize)> {
+pub(crate) fn gpus_of(case: &Case, options: &RunOptions) -> Option<(usize, usize)> {
     let on_cpu =
         options.backend == BackendChoice::Cpu || Machine::faster_cpu(case, options).is_some();
     if on_cpu || !driver::present() {
@@ -300,7 +319,7 @@ pub(super) fn gpus_of(case: &Case, options: &RunOptions) -> Option<(usize, usize
 }
 
 /// Whether a case is for several of these GPUs together. One that cannot be asked is no reason.
-pub(super) fn needs_several(case: &Case, gpus: &[usize]) -> bool {
+pub(crate) fn needs_several(case: &Case, gpus: &[usize]) -> bool {
     let memory = |gpu: &usize| driver::device(*gpu).map(|info| info.memory).ok();
     gpus.len() > 1
         && gpus.iter().filter_map(memory).min().is_some_and(|least| wanted(demand(case), least) > 1)
@@ -316,15 +335,15 @@ mod driver {
         pub(super) free: Option<usize>,
     }
 
-    pub(super) fn present() -> bool {
+    pub(crate) fn present() -> bool {
         false
     }
 
-    pub(super) fn device(_: usize) -> Result<DeviceInfo, DeviceError> {
+    pub(crate) fn device(_: usize) -> Result<DeviceInfo, DeviceError> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
     }
 
-    pub(super) fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
+    pub(crate) fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
     }
 }

@@ -6,8 +6,7 @@ use std::thread::JoinHandle;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::RunOptions;
-use super::machine::Machine;
+use super::{Machine, RunOptions};
 use crate::backend::DeviceError;
 use crate::backend::cuda::{CudaBackend, Group};
 use crate::case::Case;
@@ -27,7 +26,7 @@ pub(crate) enum Opening {
 
 impl Opening {
     /// Begins to open the machine of the options for a case.
-    pub(super) fn of(case: &Case, options: &RunOptions) -> Self {
+    pub(crate) fn of(case: &Case, options: &RunOptions) -> Self {
         let (case, options) = (case.clone(), options.clone());
         Self::begin(move || Machine::choose(&case, &options))
     }
@@ -59,7 +58,7 @@ impl Closing {
     }
 
     /// Keeps the machine for the next case, or closes it where none is to be kept.
-    pub(super) fn or_keep(machine: Opened, pool: Option<&MachinePool>) -> Self {
+    pub(crate) fn or_keep(machine: Opened, pool: Option<&MachinePool>) -> Self {
         match pool {
             Some(pool) => {
                 pool.keep(machine);
@@ -104,7 +103,7 @@ impl MachinePool {
     }
 
     /// Whether grids are solved for in groups.
-    pub(super) fn is_grouped(&self) -> bool {
+    pub(crate) fn is_grouped(&self) -> bool {
         self.jobs >= 2 * GROUP_JOBS
     }
 
@@ -113,7 +112,7 @@ impl MachinePool {
     }
 
     /// A machine of these GPUs.
-    pub(super) fn open(&self, gpus: &[usize]) -> Result<Opened, DeviceError> {
+    pub(crate) fn open(&self, gpus: &[usize]) -> Result<Opened, DeviceError> {
         let &[gpu] = gpus else {
             let kept = self.kept().several.take();
             return kept.map_or_else(|| Machine::gpus(gpus), Ok);

@@ -1,0 +1,190 @@
+//! A grid, how good it is, and how it was made.
+
+use std::path::PathBuf;
+
+use super::Problem;
+#[cfg(doc)]
+use super::RunOptions;
+use super::nodes::DeviceNodes;
+use super::shared::of_first;
+use crate::backend::cpu::CpuBackend;
+use crate::case::Case;
+use crate::grid::quality::Quality;
+use crate::grid::{Grid, Verdict};
+use crate::movement::{MovementError, Reference};
+use crate::pde::control::Base;
+use crate::ranks::{Job, RanksError};
+use crate::report::Timing;
+use crate::run::RunLog;
+use crate::solver::NewtonStop;
+use crate::solver::history::History;
+use crate::solver::newton::NewtonReport;
+use crate::sparse::Csr;
+
+/// The linear system A x = b of a Newton step: A is the Jacobian, b the residual with its sign changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearSystem {
+    /// The matrix.
+    pub a: Csr,
+    /// The right side.
+    pub b: Vec<f64>,
+}
+
+/// A grid and how good it is.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct GridResult {
+    /// The case with every default, as the section settled it: it makes the same grid.
+    pub case: Case,
+    /// The machine: `cpu`, or the device.
+    pub backend: String,
+    /// Threads used on the CPU.
+    pub threads: usize,
+    /// The grid, of a family the finest: as [`solve`](super::solve) returns it in the frame of its problem, else in
+    /// the unit of the files. Of the ranks of a job rank 0 has it; that of the others has no nodes.
+    pub grid: Grid,
+    /// Its quality.
+    pub quality: Quality,
+    /// Whether it may be used; of a family the verdict on the worst.
+    pub verdict: Verdict,
+    /// Folded cells, of a family those of all its grids.
+    pub folded_cells: usize,
+    /// The reason why the solve stopped.
+    pub stop: NewtonStop,
+    /// The Newton steps.
+    pub history: History,
+    /// Files written.
+    pub files: Vec<PathBuf>,
+    /// Notes for the user, one sentence each.
+    pub notices: Vec<String>,
+    /// The time of each phase.
+    pub timing: Timing,
+    /// The unknowns of a solve that can go on, of the ranks of a job on rank 0; empty where there is no use in
+    /// it.
+    pub state: Vec<f64>,
+    /// The linear system of the Newton step that was to be exported.
+    pub system: Option<LinearSystem>,
+    /// The nodes on the GPU that computed them, where [`RunOptions::keep_on_device`] is set.
+    pub nodes: Option<DeviceNodes>,
+    /// The problem that was solved, or the one of its retry plan that gave the grid.
+    pub(super) problem: Problem,
+}
+
+impl GridResult {
+    /// Adds the finding about the section to the notices; with `strict` the grid is unfit by it.
+    pub(super) fn find(&mut self, strict: bool) {
+        let Some(found) = self.problem.finding("geometry.trailing_edge".into()) else { return };
+        self.notices.push(found.to_string());
+        if strict {
+            let unfit = Verdict::Unfit { findings: 1, first: found.what };
+            self.verdict = self.verdict.clone().and(unfit);
+        }
+    }
+
+    /// Whether the grid is on this process, not on another one with rank 0 of the job.
+    pub(super) fn has_grid(&self) -> bool {
+        !self.grid.x.is_empty()
+    }
+
+    /// Whether the grid may be used: [`GridResult::verdict`] says why not.
+    pub fn is_good(&self) -> bool {
+        self.verdict.is_good()
+    }
+
+    /// A remedy where the grid is not good.
+    pub fn hint(&self) -> Option<String> {
+        let Case { newton, control, .. } = &self.case;
+        let way = match self.verdict {
+            Verdict::Good => return None,
+            Verdict::Unfit { .. } => "drop --strict, or do what the finding says",
+            Verdict::BeyondLimit { .. } => "raise the limit in [quality], or ni and nj",
+            Verdict::FoldedCurved { .. } => {
+                "another output.curved_order, closer points, or, beside an edge, a C-grid or a \
+                 grid.trailing_edge_spacing of the height of the first cell can help"
+            }
+            _ if !self.converged() && self.newton_iterations() >= newton.max_iterations => {
+                "allow more steps by newton.max_iterations"
+            }
+            _ if control.base != Base::Marched => {
+                "control.base = \"marched\", the default, converges where others do not"
+            }
+            _ => {
+                "closer wall points, a larger first cell or initial.dissipation, or \
+                 initial.method = \"normal\" can help"
+            }
+        };
+        Some(format!("{way}. Do not use the failed grid"))
+    }
+
+    /// The reference of movements of the grid, which is in the unit of the files: its equations, and the
+    /// grid as their solution.
+    ///
+    /// # Errors
+    /// If the grid is not good, or rank 0 of a job has it, which is another process.
+    pub fn reference(&self) -> Result<Reference, MovementError> {
+        if !self.has_grid() {
+            return Err(MovementError::Shared);
+        }
+        let mut solved = self.grid.clone();
+        // Away with the chord first, then with the shift.
+        solved.place([0.0; 2], 1.0 / self.problem.case.geometry.length());
+        solved.place(self.problem.shift.map(|by| -by), 1.0);
+        self.problem.reference_from(&CpuBackend, Some(&solved))
+    }
+
+    /// Whether the residual reached the tolerance.
+    pub fn converged(&self) -> bool {
+        self.stop.converged()
+    }
+
+    /// Newton steps taken.
+    pub fn newton_iterations(&self) -> usize {
+        self.history.newton_iterations()
+    }
+
+    /// Linear iterations of all steps.
+    pub fn linear_iterations(&self) -> f64 {
+        self.history.linear_iterations()
+    }
+
+    /// Scaled rms residual reached.
+    pub fn residual(&self) -> f64 {
+        self.history.steps.last().map_or(f64::NAN, |step| step.residual)
+    }
+
+    /// The result of one solve, its verdict and the times of its steps counted. All ranks of a job must call.
+    pub(super) fn new(
+        problem: &Problem,
+        (report, state): (NewtonReport, Vec<f64>),
+        (grid, quality): (Grid, Quality),
+        job: Option<&Job>,
+        log: &mut RunLog<'_>,
+    ) -> Result<Self, RanksError> {
+        let NewtonReport { stop, history, mut events } = report;
+        let curved = problem.curved_quality(&grid);
+        let verdict = of_first(job, problem.verdict(stop, &quality, curved.as_ref()))?;
+        let curved = curved.filter(|_| verdict.is_good());
+        events.extend(curved.map(|quality| quality.to_string()));
+        let steps = &history.steps;
+        log.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
+        log.timing.add("linear", steps.iter().map(|step| step.linear_seconds).sum());
+        Ok(Self {
+            case: problem.case.clone(),
+            backend: String::new(),
+            threads: rayon::current_num_threads(),
+            grid,
+            verdict,
+            folded_cells: quality.folded_cells,
+            quality,
+            stop,
+            history,
+            files: Vec::new(),
+            notices: events,
+            timing: Timing::default(),
+            state,
+            system: None,
+            nodes: None,
+            problem: problem.clone(),
+        })
+    }
+}

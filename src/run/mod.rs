@@ -1,0 +1,38 @@
+//! A run's surroundings: its options, its progress, the machine that it is on, and its folder. Grids and general
+//! linear systems use them alike.
+
+mod estimate;
+mod log;
+mod machine;
+mod options;
+mod pool;
+
+use std::path::Path;
+
+pub use self::estimate::{CROSSOVER, Estimate, check};
+pub(crate) use self::estimate::{demand, memory_bytes, of_background, of_problem};
+pub use self::log::Progress;
+pub(crate) use self::log::RunLog;
+pub use self::machine::{BackendChoice, Machine, RankWork, Ranks};
+pub(crate) use self::machine::{gpus_of, needs_several, on_each, thread_pool};
+pub use self::options::{RESTART_EVERY, RunOptions};
+pub use self::pool::MachinePool;
+pub(crate) use self::pool::{Closing, Opened, Opening};
+use crate::files::IoError;
+use crate::files::output::{FolderRules, Output};
+
+/// Opens a folder and checks that files of these names can be written there, where no input stands, before the
+/// work.
+pub(crate) fn open_output(
+    root: &Path,
+    rules: FolderRules,
+    force: bool,
+    (names, inputs): (&[impl AsRef<str>], &[&Path]),
+    notices: &mut Vec<String>,
+) -> Result<Output, IoError> {
+    let output = Output::open(root, rules, force)?;
+    output.check(names.iter().map(AsRef::as_ref))?;
+    output.spare(names.iter(), inputs)?;
+    notices.extend(output.notice());
+    Ok(output)
+}
