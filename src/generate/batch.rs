@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::assembly::{AssemblyResult, file_names, fingerprint as fingerprint_of_all};
-use super::files::names_if_good;
+use super::assembly::{AssemblyResult, fingerprint as fingerprint_of_all};
+use super::files::OutputFiles;
 use super::restart::{fingerprint, identity};
 use super::shared::{Client, serve};
 use super::{GridResult, MachinePool, Progress, RunOptions, run, run_assembly};
@@ -280,10 +280,14 @@ fn finished(case: &CaseFile, folder: &Path) -> Option<Summary> {
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
     let (fingerprint, names) = match case {
-        CaseFile::Section(case) => (fingerprint(&case.settle().ok()?.case), names_if_good(case)),
+        CaseFile::Section(case) => {
+            let problem = case.settle().ok()?;
+            (fingerprint(&problem.case), OutputFiles::of(&problem).names_if_good())
+        }
         CaseFile::Elements(all) => {
             let placed = all.settle().ok()?;
-            (fingerprint_of_all(&placed.assembly), file_names(&placed))
+            let names = OutputFiles::of_elements(&placed).names_if_good();
+            (fingerprint_of_all(&placed.assembly), names)
         }
     };
     let same = report["verdict"]["good"] == true && report["fingerprint"] == fingerprint.ok()?;

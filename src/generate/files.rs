@@ -1,131 +1,178 @@
-//! The files that a case asks for.
+//! The files that a case asks for: their names, and what all of them hold alike.
 
-use crate::case::{Case, OutputOptions};
-use crate::files::output::Output;
-use crate::files::{self, IoError};
-use crate::formats::ForceReference;
-use crate::formats::Span;
-use crate::formats::{Format, MeshData, Settings};
-use crate::grid::{FAR_FIELD_CENTRE, Grid};
-use crate::report::{self, Artifacts, Figures, ReportFile};
 use std::path::{Path, PathBuf};
 
-/// The span of a case in the third dimension, in the unit of its files.
-pub(super) fn span(case: &Case) -> Option<Span> {
-    span_of(&case.output, case.geometry.length())
-}
+use super::Problem;
+use crate::case::{OutputOptions, PlacedAssembly};
+use crate::error::Error;
+use crate::files::output::Output;
+use crate::files::{self, IoError};
+use crate::formats::{ForceReference, Format, MeshData, Settings, Span, openfoam};
+use crate::grid::{FAR_FIELD_CENTRE, Grid};
+use crate::overset::{Rim, SearchBox, Zone};
+use crate::report::{Figures, ReportFile, report_files};
+use crate::run::{RunOptions, open_output};
 
-/// The span for a chord of this length in the files.
-pub(super) fn span_of(output: &OutputOptions, chord: f64) -> Option<Span> {
-    let length = output.span * chord;
-    let (cells, sides) = (output.span_cells, output.sides);
-    (cells > 0).then_some(Span { length, cells, sides })
-}
+/// Point that moments of several elements are taken about, in reference chords.
+const QUARTER: [f64; 2] = [0.25, 0.0];
 
-/// The files of a case besides its report.
-pub(super) struct OutputFiles {
-    span: Option<Span>,
+/// Name of the background's zone.
+pub const BACKGROUND: &str = "background";
+
+/// The files of a case besides its report: those of a section, which is one zone without a name, or those of several
+/// elements.
+pub(super) struct OutputFiles<'a> {
+    output: &'a OutputOptions,
+    /// Names of the zones, and their points.
+    zones: Vec<&'a str>,
+    sizes: Vec<[usize; 2]>,
+    pub(super) span: Option<Span>,
     settings: Settings,
-    formats: Vec<&'static Format>,
-    others: Vec<&'static ReportFile>,
+    /// Tables and pictures.
+    others: Vec<ReportFile>,
+    /// Files that later runs start from.
+    starts: Vec<&'static str>,
 }
 
-impl OutputFiles {
-    /// The files that a case asks for.
-    pub(super) fn of(case: &Case) -> Self {
-        let output = &case.output;
-        let settings = Settings {
-            compression: output.compression,
-            plot3d: output.plot3d,
-            curved_order: output.curved_order,
-            reference: None,
-        };
-        let mut others = vec![&report::HISTORY];
-        others.extend(output.pictures.then_some(&report::PICTURES).into_iter().flatten());
-        others.extend(output.quality_maps.then_some(&report::QUALITY_MAPS).into_iter().flatten());
-        Self { span: span(case), settings, formats: output.formats.clone(), others }
+impl<'a> OutputFiles<'a> {
+    fn new(
+        output: &'a OutputOptions,
+        (elements, background): (Vec<&'a str>, Option<[usize; 2]>),
+        sizes: impl Iterator<Item = [usize; 2]>,
+        reference: ForceReference,
+    ) -> Self {
+        let ForceReference { length, .. } = reference;
+        let (cells, sides) = (output.span_cells, output.sides);
+        Self {
+            output,
+            span: (cells > 0).then_some(Span { length: output.span * length, cells, sides }),
+            settings: Settings {
+                compression: output.compression,
+                plot3d: output.plot3d,
+                curved_order: output.curved_order,
+                reference: Some(reference),
+            },
+            others: report_files([output.pictures, output.quality_maps], &elements),
+            zones: background.map(|_| BACKGROUND).into_iter().chain(elements).collect(),
+            sizes: background.into_iter().chain(sizes).collect(),
+            starts: Vec::new(),
+        }
     }
 
-    /// Sets the reference of force coefficients, in the unit of the files: chord and quarter point of
-    /// a section, the middle of a smooth contour, whose grid was moved by `shift`.
-    pub(super) fn with_reference(mut self, case: &Case, shift: [f64; 2]) -> Self {
+    /// The files of a section. Forces refer to its chord and its quarter point, of a smooth contour to its middle.
+    pub(super) fn of(problem: &'a Problem) -> Self {
+        let (case, shift) = (&problem.case, problem.shift);
         let length = case.geometry.length();
-        let smooth = case.geometry.contour.is_smooth();
-        let centre = if smooth {
+        let centre = if case.geometry.contour.is_smooth() {
             [0, 1].map(|c| FAR_FIELD_CENTRE[c] + shift[c])
         } else {
             case.geometry.pivot(shift)
         };
-        let centre = centre.map(|c| c * length);
-        self.settings.reference = Some(ForceReference { length, centre });
-        self
+        let reference = ForceReference { length, centre: centre.map(|c| c * length) };
+        let sizes = [[case.grid.ni, case.grid.nj]].into_iter();
+        let files = Self::new(&case.output, (vec![""], None), sizes, reference);
+        let movements = case.output.reference.then_some(files::REFERENCE_FILE);
+        Self { starts: movements.into_iter().chain([files::RESTART_FILE]).collect(), ..files }
     }
 
-    /// Writes the files into `folder` and returns their paths; a coarser grid of a family has those that show
-    /// it, and no history. Files of the same names are replaced: the `folder` of an output being made has none.
+    /// The files of several elements. Forces refer to the reference chord.
+    pub(super) fn of_elements(placed: &'a PlacedAssembly) -> Self {
+        let assembly = &placed.assembly;
+        let names = assembly.elements.iter().map(|element| element.case.name.as_str()).collect();
+        let background = placed.background.map(|(grid, [low, high])| grid.size(low, high));
+        let length = assembly.overset.chord;
+        let reference = ForceReference { length, centre: QUARTER.map(|c| c * length) };
+        let sizes = placed.elements.iter().map(|element| element.problem.size());
+        Self::new(&assembly.output, (names, background), sizes, reference)
+    }
+
+    fn formats(&self) -> impl Iterator<Item = &'static Format> {
+        self.output.formats.iter().copied()
+    }
+
+    /// Names of the files that good grids have in any case: gaps may be none, and have no picture then.
+    pub(super) fn names_if_good(&self) -> Vec<String> {
+        let meshes = self.formats().flat_map(|f| f.file_names(&self.zones, self.settings, true));
+        let others = self.others.iter().flat_map(|file| file.names(true));
+        let others = others.filter(|name| !name.starts_with("gap."));
+        let page = self.output.report.then_some(files::PAGE_FILE);
+        let own = [files::CASE_FILE].into_iter().chain(page).map(str::to_owned);
+        meshes.chain(others).chain(own).collect()
+    }
+
+    /// Names of all files that a run may write, good or failed.
+    fn names(&self) -> Vec<String> {
+        let meshes = self.formats().flat_map(|format| format.claims(&self.zones, self.settings));
+        let both = |file: &ReportFile| [file.names(true), file.names(false)].concat();
+        let page = self.output.report.then_some(files::PAGE_FILE);
+        let own = [files::REPORT_FILE, files::CASE_FILE].into_iter().chain(page);
+        let own = own.chain(self.starts.iter().copied()).map(str::to_owned);
+        meshes.chain(self.others.iter().flat_map(both)).chain(own).collect()
+    }
+
+    /// Opens folders, of which the first has the whole grids, and checks that the files can be written there.
+    ///
+    /// # Errors
+    /// [`IoError`] of the first file in the way, or that its format cannot number or the disk has no space for.
+    pub(super) fn open(
+        &self,
+        folders: impl Iterator<Item = PathBuf>,
+        inputs: &[&Path],
+        options: &RunOptions,
+        notices: &mut Vec<String>,
+    ) -> Result<Vec<Output>, Error> {
+        let mut names = self.names();
+        names.extend(options.export_jacobian.into_iter().flat_map(system_names));
+        let (rules, force) = (openfoam::RULES, options.force);
+        let open = |root: PathBuf| open_output(&root, rules, force, (&names, inputs), notices);
+        let outputs: Vec<Output> = folders.map(open).collect::<Result<_, IoError>>()?;
+        let finest = outputs.first().map_or(Path::new(""), Output::root);
+        for format in self.formats() {
+            format.check(finest, (&self.zones, &self.sizes), self.span, self.settings)?;
+        }
+        Ok(outputs)
+    }
+
+    /// Zones as a mesh; `search` is the box in which OpenFOAM cuts holes between several.
+    pub(super) fn mesh<'g>(
+        &self,
+        zones: Vec<Zone<'g>>,
+        good: bool,
+        search: SearchBox,
+    ) -> MeshData<'g> {
+        let Self { span, settings, .. } = *self;
+        MeshData { zones, span, weldable: true, good, settings, search }
+    }
+
+    /// The grid of a section as a mesh.
+    pub(super) fn mesh_of<'g>(&self, grid: &'g Grid, good: bool) -> MeshData<'g> {
+        let zone = Zone { name: "", grid, rim: Rim::FarField };
+        self.mesh(vec![zone], good, SearchBox::default())
+    }
+
+    /// Writes meshes, tables and pictures into a folder that is being made; returns the files.
     pub(super) fn write(
         &self,
-        folder: &Path,
-        artifacts: &Artifacts<'_>,
+        output: &Output,
+        mesh: &MeshData<'_>,
         figures: &Figures,
-        finest: bool,
     ) -> Result<Vec<PathBuf>, IoError> {
-        let Artifacts { grid, good, .. } = *artifacts;
-        let mut files = Vec::new();
-        for format in &self.formats {
-            files.extend(format.write(folder, &self.mesh_data(grid, good))?);
-        }
-        let others = self.others.iter();
-        for file in others.filter(|file| finest || file.names[0] != file.names[1]) {
-            let path = folder.join(file.names[usize::from(!good)]);
-            (file.write)(&path, artifacts, figures)?;
-            files.push(path);
-        }
-        Ok(files)
+        output.fill(|folder| {
+            let mut files = Vec::new();
+            for format in self.formats() {
+                files.extend(format.write(folder, mesh)?);
+            }
+            for file in &self.others {
+                files.extend(figures.write(file, mesh.good, folder)?);
+            }
+            Ok(files)
+        })
     }
 
     /// Finds what older files that stay in `output` as a user wrote them lack, one sentence each.
-    pub(super) fn lacks(&self, output: &Output, grid: &Grid, good: bool) -> Vec<String> {
-        let mesh = &self.mesh_data(grid, good);
-        self.formats.iter().flat_map(|format| format.lacks(output, mesh)).collect()
+    pub(super) fn lacks(&self, output: &Output, mesh: &MeshData<'_>) -> Vec<String> {
+        self.formats().flat_map(|format| format.lacks(output, mesh)).collect()
     }
-
-    /// Refuses meshes that their formats cannot number or the disk of `folder` has no space for.
-    ///
-    /// # Errors
-    /// [`IoError`] of the first such file.
-    pub(super) fn check(&self, size: [usize; 2], folder: &Path) -> Result<(), IoError> {
-        let mut formats = self.formats.iter();
-        formats
-            .try_for_each(|format| format.check(folder, (&[""], &[size]), self.span, self.settings))
-    }
-
-    pub(super) fn mesh_data<'a>(&self, grid: &'a Grid, good: bool) -> MeshData<'a> {
-        MeshData { span: self.span, good, settings: self.settings, ..MeshData::from(grid) }
-    }
-}
-
-/// Names of the files of a good grid, the case among them.
-pub(super) fn names_if_good(case: &Case) -> Vec<String> {
-    let OutputFiles { formats, settings, others, .. } = OutputFiles::of(case);
-    let meshes = formats.iter().flat_map(|format| format.file_names(&[""], settings, true));
-    let page = case.output.report.then_some(files::PAGE_FILE);
-    let others = others.iter().map(|file| file.names[0]).chain([files::CASE_FILE]).chain(page);
-    meshes.chain(others.map(str::to_owned)).collect()
-}
-
-/// Names of all files that a run of a case may write, good or failed, with the linear system of a
-/// Newton step that is exported.
-pub(super) fn names(case: &Case, export: Option<usize>) -> Vec<String> {
-    let OutputFiles { formats, settings, others, .. } = OutputFiles::of(case);
-    let meshes = formats.iter().flat_map(|format| format.claims(&[""], settings));
-    let others = others.iter().flat_map(|file| file.names);
-    let page = case.output.report.then_some(files::PAGE_FILE);
-    let reference = case.output.reference.then_some(files::REFERENCE_FILE);
-    let own = [files::REPORT_FILE, files::CASE_FILE, files::RESTART_FILE].into_iter();
-    let own = own.chain(page).chain(reference);
-    let names = meshes.chain(others.chain(own).map(str::to_owned));
-    names.chain(export.into_iter().flat_map(system_names)).collect()
 }
 
 /// Names of the files of a Newton step: matrix and right side.

@@ -12,6 +12,7 @@ mod files;
 mod movement;
 mod nodes;
 mod outputs;
+mod pipeline;
 mod problem;
 mod rank;
 mod restart;
@@ -21,35 +22,29 @@ mod solve;
 
 use std::path::Path;
 
-pub use self::assembly::{
-    AssemblyResult, BACKGROUND, check_assembly, make_assembly, run_assembly, solve_elements,
-};
+pub use self::assembly::{AssemblyResult, check_assembly, solve_elements};
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch};
+pub use self::files::BACKGROUND;
 pub use self::movement::DerivativesAt;
 pub use self::nodes::DeviceNodes;
-use self::outputs::Outputs;
 #[doc(hidden)] // For tests.
 pub use self::restart::fingerprint;
 pub use self::result::{GridResult, LinearSystem};
-use self::shared::of_first;
-use self::solve::solve_logged;
 pub use self::solve::{SolveOptions, solve};
 use crate::backend::cpu::CpuBackend;
 pub use crate::case::Problem;
-use crate::case::{Case, SectionError, SolverOptions};
+use crate::case::{Assembly, Case, SolverOptions};
 use crate::error::Error;
 use crate::formats;
 use crate::geometry::Airfoil;
 use crate::movement::Reference;
-use crate::ranks::Job;
-use crate::report::Timing;
 pub use crate::run::{
     BackendChoice, Estimate, Machine, MachinePool, Progress, RESTART_EVERY, RunOptions, check,
 };
 #[doc(hidden)]
 // For tests, on devices of another kind too, and for the measurement of the size.
 pub use crate::run::{CROSSOVER, RankWork, Ranks};
-use crate::run::{Closing, Opened, Opening, RunLog, thread_pool};
+use crate::run::{Opening, demand};
 
 /// Runs a case: geometry, initial grid, Newton, quality, files. Of a family of grids the result is the
 /// finest, with the verdict on the worst, and the folded cells and the files of all.
@@ -62,10 +57,9 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    let pool = thread_pool(options.threads)?;
     // A GPU takes long to open, and the geometry does not need it.
     let opening = Opening::of(case, options);
-    pool.install(|| write_grid(case, options, opening, progress))
+    pipeline::section(|| Ok(case.settle()?), opening, true, options, progress)
 }
 
 /// [`run`] on a machine that is there already, whatever the options name: for tests.
@@ -80,8 +74,7 @@ pub fn run_on(
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
     let opening = Opening::Done((machine, None));
-    let pool = thread_pool(options.threads)?;
-    pool.install(|| write_grid(case, options, opening, progress))
+    pipeline::section(|| Ok(case.settle()?), opening, true, options, progress)
 }
 
 /// Makes the grid of a case in memory, on the GPU if one is there and faster: nothing is written.
@@ -101,7 +94,7 @@ pub fn make_grid(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    in_memory(|| case.settle(), case, options, progress)
+    in_memory(|| Ok(case.settle()?), case, options, progress)
 }
 
 /// Makes a grid around a section in memory. The case gives all but the contour, the trailing
@@ -115,74 +108,57 @@ pub fn make_grid_around(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    in_memory(|| case.settle_around(airfoil), case, options, progress)
+    in_memory(|| Ok(case.settle_around(airfoil)?), case, options, progress)
 }
 
 fn in_memory(
-    problem: impl FnOnce() -> Result<Problem, SectionError> + Send,
+    settle: impl FnOnce() -> Result<Problem, Error> + Send,
     case: &Case,
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    let pool = thread_pool(options.threads)?;
-    let opening = Opening::of(case, &RunOptions { export_jacobian: None, ..options.clone() });
-    pool.install(|| {
-        let mut log = RunLog::new(progress, Timing::default());
-        let pool = options.pool.as_deref();
-        let solving = SolveOptions {
-            restart: options.restart.clone(),
-            keep_nodes: options.keep_on_device,
-            ..SolveOptions::default()
-        };
-        let (problem, opened) = prepare(problem, opening, 1, &mut log)?;
-        let machine = &opened.0;
-        let mut result = solve_logged(&problem, machine, &solving, &mut log)?;
-        result.find(options.strict);
-        if result.nodes.is_some() && pool.is_none() {
-            machine.trim()?;
-        }
-        problem.place(&mut result.grid);
-        if let Some(nodes) = result.nodes.as_ref().filter(|_| problem.is_placed_elsewhere()) {
-            nodes.place(&result.grid)?;
-            machine.rest()?;
-        }
-        let _closing = Closing::or_keep(opened, pool);
-        result.timing = log.total();
-        Ok(result)
-    })
+    let options = RunOptions { grids: 1, export_jacobian: None, ..options.clone() };
+    pipeline::section(settle, Opening::of(case, &options), false, &options, progress)
 }
 
-/// Solves for the grid of a case and writes its files. A machine is given up after the solve, since a GPU
-/// takes long to close, and nothing that follows needs it.
-fn write_grid(
-    case: &Case,
+/// Makes the grids of several elements in memory: nothing is written.
+///
+/// # Errors
+/// See [`Error`]. Grids that are not good are no error: ask [`AssemblyResult::is_good`].
+pub fn make_assembly(
+    assembly: &Assembly,
     options: &RunOptions,
-    opening: Opening,
     progress: &mut dyn Progress,
-) -> Result<GridResult, Error> {
-    let mut log = RunLog::new(progress, Timing::default());
-    let (problem, machine) = prepare(|| case.settle(), opening, options.grids, &mut log)?;
-    let job = options.job.as_deref();
-    // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
-    // before the work.
-    let open = || Outputs::open(&problem.case, options, &mut log.notices);
-    let outputs = job.is_none_or(Job::is_first).then(open).transpose()?;
-    let restart_file = outputs.as_ref().and_then(Outputs::restart_file);
-    let solving = SolveOptions {
-        restart: options.restart.clone(),
-        save: restart_file.map(|file| (file, options.restart_every)),
-        export: options.export_jacobian,
-        keep_nodes: false,
+) -> Result<AssemblyResult, Error> {
+    of_elements(assembly, false, options, progress)
+}
+
+/// Makes the grids of several elements and writes their files.
+///
+/// # Errors
+/// See [`Error`]; [`Error::Overset`] where elements cannot stand so. Grids that are not good are a result, whose
+/// files are named as failed.
+pub fn run_assembly(
+    assembly: &Assembly,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<AssemblyResult, Error> {
+    of_elements(assembly, true, options, progress)
+}
+
+fn of_elements(
+    assembly: &Assembly,
+    writes: bool,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<AssemblyResult, Error> {
+    assembly::refuse(options)?;
+    let cases = assembly.elements.iter().map(|element| &element.case);
+    let opening = match cases.max_by_key(|case| demand(case).points) {
+        Some(largest) => Opening::of(largest, options),
+        None => Opening::Done((Machine::Cpu, None)),
     };
-    let mut result = solve_logged(&problem, &machine.0, &solving, &mut log)?;
-    result.find(options.strict);
-    let _closing = Closing::or_keep(machine, options.pool.as_deref());
-    if let Some(outputs) = outputs {
-        outputs.write(&problem, &mut result, options, &mut log)?;
-    }
-    // The other ranks wait until rank 0 has written the files.
-    result.verdict = of_first(job, result.verdict)?;
-    Ok(result)
+    pipeline::elements(|| Ok(assembly.settle()?), opening, writes, options, progress)
 }
 
 /// The reference of movements in a file: one that a case has written, or that of any mesh, whose solves are
@@ -196,35 +172,4 @@ pub fn open_reference(path: &Path, options: &SolverOptions) -> Result<Reference,
     }
     let mesh = formats::mesh(path)?;
     Ok(Reference::of_mesh(&CpuBackend, &mesh, options)?)
-}
-
-/// The values that must be alike on all ranks of a job.
-fn comparison(problem: &Problem, grids: u32) -> Result<[(&'static str, String); 4], Error> {
-    let [ni, nj] = problem.size();
-    Ok([
-        ("version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("a grid of", format!("{ni} × {nj} points")),
-        ("a family of", format!("{grids} grids")),
-        ("the case and the program of fingerprint", fingerprint(&problem.case)?),
-    ])
-}
-
-fn prepare(
-    problem: impl FnOnce() -> Result<Problem, SectionError>,
-    opening: Opening,
-    grids: u32,
-    log: &mut RunLog<'_>,
-) -> Result<(Problem, Opened), Error> {
-    let problem = log.timed("geometry", |_| problem());
-    let opened = log.timed("device", |_| opening.end());
-    let problem = problem?;
-    problem.check_family(grids)?;
-    let (machine, notice) = opened?;
-    if let Some(job) = machine.job() {
-        job.compare(&comparison(&problem, grids)?)?;
-    }
-    let order = machine.refused_order(&problem.case.linear);
-    machine.check_memory(&[&problem.case])?;
-    log.notices.extend(notice.iter().cloned().chain(order));
-    Ok((problem, (machine, notice)))
 }

@@ -1,9 +1,11 @@
-//! The files of a run: their names, places and contents.
+//! The files of a run on one section: its meshes and reports, and what later runs start from.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::files::{OutputFiles, names, span, system_names};
+use serde::Serialize;
+
+use super::files::{OutputFiles, system_names};
 use super::rank::can_go_on;
 use super::restart::{coordinates_digest, fingerprint, identity};
 use super::{GridResult, LinearSystem, Problem, RunOptions};
@@ -12,15 +14,16 @@ use crate::case::Case;
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::MeshData;
 use crate::formats::matrix_market::{write_matrix, write_vector};
 use crate::formats::openfoam::{self, Measure, Objection};
+use crate::formats::{MeshData, Span};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict, coarsened};
 use crate::movement::Reference;
-use crate::report::page::Page;
+use crate::ranks::Job;
+use crate::report::page::{Page, Shown};
 use crate::report::{self, Artifacts, Figures, GridReport, LinearReport, NewtonReport, Report};
-use crate::run::{RunLog, open_output};
+use crate::run::RunLog;
 
 /// First line of the case of a coarser grid of a family.
 const MEMBER: &str =
@@ -29,137 +32,117 @@ const MEMBER: &str =
 /// Distance from the trailing edge, in chords, within which faces are its own.
 const AT_THE_EDGE: f64 = 0.05;
 
-/// The folders of a run, this process's until it is done with them: of a family one for each grid, the
-/// finest first.
-pub(super) struct Outputs(Vec<Output>);
+/// Opens the folders of a run, of a family one for each grid, the finest first.
+///
+/// # Errors
+/// The errors of [`OutputFiles::open`].
+pub(super) fn open(
+    problem: &Problem,
+    options: &RunOptions,
+    notices: &mut Vec<String>,
+) -> Result<Vec<Output>, Error> {
+    let case = &problem.case;
+    let halved = |size: &[usize; 2]| Some(size.map(|points| points.div_ceil(2)));
+    let sizes = std::iter::successors(Some([case.grid.ni, case.grid.nj]), halved);
+    let folders = sizes.take(options.grids.max(1) as usize).map(|[ni, nj]| match options.grids {
+        0 | 1 => options.output.clone(),
+        _ => options.output.join(format!("{ni}x{nj}")),
+    });
+    OutputFiles::of(problem).open(folders, &case.inputs(), options, notices)
+}
 
-impl Outputs {
-    /// Opens the folders and checks that the files can be written there, before the work.
-    ///
-    /// # Errors
-    /// [`IoError`] of the first file in the way, or that its format cannot number or the disk has no
-    /// space for.
-    pub(super) fn open(
-        case: &Case,
-        options: &RunOptions,
-        notices: &mut Vec<String>,
-    ) -> Result<Self, Error> {
-        let names = names(case, options.export_jacobian);
-        let open = |size| -> Result<Output, IoError> {
-            let root = folder(&options.output, size, options.grids);
-            open_output(&root, openfoam::RULES, options.force, (&names, &case.inputs()), notices)
-        };
-        let size = [case.grid.ni, case.grid.nj];
-        let halved = |size: &[usize; 2]| Some(size.map(|points| points.div_ceil(2)));
-        let sizes = std::iter::successors(Some(size), halved).take(options.grids.max(1) as usize);
-        let outputs = Self(sizes.map(open).collect::<Result<_, _>>()?);
-        if let Some(finest) = outputs.0.first() {
-            OutputFiles::of(case).check(size, finest.root())?;
-        }
-        Ok(outputs)
+/// Writes all files of a result, whose grid is brought to where the body is; the files of an earlier
+/// run go when all are complete. Of a family the result is the finest, with the verdict on the worst
+/// and the folded cells of all.
+pub(super) fn write(
+    problem: &Problem,
+    result: &mut GridResult,
+    folders: Vec<Output>,
+    options: &RunOptions,
+    log: &mut RunLog<'_>,
+) -> Result<(), Error> {
+    let Some((finest, others)) = folders.split_first() else { return Ok(()) };
+    let Problem { case, .. } = problem;
+    let requested = OutputFiles::of(problem);
+    let reference = reference(result)?;
+    let coarser = coarser(problem, result, options.grids)?;
+    problem.place(&mut result.grid);
+    if result.is_good() {
+        result.notices.extend(objections(case, &result.grid, requested.span));
     }
-
-    pub(super) fn restart_file(&self) -> Option<PathBuf> {
-        self.0.first().map(|finest| finest.root().join(files::RESTART_FILE))
+    if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
+        result.notices.push(format!("there was no Newton step {step} to export"));
     }
-
-    /// Writes all files of a result, whose grid is brought to where the body is; the files of an earlier
-    /// run go when all are complete. Of a family the result is the finest, with the verdict on the worst
-    /// and the folded cells of all.
-    pub(super) fn write(
-        self,
-        problem: &Problem,
-        result: &mut GridResult,
-        options: &RunOptions,
-        log: &mut RunLog<'_>,
-    ) -> Result<(), Error> {
-        let case = &problem.case;
-        let reference = reference(result)?;
-        let mut coarser = coarser_grids(&result.grid, options.grids);
-        let judged = |(grid, quality): &(Grid, Quality)| {
-            let curved = problem.curved_quality(grid);
-            problem.verdict(result.stop, quality, curved.as_ref())
-        };
-        let verdicts: Vec<Verdict> = coarser.iter().map(judged).collect();
-        problem.place(&mut result.grid);
-        for (grid, ..) in &mut coarser {
-            problem.place(grid);
+    for Member { grid, verdict, .. } in &coarser {
+        if !verdict.is_good() && result.stop.converged() {
+            let Grid { ni, nj, .. } = grid;
+            result.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
         }
-        let finest = Artifacts {
-            name: &case.name,
-            grid: &result.grid,
-            quality: &result.quality,
-            history: &result.history,
-            tolerance: case.newton.tolerance,
-            good: result.is_good(),
-        };
-        if finest.good {
-            result.notices.extend(objections(case, finest.grid));
-        }
-        result.notices.append(&mut log.notices);
-        if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
-            result.notices.push(format!("there was no Newton step {step} to export"));
-        }
-        let verdict = result.verdict.clone();
-        let text = Some(case.to_toml_string()?);
-        let mut members = vec![Member { artifacts: finest, verdict, text, note: None }];
-        let mut coarse = case.clone();
-        for (level, ((grid, quality), verdict)) in coarser.iter().zip(verdicts).enumerate() {
-            coarse.grid = coarse.grid.scaled(0.5, quality.first_cell_min);
+    }
+    let (wanted, page) = ([case.output.pictures, case.output.quality_maps], case.output.report);
+    let solved = result.artifacts();
+    let mesh = requested.mesh_of(&result.grid, solved.good);
+    let (mut files, figures) = log.timed("writing", |_| -> Result<_, IoError> {
+        let figures = Figures::of(&solved, wanted.map(|wanted| wanted || page));
+        let figures = figures.with_solve("", &solved);
+        let mut files = requested.write(finest, &mesh, &figures)?;
+        for (Member { grid, quality, verdict, .. }, output) in coarser.iter().zip(others) {
             let good = verdict.is_good();
-            if !good && result.stop.converged() {
-                let Grid { ni, nj, .. } = grid;
-                result.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
-            }
-            let (stride, Grid { ni, nj, .. }) = (2 << level, finest.grid);
-            let note = Some(format!(
-                "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
-            ));
-            let text = coarse.below(MEMBER)?;
-            // The grid may have fewer points than a case may ask for.
-            let valid = Case::from_toml(&text, Path::new(files::CASE_FILE), &[]).is_ok();
-            let (artifacts, text) =
-                (Artifacts { grid, quality, good, ..finest }, valid.then_some(text));
-            members.push(Member { artifacts, verdict, text, note });
+            let figures = Figures::of(&Artifacts { grid, quality, good, ..solved }, wanted);
+            files.extend(requested.write(output, &requested.mesh_of(grid, good), &figures)?);
         }
-        let mut files = Vec::new();
-        let requested = OutputFiles::of(case).with_reference(case, problem.shift);
-        let mut pages = Vec::new();
-        for (member, output) in members.iter().zip(&self.0) {
-            let (artifacts, finest) = (&member.artifacts, member.note.is_none());
-            let page = case.output.report && finest;
-            let wanted = [case.output.pictures || page, case.output.quality_maps || page];
-            let write = |folder: &Path| {
-                let figures = Figures::of(artifacts, wanted);
-                let written = requested.write(folder, artifacts, &figures, finest)?;
-                pages.push(page.then_some(figures));
-                Ok(written)
-            };
-            files.extend(log.timed("writing", |_| output.fill(write))?);
-        }
-        if let Some(output) = self.0.first() {
-            result.notices.extend(requested.lacks(output, finest.grid, finest.good));
-        }
-        result.timing = log.total();
-        for ((member, figures), output) in members.iter().zip(&pages).zip(&self.0) {
-            let report = member.report(result)?;
-            files.extend(output.fill(|folder| member.write(folder, &report, figures.as_ref()))?);
-        }
-        if let Some(output) = self.0.first() {
-            let reference = reference.as_ref();
-            files.extend(write_solution(output, problem, result, options, reference)?);
-        }
-        // A rank that was lost meanwhile ends the run.
-        options.job.as_ref().map_or(Ok(()), |job| job.check())?;
-        // All is complete: now the old files go.
-        self.0.into_iter().rev().try_for_each(Output::commit)?;
-        for Member { artifacts, verdict, .. } in members.into_iter().skip(1) {
-            result.folded_cells += artifacts.quality.folded_cells;
-            result.verdict = std::mem::replace(&mut result.verdict, Verdict::Good).and(verdict);
-        }
-        result.files = files;
-        Ok(())
+        Ok((files, figures))
+    })?;
+    let lacks = requested.lacks(finest, &mesh);
+    result.notices.extend(lacks);
+    result.timing = log.total();
+    let (report, text) = (result.report()?, case.to_toml_string()?);
+    let histories = vec![&result.history];
+    let page = Page { report: Shown::Section(&report), histories, figures: &figures, case: &text };
+    let page = Some(&page).filter(|_| case.output.report);
+    files.extend(conclude(finest, &report, Some(&text), page)?);
+    for (Member { grid, quality, verdict, text, note }, output) in coarser.iter().zip(others) {
+        let mut report = report_of(result, grid, quality, verdict)?;
+        report.notes.push(note.clone());
+        files.extend(conclude(output, &report, text.as_deref(), None)?);
     }
+    files.extend(write_solution(finest, problem, result, options, reference.as_ref())?);
+    commit(folders, options.job.as_deref())?;
+    for Member { quality, verdict, .. } in coarser {
+        result.folded_cells += quality.folded_cells;
+        result.verdict = std::mem::replace(&mut result.verdict, Verdict::Good).and(verdict);
+    }
+    result.files = files;
+    Ok(())
+}
+
+/// Writes the report of a folder, the case, and the page, if there is one; returns the files.
+pub(super) fn conclude(
+    output: &Output,
+    report: &impl Serialize,
+    case: Option<&str>,
+    page: Option<&Page<'_>>,
+) -> Result<Vec<PathBuf>, IoError> {
+    output.fill(|folder| {
+        let mut made = vec![folder.join(files::REPORT_FILE)];
+        report::write_json(&made[0], report)?;
+        if let Some(page) = page {
+            made.push(folder.join(files::PAGE_FILE));
+            page.write(&folder.join(files::PAGE_FILE))?;
+        }
+        if let Some(case) = case {
+            let path = folder.join(files::CASE_FILE);
+            files::atomic::write(&path, |out| out.write_all(case.as_bytes()))?;
+            made.push(path);
+        }
+        Ok(made)
+    })
+}
+
+/// Puts the files of all folders in place, where no rank was lost meanwhile.
+pub(super) fn commit(folders: Vec<Output>, job: Option<&Job>) -> Result<(), Error> {
+    job.map_or(Ok(()), Job::check)?;
+    Ok(folders.into_iter().rev().try_for_each(Output::commit)?)
 }
 
 /// Writes what later runs start from: the exported system, the reference of movements, and the restart file of
@@ -172,7 +155,7 @@ fn write_solution(
     reference: Option<&Reference>,
 ) -> Result<Vec<PathBuf>, Error> {
     let identity = identity(&problem.case)?;
-    let made = output.fill(|folder| {
+    Ok(output.fill(|folder| {
         let mut made = Vec::new();
         if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
             made.extend(write_system(folder, step, system)?);
@@ -188,8 +171,7 @@ fn write_solution(
             made.push(path);
         }
         Ok(made)
-    })?;
-    Ok(made)
+    })?)
 }
 
 /// The reference of movements of a grid in the frame of its problem, where the case asks for one and the grid
@@ -201,45 +183,37 @@ fn reference(result: &GridResult) -> Result<Option<Reference>, Error> {
     Ok(Some(result.problem.reference_from(&CpuBackend, Some(&result.grid))?))
 }
 
-/// A grid of a family, the finest first.
-struct Member<'a> {
-    artifacts: Artifacts<'a>,
+/// A coarser grid of a family.
+struct Member {
+    grid: Grid,
+    quality: Quality,
     verdict: Verdict,
-    /// The case that makes it.
+    /// The case that makes it; none where it has fewer points than a case may ask for.
     text: Option<String>,
-    /// The note on a coarser grid in its report.
-    note: Option<String>,
+    /// The note on it in its report.
+    note: String,
 }
 
-impl Member<'_> {
-    fn report(&self, result: &GridResult) -> Result<Report, Error> {
-        let mut report =
-            report(result, self.artifacts.grid, self.artifacts.quality, &self.verdict)?;
-        report.notes.extend(self.note.clone());
-        Ok(report)
+/// Every other point of the finest grid, every other point of that, and so on, brought to where the body is.
+fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Member>, Error> {
+    let (mut members, mut case): (Vec<Member>, _) = (Vec::new(), problem.case.clone());
+    let Grid { ni, nj, .. } = result.grid;
+    for level in 1..grids {
+        let grid = coarsened(members.last().map_or(&result.grid, |member| &member.grid));
+        let quality = measure(&grid);
+        let curved = problem.curved_quality(&grid);
+        let verdict = problem.verdict(result.stop, &quality, curved.as_ref());
+        case.grid = case.grid.scaled(0.5, quality.first_cell_min);
+        let text = case.below(MEMBER)?;
+        let valid = Case::from_toml(&text, Path::new(files::CASE_FILE), &[]).is_ok();
+        let stride = 1 << level;
+        let note = format!(
+            "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
+        );
+        members.push(Member { grid, quality, verdict, text: valid.then_some(text), note });
     }
-
-    /// Writes the report, the page if there are figures for one, and the case.
-    fn write(
-        &self,
-        folder: &Path,
-        report: &Report,
-        figures: Option<&Figures>,
-    ) -> Result<Vec<PathBuf>, IoError> {
-        let path = |name| folder.join(name);
-        let mut made = vec![path(files::REPORT_FILE)];
-        report::write_json(&made[0], report)?;
-        if let Some(case) = self.text.as_deref() {
-            if let Some(figures) = figures {
-                made.push(path(files::PAGE_FILE));
-                let page = Page { report, artifacts: &self.artifacts, figures, case };
-                page.write(&path(files::PAGE_FILE))?;
-            }
-            made.push(path(files::CASE_FILE));
-            files::atomic::write(&path(files::CASE_FILE), |out| out.write_all(case.as_bytes()))?;
-        }
-        Ok(made)
-    }
+    members.iter_mut().for_each(|member| problem.place(&mut member.grid));
+    Ok(members)
 }
 
 impl GridResult {
@@ -248,18 +222,29 @@ impl GridResult {
     /// # Errors
     /// A path of the case that is not UTF-8.
     pub fn report(&self) -> Result<Report, Error> {
-        report(self, &self.grid, &self.quality, &self.verdict)
+        report_of(self, &self.grid, &self.quality, &self.verdict)
     }
 
     /// The grid as a mesh with the span and the layouts that its case asks for.
     pub fn mesh(&self) -> MeshData<'_> {
-        let files = OutputFiles::of(&self.case).with_reference(&self.case, self.problem.shift);
-        files.mesh_data(&self.grid, self.is_good())
+        OutputFiles::of(&self.problem).mesh_of(&self.grid, self.is_good())
+    }
+
+    /// What pictures show.
+    pub(super) fn artifacts(&self) -> Artifacts<'_> {
+        Artifacts {
+            name: &self.case.name,
+            grid: &self.grid,
+            quality: &self.quality,
+            history: &self.history,
+            tolerance: self.case.newton.tolerance,
+            good: self.is_good(),
+        }
     }
 }
 
 /// The report of a result on its grid or on a coarser one of its family.
-fn report(
+fn report_of(
     result: &GridResult,
     grid: &Grid,
     quality: &Quality,
@@ -291,22 +276,6 @@ fn report(
     })
 }
 
-/// Folder of the grid of this size: one below `output` if there are several.
-fn folder(output: &Path, [ni, nj]: [usize; 2], grids: u32) -> PathBuf {
-    if grids > 1 { output.join(format!("{ni}x{nj}")) } else { output.to_path_buf() }
-}
-
-/// Every other point of the finest grid, every other point of that, and so on, with their quality.
-fn coarser_grids(finest: &Grid, grids: u32) -> Vec<(Grid, Quality)> {
-    let mut members: Vec<(Grid, Quality)> = Vec::new();
-    for _ in 1..grids {
-        let grid = coarsened(members.last().map_or(finest, |(grid, _)| grid));
-        let quality = measure(&grid);
-        members.push((grid, quality));
-    }
-    members
-}
-
 /// Writes A and b of the linear system of a Newton step into a folder; returns the files.
 fn write_system(
     folder: &Path,
@@ -322,11 +291,11 @@ fn write_system(
 
 /// The objections of OpenFOAM's `checkMesh` to the mesh that a case asks for, one sentence each with what
 /// can be done; nothing where the case asks for no such mesh.
-fn objections(case: &Case, grid: &Grid) -> Vec<String> {
+fn objections(case: &Case, grid: &Grid, span: Option<Span>) -> Vec<String> {
     if !case.output.formats.iter().any(|format| format.name == openfoam::NAME) {
         return Vec::new();
     }
-    let objections = openfoam::objections(grid, span(case));
+    let objections = openfoam::objections(grid, span);
     let sentence = |objection| format!("{objection}; {}", remedy(case, grid, objection));
     objections.iter().map(sentence).collect()
 }

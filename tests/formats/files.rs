@@ -10,7 +10,7 @@ use gridgen::formats::{Compression, FORMATS, Format, Holds, MeshData, MeshFile, 
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
 use gridgen::internals::atomic;
-use gridgen::report::{self, Artifacts, Figures, HISTORY, PICTURES, QUALITY_MAPS, ReportFile};
+use gridgen::report::{self, Artifacts, Figures, ReportFile, report_files};
 use gridgen::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};
 use support::documents;
@@ -274,7 +274,6 @@ fn plot3d_numbers_have_seventeen_digits_and_no_fortran_exponent() {
 #[test]
 fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("convergence.csv");
     let grid = &polar_grid(33, 9, 0.01, 1.2);
     let artifacts = Artifacts {
         name: "",
@@ -284,11 +283,14 @@ fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
         tolerance: 1e-8,
         good: true,
     };
+    let [table] = &report_files([false; 2], &[""])[..] else { panic!() };
 
-    (HISTORY.write)(&path, &artifacts, &Figures::default()).unwrap();
+    let figures = Figures::default().with_solve("", &artifacts);
+    let written = figures.write(table, true, folder.path()).unwrap();
 
+    assert_eq!(written, [folder.path().join("convergence.csv")]);
     assert_eq!(
-        fs::read_to_string(path).unwrap(),
+        fs::read_to_string(&written[0]).unwrap(),
         "step,residual,forcing_term,linear_iterations,cumulative_linear_iterations,step_length,\
          min_area,folded_cells,seconds\n\
          0,1e-2,1e-1,0,0,1,1e-9,0,0.750000\n\
@@ -348,9 +350,9 @@ fn numbers_that_are_not_finite_become_null() {
 
 // --- the front door and the pictures -----------------------------------------------------------
 
-/// Files of a run in addition to its meshes.
-fn report_files() -> impl Iterator<Item = &'static ReportFile> {
-    std::iter::once(&HISTORY).chain(&PICTURES).chain(&QUALITY_MAPS)
+/// Files of a run on a section in addition to its meshes.
+fn all_report_files() -> Vec<ReportFile> {
+    report_files([true; 2], &[""])
 }
 
 /// Writes meshes and additional files with these names, or all if none are given.
@@ -363,7 +365,8 @@ fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<S
         tolerance: 1e-8,
         good,
     };
-    let (mesh, figures) = (MeshData::from(grid), Figures::of(&artifacts, [true; 2]));
+    let figures = Figures::of(&artifacts, [true; 2]).with_solve("", &artifacts);
+    let mesh = MeshData::from(grid);
     let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
     atomic::create_folder(folder).unwrap();
     let mut written = Vec::new();
@@ -375,11 +378,11 @@ fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<S
             written.push(file.name(good).to_owned());
         }
     }
-    for ReportFile { names, write } in report_files() {
-        if is_wanted(names[0]) {
-            write(&folder.join(names[usize::from(!good)]), &artifacts, &figures).unwrap();
-            written.push(names[usize::from(!good)].to_owned());
-        }
+    for file in
+        all_report_files().iter().filter(|file| file.names(true).iter().any(|n| is_wanted(n)))
+    {
+        figures.write(file, good, folder).unwrap();
+        written.extend(file.names(good));
     }
     written
 }
@@ -445,8 +448,11 @@ fn the_table_of_formats_is_that_of_the_documents() {
 
 #[test]
 fn files_of_a_grid_that_is_not_good_say_so() {
-    let meshes = FORMATS.iter().flat_map(|format| format.files).map(|file| file.names);
-    for [good, failed] in meshes.chain(report_files().map(|file| file.names)) {
+    let meshes = FORMATS.iter().flat_map(|format| format.files);
+    let meshes = meshes.map(|file| file.names.map(str::to_owned));
+    let others = all_report_files();
+    let others = others.iter().flat_map(|file| file.names(true).into_iter().zip(file.names(false)));
+    for [good, failed] in meshes.chain(others.map(|(good, failed)| [good, failed])) {
         let shows_the_grid = !good.starts_with("convergence");
         assert_eq!(failed.contains(".failed"), shows_the_grid, "{failed}");
         assert!(!good.contains("failed"));
@@ -491,7 +497,9 @@ fn a_name_cannot_break_the_xml_of_a_picture() {
     let kinds = ["grid.svg", "convergence.svg"];
     let names = write_files(folder.path(), &polar_grid(17, 9, 0.01, 1.2), true, &kinds);
 
-    for name in names {
+    let pictures: Vec<_> = names.iter().filter(|name| name.ends_with(".svg")).collect();
+    assert_eq!(pictures.len(), 2);
+    for name in pictures {
         let svg = fs::read_to_string(folder.path().join(name)).unwrap();
         assert!(svg.contains("a &lt;b&gt; &amp; c") && !svg.contains('\u{7}'));
         assert!(svg.trim_end().ends_with("</svg>"));
@@ -544,7 +552,8 @@ fn a_broken_grid_is_still_written_and_drawn() {
     for grid in [no_numbers, one_point, far_away] {
         let folder = tempfile::tempdir().unwrap();
         let written = write_files(folder.path(), &grid, false, &[]);
-        assert_eq!(written.len(), documented_meshes().len() + report_files().count());
+        let others = all_report_files().iter().map(|file| file.ends.len()).sum::<usize>();
+        assert_eq!(written.len(), documented_meshes().len() + others);
     }
 }
 
@@ -563,7 +572,8 @@ fn pictures_of_nothing_are_drawn_too() {
             tolerance: 0.0,
             good: false,
         };
-        (PICTURES[0].write)(&path, &artifacts, &Figures::default()).unwrap();
+        let figures = Figures::default().with_solve("", &artifacts);
+        figures.write(&all_report_files()[0], false, folder.path()).unwrap();
         fs::read_to_string(&path).unwrap()
     };
 

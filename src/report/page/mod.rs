@@ -8,28 +8,111 @@ mod overset;
 use std::io::Write;
 use std::path::Path;
 
-pub(crate) use self::overset::AssemblyPage;
-
-use super::plot::{self, Picture};
-use super::{Artifacts, Figures, Report, Timing, history::convergence};
+use self::overset::{findings, of_gaps, placed, zones_table};
+use super::plot::{self, DrawError};
+use super::{AssemblyReport, Figures, Report, Timing};
 use crate::files::{IoError, atomic};
 use crate::grid::Verdict;
 use crate::solver::history::History;
 
 const STYLE: &str = include_str!("style.css");
 
+/// The report that a page shows.
 #[derive(Clone, Copy)]
+pub(crate) enum Shown<'a> {
+    Section(&'a Report),
+    Elements(&'a AssemblyReport),
+}
+
+/// A page on the grid of a section, or on those of several elements.
 pub(crate) struct Page<'a> {
-    pub(crate) report: &'a Report,
-    pub(crate) artifacts: &'a Artifacts<'a>,
+    pub(crate) report: Shown<'a>,
+    /// The solve for each grid.
+    pub(crate) histories: Vec<&'a History>,
     pub(crate) figures: &'a Figures,
     pub(crate) case: &'a str,
 }
 
-/// Writes the text of a page.
-fn write(path: &Path, text: Result<String, plot::DrawError>) -> Result<(), IoError> {
-    let text = text.map_err(|error| error.of(path))?;
-    atomic::write(path, |out| out.write_all(text.as_bytes()))
+impl Page<'_> {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// [`IoError`] when the page cannot be drawn or written.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), IoError> {
+        let text = self.text().map_err(|error| error.of(path))?;
+        atomic::write(path, |out| out.write_all(text.as_bytes()))
+    }
+
+    fn text(&self) -> Result<String, DrawError> {
+        let largest = self.figures.nonorthogonality;
+        let grid = section("Grid", &self.figures.shown("grid")?);
+        let mut sections = Vec::new();
+        let (frame, timing) = match self.report {
+            Shown::Section(report) => {
+                let Report { name, version, verdict, backend, threads, .. } = report;
+                sections.push(section("", &facts(report, largest)));
+                sections.extend([section("Notes", &notes(&report.notes)), grid]);
+                let topology = match report.grid.topology {
+                    "half" => "Half O",
+                    other => other,
+                };
+                let [ni, nj] = [report.grid.ni, report.grid.nj];
+                let about = format!("{topology}-grid of {ni} × {nj} points");
+                (
+                    Frame { name, verdict, about, version, backend, threads: *threads },
+                    &report.timing,
+                )
+            }
+            Shown::Elements(report) => {
+                let AssemblyReport { name, version, verdict, backend, threads, .. } = report;
+                let checks = &report.overset;
+                sections.push(section("Findings", &findings(&checks.findings)));
+                sections.extend([section("Notes", &notes(&report.notes)), grid]);
+                sections.push(section("Gaps", &of_gaps(checks, &self.figures.shown("gap.")?)));
+                sections.push(section("Zones", &zones_table(&checks.zones)));
+                let elements: Vec<&str> =
+                    report.elements.iter().map(|element| element.report.name.as_str()).collect();
+                let background = if report.background.is_some() { " and a background" } else { "" };
+                let about = format!("overset grids of {}{background}", elements.join(", "));
+                (
+                    Frame { name, verdict, about, version, backend, threads: *threads },
+                    &report.timing,
+                )
+            }
+        };
+        match self.report {
+            Shown::Section(report) => sections.extend(self.on_grid(report, "", 0)?),
+            Shown::Elements(AssemblyReport { elements, .. }) => {
+                for (number, element) in elements.iter().enumerate() {
+                    let report = &element.report;
+                    let heading = escaped(&["Element ", &report.name].concat());
+                    let facts = facts(report, None);
+                    sections.push(section(&heading, &[placed(element), facts].concat()));
+                    sections.extend(self.on_grid(report, &report.name, number)?);
+                }
+            }
+        }
+        sections.push(section("Time", &timing_table(timing)));
+        sections.push(section("Case", &["<pre>", &escaped(self.case), "</pre>"].concat()));
+        Ok(frame.around(&sections))
+    }
+
+    /// Sections on the grid of this number, that of an element where there are several.
+    fn on_grid(
+        &self,
+        report: &Report,
+        element: &str,
+        number: usize,
+    ) -> Result<[String; 3], DrawError> {
+        let figures = self.figures;
+        let steps = self.histories.get(number).map(|history| steps_table(history));
+        let convergence = [figures.solve(element)?, steps.unwrap_or_default()].concat();
+        Ok([
+            section("Quality", &quality_table(report, figures.nonorthogonality)),
+            section("Quality maps", &figures.shown("quality")?),
+            section("Convergence", &convergence),
+        ])
+    }
 }
 
 /// The head and the foot of a page.
@@ -37,7 +120,7 @@ struct Frame<'a> {
     name: &'a str,
     verdict: &'a Verdict,
     /// The grids of the page.
-    about: &'a str,
+    about: String,
     version: &'a str,
     backend: &'a str,
     threads: usize,
@@ -46,13 +129,14 @@ struct Frame<'a> {
 impl Frame<'_> {
     /// The page with these sections.
     fn around(&self, sections: &[String]) -> String {
-        let Self { about, threads, .. } = self;
-        let [name, version, backend, label, reason] = [
+        let Self { threads, .. } = self;
+        let [name, version, backend, label, reason, about] = [
             self.name,
             self.version,
             self.backend,
             self.verdict.label(),
             &self.verdict.to_string(),
+            &self.about,
         ]
         .map(escaped);
         let (class, not) =
@@ -71,49 +155,6 @@ impl Frame<'_> {
     }
 }
 
-impl Page<'_> {
-    /// Writes the page.
-    ///
-    /// # Errors
-    /// [`IoError`] when the page cannot be drawn or written.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), IoError> {
-        write(path, self.text())
-    }
-
-    fn text(&self) -> Result<String, plot::DrawError> {
-        let &Artifacts { name, history, tolerance, .. } = self.artifacts;
-        let shown = |picture: &Picture| picture.svg().map(|svg| figure(&svg));
-        let drawn = |picture: &Option<Picture>| picture.as_ref().map(shown).transpose();
-        let grid_picture = drawn(&self.figures.grid)?.unwrap_or_default();
-        let maps = drawn(&self.figures.quality)?.unwrap_or_default();
-        let convergence = shown(&convergence(name, history, tolerance).picture())?;
-        let (report, largest) = (self.report, self.figures.nonorthogonality);
-        let sections = [
-            section("", &facts(report, largest)),
-            section("Notes", &notes(&report.notes)),
-            section("Grid", &grid_picture),
-            section("Quality", &quality_table(report, largest)),
-            section("Quality maps", &maps),
-            section("Convergence", &[convergence, steps_table(history)].concat()),
-            section("Time", &timing_table(&report.timing)),
-            section("Case", &["<pre>", &escaped(self.case), "</pre>"].concat()),
-        ];
-        let topology = match report.grid.topology {
-            "half" => "Half O",
-            other => other,
-        };
-        let frame = Frame {
-            name: &report.name,
-            verdict: &report.verdict,
-            about: &format!("{topology}-grid of {} × {} points", report.grid.ni, report.grid.nj),
-            version: &report.version,
-            backend: &report.backend,
-            threads: report.threads,
-        };
-        Ok(frame.around(&sections))
-    }
-}
-
 /// A section with a heading; nothing where there is nothing to show.
 fn section(heading: &str, contents: &str) -> String {
     if contents.is_empty() {
@@ -122,12 +163,6 @@ fn section(heading: &str, contents: &str) -> String {
     let heading =
         if heading.is_empty() { String::new() } else { ["<h2>", heading, "</h2>\n"].concat() };
     ["<section>\n", &heading, contents, "\n</section>\n"].concat()
-}
-
-/// A picture without what only a file of its own needs.
-fn figure(svg: &str) -> String {
-    let start = svg.find("<svg").unwrap_or(0);
-    ["<figure>", svg[start..].trim_end(), "</figure>\n"].concat()
 }
 
 /// The style of the pictures on a dark ground.
@@ -145,7 +180,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// The numbers that matter most.
-fn facts(report: &Report, nonorthogonality: f64) -> String {
+fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
     let quality = &report.quality;
     let facts = [
         ("folded cells", quality.folded_cells.to_string()),
@@ -155,11 +190,13 @@ fn facts(report: &Report, nonorthogonality: f64) -> String {
         ("first cell, chords", format!("{:.3e}", quality.first_cell_min)),
         ("wall angle error at most", format!("{:.1e}°", quality.wall_angle_error_max_deg)),
         ("skewness at most", format!("{:.3}", quality.max_skewness)),
-        ("non-orthogonality at most", format!("{nonorthogonality:.1}°")),
     ];
+    let largest = nonorthogonality.map(|largest| format!("{largest:.1}°"));
+    let largest = largest.map(|largest| ("non-orthogonality at most", largest));
+    let facts = facts.into_iter().chain(largest);
     let facts =
         facts.map(|(name, value)| format!("<div><b>{value}</b><span>{name}</span></div>\n"));
-    format!("<div class=\"facts\">\n{}</div>", facts.concat())
+    format!("<div class=\"facts\">\n{}</div>", facts.collect::<String>())
 }
 
 fn notes(notes: &[String]) -> String {
@@ -171,7 +208,7 @@ fn notes(notes: &[String]) -> String {
 }
 
 /// All measures and what they mean.
-fn quality_table(report: &Report, nonorthogonality: f64) -> String {
+fn quality_table(report: &Report, nonorthogonality: Option<f64>) -> String {
     let q = &report.quality;
     let [i, j] = q.max_skewness_at;
     let rows = [
@@ -186,7 +223,7 @@ fn quality_table(report: &Report, nonorthogonality: f64) -> String {
         ("skewness, mean", format!("{:.4}", q.mean_skewness), ""),
         (
             "non-orthogonality, largest",
-            format!("{nonorthogonality:.2}°"),
+            nonorthogonality.map_or_else(String::new, |largest| format!("{largest:.2}°")),
             "between a face's normal and the line of the centres beside it",
         ),
         (
@@ -215,6 +252,7 @@ fn quality_table(report: &Report, nonorthogonality: f64) -> String {
         ("far field, nearest", format!("{:.4}", q.far_field_min), "chords from mid-chord"),
         ("far field, farthest", format!("{:.4}", q.far_field_max), "chords from mid-chord"),
     ];
+    let rows = rows.into_iter().filter(|(_, value, _)| !value.is_empty());
     let rows = rows.map(|(name, value, meaning)| [name.to_owned(), value, meaning.to_owned()]);
     table(["name", "number", "meaning"], None, rows)
 }

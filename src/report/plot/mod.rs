@@ -2,7 +2,6 @@
 
 pub mod axes;
 pub mod clip;
-mod figures;
 mod overset;
 mod picture;
 pub mod quality;
@@ -12,7 +11,6 @@ mod xy;
 
 use plotters::prelude::RGBColor;
 
-pub use self::figures::Figures;
 pub use self::overset::OversetPictures;
 pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;

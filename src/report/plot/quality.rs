@@ -122,7 +122,7 @@ fn top(row: usize) -> f64 {
 impl Artifacts<'_> {
     /// Maps of the grid's quality: a row for each measure; the whole, the body and the trailing edge. With it
     /// the largest non-orthogonality of a cell in degrees.
-    pub(super) fn quality_picture(&self, views: &Views) -> (Picture, f64) {
+    pub(in crate::report) fn quality_picture(&self, views: &Views) -> (Picture, f64) {
         let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
         let maps = self.maps();
         let rows: Vec<_> = maps.iter().zip(MEASURED).enumerate().collect();

@@ -74,7 +74,7 @@ pub fn airfoil(
 
 impl Artifacts<'_> {
     /// A picture of the grid in four panels with equal scales.
-    pub(super) fn grid_picture(&self, views: &Views) -> Picture {
+    pub(in crate::report) fn grid_picture(&self, views: &Views) -> Picture {
         let Self { grid, quality, .. } = self;
         let folded = match quality.folded_cells {
             0 => "no folded cells".to_owned(),
@@ -113,7 +113,7 @@ impl Artifacts<'_> {
     }
 
     /// Captions and windows of the panels.
-    pub(super) fn views(&self) -> Views {
+    pub(in crate::report) fn views(&self) -> Views {
         let grid = self.grid;
         let wall = || self.wall().into_iter();
         let outer = Window::around((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)));
@@ -200,7 +200,7 @@ impl Artifacts<'_> {
 }
 
 /// Captions and windows of the panels of a grid's picture.
-pub(super) type Views = Vec<(&'static str, Window)>;
+pub(in crate::report) type Views = Vec<(&'static str, Window)>;
 
 fn square(centre: [f64; 2], side: f64) -> Window {
     Window::about(centre, [side; 2])

@@ -1,35 +1,34 @@
 //! From several elements to an overset mesh: each solved for in its own frame, then placed, checked together and
 //! written.
 
-mod outputs;
-
+use std::path::Path;
 use std::{iter, thread};
 
 use parking_lot::Mutex;
 use rayon::prelude::*;
 
+use super::files::{BACKGROUND, OutputFiles};
+use super::outputs::{commit, conclude};
 use super::restart::coordinates_digest;
-use super::shared::of_first;
 use super::{Estimate, GridResult, Machine, Progress, RunOptions, SolveOptions, solve};
 use crate::backend::DeviceError;
 use crate::case::{Assembly, AssemblyError, PlacedAssembly, PlacedElement};
 use crate::digest;
 use crate::error::Error;
+use crate::files::IoError;
+use crate::files::output::Output;
+use crate::formats::MeshData;
 use crate::grid::{Grid, Verdict};
 use crate::overset::{Checks, Limits, Rim, Subject, Wall, Zone, check};
-use crate::ranks::Job;
-use crate::report::Timing;
-use crate::run::{Closing, Opened, Opening, RunLog, of_background, of_problem, thread_pool};
+use crate::report::page::{Page, Shown};
+use crate::report::plot::OversetPictures;
+use crate::report::{AssemblyReport, BackgroundReport, ElementReport, Figures, Timing};
+use crate::run::{RunLog, of_background, of_problem};
 use crate::solver::history::NewtonStep;
 
-pub(super) use self::outputs::file_names;
-
 /// The phases of a run in the order of its report.
-const PHASES: [&str; 7] =
+pub(super) const PHASES: [&str; 7] =
     ["geometry", "device", "solves", "background", "checks", "writing", "total"];
-
-/// Name of the background's zone.
-pub const BACKGROUND: &str = "background";
 
 /// Grids of several elements and the checks of them together.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +79,41 @@ impl AssemblyResult {
         background.into_iter().chain(elements).collect()
     }
 
+    /// The report of the result, as `report.json` has it.
+    ///
+    /// # Errors
+    /// A path of the case that is not UTF-8.
+    pub fn report(&self) -> Result<AssemblyReport, Error> {
+        let elements = self.elements.iter().zip(&self.placed.elements).map(|(made, placed)| {
+            let (placement, reach) = (placed.placement, placed.reach);
+            Ok(ElementReport { placement, reach, report: made.report()? })
+        });
+        let background = self.placed.background.zip(self.background.as_ref());
+        Ok(AssemblyReport {
+            name: self.placed.assembly.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            verdict: self.verdict.clone(),
+            elements: elements.collect::<Result<_, Error>>()?,
+            background: background.map(|((options, _), grid)| BackgroundReport {
+                options,
+                ni: grid.ni,
+                nj: grid.nj,
+            }),
+            overset: self.checks.clone(),
+            timing: self.timing.clone(),
+            backend: self.backend.clone(),
+            threads: self.threads,
+            fingerprint: fingerprint(&self.placed.assembly)?,
+            notes: self.notices.clone(),
+        })
+    }
+
+    /// The zones as a mesh with the span and the layouts that its case asks for.
+    pub fn mesh(&self) -> MeshData<'_> {
+        let search = self.checks.search_box.scaled(self.placed.assembly.overset.chord);
+        OutputFiles::of_elements(&self.placed).mesh(self.zones(), self.is_good(), search)
+    }
+
     /// A remedy where the grids are not good.
     pub fn hint(&self) -> Option<String> {
         if let Verdict::Unfit { .. } = self.verdict {
@@ -96,57 +130,6 @@ impl AssemblyResult {
 
 fn rim(placed: &PlacedElement) -> Rim {
     if placed.reach.is_some() { Rim::Overset } else { Rim::FarField }
-}
-
-/// Makes the grids of several elements in memory: nothing is written.
-///
-/// # Errors
-/// See [`Error`]. Grids that are not good are no error: ask [`AssemblyResult::is_good`].
-pub fn make_assembly(
-    assembly: &Assembly,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<AssemblyResult, Error> {
-    make_or_run(assembly, options, progress, false)
-}
-
-/// Makes the grids of several elements and writes their files.
-///
-/// # Errors
-/// See [`Error`]; [`Error::Overset`] where elements cannot stand so. Grids that are not good are a result, whose
-/// files are named as failed.
-pub fn run_assembly(
-    assembly: &Assembly,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<AssemblyResult, Error> {
-    make_or_run(assembly, options, progress, true)
-}
-
-fn make_or_run(
-    assembly: &Assembly,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-    writes: bool,
-) -> Result<AssemblyResult, Error> {
-    refuse_options(options)?;
-    let pool = thread_pool(options.threads)?;
-    pool.install(|| {
-        let mut log = RunLog::new(progress, Timing::of(&PHASES));
-        let (placed, opened) = prepare(assembly, options, &mut log)?;
-        let job = options.job.as_deref();
-        let open = || outputs::Outputs::open(&placed, options, &mut log.notices);
-        let outputs = (writes && job.is_none_or(Job::is_first)).then(open).transpose()?;
-        let mut made = make(placed, &opened.0, options, &mut log)?;
-        let _closing = Closing::or_keep(opened, options.pool.as_deref());
-        match outputs {
-            Some(outputs) => outputs.write(&mut made, job, &mut log)?,
-            None => made.timing = log.total(),
-        }
-        // The other ranks wait until rank 0 has written the files.
-        made.verdict = of_first(job, made.verdict)?;
-        Ok(made)
-    })
 }
 
 /// Estimates and checks a run of several elements: nothing is solved, the checks are made on
@@ -181,7 +164,7 @@ pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, 
 }
 
 /// Refuses options for one section alone.
-fn refuse_options(options: &RunOptions) -> Result<(), AssemblyError> {
+pub(super) fn refuse(options: &RunOptions) -> Result<(), AssemblyError> {
     let given = [
         ("--family", options.grids > 1),
         ("--export-jacobian", options.export_jacobian.is_some()),
@@ -193,43 +176,23 @@ fn refuse_options(options: &RunOptions) -> Result<(), AssemblyError> {
     }
 }
 
-fn prepare(
-    assembly: &Assembly,
+/// Opens the folder and checks that the files can be written there.
+pub(super) fn open(
+    placed: &PlacedAssembly,
     options: &RunOptions,
-    log: &mut RunLog<'_>,
-) -> Result<(PlacedAssembly, Opened), Error> {
-    let placed = log.timed("geometry", |_| assembly.settle())?;
-    let size = |element: &&PlacedElement| element.problem.size().iter().product::<usize>();
-    let largest = placed.elements.iter().max_by_key(size);
-    let opened = match largest {
-        Some(largest) => {
-            let opening = Opening::of(&largest.problem.case, options);
-            log.timed("device", |_| opening.end())?
-        }
-        None => (Machine::Cpu, None),
-    };
-    let (machine, notice) = &opened;
-    if let Some(job) = machine.job() {
-        let digest = fingerprint(&placed.assembly)?;
-        job.compare(&[
-            ("version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("the case and the program of fingerprint", digest),
-        ])?;
-    }
-    log.notices.extend(notice.clone());
-    let cases: Vec<_> = placed.elements.iter().map(|element| &element.problem.case).collect();
-    machine.check_memory(&cases)?;
-    of_background(&placed)?;
-    log.notices.extend(cases.iter().filter_map(|case| machine.refused_order(&case.linear)));
-    log.notices.dedup();
-    Ok((placed, opened))
+    notices: &mut Vec<String>,
+) -> Result<Vec<Output>, Error> {
+    let elements = placed.assembly.elements.iter();
+    let inputs: Vec<&Path> = elements.flat_map(|element| element.case.inputs()).collect();
+    let folder = iter::once(options.output.clone());
+    OutputFiles::of_elements(placed).open(folder, &inputs, options, notices)
 }
 
 /// Solves, places and checks. Of the ranks of a job rank 0 has the grids and checks them.
-fn make(
+pub(super) fn solved(
     placed: PlacedAssembly,
     machine: &Machine,
-    options: &RunOptions,
+    strict: bool,
     log: &mut RunLog<'_>,
 ) -> Result<AssemblyResult, Error> {
     let mut elements = log.timed("solves", |log| solve_elements(&placed, machine, log.progress))?;
@@ -253,17 +216,19 @@ fn make(
     }
     let mut verdict =
         elements.iter().fold(Verdict::Good, |worst, made| worst.and(of_element(made)));
-    if options.strict
+    if strict
         && verdict.is_good()
         && let Some(first) = checks.findings.first()
     {
-        verdict = Verdict::Unfit { findings: checks.findings.len(), first: first.what.clone() };
+        let (findings, first) = (checks.findings.len(), first.what.clone());
+        verdict = Verdict::Unfit { findings, first };
     }
     let unit = placed.assembly.overset.chord;
     for grid in elements.iter_mut().map(|made| &mut made.grid).chain(&mut background) {
         grid.place([0.0; 2], unit);
     }
     Ok(AssemblyResult {
+        placed,
         elements,
         background,
         checks,
@@ -273,8 +238,50 @@ fn make(
         timing: log.timing.clone(),
         backend: machine.name(),
         threads: rayon::current_num_threads(),
-        placed,
     })
+}
+
+/// Writes all files of a result; those of an earlier run go when all are complete.
+pub(super) fn write(
+    made: &mut AssemblyResult,
+    folders: Vec<Output>,
+    options: &RunOptions,
+    log: &mut RunLog<'_>,
+) -> Result<(), Error> {
+    let Some(folder) = folders.first() else { return Ok(()) };
+    let requested = OutputFiles::of_elements(&made.placed);
+    let output = &made.placed.assembly.output;
+    let [pictured, paged] = [output.pictures, output.report];
+    let (zones, mesh) = (made.zones(), made.mesh());
+    let (mut files, figures) = log.timed("writing", |_| -> Result<_, IoError> {
+        let pictures = OversetPictures {
+            name: &made.placed.assembly.name,
+            zones: &zones,
+            checks: &made.checks,
+            unit: made.placed.assembly.overset.chord,
+            good: made.is_good(),
+        };
+        let drawn = pictured || paged;
+        let figures = if drawn { Figures::of_elements(&pictures) } else { Figures::default() };
+        let figures = made.elements.iter().fold(figures, |figures, element| {
+            figures.with_solve(&element.case.name, &element.artifacts())
+        });
+        Ok((requested.write(folder, &mesh, &figures)?, figures))
+    })?;
+    let lacks = requested.lacks(folder, &mesh);
+    made.notices.extend(lacks);
+    made.timing = log.total();
+    let (report, text) = (made.report()?, made.placed.assembly.to_toml_string()?);
+    let page = Page {
+        report: Shown::Elements(&report),
+        histories: made.elements.iter().map(|element| &element.history).collect(),
+        figures: &figures,
+        case: &text,
+    };
+    files.extend(conclude(folder, &report, Some(&text), Some(&page).filter(|_| paged))?);
+    commit(folders, options.job.as_deref())?;
+    made.files = files;
+    Ok(())
 }
 
 /// The verdict on an element, with its name in the reason.
