@@ -1,5 +1,6 @@
 //! The program accepts the examples in the documents, and the links lead to existing files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use gridgen::case::Case;
@@ -90,4 +91,23 @@ fn a_link_is_distinguished_from_a_picture() {
     let text = "[a](x.md#part), ![b](y.png), [c](https://host/z) and [d](#here)";
 
     assert_eq!(links(text), ["x.md"]);
+}
+
+/// The files that the page names are there, and the way of a case enters few of them.
+#[test]
+fn the_way_of_a_case_enters_few_files() {
+    let text = read(&root().join("docs/architecture.md"));
+    let (table, _) = text.split_once("Beside this way:").unwrap();
+    let sources = |text: &str| -> BTreeSet<String> {
+        let named =
+            text.split('`').filter(|name| name.starts_with("src/") && name.ends_with(".rs"));
+        named.map(str::to_owned).collect()
+    };
+
+    let entered = sources(table).len();
+
+    assert!((20..=45).contains(&entered), "{entered}");
+    for file in sources(&text) {
+        assert!(root().join(&file).is_file(), "{file}");
+    }
 }
