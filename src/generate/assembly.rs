@@ -8,9 +8,11 @@ use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::files::{BACKGROUND, OutputFiles};
+use super::options::SolveOptions;
 use super::outputs::{commit, conclude};
 use super::restart::coordinates_digest;
-use super::{Estimate, GridResult, Machine, Progress, RunOptions, SolveOptions, solve};
+use super::result::GridResult;
+use super::solve::solve;
 use crate::backend::DeviceError;
 use crate::case::{Assembly, AssemblyError, PlacedAssembly, PlacedElement};
 use crate::digest;
@@ -23,7 +25,7 @@ use crate::overset::{Checks, Limits, Rim, Subject, Wall, Zone, check};
 use crate::report::page::{Page, Shown};
 use crate::report::plot::OversetPictures;
 use crate::report::{AssemblyReport, BackgroundReport, ElementReport, Figures, Timing};
-use crate::run::{RunLog, of_background, of_problem};
+use crate::run::{Estimate, Machine, Progress, RunLog, RunOptions, of_background, of_problem};
 use crate::solver::history::NewtonStep;
 
 /// The phases of a run in the order of its report.

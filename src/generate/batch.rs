@@ -4,24 +4,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{slice, thread};
 
 use parking_lot::Mutex;
-use serde::Serialize;
 use serde_json::Value;
 
-use super::assembly::{AssemblyResult, fingerprint as fingerprint_of_all};
+use super::assembly::fingerprint as fingerprint_of_all;
 use super::files::OutputFiles;
+use super::pipeline::{run, run_assembly};
 use super::restart::{fingerprint, identity};
 use super::shared::{Client, serve};
-use super::{GridResult, MachinePool, Progress, RunOptions, run, run_assembly};
+use super::summary::{BatchResult, Summary};
 use crate::case::{Case, CaseFile, GridOptions};
-use crate::error::Error;
 use crate::files;
 use crate::files::output::Output;
 use crate::grid::Verdict;
 use crate::memory;
-use crate::run::{demand, gpus_of, memory_bytes, needs_several};
+use crate::run::{MachinePool, Progress, RunOptions, demand, gpus_of, memory_bytes, needs_several};
 
 /// Most jobs of a GPU where none are named: with more the groups gain nothing (docs/performance.md).
 const GPU_JOBS: usize = 64;
@@ -35,74 +34,6 @@ pub struct BatchOptions {
     pub run: RunOptions,
     /// Cases at a time; one at least for each GPU that `run` names.
     pub jobs: usize,
-}
-
-/// The result of a case among others.
-#[derive(Debug)]
-pub enum BatchResult {
-    /// It was run.
-    Run(Summary),
-    /// Its results were there already.
-    UpToDate(Summary),
-    /// It could not be run.
-    Failed(Error),
-    /// The batch was cancelled before its turn.
-    NotRun,
-}
-
-/// The result of a run in a few numbers; those that are not finite become `null` in JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
-    /// Whether the grid may be used, and if not why.
-    pub verdict: Verdict,
-    /// The reason why the solve stopped.
-    pub reason: String,
-    /// Newton steps.
-    pub newton_iterations: usize,
-    /// Scaled rms residual reached.
-    pub residual: f64,
-    /// Folded cells.
-    pub folded_cells: usize,
-    /// Largest equiangle skewness.
-    pub max_skewness: f64,
-    /// Largest angle between first grid line and wall normal, in degrees.
-    pub wall_angle_error_max_deg: f64,
-    /// Seconds of the run.
-    pub seconds: f64,
-}
-
-impl From<&GridResult> for Summary {
-    fn from(result: &GridResult) -> Self {
-        Self {
-            verdict: result.verdict.clone(),
-            reason: result.stop.to_string(),
-            newton_iterations: result.newton_iterations(),
-            residual: result.residual(),
-            folded_cells: result.folded_cells,
-            max_skewness: result.quality.max_skewness,
-            wall_angle_error_max_deg: result.quality.wall_angle_error_max_deg,
-            seconds: result.timing.total(),
-        }
-    }
-}
-
-impl From<&AssemblyResult> for Summary {
-    /// Takes the worst of each number of several elements, and the sum of folded cells.
-    fn from(result: &AssemblyResult) -> Self {
-        let all = || result.elements.iter();
-        let most = |number: fn(&GridResult) -> f64| all().map(number).fold(0.0, f64::max);
-        let slowest = all().max_by_key(|made| made.newton_iterations());
-        Self {
-            verdict: result.verdict.clone(),
-            reason: slowest.map_or_else(String::new, |made| made.stop.to_string()),
-            newton_iterations: slowest.map_or(0, GridResult::newton_iterations),
-            residual: most(GridResult::residual),
-            folded_cells: all().map(|made| made.folded_cells).sum(),
-            max_skewness: most(|made| made.quality.max_skewness),
-            wall_angle_error_max_deg: most(|made| made.quality.wall_angle_error_max_deg),
-            seconds: result.timing.total(),
-        }
-    }
 }
 
 /// Receiver of what happens in a batch, from several threads.
@@ -263,11 +194,13 @@ fn one(
         CaseFile::Section(case) => {
             let restart = restart(case, &folder).filter(|_| !options.force).or(options.restart);
             let options = RunOptions { output: folder, restart, ..options };
-            run(case, &options, observer).map(|made| Summary::from(&made))
+            run(case, &options, observer)
+                .map(|made| Summary::of(slice::from_ref(&made), &made.verdict, &made.timing))
         }
         CaseFile::Elements(all) => {
             let options = RunOptions { output: folder, ..options };
-            run_assembly(all, &options, observer).map(|made| Summary::from(&made))
+            run_assembly(all, &options, observer)
+                .map(|made| Summary::of(&made.elements, &made.verdict, &made.timing))
         }
     };
     Some(made.map_or_else(BatchResult::Failed, BatchResult::Run))

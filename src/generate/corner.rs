@@ -1,6 +1,6 @@
 //! Finds the wall corner nearest to the worst cell of a rejected grid.
 
-use super::Problem;
+use crate::case::Problem;
 use crate::geometry::corners;
 use crate::grid::Grid;
 use crate::grid::quality::worst_cells;

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Problem;
-use crate::case::{OutputOptions, PlacedAssembly};
+use crate::case::{OutputOptions, PlacedAssembly, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};

@@ -1,14 +1,18 @@
 //! Movements and derivatives on a machine: of several ranks each does the same on its band.
 
+use std::path::Path;
+
 use parking_lot::Mutex;
 
-use super::Machine;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{Bands, DeviceError};
+use crate::case::SolverOptions;
 use crate::digest;
+use crate::error::Error;
+use crate::formats;
 use crate::grid::Grid;
 use crate::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
-use crate::run::on_each;
+use crate::run::{Machine, on_each};
 use crate::solver::SolverError;
 
 /// The grid whose derivatives are asked for, and the relative residual of their solves.
@@ -128,4 +132,17 @@ fn agreed(
         compared.map_err(|error| of_device(error.into()))?;
     }
     Ok(bands)
+}
+
+/// The reference of movements in a file: one that a case has written, or that of any mesh, whose solves are
+/// by `options`.
+///
+/// # Errors
+/// The file cannot be read, or its mesh is no good grid around a body.
+pub fn open_reference(path: &Path, options: &SolverOptions) -> Result<Reference, Error> {
+    if Reference::is_stored(path) {
+        return Ok(Reference::read(path)?);
+    }
+    let mesh = formats::mesh(path)?;
+    Ok(Reference::of_mesh(&CpuBackend, &mesh, options)?)
 }

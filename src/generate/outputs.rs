@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::files::{OutputFiles, system_names};
 use super::rank::can_go_on;
 use super::restart::{coordinates_digest, fingerprint, identity};
-use super::{GridResult, LinearSystem, Problem, RunOptions};
+use super::result::{GridResult, LinearSystem};
 use crate::backend::cpu::CpuBackend;
-use crate::case::Case;
+use crate::case::{Case, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
@@ -23,7 +23,7 @@ use crate::movement::Reference;
 use crate::ranks::Job;
 use crate::report::page::{Page, Shown};
 use crate::report::{self, Artifacts, Figures, GridReport, LinearReport, NewtonReport, Report};
-use crate::run::RunLog;
+use crate::run::{RunLog, RunOptions};
 
 /// First line of the case of a coarser grid of a family.
 const MEMBER: &str =

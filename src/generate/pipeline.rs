@@ -1,19 +1,139 @@
 //! The steps of a run: the case is settled while the machine opens, solved, and written while the machine closes.
 
 use super::assembly::{self, AssemblyResult};
+use super::options::SolveOptions;
+use super::outputs;
 use super::restart::fingerprint;
-use super::shared::of_first;
+use super::result::{GridResult, of_first};
 use super::solve::solve_logged;
-use super::{GridResult, Problem, Progress, RunOptions, SolveOptions, outputs};
-use crate::case::{Case, PlacedAssembly};
+use crate::case::{Assembly, Case, PlacedAssembly, Problem};
 use crate::error::Error;
 use crate::files::RESTART_FILE;
+use crate::geometry::Airfoil;
 use crate::ranks::Job;
 use crate::report::Timing;
-use crate::run::{Closing, Opened, Opening, RunLog, of_background, thread_pool};
+use crate::run::{
+    Closing, Machine, Opened, Opening, Progress, RunLog, RunOptions, demand, of_background,
+    thread_pool,
+};
+
+/// Runs a case: geometry, initial grid, Newton, quality, files. Of a family of grids the result is the
+/// finest, with the verdict on the worst, and the folded cells and the files of all.
+///
+/// # Errors
+/// See [`Error`]; [`Error::Family`] where the grid cannot be halved so often. A grid that is not converged
+/// or is folded is a result, whose files are named as failed.
+pub fn run(
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<GridResult, Error> {
+    // A GPU takes long to open, and the geometry does not need it.
+    let opening = Opening::of(case, options);
+    section(|| Ok(case.settle()?), opening, true, options, progress)
+}
+
+/// [`run`] on a machine that is there already, whatever the options name: for tests.
+///
+/// # Errors
+/// See [`Error`].
+#[doc(hidden)]
+pub fn run_on(
+    machine: Machine,
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<GridResult, Error> {
+    let opening = Opening::Done((machine, None));
+    section(|| Ok(case.settle()?), opening, true, options, progress)
+}
+
+/// Makes the grid of a case in memory, on the GPU if one is there and faster: nothing is written.
+///
+/// # Errors
+/// The errors of [`make_grid`], which takes options and reports progress.
+pub fn generate(case: &Case) -> Result<GridResult, Error> {
+    make_grid(case, &RunOptions::default(), &mut ())
+}
+
+/// Makes the grid of a case in memory: nothing is written.
+///
+/// # Errors
+/// See [`Error`]. A grid that is not good is no error: ask [`GridResult::is_good`].
+pub fn make_grid(
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<GridResult, Error> {
+    in_memory(|| Ok(case.settle()?), case, options, progress)
+}
+
+/// Makes a grid around a section in memory. The case gives all but the contour, the trailing
+/// edge too.
+///
+/// # Errors
+/// The errors of [`make_grid`].
+pub fn make_grid_around(
+    airfoil: &Airfoil,
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<GridResult, Error> {
+    in_memory(|| Ok(case.settle_around(airfoil)?), case, options, progress)
+}
+
+fn in_memory(
+    settle: impl FnOnce() -> Result<Problem, Error> + Send,
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<GridResult, Error> {
+    let options = RunOptions { grids: 1, export_jacobian: None, ..options.clone() };
+    section(settle, Opening::of(case, &options), false, &options, progress)
+}
+
+/// Makes the grids of several elements in memory: nothing is written.
+///
+/// # Errors
+/// See [`Error`]. Grids that are not good are no error: ask [`AssemblyResult::is_good`].
+pub fn make_assembly(
+    assembly: &Assembly,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<AssemblyResult, Error> {
+    of_elements(assembly, false, options, progress)
+}
+
+/// Makes the grids of several elements and writes their files.
+///
+/// # Errors
+/// See [`Error`]; [`Error::Overset`] where elements cannot stand so. Grids that are not good are a result, whose
+/// files are named as failed.
+pub fn run_assembly(
+    assembly: &Assembly,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<AssemblyResult, Error> {
+    of_elements(assembly, true, options, progress)
+}
+
+fn of_elements(
+    assembly: &Assembly,
+    writes: bool,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<AssemblyResult, Error> {
+    assembly::refuse(options)?;
+    let cases = assembly.elements.iter().map(|element| &element.case);
+    let opening = match cases.max_by_key(|case| demand(case).points) {
+        Some(largest) => Opening::of(largest, options),
+        None => Opening::Done((Machine::Cpu, None)),
+    };
+    elements(|| Ok(assembly.settle()?), opening, writes, options, progress)
+}
 
 /// Makes the grid of a section, and its files, if it `writes` any.
-pub(super) fn section(
+fn section(
     settle: impl FnOnce() -> Result<Problem, Error> + Send,
     opening: Opening,
     writes: bool,
@@ -72,7 +192,7 @@ pub(super) fn section(
 }
 
 /// Makes the grids of several elements, and their files, if it `writes` any.
-pub(super) fn elements(
+fn elements(
     settle: impl FnOnce() -> Result<PlacedAssembly, Error> + Send,
     opening: Opening,
     writes: bool,

@@ -3,23 +3,27 @@
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
 
 use super::nodes::DeviceNodes;
-use super::restart::{Action, Restarts, SolveObserver, unknowns};
-use super::{LinearSystem, Machine, Problem, SolveOptions};
+use super::options::SolveOptions;
+use super::restart::{Restarts, unknowns};
+use super::result::LinearSystem;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{
     Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Scaling,
 };
+use crate::case::Problem;
 use crate::elliptic::GridProblem;
+use crate::files::IoError;
 use crate::files::restart::Restart;
 use crate::grid::Grid;
 use crate::grid::quality::Quality;
 use crate::ranks::Job;
 use crate::report::Timing;
-use crate::run::{RunLog, on_each};
+use crate::run::{Machine, Progress, RunLog, on_each};
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
@@ -139,9 +143,8 @@ where
             backend.upload_unknowns(&saved.state, &mut u)?;
             history.clone_from(&saved.history);
         }
-        let mut observer = SolveObserver::new(&mut *log.progress, host.restarts);
-        let reports = rank == host.reporter();
-        let mut observed = RankObserver { host, rank, observer: reports.then_some(&mut observer) };
+        let (progress, saved) = (&mut *log.progress, Instant::now());
+        let mut observer = RankObserver { host, rank, progress, saved, failure: None };
         let solved = newton_with_export(
             problem,
             backend,
@@ -149,9 +152,10 @@ where
             &mut u,
             history,
             export,
-            &mut observed,
+            &mut observer,
         );
-        log.notices.extend(observer.notice());
+        let failure = observer.failure;
+        log.notices.extend(failure.map(|failure| format!("no restart file was kept: {failure}")));
         let (report, system) = solved?;
         if can_go_on(report.stop) {
             host.fetch_state(backend, &u, rank)?;
@@ -257,35 +261,47 @@ pub(super) fn can_go_on(stop: NewtonStop) -> bool {
     matches!(stop, NewtonStop::Interrupted | NewtonStop::IterationLimit { .. })
 }
 
-/// Observes a solve on one rank.
-struct RankObserver<'a, 'o, 'h> {
-    host: &'a Host<'h>,
-    rank: usize,
-    /// The observer of the whole solve, on the rank of this process that reports.
-    observer: Option<&'a mut SolveObserver<'o>>,
+/// The action between two Newton steps; all ranks take the greatest that one of them asks for.
+#[derive(Clone, Copy)]
+enum Action {
+    Continue,
+    Save,
+    Stop,
 }
 
-impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_, '_> {
+/// Observes a solve on one rank: reports its progress, and saves its state.
+struct RankObserver<'a, 'h> {
+    host: &'a Host<'h>,
+    rank: usize,
+    progress: &'a mut dyn Progress,
+    /// The time of the last restart file.
+    saved: Instant,
+    /// The reason why that could not be written.
+    failure: Option<IoError>,
+}
+
+impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_> {
     fn newton(&mut self, step: &NewtonStep) {
-        if let Some(observer) = &mut self.observer {
-            observer.progress.newton(step);
-        }
+        self.progress.newton(step);
     }
 
     fn linear(&mut self, iteration: f64, relative_residual: f64) {
-        if let Some(observer) = &mut self.observer {
-            observer.progress.linear(iteration, relative_residual);
-        }
+        self.progress.linear(iteration, relative_residual);
     }
 
-    /// All ranks do what one of them asks for: stop, else save.
     fn accepted(
         &mut self,
         backend: &B,
         u: &B::Vector<f64>,
         history: &History,
     ) -> Result<ControlFlow<()>, DeviceError> {
-        let own = self.observer.as_ref().map_or(Action::Continue, |first| first.action(history));
+        let Host { restarts, job, .. } = *self.host;
+        let moved = history.newton_iterations() > 0;
+        let own = match self.rank == self.host.reporter() {
+            true if self.progress.cancelled() => Action::Stop,
+            true if moved && restarts.is_due(self.saved) => Action::Save,
+            _ => Action::Continue,
+        };
         let decided = backend.largest(own as u64)?;
         if decided == Action::Stop as u64 {
             return Ok(ControlFlow::Break(()));
@@ -295,11 +311,13 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_, '_> {
             // Afterwards rank 0 holds the lock.
             backend.largest(0)?;
             // The other ranks wait on the host until the file is written: a wait in a kernel would time out.
-            match (&mut self.observer, state) {
-                (Some(observer), Some(state)) => observer.save(history, &state),
-                _ => drop(self.host.state.lock()),
+            match state {
+                // A solve that goes well need not end because its state cannot be saved.
+                Some(state) => self.failure = restarts.write(history, &state).err(),
+                None => drop(self.host.state.lock()),
             }
-            if let Some(job) = self.host.job {
+            self.saved = Instant::now();
+            if let Some(job) = job {
                 job.wait_for_first()?;
             }
         }

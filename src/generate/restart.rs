@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::{Problem, Progress, SolveOptions};
+use super::options::SolveOptions;
 use crate::backend::LevelSize;
-use crate::case::Case;
+use crate::case::{Case, Problem};
 use crate::digest;
 use crate::error::Error;
 use crate::files::IoError;
@@ -48,9 +48,18 @@ impl<'a> Restarts<'a> {
         Ok(Some(restart))
     }
 
+    /// Whether the state is to be saved that was last saved at this time.
+    pub(super) fn is_due(&self, last: Instant) -> bool {
+        self.options.save.as_ref().is_some_and(|(_, every)| last.elapsed() >= *every)
+    }
+
     /// Writes the state of a solve that goes on, or that was interrupted, where there is a file for it; returns
     /// the file.
-    fn write(&self, history: &History, state: &[f64]) -> Result<Option<PathBuf>, IoError> {
+    pub(super) fn write(
+        &self,
+        history: &History,
+        state: &[f64],
+    ) -> Result<Option<PathBuf>, IoError> {
         let Some((path, _)) = &self.options.save else { return Ok(None) };
         restart::write(path, &self.identity, history, state)?;
         Ok(Some(path.clone()))
@@ -73,53 +82,6 @@ impl<'a> Restarts<'a> {
             job.wait_for_first()?;
         }
         Err(Error::Interrupted { steps: Some(history.newton_iterations()), restart })
-    }
-}
-
-/// Knows when a solve is to be saved or to end, and writes restart files.
-pub(super) struct SolveObserver<'a> {
-    pub(super) progress: &'a mut dyn Progress,
-    restarts: &'a Restarts<'a>,
-    last: Instant,
-    /// The reason why the last restart file could not be written.
-    failure: Option<IoError>,
-}
-
-/// The action between two Newton steps of a solve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
-    Continue,
-    Save,
-    Stop,
-}
-
-impl<'a> SolveObserver<'a> {
-    pub(super) fn new(progress: &'a mut dyn Progress, restarts: &'a Restarts<'a>) -> Self {
-        Self { progress, restarts, last: Instant::now(), failure: None }
-    }
-
-    /// The action after the steps of `history`.
-    pub(super) fn action(&self, history: &History) -> Action {
-        let due = |(_, every): &(PathBuf, Duration)| {
-            history.newton_iterations() > 0 && self.last.elapsed() >= *every
-        };
-        if self.progress.cancelled() {
-            Action::Stop
-        } else if self.restarts.options.save.as_ref().is_some_and(due) {
-            Action::Save
-        } else {
-            Action::Continue
-        }
-    }
-
-    /// Writes the restart file. A solve that goes well need not end because its state cannot be saved.
-    pub(super) fn save(&mut self, history: &History, state: &[f64]) {
-        self.failure = self.restarts.write(history, state).err();
-        self.last = Instant::now();
-    }
-
-    pub(super) fn notice(&self) -> Option<String> {
-        self.failure.as_ref().map(|failure| format!("no restart file was kept: {failure}"))
     }
 }
 

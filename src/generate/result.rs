@@ -2,13 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::Problem;
-#[cfg(doc)]
-use super::RunOptions;
 use super::nodes::DeviceNodes;
-use super::shared::of_first;
 use crate::backend::cpu::CpuBackend;
-use crate::case::Case;
+use crate::case::{Case, Problem};
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Verdict};
 use crate::movement::{MovementError, Reference};
@@ -16,6 +12,8 @@ use crate::pde::control::Base;
 use crate::ranks::{Job, RanksError};
 use crate::report::Timing;
 use crate::run::RunLog;
+#[cfg(doc)]
+use crate::run::RunOptions;
 use crate::solver::NewtonStop;
 use crate::solver::history::History;
 use crate::solver::newton::NewtonReport;
@@ -187,4 +185,15 @@ impl GridResult {
             problem: problem.clone(),
         })
     }
+}
+
+/// The verdict of rank 0 on all ranks of a job, which must all call.
+///
+/// # Errors
+/// [`RanksError::Ended`].
+pub(super) fn of_first(job: Option<&Job>, verdict: Verdict) -> Result<Verdict, RanksError> {
+    let Some(job) = job else { return Ok(verdict) };
+    // Numbers and texts can always be written.
+    let sent = job.broadcast(serde_json::to_vec(&verdict).unwrap_or_default())?;
+    Ok(serde_json::from_slice(&sent).unwrap_or(verdict))
 }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{BatchResult, Summary};
+use super::summary::{BatchResult, Summary};
 use crate::error::Error;
-use crate::grid::{Limited, Verdict};
+use crate::grid::Verdict;
 use crate::ranks::{Channel, Failure, Job, RanksError};
 
 /// A message of a thread of a rank to the first rank.
@@ -31,7 +31,6 @@ enum Sent {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Summary")]
 struct SentSummary {
-    #[serde(with = "SentVerdict")]
     verdict: Verdict,
     reason: String,
     newton_iterations: usize,
@@ -44,44 +43,6 @@ struct SentSummary {
     wall_angle_error_max_deg: f64,
     #[serde(with = "bits")]
     seconds: f64,
-}
-
-/// The form in which a [`Verdict`] is sent.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Verdict")]
-enum SentVerdict {
-    Good,
-    NotConverged {
-        reason: String,
-    },
-    Folded {
-        cells: usize,
-    },
-    FoldedCurved {
-        cells: usize,
-        order: usize,
-        #[serde(with = "bits")]
-        at: [f64; 2],
-    },
-    Unfit {
-        findings: usize,
-        first: String,
-    },
-    BeyondLimit {
-        #[serde(with = "SentLimited")]
-        measure: Limited,
-        #[serde(with = "bits")]
-        value: f64,
-        #[serde(with = "bits")]
-        limit: f64,
-    },
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Limited")]
-enum SentLimited {
-    Skewness,
-    WallAngle,
 }
 
 /// Numbers as their bytes: JSON has no NaN.
@@ -98,21 +59,6 @@ mod bits {
         let bytes = Vec::deserialize(from)?;
         bytemuck::try_pod_read_unaligned(&bytes).map_err(D::Error::custom)
     }
-}
-
-/// The verdict of rank 0 on all ranks of a job, which must all call.
-///
-/// # Errors
-/// [`RanksError::Ended`].
-pub(super) fn of_first(job: Option<&Job>, verdict: Verdict) -> Result<Verdict, RanksError> {
-    #[derive(Serialize, Deserialize)]
-    struct Sent(#[serde(with = "SentVerdict")] Verdict);
-    let Some(job) = job else { return Ok(verdict) };
-    let own = Sent(verdict);
-    // Numbers and texts can always be written.
-    let sent = job.broadcast(serde_json::to_vec(&own).unwrap_or_default())?;
-    let Sent(verdict) = serde_json::from_slice(&sent).unwrap_or(own);
-    Ok(verdict)
 }
 
 impl Sent {

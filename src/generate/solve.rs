@@ -1,34 +1,19 @@
 //! From a problem to its grid: the initial grid, Newton's method, and the retry plan.
 
-use std::path::PathBuf;
 use std::thread;
-use std::time::Duration;
 
 use super::corner::worst_corner;
+use super::options::SolveOptions;
 use super::rank::{self, Host, Solved, can_go_on};
 use super::restart::Restarts;
-use super::{GridResult, Machine, Problem, Progress};
+use super::result::GridResult;
 use crate::backend::Real;
-use crate::case::{Case, NEWTON_STEPS};
+use crate::case::{Case, NEWTON_STEPS, Problem};
 use crate::error::Error;
 use crate::report::Timing;
-use crate::run::RunLog;
+use crate::run::{Machine, Progress, RunLog};
 use crate::solver::NewtonStop;
 use crate::solver::linear::Precision;
-
-/// Options of a solve in addition to the settings of its problem.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SolveOptions {
-    /// Restart file to go on from; none begins at the initial grid.
-    pub restart: Option<PathBuf>,
-    /// Restart file that is written each time that the duration has passed, and on cancellation.
-    pub save: Option<(PathBuf, Duration)>,
-    /// Newton step whose linear system the result has.
-    pub export: Option<usize>,
-    /// Whether the result has the nodes of the device.
-    pub keep_nodes: bool,
-}
 
 /// Solves for the grid of a problem: the first good one among that of the problem and those of its retry
 /// plan, the problem's own where none is good.

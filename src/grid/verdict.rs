@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde::ser::{SerializeStruct, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The verdict on a grid, which exit codes, tables, reports and the library share.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[must_use]
 #[non_exhaustive]
 pub enum Verdict {
@@ -50,7 +51,7 @@ pub enum Verdict {
 }
 
 /// A measure that a case can limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limited {
     /// Largest equiangle skewness of a cell.
@@ -75,6 +76,15 @@ impl Verdict {
     pub fn label(&self) -> &'static str {
         let (_, _, label) = self.description();
         label
+    }
+
+    /// Serialises as reports have it: an object of `kind`, `good` and `reason`. The derived form is for messages.
+    pub(crate) fn reported<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Verdict", 3)?;
+        object.serialize_field("kind", self.kind())?;
+        object.serialize_field("good", &self.is_good())?;
+        object.serialize_field("reason", &self.to_string())?;
+        object.end()
     }
 
     /// Its severity, its name in `report.json`, and its name in headings.
@@ -140,16 +150,5 @@ impl fmt::Display for Verdict {
                 write!(f, "{unit}, above {limit}{unit}")
             }
         }
-    }
-}
-
-impl Serialize for Verdict {
-    /// Serialises as an object of `kind`, `good` and `reason`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Verdict", 3)?;
-        object.serialize_field("kind", self.kind())?;
-        object.serialize_field("good", &self.is_good())?;
-        object.serialize_field("reason", &self.to_string())?;
-        object.end()
     }
 }

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::rigging::{Rigging, Side};
 use super::stencil::{CellType, SearchBox, ZoneTypes, cell_types};
+use super::wall::Wall;
 use super::zone::{Cells, Rim, Zone};
-use super::{Rigging, Side, Wall};
 use crate::geometry::vector::middle;
 
 /// Samples of a line across a gap.

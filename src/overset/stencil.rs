@@ -16,7 +16,7 @@
 
 use rayon::prelude::*;
 
-use super::Wall;
+use super::wall::Wall;
 use super::zone::{Cells, Rim, Zone};
 use crate::grid::Topology;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Artifacts;
+use super::artifacts::Artifacts;
 use super::history::{convergence, write_csv};
 use super::plot::{DrawError, OversetPictures, Picture};
 use crate::files::IoError;
@@ -96,19 +96,16 @@ impl Figures {
         self
     }
 
-    fn pictures(&self, stem: &str) -> impl Iterator<Item = &Picture> {
-        self.pictures.iter().filter(move |(name, _)| name.starts_with(stem)).map(|(_, found)| found)
-    }
-
-    /// The pictures whose names begin so, for a page.
+    /// The picture of this name, for a page, or those whose names begin with it, where it ends in a dot.
     pub(super) fn shown(&self, stem: &str) -> Result<String, DrawError> {
-        let figure = |picture: &Picture| {
+        let figure = |(_, picture): &(String, Picture)| {
             let svg = picture.svg()?;
             // What only a file of its own needs is left out.
             let start = svg.find("<svg").unwrap_or(0);
             Ok(["<figure>", svg[start..].trim_end(), "</figure>\n"].concat())
         };
-        self.pictures(stem).map(figure).collect()
+        let named = |name: &str| name == stem || (stem.ends_with('.') && name.starts_with(stem));
+        self.pictures.iter().filter(|(name, _)| named(name)).map(figure).collect()
     }
 
     /// The pictures of the solve for an element, for a page.

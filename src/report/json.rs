@@ -19,6 +19,7 @@ pub struct Report {
     /// Version of gridgen.
     pub version: String,
     /// Whether the grid may be used, and if not why.
+    #[serde(serialize_with = "Verdict::reported")]
     pub verdict: Verdict,
     /// Whether the Newton residual fell below its tolerance.
     pub converged: bool,

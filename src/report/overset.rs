@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Report, Timing};
+use super::json::{Report, Timing};
 use crate::grid::Verdict;
 use crate::overset::{Background, Checks, Placement};
 
@@ -15,6 +15,7 @@ pub struct AssemblyReport {
     /// Version of gridgen.
     pub version: String,
     /// Whether the grids may be used, and if not why: that on the worst of them.
+    #[serde(serialize_with = "Verdict::reported")]
     pub verdict: Verdict,
     /// The elements, in order of priority.
     pub elements: Vec<ElementReport>,

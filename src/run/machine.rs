@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use super::RunOptions;
-use super::estimate::{CROSSOVER, check_cpu, demand, wanted};
-use super::pool::Opened;
-use crate::backend::cuda::{CudaBackend, JobRank, MemoryEstimate};
+use super::estimate::{CROSSOVER, check_cpu, demand};
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::{Gpus, driver};
+use crate::backend::cuda::Gpus;
+#[cfg(feature = "cuda")]
+pub(super) use crate::backend::cuda::driver;
+use crate::backend::cuda::{CudaBackend, JobRank, MemoryEstimate};
 use crate::backend::{Bands, DeviceError};
 use crate::case::{Case, LinearOptions};
 use crate::ranks::Job;
 use crate::solver::SolverError;
 use crate::solver::precond::Kind;
 use crate::sparse::Schedule;
+
+/// A machine, and a notice to the user on its choice.
+pub(crate) type Opened = (Machine, Option<String>);
 
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -91,27 +94,6 @@ pub enum Machine {
 }
 
 impl Machine {
-    /// The machine of the options, and what the user should know of the choice: with
-    /// [`BackendChoice::Auto`] which it is and why.
-    pub(crate) fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
-        if let Some(job) = options.job.as_ref().filter(|job| job.size() > 1) {
-            return Self::rank_of(job.clone(), options.backend, options.devices.as_deref());
-        }
-        if let Some(opened) = Self::faster_cpu(case, options) {
-            return Ok(opened);
-        }
-        let left = left_open(options);
-        let (machine, notice) = options.backend.open(!left, || open(case, options))?;
-        let faster = left && !matches!(machine, Self::Cpu);
-        let chosen = faster.then(|| {
-            format!(
-                "running on a GPU, which is faster from {CROSSOVER} points on: --backend cpu takes none"
-            )
-        });
-        let notices: Vec<String> = chosen.into_iter().chain(notice).collect();
-        Ok((machine, (!notices.is_empty()).then(|| notices.join("; "))))
-    }
-
     /// A machine for work on `points` points, and a notice for the user: the rank of this process if the job
     /// has several, otherwise the named GPUs, or the first one. With [`BackendChoice::Auto`] and no named GPU
     /// it is the CPU, unless there is a GPU that is faster for this number of points.
@@ -135,18 +117,6 @@ impl Machine {
         let first = [0];
         backend
             .open(!named.is_empty(), || Self::gpus(if named.is_empty() { &first } else { named }))
-    }
-
-    /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.
-    pub(crate) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
-        let small = demand(case).points < CROSSOVER;
-        // If there is no driver, another notice reports it.
-        (left_open(options) && small && driver::present()).then(|| {
-            let notice = format!(
-                "running on the CPU, which is faster below {CROSSOVER} points: --backend cuda takes a GPU"
-            );
-            (Self::Cpu, Some(notice))
-        })
     }
 
     /// A notice where the machine does not have the order of elimination that the case gives.
@@ -264,70 +234,13 @@ impl Machine {
 }
 
 /// The GPU of this number, counted on from the first where there are fewer.
-fn own_gpu(number: usize) -> Result<usize, DeviceError> {
+pub(super) fn own_gpu(number: usize) -> Result<usize, DeviceError> {
     Ok(if number == 0 { 0 } else { number % driver::devices()?.len().max(1) })
-}
-
-fn left_open(options: &RunOptions) -> bool {
-    options.backend == BackendChoice::Auto && options.devices.is_none()
-}
-
-/// The GPUs of the options; if they name none, as many as help.
-fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
-    let ordinals = match options.devices.as_deref() {
-        None | Some([]) => helpful(case, options)?,
-        Some(named) => named.to_vec(),
-    };
-    if ordinals.len() > 1 {
-        // Before any work: whether there are columns for all.
-        Bands::new(case.grid.around() - 2, ordinals.len(), false)?;
-    }
-    match &options.pool {
-        Some(pool) => pool.open(&ordinals),
-        None => Machine::gpus(&ordinals),
-    }
-}
-
-/// The first GPU, or as many as the points of the case keep busy or need for their memory. Exports use one.
-fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError> {
-    let demand = demand(case);
-    let own = own_gpu(options.device)?;
-    let memory = driver::device(own)?.memory;
-    if options.export_jacobian.is_some() || wanted(demand, memory) < 2 {
-        return Ok(vec![own]);
-    }
-    // To ask every GPU for its free memory takes a while itself.
-    let gpus = driver::devices()?;
-    let free = gpus.iter().filter_map(|gpu| gpu.free).min().unwrap_or(usize::MAX);
-    Ok((0..wanted(demand, free).clamp(1, gpus.len().max(1))).collect())
-}
-
-/// Number of GPUs for a case and others of its size, side by side, and the least free memory of one; `None`
-/// if they run on the CPU.
-pub(crate) fn gpus_of(case: &Case, options: &RunOptions) -> Option<(usize, usize)> {
-    let on_cpu =
-        options.backend == BackendChoice::Cpu || Machine::faster_cpu(case, options).is_some();
-    if on_cpu || !driver::present() {
-        return None;
-    }
-    let gpus = match options.devices.as_deref() {
-        None | Some([]) => vec![own_gpu(options.device).ok()?],
-        Some(named) => named.to_vec(),
-    };
-    let free = |&gpu: &usize| driver::device(gpu).ok().map(|info| info.free.unwrap_or(info.memory));
-    Some((gpus.len(), gpus.iter().filter_map(free).min()?))
-}
-
-/// Whether a case is for several of these GPUs together. One that cannot be asked is no reason.
-pub(crate) fn needs_several(case: &Case, gpus: &[usize]) -> bool {
-    let memory = |gpu: &usize| driver::device(*gpu).map(|info| info.memory).ok();
-    gpus.len() > 1
-        && gpus.iter().filter_map(memory).min().is_some_and(|least| wanted(demand(case), least) > 1)
 }
 
 /// The driver of a build without: there is none.
 #[cfg(not(feature = "cuda"))]
-mod driver {
+pub(super) mod driver {
     use crate::backend::DeviceError;
 
     pub(super) struct DeviceInfo {

@@ -1,23 +1,26 @@
 //! A run's surroundings: its options, its progress, the machine that it is on, and its folder. Grids and general
 //! linear systems use them alike.
 
+mod choice;
 mod estimate;
 mod log;
 mod machine;
+mod opening;
 mod options;
 mod pool;
 
 use std::path::Path;
 
+pub(crate) use self::choice::{gpus_of, needs_several};
 pub use self::estimate::{CROSSOVER, Estimate, check};
 pub(crate) use self::estimate::{demand, memory_bytes, of_background, of_problem};
 pub use self::log::Progress;
 pub(crate) use self::log::RunLog;
 pub use self::machine::{BackendChoice, Machine, RankWork, Ranks};
-pub(crate) use self::machine::{gpus_of, needs_several, on_each, thread_pool};
+pub(crate) use self::machine::{Opened, on_each, thread_pool};
+pub(crate) use self::opening::{Closing, Opening};
 pub use self::options::{RESTART_EVERY, RunOptions};
 pub use self::pool::MachinePool;
-pub(crate) use self::pool::{Closing, Opened, Opening};
 use crate::files::IoError;
 use crate::files::output::{FolderRules, Output};
 

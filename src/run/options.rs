@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{BackendChoice, MachinePool};
+use super::machine::BackendChoice;
+use super::pool::MachinePool;
 use crate::ranks::Job;
 
 /// Default time between two restart files.

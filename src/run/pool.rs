@@ -1,80 +1,17 @@
-//! Machines that are opened while other work goes on, kept from one case to the next, and closed at last.
+//! Machines that stay open from one case to the next.
 
 use std::fmt;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Machine, RunOptions};
+use super::machine::{Machine, Opened};
 use crate::backend::DeviceError;
 use crate::backend::cuda::{CudaBackend, Group};
-use crate::case::Case;
 
 /// Jobs of a group. While the threads of one prepare and write, others compute: fewer jobs than those of two
 /// groups have a machine each, which is done sooner (docs/performance.md).
 const GROUP_JOBS: usize = 16;
-
-/// A machine, and a notice to the user on its choice.
-pub(crate) type Opened = (Machine, Option<String>);
-
-/// A machine that is opened while other work goes on, or that is open.
-pub(crate) enum Opening {
-    UnderWay(JoinHandle<Result<Opened, DeviceError>>),
-    Done(Opened),
-}
-
-impl Opening {
-    /// Begins to open the machine of the options for a case.
-    pub(crate) fn of(case: &Case, options: &RunOptions) -> Self {
-        let (case, options) = (case.clone(), options.clone());
-        Self::begin(move || Machine::choose(&case, &options))
-    }
-
-    pub(crate) fn begin(
-        open: impl FnOnce() -> Result<Opened, DeviceError> + Send + 'static,
-    ) -> Self {
-        Self::UnderWay(std::thread::spawn(open))
-    }
-
-    /// Waits until it is open.
-    pub(crate) fn end(self) -> Result<Opened, DeviceError> {
-        match self {
-            Self::UnderWay(thread) => thread
-                .join()
-                .unwrap_or_else(|panic| Err(DeviceError::panic("opening the device", &*panic))),
-            Self::Done(opened) => Ok(opened),
-        }
-    }
-}
-
-/// A machine that is being closed; waits for that when it is dropped.
-pub(crate) struct Closing(Option<JoinHandle<()>>);
-
-impl Closing {
-    /// Closes `open` on a thread, while other work goes on.
-    pub(crate) fn of(open: impl Send + 'static) -> Self {
-        Self(Some(std::thread::spawn(move || drop(open))))
-    }
-
-    /// Keeps the machine for the next case, or closes it where none is to be kept.
-    pub(crate) fn or_keep(machine: Opened, pool: Option<&MachinePool>) -> Self {
-        match pool {
-            Some(pool) => {
-                pool.keep(machine);
-                Self(None)
-            }
-            None => Self::of(machine),
-        }
-    }
-}
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        // A failure there does not touch the results, which are written.
-        let _ = self.0.take().map(JoinHandle::join);
-    }
-}
 
 /// GPUs that stay open from one case to the next, for cases that are solved for side by side.
 ///
@@ -130,7 +67,7 @@ impl MachinePool {
     }
 
     /// Keeps a machine for the next case.
-    fn keep(&self, opened: Opened) {
+    pub(super) fn keep(&self, opened: Opened) {
         match &opened.0 {
             Machine::Cpu => {}
             Machine::Cuda(backend) => {

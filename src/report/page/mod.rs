@@ -3,14 +3,18 @@
 //! Pictures are drawn into the page as SVG. Their colours are exchanged by the page's style on a
 //! dark ground, so that there is one set of pictures for both.
 
+mod html;
 mod overset;
 
 use std::io::Write;
 use std::path::Path;
 
+use self::html::{escaped, section, table};
 use self::overset::{findings, of_gaps, placed, zones_table};
-use super::plot::{self, DrawError};
-use super::{AssemblyReport, Figures, Report, Timing};
+use super::figures::Figures;
+use super::json::{Report, Timing};
+use super::overset::AssemblyReport;
+use super::plot::{DrawError, palette};
 use crate::files::{IoError, atomic};
 use crate::grid::Verdict;
 use crate::solver::history::History;
@@ -47,52 +51,43 @@ impl Page<'_> {
         let largest = self.figures.nonorthogonality;
         let grid = section("Grid", &self.figures.shown("grid")?);
         let mut sections = Vec::new();
-        let (frame, timing) = match self.report {
+        let frame = match self.report {
             Shown::Section(report) => {
-                let Report { name, version, verdict, backend, threads, .. } = report;
+                let Report { name, version, verdict, backend, threads, timing, .. } = report;
                 sections.push(section("", &facts(report, largest)));
                 sections.extend([section("Notes", &notes(&report.notes)), grid]);
                 let topology = match report.grid.topology {
                     "half" => "Half O",
                     other => other,
                 };
+                sections.extend(self.on_grid(report, "", 0)?);
                 let [ni, nj] = [report.grid.ni, report.grid.nj];
                 let about = format!("{topology}-grid of {ni} × {nj} points");
-                (
-                    Frame { name, verdict, about, version, backend, threads: *threads },
-                    &report.timing,
-                )
+                Frame { name, verdict, about, version, backend, threads: *threads, timing }
             }
             Shown::Elements(report) => {
-                let AssemblyReport { name, version, verdict, backend, threads, .. } = report;
+                let AssemblyReport { name, version, verdict, backend, threads, timing, .. } =
+                    report;
                 let checks = &report.overset;
                 sections.push(section("Findings", &findings(&checks.findings)));
                 sections.extend([section("Notes", &notes(&report.notes)), grid]);
                 sections.push(section("Gaps", &of_gaps(checks, &self.figures.shown("gap.")?)));
                 sections.push(section("Zones", &zones_table(&checks.zones)));
+                for (number, element) in report.elements.iter().enumerate() {
+                    let report = &element.report;
+                    let heading = escaped(&["Element ", &report.name].concat());
+                    let facts = [placed(element), facts(report, None)].concat();
+                    sections.push(section(&heading, &facts));
+                    sections.extend(self.on_grid(report, &report.name, number)?);
+                }
                 let elements: Vec<&str> =
                     report.elements.iter().map(|element| element.report.name.as_str()).collect();
                 let background = if report.background.is_some() { " and a background" } else { "" };
                 let about = format!("overset grids of {}{background}", elements.join(", "));
-                (
-                    Frame { name, verdict, about, version, backend, threads: *threads },
-                    &report.timing,
-                )
+                Frame { name, verdict, about, version, backend, threads: *threads, timing }
             }
         };
-        match self.report {
-            Shown::Section(report) => sections.extend(self.on_grid(report, "", 0)?),
-            Shown::Elements(AssemblyReport { elements, .. }) => {
-                for (number, element) in elements.iter().enumerate() {
-                    let report = &element.report;
-                    let heading = escaped(&["Element ", &report.name].concat());
-                    let facts = facts(report, None);
-                    sections.push(section(&heading, &[placed(element), facts].concat()));
-                    sections.extend(self.on_grid(report, &report.name, number)?);
-                }
-            }
-        }
-        sections.push(section("Time", &timing_table(timing)));
+        sections.push(section("Time", &timing_table(frame.timing)));
         sections.push(section("Case", &["<pre>", &escaped(self.case), "</pre>"].concat()));
         Ok(frame.around(&sections))
     }
@@ -124,6 +119,7 @@ struct Frame<'a> {
     version: &'a str,
     backend: &'a str,
     threads: usize,
+    timing: &'a Timing,
 }
 
 impl Frame<'_> {
@@ -155,28 +151,13 @@ impl Frame<'_> {
     }
 }
 
-/// A section with a heading; nothing where there is nothing to show.
-fn section(heading: &str, contents: &str) -> String {
-    if contents.is_empty() {
-        return String::new();
-    }
-    let heading =
-        if heading.is_empty() { String::new() } else { ["<h2>", heading, "</h2>\n"].concat() };
-    ["<section>\n", &heading, contents, "\n</section>\n"].concat()
-}
-
 /// The style of the pictures on a dark ground.
 fn dark_pictures() -> String {
-    let rules = plot::COLOURS.map(|(light, dark)| {
-        let light = plot::hexadecimal(light);
+    let rules = palette::COLOURS.map(|(light, dark)| {
+        let light = palette::hexadecimal(light);
         ["fill", "stroke"].map(|what| format!("svg [{what}=\"{light}\"] {{ {what}: {dark}; }}\n"))
     });
     format!("@media (prefers-color-scheme: dark) {{\n{}}}\n", rules.concat().concat())
-}
-
-/// Text that is no markup.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// The numbers that matter most.
@@ -285,20 +266,4 @@ fn timing_table(timing: &Timing) -> String {
     let rows = timing.phases().iter();
     let rows = rows.map(|(phase, seconds)| [(*phase).to_owned(), format!("{seconds:.3} s")]);
     table(["name", "number"], None, rows)
-}
-
-/// A table of rows, with the class of each column in the style.
-fn table<const N: usize>(
-    classes: [&str; N],
-    heads: Option<[&str; N]>,
-    rows: impl IntoIterator<Item = [String; N]>,
-) -> String {
-    let row = |tag: &str, cells: [String; N]| {
-        let cells = cells.into_iter().zip(classes);
-        let cells = cells.map(|(cell, class)| format!("<{tag} class=\"{class}\">{cell}</{tag}>"));
-        format!("<tr>{}</tr>\n", cells.collect::<String>())
-    };
-    let heads = heads.map(|heads| row("th", heads.map(str::to_owned)));
-    let rows = rows.into_iter().map(|cells| row("td", cells));
-    format!("<table>\n{}</table>", heads.into_iter().chain(rows).collect::<String>())
 }

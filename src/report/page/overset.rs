@@ -1,8 +1,8 @@
 //! Parts of a page on several elements.
 
-use super::{escaped, table};
+use super::html::{escaped, table};
 use crate::overset::{Checks, Finding, Gap, Rigged, ZoneReport};
-use crate::report::ElementReport;
+use crate::report::overset::ElementReport;
 
 /// The place of an element, and the verdict on its grid.
 pub(super) fn placed(ElementReport { placement, reach, report }: &ElementReport) -> String {

@@ -5,7 +5,8 @@ use plotters::prelude::RGBColor;
 use super::axes::Panel;
 use super::clip::Window;
 use super::palette;
-use super::picture::{Picture, RIGHT_BOTTOM, TITLE_SIZE};
+use super::picture::Picture;
+use super::views::{strides, wall};
 use crate::grid::vector::middle;
 use crate::overset::{CellType, Checks, Gap, Rim, Zone, ZoneTypes};
 
@@ -63,7 +64,8 @@ impl OversetPictures<'_> {
             let grid = zone.grid;
             (0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect::<Vec<_>>()
         };
-        let walls = self.zones.iter().filter(|zone| zone.has_wall()).flat_map(wall);
+        let walls =
+            self.zones.iter().filter(|zone| zone.has_wall()).flat_map(|zone| wall(zone.grid));
         let near = Window::around(rims.flat_map(outer).chain(walls));
         let all = self.zones.iter().flat_map(|zone| {
             let grid = zone.grid;
@@ -107,17 +109,13 @@ impl OversetPictures<'_> {
 
     fn titled(&self, size: [u32; 2], summary: &str) -> Picture {
         let mut picture = Picture::new(size, [70.0, 50.0], self.name, summary);
-        if !self.good {
-            let place = [f64::from(size[0]) - 25.0, 50.0];
-            let style = (TITLE_SIZE, RIGHT_BOTTOM);
-            picture.text("not a good grid", place, style, palette::WALL);
-        }
+        picture.mark(self.good);
         picture
     }
 
     fn draw(&self, picture: &mut Picture, panel: &Panel) {
         for zone in self.zones.iter().filter(|zone| zone.has_wall()) {
-            panel.fill(picture, &wall(zone), palette::BODY);
+            panel.fill(picture, &wall(zone.grid), palette::BODY);
         }
         let mut colours = [palette::GRID, palette::SECOND, palette::THIRD].into_iter().cycle();
         for (zone, types) in self.zones.iter().zip(&self.checks.types) {
@@ -126,13 +124,9 @@ impl OversetPictures<'_> {
             draw_zone(picture, panel, (zone, types), colour);
         }
         for zone in self.zones.iter().filter(|zone| zone.has_wall()) {
-            panel.draw_line(picture, wall(zone), palette::WALL, WALL_LINE);
+            panel.draw_line(picture, wall(zone.grid), palette::WALL, WALL_LINE);
         }
     }
-}
-
-fn wall(zone: &Zone<'_>) -> Vec<[f64; 2]> {
-    zone.grid.topology.wall(zone.grid.ni).map(|i| zone.grid.point(i, 0)).collect()
 }
 
 /// Draws the lines of a zone beside which a cell is no hole, and its rim.
@@ -147,7 +141,7 @@ fn draw_zone(
     let kept = |i: usize, j: usize| {
         i + 1 < ni && j + 1 < nj && types.types[j * (ni - 1) + i] != CellType::Hole
     };
-    let [across, along] = strides(zone, &panel.window);
+    let [across, along] = strides(grid, &panel.window, MAX_LINES);
     for i in (0..ni).step_by(across) {
         let shown = |j: usize| kept(i, j) || (i > 0 && kept(i - 1, j));
         lines(picture, panel, colour, nj, shown, |j| grid.point(i, j));
@@ -177,19 +171,4 @@ fn lines(
         }
         start = end + 1;
     }
-}
-
-/// Strides in i and j, powers of two, that leave at most [`MAX_LINES`] lines of each family in the window.
-fn strides(zone: &Zone<'_>, window: &Window) -> [usize; 2] {
-    let grid = zone.grid;
-    let (mut seen_i, mut seen_j) = (vec![false; grid.ni], vec![false; grid.nj]);
-    for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
-        if window.contains(grid.point(i, j)) {
-            (seen_i[i], seen_j[j]) = (true, true);
-        }
-    }
-    [seen_i, seen_j].map(|seen| {
-        let lines = seen.into_iter().filter(|&seen| seen).count();
-        lines.div_ceil(MAX_LINES).max(1).next_power_of_two()
-    })
 }

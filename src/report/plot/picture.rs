@@ -113,6 +113,14 @@ impl Picture {
         picture
     }
 
+    /// Says in the corner where the grid is not `good`.
+    pub(super) fn mark(&mut self, good: bool) {
+        if !good {
+            let place = [f64::from(self.size[0]) - 25.0, 50.0];
+            self.text("not a good grid", place, (TITLE_SIZE, RIGHT_BOTTOM), palette::WALL);
+        }
+    }
+
     /// A line through points, `width` pixels wide.
     pub(super) fn line(&mut self, points: &[[f64; 2]], colour: RGBColor, width: f64) {
         self.shapes.push((Shape::Line { points: points.to_vec(), width }, colour));
@@ -299,7 +307,7 @@ impl<DB: DrawingBackend> Surface<'_, DB> {
             }
         }
         let Some(areas) = &mut self.areas else { return Ok(()) };
-        let colour = super::hexadecimal(colour);
+        let colour = palette::hexadecimal(colour);
         writeln!(areas, "<path fill=\"{colour}\" shape-rendering=\"crispEdges\" d=\"{path}\"/>")
             .map_err(DrawError::new)
     }

@@ -12,7 +12,7 @@ use super::raster::Raster;
 use super::views::Views;
 use crate::grid::Grid;
 use crate::grid::quality::{CellMeasure, cell_corners, fill_nonorthogonality};
-use crate::report::Artifacts;
+use crate::report::artifacts::Artifacts;
 
 /// Sizes of the pictures in pixels.
 const HISTOGRAM_SIZE: [u32; 2] = [960, 600];

@@ -3,10 +3,10 @@
 use super::axes::Panel;
 use super::clip::Window;
 use super::palette;
-use super::picture::{Picture, RIGHT_BOTTOM, TITLE_SIZE};
-use crate::grid::Topology;
+use super::picture::Picture;
 use crate::grid::quality::{cell_corners, corner_determinants, is_folded};
-use crate::report::Artifacts;
+use crate::grid::{Grid, Topology};
+use crate::report::artifacts::Artifacts;
 
 /// Sizes of the pictures in pixels.
 const SECTION_SIZE: [u32; 2] = [1280, 960];
@@ -98,11 +98,7 @@ impl Artifacts<'_> {
             quality.first_cell_min,
         );
         let mut picture = Picture::new(GRID_SIZE, [70.0, 50.0], self.name, &summary);
-        if !self.good {
-            let place = [f64::from(GRID_SIZE[0]) - 25.0, 50.0];
-            let style = (TITLE_SIZE, RIGHT_BOTTOM);
-            picture.text("not a good grid", place, style, palette::WALL);
-        }
+        picture.mark(self.good);
         for (k, (caption, view)) in views.iter().enumerate() {
             let left = 70.0 + 620.0 * (k % 2) as f64;
             let top = 125.0 + 555.0 * (k / 2) as f64;
@@ -115,7 +111,7 @@ impl Artifacts<'_> {
     /// Captions and windows of the panels.
     pub(in crate::report) fn views(&self) -> Views {
         let grid = self.grid;
-        let wall = || self.wall().into_iter();
+        let wall = || wall(grid).into_iter();
         let outer = Window::around((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)));
         let body = Window::around(wall());
         let chord = body.size()[0];
@@ -134,18 +130,12 @@ impl Artifacts<'_> {
         captions.into_iter().zip(views).collect()
     }
 
-    /// The points of the wall.
-    fn wall(&self) -> Vec<[f64; 2]> {
-        let grid = self.grid;
-        grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect()
-    }
-
     fn draw_panel(&self, picture: &mut Picture, panel: &Panel, caption: &str) {
         let grid = self.grid;
         let (ni, last) = (grid.ni, grid.nj - 1);
-        let wall = self.wall();
+        let wall = wall(grid);
         panel.fill(picture, &wall, palette::BODY);
-        let strides = self.strides(&panel.window);
+        let strides = self::strides(grid, &panel.window, MAX_LINES);
         self.draw_folded_cells(picture, panel);
         let across = |i: usize| panel.line((0..=last).map(move |j| grid.point(i, j)));
         let along = |j: usize| panel.line((0..ni).map(move |i| grid.point(i, j)));
@@ -179,24 +169,27 @@ impl Artifacts<'_> {
             .take(most)
             .for_each(|polygon| picture.polygon(polygon, palette::FOLDED));
     }
+}
 
-    /// Strides in i and j, powers of two, that leave at most [`MAX_LINES`] lines of each family
-    /// with a node in the window.
-    fn strides(&self, window: &Window) -> [usize; 2] {
-        let grid = self.grid;
-        let (mut seen_i, mut seen_j) = (vec![false; grid.ni], vec![false; grid.nj]);
-        for (j, seen_j) in seen_j.iter_mut().enumerate() {
-            for (i, seen_i) in seen_i.iter_mut().enumerate() {
-                if window.contains(grid.point(i, j)) {
-                    (*seen_i, *seen_j) = (true, true);
-                }
+/// Strides in i and j, powers of two, that leave at most `most` lines of each family with a node in the window.
+pub(super) fn strides(grid: &Grid, window: &Window, most: usize) -> [usize; 2] {
+    let (mut seen_i, mut seen_j) = (vec![false; grid.ni], vec![false; grid.nj]);
+    for (j, seen_j) in seen_j.iter_mut().enumerate() {
+        for (i, seen_i) in seen_i.iter_mut().enumerate() {
+            if window.contains(grid.point(i, j)) {
+                (*seen_i, *seen_j) = (true, true);
             }
         }
-        [seen_i, seen_j].map(|seen| {
-            let lines = seen.into_iter().filter(|seen| *seen).count();
-            lines.div_ceil(MAX_LINES).max(1).next_power_of_two()
-        })
     }
+    [seen_i, seen_j].map(|seen| {
+        let lines = seen.into_iter().filter(|seen| *seen).count();
+        lines.div_ceil(most).max(1).next_power_of_two()
+    })
+}
+
+/// The points of the wall of a grid.
+pub(super) fn wall(grid: &Grid) -> Vec<[f64; 2]> {
+    grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect()
 }
 
 /// Captions and windows of the panels of a grid's picture.
