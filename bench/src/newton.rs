@@ -6,7 +6,7 @@ use super::scaling::{CITED, Measure, ScalingRun};
 use super::{BenchBackend, Results, Size, Table};
 use gridgen::backend::{EllipticData, Real};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
-use gridgen::report::plot::{Curve, Line, Stroke, XyFigure};
+use gridgen::report::plot::{Stroke, XyCurve, XyFigure, XyLine};
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
@@ -47,10 +47,10 @@ pub fn newton<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Results, S
             curve.push((unknowns, run));
         }
     }
-    let line = |k| Line { colour: Some(k), stroke: Stroke::Dotted };
+    let line = |k| XyLine { colour: Some(k), stroke: Stroke::Dotted };
     let panel = |measure: &Measure| {
         let mut panel = measure.panel();
-        panel.curves.extend(curves.iter().enumerate().map(|(k, runs)| Curve {
+        panel.curves.extend(curves.iter().enumerate().map(|(k, runs)| XyCurve {
             line: line(k),
             name: None,
             points: runs.iter().map(|(n, run)| [*n as f64, (measure.of)(run)]).collect(),

@@ -21,7 +21,7 @@ use crate::files::IoError;
 use crate::files::output::Output;
 use crate::formats::MeshData;
 use crate::grid::{Grid, Verdict};
-use crate::overset::{Checks, Limits, Rim, Subject, Wall, Zone, check};
+use crate::overset::{Checks, OverlapLimits, Rim, Subject, Wall, Zone, check};
 use crate::report::page::{Page, Shown};
 use crate::report::plot::OversetPictures;
 use crate::report::{AssemblyReport, BackgroundReport, ElementReport, Figures, Timing};
@@ -309,7 +309,7 @@ pub fn solve_elements(
 ) -> Result<Vec<GridResult>, Error> {
     let progress: Mutex<&mut dyn Progress> = Mutex::new(progress);
     let one = &|element: &PlacedElement, machine: &Machine| {
-        let mut own = Shared { name: &element.problem.case.name, progress: &progress };
+        let mut own = ElementProgress { name: &element.problem.case.name, progress: &progress };
         solve(&element.problem, machine, &SolveOptions::default(), &mut own)
     };
     let elements = &placed.elements;
@@ -341,19 +341,19 @@ pub fn solve_elements(
 }
 
 /// The progress of one of several solves.
-struct Shared<'a, 'p> {
+struct ElementProgress<'a, 'p> {
     name: &'a str,
     progress: &'a Mutex<&'p mut (dyn Progress + 'p)>,
 }
 
-impl Shared<'_, '_> {
+impl ElementProgress<'_, '_> {
     fn with<R>(&self, work: impl FnOnce(&mut dyn Progress) -> R) -> R {
         let mut progress = self.progress.lock();
         work(&mut **progress)
     }
 }
 
-impl Progress for Shared<'_, '_> {
+impl Progress for ElementProgress<'_, '_> {
     fn phase(&mut self, name: &str) {
         let name = [self.name, ": ", name].concat();
         self.with(|progress| progress.phase(&name));
@@ -390,7 +390,7 @@ fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Gri
         .collect();
     let background = background.map(|grid| Zone { name: BACKGROUND, grid, rim: Rim::FarField });
     let options = &placed.assembly.overset;
-    let limits = Limits { gap_cells: options.gap_cells, size_ratio: options.size_ratio };
+    let limits = OverlapLimits { gap_cells: options.gap_cells, size_ratio: options.size_ratio };
     let mut checks = check(&subjects, background, &limits);
     checks.findings.extend(placed.elements.iter().filter_map(
         |PlacedElement { problem, .. }| {

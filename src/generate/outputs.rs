@@ -22,7 +22,7 @@ use crate::grid::{Grid, Topology, Verdict, coarsened};
 use crate::movement::Reference;
 use crate::ranks::Job;
 use crate::report::page::{Page, Shown};
-use crate::report::{self, Artifacts, Figures, GridReport, LinearReport, NewtonReport, Report};
+use crate::report::{self, Artifacts, Figures, GridReport, LinearTotals, NewtonTotals, Report};
 use crate::run::{RunLog, RunOptions};
 
 /// First line of the case of a coarser grid of a family.
@@ -73,7 +73,7 @@ pub(super) fn write(
     if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
         result.notices.push(format!("there was no Newton step {step} to export"));
     }
-    for Member { grid, verdict, .. } in &coarser {
+    for CoarserGrid { grid, verdict, .. } in &coarser {
         if !verdict.is_good() && result.stop.converged() {
             let Grid { ni, nj, .. } = grid;
             result.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
@@ -86,7 +86,7 @@ pub(super) fn write(
         let figures = Figures::of(&solved, wanted.map(|wanted| wanted || page));
         let figures = figures.with_solve("", &solved);
         let mut files = requested.write(finest, &mesh, &figures)?;
-        for (Member { grid, quality, verdict, .. }, output) in coarser.iter().zip(others) {
+        for (CoarserGrid { grid, quality, verdict, .. }, output) in coarser.iter().zip(others) {
             let good = verdict.is_good();
             let figures = Figures::of(&Artifacts { grid, quality, good, ..solved }, wanted);
             files.extend(requested.write(output, &requested.mesh_of(grid, good), &figures)?);
@@ -101,14 +101,14 @@ pub(super) fn write(
     let page = Page { report: Shown::Section(&report), histories, figures: &figures, case: &text };
     let page = Some(&page).filter(|_| case.output.report);
     files.extend(conclude(finest, &report, Some(&text), page)?);
-    for (Member { grid, quality, verdict, text, note }, output) in coarser.iter().zip(others) {
+    for (CoarserGrid { grid, quality, verdict, text, note }, output) in coarser.iter().zip(others) {
         let mut report = report_of(result, grid, quality, verdict)?;
         report.notes.push(note.clone());
         files.extend(conclude(output, &report, text.as_deref(), None)?);
     }
     files.extend(write_solution(finest, problem, result, options, reference.as_ref())?);
     commit(folders, options.job.as_deref())?;
-    for Member { quality, verdict, .. } in coarser {
+    for CoarserGrid { quality, verdict, .. } in coarser {
         result.folded_cells += quality.folded_cells;
         result.verdict = std::mem::replace(&mut result.verdict, Verdict::Good).and(verdict);
     }
@@ -184,7 +184,7 @@ fn reference(result: &GridResult) -> Result<Option<Reference>, Error> {
 }
 
 /// A coarser grid of a family.
-struct Member {
+struct CoarserGrid {
     grid: Grid,
     quality: Quality,
     verdict: Verdict,
@@ -195,8 +195,8 @@ struct Member {
 }
 
 /// Every other point of the finest grid, every other point of that, and so on, brought to where the body is.
-fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Member>, Error> {
-    let (mut members, mut case): (Vec<Member>, _) = (Vec::new(), problem.case.clone());
+fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<CoarserGrid>, Error> {
+    let (mut members, mut case): (Vec<CoarserGrid>, _) = (Vec::new(), problem.case.clone());
     let Grid { ni, nj, .. } = result.grid;
     for level in 1..grids {
         let grid = coarsened(members.last().map_or(&result.grid, |member| &member.grid));
@@ -210,7 +210,7 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Mem
         let note = format!(
             "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
         );
-        members.push(Member { grid, quality, verdict, text: valid.then_some(text), note });
+        members.push(CoarserGrid { grid, quality, verdict, text: valid.then_some(text), note });
     }
     members.iter_mut().for_each(|member| problem.place(&mut member.grid));
     Ok(members)
@@ -257,8 +257,8 @@ fn report_of(
         verdict: verdict.clone(),
         converged: result.converged(),
         stop_reason: result.stop.to_string(),
-        newton: NewtonReport::new(history, case.newton.tolerance),
-        linear: LinearReport {
+        newton: NewtonTotals::new(history, case.newton.tolerance),
+        linear: LinearTotals {
             iterations: history.linear_iterations(),
             solver: case.linear.krylov.method,
             preconditioner: case.linear.preconditioner,

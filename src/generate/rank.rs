@@ -45,7 +45,7 @@ pub(super) struct Host<'a> {
 }
 
 /// The result of a solve on every rank; a solve that was interrupted has no quality.
-pub(super) struct Solved {
+pub(super) struct RankResult {
     pub(super) report: NewtonReport,
     pub(super) quality: Quality,
     pub(super) system: Option<LinearSystem>,
@@ -122,7 +122,7 @@ fn solve<B, T>(
     log: &mut RunLog<'_>,
     rank: usize,
     alone: bool,
-) -> Result<Option<Solved>, SolverError>
+) -> Result<Option<RankResult>, SolverError>
 where
     B: EllipticBackend + MultigridBackend,
     T: Real,
@@ -170,11 +170,11 @@ where
     };
     let (report, system, nodes) = log.timed("newton", newton)?;
     let Some(nodes) = nodes else {
-        return Ok(Some(Solved { report, quality: Quality::default(), system, nodes: None }));
+        return Ok(Some(RankResult { report, quality: Quality::default(), system, nodes: None }));
     };
     let quality = log.timed("quality", |_| backend.measure(&nodes))?;
     let nodes = keep_nodes.then(|| DeviceNodes::of(nodes)).flatten();
-    Ok(Some(Solved { report, quality, system, nodes }))
+    Ok(Some(RankResult { report, quality, system, nodes }))
 }
 
 /// Solves on a machine; returns the result of the rank of this process that reports.
@@ -182,7 +182,7 @@ pub(super) fn solve_on<T: Real>(
     machine: &Machine,
     host: &Host<'_>,
     log: &mut RunLog<'_>,
-) -> Result<Option<Solved>, SolverError> {
+) -> Result<Option<RankResult>, SolverError> {
     let [ni, nj] = host.problem.size();
     let LevelSize { mi, periodic, .. } = LevelSize::of_grid(host.problem.topology, ni, nj);
     let bands = Bands::new(mi, machine.devices(), periodic).map_err(DeviceError::from)?;
@@ -263,7 +263,7 @@ pub(super) fn can_go_on(stop: NewtonStop) -> bool {
 
 /// The action between two Newton steps; all ranks take the greatest that one of them asks for.
 #[derive(Clone, Copy)]
-enum Action {
+enum NextStep {
     Continue,
     Save,
     Stop,
@@ -298,15 +298,15 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_> {
         let Host { restarts, job, .. } = *self.host;
         let moved = history.newton_iterations() > 0;
         let own = match self.rank == self.host.reporter() {
-            true if self.progress.cancelled() => Action::Stop,
-            true if moved && restarts.is_due(self.saved) => Action::Save,
-            _ => Action::Continue,
+            true if self.progress.cancelled() => NextStep::Stop,
+            true if moved && restarts.is_due(self.saved) => NextStep::Save,
+            _ => NextStep::Continue,
         };
         let decided = backend.largest(own as u64)?;
-        if decided == Action::Stop as u64 {
+        if decided == NextStep::Stop as u64 {
             return Ok(ControlFlow::Break(()));
         }
-        if decided == Action::Save as u64 {
+        if decided == NextStep::Save as u64 {
             let state = self.host.fetch_state(backend, u, self.rank)?;
             // Afterwards rank 0 holds the lock.
             backend.largest(0)?;

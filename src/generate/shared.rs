@@ -9,7 +9,7 @@ use crate::ranks::{Channel, Failure, Job, RanksError};
 
 /// A message of a thread of a rank to the first rank.
 #[derive(Serialize, Deserialize)]
-enum Message {
+enum BatchMessage {
     /// It has nothing to do.
     Free,
     /// It takes no more cases.
@@ -101,16 +101,16 @@ pub(super) fn serve(
             Err(error) => break error,
         };
         match serde_json::from_slice(&message) {
-            Ok(Message::Free) => {
+            Ok(BatchMessage::Free) => {
                 under_way = next();
                 let index = under_way.map_or(u64::MAX, |index| index as u64);
                 job.send(rank, channel, index.to_le_bytes().to_vec());
             }
-            Ok(Message::Done(index, sent)) => {
+            Ok(BatchMessage::Done(index, sent)) => {
                 under_way = None;
                 done(index, sent.result());
             }
-            Ok(Message::Leaves) | Err(_) => return,
+            Ok(BatchMessage::Leaves) | Err(_) => return,
         }
     };
     if let Some(index) = under_way {
@@ -125,7 +125,7 @@ pub(super) struct Client<'a> {
 }
 
 impl Client<'_> {
-    fn send(&self, message: &Message) {
+    fn send(&self, message: &BatchMessage) {
         // Names, numbers and texts can always be written.
         let message = serde_json::to_vec(message).unwrap_or_default();
         self.job.send(0, Channel::Batch(self.thread), message);
@@ -133,19 +133,19 @@ impl Client<'_> {
 
     /// The next case, if there is one.
     pub(super) fn next(&self) -> Option<usize> {
-        self.send(&Message::Free);
+        self.send(&BatchMessage::Free);
         let index = self.job.receive(0, Channel::Batch(self.thread)).ok()?;
         let index = u64::from_le_bytes(index.try_into().ok()?);
         (index != u64::MAX).then_some(index as usize)
     }
 
     pub(super) fn done(&self, index: usize, result: BatchResult) {
-        self.send(&Message::Done(index, Sent::of(result, self.job.rank())));
+        self.send(&BatchMessage::Done(index, Sent::of(result, self.job.rank())));
     }
 }
 
 impl Drop for Client<'_> {
     fn drop(&mut self) {
-        self.send(&Message::Leaves);
+        self.send(&BatchMessage::Leaves);
     }
 }

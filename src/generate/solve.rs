@@ -4,7 +4,7 @@ use std::thread;
 
 use super::corner::worst_corner;
 use super::options::SolveOptions;
-use super::rank::{self, Host, Solved, can_go_on};
+use super::rank::{self, Host, RankResult, can_go_on};
 use super::restart::Restarts;
 use super::result::GridResult;
 use crate::backend::Real;
@@ -125,7 +125,7 @@ fn attempt_in<T: Real>(
         scope.spawn(|| host.prepare());
         rank::solve_on::<T>(machine, &host, log)
     })?;
-    let Some(Solved { report, quality, system, nodes }) = solved else {
+    let Some(RankResult { report, quality, system, nodes }) = solved else {
         return Err(Error::Interrupted { steps: None, restart: None });
     };
     let (grid, state) = host.finish();

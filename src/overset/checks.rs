@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::rigging::{Rigging, Side};
 use super::stencil::{CellType, SearchBox, ZoneTypes, cell_types};
 use super::wall::Wall;
-use super::zone::{Cells, Rim, Zone};
+use super::zone::{Rim, Zone, ZoneCells};
 use crate::geometry::vector::middle;
 
 /// Samples of a line across a gap.
@@ -32,7 +32,7 @@ pub struct Subject<'a> {
 
 /// Limits for grids that overlap.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct OverlapLimits {
     /// Least number of cells of each of two grids across the gap between their walls.
     pub gap_cells: usize,
     /// Largest ratio of cell sizes between a cell and its donor.
@@ -135,11 +135,15 @@ impl Checks {
 }
 
 /// Checks the grids of elements together, and against a background if there is one.
-pub fn check(elements: &[Subject<'_>], background: Option<Zone<'_>>, limits: &Limits) -> Checks {
+pub fn check(
+    elements: &[Subject<'_>],
+    background: Option<Zone<'_>>,
+    limits: &OverlapLimits,
+) -> Checks {
     let walls: Vec<Wall> = elements.iter().map(|element| element.wall.clone()).collect();
     let zones: Vec<Zone<'_>> =
         background.into_iter().chain(elements.iter().map(|element| element.zone)).collect();
-    let cells: Vec<Cells> = zones.iter().map(|zone| Cells::of(zone.grid)).collect();
+    let cells: Vec<ZoneCells> = zones.iter().map(|zone| ZoneCells::of(zone.grid)).collect();
     let first = usize::from(background.is_some());
     let own = &cells[first..];
     let mut findings = Vec::new();
@@ -182,8 +186,8 @@ pub fn check(elements: &[Subject<'_>], background: Option<Zone<'_>>, limits: &Li
 /// The gaps that are bridged by a grid, and findings about gaps with too few cells.
 fn gaps(
     elements: &[Subject<'_>],
-    cells: &[Cells],
-    limits: &Limits,
+    cells: &[ZoneCells],
+    limits: &OverlapLimits,
     findings: &mut Vec<Finding>,
 ) -> Vec<Gap> {
     let mut gaps = Vec::new();
@@ -270,10 +274,10 @@ fn reaches(elements: &[Subject<'_>], findings: &mut Vec<Finding>) {
 /// A zone as a solver will see it; `others` are the elements of the other zones.
 fn report(
     number: usize,
-    (zones, cells): (&[Zone<'_>], &[Cells]),
+    (zones, cells): (&[Zone<'_>], &[ZoneCells]),
     types: &[ZoneTypes],
     others: &[&Subject<'_>],
-    limits: &Limits,
+    limits: &OverlapLimits,
     findings: &mut Vec<Finding>,
 ) -> ZoneReport {
     let (zone, own, found) = (zones[number], &cells[number], &types[number]);

@@ -15,9 +15,9 @@ mod wall;
 mod zone;
 
 pub use background::Background;
-pub use checks::{Checks, Finding, Gap, Limits, Rigged, Subject, ZoneReport, check};
+pub use checks::{Checks, Finding, Gap, OverlapLimits, Rigged, Subject, ZoneReport, check};
 pub use placement::Placement;
 pub use rigging::{Rigging, RiggingError, Side};
 pub use stencil::{CellType, SearchBox, ZoneTypes, cell_types};
 pub use wall::{Nearest, Wall};
-pub use zone::{Cells, Rim, Zone};
+pub use zone::{Rim, Zone, ZoneCells};

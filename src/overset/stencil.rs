@@ -17,7 +17,7 @@
 use rayon::prelude::*;
 
 use super::wall::Wall;
-use super::zone::{Cells, Rim, Zone};
+use super::zone::{Rim, Zone, ZoneCells};
 use crate::grid::Topology;
 
 /// The box in which holes are cut, and the numbers of its voxels along x and y.
@@ -186,13 +186,13 @@ fn outer_sides(zone: &Zone<'_>) -> Vec<[[f64; 2]; 2]> {
 }
 
 /// Neighbours of the cells of a zone.
-struct Neighbours {
+struct CellNeighbours {
     columns: usize,
     layers: usize,
     topology: Topology,
 }
 
-impl Neighbours {
+impl CellNeighbours {
     fn of(zone: &Zone<'_>) -> Self {
         let grid = zone.grid;
         Self { columns: grid.ni - 1, layers: grid.nj - 1, topology: grid.topology }
@@ -233,7 +233,7 @@ impl Neighbours {
 /// one. `walls` has the wall of each zone with a wall, in the same order.
 pub fn cell_types(
     zones: &[Zone<'_>],
-    cells: &[Cells],
+    cells: &[ZoneCells],
     walls: &[Wall],
     search: &SearchBox,
 ) -> Vec<ZoneTypes> {
@@ -330,7 +330,7 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
     let mut numbers: Vec<Vec<usize>> = Vec::new();
     let mut regions: Vec<Region> = Vec::new();
     for (zone, found) in zones.iter().zip(found.iter()) {
-        let neighbours = Neighbours::of(zone);
+        let neighbours = CellNeighbours::of(zone);
         let mut number = vec![usize::MAX; found.types.len()];
         for seed in 0..number.len() {
             if number[seed] != usize::MAX {
@@ -388,7 +388,7 @@ fn fill_unreached(zones: &[Zone<'_>], found: &mut [ZoneTypes]) {
 
 /// Makes the cells beside holes interpolated. Cells without a donor are added to `lacking` and become holes.
 fn walk_front(zone: &Zone<'_>, found: &mut ZoneTypes, lacking: &mut Vec<usize>) {
-    let neighbours = Neighbours::of(zone);
+    let neighbours = CellNeighbours::of(zone);
     let beside_hole = |cell: usize| neighbours.around(cell).any(|other| cut_at(found, other));
     let mut front: Vec<usize> =
         (0..found.types.len()).filter(|&cell| !cut_at(found, cell) && beside_hole(cell)).collect();

@@ -45,7 +45,7 @@ impl Zone<'_> {
 /// The cells of a zone, numbered j (ni − 1) + i: centres, areas, and an index to find the cell that contains
 /// a point.
 #[derive(Debug)]
-pub struct Cells {
+pub struct ZoneCells {
     columns: usize,
     /// Corners, counter-clockwise.
     corners: Vec<Corners>,
@@ -59,7 +59,7 @@ pub struct Cells {
 /// A point counts as on an edge if it is outside by no more than this fraction of the edge's length.
 const ON_EDGE: f64 = 1e-12;
 
-impl Cells {
+impl ZoneCells {
     /// The cells of a grid.
     pub fn of(grid: &Grid) -> Self {
         let columns = grid.ni - 1;

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::plot::{Axis, Curve, Line, Rule, RuleAt, Stroke, XyFigure, XyPanel};
+use super::plot::{Axis, Rule, RuleAt, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
 use crate::files::{IoError, atomic};
 use crate::solver::history::History;
 
@@ -15,10 +15,10 @@ const LEAST_RESIDUAL: f64 = 1e-30;
 const HEIGHT: f64 = 443.0;
 const WIDTHS: [f64; 2] = [535.0, 835.0];
 
-const NEWTON: Line = Line { colour: Some(0), stroke: Stroke::Dotted };
-const LINEAR: Line = Line { colour: Some(1), stroke: Stroke::Thin };
-const SOLVE: Line = Line { colour: Some(0), stroke: Stroke::Plain };
-const TOLERANCE: Line = Line { colour: Some(3), stroke: Stroke::Dashed };
+const NEWTON: XyLine = XyLine { colour: Some(0), stroke: Stroke::Dotted };
+const LINEAR: XyLine = XyLine { colour: Some(1), stroke: Stroke::Thin };
+const SOLVE: XyLine = XyLine { colour: Some(0), stroke: Stroke::Plain };
+const TOLERANCE: XyLine = XyLine { colour: Some(3), stroke: Stroke::Dashed };
 
 const COLUMNS: &str = "step,residual,forcing_term,linear_iterations,\
                        cumulative_linear_iterations,step_length,min_area,folded_cells,seconds";
@@ -106,7 +106,7 @@ pub(crate) fn residuals(
 
 /// The residual within each linear solve, times the Newton residual it started from, and the Newton
 /// residuals.
-fn by_iteration(history: &History) -> Vec<Curve> {
+fn by_iteration(history: &History) -> Vec<XyCurve> {
     let (mut curves, mut newton) = (Vec::new(), Vec::new());
     let (mut iterations, mut start) = (0.0, f64::NAN);
     for step in &history.steps {
@@ -125,12 +125,12 @@ fn by_iteration(history: &History) -> Vec<Curve> {
 }
 
 /// A curve of the residuals that have a place on a logarithmic axis.
-fn curve(line: Line, points: impl IntoIterator<Item = [f64; 2]>) -> Curve {
+fn curve(line: XyLine, points: impl IntoIterator<Item = [f64; 2]>) -> XyCurve {
     let points = points.into_iter().filter(|point| point[1] > LEAST_RESIDUAL).collect();
-    Curve { line, name: None, points }
+    XyCurve { line, name: None, points }
 }
 
-fn panel([x, y]: [&str; 2], curves: Vec<Curve>, tolerance: f64) -> XyPanel {
+fn panel([x, y]: [&str; 2], curves: Vec<XyCurve>, tolerance: f64) -> XyPanel {
     let rule = Rule { at: RuleAt::Y(tolerance), colour: TOLERANCE.colour, text: String::new() };
     XyPanel {
         axes: [

@@ -26,9 +26,9 @@ pub struct Report {
     /// The reason why the solve stopped, one sentence.
     pub stop_reason: String,
     /// The Newton solve.
-    pub newton: NewtonReport,
+    pub newton: NewtonTotals,
     /// The linear solves.
-    pub linear: LinearReport,
+    pub linear: LinearTotals,
     /// Quality of the grid as written.
     pub quality: Quality,
     /// Size and shape of the grid.
@@ -54,7 +54,7 @@ pub struct Report {
 
 /// The Newton solve in the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NewtonReport {
+pub struct NewtonTotals {
     /// Newton steps taken.
     pub iterations: usize,
     /// Scaled rms residual at the start.
@@ -65,7 +65,7 @@ pub struct NewtonReport {
     pub tolerance: f64,
 }
 
-impl NewtonReport {
+impl NewtonTotals {
     /// Takes the counts and residuals from a history; without steps the residuals are NaN.
     pub fn new(history: &History, tolerance: f64) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl NewtonReport {
 
 /// The linear solves in the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LinearReport {
+pub struct LinearTotals {
     /// Linear iterations of all steps.
     pub iterations: f64,
     /// Krylov method, as in the case file.

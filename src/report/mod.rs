@@ -12,5 +12,5 @@ pub mod plot;
 
 pub use self::artifacts::Artifacts;
 pub use self::figures::{Figures, ReportFile, report_files};
-pub use self::json::{GridReport, LinearReport, NewtonReport, Report, Timing, write_json};
+pub use self::json::{GridReport, LinearTotals, NewtonTotals, Report, Timing, write_json};
 pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport};

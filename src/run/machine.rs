@@ -243,7 +243,7 @@ pub(super) fn own_gpu(number: usize) -> Result<usize, DeviceError> {
 pub(super) mod driver {
     use crate::backend::DeviceError;
 
-    pub(super) struct DeviceInfo {
+    pub(super) struct GpuMemory {
         pub(super) memory: usize,
         pub(super) free: Option<usize>,
     }
@@ -252,11 +252,11 @@ pub(super) mod driver {
         false
     }
 
-    pub(crate) fn device(_: usize) -> Result<DeviceInfo, DeviceError> {
+    pub(crate) fn device(_: usize) -> Result<GpuMemory, DeviceError> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
     }
 
-    pub(crate) fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
+    pub(crate) fn devices() -> Result<Vec<GpuMemory>, DeviceError> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
     }
 }

@@ -11,7 +11,7 @@ use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
 use gridgen::internals::atomic;
 use gridgen::report::{self, Artifacts, Figures, ReportFile, report_files};
-use gridgen::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
+use gridgen::report::{GridReport, LinearTotals, NewtonTotals, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};
 use support::documents;
 use support::grids::{grid_from, joukowski_grid, polar_grid};
@@ -55,8 +55,8 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         verdict: gridgen::grid::Verdict::Good,
         converged: true,
         stop_reason: "the residual fell below the tolerance".to_owned(),
-        newton: NewtonReport::new(history, 1e-8),
-        linear: LinearReport {
+        newton: NewtonTotals::new(history, 1e-8),
+        linear: LinearTotals {
             iterations: history.linear_iterations(),
             solver: gridgen::solver::krylov::Method::Bicgstab,
             preconditioner: gridgen::solver::precond::Kind::Dilu,

@@ -1,7 +1,7 @@
 //! Parts of pictures: ticks, clipped lines, painted cells, bands of colour.
 #![allow(clippy::float_cmp, reason = "ends of clipped lines are exact")]
 
-use gridgen::report::plot::axes::{Panel, Ticks};
+use gridgen::report::plot::axes::{PlotPanel, Ticks};
 use gridgen::report::plot::clip::{Window, simplify};
 use gridgen::report::plot::quality::{BANDS, Map, decades, label};
 use gridgen::report::plot::raster::Raster;
@@ -18,7 +18,7 @@ fn ticks_are_round_and_inside_and_whole_ones_never_split_a_unit() {
 #[test]
 fn equal_scales_keep_circles_round() {
     let frame = Window { low: [10.0, 10.0], high: [410.0, 210.0] };
-    let panel = Panel::equal_scales(frame, Window { low: [0.0, 0.0], high: [1.0, 1.0] });
+    let panel = PlotPanel::equal_scales(frame, Window { low: [0.0, 0.0], high: [1.0, 1.0] });
     let [a, b, c] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(|p| panel.pixel(p));
     assert!((b[0] - a[0] - 200.0).abs() < 1e-9 && (a[1] - c[1] - 200.0).abs() < 1e-9);
 }
@@ -71,7 +71,7 @@ fn bands_are_ordered_from_good_to_bad() {
 
 fn raster() -> Raster {
     let frame = Window { low: [10.0, 20.0], high: [14.0, 23.0] };
-    Raster::over(&Panel { frame, window: frame }, 1.0)
+    Raster::over(&PlotPanel { frame, window: frame }, 1.0)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::overset::{
-    Background, CellType, Cells, Rim, SearchBox, Wall, Zone, ZoneTypes, cell_types,
+    Background, CellType, Rim, SearchBox, Wall, Zone, ZoneCells, ZoneTypes, cell_types,
 };
 
 const BACKGROUND: Background =
@@ -38,7 +38,7 @@ fn the_size_of_a_background_is_known_before_it_is_made() {
         let ahead = low[0] - x[0];
         let behind = x[x.len() - 1] - high[0];
         assert!((ahead - behind).abs() < 1e-9, "{ahead}, {behind}");
-        assert!(Cells::of(&grid).areas.iter().all(|area| *area > 0.0));
+        assert!(ZoneCells::of(&grid).areas.iter().all(|area| *area > 0.0));
     }
 }
 
@@ -61,7 +61,7 @@ fn wall(grid: &Grid) -> Wall {
 }
 
 fn types(zones: &[Zone<'_>], walls: &[Wall], gap: f64) -> Vec<ZoneTypes> {
-    let cells: Vec<Cells> = zones.iter().map(|zone| Cells::of(zone.grid)).collect();
+    let cells: Vec<ZoneCells> = zones.iter().map(|zone| ZoneCells::of(zone.grid)).collect();
     cell_types(zones, &cells, walls, &SearchBox::around(walls, gap))
 }
 
@@ -79,7 +79,7 @@ fn a_body_cuts_its_hole_into_the_background() {
 
     let found = types(&zones, &[wall(&ring)], f64::INFINITY);
 
-    let cells = Cells::of(&background);
+    let cells = ZoneCells::of(&background);
     let radius = |cell: usize| cells.centres[cell][0].hypot(cells.centres[cell][1]);
     for (cell, kind) in found[0].types.iter().enumerate() {
         match kind {
@@ -130,7 +130,7 @@ fn a_rim_beyond_all_other_grids_is_an_orphan() {
 
     let found = types(&zones, &[wall(&far), wall(&near)], 1.2);
 
-    let cells = Cells::of(&near);
+    let cells = ZoneCells::of(&near);
     for cell in zones[1].rim_cells() {
         let [x, y] = cells.centres[cell];
         let orphan = found[1].orphans.contains(&cell);
@@ -159,7 +159,7 @@ fn donors_are_taken_from_the_nearest_zone() {
 
     assert!(zones[1].rim_cells().all(|cell| found[1].donors[cell].unwrap().0 == 2));
     // The body's own grid has the nearer number of the first and the last zone.
-    let cells = Cells::of(&others[0]);
+    let cells = ZoneCells::of(&others[0]);
     let inside = cells.centres.iter().position(|[x, y]| (0.5..0.9).contains(&x.hypot(*y))).unwrap();
     assert_eq!(found[0].donors[inside].unwrap().0, 1);
     assert_eq!(found[2].donors[inside].unwrap().0, 1);
@@ -169,7 +169,7 @@ fn donors_are_taken_from_the_nearest_zone() {
 #[test]
 fn the_cell_of_a_point_is_found() {
     let grid = ring([0.2, -0.1], [0.5, 1.0], 33, 9);
-    let cells = Cells::of(&grid);
+    let cells = ZoneCells::of(&grid);
 
     for cell in 0..cells.len() {
         assert_eq!(cells.at(cells.centres[cell]), Some(cell));

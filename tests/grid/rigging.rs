@@ -10,8 +10,8 @@ use gridgen::error::ErrorClass;
 use gridgen::generate::{BackendChoice, Machine, RunOptions, SolveOptions, make_assembly, solve};
 use gridgen::grid::Grid;
 use gridgen::overset::{
-    CellType, Cells, Checks, Limits, Placement, Rigging, RiggingError, Rim, Side, Subject, Wall,
-    Zone, check,
+    CellType, Checks, OverlapLimits, Placement, Rigging, RiggingError, Rim, Side, Subject, Wall,
+    Zone, ZoneCells, check,
 };
 use support::elements::assembly;
 use support::random::Random;
@@ -181,7 +181,7 @@ impl Placed {
                 rigged: element.rigged,
             })
             .collect();
-        check(&subjects, Some(zones[0]), &Limits { gap_cells: 10, size_ratio: 2.0 })
+        check(&subjects, Some(zones[0]), &OverlapLimits { gap_cells: 10, size_ratio: 2.0 })
     }
 }
 
@@ -248,7 +248,7 @@ fn assert_types(placed: &Placed, checks: &Checks) {
     let voxel = checks.search_box.voxel();
     let voxel = voxel[0].hypot(voxel[1]);
     for (number, (zone, types)) in zones.iter().zip(&checks.types).enumerate() {
-        let cells = Cells::of(zone.grid);
+        let cells = ZoneCells::of(zone.grid);
         let columns = zone.grid.ni - 1;
         let lies_in =
             |cell: usize| {

@@ -1,6 +1,6 @@
 //! Published results of a solver on several GPUs, for comparison with ours.
 
-use gridgen::report::plot::{Line, Rule, RuleAt, Stroke};
+use gridgen::report::plot::{Rule, RuleAt, Stroke, XyLine};
 
 /// Figures of a solver on one and more GPUs, as given in the text of a paper.
 pub(crate) struct CitedScaling {
@@ -30,13 +30,13 @@ pub(crate) const CITED: CitedScaling = CitedScaling {
 
 impl CitedScaling {
     /// Legend entry of the dashed lines.
-    pub(crate) fn key(&self) -> (Line, String) {
+    pub(crate) fn key(&self) -> (XyLine, String) {
         let text = format!(
             "{}, with Jacobi; most unknowns on one GPU, {:.1} million",
             self.name,
             self.unknowns / 1e6
         );
-        (Line { colour: None, stroke: Stroke::Dashed }, text)
+        (XyLine { colour: None, stroke: Stroke::Dashed }, text)
     }
 
     /// Rule at the size of the largest problem.

@@ -4,7 +4,7 @@ use super::report::Records;
 use super::{CITED, Growth, ScalingRecord, ScalingRun};
 use crate::Size;
 use crate::results::points;
-use gridgen::report::plot::{Axis, Curve, Line, Rule, RuleAt, Stroke, XyFigure, XyPanel};
+use gridgen::report::plot::{Axis, Rule, RuleAt, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
 use gridgen::solver::precond::Kind;
 
 /// A quantity that a panel shows against the number of unknowns.
@@ -47,8 +47,8 @@ fn against_unknowns(caption: &str, logarithmic: bool, mut rules: Vec<Rule>) -> X
     XyPanel { caption: caption.to_owned(), axes, curves: Vec::new(), rules }
 }
 
-fn dotted(colour: usize) -> Line {
-    Line { colour: Some(colour), stroke: Stroke::Dotted }
+fn dotted(colour: usize) -> XyLine {
+    XyLine { colour: Some(colour), stroke: Stroke::Dotted }
 }
 
 /// A record, and its solve.
@@ -61,12 +61,12 @@ impl Records<'_> {
         let mut gpus: Vec<usize> = solved.iter().map(|(record, _)| record.gpus).collect();
         gpus.sort_unstable();
         gpus.dedup();
-        let curves = |of: &dyn Fn(Solved<'_>) -> f64| -> Vec<Curve> {
+        let curves = |of: &dyn Fn(Solved<'_>) -> f64| -> Vec<XyCurve> {
             let curve = |(k, &count): (usize, &usize)| {
                 let own = solved.iter().filter(|(record, _)| record.gpus == count);
                 let points =
                     own.map(|&(record, run)| [record.unknowns() as f64, of((record, run))]);
-                Curve { line: dotted(k), name: None, points: points.collect() }
+                XyCurve { line: dotted(k), name: None, points: points.collect() }
             };
             gpus.iter().enumerate().map(curve).collect()
         };
@@ -106,14 +106,14 @@ impl Records<'_> {
 
     /// Speed of growing problems, relative to a single GPU.
     fn weak(self, kind: Kind) -> XyPanel {
-        let mut curves: Vec<Curve> = Vec::new();
+        let mut curves: Vec<XyCurve> = Vec::new();
         let mut last: Option<Size> = None;
         for (record, run) in self.solved(Growth::Weak, kind) {
             if last.replace(record.start) != Some(record.start) {
                 for what in ["an iteration", "a Newton step"] {
                     let name = format!("{what}, {} points a GPU", points(record.start));
                     let line = dotted(curves.len());
-                    curves.push(Curve { line, name: Some(name), points: Vec::new() });
+                    curves.push(XyCurve { line, name: Some(name), points: Vec::new() });
                 }
             }
             let [_, step, iteration] = self.speed_ups(record, run);

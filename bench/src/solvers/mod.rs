@@ -17,7 +17,7 @@ use super::matrices::{Generated, Random, jacobian};
 use super::timing::Bench;
 use super::{BenchBackend, Results, Size, Table};
 use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend};
-use gridgen::report::plot::{Axis, Curve, Line, Stroke, XyFigure, XyPanel};
+use gridgen::report::plot::{Axis, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
 use gridgen::solver::SolverError;
 use gridgen::sparse::{Csr, Schedule};
 
@@ -196,7 +196,7 @@ fn figure(
     curves: &[&str],
     panels: Vec<(String, Vec<Points>)>,
 ) -> XyFigure {
-    let line = |k| Line { colour: Some(k), stroke: Stroke::Plain };
+    let line = |k| XyLine { colour: Some(k), stroke: Stroke::Plain };
     let panel = |(caption, curves): (String, Vec<Points>)| XyPanel {
         caption,
         axes: [(across, false), ("", true)]
@@ -204,7 +204,7 @@ fn figure(
         curves: curves
             .into_iter()
             .enumerate()
-            .map(|(k, points)| Curve { line: line(k), name: None, points })
+            .map(|(k, points)| XyCurve { line: line(k), name: None, points })
             .collect(),
         rules: Vec::new(),
     };

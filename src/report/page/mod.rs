@@ -63,7 +63,7 @@ impl Page<'_> {
                 sections.extend(self.on_grid(report, "", 0)?);
                 let [ni, nj] = [report.grid.ni, report.grid.nj];
                 let about = format!("{topology}-grid of {ni} × {nj} points");
-                Frame { name, verdict, about, version, backend, threads: *threads, timing }
+                PageFrame { name, verdict, about, version, backend, threads: *threads, timing }
             }
             Shown::Elements(report) => {
                 let AssemblyReport { name, version, verdict, backend, threads, timing, .. } =
@@ -84,7 +84,7 @@ impl Page<'_> {
                     report.elements.iter().map(|element| element.report.name.as_str()).collect();
                 let background = if report.background.is_some() { " and a background" } else { "" };
                 let about = format!("overset grids of {}{background}", elements.join(", "));
-                Frame { name, verdict, about, version, backend, threads: *threads, timing }
+                PageFrame { name, verdict, about, version, backend, threads: *threads, timing }
             }
         };
         sections.push(section("Time", &timing_table(frame.timing)));
@@ -111,7 +111,7 @@ impl Page<'_> {
 }
 
 /// The head and the foot of a page.
-struct Frame<'a> {
+struct PageFrame<'a> {
     name: &'a str,
     verdict: &'a Verdict,
     /// The grids of the page.
@@ -122,7 +122,7 @@ struct Frame<'a> {
     timing: &'a Timing,
 }
 
-impl Frame<'_> {
+impl PageFrame<'_> {
     /// The page with these sections.
     fn around(&self, sections: &[String]) -> String {
         let Self { threads, .. } = self;

@@ -19,12 +19,12 @@ const EXPONENT: (f64, Anchor) = (0.75 * LABEL_SIZE, LEFT_BOTTOM);
 /// A part of the picture that shows a window of the plane. The frame is in pixels with y
 /// downward, the window in the units of the data with y upward.
 #[derive(Debug, Clone, Copy)]
-pub struct Panel {
+pub struct PlotPanel {
     pub frame: Window,
     pub window: Window,
 }
 
-impl Panel {
+impl PlotPanel {
     /// A panel with equal scales on both axes: `window` is enlarged about its centre to the
     /// shape of the frame. A window without an extent, as a broken grid has, becomes the unit
     /// square.

@@ -15,4 +15,4 @@ pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;
 pub use self::quality::histogram;
 pub use self::views::airfoil;
-pub use self::xy::{Axis, Curve, Line, Rule, RuleAt, Stroke, XyFigure, XyPanel};
+pub use self::xy::{Axis, Rule, RuleAt, Stroke, XyCurve, XyFigure, XyLine, XyPanel};

@@ -2,7 +2,7 @@
 
 use plotters::prelude::RGBColor;
 
-use super::axes::Panel;
+use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
@@ -80,7 +80,7 @@ impl OversetPictures<'_> {
             ("Whole", all, frame([70.0, 760.0], [1255.0, 1150.0])),
         ];
         for (caption, window, frame) in panels {
-            let panel = Panel::equal_scales(frame, enlarged(window));
+            let panel = PlotPanel::equal_scales(frame, enlarged(window));
             self.draw(&mut picture, &panel);
             panel.draw_around(&mut picture, 8.0, [caption, ""]);
         }
@@ -100,7 +100,7 @@ impl OversetPictures<'_> {
         let side = GAP_VIEW * gap.distance * self.unit;
         let window = Window::about(middle(ends[0], ends[1]), [side; 2]);
         let frame = Window { low: [70.0, 125.0], high: [1255.0, 905.0] };
-        let panel = Panel::equal_scales(frame, window);
+        let panel = PlotPanel::equal_scales(frame, window);
         self.draw(&mut picture, &panel);
         panel.draw_line(&mut picture, ends, palette::FOLDED, WALL_LINE);
         panel.draw_around(&mut picture, 8.0, ["", ""]);
@@ -113,7 +113,7 @@ impl OversetPictures<'_> {
         picture
     }
 
-    fn draw(&self, picture: &mut Picture, panel: &Panel) {
+    fn draw(&self, picture: &mut Picture, panel: &PlotPanel) {
         for zone in self.zones.iter().filter(|zone| zone.has_wall()) {
             panel.fill(picture, &wall(zone.grid), palette::BODY);
         }
@@ -132,7 +132,7 @@ impl OversetPictures<'_> {
 /// Draws the lines of a zone beside which a cell is no hole, and its rim.
 fn draw_zone(
     picture: &mut Picture,
-    panel: &Panel,
+    panel: &PlotPanel,
     (zone, types): (&Zone<'_>, &ZoneTypes),
     colour: RGBColor,
 ) {
@@ -157,7 +157,7 @@ fn draw_zone(
 /// Draws the pieces of a line of `count` points that are shown; piece k leads from point k to the next.
 fn lines(
     picture: &mut Picture,
-    panel: &Panel,
+    panel: &PlotPanel,
     colour: RGBColor,
     count: usize,
     shown: impl Fn(usize) -> bool,

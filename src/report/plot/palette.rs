@@ -18,7 +18,7 @@ pub(super) const SECOND: RGBColor = RGBColor(28, 122, 84);
 pub(super) const THIRD: RGBColor = RGBColor(124, 70, 164);
 
 /// The colours of the figures, and those that take their place on a page with a dark ground.
-pub(in crate::report) const COLOURS: [(RGBColor, &str); 13] = [
+pub(crate) const COLOURS: [(RGBColor, &str); 13] = [
     (PAPER, "#171c23"),
     (TEXT, "#e3e8ef"),
     (LABEL, "#9aa6b5"),
@@ -35,6 +35,6 @@ pub(in crate::report) const COLOURS: [(RGBColor, &str); 13] = [
 ];
 
 /// A colour as SVG has it.
-pub(in crate::report) fn hexadecimal(RGBColor(red, green, blue): RGBColor) -> String {
+pub(crate) fn hexadecimal(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
 }

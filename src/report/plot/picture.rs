@@ -39,14 +39,14 @@ pub(super) const LABEL_SIZE: f64 = 15.0;
 
 /// The reason why a picture could not be drawn, in the words of the library.
 #[derive(Debug)]
-pub(in crate::report) struct DrawError(String);
+pub(crate) struct DrawError(String);
 
 impl DrawError {
     fn new(error: impl Display) -> Self {
         Self(error.to_string())
     }
 
-    pub(in crate::report) fn of(self, path: &Path) -> IoError {
+    pub(crate) fn of(self, path: &Path) -> IoError {
         WriteFault::Draw(self.0).at(path)
     }
 }
@@ -72,7 +72,7 @@ pub(super) const RIGHT_BOTTOM: Anchor = anchor(HPos::Right, VPos::Bottom, false)
 pub(super) const RIGHT: Anchor = anchor(HPos::Right, VPos::Center, false);
 pub(super) const UPWARD: Anchor = anchor(HPos::Center, VPos::Bottom, true);
 
-enum Shape {
+enum DrawnShape {
     Line {
         points: Vec<[f64; 2]>,
         width: f64,
@@ -95,7 +95,7 @@ enum Shape {
 /// A picture with x to the right and y downward, in pixels.
 pub struct Picture {
     size: [u32; 2],
-    shapes: Vec<(Shape, RGBColor)>,
+    shapes: Vec<(DrawnShape, RGBColor)>,
 }
 
 impl Picture {
@@ -123,7 +123,7 @@ impl Picture {
 
     /// A line through points, `width` pixels wide.
     pub(super) fn line(&mut self, points: &[[f64; 2]], colour: RGBColor, width: f64) {
-        self.shapes.push((Shape::Line { points: points.to_vec(), width }, colour));
+        self.shapes.push((DrawnShape::Line { points: points.to_vec(), width }, colour));
     }
 
     /// A line of dashes `on` long with gaps of `off` pixels between two points.
@@ -144,17 +144,17 @@ impl Picture {
     }
 
     pub(super) fn polygon(&mut self, points: Vec<[f64; 2]>, colour: RGBColor) {
-        self.shapes.push((Shape::Polygon(points), colour));
+        self.shapes.push((DrawnShape::Polygon(points), colour));
     }
 
     /// An area of rectangles, each by its lower and upper corner. In an SVG it stands above what
     /// else is drawn.
     pub(super) fn area(&mut self, rectangles: Vec<[[f64; 2]; 2]>, colour: RGBColor) {
-        self.shapes.push((Shape::Area(rectangles), colour));
+        self.shapes.push((DrawnShape::Area(rectangles), colour));
     }
 
     pub(super) fn dot(&mut self, centre: [f64; 2], radius: f64, colour: RGBColor) {
-        self.shapes.push((Shape::Dot { centre, radius }, colour));
+        self.shapes.push((DrawnShape::Dot { centre, radius }, colour));
     }
 
     /// Text of `size` pixels from the top of an ascender to the foot of a descender.
@@ -167,7 +167,7 @@ impl Picture {
     ) {
         // Control characters from an airfoil file have no place in XML.
         let text = text.chars().filter(|c| !c.is_control()).collect();
-        self.shapes.push((Shape::Text { text, position, size, anchor }, colour));
+        self.shapes.push((DrawnShape::Text { text, position, size, anchor }, colour));
     }
 
     /// Writes the picture as PNG where `path` ends so, else as SVG.
@@ -185,13 +185,13 @@ impl Picture {
     }
 
     /// The text of the picture as SVG.
-    pub(in crate::report) fn svg(&self) -> Result<String, DrawError> {
+    pub(crate) fn svg(&self) -> Result<String, DrawError> {
         let [width, height] = self.size;
         let units = (width * SVG_UNITS, height * SVG_UNITS);
         let mut text = String::new();
         let area = SVGBackend::with_string(&mut text, units).into_drawing_area();
         let (scale, mut areas) = (f64::from(SVG_UNITS), String::new());
-        self.draw(Surface { area, scale, areas: Some(&mut areas) })?;
+        self.draw(Canvas { area, scale, areas: Some(&mut areas) })?;
         if let Some(end) = text.rfind("</svg>") {
             text.insert_str(end, &format!("{areas}<!-- {} -->\n", Self::MARK));
         }
@@ -208,19 +208,19 @@ impl Picture {
         let mut fine = vec![0; width as usize * height as usize * RGB_BYTES];
         let scale = f64::from(BITMAP_PIXELS_IN_4 * BITMAP_SAMPLES) / 4.0;
         let area = BitMapBackend::with_buffer(&mut fine, (width, height)).into_drawing_area();
-        self.draw(Surface { area, scale, areas: None })?;
+        self.draw(Canvas { area, scale, areas: None })?;
         Ok((average(&fine, width as usize), size))
     }
 
-    fn draw<DB: DrawingBackend>(&self, mut surface: Surface<'_, DB>) -> Result<(), DrawError> {
+    fn draw<DB: DrawingBackend>(&self, mut surface: Canvas<'_, DB>) -> Result<(), DrawError> {
         surface.area.fill(&palette::PAPER).map_err(DrawError::new)?;
         for (shape, colour) in &self.shapes {
             match shape {
-                Shape::Line { points, width } => surface.line(points, *colour, *width),
-                Shape::Polygon(points) => surface.polygon(points, *colour),
-                Shape::Area(rectangles) => surface.rectangles(rectangles, *colour),
-                Shape::Dot { centre, radius } => surface.dot(*centre, *radius, *colour),
-                Shape::Text { text, position, size, anchor } => {
+                DrawnShape::Line { points, width } => surface.line(points, *colour, *width),
+                DrawnShape::Polygon(points) => surface.polygon(points, *colour),
+                DrawnShape::Area(rectangles) => surface.rectangles(rectangles, *colour),
+                DrawnShape::Dot { centre, radius } => surface.dot(*centre, *radius, *colour),
+                DrawnShape::Text { text, position, size, anchor } => {
                     let (straight, upward) = (FontTransform::None, FontTransform::Rotate270);
                     let turn = if anchor.upward { upward } else { straight };
                     let style = TextStyle::from((FONT_FAMILY, size * surface.scale).into_font())
@@ -236,7 +236,7 @@ impl Picture {
     }
 }
 
-struct Surface<'a, DB: DrawingBackend> {
+struct Canvas<'a, DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     /// Units of the backend in a pixel.
     scale: f64,
@@ -245,7 +245,7 @@ struct Surface<'a, DB: DrawingBackend> {
     areas: Option<&'a mut String>,
 }
 
-impl<DB: DrawingBackend> Surface<'_, DB> {
+impl<DB: DrawingBackend> Canvas<'_, DB> {
     fn line(&self, points: &[[f64; 2]], colour: RGBColor, width: f64) -> Result<(), DrawError> {
         let units = (width * self.scale).round().max(1.0);
         if units < 2.0 || self.areas.is_some() {

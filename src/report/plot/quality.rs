@@ -4,7 +4,7 @@
 use plotters::prelude::{ColorMap, RGBColor, ViridisRGB};
 use rayon::prelude::*;
 
-use super::axes::{Panel, Ticks};
+use super::axes::{PlotPanel, Ticks};
 use super::clip::Window;
 use super::palette;
 use super::picture::{CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture};
@@ -45,7 +45,7 @@ pub fn histogram(title: &str, summary: &str, counts: &[usize]) -> Picture {
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     // Half a decade below one cell keeps the bar of a single cell visible.
     let window = Window { low: [0.0, -0.5], high: [1.0 + 1.0 / bins, most.log10() + 0.3] };
-    let panel = Panel { frame, window };
+    let panel = PlotPanel { frame, window };
     panel.draw_axis(&mut picture, 1, Ticks::whole(window.low[1], window.high[1], 9.0), true);
     panel.draw_axis(&mut picture, 0, Ticks::new(0.0, 1.0, 10.0), false);
     for (k, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
@@ -122,7 +122,7 @@ fn top(row: usize) -> f64 {
 impl Artifacts<'_> {
     /// Maps of the grid's quality: a row for each measure; the whole, the body and the trailing edge. With it
     /// the largest non-orthogonality of a cell in degrees.
-    pub(in crate::report) fn quality_picture(&self, views: &Views) -> (Picture, f64) {
+    pub(crate) fn quality_picture(&self, views: &Views) -> (Picture, f64) {
         let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
         let maps = self.maps();
         let rows: Vec<_> = maps.iter().zip(MEASURED).enumerate().collect();
@@ -132,7 +132,7 @@ impl Artifacts<'_> {
                 let frame =
                     Window { low: [left, top(row)], high: [left + 360.0, top(row) + 310.0] };
                 let (caption, window) = views.get(view)?;
-                Some((*caption, Panel::equal_scales(frame, *window)))
+                Some((*caption, PlotPanel::equal_scales(frame, *window)))
             });
             self.painted(map, measured, shown.collect())
         });
@@ -173,8 +173,8 @@ impl Artifacts<'_> {
         &self,
         map: &Map,
         measured: Measured,
-        panels: Vec<(&'p str, Panel)>,
-    ) -> (Vec<(&'p str, Panel, Raster)>, f64) {
+        panels: Vec<(&'p str, PlotPanel)>,
+    ) -> (Vec<(&'p str, PlotPanel, Raster)>, f64) {
         let grid = self.grid;
         let painted = panels.into_iter().map(|(caption, panel)| {
             let raster = Raster::over(&panel, SQUARE);

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::axes::Panel;
+use super::axes::PlotPanel;
 use super::clip::Window;
 use crate::grid::quality::Corners;
 use crate::grid::vector::along;
@@ -25,7 +25,7 @@ pub type Rectangle = [[f64; 2]; 2];
 
 impl Raster {
     /// An empty raster over the frame of a panel, squares of `side` pixels.
-    pub fn over(panel: &Panel, side: f64) -> Self {
+    pub fn over(panel: &PlotPanel, side: f64) -> Self {
         let size = panel.frame.size().map(|pixels| (pixels / side).floor() as usize);
         Self { size, bands: vec![0; size[0] * size[1]], side, origin: panel.frame.low }
     }

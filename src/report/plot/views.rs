@@ -1,6 +1,6 @@
 //! Pictures of a section and of a grid: the whole, and its edges from near.
 
-use super::axes::Panel;
+use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
@@ -41,7 +41,7 @@ pub fn airfoil(
 ) -> Picture {
     let mut picture = Picture::new(SECTION_SIZE, [70.0, 50.0], title, summary);
     let mut draw = |caption: &str, [low, high]: [[f64; 2]; 2], view| {
-        let panel = Panel::equal_scales(Window { low, high }, view);
+        let panel = PlotPanel::equal_scales(Window { low, high }, view);
         panel.fill(&mut picture, curve, palette::BODY);
         panel.draw_line(&mut picture, curve.iter().copied(), palette::WALL, 1.6);
         let shown: Vec<_> = points.iter().filter(|&&p| panel.window.contains(p)).collect();
@@ -74,7 +74,7 @@ pub fn airfoil(
 
 impl Artifacts<'_> {
     /// A picture of the grid in four panels with equal scales.
-    pub(in crate::report) fn grid_picture(&self, views: &Views) -> Picture {
+    pub(crate) fn grid_picture(&self, views: &Views) -> Picture {
         let Self { grid, quality, .. } = self;
         let folded = match quality.folded_cells {
             0 => "no folded cells".to_owned(),
@@ -103,13 +103,13 @@ impl Artifacts<'_> {
             let left = 70.0 + 620.0 * (k % 2) as f64;
             let top = 125.0 + 555.0 * (k / 2) as f64;
             let frame = Window { low: [left, top], high: [left + 565.0, top + 495.0] };
-            self.draw_panel(&mut picture, &Panel::equal_scales(frame, *view), caption);
+            self.draw_panel(&mut picture, &PlotPanel::equal_scales(frame, *view), caption);
         }
         picture
     }
 
     /// Captions and windows of the panels.
-    pub(in crate::report) fn views(&self) -> Views {
+    pub(crate) fn views(&self) -> Views {
         let grid = self.grid;
         let wall = || wall(grid).into_iter();
         let outer = Window::around((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)));
@@ -130,7 +130,7 @@ impl Artifacts<'_> {
         captions.into_iter().zip(views).collect()
     }
 
-    fn draw_panel(&self, picture: &mut Picture, panel: &Panel, caption: &str) {
+    fn draw_panel(&self, picture: &mut Picture, panel: &PlotPanel, caption: &str) {
         let grid = self.grid;
         let (ni, last) = (grid.ni, grid.nj - 1);
         let wall = wall(grid);
@@ -157,7 +157,7 @@ impl Artifacts<'_> {
     }
 
     /// Fills the folded cells, so that the eye finds them.
-    fn draw_folded_cells(&self, picture: &mut Picture, panel: &Panel) {
+    fn draw_folded_cells(&self, picture: &mut Picture, panel: &PlotPanel) {
         let grid = self.grid;
         let rows = if self.quality.folded_cells == 0 { 0..0 } else { 0..grid.nj - 1 };
         // A grid folded all over needs no exact account, and the file stays small.
@@ -193,7 +193,7 @@ pub(super) fn wall(grid: &Grid) -> Vec<[f64; 2]> {
 }
 
 /// Captions and windows of the panels of a grid's picture.
-pub(in crate::report) type Views = Vec<(&'static str, Window)>;
+pub(crate) type Views = Vec<(&'static str, Window)>;
 
 fn square(centre: [f64; 2], side: f64) -> Window {
     Window::about(centre, [side; 2])

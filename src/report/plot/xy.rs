@@ -2,7 +2,7 @@
 
 use plotters::prelude::RGBColor;
 
-use super::axes::{Panel, Ticks};
+use super::axes::{PlotPanel, Ticks};
 use super::clip::Window;
 use super::palette;
 use super::picture::{CAPTION_SIZE, LABEL_SIZE, LEFT, LEFT_BOTTOM, Picture};
@@ -29,7 +29,7 @@ pub struct XyFigure {
     /// Text below the title, before the legend.
     pub summary: String,
     /// Names of lines that all panels share.
-    pub legend: Vec<(Line, String)>,
+    pub legend: Vec<(XyLine, String)>,
     /// Panels in a row.
     pub across: usize,
     /// Width and height of a panel in pixels.
@@ -48,7 +48,7 @@ pub struct XyPanel {
     /// The axes x and y.
     pub axes: [Axis; 2],
     /// The curves. Points that have no place on an axis are left out.
-    pub curves: Vec<Curve>,
+    pub curves: Vec<XyCurve>,
     /// Straight lines across the panel.
     pub rules: Vec<Rule>,
 }
@@ -64,7 +64,7 @@ pub struct Axis {
 
 /// Style of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
+pub struct XyLine {
     /// Number of its colour, of four; none for grey.
     pub colour: Option<usize>,
     /// Its stroke.
@@ -86,9 +86,9 @@ pub enum Stroke {
 
 /// A line through points.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
+pub struct XyCurve {
     /// Style of the curve.
-    pub line: Line,
+    pub line: XyLine,
     /// Name within the panel, for what the figure's legend does not have.
     pub name: Option<String>,
     /// Points x, y.
@@ -150,7 +150,7 @@ impl XyFigure {
             }
         }
         for (k, panel) in self.panels.iter().enumerate() {
-            let place = Panel { frame: self.frame(k), window: windows[k] };
+            let place = PlotPanel { frame: self.frame(k), window: windows[k] };
             panel.draw(&mut picture, &place, &curves[k]);
         }
         picture
@@ -170,13 +170,13 @@ impl XyFigure {
 }
 
 impl XyPanel {
-    fn draw(&self, picture: &mut Picture, panel: &Panel, curves: &[Vec<[f64; 2]>]) {
+    fn draw(&self, picture: &mut Picture, panel: &PlotPanel, curves: &[Vec<[f64; 2]>]) {
         let frame = panel.frame;
         self.draw_axes(picture, panel);
         for rule in &self.rules {
             self.draw_rule(picture, panel, rule);
         }
-        for (Curve { line, .. }, points) in self.curves.iter().zip(curves) {
+        for (XyCurve { line, .. }, points) in self.curves.iter().zip(curves) {
             panel.draw_line(picture, points.iter().copied(), line.shade(), line.width());
             for &point in points.iter().filter(|_| line.stroke == Stroke::Dotted) {
                 picture.dot(panel.pixel(point), 3.6, line.shade());
@@ -229,7 +229,7 @@ impl XyPanel {
         Window { low: [x[0], y[0]], high: [x[1], y[1]] }
     }
 
-    fn draw_axes(&self, picture: &mut Picture, panel: &Panel) {
+    fn draw_axes(&self, picture: &mut Picture, panel: &PlotPanel) {
         let (Window { low, high }, [x, y]) = (panel.window, &self.axes);
         let y_ticks = if y.logarithmic { Ticks::whole } else { Ticks::new };
         let y_count = if y.logarithmic { 9.0 } else { 8.0 };
@@ -239,7 +239,7 @@ impl XyPanel {
         panel.draw_names(picture, [&x.name, &y.name]);
     }
 
-    fn draw_rule(&self, picture: &mut Picture, panel: &Panel, rule: &Rule) {
+    fn draw_rule(&self, picture: &mut Picture, panel: &PlotPanel, rule: &Rule) {
         let (d, at) = rule.at.axis();
         let Some(at) = self.axes[d].place(at) else { return };
         let ends = [panel.window.low, panel.window.high].map(|mut end| {
@@ -260,7 +260,7 @@ impl Axis {
     }
 }
 
-impl Line {
+impl XyLine {
     fn shade(self) -> RGBColor {
         shade(self.colour)
     }
