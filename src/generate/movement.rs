@@ -30,10 +30,10 @@ pub struct DerivativesAt<'a> {
 /// to the work must be those of all ranks.
 macro_rules! on_reference {
     ($machine:expr, $reference:expr, $given:expr, |$resident:ident, $backend:ident| $work:expr) => {{
-        let bands = agreed($machine, $reference, &$given)?;
+        agree($machine, $reference, &$given)?;
         let first = $machine.job().map_or(0, |job| job.rank());
         let kept = Mutex::new(None);
-        on_each!($machine, &bands, |rank, $backend| {
+        on_each!($machine, bands($machine, $reference)?, |rank, $backend| {
             let found = Resident::new($reference, $backend).and_then(|$resident| $work);
             // All ranks find the same fault in their input; a device fails on its own.
             let failed = match &found {
@@ -107,15 +107,15 @@ fn of_device(error: DeviceError) -> MovementError {
     SolverError::from(error).into()
 }
 
-/// The bands of a machine; refused where the reference or the numbers differ between the ranks of a job.
-fn agreed(
-    machine: &Machine,
-    reference: &Reference,
-    given: &[&[f64]],
-) -> Result<Bands, MovementError> {
+/// The bands of several devices.
+fn bands(machine: &Machine, reference: &Reference) -> Result<Bands, MovementError> {
     let size = reference.size();
     let bands = Bands::new(size.mi, machine.devices(), size.periodic);
-    let bands = bands.map_err(|narrow| of_device(narrow.into()))?;
+    bands.map_err(|narrow| of_device(narrow.into()))
+}
+
+/// Refuses a reference or numbers that differ between the ranks of a job.
+fn agree(machine: &Machine, reference: &Reference, given: &[&[f64]]) -> Result<(), MovementError> {
     if let Some(job) = machine.job() {
         let grid = reference.grid();
         let of = |lists: &[&[f64]]| {
@@ -131,7 +131,7 @@ fn agreed(
         ]);
         compared.map_err(|error| of_device(error.into()))?;
     }
-    Ok(bands)
+    Ok(())
 }
 
 /// The reference of movements in a file: one that a case has written, or that of any mesh, whose solves are

@@ -6,7 +6,7 @@ use super::outputs;
 use super::restart::fingerprint;
 use super::result::{GridResult, of_first};
 use super::solve::solve_logged;
-use crate::case::{Assembly, Case, PlacedAssembly, Problem};
+use crate::case::{Assembly, Case, Problem};
 use crate::error::Error;
 use crate::files::RESTART_FILE;
 use crate::geometry::Airfoil;
@@ -101,7 +101,7 @@ pub fn make_assembly(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<AssemblyResult, Error> {
-    of_elements(assembly, false, options, progress)
+    elements(assembly, false, options, progress)
 }
 
 /// Makes the grids of several elements and writes their files.
@@ -114,22 +114,7 @@ pub fn run_assembly(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<AssemblyResult, Error> {
-    of_elements(assembly, true, options, progress)
-}
-
-fn of_elements(
-    assembly: &Assembly,
-    writes: bool,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<AssemblyResult, Error> {
-    assembly::refuse(options)?;
-    let cases = assembly.elements.iter().map(|element| &element.case);
-    let opening = match cases.max_by_key(|case| demand(case).points) {
-        Some(largest) => Opening::of(largest, options),
-        None => Opening::Done((Machine::Cpu, None)),
-    };
-    elements(|| Ok(assembly.settle()?), opening, writes, options, progress)
+    elements(assembly, true, options, progress)
 }
 
 /// Makes the grid of a section, and its files, if it `writes` any.
@@ -142,7 +127,9 @@ fn section(
 ) -> Result<GridResult, Error> {
     thread_pool(options.threads)?.install(|| {
         let mut log = RunLog::new(progress, Timing::default());
-        let (problem, opened) = settled(settle, opening, &mut log)?;
+        let problem = log.timed("geometry", |_| settle());
+        let opened = log.timed("device", |_| opening.end());
+        let problem = problem?;
         problem.check_family(options.grids)?;
         let opened = opened?;
         let [ni, nj] = problem.size();
@@ -193,18 +180,23 @@ fn section(
 
 /// Makes the grids of several elements, and their files, if it `writes` any.
 fn elements(
-    settle: impl FnOnce() -> Result<PlacedAssembly, Error> + Send,
-    opening: Opening,
+    assembly: &Assembly,
     writes: bool,
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<AssemblyResult, Error> {
+    assembly::refuse(options)?;
     thread_pool(options.threads)?.install(|| {
         let mut log = RunLog::new(progress, Timing::of(&assembly::PHASES));
-        let (placed, opened) = settled(settle, opening, &mut log)?;
-        let opened = opened?;
+        let placed = log.timed("geometry", |_| assembly.settle())?;
         let cases: Vec<&Case> =
             placed.elements.iter().map(|element| &element.problem.case).collect();
+        // Layers that the case leaves open are known now, and with them the largest grid.
+        let opening = match cases.iter().max_by_key(|case| demand(case).points) {
+            Some(largest) => Opening::of(largest, options),
+            None => Opening::Done((Machine::Cpu, None)),
+        };
+        let opened = log.timed("device", |_| opening.end())?;
         let compared = || {
             let digest = assembly::fingerprint(&placed.assembly)?;
             Ok(vec![("the case and the program of fingerprint", digest)])
@@ -227,17 +219,6 @@ fn elements(
 /// Whether this process writes files: of the ranks of a job the first does.
 fn is_writer(writes: bool, options: &RunOptions) -> bool {
     writes && options.job.as_deref().is_none_or(Job::is_first)
-}
-
-/// Settles a case while the machine opens. An error of the case is reported before one of the machine.
-fn settled<S>(
-    settle: impl FnOnce() -> Result<S, Error>,
-    opening: Opening,
-    log: &mut RunLog<'_>,
-) -> Result<(S, Result<Opened, Error>), Error> {
-    let settled = log.timed("geometry", |_| settle());
-    let opened = log.timed("device", |_| opening.end());
-    Ok((settled?, opened.map_err(Error::from)))
 }
 
 /// Compares the case on all ranks of a job, checks that its grids fit the machine, and notes the choice of that.

@@ -185,10 +185,10 @@ pub(super) fn solve_on<T: Real>(
 ) -> Result<Option<RankResult>, SolverError> {
     let [ni, nj] = host.problem.size();
     let LevelSize { mi, periodic, .. } = LevelSize::of_grid(host.problem.topology, ni, nj);
-    let bands = Bands::new(mi, machine.devices(), periodic).map_err(DeviceError::from)?;
-    let alone = machine.devices() == 1;
+    let (devices, alone) = (machine.devices(), machine.devices() == 1);
+    let bands = || Bands::new(mi, devices, periodic).map_err(DeviceError::from);
     let (log, solved) = (Mutex::new(log), Mutex::new(None));
-    on_each!(machine, &bands, |rank, backend| {
+    on_each!(machine, bands()?, |rank, backend| {
         // Held for the whole solve.
         let mut held = (rank == host.reporter()).then(|| log.lock());
         let found = match &mut held {

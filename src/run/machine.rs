@@ -64,8 +64,9 @@ impl BackendChoice {
     }
 }
 
-/// Does work on each backend of a machine, given the rank and the backend: as a macro, since the backends are
-/// different types, and no closure is generic. Returns the failure of the first rank that failed.
+/// Does work on each backend of a machine, given the rank and the backend; several share it by the `bands`, which one
+/// alone does not need. As a macro, since the backends are different types, and no closure is generic. Returns the
+/// failure of the first rank that failed.
 macro_rules! on_each {
     ($machine:expr, $bands:expr, |$rank:ident, $backend:ident| $work:expr) => {
         match $machine {
@@ -77,7 +78,7 @@ macro_rules! on_each {
                 let ($rank, $backend) = (0, &**cuda);
                 $work
             }
-            $crate::run::Machine::Ranks(ranks) => ranks.run($bands, &|$rank, $backend| $work),
+            $crate::run::Machine::Ranks(ranks) => ranks.run(&$bands, &|$rank, $backend| $work),
         }
     };
 }
