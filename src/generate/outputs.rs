@@ -212,7 +212,9 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Coa
         );
         members.push(CoarserGrid { grid, quality, verdict, text: valid.then_some(text), note });
     }
-    members.iter_mut().for_each(|member| problem.place(&mut member.grid));
+    for member in &mut members {
+        problem.place(&mut member.grid);
+    }
     Ok(members)
 }
 

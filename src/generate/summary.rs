@@ -1,7 +1,5 @@
 //! The results of cases in a batch, in a few numbers each.
 
-use std::f64::NAN;
-
 use serde::Serialize;
 
 use super::result::GridResult;
@@ -47,7 +45,8 @@ pub struct Summary {
 impl Summary {
     /// The worst of each number of several grids, and the sum of folded cells.
     pub(super) fn of(grids: &[GridResult], verdict: &Verdict, timing: &Timing) -> Self {
-        let most = |number: fn(&GridResult) -> f64| grids.iter().map(number).fold(NAN, f64::max);
+        let most =
+            |number: fn(&GridResult) -> f64| grids.iter().map(number).fold(f64::NAN, f64::max);
         let slowest = grids.iter().max_by_key(|made| made.newton_iterations());
         Self {
             verdict: verdict.clone(),

@@ -497,7 +497,10 @@ fn a_name_cannot_break_the_xml_of_a_picture() {
     let kinds = ["grid.svg", "convergence.svg"];
     let names = write_files(folder.path(), &polar_grid(17, 9, 0.01, 1.2), true, &kinds);
 
-    let pictures: Vec<_> = names.iter().filter(|name| name.ends_with(".svg")).collect();
+    let pictures: Vec<_> = names
+        .iter()
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "svg"))
+        .collect();
     assert_eq!(pictures.len(), 2);
     for name in pictures {
         let svg = fs::read_to_string(folder.path().join(name)).unwrap();
