@@ -138,7 +138,7 @@ fn rim(placed: &PlacedElement) -> Rim {
 /// their initial grids.
 ///
 /// # Errors
-/// The errors of [`run_assembly`] before the solves.
+/// The errors of [`run_assembly`](super::run_assembly) before the solves.
 pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, Checks), Error> {
     let placed = assembly.settle()?;
     let [nodes, memory_bytes, cpu_seconds] = of_background(&placed)?;

@@ -1,7 +1,7 @@
 //! From a case to its grid and its files: the only place where all layers meet. No formulas.
 //!
 //! A [`Problem`] is what a grid is solved for: the points of the wall, normals, layers and the settings of
-//! all that follows. [`solve`] takes it to a [`GridResult`] on a [`Machine`], which is the CPU, a GPU or
+//! all that follows. [`solve()`] takes it to a [`GridResult`] on a [`Machine`], which is the CPU, a GPU or
 //! several. [`run`] does all that for a case and writes its
 //! files, [`make_grid`] does it in memory, [`run_batch`] for many cases.
 

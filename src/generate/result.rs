@@ -38,7 +38,7 @@ pub struct GridResult {
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
-    /// The grid, of a family the finest: as [`solve`](super::solve) returns it in the frame of its problem, else in
+    /// The grid, of a family the finest: as [`solve()`](super::solve()) returns it in the frame of its problem, else in
     /// the unit of the files. Of the ranks of a job rank 0 has it; that of the others has no nodes.
     pub grid: Grid,
     /// Its quality.
