@@ -124,9 +124,8 @@ fn solve_on<B: SparseBackend>(
     let kind = options.preconditioner;
     let mut preconditioner =
         Preconditioners::one(move |backend, a: &B::CsrMatrix<f64>| a.preconditioner(backend, kind));
-    clock.timed(log, "analysis", |_| {
-        Ok(preconditioner.current(backend, &operator).map(drop)?)
-    })?;
+    clock
+        .timed(log, "analysis", |_| Ok(preconditioner.current(backend, &operator).map(drop)?))?;
     let settings = LinearSettings {
         method: options.method,
         max_iterations: options.max_iterations,

@@ -6,7 +6,9 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use gridgen::files::{REPORT_FILE, WriteFault};
-use gridgen::formats::{Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, plot3d, vts};
+use gridgen::formats::{
+    Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, plot3d, vts,
+};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
 use gridgen::internals::atomic;

@@ -6,7 +6,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use gridgen::formats::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::formats::plot3d::{
+    self, Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision,
+};
 use gridgen::formats::{Sides, Span, nmf, openfoam, su2, vtk};
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 use gridgen::grid::{Grid, Symmetry, Topology};

@@ -4,7 +4,7 @@
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{KrylovReport, Method};
-use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
+use gridgen::solver::linear::{LinearReport, LinearSettings};
 use gridgen::solver::precond::Kind;
 use support::krylov::Solve;
 use support::linear::{Counted, Matrix, norm};

@@ -88,15 +88,15 @@ fn an_indefinite_matrix_goes_down_all_forms() {
 /// Indefinite: no form converges, and ILU(0) would take all iterations of each solve.
 #[test]
 fn the_forms_after_the_first_share_a_budget_over_all_solves() {
-    let a = laplacian(-3.0, 1.0);
+    let a = &GridJacobian::<CpuBackend, f64>::of_field(laplacian(-3.0, 1.0), SIZE);
     let n = 2 * SIZE.mi * SIZE.mj;
     let settings = MultigridSettings { levels: 20, ..MultigridSettings::default() };
-    let preconditioner = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, SIZE, false);
+    let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, a);
     let mut solver = LinearSolver::new(SETTINGS, n, preconditioner).with_fall_back_budget(40);
     let (b, mut x) = (vec![1.0; n], vec![0.0; n]);
-    solver.update(&CpuBackend, &a).unwrap();
+    solver.update(&CpuBackend, a).unwrap();
 
-    let mut solve = || solver.solve(&CpuBackend, &a, &b, 1e-12, &mut x, &mut |_, _| {}).unwrap();
+    let mut solve = || solver.solve(&CpuBackend, a, &b, 1e-12, &mut x, &mut |_, _| {}).unwrap();
     let [first, second] = [solve(), solve()];
 
     assert_eq!([first.stop, second.stop], [LinearStop::IterationLimit; 2]);

@@ -3,7 +3,7 @@
 use gridgen::backend::Real;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::solver::krylov::{Method, Target};
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::linear::LinearSettings;
 use gridgen::solver::precond::Kind;
 use gridgen::solver::{LinearStop, Preconditioner, PreconditionerFailure, SolverError};
 use proptest::prelude::*;

@@ -20,7 +20,9 @@ const EXPONENT: (f64, Anchor) = (0.75 * LABEL_SIZE, LEFT_BOTTOM);
 /// downward, the window in the units of the data with y upward.
 #[derive(Debug, Clone, Copy)]
 pub struct PlotPanel {
+    /// In pixels, y downward.
     pub frame: Window,
+    /// In the units of the data, y upward.
     pub window: Window,
 }
 
@@ -163,6 +165,7 @@ impl Ticks {
         Self { step: ticks.step.max(1.0), ..ticks }
     }
 
+    /// The ticks, upward.
     pub fn values(self) -> impl Iterator<Item = f64> {
         // A tick may lie on the end of the interval but for rounding.
         let slack = 1e-9;

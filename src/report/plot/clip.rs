@@ -5,7 +5,9 @@ use crate::grid::vector::{along, between, difference, distance, dot, middle};
 /// A rectangle with sides along the axes, `low ≤ high` in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
+    /// The lowest x and y.
     pub low: [f64; 2],
+    /// The highest x and y.
     pub high: [f64; 2],
 }
 

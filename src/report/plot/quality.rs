@@ -62,6 +62,7 @@ pub fn histogram(title: &str, summary: &str, counts: &[usize]) -> Picture {
 
 /// A measure, its bands and what is written beside them.
 pub struct Map {
+    /// Its title.
     pub title: &'static str,
     /// Ends of the bands, from good to bad.
     pub ends: [f64; BANDS + 1],

@@ -45,7 +45,7 @@ impl CudaBackend {
     ) -> Result<()> {
         let (name, points) = (kernels::scale_multiply_and_sum, p.len() / 2);
         let product = |sums, with| (ScaledMatrix { sums, ..of }, p, z, y, with);
-        let Some(Fused { scalars, first, with, all, ending, .. }) = fused else {
+        let Some(Fused { scalars, first, with, all, epilogue, .. }) = fused else {
             let (none, shape) = (ScalarReduction::zeroed(), LaunchShape::threads(points));
             return launch!(self => (name)[T, shape](product(0, None), none));
         };
@@ -53,6 +53,6 @@ impl CudaBackend {
         let sums = if all { SLOT_SUMS } else { 2 };
         let arguments = product(sums as u32, Some(with));
         let kernel = (name, LaunchShape::product(points));
-        self.reduce_into::<T>(kernel, arguments, scalars, (first, sums), ending)
+        self.reduce_into::<T>(kernel, arguments, scalars, (first, sums), epilogue)
     }
 }

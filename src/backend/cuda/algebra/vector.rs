@@ -12,7 +12,7 @@ use crate::backend::cuda::launch::{
     Arguments, KernelName, LaunchShape, PeerAccess, Result, kernels, launch,
 };
 use crate::backend::error::{check_length, check_lengths, check_room};
-use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
+use crate::backend::scalars::{Coefficient, Criterion, Epilogue, LOG, SLOTS, Slot};
 use crate::backend::{Advance, Backend, Pair, Projection, Real, Step};
 use bytemuck::Zeroable;
 
