@@ -1,7 +1,7 @@
 //! Meshes to be written, and the choices within formats.
 
 use super::mesh::Span;
-use super::plot3d::Flavour;
+use super::plot3d::layout::Flavour;
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::overset::{Rim, SearchBox, Zone};
 

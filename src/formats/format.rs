@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::block::Reader;
 use super::data::{MeshData, Settings, is_several};
 use super::mesh::{FormatLimits, Span};
-use super::plot3d::Dimensions;
+use super::plot3d::layout::Dimensions;
 use crate::files::IoError;
 use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;

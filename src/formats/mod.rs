@@ -28,13 +28,19 @@ use std::path::{Path, PathBuf};
 
 use serde::de::{Deserialize, Deserializer, Error};
 
+use self::block::Reader;
 pub use self::block::{ReadError, ReadFault};
 pub use self::data::{Compression, ForceReference, MeshData, Settings};
+use self::format::FileContents;
 pub use self::format::{Converted, Format, Holds, MeshFile};
-use self::format::{FileContents, Folder, of_zone};
 pub use self::mesh::{Sides, Span};
-pub use self::read::{Mesh, mesh, mesh_from_bytes};
-use crate::files::{IoError, WriteFault};
+pub use self::read::Mesh;
+use self::read::orient;
+use crate::files::{IoError, WriteFault, contents};
+
+/// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
+/// nodes that they share.
+const MEMORY_A_BYTE: u64 = 12;
 
 /// All formats, in the order of the documents.
 pub static FORMATS: [Format; 7] = [
@@ -100,4 +106,38 @@ impl<'de> Deserialize<'de> for &'static Format {
         let name = String::deserialize(deserializer)?;
         Format::named(&name).ok_or_else(|| D::Error::unknown_variant(&name, &NAMES))
     }
+}
+
+/// Reads a mesh: by its first bytes, or else by its name, `.vts`, `.vtk`, `.su2`, `.cgns` or `.msh`, and Plot3D
+/// otherwise. Of a grid that was extruded its plane is read.
+///
+/// # Errors
+/// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, more than one
+/// block, not plane.
+pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
+    let bytes = contents::read(path, MEMORY_A_BYTE).map_err(|source| ReadError {
+        path: path.to_path_buf(),
+        fault: ReadFault::Unreadable(source),
+    })?;
+    mesh_from_bytes(path, &bytes)
+}
+
+/// [`mesh`] from bytes in memory; `path` is for messages and gives the format. For tests.
+pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
+    let head = &bytes[..bytes.len().min(4096)];
+    let mut notes = Vec::new();
+    // Nothing tells Plot3D from other files but that it fits.
+    let readers = || FORMATS.iter().filter_map(|format| Some((format, format.reader.as_ref()?)));
+    let begins = |reader: &Reader| reader.begins.is_some_and(|begins| begins(head));
+    let mut read = || {
+        let begun = readers().find(|(_, reader)| begins(reader));
+        begun.map_or_else(|| foreign::check(bytes), |_| Ok(()))?;
+        let named =
+            || readers().find(|(format, reader)| reader.begins.is_some() && format.is_named(path));
+        let reader = begun.or_else(named).map_or(&plot3d::READER, |(_, reader)| reader);
+        (reader.grid)(bytes, &mut notes).map_err(|fault| fault.with_hint(reader.hint))
+    };
+    let grid = read().map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
+    let (grid, wall) = orient(grid, &mut notes);
+    Ok(Mesh { grid, wall, notes })
 }

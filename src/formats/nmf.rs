@@ -9,7 +9,7 @@
 use std::io::{self, Write};
 
 use super::mesh::{Sides, Span};
-use super::plot3d::Axes;
+use super::plot3d::layout::Axes;
 use crate::grid::{Grid, Symmetry, Topology};
 
 /// The first lines of a map of gridgen's.

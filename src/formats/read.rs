@@ -3,17 +3,8 @@
 //! A file becomes one plane grid, oriented as the program's own: i around the body, j from the wall
 //! outward, cells counter-clockwise ([`Mesh`]). Notes report what was turned.
 
-use std::path::Path;
-
-use super::block::{ReadError, ReadFault, Reader};
-use super::{FORMATS, foreign, plot3d};
-use crate::files::contents;
 use crate::grid::quality::{WallLine, cell_area, cell_corners};
 use crate::grid::{Grid, Seam, Symmetry, Topology};
-
-/// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
-/// nodes that they share.
-const MEMORY_A_BYTE: u64 = 12;
 
 /// A mesh from a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,45 +33,11 @@ impl Mesh {
     }
 }
 
-/// Reads a mesh: by its first bytes, or else by its name, `.vts`, `.vtk`, `.su2`, `.cgns` or `.msh`, and Plot3D
-/// otherwise. Of a grid that was extruded its plane is read.
-///
-/// # Errors
-/// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, more than one
-/// block, not plane.
-pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
-    let bytes = contents::read(path, MEMORY_A_BYTE).map_err(|source| ReadError {
-        path: path.to_path_buf(),
-        fault: ReadFault::Unreadable(source),
-    })?;
-    mesh_from_bytes(path, &bytes)
-}
-
-/// [`mesh`] from bytes in memory; `path` is for messages and gives the format. For tests.
-pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
-    let head = &bytes[..bytes.len().min(4096)];
-    let mut notes = Vec::new();
-    // Nothing tells Plot3D from other files but that it fits.
-    let readers = || FORMATS.iter().filter_map(|format| Some((format, format.reader.as_ref()?)));
-    let begins = |reader: &Reader| reader.begins.is_some_and(|begins| begins(head));
-    let mut read = || {
-        let begun = readers().find(|(_, reader)| begins(reader));
-        begun.map_or_else(|| foreign::check(bytes), |_| Ok(()))?;
-        let named =
-            || readers().find(|(format, reader)| reader.begins.is_some() && format.is_named(path));
-        let reader = begun.or_else(named).map_or(&plot3d::READER, |(_, reader)| reader);
-        (reader.grid)(bytes, &mut notes).map_err(|fault| fault.with_hint(reader.hint))
-    };
-    let grid = read().map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
-    let (grid, wall) = orient(grid, &mut notes);
-    Ok(Mesh { grid, wall, notes })
-}
-
 /// Nodes closer than this part of the chord or extent of the wall are one.
 const SAME: f64 = 1e-9;
 
 /// The grid turned so that i runs around the body, j outward, and cells are counter-clockwise; its wall.
-fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
+pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
     if shape(&grid).is_none() {
         let other = transposed(&grid);
         if shape(&other).is_some() || shape(&outside_in(&other)).is_some() {

@@ -8,9 +8,9 @@
 use std::io::{self, Write};
 
 use super::block::{Block, ReadFault, Reader};
+use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count, layers, planes};
 use super::welded::Welded;
-use super::{FileContents, Format, Holds, MeshFile};
 use crate::files::pieces;
 use crate::grid::{Grid, Topology};
 

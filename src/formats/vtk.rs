@@ -9,8 +9,8 @@ use memchr::memchr;
 
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
 use super::block::{Block, ReadFault, Reader, reals};
+use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span, count, layers};
-use super::{FileContents, Format, Holds, MeshFile};
 use crate::grid::Grid;
 
 pub(super) const FORMAT: Format = Format {

@@ -16,8 +16,9 @@ use super::arrays::{
     write_points,
 };
 use super::block::{Block, ReadFault, Reader, check_memory};
+use super::data::{Compression, MeshData};
+use super::format::{FileContents, Format, Holds, MeshFile, of_zone};
 use super::mesh::{FormatLimits, Span, count, layers};
-use super::{Compression, FileContents, Format, Holds, MeshData, MeshFile, of_zone};
 use crate::files::atomic::Writer;
 use crate::files::contents;
 use crate::grid::Grid;

@@ -10,8 +10,8 @@ use std::io::{self, Write};
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::block::Reader;
+use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count};
-use super::{FileContents, Format, Holds, MeshFile};
 use crate::files::pieces;
 use crate::grid::{Grid, Topology};
 use crate::overset::{Rim, Zone};

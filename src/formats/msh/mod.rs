@@ -14,8 +14,9 @@ use std::path::Path;
 
 use self::entities::{Elements, Model};
 use super::block::Reader;
+use super::data::MeshData;
+use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
-use super::{Converted, FileContents, Format, Holds, MeshData, MeshFile};
 use crate::files::{IoError, WriteFault, atomic, pieces};
 use crate::grid::quality::{CurvedQuality, measure_curved};
 use crate::grid::{Grid, Topology, cut_corner};

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use crate::files::atomic::Writer;
 use crate::files::pieces;
-use crate::formats::MeshData;
+use crate::formats::data::MeshData;
 use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{CellSide, Welded};
 use crate::grid::Grid;

@@ -17,8 +17,9 @@ use std::path::Path;
 pub use check::{Measure, Objection, objections};
 
 use self::setup::{OVERSET_SETUP, SETUP, choices, write_text};
+use super::data::MeshData;
+use super::format::{Converted, FileContents, Folder, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
-use super::{Converted, FileContents, Folder, Format, Holds, MeshData, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
 use crate::grid::Grid;

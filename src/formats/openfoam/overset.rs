@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use super::mesh::{CELL_ZONES, Mesh, PARTS};
 use super::setup::{ends, walls};
 use crate::files::atomic::Writer;
-use crate::formats::MeshData;
+use crate::formats::data::MeshData;
 use crate::grid::Grid;
 use crate::grid::vector::{angle, difference, distance};
 

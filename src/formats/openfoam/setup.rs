@@ -5,8 +5,8 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::files::{IoError, atomic};
+use crate::formats::data::{ForceReference, MeshData};
 use crate::formats::mesh::{Sides, Span};
-use crate::formats::{ForceReference, MeshData};
 use crate::grid::Topology;
 
 /// The script that solves the case.

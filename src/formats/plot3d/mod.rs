@@ -5,7 +5,7 @@
 //! two-dimensional programs want two dimensions and no block count, Fortran programs unformatted
 //! records. Source: "PLOT3D User's Manual", NASA TM-101067, chapter 8.
 
-mod layout;
+pub(super) mod layout;
 mod read;
 mod write;
 
@@ -16,8 +16,10 @@ pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPre
 pub use self::write::{FortranRecord, write_blocks, write_to};
 
 use super::block::Reader;
+use super::data::MeshData;
+use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::FormatLimits;
-use super::{Converted, FileContents, Format, Holds, MeshData, MeshFile, nmf};
+use super::nmf;
 use crate::files::IoError;
 use crate::files::atomic::{self, Made, Writer};
 use crate::files::place::check_own;
