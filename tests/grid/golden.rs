@@ -239,6 +239,41 @@ fn shipped_cases_of_several_elements() {
     }
 }
 
+/// Cases that show what can be had, with bounds on Newton steps, on the 99th percentile of the skewness, and on its
+/// maximum.
+const OF_THE_GALLERY: [(&str, usize, f64, f64); 10] = [
+    ("cylinder.toml", 2, 0.012, 0.012),
+    ("ellipse-half.toml", 4, 0.075, 0.078),
+    ("flatback.toml", 5, 0.1, 0.45),
+    ("joukowski.toml", 5, 0.036, 0.06),
+    ("naca0006-thin.toml", 5, 0.145, 0.96),
+    ("naca0015-rounded.toml", 5, 0.085, 0.1),
+    ("naca23012-wake.toml", 5, 0.052, 0.1),
+    ("naca2412-reach.toml", 5, 0.22, 0.92),
+    ("naca2412-wedge.toml", 5, 0.04, 0.06),
+    ("naca4412-plain-flap.toml", 5, 0.054, 0.11),
+];
+
+#[test]
+fn the_cases_of_the_gallery_are_good() {
+    for (name, newton_iterations, p99_skewness, max_skewness) in OF_THE_GALLERY {
+        let (case, outcome) = made(name);
+        let quality = &outcome.quality;
+
+        assert!(outcome.is_good(), "{name}: {}", outcome.verdict);
+        assert!(outcome.newton_iterations() <= newton_iterations, "{name}: {outcome:?}");
+        assert!(quality.p99_skewness <= p99_skewness, "{name}: {}", quality.p99_skewness);
+        assert!(quality.max_skewness <= max_skewness, "{name}: {}", quality.max_skewness);
+        assert!(quality.wall_angle_error_max_deg <= 0.01, "{name}: {quality:?}");
+        let waves = quality.waves_deg;
+        assert!(waves <= 1.0, "{name}: lines turn {waves} degrees to and fro");
+        for height in [quality.first_cell_min, quality.first_cell_max] {
+            let ratio = height / case.grid.first_cell;
+            assert!((ratio - 1.0).abs() <= 1e-3, "{name}: {ratio} of the height that was asked");
+        }
+    }
+}
+
 #[test]
 fn every_shipped_case_is_tested_here() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
@@ -249,6 +284,7 @@ fn every_shipped_case_is_tested_here() {
         .filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"))
         // C-grids are run by tests/grid/c_grid.rs.
         .filter(|name| !others.contains(&name.as_str()))
+        .filter(|name| OF_THE_GALLERY.iter().all(|(other, ..)| other != name))
         .collect();
     cases.sort();
 
