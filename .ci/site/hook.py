@@ -4,12 +4,19 @@ Links to files outside of docs/ lead to copies below source/, formulas become Ma
 headings are those that a code host gives them.
 """
 
+from __future__ import annotations
+
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from latex2mathml.converter import convert
-from mkdocs.structure.files import File, InclusionLevel
+from mkdocs.structure.files import File, Files, InclusionLevel
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -19,28 +26,28 @@ FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<span>[^$]+?)\$(?![
 LINK = re.compile(r"\]\((?P<path>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
-def slug(text, separator):
-    """The anchor of a heading as code hosts form it."""
+def slug(text: str, separator: str) -> str:
+    """Return the anchor of a heading as code hosts form it."""
     kept = re.sub(r"[^\w\- ]", "", text.strip().lower())
     return kept.replace(" ", separator)
 
 
-def uri(path):
-    """The place of a file or folder of the repository in the site."""
+def uri(path: Path) -> str:
+    """Return the place of a file or folder of the repository in the site."""
     if path.is_relative_to(DOCS):
         return path.relative_to(DOCS).as_posix()
     name = f"source/{path.relative_to(ROOT).as_posix()}"
     return f"{name}/index.md" if path.is_dir() else name
 
 
-def original(page_uri):
-    """The file of the repository that a page shows."""
+def original(page_uri: str) -> Path:
+    """Return the file of the repository that a page shows."""
     inside = page_uri.removeprefix("source/")
     return DOCS / page_uri if inside == page_uri else ROOT / inside.removesuffix("/index.md")
 
 
-def targets(path):
-    """Files and folders that a document links to, or those in a folder."""
+def targets(path: Path) -> list[Path]:
+    """Return the files and folders that a document links to, or the files in a folder."""
     if path.is_dir():
         return [entry for entry in sorted(path.iterdir()) if entry.is_file()]
     if path.suffix != ".md":
@@ -49,12 +56,14 @@ def targets(path):
     return [Path(os.path.normpath(path.parent / link["path"])) for link in LINK.finditer(prose)]
 
 
-def on_config(config):
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Form anchors as code hosts do."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = slug
     return config
 
 
-def on_files(files, config):
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the files outside of docs/ that are linked to, and the Python reference."""
     found = {original(page.src_uri) for page in files.documentation_pages()}
     waiting = list(found)
     while waiting:
@@ -76,31 +85,33 @@ def on_files(files, config):
     return files
 
 
-def reference():
-    """The page of the names that the Python package exports, with their docstrings."""
+def reference() -> str:
+    """Return the page of the names that the Python package exports, with their docstrings."""
     source = (ROOT / "python/gridgen/__init__.py").read_text(encoding="utf-8")
     names = re.findall(r'^    "([A-Za-z]\w*)",$', source, re.MULTILINE)
     return "# Python reference\n\n" + "".join(f"::: gridgen.{name}\n\n" for name in names)
 
 
-def formula(found):
+def formula(found: re.Match[str]) -> str:
+    """Return a formula in MathML."""
     if found["block"]:
         return f'\n\n<div class="formula">{convert(found["block"].strip(), display="block")}</div>\n\n'
     return convert(found["span"].replace("\n", " "))
 
 
-def on_page_markdown(markdown, page, config, files):
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Put formulas and links of a page in the form of the site."""
     shown = original(page.file.src_uri)
     here = Path(page.file.src_uri).parent
 
-    def moved(link):
+    def moved(link: re.Match[str]) -> str:
         base = shown if shown.is_dir() else shown.parent
         path = Path(os.path.normpath(base / link["path"]))
         if not path.exists():
             return link[0]
         return f"]({os.path.relpath(uri(path), here)}{link['anchor'] or ''})"
 
-    def prose(text):
+    def prose(text: str) -> str:
         return LINK.sub(moved, FORMULA.sub(formula, text))
 
     pieces, end = [], 0
