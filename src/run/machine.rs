@@ -244,9 +244,9 @@ pub(super) fn own_gpu(number: usize) -> Result<usize, DeviceError> {
 pub(super) mod driver {
     use crate::backend::DeviceError;
 
-    pub(super) struct GpuMemory {
-        pub(super) memory: usize,
-        pub(super) free: Option<usize>,
+    pub(crate) struct GpuMemory {
+        pub(crate) memory: usize,
+        pub(crate) free: Option<usize>,
     }
 
     pub(crate) fn present() -> bool {
