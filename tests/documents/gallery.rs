@@ -44,10 +44,24 @@ const CASES: [(&str, &str); 20] = [
 /// another machine rounds differently.
 const TOLERANCE: f64 = 2.0;
 
-/// Left, top, width and height of the view of the body in `grid.png`, in pixels.
-const VIEW: [usize; 4] = [862, 156, 708, 620];
+/// A part of `grid.png`, in pixels.
+#[derive(Clone, Copy)]
+struct View {
+    from: [usize; 2],
+    size: [usize; 2],
+}
+
+/// The view of the body.
+const BODY: View = View { from: [862, 156], size: [708, 620] };
+/// All four views.
+const WHOLE: View = View { from: [0, 0], size: [1600, 1500] };
+/// The case of README's picture, which shows all views.
+const OF_README: &str = "naca23012-wake";
+
 /// Pixels of a picture: two for three of `grid.png`.
-const SIZE: [usize; 2] = [472, 413];
+fn reduced_size(View { size, .. }: View) -> [usize; 2] {
+    size.map(|pixels| 2 * pixels / 3)
+}
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -73,24 +87,34 @@ fn text_and_pictures_are_those_of_the_cases() {
         let folder = folder.path().join(name);
         let report = fs::read_to_string(folder.join("report.json")).unwrap();
         entry(&mut text, (name, title), &serde_json::from_str(&report).unwrap());
-        let today = reduced(&rgb(&folder.join("grid.png")));
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            write(&picture(name), &today);
+        let drawn = rgb(&folder.join("grid.png"));
+        assert_kept(&picture(name), BODY, &drawn);
+        if name == OF_README {
+            assert_kept(&root().join("docs/images/readme.png"), WHOLE, &drawn);
         }
-        let kept = rgb(&picture(name)).1;
-        let difference =
-            kept.iter().zip(&today).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>();
-        let mean = difference / kept.len() as f64;
-        assert!(
-            kept.len() == today.len() && mean <= TOLERANCE,
-            "{name}: the picture differs by {mean:.2}; UPDATE_DOCS=1 makes it anew"
-        );
     }
     let page = root().join("docs/gallery.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&page, &text).unwrap();
     }
     assert_eq!(fs::read_to_string(page).unwrap(), text, "UPDATE_DOCS=1 makes the page anew");
+}
+
+/// Asserts that the picture at `path` is this view of a picture drawn today.
+#[track_caller]
+fn assert_kept(path: &Path, view: View, drawn: &(usize, Vec<u8>)) {
+    let today = reduced(view, drawn);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        write(path, reduced_size(view), &today);
+    }
+    let kept = rgb(path).1;
+    let difference = kept.iter().zip(&today).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>();
+    let mean = difference / kept.len() as f64;
+    assert!(
+        kept.len() == today.len() && mean <= TOLERANCE,
+        "{}: the picture differs by {mean:.2}; UPDATE_DOCS=1 makes it anew",
+        path.display()
+    );
 }
 
 /// The entry of a case: title, picture, and its report in a line.
@@ -131,10 +155,10 @@ fn rgb(path: &Path) -> (usize, Vec<u8>) {
     (info.width as usize, pixels.chunks_exact(channels).flat_map(colour).collect())
 }
 
-/// The view of the body, each pixel the mean of those that it covers, in steps of a palette.
-fn reduced((width, pixels): &(usize, Vec<u8>)) -> Vec<u8> {
-    let [left, top, across, down] = VIEW;
-    let [columns, rows] = SIZE;
+/// A view, each pixel the mean of those that it covers, in steps of a palette.
+fn reduced(view: View, (width, pixels): &(usize, Vec<u8>)) -> Vec<u8> {
+    let View { from: [left, top], size: [across, down] } = view;
+    let [columns, rows] = reduced_size(view);
     // The pixels of the view that one of the result covers, each with the part of it that is covered.
     let covered = |k: usize, of: usize, pixels: usize| {
         let [from, to] = [k, k + 1].map(|edge| (edge * pixels) as f64 / of as f64);
@@ -165,9 +189,9 @@ fn reduced((width, pixels): &(usize, Vec<u8>)) -> Vec<u8> {
 const LEVELS: [u8; 6] = [0, 90, 150, 200, 240, 255];
 
 /// Writes a picture whose colours are those of the palette.
-fn write(path: &Path, pixels: &[u8]) {
+fn write(path: &Path, size: [usize; 2], pixels: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let [columns, rows] = SIZE.map(|pixels| pixels as u32);
+    let [columns, rows] = size.map(|pixels| pixels as u32);
     let mut encoder = png::Encoder::new(BufWriter::new(File::create(path).unwrap()), columns, rows);
     encoder.set_color(png::ColorType::Indexed);
     encoder.set_compression(png::Compression::High);
