@@ -144,10 +144,11 @@ class Keys(TypedDict, total=False):
     """grid: Height of the first cell in wall units, instead of ``first_cell``; needs ``reynolds``.
     (default not set)"""
     reynolds: float | None
-    """grid: Reynolds number of ``reference_length``, for ``y_plus``. (default not set)"""
+    """grid: Reynolds number of the chord, for ``y_plus``. (default not set)"""
     reference_length: float | None
-    """grid: Length L of the flat plate whose skin friction ``y_plus`` refers to: turbulent from a
-    Reynolds number of 1000 on, laminar (Blasius) below. (chords, default 0.5, with ``y_plus``)"""
+    """grid: Length L in the height of the first cell, y = y⁺ L / (Re √(Cf/2)), as in Construct2D: Cf is
+    that of a flat plate at Re, turbulent from 1000 on, laminar (Blasius) below. The default gives half
+    the height of a plate as long as the chord. (chords, default 0.5, with ``y_plus``)"""
     leading_edge_spacing: float | None
     """grid: Spacing of the wall points at the leading edge. (chords, default 3e-3 * 256/cells around the
     section; 4e-4 * 128/cells of it on a C-grid)"""

@@ -50,10 +50,10 @@ impl Case {
     }
 }
 
-/// First-cell height in chords for a height `y_plus` in wall units at the Reynolds number of a
+/// First-cell height in chords for a height `y_plus` in wall units at the Reynolds number of the chord, with a
 /// reference length L in chords.
 ///
-/// `y = y⁺ L / (Re √(Cf/2))` with the local skin friction of a flat plate: of a turbulent one,
+/// `y = y⁺ L / (Re √(Cf/2))`, as in Construct2D, with the local skin friction of a flat plate at Re: of a turbulent one,
 /// `Cf = (2 log₁₀ Re − 0.65)^−2.3`, from Re = 1000 on, of a laminar one, `Cf = 0.664/√Re`, below, where the two
 /// are within 1 % of each other (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, eq. 21.16 and, after
 /// Blasius 1908, eq. 7.32).
