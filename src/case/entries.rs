@@ -12,9 +12,9 @@ use super::schema::{Key, KeyKind, check, nearest};
 use super::table::{self, KEYS, is_nested, keys, nearest_key, sections};
 use crate::diagnostics::excerpt;
 
-/// Keys of the first cell's height, and those that give it in wall units.
+/// Keys of the first cell's height, and those that give it in wall units; a Reynolds number goes with either.
 const HEIGHT: &[&str] = &["grid.first_cell"];
-const WALL_UNITS: &[&str] = &["grid.y_plus", "grid.reynolds", "grid.reference_length"];
+const WALL_UNITS: &[&str] = &["grid.y_plus", "grid.reference_length"];
 
 /// Path of the case file in messages about arguments alone; its stem is the default name.
 pub(super) const UNNAMED: &str = "grid";

@@ -272,8 +272,9 @@ keys! {
             "Height of the first cell at the wall; less than `far_field/(nj - 1)`.";
         y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
             "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
-        reynolds = real(closed(1.0), closed(1e12)), Unset, "";
-            "Reynolds number of the chord, for `y_plus`.";
+        reynolds: Option<f64> = real(closed(1.0), closed(1e12)), Unset, "";
+            "Reynolds number of the chord: for `y_plus`, and for the set-up of OpenFOAM, which is turbulent with it and \
+            inviscid without.";
         reference_length = real(closed(1e-6), closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
             "Length L in the height of the first cell, y = y⁺ L / (Re √(Cf/2)), as in Construct2D: Cf is that of a flat \
             plate at Re, turbulent from 1000 on, laminar (Blasius) below. The default gives half the height of \

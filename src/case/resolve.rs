@@ -183,8 +183,7 @@ fn first_cell(entries: &Given, extent: f64, nj: usize) -> Result<f64, CaseError>
         (None, _) if length.is_some() => {
             return incomplete("grid.reference_length", "grid.y_plus");
         }
-        (None, Some(_)) => return incomplete("grid.reynolds", "grid.y_plus"),
-        (None, None) => entries.given("grid.first_cell")?.unwrap_or(defaults::FIRST_CELL),
+        (None, _) => entries.given("grid.first_cell")?.unwrap_or(defaults::FIRST_CELL),
     };
     let uniform = extent / (nj - 1) as f64;
     if height < uniform {

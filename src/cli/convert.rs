@@ -199,7 +199,7 @@ impl LayoutArguments {
             compression: self.compression,
             plot3d: self.flavour(),
             curved_order: self.curved_order,
-            reference: None,
+            ..Settings::default()
         };
         let (span, weldable) = (self.span(), mesh.weldable());
         let mesh = MeshData { span, weldable, settings, ..MeshData::from(&mesh.grid) };

@@ -54,12 +54,14 @@ pub struct Settings {
     pub curved_order: usize,
     /// The reference of the force coefficients of an OpenFOAM case; none for the grid's chord.
     pub reference: Option<ForceReference>,
+    /// Reynolds number of the reference length, for set-ups of flow solvers; none for inviscid flow.
+    pub reynolds: Option<f64>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let (compression, plot3d) = (Compression::default(), Flavour::default());
-        Self { compression, plot3d, curved_order: 1, reference: None }
+        Self { compression, plot3d, curved_order: 1, reference: None, reynolds: None }
     }
 }
 

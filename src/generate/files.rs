@@ -50,6 +50,7 @@ impl<'a> OutputFiles<'a> {
                 plot3d: output.plot3d,
                 curved_order: output.curved_order,
                 reference: Some(reference),
+                reynolds: None,
             },
             others: report_files([output.pictures, output.quality_maps], &elements),
             zones: background.map(|_| BACKGROUND).into_iter().chain(elements).collect(),
@@ -69,7 +70,8 @@ impl<'a> OutputFiles<'a> {
         };
         let reference = ForceReference { length, centre: centre.map(|c| c * length) };
         let sizes = [[case.grid.ni, case.grid.nj]].into_iter();
-        let files = Self::new(&case.output, (vec![""], None), sizes, reference);
+        let mut files = Self::new(&case.output, (vec![""], None), sizes, reference);
+        files.settings.reynolds = case.grid.reynolds;
         let movements = case.output.reference.then_some(files::REFERENCE_FILE);
         Self { starts: movements.into_iter().chain([files::RESTART_FILE]).collect(), ..files }
     }

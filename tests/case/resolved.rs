@@ -219,7 +219,8 @@ fn an_override_drops_the_alternative_in_the_file() {
     let body = resolve_set("geometry.wing_body = {}", &[("geometry.naca", "0012")]).unwrap();
     let file = Case::from_file(&path, &naca).unwrap();
 
-    assert_eq!(height.grid.first_cell, 1e-4);
+    // The Reynolds number is that of the flow, too.
+    assert_eq!((height.grid.first_cell, height.grid.reynolds), (1e-4, Some(1e6)));
     assert_eq!(ellipse.geometry.contour, Contour::Ellipse(Ellipse { thickness: 0.5 }));
     for case in [body, file] {
         assert_eq!(case.geometry.contour, Contour::Naca("0012".into()));
@@ -322,10 +323,11 @@ fn may_be_missing(key: &str, text: &str) -> bool {
         | "geometry.smooth"
         | "geometry.corners"
         | "grid.reach"
+        | "grid.reynolds"
         | "quality.max_skewness"
         | "quality.max_wall_angle" => true,
         // The resulting height is written instead.
-        "grid.y_plus" | "grid.reynolds" | "grid.reference_length" => has("first_cell ="),
+        "grid.y_plus" | "grid.reference_length" => has("first_cell ="),
         "grid.wake" | "grid.wake_length" | "grid.wake_direction" => !has("topology = \"C\""),
         "grid.base_cells" => {
             !has("trailing_edge = \"blunt\"") && !has("trailing_edge = \"rounded\"")

@@ -65,6 +65,43 @@ fn a_set_up_that_nobody_changed_goes_with_the_patches_of_the_mesh() {
     }
 }
 
+/// A Reynolds number makes the flow turbulent, with conditions for every patch.
+#[test]
+fn the_flow_of_a_case_with_a_reynolds_number_is_turbulent() {
+    let scratch = Scratch::with_case("geometry = { naca = '0012', chord = 2.0 }\n");
+    for (sets, patches) in [
+        ("", &["airfoil", "farfield", "frontAndBack"][..]),
+        ("output.span_cells=2", &["airfoil", "farfield", "back", "front"]),
+        ("grid.topology=half", &["airfoil", "farfield", "symmetry", "frontAndBack"]),
+    ] {
+        run(&scratch, &format!("grid.reynolds=4e6 {sets}"));
+
+        for field in ["0/U", "0/p", "0/nuTilda", "0/nut"] {
+            assert_eq!(conditions(&scratch, field), patches, "{field}");
+        }
+        assert!(read(&scratch, "0/U").contains("airfoil { type noSlip; }"));
+        assert!(read(&scratch, "constant/turbulenceProperties").contains("SpalartAllmaras"));
+        let number = |file: &str, key: &str| -> f64 {
+            let text = read(&scratch, file);
+            let value = text.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+            value.trim_matches([' ', ';']).parse().unwrap()
+        };
+        // Unit speed over a chord of two.
+        assert_eq!(number("constant/transportProperties", "nu "), 5e-7);
+        let [free, eddy] = ["0/nuTilda", "0/nut"].map(|f| number(f, "internalField uniform "));
+        assert!((free / 5e-7 - 3.0).abs() < 1e-12, "{free:e}");
+        // nut = f_v1 nuTilda, f_v1 = chi^3/(chi^3 + 7.1^3).
+        assert!((eddy / 5e-7 - 0.210_438).abs() < 1e-5, "{eddy:e}");
+    }
+    let resolved = scratch.text("output/wing/case.toml");
+    assert!(resolved.contains("reynolds = 4000000.0"), "{resolved}");
+
+    run(&scratch, "");
+
+    assert!(read(&scratch, "0/U").contains("airfoil { type slip; }"));
+    assert!(read(&scratch, "constant/turbulenceProperties").contains("laminar"));
+}
+
 /// User-edited files are kept, and missing entries are reported.
 #[test]
 fn a_changed_set_up_is_kept_and_its_missing_patches_are_printed() {

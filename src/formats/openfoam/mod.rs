@@ -16,7 +16,7 @@ use std::path::Path;
 
 pub use check::{Measure, Objection, objections};
 
-use self::setup::{OVERSET_SETUP, SETUP, choices, write_text};
+use self::setup::{OVERSET_SETUP, SETUP, VISCOUS_SETUP, choices, write_text};
 use super::data::MeshData;
 use super::format::{Converted, FileContents, Folder, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
@@ -93,7 +93,11 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
     };
     let several = mesh.is_several();
-    let setup = if several { &OVERSET_SETUP[..] } else { &SETUP[..] };
+    let setup = match mesh.settings.reynolds {
+        _ if several => &OVERSET_SETUP[..],
+        Some(_) => &VISCOUS_SETUP,
+        None => &SETUP,
+    };
     let choices = choices(mesh);
     setup.iter().try_for_each(|file| write_text(&place(file.0)?, *file, &choices))?;
     let parts = mesh::Mesh::new(mesh);
@@ -113,7 +117,8 @@ pub(crate) const RULES: FolderRules =
 
 /// Whether a name below an output folder belongs to a file of the set-up, which users edit.
 fn is_setup(name: &str) -> bool {
-    SETUP.iter().chain(&OVERSET_SETUP).any(|(file, _)| ends_with(name, file))
+    let mut files = SETUP.iter().chain(&VISCOUS_SETUP).chain(&OVERSET_SETUP);
+    files.any(|(file, _)| ends_with(name, file))
 }
 
 /// The folder of the mesh that a file below an output folder belongs to.

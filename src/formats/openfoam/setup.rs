@@ -1,4 +1,4 @@
-//! The set-up of a first inviscid run beside the mesh: texts with words in place of what depends on the mesh.
+//! The set-up of a first run beside the mesh, inviscid or turbulent: texts with words in place of what depends on the mesh.
 
 use std::io::Write;
 use std::path::Path;
@@ -28,6 +28,21 @@ pub(super) const SETUP: [SetupFile; 8] = [
     (SCRIPT, include_str!("case/Allrun")),
 ];
 
+/// The files that it needs for turbulent flow of a given Reynolds number, by the model of Spalart and Allmaras
+/// (doi:10.2514/6.1992-439).
+pub(super) const VISCOUS_SETUP: [SetupFile; 10] = [
+    ("system/controlDict", include_str!("viscous/system/controlDict")),
+    ("system/fvSchemes", include_str!("viscous/system/fvSchemes")),
+    ("system/fvSolution", include_str!("viscous/system/fvSolution")),
+    ("constant/transportProperties", include_str!("viscous/constant/transportProperties")),
+    ("constant/turbulenceProperties", include_str!("viscous/constant/turbulenceProperties")),
+    ("0/U", include_str!("viscous/0/U")),
+    ("0/p", include_str!("viscous/0/p")),
+    ("0/nuTilda", include_str!("viscous/0/nuTilda")),
+    ("0/nut", include_str!("viscous/0/nut")),
+    (SCRIPT, include_str!("case/Allrun")),
+];
+
 /// The files that `overSimpleFoam` needs beside the mesh of several zones, for the same flow.
 pub(super) const OVERSET_SETUP: [SetupFile; 10] = [
     ("system/controlDict", include_str!("overset/system/controlDict")),
@@ -41,6 +56,9 @@ pub(super) const OVERSET_SETUP: [SetupFile; 10] = [
     (SCRIPT, include_str!("overset/Allrun")),
     ("0/pointDisplacement", include_str!("overset/0/pointDisplacement")),
 ];
+
+/// Eddy viscosity of a free stream with nuTilda = 3 nu in units of nu: 3 f_v1, f_v1 = 27/(27 + 7.1³).
+const FREE_RATIO: f64 = 81.0 / (27.0 + 7.1 * 7.1 * 7.1);
 
 /// Names of the patches of walls.
 pub(super) fn walls<'a>(mesh: &MeshData<'a>) -> Vec<&'a str> {
@@ -88,10 +106,15 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
     let corner = |[x, y]: [f64; 2], z: f64| format!("({x} {y} {z})");
     let (low, high) = (corner(mesh.search.low, 0.0), corner(mesh.search.high, span));
     let [nx, ny] = mesh.search.divisions;
+    // Of no use, and in no text, where there is no Reynolds number.
+    let viscosity = length / mesh.settings.reynolds.unwrap_or(f64::INFINITY);
     vec![
         ("WALLS", names.join("|")),
         ("ELEMENTS", names.join(" ")),
         ("ENDS", ends(mesh)),
+        ("VISCOSITY", viscosity.to_string()),
+        ("FREE_NUTILDA", (3.0 * viscosity).to_string()),
+        ("FREE_NUT", (FREE_RATIO * viscosity).to_string()),
         ("FORCES", coefficients),
         ("SEARCH", format!("searchBox {low} {high};\n    searchBoxDivisions ({nx} {ny} 1);")),
     ]
