@@ -232,7 +232,7 @@ impl GridResult {
         OutputFiles::of(&self.problem).mesh_of(&self.grid, self.is_good())
     }
 
-    /// What pictures show.
+    /// The content of pictures.
     pub(super) fn artifacts(&self) -> Artifacts<'_> {
         Artifacts {
             name: &self.case.name,

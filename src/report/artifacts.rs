@@ -1,4 +1,4 @@
-//! What pictures of a grid show.
+//! The data that pictures of a grid are drawn from.
 
 use crate::grid::Grid;
 use crate::grid::quality::Quality;

@@ -100,7 +100,7 @@ impl Figures {
     pub(super) fn shown(&self, stem: &str) -> Result<String, DrawError> {
         let figure = |(_, picture): &(String, Picture)| {
             let svg = picture.svg()?;
-            // What only a file of its own needs is left out.
+            // Parts that only a file of its own needs are left out.
             let start = svg.find("<svg").unwrap_or(0);
             Ok(["<figure>", svg[start..].trim_end(), "</figure>\n"].concat())
         };

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on, and what it notes for its report.
+//! The log of a run: its progress, and the notes and times for its report.
 
 use std::time::Instant;
 

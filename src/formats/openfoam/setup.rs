@@ -106,7 +106,7 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
     let corner = |[x, y]: [f64; 2], z: f64| format!("({x} {y} {z})");
     let (low, high) = (corner(mesh.search.low, 0.0), corner(mesh.search.high, span));
     let [nx, ny] = mesh.search.divisions;
-    // Of no use, and in no text, where there is no Reynolds number.
+    // Texts of inviscid flow do not have these words.
     let viscosity = length / mesh.settings.reynolds.unwrap_or(f64::INFINITY);
     vec![
         ("WALLS", names.join("|")),
