@@ -4,6 +4,7 @@
 //! outward, cells counter-clockwise ([`Mesh`]). Notes report what was turned.
 
 use crate::grid::quality::{WallLine, cell_area, cell_corners};
+use crate::grid::vector::distance;
 use crate::grid::{Grid, Seam, Symmetry, Topology};
 
 /// A mesh from a file.
@@ -106,10 +107,6 @@ fn shape(grid: &Grid) -> Option<Topology> {
 /// Length of the line j = 0.
 fn length(grid: &Grid) -> f64 {
     (1..grid.ni).map(|i| distance(grid.point(i - 1, 0), grid.point(i, 0))).sum()
-}
-
-fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
 fn transposed(grid: &Grid) -> Grid {

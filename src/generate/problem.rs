@@ -15,13 +15,13 @@ use crate::overset::Finding;
 use crate::pde::control::Wall;
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
-use std::ops::RangeInclusive;
 
 /// Points times iterations that the linear solves of one try may take with forms of the preconditioner after the
 /// first: some seconds of one core.
 const FALL_BACK_WORK: usize = 5_000_000;
-/// Their iterations on grids of any size: a direction that lowers the residual a little may lead to the next step.
-const FALL_BACK_ITERATIONS: RangeInclusive<usize> = 100..=600;
+/// Fewest and most of their iterations on grids of any size: a direction that lowers the residual a little may lead to
+/// the next step.
+const FALL_BACK_ITERATIONS: [usize; 2] = [100, 600];
 
 /// The grid equations, and the first guess of their unknowns.
 type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
@@ -98,9 +98,8 @@ impl Problem {
     {
         let linear = &self.case.linear;
         let kind = (linear.preconditioner, linear.schedule);
-        let [ni, nj] = self.size();
-        let budget = (FALL_BACK_WORK / (ni * nj))
-            .clamp(*FALL_BACK_ITERATIONS.start(), *FALL_BACK_ITERATIONS.end());
+        let ([ni, nj], [fewest, most]) = (self.size(), FALL_BACK_ITERATIONS);
+        let budget = (FALL_BACK_WORK / (ni * nj)).clamp(fewest, most);
         equations
             .jacobian()
             .linear_solver(linear.krylov, kind, self.case.multigrid)

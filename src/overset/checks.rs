@@ -6,6 +6,7 @@ use super::rigging::{Rigging, Side};
 use super::stencil::{CellType, SearchBox, ZoneTypes, cell_types};
 use super::wall::Wall;
 use super::zone::{Rim, Zone, ZoneCells};
+use crate::diagnostics::counted;
 use crate::geometry::vector::middle;
 
 /// Samples of a line across a gap.
@@ -310,7 +311,7 @@ fn report(
         findings.push(Finding {
             what: format!(
                 "{} of {name} find no value in another grid, the first at ({x:.4}, {y:.4})",
-                counted(found.orphans.len(), "cell")
+                counted(found.orphans.len() as f64, "cell")
             ),
             key: key("reach"),
             remedy: "a larger reach lets grids overlap there, and finer cells in narrow gaps"
@@ -323,7 +324,10 @@ fn report(
     let at_wall = at_wall.count();
     if at_wall > 0 {
         findings.push(Finding {
-            what: format!("{} at the wall of {name} are not solved for", counted(at_wall, "cell")),
+            what: format!(
+                "{} at the wall of {name} are not solved for",
+                counted(at_wall as f64, "cell")
+            ),
             key: key("grid.nj"),
             remedy:
                 "the other grid's holes close the gap there: finer cells in the gap, of both grids"
@@ -377,8 +381,4 @@ fn report(
 fn outer_wall(zone: Zone<'_>) -> Wall {
     let grid = zone.grid;
     Wall::new((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect(), false, 0)
-}
-
-fn counted(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
