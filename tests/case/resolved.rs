@@ -219,7 +219,7 @@ fn an_override_drops_the_alternative_in_the_file() {
     let body = resolve_set("geometry.wing_body = {}", &[("geometry.naca", "0012")]).unwrap();
     let file = Case::from_file(&path, &naca).unwrap();
 
-    // The Reynolds number is that of the flow, too.
+    // The set-up of a flow solver needs the Reynolds number, so it stays.
     assert_eq!((height.grid.first_cell, height.grid.reynolds), (1e-4, Some(1e6)));
     assert_eq!(ellipse.geometry.contour, Contour::Ellipse(Ellipse { thickness: 0.5 }));
     for case in [body, file] {

@@ -1,4 +1,4 @@
-//! The gallery, docs/gallery.md: its text and pictures are those of the cases today.
+//! The gallery, docs/gallery.md: its text and pictures agree with the results of its cases.
 //!
 //! `UPDATE_DOCS=1 cargo test --test documents gallery` makes them anew.
 
@@ -188,7 +188,7 @@ fn reduced(view: View, (width, pixels): &(usize, Vec<u8>)) -> Vec<u8> {
 /// Levels of each channel, closer where it is light: their combinations are a palette of 216 colours.
 const LEVELS: [u8; 6] = [0, 90, 150, 200, 240, 255];
 
-/// Writes a picture whose colours are those of the palette.
+/// Writes a picture with the colours of the palette.
 fn write(path: &Path, size: [usize; 2], pixels: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let [columns, rows] = size.map(|pixels| pixels as u32);
