@@ -205,7 +205,20 @@ fn points_within_brackets_are_read_in_whatever_language() {
     };
     let list = |c: usize| joined(&|p| format!("{:.6}", p[c]));
     let (x, y) = (list(0), list(1));
+    let lines = |write: &dyn Fn([f64; 2]) -> String| {
+        contour().iter().map(|&p| write(p)).collect::<Vec<_>>().join("\n")
+    };
+    let items = |c: usize| lines(&|p| format!("  - {:.6}", p[c]));
     for text in [
+        format!("airfoil:\n  name: n\n  coordinates:\n   x:\n{}\n   y:\n{}\n", items(0), items(1)),
+        lines(&|[x, y]| format!("- - {x:.6}\n  - {y:.6}")),
+        format!("points:\n{}\nchord: 1.0", lines(&|[x, y]| format!("  - - {x:.6}\n    - {y:.6}"))),
+        format!("coords = [{}];", lines(&|[x, y]| format!("{x:.6} {y:.6};"))),
+        format!(
+            "A = [\n{}\n];\nplot(A(:,1), A(:,2))",
+            lines(&|[x, y]| format!("  {x:.6}  {y:.6}"))
+        ),
+        format!("x = [{}]';\ny = [{}]';", list(0).replace(", ", "; "), list(1).replace(", ", "; ")),
         format!("double x[17] = {{{x}}};\ndouble y[17] = {{{y}}};\n"),
         format!("import numpy as np\nx = np.array([{x}])\ny = np.array([{y}])\n"),
         format!("{{\"chord\": [1.5], \"y\": [{y}],\n \"x\": [{x}]}}"),

@@ -1,4 +1,5 @@
-//! Coordinates within brackets, as in programs, JSON, YAML, gmsh and numpy: points, or lists of x and of y.
+//! Coordinates within brackets, as in programs, JSON, YAML, gmsh, numpy and MATLAB: points, or lists of x and of
+//! y. Block lists of YAML are read as if they were written in brackets.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +9,34 @@ use crate::geometry::error::LEAST_POINTS;
 
 /// Characters that separate words and numbers within brackets, in addition to white space.
 const SEPARATORS: &str = "[](){},;:='\"";
+
+/// The text with brackets around YAML's block lists of numbers, which have an item in each line: `- 0.5` is a
+/// number of a list, `- - 0.5` the first of a point. Lines keep their numbers.
+pub(super) fn flow(text: &str) -> String {
+    let item = |line: &str| {
+        let mut rest = line.trim();
+        let mut depth = 0;
+        while let Some(inner) = rest.strip_prefix("- ") {
+            (rest, depth) = (inner.trim_start(), depth + 1);
+        }
+        number(rest).filter(|_| depth > 0).map(|_| (depth, rest.to_owned()))
+    };
+    let mut lines: Vec<String> = Vec::new();
+    let mut inside = false;
+    for line in text.split('\n') {
+        let item = item(line);
+        if let Some(last) = lines.last_mut().filter(|_| inside) {
+            last.push_str(if matches!(item, Some((1, _))) { "," } else { "]" });
+        }
+        lines.push(match &item {
+            Some((1, value)) if inside => value.clone(),
+            Some((_, value)) => format!("[{value}"),
+            None => line.to_owned(),
+        });
+        inside = item.is_some();
+    }
+    if inside { lines.join("\n") + "]" } else { lines.join("\n") }
+}
 
 /// The rows of coordinates within brackets, with their columns if the lists have names. `None` if the text
 /// has no such rows.
@@ -25,12 +54,26 @@ pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
     for piece in text.split_inclusive(['[', ']', '(', ')', '{', '}']) {
         let outside = before.strip_suffix(['[', '(', '{']);
         if let Some(outside) = outside.filter(|_| piece.ends_with([']', ')', '}'])) {
-            let tokens = piece.split(apart).filter(|token| !token.is_empty());
-            let values: Vec<f64> =
-                tokens.filter_map(|token| number(token.trim_end_matches('f'))).collect();
-            // A number in brackets directly after a word is an index.
-            if values.len() > 1 || !outside.ends_with(char::is_alphanumeric) {
-                lists.entry(label.clone()).or_default().push(Numbers::new(line, piece, values));
+            let numbers = |text: &str| -> Vec<f64> {
+                let tokens = text.split(apart).filter(|token| !token.is_empty());
+                tokens.filter_map(|token| number(token.trim_end_matches('f'))).collect()
+            };
+            // A semicolon ends a row of a matrix, and so does a line in a matrix without commas.
+            let semicolons = piece.contains(';');
+            let ends =
+                |c: char| if semicolons { c == ';' } else { c == '\n' && !piece.contains(',') };
+            let parts: Vec<(&str, Vec<f64>)> =
+                piece.split_inclusive(ends).map(|part| (part, numbers(part))).collect();
+            let mut rows = parts.iter().map(|(_, values)| values.len()).filter(|&n| n > 0);
+            let matrix = rows.clone().count() >= LEAST_POINTS && rows.all(|n| (2..=4).contains(&n));
+            let mut at = line;
+            for (part, values) in if matrix { parts } else { vec![(piece, numbers(piece))] } {
+                // A number in brackets directly after a word is an index, and a row may be blank.
+                let index = outside.ends_with(char::is_alphanumeric) || matrix;
+                if values.len() > 1 || !index {
+                    lists.entry(label.clone()).or_default().push(Numbers::new(at, part, values));
+                }
+                at += part.matches('\n').count();
             }
         } else {
             if let Some((key, _)) = piece.rsplit_once([':', '=']) {

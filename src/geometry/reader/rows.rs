@@ -28,6 +28,7 @@ pub(super) struct Table {
 /// Sorts the lines of a file into names, points and remarks.
 pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refusal> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
+    let text = brackets::flow(&text);
     let (name, mut candidates, layout_of_names) =
         if let Some((rows, layout)) = brackets::rows(&text) {
             notes.push("The points were taken from within brackets.".into());
