@@ -51,9 +51,13 @@ pub(super) fn base_cells(order: usize) -> BaseCells {
 /// Angle of the trailing edge from which it is round rather than sharp, degrees.
 pub(super) const ROUND_EDGE: f64 = 90.0;
 
-/// Factor of a retry on the dissipation of the march: the march itself tries twice and four times where
+/// Factor of a retry on dissipation and volume smoothing of the march: the march itself tries twice and four times where
 /// it folds, and less than four times is seldom another grid then.
 const MORE_SMOOTHING: f64 = 4.0;
+
+/// Cells of a wake for each of the section, from which its cells grow no faster than by default. Shorter wakes
+/// have cells that grow faster, and unless their march is smoother no multigrid cycle contracts.
+const WAKE_IN_SECTION: f64 = 0.375;
 
 /// Columns over which control functions of the march along normals are smoothed.
 const NORMAL_COLUMNS: f64 = 3.9;
@@ -86,7 +90,8 @@ pub(super) fn round_off(first_cell: f64) -> f64 {
 /// The line along the wall, as far as defaults depend on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WallFacts {
-    pub(super) cut: bool,
+    /// Cells along each side of the cut behind the trailing edge, if there is one.
+    pub(super) wake: Option<usize>,
     /// Whether the section has a trailing edge.
     pub(super) edge: bool,
     /// Whether the edge closes in one point.
@@ -105,7 +110,7 @@ impl Case {
         let mut spacing = [0.0; 2];
         if wall.edge {
             let ([leading, trailing], cells_of_default) =
-                if wall.cut { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
+                if wall.wake.is_some() { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
             let [leading, trailing] =
                 [leading, trailing].map(|chords: f64| chords * cells_of_default / cells);
             let curved = output.curved_order > 1;
@@ -120,7 +125,7 @@ impl Case {
         let turn = *grid.max_turn.get_or_insert(MAX_TURN * (256.0 / cells).min(1.0));
         // A trailing edge or base is a corner, whose line keeps its marched points.
         let mut seam = if wall.edge { Seam::Held } else { Seam::Periodic };
-        if wall.cut {
+        if wall.wake.is_some() {
             grid.topology = TopologyChoice::C;
         } else {
             grid.wake = None;
@@ -133,7 +138,10 @@ impl Case {
         let thin = (2.0 / cells / (HEIGHTS_IN_LENGTH * grid.first_cell)).min(1.0);
         let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
         let [dissipation, volume_smoothing, spread, columns] = match wall {
-            WallFacts { cut: true, .. } => [0.08, 0.01 * (128.0 / cells).min(1.0), 0.0, 2.25],
+            WallFacts { wake: Some(wake), .. } => {
+                let columns = (wake as f64).min(WAKE_IN_SECTION * cells);
+                [0.08, 0.01 * (48.0 / columns).min(1.0), 0.0, 2.25]
+            }
             // Other grids take values from the outermost cells of a near one, which are to be of one size.
             WallFacts { edge: true, .. } if element => [0.4, 0.0, 6.0, 0.0],
             WallFacts { edge: true, .. } => [0.4, 0.0, 0.3, 0.0],
@@ -182,7 +190,14 @@ impl Retry {
             Self::March if marches => {
                 let dissipation = MORE_SMOOTHING * initial.dissipation?;
                 initial.dissipation = Some(dissipation);
-                format!("a smoother march (initial.dissipation = {dissipation})")
+                let mut keys = format!("initial.dissipation = {dissipation}");
+                let given = case.places.has("initial.volume_smoothing");
+                if let Some(volumes) = initial.volume_smoothing.filter(|&c| c > 0.0 && !given) {
+                    let volumes = MORE_SMOOTHING * volumes;
+                    initial.volume_smoothing = Some(volumes);
+                    keys += &format!(", initial.volume_smoothing = {volumes}");
+                }
+                format!("a smoother march ({keys})")
             }
             Self::Decay => {
                 control.decay *= SHORTER_DECAY;

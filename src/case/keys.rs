@@ -313,7 +313,7 @@ keys! {
             Derived("from the edge, the cells and the first cell"), "";
             "Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge, without one \
             0.4 and less \
-            under thick first cells, 1.28/cells and at most 0.01 on a C-grid.";
+            under thick first cells; on a C-grid 1.28/cells, or 0.48/`wake` of a shorter wake, and at most 0.01.";
         spread: Option<f64> = real(closed(0.0), closed(1000.0)), Derived("from the edge"), "";
             "Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge, 6 of \
             elements and \
@@ -354,7 +354,7 @@ keys! {
             "Whether to try again by the ladder when the grid is not good.";
         ladder: Vec<Retry> = KeyKind::Words(&["march", "decay", "normal", "base"]),
             Words(&["march", "decay", "normal", "base"]), "";
-            "What to change: four times the dissipation of the march, half the decay length of the \
+            "What to change: four times dissipation and volume smoothing of the march, half the decay length of the \
             wall terms, the march along normals, the Thomas-Middlecoff base.";
     }
     "newton": "The inexact Newton iteration." {

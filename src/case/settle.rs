@@ -163,7 +163,8 @@ impl Case {
         }
         let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
         let sharp = closes || wake.is_some();
-        let wall = WallFacts { cut: wake.is_some(), edge: true, sharp, cells: ni - 1 };
+        let wall =
+            WallFacts { wake: wake.map(|wake| wake.cells), edge: true, sharp, cells: ni - 1 };
         let chosen = base_cells(self.output.curved_order);
         let base_cells = grid.base_cells.map_or(chosen, BaseCells::Exactly);
         let ([leading_edge_spacing, trailing_edge_spacing], max_turn_deg, seam) =
@@ -213,7 +214,7 @@ impl Case {
             contour.check_symmetry()?;
         }
         let around = self.grid.around();
-        let wall = WallFacts { cut: false, edge: false, sharp: false, cells: around - 1 };
+        let wall = WallFacts { wake: None, edge: false, sharp: false, cells: around - 1 };
         let given = self.grid.max_turn.is_some();
         let (_, asked, seam) = self.settle_defaults(wall);
         let (mut points, max_turn_deg) = if given {

@@ -174,7 +174,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 let Some(next) = self.fall_back() else { break stop };
                 let why = if slow {
                     let factor = (solve.relative / from).powf((solve.iterations - before).recip());
-                    format!("the linear residual fell by a factor of {factor:.2} an iteration")
+                    format!("an iteration multiplied the linear residual by {factor:.2}")
                 } else {
                     stop.to_string()
                 };
