@@ -7,8 +7,8 @@
 
 `make` makes a grid, `make_many` many grids, `make_assembly` the overset grids of several elements. `read`
 reads a mesh, `Mesh` makes one from arrays, `quality` measures it. `Reference` moves a grid with its wall and
-differentiates it. `solve` solves a sparse linear system. All errors are `GridgenError`. Notes about repairs
-and choices go to the logger ``gridgen``.
+differentiates it. `solve` and `LinearSolver` solve sparse linear systems. All errors are `GridgenError`.
+Notes about repairs and choices go to the logger ``gridgen``.
 """
 
 from ._assembly import Assembly, Finding, Zone, make_assembly
@@ -18,7 +18,7 @@ from ._grid import Grid, Mesh, quality, read
 from ._make import Result, make, make_many
 from ._movement import Moved, Reference
 from ._results import NewtonStep, Quality, Report, SystemReport, Verdict
-from ._solve import solve
+from ._solve import LinearSolver, solve
 from ._support import packaged_libraries
 from ._usmesh import USMesh
 from .errors import (
@@ -44,6 +44,7 @@ __all__ = [
     "GeometryError",
     "Grid",
     "GridgenError",
+    "LinearSolver",
     "MatrixError",
     "Mesh",
     "Moved",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ __all__ = [
     "NativeMoved",
     "NativeNodes",
     "NativeReference",
+    "NativeSolver",
     "__version__",
     "default_jobs",
     "from_points",
@@ -26,9 +27,9 @@ __all__ = [
     "read_reference",
     "reference_of",
     "schema",
-    "solve",
 ]
 
+_Kind: TypeAlias = Literal["good", "not-converged", "folded", "folded-curved", "beyond-limit", "unfit"]
 __version__: str
 
 @final
@@ -38,7 +39,7 @@ class NativeGrid:
     @property
     def nj(self) -> int: ...
     @property
-    def topology(self) -> str: ...
+    def topology(self) -> Literal["O", "C", "half"]: ...
     @property
     def wall(self) -> tuple[int, int]: ...
     @property
@@ -52,7 +53,7 @@ class NativeGrid:
     def report(self) -> str | None: ...
     def history(self) -> str | None: ...
     def case(self) -> str | None: ...
-    def verdict(self) -> tuple[str, bool, str] | None: ...
+    def verdict(self) -> tuple[_Kind, bool, str] | None: ...
     def hint(self) -> str | None: ...
     def write(
         self,
@@ -77,7 +78,7 @@ class NativeAssembly:
     def notes(self) -> list[str]: ...
     def report(self) -> str: ...
     def case(self) -> str: ...
-    def verdict(self) -> tuple[str, bool, str]: ...
+    def verdict(self) -> tuple[_Kind, bool, str]: ...
     def hint(self) -> str | None: ...
     def files(self) -> list[Path]: ...
 
@@ -106,7 +107,7 @@ class NativeNodes:
 @final
 class NativeMoved:
     def grid(self) -> NativeGrid: ...
-    def verdict(self) -> tuple[str, bool, str]: ...
+    def verdict(self) -> tuple[_Kind, bool, str]: ...
     def counts(self) -> tuple[int, float, int]: ...
     def worn(self) -> str | None: ...
     def derivative(
@@ -121,6 +122,27 @@ class NativeMoved:
     def adjoint_on_gpu(
         self, nodes: object, tolerance: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]: ...
+
+@final
+class NativeSolver:
+    def __new__(
+        cls,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int64],
+        data: NDArray[np.float64],
+        columns: int,
+        options: list[tuple[str, object]],
+        *,
+        backend: str,
+        devices: list[int] | None,
+        threads: int | None,
+    ) -> NativeSolver: ...
+    def solve(
+        self,
+        b: NDArray[np.float64],
+        x0: NDArray[np.float64] | None,
+        callback: Callable[[float, float], object] | None,
+    ) -> tuple[NDArray[np.float64], str]: ...
 
 @final
 class MachinePool:
@@ -167,17 +189,5 @@ def make_assembly(
 ) -> NativeAssembly: ...
 def read(path: str) -> NativeGrid: ...
 def from_points(x: NDArray[np.float64], y: NDArray[np.float64]) -> NativeGrid: ...
-def solve(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    data: NDArray[np.float64],
-    columns: int,
-    b: NDArray[np.float64],
-    options: list[tuple[str, object]],
-    *,
-    backend: str,
-    devices: list[int] | None,
-    threads: int | None,
-) -> tuple[NDArray[np.float64], str]: ...
 def schema() -> str: ...
 def keys() -> list[tuple[str, str, str, str, str]]: ...

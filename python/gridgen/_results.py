@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .typing import VerdictKind
+
 __all__ = ["NewtonStep", "Quality", "Report", "SystemReport", "Verdict"]
 
 _NAN = float("nan")
@@ -15,9 +17,9 @@ _NAN = float("nan")
 class Verdict(NamedTuple):
     """The verdict on a grid; true if the grid may be used."""
 
-    kind: str
-    """``"good"``, ``"not-converged"``, ``"folded"`` or ``"beyond-limit"``; for several elements
-    also ``"unfit"``."""
+    kind: VerdictKind
+    """``"good"``, ``"not-converged"``, ``"folded"``, ``"folded-curved"`` or ``"beyond-limit"``; for several
+    elements also ``"unfit"``."""
     good: bool
     """Converged, without a folded cell, within the limits of ``[quality]``."""
     reason: str
@@ -224,8 +226,26 @@ class MethodReport(_MethodReport, total=False):
     blocks: int
 
 
-class SystemReport(TypedDict):
-    """The report of a linear system. Seconds in `timing`; numbers that are not finite are None."""
+class ColumnReport(TypedDict):
+    """The result for one of several right-hand sides."""
+
+    converged: bool
+    stop_reason: str
+    iterations: float
+    relative_residual: float | None
+    true_relative_residual: float | None
+
+
+class _SystemReport(TypedDict, total=False):
+    columns: list[ColumnReport]
+
+
+class SystemReport(_SystemReport):
+    """The report of a linear system. Seconds in `timing`; numbers that are not finite are None.
+
+    For several right-hand sides `columns` has the result of each. The residuals are those of the worst, and
+    the iterations those of all.
+    """
 
     name: str
     version: str

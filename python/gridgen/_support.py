@@ -29,7 +29,12 @@ def packaged_libraries() -> list[str]:
 
 
 def real_array(
-    name: str, value: Any, shape: str, *, ndim: int, error: type[GridgenError] = CaseError
+    name: str,
+    value: Any,
+    shape: str,
+    *,
+    ndim: int | tuple[int, ...],
+    error: type[GridgenError] = CaseError,
 ) -> NDArray[np.float64]:
     """Return an array of real numbers as aligned float64.
 
@@ -43,7 +48,7 @@ def real_array(
         message = f"{name}: an array of shape {shape} was expected, found rows of different lengths"
         raise error(message, data={"name": name}) from None
     data = {"name": name, "shape": array.shape, "dtype": str(array.dtype)}
-    if array.ndim != ndim:
+    if array.ndim not in (ndim if isinstance(ndim, tuple) else (ndim,)):
         message = f"{name}: an array of shape {shape} was expected, found {array.shape}"
         raise error(message, data=data)
     # Booleans and text would convert to numbers too, but are never intended as such.

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use gridgen::case::{Table, Value};
@@ -154,30 +154,60 @@ fn no_threads(error: &dyn std::error::Error) -> PyErr {
     PyRuntimeError::new_err(format!("no threads: {error}"))
 }
 
-/// Runs work in a separate thread while this one checks for signals. The exception of a signal is raised at
-/// once. The abandoned work then sees `true` and may end early.
+/// The call that waits for work in a separate thread.
+pub(crate) struct Caller {
+    given_up: Arc<AtomicBool>,
+    iterations: Option<Sender<(f64, f64)>>,
+}
+
+impl Caller {
+    /// True if the call was abandoned: the work may end early.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Reports an iteration and its residual, if the call has a callback.
+    pub(crate) fn report(&self, iteration: f64, residual: f64) {
+        if let Some(iterations) = &self.iterations {
+            let _ = iterations.send((iteration, residual));
+        }
+    }
+}
+
+/// Runs work in a separate thread while this one checks for signals, and passes iterations to `callback`. The
+/// exception of either is raised at once; the abandoned work may then end early.
 ///
 /// # Errors
-/// The exception of a signal, and `RuntimeError` for a panic or if the system cannot create threads.
+/// The exception of a signal or of `callback`, and `RuntimeError` for a panic or if the system cannot create
+/// threads.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
-    work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+    callback: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Caller) -> T + Send + 'static,
 ) -> PyResult<T> {
     let given_up = Arc::new(AtomicBool::new(false));
-    let (seen, (done, mut end)) = (given_up.clone(), mpsc::channel());
+    let ((done, mut end), (iterations, reported)) = (mpsc::channel(), mpsc::channel());
+    let iterations = callback.map(|_| iterations);
+    let caller = Caller { given_up: given_up.clone(), iterations };
     let run = move || {
         // After an abandoned call nobody receives the result.
-        let _ = done.send(catch_unwind(AssertUnwindSafe(|| work(&seen))));
+        let _ = done.send(catch_unwind(AssertUnwindSafe(|| work(&caller))));
+    };
+    let answer = || -> PyResult<()> {
+        for iteration in callback.iter().flat_map(|_| reported.try_iter()) {
+            callback.map(|callback| callback.call1(iteration)).transpose()?;
+        }
+        py.check_signals()
     };
     std::thread::Builder::new().spawn(run).map_err(|error| no_threads(&error))?;
     loop {
         let (found, back) = py.detach(move || (end.recv_timeout(SIGNALS), end));
         end = back;
+        // The last iterations come before the result.
+        answer().inspect_err(|_| given_up.store(true, Ordering::Relaxed))?;
         match found {
             Ok(Ok(found)) => return Ok(found),
-            Err(RecvTimeoutError::Timeout) => {
-                py.check_signals().inspect_err(|_| given_up.store(true, Ordering::Relaxed))?;
-            }
+            Err(RecvTimeoutError::Timeout) => {}
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
         }
     }

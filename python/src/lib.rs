@@ -79,5 +79,5 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<nodes::NativeNodes>()?;
     module.add_function(wrap_pyfunction!(movement::read_reference, module)?)?;
     module.add_function(wrap_pyfunction!(movement::reference_of, module)?)?;
-    module.add_function(wrap_pyfunction!(system::solve, module)?)
+    module.add_class::<system::NativeSolver>()
 }

@@ -148,7 +148,7 @@ impl NativeReference {
     fn move_to(&self, py: Python<'_>, wall: PyReadonlyArray2<'_, f64>) -> PyResult<NativeMoved> {
         let (wall, base) = (points(&wall), self.0.clone());
         let pool = pool()?;
-        let found = interruptible(py, move |_| {
+        let found = interruptible(py, None, move |_| {
             pool.install(|| -> Result<Found, MovementError> {
                 let DeviceReference { reference, device } = &*base;
                 match device {

@@ -1,18 +1,19 @@
-//! Solves linear systems.
+//! Solves linear systems: a matrix with its preconditioner, for one right-hand side after the other.
 
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use gridgen::backend::Algebraic;
 use gridgen::formats::matrix_market::{Matrix, MatrixSymmetry};
 use gridgen::generate::Progress;
-use gridgen::linear_system::{RightSide, SystemOptions, solve_matrix};
+use gridgen::linear_system::{RightHandSide, RightSide, SystemOptions, SystemSolver};
 use gridgen::sparse::Csr;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::arguments::{Compute, interruptible, word};
+use crate::arguments::{Caller, Compute, interruptible, word};
+use crate::base::unlocked;
 use crate::errors::{raised, refused, refused_as};
 
 /// Names of A and b in messages.
@@ -77,61 +78,89 @@ fn options(
     Ok(options)
 }
 
-/// Solves A x = b. A is given by rows, and entries with the same row and column are summed. Returns x and the
-/// report in JSON.
-#[pyfunction]
-#[pyo3(signature = (indptr, indices, data, columns, b, options, *, backend, devices, threads))]
-pub(crate) fn solve<'py>(
-    py: Python<'py>,
-    indptr: PyReadonlyArray1<'py, i64>,
-    indices: PyReadonlyArray1<'py, i64>,
-    data: PyReadonlyArray1<'py, f64>,
-    columns: usize,
-    b: PyReadonlyArray1<'py, f64>,
-    options: Vec<(String, Bound<'py, PyAny>)>,
-    backend: &str,
-    devices: Option<Vec<usize>>,
-    threads: Option<usize>,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, String)> {
-    let options = self::options(py, options, Compute::new(py, backend, devices, threads)?)?;
-    let matrix = matrix(
-        indptr.as_array().iter().copied(),
-        indices.as_array().iter().copied(),
-        data.as_array().iter().copied().collect(),
-        columns,
-    );
-    let matrix =
-        matrix.map_err(|reason| refused_as(py, "MatrixError", &format!("{MATRIX}: {reason}")))?;
-    let b: Vec<f64> = b.as_array().iter().copied().collect();
-    if !b.iter().all(|number| number.is_finite()) {
-        return Err(refused_as(
-            py,
-            "MatrixError",
-            &format!("{RIGHT_SIDE}: a number is not finite"),
-        ));
+/// A matrix with its preconditioner.
+#[pyclass(frozen, module = "gridgen._core")]
+pub(crate) struct NativeSolver(Arc<Mutex<SystemSolver>>);
+
+#[pymethods]
+impl NativeSolver {
+    /// A is given by rows, and entries with the same row and column are summed.
+    #[new]
+    #[pyo3(signature = (indptr, indices, data, columns, options, *, backend, devices, threads))]
+    fn new<'py>(
+        py: Python<'py>,
+        indptr: PyReadonlyArray1<'py, i64>,
+        indices: PyReadonlyArray1<'py, i64>,
+        data: PyReadonlyArray1<'py, f64>,
+        columns: usize,
+        options: Vec<(String, Bound<'py, PyAny>)>,
+        backend: &str,
+        devices: Option<Vec<usize>>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let options = self::options(py, options, Compute::new(py, backend, devices, threads)?)?;
+        let matrix = matrix(
+            indptr.as_array().iter().copied(),
+            indices.as_array().iter().copied(),
+            data.as_array().iter().copied().collect(),
+            columns,
+        );
+        let matrix = matrix
+            .map_err(|reason| refused_as(py, "MatrixError", &format!("{MATRIX}: {reason}")))?;
+        let made = interruptible(py, None, move |caller| {
+            SystemSolver::new(matrix, &options, &mut Attended(caller))
+        })?;
+        let solver = made.map_err(|error| raised(py, error))?;
+        Ok(Self(Arc::new(Mutex::new(solver))))
     }
-    let solved = interruptible(py, move |given_up| {
-        solve_matrix(&matrix, &b, &options, &mut Attended(given_up))
-    })?;
-    let (x, report) = solved.map_err(|error| raised(py, error))?;
-    let report = serde_json::to_string(&report);
-    let report = report.map_err(|error| refused(py, &error.to_string()))?;
-    Ok((x.into_pyarray(py), report))
+
+    /// Solves for the rows of b, from those of x0; returns the solutions as rows, and the report in JSON.
+    /// `callback` gets iteration and relative residual.
+    fn solve<'py>(
+        &self,
+        py: Python<'py>,
+        b: PyReadonlyArray2<'py, f64>,
+        x0: Option<PyReadonlyArray2<'py, f64>>,
+        callback: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
+        let rows = |array: &PyReadonlyArray2<'_, f64>| -> Vec<Vec<f64>> {
+            array.as_array().rows().into_iter().map(|row| row.to_vec()).collect()
+        };
+        let (b, x0) = (rows(&b), x0.as_ref().map(rows));
+        for (name, numbers) in [(RIGHT_SIDE, Some(&b)), ("x0", x0.as_ref())] {
+            if !numbers.into_iter().flatten().flatten().all(|number| number.is_finite()) {
+                let message = format!("{name}: a number is not finite");
+                return Err(refused_as(py, "MatrixError", &message));
+            }
+        }
+        let solver = self.0.clone();
+        let solved = interruptible(py, callback.as_ref(), move |caller| {
+            let start = |k: usize| x0.as_ref().and_then(|x0| x0.get(k)).map(Vec::as_slice);
+            let sides: Vec<RightHandSide<'_>> =
+                b.iter().enumerate().map(|(k, b)| (&**b, start(k))).collect();
+            unlocked(&solver).solve(&sides, &mut Attended(caller))
+        })?;
+        let (x, report) = solved.map_err(|error| raised(py, error))?;
+        let report = serde_json::to_string(&report);
+        let report = report.map_err(|error| refused(py, &error.to_string()))?;
+        Ok((PyArray2::from_vec2(py, &x)?, report))
+    }
 }
 
-/// Ends a solve whose call was abandoned.
-struct Attended<'a>(&'a AtomicBool);
+/// Reports iterations, and ends a solve whose call was abandoned.
+struct Attended<'a>(&'a Caller);
 
 impl Progress for Attended<'_> {
-    fn linear(&mut self, _: f64, _: f64) {
-        if self.0.load(Ordering::Relaxed) {
+    fn linear(&mut self, iteration: f64, residual: f64) {
+        self.0.report(iteration, residual);
+        if self.0.has_given_up() {
             // Unwinds the thread of the solve, whose result nobody receives any more.
             resume_unwind(Box::new("given up"));
         }
     }
 
     fn cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.has_given_up()
     }
 }
 

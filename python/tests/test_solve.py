@@ -1,6 +1,7 @@
 """Linear systems."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -83,6 +84,127 @@ def test_every_option_is_what_the_report_says(options):
     assert np.linalg.norm(a @ x - 1) <= 20 * options.get("tolerance", 1e-8)
 
 
+def test_right_hand_sides_in_columns_are_solved_as_each_alone():
+    a = laplace()
+    b = np.stack([np.ones(400), np.linspace(-3, 1, 400), np.zeros(400)], axis=1)
+
+    x, report = gridgen.solve(a, b, preconditioner="ilu0", **CPU)
+
+    assert x.shape == b.shape
+    assert x.flags.c_contiguous
+    alone = [gridgen.solve(a, column, preconditioner="ilu0", **CPU) for column in b.T]
+    assert all(np.array_equal(x[:, k], column) for k, (column, _) in enumerate(alone))
+    assert "columns" not in alone[0][1]
+    counts = [column["iterations"] for column in report["columns"]]
+    assert counts == [one["iterations"] for _, one in alone]
+    assert report["iterations"] == sum(counts)
+    assert report["true_relative_residual"] == max(one["true_relative_residual"] for _, one in alone)
+    same, _ = gridgen.solve(a, np.asfortranarray(b)[:, :1], preconditioner="ilu0", **CPU)
+    assert np.array_equal(same, x[:, :1])
+
+
+@pytest.mark.parametrize("reorder", ["none", "rcm"])
+@pytest.mark.parametrize("method", ["bicgstab", "gmres", "cg"])
+def test_a_solve_starts_from_x0(method, reorder):
+    a = 1e-210 * laplace()  # it is scaled for the solve
+    expected = np.linspace(-1, 1, 400) * 1e40
+    solver = gridgen.LinearSolver(a, method=method, reorder=reorder, preconditioner="dic", **CPU)
+    b = a @ expected
+
+    x, far = solver.solve(b)
+    near = x + 1e35 * np.cos(np.arange(400))
+    again, report = solver.solve(b, near)
+    same, none = solver.solve(b, x)
+
+    assert 0 < report["iterations"] < far["iterations"]
+    assert report["true_relative_residual"] < 1.02e-8
+    assert np.linalg.norm(again - expected) < 1e-5 * np.linalg.norm(expected)
+    assert none["iterations"] == 0
+    assert np.array_equal(same, x)
+    both, _ = solver.solve(np.stack([b, 2 * b], axis=1), np.stack([near, 2 * x], axis=1))
+    assert np.array_equal(both[:, 0], again)
+    assert np.array_equal(both[:, 1], 2 * x)
+
+
+def test_nothing_is_solved_by_zero_whatever_the_start():
+    x, report = gridgen.solve(laplace(), np.zeros(400), np.ones(400), **CPU)
+
+    assert not x.any()
+    assert report["converged"]
+
+
+def test_factors_are_made_once():
+    a = laplace(60)
+    solver = gridgen.LinearSolver(a, preconditioner="ilu0", **CPU)
+    expected, _ = gridgen.solve(a, np.ones(3600), preconditioner="ilu0", **CPU)
+
+    first, second = (solver.solve(np.ones(3600)) for _ in range(2))
+
+    assert np.array_equal(first[0], expected)
+    assert np.array_equal(second[0], expected)
+    assert first[1]["timing"]["factorisation_seconds"] > 0
+    assert second[1]["timing"]["factorisation_seconds"] == 0
+    assert second[1]["timing"]["solve_seconds"] > 0
+    assert repr(solver) == "<gridgen.LinearSolver, 3600 rows>"
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(solver)
+
+
+def test_an_invalid_matrix_is_refused_before_a_right_hand_side_is_there():
+    with pytest.raises(gridgen.GridgenError, match="pivot"):
+        gridgen.LinearSolver(np.array([[0.0, 1.0], [1.0, 0.0]]), preconditioner="ilu0", **CPU)
+
+
+def test_a_callback_gets_every_iteration():
+    seen = []
+
+    _, report = gridgen.solve(
+        laplace(), np.ones((400, 2)), method="cg", callback=lambda *step: seen.append(step), **CPU
+    )
+
+    each = int(report["columns"][0]["iterations"])
+    assert [number for number, _ in seen] == 2 * list(range(1, each + 1))
+    assert seen[each - 1][1] < 1e-8 < seen[each - 2][1] < seen[0][1]
+
+
+def test_an_exception_in_the_callback_ends_the_solve():
+    def stop(_iteration, _residual):
+        raise RuntimeError("enough")
+
+    solver = gridgen.LinearSolver(laplace(60), method="cg", **CPU)
+    with pytest.raises(RuntimeError, match="enough"):
+        solver.solve(np.ones(3600), callback=stop)
+
+    # The solver can be used again.
+    assert solver.solve(np.ones(3600))[1]["converged"]
+
+
+@pytest.mark.parametrize(
+    ("x0", "words"),
+    [
+        (np.ones(3), r"x0: an array of the shape of b was expected, \(400,\), found \(3,\)"),
+        (np.ones((400, 1)), "x0: an array of shape"),
+        (np.full(400, np.inf), "x0: a number is not finite"),
+        (np.full(400, 1j), "x0: real numbers"),
+    ],
+    ids=str,
+)
+def test_invalid_starts_are_refused(x0, words):
+    with pytest.raises(gridgen.MatrixError, match=words):
+        gridgen.solve(laplace(), np.ones(400), x0, **CPU)
+
+
+def test_columns_that_are_not_solved_are_named():
+    with pytest.raises(gridgen.NotConverged) as stopped:
+        b = np.stack([np.zeros(400), np.ones(400)], axis=1)
+        gridgen.solve(laplace(), b, max_iterations=2, **CPU)
+
+    columns = stopped.value.data["report"]["columns"]
+    assert [column["converged"] for column in columns] == [True, False]
+    assert stopped.value.data["x"].shape == (400, 2)
+    assert stopped.value.hint.startswith("allow more max_iterations")
+
+
 def test_an_unsolved_system_is_an_error_with_the_last_x():
     with pytest.raises(gridgen.NotConverged) as stopped:
         gridgen.solve(laplace(), np.ones(400), max_iterations=2, **CPU)
@@ -115,7 +237,9 @@ def test_the_hint_names_a_remedy(subtests):
         (np.ones((2, 3)), [1, 1], "square"),
         (sparse.csr_array((3, 2)), [1, 1, 1], "square"),
         (np.eye(3), [1, 1], "b: "),
-        (np.eye(3), np.ones((3, 1)), r"b: an array of shape \(n,\)"),
+        (np.eye(3), np.ones((3, 1, 1)), r"b: an array of shape \(n,\) or \(n, k\)"),
+        (np.eye(3), np.ones((3, 0)), r"b: an array of shape \(n,\) or \(n, k\)"),
+        (np.eye(3), np.ones((2, 3)), "b: 2 numbers, the matrix has 3 rows"),
         (np.eye(3), [1, 1, math.nan], "b"),
         (np.diag([1, math.inf, 1]), [1, 1, 1], "A"),
         (np.eye(3) * 1j, [1, 1, 1], "A: real numbers were expected, found complex128"),

@@ -28,7 +28,7 @@ pub(super) struct SolveArguments {
     /// Matrix Market file of a square matrix.
     #[arg(value_name = "A.mtx")]
     matrix: PathBuf,
-    /// Matrix Market file of the right side [default: ones].
+    /// Matrix Market file of the right side, or of several as columns [default: ones].
     #[arg(long, value_name = "b.mtx")]
     rhs: Option<PathBuf>,
     /// Take a random right side, always the same for a seed.

@@ -14,7 +14,7 @@ use crate::case::{Case, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::matrix_market::{write_matrix, write_vector};
+use crate::formats::matrix_market::{write_columns, write_matrix};
 use crate::formats::openfoam::{self, Measure, Objection};
 use crate::formats::{MeshData, Span};
 use crate::grid::quality::{Quality, measure};
@@ -287,7 +287,7 @@ fn write_system(
     let files = system_names(step).map(|name| folder.join(name));
     let [matrix, right] = &files;
     write_matrix(matrix, a)?;
-    write_vector(right, b)?;
+    write_columns(right, &[b])?;
     Ok(files.to_vec())
 }
 

@@ -5,11 +5,12 @@ mod report;
 mod solve;
 mod system;
 
+use std::cmp::Ordering::Less;
 use std::path::{Path, PathBuf};
 
 pub use self::options::{Reordering, RightSide, SystemOptions};
-pub use self::report::{MatrixReport, MethodReport, SystemReport};
-use self::solve::{SystemSolution, solve_on_machine};
+pub use self::report::{ColumnReport, MatrixReport, MethodReport, SystemReport};
+use self::solve::{Loaded, SystemSolution};
 use self::system::{Ordered, asymmetry, bandwidth, located, matrix_report};
 use crate::error::{Error, SystemError};
 use crate::files::REPORT_FILE;
@@ -17,7 +18,6 @@ use crate::files::output::FolderRules;
 use crate::formats::matrix_market::{self, Matrix, MatrixSymmetry};
 use crate::report::{Timing, write_json};
 use crate::run::{Closing, Machine, Opening, Progress, Ranks, RunLog, open_output, thread_pool};
-use crate::solver::LinearStop;
 
 /// The result of a linear system.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,10 +27,6 @@ pub struct SystemOutcome {
     /// Files written.
     pub files: Vec<PathBuf>,
 }
-
-/// Factor by which the true residual may exceed the tolerance that the solver's residual met: the solver
-/// allows its own to drift by a hundredth, and products on the host are rounded in another order.
-const DRIFT: f64 = 1.02;
 
 /// Solves A x = b with A from a Matrix Market file, starting from x = 0, and writes x, the residuals and the
 /// report.
@@ -89,13 +85,13 @@ fn run(
 ) -> Result<SystemOutcome, Error> {
     let read = log.timed("reading", |_| read(options));
     let opened = log.timed("device", |_| opening.end());
-    let (matrix, b) = read?;
+    let (matrix, columns) = read?;
     let (machine, notice) = opened?;
     log.notices.extend(notice);
     if let Some(job) = &options.job {
         job.compare(&comparison(&matrix, options))?;
     }
-    let system = PreparedSystem::new(&matrix, &b, options, log)?;
+    let mut system = SystemSolver::on(machine, matrix, options, log)?;
     // The files are checked for being writable before the solve.
     let (root, notices) = (&options.output, &mut log.notices);
     let writes = options.job.as_ref().is_none_or(|job| job.is_first());
@@ -107,10 +103,11 @@ fn run(
     let open = || open_output(root, FolderRules::NONE, options.force, names, notices);
     let output = writes.then(open).transpose()?;
     // A GPU takes long to close too, which overlaps with what follows.
-    let (solved, mut report) = system.solve(&machine, options, log)?;
-    let _closing = Closing::of(machine);
+    let sides: Vec<RightHandSide<'_>> = columns.iter().map(|b| (&**b, None)).collect();
+    let (solved, mut report) = system.solve_logged(&sides, log)?;
+    let _closing = Closing::of(system.machine);
     let Some(output) = output else { return Ok(SystemOutcome { report, files: Vec::new() }) };
-    let write = |folder: &Path| report::write(folder, &report, &solved.x, &solved.residuals);
+    let write = |folder: &Path| report::write(folder, &report, &solved);
     let mut files = log.timed("writing", |_| output.fill(write))?;
     report.timing = log.total();
     files.extend(output.fill(|folder| {
@@ -136,47 +133,78 @@ fn comparison(matrix: &Matrix, options: &SystemOptions) -> [(&'static str, Strin
     ]
 }
 
-/// Solves A x = b in memory, starting from x = 0. `options` give the names of A and b for messages; no file
-/// is read or written.
-///
-/// # Errors
-/// The errors of [`solve_system`]. A solve that stops before it has converged is a result, and its report
-/// says so.
-pub fn solve_matrix(
-    matrix: &Matrix,
-    b: &[f64],
-    options: &SystemOptions,
-    progress: &mut dyn Progress,
-) -> Result<(Vec<f64>, SystemReport), Error> {
-    check_square(&options.matrix, matrix)?;
-    check_length(Path::new("b"), b.len(), matrix.csr.rows())?;
-    let opening = opening(options);
-    let mut log = RunLog::new(progress, Timing::of(&report::PHASES));
-    thread_pool(options.threads)?.install(|| {
-        let (machine, notice) = log.timed("device", |_| opening.end())?;
-        log.notices.extend(notice);
-        let system = PreparedSystem::new(matrix, b, options, &mut log)?;
-        let (solved, mut report) = system.solve(&machine, options, &mut log)?;
-        report.timing = log.total();
-        Ok((solved.x, report))
-    })
-}
+/// A right-hand side, and the x from which its solve starts, 0 if there is none.
+pub type RightHandSide<'b> = (&'b [f64], Option<&'b [f64]>);
 
-/// A system ready to be solved: facts about its matrix, and the order of its rows.
-struct PreparedSystem<'a> {
+/// A matrix whose preconditioner is made once, for right-hand sides one after the other. Several devices make it
+/// for each call of [`Self::solve`].
+pub struct SystemSolver {
+    options: SystemOptions,
     facts: MatrixReport,
-    ordered: Ordered<'a>,
+    ordered: Ordered,
+    machine: Machine,
+    loaded: Option<Loaded>,
+    /// Notes on the matrix, and the times until it was ready, which the first report has.
+    notices: Vec<String>,
+    timing: Timing,
 }
 
-impl<'a> PreparedSystem<'a> {
-    fn new(
-        matrix: &'a Matrix,
-        b: &'a [f64],
+impl SystemSolver {
+    /// Opens the machine and makes the preconditioner. `options` give the name of A for messages; no file is read
+    /// or written.
+    ///
+    /// # Errors
+    /// The errors of [`solve_system`].
+    pub fn new(
+        matrix: Matrix,
+        options: &SystemOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, Error> {
+        check_square(&options.matrix, &matrix)?;
+        let opening = opening(options);
+        let mut log = RunLog::new(progress, Timing::of(&report::PHASES));
+        thread_pool(options.threads)?.install(|| {
+            let (machine, notice) = log.timed("device", |_| opening.end())?;
+            log.notices.extend(notice);
+            let mut system = Self::on(machine, matrix, options, &mut log)?;
+            system.solve_logged(&[], &mut log)?;
+            Ok(Self { timing: log.total(), notices: log.notices, ..system })
+        })
+    }
+
+    /// Solves for these right-hand sides in their order; returns their solutions, and a report on all. A solve that
+    /// stops before it has converged is a result, and the report says so.
+    ///
+    /// # Errors
+    /// The errors of [`solve_system`].
+    pub fn solve(
+        &mut self,
+        sides: &[RightHandSide<'_>],
+        progress: &mut dyn Progress,
+    ) -> Result<(Vec<Vec<f64>>, SystemReport), Error> {
+        for &(b, start) in sides {
+            check_length(Path::new("b"), b.len(), self.facts.rows)?;
+            check_length(Path::new("x0"), start.unwrap_or(b).len(), self.facts.rows)?;
+        }
+        let zero = Timing::of(&report::PHASES);
+        let mut log = RunLog::new(progress, std::mem::replace(&mut self.timing, zero));
+        log.notices.clone_from(&self.notices);
+        thread_pool(self.options.threads)?.install(|| {
+            let (solved, mut report) = self.solve_logged(sides, &mut log)?;
+            report.timing = log.total();
+            Ok((solved.into_iter().map(|column| column.x).collect(), report))
+        })
+    }
+
+    /// Checks the matrix, and brings its rows in order.
+    fn on(
+        machine: Machine,
+        matrix: Matrix,
         options: &SystemOptions,
         log: &mut RunLog<'_>,
     ) -> Result<Self, Error> {
         let (facts, ordered) = log.timed("reordering", |log| -> Result<_, Error> {
-            let facts = facts(options, matrix)?;
+            let facts = facts(options, &matrix)?;
             let fill = options.is_eliminated() && facts.missing_diagonals > 0;
             if fill {
                 log.notices.push(format!(
@@ -185,50 +213,60 @@ impl<'a> PreparedSystem<'a> {
                     facts.missing_diagonals, facts.rows
                 ));
             }
-            Ok((facts, Ordered::new(&matrix.csr, b, options.reorder, fill)))
+            let before = (options.reorder == Reordering::Rcm).then(|| bandwidth(&matrix.csr));
+            let ordered = Ordered::new(matrix.csr, options.reorder, fill);
+            log.notices.extend(before.map(|before| {
+                let after = bandwidth(&ordered.a);
+                format!("reverse Cuthill–McKee: bandwidth {before} became {after}")
+            }));
+            Ok((facts, ordered))
         })?;
-        if ordered.order.is_some() {
-            let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
-            log.notices.push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
-        }
-        Ok(Self { facts, ordered })
+        let (options, notices, timing) = (options.clone(), Vec::new(), Timing::of(&report::PHASES));
+        Ok(Self { options, facts, ordered, machine, loaded: None, notices, timing })
     }
 
-    /// Solves the system on a machine, and checks the residual on the host.
-    fn solve(
-        self,
-        machine: &Machine,
-        options: &SystemOptions,
+    /// Solves for right-hand sides, and checks the residuals on the host.
+    fn solve_logged(
+        &mut self,
+        sides: &[RightHandSide<'_>],
         log: &mut RunLog<'_>,
-    ) -> Result<(SystemSolution, SystemReport), Error> {
-        let Self { facts, ordered } = self;
-        let mut solved = solve_on_machine(machine, (&ordered.a, &ordered.b), options, log)
-            .map_err(|error| located(error.into(), &ordered, options))?;
-        let truth = ordered.residual(&mut solved.x);
-        solved.x = ordered.unordered(solved.x);
-        let (backend, blocks) = (machine.name(), machine.devices());
-        log.notices.extend(solved.report.events.iter().cloned());
-        let linear = &solved.report;
-        let met = truth <= DRIFT * options.tolerance;
+    ) -> Result<(Vec<SystemSolution>, SystemReport), Error> {
+        let Self { options, facts, ordered, machine, loaded, .. } = self;
+        let sides: Vec<_> = sides.iter().map(|side| ordered.side(*side)).collect();
+        let mut solve = || {
+            let loaded = match loaded {
+                Some(loaded) => loaded,
+                None => loaded.insert(Loaded::new(machine, &ordered.a, options, log)?),
+            };
+            loaded.solve(machine, (&ordered.a, &sides), options, log)
+        };
+        let mut solved = solve().map_err(|error| located(error.into(), ordered, options))?;
+        let checked = sides.iter().zip(&mut solved).map(|(side, solved)| {
+            let truth = ordered.residual(side, &mut solved.x);
+            solved.x = ordered.unordered(std::mem::take(&mut solved.x));
+            log.notices.append(&mut solved.report.events);
+            ColumnReport::new(&solved.report, truth, options.tolerance)
+        });
+        let columns: Vec<ColumnReport> = checked.collect();
+        // The report is that of the worst column.
+        let rank = |column: &ColumnReport| (!column.converged, column.true_relative_residual);
+        let worst = columns.iter().max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Less));
+        let worst = worst.cloned().unwrap_or_default();
         let report = SystemReport {
             name: options.name(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            converged: linear.stop == LinearStop::Converged && met,
-            stop_reason: match linear.stop {
-                LinearStop::Converged if !met => {
-                    format!("the residual on the host is {truth:.2e}, above the tolerance")
-                }
-                stop => stop.to_string(),
-            },
-            matrix: facts,
+            converged: worst.converged,
+            stop_reason: worst.stop_reason,
+            matrix: facts.clone(),
             right_side: options.right_side.to_string(),
-            method: options.method_report(blocks),
-            iterations: linear.iterations,
-            relative_residual: linear.relative_residual,
-            true_relative_residual: truth,
+            method: options.method_report(machine.devices()),
+            iterations: columns.iter().map(|column| column.iterations).sum(),
+            relative_residual: worst.relative_residual,
+            true_relative_residual: worst.true_relative_residual,
+            columns: if columns.len() > 1 { columns } else { Vec::new() },
             tolerance: options.tolerance,
             timing: log.timing.clone(),
-            backend,
+            backend: machine.name(),
             threads: rayon::current_num_threads(),
             notes: log.notices.clone(),
         };
@@ -251,22 +289,22 @@ fn check_length(path: &Path, found: usize, rows: usize) -> Result<(), SystemErro
     Err(SystemError::RightSide { path: path.to_path_buf(), found, rows })
 }
 
-/// The square matrix, and a right-hand side with as many rows.
-fn read(options: &SystemOptions) -> Result<(Matrix, Vec<f64>), Error> {
+/// The square matrix, and right-hand sides with as many rows.
+fn read(options: &SystemOptions) -> Result<(Matrix, Vec<Vec<f64>>), Error> {
     let path = &options.matrix;
     let matrix = matrix_market::read_matrix(path)?;
     check_square(path, &matrix)?;
     let rows = matrix.csr.rows();
-    let b = match &options.right_side {
+    let columns = match &options.right_side {
         RightSide::File(path) => {
-            let b = matrix_market::read_vector(path)?;
-            check_length(path, b.len(), rows)?;
-            b
+            let (found, columns) = matrix_market::read_columns(path)?;
+            check_length(path, found, rows)?;
+            columns
         }
-        RightSide::Ones => vec![1.0; rows],
-        RightSide::Random { seed } => options::random(*seed, rows),
+        RightSide::Ones => vec![vec![1.0; rows]],
+        RightSide::Random { seed } => vec![options::random(*seed, rows)],
     };
-    Ok((matrix, b))
+    Ok((matrix, columns))
 }
 
 /// Facts about the matrix. Methods that they rule out are refused.

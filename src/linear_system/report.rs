@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::solve::SystemSolution;
 use crate::files::{IoError, REPORT_FILE, atomic};
 use crate::formats::matrix_market;
 use crate::report::Timing;
 use crate::report::history::residuals;
+use crate::solver::LinearStop;
+use crate::solver::linear::LinearReport;
 
 pub(super) fn solution_file(converged: bool) -> &'static str {
     if converged { "x.mtx" } else { "x.failed.mtx" }
@@ -25,7 +28,7 @@ pub struct SystemReport {
     pub name: String,
     /// Version of gridgen.
     pub version: String,
-    /// True if the residual fell below its tolerance.
+    /// True if the residual fell below its tolerance. Of several right-hand sides the numbers are those of the worst.
     pub converged: bool,
     /// Reason why the solve stopped, one sentence.
     pub stop_reason: String,
@@ -35,12 +38,15 @@ pub struct SystemReport {
     pub right_side: String,
     /// The method of the solve.
     pub method: MethodReport,
-    /// Iterations; BiCGStab counts halves.
+    /// Iterations, for all right-hand sides; BiCGStab counts halves.
     pub iterations: f64,
     /// ‖b − A x‖ / ‖b‖ as computed by the solver.
     pub relative_residual: f64,
     /// ‖b − A x‖ / ‖b‖ from the matrix of the file and x as written, in double precision on the host.
     pub true_relative_residual: f64,
+    /// The results for each of several right-hand sides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<ColumnReport>,
     /// Relative residual at which the solve was to stop.
     pub tolerance: f64,
     /// Durations of the phases.
@@ -51,6 +57,40 @@ pub struct SystemReport {
     pub threads: usize,
     /// Notes about the run, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// The result for a right-hand side; the fields are those of [`SystemReport`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the report has the same")]
+pub struct ColumnReport {
+    pub converged: bool,
+    pub stop_reason: String,
+    pub iterations: f64,
+    pub relative_residual: f64,
+    pub true_relative_residual: f64,
+}
+
+/// Factor by which the true residual may exceed the tolerance that the solver's residual met: the solver
+/// allows its own to drift by a hundredth, and products on the host are rounded in another order.
+const DRIFT: f64 = 1.02;
+
+impl ColumnReport {
+    /// The result of a solve whose residual on the host is `truth`.
+    pub(super) fn new(linear: &LinearReport, truth: f64, tolerance: f64) -> Self {
+        let met = truth <= DRIFT * tolerance;
+        Self {
+            converged: linear.stop == LinearStop::Converged && met,
+            stop_reason: match linear.stop {
+                LinearStop::Converged if !met => {
+                    format!("the residual on the host is {truth:.2e}, above the tolerance")
+                }
+                stop => stop.to_string(),
+            },
+            iterations: linear.iterations,
+            relative_residual: linear.relative_residual,
+            true_relative_residual: truth,
+        }
+    }
 }
 
 /// The matrix in the report.
@@ -124,26 +164,29 @@ pub(super) fn names() -> [&'static str; 5] {
     [solution_file(true), solution_file(false), HISTORY_FILE, PICTURE_FILE, REPORT_FILE]
 }
 
-/// Writes x, and its relative residuals by iteration as text and as a picture; returns the files.
+/// Writes x, and its relative residuals by iteration as text and as a picture; returns the files. The picture is of
+/// the right-hand side with the most iterations.
 ///
 /// # Errors
 /// The [`IoError`] of the first file that cannot be written.
 pub(super) fn write(
     folder: &Path,
     report: &SystemReport,
-    x: &[f64],
-    relative_residuals: &[[f64; 2]],
+    solved: &[SystemSolution],
 ) -> Result<Vec<PathBuf>, IoError> {
     let names = [solution_file(report.converged), HISTORY_FILE, PICTURE_FILE];
     let files = names.map(|name| folder.join(name));
     let [solution, history, picture] = &files;
-    matrix_market::write_vector(solution, x)?;
+    let columns: Vec<&[f64]> = solved.iter().map(|column| &*column.x).collect();
+    matrix_market::write_columns(solution, &columns)?;
     atomic::write(history, |out| {
         writeln!(out, "iteration,relative_residual")?;
-        relative_residuals
-            .iter()
-            .try_for_each(|[iteration, residual]| writeln!(out, "{iteration},{residual:e}"))
+        // Each right-hand side begins with iteration 0.
+        let mut all = solved.iter().flat_map(|column| &column.residuals);
+        all.try_for_each(|[iteration, residual]| writeln!(out, "{iteration},{residual:e}"))
     })?;
+    let slowest = solved.iter().max_by_key(|column| column.residuals.len());
+    let shown = slowest.map_or(&[][..], |column| &column.residuals);
     let summary = format!(
         "{} rows, {} entries   ·   {}, {}   ·   {} iterations",
         report.matrix.rows,
@@ -152,7 +195,7 @@ pub(super) fn write(
         report.method.preconditioner,
         report.iterations,
     );
-    let figure = residuals(&report.name, &summary, relative_residuals, report.tolerance);
+    let figure = residuals(&report.name, &summary, shown, report.tolerance);
     figure.picture().write(picture)?;
     Ok(files.to_vec())
 }

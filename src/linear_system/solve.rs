@@ -1,11 +1,14 @@
 //! Solves a linear system on a machine: as a whole, or in blocks of rows on several devices.
 
+use std::ops::Range;
+
 use parking_lot::Mutex;
 
 use super::options::SystemOptions;
+use super::system::OrderedSide;
 use crate::backend::cpu::CpuBackend;
-use crate::backend::cuda::CudaCsr;
-use crate::backend::{Backend, Bands, DeviceError, Result, SparseBackend, SparseMatrix, scalars};
+use crate::backend::cuda::{CudaBackend, CudaCsr};
+use crate::backend::{Bands, DeviceError, Result, SparseBackend, SparseMatrix, scalars};
 use crate::ranks::values;
 use crate::report::Timing;
 use crate::run::{Machine, Ranks, RunLog};
@@ -21,67 +24,107 @@ pub(super) struct SystemSolution {
     pub(super) residuals: Vec<[f64; 2]>,
 }
 
-pub(super) fn solve_on_machine(
-    machine: &Machine,
-    system: (&Csr, &[f64]),
-    options: &SystemOptions,
-    log: &mut RunLog<'_>,
-) -> Result<SystemSolution, SolverError> {
-    match machine {
-        Machine::Cpu => whole(&CpuBackend, system, options, log),
-        Machine::Cuda(backend) => whole(&**backend, system, options, log),
-        Machine::Ranks(ranks) => by_rows(&**ranks, system, options, log),
-    }
+/// A matrix on a machine with its preconditioner, which all right-hand sides share.
+pub(super) enum Loaded {
+    Cpu(Box<OnBackend<CpuBackend>>),
+    Cuda(Box<OnBackend<CudaBackend>>),
+    /// Several devices make the preconditioner again for each call.
+    Ranks,
 }
 
-fn whole<B: SparseBackend>(
-    backend: &B,
-    (a, b): (&Csr, &[f64]),
-    options: &SystemOptions,
-    log: &mut RunLog<'_>,
-) -> Result<SystemSolution, SolverError> {
-    let matrix = |backend: &B| backend.csr(a, options.format);
-    solve_on(backend, (matrix, b), options, log)
+impl Loaded {
+    pub(super) fn new(
+        machine: &Machine,
+        a: &Csr,
+        options: &SystemOptions,
+        log: &mut RunLog<'_>,
+    ) -> Result<Self, SolverError> {
+        let n = a.rows();
+        Ok(match machine {
+            Machine::Cpu => {
+                let matrix = |backend: &CpuBackend| backend.csr(a, options.format);
+                Self::Cpu(Box::new(OnBackend::new(&CpuBackend, matrix, n, options, log)?))
+            }
+            Machine::Cuda(cuda) => {
+                let matrix = |backend: &CudaBackend| backend.csr(a, options.format);
+                Self::Cuda(Box::new(OnBackend::new(&**cuda, matrix, n, options, log)?))
+            }
+            Machine::Ranks(_) => Self::Ranks,
+        })
+    }
+
+    /// Solves for right-hand sides one after the other.
+    pub(super) fn solve(
+        &mut self,
+        machine: &Machine,
+        (a, sides): (&Csr, &[OrderedSide<'_>]),
+        options: &SystemOptions,
+        log: &mut RunLog<'_>,
+    ) -> Result<Vec<SystemSolution>, SolverError> {
+        let all = 0..a.rows();
+        if sides.is_empty() {
+            return Ok(Vec::new());
+        }
+        match (self, machine) {
+            (Self::Cpu(loaded), _) => loaded.solve_all(&CpuBackend, sides, all, options, log),
+            (Self::Cuda(loaded), Machine::Cuda(cuda)) => {
+                loaded.solve_all(&**cuda, sides, all, options, log)
+            }
+            (_, Machine::Ranks(ranks)) => by_rows(&**ranks, (a, sides), options, log),
+            _ => Err(DeviceError::NoGpu.into()),
+        }
+    }
 }
 
 /// Cuts the rows into blocks with about equal numbers of entries, one for each rank.
 fn by_rows(
     ranks: &dyn Ranks,
-    (a, b): (&Csr, &[f64]),
+    (a, sides): (&Csr, &[OrderedSide<'_>]),
     options: &SystemOptions,
     log: &mut RunLog<'_>,
-) -> Result<SystemSolution, SolverError> {
+) -> Result<Vec<SystemSolution>, SolverError> {
     let blocks = RowBlocks::new(a.pattern(), ranks.count()).map_err(DeviceError::from)?;
-    let parts: Vec<Mutex<Option<SystemSolution>>> =
+    let parts: Vec<Mutex<Option<Vec<SystemSolution>>>> =
         (0..ranks.count()).map(|_| Mutex::default()).collect();
     // All ranks have the same residuals and times, so only the first of this process reports them.
     let first = ranks.job().map_or(0, |job| job.rank());
     let observed = Mutex::new(log);
     ranks.run(&Bands::from(&blocks), &|rank, backend| {
         let part = blocks.part(rank, a);
-        let own = &b[part.rows.clone()];
+        let rows = part.rows.clone();
         let matrix = |backend: &_| CudaCsr::of_rows(backend, &part, options.format);
+        let solve = |log: &mut RunLog<'_>| {
+            let mut loaded = OnBackend::new(backend, matrix, rows.len(), options, log)?;
+            loaded.solve_all(backend, sides, rows.clone(), options, log)
+        };
         let solved = if rank == first {
-            let mut observed = observed.lock();
-            solve_on(backend, (matrix, own), options, &mut observed)
+            solve(&mut observed.lock())
         } else {
-            solve_on(backend, (matrix, own), options, &mut RunLog::new(&mut (), Timing::default()))
+            solve(&mut RunLog::new(&mut (), Timing::default()))
         };
         *parts[rank].lock() = Some(solved?);
         Ok(())
     })?;
     let solved = |part: Mutex<Option<_>>| part.into_inner();
     let mut parts = parts.into_iter().filter_map(solved);
-    let mut whole: SystemSolution = parts.next().ok_or(DeviceError::NoGpu)?;
+    let mut whole: Vec<SystemSolution> = parts.next().ok_or(DeviceError::NoGpu)?;
     match ranks.job() {
-        None => parts.for_each(|part| whole.x.extend(part.x)),
+        None => {
+            for part in parts {
+                whole.iter_mut().zip(part).for_each(|(whole, part)| whole.x.extend(part.x));
+            }
+        }
         Some(job) => {
-            let own = bytemuck::cast_slice(&whole.x).to_vec();
-            let all = job.all_gather(own).map_err(DeviceError::from)?;
-            whole.x = values(&all.concat());
+            for whole in &mut whole {
+                let own = bytemuck::cast_slice(&whole.x).to_vec();
+                let all = job.all_gather(own).map_err(DeviceError::from)?;
+                whole.x = values(&all.concat());
+            }
         }
     }
-    whole.report.events.extend(notes(&blocks, options));
+    if let Some(first) = whole.first_mut() {
+        first.report.events.extend(notes(&blocks, options));
+    }
     Ok(whole)
 }
 
@@ -105,67 +148,79 @@ fn notes(blocks: &RowBlocks, options: &SystemOptions) -> Vec<String> {
     notes
 }
 
-/// Solves A x = b from x = 0 with the chosen options; `matrix` uploads A to the backend. One of several ranks
-/// has its rows of A, b and x.
-fn solve_on<B: SparseBackend>(
-    backend: &B,
-    (matrix, b): (impl FnOnce(&B) -> Result<B::CsrMatrix<f64>>, &[f64]),
-    options: &SystemOptions,
-    log: &mut RunLog<'_>,
-) -> Result<SystemSolution, SolverError> {
-    let n = b.len();
-    let mut clock =
-        Clock { backend, ready: backend.zeros(1)?, scalars: scalars::allocate(backend)? };
-    let (operator, right, mut x) = clock.timed(log, "set-up", |_| {
-        let (operator, mut right) = (matrix(backend)?, backend.zeros::<f64>(n)?);
-        backend.upload(b, &mut right)?;
-        Ok((operator, right, backend.zeros::<f64>(n)?))
-    })?;
-    let kind = options.preconditioner;
-    let mut preconditioner =
-        Preconditioners::one(move |backend, a: &B::CsrMatrix<f64>| a.preconditioner(backend, kind));
-    clock
-        .timed(log, "analysis", |_| Ok(preconditioner.current(backend, &operator).map(drop)?))?;
-    let settings = LinearSettings {
-        method: options.method,
-        max_iterations: options.max_iterations,
-        restart: options.restart,
-    };
-    let mut solver = LinearSolver::new(settings, n, preconditioner);
-    clock.timed(log, "factorisation", |_| solver.update(backend, &operator))?;
-    let mut residuals = vec![[0.0, 1.0]];
-    let report = clock.timed(log, "solve", |log| {
-        let mut observe = |iteration, residual| {
-            residuals.push([iteration, residual]);
-            log.progress.linear(iteration, residual);
-        };
-        solver.solve(backend, &operator, &right, options.tolerance, &mut x, &mut observe)
-    })?;
-    let mut host = vec![0.0; n];
-    backend.download(&x, &mut host)?;
-    Ok(SystemSolution { x: host, report, residuals })
+/// A matrix on a backend with its preconditioner, and vectors for a right-hand side and its solution. One of several
+/// ranks has its rows of each.
+pub(super) struct OnBackend<B: SparseBackend> {
+    operator: B::CsrMatrix<f64>,
+    solver: LinearSolver<B, f64, B::CsrMatrix<f64>>,
+    right: B::Vector<f64>,
+    x: B::Vector<f64>,
 }
 
-/// Measures phases; each ends when the backend has completed all work.
-struct Clock<'a, B: Backend> {
-    backend: &'a B,
-    ready: B::Vector<f64>,
-    scalars: B::Vector<f64>,
-}
-
-impl<B: Backend> Clock<'_, B> {
-    fn timed<R>(
-        &mut self,
+impl<B: SparseBackend> OnBackend<B> {
+    /// Makes the preconditioner of the matrix of `n` rows that `matrix` uploads.
+    fn new(
+        backend: &B,
+        matrix: impl FnOnce(&B) -> Result<B::CsrMatrix<f64>>,
+        n: usize,
+        options: &SystemOptions,
         log: &mut RunLog<'_>,
-        phase: &str,
-        work: impl FnOnce(&mut RunLog<'_>) -> Result<R, SolverError>,
-    ) -> Result<R, SolverError> {
-        log.timed(phase, |log| {
-            let result = work(log)?;
-            // Reading an inner product waits for all earlier work.
-            let Self { backend, ready, scalars } = self;
-            scalars::read_dots(*backend, scalars, [(&*ready, &*ready)])?;
-            Ok(result)
-        })
+    ) -> Result<Self, SolverError> {
+        let mut scalars = scalars::allocate(backend)?;
+        // A phase ends when the backend has completed all work: reading an inner product waits for it.
+        let ready = backend.zeros::<f64>(1)?;
+        let mut wait = || scalars::read_dots(backend, &mut scalars, [(&ready, &ready)]).map(drop);
+        let (operator, right, x) = log.timed("set-up", |_| {
+            let made = (matrix(backend)?, backend.zeros(n)?, backend.zeros(n)?);
+            wait().map(|()| made)
+        })?;
+        let kind = options.preconditioner;
+        let mut preconditioner = Preconditioners::one(move |backend, a: &B::CsrMatrix<f64>| {
+            a.preconditioner(backend, kind)
+        });
+        log.timed("analysis", |_| {
+            preconditioner.current(backend, &operator)?;
+            wait()
+        })?;
+        let settings = LinearSettings {
+            method: options.method,
+            max_iterations: options.max_iterations,
+            restart: options.restart,
+        };
+        let mut solver = LinearSolver::new(settings, n, preconditioner).improving();
+        log.timed("factorisation", |_| {
+            solver.update(backend, &operator)?;
+            Ok::<_, SolverError>(wait()?)
+        })?;
+        Ok(Self { operator, solver, right, x })
+    }
+
+    /// Solves for these rows of right-hand sides, each from its start.
+    fn solve_all(
+        &mut self,
+        backend: &B,
+        sides: &[OrderedSide<'_>],
+        rows: Range<usize>,
+        options: &SystemOptions,
+        log: &mut RunLog<'_>,
+    ) -> Result<Vec<SystemSolution>, SolverError> {
+        let Self { operator, solver, right, x } = self;
+        let solve = |side: &OrderedSide<'_>| {
+            log.timed("solve", |log| {
+                backend.upload(&side.b[rows.clone()], right)?;
+                backend.upload(&side.start[rows.clone()], x)?;
+                let mut residuals = vec![[0.0, 1.0]];
+                let mut observe = |iteration, residual| {
+                    residuals.push([iteration, residual]);
+                    log.progress.linear(iteration, residual);
+                };
+                let tolerance = options.tolerance;
+                let report = solver.solve(backend, operator, right, tolerance, x, &mut observe)?;
+                let mut host = vec![0.0; rows.len()];
+                backend.download(x, &mut host)?;
+                Ok(SystemSolution { x: host, report, residuals })
+            })
+        };
+        sides.iter().map(solve).collect()
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::RightHandSide;
 use super::options::{Reordering, SystemOptions};
 use super::report::MatrixReport;
 use crate::error::{Error, SystemError};
@@ -82,38 +83,60 @@ fn scale(values: &mut [f64], power: i32) {
     }
 }
 
-/// The system as the solver gets it: in its order, with an entry on the diagonal of every row if it is
-/// factorised, and with A and b scaled by powers of two if squares of their entries would overflow or
-/// underflow.
-pub(super) struct Ordered<'a> {
-    pub(super) a: Cow<'a, Csr>,
-    pub(super) b: Cow<'a, [f64]>,
+/// The matrix as the solver gets it: in its order, with an entry on the diagonal of every row if it is
+/// factorised, and scaled by a power of two if squares of its entries would overflow or underflow.
+pub(super) struct Ordered {
+    pub(super) a: Csr,
     /// Row k is row `order[k]` of the file, if the rows are renumbered.
     pub(super) order: Option<Vec<u32>>,
+    /// The matrix of the file is A times 2^power.
+    power: i32,
+}
+
+/// A right-hand side as the solver gets it, numbered as [`Ordered`] and scaled likewise.
+pub(super) struct OrderedSide<'a> {
+    pub(super) b: Cow<'a, [f64]>,
+    /// The x to start from.
+    pub(super) start: Cow<'a, [f64]>,
     /// The solution of the file's system is x times 2^power.
     power: i32,
 }
 
-impl<'a> Ordered<'a> {
-    pub(super) fn new(a: &'a Csr, b: &'a [f64], reordering: Reordering, fill: bool) -> Self {
-        let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
+impl Ordered {
+    pub(super) fn new(mut a: Csr, reordering: Reordering, fill: bool) -> Self {
         if fill {
             let zero = |row| find(&a, row, row).is_none().then_some((row, 0.0));
             let rows = (0..a.rows()).map(|row| a.row(row).chain(zero(row)));
-            a = Cow::Owned(Csr::from_rows(rows));
+            a = Csr::from_rows(rows);
         }
         let order = (reordering == Reordering::Rcm).then(|| reverse_cuthill_mckee(&a));
         if let Some(order) = &order {
-            b = order.iter().map(|&row| b[row as usize]).collect();
-            a = Cow::Owned(a.permuted(order));
+            a = a.permuted(order);
         }
-        let powers = [exponent(&a.values), exponent(&b)];
-        if powers != [0, 0] {
-            scale(&mut a.to_mut().values, -powers[0]);
-            scale(b.to_mut(), -powers[1]);
+        let power = exponent(&a.values);
+        if power != 0 {
+            scale(&mut a.values, -power);
         }
-        let power = powers[1] - powers[0];
-        Self { a, b, order, power }
+        Self { a, order, power }
+    }
+
+    /// A right-hand side of the file, and the x to start from.
+    pub(super) fn side<'b>(&self, (b, start): RightHandSide<'b>) -> OrderedSide<'b> {
+        let ordered = |numbers: &'b [f64]| match &self.order {
+            Some(order) => order.iter().map(|&row| numbers[row as usize]).collect(),
+            None => Cow::Borrowed(numbers),
+        };
+        let mut b = ordered(b);
+        let scaled = exponent(&b);
+        if scaled != 0 {
+            scale(b.to_mut(), -scaled);
+        }
+        let power = scaled - self.power;
+        let mut start = start.map_or_else(|| vec![0.0; b.len()].into(), ordered);
+        if power != 0 {
+            scale(start.to_mut(), -power);
+        }
+        OrderedSide { b, start, power }
     }
 
     /// The row of the file that became row k.
@@ -123,11 +146,11 @@ impl<'a> Ordered<'a> {
 
     /// ‖b − A x‖ / ‖b‖ of a solution, which is scaled back to the system of the file, except for the
     /// numbering.
-    pub(super) fn residual(&self, x: &mut [f64]) -> f64 {
-        scale(x, self.power);
+    pub(super) fn residual(&self, side: &OrderedSide<'_>, x: &mut [f64]) -> f64 {
+        scale(x, side.power);
         let mut again = x.to_vec();
-        scale(&mut again, -self.power);
-        relative_residual(&self.a, &again, &self.b)
+        scale(&mut again, -side.power);
+        relative_residual(&self.a, &again, &side.b)
     }
 
     /// A solution in the numbering of the file.
@@ -142,7 +165,7 @@ impl<'a> Ordered<'a> {
 }
 
 /// The error of an unusable pivot, with the row of the file and the facts about it that a user needs.
-pub(super) fn located(error: Error, system: &Ordered<'_>, options: &SystemOptions) -> Error {
+pub(super) fn located(error: Error, system: &Ordered, options: &SystemOptions) -> Error {
     use crate::solver::PreconditionerFailure::{Factor, Pivot};
     let Error::Preconditioner(failure) = error else { return error };
     let (preconditioner, row, pivot) = match failure {

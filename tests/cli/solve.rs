@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use gridgen::files::restart;
-use gridgen::formats::matrix_market::{read_matrix, read_vector};
+use gridgen::formats::matrix_market::{read_columns, read_matrix};
 use serde_json::Value;
 
 use super::{Finished, SMALLEST, Scratch};
@@ -50,7 +50,8 @@ fn report(scratch: &Scratch, name: &str) -> Value {
 }
 
 fn solution(scratch: &Scratch, name: &str) -> Vec<f64> {
-    read_vector(&scratch.path(&format!("output/{name}/x.mtx"))).unwrap()
+    let (_, columns) = read_columns(&scratch.path(&format!("output/{name}/x.mtx"))).unwrap();
+    columns.concat()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -238,6 +239,32 @@ fn a_seed_gives_the_same_right_side_on_any_number_of_threads() {
 }
 
 #[test]
+fn right_sides_in_columns_are_solved_as_each_alone() {
+    let scratch = with_grid();
+    let column = |k: usize| (0..144).map(move |i| ((i * k) % 7) as f64 - 2.0);
+    let text = |columns: &[usize]| {
+        let numbers = columns.iter().flat_map(|&k| column(k)).map(|b| format!("{b}\n"));
+        let head = format!("%%MatrixMarket matrix array real general\n144 {}\n", columns.len());
+        head + &numbers.collect::<String>()
+    };
+    let mut alone = Vec::new();
+    for columns in [&[1][..], &[3], &[1, 3]] {
+        fs::write(scratch.path("b.mtx"), text(columns)).unwrap();
+        solve(&scratch, "A.mtx --rhs b.mtx --force").succeeds();
+        if columns.len() == 1 {
+            alone.extend(solution(&scratch, "A"));
+        }
+    }
+
+    assert_eq!(solution(&scratch, "A"), alone);
+    let report = report(&scratch, "A");
+    assert_eq!(report["columns"].as_array().unwrap().len(), 2);
+    assert_eq!(report["columns"][1]["converged"], true);
+    let history = fs::read_to_string(scratch.path("output/A/convergence.csv")).unwrap();
+    assert_eq!(history.matches("\n0,1e0\n").count(), 2, "{history}");
+}
+
+#[test]
 fn an_exported_newton_step_is_solved_to_the_same_step() {
     // One Newton step whose linear system is solved to rounding. Restart files hold the state before it and
     // after it.
@@ -335,7 +362,6 @@ fn what_cannot_be_solved_as_asked_is_refused_with_the_remedy() {
         "bad.mtx",
         "none.mtx",
         "uneven.mtx --rhs long.mtx",
-        "uneven.mtx --rhs uneven.mtx",
         "uneven.mtx --solver cg --preconditioner none",
         "uneven.mtx --preconditioner dic",
         "uneven.mtx --preconditioner ic0 --solver gmres",
@@ -351,8 +377,6 @@ fn what_cannot_be_solved_as_asked_is_refused_with_the_remedy() {
     hint: check the path and its permissions
     error: long.mtx: 3 numbers, the matrix has 2 rows
     hint: give a right side of this matrix, or leave --rhs out for one of ones
-    error: uneven.mtx: 2 rows and 2 columns, one column was expected
-    hint: give a right side of one column
     error: CG needs a symmetric matrix: entry (1, 2) is 1e0, entry (2, 1) -1e0
     hint: use --solver bicgstab or gmres, and --preconditioner dilu or ilu0
     error: DIC needs a symmetric matrix: entry (1, 2) is 1e0, entry (2, 1) -1e0

@@ -7,8 +7,8 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gridgen::formats::matrix_market::{
-    Matrix, MatrixMarketError, MatrixMarketFault, MatrixSymmetry, matrix, read_matrix, read_vector,
-    write_matrix, write_vector,
+    Matrix, MatrixMarketError, MatrixMarketFault, MatrixSymmetry, matrix, read_columns,
+    read_matrix, write_columns, write_matrix,
 };
 use gridgen::sparse::Csr;
 use proptest::prelude::*;
@@ -266,20 +266,21 @@ fn errors_far_inside_a_long_file_have_their_line() {
 }
 
 #[test]
-fn a_vector_has_one_column() {
+fn right_hand_sides_are_columns() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("b.mtx");
-    let vector = |text: &str| {
+    let columns = |text: &str| {
         fs::write(&path, text).unwrap();
-        read_vector(&path)
+        read_columns(&path)
     };
 
-    let sparse = vector(&format!("{GENERAL}4 1 2\n3 1 7\n1 1 -1\n")).unwrap();
-    let dense = vector("%%MatrixMarket matrix array integer general\n3 1\n1\n0\n-2\n").unwrap();
-    let matrix = vector(&format!("{GENERAL}4 2 0\n")).unwrap_err();
+    let sparse = columns(&format!("{GENERAL}4 2 3\n3 1 7\n1 1 -1\n2 2 5\n")).unwrap();
+    let dense = columns("%%MatrixMarket matrix array integer general\n3 1\n1\n0\n-2\n").unwrap();
+    let huge = columns(&format!("{GENERAL}16000000 16000000 1\n1 1 1\n")).unwrap_err();
 
-    assert_eq!((sparse, dense), (vec![-1.0, 0.0, 7.0, 0.0], vec![1.0, 0.0, -2.0]));
-    assert!(matrix.to_string().ends_with("4 rows and 2 columns, one column was expected"));
+    assert_eq!(sparse, (4, vec![vec![-1.0, 0.0, 7.0, 0.0], vec![0.0, 5.0, 0.0, 0.0]]));
+    assert_eq!(dense, (3, vec![vec![1.0, 0.0, -2.0]]));
+    assert!(matches!(huge.problem, MatrixMarketFault::Memory(_)), "{huge}");
 }
 
 #[test]
@@ -359,12 +360,12 @@ proptest! {
     }
 
     #[test]
-    fn vectors_are_read_back_to_the_last_bit(b in prop::collection::vec(-1e300..1e300_f64, 1..200)) {
+    fn columns_are_read_back_to_the_last_bit(b in prop::collection::vec(-1e300..1e300_f64, 1..200)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("b.mtx");
 
-        write_vector(&path, &b).unwrap();
+        write_columns(&path, &[&b, &b]).unwrap();
 
-        prop_assert_eq!(read_vector(&path).unwrap(), b);
+        prop_assert_eq!(read_columns(&path).unwrap(), (b.len(), vec![b; 2]));
     }
 }

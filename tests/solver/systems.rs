@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gridgen::backend::{Algebraic, Incomplete};
 use gridgen::error::{Error, SystemError};
 use gridgen::formats::matrix_market::{Matrix, MatrixSymmetry};
-use gridgen::linear_system::{Reordering, SystemOptions, solve_matrix};
+use gridgen::linear_system::{Reordering, SystemOptions, SystemReport, SystemSolver};
 use gridgen::solver::krylov::Method;
 use gridgen::sparse::{Csr, Schedule};
 
@@ -35,9 +35,10 @@ fn a_system_in_memory_is_solved_without_files() {
     {
         let options = SystemOptions { method, reorder, tolerance: 1e-12, ..options() };
 
-        let (x, report) = solve_matrix(&matrix, &b, &options, &mut ()).unwrap();
+        let mut solver = SystemSolver::new(matrix.clone(), &options, &mut ()).unwrap();
+        let (x, report) = solver.solve(&[(&b, None)], &mut ()).unwrap();
 
-        let error = x.iter().zip(&expected).map(|(x, e)| (x - e).abs()).fold(0.0, f64::max);
+        let error = x[0].iter().zip(&expected).map(|(x, e)| (x - e).abs()).fold(0.0, f64::max);
         assert!(report.converged && error < 1e-10, "{method:?}: {error:e}");
         assert_eq!((report.name.as_str(), report.matrix.rows), ("A", 500));
         assert!(report.true_relative_residual < 1.1e-12);
@@ -48,16 +49,12 @@ fn a_system_in_memory_is_solved_without_files() {
 #[test]
 fn systems_in_memory_are_refused_like_those_of_files() {
     let matrix = convection(20);
-    let refused = |matrix: &Matrix, b: &[f64], options: &SystemOptions| match solve_matrix(
-        matrix,
-        b,
-        options,
-        &mut (),
-    )
-    .unwrap_err()
-    {
-        Error::System(error) => error,
-        other => panic!("{other}"),
+    let refused = |matrix: &Matrix, b: &[f64], options: &SystemOptions| {
+        let solver = SystemSolver::new(matrix.clone(), options, &mut ());
+        match solver.and_then(|mut solver| solver.solve(&[(b, None)], &mut ())).unwrap_err() {
+            Error::System(error) => error,
+            other => panic!("{other}"),
+        }
     };
 
     let wide = Matrix { columns: 21, ..matrix.clone() };
@@ -69,4 +66,29 @@ fn systems_in_memory_are_refused_like_those_of_files() {
     let preconditioner = Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
     let found = refused(&matrix, &[1.0; 20], &SystemOptions { preconditioner, ..options() });
     assert!(matches!(found, SystemError::NotSymmetric { row: 1, column: 2, .. }), "{found}");
+}
+
+#[test]
+fn factors_are_made_once_for_many_right_hand_sides() {
+    let b = [1.0, -2.5].map(|scale| (0..500).map(|i| scale * f64::from(i % 5)).collect::<Vec<_>>());
+    let reorder = Reordering::Rcm;
+    let options = SystemOptions { reorder, tolerance: 1e-10, ..options() };
+    let fresh = || SystemSolver::new(convection(500), &options, &mut ()).unwrap();
+    let alone = b.each_ref().map(|b| fresh().solve(&[(b, None)], &mut ()).unwrap().0.concat());
+    let mut solver = fresh();
+
+    let (both, report) = solver.solve(&[(&b[0], None), (&b[1], None)], &mut ()).unwrap();
+    let (again, second) = solver.solve(&[(&b[0], None)], &mut ()).unwrap();
+    let (near, third) = solver.solve(&[(&b[0], Some(&alone[0]))], &mut ()).unwrap();
+
+    assert_eq!((both, &again[0]), (alone.to_vec(), &alone[0]));
+    assert_eq!((report.columns.len(), report.converged), (2, true));
+    let seconds = |report: &SystemReport| {
+        let timing = serde_json::to_value(&report.timing).unwrap();
+        timing["factorisation_seconds"].as_f64().unwrap()
+    };
+    assert!(seconds(&report) > 0.0 && seconds(&second) == 0.0);
+    assert_eq!((third.iterations, third.converged, &near[0]), (0.0, true, &alone[0]));
+    let short = solver.solve(&[(&b[0], Some(&[1.0]))], &mut ()).unwrap_err();
+    assert!(short.to_string().starts_with("x0: 1 numbers"), "{short}");
 }

@@ -60,10 +60,6 @@ errors! {
         #[hint("{}", memory::HINT)]
         #[class(Input)]
         Memory(#[from] NotEnoughMemory),
-        /// A vector was wanted, and the file holds a matrix.
-        #[error("{rows} rows and {columns} columns, one column was expected")]
-        #[hint("give a right side of one column")]
-        NoVector { rows: usize, columns: usize },
         #[error("`%%MatrixMarket matrix …` was expected")]
         #[hint(
             "the first line of a matrix by entries is `%%MatrixMarket matrix coordinate real general`; \

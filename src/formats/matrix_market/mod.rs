@@ -62,12 +62,21 @@ pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
     parsed(path, bytes, matrix_of)
 }
 
-/// Reads a vector: a matrix of one column.
+/// Reads the columns of a matrix; returns the number of their rows, too.
 ///
 /// # Errors
-/// The errors of [`read_matrix`], and [`MatrixMarketFault::NoVector`] for more columns.
-pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
-    parsed(path, &bytes(path)?, vector_of)
+/// The errors of [`read_matrix`], and columns that do not fit the memory.
+pub fn read_columns(path: &Path) -> Result<(usize, Vec<Vec<f64>>), MatrixMarketError> {
+    parsed(path, &bytes(path)?, |text| {
+        let Matrix { csr, columns, .. } = matrix_of(text)?;
+        let numbers = csr.rows().saturating_mul(columns).saturating_mul(size_of::<f64>());
+        memory::check(numbers as u64).map_err(MatrixMarketFault::from)?;
+        let mut read = vec![vec![0.0; csr.rows()]; columns];
+        for row in 0..csr.rows() {
+            csr.row(row).for_each(|(column, value)| read[column][row] = value);
+        }
+        Ok((csr.rows(), read))
+    })
 }
 
 /// The bytes of a file as they stand.
@@ -107,16 +116,6 @@ fn matrix_of(text: &[u8]) -> Result<Matrix, LineFault> {
         columns: header.columns as usize,
         symmetry: header.symmetry,
     })
-}
-
-fn vector_of(text: &[u8]) -> Result<Vec<f64>, LineFault> {
-    let header = Header::read(text)?;
-    let (rows, columns) = (header.rows as usize, header.columns as usize);
-    if columns != 1 {
-        return Err(MatrixMarketFault::NoVector { rows, columns }.into());
-    }
-    let Matrix { csr, .. } = matrix_of(text)?;
-    Ok((0..rows).map(|row| csr.row(row).map(|(_, value)| value).sum()).collect())
 }
 
 /// Rows that any file may have, and rows for each of its entries beyond: a file that claims more is
@@ -173,18 +172,22 @@ pub fn write_matrix(path: &Path, a: &Csr) -> Result<(), IoError> {
     })
 }
 
-/// Writes a vector in array format, with as many digits as it takes to read back the same bits.
+/// Writes columns of equal length in array format, one after the other, with as many digits as it takes to read back
+/// the same bits.
 ///
 /// # Errors
 /// [`IoError`] when the file cannot be written.
-pub fn write_vector(path: &Path, b: &[f64]) -> Result<(), IoError> {
+pub fn write_columns(path: &Path, columns: &[&[f64]]) -> Result<(), IoError> {
+    let rows = columns.first().map_or(0, |column| column.len());
     atomic::write(path, |out| {
         writeln!(out, "%%MatrixMarket matrix array real general")?;
-        writeln!(out, "{} 1", b.len())?;
-        pieces::write_lines(out, b.len(), |text, row| {
-            text.extend_from_slice(zmij::Buffer::new().format(b[row]).as_bytes());
-            text.push(b'\n');
-            Ok(())
+        writeln!(out, "{rows} {}", columns.len())?;
+        columns.iter().try_for_each(|column| {
+            pieces::write_lines(out, rows, |text, row| {
+                text.extend_from_slice(zmij::Buffer::new().format(column[row]).as_bytes());
+                text.push(b'\n');
+                Ok(())
+            })
         })
     })
 }
