@@ -50,10 +50,20 @@ class Finding(NamedTuple):
     """The remedy."""
 
 
-class Assembly:
-    """The overset grids of placed elements, made by `make_assembly`."""
+class _Unpickled:
+    """What an unpickled assembly has instead of a native one."""
 
-    __slots__ = ("_native", "_report", "_zones")
+    def __init__(self, verdict: Verdict, case: str, notes: list[str], files: list[Path]) -> None:
+        self.verdict = lambda: tuple(verdict)
+        self.case = lambda: case
+        self.notes = notes
+        self.files = lambda: files
+
+
+class Assembly:
+    """The overset grids of placed elements, made by `make_assembly`. It never changes, and can be pickled."""
+
+    __slots__ = ("__weakref__", "_native", "_report", "_zones")
 
     _native: _core.NativeAssembly
     _report: dict[str, Any] | None
@@ -72,8 +82,20 @@ class Assembly:
         return assembly
 
     def __repr__(self) -> str:
-        names = ", ".join(name for name, _ in self._native.zones())
+        names = ", ".join(self.zones)
         return f"<gridgen.Assembly {names}, {self.verdict.kind}>"
+
+    def __copy__(self) -> Assembly:
+        """Return the assembly itself, which never changes."""
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Assembly:
+        """Return the assembly itself, which never changes."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the values of all attributes."""
+        return _restored, (self.zones, self.report, self.verdict, self.case, self.notes, self.files)
 
     @property
     def zones(self) -> dict[str, Zone]:
@@ -123,6 +145,17 @@ class Assembly:
     def files(self) -> list[Path]:
         """The files written, if `output` was given."""
         return self._native.files()
+
+
+def _restored(zones: dict[str, Zone], report: dict[str, Any], *values: Any) -> Assembly:
+    """Return an unpickled assembly. Its notes are not logged again."""
+    for zone in zones.values():
+        for array in (zone.x, zone.y):
+            array.setflags(write=False)
+    assembly = Assembly.__new__(Assembly)
+    native: Any = _Unpickled(*values)
+    assembly._native, assembly._report, assembly._zones = native, report, zones
+    return assembly
 
 
 def make_assembly(

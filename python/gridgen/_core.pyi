@@ -25,7 +25,9 @@ __all__ = [
     "make_assembly",
     "read",
     "read_reference",
+    "reference_in",
     "reference_of",
+    "restored_grid",
     "schema",
 ]
 
@@ -69,6 +71,7 @@ class NativeGrid:
     def files(self) -> list[Path]: ...
     def dlpack_device(self) -> tuple[int, int] | None: ...
     def dlpack(self, axis: int, stream: int | None, max_version: tuple[int, int] | None) -> object: ...
+    def __reduce__(self) -> tuple[Callable[..., NativeGrid], tuple[object, ...]]: ...
 
 @final
 class NativeAssembly:
@@ -157,6 +160,8 @@ def default_jobs(
 def read_reference(
     path: str, options: list[tuple[str, str]], backend: str, devices: list[int] | None
 ) -> NativeReference: ...
+def reference_in(content: bytes, backend: str, devices: list[int] | None) -> NativeReference: ...
+def restored_grid(head: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> NativeGrid: ...
 def reference_of(
     grid: NativeGrid, options: list[tuple[str, str]], backend: str, devices: list[int] | None
 ) -> NativeReference: ...

@@ -71,6 +71,12 @@ class DeviceArray:
     def __repr__(self) -> str:
         return f"<gridgen.DeviceArray {self.shape}, float64, device {self._device}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the copy on the host."""
+        import numpy as np
+
+        return np.array, (self._host(),)
+
     def __dlpack_device__(self) -> tuple[int, int]:
         """Device type of dlpack.h (2 is CUDA) and number of the device."""
         return self._device

@@ -285,6 +285,26 @@ class Mesh:
         ax.autoscale_view()
         return ax
 
+    def __copy__(self) -> Self:
+        """Return the mesh itself, which never changes."""
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        """Return the mesh itself, which never changes."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the native mesh; one in the memory of a GPU becomes one on the host."""
+        return _restored, (type(self), self._native)
+
+
+def _restored(cls: type[Mesh], native: _core.NativeGrid) -> Mesh:
+    """Return an unpickled mesh. Its notes are not logged again."""
+    mesh = cls.__new__(cls)
+    mesh._native = native
+    mesh._known = {}
+    return mesh
+
 
 class Grid(Mesh):
     """A mesh made by `make`, with its verdict, report, history and case."""

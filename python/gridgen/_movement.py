@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -12,7 +13,6 @@ from ._support import device_list, path_text, ratio, real_array
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     import numpy as np
@@ -52,9 +52,10 @@ class Reference:
         If a file cannot be read.
     """
 
-    __slots__ = ("__weakref__", "_native")
+    __slots__ = ("__weakref__", "_native", "_where")
 
     _native: _core.NativeReference
+    _where: tuple[str, list[int] | None]
 
     def __init__(
         self,
@@ -65,14 +66,32 @@ class Reference:
         devices: int | Sequence[int] | None = None,
     ) -> None:
         options = [(key, _text(value)) for key, value in (settings or {}).items()]
-        where = backend, device_list(devices)
+        self._where = backend, device_list(devices)
         if isinstance(source, Mesh):
-            self._native = _core.reference_of(source._native, options, *where)
+            self._native = _core.reference_of(source._native, options, *self._where)
         else:
-            self._native = _core.read_reference(path_text(source), options, *where)
+            self._native = _core.read_reference(path_text(source), options, *self._where)
 
     def __repr__(self) -> str:
         return f"<gridgen.Reference, {len(self.wall)} wall points>"
+
+    def __copy__(self) -> Reference:
+        """Return the reference itself, which never changes."""
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Reference:
+        """Return the reference itself, which never changes."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the bytes of the file of the reference; the same kind of machine is opened by the reader."""
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "reference.grd")  # noqa: PTH118 (importing pathlib takes long)
+            self.write(path)
+            with open(path, "rb") as file:  # noqa: PTH123
+                return _reference, (file.read(), *self._where)
 
     @property
     def wall(self) -> NDArray[np.float64]:
@@ -100,7 +119,7 @@ class Reference:
 
     def unmoved(self) -> Moved:
         """Return the unmoved grid as a `Moved`, which has derivatives."""
-        return Moved._from(self._native.unmoved())
+        return Moved._from(self._native.unmoved(), self, None)
 
     def move_to(self, wall: ArrayLike) -> Moved:
         """Move the grid to other wall points.
@@ -123,7 +142,7 @@ class Reference:
             points = self._native.points_of("wall", wall)
         else:
             points = _pairs("wall", real_array("wall", wall, "(n, 2)", ndim=2))
-        moved = Moved._from(self._native.move_to(points))
+        moved = Moved._from(self._native.move_to(points), self, points)
         verdict = moved.verdict
         if not verdict.good:
             hint = "move the wall less at a time, or make the grid anew"
@@ -131,23 +150,41 @@ class Reference:
         return moved
 
 
-class Moved(Mesh):
-    """A moved grid, with derivatives with respect to the wall points and the heights of the first cells."""
+def _reference(content: bytes, *where: Any) -> Reference:
+    """Return an unpickled reference."""
+    reference = Reference.__new__(Reference)
+    reference._native = _core.reference_in(content, *where)
+    reference._where = where
+    return reference
 
-    __slots__ = ("_moved",)
+
+class Moved(Mesh):
+    """A moved grid, with derivatives with respect to the wall points and the heights of the first cells.
+
+    It is pickled as its reference and its wall points, and moved again by the reader: send ``x`` and ``y`` if
+    only they are needed.
+    """
+
+    __slots__ = ("_moved", "_origin")
 
     _moved: _core.NativeMoved
+    _origin: tuple[Reference, NDArray[np.float64] | None]
 
     def __init__(self) -> None:
         message = "a Moved is what Reference.move_to returns"
         raise TypeError(message)
 
     @classmethod
-    def _from(cls, moved: _core.NativeMoved) -> Moved:
+    def _from(cls, moved: _core.NativeMoved, reference: Reference, wall: NDArray[np.float64] | None) -> Moved:
         mesh = cls.__new__(cls)
         mesh._moved = moved
+        mesh._origin = reference, None if wall is None else wall.copy()
         mesh._adopt(moved.grid())
         return mesh
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the reference and the wall points."""
+        return _moved_again, self._origin
 
     @property
     def verdict(self) -> Verdict:
@@ -258,6 +295,12 @@ class Moved(Mesh):
             raise CaseError(message, data={"name": "nodes", "shape": given.shape})
         wall, heights, _, _ = self._moved.adjoint(given.reshape(-1, 2), ratio("tolerance", tolerance))
         return wall, heights
+
+
+def _moved_again(reference: Reference, wall: NDArray[np.float64] | None) -> Moved:
+    """Return an unpickled moved grid; one that is not good, too."""
+    native = reference._native.unmoved() if wall is None else reference._native.move_to(wall)
+    return Moved._from(native, reference, wall)
 
 
 def _pairs(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -77,7 +77,7 @@ class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
     Attributes
     ----------
     grid : Grid, Assembly, Moved or None
-        The last grid, with its history and report; None for a linear system, and after unpickling.
+        The last grid, with its history and report; None for a linear system.
     data : dict
         For a grid ``kind``, the kind of its verdict; for a linear system the last ``x``, and ``report``.
     """
@@ -97,8 +97,8 @@ class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
         self.grid = grid
 
     def __reduce__(self) -> tuple[type[NotConverged], tuple[str], dict[str, Any]]:
-        """Exclude the grid, which may be in the memory of a GPU of this process."""
-        return type(self), (self.message,), {**self.__dict__, "grid": None}
+        """Pickle the attributes, the grid among them."""
+        return type(self), (self.message,), self.__dict__
 
 
 class DeviceError(GridgenError, RuntimeError):

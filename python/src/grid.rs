@@ -15,6 +15,7 @@ use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::movement::Reference;
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule};
@@ -24,6 +25,7 @@ use crate::arguments::{in_pool, word};
 use crate::device;
 use crate::errors::{raised, refused};
 use crate::nodes::GpuNodes;
+use crate::stored::{self, StoredGrid, Texts};
 
 /// A grid that was made or read. It is immutable, so arrays can be views of its memory.
 #[pyclass(frozen, module = "gridgen._core")]
@@ -34,6 +36,14 @@ enum GridSource {
     Read(Box<(Mesh, Quality)>),
     /// The grid stays on a GPU until a host copy is needed.
     Moved(Arc<GpuNodes>, Box<Quality>),
+    /// A grid that was made in another process.
+    Stored(Box<StoredGrid>),
+}
+
+impl From<StoredGrid> for NativeGrid {
+    fn from(stored: StoredGrid) -> Self {
+        Self(GridSource::Stored(Box::new(stored)))
+    }
 }
 
 impl From<GridResult> for NativeGrid {
@@ -57,6 +67,7 @@ impl NativeGrid {
     /// This grid as a reference of movements; a grid that was made uses its own equations and settings.
     pub(crate) fn reference(&self, options: &SolverOptions) -> Result<Reference, Error> {
         Ok(match &self.0 {
+            GridSource::Stored(stored) => stored.reference()?,
             GridSource::Made(result) => result.reference()?,
             GridSource::Read(read) => Reference::of_mesh(&CpuBackend, &read.0, options)?,
             GridSource::Moved(nodes, _) => Reference::of_grid(&CpuBackend, nodes.host()?, options)?,
@@ -69,6 +80,7 @@ impl NativeGrid {
             GridSource::Made(result) => Ok(&result.grid),
             GridSource::Read(read) => Ok(&read.0.grid),
             GridSource::Moved(nodes, _) => nodes.host(),
+            GridSource::Stored(stored) => Ok(&stored.grid),
         }
     }
 
@@ -79,20 +91,27 @@ impl NativeGrid {
             GridSource::Made(result) => of(&result.grid),
             GridSource::Read(read) => of(&read.0.grid),
             GridSource::Moved(nodes, _) => (nodes.topology, nodes.size),
+            GridSource::Stored(stored) => of(&stored.grid),
         }
     }
 
-    fn result(&self) -> Option<&GridResult> {
+    /// A value of a grid that was made: from its result, or as it was stored; `None` for a mesh that was read.
+    fn made<T>(
+        &self,
+        of_result: impl FnOnce(&GridResult) -> PyResult<T>,
+        stored: impl FnOnce(&Texts) -> T,
+    ) -> PyResult<Option<T>> {
         match &self.0 {
-            GridSource::Made(result) => Some(result),
-            GridSource::Read(_) | GridSource::Moved(..) => None,
+            GridSource::Made(result) => of_result(result).map(Some),
+            GridSource::Stored(grid) => Ok(Some(stored(&grid.texts))),
+            GridSource::Read(_) | GridSource::Moved(..) => Ok(None),
         }
     }
 
     fn nodes(&self) -> Option<&DeviceNodes> {
         match &self.0 {
             GridSource::Made(result) => result.nodes.as_ref(),
-            GridSource::Read(_) => None,
+            GridSource::Read(_) | GridSource::Stored(_) => None,
             GridSource::Moved(nodes, _) => Some(&nodes.nodes),
         }
     }
@@ -106,7 +125,31 @@ impl NativeGrid {
                 MeshData { weldable, ..MeshData::from(&read.0.grid) }
             }
             GridSource::Moved(nodes, _) => MeshData::from(nodes.host()?),
+            GridSource::Stored(stored) => stored.mesh(),
         })
+    }
+
+    /// The values of a grid that was made, as text.
+    fn texts(&self, py: Python<'_>) -> PyResult<Option<Texts>> {
+        let (quality, report, history) = (self.quality()?, self.report(py)?, self.history()?);
+        let (case, verdict, hint, files) =
+            (self.case(py)?, self.verdict()?, self.hint()?, self.files()?);
+        let mesh = self.mesh_data().map_err(|error| raised(py, error))?;
+        let (span, settings) = (mesh.span, mesh.settings);
+        let notes = self.notes();
+        let parts = report.zip(history).zip(case.zip(verdict));
+        Ok(parts.map(|((report, history), (case, verdict))| Texts {
+            quality,
+            report,
+            history,
+            case,
+            verdict,
+            hint,
+            files,
+            notes,
+            span,
+            settings,
+        }))
     }
 }
 
@@ -174,6 +217,7 @@ impl NativeGrid {
             GridSource::Made(result) => result.notices.clone(),
             GridSource::Read(read) => read.0.notes.clone(),
             GridSource::Moved(..) => Vec::new(),
+            GridSource::Stored(stored) => stored.texts.notes.clone(),
         }
     }
 
@@ -209,40 +253,59 @@ impl NativeGrid {
             GridSource::Made(result) => &result.quality,
             GridSource::Read(read) => &read.1,
             GridSource::Moved(_, quality) => quality,
+            GridSource::Stored(stored) => return Ok(stored.texts.quality.clone()),
         })
     }
 
     /// The text of `report.json`; `None` for a mesh that was read.
     fn report(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        let Some(result) = self.result() else { return Ok(None) };
-        json(&result.report().map_err(|error| raised(py, error))?).map(Some)
+        let report = |result: &GridResult| json(&result.report().map_err(|e| raised(py, e))?);
+        self.made(report, |texts| texts.report.clone())
     }
 
     /// The Newton steps in JSON; `None` for a mesh that was read.
     fn history(&self) -> PyResult<Option<String>> {
-        self.result().map(|result| json(&result.history.steps)).transpose()
+        self.made(|result| json(&result.history.steps), |texts| texts.history.clone())
     }
 
     /// The resolved case in TOML; `None` for a mesh that was read.
     fn case(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        let Some(result) = self.result() else { return Ok(None) };
-        result.case.to_toml_string().map(Some).map_err(|error| raised(py, Error::from(error)))
+        let case = |result: &GridResult| {
+            result.case.to_toml_string().map_err(|error| raised(py, Error::from(error)))
+        };
+        self.made(case, |texts| texts.case.clone())
     }
 
     /// Kind, whether it is good, and the reason; `None` for a mesh that was read.
-    fn verdict(&self) -> Option<(&'static str, bool, String)> {
-        let verdict = &self.result()?.verdict;
-        Some((verdict.kind(), verdict.is_good(), verdict.to_string()))
+    fn verdict(&self) -> PyResult<Option<(String, bool, String)>> {
+        let verdict = |GridResult { verdict, .. }: &GridResult| {
+            Ok((verdict.kind().to_owned(), verdict.is_good(), verdict.to_string()))
+        };
+        self.made(verdict, |texts| texts.verdict.clone())
     }
 
     /// Advice if the grid is not good.
-    fn hint(&self) -> Option<String> {
-        self.result()?.hint()
+    fn hint(&self) -> PyResult<Option<String>> {
+        Ok(self.made(|result| Ok(result.hint()), |texts| texts.hint.clone())?.flatten())
     }
 
     /// The files that were written with the grid.
-    fn files(&self) -> Vec<PathBuf> {
-        self.result().map_or_else(Vec::new, |result| result.files.clone())
+    fn files(&self) -> PyResult<Vec<PathBuf>> {
+        let files = self.made(|result| Ok(result.files.clone()), |texts| texts.files.clone())?;
+        Ok(files.unwrap_or_default())
+    }
+
+    /// The call that makes the grid again in another process: its shape, texts and coordinates.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, own) = (slf.py(), slf.get());
+        let closed = match &own.0 {
+            GridSource::Read(read) => read.0.wall.closed,
+            _ => own.shape().0.closed(),
+        };
+        let (topology, _) = own.shape();
+        let head = stored::head(topology, (own.wall(), closed), own.texts(py)?, own.notes())?;
+        let restored = py.import("gridgen._core")?.getattr("restored_grid")?;
+        (restored, (head, Self::x(slf)?, Self::y(slf)?)).into_bound_py_any(py)
     }
 
     /// DLPack's device if x and y are on one.

@@ -20,6 +20,7 @@ mod make;
 mod moved;
 mod movement;
 mod nodes;
+mod stored;
 mod system;
 
 use std::ffi::OsString;
@@ -79,5 +80,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<nodes::NativeNodes>()?;
     module.add_function(wrap_pyfunction!(movement::read_reference, module)?)?;
     module.add_function(wrap_pyfunction!(movement::reference_of, module)?)?;
+    module.add_function(wrap_pyfunction!(movement::reference_in, module)?)?;
+    module.add_function(wrap_pyfunction!(stored::restored_grid, module)?)?;
     module.add_class::<system::NativeSolver>()
 }

@@ -67,6 +67,19 @@ pub(crate) fn read_reference(
     NativeReference::of(py, (backend, devices), || open_reference(&path, &options))
 }
 
+/// The reference in the bytes of such a file.
+#[pyfunction]
+pub(crate) fn reference_in(
+    py: Python<'_>,
+    content: &[u8],
+    backend: &str,
+    devices: Option<Vec<usize>>,
+) -> PyResult<NativeReference> {
+    let made = Reference::from_bytes(content);
+    let made = made.map_err(|fault| refused(py, &format!("the pickled reference: {fault}")))?;
+    NativeReference::of(py, (backend, devices), || Ok(made))
+}
+
 /// The reference made from a grid.
 #[pyfunction]
 pub(crate) fn reference_of(

@@ -44,7 +44,7 @@ pub(super) fn is_several<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
 }
 
 /// Choices within formats.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Compression of `.vts`.
     pub compression: Compression,
@@ -86,7 +86,7 @@ pub enum Compression {
 }
 
 /// Length and place that force coefficients refer to, in the unit of the mesh.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ForceReference {
     /// The chord.
     pub length: f64,

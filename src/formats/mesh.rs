@@ -18,7 +18,7 @@ pub enum Sides {
 }
 
 /// A plane grid repeated from z = 0 to z = `length`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// Length in the unit of the grid.
     pub length: f64,

@@ -68,6 +68,20 @@ pub struct GridResult {
     pub(super) problem: Problem,
 }
 
+impl Problem {
+    /// [`GridResult::reference`] of a solution of this problem.
+    ///
+    /// # Errors
+    /// If the grid is not good.
+    pub fn reference_of(&self, grid: &Grid) -> Result<Reference, MovementError> {
+        let mut solved = grid.clone();
+        // Away with the chord first, then with the shift.
+        solved.place([0.0; 2], 1.0 / self.case.geometry.length());
+        solved.place(self.shift.map(|by| -by), 1.0);
+        self.reference_from(&CpuBackend, Some(&solved))
+    }
+}
+
 impl GridResult {
     /// Adds the finding about the section to the notices; with `strict` the grid is unfit by it.
     pub(super) fn find(&mut self, strict: bool) {
@@ -123,11 +137,7 @@ impl GridResult {
         if !self.has_grid() {
             return Err(MovementError::Shared);
         }
-        let mut solved = self.grid.clone();
-        // Away with the chord first, then with the shift.
-        solved.place([0.0; 2], 1.0 / self.problem.case.geometry.length());
-        solved.place(self.problem.shift.map(|by| -by), 1.0);
-        self.problem.reference_from(&CpuBackend, Some(&solved))
+        self.problem.reference_of(&self.grid)
     }
 
     /// Whether the residual reached the tolerance.

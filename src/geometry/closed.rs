@@ -18,7 +18,7 @@ const RELAXATION: f64 = 1.15;
 const LARGEST_TURN: f64 = 45.0;
 
 /// A symmetry of a contour, or of a grid in its own frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Symmetry {
     /// About a line along x: node (ni − 1 − i, j) of a grid is at (x, −y) of node (i, j).
     UpDown,

@@ -38,7 +38,7 @@ pub enum Seam {
 }
 
 /// Logical shape of a grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum Topology {
     /// Lines `j = const` close around the body; column `ni − 1` repeats column 0 bit for bit.

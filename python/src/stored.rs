@@ -1,0 +1,111 @@
+//! Grids and references as bytes that another process reads.
+
+use std::path::{Path, PathBuf};
+
+use gridgen::case::{Case, Table};
+use gridgen::error::Error;
+use gridgen::formats::{Mesh, MeshData, Settings, Span};
+use gridgen::generate::fingerprint;
+use gridgen::grid::quality::WallLine;
+use gridgen::grid::{Grid, Topology, Verdict};
+use gridgen::movement::{MovementError, Reference};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::in_pool;
+use crate::grid::NativeGrid;
+
+/// The values of a grid that was made, as text; those of `report.json`, and the settings of its meshes.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Texts {
+    pub(crate) quality: String,
+    pub(crate) report: String,
+    pub(crate) history: String,
+    pub(crate) case: String,
+    pub(crate) verdict: (String, bool, String),
+    pub(crate) hint: Option<String>,
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) span: Option<Span>,
+    pub(crate) settings: Settings,
+}
+
+/// A grid that was made in another process.
+pub(crate) struct StoredGrid {
+    pub(crate) grid: Grid,
+    pub(crate) texts: Texts,
+}
+
+/// All of a mesh but its coordinates.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    topology: Topology,
+    wall: ((usize, usize), bool),
+    notes: Vec<String>,
+    texts: Option<Texts>,
+}
+
+impl StoredGrid {
+    /// The grid as a mesh with the settings of its case.
+    pub(crate) fn mesh(&self) -> MeshData<'_> {
+        let Texts { span, settings, verdict: (_, good, _), .. } = self.texts;
+        MeshData { span, settings, good, ..MeshData::from(&self.grid) }
+    }
+
+    /// The reference of movements, whose equations are made from the case again.
+    ///
+    /// # Errors
+    /// If the section cannot be read any more, or the equations are not those of the grid.
+    pub(crate) fn reference(&self) -> Result<Reference, Error> {
+        let case = Case::from_toml(&self.texts.case, Path::new("grid.toml"), &[])?;
+        let problem = case.settle()?;
+        let report: serde_json::Value =
+            serde_json::from_str(&self.texts.report).unwrap_or_default();
+        if report["fingerprint"] != fingerprint(&problem.case)? {
+            let reason = "it was pickled by another version of gridgen, or the file of its section has changed \
+                          since: make it again";
+            let verdict = Verdict::NotConverged { reason: reason.to_owned() };
+            return Err(MovementError::Reference { verdict }.into());
+        }
+        Ok(problem.reference_of(&self.grid)?)
+    }
+}
+
+/// All of a mesh but its coordinates as text, in TOML, which keeps each bit of numbers.
+pub(crate) fn head(
+    topology: Topology,
+    wall: ((usize, usize), bool),
+    texts: Option<Texts>,
+    notes: Vec<String>,
+) -> PyResult<String> {
+    let head = Table::try_from(Head { topology, wall, notes, texts });
+    head.map(|head| head.to_string()).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The grid of these parts.
+#[pyfunction]
+pub(crate) fn restored_grid(
+    py: Python<'_>,
+    head: &str,
+    x: PyReadonlyArray2<'_, f64>,
+    y: PyReadonlyArray2<'_, f64>,
+) -> PyResult<NativeGrid> {
+    let damaged = || PyValueError::new_err("the pickled grid is damaged");
+    let table: Table = head.parse().map_err(|_| damaged())?;
+    let Head { topology, wall: ((from, to), closed), notes, texts } =
+        table.try_into().map_err(|_| damaged())?;
+    let [nj, ni] = [x.shape()[0], x.shape()[1]];
+    let cut = if let Topology::C { wake } = topology { wake } else { 0 };
+    if x.shape() != y.shape() || ni < 2 || nj < 2 || from > to || to >= ni || cut >= ni / 2 {
+        return Err(damaged());
+    }
+    let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
+    let grid = Grid { topology, ni, nj, x, y };
+    if let Some(texts) = texts {
+        return Ok(StoredGrid { grid, texts }.into());
+    }
+    let wall = WallLine { from, to, closed };
+    in_pool(py, || NativeGrid::of(Mesh { grid, wall, notes }))
+}

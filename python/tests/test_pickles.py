@@ -1,0 +1,213 @@
+"""Grids, meshes, references and results in other processes."""
+
+import copy
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+import gridgen
+from support import ROOT, SMALL, ring, run_python
+
+CASES = {
+    "O": {},
+    "C": {"topology": "C", "ni": 97},
+    "half": {"naca": "0012", "topology": "half", "ni": 33, "trailing_edge": "sharp"},
+    "scaled": {"chord": 0.3, "angle": 4.0, "span_cells": 2, "plot3d_precision": "single"},
+    "retried": {"naca": "0012", "ni": 33, "nj": 17, "control": {"base": "laplace"}, "far_field": 100},
+}
+
+
+def again(value):
+    return pickle.loads(pickle.dumps(value))  # noqa: S301
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_grid_is_the_same_after_it_was_pickled(case, tmp_path):
+    if "span_cells" in case:
+        case = dict(case, output={"span_cells": case["span_cells"], "plot3d_precision": "single"})
+        del case["span_cells"], case["plot3d_precision"]
+    grid = gridgen.make(**SMALL | case)
+
+    read = again(grid)
+
+    assert type(read) is gridgen.Grid
+    assert np.array_equal(read.x, grid.x)
+    assert np.array_equal(read.y, grid.y)
+    assert not read.x.flags.writeable
+    for name in ("topology", "wall", "shape", "verdict", "quality", "report", "history", "case", "notes"):
+        assert getattr(read, name) == getattr(grid, name), name
+    assert repr(read) == repr(grid)
+    assert np.array_equal(read.nonorthogonality, grid.nonorthogonality)
+    for name in ("mesh.vts", "mesh.p3d", "mesh.su2"):
+        for folder, one in (("a", grid), ("b", read)):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            one.write(tmp_path / folder / name)
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    # The equations of the reference are those of the grid, to the last bit.
+    first, second = (gridgen.Reference(one, backend="cpu") for one in (grid, read))
+    assert pickle.dumps(first) == pickle.dumps(second)
+
+
+def test_the_reference_of_a_pickled_grid_needs_its_section(tmp_path):
+    file = tmp_path / "section.dat"
+    file.write_bytes((ROOT / "tests/data/airfoils/s1223.dat").read_bytes())
+    read = again(gridgen.make(file=file, **{k: v for k, v in SMALL.items() if k != "naca"}))
+    assert gridgen.Reference(read, backend="cpu").wall.shape == (65, 2)
+
+    file.write_text(file.read_text().replace("0.0", "0.00", 1) + "\n")
+    with pytest.raises(gridgen.NotConverged, match="its section has changed since: make it again"):
+        gridgen.Reference(read, backend="cpu")
+    file.unlink()
+    with pytest.raises(gridgen.GridgenError, match=r"section\.dat"):
+        gridgen.Reference(read, backend="cpu")
+    assert read.verdict.good
+
+
+def test_a_mesh_is_the_same_after_it_was_pickled():
+    mesh = gridgen.Mesh(*ring())
+
+    read = again(mesh)
+
+    assert type(read) is gridgen.Mesh
+    assert np.array_equal(read.x, mesh.x)
+    assert (read.quality, read.notes, read.wall) == (mesh.quality, mesh.notes, mesh.wall)
+    assert repr(read) == repr(mesh)
+
+
+def test_a_reference_and_a_moved_grid_are_the_same_after_they_were_pickled(grid):
+    reference = gridgen.Reference(grid, backend="cpu")
+    wall = reference.wall * [1.0, 1.05]
+    moved = reference.move_to(wall)
+
+    read, unmoved, there = again(reference), again(reference.unmoved()), again(moved)
+
+    assert np.array_equal(read.move_to(wall).x, moved.x)
+    assert np.array_equal(unmoved.x, reference.unmoved().x)
+    assert np.array_equal(there.y, moved.y)
+    assert there.verdict == moved.verdict
+    by = wall * [0.0, 1.0]
+    assert np.array_equal(there.derivative(by), moved.derivative(by))
+
+
+def test_results_and_errors_take_their_grids_along():
+    cases = [{"naca": "0012"}, {"naca": "99x"}, {"naca": "2412", "newton": {"max_iterations": 1}}]
+
+    results = again(list(gridgen.make_many(cases, jobs=1, retry=False, **SMALL | {"naca": None})))
+
+    assert results[0].grid.verdict.good
+    assert isinstance(results[1].error, gridgen.GeometryError | gridgen.CaseError)
+    assert results[2].error.grid.verdict.kind == "not-converged"
+    assert results[2].error.grid.x.shape == (33, 65)
+
+
+def test_copies_are_the_object_itself(grid):
+    reference = gridgen.Reference(grid, backend="cpu")
+
+    for one in (grid, gridgen.Mesh(*ring()), reference, reference.unmoved()):
+        assert copy.copy(one) is copy.deepcopy(one) is one
+    assert copy.deepcopy({"grid": [grid]})["grid"][0] is grid
+    assert copy.deepcopy(grid.quality) == grid.quality
+
+
+def test_a_damaged_pickle_is_refused(grid):
+    restore, (head, x, y) = grid._native.__reduce__()
+
+    for parts in [
+        (head[:-9], x, y),
+        (head, x[:1], y[:1]),
+        (head, x[:, :1], y[:, :1]),
+        (head, x, y.T),
+        ("", x, y),
+    ]:
+        with pytest.raises(ValueError, match="damaged"):
+            restore(*parts)
+
+
+def test_arrays_of_a_pickle_can_go_out_of_band(grid):
+    buffers = []
+
+    data = pickle.dumps(grid, protocol=5, buffer_callback=buffers.append)
+
+    assert len(data) < len(pickle.dumps(grid)) - 2 * grid.x.nbytes + 2000
+    read = pickle.loads(data, buffers=buffers)  # noqa: S301
+    assert np.array_equal(read.x, grid.x)
+
+
+METHODS = ["spawn"] if sys.platform in ("win32", "darwin") else ["fork", "spawn"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_grid_returns_from_a_process(method, tmp_path):
+    script = tmp_path / "pool.py"
+    script.write_text(f"""
+import concurrent.futures, multiprocessing, sys, warnings
+import numpy as np
+import gridgen
+warnings.simplefilter("ignore", DeprecationWarning)
+
+def make(naca):
+    return gridgen.make(**{SMALL!r} | {{"naca": naca}})
+
+def thicker(reference):
+    return reference.move_to(reference.wall * [1.0, 1.05])
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    here = make("2412")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+        there, other = pool.map(make, ["2412", "0012"])
+        moved = pool.submit(thicker, gridgen.Reference(there, backend="cpu")).result()
+    assert np.array_equal(there.x, here.x) and other.verdict and moved.verdict
+    print(there.quality.max_skewness == here.quality.max_skewness)
+""")
+    code = "import runpy, sys; sys.argv[:] = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    assert run_python(code, script, method).strip() == "True"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_grid_returns_from_a_worker_of_torch(method, tmp_path):
+    pytest.importorskip("torch")
+    script = tmp_path / "loader.py"
+    script.write_text(f"""
+import sys, warnings
+import gridgen, torch
+from torch.utils.data import DataLoader, Dataset
+
+class Grids(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, k):
+        return gridgen.make(**{SMALL!r} | {{"naca": f"00{{12 + k}}"}})
+
+if __name__ == "__main__":
+    loader = DataLoader(Grids(), 2, num_workers=2, collate_fn=list, multiprocessing_context=sys.argv[1])
+    grids = [grid for batch in loader for grid in batch]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nodes = torch.tensor(grids[0].x)
+    print(len(grids), all(grid.verdict for grid in grids), tuple(nodes.shape))
+""")
+    code = "import runpy, sys; sys.argv[:] = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    assert run_python(code, script, method).strip() == "4 True (33, 65)"
+
+
+def test_an_assembly_is_the_same_after_it_was_pickled():
+    main = {"name": "main", "geometry": {"naca": "4412"}, "grid": {"ni": 65, "nj": 33, "first_cell": 2e-3}}
+    flap = {"name": "flap", "geometry": {"naca": "4412"}, "chord": 0.3, "at": [1.05, -0.1]}
+    flap["grid"] = {"ni": 65, "nj": 33, "first_cell": 6e-3}
+    try:
+        assembly = gridgen.make_assembly(element=[main, flap], backend="cpu")
+    except gridgen.NotConverged as error:
+        assembly = error.grid
+
+    read = again(assembly)
+
+    assert repr(read) == repr(assembly)
+    for name in ("report", "verdict", "case", "notes", "files", "findings"):
+        assert getattr(read, name) == getattr(assembly, name), name
+    assert np.array_equal(read.zones["flap"].x, assembly.zones["flap"].x)
+    assert not read.zones["flap"].x.flags.writeable
+    assert copy.deepcopy(assembly) is assembly
