@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
-from ._make import CaseLike, Progress, _flat, _plain, _shown
+from ._make import _KEYS, CaseLike, Progress, _flat, _plain, _shown
 from ._results import Verdict
+from ._signature import name_keywords
 from ._support import device_list, flag, log_notes, optional_count, path_text, real_array, unicode_text
 from .errors import CaseError, NotConverged
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._keys import Keys
+    from .typing import Backend
 
 __all__ = ["Assembly", "Finding", "Zone", "make_assembly"]
 
@@ -165,7 +167,7 @@ def make_assembly(
     element: Sequence[Mapping[str, Any]] | None = None,
     background: Mapping[str, Any] | None = None,
     overset: Mapping[str, Any] | None = None,
-    backend: str = "auto",
+    backend: Backend = "auto",
     devices: int | Sequence[int] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -232,6 +234,9 @@ def make_assembly(
     if not verdict.good:
         raise NotConverged(verdict.reason, made.hint(), data={"kind": verdict.kind}, grid=assembly)
     return assembly
+
+
+name_keywords(make_assembly, _KEYS)
 
 
 def _values(keys: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
+    from .typing import CellMeasure, Compression, Topology, View
+
 __all__ = ["Grid", "Mesh", "Plot3d", "quality", "read"]
 
 _T = TypeVar("_T")
@@ -124,7 +126,7 @@ class Mesh:
         return self._native.nj, self._native.ni
 
     @property
-    def topology(self) -> str:
+    def topology(self) -> Topology:
         """``"O"``, ``"C"``, or ``"half"`` for half an O-grid."""
         return self._native.topology
 
@@ -189,7 +191,7 @@ class Mesh:
         span_cells: int | None = None,
         span: float | None = None,
         plot3d: Plot3d | None = None,
-        compression: str | None = None,
+        compression: Compression | None = None,
         curved_order: int | None = None,
     ) -> None:
         """Write the mesh in the format given by the end of the file name.
@@ -254,13 +256,26 @@ class Mesh:
             mesh.cell_data[name] = values.ravel()
         return mesh
 
-    def plot(self, ax: Any = None, **lines: Any) -> Any:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        view: View = "body",
+        color: CellMeasure | ArrayLike | None = None,
+        **lines: Any,
+    ) -> Any:
         """Draw the grid lines with matplotlib.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Axes to draw in; by default those of a new figure, with equal scales.
+        view : {"body", "leading-edge", "trailing-edge", "wake", "far-field"}
+            The part that is shown; a wake is that of a C-grid. The limits of the axes are set to it.
+        color : str or array_like, (nj - 1, ni - 1), optional
+            A measure of the cells to show in colours: ``"skewness"``, ``"aspect_ratio"``,
+            ``"nonorthogonality"``, ``"cell_area"``, ``"min_jacobian"``, or values of your own. The scale is
+            that of the cells shown, logarithmic for aspect ratios and areas.
         **lines
             Properties of `matplotlib.collections.LineCollection`.
 
@@ -270,20 +285,31 @@ class Mesh:
 
         Raises
         ------
+        CaseError
+            If there is no such view or measure.
         ImportError
             Without matplotlib: ``pip install 'gridgen[plot]'``.
         """
-        collections = optional_import("matplotlib.collections", "plot")
-        import numpy as np
+        from ._pictures import draw
 
-        if ax is None:
-            _, ax = optional_import("matplotlib.pyplot", "plot").subplots()
-            ax.set_aspect("equal")
-        points = np.stack([np.asarray(self.x), np.asarray(self.y)], axis=-1)
-        style = {"linewidths": 0.3, "colors": "black", **lines}
-        ax.add_collection(collections.LineCollection([*points, *points.swapaxes(0, 1)], **style))
-        ax.autoscale_view()
-        return ax
+        return draw(self, ax, view, color, lines)
+
+    def show(self, *, view: View = "body", color: CellMeasure | ArrayLike | None = None) -> None:
+        """Draw the grid lines as `plot` does, in a window that is open until it is closed.
+
+        Raises
+        ------
+        CaseError, ImportError
+            See `plot`.
+        """
+        self.plot(view=view, color=color)
+        optional_import("matplotlib.pyplot", "plot").show()
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: some measures, and a picture of the body."""
+        from ._pictures import as_html
+
+        return as_html(self, None, good=True)
 
     def __copy__(self) -> Self:
         """Return the mesh itself, which never changes."""
@@ -307,7 +333,37 @@ def _restored(cls: type[Mesh], native: _core.NativeGrid) -> Mesh:
 
 
 class Grid(Mesh):
-    """A mesh made by `make`, with its verdict, report, history and case."""
+    """A mesh made by `make`, with its verdict, report, history and case.
+
+    A grid never changes. It can be pickled, and so be sent from one process to another.
+
+    Attributes
+    ----------
+    x, y : ndarray, (nj, ni)
+        Coordinates of the nodes, in the unit of the chord; for a grid made on a GPU a `DeviceArray`.
+    shape : tuple of int
+        (nj, ni).
+    topology : {"O", "C", "half"}
+        Topology.
+    wall : tuple of int
+        First and last i of the wall on the line j = 0.
+    verdict : Verdict
+        Whether the grid may be used, and if not why.
+    quality : Quality
+        Measures of the grid.
+    cell_area, skewness, aspect_ratio, nonorthogonality, min_jacobian : ndarray, (nj - 1, ni - 1)
+        Measures of the cells.
+    history : list of NewtonStep
+        The Newton steps.
+    report : dict
+        The contents of report.json.
+    case : str
+        The case in TOML with every default filled in.
+    notes : list of str
+        Notes about repairs and choices.
+    files : list of Path
+        The files written.
+    """
 
     __slots__ = ()
 
@@ -317,6 +373,13 @@ class Grid(Mesh):
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, {self.verdict.kind}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the verdict, some measures, and a picture of the body."""
+        from ._pictures import as_html
+
+        verdict = self.verdict
+        return as_html(self, verdict.reason, good=verdict.good)
 
     @property
     def verdict(self) -> Verdict:

@@ -6,13 +6,15 @@ UPDATE_DOCS=1 python -m pytest python/tests/test_keys.py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
+
+    from .typing import Backend
 
 
 class Keys(TypedDict, total=False):
@@ -34,7 +36,7 @@ class Keys(TypedDict, total=False):
     points: ArrayLike | None
     """geometry: The section's points themselves, read as those of a file are: ``[[1.0, 0.0], [0.98,
     0.01], …]``. (any unit, default not set)"""
-    trailing_edge: str | None
+    trailing_edge: Literal["sharp", "blunt", "rounded", "wedge", "extended", "as-given"] | None
     """geometry: How the trailing edge is closed: in one point, by a straight base, by a smooth cap, by a
     solid wedge behind the base, by taking a NACA section's formula on to where it closes (scaled back to
     unit chord), or as the file has it (a gap of at most 1e-3 chord is closed, a larger one becomes a
@@ -49,7 +51,7 @@ class Keys(TypedDict, total=False):
     the curve of least bending there takes their place, with both ends of the trailing edge kept. For
     points that are rounded, with the step of the rounding, and for points that scatter, with some three
     times their scatter. (chords, default not set)"""
-    frame: str | None
+    frame: Literal["chord", "file"] | None
     """geometry: Whether the section of ``file`` or ``points`` is moved and scaled to its chord
     (``chord``), or stands in the files written where its coordinates are, ``chord`` times their unit
     (``file``). All other lengths of the case are in chords of the section either way. (default
@@ -102,7 +104,7 @@ class Keys(TypedDict, total=False):
     """geometry.joukowski: Camber, but for terms of higher order. (chords, default 0)"""
     grid: Mapping[str, Any] | None
     """Section ``[grid]``."""
-    topology: str | None
+    topology: Literal["O", "C", "auto", "half"] | None
     """grid: Shape of the grid: lines that close around the body, or lines that begin and end in the
     outflow, with a cut behind the edge; ``auto`` is C for an edge that is one point and O for one with a
     base. ``half`` is the half of an O-grid beside the plane of symmetry of a symmetric section: its upper
@@ -166,12 +168,12 @@ class Keys(TypedDict, total=False):
     """grid: Cells on the base of a blunt or rounded edge, at most ``(ni - 1)/2``; of half a grid those of
     the whole base, at most ``ni - 1``; unset, the spacing of the trailing edge decides: at least 8, on a
     rounded edge 12. (cells, default not set)"""
-    seam: str | None
+    seam: Literal["auto", "held", "periodic"] | None
     """grid: Whether the line at which the grid closes keeps its initial points (``held``) or is solved
     for like any other (``periodic``); ``auto`` chooses by the trailing edge. (default "auto")"""
     initial: Mapping[str, Any] | None
     """Section ``[initial]``."""
-    method: str | None
+    method: Literal["hyperbolic", "normal", "transfinite"] | None
     """initial: Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite
     interpolation. (default "hyperbolic")"""
     dissipation: float | None
@@ -186,10 +188,10 @@ class Keys(TypedDict, total=False):
     6 of elements and with ``grid.reach``, 10 without an edge, 0 on a C-grid. (default from the edge)"""
     control: Mapping[str, Any] | None
     """Section ``[control]``."""
-    base: str | None
+    base: Literal["laplace", "thomas-middlecoff", "marched"] | None
     """control: Control functions without the wall terms: zero, from the boundary spacing, or from the
     initial grid. (default "marched")"""
-    wall: str | None
+    wall: Literal["frozen", "coupled"] | None
     """control: Whether wall terms that hold the first cell's height and angle are unknowns of the Newton
     iteration (``coupled``) or there are none (``frozen``). (default "coupled")"""
     smoothing: float | None
@@ -216,7 +218,7 @@ class Keys(TypedDict, total=False):
     default not set)"""
     retry: bool | None
     """quality: Whether to try again by the ladder when the grid is not good. (default true)"""
-    ladder: Sequence[str] | None
+    ladder: Sequence[Literal["march", "decay", "normal", "base"]] | None
     """quality: What to change: four times the dissipation of the march, half the decay length of the wall
     terms, the march along normals, the Thomas-Middlecoff base. (default ["march", "decay", "normal",
     "base"])"""
@@ -234,33 +236,33 @@ class Keys(TypedDict, total=False):
     """newton: Most halvings of a step before the line search gives up. (default 10)"""
     linear: Mapping[str, Any] | None
     """Section ``[linear]``."""
-    solver: str | None
+    solver: Literal["bicgstab", "gmres"] | None
     """linear: Krylov method. (default "bicgstab")"""
-    preconditioner: str | None
+    preconditioner: Literal["none", "jacobi", "dilu", "ilu0", "multigrid"] | None
     """linear: Preconditioner of the Krylov method. (default "multigrid")"""
-    schedule: str | None
+    schedule: Literal["auto", "levels", "colours", "tiles"] | None
     """linear: Order in which DILU and ILU(0) are eliminated on a GPU: in natural order level after level,
     colour after colour, or within tiles of 32 x 32 points; auto takes tiles for DILU and levels for
     ILU(0). A CPU keeps to the natural order. (default "auto")"""
-    precision: str | None
+    precision: Literal["single", "double"] | None
     """linear: Precision of the whole linear solve; residual and update are always double. (default
     "single")"""
     multigrid: Mapping[str, Any] | None
     """Section ``[multigrid]``."""
-    cycle: str | None
+    cycle: Literal["v", "w"] | None
     """multigrid: Shape of the cycle: each coarse level once (v) or twice (w). (default "v")"""
     sweeps: int | None
     """multigrid: Line sweeps before and after each coarse correction; twice as many from the third level
     on. (sweeps, default 1)"""
     levels: int | None
     """multigrid: Most levels; the size of the grid limits them as well. (levels, default 16)"""
-    coarsening: str | None
+    coarsening: Literal["full", "xi"] | None
     """multigrid: Coarsening in both directions with lines of both, or in xi only with eta-lines only.
     (default "full")"""
-    formats: Sequence[str] | None
+    formats: Sequence[Literal["vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"]] | None
     """output: Grid files to write, in this order; docs/formats.md describes them. (default ["vts",
     "plot3d"])"""
-    compression: str | None
+    compression: Literal["none", "zlib"] | None
     """output: Compression of the arrays in ``mesh.vts``, which VTK reads as it reads the others. (default
     "none")"""
     span_cells: int | None
@@ -268,7 +270,7 @@ class Keys(TypedDict, total=False):
     plane. ``ni`` times ``nj`` times the planes is less than 2^30. (cells, default 0)"""
     span: float | None
     """output: Span of an extruded grid, from z = 0. (chords, default 1)"""
-    sides: str | None
+    sides: Literal["symmetry", "periodic"] | None
     """output: The ends of the span of an extruded grid: planes of symmetry, or periodic to each other.
     (default "symmetry")"""
     curved_order: int | None
@@ -277,18 +279,18 @@ class Keys(TypedDict, total=False):
     the grid is one on these cells too. (default 1)"""
     plot3d_dimensions: int | None
     """output: Coordinates per point in the Plot3D file. (default 3)"""
-    plot3d_encoding: str | None
+    plot3d_encoding: Literal["text", "fortran", "stream"] | None
     """output: Plot3D as text, as unformatted Fortran records, or as the bytes alone. (default "text")"""
-    plot3d_precision: str | None
+    plot3d_precision: Literal["single", "double"] | None
     """output: 4 or 8 bytes a number in the Plot3D file; 9 or 17 digits in text. (default "double")"""
-    plot3d_byte_order: str | None
+    plot3d_byte_order: Literal["little", "big"] | None
     """output: Byte order of a binary Plot3D file. (default "little")"""
     plot3d_block_count: bool | None
     """output: Whether the Plot3D file begins with the number of blocks (multi-block). (default true with
     3 dimensions, false with 2)"""
     plot3d_blanking: bool | None
     """output: Whether the Plot3D file has an IBLANK number, 1, for each point. (default false)"""
-    plot3d_axes: str | None
+    plot3d_axes: Literal["ijk", "fun3d"] | None
     """output: Indices of the Plot3D file with 3 dimensions: around, outward, span (``ijk``), or around,
     span, outward with z upward (``fun3d``). (default "ijk")"""
     pictures: bool | None
@@ -307,7 +309,7 @@ class Keys(TypedDict, total=False):
 class Options(Keys, total=False):
     """Arguments of `gridgen.make` for all cases of `gridgen.make_many`."""
 
-    backend: str
+    backend: Backend
     devices: int | Sequence[int] | None
     output: str | os.PathLike[str] | Mapping[str, Any] | None
     force: bool

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._grid import Grid
+from ._keys import Keys
 from ._results import NewtonStep
+from ._signature import keywords_with, name_keywords
 from ._support import device_list, flag, optional_count, optional_import, path_text, real_array, unicode_text
 from .errors import CaseError, NotConverged
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._keys import Keys, Options
+    from ._keys import Options
+    from .typing import Backend
 
 __all__ = ["Result", "make", "make_many"]
 
@@ -32,7 +35,7 @@ def make(
     case: CaseLike | None = None,
     /,
     *,
-    backend: str = "auto",
+    backend: Backend = "auto",
     devices: int | Sequence[int] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -202,6 +205,10 @@ def _shown(progress: Progress | None) -> Iterator[OnEvent | None]:
 
 def _step(value: object) -> NewtonStep:
     return NewtonStep._of(json.loads(str(value)))
+
+
+_KEYS = keywords_with(Keys.__annotations__)
+name_keywords(make, _KEYS)
 
 
 class Result:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from .typing import Backend
+
 __all__ = ["Moved", "Reference"]
 
 
@@ -55,14 +57,14 @@ class Reference:
     __slots__ = ("__weakref__", "_native", "_where")
 
     _native: _core.NativeReference
-    _where: tuple[str, list[int] | None]
+    _where: tuple[Backend, list[int] | None]
 
     def __init__(
         self,
         source: Mesh | str | os.PathLike[str],
         *,
         settings: Mapping[str, Any] | None = None,
-        backend: str = "auto",
+        backend: Backend = "auto",
         devices: int | Sequence[int] | None = None,
     ) -> None:
         options = [(key, _text(value)) for key, value in (settings or {}).items()]

@@ -9,8 +9,11 @@ import os
 import textwrap
 from pathlib import Path
 
+import pytest
+
 import gridgen
 from gridgen import _core as core
+from support import ROOT
 
 PAGE = Path(__file__).parents[1] / "gridgen" / "_keys.py"
 
@@ -22,13 +25,15 @@ UPDATE_DOCS=1 python -m pytest python/tests/test_keys.py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
+
+    from .typing import Backend
 
 
 class Keys(TypedDict, total=False):
@@ -44,7 +49,7 @@ TAIL = '''
 class Options(Keys, total=False):
     """Arguments of `gridgen.make` for all cases of `gridgen.make_many`."""
 
-    backend: str
+    backend: Backend
     devices: int | Sequence[int] | None
     output: str | os.PathLike[str] | Mapping[str, Any] | None
     force: bool
@@ -55,11 +60,27 @@ class Options(Keys, total=False):
 TAKEN = {"output", "restart"}
 
 TYPES = {"text": "str", "a path": "str | os.PathLike[str]", "true": "bool", "an integer": "int"}
-TYPES |= {"a number": "float", "one of": "str", "a list of points": "ArrayLike", "a list": "Sequence[str]"}
+TYPES |= {"a number": "float", "a list of points": "ArrayLike"}
 
 
 def type_of(kind):
+    if kind.startswith("one of "):
+        return f"Literal[{kind.removeprefix('one of ')}]"
+    if kind.startswith('a list of "'):
+        return f"Sequence[Literal[{kind.removeprefix('a list of ')}]]"
     return next(name for start, name in TYPES.items() if kind.startswith(start))
+
+
+def field(name, kind):
+    """A line of the page, or several if it is long."""
+    line = f"    {name}: {kind} | None\n"
+    if len(line) <= 111:
+        return line
+    start, _, words = kind.partition("Literal[")
+    words, end = words.split("]", 1)
+    inner = "".join(f"            {word},\n" for word in words.split(", "))
+    literal = f"{start}Literal[\n{inner}        ]{end}\n"
+    return f"    {name}: (\n        {literal}        | None\n    )\n"
 
 
 def described(text):
@@ -97,7 +118,7 @@ def entries(keys):
 
 
 def page(keys):
-    fields = [f"    {name}: {kind} | None\n{described(text)}\n" for name, kind, text in entries(keys)]
+    fields = [f"{field(name, kind)}{described(text)}\n" for name, kind, text in entries(keys)]
     return HEAD + "".join(fields) + TAIL
 
 
@@ -124,3 +145,25 @@ def refusal(keys):
     except gridgen.GridgenError as error:
         return error.message
     return ""
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("make(topology='H')", "incompatible type \"Literal['H']\""),
+        ("make(formats=['su3'])", "incompatible type \"Literal['su3']\""),
+        ("make(nii=3)", 'did you mean "ni"?'),
+        ("solve([[1.0]], [1.0], preconditioner='ilu')", "incompatible type \"Literal['ilu']\""),
+        ("make(naca='0012').plot(view='nose')", "incompatible type \"Literal['nose']\""),
+        ("make(naca='0012', topology='C', formats=['su2'], wake=24).plot(view='wake')", ""),
+    ],
+)
+def test_type_checkers_know_keys_and_words(call, words, tmp_path):
+    api = pytest.importorskip("mypy.api")
+    file = tmp_path / "call.py"
+    file.write_text(f"import gridgen\n\ngridgen.{call}\n")
+
+    said, _, status = api.run(["--cache-dir", str(ROOT / ".mypy_cache"), str(file)])
+
+    assert words in said
+    assert status == bool(words), said

@@ -184,7 +184,7 @@ def test_a_picture_by_matplotlib(grid):
     from matplotlib import pyplot as plt
 
     ax = grid.plot(colors="tab:blue")
-    same = grid.plot(ax)
+    same = grid.plot(ax, view="far-field")
 
     assert same is ax
     assert len(ax.collections[0].get_segments()) == 33 + 65
