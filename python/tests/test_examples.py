@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gridgen
-from support import ROOT
+from support import ROOT, run_python
 
 EXAMPLES = ROOT / "examples" / "python"
 
@@ -62,6 +62,47 @@ def test_the_movement_of_jax():
     gradient, differences = map(np.asarray, main(ni=65, nj=33, first_cell=1e-3))
 
     assert np.linalg.norm(gradient - differences) <= 1e-6 * np.linalg.norm(gradient)
+
+
+def test_processes():
+    pytest.importorskip("joblib")
+    main = runpy.run_path(str(EXAMPLES / "processes.py"), run_name="processes")["main"]
+
+    made = main(4, 1, ni=65, nj=33, first_cell=1e-3)
+
+    assert [grid.shape for grid in made] == [(33, 65)] * 4
+
+
+def test_processes_of_joblib():
+    pytest.importorskip("joblib")
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import processes; processes.main(4, 2, ni=65, nj=33)"
+    # The package is found by its path in the processes, too.
+    assert "4 of 4 grids are good" in run_python(code, EXAMPLES)
+
+
+def test_the_data_set(tmp_path, capsys):
+    h5py = pytest.importorskip("h5py")
+    file = tmp_path / "sections.h5"
+    main = runpy.run_path(str(EXAMPLES / "data_set.py"))["main"]
+
+    main(file, 4, ni=65, nj=33, first_cell=1e-3)
+    with h5py.File(file, "a") as data:
+        first, last = data["nodes"][0], data["nodes"][3]
+        data["verdict"][3] = ""
+        data["nodes"][0] = 7.0
+        data["nodes"][3] = 7.0
+    main(file, 4, ni=65, nj=33, first_cell=1e-3)
+
+    assert "4 of 4 grids are good" in capsys.readouterr().out
+    with h5py.File(file) as data:
+        assert data["nodes"].shape == (4, 2, 33, 65)
+        # Only the grid without a verdict was made again.
+        assert (data["nodes"][0] == 7.0).all()
+        assert not np.array_equal(first, last)
+        assert np.array_equal(data["nodes"][3], last)
+        mesh = gridgen.Mesh(*data["nodes"][1])
+        assert data["skewness"][1].max() == pytest.approx(mesh.quality.max_skewness)
+        assert np.isfinite(data["parameters"][:]).all()
 
 
 def test_examples_are_short():
