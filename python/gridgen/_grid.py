@@ -271,7 +271,7 @@ class Mesh:
         ax : matplotlib.axes.Axes, optional
             Axes to draw in; by default those of a new figure, with equal scales.
         view : {"body", "leading-edge", "trailing-edge", "wake", "far-field"}
-            The part that is shown; a wake is that of a C-grid. The limits of the axes are set to it.
+            The part that is shown; only C-grids have a wake. The limits of the axes are set to it.
         color : str or array_like, (nj - 1, ni - 1), optional
             A measure of the cells to show in colours: ``"skewness"``, ``"aspect_ratio"``,
             ``"nonorthogonality"``, ``"cell_area"``, ``"min_jacobian"``, or values of your own. The scale is

@@ -243,8 +243,8 @@ class _SystemReport(TypedDict, total=False):
 class SystemReport(_SystemReport):
     """The report of a linear system. Seconds in `timing`; numbers that are not finite are None.
 
-    For several right-hand sides `columns` has the result of each. The residuals are those of the worst, and
-    the iterations those of all.
+    For several right-hand sides `columns` has the result of each. The residuals describe the worst of
+    them, and the iterations are summed.
     """
 
     name: str

@@ -149,8 +149,8 @@ class LinearSolver:
             The solution, float64.
         report : SystemReport
             Facts about the matrix, iterations, residuals, seconds. ``report["columns"]`` has the result of
-            each of several columns; the numbers beside it are those of the worst, and all iterations. The
-            first report has the seconds of the preconditioner.
+            each of several columns; the residuals beside it describe the worst, and the iterations are
+            summed. The first report has the seconds of the preconditioner.
 
         Raises
         ------

@@ -34,7 +34,7 @@ VerdictKind: TypeAlias = Literal["good", "not-converged", "folded", "folded-curv
 Compression: TypeAlias = Literal["none", "zlib"]
 """Compression of ``.vts``."""
 View: TypeAlias = Literal["body", "leading-edge", "trailing-edge", "wake", "far-field"]
-"""Part of a mesh that is drawn; a wake is that of a C-grid."""
+"""Part of a mesh that is drawn; only C-grids have a wake."""
 CellMeasure: TypeAlias = Literal["skewness", "aspect_ratio", "nonorthogonality", "cell_area", "min_jacobian"]
 """Measure of cells, an attribute of `gridgen.Mesh`."""
 

@@ -119,6 +119,7 @@ def blocks(name):
 PAGES = [
     "README.md",
     "docs/how-do-i.md",
+    "docs/linear-systems.md",
     "docs/python.md",
     "docs/tutorials/many-sections.md",
     "docs/tutorials/optimise.md",

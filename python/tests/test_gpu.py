@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import pickle
 import time
 
 import numpy as np
@@ -44,6 +45,38 @@ def test_an_array_on_a_device_is_like_an_array(array):
     assert array[1, 2] == -5
     assert array[0].tolist() == [0, -1, -2]
     assert repr(array) == "<gridgen.DeviceArray (2, 3), float64, device (2, 3)>"
+
+
+def test_an_array_on_a_device_is_pickled_as_its_copy_on_the_host(array):
+    copy = pickle.loads(pickle.dumps(array))  # noqa: S301
+
+    assert type(copy) is np.ndarray
+    assert copy.tolist() == [[0, -1, -2], [-3, -4, -5]]
+
+
+@pytest.mark.gpu
+def test_a_pickled_grid_is_on_the_host():
+    grid = gridgen.make(**SMALL | {"backend": "cuda"})
+
+    read = pickle.loads(pickle.dumps(grid))  # noqa: S301
+
+    assert type(read.x) is np.ndarray
+    assert np.array_equal(read.x, np.asarray(grid.x))
+    assert read.report == grid.report
+
+
+@pytest.mark.gpu
+def test_factors_stay_on_a_gpu():
+    a = 4 * np.eye(100) - np.eye(100, k=1) - np.eye(100, k=-1)
+    solver = gridgen.LinearSolver(a, backend="cuda")
+
+    first, second = (solver.solve(np.ones(100)) for _ in range(2))
+    both, _ = solver.solve(np.ones((100, 2)), np.stack([first[0], np.zeros(100)], axis=1))
+
+    assert np.array_equal(first[0], second[0])
+    assert second[1]["timing"]["factorisation_seconds"] == 0
+    assert np.array_equal(both[:, 0], first[0])
+    assert np.array_equal(both[:, 1], first[0])
 
 
 def test_memory_is_exported_without_a_copy(native, array):

@@ -43,6 +43,16 @@ def test_coordinates_live_longer_than_the_grid():
     assert all(other.verdict for other in others)
 
 
+def test_torch_takes_coordinates_without_a_copy_or_a_warning(grid):
+    torch = pytest.importorskip("torch")
+
+    shared, copied = torch.from_dlpack(grid.x), torch.tensor(grid.x)
+
+    assert shared.data_ptr() == grid.x.__array_interface__["data"][0]
+    assert copied.data_ptr() != shared.data_ptr()
+    assert torch.equal(shared, copied)
+
+
 def test_measures_of_cells_agree_with_their_summary(grid):
     quality = grid.quality
 

@@ -45,7 +45,7 @@ def test_a_grid_is_the_same_after_it_was_pickled(case, tmp_path):
             (tmp_path / folder).mkdir(exist_ok=True)
             one.write(tmp_path / folder / name)
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
-    # The equations of the reference are those of the grid, to the last bit.
+    # The reference has the equations of the grid, to the last bit.
     first, second = (gridgen.Reference(one, backend="cpu") for one in (grid, read))
     assert pickle.dumps(first) == pickle.dumps(second)
 

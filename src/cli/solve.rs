@@ -188,7 +188,8 @@ impl SolveArguments {
 
     /// Advice after a solve that stopped short.
     fn remedy(&self, outcome: &SystemOutcome) -> String {
-        let way = if outcome.report.iterations >= self.max_iterations as f64 {
+        let most = outcome.report.columns.iter().map(|column| column.iterations).reduce(f64::max);
+        let way = if most.unwrap_or(outcome.report.iterations) >= self.max_iterations as f64 {
             "allow more with --max-iterations, or use another --preconditioner or --solver"
         } else if outcome.report.matrix.empty_rows > 0 {
             "the matrix has empty rows and is singular"

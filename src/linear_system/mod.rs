@@ -8,7 +8,7 @@ mod system;
 use std::cmp::Ordering::Less;
 use std::path::{Path, PathBuf};
 
-pub use self::options::{Reordering, RightSide, SystemOptions};
+pub use self::options::{Reordering, RightHandSide, RightSide, SystemOptions};
 pub use self::report::{ColumnReport, MatrixReport, MethodReport, SystemReport};
 use self::solve::{Loaded, SystemSolution};
 use self::system::{Ordered, asymmetry, bandwidth, located, matrix_report};
@@ -107,7 +107,8 @@ fn run(
     let (solved, mut report) = system.solve_logged(&sides, log)?;
     let _closing = Closing::of(system.machine);
     let Some(output) = output else { return Ok(SystemOutcome { report, files: Vec::new() }) };
-    let write = |folder: &Path| report::write(folder, &report, &solved);
+    let columns: Vec<_> = solved.iter().map(|one| (&*one.x, &*one.residuals)).collect();
+    let write = |folder: &Path| report::write(folder, &report, &columns);
     let mut files = log.timed("writing", |_| output.fill(write))?;
     report.timing = log.total();
     files.extend(output.fill(|folder| {
@@ -132,9 +133,6 @@ fn comparison(matrix: &Matrix, options: &SystemOptions) -> [(&'static str, Strin
         ("the options", format!("{how:?}")),
     ]
 }
-
-/// A right-hand side, and the x from which its solve starts, 0 if there is none.
-pub type RightHandSide<'b> = (&'b [f64], Option<&'b [f64]>);
 
 /// A matrix whose preconditioner is made once, for right-hand sides one after the other. Several devices make it
 /// for each call of [`Self::solve`].
@@ -248,7 +246,7 @@ impl SystemSolver {
             ColumnReport::new(&solved.report, truth, options.tolerance)
         });
         let columns: Vec<ColumnReport> = checked.collect();
-        // The report is that of the worst column.
+        // The report describes the worst column.
         let rank = |column: &ColumnReport| (!column.converged, column.true_relative_residual);
         let worst = columns.iter().max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Less));
         let worst = worst.cloned().unwrap_or_default();
@@ -258,7 +256,10 @@ impl SystemSolver {
             converged: worst.converged,
             stop_reason: worst.stop_reason,
             matrix: facts.clone(),
-            right_side: options.right_side.to_string(),
+            right_side: match columns.len() {
+                0 | 1 => options.right_side.to_string(),
+                several => format!("{}, {several} columns", options.right_side),
+            },
             method: options.method_report(machine.devices()),
             iterations: columns.iter().map(|column| column.iterations).sum(),
             relative_residual: worst.relative_residual,

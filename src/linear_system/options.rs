@@ -27,6 +27,9 @@ pub enum RightSide {
     Random { seed: u64 },
 }
 
+/// A right-hand side, and the x from which its solve starts, 0 if there is none.
+pub type RightHandSide<'b> = (&'b [f64], Option<&'b [f64]>);
+
 /// Renumbering of rows and columns before the solve; x is written in the numbering of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]

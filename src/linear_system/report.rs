@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::solve::SystemSolution;
 use crate::files::{IoError, REPORT_FILE, atomic};
 use crate::formats::matrix_market;
 use crate::report::Timing;
@@ -28,7 +27,7 @@ pub struct SystemReport {
     pub name: String,
     /// Version of gridgen.
     pub version: String,
-    /// True if the residual fell below its tolerance. Of several right-hand sides the numbers are those of the worst.
+    /// True if the residual fell below its tolerance. For several right-hand sides the numbers describe the worst.
     pub converged: bool,
     /// Reason why the solve stopped, one sentence.
     pub stop_reason: String,
@@ -59,7 +58,7 @@ pub struct SystemReport {
     pub notes: Vec<String>,
 }
 
-/// The result for a right-hand side; the fields are those of [`SystemReport`].
+/// The result for a right-hand side, with fields of [`SystemReport`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "the report has the same")]
 pub struct ColumnReport {
@@ -164,29 +163,28 @@ pub(super) fn names() -> [&'static str; 5] {
     [solution_file(true), solution_file(false), HISTORY_FILE, PICTURE_FILE, REPORT_FILE]
 }
 
-/// Writes x, and its relative residuals by iteration as text and as a picture; returns the files. The picture is of
-/// the right-hand side with the most iterations.
+/// Writes each x, and its relative residuals by iteration as text and as a picture; returns the files. The picture
+/// shows the right-hand side with the most iterations.
 ///
 /// # Errors
 /// The [`IoError`] of the first file that cannot be written.
 pub(super) fn write(
     folder: &Path,
     report: &SystemReport,
-    solved: &[SystemSolution],
+    columns: &[(&[f64], &[[f64; 2]])],
 ) -> Result<Vec<PathBuf>, IoError> {
     let names = [solution_file(report.converged), HISTORY_FILE, PICTURE_FILE];
     let files = names.map(|name| folder.join(name));
     let [solution, history, picture] = &files;
-    let columns: Vec<&[f64]> = solved.iter().map(|column| &*column.x).collect();
-    matrix_market::write_columns(solution, &columns)?;
+    let x: Vec<&[f64]> = columns.iter().map(|(x, _)| *x).collect();
+    matrix_market::write_columns(solution, &x)?;
     atomic::write(history, |out| {
         writeln!(out, "iteration,relative_residual")?;
         // Each right-hand side begins with iteration 0.
-        let mut all = solved.iter().flat_map(|column| &column.residuals);
+        let mut all = columns.iter().flat_map(|(_, residuals)| *residuals);
         all.try_for_each(|[iteration, residual]| writeln!(out, "{iteration},{residual:e}"))
     })?;
-    let slowest = solved.iter().max_by_key(|column| column.residuals.len());
-    let shown = slowest.map_or(&[][..], |column| &column.residuals);
+    let shown = columns.iter().map(|(_, residuals)| *residuals).max_by_key(|shown| shown.len());
     let summary = format!(
         "{} rows, {} entries   ·   {}, {}   ·   {} iterations",
         report.matrix.rows,
@@ -195,7 +193,7 @@ pub(super) fn write(
         report.method.preconditioner,
         report.iterations,
     );
-    let figure = residuals(&report.name, &summary, shown, report.tolerance);
+    let figure = residuals(&report.name, &summary, shown.unwrap_or_default(), report.tolerance);
     figure.picture().write(picture)?;
     Ok(files.to_vec())
 }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::RightHandSide;
-use super::options::{Reordering, SystemOptions};
+use super::options::{Reordering, RightHandSide, SystemOptions};
 use super::report::MatrixReport;
 use crate::error::{Error, SystemError};
 use crate::formats::matrix_market::Matrix;

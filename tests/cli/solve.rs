@@ -258,6 +258,7 @@ fn right_sides_in_columns_are_solved_as_each_alone() {
 
     assert_eq!(solution(&scratch, "A"), alone);
     let report = report(&scratch, "A");
+    assert_eq!(report["right_side"], "b.mtx, 2 columns");
     assert_eq!(report["columns"].as_array().unwrap().len(), 2);
     assert_eq!(report["columns"][1]["converged"], true);
     let history = fs::read_to_string(scratch.path("output/A/convergence.csv")).unwrap();
