@@ -105,6 +105,7 @@ fn run(
     // A GPU takes long to close too, which overlaps with what follows.
     let sides: Vec<RightHandSide<'_>> = columns.iter().map(|b| (&**b, None)).collect();
     let (solved, mut report) = system.solve_logged(&sides, log)?;
+    drop(system.loaded);
     let _closing = Closing::of(system.machine);
     let Some(output) = output else { return Ok(SystemOutcome { report, files: Vec::new() }) };
     let columns: Vec<_> = solved.iter().map(|one| (&*one.x, &*one.residuals)).collect();
@@ -140,8 +141,9 @@ pub struct SystemSolver {
     options: SystemOptions,
     facts: MatrixReport,
     ordered: Ordered,
-    machine: Machine,
+    /// Its memory is freed before the machine is closed.
     loaded: Option<Loaded>,
+    machine: Machine,
     /// Notes on the matrix, and the times until it was ready, which the first report has.
     notices: Vec<String>,
     timing: Timing,
