@@ -70,7 +70,6 @@ SOLVERS = [
     ("scipy `bicgstab`", by_scipy("bicgstab", factors=False), False),
     ("scipy `cg`", by_scipy("cg", factors=False), True),
     ("PyAMG smoothed aggregation, `cg`", by_pyamg("cg", "smoothed_aggregation_solver"), True),
-    ("PyAMG AIR, `bicgstab`", by_pyamg("bicgstab", "air_solver"), False),
     ("gridgen `cg`, `ic0`", by_gridgen(method="cg", preconditioner="ic0"), True),
     ("gridgen `bicgstab`, `ilu0`", by_gridgen(preconditioner="ilu0"), False),
     ("gridgen `bicgstab`, `jacobi`", by_gridgen(preconditioner="jacobi"), False),
