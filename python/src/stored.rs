@@ -92,7 +92,8 @@ pub(crate) fn restored_grid(
     x: PyReadonlyArray2<'_, f64>,
     y: PyReadonlyArray2<'_, f64>,
 ) -> PyResult<NativeGrid> {
-    let damaged = || PyValueError::new_err("the pickled grid is damaged");
+    let damaged =
+        || PyValueError::new_err("the pickled grid is damaged, or of another version of gridgen");
     let table: Table = head.parse().map_err(|_| damaged())?;
     let Head { topology, wall: ((from, to), closed), notes, texts } =
         table.try_into().map_err(|_| damaged())?;
