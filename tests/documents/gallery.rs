@@ -53,7 +53,7 @@ struct View {
 
 /// The view of the body.
 const BODY: View = View { from: [862, 156], size: [708, 620] };
-/// All four views.
+/// The four views that the picture of every grid has.
 const WHOLE: View = View { from: [0, 0], size: [1600, 1500] };
 /// The case of README's picture, which shows all views.
 const OF_README: &str = "naca23012-wake";

@@ -301,8 +301,8 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
             if self.areas.is_some() {
                 let _ = write!(path, "M{x} {y}h{}v{}h{}z", right - x, top - y, x - right);
             } else {
-                // The library fills the last row and column too.
-                let filled = Rectangle::new([(x, y), (right - 1, top - 1)], colour.filled());
+                // On a bitmap the library leaves out the last row and column.
+                let filled = Rectangle::new([(x, y), (right, top)], colour.filled());
                 self.area.draw(&filled).map_err(DrawError::new)?;
             }
         }

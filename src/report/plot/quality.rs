@@ -29,9 +29,9 @@ fn colours() -> [RGBColor; BANDS] {
     std::array::from_fn(|k| ViridisRGB.get_color(k as f64 / (BANDS - 1) as f64))
 }
 
-/// Ends of the bands of skewness and of degrees: closer where good grids differ.
-const SKEWNESS: [f64; BANDS + 1] = [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0];
-const DEGREES: [f64; BANDS + 1] = [0.0, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 70.0, 90.0];
+/// Ends of the bands of skewness and of degrees, nearly logarithmic: good grids differ at the low end.
+const SKEWNESS: [f64; BANDS + 1] = [0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0];
+const DEGREES: [f64; BANDS + 1] = [0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 70.0, 90.0];
 
 /// Views shown of each measure, of those of the picture of the grid.
 const SHOWN: [usize; 3] = [0, 1, 3];
@@ -213,8 +213,8 @@ fn draw_scale(picture: &mut Picture, map: &Map, [left, top]: [f64; 2]) {
 
 /// Two or three digits.
 pub fn label(value: f64) -> String {
-    if (0.01..1000.0).contains(&value) {
-        let digits = if value < 1.0 { 2 } else { 1 };
+    if (0.001..1000.0).contains(&value) {
+        let digits = if value < 0.01 { 3 } else { 1 + usize::from(value < 1.0) };
         let text = format!("{value:.digits$}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

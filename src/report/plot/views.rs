@@ -5,12 +5,16 @@ use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
 use crate::grid::quality::{cell_corners, corner_determinants, is_folded};
+use crate::grid::vector::distance;
 use crate::grid::{Grid, Topology};
 use crate::report::artifacts::Artifacts;
 
 /// Sizes of the pictures in pixels.
 const SECTION_SIZE: [u32; 2] = [1280, 960];
 const GRID_SIZE: [u32; 2] = [1280, 1200];
+
+/// Height of a row of panels, in pixels.
+const ROW: u32 = 555;
 
 /// Width of the views of a section's edges, in chords.
 const SECTION_EDGE_VIEW: f64 = 0.08;
@@ -73,7 +77,7 @@ pub fn airfoil(
 }
 
 impl Artifacts<'_> {
-    /// A picture of the grid in four panels with equal scales.
+    /// A picture of the grid in panels with equal scales, two in a row.
     pub(crate) fn grid_picture(&self, views: &Views) -> Picture {
         let Self { grid, quality, .. } = self;
         let folded = match quality.folded_cells {
@@ -97,11 +101,13 @@ impl Artifacts<'_> {
             quality.wall_angle_error_max_deg,
             quality.first_cell_min,
         );
-        let mut picture = Picture::new(GRID_SIZE, [70.0, 50.0], self.name, &summary);
+        let more = (views.len() as u32).div_ceil(2).saturating_sub(2);
+        let size = [GRID_SIZE[0], GRID_SIZE[1] + more * ROW];
+        let mut picture = Picture::new(size, [70.0, 50.0], self.name, &summary);
         picture.mark(self.good);
         for (k, (caption, view)) in views.iter().enumerate() {
             let left = 70.0 + 620.0 * (k % 2) as f64;
-            let top = 125.0 + 555.0 * (k / 2) as f64;
+            let top = 125.0 + f64::from(ROW) * (k / 2) as f64;
             let frame = Window { low: [left, top], high: [left + 565.0, top + 495.0] };
             self.draw_panel(&mut picture, &PlotPanel::equal_scales(frame, *view), caption);
         }
@@ -120,14 +126,24 @@ impl Artifacts<'_> {
         let edge = Window::around(wall().filter(|point| point[0] > body.high[0] - 0.005 * chord));
         let trailing = [body.high[0], edge.centre()[1]];
         let trailing_view = (4.0 * edge.size()[1]).max(EDGE_VIEW * chord);
-        let views = [
-            square(outer.centre(), 1.04 * outer.size()[0].max(outer.size()[1])),
-            square(body.centre(), 1.35 * chord),
-            square(leading, EDGE_VIEW * chord),
-            square(trailing, trailing_view),
+        let whole = 1.04 * outer.size()[0].max(outer.size()[1]);
+        let mut views = vec![
+            ("Whole grid", square(outer.centre(), whole)),
+            ("Body", square(body.centre(), 1.35 * chord)),
+            ("Leading edge", square(leading, EDGE_VIEW * chord)),
+            ("Trailing edge", square(trailing, trailing_view)),
         ];
-        let captions = ["Whole grid", "Body", "Leading edge", "Trailing edge"];
-        captions.into_iter().zip(views).collect()
+        if let Topology::C { wake } = grid.topology {
+            let far = |i: &usize| distance(grid.point(*i, 0), grid.point(wake, 0)) >= chord;
+            let behind = (0..wake).rev().find(far).unwrap_or(0);
+            views.push(("Wake", square(grid.point(behind, 0), 2.2 * chord)));
+            // Two cells along the upper surface at mid-chord: wide enough for a boundary layer.
+            let upper = (3 * (grid.ni - 1) - 2 * wake) / 4;
+            let [[x, y], next] = [upper, upper + 1].map(|i| grid.point(i, 0));
+            let side = (2.0 * distance([x, y], next)).max(0.02 * chord);
+            views.push(("Upper surface, boundary layer", square([x, y + 0.45 * side], side)));
+        }
+        views
     }
 
     fn draw_panel(&self, picture: &mut Picture, panel: &PlotPanel, caption: &str) {
