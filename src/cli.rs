@@ -288,7 +288,8 @@ impl GridArguments {
                 let outcome = run_assembly(&assembly, &options, &mut reporter);
                 reporter.finish();
                 let outcome = outcome?;
-                self.say_notices(&outcome.notices, &outcome.timing, terminal);
+                let events = outcome.elements.iter().flat_map(|made| &made.events);
+                self.say_notices(&outcome.notices, events, &outcome.timing, terminal);
                 elements::findings(&outcome.checks, terminal);
                 let text = elements::outcome(&outcome);
                 self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
@@ -298,19 +299,24 @@ impl GridArguments {
                 let outcome = run(&case, &options, &mut reporter);
                 reporter.finish();
                 let outcome = outcome?;
-                self.say_notices(&outcome.notices, &outcome.timing, terminal);
+                self.say_notices(&outcome.notices, &outcome.events, &outcome.timing, terminal);
                 let text = summary::outcome(&case, &outcome);
                 self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
             }
         }
     }
 
-    /// Says what the user should know, and with --verbose the time of each phase.
-    fn say_notices(&self, notices: &[String], timing: &Timing, terminal: &Terminal) {
-        for notice in notices {
-            terminal.note(notice);
-        }
+    /// Says what the user should know, and with --verbose the events of the solve and the time of each phase.
+    fn say_notices<'n>(
+        &self,
+        notices: &[String],
+        events: impl IntoIterator<Item = &'n String>,
+        timing: &Timing,
+        terminal: &Terminal,
+    ) {
+        notices.iter().for_each(|notice| terminal.note(notice));
         if self.common.compute.verbose {
+            events.into_iter().for_each(|event| terminal.note(event));
             terminal.log(&summary::phases(timing));
         }
     }

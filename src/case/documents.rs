@@ -108,15 +108,15 @@ fn point_schema() -> Value {
 /// Characters per line of the case to begin with.
 const WIDTH: usize = 90;
 
-/// Keys that a case to begin with sets for inviscid flow by OpenFOAM: its case is written, and first cells
-/// have a height that such flow wants.
-pub const OPENFOAM: [(&str, &str); 6] = [
-    ("grid.topology", "\"auto\""),
-    ("grid.ni", "193"),
-    ("grid.nj", "97"),
-    ("grid.far_field", "30.0"),
-    ("grid.first_cell", "2.5e-3"),
-    ("output.formats", "[\"vts\", \"openfoam\"]"),
+/// Keys that a case to begin with sets for turbulent flow, whose set-up is written beside the meshes.
+pub const VISCOUS: [(&str, &str); 7] = [
+    ("grid.topology", "\"C\""),
+    ("grid.ni", "385"),
+    ("grid.nj", "129"),
+    ("grid.wake", "80"),
+    ("grid.y_plus", "1.0"),
+    ("grid.reynolds", "6e6"),
+    ("grid.far_field", "500.0"),
 ];
 
 /// A case file in which every key stands as a comment with its meaning, range and default. Keys whose

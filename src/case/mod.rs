@@ -34,7 +34,7 @@ use crate::solver::precond::MultigridSettings;
 pub use assembly::{Assembly, CaseFile, Element, PlacedBy};
 pub use defaults::Retry;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
-pub use documents::{OPENFOAM, json_schema, template};
+pub use documents::{VISCOUS, json_schema, template};
 pub use error::{CaseError, GivenValue, Place, Places};
 pub use keys::{
     GeometryOptions, GridOptions, InitialOptions, LinearOptions, OutputOptions, QualityOptions,

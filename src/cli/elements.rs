@@ -6,8 +6,8 @@ use gridgen::case::PlacedAssembly;
 use gridgen::generate::{AssemblyResult, Estimate};
 use gridgen::overset::Checks;
 
-use super::summary::{memory, time};
-use super::terminal::{Terminal, list};
+use super::summary::{files, memory, time};
+use super::terminal::Terminal;
 
 /// Prints each finding of the checks, with its remedy.
 pub(super) fn findings(checks: &Checks, terminal: &Terminal) {
@@ -39,7 +39,7 @@ pub(super) fn outcome(outcome: &AssemblyResult) -> String {
         let _ = writeln!(text, "  {:<13} {} x {} points", "background", grid.ni, grid.nj);
     }
     text += &together(&outcome.checks);
-    text + &list("written", outcome.files.iter().map(|file| file.display()))
+    text + &files(&outcome.files, &outcome.removed)
 }
 
 /// The estimate of a run, and the findings before it.

@@ -1,15 +1,20 @@
 //! The last lines of a run: quality of the grid and files written.
 
-use gridgen::case::Case;
+use std::path::PathBuf;
+
+use gridgen::case::{Case, first_cell_from_y_plus};
+use gridgen::formats::ForceReference;
 use gridgen::generate::GridResult;
+use gridgen::grid::{Grid, Topology};
 use gridgen::linear_system::SystemOutcome;
 use gridgen::report::Timing;
 
 use super::terminal::list;
 use crate::diagnostics::counted;
 
+/// The verdict, what matters for flow computations, and then the solve.
 pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
-    let quality = &outcome.quality;
+    let (quality, grid) = (&outcome.quality, &outcome.grid);
     let failed = if outcome.verdict.is_good() { "" } else { "FAILED, " };
     let corners = match quality.wall_corners {
         0 => String::new(),
@@ -17,36 +22,86 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
     };
     let text = format!(
         "{}: {failed}{}\n\
-         \x20 grid          {} x {} points\n\
-         \x20 residual      {:.2e} after {}, {}\n\
-         \x20 folded cells  {}\n\
+         \x20 grid          {} x {} points, {} cells\n\
+         \x20 wall          {}\n\
+         {}\
          \x20 first cell    {:.4e} to {:.4e}, asked for {:.4e}\n\
+         \x20 growth        max {:.3} in i, {:.3} in j\n\
+         \x20 far field     {:.1} to {:.1} chords\n\
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}{corners}\n\
          \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
-         \x20 growth        max {:.3} in i, {:.3} in j\n\
-         \x20 waves         max {:.1} deg, lines above 1 deg {}\n",
+         \x20 waves         max {:.1} deg, lines above 1 deg {}\n\
+         \x20 folded cells  {}\n\
+         \x20 residual      {:.2e} after {}, {}\n",
         case.name,
         outcome.verdict.label(),
         case.grid.ni,
         case.grid.nj,
-        outcome.residual(),
-        counted(outcome.newton_iterations() as f64, "Newton step"),
-        counted(outcome.linear_iterations(), "linear iteration"),
-        outcome.folded_cells,
+        grid.cells(),
+        wall(grid),
+        flow(case, outcome),
         quality.first_cell_min,
         quality.first_cell_max,
         case.grid.first_cell,
+        quality.max_growth_i,
+        quality.max_growth_j,
+        quality.far_field_min,
+        quality.far_field_max,
         quality.wall_angle_error_max_deg,
         quality.wall_angle_error_mean_deg,
         quality.max_skewness,
         quality.p99_skewness,
         quality.mean_skewness,
-        quality.max_growth_i,
-        quality.max_growth_j,
         quality.waves_deg,
         quality.wavy_lines,
+        outcome.folded_cells,
+        outcome.residual(),
+        counted(outcome.newton_iterations() as f64, "Newton step"),
+        counted(outcome.linear_iterations(), "linear iteration"),
     );
-    text + &list("written", outcome.files.iter().map(|file| file.display()))
+    text + &files(&outcome.files, &outcome.removed)
+}
+
+/// Cells along the surfaces of a section, from the trailing edge to the nose and back, and along its wake.
+fn wall(grid: &Grid) -> String {
+    let wall = grid.topology.wall(grid.ni);
+    let (first, last) = (*wall.start(), *wall.end());
+    let wake = match grid.topology {
+        Topology::C { wake } => format!(", {wake} along the wake"),
+        Topology::Half(_) => return format!("{} cells", last - first),
+        _ => String::new(),
+    };
+    let [x, y] = grid.point(first, 0);
+    let from_edge = |i: usize| (grid.point(i, 0)[0] - x).hypot(grid.point(i, 0)[1] - y);
+    let farther = |nose, i| if from_edge(i) > from_edge(nose) { i } else { nose };
+    let nose = wall.fold(first, farther);
+    format!("{} cells on the lower surface, {} on the upper{wake}", nose - first, last - nose)
+}
+
+/// The height of the first cells in wall units, and the layers within the boundary layer of a flat plate of the same
+/// Reynolds number at its end (turbulent from 5e5 on); nothing without a Reynolds number.
+fn flow(case: &Case, outcome: &GridResult) -> String {
+    let (grid, chord) = (&outcome.grid, ForceReference::of(&outcome.grid).length);
+    let Some(reynolds) = case.grid.reynolds else { return String::new() };
+    let y_plus = outcome.quality.first_cell_max / first_cell_from_y_plus(1.0, reynolds, 0.5);
+    let turbulent = reynolds >= 5e5;
+    let thickness = if turbulent { 0.37 * reynolds.powf(-0.2) } else { 5.0 / reynolds.sqrt() };
+    let wall = grid.topology.wall(grid.ni);
+    let column = wall.start() + 3 * (wall.end() - wall.start()) / 4;
+    let [x, y] = grid.point(column, 0);
+    let height = |j: &usize| (grid.point(column, *j)[0] - x).hypot(grid.point(column, *j)[1] - y);
+    let layers = (1..grid.nj).take_while(|j| height(j) <= thickness * chord).count();
+    format!(
+        "  flow          Re {reynolds:.3e}: y+ about {y_plus:.2}, {layers} of {} layers in a boundary \
+         layer of {thickness:.3} chords\n",
+        grid.nj - 1
+    )
+}
+
+/// Lists of the files that were written and of those that were removed.
+pub(super) fn files(written: &[PathBuf], removed: &[PathBuf]) -> String {
+    let list = |heading, files: &[PathBuf]| list(heading, files.iter().map(|file| file.display()));
+    list("written", written) + &list("removed, of an earlier run", removed)
 }
 
 /// Two digits of a quantity of bytes.
@@ -98,7 +153,7 @@ pub(super) fn system(outcome: &SystemOutcome) -> String {
         counted(report.iterations, "iteration"),
         report.tolerance,
     );
-    text + &list("written", outcome.files.iter().map(|file| file.display()))
+    text + &files(&outcome.files, &outcome.removed)
 }
 
 fn entries(number: usize) -> String {

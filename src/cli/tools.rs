@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use gridgen::case::{Case, CaseFile, OPENFOAM, template};
+use gridgen::case::{Case, CaseFile, VISCOUS, template};
+use gridgen::formats::WITH_SETUP;
 use gridgen::generate::{Estimate, check, check_assembly};
 use gridgen::internals::atomic;
 
@@ -25,16 +26,25 @@ pub(super) struct InitArguments {
     /// File with the section's coordinates, relative to the case file.
     #[arg(long, value_name = "FILE", conflicts_with = "naca")]
     file: Option<PathBuf>,
-    /// Set keys for inviscid flow by OpenFOAM: the run writes a case that its script Allrun solves.
+    /// Set keys for turbulent flow by OpenFOAM: the run writes a case that its script Allrun solves.
     #[arg(long)]
     openfoam: bool,
+    /// Set keys for turbulent flow by SU2: the run writes mesh.su2 and its configuration su2.cfg.
+    #[arg(long)]
+    su2: bool,
 }
 
 impl InitArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let file = self.file.as_ref().map(|file| ("geometry.file", file.to_string_lossy()));
         let (key, section) = file.unwrap_or(("geometry.naca", self.naca.as_str().into()));
-        let text = template((key, &section), if self.openfoam { &OPENFOAM } else { &[] });
+        let wanted = [self.openfoam, self.su2];
+        let chosen = WITH_SETUP.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
+        let formats: Vec<&str> = ["vts"].into_iter().chain(chosen.map(|(name, _)| name)).collect();
+        let formats = format!("{formats:?}");
+        let set = [&VISCOUS[..], &[("output.formats", &*formats)]].concat();
+        let set = if wanted.contains(&true) { &set[..] } else { &[] };
+        let text = template((key, &section), set);
         atomic::write_new(&self.case, |out| out.write_all(text.as_bytes()))?;
         terminal.result(&list("written", [self.case.display()]))
     }

@@ -268,7 +268,8 @@ impl Format {
         if let Some(convert) = self.convert {
             return convert(path, mesh, force);
         }
-        files().try_for_each(|file| file.write(path, mesh))?;
+        // A set-up beside the mesh is for the folder of a run.
+        files().take(1).try_for_each(|file| file.write(path, mesh))?;
         Ok(Converted { files: vec![path.to_path_buf()], notes: Vec::new() })
     }
 }

@@ -36,6 +36,7 @@ pub use self::format::{Converted, Format, Holds, MeshFile};
 pub use self::mesh::{Sides, Span};
 pub use self::read::Mesh;
 use self::read::orient;
+use crate::files::output::FolderRules;
 use crate::files::{IoError, WriteFault, contents};
 
 /// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
@@ -63,6 +64,26 @@ pub const NAMES: [&str; FORMATS.len()] = {
     }
     names
 };
+
+/// The names of the formats that come with the set-up of a flow solver.
+pub const WITH_SETUP: [&str; 2] = [openfoam::NAME, su2::FORMAT.name];
+
+/// The rules by which the files of a run are exchanged for new ones.
+pub(crate) const RULES: FolderRules = FolderRules {
+    editable: |name| openfoam::is_setup(name) || name == su2::SETUP.names[0],
+    lasting: is_mesh,
+    ..openfoam::RULES
+};
+
+/// Whether a name below an output folder belongs to a mesh that may be used, or to a zone of one.
+fn is_mesh(name: &str) -> bool {
+    let part = name.split_once('/').map_or(name, |(folder, _)| folder);
+    let is_of = |file: &MeshFile| match file.names[0].split_once('.') {
+        Some((stem, end)) => part.starts_with(stem) && part.ends_with(end),
+        None => part == file.names[0],
+    };
+    !part.contains(".failed") && FORMATS.iter().flat_map(|format| format.files).any(is_of)
+}
 
 impl Format {
     /// The format of this name.

@@ -50,6 +50,8 @@ pub struct AssemblyResult {
     pub verdict: Verdict,
     /// Files written.
     pub files: Vec<std::path::PathBuf>,
+    /// Files of an earlier run that were removed.
+    pub removed: Vec<std::path::PathBuf>,
     /// Notes for the user, one sentence each.
     pub notices: Vec<String>,
     /// The time of each phase.
@@ -236,6 +238,7 @@ pub(super) fn solved(
         checks,
         verdict,
         files: Vec::new(),
+        removed: Vec::new(),
         notices,
         timing: log.timing.clone(),
         backend: machine.name(),
@@ -243,7 +246,7 @@ pub(super) fn solved(
     })
 }
 
-/// Writes all files of a result; those of an earlier run go when all are complete.
+/// Writes all files of a result; they take the place of those of an earlier run when all are complete.
 pub(super) fn write(
     made: &mut AssemblyResult,
     folders: Vec<Output>,
@@ -270,8 +273,8 @@ pub(super) fn write(
         });
         Ok((requested.write(folder, &mesh, &figures)?, figures))
     })?;
-    let lacks = requested.lacks(folder, &mesh);
-    made.notices.extend(lacks);
+    let stays = requested.stays(folder, &mesh)?;
+    made.notices.extend(stays);
     made.timing = log.total();
     let (report, text) = (made.report()?, made.placed.assembly.to_toml_string()?);
     let page = Page {
@@ -281,7 +284,7 @@ pub(super) fn write(
         case: &text,
     };
     files.extend(conclude(folder, &report, Some(&text), Some(&page).filter(|_| paged))?);
-    commit(folders, options.job.as_deref())?;
+    made.removed = commit(folders, options.job.as_deref())?;
     made.files = files;
     Ok(())
 }

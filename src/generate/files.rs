@@ -6,7 +6,7 @@ use crate::case::{OutputOptions, PlacedAssembly, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::{ForceReference, Format, MeshData, Settings, Span, openfoam};
+use crate::formats::{self, ForceReference, Format, MeshData, Settings, Span};
 use crate::grid::{FAR_FIELD_CENTRE, Grid};
 use crate::overset::{Rim, SearchBox, Zone};
 use crate::report::{Figures, ReportFile, report_files};
@@ -124,7 +124,7 @@ impl<'a> OutputFiles<'a> {
     ) -> Result<Vec<Output>, Error> {
         let mut names = self.names();
         names.extend(options.export_jacobian.into_iter().flat_map(system_names));
-        let (rules, force) = (openfoam::RULES, options.force);
+        let (rules, force) = (formats::RULES, options.force);
         let open = |root: PathBuf| open_output(&root, rules, force, (&names, inputs), notices);
         let outputs: Vec<Output> = folders.map(open).collect::<Result<_, IoError>>()?;
         let finest = outputs.first().map_or(Path::new(""), Output::root);
@@ -170,9 +170,15 @@ impl<'a> OutputFiles<'a> {
         })
     }
 
-    /// Finds what older files that stay in `output` as a user wrote them lack, one sentence each.
-    pub(super) fn lacks(&self, output: &Output, mesh: &MeshData<'_>) -> Vec<String> {
-        self.formats().flat_map(|format| format.lacks(output, mesh)).collect()
+    /// Says what stays in `output` of earlier runs, and what such files lack, one sentence each.
+    pub(super) fn stays(
+        &self,
+        output: &Output,
+        mesh: &MeshData<'_>,
+    ) -> Result<Vec<String>, IoError> {
+        let mut stays = output.stays_of_earlier()?;
+        stays.extend(self.formats().flat_map(|format| format.lacks(output, mesh)));
+        Ok(stays)
     }
 }
 

@@ -51,8 +51,8 @@ pub(super) fn open(
     OutputFiles::of(problem).open(folders, &case.inputs(), options, notices)
 }
 
-/// Writes all files of a result, whose grid is brought to where the body is; the files of an earlier
-/// run go when all are complete. Of a family the result is the finest, with the verdict on the worst
+/// Writes all files of a result, whose grid is brought to where the body is; they take the place of those of an
+/// earlier run when all are complete. Of a family the result is the finest, with the verdict on the worst
 /// and the folded cells of all.
 pub(super) fn write(
     problem: &Problem,
@@ -93,8 +93,8 @@ pub(super) fn write(
         }
         Ok((files, figures))
     })?;
-    let lacks = requested.lacks(finest, &mesh);
-    result.notices.extend(lacks);
+    let stays = requested.stays(finest, &mesh)?;
+    result.notices.extend(stays);
     result.timing = log.total();
     let (report, text) = (result.report()?, case.to_toml_string()?);
     let histories = vec![&result.history];
@@ -107,7 +107,7 @@ pub(super) fn write(
         files.extend(conclude(output, &report, text.as_deref(), None)?);
     }
     files.extend(write_solution(finest, problem, result, options, reference.as_ref())?);
-    commit(folders, options.job.as_deref())?;
+    result.removed = commit(folders, options.job.as_deref())?;
     for CoarserGrid { quality, verdict, .. } in coarser {
         result.folded_cells += quality.folded_cells;
         result.verdict = std::mem::replace(&mut result.verdict, Verdict::Good).and(verdict);
@@ -139,10 +139,12 @@ pub(super) fn conclude(
     })
 }
 
-/// Puts the files of all folders in place, where no rank was lost meanwhile.
-pub(super) fn commit(folders: Vec<Output>, job: Option<&Job>) -> Result<(), Error> {
+/// Puts the files of all folders in place, where no rank was lost meanwhile; returns the files of earlier runs that
+/// were removed.
+pub(super) fn commit(folders: Vec<Output>, job: Option<&Job>) -> Result<Vec<PathBuf>, Error> {
     job.map_or(Ok(()), Job::check)?;
-    Ok(folders.into_iter().rev().try_for_each(Output::commit)?)
+    let removed = folders.into_iter().rev().map(Output::commit);
+    Ok(removed.collect::<Result<Vec<_>, IoError>>()?.concat())
 }
 
 /// Writes what later runs start from: the exported system, the reference of movements, and the restart file of
@@ -274,7 +276,7 @@ fn report_of(
         fingerprint: fingerprint(case)?,
         coordinates_digest: coordinates_digest(case),
         wedge: result.problem.wedge,
-        notes: result.notices.clone(),
+        notes: [result.notices.as_slice(), &result.events].concat(),
     })
 }
 

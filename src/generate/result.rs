@@ -53,8 +53,12 @@ pub struct GridResult {
     pub history: History,
     /// Files written.
     pub files: Vec<PathBuf>,
+    /// Files of an earlier run that were removed.
+    pub removed: Vec<PathBuf>,
     /// Notes for the user, one sentence each.
     pub notices: Vec<String>,
+    /// Unusual events of the solve, such as a restart of the Krylov method, one sentence each.
+    pub events: Vec<String>,
     /// The time of each phase.
     pub timing: Timing,
     /// The unknowns of a solve that can go on, of the ranks of a job on rank 0; empty where there is no use in
@@ -168,11 +172,10 @@ impl GridResult {
         job: Option<&Job>,
         log: &mut RunLog<'_>,
     ) -> Result<Self, RanksError> {
-        let NewtonReport { stop, history, mut events } = report;
+        let NewtonReport { stop, history, events } = report;
         let curved = problem.curved_quality(&grid);
         let verdict = of_first(job, problem.verdict(stop, &quality, curved.as_ref()))?;
         let curved = curved.filter(|_| verdict.is_good());
-        events.extend(curved.map(|quality| quality.to_string()));
         let steps = &history.steps;
         log.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
         log.timing.add("linear", steps.iter().map(|step| step.linear_seconds).sum());
@@ -187,7 +190,9 @@ impl GridResult {
             stop,
             history,
             files: Vec::new(),
-            notices: events,
+            removed: Vec::new(),
+            notices: curved.map(|quality| quality.to_string()).into_iter().collect(),
+            events,
             timing: Timing::default(),
             state,
             system: None,

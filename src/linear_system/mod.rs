@@ -26,6 +26,8 @@ pub struct SystemOutcome {
     pub report: SystemReport,
     /// Files written.
     pub files: Vec<PathBuf>,
+    /// Files of an earlier solve that were removed.
+    pub removed: Vec<PathBuf>,
 }
 
 /// Solves A x = b with A from a Matrix Market file, starting from x = 0, and writes x, the residuals and the
@@ -107,7 +109,9 @@ fn run(
     let (solved, mut report) = system.solve_logged(&sides, log)?;
     drop(system.loaded);
     let _closing = Closing::of(system.machine);
-    let Some(output) = output else { return Ok(SystemOutcome { report, files: Vec::new() }) };
+    let Some(output) = output else {
+        return Ok(SystemOutcome { report, files: Vec::new(), removed: Vec::new() });
+    };
     let columns: Vec<_> = solved.iter().map(|one| (&*one.x, &*one.residuals)).collect();
     let write = |folder: &Path| report::write(folder, &report, &columns);
     let mut files = log.timed("writing", |_| output.fill(write))?;
@@ -117,8 +121,7 @@ fn run(
         write_json(&path, &report)?;
         Ok(vec![path])
     })?);
-    output.commit()?;
-    Ok(SystemOutcome { report, files })
+    Ok(SystemOutcome { report, files, removed: output.commit()? })
 }
 
 /// Values that must agree between the ranks of a job.

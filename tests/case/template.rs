@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use gridgen::case::{Case, OPENFOAM, json_schema, template};
+use gridgen::case::{Case, VISCOUS, json_schema, template};
 use gridgen::internals::schema::{KEYS, Key, KeyKind};
 use serde_json::Value;
 use support::documents::assert_written;
@@ -23,11 +23,11 @@ fn the_case_to_begin_with_is_the_smallest_case() {
 }
 
 #[test]
-fn a_case_for_openfoam_writes_one_and_keeps_its_first_cells_high() {
-    let case = resolve(&template(NACA, &OPENFOAM)).unwrap();
+fn a_case_for_turbulent_flow_has_a_reynolds_number_and_low_first_cells() {
+    let case = resolve(&template(NACA, &VISCOUS)).unwrap();
 
-    assert_eq!(case.output.formats, ["vts", "openfoam"]);
-    assert_eq!((case.grid.ni, case.grid.nj, case.grid.first_cell), (193, 97, 2.5e-3));
+    assert_eq!((case.grid.ni, case.grid.nj, case.grid.reynolds), (385, 129, Some(6e6)));
+    assert!((case.grid.first_cell / 2.2323e-6 - 1.0).abs() < 1e-4, "{}", case.grid.first_cell);
 }
 
 #[test]

@@ -7,7 +7,10 @@ fn a_run_writes_all_files_and_lists_them() {
     let scratch = Scratch::with_case(SMALLEST);
     let stdout = scratch.run(&format!("wing.toml {COARSE}")).succeeds_with("");
 
-    assert!(stdout.starts_with("wing: converged\n  grid          65 x 33 points\n"), "{stdout}");
+    assert!(
+        stdout.starts_with("wing: converged\n  grid          65 x 33 points, 2048 cells\n"),
+        "{stdout}"
+    );
     let names = [
         "mesh.vts",
         "mesh.p3d",
@@ -39,20 +42,43 @@ fn a_good_grid_is_summed_up() {
     let shape = digits.replace("max ##.#", "max #.#").replace("deg ##", "deg #");
     insta::assert_snapshot!(shape, @r"
     wing: converged
-      grid          ## x ## points
-      residual      #.##e-## after # Newton steps, #.# linear iterations
-      folded cells  #
+      grid          ## x ## points, #### cells
+      wall          ## cells on the lower surface, ## on the upper
       first cell    #.####e-# to #.####e-#, asked for #.####e-#
+      growth        max #.### in i, #.### in j
+      far field     ##.# to ##.# chords
       wall angle    off normal by at most #.##e-## deg, mean #.##e-##, # corners left out
       skewness      max #.###, ##% below #.###, mean #.####
-      growth        max #.### in i, #.### in j
       waves         max #.# deg, lines above # deg #
+      folded cells  #
+      residual      #.##e-## after # Newton steps, #.# linear iterations
     written:
       output/wing/mesh.su#
+      output/wing/su#.cfg
       output/wing/convergence.csv
       output/wing/report.json
       output/wing/case.toml
     ");
+}
+
+/// The numbers of a viscous C-grid are those that a flow engineer asks for: y+ = 1 was asked for, and 80 of 385 points
+/// on each side are along the wake.
+#[test]
+fn a_viscous_grid_is_summed_up_by_its_flow() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let sets = ["topology=C", "wake=16", "y_plus=1", "reynolds=6e6"];
+    let sets = sets.map(|set| format!(" --set grid.{set}")).concat();
+
+    let said = scratch.run_coarse(&sets).succeeds();
+
+    let line = |key: &str| said.lines().find(|line| line.trim().starts_with(key)).unwrap();
+    assert!(line("grid").ends_with("65 x 33 points, 2048 cells"), "{said}");
+    assert!(
+        line("wall").ends_with("16 cells on the lower surface, 16 on the upper, 16 along the wake")
+    );
+    // 0.37 Re^(-1/5), the thickness of the turbulent boundary layer of a flat plate.
+    assert!(line("flow").contains("Re 6.000e6: y+ about 1.00, "), "{said}");
+    assert!(line("flow").ends_with(" of 32 layers in a boundary layer of 0.016 chords"), "{said}");
 }
 
 #[test]
@@ -181,7 +207,7 @@ fn repairs_of_a_file_of_points_are_printed_and_reported() {
 fn expected_findings_of_check_mesh_are_printed_and_reported_for_openfoam() {
     let scratch = Scratch::with_case(SMALLEST);
 
-    let silent = scratch.run_coarse("");
+    let silent = scratch.run_coarse("-o other");
     let finished = scratch.run_coarse("--set output.formats=openfoam");
 
     let note = "OpenFOAM's checkMesh will find 12 faces with a skewness above 4, 17.2 at (1, 0); \

@@ -118,6 +118,78 @@ fn a_mesh_behind_a_link_is_not_replaced_unless_gridgen_wrote_it() {
     assert_eq!(scratch.names("shared"), set_up);
 }
 
+/// Meshes in formats that a run does not write stay, and are said to be of an earlier run, in its report too.
+#[test]
+fn a_mesh_of_another_format_stays_and_is_named() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let run = |sets: &str| scratch.run_coarse(&format!("--set output.formats={sets}"));
+    run("su2,openfoam").succeeds();
+    let [mesh, points] = ["mesh.su2", "openfoam/constant/polyMesh/points"];
+    let read = || [mesh, points].map(|name| scratch.bytes(&format!("output/wing/{name}")));
+    let before = read();
+
+    let vts = run("vts --set grid.nj=35");
+
+    let names = ["mesh.su2", "openfoam", "su2.cfg"].map(|name| ["output/wing/", name].concat());
+    let said = ["of an earlier run, and not written by this one: ", &names.join(", ")].concat();
+    assert!(vts.stderr.contains(&format!("note: {said}\n")), "{vts:?}");
+    assert!(!vts.stdout.contains("removed"), "{vts:?}");
+    assert!(read() == before);
+    assert_eq!(scratch.report()["notes"].as_array().unwrap(), &[said]);
+
+    // A later run replaces them without --force, and then nothing is of an earlier run but mesh.vts.
+    let both = run("su2,openfoam");
+    assert_eq!(both.stderr.matches("earlier run").count(), 1, "{both:?}");
+    assert!(read() == before);
+    both.succeeds();
+}
+
+/// Results that do not last are removed with the report that they belonged to, and the summary names them.
+#[test]
+fn what_a_run_removes_is_named() {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse("--export-jacobian 0 --set output.formats=su2,vts").succeeds();
+
+    let failed = scratch.run_coarse("--set newton.max_iterations=1 --set output.formats=su2");
+
+    let list = ["jacobian-0-rhs.mtx", "jacobian-0.mtx", "mesh.su2"];
+    let list = list.map(|name| format!("  output/wing/{name}\n")).concat();
+    assert_eq!(failed.code, 1);
+    assert!(failed.stdout.ends_with(&format!("removed, of an earlier run:\n{list}")), "{failed:?}");
+    assert!(failed.stderr.contains("by this one: output/wing/mesh.vts\n"), "{failed:?}");
+
+    // A failed mesh is of no use: it goes with the next run, whatever that writes.
+    let good = scratch.run_coarse("--set output.formats=vts").succeeds();
+    assert!(good.contains("output/wing/mesh.failed.su2"), "{good}");
+    let names = scratch.names("output/wing");
+    assert!(!names.iter().any(|name| name.contains("failed")), "{names:?}");
+}
+
+/// The set-up for SU2 is its user's once it was changed.
+#[test]
+fn a_changed_set_up_for_su2_stays() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let run = |more: &str| scratch.run_coarse(&format!("--set output.formats=su2 {more}"));
+    run("").succeeds();
+    let path = scratch.path("output/wing/su2.cfg");
+    assert!(scratch.text("output/wing/su2.cfg").contains("\nMESH_FILENAME= mesh.su2\n"));
+    assert!(scratch.text("output/wing/su2.cfg").contains("\nSOLVER= EULER\n"));
+
+    run("--set grid.reynolds=1e6").succeeds();
+    let written = scratch.text("output/wing/su2.cfg");
+    assert!(written.contains("\nSOLVER= RANS\n"), "{written}");
+    let mine = written.replace("AOA= 0.0", "AOA= 2.0");
+    fs::write(&path, &mine).unwrap();
+    let kept = run("");
+    let note = "note: kept as you changed them, --force replaces them: output/wing/su2.cfg\n";
+    assert!(kept.stderr.contains(note), "{kept:?}");
+    assert_eq!(scratch.text("output/wing/su2.cfg"), mine);
+    kept.succeeds();
+
+    run("--force").succeeds();
+    assert!(scratch.text("output/wing/su2.cfg").contains("AOA= 0.0"));
+}
+
 /// Other programs use the names of results, too.
 #[test]
 fn files_of_others_that_have_the_names_of_results_stay() {

@@ -13,5 +13,6 @@ mod mesh_files;
 mod msh;
 mod plot;
 mod readers;
+mod su2_setup;
 mod writers;
 mod zones;

@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::Compression as Effort;
 use flate2::write::GzEncoder;
 use gridgen::backend::cuda::launch::cache::{self, CacheKey};
-use gridgen::case::{Case, OPENFOAM, template};
+use gridgen::case::{Case, VISCOUS, template};
 use gridgen::files::restart;
 use gridgen::formats::matrix_market::{self, MatrixMarketError, SourceLine};
 use gridgen::formats::mesh_from_bytes;
@@ -213,7 +213,7 @@ fn sections() -> Vec<Vec<u8>> {
 }
 
 fn cases() -> Vec<Vec<u8>> {
-    let template = template(("geometry.naca", "0012"), &OPENFOAM);
+    let template = template(("geometry.naca", "0012"), &VISCOUS);
     let uncommented = template.replace("\n#", "\n");
     [files("cases", "toml"), vec![template.into(), uncommented.into()]].concat()
 }

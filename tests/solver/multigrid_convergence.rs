@@ -110,10 +110,10 @@ fn assert_coupled_counts(edge: &str, topology: &str, sections: &[&str]) {
 
             let (steps, iterations) =
                 (made.history.newton_iterations(), made.history.linear_iterations());
-            let at = format!("{text}{steps} steps, {iterations} iterations, {:?}", made.notices);
+            let at = format!("{text}{steps} steps, {iterations} iterations, {:?}", made.events);
             assert!(made.is_good(), "{at}: {}", made.verdict);
             assert!(steps <= 7 && iterations <= 15.0, "{at}");
-            assert!(!made.notices.iter().any(|notice| notice.contains("took over")), "{at}");
+            assert!(!made.events.iter().any(|event| event.contains("took over")), "{at}");
         }
     }
 }

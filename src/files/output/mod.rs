@@ -9,6 +9,7 @@
 mod record;
 mod replace;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,11 +36,14 @@ pub struct FolderRules {
     pub sole: fn(&str) -> Option<&str>,
     /// Whether a file is the one by which others are found whole: it is put in place after them.
     pub completing: fn(&str) -> bool,
+    /// Whether a file outlasts a run that writes nothing in its place.
+    pub lasting: fn(&str) -> bool,
 }
 
 impl FolderRules {
     /// The rules for single files.
-    pub const NONE: Self = Self { editable: |_| false, sole: |_| None, completing: |_| false };
+    pub const NONE: Self =
+        Self { editable: |_| false, sole: |_| None, completing: |_| false, lasting: |_| false };
 }
 
 /// A folder that is this process's to write into until this is dropped.
@@ -189,16 +193,44 @@ impl Output {
     }
 
     /// Replaces the results of the folder by the files that were made. Earlier results that are not
-    /// among them are removed; files that users edit, that gridgen did not write, or that were changed
-    /// since, stay. Until all new files are complete nothing is replaced.
-    pub fn commit(self) -> Result<(), IoError> {
+    /// among them are removed, and returned; files that last, that users edit, that gridgen did not write, or
+    /// that were changed since, stay. Until all new files are complete nothing is replaced.
+    pub fn commit(self) -> Result<Vec<PathBuf>, IoError> {
         self.commit_steps(usize::MAX)
     }
 
     /// [`Self::commit`] that ends after this number of steps, as a process that is killed does.
-    pub fn commit_steps(self, most: usize) -> Result<(), IoError> {
-        self.plan()?.write(&self.root)?;
-        replace::carry_out(&self.root, self.force, most)
+    pub fn commit_steps(self, most: usize) -> Result<Vec<PathBuf>, IoError> {
+        let plan = self.plan()?;
+        plan.write(&self.root)?;
+        replace::carry_out(&self.root, self.force, most)?;
+        Ok(plan.remove.iter().map(|name| self.root.join(name)).collect())
+    }
+
+    /// Notices on what stays of earlier runs beside the files that were made: set-ups that a user changed, and
+    /// meshes that the new run did not write.
+    pub(crate) fn stays_of_earlier(&self) -> Result<Vec<String>, IoError> {
+        let names =
+            names_below(&self.files()).map_err(|source| IoError::new(&self.root, source))?;
+        let edited = names.iter().map(String::as_str).filter(|name| self.is_edited(name));
+        let earlier = self.record.keys().filter(|name| self.lasts(name, &names));
+        let notice = |what: &str, names: BTreeSet<&str>| {
+            let paths = names.iter().map(|name| self.root.join(name).display().to_string());
+            (!names.is_empty()).then(|| format!("{what}: {}", paths.collect::<Vec<_>>().join(", ")))
+        };
+        let edited = notice("kept as you changed them, --force replaces them", edited.collect());
+        let earlier = earlier.map(|name| part(name)).collect();
+        let earlier = notice("of an earlier run, and not written by this one", earlier);
+        Ok(edited.into_iter().chain(earlier).collect())
+    }
+
+    /// Whether an earlier result outlasts a run that made files with these names: none of them is its successor,
+    /// good or failed, and none lies in the same folder.
+    fn lasts(&self, name: &str, names: &[String]) -> bool {
+        let subject = |name: &str| part(name).replace(".failed", "");
+        (self.rules.lasting)(name)
+            && !names.iter().any(|new| subject(new) == subject(name))
+            && standing(&self.root, name, self.record.get(name)) == Standing::Own
     }
 
     /// The plan of the exchange for the files that were made.
@@ -216,7 +248,7 @@ impl Output {
             if names.contains(name) {
                 continue;
             }
-            if (self.rules.editable)(name) {
+            if (self.rules.editable)(name) || self.lasts(name, &names) {
                 stays.insert(name.clone(), *print);
             } else if standing(&self.root, name, [print]) == Standing::Own {
                 remove.push(name.clone());
@@ -260,6 +292,11 @@ impl Drop for Output {
             }
         }
     }
+}
+
+/// The file or folder of an output folder that a name below it belongs to.
+fn part(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(part, _)| part)
 }
 
 /// Names of the files below a folder, parted by `/`, sorted.

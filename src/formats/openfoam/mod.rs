@@ -112,11 +112,15 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
 }
 
 /// The rules by which the files of a case are exchanged for new ones.
-pub(crate) const RULES: FolderRules =
-    FolderRules { editable: is_setup, sole: mesh_of, completing: is_list_of_patches };
+pub(super) const RULES: FolderRules = FolderRules {
+    editable: is_setup,
+    sole: mesh_of,
+    completing: is_list_of_patches,
+    ..FolderRules::NONE
+};
 
 /// Whether a name below an output folder belongs to a file of the set-up, which users edit.
-fn is_setup(name: &str) -> bool {
+pub(super) fn is_setup(name: &str) -> bool {
     let mut files = SETUP.iter().chain(&VISCOUS_SETUP).chain(&OVERSET_SETUP);
     files.any(|(file, _)| ends_with(name, file))
 }

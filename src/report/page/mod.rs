@@ -164,11 +164,11 @@ fn dark_pictures() -> String {
 fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
     let quality = &report.quality;
     let facts = [
-        ("folded cells", quality.folded_cells.to_string()),
-        ("residual reached", format!("{:.2e}", report.newton.residual)),
-        ("Newton steps", report.newton.iterations.to_string()),
-        ("linear iterations", report.linear.iterations.to_string()),
+        ("cells", ((report.grid.ni - 1) * (report.grid.nj - 1)).to_string()),
         ("first cell, chords", format!("{:.3e}", quality.first_cell_min)),
+        ("growth off the wall at most", format!("{:.3}", quality.max_growth_j)),
+        ("far field from, chords", format!("{:.1}", quality.far_field_min)),
+        ("folded cells", quality.folded_cells.to_string()),
         ("wall angle error at most", format!("{:.1e}°", quality.wall_angle_error_max_deg)),
         ("skewness at most", format!("{:.3}", quality.max_skewness)),
     ];

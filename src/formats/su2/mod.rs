@@ -1,9 +1,11 @@
 //! Meshes for SU2, `.su2`: quadrilaterals or hexahedra with welded seam or cut, markers `airfoil`
 //! and `farfield`, and on the sides of an extruded grid `symmetry`, or `front` and `back`; the
 //! outflow of a C-grid belongs to the far field. On half a grid `symmetry` is its plane, and the
-//! sides of an extruded one are `front` and `back` in any case.
+//! sides of an extruded one are `front` and `back` in any case. Beside the mesh is the set-up of a run.
 //!
 //! Source: "Mesh File", <https://su2code.github.io/docs_v7/Mesh-File/>.
+
+mod setup;
 
 use std::io::{self, Write};
 
@@ -19,20 +21,34 @@ const LINE: u8 = 3;
 const QUADRILATERAL: u8 = 9;
 const HEXAHEDRON: u8 = 12;
 
+/// The mesh.
+const MESH: MeshFile = MeshFile {
+    names: ["mesh.su2", "mesh.failed.su2"],
+    description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
+    holds: Holds::Section,
+    dimensions: None,
+    // `0 0 N` and a cell of numbers parted by blanks.
+    limits: FormatLimits::of(16),
+    contents: FileContents::File(|out, m| write_to(out, m.grid(), m.span)),
+};
+
+/// The set-up of a run, which users edit.
+pub(super) const SETUP: MeshFile = MeshFile {
+    names: ["su2.cfg", "su2.failed.cfg"],
+    description: "set-up of `SU2_CFD` for this mesh: RANS (Spalart–Allmaras) with `grid.reynolds`, else Euler",
+    limits: FormatLimits::of(0),
+    contents: FileContents::File(|out, m| {
+        setup::write_to(out, m, MESH.name(m.good), ends(m.span, m.grid().topology))
+    }),
+    ..MESH
+};
+
 pub(super) const FORMAT: Format = Format {
     name: "su2",
     title: "SU2",
     extensions: &["su2"],
     welded: true,
-    files: &[MeshFile {
-        names: ["mesh.su2", "mesh.failed.su2"],
-        description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
-        holds: Holds::Section,
-        dimensions: None,
-        // `0 0 N` and a cell of numbers parted by blanks.
-        limits: FormatLimits::of(16),
-        contents: FileContents::File(|out, m| write_to(out, m.grid(), m.span)),
-    }],
+    files: &[MESH, SETUP],
     refuses_zones: Some("SU2 has no overset method"),
     convert: None,
     reader: Some(Reader {
@@ -72,13 +88,7 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
         })?;
     }
     let rims = mesh.rims();
-    let plane_is_symmetry = matches!(grid.topology, Topology::Half(_));
-    // Markers of the two ends of the span.
-    let ends: &[&str] = match span {
-        None => &[],
-        Some(span) if span.sides == Sides::Symmetry && !plane_is_symmetry => &["symmetry"],
-        Some(_) => &["back", "front"],
-    };
+    let ends = ends(span, grid.topology);
     writeln!(out, "NMARK= {}", rims.len() + ends.len())?;
     for (tag, sides) in &rims {
         let count = sides.len();
@@ -107,6 +117,16 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
         })?;
     }
     Ok(())
+}
+
+/// Markers of the two ends of the span.
+fn ends(span: Option<Span>, topology: Topology) -> &'static [&'static str] {
+    let plane_is_symmetry = matches!(topology, Topology::Half(_));
+    match span {
+        None => &[],
+        Some(span) if span.sides == Sides::Symmetry && !plane_is_symmetry => &["symmetry"],
+        Some(_) => &["back", "front"],
+    }
 }
 
 /// Reads the grid of a mesh that is structured by the order of its cells: quadrilaterals in rows, i

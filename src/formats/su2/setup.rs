@@ -1,0 +1,63 @@
+//! The set-up of a first run, `su2.cfg`: inviscid, or turbulent by the model of Spalart and Allmaras
+//! (doi:10.2514/6.1992-439), at the Mach number of NASA's low-speed cases. Its options and their values are those of
+//! `config_template.cfg` of SU2 8.5.0.
+
+use std::io::{self, Write};
+
+use crate::formats::data::{ForceReference, MeshData};
+use crate::formats::mesh::Sides;
+use crate::grid::Topology;
+
+/// Writes the set-up for the mesh in `file`, which has the markers `ends` at the ends of its span.
+pub(super) fn write_to(
+    out: &mut impl Write,
+    mesh: &MeshData<'_>,
+    file: &str,
+    ends: &[&str],
+) -> io::Result<()> {
+    let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
+    let ForceReference { length, centre: [x, y] } = reference;
+    let span = mesh.span.map_or(1.0, |span| span.length);
+    let (model, mut boundaries) = match mesh.settings.reynolds {
+        None => ("EULER".to_owned(), "MARKER_EULER= ( airfoil )".to_owned()),
+        Some(reynolds) => (
+            format!(
+                "RANS\nKIND_TURB_MODEL= SA\nREYNOLDS_NUMBER= {reynolds}\nREYNOLDS_LENGTH= {length}\n\
+                 CONV_NUM_METHOD_TURB= SCALAR_UPWIND\nMUSCL_TURB= NO\nTIME_DISCRE_TURB= EULER_IMPLICIT"
+            ),
+            "MARKER_HEATFLUX= ( airfoil, 0.0 )".to_owned(),
+        ),
+    };
+    let half = matches!(mesh.grid().topology, Topology::Half(_));
+    let mut planes = if half { vec!["symmetry"] } else { Vec::new() };
+    if mesh.span.is_some_and(|span| span.sides == Sides::Periodic) {
+        let zeros = ["0.0"; 8].join(", ");
+        boundaries += &format!("\nMARKER_PERIODIC= ( {}, {zeros}, {span} )", ends.join(", "));
+    } else {
+        planes.extend(ends);
+    }
+    if !planes.is_empty() {
+        boundaries += &format!("\nMARKER_SYM= ( {} )", planes.join(", "));
+    }
+    let [forces, angle] = match mesh.span {
+        None => ["Lift CL and drag CD", "AOA"],
+        // In three dimensions z is up.
+        Some(_) => {
+            ["Lift, which SU2 calls side force, CSF and drag CD", "AOA= 0.0\nSIDESLIP_ANGLE"]
+        }
+    };
+    let words = [
+        ("THE_MESH", file.to_owned()),
+        ("FORCES", forces.to_owned()),
+        ("EQUATIONS", model),
+        ("ANGLE", angle.to_owned()),
+        ("CENTRE_X", x.to_string()),
+        ("CENTRE_Y", y.to_string()),
+        ("CHORD", length.to_string()),
+        ("PLANFORM", (length * span).to_string()),
+        ("BOUNDARIES", boundaries),
+    ];
+    let text = include_str!("su2.cfg").to_owned();
+    let text = words.iter().fold(text, |text, (word, with)| text.replace(word, with));
+    out.write_all(text.as_bytes())
+}
