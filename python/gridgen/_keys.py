@@ -146,8 +146,8 @@ class Keys(TypedDict, total=False):
     """grid: Height of the first cell in wall units, instead of ``first_cell``; needs ``reynolds``.
     (default not set)"""
     reynolds: float | None
-    """grid: Reynolds number of the chord, for ``y_plus`` and for OpenFOAM: with it the set-up there is
-    turbulent. (default not set)"""
+    """grid: Reynolds number of the chord, for ``y_plus`` and for set-ups of OpenFOAM and SU2, which it
+    makes turbulent. (default not set)"""
     reference_length: float | None
     """grid: Length L in the height of the first cell, y = y⁺ L / (Re √(Cf/2)), as in Construct2D: Cf is
     that of a flat plate at Re, turbulent from 1000 on, laminar (Blasius) below. The default gives half

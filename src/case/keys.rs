@@ -273,7 +273,7 @@ keys! {
         y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
             "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
         reynolds: Option<f64> = real(closed(1.0), closed(1e12)), Unset, "";
-            "Reynolds number of the chord, for `y_plus` and for OpenFOAM: with it the set-up there is turbulent.";
+            "Reynolds number of the chord, for `y_plus` and for set-ups of OpenFOAM and SU2, which it makes turbulent.";
         reference_length = real(closed(1e-6), closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
             "Length L in the height of the first cell, y = y⁺ L / (Re √(Cf/2)), as in Construct2D: Cf is that of a flat \
             plate at Re, turbulent from 1000 on, laminar (Blasius) below. The default gives half the height of \

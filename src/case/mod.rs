@@ -141,7 +141,7 @@ impl Contour {
     }
 
     /// Whether it is smooth all around, without leading and trailing edge.
-    pub(crate) fn is_smooth(&self) -> bool {
+    pub fn is_smooth(&self) -> bool {
         matches!(self, Self::Section(_) | Self::WingBody(_) | Self::Ellipse(_))
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
         case.grid.ni,
         case.grid.nj,
         grid.cells(),
-        wall(grid),
+        wall(case, grid),
         flow(case, outcome),
         quality.first_cell_min,
         quality.first_cell_max,
@@ -62,13 +62,15 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
     text + &files(&outcome.files, &outcome.removed)
 }
 
-/// Cells along the surfaces of a section, from the trailing edge to the nose and back, and along its wake.
-fn wall(grid: &Grid) -> String {
+/// Cells along the surfaces of a section, from the trailing edge to the nose and back, and along its wake; those around a
+/// body without edges.
+fn wall(case: &Case, grid: &Grid) -> String {
     let wall = grid.topology.wall(grid.ni);
     let (first, last) = (*wall.start(), *wall.end());
     let wake = match grid.topology {
         Topology::C { wake } => format!(", {wake} along the wake"),
         Topology::Half(_) => return format!("{} cells", last - first),
+        _ if case.geometry.contour.is_smooth() => return format!("{} cells", last - first),
         _ => String::new(),
     };
     let [x, y] = grid.point(first, 0);

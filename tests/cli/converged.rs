@@ -81,6 +81,31 @@ fn a_viscous_grid_is_summed_up_by_its_flow() {
     assert!(line("flow").ends_with(" of 32 layers in a boundary layer of 0.016 chords"), "{said}");
 }
 
+/// Events of the Krylov solver are of no use to an engineer: they are in the report, and printed with -v.
+#[test]
+fn restarts_of_the_linear_solver_are_printed_with_verbose_alone() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let run = |more: &str| {
+        let sets = "--backend cpu --set grid.ni=33 --set grid.nj=9 --set output.pictures=false";
+        scratch.run(&format!("wing.toml {sets} {more}")).stderr
+    };
+    let event = "ILU(0) took over";
+
+    assert!(!run("").contains(event));
+    assert!(scratch.report()["notes"].to_string().contains(event));
+    assert!(run("-v").contains(event));
+}
+
+/// A body without edges has no upper and lower surface.
+#[test]
+fn cells_around_a_smooth_body_are_one_number() {
+    let scratch = Scratch::with_case("geometry.ellipse = { thickness = 0.5 }\n");
+
+    let said = scratch.run_coarse("").succeeds();
+
+    assert!(said.contains("\n  wall          64 cells\n"), "{said}");
+}
+
 #[test]
 fn each_file_is_of_its_kind() {
     let scratch = Scratch::with_case(SMALLEST);

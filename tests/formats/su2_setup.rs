@@ -1,5 +1,5 @@
-//! The set-up for SU2: its options and their values are those of SU2's `config_template.cfg`, version 8.5.0, and
-//! every marker of the mesh has one boundary condition.
+//! The set-up for SU2: its options and values occur in SU2's `config_template.cfg`, version 8.5.0, and every
+//! marker of the mesh has one boundary condition.
 
 use std::collections::BTreeMap;
 

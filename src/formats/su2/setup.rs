@@ -1,5 +1,5 @@
 //! The set-up of a first run, `su2.cfg`: inviscid, or turbulent by the model of Spalart and Allmaras
-//! (doi:10.2514/6.1992-439), at the Mach number of NASA's low-speed cases. Its options and their values are those of
+//! (doi:10.2514/6.1992-439), at the Mach number of NASA's low-speed cases. Options and values come from
 //! `config_template.cfg` of SU2 8.5.0.
 
 use std::io::{self, Write};
