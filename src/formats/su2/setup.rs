@@ -18,7 +18,7 @@ pub(super) fn write_to(
     let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
     let ForceReference { length, centre: [x, y] } = reference;
     let span = mesh.span.map_or(1.0, |span| span.length);
-    let (model, mut boundaries) = match mesh.settings.reynolds {
+    let (model, wall) = match mesh.settings.reynolds {
         None => ("EULER".to_owned(), "MARKER_EULER= ( airfoil )".to_owned()),
         Some(reynolds) => (
             format!(
@@ -28,16 +28,17 @@ pub(super) fn write_to(
             "MARKER_HEATFLUX= ( airfoil, 0.0 )".to_owned(),
         ),
     };
+    let mut conditions = vec![wall];
     let half = matches!(mesh.grid().topology, Topology::Half(_));
     let mut planes = if half { vec!["symmetry"] } else { Vec::new() };
     if mesh.span.is_some_and(|span| span.sides == Sides::Periodic) {
         let zeros = ["0.0"; 8].join(", ");
-        boundaries += &format!("\nMARKER_PERIODIC= ( {}, {zeros}, {span} )", ends.join(", "));
+        conditions.push(format!("MARKER_PERIODIC= ( {}, {zeros}, {span} )", ends.join(", ")));
     } else {
         planes.extend(ends);
     }
     if !planes.is_empty() {
-        boundaries += &format!("\nMARKER_SYM= ( {} )", planes.join(", "));
+        conditions.push(format!("MARKER_SYM= ( {} )", planes.join(", ")));
     }
     let [forces, angle] = match mesh.span {
         None => ["Lift CL and drag CD", "AOA"],
@@ -55,7 +56,7 @@ pub(super) fn write_to(
         ("CENTRE_Y", y.to_string()),
         ("CHORD", length.to_string()),
         ("PLANFORM", (length * span).to_string()),
-        ("BOUNDARIES", boundaries),
+        ("BOUNDARIES", conditions.join("\n")),
     ];
     let text = include_str!("su2.cfg").to_owned();
     let text = words.iter().fold(text, |text, (word, with)| text.replace(word, with));
