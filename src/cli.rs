@@ -314,9 +314,13 @@ impl GridArguments {
         timing: &Timing,
         terminal: &Terminal,
     ) {
-        notices.iter().for_each(|notice| terminal.note(notice));
+        for notice in notices {
+            terminal.note(notice);
+        }
         if self.common.compute.verbose {
-            events.into_iter().for_each(|event| terminal.note(event));
+            for event in events {
+                terminal.note(event);
+            }
             terminal.log(&summary::phases(timing));
         }
     }
