@@ -249,7 +249,8 @@ fn element(
         entries.derive("grid.reach", own.into(), "element.reach");
         if !entries.has("grid.nj") {
             // Few, until the gaps are known.
-            entries.derive("grid.nj", PROVISIONAL_LAYERS.into(), "");
+            let near = entries.given::<i64>("grid.layers.count")?.unwrap_or_default();
+            entries.derive("grid.nj", (PROVISIONAL_LAYERS + near).into(), "");
         }
     }
     let case = Case::resolve(&entries, path)?;
@@ -286,6 +287,10 @@ fn refuse_keys(entries: &Given, near_body: bool) -> Result<(), CaseError> {
             "a [background]: without, the grid of the first element goes to its far field",
             "add [background], or leave reach out",
         ));
+    }
+    if near_body && entries.has("grid.growth") {
+        let remedy = "leave grid.growth out: the gaps decide how many layers an element has";
+        return Err(entries.refuse(&["grid.growth"], "grid.nj", remedy));
     }
     let topology: super::TopologyChoice = entries.get("grid.topology")?;
     let fits = match topology {

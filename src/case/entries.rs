@@ -16,6 +16,10 @@ use crate::diagnostics::excerpt;
 const HEIGHT: &[&str] = &["grid.first_cell"];
 const WALL_UNITS: &[&str] = &["grid.y_plus", "grid.reference_length"];
 
+/// Keys of the number of layers.
+const POINTS: &[&str] = &["grid.nj"];
+const GROWTH: &[&str] = &["grid.growth"];
+
 /// Path of the case file in messages about arguments alone; its stem is the default name.
 pub(super) const UNNAMED: &str = "grid";
 
@@ -131,6 +135,10 @@ impl Given {
             WALL_UNITS.to_vec()
         } else if among(path, WALL_UNITS) {
             HEIGHT.to_vec()
+        } else if among(path, POINTS) {
+            GROWTH.to_vec()
+        } else if among(path, GROWTH) {
+            POINTS.to_vec()
         } else {
             return;
         };

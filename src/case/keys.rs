@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::defaults::{NEWTON_STEPS, Retry};
-use super::schema::{Bound, Key, KeyKind, Preset};
+use super::schema::{Key, KeyKind, Preset, closed, integer, open, real};
 use super::{Contour, Frame, TopologyChoice};
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};
@@ -28,22 +28,6 @@ pub(super) const SOURCES: [&str; 7] = [
     "geometry.ellipse",
     "geometry.joukowski",
 ];
-
-pub(super) const fn integer(min: i64, max: i64) -> KeyKind {
-    KeyKind::Integer { min, max }
-}
-
-pub(super) const fn real(low: Bound, high: Bound) -> KeyKind {
-    KeyKind::Real { low, high }
-}
-
-pub(super) const fn closed(value: f64) -> Bound {
-    Bound { value, open: false }
-}
-
-pub(super) const fn open(value: f64) -> Bound {
-    Bound { value, open: true }
-}
 
 /// Name of the case, the one key at the top of the file.
 const NAME: Key = Key {
@@ -140,11 +124,9 @@ keys! {
         `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`." {
         naca = KeyKind::Text, Unset, ""; "NACA designation, in quotes: `\"2412\"`.";
         file = KeyKind::Path, Unset, "";
-            "File with the section's coordinates. A relative path starts at the case file's \
-            folder.";
+            "File with the section's coordinates. A relative path starts at the case file's folder.";
         points = KeyKind::Points, Unset, "any unit";
-            "The section's points themselves, read as those of a file are: \
-            `[[1.0, 0.0], [0.98, 0.01], …]`.";
+            "The section's points themselves, read as those of a file are: `[[1.0, 0.0], [0.98, 0.01], …]`.";
         trailing_edge: TrailingEdge = KeyKind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
             Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file` and `points`"), "";
             "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, \
@@ -193,8 +175,7 @@ keys! {
             "File with points `x y` of the contour in order, in either direction, from anywhere. A \
             relative path starts at the case file's folder.";
         length: f64 = real(open(0.0), closed(1e9)), Derived("1"), "the file's unit";
-            "Reference length: coordinates are divided by it, and it is the chord of all other \
-            keys.";
+            "Reference length: coordinates are divided by it, and it is the chord of all other keys.";
     }
     "geometry.wing_body":
         "Cross-section of a round fuselage with a low wing at constant x, symmetric about x = 0: \
@@ -233,15 +214,17 @@ keys! {
         /// The wake, where the topology may be C.
         #[serde(flatten)]
         pub wake: Option<Wake>,
+        /// Layers of a given growth beside the wall.
+        pub layers: Option<LayersOptions>,
         /// Treatment of the seam; none where the trailing edge decides.
         #[serde(skip_deserializing)]
         pub seam: Option<Seam>,
     }: "Size of the grid and spacing of its points. Lengths are in chords." {
         topology: TopologyChoice = KeyKind::Word(&["O", "C", "auto", "half"]), Word("O"), "";
-            "Shape of the grid: lines that close around the body, or lines that begin and end in \
-            the outflow, with a cut behind the edge; `auto` is C for an edge that is one point and \
-            O for one with a base. `half` is the half of an O-grid beside the plane of symmetry of \
-            a symmetric section: its upper half, or the right half of a body's cross-section.";
+            "Shape of the grid: lines that close around the body, or lines that begin and end in the outflow, with \
+            a cut behind the edge; `auto` is C for an edge that is one point and O for one with a base. `half` is \
+            the half of an O-grid beside the plane of symmetry of a symmetric section: its upper half, or the \
+            right half of a body's cross-section.";
         ni: usize = integer(9, 1_000_000), Integer(257), "points";
             "Points of the line along the wall: at least 17, with `topology` \"C\" or \"auto\" 21, on half a grid \
             9; without a cut after refinement. O-grid: `ni - 1` cells around the body, the first and the last \
@@ -249,6 +232,9 @@ keys! {
             from one end to the other; the whole that is solved for has `2 ni - 1`.";
         nj: usize = integer(5, 1_000_000), Integer(129), "points";
             "Points from wall to far field, both included. `ni` times `nj` is less than 2^30.";
+        growth = real(open(1.0), closed(10.0)), Unset, "";
+            "Largest ratio of the heights of neighbouring cells along a line from the wall, in place of `nj`: the \
+            fewest points whose heights grow by no more, from the first cell to the far field.";
         far_field: f64 = real(closed(1.0), closed(1e6)), Real(15.0), "chords";
             "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued \
             by straight lines to the outflow.";
@@ -301,11 +287,18 @@ keys! {
             "Whether the line at which the grid closes keeps its initial points (`held`) or is \
             solved for like any other (`periodic`); `auto` chooses by the trailing edge.";
     }
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    "grid.layers" => LayersOptions {}:
+        "Layers beside the wall whose heights grow by a given ratio. The growth passes within ten cells to the one \
+        that the cells beyond have, which follows from `nj`, or is at most `grid.growth`." {
+        count: usize = integer(1, 100_000), Integer(30), "cells"; "Number of these layers, at most `nj - 3`.";
+        growth: f64 = real(closed(1.0), closed(10.0)), Real(1.15), "";
+            "Ratio of the heights of neighbouring cells within them.";
+    }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "initial" => InitialOptions {}: "The initial grid: first guess, and source of the marched control functions." {
         method: Method = KeyKind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
-            "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
-            interpolation.";
+            "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite interpolation.";
         dissipation: Option<f64> = real(closed(0.0), closed(10.0)),
             Derived("0.4; 0.2 without an edge, 0.08 on a C-grid"), "";
             "Dissipation of the hyperbolic march.";
@@ -316,13 +309,11 @@ keys! {
             under thick first cells; on a C-grid 1.28/cells, or 0.48/`wake` of a shorter wake, and at most 0.01.";
         spread: Option<f64> = real(closed(0.0), closed(1000.0)), Derived("from the edge"), "";
             "Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge, 6 of \
-            elements and \
-            with `grid.reach`, 10 without an edge, 0 on a C-grid.";
+            elements and with `grid.reach`, 10 without an edge, 0 on a C-grid.";
     }
     "control": "Control functions P and Q of the grid equations." {
         base = KeyKind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";
-            "Control functions without the wall terms: zero, from the boundary spacing, or from \
-            the initial grid.";
+            "Control functions without the wall terms: zero, from the boundary spacing, or from the initial grid.";
         wall = KeyKind::Word(&["frozen", "coupled"]), Word("coupled"), "";
             "Whether wall terms that hold the first cell's height and angle are unknowns of the \
             Newton iteration (`coupled`) or there are none (`frozen`).";
@@ -333,8 +324,7 @@ keys! {
         smoothing_columns = real(closed(0.0), closed(1e5)),
             Derived("from the edge, the cells and the march"), "columns";
             "Columns over which they are smoothed besides, beyond 0.05 chord from the wall: 0 around an edge, \
-            cells/128 \
-            without one, 2.25 on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.";
+            cells/128 without one, 2.25 on a C-grid, 3.9 without the hyperbolic march; 26 have full effect.";
         clip = real(open(0.0), closed(100.0)), Real(1.0), "";
             "Largest magnitude of the marched control functions.";
         decay = real(open(0.0), closed(1000.0)), Real(3.0), "spacings";
@@ -342,14 +332,17 @@ keys! {
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "quality" => QualityOptions {}:
-        "What is asked of the grid, and what is tried when it is not reached: with `retry`, the \
-        steps of `ladder` one after the other, each alone, until the grid converges, has no \
-        folded cell and keeps the limits. Where `ladder` is not given, a step that would change \
-        a key which the case gives is left out. The report says what was tried." {
+        "What is asked of the grid, and what is tried when it is not reached: with `retry`, the steps of `ladder` \
+        one after the other, each alone, until the grid converges, has no folded cell and keeps the limits. Where \
+        `ladder` is not given, a step that would change a key which the case gives is left out. The report says \
+        what was tried." {
         max_skewness: Option<f64> = real(open(0.0), closed(1.0)), Unset, "";
             "Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.";
         max_wall_angle: Option<f64> = real(open(0.0), closed(90.0)), Unset, "degrees";
             "Largest angle between the first grid line and the wall normal, corners left out.";
+        max_growth: Option<f64> = real(open(1.0), closed(1e3)), Unset, "";
+            "Largest ratio of neighbouring edges along i and along j. Unset, more than 2 along i or 1.5 along j is a \
+            finding, which a note reports and `--strict` makes an error; of several elements it is none.";
         retry: bool = KeyKind::Flag, Flag(true), "";
             "Whether to try again by the ladder when the grid is not good.";
         ladder: Vec<Retry> = KeyKind::Words(&["march", "decay", "normal", "base"]),
@@ -395,8 +388,7 @@ keys! {
         cycle = KeyKind::Word(&["v", "w"]), Word("v"), "";
             "Shape of the cycle: each coarse level once (v) or twice (w).";
         sweeps = integer(1, 100), Integer(1), "sweeps";
-            "Line sweeps before and after each coarse correction; twice as many from the third \
-            level on.";
+            "Line sweeps before and after each coarse correction; twice as many from the third level on.";
         levels = integer(1, 32), Integer(16), "levels";
             "Most levels; the size of the grid limits them as well.";
         coarsening = KeyKind::Word(&["full", "xi"]), Word("full"), "";

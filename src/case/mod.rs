@@ -9,6 +9,7 @@ mod documents;
 mod entries;
 mod error;
 mod keys;
+mod layers;
 mod open;
 mod overrides;
 mod overset_keys;
@@ -37,8 +38,8 @@ pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
 pub use documents::{VISCOUS, json_schema, template};
 pub use error::{CaseError, GivenValue, Place, Places};
 pub use keys::{
-    GeometryOptions, GridOptions, InitialOptions, LinearOptions, OutputOptions, QualityOptions,
-    SectionOptions,
+    GeometryOptions, GridOptions, InitialOptions, LayersOptions, LinearOptions, OutputOptions,
+    QualityOptions, SectionOptions,
 };
 pub use overset_keys::{BackgroundOptions, OversetOptions};
 pub use resolve::first_cell_from_y_plus;
@@ -220,6 +221,10 @@ impl GridOptions {
             trailing_edge_spacing: spacing(self.trailing_edge_spacing),
             max_turn: spacing(self.max_turn).map(|degrees| degrees.min(180.0)),
             base_cells: self.base_cells.map(cells),
+            layers: self.layers.map(|near| LayersOptions {
+                count: cells(near.count),
+                growth: near.growth.powf(1.0 / times),
+            }),
             ..self.clone()
         }
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::keys::{closed, integer, keys, open, real};
-use super::schema::{Key, KeyKind, Preset};
+use super::keys::keys;
+use super::schema::{Key, KeyKind, Preset, closed, integer, open, real};
 
 use Preset::{Derived, Integer, Real, Unset, Word};
 

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use crate::geometry::refined_first;
+use crate::geometry::{divided_first, refined_first};
 use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::entries::Given;
+use super::layers::LayerLaw;
 use super::schema::shown;
 use super::sections::geometry;
 use super::{
-    Case, CaseError, GridOptions, OutputOptions, QualityOptions, TopologyChoice, defaults,
+    Case, CaseError, GridOptions, LayersOptions, OutputOptions, QualityOptions, TopologyChoice,
+    defaults,
 };
 
 /// Longest name, so that file names with endings stay below the usual 255 bytes.
@@ -69,16 +71,20 @@ pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
 fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     let refine: usize = entries.get("grid.refine")?;
     let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
-    let (ni, nj): (usize, usize) = (entries.get("grid.ni")?, entries.get("grid.nj")?);
+    let ni: usize = entries.get("grid.ni")?;
     let far_field: f64 = entries.get("grid.far_field")?;
     let reach: Option<f64> = entries.given("grid.reach")?;
     let extent = reach.unwrap_or(far_field);
     let topology: TopologyChoice = entries.get("grid.topology")?;
+    let layers: Option<LayersOptions> =
+        entries.opens("grid.layers").then(|| entries.section("grid.layers", &[])).transpose()?;
+    let height = first_cell(entries)?;
+    let nj = nj(entries, &LayerLaw { first: height, extent, near: layers })?;
     let (around, out) = (topology.around(refined(ni)), refined(nj));
     check_ni(entries, topology, ni)?;
     if around.saturating_mul(out) > MAX_NODES {
         return Err(entries.refuse(
-            &["grid.ni", "grid.nj", "grid.refine"],
+            &["grid.ni", "grid.nj", "grid.growth", "grid.refine"],
             format!("grid.ni × grid.nj of at most {MAX_NODES}, here {around} × {out}"),
             "choose fewer points",
         ));
@@ -99,11 +105,16 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
         ));
     }
     let mut rules = wake(entries, topology, ni, far_field)?;
-    let height = first_cell(entries, extent, nj)?;
+    check_first_cell(entries, height, extent, nj)?;
     rules.push(("first_cell", height.into()));
+    rules.push(("nj", i64::try_from(nj).unwrap_or(i64::MAX).into()));
     let grid: GridOptions = entries.section("grid", &rules)?;
+    let grid = GridOptions { layers, ..grid };
     check_base(entries, &grid)?;
-    let refined = refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64);
+    let refined = match layers {
+        None => refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64),
+        Some(near) => divided_first(height, near.growth, refine),
+    };
     let least = grid.max_turn.map_or(LEAST_TURN, |degrees| degrees.min(LEAST_TURN));
     let grid = grid.scaled(refine as f64, refined);
     Ok(GridOptions {
@@ -163,31 +174,66 @@ fn wake(
     Ok(vec![("wake", cells), ("wake_length", length), ("wake_direction", direction)])
 }
 
-/// Height of the first cell; the layers go as far as `extent`.
-fn first_cell(entries: &Given, extent: f64, nj: usize) -> Result<f64, CaseError> {
+/// Points from wall to far field: as many as are given, or as the growth takes.
+fn nj(entries: &Given, law: &LayerLaw) -> Result<usize, CaseError> {
+    let growth: Option<f64> = entries.given("grid.growth")?;
+    let given: usize = entries.get("grid.nj")?;
+    let points = growth.map(|growth| (growth, law.points(growth)));
+    let (expected, remedy) = match (points, law.near) {
+        (Some((growth, points)), _) if entries.has("grid.nj") => {
+            let [nj_gives, points] = [
+                law.growth(given).map(|found| format!("grid.nj = {given} gives {found:.3}")),
+                points.map(|nj| format!("{growth} takes grid.nj = {nj}")),
+            ];
+            let facts: Vec<String> = nj_gives.into_iter().chain(points).collect();
+            (
+                "grid.nj or grid.growth alone".to_owned(),
+                facts.join(", ") + "; leave one of them out",
+            )
+        }
+        (Some((_, None)), _) => {
+            ("a growth that at most 1000000 points have".into(), "choose a larger growth".into())
+        }
+        (Some((_, Some(nj))), _) => return Ok(nj),
+        (None, Some(near)) if near.count + 3 > given => {
+            let most = given.saturating_sub(3);
+            let remedy =
+                "choose fewer layers, a larger grid.nj, or grid.growth in place of grid.nj";
+            let expected = format!("at most grid.nj - 3 = {most} layers, here {}", near.count);
+            return Err(entries.refuse(&["grid.layers.count", "grid.layers"], expected, remedy));
+        }
+        (None, _) => return Ok(given),
+    };
+    Err(entries.refuse(&["grid.growth"], expected, remedy))
+}
+
+/// Height of the first cell.
+fn first_cell(entries: &Given) -> Result<f64, CaseError> {
     let found = |key| entries.places.found(&[key]).into();
     let incomplete = |key, other| Err(CaseError::Incomplete { found: found(key), other });
     let y_plus = entries.given("grid.y_plus")?;
     let reynolds = entries.given("grid.reynolds")?;
     let length = entries.given("grid.reference_length")?;
-    let height = match (y_plus, reynolds) {
+    match (y_plus, reynolds) {
         (Some(_), _) if entries.has("grid.first_cell") => {
             let found = found("grid.y_plus");
-            return Err(CaseError::Conflict { found, other: "grid.first_cell" });
+            Err(CaseError::Conflict { found, other: "grid.first_cell" })
         }
         (Some(y_plus), Some(reynolds)) => {
             let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
-            first_cell_from_y_plus(y_plus, reynolds, length)
+            Ok(first_cell_from_y_plus(y_plus, reynolds, length))
         }
-        (Some(_), None) => return incomplete("grid.y_plus", "grid.reynolds"),
-        (None, _) if length.is_some() => {
-            return incomplete("grid.reference_length", "grid.y_plus");
-        }
-        (None, _) => entries.given("grid.first_cell")?.unwrap_or(defaults::FIRST_CELL),
-    };
+        (Some(_), None) => incomplete("grid.y_plus", "grid.reynolds"),
+        (None, _) if length.is_some() => incomplete("grid.reference_length", "grid.y_plus"),
+        (None, _) => Ok(entries.given("grid.first_cell")?.unwrap_or(defaults::FIRST_CELL)),
+    }
+}
+
+/// Refuses first cells as high as equal layers up to `extent`.
+fn check_first_cell(entries: &Given, height: f64, extent: f64, nj: usize) -> Result<(), CaseError> {
     let uniform = extent / (nj - 1) as f64;
     if height < uniform {
-        return Ok(height);
+        return Ok(());
     }
     let [most, here] = [uniform, height].map(shown);
     let (name, larger) = if entries.has("grid.reach") {

@@ -4,7 +4,6 @@
 use super::error::GivenValue;
 use super::{Assembly, BackgroundOptions, Case, Element, Place, PlacedBy, Problem, SectionError};
 use crate::diagnostics::errors;
-use crate::geometry::spacing_geometric;
 use crate::overset::{Background, Placement, RiggingError, Side, Wall};
 
 /// Reach of a grid by default, in chords of the element, in gaps beside it, and in gaps to the grid around it.
@@ -336,13 +335,13 @@ fn wall(problem: &Problem, placement: &Placement) -> Wall {
 /// that grow slowly, and last cells about as high as long.
 fn layers(problem: &Problem, element: &Element, gap: Option<f64>, cells: usize) -> usize {
     let grid = &element.case.grid;
-    let (first, extent) = (grid.first_cell, grid.extent());
+    let (first, extent, law) = (grid.first_cell, grid.extent(), grid.law());
     let length = problem.outer.as_ref().map(|line| line.length() / (grid.ni - 1) as f64);
     let fits = |nj: usize, gap: Option<f64>| {
-        let Ok(s) = spacing_geometric(nj, first, extent) else { return false };
+        let Ok(s) = law.distances(nj) else { return false };
         let last = s[nj - 1] - s[nj - 2];
         let across = gap.is_none_or(|gap| s.partition_point(|s| *s <= gap) > cells);
-        let grows = s[2] - s[1] <= GROWTH * s[1];
+        let grows = law.growth(nj).is_some_and(|growth| growth <= GROWTH);
         across && grows && length.is_none_or(|length| last <= LAST_HEIGHT * length)
     };
     let least = if element.reach.is_some() { 2 } else { grid.nj / MULTIPLE };

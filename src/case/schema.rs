@@ -79,6 +79,22 @@ impl fmt::Display for KeyKind {
     }
 }
 
+pub(super) const fn integer(min: i64, max: i64) -> KeyKind {
+    KeyKind::Integer { min, max }
+}
+
+pub(super) const fn real(low: Bound, high: Bound) -> KeyKind {
+    KeyKind::Real { low, high }
+}
+
+pub(super) const fn closed(value: f64) -> Bound {
+    Bound { value, open: false }
+}
+
+pub(super) const fn open(value: f64) -> Bound {
+    Bound { value, open: true }
+}
+
 /// End of a range of real numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {

@@ -9,8 +9,8 @@ use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, LEAST_GAP,
     OffsetLine, Repairs, SectionMeasures, SurfaceSettings, TrailingEdge, airfoil_from_naca,
     contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_closes,
-    edge_gap, open_normals, read_file, read_points, set_angle, set_edge_thickness,
-    spacing_geometric, symmetrise, turn_about, wall_normals, with_wake,
+    edge_gap, open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise,
+    turn_about, wall_normals, with_wake,
 };
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
 
@@ -264,6 +264,7 @@ impl Case {
             GeometryError::FarField { .. } => &["grid.far_field"],
             GeometryError::NotSymmetric { .. } => &["grid.topology"],
             GeometryError::TooFewForTurns { .. } => &["grid.max_turn", "grid.ni"],
+            GeometryError::Layers { .. } => &["grid.layers", "grid.nj"],
             _ => &[self.geometry.contour.key()],
         };
         SectionError { place: Box::new(self.places.of(keys)), error: Box::new(error) }
@@ -281,12 +282,12 @@ impl Problem {
         let half = (case.grid.topology == TopologyChoice::Half)
             .then(|| Symmetry::of_line(&points.x, &points.y))
             .transpose()?;
-        let Case { grid: GridOptions { nj, first_cell, reach, .. }, .. } = case;
+        let GridOptions { nj, reach, .. } = case.grid;
         let (wall, order) = (topology.wall(points.x.len()), case.output.curved_order);
         if let Some(point) = cut_corner([&points.x, &points.y], &wall, order) {
             return Err(GeometryError::CornerInSide { point, order });
         }
-        let layers = spacing_geometric(nj, first_cell, case.grid.extent())?;
+        let layers = case.grid.law().distances(nj)?;
         let wall = || points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>();
         let outer = reach.map(|reach| OffsetLine::around(&wall(), reach)).transpose()?;
         let normals = if topology.closed() { wall_normals } else { open_normals };

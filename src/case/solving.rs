@@ -72,6 +72,8 @@ impl QualityOptions {
         let limits = [
             (Limited::Skewness, quality.max_skewness, self.max_skewness),
             (Limited::WallAngle, quality.wall_angle_error_max_deg, self.max_wall_angle),
+            (Limited::GrowthAlongI, quality.max_growth_i, self.max_growth),
+            (Limited::GrowthAlongJ, quality.max_growth_j, self.max_growth),
         ];
         let beyond = limits.into_iter().find_map(|(measure, value, limit)| {
             // Written so that NaN is beyond.

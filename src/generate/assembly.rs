@@ -21,7 +21,7 @@ use crate::files::IoError;
 use crate::files::output::Output;
 use crate::formats::MeshData;
 use crate::grid::{Grid, Verdict};
-use crate::overset::{Checks, OverlapLimits, Rim, Subject, Wall, Zone, check};
+use crate::overset::{Checks, Finding, OverlapLimits, Rim, Subject, Wall, Zone, check};
 use crate::report::page::{Page, Shown};
 use crate::report::plot::OversetPictures;
 use crate::report::{AssemblyReport, BackgroundReport, ElementReport, Figures, Timing};
@@ -397,7 +397,8 @@ fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Gri
     let mut checks = check(&subjects, background, &limits);
     checks.findings.extend(placed.elements.iter().filter_map(
         |PlacedElement { problem, .. }| {
-            problem.finding(format!("element.{}.geometry.trailing_edge", problem.case.name))
+            let found = problem.finding()?;
+            Some(Finding { key: format!("element.{}.{}", problem.case.name, found.key), ..found })
         },
     ));
     checks

@@ -9,7 +9,9 @@ use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
 use crate::grid::quality::{CurvedQuality, Quality, measure_curved};
-use crate::grid::{FamilyError, Grid, Symmetry, Topology, Verdict, check_corners, check_family};
+use crate::grid::{
+    FamilyError, Grid, Limited, Symmetry, Topology, Verdict, check_corners, check_family,
+};
 use crate::movement::{GridPlacement, MovementError, Reference};
 use crate::overset::Finding;
 use crate::pde::control::Wall;
@@ -22,6 +24,10 @@ const FALL_BACK_WORK: usize = 5_000_000;
 /// Fewest and most of their iterations on grids of any size: a direction that lowers the residual a little may lead to
 /// the next step.
 const FALL_BACK_ITERATIONS: [usize; 2] = [100, 600];
+
+/// Largest growth along i and along j that is no finding, and the growth that remedies aim at.
+const MOST_GROWTH: [f64; 2] = [2.0, 1.5];
+const GOOD_GROWTH: f64 = 1.2;
 
 /// The grid equations, and the first guess of their unknowns.
 type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
@@ -179,12 +185,66 @@ impl Problem {
         unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
     }
 
-    /// A finding on the section as it is meshed, by the key of this name: a wedge longer than 1 %.
-    pub(super) fn finding(&self, key: String) -> Option<Finding> {
+    /// The finding on the section as it is meshed: a wedge longer than 1 %.
+    pub(super) fn finding(&self) -> Option<Finding> {
         let length = 100.0 * self.wedge.filter(|length| *length > 0.01)?;
         let what = format!("{}: a wedge makes the section {length:.1} % longer", self.case.name);
         let remedy = "\"sharp\" keeps the chord, grid.topology = \"O\" the base".into();
-        Some(Finding { what, key, remedy })
+        Some(Finding { what, key: "geometry.trailing_edge".into(), remedy })
+    }
+
+    /// The findings on a grid whose case limits no growth: neighbouring cells that differ more than flow solvers take.
+    pub(super) fn growth_findings(&self, quality: &Quality) -> Vec<Finding> {
+        let measured = [
+            (Limited::GrowthAlongI, quality.max_growth_i, MOST_GROWTH[0]),
+            (Limited::GrowthAlongJ, quality.max_growth_j, MOST_GROWTH[1]),
+        ];
+        let limited = self.case.quality.max_growth.is_some();
+        let beyond = measured.into_iter().filter(|(_, growth, most)| !limited && growth > most);
+        let finding = |(measure, growth, most): (Limited, f64, f64)| {
+            let along = if measure == Limited::GrowthAlongI { "i" } else { "j" };
+            let what = format!("cells grow by up to {growth:.2} along {along}, more than {most}");
+            let (key, remedy) = self.growth_remedy(measure, growth, GOOD_GROWTH);
+            Finding { what, key: key.into(), remedy }
+        };
+        beyond.map(finding).collect()
+    }
+
+    /// The key that lessens a growth, and the value that gives the `wanted` one.
+    pub(super) fn growth_remedy(
+        &self,
+        measure: Limited,
+        growth: f64,
+        wanted: f64,
+    ) -> (&'static str, String) {
+        let grid = &self.case.grid;
+        let shortest = self.points.x.windows(2).zip(self.points.y.windows(2));
+        let shortest = shortest.map(|(x, y)| (x[1] - x[0]).hypot(y[1] - y[0]));
+        let shortest = shortest.fold(f64::INFINITY, f64::min);
+        if measure == Limited::GrowthAlongI {
+            return if grid.first_cell > shortest {
+                (
+                    "grid.first_cell",
+                    format!("at most {shortest:.1e}, the shortest cell of the wall"),
+                )
+            } else {
+                ("grid.ni", "more points, or larger spacings at leading and trailing edge".into())
+            };
+        }
+        // The grid grows faster than the law where lines draw together.
+        let law = grid.law();
+        let of_law = |share: f64| wanted.powf(share.clamp(0.1, 1.0));
+        let share = law.growth(grid.nj).map(|found| found.ln() / growth.ln());
+        let points = share.and_then(|share| law.points(of_law(share)));
+        match (points, grid.layers) {
+            (_, Some(near)) if near.growth > wanted => {
+                ("grid.layers.growth", format!("at most {wanted}"))
+            }
+            (Some(nj), _) if nj > grid.nj => {
+                ("grid.nj", format!("{} gives about {wanted}", (nj - 1).next_multiple_of(8) + 1))
+            }
+            _ => ("grid.ni", "more points along the wall can help".into()),
+        }
     }
 
     /// The verdict on a grid, and on the curved cells that its case asks for.

@@ -6,7 +6,7 @@ use super::nodes::DeviceNodes;
 use crate::backend::cpu::CpuBackend;
 use crate::case::{Case, Problem};
 use crate::grid::quality::Quality;
-use crate::grid::{Grid, Verdict};
+use crate::grid::{Grid, Limited, Verdict};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
 use crate::ranks::{Job, RanksError};
@@ -87,12 +87,15 @@ impl Problem {
 }
 
 impl GridResult {
-    /// Adds the finding about the section to the notices; with `strict` the grid is unfit by it.
+    /// Adds the findings about the section and its grid to the notices; with `strict` the grid is unfit by them.
     pub(super) fn find(&mut self, strict: bool) {
-        let Some(found) = self.problem.finding("geometry.trailing_edge".into()) else { return };
-        self.notices.push(found.to_string());
-        if strict {
-            let unfit = Verdict::Unfit { findings: 1, first: found.what };
+        let mut found: Vec<_> = self.problem.finding().into_iter().collect();
+        if self.is_good() {
+            found.extend(self.problem.growth_findings(&self.quality));
+        }
+        self.notices.extend(found.iter().map(ToString::to_string));
+        if let Some(first) = found.first().filter(|_| strict) {
+            let unfit = Verdict::Unfit { findings: found.len(), first: first.what.clone() };
             self.verdict = self.verdict.clone().and(unfit);
         }
     }
@@ -113,6 +116,14 @@ impl GridResult {
         let way = match self.verdict {
             Verdict::Good => return None,
             Verdict::Unfit { .. } => "drop --strict, or do what the finding says",
+            Verdict::BeyondLimit {
+                measure: measure @ (Limited::GrowthAlongI | Limited::GrowthAlongJ),
+                value,
+                limit,
+            } => {
+                let (key, remedy) = self.problem.growth_remedy(measure, value, limit);
+                return Some(format!("{key}: {remedy}. Do not use the failed grid"));
+            }
             Verdict::BeyondLimit { .. } => "raise the limit in [quality], or ni and nj",
             Verdict::FoldedCurved { .. } => {
                 "another output.curved_order, closer points, or, beside an edge, a C-grid or a \

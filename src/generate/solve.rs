@@ -10,6 +10,7 @@ use super::result::GridResult;
 use crate::backend::Real;
 use crate::case::{Case, NEWTON_STEPS, Problem};
 use crate::error::Error;
+use crate::grid::{Limited, Verdict};
 use crate::report::Timing;
 use crate::run::{Machine, Progress, RunLog};
 use crate::solver::NewtonStop;
@@ -70,7 +71,10 @@ fn first_good(
     log: &mut RunLog<'_>,
 ) -> Result<GridResult, Error> {
     let result = attempt(problem, machine, options, log)?;
-    if result.is_good() || !may_help(&problem.case, result.stop) {
+    // Retries make the same layers.
+    let grows =
+        matches!(result.verdict, Verdict::BeyondLimit { measure: Limited::GrowthAlongJ, .. });
+    if result.is_good() || grows || !may_help(&problem.case, result.stop) {
         return Ok(result);
     }
     let mut plan = problem.case.retries().peekable();

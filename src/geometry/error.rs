@@ -99,6 +99,14 @@ errors! {
              pairs"
         )]
         NotSymmetric { at: [f64; 2], by: f64 },
+        /// `reach`: distance of the outer line if the cells behind the passage were equal, chords.
+        #[error(
+            "{count} layers that grow by {growth} and {} equal ones behind them reach {reach:.3e} chords from the \
+             wall: less than {length}, the distance of the outer line, was expected",
+            (nj - 1).saturating_sub(*count)
+        )]
+        #[hint("choose fewer layers, a smaller growth of them, or a smaller grid.nj")]
+        Layers { nj: usize, count: usize, growth: f64, reach: f64, length: f64 },
         /// `at`: place of the crossing, chords.
         #[error("{airfoil}: the wall crosses itself near x = {:.4}, y = {:.4}", at[0], at[1])]
         #[hint(

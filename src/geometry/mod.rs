@@ -46,7 +46,7 @@ pub use wake::Wake;
 pub use {
     polygon::{first_contact, first_crossing, open_normals},
     section::{set_angle, set_edge_thickness},
-    spacing::{refined_first, spacing_exponential},
+    spacing::{divided_first, refined_first, spacing_exponential, spacing_layered},
     surface::edge_closes,
     wake::with_wake,
 };

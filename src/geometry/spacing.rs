@@ -63,12 +63,63 @@ pub fn refined_first(
     factor: usize,
 ) -> Result<f64, GeometryError> {
     let s = spacing_geometric(n, first, length)?;
-    let factor = factor as f64;
-    let ratio = s.get(2).map_or(1.0, |s2| (s2 - s[1]) / s[1]).ln();
+    Ok(divided_first(first, s.get(2).map_or(1.0, |s2| (s2 - s[1]) / s[1]), factor))
+}
+
+/// First of the intervals that `factor` times as many intervals of constant growth have, every `factor`-th point of
+/// which belongs to intervals that grow by `growth` from `first`.
+pub fn divided_first(first: f64, growth: f64, factor: usize) -> f64 {
+    let (factor, ratio) = (factor as f64, growth.ln());
     if factor <= 1.0 || ratio <= 1e-9 {
-        return Ok(first / factor);
+        return first / factor;
     }
-    Ok(first * (ratio / factor).exp_m1() / ratio.exp_m1())
+    first * (ratio / factor).exp_m1() / ratio.exp_m1()
+}
+
+/// Intervals over which the growth passes from that of the first ones to that of the others.
+const PASSAGE: usize = 10;
+
+/// Points whose first `count` intervals grow by `growth` from an exact first interval, and the others by a constant
+/// ratio, of at least 1, that the length decides.
+///
+/// With z the logarithm of that ratio and k from 0, interval k is the one before times
+///
+/// ```text
+/// exp((1 − w) ln growth + w z),   w = 0 for k < count,   w = min(1, (k − count + 1)/m) from there on
+/// ```
+///
+/// and m = 10, or half of the other intervals if there are fewer than 20: the growth passes from the one ratio to the
+/// other without a jump.
+///
+/// # Errors
+/// The errors of [`spacing_geometric`], and [`GeometryError::Layers`] where equal intervals behind the passage already
+/// are longer than `length`, or fewer than two are left for them.
+pub fn spacing_layered(
+    n: usize,
+    first: f64,
+    (count, growth): (usize, f64),
+    length: f64,
+) -> Result<Vec<f64>, GeometryError> {
+    check(n, &[("first spacing", first), ("length", length)])?;
+    let (near, others) = (growth.ln(), (n - 1).saturating_sub(count));
+    let passage = PASSAGE.min(others.div_ceil(2)).max(1) as f64;
+    let points = |z: f64| {
+        let (mut s, mut interval) = (vec![0.0, first], first);
+        for k in 1..n - 1 {
+            let weight = ((k + 1).saturating_sub(count) as f64 / passage).min(1.0);
+            interval *= ((1.0 - weight) * near + weight * z).exp();
+            s.push(s[k] + interval);
+        }
+        s
+    };
+    let reach = points(0.0)[n - 1];
+    if others < 2 || reach >= length {
+        return Err(GeometryError::Layers { nj: n, count, growth, reach, length });
+    }
+    // One interval of this growth is as long as all are to be.
+    let mut s = points(root(|z| points(z)[n - 1] - length, (length / first).ln()));
+    s[n - 1] = length;
+    Ok(s)
 }
 
 /// Vinokur's two-sided hyperbolic tangent: spacings `h0` at the start and `h1` at the end.

@@ -58,6 +58,10 @@ pub enum Limited {
     Skewness,
     /// Largest angle between first grid line and wall normal, degrees.
     WallAngle,
+    /// Largest ratio of consecutive edges along i.
+    GrowthAlongI,
+    /// Largest ratio of consecutive edges along j.
+    GrowthAlongJ,
 }
 
 impl Verdict {
@@ -139,6 +143,8 @@ impl fmt::Display for Verdict {
                 let (what, unit) = match measure {
                     Limited::Skewness => ("skewness", ""),
                     Limited::WallAngle => ("wall angle error", " degrees"),
+                    Limited::GrowthAlongI => ("growth along i", ""),
+                    Limited::GrowthAlongJ => ("growth along j", ""),
                 };
                 write!(f, "the grid is beyond a limit of the case: the largest {what} is ")?;
                 // Three decimals, or significant digits if the value is small.

@@ -30,6 +30,9 @@ fn keys_that_do_not_go_together_are_refused() {
         resolve("[geometry]\ncorners = 30\n[geometry.ellipse]\n"),
         // A formula has no points that scatter.
         resolve_with("smooth = 1e-4\n"),
+        resolve_with("[grid]\nnj = 100\ngrowth = 1.15\n"),
+        resolve_with("[grid]\ngrowth = 1.0000001\n"),
+        resolve_with("[grid]\nnj = 33\nlayers = { count = 31 }\n"),
     ];
 
     insta::assert_snapshot!(refusals(refused), @r#"
@@ -71,6 +74,12 @@ fn keys_that_do_not_go_together_are_refused() {
     hint: leave geometry.corners out: points on a smooth contour follow grid.max_turn
     wing.toml:3: geometry.smooth = 1e-4: expected a section of geometry.file or points
     hint: leave geometry.smooth out
+    wing.toml:5: grid.growth = 1.15: expected grid.nj or grid.growth alone
+    hint: grid.nj = 100 gives 1.131, 1.15 takes grid.nj = 90; leave one of them out
+    wing.toml:4: grid.growth = 1.0000001: expected a growth that at most 1000000 points have
+    hint: choose a larger growth
+    wing.toml:5: grid.layers.count = 31: expected at most grid.nj - 3 = 30 layers, here 31
+    hint: choose fewer layers, a larger grid.nj, or grid.growth in place of grid.nj
     "#);
 }
 

@@ -325,9 +325,11 @@ fn may_be_missing(key: &str, text: &str) -> bool {
         | "grid.reach"
         | "grid.reynolds"
         | "quality.max_skewness"
+        | "quality.max_growth"
         | "quality.max_wall_angle" => true,
         // The resulting height is written instead.
         "grid.y_plus" | "grid.reference_length" => has("first_cell ="),
+        "grid.growth" => has("nj ="),
         "grid.wake" | "grid.wake_length" | "grid.wake_direction" => !has("topology = \"C\""),
         "grid.base_cells" => {
             !has("trailing_edge = \"blunt\"") && !has("trailing_edge = \"rounded\"")
@@ -344,7 +346,11 @@ fn may_be_missing(key: &str, text: &str) -> bool {
 /// of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 times 0.0624
 /// chords, the thickness of the NACA 0012 at 0.75; cells on a base 2e-2 chords wide; a sixth of the first
 /// cell at a sharp edge, up to 1e-2; turns of 15° · 256/16384.
-const SHAPES: [(&str, &[&str]); 14] = [
+const SHAPES: [(&str, &[&str]); 15] = [
+    (
+        "geometry.naca = '0012'\ngrid.layers = { count = 7 }\ngrid.topology = 'C'",
+        &["[grid.layers]", "count = 7", "growth = 1.15"],
+    ),
     (
         "geometry.naca = '0012'",
         &["trailing_edge_spacing = 0.004", "spread = 0.3", "max_turn = 15.0", "seam = \"held\""],

@@ -13,7 +13,7 @@ use support::stand_in::equip;
 
 /// A grid that kernels on fibers solve in a moment, wide enough for four bands.
 const CASE: &str = "[geometry]\nnaca = \"2412\"\n[grid]\nni = 65\nnj = 13\nfirst_cell = 1e-2\n\
-                    [quality]\nretry = false\n\
+                    [quality]\nretry = false\nmax_growth = 5\n\
                     [output]\nformats = [\"vts\", \"cgns\"]\npictures = false\nreport = false\n";
 
 /// Adds the libraries, and as many GPUs as ranks.

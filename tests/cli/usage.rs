@@ -3,7 +3,8 @@
 use super::{Finished, SMALLEST, Scratch};
 
 /// The options of a coarse grid, without a backend.
-const ON_COARSE_GRID: &str = "--set grid.ni=65 --set grid.nj=33 --set output.pictures=false";
+const ON_COARSE_GRID: &str =
+    "--set grid.ni=65 --set grid.nj=33 --set quality.max_growth=5 --set output.pictures=false";
 
 /// The beginning of the note with which the automatic choice explains that it takes the CPU.
 const ON_THE_CPU: &str = "note: running on the CPU: ";

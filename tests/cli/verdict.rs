@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Finished, Scratch};
 
 /// A case for each verdict: its name, its keys, and the kind and the sentence of the verdict.
-const CASES: [(&str, &str, &str, &str); 6] = [
+const CASES: [(&str, &str, &str, &str); 7] = [
     ("good", "geometry.naca = '2412'", "good", "the grid is good"),
     (
         "short",
@@ -35,6 +35,12 @@ const CASES: [(&str, &str, &str, &str); 6] = [
         "geometry.naca = '2412'\nquality.max_skewness = 0.5",
         "beyond-limit",
         "the grid is beyond a limit of the case: the largest skewness is 0.909, above 0.5",
+    ),
+    (
+        "grows",
+        "geometry.naca = '2412'\nquality.max_growth = 1.2",
+        "beyond-limit",
+        "the grid is beyond a limit of the case: the largest growth along i is ",
     ),
     (
         "oblique",
@@ -66,7 +72,7 @@ fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
     let table: Value = serde_json::from_str(&batch.stdout).unwrap();
     let rows = table["cases"].as_array().unwrap();
     assert_eq!((batch.code, &table["exit_code"], rows.len()), (1, &1.into(), CASES.len()));
-    assert_eq!((&table["converged"], &table["failed"]), (&1.into(), &5.into()));
+    assert_eq!((&table["converged"], &table["failed"]), (&1.into(), &6.into()));
 
     for (name, _, kind, sentence) in CASES {
         let good = kind == "good";
@@ -105,6 +111,35 @@ fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
         assert_eq!(made.is_good(), good, "{name}");
         assert!(made.verdict.to_string().starts_with(sentence), "{}", made.verdict);
     }
+}
+
+/// Growth of 1.5 along j and of 2 along i is a finding, and with `--strict` an error; a limit of the case takes its
+/// place.
+#[test]
+fn growth_is_a_finding_and_beyond_its_limit_an_error() {
+    let scratch = Scratch::with_case("geometry.naca = '0012'\ngrid.nj = 17\ngrid.ni = 33\n");
+    let run = |arguments: &str| {
+        let all = "wing.toml --backend cpu --set output.formats=vts --set output.pictures=false";
+        scratch.run(&format!("{all} --set grid.first_cell=1e-6 {arguments}"))
+    };
+    let blunt = "--set geometry.trailing_edge=blunt --set grid.first_cell=1e-3 --set grid.ni=129";
+
+    let (along_j, along_i) = (run(""), run(blunt));
+    let (strict, limited) = (run("--strict"), run("--set quality.max_growth=4"));
+    let allowed = run("--set quality.max_growth=9 --strict");
+
+    let finding =
+        "note: cells grow by up to 5.52 along j, more than 1.5; grid.nj: 129 gives about 1.2\n";
+    assert_eq!((along_j.code, along_j.stderr.contains(finding)), (0, true), "{}", along_j.stderr);
+    let finding =
+        "along i, more than 2; grid.first_cell: at most 3.1e-4, the shortest cell of the wall\n";
+    assert_eq!((along_i.code, along_i.stderr.contains(finding)), (0, true), "{}", along_i.stderr);
+    let error = "error: what was found does not fit: cells grow by up to 5.52 along j";
+    assert_eq!((strict.code, strict.stderr.contains(error)), (1, true), "{}", strict.stderr);
+    let error = "the largest growth along j is 5.517, above 4\nhint: grid.nj: ";
+    assert_eq!((limited.code, limited.stderr.contains(error)), (1, true), "{}", limited.stderr);
+    assert!(!limited.stderr.contains("tried"), "{}", limited.stderr);
+    assert_eq!((allowed.code, allowed.stderr.contains("grow")), (0, false), "{}", allowed.stderr);
 }
 
 /// A batch keeps a good case, and runs it again otherwise.

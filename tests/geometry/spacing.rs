@@ -1,7 +1,8 @@
 //! One-dimensional distributions.
 
 use gridgen::geometry::{
-    GeometryError, refined_first, spacing_exponential, spacing_geometric, spacing_vinokur,
+    GeometryError, refined_first, spacing_exponential, spacing_geometric, spacing_layered,
+    spacing_vinokur,
 };
 use proptest::prelude::*;
 
@@ -46,6 +47,32 @@ proptest! {
         let ratio = d[d.len() - 1] / d[d.len() - 2];
         for w in d.windows(2).filter(|w| w[0] > 1e-4) {
             prop_assert!((w[1] / w[0] - ratio).abs() < 1e-9 * ratio);
+        }
+    }
+
+    #[test]
+    fn layered_spacing_has_the_given_growth_and_passes_to_the_other_without_a_jump(
+        n in 40_usize..300, count in 1_usize..30, growth in 1.0..1.3_f64, log_first in -6.0..-4.0_f64,
+    ) {
+        let (length, first) = (20.0, 10_f64.powf(log_first));
+
+        let Ok(s) = spacing_layered(n, first, (count, growth), length) else {
+            // Refused, since the layers and equal ones behind them are longer already.
+            let all = (count + 5).min(n) as i32;
+            prop_assert!(first * growth.powi(all) * n as f64 > 0.5 * length);
+            return Ok(());
+        };
+
+        prop_assert!(monotone(&s) && ends_exact(&s, length));
+        let d = intervals(&s);
+        let ratios: Vec<f64> = d.windows(2).map(|w| w[1] / w[0]).collect();
+        prop_assert!((d[0] / first - 1.0).abs() < 1e-12);
+        for ratio in &ratios[..count - 1] {
+            prop_assert!((ratio / growth - 1.0).abs() < 1e-6);
+        }
+        let last = ratios[n - 4];
+        for pair in ratios.windows(2) {
+            prop_assert!((pair[1] / pair[0]).ln().abs() < (last / growth).ln().abs() / 4.0 + 1e-6);
         }
     }
 

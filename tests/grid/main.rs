@@ -11,6 +11,7 @@ mod half;
 mod initial;
 mod ladder;
 mod near_body;
+mod normal;
 mod overset;
 mod quality;
 mod rigging;
