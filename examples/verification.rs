@@ -252,7 +252,7 @@ fn stationary_factor(
     multigrid: MultigridSettings,
 ) -> Result<f64, Failure> {
     let (grid, normals) = initial_grid(section, size, first_cell, 15.0)?;
-    let equations = EllipticSettings { control: CONTROL, first_cell };
+    let equations = EllipticSettings { control: CONTROL, first_cell, heights: None };
     let backend = CpuBackend;
     let nodes = backend.take(grid.clone())?;
     let (state, u) = backend.equations(&nodes, &normals, &equations)?;
@@ -341,6 +341,7 @@ fn initial_grid(
         normals: &normals,
         layers: &layers,
         outer: Outer::Circle(far_field),
+        heights: None,
         topology: Topology::O(Seam::Held),
     };
     let march = InitialSettings {
@@ -360,6 +361,7 @@ fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
     let equations = EllipticSettings {
         control: ControlSettings { wall: setting.wall, ..CONTROL },
         first_cell: setting.first_cell,
+        heights: None,
     };
     let nodes = backend.take(grid.clone())?;
     let (state, mut u) = backend.equations(&nodes, &normals, &equations)?;

@@ -118,6 +118,10 @@ class Keys(TypedDict, total=False):
     nj: int | None
     """grid: Points from wall to far field, both included. ``ni`` times ``nj`` is less than 2^30. (points,
     default 129)"""
+    growth: float | None
+    """grid: Largest ratio of the heights of neighbouring cells along a line from the wall, in place of
+    ``nj``: the fewest points whose heights grow by no more, from the first cell to the far field.
+    (default not set)"""
     far_field: float | None
     """grid: Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued by
     straight lines to the outflow. (chords, default 15)"""
@@ -139,9 +143,16 @@ class Keys(TypedDict, total=False):
     """grid: Refinement factor: multiplies ``ni - 1``, ``nj - 1``, ``wake`` and ``base_cells``, and
     divides spacings and first cell, so that the points of the wall, of the cut and of the layers include
     those of the grid without refinement. (default 1)"""
-    first_cell: float | None
-    """grid: Height of the first cell at the wall; less than ``far_field/(nj - 1)``. (chords, default
-    1e-5, or from ``y_plus``)"""
+    first_cell: float | ArrayLike | Mapping[str, ArrayLike] | None
+    """grid: Height of the first cell at the wall, less than ``far_field/(nj - 1)``. Where it varies:
+    pairs ``[[0.0, 1e-5], [1.0, 4e-5]]`` of x/c, from 0 at the foremost to 1 at the rearmost point, and
+    height, whose logarithm is linear between them; such a list for each surface in ``{ upper = …, lower =
+    … }``, which pass into each other within 0.05 of the foremost point and of a sharp edge; or a list of
+    a height for each point of the wall. (chords, default 1e-5, or from ``y_plus``)"""
+    wake_first_cell: float | None
+    """grid: Height of the first cell of a C-grid at the outflow: along the cut it grows by a constant
+    ratio from cell to cell, and with it lines rise. Unset, it grows only where cells would be longer than
+    1e6 heights. (chords, default not set)"""
     y_plus: float | None
     """grid: Height of the first cell in wall units, instead of ``first_cell``; needs ``reynolds``.
     (default not set)"""
@@ -171,6 +182,10 @@ class Keys(TypedDict, total=False):
     seam: Literal["auto", "held", "periodic"] | None
     """grid: Whether the line at which the grid closes keeps its initial points (``held``) or is solved
     for like any other (``periodic``); ``auto`` chooses by the trailing edge. (default "auto")"""
+    layers: Mapping[str, Any] | None
+    """Section ``[grid.layers]``."""
+    count: int | None
+    """grid.layers: Number of these layers, at most ``nj - 3``. (cells, default 30)"""
     initial: Mapping[str, Any] | None
     """Section ``[initial]``."""
     method: Literal["hyperbolic", "normal", "transfinite"] | None
@@ -216,6 +231,10 @@ class Keys(TypedDict, total=False):
     max_wall_angle: float | None
     """quality: Largest angle between the first grid line and the wall normal, corners left out. (degrees,
     default not set)"""
+    max_growth: float | None
+    """quality: Largest ratio of neighbouring edges along i and along j. Unset, more than 2 along i or 1.5
+    along j is a finding, which a note reports and ``--strict`` makes an error; of several elements it is
+    none. (default not set)"""
     retry: bool | None
     """quality: Whether to try again by the ladder when the grid is not good. (default true)"""
     ladder: Sequence[Literal["march", "decay", "normal", "base"]] | None

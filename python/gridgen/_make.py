@@ -8,6 +8,8 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from . import _core
 from ._grid import Grid
 from ._keys import Keys
@@ -141,7 +143,7 @@ def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, obje
             message = "element: gridgen.make makes the grid of one section"
             hint = "gridgen.make_assembly makes those of several elements"
             raise CaseError(message, hint, data={"name": path})
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping) and value and path not in _HEIGHTS:
             yield from _flat(value, f"{path}.")
         elif value is not None:
             yield path, _plain(path, value)
@@ -151,6 +153,8 @@ def _plain(path: str, value: Any) -> object:
     """Convert a value to Python types, or points to an array."""
     if path in {"points", "geometry.points"}:
         return _points(path, value)
+    if path in _HEIGHTS and not isinstance(value, str | bool | int | float):
+        return _heights(path, value)
     # Convert NumPy scalars and arrays of words.
     if hasattr(value, "tolist") and getattr(value, "ndim", 2) < 2:
         value = value.tolist()
@@ -165,6 +169,21 @@ def _plain(path: str, value: Any) -> object:
         return [unicode_text(path, word) for word in value]
     message = f"{path}: a number, text, a path, a list of words or a mapping was expected, found {value!r}"
     raise CaseError(message, data={"name": path, "value": value})
+
+
+# The names of the heights of the first cells, which may be lists and a mapping of surfaces.
+_HEIGHTS = frozenset({"first_cell", "grid.first_cell"})
+
+
+def _heights(path: str, value: Any) -> object:
+    """Return heights along the wall, or those of each surface, as lists of numbers."""
+    if isinstance(value, Mapping):
+        return {name: _heights(f"{path}.{name}", points) for name, points in value.items()}
+    try:
+        return np.asarray(value, dtype=np.float64).tolist()
+    except (TypeError, ValueError):
+        message = f"{path}: a height, heights, or pairs (x/c, height) were expected, found {value!r}"
+        raise CaseError(message, data={"name": path, "value": value}) from None
 
 
 def _points(path: str, value: Any) -> object:

@@ -61,6 +61,7 @@ TAKEN = {"output", "restart"}
 
 TYPES = {"text": "str", "a path": "str | os.PathLike[str]", "true": "bool", "an integer": "int"}
 TYPES |= {"a number": "float", "a list of points": "ArrayLike"}
+TYPES |= {"a height": "float | ArrayLike | Mapping[str, ArrayLike]"}
 
 
 def type_of(kind):

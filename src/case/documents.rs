@@ -3,9 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::error::among;
-use super::keys::SOURCES;
 use super::schema::{Key, KeyKind, plain};
-use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, is_nested, keys};
+use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, keys};
 use super::{Assembly, Case, CaseFile, Element, PlacedBy};
 
 /// The schema `docs/case.schema.json`, written from the table of keys.
@@ -80,6 +79,11 @@ fn property(key: &Key) -> Value {
             let most = if high.open { "exclusiveMaximum" } else { "maximum" };
             json!({ "type": "number", least: low.value, most: high.value })
         }
+        KeyKind::Heights => json!({
+            "type": ["number", "array", "object"],
+            "exclusiveMinimum": 0.0,
+            "exclusiveMaximum": 1e6,
+        }),
         KeyKind::Point => point_schema(),
         KeyKind::Points => json!({ "type": "array", "items": point_schema() }),
         KeyKind::Word(words) => json!({ "enum": words }),
@@ -165,7 +169,7 @@ fn placeholder(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Text | KeyKind::Path | KeyKind::Word(_) => "\"\"",
         KeyKind::Words(_) | KeyKind::Point | KeyKind::Points => "[]",
-        KeyKind::Flag | KeyKind::Integer { .. } | KeyKind::Real { .. } => "",
+        KeyKind::Flag | KeyKind::Integer { .. } | KeyKind::Real { .. } | KeyKind::Heights => "",
     }
 }
 
@@ -193,9 +197,18 @@ impl Case {
         self.below("# A case with every default written out; it makes the same grid again.\n")
     }
 
+    /// The case as a table, in which heights that vary along the wall are its first cell.
+    fn table(&self) -> Result<toml::Table, toml::ser::Error> {
+        let mut table = toml::Table::try_from(self)?;
+        if let (Some(heights), Some(grid)) = (&self.grid.heights, table.get_mut("grid")) {
+            grid["first_cell"] = toml::Value::try_from(heights)?;
+        }
+        Ok(table)
+    }
+
     /// Writes the case as [`Self::to_toml_string`] does, below `head`.
     pub(crate) fn below(&self, head: &str) -> Result<String, toml::ser::Error> {
-        let table = toml::Table::try_from(self)?;
+        let table = self.table()?;
         let sections = SECTIONS.iter().filter(|(name, _)| !is_nested(name));
         let sections = sections.map(|(name, _)| case_section_text(&table, name, ""));
         Ok([head, &keys_text("", &table, &[])].concat() + &sections.collect::<String>())
@@ -232,11 +245,8 @@ impl Assembly {
         if let Some(background) = &self.background {
             text += &section_text("background", &toml::Table::try_from(background)?, &[], "");
         }
-        let tables: Vec<toml::Table> = self
-            .elements
-            .iter()
-            .map(|element| toml::Table::try_from(&element.case))
-            .collect::<Result<_, _>>()?;
+        let tables: Vec<toml::Table> =
+            self.elements.iter().map(|element| element.case.table()).collect::<Result<_, _>>()?;
         let of = |table: &toml::Table, section: &str, within: &str| {
             case_section_text(table, section, within)
         };

@@ -7,9 +7,8 @@ use serde::de::DeserializeOwned;
 use toml_edit::Value;
 
 use super::error::{CaseError, GivenValue, Place, Places, among};
-use super::keys::SOURCES;
 use super::schema::{Key, KeyKind, check, nearest};
-use super::table::{self, KEYS, is_nested, keys, nearest_key, sections};
+use super::table::{self, KEYS, SOURCES, is_nested, keys, nearest_key, sections};
 use crate::diagnostics::excerpt;
 
 /// Keys of the first cell's height, and those that give it in wall units; a Reynolds number goes with either.

@@ -9,7 +9,7 @@ use super::schema::{Key, KeyKind, Preset, closed, integer, open, real};
 use super::{Contour, Frame, TopologyChoice};
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};
-use crate::geometry::{FileFrame, Flap, TrailingEdge, Wake};
+use crate::geometry::{FileFrame, Flap, Heights, TrailingEdge, Wake};
 use crate::grid::Seam;
 use crate::grid::initial::Method;
 use crate::solver::linear::{LinearSettings, Precision};
@@ -17,17 +17,6 @@ use crate::solver::precond;
 use crate::sparse::Schedule;
 
 use Preset::{Derived, Flag, Integer, Real, Unset, Word, Words};
-
-/// Keys and sections of which each case has one.
-pub(super) const SOURCES: [&str; 7] = [
-    "geometry.naca",
-    "geometry.file",
-    "geometry.points",
-    "geometry.section",
-    "geometry.wing_body",
-    "geometry.ellipse",
-    "geometry.joukowski",
-];
 
 /// Name of the case, the one key at the top of the file.
 const NAME: Key = Key {
@@ -214,6 +203,9 @@ keys! {
         /// The wake, where the topology may be C.
         #[serde(flatten)]
         pub wake: Option<Wake>,
+        /// Heights of the first cells that vary along the wall; `first_cell` is the least of them.
+        #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+        pub heights: Option<Heights>,
         /// Layers of a given growth beside the wall.
         pub layers: Option<LayersOptions>,
         /// Treatment of the seam; none where the trailing edge decides.
@@ -254,8 +246,15 @@ keys! {
             "Refinement factor: multiplies `ni - 1`, `nj - 1`, `wake` and `base_cells`, and divides spacings and \
             first cell, so that the points of the wall, of the cut and of the layers include those of the grid \
             without refinement.";
-        first_cell: f64 = real(open(0.0), open(1e6)), Derived("1e-5, or from `y_plus`"), "chords";
-            "Height of the first cell at the wall; less than `far_field/(nj - 1)`.";
+        first_cell: f64 = KeyKind::Heights, Derived("1e-5, or from `y_plus`"), "chords";
+            "Height of the first cell at the wall, less than `far_field/(nj - 1)`. Where it varies: pairs \
+            `[[0.0, 1e-5], [1.0, 4e-5]]` of x/c, from 0 at the foremost to 1 at the rearmost point, and height, whose \
+            logarithm is linear between them; such a list for each surface in `{ upper = …, lower = … }`, which pass \
+            into each other within 0.05 of the foremost point and of a sharp edge; or a list of a height for each \
+            point of the wall.";
+        wake_first_cell: Option<f64> = real(open(0.0), open(1e6)), Unset, "chords";
+            "Height of the first cell of a C-grid at the outflow: along the cut it grows by a constant ratio from \
+            cell to cell, and with it lines rise. Unset, it grows only where cells would be longer than 1e6 heights.";
         y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
             "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
         reynolds: Option<f64> = real(closed(1.0), closed(1e12)), Unset, "";

@@ -216,6 +216,8 @@ impl GridOptions {
             ni: cells(self.ni - 1) + 1,
             nj: cells(self.nj - 1) + 1,
             first_cell,
+            heights: self.heights.as_ref().map(|h| h.scaled(first_cell / self.first_cell, times)),
+            wake_first_cell: self.wake_first_cell.map(|h| h * first_cell / self.first_cell),
             wake: self.wake.map(|wake| Wake { cells: cells(wake.cells), ..wake }),
             leading_edge_spacing: spacing(self.leading_edge_spacing),
             trailing_edge_spacing: spacing(self.trailing_edge_spacing),

@@ -65,7 +65,7 @@ fn override_value(key: &Key, text: &str) -> Value {
         Ok(value) if value.is_str() || !holds_text => value,
         _ if holds_words => listed(text),
         // TOML has no `.5` and no `5.`.
-        Err(_) if matches!(key.kind, KeyKind::Real { .. }) => {
+        Err(_) if matches!(key.kind, KeyKind::Real { .. } | KeyKind::Heights) => {
             text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from)
         }
         _ => Value::from(text),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::geometry::{divided_first, refined_first};
+use crate::geometry::{Heights, divided_first, refined_first};
 use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::entries::Given;
@@ -68,6 +68,16 @@ pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
     y_plus * length / (reynolds * (friction / 2.0).sqrt())
 }
 
+impl Case {
+    /// Height of the first cell in wall units, where the Reynolds number is given.
+    pub fn y_plus(&self) -> Option<f64> {
+        let given = self.places.given.get("grid.reference_length");
+        let length = given.and_then(|found| found.value.parse().ok());
+        let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
+        Some(self.grid.first_cell / first_cell_from_y_plus(1.0, self.grid.reynolds?, length))
+    }
+}
+
 fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     let refine: usize = entries.get("grid.refine")?;
     let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
@@ -78,7 +88,8 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     let topology: TopologyChoice = entries.get("grid.topology")?;
     let layers: Option<LayersOptions> =
         entries.opens("grid.layers").then(|| entries.section("grid.layers", &[])).transpose()?;
-    let height = first_cell(entries)?;
+    let heights = first_cell(entries)?;
+    let [height, highest] = heights.range();
     let nj = nj(entries, &LayerLaw { first: height, extent, near: layers })?;
     let (around, out) = (topology.around(refined(ni)), refined(nj));
     check_ni(entries, topology, ni)?;
@@ -105,11 +116,15 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
         ));
     }
     let mut rules = wake(entries, topology, ni, far_field)?;
-    check_first_cell(entries, height, extent, nj)?;
-    rules.push(("first_cell", height.into()));
+    check_first_cell(entries, highest, extent, nj)?;
+    let heights = Some(heights).filter(|heights| !matches!(heights, Heights::Same(_)));
+    check_heights(entries, topology, heights.as_ref())?;
+    // A list of heights stands for the least of them.
+    let mut own = entries.clone();
+    own.derive("grid.first_cell", height.into(), "grid.first_cell");
     rules.push(("nj", i64::try_from(nj).unwrap_or(i64::MAX).into()));
-    let grid: GridOptions = entries.section("grid", &rules)?;
-    let grid = GridOptions { layers, ..grid };
+    let grid: GridOptions = own.section("grid", &rules)?;
+    let grid = GridOptions { layers, heights, ..grid };
     check_base(entries, &grid)?;
     let refined = match layers {
         None => refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64),
@@ -207,8 +222,31 @@ fn nj(entries: &Given, law: &LayerLaw) -> Result<usize, CaseError> {
     Err(entries.refuse(&["grid.growth"], expected, remedy))
 }
 
-/// Height of the first cell.
-fn first_cell(entries: &Given) -> Result<f64, CaseError> {
+/// Refuses heights of single points where the case has other points, and heights of a wake that is not there.
+fn check_heights(
+    entries: &Given,
+    topology: TopologyChoice,
+    heights: Option<&Heights>,
+) -> Result<(), CaseError> {
+    let half = topology == TopologyChoice::Half;
+    let cut = !half && topology != TopologyChoice::O;
+    let (key, expected) = match heights {
+        Some(Heights::Surfaces { .. } | Heights::Points(_)) if half => {
+            ("grid.first_cell", "one list of [x/c, height] for both surfaces of half a grid")
+        }
+        Some(Heights::Points(_)) if entries.get::<usize>("grid.refine")? > 1 => {
+            ("grid.first_cell", "a list of [x/c, height] with grid.refine, which adds wall points")
+        }
+        _ if !cut && entries.has("grid.wake_first_cell") => {
+            ("grid.wake_first_cell", "grid.topology = \"C\" or \"auto\"")
+        }
+        _ => return Ok(()),
+    };
+    Err(entries.refuse(&[key], expected, format!("leave {key} out, or change it")))
+}
+
+/// Heights of the first cells.
+fn first_cell(entries: &Given) -> Result<Heights, CaseError> {
     let found = |key| entries.places.found(&[key]).into();
     let incomplete = |key, other| Err(CaseError::Incomplete { found: found(key), other });
     let y_plus = entries.given("grid.y_plus")?;
@@ -221,11 +259,14 @@ fn first_cell(entries: &Given) -> Result<f64, CaseError> {
         }
         (Some(y_plus), Some(reynolds)) => {
             let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
-            Ok(first_cell_from_y_plus(y_plus, reynolds, length))
+            Ok(Heights::Same(first_cell_from_y_plus(y_plus, reynolds, length)))
         }
         (Some(_), None) => incomplete("grid.y_plus", "grid.reynolds"),
         (None, _) if length.is_some() => incomplete("grid.reference_length", "grid.y_plus"),
-        (None, _) => Ok(entries.given("grid.first_cell")?.unwrap_or(defaults::FIRST_CELL)),
+        (None, _) => {
+            let given = entries.given("grid.first_cell")?;
+            Ok(given.unwrap_or(Heights::Same(defaults::FIRST_CELL)))
+        }
     }
 }
 

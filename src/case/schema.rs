@@ -4,6 +4,8 @@ use std::fmt;
 
 use toml_edit::Value;
 
+use crate::geometry::Heights;
+
 /// One key of a case file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
@@ -47,6 +49,8 @@ pub enum KeyKind {
     /// A finite real number.
     #[allow(missing_docs, reason = "the ends of a range")]
     Real { low: Bound, high: Bound },
+    /// A height greater than 0 and less than 1e6, or heights along the wall.
+    Heights,
     /// A point `[x, y]`.
     Point,
     /// A list of points `[x, y]`.
@@ -69,6 +73,12 @@ impl fmt::Display for KeyKind {
                 let most = if high.open { "less than" } else { "at most" };
                 let [low, high] = [low, high].map(|bound| number(bound.value));
                 write!(f, "a number {least} {low} and {most} {high}")
+            }
+            Self::Heights => {
+                write!(
+                    f,
+                    "a height greater than 0 and less than 1e6, or a list of heights along the wall"
+                )
             }
             Self::Point => write!(f, "a point [x, y]"),
             Self::Points => write!(f, "a list of points [x, y]"),
@@ -202,6 +212,10 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
             (above && below).then(|| given.into()).ok_or_else(|| default_of(key))
         }
         (KeyKind::Real { .. }, _) => Err("write a number, without quotes".into()),
+        (KeyKind::Heights, Value::Array(_) | Value::InlineTable(_)) => {
+            heights(value).ok_or_else(|| format!("write {HEIGHTS}"))
+        }
+        (KeyKind::Heights, _) => check(&Key { kind: real(open(0.0), open(1e6)), ..*key }, value),
         (KeyKind::Point, _) => point(value),
         (KeyKind::Points, Value::Array(given)) => {
             given.iter().map(point).collect::<Result<Vec<_>, _>>().map(toml::Value::from)
@@ -229,6 +243,17 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
             Err(format!("put the words in brackets: {} = {}", key.name(), key.default))
         }
     }
+}
+
+/// The ways to write heights along the wall.
+const HEIGHTS: &str = "[[0.0, 1e-5], [1.0, 4e-5]], x/c rising, { upper = [[0.0, 1e-5]], lower = [[0.0, 2e-5]] }, or \
+                       [1e-5, 1.1e-5, …] with a height for each point of the wall";
+
+/// Heights along the wall, which are read as [`Heights`].
+fn heights(value: &Value) -> Option<toml::Value> {
+    let heights = ["heights = ", value.to_string().trim()].concat().parse::<toml::Table>();
+    let heights = heights.ok()?.remove("heights")?;
+    heights.clone().try_into::<Heights>().is_ok_and(|heights| heights.fit()).then_some(heights)
 }
 
 /// A point of two finite numbers.

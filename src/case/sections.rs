@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::geometry::{FileFrame, TrailingEdge};
 
 use super::entries::Given;
-use super::keys::SOURCES;
 use super::schema::nearest;
+use super::table::SOURCES;
 use super::{CaseError, Contour, GeometryOptions, SectionOptions, TopologyChoice};
 
 /// Keys that speak of leading and trailing edge.

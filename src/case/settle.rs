@@ -12,6 +12,7 @@ use crate::geometry::{
     edge_gap, open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise,
     turn_about, wall_normals, with_wake,
 };
+use crate::grid::initial::heights_with_wake;
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
 
 /// Largest distance of the end of a cut from y = 0, as a share of the far field: lines are moved onto that by the
@@ -53,6 +54,8 @@ pub struct Problem {
     pub points: BoundaryPoints,
     /// Outward unit normals of these points.
     pub normals: Vec<[f64; 2]>,
+    /// Heights of the first cells at these points, where they vary along the wall or to a height at the outflow.
+    pub heights: Option<Vec<f64>>,
     /// Distance of each layer from the wall, rising from 0.
     pub layers: Vec<f64>,
     /// The outer line, where it is not the circle of the far field.
@@ -179,6 +182,7 @@ impl Case {
             corners_deg: self.geometry.corners,
         };
         let mut points = distribute(&airfoil, &surface)?;
+        let heights = self.grid.heights.as_ref().map(|given| given.at(&points)).transpose()?;
         let wedge = wedge(&airfoil, &points, trailing_edge);
         notices.extend(wedge.map(|length| {
             format!(
@@ -206,7 +210,7 @@ impl Case {
         if points.base_cells > 0 {
             self.grid.base_cells = Some(points.base_cells);
         }
-        Ok(Problem { wedge, ..Problem::new(self, topology, points, shift, notices)? })
+        Ok(Problem { wedge, ..Problem::new(self, topology, (points, heights), shift, notices)? })
     }
 
     fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Problem, GeometryError> {
@@ -222,6 +226,7 @@ impl Case {
         } else {
             distribute_closed_relaxed(&contour, around, asked)?
         };
+        let heights = self.grid.heights.as_ref().map(|given| given.at(&points)).transpose()?;
         let mut notices = Vec::new();
         if max_turn_deg > asked {
             notices.push(format!(
@@ -239,7 +244,7 @@ impl Case {
         }
         notices.extend(self.geometry.contour.named(contour.notes));
         self.grid.max_turn = Some(max_turn_deg);
-        Problem::new(self, Topology::O(seam), points, shift, notices)
+        Problem::new(self, Topology::O(seam), (points, heights), shift, notices)
     }
 
     /// The error at the place in the case that has to do with it.
@@ -265,6 +270,7 @@ impl Case {
             GeometryError::NotSymmetric { .. } => &["grid.topology"],
             GeometryError::TooFewForTurns { .. } => &["grid.max_turn", "grid.ni"],
             GeometryError::Layers { .. } => &["grid.layers", "grid.nj"],
+            GeometryError::Heights { .. } => &["grid.first_cell"],
             _ => &[self.geometry.contour.key()],
         };
         SectionError { place: Box::new(self.places.of(keys)), error: Box::new(error) }
@@ -275,14 +281,18 @@ impl Problem {
     fn new(
         case: Case,
         topology: Topology,
-        points: BoundaryPoints,
+        (points, body): (BoundaryPoints, Option<Vec<f64>>),
         shift: [f64; 2],
         notices: Vec<String>,
     ) -> Result<Self, GeometryError> {
         let half = (case.grid.topology == TopologyChoice::Half)
             .then(|| Symmetry::of_line(&points.x, &points.y))
             .transpose()?;
-        let GridOptions { nj, reach, .. } = case.grid;
+        let GridOptions { nj, reach, first_cell, wake_first_cell: outflow, .. } = case.grid;
+        let heights = (body.is_some() || outflow.is_some()).then(|| {
+            let height = |i: usize| body.as_ref().map_or(first_cell, |heights| heights[i]);
+            heights_with_wake(topology, (&points.x, &points.y), height, outflow)
+        });
         let (wall, order) = (topology.wall(points.x.len()), case.output.curved_order);
         if let Some(point) = cut_corner([&points.x, &points.y], &wall, order) {
             return Err(GeometryError::CornerInSide { point, order });
@@ -293,7 +303,19 @@ impl Problem {
         let normals = if topology.closed() { wall_normals } else { open_normals };
         let normals = normals(&points.x, &points.y);
         let wedge = None;
-        Ok(Self { case, topology, half, points, normals, layers, outer, shift, wedge, notices })
+        Ok(Self {
+            case,
+            topology,
+            half,
+            points,
+            normals,
+            heights,
+            layers,
+            outer,
+            shift,
+            wedge,
+            notices,
+        })
     }
 }
 

@@ -4,6 +4,17 @@ pub use super::keys::{KEYS, SECTIONS};
 pub use super::overset_keys::{OVERSET_KEYS, OVERSET_SECTIONS};
 use super::schema::{Key, nearest};
 
+/// Keys and sections of which each case has one.
+pub(super) const SOURCES: [&str; 7] = [
+    "geometry.naca",
+    "geometry.file",
+    "geometry.points",
+    "geometry.section",
+    "geometry.wing_body",
+    "geometry.ellipse",
+    "geometry.joukowski",
+];
+
 /// Whether a section stands within another.
 pub(super) fn is_nested(section: &str) -> bool {
     section.contains('.')

@@ -50,6 +50,7 @@ impl Problem {
                 Some(line) => Outer::Offset(line),
                 None => Outer::Circle(self.case.grid.far_field),
             },
+            heights: self.heights.as_deref(),
             topology: self.topology,
         }
     }
@@ -63,8 +64,12 @@ impl Problem {
         InitialSettings { method, dissipation, volume_smoothing, spread, margin }
     }
 
-    pub(crate) fn elliptic_settings(&self) -> EllipticSettings {
-        EllipticSettings { control: self.case.control, first_cell: self.case.grid.first_cell }
+    pub(crate) fn elliptic_settings(&self) -> EllipticSettings<'_> {
+        EllipticSettings {
+            control: self.case.control,
+            first_cell: self.case.grid.first_cell,
+            heights: self.heights.as_deref(),
+        }
     }
 
     /// The initial grid, left where the backend keeps grids.
@@ -155,7 +160,9 @@ impl Problem {
         converged: bool,
     ) -> Result<B::Grid, DeviceError> {
         let found = || Symmetry::of_line(&self.points.x, &self.points.y).ok();
-        if let Some(symmetry) = self.half.or_else(|| found().filter(|_| converged)) {
+        let same = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-9;
+        let even = self.heights.as_ref().is_none_or(|h| h.iter().zip(h.iter().rev()).all(same));
+        if let Some(symmetry) = self.half.or_else(|| found().filter(|_| converged && even)) {
             backend.restore(symmetry, &mut nodes)?;
         }
         match self.half {
@@ -194,7 +201,7 @@ impl Problem {
     }
 
     /// The findings on a grid whose case limits no growth: neighbouring cells that differ more than flow solvers take.
-    pub(super) fn growth_findings(&self, quality: &Quality) -> Vec<Finding> {
+    pub(crate) fn growth_findings(&self, quality: &Quality) -> Vec<Finding> {
         let measured = [
             (Limited::GrowthAlongI, quality.max_growth_i, MOST_GROWTH[0]),
             (Limited::GrowthAlongJ, quality.max_growth_j, MOST_GROWTH[1]),
@@ -222,7 +229,9 @@ impl Problem {
         let shortest = shortest.map(|(x, y)| (x[1] - x[0]).hypot(y[1] - y[0]));
         let shortest = shortest.fold(f64::INFINITY, f64::min);
         if measure == Limited::GrowthAlongI {
-            return if grid.first_cell > shortest {
+            return if self.heights.is_some() {
+                ("grid.first_cell", "heights that vary less from point to point can help".into())
+            } else if grid.first_cell > shortest {
                 (
                     "grid.first_cell",
                     format!("at most {shortest:.1e}, the shortest cell of the wall"),

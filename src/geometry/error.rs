@@ -99,9 +99,13 @@ errors! {
              pairs"
         )]
         NotSymmetric { at: [f64; 2], by: f64 },
+        /// `points`: points of the wall, the repeated one counted.
+        #[error("grid.first_cell has {found} heights, but the wall has {points} points, the repeated one counted")]
+        #[hint("give a height for each point of the wall, or a list of [x/c, height]")]
+        Heights { found: usize, points: usize },
         /// `reach`: distance of the outer line if the cells behind the passage were equal, chords.
         #[error(
-            "{count} layers that grow by {growth} and {} equal ones behind them reach {reach:.3e} chords from the \
+            "grid.layers: {count} layers that grow by {growth} and {} equal ones behind them reach {reach:.3e} chords from the \
              wall: less than {length}, the distance of the outer line, was expected",
             (nj - 1).saturating_sub(*count)
         )]

@@ -8,6 +8,7 @@
 mod closed;
 mod curve;
 mod error;
+mod heights;
 mod naca;
 mod offset;
 mod polygon;
@@ -25,6 +26,7 @@ pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
 pub use error::{FileProblem, GeometryError};
+pub use heights::Heights;
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
 pub use offset::{OffsetLine, Projection};

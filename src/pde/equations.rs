@@ -2,7 +2,6 @@
 
 use super::EllipticSettings;
 use super::control::{Base, ControlSettings, Wall, control_functions, decay};
-use crate::grid::initial::first_heights;
 use crate::grid::{Grid, arc_length};
 use rayon::prelude::*;
 
@@ -43,15 +42,10 @@ pub struct WallTerms {
 impl EllipticData {
     /// Frame, control functions and wall terms of an initial grid. `normals` are the wall normals of
     /// all `ni` points of the line j = 0; a coupled wall puts the first row of points at
-    /// r_{i,0} + h_i n_i with the heights of [`first_heights`].
+    /// r_{i,0} + h_i n_i with the heights of the settings.
     pub fn new(initial: &Grid, normals: &[[f64; 2]], settings: &EllipticSettings) -> Self {
         let ni = initial.ni;
-        let heights = first_heights(
-            initial.topology,
-            &initial.x[..ni],
-            &initial.y[..ni],
-            settings.first_cell,
-        );
+        let heights = settings.heights(initial.topology, &initial.x[..ni], &initial.y[..ni]);
         let mut data = Self::with_heights(initial, &heights, &settings.control);
         if data.wall.is_some() {
             let (mi, stride, first) = (data.mi, data.mi + 2, usize::from(!data.periodic));

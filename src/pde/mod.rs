@@ -9,12 +9,24 @@ pub use point::{Metrics, Stencil, StencilBlocks, Vec2, residual};
 pub(crate) use point::{merit_weight, row_weight};
 
 use self::control::ControlSettings;
+use crate::grid::Topology;
+use crate::grid::initial::first_heights;
 
 /// Settings of the grid equations.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct EllipticSettings {
+pub struct EllipticSettings<'a> {
     /// Control functions.
     pub control: ControlSettings,
     /// Height of the first cell, in chords.
     pub first_cell: f64,
+    /// Heights of the first cells at the points of the line j = 0; none where they are those of [`first_heights`].
+    pub heights: Option<&'a [f64]>,
+}
+
+impl EllipticSettings<'_> {
+    /// Heights of the first cells at the points (x, y) of the line j = 0.
+    pub(crate) fn heights(&self, topology: Topology, x: &[f64], y: &[f64]) -> Vec<f64> {
+        let own = || first_heights(topology, x, y, self.first_cell);
+        self.heights.map_or_else(own, <[f64]>::to_vec)
+    }
 }

@@ -44,9 +44,9 @@ fn values_out_of_range_are_refused() {
     hint: leave newton.max_iterations out for the default: 30
     wing.toml:4: grid.ni = 100000: expected grid.ni × grid.nj of at most 1073741823, here 100000 × 100000
     hint: choose fewer points
-    wing.toml:4: grid.first_cell = 0: expected a number greater than 0 and less than 1e6
+    wing.toml:4: grid.first_cell = 0: expected a height greater than 0 and less than 1e6, or a list of heights along the wall
     hint: leave grid.first_cell out for the default: 1e-5, or from y_plus
-    wing.toml:4: grid.first_cell = -1e-5: expected a number greater than 0 and less than 1e6
+    wing.toml:4: grid.first_cell = -1e-5: expected a height greater than 0 and less than 1e6, or a list of heights along the wall
     hint: leave grid.first_cell out for the default: 1e-5, or from y_plus
     wing.toml:4: grid.first_cell = 20.0: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.117, here 20
     hint: choose a smaller first cell, fewer points in j, or a farther far field

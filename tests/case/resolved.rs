@@ -324,6 +324,7 @@ fn may_be_missing(key: &str, text: &str) -> bool {
         | "geometry.corners"
         | "grid.reach"
         | "grid.reynolds"
+        | "grid.wake_first_cell"
         | "quality.max_skewness"
         | "quality.max_growth"
         | "quality.max_wall_angle" => true,

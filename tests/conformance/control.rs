@@ -29,7 +29,7 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
     .collect()
 }
 
-fn settings(base: Base, [smoothing, columns]: [f64; 2], wall: Wall) -> EllipticSettings {
+fn settings(base: Base, [smoothing, columns]: [f64; 2], wall: Wall) -> EllipticSettings<'static> {
     let control = ControlSettings {
         base,
         wall,
@@ -39,11 +39,11 @@ fn settings(base: Base, [smoothing, columns]: [f64; 2], wall: Wall) -> EllipticS
         clip: 0.7,
         decay: 3.0,
     };
-    EllipticSettings { control, first_cell: FIRST_CELL }
+    EllipticSettings { control, first_cell: FIRST_CELL, heights: None }
 }
 
 /// Equations without control functions.
-pub fn laplace() -> EllipticSettings {
+pub fn laplace() -> EllipticSettings<'static> {
     settings(Base::Laplace, NONE, Wall::Frozen)
 }
 
@@ -53,7 +53,7 @@ fn seen<S: Subject>(
     subject: &S,
     grid: &Grid,
     normals: &[[f64; 2]],
-    settings: &EllipticSettings,
+    settings: &EllipticSettings<'_>,
     amplitude: f64,
 ) -> [Vec<f64>; 2] {
     let grid_there = subject.take(grid.clone()).unwrap();
@@ -74,7 +74,7 @@ fn seen<S: Subject>(
     [guess, to_host(subject, &f, n)]
 }
 
-fn check<S: Subject>(subject: &S, settings: &EllipticSettings, amplitude: f64) {
+fn check<S: Subject>(subject: &S, settings: &EllipticSettings<'_>, amplitude: f64) {
     for (grid, normals) in grids() {
         let [guess, f] = seen(subject, &grid, &normals, settings, amplitude);
         let [guess_cpu, f_cpu] = seen(&CpuBackend, &grid, &normals, settings, amplitude);
@@ -101,5 +101,10 @@ pub fn control_functions_are_those_of_the_host<S: Subject>(subject: &S) {
 }
 
 pub fn wall_terms_are_those_of_the_host<S: Subject>(subject: &S) {
-    check(subject, &settings(Base::Marched, [0.02, 1.6], Wall::Coupled), 1.0);
+    let settings = settings(Base::Marched, [0.02, 1.6], Wall::Coupled);
+    check(subject, &settings, 1.0);
+    // Heights that vary threefold along the wall.
+    let heights: Vec<f64> =
+        (0..2000).map(|i| FIRST_CELL * (1.0 + 2.0 * f64::from(i).sin().powi(2))).collect();
+    check(subject, &EllipticSettings { heights: Some(&heights), ..settings }, 1.0);
 }

@@ -33,14 +33,27 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         (inclined(WallPoints::naca_with_wake("2412", 113, 24), 0.3), 33, 1e-4),
         (inclined(WallPoints::naca_with_wake("0012", 1200, 200), -0.2), 9, 1e-2),
     ];
-    for (wall, nj, first_cell) in walls {
+    // Heights that vary tenfold along the wall, and are the same on both sides of a seam.
+    let wave =
+        |i: usize, n: usize| (std::f64::consts::PI * i as f64 / (n - 1) as f64).sin().powi(2);
+    let varied = |wall: &WallPoints, least: f64| -> Vec<f64> {
+        let n = wall.x.len();
+        (0..n).map(|i| least * 10_f64.powf(wave(i, n))).collect()
+    };
+    let both = walls.into_iter().flat_map(|(wall, nj, first_cell)| {
+        let ways: &[bool] = if wall.x.len() < 200 { &[false, true] } else { &[false] };
+        ways.iter().map(move |varies| (wall.clone(), nj, first_cell, *varies))
+    });
+    for (wall, nj, first_cell, varies) in both {
         let layers = geometric_layers(nj, first_cell, FAR_FIELD);
+        let heights = varies.then(|| varied(&wall, first_cell));
         let outline = Outline {
             x: &wall.x,
             y: &wall.y,
             normals: &wall.normals,
             layers: &layers,
             outer: Outer::Circle(FAR_FIELD),
+            heights: heights.as_deref(),
             topology: wall.topology,
         };
         let settings = wall.settings(Method::Hyperbolic);
@@ -80,6 +93,7 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
             normals: &wall.normals,
             layers: &layers,
             outer: Outer::Offset(&line),
+            heights: None,
             topology: wall.topology,
         };
         let settings = wall.settings(Method::Hyperbolic);

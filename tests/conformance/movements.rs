@@ -30,7 +30,7 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
 }
 
 /// Settings with wall terms as unknowns, or without.
-fn settings(coupled: bool) -> EllipticSettings {
+fn settings(coupled: bool) -> EllipticSettings<'static> {
     let laplace = super::control::laplace();
     let wall = if coupled { Wall::Coupled } else { Wall::Frozen };
     EllipticSettings { control: ControlSettings { wall, ..laplace.control }, ..laplace }

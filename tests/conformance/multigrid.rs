@@ -447,7 +447,8 @@ const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid, NewtonReport) {
     let points = WallPoints::naca("4412", 65);
     let mut grid = points.initial(InitialMethod::Hyperbolic, 33, FIRST_CELL).grid;
-    let settings = EllipticSettings { control: control(Wall::Coupled), first_cell: FIRST_CELL };
+    let settings =
+        EllipticSettings { control: control(Wall::Coupled), first_cell: FIRST_CELL, heights: None };
     let nodes = backend.take(grid.clone()).unwrap();
     let (state, mut u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
     let coupled = settings.control.wall == Wall::Coupled;

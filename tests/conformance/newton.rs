@@ -93,7 +93,8 @@ impl Case {
     fn solve<B: EllipticBackend>(self, backend: &B) -> (Grid, NewtonReport) {
         let points = WallPoints::naca("4412", self.nodes.0);
         let mut grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
-        let settings = EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL };
+        let settings =
+            EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL, heights: None };
         let nodes = backend.take(grid.clone()).unwrap();
         let (state, mut u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
         let coupled = settings.control.wall == Wall::Coupled;

@@ -67,6 +67,7 @@ fn distance_of_solution(exact: &Grid) -> f64 {
     let settings = EllipticSettings {
         control: ControlSettings { base: Base::Laplace, ..control(Wall::Frozen) },
         first_cell: 1e-3,
+        heights: None,
     };
     let normals = vec![[0.0; 2]; exact.ni];
     let nodes = CpuBackend.take(start.clone()).unwrap();

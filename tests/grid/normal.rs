@@ -1,5 +1,7 @@
 //! Keys of the normal direction: growth of the layers, measured on the grid.
 
+use gridgen::case::Case;
+use gridgen::error::Error;
 use gridgen::generate::GridResult;
 use gridgen::grid::Grid;
 
@@ -105,4 +107,168 @@ fn a_grid_that_grows_too_fast_says_which_key_helps_and_its_value_does() {
         assert!(growth < 1.3, "{value}: {growth}");
         assert!(!better.notices.iter().any(|note| note.contains("along j")));
     }
+}
+
+/// Topologies, a section at an angle, a thick one, and one without an edge.
+const VARIED: [&str; 6] = [
+    "[geometry]\nnaca = \"0012\"\n[grid]\n",
+    "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\n",
+    "[geometry]\nnaca = \"0012\"\ntrailing_edge = \"blunt\"\nangle = 4\n[grid]\n",
+    "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"half\"\n",
+    "[geometry]\nnaca = \"4430\"\n[grid]\n",
+    "[geometry]\nellipse = {}\n[grid]\n",
+];
+
+/// Heights of the first cells on the wall.
+fn heights(grid: &Grid) -> Vec<f64> {
+    let height = |i: usize| {
+        let ([x, y], [u, v]) = (grid.point(i, 0), grid.point(i, 1));
+        (u - x).hypot(v - y)
+    };
+    grid.topology.wall(grid.ni).map(height).collect()
+}
+
+/// By hand: at x/c = 0.25 of the pairs (0, 1e-5), (0.5, 1e-4) the height is the root of their product.
+#[test]
+fn first_cells_vary_tenfold_along_the_wall_as_asked() {
+    for section in VARIED {
+        let keys = "first_cell = [[0.0, 1e-5], [0.5, 1e-4], [1, 1e-5]]\n";
+        let made = made(&format!("{section}ni = 193\nnj = 97\n{keys}"));
+
+        let (grid, chord) = (&made.grid, |share: f64| 1e-5 * 10_f64.powf(share));
+        let x: Vec<f64> = grid.topology.wall(grid.ni).map(|i| grid.x[i]).collect();
+        let turned = made.case.geometry.angle.abs() > 0.0;
+        let ends = [f64::min, f64::max].map(|end| x.iter().copied().fold(x[0], end));
+        let found = heights(grid);
+        for (x, height) in x.iter().zip(&found).filter(|_| !turned) {
+            let share = (x - ends[0]) / (ends[1] - ends[0]);
+            let asked = chord(1.0 - (2.0 * share - 1.0).abs());
+            assert!(
+                (height / asked - 1.0).abs() < 1e-4,
+                "{section}: {height} at {share}, asked {asked}"
+            );
+        }
+        let range = [f64::min, f64::max].map(|end| found.iter().copied().fold(found[0], end));
+        assert!((range[0] / 1e-5 - 1.0).abs() < 1e-4, "{range:?}");
+        assert!(range[1] > 0.9e-4 && range[1] < 1.0001e-4, "{range:?}");
+        assert!(made.quality.max_growth_j < 1.5, "{section}: {}", made.quality.max_growth_j);
+    }
+}
+
+/// By hand: 1e-5 · 3^x on the upper surface, 2e-5 on the lower one, the root of their product where both meet.
+#[test]
+fn each_surface_and_each_point_has_the_height_that_it_is_given() {
+    let blunt = "[geometry]\nnaca = \"0012\"\ntrailing_edge = \"blunt\"\n[grid]\n";
+    for section in [VARIED[0], VARIED[1], blunt] {
+        let size = format!("{section}ni = 193\nnj = 97\n");
+        let surfaces = "{ upper = [[0, 1e-5], [1, 3e-5]], lower = [[0.0, 2e-5]] }";
+
+        let by_surface = made(&format!("{size}first_cell = {surfaces}\n"));
+
+        let (grid, found) = (&by_surface.grid, heights(&by_surface.grid));
+        let off = |height: f64, asked: f64| (height / asked - 1.0).abs();
+        let (nose, end) = (found.len() / 2, found.len() - 1);
+        for (k, i) in grid.topology.wall(grid.ni).enumerate() {
+            let x = grid.x[i];
+            // Within 0.05 of both ends the heights of the surfaces pass into each other.
+            if (0.051..0.949).contains(&x) {
+                let asked = if k < nose { 2e-5 } else { 1e-5 * 3_f64.powf(x) };
+                assert!(off(found[k], asked) < 1e-4, "{section}{x}: {}", found[k]);
+            }
+        }
+        assert!(off(found[nose], 2e-10_f64.sqrt()) < 1e-4, "{section}{}", found[nose]);
+        assert!(off(found[0], 6e-10_f64.sqrt()) < 1e-4, "{section}{}", found[0]);
+        let half = by_surface.case.grid.base_cells.unwrap_or(0) / 2;
+        let corners = [(found[half], 2e-5), (found[end - half], 3e-5)];
+        assert!(half == 0 || corners.iter().all(|(height, asked)| off(*height, *asked) < 1e-3));
+
+        // The heights given for each point are met, and the resolved case makes the same grid.
+        let by_point = made(&format!("{size}first_cell = {found:?}\n")).grid;
+        let worst = heights(&by_point).into_iter().zip(&found).map(|(a, b)| off(a, *b));
+        assert!(worst.fold(0.0, f64::max) < 1e-6, "{section}");
+        let again = make(&case(&by_surface.case.to_toml_string().unwrap())).unwrap();
+        assert!(again.grid == *grid, "{section}: the resolved case makes another grid");
+    }
+}
+
+/// 48 cells from 1e-5 at the edge to 1e-3 at the outflow: a ratio of 100^(1/48).
+#[test]
+fn first_cells_grow_along_the_cut_to_the_height_at_the_outflow() {
+    let text = "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 225\nnj = 97\nwake = 48\n\
+                wake_first_cell = 1e-3\n";
+
+    let made = made(text);
+
+    let height = |i: usize| {
+        let ([x, y], [u, v]) = (made.grid.point(i, 0), made.grid.point(i, 1));
+        (u - x).hypot(v - y)
+    };
+    for k in 1..48 {
+        let asked = 1e-5 * 100_f64.powf(k as f64 / 48.0);
+        for i in [48 - k, 224 - 48 + k] {
+            assert!((height(i) / asked - 1.0).abs() < 1e-4, "{k}: {}, asked {asked}", height(i));
+        }
+    }
+    assert!(heights(&made.grid).iter().all(|h| (h / 1e-5 - 1.0).abs() < 1e-4));
+    assert!(made.quality.max_growth < 1.6, "{:?}", made.quality);
+}
+
+#[test]
+fn heights_that_do_not_fit_the_wall_are_refused() {
+    let made =
+        |keys: &str| make(&case(&format!("geometry.naca = '0012'\n[grid]\nni = 65\n{keys}")));
+
+    let refused = made("first_cell = [1e-5, 2e-5, 1e-5]").unwrap_err();
+
+    let words = "wing.toml:4: grid.first_cell has 3 heights, but the wall has 65 points";
+    assert!(refused.to_string().starts_with(words), "{refused}");
+}
+
+/// Combinations of the keys at random: a grid is good and keeps its limit, or the message names the key to change.
+#[test]
+fn combinations_of_these_keys_make_good_grids_or_name_a_key() {
+    let count = std::env::var("COMBINATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(25);
+    let seed = std::env::var("SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(47);
+    let mut random = support::random::Random::new(seed);
+    let mut good = 0;
+    for _ in 0..count {
+        let mut pick = |n: usize| (random.unit() * n as f64) as usize;
+        let mut text = VARIED[pick(VARIED.len())].to_owned();
+        let first = ["1e-6", "1e-5", "2e-4", "1e-2"][pick(4)];
+        text += &format!("ni = {}\n", [65, 97, 129][pick(3)]);
+        text += ["", "", "growth = 1.15\n", "growth = 1.3\n", "nj = 33\n", "nj = 65\n"][pick(6)];
+        text +=
+            &["", "layers = { count = 20 }\n", "layers = { count = 12, growth = 1.05 }\n"][pick(3)];
+        text += &match pick(4) {
+            0 => format!("first_cell = [[0.1, {first}], [0.6, 2e-5]]\n"),
+            1 => format!(
+                "first_cell = {{ upper = [[0, 1e-5]], lower = [[0, {first}], [1, 3e-6]] }}\n"
+            ),
+            _ => format!("first_cell = {first}\n"),
+        };
+        text += ["", "wake_first_cell = 1e-4\n"][pick(2)];
+        text += ["", "far_field = 100\n"][pick(2)];
+        text += ["[quality]\n", "[quality]\nmax_growth = 1.4\n", "[quality]\nmax_growth = 1.2\n"]
+            [pick(3)];
+        text += "retry = false\n[output]\npictures = false\n";
+
+        let resolved = Case::from_toml(&text, std::path::Path::new("wing.toml"), &[]);
+        let made = resolved.map_err(Error::from).and_then(|case| make(&case));
+
+        match made {
+            Ok(made) if made.is_good() => {
+                let limit = made.case.quality.max_growth.unwrap_or(f64::INFINITY);
+                assert!(made.quality.max_growth <= limit, "{text}{:?}", made.quality);
+                assert!(made.newton_iterations() <= 12, "{text}{}", made.newton_iterations());
+                good += 1;
+            }
+            Ok(made) => {
+                let hint = made.hint().unwrap();
+                let named = ["grid.", "initial.", "quality."].iter().any(|key| hint.contains(key));
+                assert!(named, "{text}{}: {hint}", made.verdict);
+            }
+            Err(error) => assert!(error.to_string().contains("grid."), "{text}{error}"),
+        }
+    }
+    assert!(6 * good >= count, "{good} of {count}");
 }

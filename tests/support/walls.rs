@@ -8,6 +8,7 @@ use gridgen::grid::{Seam, Topology};
 
 /// Points of a closed wall, clockwise from the trailing edge, with outward normals. The last
 /// point repeats the first.
+#[derive(Clone)]
 pub struct WallPoints {
     pub x: Vec<f64>,
     pub y: Vec<f64>,
@@ -99,6 +100,7 @@ impl WallPoints {
             normals: &self.normals,
             layers: &layers,
             outer: Outer::Circle(FAR_FIELD),
+            heights: None,
             topology: self.topology,
         };
         build(&outline, &self.settings(method))

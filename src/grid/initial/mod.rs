@@ -6,8 +6,8 @@ mod normal;
 mod outline;
 
 pub use outline::first_heights;
-pub(crate) use outline::ways;
 pub use outline::{Outer, Outline};
+pub(crate) use outline::{heights_with_wake, ways};
 
 use super::quality::folds;
 use super::{Grid, arc_length};

@@ -18,6 +18,8 @@ pub struct Outline<'a> {
     pub layers: &'a [f64],
     /// The outer line.
     pub outer: Outer<'a>,
+    /// Heights of the first cells, one for each point; none where they are those of [`first_heights`].
+    pub heights: Option<&'a [f64]>,
     /// Logical shape of the grid.
     pub topology: Topology,
 }
@@ -36,6 +38,8 @@ pub enum Outer<'a> {
 const SPLAY_DISTANCE: f64 = 0.5;
 /// Fraction of the far field by which these lines may remain ahead of the layers.
 const SPLAY_SHARE: f64 = 0.1;
+/// Distance, in chords, by which those of the body may: fronts that bulge more fold in the march.
+const BODY_SPLAY: f64 = 0.05;
 
 impl Outline<'_> {
     /// Points of a front.
@@ -46,7 +50,8 @@ impl Outline<'_> {
     /// h_i − h: the excess of each point's first cell height over that of `layers`.
     pub(crate) fn extra_heights(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
-        let mut heights = first_heights(self.topology, self.x, self.y, base);
+        let own = || first_heights(self.topology, self.x, self.y, base);
+        let mut heights = self.heights.map_or_else(own, <[f64]>::to_vec);
         heights.truncate(self.columns());
         heights.iter().map(|height| height - base).collect()
     }
@@ -54,12 +59,17 @@ impl Outline<'_> {
     /// e_j = (s_j/h) (D + h)/(D + s_j), with e_1 = 1: line i has the distances s_ij = s_j + (h_i − h) e_j.
     /// Near the wall these are the distances of the common layers times h_i/h, so that the centres of the
     /// cells lie above each other (theory section 4). D is 0.5, or less if the highest line would otherwise
-    /// be more than a tenth of the far field ahead.
+    /// be more than a tenth of the far field ahead, or 0.05 chord on the body.
     pub(crate) fn splay(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
-        let tallest = self.extra_heights().into_iter().fold(0.0, f64::max);
+        let (extra, wall) = (self.extra_heights(), self.topology.wall(self.x.len()));
+        let tallest = extra.iter().copied().fold(0.0, f64::max);
+        let body = extra.iter().take(wall.end() + 1).skip(*wall.start());
+        let on_body = body.copied().fold(0.0, f64::max);
         let far_field = self.layers[self.layers.len() - 1];
-        let distance = SPLAY_DISTANCE.min(SPLAY_SHARE * far_field * base / tallest);
+        let distance = SPLAY_DISTANCE
+            .min(SPLAY_SHARE * far_field * base / tallest)
+            .min(BODY_SPLAY * base / on_body);
         let weight = |s: &f64| s / base * ((distance + base) / (distance + s));
         self.layers.iter().map(weight).collect()
     }
@@ -83,8 +93,19 @@ const ASPECT: f64 = 1e6;
 ///
 /// so that no first cell is longer than about A times its height.
 pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) -> Vec<f64> {
+    heights_with_wake(topology, (x, y), |_| first_cell, None)
+}
+
+/// [`first_heights`] for a `height` that varies along the body, whose points count from 0. In the wake it continues
+/// from the trailing edge, on each side, or grows by a constant ratio from point to point to a height at the `outflow`.
+pub(crate) fn heights_with_wake(
+    topology: Topology,
+    (x, y): (&[f64], &[f64]),
+    height: impl Fn(usize) -> f64,
+    outflow: Option<f64>,
+) -> Vec<f64> {
     let ni = x.len();
-    let Topology::C { wake } = topology else { return vec![first_cell; ni] };
+    let Topology::C { wake } = topology else { return (0..ni).map(height).collect() };
     let interval = |i: usize| (x[i + 1] - x[i]).hypot(y[i + 1] - y[i]);
     // k counts the points of the cut from the trailing edge and is the same on both sides. At the outflow the
     // march uses the height of the neighbour; so does this.
@@ -93,15 +114,20 @@ pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) 
         0.5 * (interval(i - 1) + interval(i))
     };
     let at_edge = interval(wake - 1);
-    let height = |i: usize| {
+    let of_point = |i: usize| {
         let from_end = i.min(ni - 1 - i);
+        let first_cell = height(i.clamp(wake, ni - 1 - wake) - wake);
         if from_end >= wake {
             return first_cell;
         }
-        let growth = (spacing(wake - from_end) - at_edge).max(0.0) / (ASPECT * first_cell);
+        let behind = wake - from_end;
+        if let Some(outflow) = outflow {
+            return first_cell * (outflow / first_cell).powf(behind as f64 / wake as f64);
+        }
+        let growth = (spacing(behind) - at_edge).max(0.0) / (ASPECT * first_cell);
         first_cell * growth.hypot(1.0)
     };
-    (0..ni).map(height).collect()
+    (0..ni).map(of_point).collect()
 }
 
 /// Vectors from the last points of a march to the outer line: to the circle along the polar angle, but on a

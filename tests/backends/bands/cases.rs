@@ -64,7 +64,8 @@ impl Case {
             WallPoints::naca("4412", self.nodes.0)
         };
         let grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
-        let settings = EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL };
+        let settings =
+            EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL, heights: None };
         let data = EllipticData::new(&grid, &points.normals, &settings);
         (grid, data)
     }

@@ -9,7 +9,6 @@ use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
-use crate::grid::initial::first_heights;
 use crate::pde::EllipticSettings;
 use crate::pde::control::{
     Base, CURVATURE_LIMIT, CURVATURE_PASSES, FAR_DISTANCE, PSI_REACH, Wall as WallControl,
@@ -39,7 +38,7 @@ impl CudaBackend {
         let (wall, offsets) = match settings.control.wall {
             WallControl::Frozen => (None, [None, None]),
             WallControl::Coupled => {
-                let heights = first_heights(topology, line.0, line.1, settings.first_cell);
+                let heights = settings.heights(topology, line.0, line.1);
                 let lengths = decay_lengths(topology, line, &heights, settings.control.decay);
                 let offset = |k: usize| part.frame_offsets(|i| heights[i] * normals[i][k]);
                 let terms = part.wall_terms(&arc, &lengths)?.map(Arc::new);
