@@ -67,6 +67,9 @@ class Quality(NamedTuple):
     """Largest turning of a line of constant j against its own sense, minus that of the wall, degrees."""
     wavy_lines: int
     """Number of lines with waves above 1 degree."""
+    boundary_layer_cells: int | None
+    """Cells within 0.37 chords/Re^(1/5) of the wall, an estimated turbulent boundary layer, on the line that
+    has fewest; None where the case has no Reynolds number."""
     far_field_min: float
     """Smallest distance of an outer node from (0.5, 0), chords."""
     far_field_max: float
@@ -75,7 +78,9 @@ class Quality(NamedTuple):
     @classmethod
     def _of(cls, numbers: Mapping[str, Any]) -> Quality:
         values = {name: _number(numbers[name]) for name in cls._fields}
-        return cls(**{**values, "max_skewness_at": tuple(numbers["max_skewness_at"])})
+        layers = numbers["boundary_layer_cells"]
+        place = tuple(numbers["max_skewness_at"])
+        return cls(**{**values, "max_skewness_at": place, "boundary_layer_cells": layers})
 
 
 class NewtonStep(NamedTuple):
@@ -159,6 +164,7 @@ class QualityReport(TypedDict):
     max_growth_j: float | None
     waves_deg: float | None
     wavy_lines: int
+    boundary_layer_cells: int | None
     far_field_min: float | None
     far_field_max: float | None
 

@@ -6,11 +6,14 @@ use std::path::PathBuf;
 use clap::Args;
 use gridgen::files::IoError;
 use gridgen::formats::{self, Mesh};
-use gridgen::grid::quality::{BadCell, Quality, measure_along, skewness_histogram, worst_cells};
+use gridgen::grid::quality::{
+    BadCell, Quality, boundary_layer_cells, measure_along, skewness_histogram, worst_cells,
+};
 use gridgen::report::plot;
 use serde_json::json;
 
 use super::pictures::PictureArguments;
+use super::summary::boundary_layer;
 use super::terminal::{Terminal, list};
 use super::{CommandFailure, NOT_CONVERGED};
 
@@ -34,6 +37,9 @@ pub(super) struct QualityArguments {
     /// Print the measures as JSON, named as in report.json.
     #[arg(long)]
     json: bool,
+    /// Reynolds number of the chord, the length of the wall in x: counts the cells within the boundary layer.
+    #[arg(long, value_name = "NUMBER")]
+    reynolds: Option<f64>,
     /// Number of the worst cells to list.
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
@@ -42,7 +48,9 @@ pub(super) struct QualityArguments {
 impl QualityArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let mesh = formats::mesh(&self.mesh)?;
-        let quality = measure_along(&mesh.grid, mesh.wall);
+        let mut quality = measure_along(&mesh.grid, mesh.wall);
+        let cells = |re| boundary_layer_cells(&mesh.grid, mesh.wall, re);
+        quality.boundary_layer_cells = self.reynolds.map(cells);
         let worst = worst_cells(&mesh.grid, self.worst);
         let files = self.draw(&mesh, &quality)?;
         let text = if self.json {
@@ -118,6 +126,7 @@ fn describe(
         quality.far_field_min,
         quality.far_field_max,
     );
+    text.insert_str(text.find("worst cells").unwrap_or(0), &boundary_layer(quality));
     for &BadCell { cell: [i, j], centre: [x, y], skewness, folded } in worst {
         let folded = if folded { ", folded" } else { "" };
         let _ = writeln!(

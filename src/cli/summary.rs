@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use gridgen::case::{Case, first_cell_from_y_plus};
-use gridgen::formats::ForceReference;
+use gridgen::case::Case;
 use gridgen::generate::GridResult;
+use gridgen::grid::quality::{Quality, boundary_layer_thickness};
 use gridgen::grid::{Grid, Topology};
 use gridgen::linear_system::SystemOutcome;
 use gridgen::report::Timing;
@@ -39,7 +39,7 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
         case.grid.nj,
         grid.cells(),
         wall(case, grid),
-        flow(case, outcome),
+        flow(case, quality),
         quality.first_cell_min,
         quality.first_cell_max,
         case.grid.first_cell,
@@ -80,23 +80,14 @@ fn wall(case: &Case, grid: &Grid) -> String {
     format!("{} cells on the lower surface, {} on the upper{wake}", nose - first, last - nose)
 }
 
-/// The height of the first cells in wall units, and the layers within the boundary layer of a flat plate of the same
-/// Reynolds number at its end (turbulent from 5e5 on); nothing without a Reynolds number.
-fn flow(case: &Case, outcome: &GridResult) -> String {
-    let (grid, chord) = (&outcome.grid, ForceReference::of(&outcome.grid).length);
-    let Some(reynolds) = case.grid.reynolds else { return String::new() };
-    let y_plus = outcome.quality.first_cell_max / first_cell_from_y_plus(1.0, reynolds, 0.5);
-    let turbulent = reynolds >= 5e5;
-    let thickness = if turbulent { 0.37 * reynolds.powf(-0.2) } else { 5.0 / reynolds.sqrt() };
-    let wall = grid.topology.wall(grid.ni);
-    let column = wall.start() + 3 * (wall.end() - wall.start()) / 4;
-    let [x, y] = grid.point(column, 0);
-    let height = |j: &usize| (grid.point(column, *j)[0] - x).hypot(grid.point(column, *j)[1] - y);
-    let layers = (1..grid.nj).take_while(|j| height(j) <= thickness * chord).count();
+/// The first cell in wall units and the layers within a boundary layer, where the Reynolds number is known.
+fn flow(case: &Case, quality: &Quality) -> String {
+    let known = wall_units(case).zip(case.grid.reynolds).zip(quality.boundary_layer_cells);
+    let Some(((units, reynolds), cells)) = known else { return String::new() };
     format!(
-        "  flow          Re {reynolds:.3e}: y+ about {y_plus:.2}, {layers} of {} layers in a boundary \
-         layer of {thickness:.3} chords\n",
-        grid.nj - 1
+        "  flow          {units}; {cells} of {} layers within a turbulent boundary layer of {:.3} chords\n",
+        case.grid.nj - 1,
+        boundary_layer_thickness(reynolds)
     )
 }
 
@@ -104,6 +95,19 @@ fn flow(case: &Case, outcome: &GridResult) -> String {
 pub(super) fn files(written: &[PathBuf], removed: &[PathBuf]) -> String {
     let list = |heading, files: &[PathBuf]| list(heading, files.iter().map(|file| file.display()));
     list("written", written) + &list("removed, of an earlier run", removed)
+}
+
+/// The first cell in wall units, where the Reynolds number is known.
+pub(super) fn wall_units(case: &Case) -> Option<String> {
+    let (y_plus, reynolds) = case.y_plus().zip(case.grid.reynolds)?;
+    let y_plus = format!("{y_plus:.3}");
+    Some(format!("y+ {} at Re {reynolds:e}", y_plus.trim_end_matches('0').trim_end_matches('.')))
+}
+
+/// A line on the cells within the boundary layer, where they are counted.
+pub(super) fn boundary_layer(quality: &Quality) -> String {
+    let line = |cells| format!("  layers        {cells} within a turbulent boundary layer\n");
+    quality.boundary_layer_cells.map_or_else(String::new, line)
 }
 
 /// Two digits of a quantity of bytes.

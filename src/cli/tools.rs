@@ -5,14 +5,18 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use gridgen::case::{Case, CaseFile, VISCOUS, template};
+use gridgen::Error;
+use gridgen::case::{Case, CaseFile, Problem, VISCOUS, template};
 use gridgen::formats::WITH_SETUP;
 use gridgen::generate::{Estimate, check, check_assembly};
+use gridgen::grid::quality::{Quality, boundary_layer_thickness};
 use gridgen::internals::atomic;
+use gridgen::overset::Wall;
 
-use super::summary::{memory, time};
+use super::summary::{memory, time, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, CommandFailure, elements, parse_set};
+use crate::geometry::vector::{angle, difference};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/init.txt").trim_ascii_end())]
@@ -77,27 +81,85 @@ impl CheckArguments {
             case => case.section()?,
         };
         let estimate = check(&case)?;
+        let problem = case.settle().map_err(Error::from)?;
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
-        terminal.result(&summary(&case, &estimate))
+        let growth = problem.case.grid.law().growth(problem.case.grid.nj).unwrap_or(1.0);
+        let quality = Quality { max_growth_j: growth, ..Quality::default() };
+        for finding in problem.growth_findings(&quality) {
+            terminal.note(&finding.to_string());
+        }
+        terminal.result(&summary(&case, &problem, &estimate))
     }
 }
 
-fn summary(case: &Case, estimate: &Estimate) -> String {
+fn summary(case: &Case, problem: &Problem, estimate: &Estimate) -> String {
     let whole = match case.grid.around() {
         around if around == case.grid.ni => String::new(),
         around => format!(", half of {around} x {}", case.grid.nj),
     };
     format!(
         "{}: can be run\n\
-         \x20 grid          {} x {} points{whole}, {} in all\n\
+         \x20 grid          {} x {} points{whole}, {} in all\n{}\
          \x20 memory        about {}\n\
          \x20 time          about {} of CPU on one thread\n",
         case.name,
         case.grid.ni,
         case.grid.nj,
         estimate.points,
+        decided(problem),
         memory(estimate.memory_bytes),
         time(estimate.cpu_seconds),
+    )
+}
+
+/// The decisions about a grid: first cell, layers, points of the wall.
+fn decided(problem: &Problem) -> String {
+    let (case, points) = (&problem.case, &problem.points);
+    let grid = &case.grid;
+    let cells = (grid.ni - 1) * (grid.nj - 1);
+    let span = case.output.span_cells;
+    let span = if span == 0 { String::new() } else { format!(", {} with the span", cells * span) };
+    let mut layers =
+        grid.law().growth(grid.nj).map_or_else(String::new, |g| format!("growth {g:.3}"));
+    if let Some(near) = grid.layers {
+        layers += &format!(" beyond {} of growth {}", near.count, near.growth);
+    }
+    if let Some(thickness) = grid.reynolds.map(boundary_layer_thickness) {
+        let within = problem.layers.iter().filter(|s| **s <= thickness).count() - 1;
+        layers += &format!("; {within} within {thickness:.2e}, a turbulent boundary layer");
+    }
+    let line = problem.topology.wall(points.x.len());
+    let wall: Vec<[f64; 2]> = line.map(|i| [points.x[i], points.y[i]]).collect();
+    let mut counts = format!("{} points", wall.len());
+    if let Some((leading, trailing)) = grid.leading_edge_spacing.zip(grid.trailing_edge_spacing) {
+        let nose = Wall::new(wall.clone(), true, points.base_cells).nose();
+        let nose = wall.iter().position(|point| *point == nose).unwrap_or(0);
+        let half = points.base_cells / 2;
+        let (upper, lower) = (wall.len() - nose - half, nose + 1 - half);
+        counts += &format!(", {upper} on the upper and {lower} on the lower surface");
+        for (cells, what) in
+            [(points.base_cells, "the base"), (points.wake, "each side of the cut")]
+        {
+            let more = format!(", {cells} cells on {what}");
+            counts += if cells > 0 { &more } else { "" };
+        }
+        counts += &format!(
+            "\n  spacing       {leading:.2e} at the leading, {trailing:.2e} at the trailing edge"
+        );
+    }
+    let steps: Vec<_> = wall.windows(2).map(|pair| difference(pair[1], pair[0])).collect();
+    let longest = steps.iter().map(|step| step[0].hypot(step[1])).fold(0.0, f64::max);
+    let turns = steps.windows(2).map(|pair| angle(pair[0], pair[1]).abs().to_degrees());
+    // Corners are no turn of a cell.
+    let turn = turns.filter(|turn| *turn < 45.0).fold(0.0, f64::max);
+    format!(
+        "\x20 cells         {cells}{span}\n\
+         \x20 first cell    {:.4e}{}\n\
+         \x20 layers        {layers}\n\
+         \x20 wall          {counts}\n\
+         \x20 wall cells    at most {longest:.2e} chords, {turn:.1} deg from one to the next\n",
+        grid.first_cell,
+        wall_units(case).map_or_else(String::new, |units| format!(", {units}")),
     )
 }
 

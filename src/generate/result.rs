@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::nodes::DeviceNodes;
 use crate::backend::cpu::CpuBackend;
 use crate::case::{Case, Problem};
-use crate::grid::quality::Quality;
+use crate::grid::quality::{Quality, WallLine, boundary_layer_cells};
 use crate::grid::{Grid, Limited, Verdict};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
@@ -132,6 +132,9 @@ impl GridResult {
             _ if !self.converged() && self.newton_iterations() >= newton.max_iterations => {
                 "allow more steps by newton.max_iterations"
             }
+            _ if self.problem.heights.is_some() => {
+                "grid.first_cell and wake_first_cell: heights that vary less from point to point can help"
+            }
             _ if control.base != Base::Marched => {
                 "control.base = \"marched\", the default, converges where others do not"
             }
@@ -179,11 +182,15 @@ impl GridResult {
     pub(super) fn new(
         problem: &Problem,
         (report, state): (NewtonReport, Vec<f64>),
-        (grid, quality): (Grid, Quality),
+        (grid, mut quality): (Grid, Quality),
         job: Option<&Job>,
         log: &mut RunLog<'_>,
     ) -> Result<Self, RanksError> {
         let NewtonReport { stop, history, events } = report;
+        if let Some(reynolds) = problem.case.grid.reynolds.filter(|_| !grid.x.is_empty()) {
+            let wall = WallLine::of(grid.topology, grid.ni);
+            quality.boundary_layer_cells = Some(boundary_layer_cells(&grid, wall, reynolds));
+        }
         let curved = problem.curved_quality(&grid);
         let verdict = of_first(job, problem.verdict(stop, &quality, curved.as_ref()))?;
         let curved = curved.filter(|_| verdict.is_good());

@@ -1,6 +1,8 @@
 //! Checks of case files before they are run, and the references printed by other commands.
 
-use super::{SMALLEST, Scratch};
+use serde_json::Value;
+
+use super::{COARSE, NO_PICTURES, SMALLEST, Scratch};
 
 #[test]
 fn the_case_that_is_begun_can_be_run() {
@@ -45,10 +47,75 @@ fn a_check_says_what_a_run_takes_and_writes_nothing() {
         said,
         "wing: can be run\n\
          \x20 grid          2049 x 1025 points, 2100225 in all\n\
+         \x20 cells         2097152\n\
+         \x20 first cell    1.0000e-5\n\
+         \x20 layers        growth 1.009\n\
+         \x20 wall          2049 points, 1025 on the upper and 1025 on the lower surface\n\
+         \x20 spacing       3.75e-4 at the leading, 1.25e-4 at the trailing edge\n\
+         \x20 wall cells    at most 1.87e-3 chords, 1.4 deg from one to the next\n\
          \x20 memory        about 1.5 GB\n\
          \x20 time          about 11 s of CPU on one thread\n"
     );
     assert_eq!(scratch.names("."), ["wing.toml"]);
+}
+
+/// By hand: a flat plate's height for y+ 1 at Re 6e6 with half a chord is 2.2323e-6; 0.37/6e6^(1/5) is 0.0163; 257 points
+/// less twice 56 are 145, of which both edges belong to both surfaces; 15 = 1e-6 (2.93^16 - 1)/1.93.
+#[test]
+fn a_check_tells_what_is_decided() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let check = |keys: &str| {
+        let sets: String = keys.split(' ').map(|key| format!(" --set {key}")).collect();
+        scratch.run(&format!("check wing.toml{sets}"))
+    };
+
+    let cut = check(
+        "grid.topology=C grid.y_plus=1 grid.reynolds=6e6 grid.layers.count=20 output.span_cells=4",
+    );
+    let base = check("geometry.trailing_edge=blunt grid.nj=17 grid.first_cell=1e-6");
+
+    let cut = cut.succeeds();
+    for line in [
+        "  cells         32768, 131072 with the span\n",
+        "  first cell    2.2323e-6, y+ 1 at Re 6e6\n",
+        "  layers        growth 1.102 beyond 20 of growth 1.15; 57 within 1.63e-2, a turbulent boundary layer\n",
+        "  wall          145 points, 73 on the upper and 73 on the lower surface, 56 cells on each side of the cut\n",
+    ] {
+        assert!(cut.contains(line), "{line}{cut}");
+    }
+    let note =
+        "note: cells grow by up to 2.93 along j, more than 1.5; grid.nj: 89 gives about 1.2\n";
+    assert_eq!((base.code, base.stderr.as_str()), (0, note));
+    let line = "257 points, 125 on the upper and 125 on the lower surface, 8 cells on the base\n";
+    assert!(base.stdout.contains(line), "{}", base.stdout);
+}
+
+/// Sums of heights along the lines of the mesh, whose chord is 1.
+#[test]
+fn the_cells_within_a_boundary_layer_are_counted() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let report = |keys: &str| {
+        scratch.run(&format!("wing.toml {COARSE} {NO_PICTURES} --force {keys}"));
+        scratch.report()["quality"]["boundary_layer_cells"].clone()
+    };
+
+    let (unknown, known) = (report(""), report("--set grid.reynolds=6e6"));
+    let quality = scratch.run("quality output/wing/mesh.vts --reynolds 6e6").succeeds();
+
+    let mesh = gridgen::formats::mesh(&scratch.path("output/wing/mesh.vts")).unwrap().grid;
+    let cells = |i: usize| {
+        let mut s = 0.0;
+        let place = |j: usize| mesh.point(i, j);
+        let within = |j: &usize| {
+            s += f64::hypot(place(j + 1)[0] - place(*j)[0], place(j + 1)[1] - place(*j)[1]);
+            s <= 0.37 / 6e6_f64.powf(0.2)
+        };
+        (0..mesh.nj - 1).take_while(within).count()
+    };
+    let fewest = (0..mesh.ni).map(cells).min().unwrap();
+    assert_eq!((unknown, known), (Value::Null, fewest.into()));
+    let line = format!("  layers        {fewest} within a turbulent boundary layer\n");
+    assert!(quality.contains(&line), "{quality}");
 }
 
 #[test]

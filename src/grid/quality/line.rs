@@ -1,7 +1,7 @@
 //! Measures of the lines of constant j: growth along them, and waves.
 
-use super::{larger, ratio, right_angles_from_right};
-use crate::geometry::vector::{cross, difference, dot};
+use super::{WallLine, larger, ratio, right_angles_from_right};
+use crate::geometry::vector::{cross, difference, distance, dot};
 use crate::grid::quality::cell::edge_length_squared;
 use crate::grid::{Grid, Topology};
 
@@ -18,6 +18,29 @@ pub(super) fn row_growth(grid: &Grid, j: usize) -> f64 {
         last = next;
     }
     growth.sqrt()
+}
+
+/// Estimated thickness of a turbulent boundary layer at the trailing edge, in chords: 0.37/Re^(1/5), that of a flat plate
+/// (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, eq. 21.8).
+pub fn boundary_layer_thickness(reynolds: f64) -> f64 {
+    0.37 * reynolds.powf(-0.2)
+}
+
+/// Cells within a turbulent boundary layer of [`boundary_layer_thickness`], of the line from the wall that has fewest; the
+/// chord is the length of the wall in x.
+pub fn boundary_layer_cells(grid: &Grid, wall: WallLine, reynolds: f64) -> usize {
+    let x = &grid.x[wall.from..=wall.to];
+    let ends = [f64::min, f64::max].map(|end| x.iter().copied().fold(x[0], end));
+    let thickness = boundary_layer_thickness(reynolds) * (ends[1] - ends[0]);
+    let cells = |i: usize| {
+        let mut s = 0.0;
+        let within = |j: &usize| {
+            s += distance(grid.point(i, *j), grid.point(i, j + 1));
+            s <= thickness
+        };
+        (0..grid.nj - 1).take_while(within).count()
+    };
+    (wall.from..=wall.to).map(cells).min().unwrap_or(0)
 }
 
 /// Turning of the line j to the left and to the right, both positive, in degrees, summed over its inner

@@ -171,10 +171,15 @@ fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
         ("folded cells", quality.folded_cells.to_string()),
         ("wall angle error at most", format!("{:.1e}°", quality.wall_angle_error_max_deg)),
         ("skewness at most", format!("{:.3}", quality.max_skewness)),
+        ("growth along i at most", format!("{:.2}", quality.max_growth_i)),
+        ("growth along j at most", format!("{:.2}", quality.max_growth_j)),
+        ("waves at most", format!("{:.1}°", quality.waves_deg)),
     ];
+    let layer =
+        quality.boundary_layer_cells.map(|n| ("cells in the boundary layer", n.to_string()));
     let largest = nonorthogonality.map(|largest| format!("{largest:.1}°"));
     let largest = largest.map(|largest| ("non-orthogonality at most", largest));
-    let facts = facts.into_iter().chain(largest);
+    let facts = facts.into_iter().chain(layer).chain(largest);
     let facts =
         facts.map(|(name, value)| format!("<div><b>{value}</b><span>{name}</span></div>\n"));
     format!("<div class=\"facts\">\n{}</div>", facts.collect::<String>())
@@ -229,6 +234,11 @@ fn quality_table(report: &Report, nonorthogonality: Option<f64>) -> String {
             "waves, largest",
             format!("{:.1}°", q.waves_deg),
             &*format!("turning of a line against its sense; lines above 1°: {}", q.wavy_lines),
+        ),
+        (
+            "boundary layer",
+            q.boundary_layer_cells.map_or_else(String::new, |cells| cells.to_string()),
+            "cells within 0.37 chords/Re^(1/5) of the wall, on the line that has fewest",
         ),
         ("far field, nearest", format!("{:.4}", q.far_field_min), "chords from mid-chord"),
         ("far field, farthest", format!("{:.4}", q.far_field_max), "chords from mid-chord"),

@@ -190,6 +190,7 @@ impl GridBackend for CudaBackend {
             max_growth_j,
             waves_deg,
             wavy_lines,
+            boundary_layer_cells: None,
             far_field_min,
             far_field_max,
         })
