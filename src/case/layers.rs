@@ -4,7 +4,8 @@ use super::{GridOptions, LayersOptions};
 use crate::geometry::{GeometryError, spacing_geometric, spacing_layered};
 
 /// Fewest and most points from wall to far field.
-const POINTS: [usize; 2] = [5, 1_000_000];
+const LEAST: usize = 5;
+const MOST: usize = 1_000_000;
 
 /// The distances of the layers follow from the height of the first cell, the distance that they cover, and the
 /// number of points.
@@ -38,25 +39,17 @@ impl LayerLaw {
         }
     }
 
-    /// The fewest points whose intervals grow by at most this ratio.
+    /// The fewest points whose intervals grow by at most this ratio, up to a million.
     pub(crate) fn points(&self, growth: f64) -> Option<usize> {
         // The growth falls with the number of points, until there are too many for the law.
-        let fits = |nj: usize| self.growth(nj).is_none_or(|found| found <= growth);
-        let [mut low, most] = POINTS;
-        low = low.max(self.near.map_or(0, |near| near.count + 3));
-        let mut high = low;
-        while !fits(high) {
-            low = high + 1;
-            if low > most {
-                return None;
-            }
-            high = (2 * high).min(most);
-        }
+        let fits = |nj: &usize| self.growth(*nj).is_none_or(|found| found <= growth);
+        let mut low = self.near.map_or(0, |near| near.count + 3).max(LEAST);
+        let mut high = (0..20).map(|doublings| low << doublings).find(fits)?;
         while low < high {
             let middle = low.midpoint(high);
-            if fits(middle) { high = middle } else { low = middle + 1 }
+            if fits(&middle) { high = middle } else { low = middle + 1 }
         }
-        Some(high)
+        Some(high).filter(|nj| *nj <= MOST)
     }
 }
 

@@ -119,12 +119,12 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     check_first_cell(entries, highest, extent, nj)?;
     let heights = Some(heights).filter(|heights| !matches!(heights, Heights::Same(_)));
     check_heights(entries, topology, heights.as_ref())?;
-    // A list of heights stands for the least of them.
+    // The options hold the least of a list of heights.
     let mut own = entries.clone();
     own.derive("grid.first_cell", height.into(), "grid.first_cell");
     rules.push(("nj", i64::try_from(nj).unwrap_or(i64::MAX).into()));
     let grid: GridOptions = own.section("grid", &rules)?;
-    let grid = GridOptions { layers, heights, ..grid };
+    let grid = GridOptions { heights, layers, ..grid };
     check_base(entries, &grid)?;
     let refined = match layers {
         None => refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64),
@@ -191,33 +191,29 @@ fn wake(
 
 /// Points from wall to far field: as many as are given, or as the growth takes.
 fn nj(entries: &Given, law: &LayerLaw) -> Result<usize, CaseError> {
-    let growth: Option<f64> = entries.given("grid.growth")?;
     let given: usize = entries.get("grid.nj")?;
-    let points = growth.map(|growth| (growth, law.points(growth)));
-    let (expected, remedy) = match (points, law.near) {
-        (Some((growth, points)), _) if entries.has("grid.nj") => {
-            let [nj_gives, points] = [
-                law.growth(given).map(|found| format!("grid.nj = {given} gives {found:.3}")),
-                points.map(|nj| format!("{growth} takes grid.nj = {nj}")),
-            ];
-            let facts: Vec<String> = nj_gives.into_iter().chain(points).collect();
-            (
-                "grid.nj or grid.growth alone".to_owned(),
-                facts.join(", ") + "; leave one of them out",
-            )
+    let Some(growth) = entries.given::<f64>("grid.growth")? else {
+        let (count, most) = (law.near.map_or(0, |near| near.count), given.saturating_sub(3));
+        if count <= most {
+            return Ok(given);
         }
-        (Some((_, None)), _) => {
-            ("a growth that at most 1000000 points have".into(), "choose a larger growth".into())
+        return Err(entries.refuse(
+            &["grid.layers.count", "grid.layers"],
+            format!("at most grid.nj - 3 = {most} layers, here {count}"),
+            "choose fewer layers, a larger grid.nj, or grid.growth in place of grid.nj",
+        ));
+    };
+    let takes = law.points(growth);
+    let (expected, remedy) = match takes {
+        _ if entries.has("grid.nj") => {
+            let gives =
+                law.growth(given).map(|found| format!("grid.nj = {given} gives {found:.3}"));
+            let takes = takes.map(|nj| format!("{growth} takes grid.nj = {nj}"));
+            let facts: Vec<String> = gives.into_iter().chain(takes).collect();
+            ("grid.nj or grid.growth alone", facts.join(", ") + "; leave one of them out")
         }
-        (Some((_, Some(nj))), _) => return Ok(nj),
-        (None, Some(near)) if near.count + 3 > given => {
-            let most = given.saturating_sub(3);
-            let remedy =
-                "choose fewer layers, a larger grid.nj, or grid.growth in place of grid.nj";
-            let expected = format!("at most grid.nj - 3 = {most} layers, here {}", near.count);
-            return Err(entries.refuse(&["grid.layers.count", "grid.layers"], expected, remedy));
-        }
-        (None, _) => return Ok(given),
+        Some(nj) => return Ok(nj),
+        None => ("a growth that at most 1000000 points have", "choose a larger growth".into()),
     };
     Err(entries.refuse(&["grid.growth"], expected, remedy))
 }

@@ -1,6 +1,7 @@
 //! Commands that solve nothing: case files before they are run, devices, and texts that the program
 //! contains.
 
+use std::fmt::{self, Write as _};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -9,14 +10,13 @@ use gridgen::Error;
 use gridgen::case::{Case, CaseFile, Problem, VISCOUS, template};
 use gridgen::formats::WITH_SETUP;
 use gridgen::generate::{Estimate, check, check_assembly};
-use gridgen::grid::quality::{Quality, boundary_layer_thickness};
+use gridgen::grid::quality::boundary_layer_thickness;
 use gridgen::internals::atomic;
-use gridgen::overset::Wall;
 
 use super::summary::{memory, time, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, CommandFailure, elements, parse_set};
-use crate::geometry::vector::{angle, difference};
+use crate::geometry::vector::{angle, difference, distance};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/init.txt").trim_ascii_end())]
@@ -84,8 +84,7 @@ impl CheckArguments {
         let problem = case.settle().map_err(Error::from)?;
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         let growth = problem.case.grid.law().growth(problem.case.grid.nj).unwrap_or(1.0);
-        let quality = Quality { max_growth_j: growth, ..Quality::default() };
-        for finding in problem.growth_findings(&quality) {
+        for finding in problem.growth_findings([1.0, growth]) {
             terminal.note(&finding.to_string());
         }
         terminal.result(&summary(&case, &problem, &estimate))
@@ -106,61 +105,64 @@ fn summary(case: &Case, problem: &Problem, estimate: &Estimate) -> String {
         case.grid.ni,
         case.grid.nj,
         estimate.points,
-        decided(problem),
+        decided(problem).unwrap_or_default(),
         memory(estimate.memory_bytes),
         time(estimate.cpu_seconds),
     )
 }
 
 /// The decisions about a grid: first cell, layers, points of the wall.
-fn decided(problem: &Problem) -> String {
-    let (case, points) = (&problem.case, &problem.points);
+fn decided(problem: &Problem) -> Result<String, fmt::Error> {
+    let (case, points, mut text) = (&problem.case, &problem.points, String::new());
     let grid = &case.grid;
-    let cells = (grid.ni - 1) * (grid.nj - 1);
-    let span = case.output.span_cells;
-    let span = if span == 0 { String::new() } else { format!(", {} with the span", cells * span) };
-    let mut layers =
-        grid.law().growth(grid.nj).map_or_else(String::new, |g| format!("growth {g:.3}"));
+    let (cells, span) = ((grid.ni - 1) * (grid.nj - 1), case.output.span_cells);
+    write!(text, "  cells         {cells}")?;
+    if span > 0 {
+        write!(text, ", {} with the span", cells * span)?;
+    }
+    let growth = grid.law().growth(grid.nj).unwrap_or(1.0);
+    write!(text, "\n  first cell    {:.4e}", grid.first_cell)?;
+    if let Some(units) = wall_units(case) {
+        write!(text, ", {units}")?;
+    }
+    write!(text, "\n  layers        growth {growth:.3}")?;
     if let Some(near) = grid.layers {
-        layers += &format!(" beyond {} of growth {}", near.count, near.growth);
+        write!(text, " beyond {} of growth {}", near.count, near.growth)?;
     }
     if let Some(thickness) = grid.reynolds.map(boundary_layer_thickness) {
         let within = problem.layers.iter().filter(|s| **s <= thickness).count() - 1;
-        layers += &format!("; {within} within {thickness:.2e}, a turbulent boundary layer");
+        write!(text, "; {within} within {thickness:.2e}, a turbulent boundary layer")?;
     }
     let line = problem.topology.wall(points.x.len());
     let wall: Vec<[f64; 2]> = line.map(|i| [points.x[i], points.y[i]]).collect();
-    let mut counts = format!("{} points", wall.len());
+    write!(text, "\n  wall          {} points", wall.len())?;
     if let Some((leading, trailing)) = grid.leading_edge_spacing.zip(grid.trailing_edge_spacing) {
-        let nose = Wall::new(wall.clone(), true, points.base_cells).nose();
-        let nose = wall.iter().position(|point| *point == nose).unwrap_or(0);
+        let off = |i: &usize| distance(wall[*i], wall[0]);
+        let nose = (0..wall.len()).max_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(0);
         let half = points.base_cells / 2;
-        let (upper, lower) = (wall.len() - nose - half, nose + 1 - half);
-        counts += &format!(", {upper} on the upper and {lower} on the lower surface");
-        for (cells, what) in
-            [(points.base_cells, "the base"), (points.wake, "each side of the cut")]
-        {
-            let more = format!(", {cells} cells on {what}");
-            counts += if cells > 0 { &more } else { "" };
+        let [upper, lower] = [wall.len() - nose - half, nose + 1 - half];
+        write!(text, ", {upper} on the upper and {lower} on the lower surface")?;
+        if half > 0 {
+            write!(text, ", {} cells on the base", points.base_cells)?;
         }
-        counts += &format!(
+        if points.wake > 0 {
+            write!(text, ", {} cells on each side of the cut", points.wake)?;
+        }
+        write!(
+            text,
             "\n  spacing       {leading:.2e} at the leading, {trailing:.2e} at the trailing edge"
-        );
+        )?;
     }
     let steps: Vec<_> = wall.windows(2).map(|pair| difference(pair[1], pair[0])).collect();
     let longest = steps.iter().map(|step| step[0].hypot(step[1])).fold(0.0, f64::max);
     let turns = steps.windows(2).map(|pair| angle(pair[0], pair[1]).abs().to_degrees());
     // Corners are no turn of a cell.
     let turn = turns.filter(|turn| *turn < 45.0).fold(0.0, f64::max);
-    format!(
-        "\x20 cells         {cells}{span}\n\
-         \x20 first cell    {:.4e}{}\n\
-         \x20 layers        {layers}\n\
-         \x20 wall          {counts}\n\
-         \x20 wall cells    at most {longest:.2e} chords, {turn:.1} deg from one to the next\n",
-        grid.first_cell,
-        wall_units(case).map_or_else(String::new, |units| format!(", {units}")),
-    )
+    writeln!(
+        text,
+        "\n  wall cells    at most {longest:.2e} chords, {turn:.1} deg from one to the next"
+    )?;
+    Ok(text)
 }
 
 pub(super) fn completions(shell: clap_complete::Shell) -> String {

@@ -200,16 +200,14 @@ impl Problem {
         Some(Finding { what, key: "geometry.trailing_edge".into(), remedy })
     }
 
-    /// The findings on a grid whose case limits no growth: neighbouring cells that differ more than flow solvers take.
-    pub(crate) fn growth_findings(&self, quality: &Quality) -> Vec<Finding> {
-        let measured = [
-            (Limited::GrowthAlongI, quality.max_growth_i, MOST_GROWTH[0]),
-            (Limited::GrowthAlongJ, quality.max_growth_j, MOST_GROWTH[1]),
-        ];
+    /// The findings on a grid whose case limits no growth, from its largest growth along i and along j: neighbouring
+    /// cells that differ more than flow solvers take.
+    pub(crate) fn growth_findings(&self, growth: [f64; 2]) -> Vec<Finding> {
+        let ways = [(Limited::GrowthAlongI, "i"), (Limited::GrowthAlongJ, "j")];
         let limited = self.case.quality.max_growth.is_some();
-        let beyond = measured.into_iter().filter(|(_, growth, most)| !limited && growth > most);
-        let finding = |(measure, growth, most): (Limited, f64, f64)| {
-            let along = if measure == Limited::GrowthAlongI { "i" } else { "j" };
+        let measured = ways.into_iter().zip(growth).zip(MOST_GROWTH);
+        let beyond = measured.filter(|((_, growth), most)| !limited && growth > most);
+        let finding = |(((measure, along), growth), most): (((Limited, &str), f64), f64)| {
             let what = format!("cells grow by up to {growth:.2} along {along}, more than {most}");
             let (key, remedy) = self.growth_remedy(measure, growth, GOOD_GROWTH);
             Finding { what, key: key.into(), remedy }

@@ -91,7 +91,8 @@ impl GridResult {
     pub(super) fn find(&mut self, strict: bool) {
         let mut found: Vec<_> = self.problem.finding().into_iter().collect();
         if self.is_good() {
-            found.extend(self.problem.growth_findings(&self.quality));
+            let Quality { max_growth_i, max_growth_j, .. } = self.quality;
+            found.extend(self.problem.growth_findings([max_growth_i, max_growth_j]));
         }
         self.notices.extend(found.iter().map(ToString::to_string));
         if let Some(first) = found.first().filter(|_| strict) {

@@ -40,7 +40,7 @@ impl Heights {
         }
     }
 
-    /// Whether all heights are above 0 and below 1e6, with x/c rising, and no list is empty.
+    /// Returns true if all heights are above 0 and below 1e6, x/c rises, and no list is empty.
     pub(crate) fn fit(&self) -> bool {
         let rises = |points: &Vec<[f64; 2]>| {
             !points.is_empty() && points.windows(2).all(|pair| pair[0][0] < pair[1][0])

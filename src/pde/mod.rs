@@ -19,7 +19,7 @@ pub struct EllipticSettings<'a> {
     pub control: ControlSettings,
     /// Height of the first cell, in chords.
     pub first_cell: f64,
-    /// Heights of the first cells at the points of the line j = 0; none where they are those of [`first_heights`].
+    /// Heights of the first cells at the points of the line j = 0; `None` means [`first_heights`].
     pub heights: Option<&'a [f64]>,
 }
 

@@ -58,8 +58,8 @@ proptest! {
 
         let Ok(s) = spacing_layered(n, first, (count, growth), length) else {
             // Refused, since the layers and equal ones behind them are longer already.
-            let all = (count + 5).min(n) as i32;
-            prop_assert!(first * growth.powi(all) * n as f64 > 0.5 * length);
+            let all = (count + 5).min(n) as f64;
+            prop_assert!(first * growth.powf(all) * n as f64 > 0.5 * length);
             return Ok(());
         };
 

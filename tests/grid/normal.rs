@@ -233,24 +233,30 @@ fn combinations_of_these_keys_make_good_grids_or_name_a_key() {
     let mut good = 0;
     for _ in 0..count {
         let mut pick = |n: usize| (random.unit() * n as f64) as usize;
-        let mut text = VARIED[pick(VARIED.len())].to_owned();
+        let section = VARIED[pick(VARIED.len())];
         let first = ["1e-6", "1e-5", "2e-4", "1e-2"][pick(4)];
-        text += &format!("ni = {}\n", [65, 97, 129][pick(3)]);
-        text += ["", "", "growth = 1.15\n", "growth = 1.3\n", "nj = 33\n", "nj = 65\n"][pick(6)];
-        text +=
-            &["", "layers = { count = 20 }\n", "layers = { count = 12, growth = 1.05 }\n"][pick(3)];
-        text += &match pick(4) {
-            0 => format!("first_cell = [[0.1, {first}], [0.6, 2e-5]]\n"),
-            1 => format!(
-                "first_cell = {{ upper = [[0, 1e-5]], lower = [[0, {first}], [1, 3e-6]] }}\n"
-            ),
-            _ => format!("first_cell = {first}\n"),
-        };
-        text += ["", "wake_first_cell = 1e-4\n"][pick(2)];
-        text += ["", "far_field = 100\n"][pick(2)];
-        text += ["[quality]\n", "[quality]\nmax_growth = 1.4\n", "[quality]\nmax_growth = 1.2\n"]
-            [pick(3)];
-        text += "retry = false\n[output]\npictures = false\n";
+        let parts = [
+            section.to_owned(),
+            format!("ni = {}\n", [65, 97, 129][pick(3)]),
+            ["", "", "growth = 1.15\n", "growth = 1.3\n", "nj = 33\n", "nj = 65\n"][pick(6)]
+                .to_owned(),
+            ["", "layers = { count = 20 }\n", "layers = { count = 12, growth = 1.05 }\n"][pick(3)]
+                .to_owned(),
+            match pick(4) {
+                0 => format!("first_cell = [[0.1, {first}], [0.6, 2e-5]]\n"),
+                1 => format!(
+                    "first_cell = {{ upper = [[0, 1e-5]], lower = [[0, {first}], [1, 3e-6]] }}\n"
+                ),
+                _ => format!("first_cell = {first}\n"),
+            },
+            ["", "wake_first_cell = 1e-4\n"][pick(2)].to_owned(),
+            ["", "far_field = 100\n"][pick(2)].to_owned(),
+            ["[quality]\n", "[quality]\nmax_growth = 1.4\n", "[quality]\nmax_growth = 1.2\n"]
+                [pick(3)]
+            .to_owned(),
+            "retry = false\n[output]\npictures = false\n".to_owned(),
+        ];
+        let text = parts.concat();
 
         let resolved = Case::from_toml(&text, std::path::Path::new("wing.toml"), &[]);
         let made = resolved.map_err(Error::from).and_then(|case| make(&case));

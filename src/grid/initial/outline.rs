@@ -18,7 +18,7 @@ pub struct Outline<'a> {
     pub layers: &'a [f64],
     /// The outer line.
     pub outer: Outer<'a>,
-    /// Heights of the first cells, one for each point; none where they are those of [`first_heights`].
+    /// Heights of the first cells, one for each point; `None` means [`first_heights`].
     pub heights: Option<&'a [f64]>,
     /// Logical shape of the grid.
     pub topology: Topology,
