@@ -7,6 +7,7 @@ mod convert;
 mod elements;
 mod failure;
 mod movement;
+mod named;
 mod pictures;
 mod progress;
 mod quality;
@@ -33,6 +34,7 @@ use gridgen::report::Timing;
 
 pub use self::failure::exit_code;
 use self::failure::{CommandFailure, NOT_CONVERGED, code_of};
+use self::named::KeyArguments;
 use self::progress::Reporter;
 use self::ranks::MachineArguments;
 use self::terminal::{Terminal, explain};
@@ -76,7 +78,7 @@ Example:
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Write a case file to begin with, in which every key stands as a comment.
+    /// Write a case file to begin with.
     Init(tools::InitArguments),
     /// Check a case without solving for its grid, and estimate what a run takes.
     Check(tools::CheckArguments),
@@ -108,8 +110,9 @@ Example:
 /// Arguments of a run.
 #[derive(Debug, Args)]
 struct GridArguments {
-    /// Case file.
-    #[arg(value_name = "CASE.toml", required = true)]
+    /// Case file, file of a section's coordinates, NACA digits such as 2412, or one of cylinder, joukowski and
+    /// wing-body. A section is gridded as a case of two lines would be.
+    #[arg(value_name = "CASE.toml|FILE|NACA", required_unless_present = "naca")]
     case: Option<PathBuf>,
     #[command(flatten)]
     common: CommonArguments,
@@ -139,9 +142,8 @@ struct CommonArguments {
     /// Seconds between two restart files of a run.
     #[arg(long, value_name = "SECONDS", default_value_t = RESTART_EVERY.as_secs())]
     restart_every: u64,
-    /// Replace a key of the case file; can be repeated. Of one of several elements: element.NAME.SECTION.KEY.
-    #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
-    set: Vec<(String, String)>,
+    #[command(flatten)]
+    keys: KeyArguments,
     /// Take grids for bad where something is found that does not fit.
     #[arg(long)]
     strict: bool,
@@ -175,9 +177,28 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     // A file above the size limit is then an error of that file, and no silent end of the program.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-    match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli.execute(),
-        Err(error) => explain(&error),
+        Err(error) => {
+            // The arguments of a misspelt command are those of no other.
+            let first = arguments.get(1).filter(|_| error.use_stderr());
+            match first.and_then(|word| named::unknown(Path::new(word))) {
+                Some(failure) => report(failure, &Terminal::new(false)),
+                None => explain(&error),
+            }
+        }
+    }
+}
+
+/// Prints a failure, and returns the exit code.
+fn report(failure: CommandFailure, terminal: &Terminal) -> u8 {
+    match failure {
+        CommandFailure::Usage(kind, message) => explain(&Cli::command().error(kind, message)),
+        CommandFailure::Message { message, hint, class } => {
+            terminal.error(&message, hint.as_deref());
+            exit_code(class)
+        }
     }
 }
 
@@ -200,13 +221,7 @@ impl Cli {
         });
         match done {
             Ok(code) => code,
-            Err(CommandFailure::Usage(kind, message)) => {
-                explain(&Cli::command().error(kind, message))
-            }
-            Err(CommandFailure::Message { message, hint, class }) => {
-                terminal.error(&message, hint.as_deref());
-                exit_code(class)
-            }
+            Err(failure) => report(failure, &terminal),
         }
     }
 
@@ -259,8 +274,8 @@ impl CommonArguments {
 }
 
 impl GridArguments {
-    /// Checks the relations between arguments that clap does not know; returns the case file.
-    fn check(&self) -> Result<&Path, CommandFailure> {
+    /// Checks the relations between arguments that clap does not know.
+    fn check(&self) -> Result<(), CommandFailure> {
         let MachineArguments { devices, ranks, .. } = &self.common.compute.machine;
         let named = devices.as_ref().is_some_and(|devices| devices.len() > 1);
         let several = named || ranks.job.is_some();
@@ -268,13 +283,12 @@ impl GridArguments {
             let message = "--export-jacobian writes the system of one GPU: name one with --devices, and start one process";
             return Err(CommandFailure::usage(ErrorKind::ArgumentConflict, message));
         }
-        let missing =
-            || CommandFailure::usage(ErrorKind::MissingRequiredArgument, "name a case file");
-        self.case.as_deref().ok_or_else(missing)
+        Ok(())
     }
 
     fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        let case = CaseFile::from_file(self.check()?, &self.common.set)?;
+        self.check()?;
+        let case = self.common.keys.case(self.case.as_deref())?;
         let options = RunOptions {
             grids: self.family,
             export_jacobian: self.export_jacobian,

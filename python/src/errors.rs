@@ -124,6 +124,9 @@ fn case_data<'a>(error: &'a CaseError, data: &Bound<'_, PyDict>) -> PyResult<Opt
             return Ok(Some(place));
         }
         CaseError::NoCase { place, .. } => return Ok(Some(place)),
+        CaseError::Several { errors } => {
+            return errors.first().map_or(Ok(None), |first| case_data(first, data));
+        }
         CaseError::Missing { key, .. } => {
             data.set_item("key", key)?;
             return Ok(None);

@@ -194,6 +194,43 @@ errors! {
         #[error("{}: {key} is missing", path.display())]
         #[hint("{}", missing(key))]
         Missing { path: PathBuf, key: String },
+        /// Several errors of one case, in the order in which they are found; none is of this variant.
+        #[error("{} errors{}", errors.len(), each(errors))]
+        #[hint = None]
+        Several { errors: Vec<CaseError> },
+    }
+}
+
+/// The errors below each other, each with its hint.
+fn each(errors: &[CaseError]) -> String {
+    let hint = |error: &CaseError| {
+        error.hint().map_or_else(String::new, |hint| format!("\n    hint: {hint}"))
+    };
+    errors.iter().map(|error| format!("\n  {error}{}", hint(error))).collect()
+}
+
+/// Collects the errors of the parts of a case that do not depend on each other.
+#[derive(Default)]
+pub(super) struct Found(Vec<CaseError>);
+
+impl Found {
+    /// The value; an error is kept.
+    pub(super) fn keep<T>(&mut self, result: Result<T, CaseError>) -> Option<T> {
+        match result {
+            Ok(value) => return Some(value),
+            Err(CaseError::Several { errors }) => self.0.extend(errors),
+            Err(error) => self.0.push(error),
+        }
+        None
+    }
+
+    /// The value where no error was kept, else all errors as one.
+    pub(super) fn end<T>(mut self, value: Option<T>) -> Result<T, CaseError> {
+        match (value, self.0.len()) {
+            (Some(value), 0) => Ok(value),
+            (_, 1) => Err(self.0.remove(0)),
+            _ => Err(CaseError::Several { errors: self.0 }),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use toml_edit::Item;
 
 use super::entries::{ELEMENT, Given, UNNAMED, unknown_argument};
 use super::error::{CaseError, GivenValue, Place};
+use super::overrides::override_value;
 use super::parse::{TableSource, line_of};
 use super::table;
 use super::{Case, CaseFile};
@@ -46,6 +47,28 @@ impl CaseFile {
         entries.seal();
         entries.replace(overrides)?;
         Self::resolve(&entries, path)
+    }
+
+    /// The case of a section with the default of every other key: two lines of a file. `source` is the key of the section
+    /// and its text, `name` the name of the case; a relative path starts at the current folder.
+    ///
+    /// # Errors
+    /// See [`CaseError`].
+    pub fn of_section(
+        name: &str,
+        source: (&str, &str),
+        overrides: &[(String, String)],
+    ) -> Result<Self, CaseError> {
+        let mut entries = Given::none(Path::new(UNNAMED), "");
+        for (path, text) in [("name", name), source] {
+            let value = text.to_owned();
+            let place = Place::Argument { name: path.to_owned(), value };
+            let key = table::find(path).ok_or_else(|| unknown_argument(path, place.clone()))?;
+            entries.set_for_all(key, &override_value(key, text), &excerpt(text), &place)?;
+        }
+        entries.seal();
+        entries.replace(overrides)?;
+        Self::resolve(&entries, Path::new(UNNAMED))
     }
 
     /// The case of a call: a case file or the keys of a `base`, and named arguments that replace keys of

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml_edit::Value;
 
 use super::entries::{ELEMENT, Given, SINGLE, UNNAMED, unknown_key};
-use super::error::{CaseError, Place, among};
+use super::error::{CaseError, Found, Place, among};
 use super::schema::{Key, KeyKind};
 use super::table::{self, keys};
 use crate::diagnostics::excerpt;
@@ -30,34 +30,38 @@ impl Given {
 
     /// Replaces keys by these values in TOML; text may stand without quotes.
     pub(super) fn replace(&mut self, overrides: &[(String, String)]) -> Result<(), CaseError> {
+        let mut found = Found::default();
         for (path, value) in overrides {
-            let place = Place::Set { key: path.clone(), value: value.clone() };
-            let of_one = path.strip_prefix("element.").and_then(|rest| rest.split_once('.'));
-            if let Some((name, path)) = of_one.filter(|_| !self.elements.is_empty()) {
-                let known: Vec<String> = self.elements.iter().map(Self::element).collect();
-                let Some(number) = known.iter().position(|known| known == name) else {
-                    let (place, name) = (Box::new(place), name.to_owned());
-                    return Err(CaseError::NoElement { place, name, known });
-                };
-                let own = [ELEMENT, ".", path].concat();
-                let key = table::find(&own).or_else(|| table::find(path));
-                let key = key.filter(|key| !among(key.path, &SINGLE) && key.path != "name");
-                let key = key.ok_or_else(|| unknown_key(&own, place.clone()))?;
-                let element = &mut self.elements[number];
-                element.set(key, &override_value(key, value), value.clone(), place)?;
-                continue;
-            }
-            let key = table::find(path).filter(|key| !among(key.path, &[ELEMENT]));
-            let key = key.ok_or_else(|| unknown_key(path, place.clone()))?;
-            self.set_for_all(key, &override_value(key, value), value, &place)?;
+            found.keep(self.replace_one(path, value));
         }
-        Ok(())
+        found.end(Some(()))
+    }
+
+    fn replace_one(&mut self, path: &str, value: &str) -> Result<(), CaseError> {
+        let place = Place::Set { key: path.to_owned(), value: value.to_owned() };
+        let of_one = path.strip_prefix("element.").and_then(|rest| rest.split_once('.'));
+        if let Some((name, path)) = of_one.filter(|_| !self.elements.is_empty()) {
+            let known: Vec<String> = self.elements.iter().map(Self::element).collect();
+            let Some(number) = known.iter().position(|known| known == name) else {
+                let (place, name) = (Box::new(place), name.to_owned());
+                return Err(CaseError::NoElement { place, name, known });
+            };
+            let own = [ELEMENT, ".", path].concat();
+            let key = table::find(&own).or_else(|| table::find(path));
+            let key = key.filter(|key| !among(key.path, &SINGLE) && key.path != "name");
+            let key = key.ok_or_else(|| unknown_key(&own, place.clone()))?;
+            let element = &mut self.elements[number];
+            return element.set(key, &override_value(key, value), value.to_owned(), place);
+        }
+        let key = table::find(path).filter(|key| !among(key.path, &[ELEMENT]));
+        let key = key.ok_or_else(|| unknown_key(path, place.clone()))?;
+        self.set_for_all(key, &override_value(key, value), value, &place)
     }
 }
 
 /// An override's value: TOML, or the text itself where the key holds text or where it is no TOML; for
 /// a list of words, words between commas too.
-fn override_value(key: &Key, text: &str) -> Value {
+pub(super) fn override_value(key: &Key, text: &str) -> Value {
     let holds_text = matches!(key.kind, KeyKind::Text | KeyKind::Path | KeyKind::Word(_));
     let holds_words = matches!(key.kind, KeyKind::Words(_));
     match text.parse::<Value>() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use toml_edit::{Document, InlineTable, Item, TableLike};
 
 use super::entries::{ELEMENT, Given, SINGLE, unknown_key, unknown_section};
-use super::error::{CaseError, GivenValue, Place};
+use super::error::{CaseError, Found, GivenValue, Place};
 use super::table::{self, is_nested, sections};
 use crate::diagnostics::excerpt;
 
@@ -29,9 +29,11 @@ impl Given {
         table: &dyn TableLike,
         source: &TableSource<'_>,
     ) -> Result<(), CaseError> {
-        table
-            .iter()
-            .try_for_each(|(name, item)| self.read_item(within, (table, name), item, source))
+        let mut found = Found::default();
+        for (name, item) in table.iter() {
+            found.keep(self.read_item(within, (table, name), item, source));
+        }
+        found.end(Some(()))
     }
 
     /// Reads a key or a section of a table.
@@ -102,6 +104,7 @@ impl Given {
             let remedy = "make several cases of it".into();
             return Err(CaseError::Invalid { found, expected, remedy });
         }
+        let mut errors = Found::default();
         for (number, (item, table)) in items.iter().zip(tables).enumerate() {
             let name = table.get("name").and_then(Item::as_str).map(str::to_owned);
             let name = name.unwrap_or_else(|| (number + 1).to_string());
@@ -114,15 +117,16 @@ impl Given {
                     let found = Box::new(own.found(source, name, span, item));
                     let expected = format!("[{name}] at the top of the file, for all elements");
                     let remedy = "move it there".to_owned();
-                    return Err(CaseError::Invalid { found, expected, remedy });
+                    errors.keep::<()>(Err(CaseError::Invalid { found, expected, remedy }));
+                    continue;
                 }
                 let shared = !is_nested(name) && sections().any(|s| s == name) && name != ELEMENT;
                 let within = if shared { "" } else { ELEMENT };
-                own.read_item(within, (table, name), item, source)?;
+                errors.keep(own.read_item(within, (table, name), item, source));
             }
             self.elements.push(own);
         }
-        Ok(())
+        errors.end(Some(()))
     }
 
     /// The value at a key of these entries.

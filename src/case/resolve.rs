@@ -6,6 +6,7 @@ use crate::geometry::{Heights, divided_first, refined_first};
 use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::entries::Given;
+use super::error::Found;
 use super::layers::LayerLaw;
 use super::schema::shown;
 use super::sections::geometry;
@@ -33,18 +34,30 @@ const LEAST_TURN: f64 = 0.5;
 impl Case {
     /// The case that `entries` describe; `path` is the case file.
     pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
-        let geometry = geometry(entries, path)?;
-        let grid = grid(entries)?;
-        check_order(entries, &grid)?;
+        let mut found = Found::default();
+        let geometry = found.keep(geometry(entries, path));
+        let grid = grid(entries).and_then(|grid| {
+            check_order(entries, &grid)?;
+            Ok((output(entries, (grid.ni, grid.nj))?, grid))
+        });
+        let grid = found.keep(grid);
+        let quality = found.keep(quality(entries));
+        let newton = found.keep(newton(entries));
+        let name = found.keep(name(entries, path));
+        let (Some(geometry), Some((output, grid)), Some(quality), Some(newton), Some(name)) =
+            (geometry, grid, quality, newton, name)
+        else {
+            return found.end(None);
+        };
         Ok(Self {
             initial: entries.section("initial", &[])?,
             control: entries.section("control", &[])?,
-            quality: quality(entries)?,
-            newton: newton(entries)?,
+            quality,
+            newton,
             linear: entries.section("linear", &[])?,
             multigrid: entries.section("multigrid", &[])?,
-            output: output(entries, (grid.ni, grid.nj))?,
-            name: name(entries, path)?,
+            output,
+            name,
             geometry,
             grid,
             places: entries.places.clone(),

@@ -309,7 +309,7 @@ fn rounded(value: f64) -> f64 {
 const SIMILAR: f64 = 0.8;
 
 /// The candidate most similar to `name`, if one is similar enough. Case and hyphens do not count.
-pub(super) fn nearest<'a>(
+pub fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {

@@ -1,6 +1,6 @@
 //! `gridgen airfoil`: the section that a file, a designation or a case is read as, and its picture.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use gridgen::case::{BodyContour, Case};
@@ -10,6 +10,7 @@ use gridgen::geometry::{
 };
 use gridgen::report::plot;
 
+use super::named::designation;
 use super::pictures::PictureArguments;
 use super::terminal::{Terminal, list};
 use super::{CommandFailure, parse_set};
@@ -52,23 +53,13 @@ impl AirfoilArguments {
                 BodyContour::Smooth(contour) => SectionView::smooth(contour),
             }
         } else {
-            let airfoil = match self.designation() {
+            let airfoil = match designation(&self.section) {
                 Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven),
                 None => airfoil_from_file(&self.section),
             };
             airfoil.and_then(SectionView::airfoil)
         };
         section.map_err(|error| CommandFailure::input(&error, error.hint().as_deref()))
-    }
-
-    /// The argument as a designation: digits behind an optional `NACA`, and no file of that name.
-    fn designation(&self) -> Option<&str> {
-        let text = self.section.to_str().filter(|_| !self.section.exists())?;
-        let plain = text.to_ascii_lowercase();
-        let digits = plain.strip_prefix("naca").unwrap_or(&plain).trim_start_matches([' ', '-']);
-        digits.starts_with(|c: char| c.is_ascii_digit()).then_some(text).filter(|_| {
-            Path::new(text).extension().is_none() && !text.contains(std::path::is_separator)
-        })
     }
 }
 

@@ -25,7 +25,7 @@ use crate::diagnostics::counted;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/run.txt").trim_ascii_end())]
 pub(super) struct BatchArguments {
-    /// Case files, or patterns of them with * and ?.
+    /// Case files or files of sections' coordinates, or patterns of them with * and ?.
     #[arg(value_name = "CASE.toml", required = true)]
     cases: Vec<String>,
     #[command(flatten)]
@@ -44,8 +44,7 @@ impl BatchArguments {
         let hint = "give case files, or a pattern that fits some: 'cases/*.toml'";
         let files =
             files(&self.cases).map_err(|message| CommandFailure::input(&message, Some(hint)))?;
-        let read: Vec<_> =
-            files.iter().map(|file| CaseFile::from_file(file, &self.common.set)).collect();
+        let read: Vec<_> = files.iter().map(|file| self.common.keys.file(file)).collect();
         let named =
             files.iter().zip(&read).filter_map(|(file, case)| Some((file, case.as_ref().ok()?)));
         if let Some(message) = name_clash(named) {

@@ -7,15 +7,17 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
 use gridgen::Error;
-use gridgen::case::{Case, CaseFile, Problem, VISCOUS, template};
+use gridgen::case::{Case, CaseFile, Problem, TopologyChoice, VISCOUS, Value, template};
 use gridgen::formats::WITH_SETUP;
 use gridgen::generate::{Estimate, check, check_assembly};
+use gridgen::geometry::{TrailingEdge, airfoil_from_file, airfoil_from_naca};
 use gridgen::grid::quality::boundary_layer_thickness;
 use gridgen::internals::atomic;
 
+use super::named::KeyArguments;
 use super::summary::{memory, time, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
-use super::{Cli, CommandFailure, elements, parse_set};
+use super::{Cli, CommandFailure, elements};
 use crate::geometry::vector::{angle, difference, distance};
 
 #[derive(Debug, Args)]
@@ -30,6 +32,9 @@ pub(super) struct InitArguments {
     /// File with the section's coordinates, relative to the case file.
     #[arg(long, value_name = "FILE", conflicts_with = "naca")]
     file: Option<PathBuf>,
+    /// Write every key as a comment, with its meaning, range and default.
+    #[arg(long)]
+    all: bool,
     /// Set keys for turbulent flow by OpenFOAM: the run writes a case that its script Allrun solves.
     #[arg(long)]
     openfoam: bool,
@@ -42,27 +47,46 @@ impl InitArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let file = self.file.as_ref().map(|file| ("geometry.file", file.to_string_lossy()));
         let (key, section) = file.unwrap_or(("geometry.naca", self.naca.as_str().into()));
+        let read = match &self.file {
+            Some(file) => airfoil_from_file(self.case.with_file_name("").join(file)),
+            None => airfoil_from_naca(&self.naca, TrailingEdge::AsGiven),
+        };
+        if let Err(error) = read {
+            return Err(CommandFailure::input(&error, error.hint().as_deref()));
+        }
         let wanted = [self.openfoam, self.su2];
         let chosen = WITH_SETUP.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
         let formats: Vec<&str> = ["vts"].into_iter().chain(chosen.map(|(name, _)| name)).collect();
         let formats = format!("{formats:?}");
         let set = [&VISCOUS[..], &[("output.formats", &*formats)]].concat();
         let set = if wanted.contains(&true) { &set[..] } else { &[] };
-        let text = template((key, &section), set);
+        let write = if self.all { template } else { short };
+        let text = write((key, &section), set);
         atomic::write_new(&self.case, |out| out.write_all(text.as_bytes()))?;
         terminal.result(&list("written", [self.case.display()]))
     }
 }
 
+/// A short case to begin with. The `section` and the keys of `set` stand without the `#`.
+fn short((key, section): (&str, &str), set: &[(&str, &str)]) -> String {
+    let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let section = format!("{} = {}", name(key), Value::from(section));
+    let line = |line: &str| {
+        let given = set.iter().find(|(key, _)| line.starts_with(&format!("#{} = ", name(key))));
+        given.map_or_else(|| line.to_owned(), |(key, value)| format!("{} = {value}", name(key)))
+    };
+    let lines = include_str!("help/case.toml").replace("SECTION", &section);
+    lines.lines().map(|text| line(text) + "\n").collect()
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/check.txt").trim_ascii_end())]
 pub(super) struct CheckArguments {
-    /// Case file.
-    #[arg(value_name = "CASE.toml")]
-    case: PathBuf,
-    /// Replace a key of the case file; can be repeated.
-    #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
-    set: Vec<(String, String)>,
+    /// Case file, file of a section's coordinates, NACA digits, or one of cylinder, joukowski and wing-body.
+    #[arg(value_name = "CASE.toml|FILE|NACA", required_unless_present = "naca")]
+    case: Option<PathBuf>,
+    #[command(flatten)]
+    keys: KeyArguments,
     /// End with exit code 1 where something is found of the grids of several elements that does not fit.
     #[arg(long)]
     strict: bool,
@@ -70,7 +94,7 @@ pub(super) struct CheckArguments {
 
 impl CheckArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        let case = match CaseFile::from_file(&self.case, &self.set)? {
+        let case = match self.keys.case(self.case.as_deref())? {
             CaseFile::Elements(assembly) => {
                 let (placed, estimate, checks) = check_assembly(&assembly)?;
                 estimate.notices.iter().for_each(|notice| terminal.note(notice));
@@ -92,9 +116,11 @@ impl CheckArguments {
 }
 
 fn summary(case: &Case, problem: &Problem, estimate: &Estimate) -> String {
-    let whole = match case.grid.around() {
-        around if around == case.grid.ni => String::new(),
-        around => format!(", half of {around} x {}", case.grid.nj),
+    // The section settles the points around it.
+    let around = estimate.points / case.grid.nj;
+    let (ni, whole) = match case.grid.topology {
+        TopologyChoice::Half => (case.grid.ni, format!(", half of {around} x {}", case.grid.nj)),
+        _ => (around, String::new()),
     };
     format!(
         "{}: can be run\n\
@@ -102,7 +128,7 @@ fn summary(case: &Case, problem: &Problem, estimate: &Estimate) -> String {
          \x20 memory        about {}\n\
          \x20 time          about {} of CPU on one thread\n",
         case.name,
-        case.grid.ni,
+        ni,
         case.grid.nj,
         estimate.points,
         decided(problem).unwrap_or_default(),

@@ -13,6 +13,7 @@ mod disk;
 mod drivers;
 mod elements;
 mod failed;
+mod first_steps;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod gpus;
 mod killed;

@@ -17,9 +17,13 @@ fn the_case_that_is_begun_can_be_run() {
 
 #[test]
 fn a_case_is_begun_from_a_file_of_coordinates() {
-    let scratch = Scratch::with(&[("section.dat", b"section\n1 0\n0 0\n1 0\n")]);
+    let section: String = (0..=40)
+        .map(|k| std::f64::consts::TAU * f64::from(k) / 40.0)
+        .map(|t| format!("{} {}\n", 0.5 + 0.5 * t.cos(), 0.06 * t.sin() * (1.0 - t.cos())))
+        .collect();
+    let scratch = Scratch::with(&[("section.dat", section.as_bytes())]);
 
-    scratch.run("init wing.toml --file section.dat").succeeds();
+    scratch.run("init wing.toml --file section.dat --all").succeeds();
 
     let text = scratch.text("wing.toml");
     assert!(text.contains("\nfile = \"section.dat\"\n") && text.contains("\n#naca = "), "{text}");

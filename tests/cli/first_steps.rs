@@ -1,0 +1,177 @@
+//! The first word of a command line, the options for keys that are set often, and cases to begin with.
+
+use std::fs;
+use std::path::Path;
+
+use super::{Finished, NO_PICTURES, SMALLEST, Scratch};
+
+/// A folder with the Eppler 387.
+fn with_section() -> Scratch {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/airfoils/e387.dat");
+    Scratch::with(&[("e387.dat", &fs::read(file).unwrap())])
+}
+
+/// Runs gridgen on a coarse grid on the CPU, without pictures.
+fn run(scratch: &Scratch, arguments: &str) -> Finished {
+    scratch.run(&format!("{arguments} --ni 65 --nj 33 --backend cpu {NO_PICTURES}"))
+}
+
+#[test]
+fn a_file_of_coordinates_is_gridded_as_a_case_of_two_lines_would_be() {
+    let scratch = with_section();
+
+    let said = run(&scratch, "e387.dat").succeeds();
+
+    assert!(said.starts_with("e387: converged\n  grid          65 x 33 points\n"), "{said}");
+    let grid = scratch.bytes("output/e387/mesh.vts");
+    fs::write(scratch.path("e387.toml"), "[geometry]\nfile = \"e387.dat\"\n").unwrap();
+    run(&scratch, "e387.toml --output case").succeeds();
+    run(&scratch, "output/e387/case.toml --output again").succeeds();
+    assert!(grid == scratch.bytes("case/e387/mesh.vts"));
+    assert!(grid == scratch.bytes("again/e387/mesh.vts"));
+}
+
+#[test]
+fn digits_are_a_naca_section_however_they_are_given() {
+    let scratch = Scratch::with_case(SMALLEST);
+    run(&scratch, "wing.toml").succeeds();
+    let grid = scratch.bytes("output/wing/mesh.vts");
+
+    for (number, arguments) in ["2412", "NACA2412", "naca-2412", "--naca 2412"].iter().enumerate() {
+        run(&scratch, &format!("{arguments} --output {number}")).succeeds();
+        assert!(grid == scratch.bytes(&format!("{number}/naca2412/mesh.vts")), "{arguments}");
+    }
+    run(&scratch, "wing.toml --naca 0012 --output other").succeeds();
+    assert!(grid != scratch.bytes("other/wing/mesh.vts"));
+}
+
+#[test]
+fn a_section_with_a_formula_is_gridded_by_its_name() {
+    let scratch = Scratch::with(&[]);
+
+    for (name, key) in
+        [("cylinder", "ellipse"), ("joukowski", "joukowski"), ("wing-body", "wing_body")]
+    {
+        scratch.run(&format!("{name} --ni 129 --nj 33 --backend cpu {NO_PICTURES}")).succeeds();
+        let case = scratch.text(&format!("output/{name}/case.toml"));
+        assert!(case.contains(&format!("[geometry.{key}]")), "{case}");
+    }
+}
+
+#[test]
+fn a_word_that_names_nothing_gets_the_nearest_that_does() {
+    let scratch = with_section();
+    for (arguments, message, hint) in [
+        ("chck base.toml", "no command, file or section is named chck", "did you mean check?"),
+        ("inti", "no command, file or section is named inti", "did you mean init?"),
+        (
+            "qualty mesh.p3d --worst 3",
+            "no command, file or section is named qualty",
+            "did you mean quality?",
+        ),
+        ("e387", "no command, file or section is named e387", "did you mean e387.dat?"),
+        ("cilinder", "no command, file or section is named cilinder", "did you mean cylinder?"),
+        (
+            "xyz",
+            "no command, file or section is named xyz",
+            "gridgen takes a case file, a file of coordinates, NACA digits such as 2412, or one of cylinder, joukowski \
+             and wing-body; gridgen --help lists the commands",
+        ),
+    ] {
+        scratch.run(arguments).is_refused(&format!("error: {message}\nhint: {hint}\n"));
+    }
+    scratch.run("check 24123456").fails(2, "is not a NACA designation");
+    assert_eq!(scratch.names("."), ["e387.dat"]);
+}
+
+#[test]
+fn a_case_file_may_have_any_ending() {
+    let scratch = Scratch::with(&[
+        ("wing.case", SMALLEST.as_bytes()),
+        ("dotted", b"geometry.naca = '2412'\n"),
+    ]);
+
+    for case in ["wing.case", "dotted"] {
+        scratch.run(&format!("check {case}")).succeeds();
+    }
+}
+
+#[test]
+fn options_for_keys_are_those_of_set() {
+    let scratch = Scratch::with_case(format!("{SMALLEST}[grid]\nfirst_cell = 1e-4\n"));
+    let options =
+        "--ni 81 --nj 41 --y-plus 2 --reynolds 1e6 --far-field 20 --topology C --format su2,vts";
+    let sets = "--set grid.ni=81 --set grid.nj=41 --set grid.y_plus=2 --set grid.reynolds=1e6 \
+                --set grid.far_field=20 --set grid.topology=C --set output.formats=su2,vts";
+
+    for (folder, arguments) in [("short", options), ("long", sets)] {
+        let all = format!("wing.toml {arguments} --output {folder} --backend cpu {NO_PICTURES}");
+        scratch.run(&all).succeeds();
+    }
+
+    assert_eq!(scratch.text("short/wing/case.toml"), scratch.text("long/wing/case.toml"));
+    assert_eq!(scratch.names("short/wing"), scratch.names("long/wing"));
+    assert!(scratch.path("short/wing/mesh.su2").exists());
+    let checked = scratch.run("check --naca 0012 --ni 2049 --nj 1025 --first-cell 1e-6").succeeds();
+    assert!(checked.starts_with("naca0012: can be run\n"), "{checked}");
+    // What --set gives counts.
+    let last = scratch.run("check wing.toml --ni 33 --set grid.ni=65").succeeds();
+    assert!(last.contains("65 x 129 points"), "{last}");
+}
+
+#[test]
+fn files_of_coordinates_are_cases_of_a_batch() {
+    let scratch = with_section();
+    fs::copy(scratch.path("e387.dat"), scratch.path("other.dat")).unwrap();
+
+    let said = run(&scratch, "run *.dat").succeeds();
+
+    assert!(said.contains("2 cases: 2 converged"), "{said}");
+    assert!(scratch.path("output/other/mesh.vts").exists());
+}
+
+#[test]
+fn a_case_to_begin_with_is_short_or_has_every_key() {
+    let scratch = with_section();
+
+    scratch.run("init short.toml --naca 4412").succeeds();
+    scratch.run("init all.toml --naca 4412 --all").succeeds();
+
+    let [short, all] = ["short", "all"].map(|name| scratch.text(&format!("{name}.toml")));
+    assert!((12..=20).contains(&short.lines().count()), "{short}");
+    assert!(short.contains("\n#ni = 257 ") && all.contains("\n#max_turn = "), "{short}");
+    for name in ["short", "all"] {
+        scratch.run(&format!("check {name}.toml")).succeeds();
+    }
+}
+
+#[test]
+fn no_case_is_begun_for_a_section_that_cannot_be_read() {
+    let scratch = Scratch::with(&[("section.dat", b"section\n1 0\n0 0\n1 0\n")]);
+
+    scratch.run("init --file section.dat").fails(2, "at least 10 are needed");
+    scratch.run("init --file none.dat").fails(2, "none.dat: there is no such file");
+    scratch.run("init --naca 12").fails(2, "is not a NACA designation");
+
+    assert_eq!(scratch.names("."), ["section.dat"]);
+}
+
+#[test]
+fn all_errors_of_a_case_are_told_at_once() {
+    let case = "[geometry]\nnaca = 2412\n[grid]\nnii = 5\nnj = 2\n[newton]\ntolerance = \"x\"\n";
+    let scratch = Scratch::with_case(case);
+
+    scratch.run("check wing.toml").is_refused(
+        "error: 4 errors\n  \
+         wing.toml:2: geometry.naca = 2412: expected text in quotes\n    \
+         hint: put the text in quotes: naca = \"2412\"\n  \
+         wing.toml:4: unknown key grid.nii\n    hint: did you mean grid.ni?\n  \
+         wing.toml:5: grid.nj = 2: expected an integer from 5 to 1000000\n    \
+         hint: leave grid.nj out for the default: 129\n  \
+         wing.toml:7: newton.tolerance = \"x\": expected a number greater than 0 and less than 1\n    \
+         hint: write a number, without quotes\n",
+    );
+    let later = scratch.run("check 2412 --ni 9 --set newton.forcing_min=0.9");
+    later.fails(2, "error: 2 errors\n  --set grid.ni=9: ");
+    later.fails(2, "forcing_min ≤ forcing_initial");
+}
