@@ -16,7 +16,7 @@ use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::generate::{GridResult, RunOptions, make_grid};
 use gridgen::geometry::{
-    Airfoil, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
+    Airfoil, AlongWall, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
     airfoil_from_naca, distribute, spacing_geometric, wall_normals,
 };
 use gridgen::grid::initial::{self, InitialSettings, Method, Outer, Outline};
@@ -331,6 +331,7 @@ fn initial_grid(
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 180.0,
         corners_deg: None,
+        along: AlongWall::default(),
     };
     let points = distribute(&airfoil(section)?, &surface)?;
     let normals = wall_normals(&points.x, &points.y);

@@ -133,6 +133,9 @@ class Keys(TypedDict, total=False):
     """grid: Cells of a C-grid along each side of the cut; at most ``(ni - 17)/2``. 2 ``wake`` of the
     ``ni`` points lie behind the edge, the others on the section, its edge counted twice. (cells, default
     3/14 of ``ni - 1``, to a multiple of 8)"""
+    wake_spacing: float | None
+    """grid: Length of the last cell of the cut, at the outflow, along x; unset, the cells grow by one
+    ratio from ``trailing_edge_spacing``. (chords, default not set)"""
     wake_length: float | None
     """grid: Distance from the trailing edge to the plane of the outflow of a C-grid, along x. (chords,
     default ``far_field``)"""
@@ -179,6 +182,27 @@ class Keys(TypedDict, total=False):
     """grid: Cells on the base of a blunt or rounded edge, at most ``(ni - 1)/2``; of half a grid those of
     the whole base, at most ``ni - 1``; unset, the spacing of the trailing edge decides: at least 8, on a
     rounded edge 12. (cells, default not set)"""
+    points_upper: int | None
+    """grid: Points of the upper surface, both edges included. With ``points_lower`` ``ni`` follows:
+    ``points_upper + points_lower - 1``, on a C-grid + ``2 wake``, with a base + ``base_cells``; an ``ni``
+    that is given must agree. With one of the two the other surface has the other points. (points, default
+    not set)"""
+    points_lower: int | None
+    """grid: Points of the lower surface, both edges included. (points, default not set)"""
+    clusters: Sequence[Mapping[str, Any]] | None
+    """grid: Places where wall points gather: ``[{ x = 0.6, spacing = 2e-3, surface = "upper" }]``. Each
+    has at most this spacing at x along the chord, on both surfaces unless one is named; it grows with the
+    distance by ``wall_growth``. (chords, default not set)"""
+    max_spacing: float | None
+    """grid: Largest spacing of the wall points. (chords, default not set)"""
+    wall_growth: float | None
+    """grid: Largest ratio of neighbouring spacings along a surface. With too few points for it, as for
+    ``clusters`` and ``max_spacing``, the error says how many are needed. (default 1.16 with ``clusters``
+    or ``max_spacing``, or as it follows from the spacings)"""
+    wall_points: Literal["spaced", "as-given"] | None
+    """grid: Whether points are spaced along the section (``spaced``), or those of ``file`` or ``points``
+    are the points of the wall (``as-given``), bit for bit where their chord is within 10 % of 0 to 1: it
+    is then neither moved nor scaled. ``ni`` follows from them. (default "spaced")"""
     seam: Literal["auto", "held", "periodic"] | None
     """grid: Whether the line at which the grid closes keeps its initial points (``held``) or is solved
     for like any other (``periodic``); ``auto`` chooses by the trailing edge. (default "auto")"""

@@ -167,6 +167,8 @@ def _plain(path: str, value: Any) -> object:
         return value
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         return [unicode_text(path, word) for word in value]
+    if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+        return [{name: _plain(f"{path}.{name}", entry) for name, entry in item.items()} for item in value]
     message = f"{path}: a number, text, a path, a list of words or a mapping was expected, found {value!r}"
     raise CaseError(message, data={"name": path, "value": value})
 

@@ -249,3 +249,54 @@ def test_results_are_in_chords(small, grid):
 
     assert made.x[0].max() == pytest.approx(2.0)
     assert made.quality.first_cell_max == pytest.approx(grid.quality.first_cell_max)
+
+
+def surfaces(grid):
+    """The points of the lower and of the upper surface, edges included."""
+    wall = np.stack([grid.x[0], grid.y[0]], axis=1)[slice(grid.wall[0], grid.wall[1] + 1)]
+    nose = int(wall[:, 0].argmin())
+    return wall[: nose + 1], wall[nose:]
+
+
+def test_each_surface_has_the_points_asked_for(small):
+    del small["ni"]
+    for topology, wake in (("O", 0), ("C", 24)):
+        more = {"wake": wake} if wake else {}
+        made = gridgen.make(**small, topology=topology, points_upper=81, points_lower=49, **more)
+
+        lower, upper = surfaces(made)
+        assert (len(upper), len(lower)) == (81, 49)
+        assert made.shape[1] == 81 + 49 - 1 + 2 * wake
+
+
+def test_points_gather_at_a_cluster_within_the_limits(small):
+    cluster = {"x": 0.6, "spacing": 2e-3, "surface": "upper"}
+
+    made = gridgen.make(**small | {"ni": 257}, clusters=[cluster], max_spacing=0.04, wall_growth=1.12)
+
+    lower, upper = surfaces(made)
+    length = [np.hypot(*np.diff(side, axis=0).T) for side in (lower, upper)]
+    cell = int(np.searchsorted(upper[:, 0], 0.6)) - 1
+    assert length[1][cell] == pytest.approx(2e-3, rel=0.02)
+    assert max(length[0].max(), length[1].max()) < 0.0401
+    for lengths in length:
+        ratio = lengths[1:] / lengths[:-1]
+        assert max(ratio.max(), (1 / ratio).max()) < 1.12 * 1.01
+
+
+def test_points_as_given_are_the_wall(small, section):
+    for topology in ("O", "C"):
+        keys = {"points": section, "topology": topology, "wall_points": "as-given"}
+
+        made = gridgen.make(**{key: small[key] for key in small if key not in ("naca", "ni")}, **keys)
+
+        first, last = made.wall
+        assert np.array_equal(made.x[0, first : last + 1], section[::-1, 0])
+        assert np.array_equal(made.y[0, first : last + 1], section[::-1, 1])
+
+
+def test_several_errors_of_a_call_are_told_at_once(small):
+    with pytest.raises(gridgen.CaseError, match="2 errors") as refused:
+        gridgen.make(**small | {"ni": 9}, newton={"forcing_min": 0.9})
+
+    assert "ni = 9" in str(refused.value)

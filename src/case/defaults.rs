@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Case, TopologyChoice};
+use super::{Case, TopologyChoice, WallPoints};
 use crate::geometry::BaseCells;
 use crate::grid::Seam;
 use crate::grid::initial::Method;
@@ -71,6 +71,12 @@ pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
     (8 * eighths).max(8).min(most.max(2))
 }
 
+/// Cells of the cut on each side, beside a section of this many points: the share that [`wake_cells`] gives.
+pub(super) fn wake_beside(section: usize) -> usize {
+    let share = WAKE_SHARE / (1.0 - 2.0 * WAKE_SHARE);
+    (8 * ((section - 1) as f64 * share / 8.0).round() as usize).max(8)
+}
+
 /// The retries that change no given key.
 pub(super) fn retries(all: &[Retry], given: impl Fn(&str) -> bool) -> Vec<Retry> {
     let free = |retry: &Retry| !retry.keys().iter().any(|key| given(key));
@@ -108,7 +114,8 @@ impl Case {
         let element = grid.reach.is_some() || !places.within.is_empty();
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
-        if wall.edge {
+        let spaced = grid.wall_points == WallPoints::Spaced;
+        if wall.edge && spaced {
             let ([leading, trailing], cells_of_default) =
                 if wall.wake.is_some() { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
             let [leading, trailing] =
@@ -122,7 +129,8 @@ impl Case {
                 *grid.trailing_edge_spacing.get_or_insert(trailing),
             ];
         }
-        let turn = *grid.max_turn.get_or_insert(MAX_TURN * (256.0 / cells).min(1.0));
+        let turn = MAX_TURN * (256.0 / cells).min(1.0);
+        let turn = if spaced { *grid.max_turn.get_or_insert(turn) } else { turn };
         // A trailing edge or base is a corner, whose line keeps its marched points.
         let mut seam = if wall.edge { Seam::Held } else { Seam::Periodic };
         if wall.wake.is_some() {

@@ -86,6 +86,16 @@ fn property(key: &Key) -> Value {
         }),
         KeyKind::Point => point_schema(),
         KeyKind::Points => json!({ "type": "array", "items": point_schema() }),
+        KeyKind::Clusters => json!({ "type": "array", "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["x", "spacing"],
+            "properties": {
+                "x": { "type": "number", "minimum": 0.0, "maximum": 1.0 },
+                "spacing": { "type": "number", "exclusiveMinimum": 0.0, "maximum": 0.1 },
+                "surface": { "enum": ["upper", "lower"] },
+            },
+        } }),
         KeyKind::Word(words) => json!({ "enum": words }),
         KeyKind::Words(words) => json!({
             "type": "array",
@@ -168,7 +178,7 @@ fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
 fn placeholder(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Text | KeyKind::Path | KeyKind::Word(_) => "\"\"",
-        KeyKind::Words(_) | KeyKind::Point | KeyKind::Points => "[]",
+        KeyKind::Words(_) | KeyKind::Point | KeyKind::Points | KeyKind::Clusters => "[]",
         KeyKind::Flag | KeyKind::Integer { .. } | KeyKind::Real { .. } | KeyKind::Heights => "",
     }
 }

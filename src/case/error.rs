@@ -206,7 +206,8 @@ fn each(errors: &[CaseError]) -> String {
     let hint = |error: &CaseError| {
         error.hint().map_or_else(String::new, |hint| format!("\n    hint: {hint}"))
     };
-    errors.iter().map(|error| format!("\n  {error}{}", hint(error))).collect()
+    let line = |error: &CaseError| format!("\n  {error}{}", hint(error));
+    errors.iter().map(line).collect::<Vec<_>>().concat()
 }
 
 /// Collects the errors of the parts of a case that do not depend on each other.

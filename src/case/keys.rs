@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::declare::{closed, integer, keys, open, real};
 use super::defaults::{NEWTON_STEPS, Retry};
-use super::schema::{Key, KeyKind, Preset, closed, integer, open, real};
-use super::{Contour, Frame, TopologyChoice};
+use super::schema::{Key, KeyKind, Preset};
+use super::{Contour, Frame, TopologyChoice, WallPoints};
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};
-use crate::geometry::{FileFrame, Flap, Heights, TrailingEdge, Wake};
+use crate::geometry::{Cluster, FileFrame, Flap, Heights, TrailingEdge, Wake};
 use crate::grid::Seam;
 use crate::grid::initial::Method;
 use crate::solver::linear::{LinearSettings, Precision};
@@ -26,72 +27,6 @@ const NAME: Key = Key {
     unit: "",
     meaning: "Name of the case, used for the output folder and files.",
 };
-
-/// Defines a list of sections, one of keys, and the options that hold the values of a section.
-///
-/// Sections and keys are in the order of the reference page and of the resolved case. A key reads `name: type = kind
-/// and range, default, unit; meaning;`, with the type of its field in the options of its section, whose other fields
-/// are in braces after their name. A key without a type is read, and not held there.
-macro_rules! keys {
-    ($(#[$sections_are:meta])* $sections:ident, $(#[$keys_are:meta])* $keys:ident, [$($first:expr)?];
-    $($(#[derive($($derived:tt)*)])? $section:literal $(=> $Options:ident { $($more:tt)* })?: $about:literal {
-        $(
-            $name:ident $(: $Type:ty)? = $kind:expr, $default:expr, $unit:tt; $meaning:literal;
-        )*
-    })*) => {
-        $(#[$sections_are])*
-        pub const $sections: &[(&str, &str)] = &[$(($section, $about)),*];
-
-        $(#[$keys_are])*
-        pub const $keys: &[Key] = &[
-            $($first,)?
-            $($(Key {
-                path: concat!($section, ".", stringify!($name)),
-                kind: $kind,
-                default: $default,
-                unit: $unit,
-                meaning: $meaning,
-            },)*)*
-        ];
-
-        $($crate::case::keys::options! {
-            $section, [$($Options { $($more)* } $($derived)*)?],
-            $([$($Type)?] $name, $unit, $meaning;)*
-        })*
-    };
-}
-
-/// Defines the options of a section, if they have a name.
-macro_rules! options {
-    ($section:literal, [], $($keys:tt)*) => {};
-    (
-        $section:literal, [$Options:ident { $($more:tt)* } $($derived:tt)*],
-        $([$($Type:ty)?] $name:ident, $unit:tt, $meaning:literal;)*
-    ) => {
-        #[doc = concat!("Section `[", $section, "]`.")]
-        #[derive($($derived)*)]
-        #[non_exhaustive]
-        pub struct $Options {
-            $($more)*
-            $($(
-                #[doc = concat!($meaning, $crate::case::keys::unit!($unit))]
-                pub $name: $Type,
-            )?)*
-        }
-    };
-}
-
-/// The unit of a key in the documentation of its field.
-macro_rules! unit {
-    ("") => {
-        ""
-    };
-    ($unit:literal) => {
-        concat!(" Unit: ", $unit, ".")
-    };
-}
-
-pub(super) use {keys, options, unit};
 
 keys! {
     /// Sections of a case file and what they are about.
@@ -237,6 +172,9 @@ keys! {
         wake = integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8"), "cells";
             "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
             `ni` points lie behind the edge, the others on the section, its edge counted twice.";
+        wake_spacing = real(open(0.0), closed(1e6)), Unset, "chords";
+            "Length of the last cell of the cut, at the outflow, along x; unset, the cells grow by one ratio from \
+            `trailing_edge_spacing`.";
         wake_length = real(closed(0.1), closed(1e6)), Derived("`far_field`"), "chords";
             "Distance from the trailing edge to the plane of the outflow of a C-grid, along x.";
         wake_direction = real(closed(-30.0), closed(30.0)), Derived("0"), "degrees";
@@ -282,6 +220,26 @@ keys! {
             "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid \
             those of the whole base, at most `ni - 1`; unset, the spacing of the trailing edge \
             decides: at least 8, on a rounded edge 12.";
+        points_upper: Option<usize> = integer(5, 500_000), Unset, "points";
+            "Points of the upper surface, both edges included. With `points_lower` `ni` follows: `points_upper + \
+            points_lower - 1`, on a C-grid + `2 wake`, with a base + `base_cells`; an `ni` that is given must agree. \
+            With one of the two the other surface has the other points.";
+        points_lower: Option<usize> = integer(5, 500_000), Unset, "points";
+            "Points of the lower surface, both edges included.";
+        clusters: Option<Vec<Cluster>> = KeyKind::Clusters, Unset, "chords";
+            "Places where wall points gather: `[{ x = 0.6, spacing = 2e-3, surface = \"upper\" }]`. Each has at most \
+            this spacing at x along the chord, on both surfaces unless one is named; it grows with the distance by \
+            `wall_growth`.";
+        max_spacing: Option<f64> = real(open(0.0), closed(1.0)), Unset, "chords";
+            "Largest spacing of the wall points.";
+        wall_growth: Option<f64> = real(closed(1.001), closed(10.0)),
+            Derived("1.16 with `clusters` or `max_spacing`, or as it follows from the spacings"), "";
+            "Largest ratio of neighbouring spacings along a surface. With too few points for it, as for `clusters` \
+            and `max_spacing`, the error says how many are needed.";
+        wall_points: WallPoints = KeyKind::Word(&["spaced", "as-given"]), Word("spaced"), "";
+            "Whether points are spaced along the section (`spaced`), or those of `file` or `points` are the points of \
+            the wall (`as-given`), bit for bit where their chord is within 10 % of 0 to 1: it is then neither moved nor \
+            scaled. `ni` follows from them.";
         seam = KeyKind::Word(&["auto", "held", "periodic"]), Word("auto"), "";
             "Whether the line at which the grid closes keeps its initial points (`held`) or is \
             solved for like any other (`periodic`); `auto` chooses by the trailing edge.";

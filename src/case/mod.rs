@@ -3,7 +3,9 @@
 //! A case is read once, checked completely and then immutable; every default is resolved, so that
 //! nothing downstream asks what a missing key means. `docs/case-format.md` lists the keys.
 
+mod along;
 mod assembly;
+mod declare;
 mod defaults;
 mod documents;
 mod entries;
@@ -26,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::{Ellipse, FileFrame, Joukowski, PIVOT, Wake, WingBody};
+use crate::geometry::{Cluster, Ellipse, FileFrame, Joukowski, PIVOT, Wake, WingBody};
 use crate::overset::Placement;
 use crate::pde::control::ControlSettings;
 use crate::solver::newton::NewtonSettings;
@@ -172,6 +174,17 @@ impl GeometryOptions {
     }
 }
 
+/// Origin of the points of the wall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum WallPoints {
+    /// They are spaced along the section.
+    Spaced,
+    /// They are the points of the section.
+    AsGiven,
+}
+
 /// Shapes of grid that a case can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -212,13 +225,20 @@ impl GridOptions {
     pub(crate) fn scaled(&self, times: f64, first_cell: f64) -> Self {
         let cells = |cells: usize| (cells as f64 * times) as usize;
         let spacing = |given: Option<f64>| given.map(|spacing| spacing / times);
+        let points = |given: Option<usize>| given.map(|points| cells(points - 1) + 1);
+        let cluster = |one: &Cluster| Cluster { spacing: one.spacing / times, ..*one };
+        let wake = |wake: Wake| Wake {
+            cells: cells(wake.cells),
+            end_spacing: spacing(wake.end_spacing),
+            ..wake
+        };
         Self {
             ni: cells(self.ni - 1) + 1,
             nj: cells(self.nj - 1) + 1,
             first_cell,
             heights: self.heights.as_ref().map(|h| h.scaled(first_cell / self.first_cell, times)),
             wake_first_cell: self.wake_first_cell.map(|h| h * first_cell / self.first_cell),
-            wake: self.wake.map(|wake| Wake { cells: cells(wake.cells), ..wake }),
+            wake: self.wake.map(wake),
             leading_edge_spacing: spacing(self.leading_edge_spacing),
             trailing_edge_spacing: spacing(self.trailing_edge_spacing),
             max_turn: spacing(self.max_turn).map(|degrees| degrees.min(180.0)),
@@ -227,6 +247,11 @@ impl GridOptions {
                 count: cells(near.count),
                 growth: near.growth.powf(1.0 / times),
             }),
+            points_upper: points(self.points_upper),
+            points_lower: points(self.points_lower),
+            clusters: self.clusters.as_ref().map(|all| all.iter().map(cluster).collect()),
+            max_spacing: spacing(self.max_spacing),
+            wall_growth: self.wall_growth.map(|ratio| ratio.powf(1.0 / times)),
             ..self.clone()
         }
     }

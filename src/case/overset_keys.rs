@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::keys::keys;
-use super::schema::{Key, KeyKind, Preset, closed, integer, open, real};
+use super::declare::{closed, integer, keys, open, real};
+use super::schema::{Key, KeyKind, Preset};
 
 use Preset::{Derived, Integer, Real, Unset, Word};
 

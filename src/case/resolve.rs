@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::geometry::{Heights, divided_first, refined_first};
 use crate::solver::newton::{Forcing, NewtonSettings};
 
+use super::along::points_around;
 use super::entries::Given;
 use super::error::Found;
 use super::layers::LayerLaw;
@@ -94,11 +95,12 @@ impl Case {
 fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     let refine: usize = entries.get("grid.refine")?;
     let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
-    let ni: usize = entries.get("grid.ni")?;
     let far_field: f64 = entries.get("grid.far_field")?;
     let reach: Option<f64> = entries.given("grid.reach")?;
     let extent = reach.unwrap_or(far_field);
     let topology: TopologyChoice = entries.get("grid.topology")?;
+    let from_surfaces = points_around(entries, topology)?;
+    let ni = from_surfaces.map_or_else(|| entries.get("grid.ni"), Ok)?;
     let layers: Option<LayersOptions> =
         entries.opens("grid.layers").then(|| entries.section("grid.layers", &[])).transpose()?;
     let heights = first_cell(entries)?;
@@ -135,6 +137,7 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     // The options hold the least of a list of heights.
     let mut own = entries.clone();
     own.derive("grid.first_cell", height.into(), "grid.first_cell");
+    rules.push(("ni", i64::try_from(ni).unwrap_or(i64::MAX).into()));
     rules.push(("nj", i64::try_from(nj).unwrap_or(i64::MAX).into()));
     let grid: GridOptions = own.section("grid", &rules)?;
     let grid = GridOptions { heights, layers, ..grid };
@@ -176,7 +179,7 @@ fn wake(
     far_field: f64,
 ) -> Result<Vec<(&'static str, toml::Value)>, CaseError> {
     if matches!(topology, TopologyChoice::O | TopologyChoice::Half) {
-        let keys = ["grid.wake", "grid.wake_length", "grid.wake_direction"];
+        let keys = ["grid.wake", "grid.wake_spacing", "grid.wake_length", "grid.wake_direction"];
         return match keys.into_iter().find(|key| entries.has(key)) {
             None => Ok(Vec::new()),
             Some(key) => Err(entries.refuse(

@@ -55,6 +55,8 @@ pub enum KeyKind {
     Point,
     /// A list of points `[x, y]`.
     Points,
+    /// A list of clusters `{ x, spacing, surface }`.
+    Clusters,
     /// One of the words.
     Word(&'static [&'static str]),
     /// A list of at least one of the words, each at most once.
@@ -82,6 +84,7 @@ impl fmt::Display for KeyKind {
             }
             Self::Point => write!(f, "a point [x, y]"),
             Self::Points => write!(f, "a list of points [x, y]"),
+            Self::Clusters => write!(f, "a list of clusters {CLUSTER}"),
             Self::Word([word]) => write!(f, "\"{word}\""),
             Self::Word(words) => write!(f, "one of {}", quoted(words)),
             Self::Words(words) => write!(f, "a list of {}", quoted(words)),
@@ -89,21 +92,8 @@ impl fmt::Display for KeyKind {
     }
 }
 
-pub(super) const fn integer(min: i64, max: i64) -> KeyKind {
-    KeyKind::Integer { min, max }
-}
-
-pub(super) const fn real(low: Bound, high: Bound) -> KeyKind {
-    KeyKind::Real { low, high }
-}
-
-pub(super) const fn closed(value: f64) -> Bound {
-    Bound { value, open: false }
-}
-
-pub(super) const fn open(value: f64) -> Bound {
-    Bound { value, open: true }
-}
+/// A cluster in messages.
+const CLUSTER: &str = "{ x = 0.6, spacing = 2e-3, surface = \"upper\" }";
 
 /// End of a range of real numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -215,7 +205,10 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
         (KeyKind::Heights, Value::Array(_) | Value::InlineTable(_)) => {
             heights(value).ok_or_else(|| format!("write {HEIGHTS}"))
         }
-        (KeyKind::Heights, _) => check(&Key { kind: real(open(0.0), open(1e6)), ..*key }, value),
+        (KeyKind::Heights, _) => {
+            let [low, high] = [0.0, 1e6].map(|value| Bound { value, open: true });
+            check(&Key { kind: KeyKind::Real { low, high }, ..*key }, value)
+        }
         (KeyKind::Point, _) => point(value),
         (KeyKind::Points, Value::Array(given)) => {
             given.iter().map(point).collect::<Result<Vec<_>, _>>().map(toml::Value::from)
@@ -223,6 +216,10 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
         (KeyKind::Points, _) => {
             Err("put the points in brackets: [[1.0, 0.0], [0.98, 0.01], …]".into())
         }
+        (KeyKind::Clusters, Value::Array(given)) => {
+            given.iter().map(cluster).collect::<Result<Vec<_>, _>>().map(toml::Value::from)
+        }
+        (KeyKind::Clusters, _) => Err(format!("put the clusters in brackets: [{CLUSTER}]")),
         (KeyKind::Word(words), _) => word(key, value, words).map(toml::Value::from),
         (KeyKind::Words(words), Value::Array(given)) => {
             let mut chosen = Vec::new();
@@ -254,6 +251,36 @@ fn heights(value: &Value) -> Option<toml::Value> {
     let heights = ["heights = ", value.to_string().trim()].concat().parse::<toml::Table>();
     let heights = heights.ok()?.remove("heights")?;
     heights.clone().try_into::<Heights>().is_ok_and(|heights| heights.fit()).then_some(heights)
+}
+
+/// A cluster with its place along the chord, its spacing and, where one is named, its surface.
+fn cluster(value: &Value) -> Result<toml::Value, String> {
+    let refuse = || {
+        let range = "x from 0 to 1, spacing above 0 to 0.1, surface \"upper\", \"lower\" or none";
+        Err(format!(
+            "give each cluster as {CLUSTER} ({range}), not as {}",
+            value.to_string().trim()
+        ))
+    };
+    let Some(given) = value.as_inline_table() else { return refuse() };
+    let number = |name: &str| {
+        let value = given.get(name)?;
+        value.as_float().or(value.as_integer().map(|whole| whole as f64))
+    };
+    let surface = given.get("surface").map(|surface| surface.as_str().unwrap_or_default());
+    let known = given.iter().all(|(name, _)| ["x", "spacing", "surface"].contains(&name));
+    match (number("x"), number("spacing"), surface) {
+        (Some(x), Some(spacing), None | Some("upper" | "lower"))
+            if known && (0.0..=1.0).contains(&x) && spacing > 0.0 && spacing <= 0.1 =>
+        {
+            let mut cluster = toml::Table::new();
+            cluster.insert("x".into(), x.into());
+            cluster.insert("spacing".into(), spacing.into());
+            cluster.extend(surface.map(|surface| ("surface".into(), surface.into())));
+            Ok(cluster.into())
+        }
+        _ => refuse(),
+    }
 }
 
 /// A point of two finite numbers.
@@ -309,10 +336,7 @@ fn rounded(value: f64) -> f64 {
 const SIMILAR: f64 = 0.8;
 
 /// The candidate most similar to `name`, if one is similar enough. Case and hyphens do not count.
-pub fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let name = plain(name);
     candidates

@@ -11,7 +11,7 @@ use super::table::SOURCES;
 use super::{CaseError, Contour, GeometryOptions, SectionOptions, TopologyChoice};
 
 /// Keys that speak of leading and trailing edge.
-const EDGE_KEYS: [&str; 7] = [
+const EDGE_KEYS: [&str; 12] = [
     "grid.topology",
     "geometry.trailing_edge",
     "geometry.edge_thickness",
@@ -19,6 +19,11 @@ const EDGE_KEYS: [&str; 7] = [
     "geometry.flap",
     "geometry.angle",
     "grid.base_cells",
+    "grid.points_upper",
+    "grid.points_lower",
+    "grid.clusters",
+    "grid.max_spacing",
+    "grid.wall_growth",
 ];
 
 /// Section `[geometry]`; `path` is the case file.

@@ -2,15 +2,17 @@
 //! the wall that follow from them.
 
 use super::defaults::{LEAST_FIRST_CELL, ROUND_EDGE, WallFacts, base_cells, round_off};
-use super::{Case, Contour, Frame, GeometryOptions, GridOptions, Place, TopologyChoice};
+use super::{
+    Case, Contour, Frame, GeometryOptions, GridOptions, Place, TopologyChoice, WallPoints,
+};
 use crate::diagnostics::errors;
 use crate::geometry::vector::{distance, middle};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, LEAST_GAP,
     OffsetLine, Repairs, SectionMeasures, SurfaceSettings, TrailingEdge, airfoil_from_naca,
-    contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_closes,
-    edge_gap, open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise,
-    turn_about, wall_normals, with_wake,
+    contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_gap,
+    open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise, turn_about,
+    wall_normals, with_wake,
 };
 use crate::grid::initial::heights_with_wake;
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
@@ -75,13 +77,13 @@ impl Case {
     /// # Errors
     /// The body cannot be read or made so.
     pub fn body(&self) -> Result<BodyContour, SectionError> {
-        body(&mut self.geometry.clone()).map_err(|error| self.located(error))
+        self.read_body(&mut self.geometry.clone()).map_err(|error| self.located(error))
     }
 
     /// Place and size of the body in its file.
     pub(super) fn in_file(&self) -> Result<FileFrame, SectionError> {
         let mut geometry = self.geometry.clone();
-        body(&mut geometry).map(|_| geometry.in_file).map_err(|error| self.located(error))
+        self.read_body(&mut geometry).map(|_| geometry.in_file).map_err(|error| self.located(error))
     }
 
     /// The problem of the case, settled for its section.
@@ -90,7 +92,7 @@ impl Case {
     /// The section cannot be meshed as the case says.
     pub fn settle(&self) -> Result<Problem, SectionError> {
         let mut case = self.clone();
-        let settled = body(&mut case.geometry).and_then(|body| case.settled(body));
+        let settled = self.read_body(&mut case.geometry).and_then(|body| case.settled(body));
         settled.map_err(|error| self.located(error))
     }
 
@@ -102,6 +104,11 @@ impl Case {
     pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Problem, SectionError> {
         let body = BodyContour::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
         self.clone().settled(body).map_err(|error| self.located(error))
+    }
+
+    /// The body of the case; a default that the section decides is put in place.
+    fn read_body(&self, geometry: &mut GeometryOptions) -> Result<BodyContour, GeometryError> {
+        body(geometry, self.grid.wall_points == WallPoints::AsGiven)
     }
 
     fn settled(self, body: BodyContour) -> Result<Problem, GeometryError> {
@@ -138,8 +145,9 @@ impl Case {
     fn settled_around_edge(mut self, mut airfoil: Airfoil) -> Result<Problem, GeometryError> {
         let (geometry, grid) = (&self.geometry, &self.grid);
         let mut trailing_edge = geometry.trailing_edge;
-        let closes = edge_closes(&airfoil, trailing_edge);
+        let closes = self.closes(&airfoil);
         let gap = edge_gap(&airfoil.points);
+        let as_given = grid.wall_points == WallPoints::AsGiven;
         if closes && trailing_edge == TrailingEdge::AsGiven && gap >= LEAST_GAP {
             let note = format!("The trailing edge, open by {gap:.1e} chord, was closed.");
             airfoil.notes.push(note);
@@ -161,27 +169,37 @@ impl Case {
         let chosen = trailing_edge == TrailingEdge::Wedge
             && geometry.edge_thickness.is_some()
             && !self.places.has("geometry.trailing_edge");
-        if wake.is_some() && (!closes || chosen) {
+        let wedged = wake.is_some() && (!closes || chosen) && !as_given;
+        if wedged {
             trailing_edge = TrailingEdge::Wedge;
         }
-        let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
         let sharp = closes || wake.is_some();
-        let wall =
-            WallFacts { wake: wake.map(|wake| wake.cells), edge: true, sharp, cells: ni - 1 };
-        let chosen = base_cells(self.output.curved_order);
-        let base_cells = grid.base_cells.map_or(chosen, BaseCells::Exactly);
-        let ([leading_edge_spacing, trailing_edge_spacing], max_turn_deg, seam) =
-            self.settle_defaults(wall);
-        let surface = SurfaceSettings {
-            ni,
-            leading_edge_spacing,
-            trailing_edge_spacing,
-            trailing_edge,
-            base_cells,
-            max_turn_deg,
-            corners_deg: self.geometry.corners,
+        let cut = wake.map(|wake| wake.cells);
+        let facts = |points| WallFacts { wake: cut, edge: true, sharp, cells: points - 1 };
+        let (mut points, wake, trailing_edge_spacing, seam) = if as_given {
+            let (points, wake, spacing) = self.settle_as_given(&airfoil, wake)?;
+            let (.., seam) = self.settle_defaults(facts(points.x.len()));
+            (points, wake, spacing, seam)
+        } else {
+            let chosen = base_cells(self.output.curved_order);
+            let base = (!sharp).then(|| chosen.least(trailing_edge == TrailingEdge::Rounded));
+            let (ni, upper) = self.grid.settle_points(&self.places, wake, base)?;
+            let base_cells = self.grid.base_cells.map_or(chosen, BaseCells::Exactly);
+            let ([leading_edge_spacing, trailing_edge_spacing], max_turn_deg, seam) =
+                self.settle_defaults(facts(ni));
+            let surface = SurfaceSettings {
+                ni,
+                leading_edge_spacing,
+                trailing_edge_spacing,
+                trailing_edge,
+                base_cells,
+                max_turn_deg,
+                corners_deg: self.geometry.corners,
+                along: self.grid.along(upper),
+            };
+            (distribute(&airfoil, &surface)?, wake, trailing_edge_spacing, seam)
         };
-        let mut points = distribute(&airfoil, &surface)?;
+        notices.extend(self.note_on_wake());
         let heights = self.grid.heights.as_ref().map(|given| given.at(&points)).transpose()?;
         let wedge = wedge(&airfoil, &points, trailing_edge);
         notices.extend(wedge.map(|length| {
@@ -271,6 +289,24 @@ impl Case {
             GeometryError::TooFewForTurns { .. } => &["grid.max_turn", "grid.ni"],
             GeometryError::Layers { .. } => &["grid.layers", "grid.nj"],
             GeometryError::Heights { .. } => &["grid.first_cell"],
+            GeometryError::TooFewForSpacing { surface: "upper", .. } => &[
+                "grid.points_upper",
+                "grid.wall_growth",
+                "grid.clusters",
+                "grid.max_spacing",
+                "grid.ni",
+            ],
+            GeometryError::TooFewForSpacing { .. } => &[
+                "grid.points_lower",
+                "grid.wall_growth",
+                "grid.clusters",
+                "grid.max_spacing",
+                "grid.ni",
+            ],
+            GeometryError::PointsDisagree { .. } => {
+                &["grid.ni", "grid.points_upper", "grid.points_lower", "grid.wall_points"]
+            }
+            GeometryError::PointsOpen { .. } => &["grid.wall_points"],
             _ => &[self.geometry.contour.key()],
         };
         SectionError { place: Box::new(self.places.of(keys)), error: Box::new(error) }
@@ -319,10 +355,12 @@ impl Problem {
     }
 }
 
-/// The body of a case; a default that the section decides is put in place.
-fn body(geometry: &mut GeometryOptions) -> Result<BodyContour, GeometryError> {
+fn body(
+    geometry: &mut GeometryOptions,
+    keep_coordinates: bool,
+) -> Result<BodyContour, GeometryError> {
     let GeometryOptions { smooth, edge_thickness, .. } = *geometry;
-    let repairs = Repairs { smooth, edge_thickness };
+    let repairs = Repairs { smooth, edge_thickness, keep_coordinates };
     let of_formula = |mut airfoil: Airfoil| {
         if let Some(thickness) = edge_thickness {
             set_edge_thickness(&mut airfoil, thickness);

@@ -21,7 +21,7 @@ use crate::files::IoError;
 use crate::files::output::Output;
 use crate::formats::MeshData;
 use crate::grid::{Grid, Verdict};
-use crate::overset::{Checks, Finding, OverlapLimits, Rim, Subject, Wall, Zone, check};
+use crate::overset::{Checks, OverlapLimits, Rim, Subject, Wall, Zone, check};
 use crate::report::page::{Page, Shown};
 use crate::report::plot::OversetPictures;
 use crate::report::{AssemblyReport, BackgroundReport, ElementReport, Figures, Timing};
@@ -395,12 +395,9 @@ fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Gri
     let options = &placed.assembly.overset;
     let limits = OverlapLimits { gap_cells: options.gap_cells, size_ratio: options.size_ratio };
     let mut checks = check(&subjects, background, &limits);
-    checks.findings.extend(placed.elements.iter().filter_map(
-        |PlacedElement { problem, .. }| {
-            let found = problem.finding()?;
-            Some(Finding { key: format!("element.{}.{}", problem.case.name, found.key), ..found })
-        },
-    ));
+    checks.findings.extend(placed.elements.iter().flat_map(|PlacedElement { problem, .. }| {
+        problem.findings(&format!("element.{}.", problem.case.name))
+    }));
     checks
 }
 

@@ -28,6 +28,8 @@ const FALL_BACK_ITERATIONS: [usize; 2] = [100, 600];
 /// Largest growth along i and along j that is no finding, and the growth that remedies aim at.
 const MOST_GROWTH: [f64; 2] = [2.0, 1.5];
 const GOOD_GROWTH: f64 = 1.2;
+/// Points of a section beside a wake that is longer than by default: fewer are a finding.
+const FEW_POINTS: usize = 100;
 
 /// The grid equations, and the first guess of their unknowns.
 type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
@@ -192,12 +194,25 @@ impl Problem {
         unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
     }
 
-    /// The finding on the section as it is meshed: a wedge longer than 1 %.
-    pub(super) fn finding(&self) -> Option<Finding> {
-        let length = 100.0 * self.wedge.filter(|length| *length > 0.01)?;
-        let what = format!("{}: a wedge makes the section {length:.1} % longer", self.case.name);
-        let remedy = "\"sharp\" keeps the chord, grid.topology = \"O\" the base".into();
-        Some(Finding { what, key: "geometry.trailing_edge".into(), remedy })
+    /// Findings on the section as it is meshed, by its keys after `within`: a wedge longer than 1 %, and fewer than 100
+    /// points beside a long wake.
+    pub(super) fn findings(&self, within: &str) -> Vec<Finding> {
+        let name = &self.case.name;
+        let wedge = self.wedge.filter(|length| *length > 0.01).map(|length| Finding {
+            what: format!("{name}: a wedge makes the section {:.1} % longer", 100.0 * length),
+            key: [within, "geometry.trailing_edge"].concat(),
+            remedy: "\"sharp\" keeps the chord, grid.topology = \"O\" the base".into(),
+        });
+        let few = self.case.beside_wake().filter(|points| *points < FEW_POINTS);
+        let few = few.map(|points| Finding {
+            what: format!("{name}: the wake leaves {points} points to the section"),
+            key: [within, "grid.wake"].concat(),
+            remedy: format!(
+                "add {} to grid.ni, or give points_upper and points_lower",
+                FEW_POINTS - points
+            ),
+        });
+        wedge.into_iter().chain(few).collect()
     }
 
     /// The findings on a grid whose case limits no growth, from its largest growth along i and along j: neighbouring

@@ -89,7 +89,7 @@ impl Problem {
 impl GridResult {
     /// Adds the findings about the section and its grid to the notices; with `strict` the grid is unfit by them.
     pub(super) fn find(&mut self, strict: bool) {
-        let mut found: Vec<_> = self.problem.finding().into_iter().collect();
+        let mut found = self.problem.findings("");
         if self.is_good() {
             let Quality { max_growth_i, max_growth_j, .. } = self.quality;
             found.extend(self.problem.growth_findings([max_growth_i, max_growth_j]));

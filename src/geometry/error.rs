@@ -87,6 +87,22 @@ errors! {
         )]
         #[hint("raise grid.ni or grid.max_turn")]
         TooFewForTurns { ni: usize, max_turn_deg: f64, least: usize },
+        /// Limits on the spacing along a surface need more points than it has.
+        #[error("the {surface} surface has {points} points: about {least} are needed for the spacings asked for")]
+        #[hint(
+            "raise grid.ni or grid.points_{surface}, or allow wider spacings: grid.max_spacing, grid.wall_growth, those \
+             of grid.clusters and of the edges"
+        )]
+        TooFewForSpacing { surface: &'static str, points: usize, least: usize },
+        /// Numbers of points along the wall that do not go together.
+        #[error("{given} points along the wall, {expected} were expected: {sum}")]
+        #[hint("leave one of the numbers out, or choose grid.ni = {expected}")]
+        PointsDisagree { given: usize, expected: usize, sum: &'static str },
+        /// Points of a file cannot be the points of the wall.
+        /// `gap`: distance between the two ends of the contour, chords.
+        #[error("the points of the section cannot be those of the wall: its ends are {gap:.1e} chord apart, {expected}")]
+        #[hint("{remedy}")]
+        PointsOpen { gap: f64, expected: &'static str, remedy: &'static str },
         /// `at`: the worst point, chords.
         /// `by`: its distance from the mirror image, chords.
         #[error(

@@ -5,9 +5,11 @@
 //! [`distribute_closed`] places. [`wall_normals`] gives the directions in which the grid leaves the wall.
 //! Lengths are in chords.
 
+mod along;
 mod closed;
 mod curve;
 mod error;
+mod given;
 mod heights;
 mod naca;
 mod offset;
@@ -22,10 +24,12 @@ pub(crate) mod turning;
 pub(crate) mod vector;
 mod wake;
 
+pub use along::{AlongWall, Cluster, Side};
 pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
 pub use error::{FileProblem, GeometryError};
+pub(crate) use given::wall_as_given;
 pub use heights::Heights;
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;

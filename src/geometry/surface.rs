@@ -1,10 +1,11 @@
 //! The points of the wall: their positions along the contour, and the closing of the trailing edge.
 
+use super::along::{AlongWall, Side};
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::error::{LEAST_BASE_CELLS, LEAST_NI, MOST_NI};
 use super::polygon::first_crossing;
 use super::section::{edge_gap, foremost};
-use super::turning::{LEAST_CELLS, Piece, Turning, between_corners, refined};
+use super::turning::{LEAST_CELLS, Limits, Piece, Turning, between_corners, refined};
 use super::vector::{angle, bisect, difference, distance, dot, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
@@ -24,6 +25,8 @@ const NOSE_SAMPLES: usize = 4000;
 const CORNER_RATIO: f64 = 3.0;
 /// The direction at a corner is taken this far beside it, as a fraction of the distance to the next one.
 const OFF_CORNERS: f64 = 1e-6;
+/// Largest ratio of the two cells at the nose that is left as it is.
+const NOSES_AGREE: f64 = 1.02;
 /// Samples between two corners for each cell of the surface.
 const SAMPLES_A_CELL: usize = 4;
 
@@ -46,6 +49,8 @@ pub struct SurfaceSettings {
     /// Turn of the contour at one of its points, degrees, from which that point is a corner of the wall;
     /// `None` treats the contour as smooth.
     pub corners_deg: Option<f64>,
+    /// Numbers of points and limits on their spacing between the edges.
+    pub along: AlongWall,
 }
 
 /// Cells on a base or cap.
@@ -65,13 +70,25 @@ pub enum BaseCells {
     },
 }
 
+impl BaseCells {
+    /// The least number on a base or on a cap.
+    pub(crate) fn least(self, on_cap: bool) -> usize {
+        match self {
+            Self::Exactly(cells) => cells,
+            Self::AtLeast { cap, multiple, .. } if on_cap => cap.next_multiple_of(multiple),
+            Self::AtLeast { base, multiple, .. } => base.next_multiple_of(multiple),
+        }
+    }
+}
+
 /// Distributes points over the wall of a section.
 ///
 /// A cubic spline is made through the contour. The leading edge is its point farthest from the middle of the
 /// trailing edge. Each surface is spaced by [`spacing_vinokur`] between the two spacings, and both have the
-/// same number of cells (the upper one has one more if the total is odd). Where a cell would turn by more
-/// than the limit, points are moved together. A corner of a surface gets a point, with the spacing of the
-/// trailing edge on both sides.
+/// same number of cells (the upper one has one more if the total is odd) unless one is given. Where a cell would turn
+/// by more than the limit, points are moved together. A corner of a surface gets a point, with the spacing of the
+/// trailing edge on both sides. With a corner, a cluster or another limit of [`AlongWall`] the spacing grows from the
+/// edges, corners and clusters by a constant ratio to one value elsewhere.
 ///
 /// - A closed edge (sharp, or as given with a gap of at most 1e-3): both surfaces are sheared linearly in x, so that
 ///   they end at the middle of the trailing edge; it is the first point of the wall. Where this makes them cross
@@ -87,7 +104,7 @@ pub enum BaseCells {
 /// [`GeometryError::WallPoints`], [`GeometryError::Spacing`] and [`GeometryError::BaseCells`] for
 /// settings out of range, [`GeometryError::NoBase`] where the settings require a base or a cap at a closed
 /// edge, [`GeometryError::Contour`] for a contour without a spline, [`GeometryError::WallCrosses`] if the wall
-/// crosses itself.
+/// crosses itself, [`GeometryError::TooFewForSpacing`] where the limits of [`AlongWall`] need more points.
 pub fn distribute(
     airfoil: &Airfoil,
     settings: &SurfaceSettings,
@@ -178,6 +195,7 @@ struct Section {
     corners: Vec<f64>,
     /// Largest turn of a cell, radians.
     max_turn: f64,
+    along: AlongWall,
     /// Parameter of the leading edge.
     nose: f64,
     /// Sides of a wedge behind the section, upper and lower, from the ends to the tip.
@@ -191,7 +209,8 @@ impl Section {
         let corners = corners.into_iter().map(|point| curve.knots[point]).collect();
         let nose = nose(&curve);
         let max_turn = settings.max_turn_deg.to_radians();
-        Ok(Self { curve, corners, max_turn, nose, wedge: None })
+        let along = settings.along.clone();
+        Ok(Self { curve, corners, max_turn, along, nose, wedge: None })
     }
 
     fn with_wedge(points: &[[f64; 2]], settings: &SurfaceSettings) -> Result<Self, GeometryError> {
@@ -204,8 +223,22 @@ impl Section {
     /// Both surfaces in `cells` cells with the spacings `edge` and `nose`: the lower one from the trailing
     /// edge to the nose, then the upper one back. The upper one has one cell more if the number is odd.
     fn surfaces(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
-        let mut points = self.surface(1, cells / 2, edge, nose)?;
-        let upper = self.surface(0, cells - cells / 2, edge, nose)?;
+        let upper = self.along.upper_cells.unwrap_or(cells - cells / 2);
+        let counts = [upper, cells.saturating_sub(upper)];
+        let mut upper = self.surface(0, counts[0], edge, nose)?;
+        let mut points = self.surface(1, counts[1], edge, nose)?;
+        if self.along.is_limited() {
+            // The limit on the turn may lower the spacing at the nose on one side only.
+            let last = |side: &[[f64; 2]]| {
+                distance(side[side.len() - 1], side[side.len().saturating_sub(2)])
+            };
+            let [above, below] = [last(&upper), last(&points)];
+            if above > NOSES_AGREE * below {
+                upper = self.surface(0, counts[0], edge, below)?;
+            } else if below > NOSES_AGREE * above {
+                points = self.surface(1, counts[1], edge, above)?;
+            }
+        }
         points.extend(upper.into_iter().rev().skip(1));
         Ok(points)
     }
@@ -230,7 +263,9 @@ impl Section {
         let places = self.corners.iter().map(|&corner| parameter(corner) + behind);
         let mut corners: Vec<f64> = places.filter(|s| (edge..length - nose).contains(s)).collect();
         corners.sort_by(f64::total_cmp);
-        let s = if corners.is_empty() || cells < LEAST_CELLS * (corners.len() + 1) {
+        let limits = self.limits(side, behind, length);
+        let few = cells < LEAST_CELLS * (corners.len() + 1);
+        let s = if few || (corners.is_empty() && limits.is_empty()) {
             let s = spacing_vinokur(cells + 1, edge, nose, length)?;
             let samples = refined(&s, TURN_SAMPLES);
             Turning::along(samples, direction).limited(s, self.max_turn)
@@ -246,19 +281,47 @@ impl Section {
                     spacing_vinokur(SAMPLES_A_CELL * cells + 1, fine[0], fine[1], to - from)?;
                 let mut places: Vec<f64> = places.into_iter().map(|s| from + s).collect();
                 places[SAMPLES_A_CELL * cells] = to;
+                let places = limits.sampled(places);
                 // At a corner the direction of one of the adjacent pieces is used.
                 let off = OFF_CORNERS * (to - from);
                 let inside = |s: f64| direction(s.clamp(from + off, to - off));
                 Ok(Piece { turning: Turning::along(places, inside), ends })
             };
             let pieces = (0..=last).map(piece).collect::<Result<Vec<_>, GeometryError>>()?;
-            between_corners(&pieces, cells, self.max_turn)
+            between_corners(&pieces, cells, self.max_turn, &limits).map_err(|least| {
+                let surface = if side == 0 { "upper" } else { "lower" };
+                GeometryError::TooFewForSpacing { surface, points: cells + 1, least: least + 1 }
+            })?
         };
         let point = |s: f64| match wedge {
             Some(wedge) if s < behind => wedge.at(behind - s),
             _ => self.curve.point(parameter(s - behind)),
         };
         Ok(s.into_iter().map(point).collect())
+    }
+
+    /// The limits on the spacing of a surface that is `length` long and begins `behind` the trailing edge.
+    fn limits(&self, side: usize, behind: f64, length: f64) -> Limits {
+        let AlongWall { clusters, max_spacing, growth, .. } = &self.along;
+        let end = self.curve.length();
+        let x = |s: f64| self.curve.point(if side == 0 { s - behind } else { end - s + behind })[0];
+        let sample = |k: usize| behind + (length - behind) * (k as f64 / NOSE_SAMPLES as f64);
+        let place = |at: f64| {
+            let off = |k: &usize| (x(sample(*k)) - at).abs();
+            let near = (0..=NOSE_SAMPLES).min_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(0);
+            let (low, high) =
+                (sample(near.saturating_sub(1)), sample((near + 1).min(NOSE_SAMPLES)));
+            // x falls from the trailing edge to the nose.
+            let [low, high] = bisect(low, high, |s| x(s) > at);
+            0.5 * (low + high)
+        };
+        let here = [Side::Upper, Side::Lower][side];
+        let own = clusters.iter().filter(|cluster| cluster.surface.is_none_or(|side| side == here));
+        Limits {
+            clusters: own.map(|cluster| [place(cluster.x), cluster.spacing]).collect(),
+            longest: *max_spacing,
+            ratio: *growth,
+        }
     }
 
     /// The two ends with their tangents, upper then lower.
@@ -374,7 +437,7 @@ fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usiz
 }
 
 /// Equal cells on the straight line between the two ends.
-fn straight_base(upper: [f64; 2], lower: [f64; 2], cells: usize) -> Vec<[f64; 2]> {
+pub(super) fn straight_base(upper: [f64; 2], lower: [f64; 2], cells: usize) -> Vec<[f64; 2]> {
     let along = |k: usize| {
         let t = k as f64 / cells as f64;
         [0, 1].map(|c| upper[c] * (1.0 - t) + lower[c] * t)

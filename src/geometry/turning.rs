@@ -2,7 +2,7 @@
 
 use super::vector::angle;
 
-/// Growth of the spacing with the distance from a place where the limit reduces it.
+/// Largest growth of the spacing with the distance from a place where it is reduced.
 const GROWTH: f64 = 0.15;
 /// Fraction of the cells that the limit may take from the rest of an open curve.
 const SHARE: f64 = 0.5;
@@ -60,7 +60,7 @@ impl Turning {
             let mut spacing: Vec<f64> = (0..self.turn.len()).map(place).collect();
             // The second lap carries the reductions of the first across the start.
             for _ in 0..2 {
-                self.limit_growth(&mut spacing, true);
+                self.limit_growth(&mut spacing, true, GROWTH);
             }
             spacing
         };
@@ -88,7 +88,7 @@ impl Turning {
         while limit < GIVEN_UP {
             let mut cap: Vec<f64> =
                 (0..self.turn.len()).map(|k| limit * self.length(k) / self.turn[k].abs()).collect();
-            self.limit_growth(&mut cap, false);
+            self.limit_growth(&mut cap, false, GROWTH);
             if self.count(&cap) <= SHARE * cells as f64 {
                 let spacing = |factor: f64| -> Vec<f64> {
                     asked.iter().zip(&cap).map(|(asked, cap)| cap.min(factor * asked)).collect()
@@ -110,18 +110,18 @@ impl Turning {
         turns.into_iter().fold(0.0, f64::max)
     }
 
-    /// Lowers `spacing` so that it rises along the curve by at most [`GROWTH`] times the distance.
-    fn limit_growth(&self, spacing: &mut [f64], closed: bool) {
+    /// Lowers `spacing` so that it rises along the curve by at most `growth` times the distance.
+    fn limit_growth(&self, spacing: &mut [f64], closed: bool, growth: f64) {
         let n = spacing.len();
         let between = |k: usize, l: usize| 0.5 * (self.length(k) + self.length(l));
         let first = usize::from(!closed);
         for k in first..n {
             let before = if k == 0 { n - 1 } else { k - 1 };
-            spacing[k] = spacing[k].min(spacing[before] + GROWTH * between(k, before));
+            spacing[k] = spacing[k].min(spacing[before] + growth * between(k, before));
         }
         for k in (0..n - first).rev() {
             let after = if k + 1 == n { 0 } else { k + 1 };
-            spacing[k] = spacing[k].min(spacing[after] + GROWTH * between(k, after));
+            spacing[k] = spacing[k].min(spacing[after] + growth * between(k, after));
         }
     }
 
@@ -155,30 +155,94 @@ pub(super) struct Piece {
     pub(super) ends: [f64; 2],
 }
 
+/// Limits on the spacing along a curve.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Limits {
+    /// Positions and the spacing there.
+    pub(super) clusters: Vec<[f64; 2]>,
+    /// Longest interval.
+    pub(super) longest: Option<f64>,
+    /// Largest ratio of neighbouring intervals.
+    pub(super) ratio: Option<f64>,
+}
+
+impl Limits {
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.clusters.is_empty() && self.longest.is_none() && self.ratio.is_none()
+    }
+
+    /// Spacing that the clusters allow at a position: their own within two intervals, then growing with the distance.
+    fn cap(&self, at: f64, growth: f64) -> f64 {
+        let cap = |[place, spacing]: &[f64; 2]| {
+            spacing + growth * ((at - place).abs() - 2.0 * spacing).max(0.0)
+        };
+        self.clusters.iter().map(cap).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Adds positions between the first and the last to sample the spacing around the clusters.
+    pub(super) fn sampled(&self, mut places: Vec<f64>) -> Vec<f64> {
+        let (first, last) = (places[0], places[places.len() - 1]);
+        for [place, spacing] in &self.clusters {
+            let mut off = 0.0;
+            while off < last - first {
+                places.extend([place - off, place + off]);
+                off += (spacing / 8.0).max(off / 16.0);
+            }
+        }
+        if !self.clusters.is_empty() {
+            let same = 1e-9 * (last - first);
+            places.retain(|s| (first + same..last - same).contains(s));
+            places.extend([first, last]);
+            places.sort_by(f64::total_cmp);
+            places.dedup_by(|b, a| *b - *a <= same);
+        }
+        places
+    }
+}
+
 /// Positions of `cells` + 1 points along the consecutive pieces of a curve, with a point on each corner.
 ///
-/// The spacing at the ends of a piece is given, grows with the distance from them by 15 %, and is lowered
-/// where a cell would turn by more than `largest`. Elsewhere it has one value on all pieces, so that the
-/// number of cells is right. A limit on the turn that takes more than half of the cells is relaxed.
-pub(super) fn between_corners(pieces: &[Piece], cells: usize, largest: f64) -> Vec<f64> {
+/// The spacing at the ends of a piece is given, grows with the distance from them by 15 % or the ratio of `limits`, and
+/// is lowered where a cell would turn by more than `largest`, and to the limits. Elsewhere it has one value on all
+/// pieces, so that the number of cells is right. A limit on the turn that takes more than half of the cells, or with
+/// `limits` more than all of them, is relaxed.
+///
+/// # Errors
+/// The least number of cells, if `limits` need more than `cells`.
+pub(super) fn between_corners(
+    pieces: &[Piece],
+    cells: usize,
+    largest: f64,
+    limits: &Limits,
+) -> Result<Vec<f64>, usize> {
+    let growth = limits.ratio.map_or(GROWTH, f64::ln);
+    let share = if limits.is_empty() { SHARE } else { 1.0 };
     let spacing = |Piece { turning, ends }: &Piece, longest: f64, limit: f64| {
-        let cap = |k: usize| (limit * turning.length(k) / turning.turn[k].abs()).min(longest);
+        let cap = |k: usize| {
+            let cap = (limit * turning.length(k) / turning.turn[k].abs()).min(longest);
+            cap.min(limits.cap(0.5 * (turning.s[k] + turning.s[k + 1]), growth))
+        };
         let mut spacing: Vec<f64> = (0..turning.turn.len()).map(cap).collect();
         let last = spacing.len() - 1;
         (spacing[0], spacing[last]) = (spacing[0].min(ends[0]), spacing[last].min(ends[1]));
-        turning.limit_growth(&mut spacing, false);
+        turning.limit_growth(&mut spacing, false, growth);
         spacing
     };
     let count = |longest: f64, limit: f64| -> Vec<f64> {
         pieces.iter().map(|piece| piece.turning.count(&spacing(piece, longest, limit))).collect()
     };
     let whole: f64 = pieces.iter().map(|piece| piece.turning.whole()).sum();
+    let most = limits.longest.map_or(whole, |longest| longest.min(whole));
     let mut limit = largest;
-    while limit < GIVEN_UP && count(whole, limit).iter().sum::<f64>() > SHARE * cells as f64 {
+    while limit < GIVEN_UP && count(most, limit).iter().sum::<f64>() > share * cells as f64 {
         limit *= RELAXATION;
     }
     let fits = |longest: f64| count(longest, limit).iter().sum::<f64>() <= cells as f64;
-    let longest = smallest(0.1 * whole / cells as f64, whole, fits);
+    if !limits.is_empty() && !fits(most) {
+        return Err(count(most, largest).iter().sum::<f64>().ceil() as usize);
+    }
+    let longest = smallest(0.1 * whole / cells as f64, most, fits);
     let mut counted = 0.0;
     let counts = count(longest, limit);
     let (all, mut taken) = (counts.iter().sum::<f64>(), 0);
@@ -192,7 +256,7 @@ pub(super) fn between_corners(pieces: &[Piece], cells: usize, largest: f64) -> V
         places.extend(piece.turning.places(&spacing(piece, longest, limit), end - taken));
         taken = end;
     }
-    places
+    Ok(places)
 }
 
 /// Divides each interval of positions into this number of pieces.

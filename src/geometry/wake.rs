@@ -2,10 +2,12 @@
 
 use super::polygon::first_crossing;
 use super::vector::{difference, unit};
-use super::{Airfoil, BoundaryPoints, GeometryError, spacing_exponential};
+use super::{Airfoil, BoundaryPoints, GeometryError, spacing_exponential, spacing_vinokur};
 
 /// Distance over which the cut turns from the bisector of the edge to its direction, chords.
 const TURN_DISTANCE: f64 = 0.3;
+/// Corrections of the spacing at the end of the cut, each some ten times better than the one before.
+const MOST_CORRECTIONS: usize = 40;
 /// Largest slope of the cut at the trailing edge.
 const STEEPEST: f64 = 1.5;
 
@@ -21,6 +23,9 @@ pub struct Wake {
     /// Angle of the cut far from the edge against the x axis, degrees.
     #[serde(rename = "wake_direction")]
     pub direction: f64,
+    /// Length of the last cell in x, chords; by default the cells grow by one ratio.
+    #[serde(rename = "wake_spacing", default, skip_serializing_if = "Option::is_none")]
+    pub end_spacing: Option<f64>,
 }
 
 /// Continues the wall of a closed edge along the cut on both sides.
@@ -32,8 +37,8 @@ pub struct Wake {
 /// y = y_edge + x tan γ + d (tan β − tan γ) (1 − e^(−x/d)),   d = 0.3
 /// ```
 ///
-/// with points spaced in x by [`spacing_exponential`], beginning with `spacing` at the edge, in chords. Both
-/// sides use one list of points.
+/// with points spaced in x by [`spacing_exponential`], beginning with `spacing` at the edge, in chords, or by
+/// [`spacing_vinokur`] where the last spacing is given. Both sides use one list of points.
 ///
 /// # Errors
 /// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::CutCrosses`] if the cut
@@ -62,6 +67,21 @@ pub fn with_wake(
     })
 }
 
+/// [`spacing_vinokur`] with a last interval of this length.
+fn spaced_to_end(n: usize, first: f64, last: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
+    let mut end = last;
+    let mut s = spacing_vinokur(n, first, end, length)?;
+    for _ in 0..MOST_CORRECTIONS {
+        let found = s[n - 1] - s[n - 2];
+        if (found / last - 1.0).abs() < 1e-12 {
+            break;
+        }
+        end *= last / found;
+        s = spacing_vinokur(n, first, end, length)?;
+    }
+    Ok(s)
+}
+
 /// The points of the cut behind the trailing edge.
 fn cut(wall: &BoundaryPoints, wake: &Wake, spacing: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
     let point = |i: usize| [wall.x[i], wall.y[i]];
@@ -71,7 +91,10 @@ fn cut(wall: &BoundaryPoints, wake: &Wake, spacing: f64) -> Result<Vec<[f64; 2]>
     let steepest = |slope: f64| slope.clamp(-STEEPEST, STEEPEST);
     let at_edge = steepest((ly + uy) / (lx + ux).max(f64::MIN_POSITIVE));
     let far = wake.direction.to_radians().tan();
-    let s = spacing_exponential(wake.cells + 1, spacing, wake.length)?;
+    let s = match wake.end_spacing {
+        None => spacing_exponential(wake.cells + 1, spacing, wake.length)?,
+        Some(last) => spaced_to_end(wake.cells + 1, spacing, last, wake.length)?,
+    };
     let point = |&s: &f64| {
         let turned = -TURN_DISTANCE * (-s / TURN_DISTANCE).exp_m1();
         [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned]

@@ -160,3 +160,45 @@ fn a_section_is_turned_by_up_to_half_a_turn() {
         assert_eq!(turned(angle).unwrap().geometry.angle.to_string(), angle.trim_end_matches(".0"));
     }
 }
+
+#[test]
+fn keys_along_the_wall_that_cannot_be_used_are_refused() {
+    for (keys, said) in [
+        ("points_upper = 4", "expected an integer from 5 to 500000"),
+        ("points_lower = 500001", "expected an integer from 5 to 500000"),
+        ("topology = \"half\"\npoints_upper = 81", "expected a grid around both surfaces"),
+        ("max_spacing = 0.0", "expected a number greater than 0 and at most 1"),
+        ("wall_growth = 1.0", "expected a number at least 1.001 and at most 10"),
+        ("topology = \"C\"\nwake_spacing = 0", "expected a number greater than 0 and at most 1e6"),
+        ("wake_spacing = 0.5", "expected grid.topology = \"C\" or \"auto\""),
+        ("wall_points = \"given\"", "expected one of \"spaced\", \"as-given\""),
+        ("wall_points = \"as-given\"", "expected the section of geometry.file or points"),
+        ("clusters = 0.6", "expected a list of clusters"),
+        ("clusters = [0.6]", "expected a list of clusters"),
+        ("clusters = [{ x = 0.6 }]", "expected a list of clusters"),
+        ("clusters = [{ x = 1.6, spacing = 1e-3 }]", "expected a list of clusters"),
+        ("clusters = [{ x = 0.6, spacing = 0.0 }]", "expected a list of clusters"),
+        ("clusters = [{ x = 0.6, spacing = 1e-3, side = \"upper\" }]", "a list of clusters"),
+        ("clusters = [{ x = 0.6, spacing = 1e-3, surface = \"top\" }]", "a list of clusters"),
+    ] {
+        let refused = shown(resolve_with(&format!("[grid]\n{keys}\n")));
+
+        assert!(refused.contains(said), "{keys}: {refused}");
+    }
+    resolve_with("[grid]\nclusters = [{ x = 1, spacing = 1e-3 }, { x = 0, spacing = 0.1, surface = \"lower\" }]\n")
+        .unwrap();
+    for key in
+        ["points_upper = 81", "clusters = [{ x = 0.5, spacing = 0.01 }]", "wall_growth = 1.1"]
+    {
+        let refused = shown(Case::from_toml(
+            &format!("[geometry.ellipse]\n[grid]\n{key}\n"),
+            Path::new("wing.toml"),
+            &[],
+        ));
+
+        assert!(
+            refused.contains("expected a section with a leading and a trailing edge"),
+            "{refused}"
+        );
+    }
+}

@@ -249,6 +249,7 @@ fn the_resolved_case_writes_every_default_out() {
     far_field = 15.0
     refine = 1
     first_cell = 1e-5
+    wall_points = "spaced"
     seam = "auto"
 
     [initial]
@@ -325,6 +326,12 @@ fn may_be_missing(key: &str, text: &str) -> bool {
         | "grid.reach"
         | "grid.reynolds"
         | "grid.wake_first_cell"
+        | "grid.wake_spacing"
+        | "grid.points_upper"
+        | "grid.points_lower"
+        | "grid.clusters"
+        | "grid.max_spacing"
+        | "grid.wall_growth"
         | "quality.max_skewness"
         | "quality.max_growth"
         | "quality.max_wall_angle" => true,

@@ -83,6 +83,7 @@ fn section(bytes: &[u8]) {
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 15.0,
         corners_deg: None,
+        along: gridgen::geometry::AlongWall::default(),
     };
     // The wall takes many times as long as the reading, so it is made for one input in sixteen.
     if bytes.len().is_multiple_of(16)

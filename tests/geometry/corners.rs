@@ -1,7 +1,7 @@
 //! Walls with corners between nose and trailing edge.
 
 use gridgen::geometry::{
-    Airfoil, BaseCells, BoundaryPoints, SurfaceSettings, TrailingEdge, distribute,
+    Airfoil, AlongWall, BaseCells, BoundaryPoints, SurfaceSettings, TrailingEdge, distribute,
 };
 
 use crate::{largest_growth, lengths};
@@ -38,6 +38,7 @@ fn wall(airfoil: &Airfoil, ni: usize, corners_deg: Option<f64>) -> BoundaryPoint
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 1 },
         max_turn_deg: 15.0,
         corners_deg,
+        along: AlongWall::default(),
     };
     distribute(airfoil, &settings).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Wall points.
 
 use gridgen::geometry::{
-    Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
+    Airfoil, AlongWall, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
     airfoil_from_file, airfoil_from_naca, distribute,
 };
 
@@ -16,6 +16,7 @@ fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSetting
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 180.0,
         corners_deg: None,
+        along: AlongWall::default(),
     }
 }
 

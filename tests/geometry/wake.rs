@@ -1,8 +1,8 @@
 //! The cut of a C-grid, and edges closed for it.
 
 use gridgen::geometry::{
-    Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, Wake,
-    airfoil_from_naca, distribute, edge_closes, open_normals, with_wake,
+    Airfoil, AlongWall, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
+    Wake, airfoil_from_naca, distribute, edge_closes, open_normals, with_wake,
 };
 
 use support::walls::nasas_naca_0012;
@@ -16,12 +16,13 @@ fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPo
         base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 180.0,
         corners_deg: None,
+        along: AlongWall::default(),
     };
     distribute(airfoil, &settings).unwrap()
 }
 
 fn cut(direction: f64) -> Wake {
-    Wake { cells: 40, length: 20.0, direction }
+    Wake { cells: 40, length: 20.0, direction, end_spacing: None }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! halves, and retries when a grid is not good.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
+mod along;
 mod angle;
 mod c_grid;
 mod conformal;

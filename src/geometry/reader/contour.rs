@@ -21,6 +21,9 @@ const OPEN: f64 = 3.0;
 /// An end of the contour may be this far ahead of the trailing edge, in chords.
 const END_REACH: f64 = 0.05;
 
+/// Largest difference of nose and chord from 0 and 1 at which coordinates may be kept.
+const KEPT: f64 = 0.1;
+
 /// Angles between the chord line and the x axis. Beyond the first (radians, from a rough guess) the section
 /// may be pitched; from the second on (degrees, exact) it is.
 const GUESSED: f64 = 0.07;
@@ -56,9 +59,13 @@ pub(super) fn airfoil(
         // Points that touch do so exactly only in the coordinates of the file, so crossings are checked
         // before scaling.
         let crossing = check_crossing(&rows);
-        frame.scale(&mut rows, notes);
         let ChordExtent { left, chord, .. } = frame;
-        (rows, crossing, FileFrame { at: [left, 0.0], chord, nose_up: 0.0 })
+        if repairs.keep_coordinates && left.abs() <= KEPT && (chord - 1.0).abs() <= KEPT {
+            (rows, crossing, FileFrame::default())
+        } else {
+            frame.scale(&mut rows, notes);
+            (rows, crossing, FileFrame { at: [left, 0.0], chord, nose_up: 0.0 })
+        }
     };
     Ok((repaired(rows, crossing, step / frame.chord, repairs, notes)?, frame))
 }

@@ -1,0 +1,192 @@
+//! The points along the wall that a case asks for: those of each surface, those of the wake, and those of the file.
+
+use super::entries::Given;
+use super::{Case, CaseError, GridOptions, Places, TopologyChoice, WallPoints, defaults};
+use crate::geometry::{
+    Airfoil, AlongWall, BoundaryPoints, GeometryError, TrailingEdge, Wake, edge_closes, edge_gap,
+    wall_as_given,
+};
+
+/// Keys of the points of both surfaces.
+const POINTS: [&str; 2] = ["grid.points_upper", "grid.points_lower"];
+
+/// Keys that say how points are spaced, and that change the section: none goes with points as they are given.
+const SPACED: [&str; 14] = [
+    "grid.points_upper",
+    "grid.points_lower",
+    "grid.clusters",
+    "grid.max_spacing",
+    "grid.wall_growth",
+    "grid.leading_edge_spacing",
+    "grid.trailing_edge_spacing",
+    "grid.max_turn",
+    "geometry.smooth",
+    "geometry.edge_thickness",
+    "geometry.corners",
+    "geometry.flap",
+    "geometry.trailing_edge",
+    "grid.refine",
+];
+
+/// `grid.ni` where it follows from the points of both surfaces, so far as that is known without the section.
+pub(super) fn points_around(
+    entries: &Given,
+    topology: TopologyChoice,
+) -> Result<Option<usize>, CaseError> {
+    let [upper, lower] = POINTS.map(|key| entries.given::<usize>(key));
+    let (upper, lower) = (upper?, lower?);
+    check_as_given(entries, topology)?;
+    if topology == TopologyChoice::Half && (upper.is_some() || lower.is_some()) {
+        let remedy = "leave them out: half a grid has grid.ni points on its one surface";
+        return Err(entries.refuse(&POINTS, "a grid around both surfaces", remedy));
+    }
+    let (Some(upper), Some(lower), false) = (upper, lower, entries.has("grid.ni")) else {
+        return Ok(None);
+    };
+    let section = upper + lower - 1;
+    let wake = match topology {
+        TopologyChoice::O | TopologyChoice::Half => 0,
+        _ => entries.given("grid.wake")?.unwrap_or_else(|| defaults::wake_beside(section)),
+    };
+    Ok(Some(section + 2 * wake))
+}
+
+/// Refuses keys that do not go with points as they are given.
+fn check_as_given(entries: &Given, topology: TopologyChoice) -> Result<(), CaseError> {
+    if entries.get::<WallPoints>("grid.wall_points")? == WallPoints::Spaced {
+        return Ok(());
+    }
+    if topology == TopologyChoice::Half
+        || !(entries.has("geometry.file") || entries.has("geometry.points"))
+    {
+        let expected = "the section of geometry.file or points, with an O- or a C-grid around it";
+        return Err(entries.refuse(&["grid.wall_points"], expected, "leave grid.wall_points out"));
+    }
+    let neutral = |key: &str| match key {
+        "geometry.trailing_edge" => {
+            entries.get(key).is_ok_and(|edge: TrailingEdge| edge == TrailingEdge::AsGiven)
+        }
+        "grid.refine" => entries.get(key).is_ok_and(|times: usize| times == 1),
+        _ => false,
+    };
+    let given = |key: &&str| (entries.has(key) || entries.opens(key)) && !neutral(key);
+    match SPACED.into_iter().find(given) {
+        None => Ok(()),
+        Some(key) => Err(entries.refuse(
+            &[key],
+            "grid.wall_points = \"spaced\"",
+            format!(
+                "leave {key} out: with \"as-given\" the points of the wall are those of the file"
+            ),
+        )),
+    }
+}
+
+impl GridOptions {
+    /// What is asked of the spacing between the edges; `upper_cells` are on the upper surface.
+    pub(super) fn along(&self, upper_cells: Option<usize>) -> AlongWall {
+        AlongWall {
+            upper_cells,
+            clusters: self.clusters.clone().unwrap_or_default(),
+            max_spacing: self.max_spacing,
+            growth: self.wall_growth,
+        }
+    }
+
+    /// Puts `ni` and the cells of a base in place that follow from the points of the surfaces. `base` is the number of
+    /// its cells by default, none where the edge closes. Returns the points of the section and the cells of its upper
+    /// surface, if they are asked for.
+    pub(super) fn settle_points(
+        &mut self,
+        places: &Places,
+        wake: Option<Wake>,
+        base: Option<usize>,
+    ) -> Result<(usize, Option<usize>), GeometryError> {
+        let behind = 2 * wake.map_or(0, |wake| wake.cells);
+        let given = self.around();
+        let (upper, lower) = (self.points_upper, self.points_lower);
+        if upper.is_none() && lower.is_none() {
+            return Ok((given - behind, None));
+        }
+        let known = places.has("grid.ni");
+        let both = upper.zip(lower).map(|(upper, lower)| upper + lower - 1);
+        let base = base.map(|by_default| {
+            let rest = both.filter(|_| known).map(|both| given.saturating_sub(behind + both));
+            self.base_cells.or(rest).unwrap_or(by_default)
+        });
+        self.base_cells = base.or(self.base_cells);
+        let base = base.unwrap_or(0);
+        let least = upper.or(lower).unwrap_or(0) + LEAST_CELLS + base + behind;
+        let expected = both.map_or(given.max(least), |both| both + base + behind);
+        if given != expected && (known || both.is_none()) {
+            return Err(GeometryError::PointsDisagree { given, expected, sum: SUM });
+        }
+        self.ni = expected;
+        let cells = expected - behind - 1 - base;
+        let upper = upper.map_or_else(|| cells + 1 - lower.unwrap_or(1), |points| points - 1);
+        Ok((expected - behind, Some(upper)))
+    }
+}
+
+/// The points of a grid along the wall.
+const SUM: &str = "points_upper + points_lower - 1, + base_cells with a base, + 2 wake on a C-grid";
+
+/// Fewest cells of a surface.
+const LEAST_CELLS: usize = 4;
+
+impl Case {
+    /// Puts the points of the section in place as those of the wall: `ni` and, by default, the wake follow. Returns the
+    /// wall, its wake, and the spacing at the trailing edge.
+    pub(super) fn settle_as_given(
+        &mut self,
+        airfoil: &Airfoil,
+        wake: Option<Wake>,
+    ) -> Result<(BoundaryPoints, Option<Wake>, f64), GeometryError> {
+        let points = wall_as_given(airfoil, self.grid.base_cells, wake.is_some())?;
+        let (n, given) = (points.x.len(), self.grid.ni);
+        let known = self.places.has("grid.wake");
+        let beside = |wake: Wake| {
+            if known { wake } else { Wake { cells: defaults::wake_beside(n), ..wake } }
+        };
+        let wake = wake.map(beside);
+        self.grid.wake = wake;
+        self.grid.ni = n + 2 * wake.map_or(0, |wake| wake.cells);
+        if self.places.has("grid.ni") && given != self.grid.ni {
+            let (expected, sum) = (self.grid.ni, "those of the section, + 2 wake on a C-grid");
+            return Err(GeometryError::PointsDisagree { given, expected, sum });
+        }
+        let length =
+            |k: usize| (points.x[k + 1] - points.x[k]).hypot(points.y[k + 1] - points.y[k]);
+        let spacing = 0.5 * (length(0) + length(n - 2));
+        Ok((points, wake, spacing))
+    }
+
+    /// True if the edge of the section is one point.
+    pub(super) fn closes(&self, airfoil: &Airfoil) -> bool {
+        match self.grid.wall_points {
+            WallPoints::Spaced => edge_closes(airfoil, self.geometry.trailing_edge),
+            WallPoints::AsGiven => edge_gap(&airfoil.points) == 0.0,
+        }
+    }
+
+    /// Points that the wake of a settled case leaves to the section, where it is given, longer than by default, and
+    /// takes points from it.
+    pub(crate) fn beside_wake(&self) -> Option<usize> {
+        let wake = self.grid.wake.filter(|_| self.grid.topology == TopologyChoice::C)?.cells;
+        let fixed = POINTS.iter().any(|key| self.places.has(key));
+        let points = self.grid.ni.checked_sub(2 * wake)?;
+        let longer = wake > defaults::wake_cells(self.grid.ni, self.grid.ni / 2);
+        let spaced = self.grid.wall_points == WallPoints::Spaced;
+        (self.places.has("grid.wake") && longer && spaced && !fixed).then_some(points)
+    }
+
+    /// A note on a wake that takes points from the section.
+    pub(super) fn note_on_wake(&self) -> Option<String> {
+        let (points, ni) = (self.beside_wake()?, self.grid.ni);
+        Some(format!(
+            "the wake takes {} of {ni} points and leaves {points} to the section: a larger grid.ni, or points_upper and \
+             points_lower, give it more",
+            ni - points
+        ))
+    }
+}

@@ -1,0 +1,51 @@
+//! The points of a section as those of the wall.
+
+use super::error::LEAST_BASE_CELLS;
+use super::surface::{LEAST_GAP, boundary, check_points, straight_base};
+use super::vector::distance;
+use super::{Airfoil, BoundaryPoints, GeometryError};
+
+/// Cells on the base of points as they are given.
+const BASE_CELLS: usize = 8;
+
+/// The wall whose points are those of the section, which begins at the trailing edge or in the middle of its base; this
+/// has equal cells, 8 unless their number is given.
+///
+/// # Errors
+/// [`GeometryError::PointsOpen`] for ends that neither coincide nor leave a base, or are a base where the wall `closes`,
+/// [`GeometryError::BaseCells`], [`GeometryError::WallPoints`] and [`GeometryError::WallCrosses`].
+pub(crate) fn wall_as_given(
+    airfoil: &Airfoil,
+    base_cells: Option<usize>,
+    closes: bool,
+) -> Result<BoundaryPoints, GeometryError> {
+    let mut surfaces: Vec<[f64; 2]> = airfoil.points.iter().rev().copied().collect();
+    let (Some(&lower), Some(&upper)) = (surfaces.first(), surfaces.last()) else {
+        return Err(GeometryError::Contour { reason: "it has no points" });
+    };
+    let gap = distance(lower, upper);
+    if gap == 0.0 {
+        check_points(surfaces.len())?;
+        return boundary(&airfoil.name, surfaces, 0);
+    }
+    if closes {
+        let expected = "one point was expected, where the cut of a C-grid begins";
+        let remedy = "choose grid.topology = \"O\", or leave grid.wall_points out";
+        return Err(GeometryError::PointsOpen { gap, expected, remedy });
+    }
+    if gap < LEAST_GAP {
+        let expected = "one point or a base of at least 1e-5 chord was expected";
+        let remedy =
+            "make the two ends of the contour the same point, or leave grid.wall_points out";
+        return Err(GeometryError::PointsOpen { gap, expected, remedy });
+    }
+    let (cells, most) = (base_cells.unwrap_or(BASE_CELLS), 2 * surfaces.len());
+    if cells % 2 == 1 || !(LEAST_BASE_CELLS..=most).contains(&cells) {
+        return Err(GeometryError::BaseCells { given: cells, most });
+    }
+    let base = straight_base(upper, lower, cells);
+    surfaces.splice(0..0, base[cells / 2..cells].iter().copied());
+    surfaces.extend(&base[1..=cells / 2]);
+    check_points(surfaces.len())?;
+    boundary(&airfoil.name, surfaces, cells)
+}

@@ -1,0 +1,329 @@
+//! Points along the wall and along the cut, measured on the grids that have them.
+#![allow(clippy::float_cmp, reason = "points that are given are kept bit for bit")]
+
+use std::fs;
+use std::path::Path;
+
+use gridgen::case::Case;
+use gridgen::generate::GridResult;
+use gridgen::geometry::Side;
+use gridgen::grid::Topology;
+
+use super::make;
+
+const NACA: &str = "naca = \"0012\"";
+const THICK: &str = "naca = \"4430\"";
+
+/// Spacings at the edges and a turn that do not depend on the number of points.
+const SPACED: &str = "leading_edge_spacing = 2e-3\ntrailing_edge_spacing = 1e-3\nmax_turn = 15.0\n";
+
+/// A section of the repository.
+fn shipped_section(name: &str) -> String {
+    format!("file = \"{}\"", Path::new(env!("CARGO_MANIFEST_DIR")).join(name).display())
+}
+
+fn e387() -> String {
+    shipped_section("cases/airfoils/e387.dat")
+}
+
+fn case(geometry: &str, grid: &str) -> Case {
+    let text = format!("[geometry]\n{geometry}\n[grid]\nnj = 65\n{grid}\n");
+    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
+}
+
+/// The grid of the case, which is good after few steps.
+#[track_caller]
+fn good(geometry: &str, grid: &str) -> GridResult {
+    let made = make(&case(geometry, grid)).unwrap();
+    assert!(made.is_good(), "{grid}: {}", made.verdict);
+    let counts = (made.newton_iterations(), made.linear_iterations());
+    assert!(counts.0 <= 6 && counts.1 <= 12.0, "{geometry} {grid}: {counts:?}");
+    made
+}
+
+/// The points of the section, from the lower trailing edge to the upper one.
+fn wall(made: &GridResult) -> Vec<[f64; 2]> {
+    made.grid.topology.wall(made.grid.ni).map(|i| made.grid.point(i, 0)).collect()
+}
+
+/// The number of points of a surface. The nose is farthest from the trailing edge.
+fn points_of(made: &GridResult, side: Side) -> usize {
+    let wall = wall(made);
+    let edge = wall[0];
+    let off = |k: &usize| (wall[*k][0] - edge[0]).hypot(wall[*k][1] - edge[1]);
+    let nose = (0..wall.len()).max_by(|a, b| off(a).total_cmp(&off(b))).unwrap();
+    match side {
+        Side::Lower => nose + 1,
+        Side::Upper => wall.len() - nose,
+    }
+}
+
+/// Largest ratio of neighbours, but for those at the trailing edge.
+fn largest_growth(lengths: &[f64]) -> f64 {
+    lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(0.0, f64::max)
+}
+
+fn lengths(wall: &[[f64; 2]]) -> Vec<f64> {
+    wall.windows(2).map(|w| (w[1][0] - w[0][0]).hypot(w[1][1] - w[0][1])).collect()
+}
+
+/// Length of the cell of a surface that holds x.
+fn spacing_at(made: &GridResult, side: Side, x: f64) -> f64 {
+    let (wall, nose) = (wall(made), points_of(made, Side::Lower) - 1);
+    let cells = match side {
+        Side::Lower => 0..nose,
+        Side::Upper => nose..wall.len() - 1,
+    };
+    let holds = |k: &usize| (wall[*k][0] - x) * (wall[k + 1][0] - x) <= 0.0;
+    lengths(&wall)[cells.into_iter().find(holds).unwrap()]
+}
+
+#[test]
+fn both_surfaces_have_the_points_asked_for() {
+    let (section, thick) = (e387(), THICK);
+    for (geometry, topology, wake) in [
+        (NACA, "O", 0),
+        (&section, "O", 0),
+        (NACA, "C", 40),
+        (&section, "auto", 40),
+        (thick, "C", 40),
+    ] {
+        let wake_key = if wake > 0 { format!("wake = {wake}") } else { String::new() };
+        let keys =
+            format!("topology = \"{topology}\"\npoints_upper = 121\npoints_lower = 81\n{wake_key}");
+
+        let made = good(geometry, &keys);
+
+        assert_eq!(made.grid.ni, 121 + 81 - 1 + 2 * wake, "{geometry} {topology}");
+        assert_eq!([Side::Upper, Side::Lower].map(|side| points_of(&made, side)), [121, 81]);
+        // The archived case says all three, and makes the same grid.
+        let again = made.case.to_toml_string().unwrap();
+        let again = make(&Case::from_toml(&again, Path::new("wing.toml"), &[]).unwrap()).unwrap();
+        assert_eq!(again.grid, made.grid);
+    }
+}
+
+#[test]
+fn a_base_adds_its_cells_to_the_points_of_the_surfaces() {
+    let blunt = "naca = \"0012\"\ntrailing_edge = \"blunt\"";
+    for (keys, ni, base) in [
+        ("points_upper = 101\npoints_lower = 91", 199, 8),
+        ("points_upper = 101\npoints_lower = 91\nbase_cells = 12", 203, 12),
+        ("points_upper = 101\npoints_lower = 91\nni = 201", 201, 10),
+        ("points_upper = 101\nni = 257", 257, 8),
+    ] {
+        let made = good(blunt, keys);
+
+        assert_eq!((made.grid.ni, made.case.grid.base_cells), (ni, Some(base)), "{keys}");
+    }
+}
+
+#[test]
+fn one_surface_leaves_the_other_points_to_the_other() {
+    let made = good(NACA, "ni = 225\npoints_lower = 65");
+
+    assert_eq!([Side::Upper, Side::Lower].map(|side| points_of(&made, side)), [161, 65]);
+}
+
+#[test]
+fn numbers_of_points_that_disagree_are_refused() {
+    for (grid, said) in [
+        (
+            "ni = 257\npoints_upper = 101\npoints_lower = 101",
+            "wing.toml:5: 257 points along the wall, 201 were expected: points_upper + points_lower - 1, ",
+        ),
+        (
+            "topology = \"C\"\nwake = 40\nni = 257\npoints_upper = 101\npoints_lower = 101",
+            "wing.toml:7: 257 points along the wall, 281 were expected: ",
+        ),
+        ("ni = 65\npoints_upper = 63", "65 points along the wall, 67 were expected: "),
+    ] {
+        let refused = make(&case(NACA, grid)).unwrap_err();
+
+        assert!(refused.to_string().contains(said), "{refused}");
+        assert!(refused.hint().unwrap().contains("leave one of the numbers out"));
+    }
+}
+
+#[test]
+fn points_gather_at_clusters() {
+    let section = e387();
+    for (geometry, more, side, x, spacing) in [
+        (NACA, "", Side::Upper, 0.6, 2e-3),
+        (NACA, "topology = \"C\"\nni = 385", Side::Upper, 0.6, 2e-3),
+        (&section, "topology = \"C\"\nni = 385", Side::Lower, 0.3, 1e-3),
+        (&section, "max_spacing = 0.02", Side::Upper, 0.8, 4e-4),
+        (THICK, "", Side::Upper, 0.45, 3e-3),
+        (THICK, "trailing_edge_spacing = 2e-3\nwall_growth = 1.2", Side::Lower, 0.7, 1e-3),
+    ] {
+        let name = format!("{side:?}").to_lowercase();
+        let cluster = format!("{{ x = {x}, spacing = {spacing}, surface = \"{name}\" }}");
+
+        let made = good(geometry, &format!("clusters = [{cluster}]\n{more}"));
+
+        let found = spacing_at(&made, side, x);
+        assert!((found / spacing - 1.0).abs() < 0.02, "{geometry} {more}: {found:e}");
+        let other = if side == Side::Upper { Side::Lower } else { Side::Upper };
+        assert!(spacing_at(&made, other, x) > 1.5 * spacing, "{geometry} {more}");
+        let growth = largest_growth(&lengths(&wall(&made)));
+        assert!(growth < 1.25, "{geometry} {more}: {growth}");
+    }
+}
+
+#[test]
+fn several_clusters_on_both_surfaces_each_have_their_spacing() {
+    let made = good(
+        NACA,
+        "ni = 321\nclusters = [{ x = 0.3, spacing = 2e-3 }, { x = 0.7, spacing = 1e-3 }]",
+    );
+
+    for (x, spacing) in [(0.3, 2e-3), (0.7, 1e-3)] {
+        for side in [Side::Upper, Side::Lower] {
+            let found = spacing_at(&made, side, x);
+            assert!((found / spacing - 1.0).abs() < 0.02, "{side:?} {x}: {found:e}");
+        }
+    }
+}
+
+#[test]
+fn the_spacing_and_its_growth_stay_within_their_limits() {
+    for (keys, longest, growth) in [
+        ("max_spacing = 0.012", 0.012, 1.18),
+        ("wall_growth = 1.06", 1.0, 1.06),
+        ("ni = 385\nmax_spacing = 8e-3\nwall_growth = 1.05", 8e-3, 1.05),
+        ("topology = \"C\"\nni = 385\nwall_growth = 1.1", 1.0, 1.1),
+    ] {
+        let lengths = lengths(&wall(&good(NACA, keys)));
+
+        let most = lengths.iter().copied().fold(0.0, f64::max);
+        assert!(most <= 1.002 * longest, "{keys}: {most}");
+        // The cells beside nose and edge have the same length on both surfaces.
+        let ratio = largest_growth(&lengths);
+        assert!(ratio <= growth * 1.01, "{keys}: {ratio}");
+    }
+}
+
+#[test]
+fn limits_that_need_more_points_tell_how_many() {
+    for (keys, key) in [
+        ("ni = 65\nclusters = [{ x = 0.5, spacing = 1e-5 }]", ":9:"),
+        ("wall_growth = 1.01", ":8:"),
+        ("points_upper = 41\npoints_lower = 101\nmax_spacing = 4e-3", ":8:"),
+    ] {
+        let refused = make(&case(NACA, &format!("{SPACED}{keys}"))).unwrap_err();
+
+        let said = refused.to_string();
+        assert!(said.contains(" are needed for the spacings asked for"), "{said}");
+        assert!(said.contains(key), "{said}");
+        // A tenth more than it says are enough.
+        let said: f64 =
+            said.split("about ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+        let numbers = |line: &&str| line.starts_with("ni") || line.starts_with("points");
+        let other: Vec<&str> = keys.lines().filter(|line| !numbers(line)).collect();
+        let enough = format!(
+            "{}\npoints_upper = {n}\npoints_lower = {n}",
+            other.join("\n"),
+            n = (1.1 * said) as usize
+        );
+        case(NACA, &format!("{SPACED}{enough}")).settle().unwrap();
+    }
+}
+
+#[test]
+fn the_last_cell_of_the_cut_has_the_length_asked_for() {
+    for (geometry, spacing) in [(NACA, 0.5), (THICK, 0.2)] {
+        let keys = format!("topology = \"C\"\nwake_spacing = {spacing}\nwake = 56\nni = 337");
+
+        let made = good(geometry, &keys);
+
+        let grid = &made.grid;
+        let found = grid.point(0, 0)[0] - grid.point(1, 0)[0];
+        assert!((found / spacing - 1.0).abs() < 1e-6, "{found}");
+    }
+}
+
+#[test]
+fn a_wake_that_takes_points_from_the_section_is_told_and_below_100_a_finding() {
+    let notices =
+        |grid: &str| case(NACA, &format!("topology = \"C\"\n{grid}")).settle().unwrap().notices;
+
+    let told = notices("ni = 385\nwake = 120");
+    assert!(told[0].contains("takes 240 of 385 points and leaves 145 to the section"), "{told:?}");
+    for grid in
+        ["", "ni = 129", "ni = 385\nwake = 80", "points_upper = 41\npoints_lower = 41\nwake = 160"]
+    {
+        assert_eq!(notices(grid), [""; 0], "{grid}");
+    }
+}
+
+/// The points of a file, in the order of the file.
+fn points_of_file(text: &str) -> Vec<[f64; 2]> {
+    let point = |line: &str| {
+        let numbers: Option<Vec<f64>> =
+            line.split_whitespace().map(|word| word.parse().ok()).collect();
+        numbers.filter(|numbers| numbers.len() == 2).map(|numbers| [numbers[0], numbers[1]])
+    };
+    text.lines().filter_map(point).collect()
+}
+
+#[test]
+fn the_points_of_a_file_are_those_of_the_wall() {
+    let folder = tempfile::tempdir().unwrap();
+    let e387 = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/cases/airfoils/e387.dat"))
+        .unwrap();
+    // Some noses lie at other places than 0.
+    let fine: String = wall(&good("naca = \"4412\"", "ni = 161"))
+        .iter()
+        .rev()
+        .map(|[x, y]| format!("{:?} {:?}\n", x + 1e-3, y))
+        .collect();
+    for (name, text) in [("e387", &e387), ("fine", &fine)] {
+        fs::write(folder.path().join(name), text).unwrap();
+        let given: Vec<[f64; 2]> = points_of_file(text).into_iter().rev().collect();
+        for topology in ["O", "C"] {
+            let geometry = format!("file = \"{}\"", folder.path().join(name).display());
+
+            let made =
+                good(&geometry, &format!("topology = \"{topology}\"\nwall_points = \"as-given\""));
+
+            assert_eq!(wall(&made), given, "{name} {topology}");
+            let wake = if let Topology::C { wake } = made.grid.topology { wake } else { 0 };
+            assert_eq!(made.grid.ni, given.len() + 2 * wake);
+            let again = made.case.to_toml_string().unwrap();
+            let again = Case::from_toml(&again, Path::new("wing.toml"), &[]).unwrap();
+            assert_eq!(make(&again).unwrap().grid, made.grid, "{name} {topology}");
+        }
+    }
+}
+
+#[test]
+fn an_open_contour_as_given_gets_a_base() {
+    let points: Vec<[f64; 2]> =
+        wall(&good("naca = \"0012\"\ntrailing_edge = \"blunt\"", "base_cells = 8\nni = 161"));
+    let surfaces = &points[4..points.len() - 4];
+    let list: Vec<String> = surfaces.iter().rev().map(|[x, y]| format!("[{x:?}, {y:?}]")).collect();
+    let geometry = format!("points = [{}]", list.join(", "));
+
+    let made = good(&geometry, "wall_points = \"as-given\"");
+
+    assert_eq!(&wall(&made)[4..points.len() - 4], surfaces);
+    let refused =
+        make(&case(&geometry, "topology = \"C\"\nwall_points = \"as-given\"")).unwrap_err();
+    assert!(refused.to_string().contains("one point was expected"), "{refused}");
+    for (keys, remedy) in [
+        ("max_turn = 5.0", "leave grid.max_turn out"),
+        ("refine = 2", "leave grid.refine out"),
+        ("points_upper = 91", "leave grid.points_upper out"),
+    ] {
+        let text = format!("[geometry]\n{geometry}\n[grid]\nwall_points = \"as-given\"\n{keys}\n");
+        let refused = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap_err();
+        assert!(refused.hint().unwrap().contains(remedy), "{refused}");
+    }
+    let disagrees = make(&case(&geometry, "wall_points = \"as-given\"\nni = 33")).unwrap_err();
+    assert!(
+        disagrees
+            .to_string()
+            .contains("33 points along the wall, 161 were expected: those of the section"),
+        "{disagrees}"
+    );
+}
