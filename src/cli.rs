@@ -182,7 +182,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => cli.execute(),
         Err(error) => {
             // The arguments of a misspelt command are those of no other.
-            let first = arguments.get(1).filter(|_| error.use_stderr());
+            let option = |word: &OsString| word.to_string_lossy().starts_with('-');
+            let first = arguments.get(1).filter(|word| error.use_stderr() && !option(word));
             match first.and_then(|word| named::unknown(Path::new(word))) {
                 Some(failure) => report(failure, &Terminal::new(false)),
                 None => explain(&error),

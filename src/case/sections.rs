@@ -181,7 +181,7 @@ fn airfoil_file(entries: &Given, case: &Path, key: &str) -> Result<PathBuf, Case
 }
 
 /// The file in the same folder whose name is nearest. Endings, which most of them share, do not count.
-fn nearest_file(path: &Path) -> Option<String> {
+pub(crate) fn nearest_file(path: &Path) -> Option<String> {
     fn stem(name: &str) -> &str {
         name.rsplit_once('.').map_or(name, |(stem, _)| stem)
     }

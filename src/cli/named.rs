@@ -11,6 +11,7 @@ use gridgen::case::{CaseError, CaseFile};
 use gridgen::internals::schema::nearest;
 
 use super::{Cli, CommandFailure, parse_set};
+use crate::case::nearest_file;
 
 /// Sections with a formula, each with a key that makes it and the key's default.
 const SHAPES: [(&str, &str, &str); 3] = [
@@ -137,24 +138,19 @@ fn plain(word: &Path) -> Option<&str> {
 
 /// The failure of a word that is no file, no command and no section, with the nearest of each.
 pub(super) fn unknown(word: &Path) -> Option<CommandFailure> {
-    let text = plain(word)?;
+    let file = nearest_file(&Path::new(".").join(word)).filter(|_| !word.exists());
+    let Some(text) = plain(word) else {
+        let hint = format!("did you mean {} in the same folder?", file?);
+        let message = format!("{}: there is no such file", word.display());
+        return Some(CommandFailure::input(&message, Some(&hint)));
+    };
     let cli = Cli::command();
-    let mut commands = cli.get_subcommands().map(clap::Command::get_name);
-    if designation(word).is_some() || shape(word).is_some() || commands.any(|name| name == text) {
+    let commands: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+    if designation(word).is_some() || shape(word).is_some() || commands.contains(&text) {
         return None;
     }
-    let files = Path::new(".").read_dir().into_iter().flatten().flatten();
-    let files: Vec<String> = files
-        .filter(|file| file.file_type().is_ok_and(|kind| kind.is_file()))
-        .filter_map(|file| file.file_name().into_string().ok())
-        .collect();
-    let stem = |file: &str| Path::new(file).file_stem().is_some_and(|stem| stem == text);
-    let file = files.iter().find(|file| stem(file)).map(String::as_str);
-    let near = [
-        nearest(text, cli.get_subcommands().map(clap::Command::get_name)),
-        file.or_else(|| nearest(text, files.iter().map(String::as_str))),
-        nearest(text, SHAPES.map(|(name, ..)| name)),
-    ];
+    let near =
+        [nearest(text, commands), file.as_deref(), nearest(text, SHAPES.map(|(name, ..)| name))];
     let near: Vec<&str> = near.into_iter().flatten().collect();
     let hint = if near.is_empty() {
         "gridgen takes a case file, a file of coordinates, NACA digits such as 2412, or one of cylinder, joukowski and \
@@ -169,7 +165,7 @@ pub(super) fn unknown(word: &Path) -> Option<CommandFailure> {
     ))
 }
 
-/// Whether a file that is there holds the coordinates of a section: its name does not end in `.toml`, and none of
+/// Returns true if a file exists and holds the coordinates of a section: its name does not end in `.toml`, and none of
 /// its lines has the section or a key that every case has.
 pub(super) fn is_section(path: &Path) -> bool {
     if path.extension().is_some_and(|ending| ending == "toml") || !path.is_file() {

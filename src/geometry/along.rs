@@ -14,7 +14,7 @@ pub struct AlongWall {
 }
 
 impl AlongWall {
-    /// Whether there is a limit on the spacing.
+    /// Returns true if there is a limit on the spacing.
     pub(super) fn is_limited(&self) -> bool {
         !self.clusters.is_empty() || self.max_spacing.is_some() || self.growth.is_some()
     }

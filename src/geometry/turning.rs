@@ -167,7 +167,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Whether there is none.
+    /// Returns true if there is no limit.
     pub(super) fn is_empty(&self) -> bool {
         self.clusters.is_empty() && self.longest.is_none() && self.ratio.is_none()
     }

@@ -80,6 +80,9 @@ fn a_word_that_names_nothing_gets_the_nearest_that_does() {
     ] {
         scratch.run(arguments).is_refused(&format!("error: {message}\nhint: {hint}\n"));
     }
+    scratch.run("e388.dat").is_refused(
+        "error: e388.dat: there is no such file\nhint: did you mean e387.dat in the same folder?\n",
+    );
     scratch.run("check 24123456").fails(2, "is not a NACA designation");
     assert_eq!(scratch.names("."), ["e387.dat"]);
 }

@@ -159,7 +159,7 @@ fn what_all_ranks_refuse_is_said_once() {
                    process\n\
                    hint: start one process, use --ranks threads, or give the ranks many cases with \
                    gridgen run\n";
-    let no_file = "error: win.toml: no such case file\nhint: check the path of the case file\n";
+    let no_file = "error: win.toml: there is no such file\nhint: did you mean wing.toml in the same folder?\n";
     // The automatic choice is the CPU here.
     for (arguments, message, code) in [
         ("wing.toml --backend cpu", no_gpus, 3),

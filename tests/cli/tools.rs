@@ -17,11 +17,11 @@ fn the_case_that_is_begun_can_be_run() {
 
 #[test]
 fn a_case_is_begun_from_a_file_of_coordinates() {
-    let section: String = (0..=40)
+    let section: Vec<String> = (0..=40)
         .map(|k| std::f64::consts::TAU * f64::from(k) / 40.0)
         .map(|t| format!("{} {}\n", 0.5 + 0.5 * t.cos(), 0.06 * t.sin() * (1.0 - t.cos())))
         .collect();
-    let scratch = Scratch::with(&[("section.dat", section.as_bytes())]);
+    let scratch = Scratch::with(&[("section.dat", section.concat().as_bytes())]);
 
     scratch.run("init wing.toml --file section.dat --all").succeeds();
 

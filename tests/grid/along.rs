@@ -272,12 +272,12 @@ fn the_points_of_a_file_are_those_of_the_wall() {
     let e387 = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/cases/airfoils/e387.dat"))
         .unwrap();
     // Some noses lie at other places than 0.
-    let fine: String = wall(&good("naca = \"4412\"", "ni = 161"))
+    let fine: Vec<String> = wall(&good("naca = \"4412\"", "ni = 161"))
         .iter()
         .rev()
         .map(|[x, y]| format!("{:?} {:?}\n", x + 1e-3, y))
         .collect();
-    for (name, text) in [("e387", &e387), ("fine", &fine)] {
+    for (name, text) in [("e387", &e387), ("fine", &fine.concat())] {
         fs::write(folder.path().join(name), text).unwrap();
         let given: Vec<[f64; 2]> = points_of_file(text).into_iter().rev().collect();
         for topology in ["O", "C"] {

@@ -64,7 +64,7 @@ pub(crate) struct Repairs {
     pub(crate) smooth: Option<f64>,
     /// Thickness of the trailing edge, chords.
     pub(crate) edge_thickness: Option<f64>,
-    /// Whether points whose chord is within 10 % of 0 to 1 keep their coordinates.
+    /// True if points whose chord is within 10 % of 0 to 1 keep their coordinates.
     pub(crate) keep_coordinates: bool,
 }
 
