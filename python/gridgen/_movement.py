@@ -49,7 +49,7 @@ class Reference:
     NotConverged
         If the source is not a good grid.
     GeometryError
-        If a mesh does not surround a body.
+        If a mesh does not surround a body, or the section of a pickled grid has changed since.
     FileError
         If a file cannot be read.
     """

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use crate::arguments::{in_pool, word};
 use crate::device;
-use crate::errors::{raised, refused};
+use crate::errors::{raised, refused, refused_as};
 use crate::nodes::GpuNodes;
 use crate::stored::{self, StoredGrid, Texts};
 
@@ -62,6 +62,18 @@ impl NativeGrid {
     /// A moved grid on a GPU.
     pub(crate) fn moved(nodes: Arc<GpuNodes>, quality: Quality) -> Self {
         Self(GridSource::Moved(nodes, Box::new(quality)))
+    }
+
+    /// Refuses a grid that was made elsewhere, if its equations cannot be made again.
+    pub(crate) fn check_equations(&self, py: Python<'_>) -> PyResult<()> {
+        let GridSource::Stored(stored) = &self.0 else { return Ok(()) };
+        let current = in_pool(py, || stored.is_current())?;
+        if current.map_err(|error| raised(py, error))? {
+            return Ok(());
+        }
+        let message = "the grid was pickled by another version of gridgen, or the file of its section has \
+                       changed since: make it again";
+        Err(refused_as(py, "GeometryError", message))
     }
 
     /// This grid as a reference of movements; a grid that was made uses its own equations and settings.

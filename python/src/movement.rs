@@ -91,6 +91,7 @@ pub(crate) fn reference_of(
 ) -> PyResult<NativeReference> {
     let options = settings(py, &options)?;
     let grid = grid.get();
+    grid.check_equations(py)?;
     NativeReference::of(py, (backend, devices), || grid.reference(&options))
 }
 

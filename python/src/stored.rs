@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use gridgen::case::{Case, Table};
 use gridgen::error::Error;
 use gridgen::formats::{Mesh, MeshData, Settings, Span};
-use gridgen::generate::fingerprint;
+use gridgen::generate::{Problem, fingerprint};
 use gridgen::grid::quality::WallLine;
-use gridgen::grid::{Grid, Topology, Verdict};
-use gridgen::movement::{MovementError, Reference};
+use gridgen::grid::{Grid, Topology};
+use gridgen::movement::Reference;
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -54,22 +54,31 @@ impl StoredGrid {
         MeshData { span, settings, good, ..MeshData::from(&self.grid) }
     }
 
-    /// The reference of movements, whose equations are made from the case again.
+    /// The problem of the grid, made from its case again.
     ///
     /// # Errors
-    /// If the section cannot be read any more, or the equations are not those of the grid.
-    pub(crate) fn reference(&self) -> Result<Reference, Error> {
+    /// If the section cannot be read any more.
+    fn problem(&self) -> Result<Problem, Error> {
         let case = Case::from_toml(&self.texts.case, Path::new("grid.toml"), &[])?;
-        let problem = case.settle()?;
+        Ok(case.settle()?)
+    }
+
+    /// True if the program would solve the problem of the grid again: both are as they were.
+    ///
+    /// # Errors
+    /// If the section cannot be read any more.
+    pub(crate) fn is_current(&self) -> Result<bool, Error> {
         let report: serde_json::Value =
             serde_json::from_str(&self.texts.report).unwrap_or_default();
-        if report["fingerprint"] != fingerprint(&problem.case)? {
-            let reason = "it was pickled by another version of gridgen, or the file of its section has changed \
-                          since: make it again";
-            let verdict = Verdict::NotConverged { reason: reason.to_owned() };
-            return Err(MovementError::Reference { verdict }.into());
-        }
-        Ok(problem.reference_of(&self.grid)?)
+        Ok(report["fingerprint"] == fingerprint(&self.problem()?.case)?)
+    }
+
+    /// The reference of movements.
+    ///
+    /// # Errors
+    /// If the section cannot be read any more, or the grid is not good.
+    pub(crate) fn reference(&self) -> Result<Reference, Error> {
+        Ok(self.problem()?.reference_of(&self.grid)?)
     }
 }
 

@@ -57,7 +57,7 @@ def test_the_reference_of_a_pickled_grid_needs_its_section(tmp_path):
     assert gridgen.Reference(read, backend="cpu").wall.shape == (65, 2)
 
     file.write_text(file.read_text().replace("0.0", "0.00", 1) + "\n")
-    with pytest.raises(gridgen.NotConverged, match="its section has changed since: make it again"):
+    with pytest.raises(gridgen.GeometryError, match="its section has changed since: make it again"):
         gridgen.Reference(read, backend="cpu")
     file.unlink()
     with pytest.raises(gridgen.GridgenError, match=r"section\.dat"):
