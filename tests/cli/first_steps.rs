@@ -178,3 +178,41 @@ fn all_errors_of_a_case_are_told_at_once() {
     later.fails(2, "error: 2 errors\n  --set grid.ni=9: ");
     later.fails(2, "forcing_min ≤ forcing_initial");
 }
+
+#[test]
+fn points_along_the_wall_are_chosen_on_the_command_line() {
+    let scratch = with_section();
+    let text = scratch.text("e387.dat");
+    let points: Vec<[f64; 2]> = text
+        .lines()
+        .filter_map(|line| {
+            let numbers: Vec<f64> = line.split_whitespace().flat_map(str::parse).collect();
+            (numbers.len() == 2).then(|| [numbers[0], numbers[1]])
+        })
+        .collect();
+    let more = format!("--nj 33 --topology C --backend cpu {NO_PICTURES}");
+    let wall = |keys: &str| {
+        scratch.run(&format!("e387.dat {keys} {more}")).succeeds();
+        let grid = gridgen::formats::mesh(&scratch.path("output/e387/mesh.vts")).unwrap().grid;
+        grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect::<Vec<_>>()
+    };
+
+    let given = wall("--set grid.wall_points=as-given");
+    let chosen = wall("--set grid.points_upper=97 --set grid.points_lower=81 --set grid.wake=24");
+
+    assert_eq!(given, points.into_iter().rev().collect::<Vec<_>>());
+    assert_eq!(chosen.len(), 97 + 81 - 1);
+}
+
+#[test]
+fn a_wake_that_leaves_few_points_to_the_section_is_a_finding() {
+    let scratch = Scratch::with(&[]);
+    let arguments = format!("0012 --topology C --ni 385 --nj 33 --set grid.wake=160 {NO_PICTURES}");
+
+    let made = scratch.run(&format!("{arguments} --backend cpu"));
+
+    assert_eq!(made.code, 0, "{made:?}");
+    let found = "naca0012: the wake leaves 65 points to the section";
+    assert!(made.stderr.contains(found) && made.stderr.contains("add 35 to grid.ni"), "{made:?}");
+    scratch.run(&format!("{arguments} --backend cpu --strict")).fails(1, found);
+}
