@@ -40,6 +40,6 @@ fn unknown_names_are_refused() {
     --set grid.nii=3: unknown key grid.nii
     hint: did you mean grid.ni?
     --set grid=3: unknown key grid
-    hint: the keys here are grid.topology, grid.ni, grid.nj, grid.growth, grid.far_field, grid.reach, grid.wake, grid.wake_length, grid.wake_direction, grid.refine, grid.first_cell, grid.wake_first_cell, grid.y_plus, grid.reynolds, grid.reference_length, grid.leading_edge_spacing, grid.trailing_edge_spacing, grid.max_turn, grid.base_cells, grid.seam
+    hint: the keys here are grid.topology, grid.ni, grid.nj, grid.growth, grid.far_field, grid.reach, grid.wake, grid.wake_spacing, grid.wake_length, grid.wake_direction, grid.refine, grid.first_cell, grid.wake_first_cell, grid.y_plus, grid.reynolds, grid.reference_length, grid.leading_edge_spacing, grid.trailing_edge_spacing, grid.max_turn, grid.base_cells, grid.points_upper, grid.points_lower, grid.clusters, grid.max_spacing, grid.wall_growth, grid.wall_points, grid.seam
     "#);
 }

@@ -78,7 +78,10 @@ fn a_viscous_grid_is_summed_up_by_its_flow() {
     );
     // 0.37 Re^(-1/5), the thickness of the turbulent boundary layer of a flat plate.
     assert!(line("flow").contains("Re 6.000e6: y+ about 1.00, "), "{said}");
-    assert!(line("flow").ends_with(" of 32 layers within a turbulent boundary layer of 0.016 chords"), "{said}");
+    assert!(
+        line("flow").ends_with(" of 32 layers within a turbulent boundary layer of 0.016 chords"),
+        "{said}"
+    );
 }
 
 /// Events of the Krylov solver are of no use to an engineer: they are in the report, and printed with -v.
