@@ -14,6 +14,10 @@ use crate::diagnostics::counted;
 
 /// The verdict, what matters for flow computations, and then the solve.
 pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
+    // The first of several ranks has the grid.
+    if outcome.grid.x.is_empty() {
+        return String::new();
+    }
     let (quality, grid) = (&outcome.quality, &outcome.grid);
     let failed = if outcome.verdict.is_good() { "" } else { "FAILED, " };
     let corners = match quality.wall_corners {

@@ -77,7 +77,7 @@ fn a_viscous_grid_is_summed_up_by_its_flow() {
         line("wall").ends_with("16 cells on the lower surface, 16 on the upper, 16 along the wake")
     );
     // 0.37 Re^(-1/5), the thickness of the turbulent boundary layer of a flat plate.
-    assert!(line("flow").contains("Re 6.000e6: y+ about 1.00, "), "{said}");
+    assert!(line("flow").contains("y+ 1 at Re 6e6; "), "{said}");
     assert!(
         line("flow").ends_with(" of 32 layers within a turbulent boundary layer of 0.016 chords"),
         "{said}"

@@ -22,7 +22,10 @@ fn a_file_of_coordinates_is_gridded_as_a_case_of_two_lines_would_be() {
 
     let said = run(&scratch, "e387.dat").succeeds();
 
-    assert!(said.starts_with("e387: converged\n  grid          65 x 33 points\n"), "{said}");
+    assert!(
+        said.starts_with("e387: converged\n  grid          65 x 33 points, 2048 cells\n"),
+        "{said}"
+    );
     let grid = scratch.bytes("output/e387/mesh.vts");
     fs::write(scratch.path("e387.toml"), "[geometry]\nfile = \"e387.dat\"\n").unwrap();
     run(&scratch, "e387.toml --output case").succeeds();

@@ -58,14 +58,19 @@ pub(super) fn rows(text: &str) -> Option<(Vec<Numbers<'_>>, Option<Layout>)> {
                 let tokens = text.split(apart).filter(|token| !token.is_empty());
                 tokens.filter_map(|token| number(token.trim_end_matches('f'))).collect()
             };
-            // A semicolon ends a row of a matrix, and so does a line in a matrix without commas.
+            // A matrix is assigned, or an argument. A semicolon ends one of its rows, and so does a line if it
+            // has no commas.
+            let assigned =
+                outside.trim_end().ends_with(['=', '(', ':', ',']) || outside.trim().is_empty();
             let semicolons = piece.contains(';');
             let ends =
                 |c: char| if semicolons { c == ';' } else { c == '\n' && !piece.contains(',') };
             let parts: Vec<(&str, Vec<f64>)> =
                 piece.split_inclusive(ends).map(|part| (part, numbers(part))).collect();
             let mut rows = parts.iter().map(|(_, values)| values.len()).filter(|&n| n > 0);
-            let matrix = rows.clone().count() >= LEAST_POINTS && rows.all(|n| (2..=4).contains(&n));
+            let matrix = assigned
+                && rows.clone().count() >= LEAST_POINTS
+                && rows.all(|n| (2..=4).contains(&n));
             let mut at = line;
             for (part, values) in if matrix { parts } else { vec![(piece, numbers(piece))] } {
                 // A number in brackets directly after a word is an index, and a row may be blank.
