@@ -8,8 +8,6 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sized
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import _core
 from ._grid import Grid
 from ._keys import Keys
@@ -182,6 +180,8 @@ def _heights(path: str, value: Any) -> object:
     if isinstance(value, Mapping):
         return {name: _heights(f"{path}.{name}", points) for name, points in value.items()}
     try:
+        import numpy as np
+
         return np.asarray(value, dtype=np.float64).tolist()
     except (TypeError, ValueError):
         message = f"{path}: a height, heights, or pairs (x/c, height) were expected, found {value!r}"

@@ -16,6 +16,9 @@ use crate::run::{Machine, Progress, RunLog};
 use crate::solver::NewtonStop;
 use crate::solver::linear::Precision;
 
+/// Skewness that at most 1 % of the cells of a retry may exceed: beyond it flow solvers have no use for the grid.
+const MOST_SKEWED: f64 = 0.9;
+
 /// Solves for the grid of a problem: the first good one among that of the problem and those of its retry
 /// plan, the problem's own where none is good.
 ///
@@ -85,8 +88,15 @@ fn first_good(
     for (change, case) in plan {
         let changed = Problem { case, ..problem.clone() };
         let retried = attempt(&changed, machine, &afresh, log)?;
-        log.notices.push(format!("tried {change}: {}", retried.verdict));
-        if retried.is_good() {
+        let p99 = retried.quality.p99_skewness;
+        let useless = retried.is_good() && p99 > MOST_SKEWED;
+        let found = if useless {
+            format!("1 % of the cells have a skewness above {p99:.3}")
+        } else {
+            retried.verdict.to_string()
+        };
+        log.notices.push(format!("tried {change}: {found}"));
+        if retried.is_good() && !useless {
             // The case retries by itself.
             return Ok(GridResult { case: problem.case.clone(), ..retried });
         }
