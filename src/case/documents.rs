@@ -123,7 +123,7 @@ fn point_schema() -> Value {
 const WIDTH: usize = 90;
 
 /// Keys that a case to begin with sets for turbulent flow, whose set-up is written beside the meshes.
-pub const VISCOUS: [(&str, &str); 7] = [
+pub const VISCOUS: [(&str, &str); 8] = [
     ("grid.topology", "\"C\""),
     ("grid.ni", "385"),
     ("grid.nj", "129"),
@@ -131,6 +131,7 @@ pub const VISCOUS: [(&str, &str); 7] = [
     ("grid.y_plus", "1.0"),
     ("grid.reynolds", "6e6"),
     ("grid.far_field", "500.0"),
+    ("grid.wake_first_cell", "1e-2"),
 ];
 
 /// A case file in which every key stands as a comment with its meaning, range and default. Keys whose
