@@ -198,14 +198,14 @@ impl Retry {
             Self::March if marches => {
                 let dissipation = MORE_SMOOTHING * initial.dissipation?;
                 initial.dissipation = Some(dissipation);
-                let mut keys = format!("initial.dissipation = {dissipation}");
+                let mut keys = vec![format!("initial.dissipation = {dissipation}")];
                 let given = case.places.has("initial.volume_smoothing");
                 if let Some(volumes) = initial.volume_smoothing.filter(|&c| c > 0.0 && !given) {
                     let volumes = MORE_SMOOTHING * volumes;
                     initial.volume_smoothing = Some(volumes);
-                    keys += &format!(", initial.volume_smoothing = {volumes}");
+                    keys.push(format!("initial.volume_smoothing = {volumes}"));
                 }
-                format!("a smoother march ({keys})")
+                format!("a smoother march ({})", keys.join(", "))
             }
             Self::Decay => {
                 control.decay *= SHORTER_DECAY;

@@ -47,6 +47,7 @@ pub use overset_keys::{BackgroundOptions, OversetOptions};
 pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
 pub use rig::{AssemblyError, PlacedAssembly, PlacedBackground, PlacedElement};
+#[cfg(feature = "cli")]
 pub(crate) use sections::nearest_file;
 pub use settle::{BodyContour, Problem, SectionError};
 pub use solving::SolverOptions;
