@@ -291,5 +291,5 @@ fn combinations_of_these_keys_make_good_grids_or_name_a_key() {
             }
         }
     }
-    assert!(6 * good >= count, "{good} of {count}");
+    assert!(8 * good >= count, "{good} of {count}");
 }
