@@ -8,7 +8,6 @@ use toml_edit::Item;
 
 use super::entries::{ELEMENT, Given, UNNAMED, unknown_argument};
 use super::error::{CaseError, GivenValue, Place};
-use super::overrides::override_value;
 use super::parse::{TableSource, line_of};
 use super::table;
 use super::{Case, CaseFile};
@@ -50,25 +49,22 @@ impl CaseFile {
     }
 
     /// The case of a section with the default of every other key: two lines of a file. `source` is the key of the section
-    /// and its text, `name` the name of the case; a relative path starts at the current folder.
+    /// and its text, or a section and an empty table, `name` the name of the case; a relative path starts at the
+    /// current folder.
     ///
     /// # Errors
     /// See [`CaseError`].
     pub fn of_section(
         name: &str,
-        source: (&str, &str),
+        source: (&str, Value),
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
-        let mut entries = Given::none(Path::new(UNNAMED), "");
-        for (path, text) in [("name", name), source] {
-            let value = text.to_owned();
-            let place = Place::Argument { name: path.to_owned(), value };
-            let key = table::find(path).ok_or_else(|| unknown_argument(path, place.clone()))?;
-            entries.set_for_all(key, &override_value(key, text), &excerpt(text), &place)?;
-        }
+        let (path, name) = (Path::new(UNNAMED), ("name", name.into()));
+        let base = [name, source].map(|(key, value)| (key.to_owned(), value));
+        let mut entries = Given::of_arguments("", path, &base, &[])?;
         entries.seal();
         entries.replace(overrides)?;
-        Self::resolve(&entries, Path::new(UNNAMED))
+        Self::resolve(&entries, path)
     }
 
     /// The case of a call: a case file or the keys of a `base`, and named arguments that replace keys of
@@ -88,7 +84,19 @@ impl CaseFile {
     ) -> Result<Self, CaseError> {
         let path = file.unwrap_or(Path::new(UNNAMED));
         let text = file.map_or_else(|| Ok(String::new()), read_text)?;
-        let mut entries = Given::read(&text, path)?;
+        Self::resolve(&Given::of_arguments(&text, path, base, arguments)?, path)
+    }
+}
+
+impl Given {
+    /// The keys of a text, of a base and of named arguments, the later ones in place of the earlier.
+    fn of_arguments(
+        text: &str,
+        path: &Path,
+        base: &[(String, Value)],
+        arguments: &[(String, Value)],
+    ) -> Result<Self, CaseError> {
+        let mut entries = Self::read(text, path)?;
         let numbered = base.iter().chain(arguments).enumerate();
         for (number, (name, given)) in numbered {
             if number == base.len() {
@@ -118,7 +126,7 @@ impl CaseFile {
             };
             entries.set_for_all(key, &value, &shown, &place)?;
         }
-        Self::resolve(&entries, path)
+        Ok(entries)
     }
 }
 

@@ -5,19 +5,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
-use gridgen::case::{CaseError, CaseFile};
+use gridgen::case::{CaseError, CaseFile, Table, Value};
 use gridgen::internals::schema::nearest;
 
 use super::{Cli, CommandFailure, parse_set};
 use crate::case::nearest_file;
 
-/// Sections with a formula, each with a key that makes it and the key's default.
-const SHAPES: [(&str, &str, &str); 3] = [
-    ("cylinder", "geometry.ellipse.thickness", "1.0"),
-    ("joukowski", "geometry.joukowski.thickness", "0.12"),
-    ("wing-body", "geometry.wing_body.dihedral", "4.8"),
+/// Sections with a formula, each with the section of a case that makes it.
+const SHAPES: [(&str, &str); 3] = [
+    ("cylinder", "geometry.ellipse"),
+    ("joukowski", "geometry.joukowski"),
+    ("wing-body", "geometry.wing_body"),
 ];
 
 /// Bytes of a file that are searched for the section of a case.
@@ -76,44 +75,47 @@ impl KeyArguments {
         short.into_iter().filter_map(given).chain(self.set.iter().cloned()).collect()
     }
 
-    /// The case in a file, or that of the section whose coordinates the file has.
-    pub(super) fn file(&self, path: &Path) -> Result<CaseFile, CaseError> {
-        if is_section(path) {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            return CaseFile::of_section(
-                &name,
-                ("geometry.file", &path.to_string_lossy()),
-                &self.replaced(),
-            );
+    /// The case in a file, or that of the section that a word names.
+    pub(super) fn read(&self, word: &Path) -> Result<CaseFile, CaseError> {
+        match section(word) {
+            Some(section) => self.of(section),
+            None => CaseFile::from_file(word, &self.replaced()),
         }
-        CaseFile::from_file(path, &self.replaced())
     }
 
-    /// The case that a word names: a file, NACA digits or a section with a formula; without a word that of --naca.
+    /// The case that a word names; without a word, which is left out for it, that of --naca.
     pub(super) fn case(&self, word: Option<&Path>) -> Result<CaseFile, CommandFailure> {
-        let of = |name: &str, source: (&str, &str)| {
-            Ok(CaseFile::of_section(name, source, &self.replaced())?)
-        };
-        let of_naca = |digits: &str| {
-            let plain = digits.to_lowercase().replace([' ', '-'], "");
-            let name = format!("naca{}", plain.trim_start_matches("naca"));
-            of(&name, ("geometry.naca", digits))
-        };
         let Some(word) = word else {
-            let missing = "name a case file, a file of coordinates or a NACA section";
-            let digits = self.naca.as_deref().ok_or_else(|| {
-                CommandFailure::usage(ErrorKind::MissingRequiredArgument, missing)
-            })?;
-            return of_naca(digits);
+            return Ok(self.of(naca(self.naca.as_deref().unwrap_or_default()))?);
         };
-        if let Some(digits) = designation(word) {
-            return of_naca(digits);
-        }
-        if let Some((name, key, value)) = shape(word) {
-            return of(name, (key, value));
-        }
-        unknown(word).map_or_else(|| Ok(self.file(word)?), Err)
+        unknown(word).map_or_else(|| Ok(self.read(word)?), Err)
     }
+
+    fn of(&self, (name, key, value): Section) -> Result<CaseFile, CaseError> {
+        CaseFile::of_section(&name, (key, value), &self.replaced())
+    }
+}
+
+/// The name of a case, the key of its section, and that key's value.
+type Section = (String, &'static str, Value);
+
+/// The section that a word names: a file of coordinates, NACA digits, or a section with a formula.
+fn section(word: &Path) -> Option<Section> {
+    if is_section(word) {
+        let name = word.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        return Some((name, "geometry.file", word.to_string_lossy().into_owned().into()));
+    }
+    let shape = |text| {
+        let (name, section) = SHAPES.into_iter().find(|(name, _)| *name == text)?;
+        Some((name.to_owned(), section, Table::new().into()))
+    };
+    designation(word).map(naca).or_else(|| plain(word).and_then(shape))
+}
+
+fn naca(digits: &str) -> Section {
+    let plain = digits.to_lowercase().replace([' ', '-'], "");
+    let name = format!("naca{}", plain.trim_start_matches("naca"));
+    (name, "geometry.naca", digits.into())
 }
 
 /// A word as a NACA designation: digits behind an optional `NACA`, and no file of that name.
@@ -122,11 +124,6 @@ pub(super) fn designation(word: &Path) -> Option<&str> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.strip_prefix("naca").unwrap_or(&lower).trim_start_matches([' ', '-']);
     digits.starts_with(|c: char| c.is_ascii_digit()).then_some(text)
-}
-
-fn shape(word: &Path) -> Option<(&'static str, &'static str, &'static str)> {
-    let text = plain(word)?;
-    SHAPES.into_iter().find(|(name, ..)| *name == text)
 }
 
 /// The text of a word that names no file or folder and does not look like a path.
@@ -146,11 +143,11 @@ pub(super) fn unknown(word: &Path) -> Option<CommandFailure> {
     };
     let cli = Cli::command();
     let commands: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
-    if designation(word).is_some() || shape(word).is_some() || commands.contains(&text) {
+    if section(word).is_some() || commands.contains(&text) {
         return None;
     }
     let near =
-        [nearest(text, commands), file.as_deref(), nearest(text, SHAPES.map(|(name, ..)| name))];
+        [nearest(text, commands), file.as_deref(), nearest(text, SHAPES.map(|(name, _)| name))];
     let near: Vec<&str> = near.into_iter().flatten().collect();
     let hint = if near.is_empty() {
         "gridgen takes a case file, a file of coordinates, NACA digits such as 2412, or one of cylinder, joukowski and \
@@ -167,7 +164,7 @@ pub(super) fn unknown(word: &Path) -> Option<CommandFailure> {
 
 /// Returns true if a file exists and holds the coordinates of a section: its name does not end in `.toml`, and none of
 /// its lines has the section or a key that every case has.
-pub(super) fn is_section(path: &Path) -> bool {
+fn is_section(path: &Path) -> bool {
     if path.extension().is_some_and(|ending| ending == "toml") || !path.is_file() {
         return false;
     }
