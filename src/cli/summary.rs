@@ -11,6 +11,7 @@ use gridgen::report::Timing;
 
 use super::terminal::list;
 use crate::diagnostics::counted;
+use crate::geometry::vector::distance;
 
 /// The verdict, what matters for flow computations, and then the solve.
 pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
@@ -69,19 +70,21 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
 /// Cells along the surfaces of a section, from the trailing edge to the nose and back, and along its wake; those around a
 /// body without edges.
 fn wall(case: &Case, grid: &Grid) -> String {
-    let wall = grid.topology.wall(grid.ni);
-    let (first, last) = (*wall.start(), *wall.end());
+    let wall: Vec<[f64; 2]> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
+    let cells = wall.len() - 1;
     let wake = match grid.topology {
         Topology::C { wake } => format!(", {wake} along the wake"),
-        Topology::Half(_) => return format!("{} cells", last - first),
-        _ if case.geometry.contour.is_smooth() => return format!("{} cells", last - first),
-        _ => String::new(),
+        Topology::O(_) if !case.geometry.contour.is_smooth() => String::new(),
+        _ => return format!("{cells} cells"),
     };
-    let [x, y] = grid.point(first, 0);
-    let from_edge = |i: usize| (grid.point(i, 0)[0] - x).hypot(grid.point(i, 0)[1] - y);
-    let farther = |nose, i| if from_edge(i) > from_edge(nose) { i } else { nose };
-    let nose = wall.fold(first, farther);
-    format!("{} cells on the lower surface, {} on the upper{wake}", nose - first, last - nose)
+    let nose = nose(&wall);
+    format!("{nose} cells on the lower surface, {} on the upper{wake}", cells - nose)
+}
+
+/// The point of a wall that is farthest from its trailing edge.
+pub(super) fn nose(wall: &[[f64; 2]]) -> usize {
+    let off = |i: &usize| distance(wall[*i], wall[0]);
+    (0..wall.len()).max_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(0)
 }
 
 /// The first cell in wall units and the layers within a boundary layer, where the Reynolds number is known.

@@ -6,19 +6,18 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use gridgen::Error;
-use gridgen::case::{Case, CaseFile, Problem, TopologyChoice, VISCOUS, Value, template};
+use gridgen::case::{CaseFile, Problem, VISCOUS, Value, template};
 use gridgen::formats::WITH_SETUP;
-use gridgen::generate::{Estimate, check, check_assembly};
+use gridgen::generate::{Estimate, check_assembly};
 use gridgen::geometry::{TrailingEdge, airfoil_from_file, airfoil_from_naca};
 use gridgen::grid::quality::boundary_layer_thickness;
 use gridgen::internals::atomic;
 
 use super::named::KeyArguments;
-use super::summary::{memory, time, wall_units};
+use super::summary::{memory, nose, time, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, CommandFailure, elements};
-use crate::geometry::vector::{angle, difference, distance};
+use crate::geometry::vector::{angle, difference};
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/init.txt").trim_ascii_end())]
@@ -104,32 +103,31 @@ impl CheckArguments {
             }
             case => case.section()?,
         };
-        let estimate = check(&case)?;
-        let problem = case.settle().map_err(Error::from)?;
+        let problem = case.settle()?;
+        let estimate = Estimate::of(&problem);
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         let growth = problem.case.grid.law().growth(problem.case.grid.nj).unwrap_or(1.0);
         for finding in problem.growth_findings([1.0, growth]) {
             terminal.note(&finding.to_string());
         }
-        terminal.result(&summary(&case, &problem, &estimate))
+        terminal.result(&summary(&problem, &estimate))
     }
 }
 
-fn summary(case: &Case, problem: &Problem, estimate: &Estimate) -> String {
-    // The section settles the points around it.
-    let around = estimate.points / case.grid.nj;
-    let (ni, whole) = match case.grid.topology {
-        TopologyChoice::Half => (case.grid.ni, format!(", half of {around} x {}", case.grid.nj)),
-        _ => (around, String::new()),
+fn summary(problem: &Problem, estimate: &Estimate) -> String {
+    let grid = &problem.case.grid;
+    let whole = match grid.around() {
+        around if around == grid.ni => String::new(),
+        around => format!(", half of {around} x {}", grid.nj),
     };
     format!(
         "{}: can be run\n\
          \x20 grid          {} x {} points{whole}, {} in all\n{}\
          \x20 memory        about {}\n\
          \x20 time          about {} of CPU on one thread\n",
-        case.name,
-        ni,
-        case.grid.nj,
+        problem.case.name,
+        grid.ni,
+        grid.nj,
         estimate.points,
         decided(problem).unwrap_or_default(),
         memory(estimate.memory_bytes),
@@ -163,9 +161,7 @@ fn decided(problem: &Problem) -> Result<String, fmt::Error> {
     let wall: Vec<[f64; 2]> = line.map(|i| [points.x[i], points.y[i]]).collect();
     write!(text, "\n  wall          {} points", wall.len())?;
     if let Some((leading, trailing)) = grid.leading_edge_spacing.zip(grid.trailing_edge_spacing) {
-        let off = |i: &usize| distance(wall[*i], wall[0]);
-        let nose = (0..wall.len()).max_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(0);
-        let half = points.base_cells / 2;
+        let (nose, half) = (nose(&wall), points.base_cells / 2);
         let [upper, lower] = [wall.len() - nose - half, nose + 1 - half];
         write!(text, ", {upper} on the upper and {lower} on the lower surface")?;
         if half > 0 {
@@ -174,10 +170,8 @@ fn decided(problem: &Problem) -> Result<String, fmt::Error> {
         if points.wake > 0 {
             write!(text, ", {} cells on each side of the cut", points.wake)?;
         }
-        write!(
-            text,
-            "\n  spacing       {leading:.2e} at the leading, {trailing:.2e} at the trailing edge"
-        )?;
+        let ends = format!("{leading:.2e} at the leading, {trailing:.2e} at the trailing edge");
+        write!(text, "\n  spacing       {ends}")?;
     }
     let steps: Vec<_> = wall.windows(2).map(|pair| difference(pair[1], pair[0])).collect();
     let longest = steps.iter().map(|step| step[0].hypot(step[1])).fold(0.0, f64::max);

@@ -47,16 +47,23 @@ pub struct Estimate {
     pub notices: Vec<String>,
 }
 
+impl Estimate {
+    /// Estimates what a run of this problem would take.
+    pub fn of(problem: &Problem) -> Self {
+        let own = of_problem(problem);
+        let (memory_bytes, cpu_seconds) =
+            (BYTES_BESIDE + own.memory_bytes, SECONDS_BESIDE + own.cpu_seconds);
+        Self { memory_bytes, cpu_seconds, ..own }
+    }
+}
+
 /// Reads the section, places the points of its wall, and estimates what a run would take. Nothing
 /// is solved and nothing is written.
 ///
 /// # Errors
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
-    let own = of_problem(&case.settle()?);
-    let (memory_bytes, cpu_seconds) =
-        (BYTES_BESIDE + own.memory_bytes, SECONDS_BESIDE + own.cpu_seconds);
-    Ok(Estimate { memory_bytes, cpu_seconds, ..own })
+    Ok(Estimate::of(&case.settle()?))
 }
 
 /// Estimated cost of a solve of a problem.
