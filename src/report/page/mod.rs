@@ -166,7 +166,6 @@ fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
     let facts = [
         ("cells", ((report.grid.ni - 1) * (report.grid.nj - 1)).to_string()),
         ("first cell, chords", format!("{:.3e}", quality.first_cell_min)),
-        ("growth off the wall at most", format!("{:.3}", quality.max_growth_j)),
         ("far field from, chords", format!("{:.1}", quality.far_field_min)),
         ("folded cells", quality.folded_cells.to_string()),
         ("wall angle error at most", format!("{:.1e}°", quality.wall_angle_error_max_deg)),
