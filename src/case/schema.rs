@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use serde::de::DeserializeOwned;
 use toml_edit::Value;
 
-use crate::geometry::Heights;
+use crate::geometry::{Cluster, Heights};
 
 /// One key of a case file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,12 +77,9 @@ impl fmt::Display for KeyKind {
                 let [low, high] = [low, high].map(|bound| number(bound.value));
                 write!(f, "a number {least} {low} and {most} {high}")
             }
-            Self::Heights => {
-                write!(
-                    f,
-                    "a height greater than 0 and less than 1e6, or a list of heights along the wall"
-                )
-            }
+            Self::Heights => f.write_str(
+                "a height greater than 0 and less than 1e6, or a list of heights along the wall",
+            ),
             Self::Point => write!(f, "a point [x, y]"),
             Self::Points => write!(f, "a list of points [x, y]"),
             Self::Clusters => write!(f, "a list of clusters {CLUSTER}"),
@@ -203,7 +201,7 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
         }
         (KeyKind::Real { .. }, _) => Err("write a number, without quotes".into()),
         (KeyKind::Heights, Value::Array(_) | Value::InlineTable(_)) => {
-            heights(value).ok_or_else(|| format!("write {HEIGHTS}"))
+            read_as(value, Heights::fit).ok_or_else(|| format!("write {HEIGHTS}"))
         }
         (KeyKind::Heights, _) => {
             let [low, high] = [0.0, 1e6].map(|value| Bound { value, open: true });
@@ -216,10 +214,12 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
         (KeyKind::Points, _) => {
             Err("put the points in brackets: [[1.0, 0.0], [0.98, 0.01], …]".into())
         }
-        (KeyKind::Clusters, Value::Array(given)) => {
-            given.iter().map(cluster).collect::<Result<Vec<_>, _>>().map(toml::Value::from)
+        (KeyKind::Clusters, _) => {
+            let range =
+                "x from 0 to 1, spacing above 0 to 0.1, surface \"upper\", \"lower\" or none";
+            let fit = |all: &Vec<Cluster>| all.iter().all(Cluster::fits);
+            read_as(value, fit).ok_or_else(|| format!("write [{CLUSTER}], each with {range}"))
         }
-        (KeyKind::Clusters, _) => Err(format!("put the clusters in brackets: [{CLUSTER}]")),
         (KeyKind::Word(words), _) => word(key, value, words).map(toml::Value::from),
         (KeyKind::Words(words), Value::Array(given)) => {
             let mut chosen = Vec::new();
@@ -246,58 +246,18 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
 const HEIGHTS: &str = "[[0.0, 1e-5], [1.0, 4e-5]], x/c rising, { upper = [[0.0, 1e-5]], lower = [[0.0, 2e-5]] }, or \
                        [1e-5, 1.1e-5, …] with a height for each point of the wall";
 
-/// Heights along the wall, which are read as [`Heights`].
-fn heights(value: &Value) -> Option<toml::Value> {
-    let heights = ["heights = ", value.to_string().trim()].concat().parse::<toml::Table>();
-    let heights = heights.ok()?.remove("heights")?;
-    heights.clone().try_into::<Heights>().is_ok_and(|heights| heights.fit()).then_some(heights)
+/// A value of several numbers, which is read as a `T` that fits.
+fn read_as<T: DeserializeOwned>(value: &Value, fits: impl Fn(&T) -> bool) -> Option<toml::Value> {
+    let table = ["value = ", value.to_string().trim()].concat().parse::<toml::Table>();
+    let value = table.ok()?.remove("value")?;
+    value.clone().try_into().is_ok_and(|read| fits(&read)).then_some(value)
 }
 
-/// A cluster with its place along the chord, its spacing and, where one is named, its surface.
-fn cluster(value: &Value) -> Result<toml::Value, String> {
-    let refuse = || {
-        let range = "x from 0 to 1, spacing above 0 to 0.1, surface \"upper\", \"lower\" or none";
-        Err(format!(
-            "give each cluster as {CLUSTER} ({range}), not as {}",
-            value.to_string().trim()
-        ))
-    };
-    let Some(given) = value.as_inline_table() else { return refuse() };
-    let number = |name: &str| {
-        let value = given.get(name)?;
-        value.as_float().or(value.as_integer().map(|whole| whole as f64))
-    };
-    let surface = given.get("surface").map(|surface| surface.as_str().unwrap_or_default());
-    let known = given.iter().all(|(name, _)| ["x", "spacing", "surface"].contains(&name));
-    match (number("x"), number("spacing"), surface) {
-        (Some(x), Some(spacing), None | Some("upper" | "lower"))
-            if known && (0.0..=1.0).contains(&x) && spacing > 0.0 && spacing <= 0.1 =>
-        {
-            let mut cluster = toml::Table::new();
-            cluster.insert("x".into(), x.into());
-            cluster.insert("spacing".into(), spacing.into());
-            cluster.extend(surface.map(|surface| ("surface".into(), surface.into())));
-            Ok(cluster.into())
-        }
-        _ => refuse(),
-    }
-}
-
-/// A point of two finite numbers.
 fn point(value: &Value) -> Result<toml::Value, String> {
-    let coordinate = |value: &Value| {
-        let whole = value.as_integer().map(|whole| whole as f64);
-        value.as_float().or(whole).filter(|number| number.is_finite())
-    };
-    let point: Option<Vec<f64>> =
-        value.as_array().and_then(|point| point.iter().map(coordinate).collect());
-    match point.as_deref() {
-        Some([x, y]) => Ok(vec![*x, *y].into()),
-        _ => Err(format!(
-            "give each point as two finite numbers, not as {}",
-            value.to_string().trim()
-        )),
-    }
+    let finite = |point: &[f64; 2]| point.iter().all(|number| number.is_finite());
+    let given = value.to_string();
+    let remedy = || format!("give each point as two finite numbers, not as {}", given.trim());
+    read_as(value, finite).ok_or_else(remedy)
 }
 
 fn word(key: &Key, value: &Value, words: &[&'static str]) -> Result<&'static str, String> {

@@ -22,6 +22,7 @@ impl AlongWall {
 
 /// A place of the wall where points gather.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Place along the chord, chords from the nose.
     pub x: f64,
@@ -30,6 +31,13 @@ pub struct Cluster {
     /// The surface; both if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surface: Option<Side>,
+}
+
+impl Cluster {
+    /// Returns true if x is from 0 to 1 and the spacing above 0 and at most 0.1.
+    pub(crate) fn fits(&self) -> bool {
+        (0.0..=1.0).contains(&self.x) && self.spacing > 0.0 && self.spacing <= 0.1
+    }
 }
 
 /// A surface of a section.
