@@ -3,8 +3,7 @@
 use super::entries::Given;
 use super::{Case, CaseError, GridOptions, Places, TopologyChoice, WallPoints, defaults};
 use crate::geometry::{
-    Airfoil, AlongWall, BoundaryPoints, GeometryError, TrailingEdge, Wake, edge_closes, edge_gap,
-    wall_as_given,
+    Airfoil, AlongWall, BoundaryPoints, GeometryError, Wake, edge_closes, edge_gap, wall_as_given,
 };
 
 /// Keys of the points of both surfaces.
@@ -36,9 +35,10 @@ pub(super) fn points_around(
     let [upper, lower] = POINTS.map(|key| entries.given::<usize>(key));
     let (upper, lower) = (upper?, lower?);
     check_as_given(entries, topology)?;
-    if topology == TopologyChoice::Half && (upper.is_some() || lower.is_some()) {
-        let remedy = "leave them out: half a grid has grid.ni points on its one surface";
-        return Err(entries.refuse(&POINTS, "a grid around both surfaces", remedy));
+    if topology == TopologyChoice::Half {
+        entries.refuse_given(&POINTS, "a grid around both surfaces", |_| {
+            "leave them out: half a grid has grid.ni points on its one surface".into()
+        })?;
     }
     let (Some(upper), Some(lower), false) = (upper, lower, entries.has("grid.ni")) else {
         return Ok(None);
@@ -62,24 +62,9 @@ fn check_as_given(entries: &Given, topology: TopologyChoice) -> Result<(), CaseE
         let expected = "the section of geometry.file or points, with an O- or a C-grid around it";
         return Err(entries.refuse(&["grid.wall_points"], expected, "leave grid.wall_points out"));
     }
-    let neutral = |key: &str| match key {
-        "geometry.trailing_edge" => {
-            entries.get(key).is_ok_and(|edge: TrailingEdge| edge == TrailingEdge::AsGiven)
-        }
-        "grid.refine" => entries.get(key).is_ok_and(|times: usize| times == 1),
-        _ => false,
-    };
-    let given = |key: &&str| (entries.has(key) || entries.opens(key)) && !neutral(key);
-    match SPACED.into_iter().find(given) {
-        None => Ok(()),
-        Some(key) => Err(entries.refuse(
-            &[key],
-            "grid.wall_points = \"spaced\"",
-            format!(
-                "leave {key} out: with \"as-given\" the points of the wall are those of the file"
-            ),
-        )),
-    }
+    entries.refuse_given(&SPACED, "grid.wall_points = \"spaced\"", |key| {
+        format!("leave {key} out: with \"as-given\" the points of the wall are those of the file")
+    })
 }
 
 impl GridOptions {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::entries::Given;
 use super::resolve;
-use super::{BackgroundOptions, Case, CaseError, Frame, OutputOptions, OversetOptions, Places};
+use super::{BackgroundOptions, Case, CaseError, OutputOptions, OversetOptions, Places};
 use crate::overset::Rigging;
 
 /// Longest name of an element: names of zones and patches of 32 characters hold it with an ending.
@@ -259,53 +259,32 @@ fn element(
 
 /// Refuses keys that an element has beside its name instead, and grids that cannot overlap.
 fn refuse_keys(entries: &Given, near_body: bool) -> Result<(), CaseError> {
-    let given = |key: &str, neutral: f64| -> Result<bool, CaseError> {
-        Ok(entries.given::<f64>(key)?.is_some_and(|value| (value - neutral).abs() > 0.0))
-    };
-    for (key, own, neutral) in [
-        ("geometry.angle", "angle", 0.0),
-        ("geometry.chord", "chord", 1.0),
-        ("grid.reach", "reach", f64::NAN),
-    ] {
-        if entries.has(key) && (neutral.is_nan() || given(key, neutral)?) {
-            return Err(entries.refuse(
-                &[key],
-                format!("the element's own {own}"),
-                format!(
-                    "write {own} beside the name of the element, in reference chords or degrees"
-                ),
-            ));
-        }
+    for (key, own) in
+        [("geometry.angle", "angle"), ("geometry.chord", "chord"), ("grid.reach", "reach")]
+    {
+        entries.refuse_given(&[key], &format!("the element's own {own}"), |_| {
+            format!("write {own} beside the name of the element, in reference chords or degrees")
+        })?;
     }
-    if entries.get::<Frame>("geometry.frame")? == Frame::File {
-        let remedy = "write frame = \"file\" beside the name of the element";
-        return Err(entries.refuse(&["geometry.frame"], "the element's own frame", remedy));
-    }
-    if !near_body && entries.has("element.reach") {
-        return Err(entries.refuse(
-            &["element.reach"],
-            "a [background]: without, the grid of the first element goes to its far field",
-            "add [background], or leave reach out",
-        ));
-    }
-    if near_body && entries.has("grid.growth") {
+    entries.refuse_given(&["geometry.frame"], "the element's own frame", |_| {
+        "write frame = \"file\" beside the name of the element".into()
+    })?;
+    let (key, expected, remedy) = if near_body {
         let remedy = "leave grid.growth out: the gaps decide how many layers an element has";
-        return Err(entries.refuse(&["grid.growth"], "grid.nj", remedy));
-    }
-    let topology: super::TopologyChoice = entries.get("grid.topology")?;
-    let fits = match topology {
-        super::TopologyChoice::Half => false,
-        super::TopologyChoice::C => !near_body,
-        super::TopologyChoice::O | super::TopologyChoice::Auto => true,
+        ("grid.growth", "grid.nj", remedy)
+    } else {
+        let expected =
+            "a [background]: without, the grid of the first element goes to its far field";
+        ("element.reach", expected, "add [background], or leave reach out")
     };
-    if fits {
-        return Ok(());
+    entries.refuse_given(&[key], expected, |_| remedy.into())?;
+    let topology: super::TopologyChoice = entries.get("grid.topology")?;
+    let cut = topology == super::TopologyChoice::C;
+    if topology == super::TopologyChoice::Half || (near_body && cut) {
+        let expected = "\"O\", whose lines close around the element";
+        return Err(entries.refuse(&["grid.topology"], expected, "leave grid.topology out"));
     }
-    Err(entries.refuse(
-        &["grid.topology"],
-        "\"O\", whose lines close around the element",
-        "leave grid.topology out",
-    ))
+    Ok(())
 }
 
 /// Reads the keys that place an element.

@@ -11,13 +11,12 @@ use super::schema::{Key, KeyKind, check, nearest};
 use super::table::{self, KEYS, SOURCES, is_nested, keys, nearest_key, sections};
 use crate::diagnostics::excerpt;
 
-/// Keys of the first cell's height, and those that give it in wall units; a Reynolds number goes with either.
-const HEIGHT: &[&str] = &["grid.first_cell"];
-const WALL_UNITS: &[&str] = &["grid.y_plus", "grid.reference_length"];
-
-/// Keys of the number of layers.
-const POINTS: &[&str] = &["grid.nj"];
-const GROWTH: &[&str] = &["grid.growth"];
+/// Keys that say the same in two ways: the height of the first cell, with whose wall units a Reynolds number goes
+/// too, and the number of layers.
+const ALTERNATIVES: [[&[&str]; 2]; 2] = [
+    [&["grid.first_cell"], &["grid.y_plus", "grid.reference_length"]],
+    [&["grid.nj"], &["grid.growth"]],
+];
 
 /// Path of the case file in messages about arguments alone; its stem is the default name.
 pub(super) const UNNAMED: &str = "grid";
@@ -128,18 +127,13 @@ impl Given {
 
     /// Drops what the file or the base has in place of a key or section that is given after it.
     fn drop_alternatives(&mut self, path: &'static str) {
-        let others = if among(path, &SOURCES) {
+        let others: Vec<&str> = if among(path, &SOURCES) {
             SOURCES.iter().copied().filter(|source| !among(path, &[source])).collect()
-        } else if among(path, HEIGHT) {
-            WALL_UNITS.to_vec()
-        } else if among(path, WALL_UNITS) {
-            HEIGHT.to_vec()
-        } else if among(path, POINTS) {
-            GROWTH.to_vec()
-        } else if among(path, GROWTH) {
-            POINTS.to_vec()
         } else {
-            return;
+            let mut ways =
+                ALTERNATIVES.iter().flat_map(|[one, other]| [(one, other), (other, one)]);
+            let Some((_, others)) = ways.find(|(own, _)| among(path, own)) else { return };
+            others.to_vec()
         };
         self.sealed.remove(path);
         let (given, sealed) = (&mut self.places.given, &self.sealed);
@@ -207,6 +201,25 @@ impl Given {
     ) -> CaseError {
         let found = self.places.found(paths).into();
         CaseError::Invalid { found, expected: expected.into(), remedy: remedy.into() }
+    }
+
+    /// Refuses the first of these keys and sections that is given, unless it says no more than its default does.
+    pub(super) fn refuse_given(
+        &self,
+        keys: &[&'static str],
+        expected: &str,
+        remedy: impl Fn(&str) -> String,
+    ) -> Result<(), CaseError> {
+        let neutral = |path: &str| {
+            let default = table::find(path).and_then(|key| key.default.value());
+            // The default of most sections.
+            let default = default.or((path == "geometry.trailing_edge").then(|| "as-given".into()));
+            default.is_some_and(|default| self.values.get(path) == Some(&default))
+        };
+        let given = |key: &&&str| (self.has(key) || self.opens(key)) && !neutral(key);
+        keys.iter()
+            .find(given)
+            .map_or(Ok(()), |key| Err(self.refuse(&[key], expected, remedy(key))))
     }
 
     pub(super) fn missing(&self, key: &str) -> CaseError {

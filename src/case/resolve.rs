@@ -115,32 +115,25 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
             "choose fewer points",
         ));
     }
-    let seam: String = entries.get("grid.seam")?;
-    if seam != "auto" && topology == TopologyChoice::C {
-        return Err(entries.refuse(
-            &["grid.seam"],
-            "grid.topology = \"O\"",
-            "leave grid.seam out: a C-grid has a cut, which is held, and no seam",
-        ));
+    if topology == TopologyChoice::C {
+        entries.refuse_given(&["grid.seam"], "grid.topology = \"O\"", |_| {
+            "leave grid.seam out: a C-grid has a cut, which is held, and no seam".into()
+        })?;
     }
-    if reach.is_some() && matches!(topology, TopologyChoice::C | TopologyChoice::Half) {
-        return Err(entries.refuse(
-            &["grid.reach"],
-            "grid.topology = \"O\", whose lines close around the body",
-            "set grid.topology = \"O\", or leave grid.reach out",
-        ));
+    if matches!(topology, TopologyChoice::C | TopologyChoice::Half) {
+        let expected = "grid.topology = \"O\", whose lines close around the body";
+        entries.refuse_given(&["grid.reach"], expected, |_| {
+            "set grid.topology = \"O\", or leave grid.reach out".into()
+        })?;
     }
-    let mut rules = wake(entries, topology, ni, far_field)?;
+    let rules = wake(entries, topology, ni, far_field)?;
     check_first_cell(entries, highest, extent, nj)?;
+    check_heights(entries, topology, &heights)?;
     let heights = Some(heights).filter(|heights| !matches!(heights, Heights::Same(_)));
-    check_heights(entries, topology, heights.as_ref())?;
     // The options hold the least of a list of heights.
     let mut own = entries.clone();
     own.derive("grid.first_cell", height.into(), "grid.first_cell");
-    rules.push(("ni", i64::try_from(ni).unwrap_or(i64::MAX).into()));
-    rules.push(("nj", i64::try_from(nj).unwrap_or(i64::MAX).into()));
-    let grid: GridOptions = own.section("grid", &rules)?;
-    let grid = GridOptions { heights, layers, ..grid };
+    let grid = GridOptions { ni, nj, heights, layers, ..own.section("grid", &rules)? };
     check_base(entries, &grid)?;
     let refined = match layers {
         None => refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64),
@@ -150,7 +143,8 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     let grid = grid.scaled(refine as f64, refined);
     Ok(GridOptions {
         max_turn: grid.max_turn.map(|degrees| degrees.max(least)),
-        seam: if seam == "auto" { None } else { Some(entries.get("grid.seam")?) },
+        // What is chosen automatically is not known yet.
+        seam: entries.get("grid.seam").ok(),
         ..grid
     })
 }
@@ -179,15 +173,18 @@ fn wake(
     far_field: f64,
 ) -> Result<Vec<(&'static str, toml::Value)>, CaseError> {
     if matches!(topology, TopologyChoice::O | TopologyChoice::Half) {
-        let keys = ["grid.wake", "grid.wake_spacing", "grid.wake_length", "grid.wake_direction"];
-        return match keys.into_iter().find(|key| entries.has(key)) {
-            None => Ok(Vec::new()),
-            Some(key) => Err(entries.refuse(
-                &[key],
-                "grid.topology = \"C\" or \"auto\"",
-                format!("set grid.topology, or leave {key} out: an O-grid has no wake"),
-            )),
-        };
+        let keys = [
+            "grid.wake",
+            "grid.wake_spacing",
+            "grid.wake_length",
+            "grid.wake_direction",
+            "grid.wake_first_cell",
+        ];
+        let remedy =
+            |key: &str| format!("set grid.topology, or leave {key} out: an O-grid has no wake");
+        return entries
+            .refuse_given(&keys, "grid.topology = \"C\" or \"auto\"", remedy)
+            .map(|()| Vec::new());
     }
     let most = ni.saturating_sub(LEAST_SECTION) / 2;
     let default = defaults::wake_cells(ni, most);
@@ -234,27 +231,23 @@ fn nj(entries: &Given, law: &LayerLaw) -> Result<usize, CaseError> {
     Err(entries.refuse(&["grid.growth"], expected, remedy))
 }
 
-/// Refuses heights of single points where the case has other points, and heights of a wake that is not there.
+/// Refuses heights of single points where the case has other points.
 fn check_heights(
     entries: &Given,
     topology: TopologyChoice,
-    heights: Option<&Heights>,
+    heights: &Heights,
 ) -> Result<(), CaseError> {
-    let half = topology == TopologyChoice::Half;
-    let cut = !half && topology != TopologyChoice::O;
-    let (key, expected) = match heights {
-        Some(Heights::Surfaces { .. } | Heights::Points(_)) if half => {
-            ("grid.first_cell", "one list of [x/c, height] for both surfaces of half a grid")
+    let expected = match heights {
+        Heights::Surfaces { .. } | Heights::Points(_) if topology == TopologyChoice::Half => {
+            "one list of [x/c, height] for both surfaces of half a grid"
         }
-        Some(Heights::Points(_)) if entries.get::<usize>("grid.refine")? > 1 => {
-            ("grid.first_cell", "a list of [x/c, height] with grid.refine, which adds wall points")
-        }
-        _ if !cut && entries.has("grid.wake_first_cell") => {
-            ("grid.wake_first_cell", "grid.topology = \"C\" or \"auto\"")
+        Heights::Points(_) if entries.get::<usize>("grid.refine")? > 1 => {
+            "a list of [x/c, height] with grid.refine, which adds wall points"
         }
         _ => return Ok(()),
     };
-    Err(entries.refuse(&[key], expected, format!("leave {key} out, or change it")))
+    let remedy = "leave grid.first_cell out, or change it";
+    Err(entries.refuse(&["grid.first_cell"], expected, remedy))
 }
 
 /// Heights of the first cells.

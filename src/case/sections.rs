@@ -11,8 +11,7 @@ use super::table::SOURCES;
 use super::{CaseError, Contour, GeometryOptions, SectionOptions, TopologyChoice};
 
 /// Keys that speak of leading and trailing edge.
-const EDGE_KEYS: [&str; 12] = [
-    "grid.topology",
+const EDGE_KEYS: [&str; 11] = [
     "geometry.trailing_edge",
     "geometry.edge_thickness",
     "geometry.corners",
@@ -32,29 +31,24 @@ pub(super) fn geometry(entries: &Given, path: &Path) -> Result<GeometryOptions, 
     if contour.is_smooth() {
         refuse_edges(entries)?;
     }
-    let smooth = entries.given("geometry.smooth")?;
-    if smooth.is_some() && !matches!(contour, Contour::File(_) | Contour::Points(_)) {
-        let (key, expected) = ("geometry.smooth", "a section of geometry.file or points");
-        return Err(entries.refuse(&[key], expected, "leave geometry.smooth out"));
+    if !matches!(contour, Contour::File(_) | Contour::Points(_)) {
+        let expected = "a section of geometry.file or points";
+        entries.refuse_given(&["geometry.smooth"], expected, |key| format!("leave {key} out"))?;
     }
     let edge_thickness: Option<f64> = entries.given("geometry.edge_thickness")?;
     let trailing_edge = trailing_edge(entries, &contour, edge_thickness)?;
-    let flap = if entries.opens("geometry.flap") {
-        Some(entries.section("geometry.flap", &[])?)
-    } else {
-        None
-    };
+    let flap = entries.opens("geometry.flap").then(|| entries.section("geometry.flap", &[]));
     Ok(GeometryOptions {
         contour,
         trailing_edge,
         edge_thickness,
-        smooth,
+        smooth: entries.given("geometry.smooth")?,
         frame: entries.get("geometry.frame")?,
         in_file: FileFrame::default(),
         corners: entries.given("geometry.corners")?,
         angle: entries.get("geometry.angle")?,
         chord: entries.get("geometry.chord")?,
-        flap,
+        flap: flap.transpose()?,
     })
 }
 
@@ -124,30 +118,15 @@ fn trailing_edge(
 /// Refuses keys of an edge for a contour that has none; `as-given`, an angle of 0 and
 /// topologies that may be O fit any.
 fn refuse_edges(entries: &Given) -> Result<(), CaseError> {
-    let fits = |key: &str| match key {
-        "geometry.trailing_edge" => {
-            entries.get(key).is_ok_and(|edge: TrailingEdge| edge == TrailingEdge::AsGiven)
-        }
-        "grid.topology" => {
-            entries.get(key).is_ok_and(|choice: TopologyChoice| choice != TopologyChoice::C)
-        }
-        "geometry.angle" => entries.get(key).is_ok_and(|angle: f64| angle == 0.0),
-        _ => false,
-    };
-    let given = |key: &&str| (entries.has(key) || entries.opens(key)) && !fits(key);
-    match EDGE_KEYS.into_iter().find(given) {
-        None => Ok(()),
-        Some(key) => Err(entries.refuse(
-            &[key],
-            "a section with a leading and a trailing edge",
-            if key == "grid.topology" {
-                "choose grid.topology = \"O\": a smooth contour has no edge where a cut could begin"
-                    .to_owned()
-            } else {
-                format!("leave {key} out: points on a smooth contour follow grid.max_turn")
-            },
-        )),
+    let expected = "a section with a leading and a trailing edge";
+    if entries.get::<TopologyChoice>("grid.topology")? == TopologyChoice::C {
+        let remedy =
+            "choose grid.topology = \"O\": a smooth contour has no edge where a cut could begin";
+        return Err(entries.refuse(&["grid.topology"], expected, remedy));
     }
+    entries.refuse_given(&EDGE_KEYS, expected, |key| {
+        format!("leave {key} out: points on a smooth contour follow grid.max_turn")
+    })
 }
 
 /// Full path of the file of coordinates that `key` names, which must exist.
