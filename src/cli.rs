@@ -324,18 +324,15 @@ impl GridArguments {
     /// Says what the user should know, and with --verbose the events of the solve and the time of each phase.
     fn say_notices<'n>(
         &self,
-        notices: &[String],
+        notices: &'n [String],
         events: impl IntoIterator<Item = &'n String>,
         timing: &Timing,
         terminal: &Terminal,
     ) {
-        for notice in notices {
-            terminal.note(notice);
-        }
-        if self.common.compute.verbose {
-            for event in events {
-                terminal.note(event);
-            }
+        let verbose = self.common.compute.verbose;
+        let events = events.into_iter().filter(|_| verbose);
+        notices.iter().chain(events).for_each(|note| terminal.note(note));
+        if verbose {
             terminal.log(&summary::phases(timing));
         }
     }

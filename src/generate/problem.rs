@@ -25,8 +25,7 @@ const FALL_BACK_WORK: usize = 5_000_000;
 /// the next step.
 const FALL_BACK_ITERATIONS: [usize; 2] = [100, 600];
 
-/// Largest growth along i and along j that is no finding, and the growth that remedies aim at.
-const MOST_GROWTH: [f64; 2] = [2.0, 1.5];
+/// The growth that remedies of a larger one aim at.
 const GOOD_GROWTH: f64 = 1.2;
 /// Points of a section beside a wake that is longer than by default: fewer are a finding.
 const FEW_POINTS: usize = 100;
@@ -218,11 +217,12 @@ impl Problem {
     /// The findings on a grid whose case limits no growth, from its largest growth along i and along j: neighbouring
     /// cells that differ more than flow solvers take.
     pub(crate) fn growth_findings(&self, growth: [f64; 2]) -> Vec<Finding> {
-        let ways = [(Limited::GrowthAlongI, "i"), (Limited::GrowthAlongJ, "j")];
-        let limited = self.case.quality.max_growth.is_some();
-        let measured = ways.into_iter().zip(growth).zip(MOST_GROWTH);
-        let beyond = measured.filter(|((_, growth), most)| !limited && growth > most);
-        let finding = |(((measure, along), growth), most): (((Limited, &str), f64), f64)| {
+        if self.case.quality.max_growth.is_some() {
+            return Vec::new();
+        }
+        let most = [(Limited::GrowthAlongI, "i", 2.0), (Limited::GrowthAlongJ, "j", 1.5)];
+        let beyond = most.into_iter().zip(growth).filter(|((.., most), growth)| growth > most);
+        let finding = |((measure, along, most), growth)| {
             let what = format!("cells grow by up to {growth:.2} along {along}, more than {most}");
             let (key, remedy) = self.growth_remedy(measure, growth, GOOD_GROWTH);
             Finding { what, key: key.into(), remedy }
@@ -238,20 +238,19 @@ impl Problem {
         wanted: f64,
     ) -> (&'static str, String) {
         let grid = &self.case.grid;
-        let shortest = self.points.x.windows(2).zip(self.points.y.windows(2));
-        let shortest = shortest.map(|(x, y)| (x[1] - x[0]).hypot(y[1] - y[0]));
-        let shortest = shortest.fold(f64::INFINITY, f64::min);
         if measure == Limited::GrowthAlongI {
-            return if self.heights.is_some() {
+            let BoundaryPoints { x, y, .. } = &self.points;
+            let length = |k: usize| (x[k + 1] - x[k]).hypot(y[k + 1] - y[k]);
+            let shortest = (0..x.len() - 1).map(length).fold(f64::INFINITY, f64::min);
+            let (key, remedy) = if self.heights.is_some() {
                 ("grid.first_cell", "heights that vary less from point to point can help".into())
             } else if grid.first_cell > shortest {
-                (
-                    "grid.first_cell",
-                    format!("at most {shortest:.1e}, the shortest cell of the wall"),
-                )
+                let remedy = format!("at most {shortest:.1e}, the shortest cell of the wall");
+                ("grid.first_cell", remedy)
             } else {
                 ("grid.ni", "more points, or larger spacings at leading and trailing edge".into())
             };
+            return (key, remedy);
         }
         // The grid grows faster than the law where lines draw together.
         let law = grid.law();
