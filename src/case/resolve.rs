@@ -86,7 +86,8 @@ impl Case {
     /// Height of the first cell in wall units, where the Reynolds number is given.
     pub fn y_plus(&self) -> Option<f64> {
         let given = self.places.given.get("grid.reference_length");
-        let length = given.and_then(|found| found.value.parse().ok());
+        // TOML allows an underline between digits.
+        let length = given.and_then(|found| found.value.replace('_', "").parse().ok());
         let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
         Some(self.grid.first_cell / first_cell_from_y_plus(1.0, self.grid.reynolds?, length))
     }

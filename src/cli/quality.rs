@@ -38,11 +38,16 @@ pub(super) struct QualityArguments {
     #[arg(long)]
     json: bool,
     /// Reynolds number of the chord, the length of the wall in x: counts the cells within the boundary layer.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = reynolds)]
     reynolds: Option<f64>,
     /// Number of the worst cells to list.
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
+}
+
+fn reynolds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "a number above 0 was expected".to_owned())
 }
 
 impl QualityArguments {

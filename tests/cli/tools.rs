@@ -76,6 +76,7 @@ fn a_check_tells_what_is_decided() {
         "grid.topology=C grid.y_plus=1 grid.reynolds=6e6 grid.layers.count=20 output.span_cells=4",
     );
     let base = check("geometry.trailing_edge=blunt grid.nj=17 grid.first_cell=1e-6");
+    let chord = check("grid.y_plus=2 grid.reynolds=1e6 grid.reference_length=0.000_1e4").succeeds();
 
     let cut = cut.succeeds();
     for line in [
@@ -86,6 +87,7 @@ fn a_check_tells_what_is_decided() {
     ] {
         assert!(cut.contains(line), "{line}{cut}");
     }
+    assert!(chord.contains(", y+ 2 at Re 1e6\n"), "{chord}");
     let note =
         "note: cells grow by up to 2.93 along j, more than 1.5; grid.nj: 89 gives about 1.2\n";
     assert_eq!((base.code, base.stderr.as_str()), (0, note));
@@ -119,6 +121,10 @@ fn the_cells_within_a_boundary_layer_are_counted() {
     assert_eq!((unknown, known), (Value::Null, fewest.into()));
     let line = format!("  layers        {fewest} within a turbulent boundary layer\n");
     assert!(quality.contains(&line), "{quality}");
+    for number in ["0", "nan", "x"] {
+        let refused = scratch.run(&format!("quality output/wing/mesh.vts --reynolds {number}"));
+        refused.fails(2, "a number above 0 was expected");
+    }
 }
 
 #[test]
