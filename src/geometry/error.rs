@@ -101,7 +101,7 @@ errors! {
         /// Points of a file cannot be the points of the wall.
         /// `gap`: distance between the two ends of the contour, chords.
         #[error("the points of the section cannot be those of the wall: its ends are {gap:.1e} chord apart, {expected}")]
-        #[hint("{remedy}")]
+        #[hint("{remedy}, or leave grid.wall_points out")]
         PointsOpen { gap: f64, expected: &'static str, remedy: &'static str },
         /// `at`: the worst point, chords.
         /// `by`: its distance from the mirror image, chords.

@@ -1,7 +1,6 @@
 //! The points of a section as those of the wall.
 
-use super::error::LEAST_BASE_CELLS;
-use super::surface::{LEAST_GAP, boundary, check_points, straight_base};
+use super::surface::{LEAST_GAP, boundary, check_base_cells, check_points, straight_base};
 use super::vector::distance;
 use super::{Airfoil, BoundaryPoints, GeometryError};
 
@@ -30,19 +29,15 @@ pub(crate) fn wall_as_given(
     }
     if closes {
         let expected = "one point was expected, where the cut of a C-grid begins";
-        let remedy = "choose grid.topology = \"O\", or leave grid.wall_points out";
+        let remedy = "choose grid.topology = \"O\"";
         return Err(GeometryError::PointsOpen { gap, expected, remedy });
     }
     if gap < LEAST_GAP {
         let expected = "one point or a base of at least 1e-5 chord was expected";
-        let remedy =
-            "make the two ends of the contour the same point, or leave grid.wall_points out";
+        let remedy = "make the two ends of the contour the same point";
         return Err(GeometryError::PointsOpen { gap, expected, remedy });
     }
-    let (cells, most) = (base_cells.unwrap_or(BASE_CELLS), 2 * surfaces.len());
-    if cells % 2 == 1 || !(LEAST_BASE_CELLS..=most).contains(&cells) {
-        return Err(GeometryError::BaseCells { given: cells, most });
-    }
+    let cells = check_base_cells(base_cells.unwrap_or(BASE_CELLS), 2 * surfaces.len())?;
     let base = straight_base(upper, lower, cells);
     surfaces.splice(0..0, base[cells / 2..cells].iter().copied());
     surfaces.extend(&base[1..=cells / 2]);

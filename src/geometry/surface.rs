@@ -1,6 +1,6 @@
 //! The points of the wall: their positions along the contour, and the closing of the trailing edge.
 
-use super::along::{AlongWall, Side};
+use super::along::{AlongWall, Cluster, Side};
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::error::{LEAST_BASE_CELLS, LEAST_NI, MOST_NI};
 use super::polygon::first_crossing;
@@ -301,8 +301,7 @@ impl Section {
     }
 
     /// The limits on the spacing of a surface that is `length` long and begins `behind` the trailing edge.
-    fn limits(&self, side: usize, behind: f64, length: f64) -> Limits {
-        let AlongWall { clusters, max_spacing, growth, .. } = &self.along;
+    fn limits(&self, side: usize, behind: f64, length: f64) -> Limits<'_> {
         let end = self.curve.length();
         let x = |s: f64| self.curve.point(if side == 0 { s - behind } else { end - s + behind })[0];
         let sample = |k: usize| behind + (length - behind) * (k as f64 / NOSE_SAMPLES as f64);
@@ -316,12 +315,10 @@ impl Section {
             0.5 * (low + high)
         };
         let here = [Side::Upper, Side::Lower][side];
-        let own = clusters.iter().filter(|cluster| cluster.surface.is_none_or(|side| side == here));
-        Limits {
-            clusters: own.map(|cluster| [place(cluster.x), cluster.spacing]).collect(),
-            longest: *max_spacing,
-            ratio: *growth,
-        }
+        let own = |cluster: &&Cluster| cluster.surface.is_none_or(|side| side == here);
+        let own = self.along.clusters.iter().filter(own);
+        let clusters = own.map(|cluster| [place(cluster.x), cluster.spacing]).collect();
+        Limits { clusters, along: &self.along }
     }
 
     /// The two ends with their tangents, upper then lower.
@@ -429,11 +426,13 @@ fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usiz
             return Ok(wanted.next_multiple_of(multiple));
         }
     };
-    let most = 2 * most;
-    if given % 2 == 1 || !(LEAST_BASE_CELLS..=most).contains(&given) {
-        return Err(GeometryError::BaseCells { given, most });
-    }
-    Ok(given)
+    check_base_cells(given, 2 * most)
+}
+
+/// Refuses an odd number of cells on a base, and one out of range.
+pub(super) fn check_base_cells(given: usize, most: usize) -> Result<usize, GeometryError> {
+    let fits = given % 2 == 0 && (LEAST_BASE_CELLS..=most).contains(&given);
+    if fits { Ok(given) } else { Err(GeometryError::BaseCells { given, most }) }
 }
 
 /// Equal cells on the straight line between the two ends.

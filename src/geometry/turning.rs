@@ -1,5 +1,6 @@
 //! Spacing of points on a curve under a limit on the turn from one cell to the next.
 
+use super::along::AlongWall;
 use super::vector::angle;
 
 /// Largest growth of the spacing with the distance from a place where it is reduced.
@@ -156,20 +157,17 @@ pub(super) struct Piece {
 }
 
 /// Limits on the spacing along a curve.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Limits {
-    /// Positions and the spacing there.
+pub(super) struct Limits<'a> {
+    /// Positions of the clusters on it and the spacing there.
     pub(super) clusters: Vec<[f64; 2]>,
-    /// Longest interval.
-    pub(super) longest: Option<f64>,
-    /// Largest ratio of neighbouring intervals.
-    pub(super) ratio: Option<f64>,
+    /// The limits on all of it.
+    pub(super) along: &'a AlongWall,
 }
 
-impl Limits {
+impl Limits<'_> {
     /// Returns true if there is no limit.
     pub(super) fn is_empty(&self) -> bool {
-        self.clusters.is_empty() && self.longest.is_none() && self.ratio.is_none()
+        self.clusters.is_empty() && self.along.max_spacing.or(self.along.growth).is_none()
     }
 
     /// Spacing that the clusters allow at a position: their own within two intervals, then growing with the distance.
@@ -214,9 +212,9 @@ pub(super) fn between_corners(
     pieces: &[Piece],
     cells: usize,
     largest: f64,
-    limits: &Limits,
+    limits: &Limits<'_>,
 ) -> Result<Vec<f64>, usize> {
-    let growth = limits.ratio.map_or(GROWTH, f64::ln);
+    let growth = limits.along.growth.map_or(GROWTH, f64::ln);
     let share = if limits.is_empty() { SHARE } else { 1.0 };
     let spacing = |Piece { turning, ends }: &Piece, longest: f64, limit: f64| {
         let cap = |k: usize| {
@@ -233,7 +231,7 @@ pub(super) fn between_corners(
         pieces.iter().map(|piece| piece.turning.count(&spacing(piece, longest, limit))).collect()
     };
     let whole: f64 = pieces.iter().map(|piece| piece.turning.whole()).sum();
-    let most = limits.longest.map_or(whole, |longest| longest.min(whole));
+    let most = limits.along.max_spacing.map_or(whole, |longest| longest.min(whole));
     let mut limit = largest;
     while limit < GIVEN_UP && count(most, limit).iter().sum::<f64>() > share * cells as f64 {
         limit *= RELAXATION;
