@@ -145,7 +145,7 @@ pub struct SystemSolver {
     facts: MatrixReport,
     ordered: Ordered,
     /// Its memory is freed before the machine is closed.
-    loaded: Option<Loaded>,
+    loaded: Loaded,
     machine: Machine,
     /// Notes on the matrix, and the times until it was ready, which the first report has.
     notices: Vec<String>,
@@ -225,7 +225,7 @@ impl SystemSolver {
             Ok((facts, ordered))
         })?;
         let (options, notices, timing) = (options.clone(), Vec::new(), Timing::of(&report::PHASES));
-        Ok(Self { options, facts, ordered, machine, loaded: None, notices, timing })
+        Ok(Self { options, facts, ordered, machine, loaded: Loaded::default(), notices, timing })
     }
 
     /// Solves for right-hand sides, and checks the residuals on the host.
@@ -236,14 +236,8 @@ impl SystemSolver {
     ) -> Result<(Vec<SystemSolution>, SystemReport), Error> {
         let Self { options, facts, ordered, machine, loaded, .. } = self;
         let sides: Vec<_> = sides.iter().map(|side| ordered.side(*side)).collect();
-        let mut solve = || {
-            let loaded = match loaded {
-                Some(loaded) => loaded,
-                None => loaded.insert(Loaded::new(machine, &ordered.a, options, log)?),
-            };
-            loaded.solve(machine, (&ordered.a, &sides), options, log)
-        };
-        let mut solved = solve().map_err(|error| located(error.into(), ordered, options))?;
+        let solved = loaded.solve(machine, (&ordered.a, &sides), options, log);
+        let mut solved = solved.map_err(|error| located(error.into(), ordered, options))?;
         let checked = sides.iter().zip(&mut solved).map(|(side, solved)| {
             let truth = ordered.residual(side, &mut solved.x);
             solved.x = ordered.unordered(std::mem::take(&mut solved.x));

@@ -12,9 +12,9 @@ use crate::backend::{Bands, DeviceError, Result, SparseBackend, SparseMatrix, sc
 use crate::ranks::values;
 use crate::report::Timing;
 use crate::run::{Machine, Ranks, RunLog};
-use crate::solver::SolverError;
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use crate::solver::precond::Preconditioners;
+use crate::solver::{SolverError, present};
 use crate::sparse::{Csr, RowBlocks};
 
 pub(super) struct SystemSolution {
@@ -24,56 +24,42 @@ pub(super) struct SystemSolution {
     pub(super) residuals: Vec<[f64; 2]>,
 }
 
-/// A matrix on a machine with its preconditioner, which all right-hand sides share.
-pub(super) enum Loaded {
-    Cpu(Box<OnBackend<CpuBackend>>),
-    Cuda(Box<OnBackend<CudaBackend>>),
-    /// Several devices make the preconditioner again for each call.
-    Ranks,
+/// A matrix on a machine with its preconditioner, which all right-hand sides share. Several devices make it again for
+/// each call.
+#[derive(Default)]
+pub(super) struct Loaded {
+    cpu: Option<OnBackend<CpuBackend>>,
+    cuda: Option<OnBackend<CudaBackend>>,
 }
 
 impl Loaded {
-    pub(super) fn new(
-        machine: &Machine,
-        a: &Csr,
-        options: &SystemOptions,
-        log: &mut RunLog<'_>,
-    ) -> Result<Self, SolverError> {
-        let n = a.rows();
-        Ok(match machine {
-            Machine::Cpu => {
-                let matrix = |backend: &CpuBackend| backend.csr(a, options.format);
-                Self::Cpu(Box::new(OnBackend::new(&CpuBackend, matrix, n, options, log)?))
-            }
-            Machine::Cuda(cuda) => {
-                let matrix = |backend: &CudaBackend| backend.csr(a, options.format);
-                Self::Cuda(Box::new(OnBackend::new(&**cuda, matrix, n, options, log)?))
-            }
-            Machine::Ranks(_) => Self::Ranks,
-        })
-    }
-
     /// Solves for right-hand sides one after the other.
     pub(super) fn solve(
         &mut self,
         machine: &Machine,
-        (a, sides): (&Csr, &[OrderedSide<'_>]),
+        system: (&Csr, &[OrderedSide<'_>]),
         options: &SystemOptions,
         log: &mut RunLog<'_>,
     ) -> Result<Vec<SystemSolution>, SolverError> {
-        let all = 0..a.rows();
-        if sides.is_empty() {
-            return Ok(Vec::new());
-        }
-        match (self, machine) {
-            (Self::Cpu(loaded), _) => loaded.solve_all(&CpuBackend, sides, all, options, log),
-            (Self::Cuda(loaded), Machine::Cuda(cuda)) => {
-                loaded.solve_all(&**cuda, sides, all, options, log)
-            }
-            (_, Machine::Ranks(ranks)) => by_rows(&**ranks, (a, sides), options, log),
-            _ => Err(DeviceError::NoGpu.into()),
+        match machine {
+            Machine::Cpu => whole(&mut self.cpu, &CpuBackend, system, options, log),
+            Machine::Cuda(cuda) => whole(&mut self.cuda, &**cuda, system, options, log),
+            Machine::Ranks(_) if system.1.is_empty() => Ok(Vec::new()),
+            Machine::Ranks(ranks) => by_rows(&**ranks, system, options, log),
         }
     }
+}
+
+fn whole<B: SparseBackend>(
+    loaded: &mut Option<OnBackend<B>>,
+    backend: &B,
+    (a, sides): (&Csr, &[OrderedSide<'_>]),
+    options: &SystemOptions,
+    log: &mut RunLog<'_>,
+) -> Result<Vec<SystemSolution>, SolverError> {
+    let matrix = |backend: &B| backend.csr(a, options.format);
+    let loaded = present(loaded, || OnBackend::new(backend, matrix, a.rows(), options, log))?;
+    loaded.solve_all(backend, sides, 0..a.rows(), options, log)
 }
 
 /// Cuts the rows into blocks with about equal numbers of entries, one for each rank.
@@ -150,7 +136,7 @@ fn notes(blocks: &RowBlocks, options: &SystemOptions) -> Vec<String> {
 
 /// A matrix on a backend with its preconditioner, and vectors for a right-hand side and its solution. One of several
 /// ranks has its rows of each.
-pub(super) struct OnBackend<B: SparseBackend> {
+struct OnBackend<B: SparseBackend> {
     operator: B::CsrMatrix<f64>,
     solver: LinearSolver<B, f64, B::CsrMatrix<f64>>,
     right: B::Vector<f64>,
