@@ -111,20 +111,14 @@ pub enum PlacedBy {
 impl CaseFile {
     /// The case that `entries` describe; `path` is the case file.
     pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
-        let several = |found: &str| {
-            let found = entries.places.found(&[found]).into();
-            Err(CaseError::Incomplete { found, other: "[[element]]" })
-        };
         match &entries.elements[..] {
-            [] => match ["background", "overset"].into_iter().find(|name| entries.opens(name)) {
-                Some(section) => several(section),
+            [] => match entries.first_of(&["background", "overset"]) {
+                Some(section) => Err(entries.incomplete(section, "[[element]]")),
                 None => Case::resolve(entries, path).map(|case| Self::Section(case.into())),
             },
             [element] if !entries.opens("background") => {
-                let alone = |key: &&str| element.has(key) || element.opens(key);
-                if let Some(key) = PLACE_KEYS.into_iter().find(alone) {
-                    let found = element.places.found(&[key]).into();
-                    return Err(CaseError::Incomplete { found, other: "[background]" });
+                if let Some(key) = element.first_of(&PLACE_KEYS) {
+                    return Err(element.incomplete(key, "[background]"));
                 }
                 let case = Case::resolve(&entries.of_element(element), path)?;
                 Ok(Self::Section(Case { name: resolve::name(entries, path)?, ..case }.into()))
@@ -200,8 +194,7 @@ fn names(entries: &Given) -> Result<Vec<String>, CaseError> {
     let mut names: Vec<String> = Vec::new();
     for element in &entries.elements {
         let Some(name) = element.given::<String>("element.name")? else {
-            let found = element.places.found(&["element"]).into();
-            return Err(CaseError::Incomplete { found, other: "name" });
+            return Err(element.incomplete("element", "name"));
         };
         let letter = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
         let fit = name.len() <= MOST_LETTERS
@@ -289,19 +282,14 @@ fn refuse_keys(entries: &Given, near_body: bool) -> Result<(), CaseError> {
 
 /// Reads the keys that place an element.
 fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedBy, CaseError> {
-    let conflict = |key: &str, other: &'static str| {
-        let found = entries.places.found(&[key]).into();
-        Err(CaseError::Conflict { found, other })
-    };
     let rigged = entries.opens("element.rigging");
     if entries.get::<String>("element.frame")? == "file" {
         let others = ["element.rigging", "element.at", "element.angle", "element.chord"];
-        let given = |key: &&str| entries.has(key) || entries.opens(key);
-        if let Some(key) = others.into_iter().find(given) {
-            return conflict(key, "frame = \"file\"");
+        if let Some(key) = entries.first_of(&others) {
+            return Err(entries.conflict(key, "frame = \"file\""));
         }
         let sources = ["geometry.file", "geometry.points", "geometry.section"];
-        if !sources.iter().any(|source| entries.has(source) || entries.opens(source)) {
+        if entries.first_of(&sources).is_none() {
             return Err(entries.refuse(
                 &["element.frame"],
                 "a section of coordinates: geometry.file, points or section",
@@ -315,16 +303,15 @@ fn placed_by(entries: &Given, names: &[String], number: usize) -> Result<PlacedB
         let at = entries.given("element.at")?.unwrap_or_default();
         return Ok(PlacedBy::At { chord, angle: entries.get("element.angle")?, at });
     }
-    if let Some(key) = ["element.at", "element.angle"].into_iter().find(|key| entries.has(key)) {
-        return conflict(key, "rigging");
+    if let Some(key) = entries.first_of(&["element.at", "element.angle"]) {
+        return Err(entries.conflict(key, "rigging"));
     }
     let missing = ["to", "gap", "overlap", "deflection"].into_iter().find(|name| {
         let key = ["element.rigging.", name].concat();
         !entries.has(&key)
     });
     if let Some(other) = missing {
-        let found = entries.places.found(&["element.rigging"]).into();
-        return Err(CaseError::Incomplete { found, other });
+        return Err(entries.incomplete("element.rigging", other));
     }
     let name: String = entries.get("element.rigging.to")?;
     let Some(to) = names.iter().position(|other| *other == name) else {
@@ -371,18 +358,14 @@ fn check_output(entries: &Given, output: &OutputOptions) -> Result<(), CaseError
             ));
         }
     }
-    for (key, given, expected) in [
-        ("output.reference", output.reference, "false"),
-        ("output.quality_maps", output.quality_maps, "false"),
-        ("output.curved_order", output.curved_order > 1, "1"),
+    for (key, expected) in [
+        ("output.reference", "false"),
+        ("output.quality_maps", "false"),
+        ("output.curved_order", "1"),
     ] {
-        if given {
-            return Err(entries.refuse(
-                &[key],
-                format!("{expected}: that is written of one section"),
-                "give the element as a case of its own",
-            ));
-        }
+        let expected = format!("{expected}: that is written of one section");
+        let remedy = |_: &str| "give the element as a case of its own".into();
+        entries.refuse_given(&[key], &expected, remedy)?;
     }
     Ok(())
 }

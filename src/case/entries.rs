@@ -154,6 +154,11 @@ impl Given {
         self.places.given.keys().any(|key| among(key, &[section]))
     }
 
+    /// The first of these keys and sections that is given.
+    pub(super) fn first_of(&self, keys: &[&'static str]) -> Option<&'static str> {
+        keys.iter().copied().find(|key| self.has(key) || self.opens(key))
+    }
+
     pub(super) fn has(&self, path: &str) -> bool {
         self.values.contains_key(path)
     }
@@ -220,6 +225,16 @@ impl Given {
         keys.iter()
             .find(given)
             .map_or(Ok(()), |key| Err(self.refuse(&[key], expected, remedy(key))))
+    }
+
+    /// The error of a key that another one excludes.
+    pub(super) fn conflict(&self, key: &str, other: &'static str) -> CaseError {
+        CaseError::Conflict { found: self.places.found(&[key]).into(), other }
+    }
+
+    /// The error of a key that means nothing without another.
+    pub(super) fn incomplete(&self, key: &str, other: &'static str) -> CaseError {
+        CaseError::Incomplete { found: self.places.found(&[key]).into(), other }
     }
 
     pub(super) fn missing(&self, key: &str) -> CaseError {

@@ -253,22 +253,21 @@ fn check_heights(
 
 /// Heights of the first cells.
 fn first_cell(entries: &Given) -> Result<Heights, CaseError> {
-    let found = |key| entries.places.found(&[key]).into();
-    let incomplete = |key, other| Err(CaseError::Incomplete { found: found(key), other });
     let y_plus = entries.given("grid.y_plus")?;
     let reynolds = entries.given("grid.reynolds")?;
     let length = entries.given("grid.reference_length")?;
     match (y_plus, reynolds) {
         (Some(_), _) if entries.has("grid.first_cell") => {
-            let found = found("grid.y_plus");
-            Err(CaseError::Conflict { found, other: "grid.first_cell" })
+            Err(entries.conflict("grid.y_plus", "grid.first_cell"))
         }
         (Some(y_plus), Some(reynolds)) => {
             let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
             Ok(Heights::Same(first_cell_from_y_plus(y_plus, reynolds, length)))
         }
-        (Some(_), None) => incomplete("grid.y_plus", "grid.reynolds"),
-        (None, _) if length.is_some() => incomplete("grid.reference_length", "grid.y_plus"),
+        (Some(_), None) => Err(entries.incomplete("grid.y_plus", "grid.reynolds")),
+        (None, _) if length.is_some() => {
+            Err(entries.incomplete("grid.reference_length", "grid.y_plus"))
+        }
         (None, _) => {
             let given = entries.given("grid.first_cell")?;
             Ok(given.unwrap_or(Heights::Same(defaults::FIRST_CELL)))

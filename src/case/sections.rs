@@ -60,8 +60,7 @@ fn contour(entries: &Given, path: &Path) -> Result<Contour, CaseError> {
         return Err(entries.missing("geometry.naca or geometry.file"));
     };
     if let Some(second) = given.next() {
-        let found = entries.places.found(&[second]).into();
-        return Err(CaseError::Conflict { found, other: source });
+        return Err(entries.conflict(second, source));
     }
     Ok(match source {
         "geometry.naca" => Contour::Naca(entries.get(source)?),
