@@ -96,7 +96,9 @@ impl GridOptions {
         let known = places.has("grid.ni");
         let both = upper.zip(lower).map(|(upper, lower)| upper + lower - 1);
         let base = base.map(|by_default| {
+            // What the surfaces leave is a base if it can be one.
             let rest = both.filter(|_| known).map(|both| given.saturating_sub(behind + both));
+            let rest = rest.filter(|cells| *cells >= LEAST_CELLS && cells % 2 == 0);
             self.base_cells.or(rest).unwrap_or(by_default)
         });
         self.base_cells = base.or(self.base_cells);
@@ -116,7 +118,7 @@ impl GridOptions {
 /// The points of a grid along the wall.
 const SUM: &str = "points_upper + points_lower - 1, + base_cells with a base, + 2 wake on a C-grid";
 
-/// Fewest cells of a surface.
+/// Fewest cells of a surface, and of a base.
 const LEAST_CELLS: usize = 4;
 
 impl Case {

@@ -145,6 +145,22 @@ fn numbers_of_points_that_disagree_are_refused() {
     }
 }
 
+/// 65 + 65 - 1 and 8 cells of the base are 137; with 11 or none there is no base.
+#[test]
+fn points_that_leave_no_base_are_refused_with_a_number_that_does() {
+    let blunt = "naca = \"2412\"\ntrailing_edge = \"blunt\"";
+    let with = |ni: usize| case(blunt, &format!("ni = {ni}\npoints_upper = 65\npoints_lower = 65"));
+
+    for ni in [128, 129, 140] {
+        let refused = with(ni).settle().unwrap_err();
+        let said = format!("{ni} points along the wall, 137 were expected: ");
+        assert!(refused.to_string().contains(&said), "{refused}");
+    }
+    for ni in [133, 137, 139] {
+        assert_eq!(with(ni).settle().unwrap().points.base_cells, ni - 129);
+    }
+}
+
 #[test]
 fn points_gather_at_clusters() {
     let section = e387();
