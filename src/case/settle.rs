@@ -267,6 +267,9 @@ impl Case {
 
     /// The error at the place in the case that has to do with it.
     fn located(&self, error: GeometryError) -> SectionError {
+        let upper = matches!(&error, GeometryError::TooFewForSpacing { surface: "upper", .. });
+        let points = if upper { "grid.points_upper" } else { "grid.points_lower" };
+        let spaced = [points, "grid.wall_growth", "grid.clusters", "grid.max_spacing", "grid.ni"];
         let keys: &[&str] = match &error {
             GeometryError::Spacing { name: "leading_edge_spacing", .. } => {
                 &["grid.leading_edge_spacing", "grid.ni"]
@@ -289,20 +292,7 @@ impl Case {
             GeometryError::TooFewForTurns { .. } => &["grid.max_turn", "grid.ni"],
             GeometryError::Layers { .. } => &["grid.layers", "grid.nj"],
             GeometryError::Heights { .. } => &["grid.first_cell"],
-            GeometryError::TooFewForSpacing { surface: "upper", .. } => &[
-                "grid.points_upper",
-                "grid.wall_growth",
-                "grid.clusters",
-                "grid.max_spacing",
-                "grid.ni",
-            ],
-            GeometryError::TooFewForSpacing { .. } => &[
-                "grid.points_lower",
-                "grid.wall_growth",
-                "grid.clusters",
-                "grid.max_spacing",
-                "grid.ni",
-            ],
+            GeometryError::TooFewForSpacing { .. } => &spaced,
             GeometryError::PointsDisagree { .. } => {
                 &["grid.ni", "grid.points_upper", "grid.points_lower", "grid.wall_points"]
             }

@@ -13,7 +13,6 @@ use gridgen::report::plot;
 use serde_json::json;
 
 use super::pictures::PictureArguments;
-use super::summary::boundary_layer;
 use super::terminal::{Terminal, list};
 use super::{CommandFailure, NOT_CONVERGED};
 
@@ -98,6 +97,9 @@ fn describe(
     worst: &[BadCell],
     files: &[PathBuf],
 ) -> String {
+    let layers = quality.boundary_layer_cells.map_or_else(String::new, |cells| {
+        format!("  layers        {cells} within a turbulent boundary layer\n")
+    });
     let mut text = format!(
         "{name}: {}\n\
          \x20 grid          {} x {} points\n\
@@ -108,7 +110,7 @@ fn describe(
          \x20 aspect ratio  max {:.4e}\n\
          \x20 growth        max {:.3} in i, {:.3} in j\n\
          \x20 waves         max {:.1} deg, lines above 1 deg {}\n\
-         \x20 far field     {:.4} to {:.4} from mid-chord\n\
+         \x20 far field     {:.4} to {:.4} from mid-chord\n{layers}\
          worst cells:\n",
         if quality.folded_cells == 0 { "not folded" } else { "FOLDED" },
         mesh.grid.ni,
@@ -131,7 +133,6 @@ fn describe(
         quality.far_field_min,
         quality.far_field_max,
     );
-    text.insert_str(text.find("worst cells").unwrap_or(0), &boundary_layer(quality));
     for &BadCell { cell: [i, j], centre: [x, y], skewness, folded } in worst {
         let folded = if folded { ", folded" } else { "" };
         let _ = writeln!(

@@ -111,12 +111,6 @@ pub(super) fn wall_units(case: &Case) -> Option<String> {
     Some(format!("y+ {} at Re {reynolds:e}", y_plus.trim_end_matches('0').trim_end_matches('.')))
 }
 
-/// A line on the cells within the boundary layer, where they are counted.
-pub(super) fn boundary_layer(quality: &Quality) -> String {
-    let line = |cells| format!("  layers        {cells} within a turbulent boundary layer\n");
-    quality.boundary_layer_cells.map_or_else(String::new, line)
-}
-
 /// Two digits of a quantity of bytes.
 pub(super) fn memory(bytes: f64) -> String {
     if bytes < 1e9 {
