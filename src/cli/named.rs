@@ -78,7 +78,8 @@ impl KeyArguments {
     /// The case in a file, or that of the section that a word names.
     pub(super) fn read(&self, word: &Path) -> Result<CaseFile, CaseError> {
         match section(word) {
-            Some(section) => self.of(section),
+            // The case is named after the section that it has.
+            Some(section) => self.of(self.naca.as_deref().map_or(section, naca)),
             None => CaseFile::from_file(word, &self.replaced()),
         }
     }

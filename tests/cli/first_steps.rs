@@ -44,6 +44,8 @@ fn digits_are_a_naca_section_however_they_are_given() {
         run(&scratch, &format!("{arguments} --output {number}")).succeeds();
         assert!(grid == scratch.bytes(&format!("{number}/naca2412/mesh.vts")), "{arguments}");
     }
+    let other = scratch.run("check 2412 --naca 0012").succeeds();
+    assert!(other.starts_with("naca0012: can be run\n"), "{other}");
     run(&scratch, "wing.toml --naca 0012 --output other").succeeds();
     assert!(grid != scratch.bytes("other/wing/mesh.vts"));
 }
