@@ -98,7 +98,7 @@ impl GridOptions {
         let base = base.map(|by_default| {
             // What the surfaces leave is a base if it can be one.
             let rest = both.filter(|_| known).map(|both| given.saturating_sub(behind + both));
-            let rest = rest.filter(|cells| *cells >= LEAST_CELLS && cells % 2 == 0);
+            let rest = rest.filter(|cells| *cells >= LEAST_CELLS && cells.is_multiple_of(2));
             self.base_cells.or(rest).unwrap_or(by_default)
         });
         self.base_cells = base.or(self.base_cells);

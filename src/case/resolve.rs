@@ -134,7 +134,7 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     // The options hold the least of a list of heights.
     let mut own = entries.clone();
     own.derive("grid.first_cell", height.into(), "grid.first_cell");
-    let grid = GridOptions { ni, nj, heights, layers, ..own.section("grid", &rules)? };
+    let grid = GridOptions { heights, layers, ni, nj, ..own.section("grid", &rules)? };
     check_base(entries, &grid)?;
     let refined = match layers {
         None => refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64),

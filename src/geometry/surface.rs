@@ -431,7 +431,7 @@ fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usiz
 
 /// Refuses an odd number of cells on a base, and one out of range.
 pub(super) fn check_base_cells(given: usize, most: usize) -> Result<usize, GeometryError> {
-    let fits = given % 2 == 0 && (LEAST_BASE_CELLS..=most).contains(&given);
+    let fits = given.is_multiple_of(2) && (LEAST_BASE_CELLS..=most).contains(&given);
     if fits { Ok(given) } else { Err(GeometryError::BaseCells { given, most }) }
 }
 
