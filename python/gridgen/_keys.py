@@ -164,8 +164,8 @@ class Keys(TypedDict, total=False):
     makes turbulent. (default not set)"""
     reference_length: float | None
     """grid: Length L in the height of the first cell, y = y⁺ L / (Re √(Cf/2)), as in Construct2D: Cf is
-    that of a flat plate at Re, turbulent from 1000 on, laminar (Blasius) below. The default gives half
-    the height of a plate as long as the chord. (chords, default 0.5, with ``y_plus``)"""
+    that of a flat plate at Re, turbulent from 5e5 on, laminar (Blasius) below. The default gives half the
+    height of a plate as long as the chord. (chords, default 0.5, with ``y_plus``)"""
     leading_edge_spacing: float | None
     """grid: Spacing of the wall points at the leading edge. (chords, default 3e-3 * 256/cells around the
     section; 4e-4 * 128/cells of it on a C-grid)"""
@@ -220,8 +220,8 @@ class Keys(TypedDict, total=False):
     C-grid)"""
     volume_smoothing: float | None
     """initial: Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge,
-    without one 0.4 and less under thick first cells, 1.28/cells and at most 0.01 on a C-grid. (default
-    from the edge, the cells and the first cell)"""
+    without one 0.4 and less under thick first cells; on a C-grid 1.28/cells, or 0.48/``wake`` of a
+    shorter wake, and at most 0.01. (default from the edge, the cells and the first cell)"""
     spread: float | None
     """initial: Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge,
     6 of elements and with ``grid.reach``, 10 without an edge, 0 on a C-grid. (default from the edge)"""
@@ -262,9 +262,9 @@ class Keys(TypedDict, total=False):
     retry: bool | None
     """quality: Whether to try again by the ladder when the grid is not good. (default true)"""
     ladder: Sequence[Literal["march", "decay", "normal", "base"]] | None
-    """quality: What to change: four times the dissipation of the march, half the decay length of the wall
-    terms, the march along normals, the Thomas-Middlecoff base. (default ["march", "decay", "normal",
-    "base"])"""
+    """quality: What to change: four times dissipation and volume smoothing of the march, half the decay
+    length of the wall terms, the march along normals, the Thomas-Middlecoff base. (default ["march",
+    "decay", "normal", "base"])"""
     newton: Mapping[str, Any] | None
     """Section ``[newton]``."""
     tolerance: float | None

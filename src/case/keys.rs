@@ -199,7 +199,7 @@ keys! {
             "Reynolds number of the chord, for `y_plus` and for set-ups of OpenFOAM and SU2, which it makes turbulent.";
         reference_length = real(closed(1e-6), closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
             "Length L in the height of the first cell, y = y⁺ L / (Re √(Cf/2)), as in Construct2D: Cf is that of a flat \
-            plate at Re, turbulent from 1000 on, laminar (Blasius) below. The default gives half the height of \
+            plate at Re, turbulent from 5e5 on, laminar (Blasius) below. The default gives half the height of \
             a plate as long as the chord.";
         leading_edge_spacing: Option<f64> = real(open(0.0), closed(0.1)),
             Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::geometry::{Heights, divided_first, refined_first};
+use crate::grid::quality::TRANSITION;
 use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::along::points_around;
@@ -70,11 +71,12 @@ impl Case {
 /// reference length L in chords.
 ///
 /// `y = y⁺ L / (Re √(Cf/2))`, as in Construct2D, with the local skin friction of a flat plate at Re: of a turbulent one,
-/// `Cf = (2 log₁₀ Re − 0.65)^−2.3`, from Re = 1000 on, of a laminar one, `Cf = 0.664/√Re`, below, where the two
-/// are within 1 % of each other (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, eq. 21.16 and, after
-/// Blasius 1908, eq. 7.32).
+/// `Cf = (2 log₁₀ Re − 0.65)^−2.3`, from Re = 5e5 on, where a flat plate's boundary layer becomes turbulent, of a
+/// laminar one, `Cf = 0.664/√Re`, below (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, eq. 21.16 and, after
+/// Blasius 1908, eq. 7.32). At 5e5 the laminar friction is 4.5 times lower, so that the height is 2.1 times the
+/// turbulent one.
 pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
-    let friction = if reynolds < 1e3 {
+    let friction = if reynolds < TRANSITION {
         0.664 / reynolds.sqrt()
     } else {
         (2.0 * reynolds.log10() - 0.65).powf(-2.3)

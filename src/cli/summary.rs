@@ -92,7 +92,7 @@ fn flow(case: &Case, quality: &Quality) -> String {
     let known = wall_units(case).zip(case.grid.reynolds).zip(quality.boundary_layer_cells);
     let Some(((units, reynolds), cells)) = known else { return String::new() };
     format!(
-        "  flow          {units}; {cells} of {} layers within a turbulent boundary layer of {:.3} chords\n",
+        "  flow          {units}; {cells} of {} layers within a boundary layer of {:.3} chords\n",
         case.grid.nj - 1,
         boundary_layer_thickness(reynolds)
     )

@@ -155,7 +155,7 @@ fn decided(problem: &Problem) -> Result<String, fmt::Error> {
     }
     if let Some(thickness) = grid.reynolds.map(boundary_layer_thickness) {
         let within = problem.layers.iter().filter(|s| **s <= thickness).count() - 1;
-        write!(text, "; {within} within {thickness:.2e}, a turbulent boundary layer")?;
+        write!(text, "; {within} within {thickness:.2e}, a boundary layer")?;
     }
     let line = problem.topology.wall(points.x.len());
     let wall: Vec<[f64; 2]> = line.map(|i| [points.x[i], points.y[i]]).collect();

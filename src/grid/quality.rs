@@ -30,7 +30,7 @@ use super::{FAR_FIELD_CENTRE, Grid, Topology};
 use crate::geometry::vector::{cross, difference, dot};
 use cell::edge_length_squared;
 pub(crate) use line::waves;
-pub use line::{boundary_layer_cells, boundary_layer_thickness};
+pub use line::{TRANSITION, boundary_layer_cells, boundary_layer_thickness};
 use line::{row_growth, row_turning};
 use std::ops::Range;
 
@@ -107,7 +107,7 @@ pub struct Quality {
     pub waves_deg: f64,
     /// Number of lines whose waves exceed 1°.
     pub wavy_lines: usize,
-    /// Cells within the estimated turbulent boundary layer at the trailing edge, on the line that has fewest; none where
+    /// Cells within the estimated boundary layer at the trailing edge, on the line that has fewest; none where
     /// the Reynolds number is unknown.
     pub boundary_layer_cells: Option<usize>,
     /// Smallest distance of an outer node from the far-field centre (0.5, 0).

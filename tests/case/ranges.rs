@@ -52,7 +52,7 @@ fn values_out_of_range_are_refused() {
     hint: choose a smaller first cell, fewer points in j, or a farther far field
     wing.toml:6: grid.first_cell = 0.25: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.25, here 0.25
     hint: choose a smaller first cell, fewer points in j, or a farther far field
-    wing.toml:4: grid.y_plus = 1000.0: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.117, here 4.87
+    wing.toml:4: grid.y_plus = 1000.0: expected a first cell below the uniform spacing far_field/(nj - 1) = 0.117, here 4.88
     hint: choose a smaller first cell, fewer points in j, or a farther far field
     wing.toml:4: grid.nj = 1000000: expected a first cell below the uniform spacing far_field/(nj - 1) = 1e-6, here 1e-5
     hint: choose a smaller first cell, fewer points in j, or a farther far field
@@ -148,8 +148,9 @@ fn wall_units_at_low_reynolds_numbers_are_those_of_a_laminar_plate() {
     };
 
     assert!((height(100.0) / (1e-4 / 0.0332_f64.sqrt()) - 1.0).abs() < 1e-12);
-    let (below, above) = (height(999.999), height(1000.0));
-    assert!((below / above - 1.0).abs() < 4e-3, "{below} {above}");
+    assert!((height(4e5) / (1e-2 / (4e5 * (0.332 / 4e5_f64.sqrt()).sqrt())) - 1.0).abs() < 1e-12);
+    // (2 log₁₀ 5e5 − 0.65)^−2.3 = 0.0042457.
+    assert!((height(5e5) / (1e-2 / (5e5 * 0.00212286_f64.sqrt())) - 1.0).abs() < 1e-5);
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_viscous_grid_is_summed_up_by_its_flow() {
     // 0.37 Re^(-1/5), the thickness of the turbulent boundary layer of a flat plate.
     assert!(line("flow").contains("y+ 1 at Re 6e6; "), "{said}");
     assert!(
-        line("flow").ends_with(" of 32 layers within a turbulent boundary layer of 0.016 chords"),
+        line("flow").ends_with(" of 32 layers within a boundary layer of 0.016 chords"),
         "{said}"
     );
 }

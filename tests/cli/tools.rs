@@ -82,7 +82,7 @@ fn a_check_tells_what_is_decided() {
     for line in [
         "  cells         32768, 131072 with the span\n",
         "  first cell    2.2323e-6, y+ 1 at Re 6e6\n",
-        "  layers        growth 1.102 beyond 20 of growth 1.15; 57 within 1.63e-2, a turbulent boundary layer\n",
+        "  layers        growth 1.102 beyond 20 of growth 1.15; 57 within 1.63e-2, a boundary layer\n",
         "  wall          145 points, 73 on the upper and 73 on the lower surface, 56 cells on each side of the cut\n",
     ] {
         assert!(cut.contains(line), "{line}{cut}");
@@ -119,7 +119,7 @@ fn the_cells_within_a_boundary_layer_are_counted() {
     };
     let fewest = (0..mesh.ni).map(cells).min().unwrap();
     assert_eq!((unknown, known), (Value::Null, fewest.into()));
-    let line = format!("  layers        {fewest} within a turbulent boundary layer\n");
+    let line = format!("  layers        {fewest} within a boundary layer\n");
     assert!(quality.contains(&line), "{quality}");
     for number in ["0", "nan", "x"] {
         let refused = scratch.run(&format!("quality output/wing/mesh.vts --reynolds {number}"));

@@ -20,13 +20,16 @@ pub(super) fn row_growth(grid: &Grid, j: usize) -> f64 {
     growth.sqrt()
 }
 
-/// Estimated thickness of a turbulent boundary layer at the trailing edge, in chords: 0.37/Re^(1/5), that of a flat plate
-/// (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, eq. 21.8).
+/// Reynolds number of a chord below which its boundary layer counts as laminar, as on a flat plate.
+pub const TRANSITION: f64 = 5e5;
+
+/// Estimated thickness of the boundary layer at the trailing edge, in chords: that of a flat plate, turbulent, 0.37/Re^(1/5),
+/// from [`TRANSITION`] on, laminar, 5/√Re, below (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, chapter 7 and eq. 21.8).
 pub fn boundary_layer_thickness(reynolds: f64) -> f64 {
-    0.37 * reynolds.powf(-0.2)
+    if reynolds < TRANSITION { 5.0 / reynolds.sqrt() } else { 0.37 * reynolds.powf(-0.2) }
 }
 
-/// Cells within a turbulent boundary layer of [`boundary_layer_thickness`], of the line from the wall that has fewest; the
+/// Cells within a boundary layer of [`boundary_layer_thickness`], of the line from the wall that has fewest; the
 /// chord is the length of the wall in x.
 pub fn boundary_layer_cells(grid: &Grid, wall: WallLine, reynolds: f64) -> usize {
     let x = &grid.x[wall.from..=wall.to];
