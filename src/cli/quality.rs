@@ -98,7 +98,7 @@ fn describe(
     files: &[PathBuf],
 ) -> String {
     let layers = quality.boundary_layer_cells.map_or_else(String::new, |cells| {
-        format!("  layers        {cells} within a turbulent boundary layer\n")
+        format!("  layers        {cells} within a boundary layer\n")
     });
     let mut text = format!(
         "{name}: {}\n\
