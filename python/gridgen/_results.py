@@ -68,8 +68,8 @@ class Quality(NamedTuple):
     wavy_lines: int
     """Number of lines with waves above 1 degree."""
     boundary_layer_cells: int | None
-    """Cells within 0.37 chords/Re^(1/5) of the wall (5 chords/Re^(1/2) below 5e5), an estimated boundary layer, on the line that
-    has fewest; None where the case has no Reynolds number."""
+    """Cells within an estimated boundary layer, 0.37 chords/Re^(1/5) from the wall (5 chords/Re^(1/2) below
+    5e5), on the line that has fewest; None where the case has no Reynolds number."""
     far_field_min: float
     """Smallest distance of an outer node from (0.5, 0), chords."""
     far_field_max: float
