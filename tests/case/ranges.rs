@@ -150,7 +150,7 @@ fn wall_units_at_low_reynolds_numbers_are_those_of_a_laminar_plate() {
     assert!((height(100.0) / (1e-4 / 0.0332_f64.sqrt()) - 1.0).abs() < 1e-12);
     assert!((height(4e5) / (1e-2 / (4e5 * (0.332 / 4e5_f64.sqrt()).sqrt())) - 1.0).abs() < 1e-12);
     // (2 log₁₀ 5e5 − 0.65)^−2.3 = 0.0042457.
-    assert!((height(5e5) / (1e-2 / (5e5 * 0.00212286_f64.sqrt())) - 1.0).abs() < 1e-5);
+    assert!((height(5e5) / (1e-2 / (5e5 * 2.122_86e-3_f64.sqrt())) - 1.0).abs() < 1e-5);
 }
 
 #[test]
