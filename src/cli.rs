@@ -181,7 +181,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli.execute(),
         Err(error) => {
-            // The arguments of a misspelt command are those of no other.
+            // Behind a misspelt command, clap would blame its arguments.
             let option = |word: &OsString| word.to_string_lossy().starts_with('-');
             let first = arguments.get(1).filter(|word| error.use_stderr() && !option(word));
             match first.and_then(|word| named::unknown(Path::new(word))) {

@@ -68,7 +68,7 @@ fn check_as_given(entries: &Given, topology: TopologyChoice) -> Result<(), CaseE
 }
 
 impl GridOptions {
-    /// What is asked of the spacing between the edges; `upper_cells` are on the upper surface.
+    /// The limits on the points between the edges, with `upper_cells` on the upper surface.
     pub(super) fn along(&self, upper_cells: Option<usize>) -> AlongWall {
         AlongWall {
             upper_cells,
@@ -96,7 +96,7 @@ impl GridOptions {
         let known = places.has("grid.ni");
         let both = upper.zip(lower).map(|(upper, lower)| upper + lower - 1);
         let base = base.map(|by_default| {
-            // What the surfaces leave is a base if it can be one.
+            // The points that the surfaces leave form a base if their number fits one.
             let rest = both.filter(|_| known).map(|both| given.saturating_sub(behind + both));
             let rest = rest.filter(|cells| *cells >= LEAST_CELLS && cells.is_multiple_of(2));
             self.base_cells.or(rest).unwrap_or(by_default)

@@ -146,7 +146,7 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     let grid = grid.scaled(refine as f64, refined);
     Ok(GridOptions {
         max_turn: grid.max_turn.map(|degrees| degrees.max(least)),
-        // What is chosen automatically is not known yet.
+        // A seam that is chosen automatically is not known yet.
         seam: entries.get("grid.seam").ok(),
         ..grid
     })

@@ -37,7 +37,7 @@ pub(super) struct KeyArguments {
     /// Height of the first cell: grid.first_cell.
     #[arg(long, value_name = "CHORDS")]
     first_cell: Option<String>,
-    /// The same in wall units, with --reynolds: grid.y_plus.
+    /// Height of the first cell in wall units, with --reynolds: grid.y_plus.
     #[arg(long, value_name = "Y+")]
     y_plus: Option<String>,
     /// Reynolds number of the chord: grid.reynolds.
@@ -84,7 +84,7 @@ impl KeyArguments {
         }
     }
 
-    /// The case that a word names; without a word, which is left out for it, that of --naca.
+    /// The case that a word names. Without a word `--naca` names the section.
     pub(super) fn case(&self, word: Option<&Path>) -> Result<CaseFile, CommandFailure> {
         let Some(word) = word else {
             return Ok(self.of(naca(self.naca.as_deref().unwrap_or_default()))?);

@@ -1,4 +1,4 @@
-//! What is asked of the points along the wall beyond the spacings at its edges.
+//! Limits on the points along the wall in addition to the spacings at its edges.
 
 /// Numbers of points of the surfaces, and limits on the spacing between leading and trailing edge.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -73,7 +73,7 @@ fn every_word_of_the_table_is_known_to_the_layer_it_chooses_for() {
                 KeyKind::Words(_) => format!("[\"{word}\"]"),
                 _ => format!("\"{word}\""),
             };
-            // Points as they are given are those of a file or a list.
+            // Wall points as given need a file or a list of points.
             let given = value.contains("as-given") && key.path == "grid.wall_points";
             let section = if given { "geometry.points = [[1.0, 0.0]]" } else { SMALLEST };
             let result = resolve_set(section, &[(key.path, &value)]);

@@ -122,7 +122,7 @@ fn options_for_keys_are_those_of_set() {
     assert!(scratch.path("short/wing/mesh.su2").exists());
     let checked = scratch.run("check --naca 0012 --ni 2049 --nj 1025 --first-cell 1e-6").succeeds();
     assert!(checked.starts_with("naca0012: can be run\n"), "{checked}");
-    // What --set gives counts.
+    // A key of --set wins over its option.
     let last = scratch.run("check wing.toml --ni 33 --set grid.ni=65").succeeds();
     assert!(last.contains("65 x 129 points"), "{last}");
 }

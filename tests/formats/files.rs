@@ -463,15 +463,21 @@ fn files_of_a_grid_that_is_not_good_say_so() {
     }
 }
 
+/// The frame of a PNG file and the bytes of its pixels.
+fn bitmap(path: &std::path::Path) -> (png::OutputInfo, Vec<u8>) {
+    let file = fs::File::open(path).unwrap();
+    let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info, pixels)
+}
+
 /// A map is painted without gaps: half a pixel of paper between two rectangles would make all channels light.
 #[test]
 fn maps_of_quality_have_no_stripes() {
     let folder = tempfile::tempdir().unwrap();
     write_files(folder.path(), &polar_grid(65, 33, 0.01, 1.2), true, &["quality.png"]);
-    let file = fs::File::open(folder.path().join("quality.png")).unwrap();
-    let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut pixels).unwrap();
+    let (info, pixels) = bitmap(&folder.path().join("quality.png"));
     assert_eq!(info.color_type, png::ColorType::Rgb);
     // The upper middle of the first panel, above the body.
     let row = |y: usize| &pixels[3 * (y * info.width as usize + 300)..][..3 * 20];
@@ -553,10 +559,7 @@ fn the_bitmap_shows_the_wall_in_its_colour() {
 
     write_files(folder.path(), &polar_grid(65, 33, 0.01, 1.2), true, &["grid.png"]);
 
-    let file = fs::File::open(folder.path().join("grid.png")).unwrap();
-    let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut pixels).unwrap();
+    let (info, pixels) = bitmap(&folder.path().join("grid.png"));
     // Four units of the figure, which has 1280 x 1200, are five bitmap pixels.
     assert_eq!((info.width, info.height), (1600, 1500));
     let count = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|p| **p == colour).count();
