@@ -118,11 +118,9 @@ fn verdict((k, topology): (u64, &str)) -> Result<String, Failure> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("section.dat"), text)?;
     let case = Case::from_toml(&case, &folder.path().join("section.toml"), &[])?;
-    let options = RunOptions {
-        backend: BackendChoice::Cpu,
-        threads: Some(1),
-        ..RunOptions::new(PathBuf::new())
-    };
+    let mut options = RunOptions::new(PathBuf::new());
+    options.backend = BackendChoice::Cpu;
+    options.threads = Some(1);
     match make_grid(&case, &options, &mut Silent) {
         Ok(made) => {
             let steps = made.history.newton_iterations();

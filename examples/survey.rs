@@ -116,11 +116,9 @@ fn survey(path: &Path, job: Job) -> Result<String, Failure> {
          [output]\npictures = false\nreport = false\nformats = [\"vts\"]\n",
         fs::canonicalize(path)?.to_string_lossy()
     );
-    let options = RunOptions {
-        backend: BackendChoice::Cpu,
-        threads: Some(1),
-        ..RunOptions::new(folder.path().to_path_buf())
-    };
+    let mut options = RunOptions::new(folder.path().to_path_buf());
+    options.backend = BackendChoice::Cpu;
+    options.threads = Some(1);
     let case = Case::from_toml(&text, Path::new("survey.toml"), &[])?;
     let key = key(path, job);
     // Only what is wrong with the section is the file's doing.

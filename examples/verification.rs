@@ -19,7 +19,7 @@ use gridgen::geometry::{
     Airfoil, AlongWall, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
     airfoil_from_naca, distribute, spacing_geometric, wall_normals,
 };
-use gridgen::grid::initial::{self, InitialSettings, Method, Outer, Outline};
+use gridgen::grid::initial::{self, InitialMethod, InitialSettings, Outer, Outline};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::history::History;
@@ -346,7 +346,7 @@ fn initial_grid(
         topology: Topology::O(Seam::Held),
     };
     let march = InitialSettings {
-        method: Method::Hyperbolic,
+        method: InitialMethod::Hyperbolic,
         dissipation: 0.2,
         volume_smoothing: 0.3,
         spread: 10.0,

@@ -96,6 +96,11 @@ pub mod internals {
     pub mod digest {
         pub use crate::digest::*;
     }
+    pub mod generate {
+        pub use crate::generate::pipeline::run_on;
+        pub use crate::generate::restart::fingerprint;
+        pub use crate::run::{CROSSOVER, RankWork, Ranks};
+    }
     pub mod output {
         pub use crate::files::output::*;
     }

@@ -219,7 +219,12 @@ impl Place {
             Backend::Cuda => BackendChoice::Cuda,
         };
         let devices = (self.backend == Backend::Cuda).then(|| vec![self.device]);
-        RunOptions { backend, devices, ..RunOptions::default() }
+        {
+            let mut options = RunOptions::default();
+            options.backend = backend;
+            options.devices = devices;
+            options
+        }
     }
 
     fn open(&self) -> Result<Opened, DeviceError> {

@@ -8,7 +8,8 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::generate::{BackendChoice, CROSSOVER, RunOptions, run};
+use gridgen::generate::{BackendChoice, RunOptions, run};
+use gridgen::internals::generate::CROSSOVER;
 
 use super::results::points;
 use super::{Results, Size, Table};
@@ -76,7 +77,9 @@ pub fn crossover(
 pub fn timed_run(case: &Path, output: &Path, device: Option<usize>) -> Result<(), Error> {
     let backend = if device.is_some() { BackendChoice::Cuda } else { BackendChoice::Cpu };
     let devices = device.map(|device| vec![device]);
-    let options = RunOptions { backend, devices, ..RunOptions::new(output.to_path_buf()) };
+    let mut options = RunOptions::new(output.to_path_buf());
+    options.backend = backend;
+    options.devices = devices;
     // The result is not used: a grid that did not converge took its time, too.
     run(&Case::from_file(case, &[])?, &options, &mut ()).map(drop)
 }

@@ -28,7 +28,8 @@ pub fn runs(sizes: &[Size], options: &RunOptions) -> Result<Results, Error> {
     for &(ni, nj) in sizes {
         let text = format!("geometry.naca = \"0012\"\ngrid.ni = {ni}\ngrid.nj = {nj}\n");
         let case = Case::from_toml(&text, Path::new("naca0012.toml"), &[])?;
-        let options = RunOptions { output: folder.path().join("grid"), ..options.clone() };
+        let mut options = options.clone();
+        options.output = folder.path().join("grid");
         run(&case, &options, &mut ())?;
         let mut fastest: Vec<(&str, f64)> = Vec::new();
         for _ in 0..RUNS {

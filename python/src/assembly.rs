@@ -101,14 +101,12 @@ pub(crate) fn assembly(
         Err(error) => return Err(raised(py, error)),
     };
     let written = output.is_some();
-    let options = RunOptions {
-        backend,
-        devices,
-        threads,
-        force,
-        strict,
-        ..RunOptions::new(output.unwrap_or_default())
-    };
+    let mut options = RunOptions::new(output.unwrap_or_default());
+    options.backend = backend;
+    options.devices = devices;
+    options.threads = threads;
+    options.force = force;
+    options.strict = strict;
     let solve = |mut reporter: EventSender<'_>| {
         if written {
             run_assembly(&case, &options, &mut reporter)

@@ -82,7 +82,9 @@ pub(crate) fn default_jobs(
 ) -> PyResult<usize> {
     let Compute { backend, devices, .. } = Compute::new(py, backend, devices, None)?;
     let case = CaseFile::Section(Box::new(case_of(py, case, arguments)?));
-    let options = RunOptions { backend, devices, ..RunOptions::default() };
+    let mut options = RunOptions::default();
+    options.backend = backend;
+    options.devices = devices;
     Ok(py.detach(|| generate::default_jobs(&[case], &options)))
 }
 
@@ -116,16 +118,14 @@ pub(crate) fn make(
     let Compute { backend, devices, threads } = Compute::new(py, backend, devices, threads)?;
     let case = case_of(py, case, arguments)?;
     let written = output.is_some();
-    let options = RunOptions {
-        backend,
-        devices,
-        threads,
-        force,
-        restart,
-        keep_on_device: true,
-        pool: pool.map(|pool| pool.get().0.clone()),
-        ..RunOptions::new(output.unwrap_or_default())
-    };
+    let mut options = RunOptions::new(output.unwrap_or_default());
+    options.backend = backend;
+    options.devices = devices;
+    options.threads = threads;
+    options.force = force;
+    options.restart = restart;
+    options.keep_on_device = true;
+    options.pool = pool.map(|pool| pool.get().0.clone());
     let solve = |mut reporter: EventSender<'_>| {
         if written {
             run(&case, &options, &mut reporter)

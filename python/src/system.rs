@@ -29,7 +29,11 @@ fn options(
     let usual = SystemOptions::new(PathBuf::from(MATRIX), PathBuf::new());
     let Compute { backend, devices, threads } = compute;
     let right_side = RightSide::File(PathBuf::from(RIGHT_SIDE));
-    let mut options = SystemOptions { right_side, backend, devices, threads, ..usual };
+    let mut options = usual;
+    options.right_side = right_side;
+    options.backend = backend;
+    options.devices = devices;
+    options.threads = threads;
     let (mut schedule, mut shift) = (None, None);
     for (name, value) in given {
         let text = || value.extract::<String>();

@@ -8,7 +8,7 @@ use crate::sparse::{Csr, EllPattern, Schedule, Structure};
 /// Storage of the entries of a matrix for products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Format {
+pub enum MatrixFormat {
     /// By rows.
     #[default]
     Csr,
@@ -52,7 +52,7 @@ pub trait SparseBackend: Backend {
     fn transpose<T: Real>(&self, a: &Self::Matrix<T>, t: &mut Self::Matrix<T>) -> Result<()>;
 
     /// A copy of `a`, prepared for products.
-    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<Self::CsrMatrix<T>>;
+    fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<Self::CsrMatrix<T>>;
 }
 
 /// A linear map y = A x.

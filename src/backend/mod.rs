@@ -25,8 +25,8 @@ pub use bands::{Bands, NarrowBands};
 pub use elliptic::{CellGuard, EllipticBackend, GridBackend, Scaling, initial_grid};
 pub use error::{DeviceError, Result};
 pub use matrices::{
-    Algebraic, BadPivot, Format, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure,
-    Product, SolverError, SparseBackend, SparseMatrix,
+    Algebraic, BadPivot, Incomplete, LinearOperator, MatrixFormat, Preconditioner,
+    PreconditionerFailure, Product, SolverError, SparseBackend, SparseMatrix,
 };
 pub use movement::{FixedLines, FixedPlaces, MovementBackend};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};

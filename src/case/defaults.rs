@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Case, TopologyChoice, WallPoints};
 use crate::geometry::BaseCells;
 use crate::grid::Seam;
-use crate::grid::initial::Method;
+use crate::grid::initial::InitialMethod;
 use crate::pde::control::Base;
 
 /// Height of the first cell when neither it nor `y_plus` is given, chords.
@@ -155,7 +155,7 @@ impl Case {
             WallFacts { edge: true, .. } => [0.4, 0.0, 0.3, 0.0],
             WallFacts { .. } => [0.2, smoothing, 10.0, cells / 128.0],
         };
-        let marches = initial.method == Method::Hyperbolic;
+        let marches = initial.method == InitialMethod::Hyperbolic;
         control.smoothing_columns.get_or_insert(if marches { columns } else { NORMAL_COLUMNS });
         initial.dissipation.get_or_insert(dissipation);
         initial.volume_smoothing.get_or_insert(volume_smoothing);
@@ -193,7 +193,7 @@ impl Retry {
     fn change(self, case: &Case) -> Option<(String, Case)> {
         let mut changed = case.clone();
         let Case { initial, control, .. } = &mut changed;
-        let marches = initial.method == Method::Hyperbolic;
+        let marches = initial.method == InitialMethod::Hyperbolic;
         let words = match self {
             Self::March if marches => {
                 let dissipation = MORE_SMOOTHING * initial.dissipation?;
@@ -212,7 +212,7 @@ impl Retry {
                 format!("a shorter reach of the wall terms (control.decay = {})", control.decay)
             }
             Self::Normal if marches => {
-                initial.method = Method::Normal;
+                initial.method = InitialMethod::Normal;
                 control.smoothing_columns = Some(NORMAL_COLUMNS);
                 "a march along normals (initial.method = \"normal\")".into()
             }

@@ -12,7 +12,7 @@ use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};
 use crate::geometry::{Cluster, FileFrame, Flap, Heights, TrailingEdge, Wake};
 use crate::grid::Seam;
-use crate::grid::initial::Method;
+use crate::grid::initial::InitialMethod;
 use crate::solver::linear::{LinearSettings, Precision};
 use crate::solver::precond;
 use crate::sparse::Schedule;
@@ -254,7 +254,7 @@ keys! {
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "initial" => InitialOptions {}: "The initial grid: first guess, and source of the marched control functions." {
-        method: Method = KeyKind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
+        method: InitialMethod = KeyKind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite interpolation.";
         dissipation: Option<f64> = real(closed(0.0), closed(10.0)),
             Derived("0.4; 0.2 without an edge, 0.08 on a C-grid"), "";

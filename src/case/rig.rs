@@ -4,7 +4,7 @@
 use super::error::GivenValue;
 use super::{Assembly, BackgroundOptions, Case, Element, Place, PlacedBy, Problem, SectionError};
 use crate::diagnostics::errors;
-use crate::overset::{Background, Placement, RiggingError, Side, Wall};
+use crate::overset::{Background, ElementWall, Placement, RiggingError, Side};
 
 /// Reach of a grid by default, in chords of the element, in gaps beside it, and in gaps to the grid around it.
 const REACH: [f64; 3] = [0.4, 4.0, 0.5];
@@ -83,7 +83,7 @@ pub struct PlacedAssembly {
 
 impl PlacedElement {
     /// Its wall, where it stands.
-    pub fn wall(&self) -> Wall {
+    pub fn wall(&self) -> ElementWall {
         wall(&self.problem, &self.placement)
     }
 }
@@ -98,7 +98,7 @@ impl Assembly {
         let frames = assembly.frames()?;
         let mut problems = assembly.elements.iter().map(settled).collect::<Result<Vec<_>, _>>()?;
         let placements = assembly.placements(&problems, &frames)?;
-        let walls: Vec<Wall> =
+        let walls: Vec<ElementWall> =
             problems.iter().zip(&placements).map(|(problem, at)| wall(problem, at)).collect();
         assembly.check_crossings(&walls)?;
         let gaps: Vec<Vec<f64>> = walls
@@ -205,7 +205,7 @@ impl Assembly {
         Ok(placed.into_iter().flatten().collect())
     }
 
-    fn check_crossings(&self, walls: &[Wall]) -> Result<(), AssemblyError> {
+    fn check_crossings(&self, walls: &[ElementWall]) -> Result<(), AssemblyError> {
         for (b, a) in (0..walls.len()).flat_map(|b| (0..b).map(move |a| (b, a))) {
             if let Some(at) = walls[a].conflict(&walls[b]) {
                 let keys = ["element.rigging", "element.at", "element.frame", "element"];
@@ -322,13 +322,13 @@ fn settled(element: &Element) -> Result<Problem, AssemblyError> {
 }
 
 /// The wall of a problem where a placement brings it.
-fn wall(problem: &Problem, placement: &Placement) -> Wall {
+fn wall(problem: &Problem, placement: &Placement) -> ElementWall {
     let points = &problem.points;
     let line = problem.topology.wall(points.x.len());
     let [dx, dy] = problem.shift;
     let line = line.map(|i| [points.x[i] + dx, points.y[i] + dy]);
     let edge = !problem.case.geometry.contour.is_smooth();
-    Wall::new(placement.points(line), edge, points.base_cells)
+    ElementWall::new(placement.points(line), edge, points.base_cells)
 }
 
 /// Points from wall to outer line that give enough cells across a gap, of a width in the element's chords, heights

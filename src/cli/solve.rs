@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use gridgen::backend::{Algebraic, Format};
+use gridgen::backend::{Algebraic, MatrixFormat};
 use gridgen::linear_system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
 use gridgen::solver::krylov::Method;
 use gridgen::sparse::Schedule;
@@ -50,8 +50,8 @@ pub(super) struct SolveArguments {
     #[arg(long, value_parser = words::<Schedule>(&SCHEDULES))]
     schedule: Option<Schedule>,
     /// Storage of the matrix for products.
-    #[arg(long, default_value = "csr", value_parser = words::<Format>(&STORAGES))]
-    format: Format,
+    #[arg(long, default_value = "csr", value_parser = words::<MatrixFormat>(&STORAGES))]
+    format: MatrixFormat,
     /// Renumber rows and columns before the solve; x is written as A is numbered.
     #[arg(long, default_value = "none", value_parser = words::<Reordering>(&ORDERS))]
     reorder: Reordering,

@@ -21,7 +21,7 @@ use crate::files::IoError;
 use crate::files::output::Output;
 use crate::formats::MeshData;
 use crate::grid::{Grid, Verdict};
-use crate::overset::{Checks, OverlapLimits, Rim, Subject, Wall, Zone, check};
+use crate::overset::{Checks, ElementWall, OverlapLimits, Rim, Subject, Zone, check};
 use crate::report::page::{Page, Shown};
 use crate::report::plot::OversetPictures;
 use crate::report::{AssemblyReport, BackgroundReport, ElementReport, Figures, Timing};
@@ -377,7 +377,7 @@ impl Progress for ElementProgress<'_, '_> {
 
 /// Checks grids that stand where their elements do, in reference chords.
 fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Grid>) -> Checks {
-    let walls: Vec<Wall> = placed.elements.iter().map(PlacedElement::wall).collect();
+    let walls: Vec<ElementWall> = placed.elements.iter().map(PlacedElement::wall).collect();
     let subjects: Vec<Subject<'_>> = placed
         .elements
         .iter()

@@ -27,6 +27,7 @@ const GPU_JOBS: usize = 64;
 
 /// Number of cases that are run.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct BatchOptions {
     /// Options of each run; its files go to `output/<name of the case>`. Unless `threads` says
     /// otherwise each case gets its share of the processor's threads. With `force` cases are run whose
@@ -34,6 +35,13 @@ pub struct BatchOptions {
     pub run: RunOptions,
     /// Cases at a time; one at least for each GPU that `run` names.
     pub jobs: usize,
+}
+
+impl BatchOptions {
+    /// `jobs` cases at a time with the options `run`.
+    pub const fn new(run: RunOptions, jobs: usize) -> Self {
+        Self { run, jobs }
+    }
 }
 
 /// Receiver of what happens in a batch, from several threads.

@@ -13,10 +13,10 @@ mod movement;
 mod nodes;
 mod options;
 mod outputs;
-mod pipeline;
+pub(crate) mod pipeline;
 mod problem;
 mod rank;
-mod restart;
+pub(crate) mod restart;
 mod result;
 mod shared;
 mod solve;
@@ -28,11 +28,7 @@ pub use self::files::BACKGROUND;
 pub use self::movement::{DerivativesAt, open_reference};
 pub use self::nodes::DeviceNodes;
 pub use self::options::SolveOptions;
-#[doc(hidden)] // For tests.
-pub use self::pipeline::run_on;
 pub use self::pipeline::{generate, make_assembly, make_grid, make_grid_around, run, run_assembly};
-#[doc(hidden)] // For tests.
-pub use self::restart::fingerprint;
 pub use self::result::{GridResult, LinearSystem};
 pub use self::solve::solve;
 pub use self::summary::{BatchResult, Summary};
@@ -40,6 +36,3 @@ pub use crate::case::Problem;
 pub use crate::run::{
     BackendChoice, Estimate, Machine, MachinePool, Progress, RESTART_EVERY, RunOptions, check,
 };
-#[doc(hidden)]
-// For tests, on devices of another kind too, and for the measurement of the size.
-pub use crate::run::{CROSSOVER, RankWork, Ranks};

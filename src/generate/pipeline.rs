@@ -37,7 +37,6 @@ pub fn run(
 ///
 /// # Errors
 /// See [`Error`].
-#[doc(hidden)]
 pub fn run_on(
     machine: Machine,
     case: &Case,

@@ -30,7 +30,7 @@ pub struct Cluster {
     pub spacing: f64,
     /// The surface; both if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub surface: Option<Side>,
+    pub surface: Option<SurfaceSide>,
 }
 
 impl Cluster {
@@ -43,7 +43,7 @@ impl Cluster {
 /// A surface of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum SurfaceSide {
     /// The upper surface.
     Upper,
     /// The lower surface.

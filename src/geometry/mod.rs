@@ -24,7 +24,7 @@ pub(crate) mod turning;
 pub(crate) mod vector;
 mod wake;
 
-pub use along::{AlongWall, Cluster, Side};
+pub use along::{AlongWall, Cluster, SurfaceSide};
 pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
@@ -33,7 +33,7 @@ pub(crate) use given::wall_as_given;
 pub use heights::Heights;
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
-pub use offset::{OffsetLine, Projection};
+pub use offset::{OffsetLine, OffsetProjection};
 pub use polygon::wall_normals;
 pub(crate) use reader::{FileFrame, Repairs, read_file, read_points};
 pub use reader::{

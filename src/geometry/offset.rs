@@ -86,26 +86,26 @@ impl OffsetLine {
     }
 
     /// An index for finding the nearest points of the line.
-    pub fn projection(&self) -> Projection<'_> {
+    pub fn projection(&self) -> OffsetProjection<'_> {
         let ([from, to], pieces) = (self.ends, SAMPLES * self.count);
         let place = |k: usize| from + (to - from) * (k as f64 / pieces as f64);
         let piece = |k: usize| {
             let [a, b] = [place(k), place(k + 1)];
             GeomWithData::new(Line::new(self.curve.point(a), self.curve.point(b)), [a, b])
         };
-        Projection { line: self, pieces: RTree::bulk_load((0..pieces).map(piece).collect()) }
+        OffsetProjection { line: self, pieces: RTree::bulk_load((0..pieces).map(piece).collect()) }
     }
 }
 
 /// Index of the pieces of a line, for nearest-point queries.
 #[derive(Debug)]
-pub struct Projection<'a> {
+pub struct OffsetProjection<'a> {
     line: &'a OffsetLine,
     /// Chords of the pieces, with the parameters of their ends.
     pieces: RTree<GeomWithData<Line<[f64; 2]>, [f64; 2]>>,
 }
 
-impl Projection<'_> {
+impl OffsetProjection<'_> {
     /// The point of the line that is nearest to a point.
     pub fn nearest(&self, point: [f64; 2]) -> [f64; 2] {
         self.line.curve.point(self.parameter(point))

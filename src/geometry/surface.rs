@@ -1,6 +1,6 @@
 //! The points of the wall: their positions along the contour, and the closing of the trailing edge.
 
-use super::along::{AlongWall, Cluster, Side};
+use super::along::{AlongWall, Cluster, SurfaceSide};
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::error::{LEAST_BASE_CELLS, LEAST_NI, MOST_NI};
 use super::polygon::first_crossing;
@@ -314,7 +314,7 @@ impl Section {
             let [low, high] = bisect(low, high, |s| x(s) > at);
             0.5 * (low + high)
         };
-        let here = [Side::Upper, Side::Lower][side];
+        let here = [SurfaceSide::Upper, SurfaceSide::Lower][side];
         let own = |cluster: &&Cluster| cluster.surface.is_none_or(|side| side == here);
         let own = self.along.clusters.iter().filter(own);
         let clusters = own.map(|cluster| [place(cluster.x), cluster.spacing]).collect();

@@ -8,7 +8,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::report::MethodReport;
-use crate::backend::{Algebraic, Format, Incomplete};
+use crate::backend::{Algebraic, Incomplete, MatrixFormat};
 use crate::case::is_fit_name;
 use crate::ranks::Job;
 use crate::run::BackendChoice;
@@ -43,6 +43,7 @@ pub enum Reordering {
 
 /// Options for solving a linear system.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SystemOptions {
     /// Matrix Market file of A.
     pub matrix: PathBuf,
@@ -55,7 +56,7 @@ pub struct SystemOptions {
     /// Preconditioner.
     pub preconditioner: Algebraic,
     /// Storage of the entries in products.
-    pub format: Format,
+    pub format: MatrixFormat,
     /// Renumbering.
     pub reorder: Reordering,
     /// ‖b − A x‖ / ‖b‖ to be reached.
@@ -90,7 +91,7 @@ impl SystemOptions {
                 schedule: Schedule::Auto,
                 shift: 0.0,
             },
-            format: Format::Csr,
+            format: MatrixFormat::Csr,
             reorder: Reordering::None,
             tolerance: 1e-8,
             max_iterations: 10_000,

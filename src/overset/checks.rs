@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::rigging::{Rigging, Side};
 use super::stencil::{CellType, SearchBox, ZoneTypes, cell_types};
-use super::wall::Wall;
+use super::wall::ElementWall;
 use super::zone::{Rim, Zone, ZoneCells};
 use crate::diagnostics::counted;
 use crate::geometry::vector::middle;
@@ -22,7 +22,7 @@ pub struct Subject<'a> {
     /// Its zone.
     pub zone: Zone<'a>,
     /// Its placed wall.
-    pub wall: &'a Wall,
+    pub wall: &'a ElementWall,
     /// Its chord.
     pub chord: f64,
     /// Distance of its outer line from its wall; `None` for a grid that extends to the far field.
@@ -141,7 +141,7 @@ pub fn check(
     background: Option<Zone<'_>>,
     limits: &OverlapLimits,
 ) -> Checks {
-    let walls: Vec<Wall> = elements.iter().map(|element| element.wall.clone()).collect();
+    let walls: Vec<ElementWall> = elements.iter().map(|element| element.wall.clone()).collect();
     let zones: Vec<Zone<'_>> =
         background.into_iter().chain(elements.iter().map(|element| element.zone)).collect();
     let cells: Vec<ZoneCells> = zones.iter().map(|zone| ZoneCells::of(zone.grid)).collect();
@@ -378,7 +378,7 @@ fn report(
 }
 
 /// The outer line of a zone, as a closed wall.
-fn outer_wall(zone: Zone<'_>) -> Wall {
+fn outer_wall(zone: Zone<'_>) -> ElementWall {
     let grid = zone.grid;
-    Wall::new((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect(), false, 0)
+    ElementWall::new((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect(), false, 0)
 }

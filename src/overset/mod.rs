@@ -19,5 +19,5 @@ pub use checks::{Checks, Finding, Gap, OverlapLimits, Rigged, Subject, ZoneRepor
 pub use placement::Placement;
 pub use rigging::{Rigging, RiggingError, Side};
 pub use stencil::{CellType, SearchBox, ZoneTypes, cell_types};
-pub use wall::{Nearest, Wall};
+pub use wall::{ElementWall, Nearest};
 pub use zone::{Rim, Zone, ZoneCells};

@@ -15,7 +15,7 @@
 //! M. Klausmeyer, J. C. Lin, NASA TM-112858, 1997).
 
 use super::placement::Placement;
-use super::wall::Wall;
+use super::wall::ElementWall;
 use crate::diagnostics::errors;
 use crate::geometry::vector::{difference, distance};
 
@@ -71,9 +71,9 @@ impl Rigging {
     /// [`RiggingError`].
     pub fn placement(
         &self,
-        element: &Wall,
+        element: &ElementWall,
         chord: f64,
-        other: &Wall,
+        other: &ElementWall,
     ) -> Result<Placement, RiggingError> {
         let upstream = if self.side == Side::Behind { other } else { element };
         if upstream.edge().is_empty() {
@@ -119,7 +119,7 @@ impl Rigging {
     }
 
     /// The rigging of a placed element relative to another; `None` without trailing edges.
-    pub fn measured(side: Side, element: &Wall, other: &Wall) -> Option<Self> {
+    pub fn measured(side: Side, element: &ElementWall, other: &ElementWall) -> Option<Self> {
         let (upstream, downstream) = match side {
             Side::Behind => (other, element),
             Side::Ahead => (element, other),
@@ -139,7 +139,7 @@ impl Rigging {
 }
 
 /// Angle of the chord line against x, degrees, nose up.
-fn nose_up(wall: &Wall) -> f64 {
+fn nose_up(wall: &ElementWall) -> f64 {
     let [x, y] = difference(wall.middle_of_edge(), wall.nose());
     (-y).atan2(x).to_degrees()
 }

@@ -16,7 +16,7 @@
 
 use rayon::prelude::*;
 
-use super::wall::Wall;
+use super::wall::ElementWall;
 use super::zone::{Rim, Zone, ZoneCells};
 use crate::grid::Topology;
 
@@ -70,8 +70,8 @@ impl ZoneTypes {
 
 impl SearchBox {
     /// The box around all walls, with voxels of a seventh of the narrowest gap.
-    pub fn around(walls: &[Wall], gap: f64) -> Self {
-        let bounds = walls.iter().map(Wall::bounds);
+    pub fn around(walls: &[ElementWall], gap: f64) -> Self {
+        let bounds = walls.iter().map(ElementWall::bounds);
         let [low, high] = bounds
             .reduce(|a, b| {
                 [[0, 1].map(|c| a[0][c].min(b[0][c])), [0, 1].map(|c| a[1][c].max(b[1][c]))]
@@ -234,7 +234,7 @@ impl CellNeighbours {
 pub fn cell_types(
     zones: &[Zone<'_>],
     cells: &[ZoneCells],
-    walls: &[Wall],
+    walls: &[ElementWall],
     search: &SearchBox,
 ) -> Vec<ZoneTypes> {
     let extent = |c: usize| {

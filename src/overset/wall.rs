@@ -7,7 +7,7 @@ use crate::geometry::vector::{between, cross, difference, distance, dot, foot};
 
 /// A closed wall with its trailing edge.
 #[derive(Debug, Clone)]
-pub struct Wall {
+pub struct ElementWall {
     points: Vec<[f64; 2]>,
     /// The points of the trailing edge: one, or all points of a base; empty without an edge.
     edge: Vec<[f64; 2]>,
@@ -25,7 +25,7 @@ pub struct Nearest {
     pub ends: [[f64; 2]; 2],
 }
 
-impl Wall {
+impl ElementWall {
     /// The wall through these points, clockwise, the last repeating the first. Its trailing edge is the first
     /// point, or a base of `base` cells with that point in its middle. A wall without an edge has `edge`
     /// false.

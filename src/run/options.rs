@@ -13,6 +13,7 @@ pub const RESTART_EVERY: Duration = Duration::from_mins(5);
 
 /// Options of a run in addition to the case.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// Folder the files are written to.
     pub output: PathBuf,

@@ -51,7 +51,8 @@ fn elements_that_are_solved_side_by_side_share_the_memory() {
         };
         let flap = element("flap", "at = [1.5, -0.2]\n");
         let text = [element("main", ""), flap, "[background]\n".to_owned()].concat();
-        let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+        let mut options = RunOptions::default();
+        options.backend = BackendChoice::Cpu;
         make_assembly(&assembly(&text), &options, &mut Stopped).unwrap_err()
     };
 
@@ -79,7 +80,8 @@ fn bytes_are_shown_in_units_that_people_read() {
 fn a_case_larger_than_the_memory_is_refused_as_input() {
     let text = "geometry.naca = \"0012\"\n[grid]\nni = 1000000\nnj = 1000\n";
     let case = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
-    let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+    let mut options = RunOptions::default();
+    options.backend = BackendChoice::Cpu;
 
     let error = make_grid(&case, &options, &mut Stopped).err().unwrap();
 

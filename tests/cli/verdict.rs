@@ -106,7 +106,8 @@ fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
         }
 
         let case = Case::from_file(&scratch.path(&file), &[]).unwrap();
-        let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+        let mut options = RunOptions::default();
+        options.backend = BackendChoice::Cpu;
         let made = make_grid(&case, &options, &mut ()).unwrap();
         assert_eq!(made.is_good(), good, "{name}");
         assert!(made.verdict.to_string().starts_with(sentence), "{}", made.verdict);

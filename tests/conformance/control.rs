@@ -4,7 +4,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{LevelSize, Scaling};
 use gridgen::elliptic::EllipticSettings;
 use gridgen::grid::Grid;
-use gridgen::grid::initial::Method;
+use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 
 use super::{Subject, assert_close, random, to_device, to_host};
@@ -25,7 +25,7 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
         (WallPoints::naca_with_wake("4412", 34, 7), 5),
     ]
     .into_iter()
-    .map(|(wall, nj)| (wall.initial(Method::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))
+    .map(|(wall, nj)| (wall.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))
     .collect()
 }
 

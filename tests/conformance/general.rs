@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
-    Algebraic, BadPivot, Format, Incomplete, LinearOperator, PreconditionerFailure, Real,
+    Algebraic, BadPivot, Incomplete, LinearOperator, MatrixFormat, PreconditionerFailure, Real,
     SolverError, SparseBackend, SparseMatrix,
 };
 use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
@@ -86,7 +86,7 @@ fn factored() -> Vec<Csr> {
     all
 }
 
-fn check_product<S: Subject, T: Real>(subject: &S, a: &Csr, format: Format) {
+fn check_product<S: Subject, T: Real>(subject: &S, a: &Csr, format: MatrixFormat) {
     let n = a.rows();
     let x = random::<T>(3, n);
     let mut expected = vec![T::zero(); n];
@@ -114,7 +114,7 @@ pub fn products_of_any_pattern<S: Subject>(subject: &S) {
         _ => vec![],
     })));
     for a in &all {
-        for format in [Format::Csr, Format::Ell] {
+        for format in [MatrixFormat::Csr, MatrixFormat::Ell] {
             check_product::<S, f64>(subject, a, format);
             check_product::<S, f32>(subject, a, format);
         }
@@ -128,7 +128,7 @@ fn jacobi<B: SparseBackend>(
     r: &B::Vector<f64>,
     z: &mut B::Vector<f64>,
 ) -> Option<usize> {
-    let matrix = backend.csr::<f64>(a, Format::Csr).unwrap();
+    let matrix = backend.csr::<f64>(a, MatrixFormat::Csr).unwrap();
     let mut jacobi = matrix.preconditioner(backend, Algebraic::Jacobi).unwrap();
     let row = match jacobi.update(backend, &matrix) {
         Ok(()) => None,
@@ -170,7 +170,7 @@ fn bad_pivot(updated: Result<(), SolverError>) -> Option<BadPivot> {
 fn expected<T: Real>(a: &Csr, kind: Incomplete, shift: f64, r: &[T]) -> (Vec<T>, Option<BadPivot>) {
     let symmetric = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
     let a = if symmetric { mirrored(a) } else { a.clone() };
-    let matrix = CpuBackend.csr::<T>(&a, Format::Csr).unwrap();
+    let matrix = CpuBackend.csr::<T>(&a, MatrixFormat::Csr).unwrap();
     let kind = Algebraic::Factors { kind, schedule: Schedule::SyncFree, shift };
     let mut factors = matrix.preconditioner(&CpuBackend, kind).unwrap();
     let bad = bad_pivot(factors.update(&CpuBackend, &matrix));
@@ -192,7 +192,7 @@ fn check<S: Subject, T: Real>(
     let n = a.rows();
     let r = to_device(subject, &random::<T>(5, n));
     let what = format!("{n} rows, {kind:?}, {schedule:?}, shift {shift}");
-    let matrix = subject.csr::<T>(a, Format::Csr).unwrap();
+    let matrix = subject.csr::<T>(a, MatrixFormat::Csr).unwrap();
     let kind = Algebraic::Factors { kind, schedule, shift };
     let mut factors = matrix.preconditioner(subject, kind).unwrap();
     for _ in 0..2 {
@@ -290,7 +290,7 @@ pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
             let positive = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
             let bad = row != 41 || positive;
             for &schedule in &schedules {
-                let matrix = subject.csr::<f64>(&a, Format::Csr).unwrap();
+                let matrix = subject.csr::<f64>(&a, MatrixFormat::Csr).unwrap();
                 let factors = Algebraic::Factors { kind, schedule, shift: 0.0 };
                 let mut factors = matrix.preconditioner(subject, factors).unwrap();
 
@@ -312,7 +312,7 @@ pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
 pub fn a_nan_or_a_zero_does_not_stop_a_solve<S: Subject>(subject: &S) {
     let (n, a) = (300, chain(300, |_| Some(4.0)));
     for schedule in [&NATURAL[..], &[Schedule::Tiles, Schedule::Colours]].concat() {
-        let matrix = subject.csr::<f64>(&a, Format::Csr).unwrap();
+        let matrix = subject.csr::<f64>(&a, MatrixFormat::Csr).unwrap();
         let kind = Algebraic::Factors { kind: Incomplete::Dilu, schedule, shift: 0.0 };
         let mut factors = matrix.preconditioner(subject, kind).unwrap();
         factors.update(subject, &matrix).unwrap();

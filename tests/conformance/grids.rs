@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, EllipticData};
-use gridgen::grid::initial::Method;
+use gridgen::grid::initial::InitialMethod;
 use gridgen::grid::quality::{Quality, measure};
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 
@@ -41,7 +41,8 @@ fn grids() -> Vec<Grid> {
         (WallPoints::ellipse(0.3, 98), 12),
         (WallPoints::naca_with_wake("2412", 113, 24), 20),
     ];
-    let grids = walls.map(|(wall, nj)| wall.initial(Method::Hyperbolic, nj, FIRST_CELL).grid);
+    let grids =
+        walls.map(|(wall, nj)| wall.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid);
     let half = Symmetry::UpDown.half(&grids[0]);
     grids.into_iter().chain([half]).collect()
 }

@@ -2,8 +2,8 @@
 
 use gridgen::backend::scalars::{self, Coefficient, Epilogue, FIRST, SLOTS};
 use gridgen::backend::{
-    Advance, Algebraic, Coarsening, DeviceError, Format, Incomplete, LevelSize, LinearOperator,
-    Product, Result, Scaling, SparseMatrix, Step,
+    Advance, Algebraic, Coarsening, DeviceError, Incomplete, LevelSize, LinearOperator,
+    MatrixFormat, Product, Result, Scaling, SparseMatrix, Step,
 };
 use gridgen::sparse::{Csr, EllPattern, Schedule};
 use support::stencil::{stencil, wall_columns};
@@ -93,7 +93,8 @@ pub fn products_with_vectors_of_another_length_are_refused<S: Subject>(subject: 
     let (pattern, values) = wall_columns::<f64>(size);
     let b = subject.matrix_from(&pattern, &values);
     let csr = Csr::from_rows((0..n).map(|row| [(row, 2.0)]));
-    let rows = [Format::Csr, Format::Ell].map(|format| subject.csr::<f64>(&csr, format).unwrap());
+    let rows = [MatrixFormat::Csr, MatrixFormat::Ell]
+        .map(|format| subject.csr::<f64>(&csr, format).unwrap());
     each_of(subject, "a product", |[x, y]| subject.multiply(&a, x, Product::default(), y));
     for rows in &rows {
         each_of(subject, "a product by rows", |[x, y]| rows.apply(subject, x, y));

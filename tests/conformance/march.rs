@@ -3,7 +3,7 @@
 use gridgen::backend::initial_grid;
 use gridgen::geometry::{OffsetLine, open_normals};
 use gridgen::grid::Grid;
-use gridgen::grid::initial::{Method, Outer, Outline, build};
+use gridgen::grid::initial::{InitialMethod, Outer, Outline, build};
 use gridgen::grid::quality::folds;
 
 use super::Subject;
@@ -56,7 +56,7 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
             heights: heights.as_deref(),
             topology: wall.topology,
         };
-        let settings = wall.settings(Method::Hyperbolic);
+        let settings = wall.settings(InitialMethod::Hyperbolic);
 
         let (host, other) =
             (build(&outline, &settings), initial_grid(subject, &outline, &settings));
@@ -96,7 +96,7 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
             heights: None,
             topology: wall.topology,
         };
-        let settings = wall.settings(Method::Hyperbolic);
+        let settings = wall.settings(InitialMethod::Hyperbolic);
 
         let (host, other) =
             (build(&outline, &settings), initial_grid(subject, &outline, &settings).unwrap());
@@ -123,7 +123,7 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
 /// Folded cells are counted as on the host, including those with NaN.
 pub fn folded_cells_of_a_grid_are_counted<S: Subject>(subject: &S) {
     let wall = WallPoints::naca("4412", 131);
-    let mut grid = wall.initial(Method::Hyperbolic, 17, 1e-3).grid;
+    let mut grid = wall.initial(InitialMethod::Hyperbolic, 17, 1e-3).grid;
     for (k, wrong) in [(40, 7.0), (700, -3.0), (1500, f64::NAN), (131 * 17 - 5, 100.0)] {
         grid.x[k] = wrong;
     }

@@ -5,7 +5,7 @@ use gridgen::backend::{
     EllipticBackend, EllipticData, FixedLines, FixedPlaces, GridBackend, MovementBackend, Scaling,
 };
 use gridgen::elliptic::EllipticSettings;
-use gridgen::grid::initial::Method;
+use gridgen::grid::initial::InitialMethod;
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use gridgen::pde::control::{ControlSettings, Wall};
 
@@ -25,7 +25,7 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
         (WallPoints::naca_with_wake("2412", 113, 24), 20),
     ]
     .into_iter()
-    .map(|(wall, nj)| (wall.initial(Method::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))
+    .map(|(wall, nj)| (wall.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))
     .collect()
 }
 

@@ -7,7 +7,7 @@ use gridgen::backend::{
 };
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
-use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::Wall;
 use gridgen::solver::NonlinearProblem;
 use gridgen::solver::history::History;

@@ -4,7 +4,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{DeviceError, EllipticBackend, SparseBackend, SparseMatrix};
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use gridgen::grid::Grid;
-use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::Wall;
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;

@@ -30,7 +30,9 @@ fn small() -> Case {
 }
 
 fn on_the_cpu(folder: &Path) -> RunOptions {
-    RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.to_path_buf()) }
+    let mut options = RunOptions::new(folder.to_path_buf());
+    options.backend = BackendChoice::Cpu;
+    options
 }
 
 #[test]

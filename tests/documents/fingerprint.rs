@@ -9,8 +9,8 @@ use std::path::Path;
 
 use build::digest;
 use gridgen::case::Case;
-use gridgen::generate::fingerprint;
 use gridgen::internals::digest;
+use gridgen::internals::generate::fingerprint;
 
 /// The digest compiled into this build belongs to these sources.
 #[test]

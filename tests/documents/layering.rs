@@ -509,3 +509,29 @@ fn a_subcommand_touches_three_files() {
         assert_eq!(found, ["src/cli.rs".to_owned(), format!("src/cli/{command}.rs")], "{command}");
     }
 }
+
+#[test]
+fn no_two_rooms_give_types_one_name() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found: Vec<(String, String)> = Vec::new();
+    for path in files_below(&src, "rs") {
+        let room = module_of(&path.strip_prefix(&src).unwrap().to_string_lossy()).to_owned();
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let after = usize::from(words.first().is_some_and(|word| word.starts_with("pub")));
+            if let [_, name, ..] = words[after.min(words.len())..]
+                && ["struct", "enum", "trait"].contains(&words[after])
+            {
+                let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+                found.extend((!name.is_empty()).then(|| (name.to_owned(), room.clone())));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    let twice: Vec<&str> =
+        found.windows(2).filter(|two| two[0].0 == two[1].0).map(|two| two[0].0.as_str()).collect();
+
+    assert!(found.len() > 600, "{} names", found.len());
+    assert!(twice.is_empty(), "{twice:?}");
+}

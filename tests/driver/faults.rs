@@ -13,7 +13,8 @@ use gridgen::backend::cuda::{
 };
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
-use gridgen::generate::{GridResult, Machine, Progress, RunOptions, run_on};
+use gridgen::generate::{GridResult, Machine, Progress, RunOptions};
+use gridgen::internals::generate::run_on;
 use gridgen::solver::history::NewtonStep;
 use support::fibers::FiberDevice;
 

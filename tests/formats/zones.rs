@@ -47,11 +47,9 @@ fn made_in(folder: &Path, more: &str) -> AssemblyResult {
     let text = [CASE, more].concat();
     let case = CaseFile::from_toml(&text, Path::new("two.toml"), &[]).unwrap();
     let CaseFile::Elements(case) = case else { panic!("{case:?}") };
-    let options = RunOptions {
-        backend: BackendChoice::Cpu,
-        force: true,
-        ..RunOptions::new(folder.to_path_buf())
-    };
+    let mut options = RunOptions::new(folder.to_path_buf());
+    options.backend = BackendChoice::Cpu;
+    options.force = true;
     let made = run_assembly(&case, &options, &mut ()).unwrap();
     assert!(made.is_good(), "{}", made.verdict);
     made

@@ -3,8 +3,8 @@
 use gridgen::backend::cuda::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
 use gridgen::backend::{
-    Algebraic, Backend, Bands, DeviceError, Format, Incomplete, LinearOperator, SparseBackend,
-    scalars,
+    Algebraic, Backend, Bands, DeviceError, Incomplete, LinearOperator, MatrixFormat,
+    SparseBackend, scalars,
 };
 use gridgen::solver::krylov::Method;
 use gridgen::solver::{LinearStop, SolverError};
@@ -38,7 +38,7 @@ fn products_by_rows_on_two_gpus() {
     for a in [convection(257, 311, 0.3), arrow(20_000), shifted(4096, 2048), half_full(300)] {
         let x: Vec<f64> = (0..a.rows()).map(|k| (0.7 * k as f64).cos()).collect();
         let expected = times(&a, &x);
-        for format in [Format::Csr, Format::Ell] {
+        for format in [MatrixFormat::Csr, MatrixFormat::Ell] {
             let far = difference(&product(&gpus, &a, &x, format), &expected);
 
             assert!(far < 1e-12, "{} rows, {format:?}: {far:e}", a.rows());
@@ -52,7 +52,7 @@ fn a_small_product_by_rows_on_two_gpus() {
     let a = convection(23, 31, 0.3);
     let x: Vec<f64> = (0..a.rows()).map(|k| (0.7 * k as f64).cos()).collect();
 
-    let y = product(&two(), &a, &x, Format::Csr);
+    let y = product(&two(), &a, &x, MatrixFormat::Csr);
 
     assert!(difference(&y, &times(&a, &x)) < 1e-12);
 }
@@ -64,7 +64,7 @@ fn iterations(gpus: &Gpus, way: Way) -> [f64; 2] {
     let a = convection(257, 311, wind);
     let b: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
     let first = gpus.first().unwrap();
-    let one = solve_on(&first, &first.csr(&a, Format::Csr).unwrap(), &b, way).unwrap();
+    let one = solve_on(&first, &first.csr(&a, MatrixFormat::Csr).unwrap(), &b, way).unwrap();
 
     let many = solve(gpus, &a, &b, way).unwrap();
 
@@ -109,7 +109,7 @@ fn a_rank_that_aborts_within_products_stops_the_other() {
 
     let result = gpus.run(&Bands::from(&blocks), |rank, backend| {
         let part = blocks.part(rank, &a);
-        let matrix = CudaCsr::<f64>::of_rows(backend, &part, Format::Csr)?;
+        let matrix = CudaCsr::<f64>::of_rows(backend, &part, MatrixFormat::Csr)?;
         let (x, mut y) = (backend.zeros(part.rows.len())?, backend.zeros(part.rows.len())?);
         let mut scalars = scalars::allocate(backend)?;
         for turn in 0.. {

@@ -20,11 +20,10 @@ fn case(section: &str) -> Case {
 }
 
 fn options(output: &Path, devices: &[usize]) -> RunOptions {
-    RunOptions {
-        backend: BackendChoice::Cuda,
-        devices: Some(devices.to_vec()),
-        ..RunOptions::new(output.to_path_buf())
-    }
+    let mut options = RunOptions::new(output.to_path_buf());
+    options.backend = BackendChoice::Cuda;
+    options.devices = Some(devices.to_vec());
+    options
 }
 
 /// Cancels after a step.
@@ -68,8 +67,16 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
     let go_on = |folder: &Path, devices: &[usize]| -> GridResult {
         let from = folder.join("from.bin");
         fs::write(&from, &kept).unwrap();
-        run(&case, &RunOptions { restart: Some(from), ..options(folder, devices) }, &mut ())
-            .unwrap()
+        run(
+            &case,
+            &{
+                let mut options = options(folder, devices);
+                options.restart = Some(from);
+                options
+            },
+            &mut (),
+        )
+        .unwrap()
     };
     go_on(other, &[0, 1]);
     // The file has the state of the whole grid.
@@ -92,7 +99,7 @@ impl BatchObserver for Nobody {
 fn a_batch_with_more_jobs_than_gpus_ends() {
     let folder = tempfile::tempdir().unwrap();
     let cases: Vec<CaseFile> = (0..20).map(|k| case(&(2408 + k).to_string()).into()).collect();
-    let options = BatchOptions { run: options(folder.path(), &[0, 1]), jobs: 4 };
+    let options = BatchOptions::new(options(folder.path(), &[0, 1]), 4);
 
     let results = run_batch(&cases, &options, &Nobody);
 

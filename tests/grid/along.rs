@@ -6,7 +6,7 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::generate::GridResult;
-use gridgen::geometry::Side;
+use gridgen::geometry::SurfaceSide;
 use gridgen::grid::Topology;
 
 use super::make;
@@ -47,14 +47,14 @@ fn wall(made: &GridResult) -> Vec<[f64; 2]> {
 }
 
 /// The number of points of a surface. The nose is farthest from the trailing edge.
-fn points_of(made: &GridResult, side: Side) -> usize {
+fn points_of(made: &GridResult, side: SurfaceSide) -> usize {
     let wall = wall(made);
     let edge = wall[0];
     let off = |k: &usize| (wall[*k][0] - edge[0]).hypot(wall[*k][1] - edge[1]);
     let nose = (0..wall.len()).max_by(|a, b| off(a).total_cmp(&off(b))).unwrap();
     match side {
-        Side::Lower => nose + 1,
-        Side::Upper => wall.len() - nose,
+        SurfaceSide::Lower => nose + 1,
+        SurfaceSide::Upper => wall.len() - nose,
     }
 }
 
@@ -68,11 +68,11 @@ fn lengths(wall: &[[f64; 2]]) -> Vec<f64> {
 }
 
 /// Length of the cell of a surface that holds x.
-fn spacing_at(made: &GridResult, side: Side, x: f64) -> f64 {
-    let (wall, nose) = (wall(made), points_of(made, Side::Lower) - 1);
+fn spacing_at(made: &GridResult, side: SurfaceSide, x: f64) -> f64 {
+    let (wall, nose) = (wall(made), points_of(made, SurfaceSide::Lower) - 1);
     let cells = match side {
-        Side::Lower => 0..nose,
-        Side::Upper => nose..wall.len() - 1,
+        SurfaceSide::Lower => 0..nose,
+        SurfaceSide::Upper => nose..wall.len() - 1,
     };
     let holds = |k: &usize| (wall[*k][0] - x) * (wall[k + 1][0] - x) <= 0.0;
     lengths(&wall)[cells.into_iter().find(holds).unwrap()]
@@ -95,7 +95,10 @@ fn both_surfaces_have_the_points_asked_for() {
         let made = good(geometry, &keys);
 
         assert_eq!(made.grid.ni, 121 + 81 - 1 + 2 * wake, "{geometry} {topology}");
-        assert_eq!([Side::Upper, Side::Lower].map(|side| points_of(&made, side)), [121, 81]);
+        assert_eq!(
+            [SurfaceSide::Upper, SurfaceSide::Lower].map(|side| points_of(&made, side)),
+            [121, 81]
+        );
         // The archived case says all three, and makes the same grid.
         let again = made.case.to_toml_string().unwrap();
         let again = make(&Case::from_toml(&again, Path::new("wing.toml"), &[]).unwrap()).unwrap();
@@ -122,7 +125,10 @@ fn a_base_adds_its_cells_to_the_points_of_the_surfaces() {
 fn one_surface_leaves_the_other_points_to_the_other() {
     let made = good(NACA, "ni = 225\npoints_lower = 65");
 
-    assert_eq!([Side::Upper, Side::Lower].map(|side| points_of(&made, side)), [161, 65]);
+    assert_eq!(
+        [SurfaceSide::Upper, SurfaceSide::Lower].map(|side| points_of(&made, side)),
+        [161, 65]
+    );
 }
 
 #[test]
@@ -165,12 +171,12 @@ fn points_that_leave_no_base_are_refused_with_a_number_that_does() {
 fn points_gather_at_clusters() {
     let section = e387();
     for (geometry, more, side, x, spacing) in [
-        (NACA, "", Side::Upper, 0.6, 2e-3),
-        (NACA, "topology = \"C\"\nni = 385", Side::Upper, 0.6, 2e-3),
-        (&section, "topology = \"C\"\nni = 385", Side::Lower, 0.3, 1e-3),
-        (&section, "max_spacing = 0.02", Side::Upper, 0.8, 4e-4),
-        (THICK, "", Side::Upper, 0.45, 3e-3),
-        (THICK, "trailing_edge_spacing = 2e-3\nwall_growth = 1.2", Side::Lower, 0.7, 1e-3),
+        (NACA, "", SurfaceSide::Upper, 0.6, 2e-3),
+        (NACA, "topology = \"C\"\nni = 385", SurfaceSide::Upper, 0.6, 2e-3),
+        (&section, "topology = \"C\"\nni = 385", SurfaceSide::Lower, 0.3, 1e-3),
+        (&section, "max_spacing = 0.02", SurfaceSide::Upper, 0.8, 4e-4),
+        (THICK, "", SurfaceSide::Upper, 0.45, 3e-3),
+        (THICK, "trailing_edge_spacing = 2e-3\nwall_growth = 1.2", SurfaceSide::Lower, 0.7, 1e-3),
     ] {
         let name = format!("{side:?}").to_lowercase();
         let cluster = format!("{{ x = {x}, spacing = {spacing}, surface = \"{name}\" }}");
@@ -179,7 +185,8 @@ fn points_gather_at_clusters() {
 
         let found = spacing_at(&made, side, x);
         assert!((found / spacing - 1.0).abs() < 0.02, "{geometry} {more}: {found:e}");
-        let other = if side == Side::Upper { Side::Lower } else { Side::Upper };
+        let other =
+            if side == SurfaceSide::Upper { SurfaceSide::Lower } else { SurfaceSide::Upper };
         assert!(spacing_at(&made, other, x) > 1.5 * spacing, "{geometry} {more}");
         let growth = largest_growth(&lengths(&wall(&made)));
         assert!(growth < 1.25, "{geometry} {more}: {growth}");
@@ -194,7 +201,7 @@ fn several_clusters_on_both_surfaces_each_have_their_spacing() {
     );
 
     for (x, spacing) in [(0.3, 2e-3), (0.7, 1e-3)] {
-        for side in [Side::Upper, Side::Lower] {
+        for side in [SurfaceSide::Upper, SurfaceSide::Lower] {
             let found = spacing_at(&made, side, x);
             assert!((found / spacing - 1.0).abs() < 0.02, "{side:?} {x}: {found:e}");
         }

@@ -200,10 +200,11 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
     {
         let case = c_grid(&geometry, "ni = 129\nnj = 49\nfirst_cell = 1e-4");
         let folder = tempfile::tempdir().unwrap();
-        let options = |strict| RunOptions {
-            backend: BackendChoice::Cpu,
-            strict,
-            ..RunOptions::new(folder.path().to_path_buf())
+        let options = |strict| {
+            let mut options = RunOptions::new(folder.path().to_path_buf());
+            options.backend = BackendChoice::Cpu;
+            options.strict = strict;
+            options
         };
 
         let made = run(&case, &options(false), &mut ()).unwrap();

@@ -230,7 +230,8 @@ fn shipped_cases_of_several_elements() {
         let CaseFile::Elements(case) = CaseFile::from_file(&path, &[]).unwrap() else {
             panic!("{name} is a case of one section");
         };
-        let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+        let mut options = RunOptions::default();
+        options.backend = BackendChoice::Cpu;
 
         let made = make_assembly(&case, &options, &mut ()).unwrap();
 

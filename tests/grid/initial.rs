@@ -2,7 +2,7 @@
 #![allow(clippy::float_cmp, reason = "boundary points must be kept to the last bit")]
 
 use gridgen::grid::initial::hyperbolic::{BlockRow, smooth_implicit, solve_blocks};
-use gridgen::grid::initial::{InitialGrid, Method, first_heights};
+use gridgen::grid::initial::{InitialGrid, InitialMethod, first_heights};
 use gridgen::grid::quality::folds;
 use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
 use nalgebra::{Matrix2, Vector2};
@@ -12,7 +12,7 @@ const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const SECTIONS: [&str; 2] = ["0012", "4412"];
 
 /// Marches on 129 × 65 nodes for every section and first cell.
-fn each_march(method: Method, check: impl Fn(&str, &WallPoints, f64, &InitialGrid)) {
+fn each_march(method: InitialMethod, check: impl Fn(&str, &WallPoints, f64, &InitialGrid)) {
     for code in SECTIONS {
         let points = WallPoints::naca(code, 129);
         for first_cell in FIRST_CELLS {
@@ -66,7 +66,7 @@ fn the_marches_keep_wall_first_layer_circle_and_seam_and_fold_no_cell() {
             assert!(error < 1e-12, "{at}: outer line off by {error:e}");
             assert_eq!((initial.folded, folds(grid)), (0, 0), "{at}: {:?}", initial.notes);
             // The hyperbolic march folds none at its first try.
-            let first_try = initial.notes.is_empty() || method == Method::Normal;
+            let first_try = initial.notes.is_empty() || method == InitialMethod::Normal;
             assert!(first_try, "{at}: {:?}", initial.notes);
         });
     }
@@ -76,7 +76,7 @@ fn the_marches_keep_wall_first_layer_circle_and_seam_and_fold_no_cell() {
 fn transfinite_interpolation_meets_both_boundaries() {
     let points = WallPoints::naca("0012", 65);
 
-    let initial = points.initial(Method::Transfinite, 33, 1e-3);
+    let initial = points.initial(InitialMethod::Transfinite, 33, 1e-3);
 
     let grid = &initial.grid;
     assert_wall_and_seam("transfinite", grid, &points);
@@ -102,7 +102,7 @@ fn folds_of_a_transfinite_grid_are_counted_and_noted() {
     // Straight lines from the hollow lower surface of a strongly cambered section cross it.
     let points = WallPoints::naca("9412", 129);
 
-    let initial = points.initial(Method::Transfinite, 65, 1e-5);
+    let initial = points.initial(InitialMethod::Transfinite, 65, 1e-5);
 
     assert_eq!(initial.folded, folds(&initial.grid));
     assert!(initial.folded > 0);
@@ -112,7 +112,7 @@ fn folds_of_a_transfinite_grid_are_counted_and_noted() {
 
 #[test]
 fn the_grid_of_an_ellipse_is_symmetric() {
-    for method in [Method::Hyperbolic, Method::Normal, Method::Transfinite] {
+    for method in [InitialMethod::Hyperbolic, InitialMethod::Normal, InitialMethod::Transfinite] {
         for first_cell in [1e-3, 1e-5] {
             let points = WallPoints::ellipse(0.3, 65);
 
@@ -135,7 +135,7 @@ fn the_grid_of_a_circle_is_made_of_circles() {
     // With equal spacing and constant curvature the march is one-dimensional.
     let points = WallPoints::ellipse(1.0, 65);
 
-    let initial = points.initial(Method::Hyperbolic, 33, 1e-3);
+    let initial = points.initial(InitialMethod::Hyperbolic, 33, 1e-3);
 
     let grid = &initial.grid;
     for j in 0..grid.nj {
@@ -150,11 +150,11 @@ fn the_grid_of_a_circle_is_made_of_circles() {
 }
 
 /// The methods that march.
-const MARCHES: [Method; 2] = [Method::Hyperbolic, Method::Normal];
+const MARCHES: [InitialMethod; 2] = [InitialMethod::Hyperbolic, InitialMethod::Normal];
 
 #[test]
 fn a_c_grid_keeps_its_cut_outflow_and_far_field() {
-    for method in [Method::Hyperbolic, Method::Normal, Method::Transfinite] {
+    for method in [InitialMethod::Hyperbolic, InitialMethod::Normal, InitialMethod::Transfinite] {
         for code in SECTIONS {
             let (ni, wake) = (129, 28);
             let points = WallPoints::naca_with_wake(code, ni, wake);
@@ -171,7 +171,7 @@ fn a_c_grid_keeps_its_cut_outflow_and_far_field() {
                 for i in [0, ni - 1] {
                     let off = grid.point(i, j)[0] - (1.0 + FAR_FIELD);
                     // Interpolated points are rounded, marched points are not moved at all.
-                    let allowed = if method == Method::Transfinite { 1e-14 } else { 0.0 };
+                    let allowed = if method == InitialMethod::Transfinite { 1e-14 } else { 0.0 };
                     assert!(
                         off.abs() <= allowed * FAR_FIELD,
                         "{at}: outflow at {j} off by {off:e}"
@@ -193,7 +193,7 @@ fn the_first_line_of_a_marched_c_grid_continues_along_the_wake() {
     for first_cell in FIRST_CELLS {
         let points = WallPoints::naca_with_wake("4412", 129, 28);
 
-        let initial = points.initial(Method::Hyperbolic, 49, first_cell);
+        let initial = points.initial(InitialMethod::Hyperbolic, 49, first_cell);
 
         let grid = &initial.grid;
         let heights = first_heights(points.topology, &points.x, &points.y, first_cell);
@@ -244,7 +244,7 @@ fn heights_grow_in_the_wake_from_the_first_cell_and_bound_its_aspect_ratio() {
 #[test]
 fn the_layers_of_the_wake_are_those_of_the_wall_times_one_factor_a_line() {
     let points = WallPoints::naca_with_wake("0012", 129, 28);
-    let grid = points.initial(Method::Hyperbolic, 65, 1e-6).grid;
+    let grid = points.initial(InitialMethod::Hyperbolic, 65, 1e-6).grid;
     let height = |i: usize, j: usize| grid.point(i, j + 1)[1] - grid.point(i, j)[1];
 
     // These columns are on the upper side of the cut, near its end and at it.

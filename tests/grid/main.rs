@@ -40,7 +40,8 @@ fn shipped(name: &str, set: &[(&str, &str)]) -> Case {
 
 /// The grid of a case, made on the CPU without files.
 fn make(case: &Case) -> Result<GridResult, Error> {
-    let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+    let mut options = RunOptions::default();
+    options.backend = BackendChoice::Cpu;
     make_grid(case, &options, &mut ())
 }
 
@@ -52,11 +53,9 @@ struct Family {
 
 fn family(case: &Case, grids: u32) -> Result<Family, Error> {
     let folder = tempfile::tempdir().unwrap();
-    let options = RunOptions {
-        backend: BackendChoice::Cpu,
-        grids,
-        ..RunOptions::new(folder.path().to_path_buf())
-    };
+    let mut options = RunOptions::new(folder.path().to_path_buf());
+    options.backend = BackendChoice::Cpu;
+    options.grids = grids;
     let mut case = case.clone();
     (case.output.pictures, case.output.report) = (false, false);
     let made = run(&case, &options, &mut ())?;

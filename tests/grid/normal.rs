@@ -88,10 +88,8 @@ fn a_grid_that_grows_too_fast_says_which_key_helps_and_its_value_does() {
     let far = "naca = \"0012\"\n[grid]\nnj = 20\nfirst_cell = 1e-6\nfar_field = 100\n";
     for (keys, nj) in [(coarse, 17), (far, 20)] {
         let text = format!("[geometry]\n{keys}");
-        let options = gridgen::generate::RunOptions {
-            backend: gridgen::generate::BackendChoice::Cpu,
-            ..Default::default()
-        };
+        let mut options = gridgen::generate::RunOptions::default();
+        options.backend = gridgen::generate::BackendChoice::Cpu;
         let found = gridgen::generate::make_grid(&case(&text), &options, &mut ()).unwrap();
         let note = found.notices.iter().find(|note| note.contains("along j, more than 1.5"));
         let note = note.unwrap_or_else(|| panic!("{:?}", found.notices));

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::overset::{
-    Background, CellType, Rim, SearchBox, Wall, Zone, ZoneCells, ZoneTypes, cell_types,
+    Background, CellType, ElementWall, Rim, SearchBox, Zone, ZoneCells, ZoneTypes, cell_types,
 };
 
 const BACKGROUND: Background =
@@ -56,11 +56,11 @@ fn ring(centre: [f64; 2], [a, b]: [f64; 2], ni: usize, nj: usize) -> Grid {
     grid
 }
 
-fn wall(grid: &Grid) -> Wall {
-    Wall::new((0..grid.ni).map(|i| grid.point(i, 0)).collect(), false, 0)
+fn wall(grid: &Grid) -> ElementWall {
+    ElementWall::new((0..grid.ni).map(|i| grid.point(i, 0)).collect(), false, 0)
 }
 
-fn types(zones: &[Zone<'_>], walls: &[Wall], gap: f64) -> Vec<ZoneTypes> {
+fn types(zones: &[Zone<'_>], walls: &[ElementWall], gap: f64) -> Vec<ZoneTypes> {
     let cells: Vec<ZoneCells> = zones.iter().map(|zone| ZoneCells::of(zone.grid)).collect();
     cell_types(zones, &cells, walls, &SearchBox::around(walls, gap))
 }

@@ -10,8 +10,8 @@ use gridgen::error::ErrorClass;
 use gridgen::generate::{BackendChoice, Machine, RunOptions, SolveOptions, make_assembly, solve};
 use gridgen::grid::Grid;
 use gridgen::overset::{
-    CellType, Checks, OverlapLimits, Placement, Rigging, RiggingError, Rim, Side, Subject, Wall,
-    Zone, ZoneCells, check,
+    CellType, Checks, ElementWall, OverlapLimits, Placement, Rigging, RiggingError, Rim, Side,
+    Subject, Zone, ZoneCells, check,
 };
 use support::elements::assembly;
 use support::random::Random;
@@ -139,7 +139,7 @@ fn frames() -> &'static [Grid; 3] {
 struct Placed {
     grids: Vec<Grid>,
     background: Grid,
-    walls: Vec<Wall>,
+    walls: Vec<ElementWall>,
     names: Vec<String>,
 }
 
@@ -280,7 +280,7 @@ fn assert_types(placed: &Placed, checks: &Checks) {
             }
         }
         for cell in zone.rim_cells() {
-            let near = |wall: &Wall| distance_from(wall.points(), cells.centres[cell]);
+            let near = |wall: &ElementWall| distance_from(wall.points(), cells.centres[cell]);
             let size = 2.0 * cells.areas[cell].sqrt() + voxel;
             let explained = types.types[cell] == CellType::Interpolated
                 || lies_in(cell)
@@ -337,7 +337,7 @@ fn assert_riggings(seed: u64, slats: bool) {
         };
 
         stood += 1;
-        let walls: Vec<Wall> = placed.elements.iter().map(PlacedElement::wall).collect();
+        let walls: Vec<ElementWall> = placed.elements.iter().map(PlacedElement::wall).collect();
         assert_rigging(&rigging_of(Side::Behind, walls[1].points(), walls[0].points()), &flap);
         if let Some(slat) = &slat {
             assert_rigging(&rigging_of(Side::Ahead, walls[2].points(), walls[0].points()), slat);
@@ -369,7 +369,7 @@ fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: Option<&Rigging>)
         let points = case.unwrap().settle().unwrap().points;
         points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>()
     };
-    let main = Wall::new(frame("4412"), true, 0);
+    let main = ElementWall::new(frame("4412"), true, 0);
     match error {
         AssemblyError::Rigging { element, error: RiggingError::TooFar { gap, least }, .. } => {
             let rigging = if element == "flap" { flap } else { slat.unwrap() };
@@ -383,7 +383,7 @@ fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: Option<&Rigging>)
                     "flap" => (flap, "2412", 0.3),
                     _ => (slat.unwrap(), "4415", 0.18),
                 };
-                let own = Wall::new(frame(naca), true, 0);
+                let own = ElementWall::new(frame(naca), true, 0);
                 let placement = rigging.placement(&own, chord, &main).unwrap();
                 placement.points(own.points().iter().copied())
             };
@@ -412,7 +412,8 @@ fn elements_of_random_riggings_are_gridded() {
             )
         };
         let case = assembly(&text);
-        let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(PathBuf::new()) };
+        let mut options = RunOptions::new(PathBuf::new());
+        options.backend = BackendChoice::Cpu;
 
         let made = match make_assembly(&case, &options, &mut ()) {
             Ok(made) => made,

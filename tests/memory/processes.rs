@@ -7,7 +7,8 @@ use std::{env, fs};
 
 use gridgen::backend::cuda::JobRank;
 use gridgen::case::Case;
-use gridgen::generate::{Machine, RunOptions, run_on};
+use gridgen::generate::{Machine, RunOptions};
+use gridgen::internals::generate::run_on;
 use gridgen::ranks::Job;
 use support::fibers::FiberDevice;
 use support::jobs::{WAIT, free_port, place};
@@ -28,7 +29,8 @@ fn be_a_rank() {
     let folder = PathBuf::from(env::var_os("GRIDGEN_TEST_FOLDER").unwrap());
     let job = Arc::new(Job::meet(place(rank, size, port as u16), None, WAIT).unwrap());
     let ranks = JobRank::new(job.clone(), Arc::new(FiberDevice::default())).unwrap();
-    let options = RunOptions { job: Some(job.clone()), ..RunOptions::new(folder.join("out")) };
+    let mut options = RunOptions::new(folder.join("out"));
+    options.job = Some(job.clone());
     let sets = [
         ("grid.ni", SIZE[0].to_string()),
         ("grid.nj", SIZE[1].to_string()),

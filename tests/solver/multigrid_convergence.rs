@@ -104,7 +104,8 @@ fn assert_coupled_counts(edge: &str, topology: &str, sections: &[&str]) {
                  first_cell = {first_cell:e}\nfar_field = {far_field}\n"
             );
             let case = Case::from_toml(&text, Path::new("counts.toml"), &[]).unwrap();
-            let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+            let mut options = RunOptions::default();
+            options.backend = BackendChoice::Cpu;
 
             let made = make_grid(&case, &options, &mut ()).unwrap();
 

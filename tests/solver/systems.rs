@@ -33,7 +33,10 @@ fn a_system_in_memory_is_solved_without_files() {
     for (method, reorder) in
         [(Method::Bicgstab, Reordering::None), (Method::Gmres, Reordering::Rcm)]
     {
-        let options = SystemOptions { method, reorder, tolerance: 1e-12, ..options() };
+        let mut options = options();
+        options.method = method;
+        options.reorder = reorder;
+        options.tolerance = 1e-12;
 
         let mut solver = SystemSolver::new(matrix.clone(), &options, &mut ()).unwrap();
         let (x, report) = solver.solve(&[(&b, None)], &mut ()).unwrap();
@@ -64,7 +67,11 @@ fn systems_in_memory_are_refused_like_those_of_files() {
     assert_eq!(found, SystemError::RightSide { path: "b".into(), found: 19, rows: 20 });
     let kind = Incomplete::Ic0;
     let preconditioner = Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
-    let found = refused(&matrix, &[1.0; 20], &SystemOptions { preconditioner, ..options() });
+    let found = refused(&matrix, &[1.0; 20], &{
+        let mut options = options();
+        options.preconditioner = preconditioner;
+        options
+    });
     assert!(matches!(found, SystemError::NotSymmetric { row: 1, column: 2, .. }), "{found}");
 }
 
@@ -72,7 +79,9 @@ fn systems_in_memory_are_refused_like_those_of_files() {
 fn factors_are_made_once_for_many_right_hand_sides() {
     let b = [1.0, -2.5].map(|scale| (0..500).map(|i| scale * f64::from(i % 5)).collect::<Vec<_>>());
     let reorder = Reordering::Rcm;
-    let options = SystemOptions { reorder, tolerance: 1e-10, ..options() };
+    let mut options = options();
+    options.reorder = reorder;
+    options.tolerance = 1e-10;
     let fresh = || SystemSolver::new(convection(500), &options, &mut ()).unwrap();
     let alone = b.each_ref().map(|b| fresh().solve(&[(b, None)], &mut ()).unwrap().0.concat());
     let mut solver = fresh();

@@ -5,7 +5,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, GridBackend};
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
-use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::NonlinearProblem;
 use gridgen::solver::history::History;

@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 use gridgen::geometry::open_normals;
-use gridgen::grid::initial::{InitialGrid, InitialSettings, Method, Outer, Outline, build};
+use gridgen::grid::initial::{InitialGrid, InitialMethod, InitialSettings, Outer, Outline, build};
 use gridgen::grid::{Seam, Topology};
 
 /// Points of a closed wall, clockwise from the trailing edge, with outward normals. The last
@@ -85,14 +85,14 @@ impl WallPoints {
     }
 
     /// The settings of the default case.
-    pub fn settings(&self, method: Method) -> InitialSettings {
+    pub fn settings(&self, method: InitialMethod) -> InitialSettings {
         let [dissipation, volume_smoothing, spread] =
             if self.topology.closed() { [0.2, 0.3, 10.0] } else { [0.1, 0.05, 0.0] };
         InitialSettings { method, dissipation, volume_smoothing, spread, margin: 0 }
     }
 
     /// The initial grid on this wall: `nj` layers, geometric from `first_cell` to [`FAR_FIELD`].
-    pub fn initial(&self, method: Method, nj: usize, first_cell: f64) -> InitialGrid {
+    pub fn initial(&self, method: InitialMethod, nj: usize, first_cell: f64) -> InitialGrid {
         let layers = geometric_layers(nj, first_cell, FAR_FIELD);
         let outline = Outline {
             x: &self.x,

@@ -4,7 +4,7 @@ use super::{Problem, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Algebraic, Format, SparseBackend, SparseMatrix};
+use gridgen::backend::{Algebraic, MatrixFormat, SparseBackend, SparseMatrix};
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::{Gmres, System, Target};
 
@@ -29,7 +29,7 @@ pub(crate) fn measure<B: BenchBackend>(
         let (iterations, seconds) = solve(backend, (&problem.operator, &problem.b), (n, m))?;
         let mut cells = vec![m.to_string(), format!("{iterations}"), milliseconds(seconds)];
         if !on_cpu {
-            let (cpu, b) = (CpuBackend.csr(problem.csr, Format::Csr)?, right.to_vec());
+            let (cpu, b) = (CpuBackend.csr(problem.csr, MatrixFormat::Csr)?, right.to_vec());
             let (_, reference) = solve(&CpuBackend, (&cpu, &b), (n, m))?;
             cells.extend([milliseconds(reference), times(reference, seconds)]);
         }

@@ -16,7 +16,7 @@ pub use ranks::row_scaling;
 use super::matrices::{Generated, Random, jacobian};
 use super::timing::Bench;
 use super::{BenchBackend, Results, Size, Table};
-use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend};
+use gridgen::backend::{Algebraic, Incomplete, MatrixFormat, SparseBackend};
 use gridgen::report::plot::{Axis, Stroke, XyCurve, XyFigure, XyLine, XyPanel};
 use gridgen::solver::SolverError;
 use gridgen::sparse::{Csr, Schedule};
@@ -138,7 +138,7 @@ pub fn solvers<B: BenchBackend>(
     let mut residuals = convergence::Curves::new();
     for source in &settings.matrices {
         let csr = source.matrix(backend, settings.scale)?;
-        let (operator, rows) = (backend.csr(&csr, Format::Csr)?, csr.rows());
+        let (operator, rows) = (backend.csr(&csr, MatrixFormat::Csr)?, csr.rows());
         let mut random = Random::new(1);
         let right: Vec<f64> = (0..csr.rows()).map(|_| random.unit()).collect();
         let mut b = backend.zeros(csr.rows())?;

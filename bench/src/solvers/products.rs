@@ -3,7 +3,7 @@
 use super::{Problem, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table, VendorWork};
-use gridgen::backend::{Format, LinearOperator};
+use gridgen::backend::{LinearOperator, MatrixFormat};
 use gridgen::solver::SolverError;
 
 pub(crate) fn table() -> Table {
@@ -32,7 +32,7 @@ pub(crate) fn measure<B: BenchBackend>(
         ]
     };
     let mut ours = f64::INFINITY;
-    for (name, format) in [("by rows", Format::Csr), ("ELL", Format::Ell)] {
+    for (name, format) in [("by rows", MatrixFormat::Csr), ("ELL", MatrixFormat::Ell)] {
         let a = backend.csr(problem.csr, format)?;
         let seconds = bench.seconds(&mut || Ok(a.apply(backend, &problem.b, &mut y)?))?;
         ours = ours.min(seconds);

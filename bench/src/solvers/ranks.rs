@@ -8,7 +8,7 @@ use crate::{BenchBackend, Table};
 use gridgen::backend::cuda::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
 use gridgen::backend::{
-    Algebraic, Backend, Bands, DeviceError, Format, LinearOperator, SparseBackend,
+    Algebraic, Backend, Bands, DeviceError, LinearOperator, MatrixFormat, SparseBackend,
 };
 use gridgen::solver::SolverError;
 use gridgen::sparse::{Csr, RowBlocks};
@@ -108,12 +108,12 @@ fn measure(
     let right: Vec<f64> = (0..csr.rows()).map(|_| random.unit()).collect();
     if gpus.count() == 1 {
         let backend = gpus.first()?;
-        let matrix = backend.csr(csr, Format::Csr)?;
+        let matrix = backend.csr(csr, MatrixFormat::Csr)?;
         return seconds(&backend, matrix, (csr, &right), iterations);
     }
     let ranks = gpus.run(&Bands::from(blocks), |rank, backend| {
         let part = blocks.part(rank, csr);
-        let matrix = CudaCsr::of_rows(backend, &part, Format::Csr)?;
+        let matrix = CudaCsr::of_rows(backend, &part, MatrixFormat::Csr)?;
         seconds(backend, matrix, (csr, &right[part.rows]), iterations)
     })?;
     Ok(ranks.into_iter().reduce(Seconds::slower).ok_or(DeviceError::NoGpu)?)

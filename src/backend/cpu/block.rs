@@ -4,23 +4,29 @@ use crate::backend::Real;
 use std::ops::Range;
 
 /// A 2×2 block a lane, row-major.
-pub(super) type Block<T, const L: usize> = [[T; L]; 4];
+pub(super) type Block2x2<T, const L: usize> = [[T; L]; 4];
 
 /// A − B.
 #[inline(always)]
-pub(super) fn sub<T: Real, const L: usize>(a: &Block<T, L>, b: &Block<T, L>) -> Block<T, L> {
+pub(super) fn sub<T: Real, const L: usize>(
+    a: &Block2x2<T, L>,
+    b: &Block2x2<T, L>,
+) -> Block2x2<T, L> {
     [0, 1, 2, 3].map(|e| std::array::from_fn(|k| a[e][k] - b[e][k]))
 }
 
 /// Aᵀ.
 #[inline(always)]
-pub(super) fn transposed<T: Real, const L: usize>(a: &Block<T, L>) -> Block<T, L> {
+pub(super) fn transposed<T: Real, const L: usize>(a: &Block2x2<T, L>) -> Block2x2<T, L> {
     [a[0], a[2], a[1], a[3]]
 }
 
 /// A B.
 #[inline(always)]
-pub(super) fn mul<T: Real, const L: usize>(a: &Block<T, L>, b: &Block<T, L>) -> Block<T, L> {
+pub(super) fn mul<T: Real, const L: usize>(
+    a: &Block2x2<T, L>,
+    b: &Block2x2<T, L>,
+) -> Block2x2<T, L> {
     [(0, 1, 0, 2), (0, 1, 1, 3), (2, 3, 0, 2), (2, 3, 1, 3)]
         .map(|(p, q, r, s)| std::array::from_fn(|k| a[p][k] * b[r][k] + a[q][k] * b[s][k]))
 }
@@ -28,9 +34,9 @@ pub(super) fn mul<T: Real, const L: usize>(a: &Block<T, L>, b: &Block<T, L>) -> 
 /// Inverses in these lanes; zero in the others.
 #[inline(always)]
 pub(super) fn invert<T: Real, const L: usize>(
-    a: &Block<T, L>,
+    a: &Block2x2<T, L>,
     lanes: &Range<usize>,
-) -> Block<T, L> {
+) -> Block2x2<T, L> {
     let inverse_det: [T; L] = std::array::from_fn(|k| {
         let det = a[0][k] * a[3][k] - a[1][k] * a[2][k];
         if lanes.contains(&k) { det.recip() } else { T::zero() }

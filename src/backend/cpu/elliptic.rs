@@ -1,6 +1,6 @@
 //! Grids and the grid equations on the CPU, row by row of points.
 
-use super::block::{Block, invert, mul, product, sub, subtract};
+use super::block::{Block2x2, invert, mul, product, sub, subtract};
 use super::points::{JacobianRow, PointRow, ResidualRow, WallRow};
 use super::vector::{clear, reduce};
 use super::{CpuBackend, EllMatrix};
@@ -340,7 +340,7 @@ fn factor_wall<T: Real>(
         let b = [odd_p[k], odd_q[k], odd_p[k + 1], odd_q[k + 1]].map(|value| sign * value);
         let (first, last) = (i == 0, i + 1 == walls);
         let share = if first || last { half } else { quarter };
-        let beside: Block<T, 1> = std::array::from_fn(|e| [share * (a[e] - b[e])]);
+        let beside: Block2x2<T, 1> = std::array::from_fn(|e| [share * (a[e] - b[e])]);
         let diagonal = std::array::from_fn(|e| [half * (a[e] + b[e])]);
         let inverse = invert(&sub(&diagonal, &mul(&beside, &carried)), &(0..1));
         if inverse.iter().any(|[value]| !value.is_finite()) {

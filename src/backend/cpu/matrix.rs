@@ -6,7 +6,7 @@ use super::{CpuBackend, CsrMatrix};
 use crate::backend::error::check_length;
 use crate::backend::matrices::{Identity, check_product};
 use crate::backend::{
-    Algebraic, BadPivot, DeviceError, Format, Incomplete, LinearOperator, Preconditioner,
+    Algebraic, BadPivot, DeviceError, Incomplete, LinearOperator, MatrixFormat, Preconditioner,
     PreconditionerFailure, Product, Real, Result, SparseBackend, SparseMatrix,
 };
 use crate::simd::{self, Kernel};
@@ -150,7 +150,7 @@ impl SparseBackend for CpuBackend {
         Ok(())
     }
 
-    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CsrMatrix<T>> {
+    fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<CsrMatrix<T>> {
         Ok(CsrMatrix::new(a, format))
     }
 }

@@ -18,7 +18,7 @@ use std::convert::Infallible;
 /// Construction of the initial grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum InitialMethod {
     /// Hyperbolic march, implicit in i.
     Hyperbolic,
     /// Normal march with smoothing, the robust fall-back.
@@ -31,7 +31,7 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InitialSettings {
     /// Construction.
-    pub method: Method,
+    pub method: InitialMethod,
     /// Dissipation ε of the hyperbolic march.
     pub dissipation: f64,
     /// Smoothing length c_v of the cell volumes over the distance from the wall.
@@ -48,7 +48,7 @@ pub struct InitialGrid<G = Grid> {
     /// The grid; its last points lie on the outer line.
     pub grid: G,
     /// Construction that made it, after any fall-backs.
-    pub method: Method,
+    pub method: InitialMethod,
     /// Retries and fall-backs, one sentence each.
     pub notes: Vec<String>,
     /// Cells with a corner determinant that is not positive.
@@ -76,7 +76,7 @@ pub(crate) fn build_with<G, E>(
     take: impl FnOnce(Grid) -> Result<G, E>,
 ) -> Result<InitialGrid<G>, E> {
     let mut notes = Vec::new();
-    if settings.method == Method::Hyperbolic {
+    if settings.method == InitialMethod::Hyperbolic {
         for factor in [1.0, 2.0, 4.0] {
             let dissipation = factor * settings.dissipation;
             let Some((grid, 0)) = march(dissipation)? else { continue };
@@ -85,14 +85,14 @@ pub(crate) fn build_with<G, E>(
                     "the hyperbolic march folded and was repeated with dissipation {dissipation}"
                 ));
             }
-            return Ok(InitialGrid { grid, method: Method::Hyperbolic, notes, folded: 0 });
+            return Ok(InitialGrid { grid, method: InitialMethod::Hyperbolic, notes, folded: 0 });
         }
         notes
             .push("the hyperbolic march folded at every dissipation; marched along normals".into());
     }
     let (grid, method) = match settings.method {
-        Method::Transfinite => (outline::interpolate(outline), Method::Transfinite),
-        _ => (normal::march(outline, &mut notes), Method::Normal),
+        InitialMethod::Transfinite => (outline::interpolate(outline), InitialMethod::Transfinite),
+        _ => (normal::march(outline, &mut notes), InitialMethod::Normal),
     };
     let folded = folds(&grid);
     if folded > 0 {

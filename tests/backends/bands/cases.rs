@@ -7,7 +7,7 @@ use gridgen::backend::cuda::CudaBackend;
 use gridgen::backend::{Bands, EllipticBackend, EllipticData, MultigridBackend, Real};
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
-use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::Wall;
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;

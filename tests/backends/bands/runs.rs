@@ -10,9 +10,8 @@ use gridgen::backend::cuda::Device;
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::files::restart;
-use gridgen::generate::{
-    BackendChoice, GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run, run_on,
-};
+use gridgen::generate::{BackendChoice, GridResult, Machine, Progress, RunOptions, run};
+use gridgen::internals::generate::{RankWork, Ranks, run_on};
 use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
 
@@ -95,12 +94,10 @@ impl<'a> Run<'a> {
     }
 
     fn go(&self, case: &Case, watch: &mut Watch) -> Result<GridResult, Error> {
-        let options = RunOptions {
-            backend: BackendChoice::Cpu,
-            restart: self.restart.clone(),
-            restart_every: self.every,
-            ..RunOptions::new(self.folder.to_path_buf())
-        };
+        let mut options = RunOptions::new(self.folder.to_path_buf());
+        options.backend = BackendChoice::Cpu;
+        options.restart.clone_from(&self.restart);
+        options.restart_every = self.every;
         watch.restart = self.file("restart.bin");
         if self.devices == 0 {
             return run(case, &options, watch);
@@ -258,10 +255,8 @@ fn a_device_lost_in_bands_is_named_and_leaves_no_mesh() {
     let folder = tempfile::tempdir().unwrap();
     let mut devices = fibers(2);
     devices[1] = mortal(300);
-    let options = RunOptions {
-        restart_every: Duration::ZERO,
-        ..RunOptions::new(folder.path().to_path_buf())
-    };
+    let mut options = RunOptions::new(folder.path().to_path_buf());
+    options.restart_every = Duration::ZERO;
 
     let ranks = Box::new(Devices(devices, Transport::PeerMemory));
     let dead = run_on(Machine::Ranks(ranks), &case(&[]), &options, &mut ()).unwrap_err();

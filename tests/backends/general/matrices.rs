@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::{CpuBackend, CsrMatrix};
 use gridgen::backend::{
-    Algebraic, BadPivot, Format, Incomplete, Preconditioner, PreconditionerFailure, Real,
+    Algebraic, BadPivot, Incomplete, MatrixFormat, Preconditioner, PreconditionerFailure, Real,
     SolverError, SparseBackend, SparseMatrix,
 };
 use gridgen::sparse::{Csr, Schedule};
@@ -74,7 +74,7 @@ pub(crate) struct Factored<T: Real> {
 impl<T: Real> Factored<T> {
     /// Prepares factors of A + `shift` diag(A).
     pub(crate) fn analysed(a: &Csr, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
-        let matrix = CpuBackend.csr(a, Format::Csr).unwrap();
+        let matrix = CpuBackend.csr(a, MatrixFormat::Csr).unwrap();
         let kind = Algebraic::Factors { kind, schedule, shift };
         let factors = matrix.preconditioner(&CpuBackend, kind).unwrap();
         Self { matrix, factors }

@@ -3,7 +3,8 @@
 use super::matrices::{Factored, KINDS, SAME, convection, is_symmetric};
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
-    Algebraic, BadPivot, Format, Incomplete, PreconditionerFailure, SparseBackend, SparseMatrix,
+    Algebraic, BadPivot, Incomplete, MatrixFormat, PreconditionerFailure, SparseBackend,
+    SparseMatrix,
 };
 use gridgen::sparse::{Csr, Schedule};
 
@@ -93,7 +94,7 @@ fn one_row_is_a_matrix_too() {
 fn the_inverse_diagonal_names_the_first_row_that_has_none() {
     let a = convection(3);
     let broken = replaced(&replaced(&a, 20, &[]), 7, &[(7, 0.0)]);
-    let matrix = |a: &Csr| CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
+    let matrix = |a: &Csr| CpuBackend.csr::<f64>(a, MatrixFormat::Csr).unwrap();
     let (ones, mut d) = (vec![1.0; 27], vec![0.0; 27]);
     let a = matrix(&a);
     let mut jacobi = a.preconditioner(&CpuBackend, Algebraic::Jacobi).unwrap();

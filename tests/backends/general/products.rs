@@ -2,11 +2,11 @@
 
 use super::matrices::{convection, difference, random, times};
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Format, LinearOperator, SparseBackend};
+use gridgen::backend::{LinearOperator, MatrixFormat, SparseBackend};
 use gridgen::sparse::Csr;
 use proptest::prelude::*;
 
-fn product(a: &Csr, format: Format, x: &[f64]) -> Vec<f64> {
+fn product(a: &Csr, format: MatrixFormat, x: &[f64]) -> Vec<f64> {
     let matrix = CpuBackend.csr::<f64>(a, format).unwrap();
     let mut y = vec![f64::NAN; a.rows()];
     matrix.apply(&CpuBackend, &x.to_vec(), &mut y).unwrap();
@@ -31,7 +31,7 @@ proptest! {
     #[test]
     fn both_formats_multiply_matrices_of_any_pattern(a in random()) {
         let x: Vec<f64> = (0..a.rows()).map(|k| (k as f64).cos()).collect();
-        for format in [Format::Csr, Format::Ell] {
+        for format in [MatrixFormat::Csr, MatrixFormat::Ell] {
             let y = product(&a, format, &x);
 
             prop_assert!(difference(&y, &times(&a, &x)) < 1e-14, "{format:?}");
@@ -43,7 +43,7 @@ proptest! {
 fn products_do_not_depend_on_the_threads() {
     for a in [uneven(), convection(25)] {
         let x: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
-        for format in [Format::Csr, Format::Ell] {
+        for format in [MatrixFormat::Csr, MatrixFormat::Ell] {
             let with = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| product(&a, format, &x))
@@ -61,7 +61,7 @@ fn products_do_not_depend_on_the_threads() {
 fn a_row_without_entries_gives_zero_and_one_by_one_a_number() {
     let empty = Csr::from_rows([vec![(1, 3.0)], vec![]].into_iter());
     let single = Csr::from_rows([vec![(0, -2.0)]].into_iter());
-    for format in [Format::Csr, Format::Ell] {
+    for format in [MatrixFormat::Csr, MatrixFormat::Ell] {
         assert_eq!(product(&empty, format, &[5.0, 7.0]), [21.0, 0.0]);
         assert_eq!(product(&single, format, &[3.0]), [-6.0]);
     }

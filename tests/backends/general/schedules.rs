@@ -93,13 +93,13 @@ fn single_precision_agrees_with_double() {
 #[test]
 fn factors_are_renewed_with_the_values() {
     use gridgen::backend::cpu::CpuBackend;
-    use gridgen::backend::{Format, SparseBackend};
+    use gridgen::backend::{MatrixFormat, SparseBackend};
     let (a, r) = (convection(6), vec![1.0; 216]);
     let twice = Csr { values: a.values.iter().map(|v| 2.0 * v).collect(), ..a.clone() };
     let mut factors = factored(&a, Incomplete::Ilu0, Schedule::Auto);
     let once = applied(&mut factors, &r);
 
-    factors.matrix = CpuBackend.csr(&twice, Format::Csr).unwrap();
+    factors.matrix = CpuBackend.csr(&twice, MatrixFormat::Csr).unwrap();
     assert_eq!(factors.update(), None);
 
     let half: Vec<f64> = once.iter().map(|z| 0.5 * z).collect();

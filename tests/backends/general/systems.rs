@@ -1,7 +1,7 @@
 //! Whole solves.
 
 use gridgen::backend::cpu::{CpuBackend, CsrMatrix};
-use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend, SparseMatrix};
+use gridgen::backend::{Algebraic, Incomplete, MatrixFormat, SparseBackend, SparseMatrix};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::Preconditioners;
@@ -25,7 +25,7 @@ fn convection(m: usize) -> Csr {
 fn every_preconditioner_solves_convection_and_diffusion() {
     let (csr, backend) = (convection(24), CpuBackend);
     let n = csr.rows();
-    let operator = backend.csr(&csr, Format::Csr).unwrap();
+    let operator = backend.csr(&csr, MatrixFormat::Csr).unwrap();
     let factors = |kind| Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
     let kinds = [
         (Algebraic::None, 100.0),

@@ -13,7 +13,8 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Device, JobRank};
 use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
-use gridgen::generate::{DerivativesAt, GridResult, Machine, Progress, Ranks, RunOptions, run_on};
+use gridgen::generate::{DerivativesAt, GridResult, Machine, Progress, RunOptions};
+use gridgen::internals::generate::{Ranks, run_on};
 use gridgen::linear_system::{SystemOptions, solve_system_on};
 use gridgen::movement::MovementError;
 use gridgen::ranks::Job;
@@ -153,10 +154,8 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
         return Ok(moved(&Machine::Ranks(ranks), by)?);
     }
     if words[0] == "solve" {
-        let options = SystemOptions {
-            job: Some(job.clone()),
-            ..SystemOptions::new(folder.join("A.mtx"), folder.join("out"))
-        };
+        let mut options = SystemOptions::new(folder.join("A.mtx"), folder.join("out"));
+        options.job = Some(job.clone());
         let outcome = solve_system_on(ranks, &options, &mut ())?;
         return Ok(format!("{} {}", outcome.report.converged, outcome.report.iterations));
     }
@@ -177,13 +176,11 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
         dies_after: (words[0] == "die" && last).then_some(2),
         steps: 0,
     };
-    let options = RunOptions {
-        job: Some(job.clone()),
-        restart: (words[0] == "go-on").then(|| folder.join("out/restart.bin")),
-        restart_every: Duration::ZERO,
-        grids: grids(words[1]),
-        ..RunOptions::new(folder.join("out"))
-    };
+    let mut options = RunOptions::new(folder.join("out"));
+    options.job = Some(job.clone());
+    options.restart = (words[0] == "go-on").then(|| folder.join("out/restart.bin"));
+    options.restart_every = Duration::ZERO;
+    options.grids = grids(words[1]);
     let result = run_on(Machine::Ranks(ranks), &case(words[1]), &options, &mut watch)?;
     assert_eq!([result.files.is_empty(), result.grid.x.is_empty()], [!job.is_first(); 2]);
     Ok(history(&result))
@@ -259,8 +256,9 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
     be_a_rank();
     for (name, size) in [("O", 4), ("C", 2), ("half", 2), ("frozen", 3)] {
         let [of_threads, processes] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let options =
-            RunOptions { grids: grids(name), ..RunOptions::new(of_threads.path().join("out")) };
+        let mut options = RunOptions::new(of_threads.path().join("out"));
+        options.grids = grids(name);
+
         let machine = Machine::Ranks(threads(size));
         let expected = run_on(machine, &case(name), &options, &mut ()).unwrap();
         assert!(expected.converged(), "{name}: {}", expected.stop);
@@ -296,8 +294,10 @@ fn any_rank_stops_all_and_any_number_goes_on() {
     let [found, expected] = [&said[0], &history(&expected)].map(|text| text.lines().count());
     assert_eq!(found, expected);
     assert!(!folder.path().join("out/restart.bin").exists());
-    let options =
-        RunOptions { restart: Some(kept), force: true, ..RunOptions::new(options.output) };
+    let mut options = RunOptions::new(options.output);
+    options.restart = Some(kept);
+    options.force = true;
+
     let machine = Machine::Ranks(threads(2));
     let threads = run_on(machine, &case("O"), &options, &mut ()).unwrap();
     assert_eq!(said[0], history(&threads));

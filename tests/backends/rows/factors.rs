@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
-    Algebraic, Backend, BadPivot, Format, Incomplete, PreconditionerFailure, SolverError,
+    Algebraic, Backend, BadPivot, Incomplete, MatrixFormat, PreconditionerFailure, SolverError,
     SparseBackend, SparseMatrix,
 };
 use gridgen::sparse::{Csr, RowBlocks, Schedule};
@@ -21,7 +21,7 @@ fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
 
 /// M⁻¹ r on the CPU.
 fn on_cpu(a: &Csr, kind: Incomplete, r: &[f64]) -> Vec<f64> {
-    let matrix = CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
+    let matrix = CpuBackend.csr::<f64>(a, MatrixFormat::Csr).unwrap();
     let kind = factors(kind, Schedule::Levels);
     let mut factors = matrix.preconditioner(&CpuBackend, kind).unwrap();
     factors.update(&CpuBackend, &matrix).unwrap();
@@ -43,16 +43,17 @@ fn factors_drop_the_couplings_between_ranks() {
     for kind in KINDS {
         let expected = on_cpu(&cut, kind, &r);
         for schedule in [Schedule::Auto, Schedule::Levels] {
-            let found = Devices::fibers(RANKS).by_rows((&a, &r), Format::Csr, |backend, a, r| {
-                let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
-                factors.update(backend, &a)?;
-                let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
-                backend.upload(r, &mut x)?;
-                let mut host = vec![0.0; r.len()];
-                factors.apply(backend, &a, &x, &mut z)?;
-                backend.download(&z, &mut host)?;
-                Ok(host)
-            });
+            let found =
+                Devices::fibers(RANKS).by_rows((&a, &r), MatrixFormat::Csr, |backend, a, r| {
+                    let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
+                    factors.update(backend, &a)?;
+                    let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
+                    backend.upload(r, &mut x)?;
+                    let mut host = vec![0.0; r.len()];
+                    factors.apply(backend, &a, &x, &mut z)?;
+                    backend.download(&z, &mut host)?;
+                    Ok(host)
+                });
 
             let far = difference(&found.unwrap().concat(), &expected);
             assert!(far < 1e-12, "{kind:?}, {schedule:?}: {far:e}");
@@ -73,17 +74,18 @@ fn every_rank_names_the_first_bad_pivot_of_the_whole_matrix() {
     // The second of three ranks has rows 33 to 66.
     let a = diagonal(&[(40, -3.0), (45, 0.0), (90, -5.0)]);
     for (kind, row, value) in [(Incomplete::Dilu, 45, 0.0), (Incomplete::Ic0, 40, -3.0)] {
-        let found = Devices::fibers(3).by_rows((&a, &[0.0; 100]), Format::Csr, |backend, a, _| {
-            let mut factors = a.preconditioner(backend, factors(kind, Schedule::SyncFree))?;
-            match factors.update(backend, &a) {
-                Err(SolverError::Preconditioner(PreconditionerFailure::Factor {
-                    row,
-                    value,
-                    ..
-                })) => Ok(Some(BadPivot { row, value })),
-                updated => updated.map(|()| None),
-            }
-        });
+        let found =
+            Devices::fibers(3).by_rows((&a, &[0.0; 100]), MatrixFormat::Csr, |backend, a, _| {
+                let mut factors = a.preconditioner(backend, factors(kind, Schedule::SyncFree))?;
+                match factors.update(backend, &a) {
+                    Err(SolverError::Preconditioner(PreconditionerFailure::Factor {
+                        row,
+                        value,
+                        ..
+                    })) => Ok(Some(BadPivot { row, value })),
+                    updated => updated.map(|()| None),
+                }
+            });
 
         assert_eq!(found.unwrap(), [Some(BadPivot { row, value }); 3], "{kind:?}");
     }
@@ -92,15 +94,16 @@ fn every_rank_names_the_first_bad_pivot_of_the_whole_matrix() {
 #[test]
 fn every_rank_names_the_first_missing_diagonal() {
     let a = diagonal(&[(80, 0.0), (70, 0.0)]);
-    let found = Devices::fibers(3).by_rows((&a, &[0.0; 100]), Format::Csr, |backend, a, _| {
-        let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi)?;
-        match jacobi.update(backend, &a) {
-            Err(SolverError::Preconditioner(PreconditionerFailure::Pivot { row, .. })) => {
-                Ok(Some(row))
+    let found =
+        Devices::fibers(3).by_rows((&a, &[0.0; 100]), MatrixFormat::Csr, |backend, a, _| {
+            let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi)?;
+            match jacobi.update(backend, &a) {
+                Err(SolverError::Preconditioner(PreconditionerFailure::Pivot { row, .. })) => {
+                    Ok(Some(row))
+                }
+                updated => updated.map(|()| None),
             }
-            updated => updated.map(|()| None),
-        }
-    });
+        });
 
     assert_eq!(found.unwrap(), [Some(70); 3]);
 }

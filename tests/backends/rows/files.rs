@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gridgen::backend::{Algebraic, Bands, DeviceError, Incomplete};
 use gridgen::error::{Error, ErrorClass, SystemError};
 use gridgen::formats::matrix_market::read_columns;
-use gridgen::generate::{RankWork, Ranks};
+use gridgen::internals::generate::{RankWork, Ranks};
 use gridgen::linear_system::{Reordering, SystemOptions, SystemOutcome, solve_system_on};
 use gridgen::solver::SolverError;
 use gridgen::sparse::{Csr, Schedule, TooFewRows};
@@ -58,8 +58,10 @@ fn a_system_is_read_solved_by_rows_and_written() {
     let order: Vec<u32> = (0..88).map(|k| k * 35 % 88).collect();
     let a = grid.permuted(&order);
     let options = options(folder.path(), &a);
-    let jacobi = SystemOptions { preconditioner: Algebraic::Jacobi, ..options.clone() };
-    let rcm = SystemOptions { reorder: Reordering::Rcm, ..options };
+    let mut jacobi = options.clone();
+    jacobi.preconditioner = Algebraic::Jacobi;
+    let mut rcm = options;
+    rcm.reorder = Reordering::Rcm;
 
     for (options, blocks) in [(rcm, Some(3)), (jacobi, None)] {
         let outcome = solved(3, &options).unwrap();
@@ -89,7 +91,9 @@ fn a_pivot_that_fails_on_any_rank_is_named_as_in_the_file() {
     let factors = Algebraic::Factors { kind, schedule, shift: 0.0 };
     for preconditioner in [factors, Algebraic::Jacobi] {
         for reorder in [Reordering::None, Reordering::Rcm] {
-            let options = SystemOptions { preconditioner, reorder, ..options.clone() };
+            let mut options = options.clone();
+            options.preconditioner = preconditioner;
+            options.reorder = reorder;
 
             let refused = solved(2, &options).unwrap_err();
 
@@ -114,7 +118,8 @@ fn missing_diagonals_are_filled_on_several_ranks() {
     };
     for ranks in [1, 3] {
         let solve = |zeros: bool| {
-            let options = SystemOptions { force: true, ..options(folder.path(), &blocks(zeros)) };
+            let mut options = options(folder.path(), &blocks(zeros));
+            options.force = true;
             solved(ranks, &options).unwrap().report
         };
 

@@ -1,6 +1,6 @@
 //! Products by rows on several ranks.
 
-use gridgen::backend::Format;
+use gridgen::backend::MatrixFormat;
 use gridgen::sparse::{Csr, RowBlocks};
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use super::machine::Devices;
 use super::patterns::{arrow, convection, difference, half_full, shifted, times};
 use super::systems::product;
 
-const FORMATS: [Format; 2] = [Format::Csr, Format::Ell];
+const FORMATS: [MatrixFormat; 2] = [MatrixFormat::Csr, MatrixFormat::Ell];
 
 fn vector(n: usize) -> Vec<f64> {
     (0..n).map(|k| (0.7 * k as f64).cos()).collect()
@@ -106,7 +106,7 @@ fn single_precision_passes_between_ranks() {
     let x = vector(77);
     let single: Vec<f32> = x.iter().map(|&x| x as f32).collect();
 
-    let y = product(&Devices::fibers(3), &a, &single, Format::Csr);
+    let y = product(&Devices::fibers(3), &a, &single, MatrixFormat::Csr);
 
     let y: Vec<f64> = y.into_iter().map(f64::from).collect();
     assert!(difference(&y, &times(&a, &x)) < 1e-6);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend};
+use gridgen::backend::{Algebraic, Incomplete, MatrixFormat, SparseBackend};
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::Method;
 use gridgen::sparse::{Csr, Schedule};
@@ -26,7 +26,7 @@ fn system(method: Method) -> (Csr, Vec<f64>) {
 /// Solves on a backend without ranks.
 fn alone(a: &Csr, b: &[f64], way: Way) -> Solved {
     let backend = CudaBackend::new(Arc::new(FiberDevice::default())).unwrap();
-    solve_on(&backend, &backend.csr(a, Format::Csr).unwrap(), b, way).unwrap()
+    solve_on(&backend, &backend.csr(a, MatrixFormat::Csr).unwrap(), b, way).unwrap()
 }
 
 /// Relative residual of x.

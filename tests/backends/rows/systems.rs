@@ -2,7 +2,7 @@
 
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
 use gridgen::backend::{
-    Algebraic, Backend, Bands, Format, LinearOperator, Real, SparseBackend, SparseMatrix,
+    Algebraic, Backend, Bands, LinearOperator, MatrixFormat, Real, SparseBackend, SparseMatrix,
 };
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
@@ -26,7 +26,7 @@ pub trait Machine {
     fn by_rows<T: Real, R: Send>(
         &self,
         (a, x): (&Csr, &[T]),
-        format: Format,
+        format: MatrixFormat,
         work: impl Fn(&CudaBackend, CudaCsr<T>, &[T]) -> Result<R, SolverError> + Sync,
     ) -> Result<Vec<R>, SolverError> {
         let blocks = RowBlocks::new(a.pattern(), self.ranks()).unwrap();
@@ -39,7 +39,7 @@ pub trait Machine {
 }
 
 /// A x, computed twice to check that successive messages keep their order.
-pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: Format) -> Vec<T> {
+pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: MatrixFormat) -> Vec<T> {
     let parts = machine.by_rows((a, x), format, |backend, a, x| {
         let (mut from, mut y) = (backend.zeros(x.len())?, backend.zeros(x.len())?);
         let mut host = vec![T::zero(); x.len()];
@@ -92,7 +92,7 @@ pub fn solve_on<B: SparseBackend>(
 /// Solves on all ranks, which must take the same steps.
 pub fn solve<M: Machine>(machine: &M, a: &Csr, b: &[f64], way: Way) -> Result<Solved, SolverError> {
     let work = |backend: &CudaBackend, a, b: &[f64]| solve_on(backend, &a, b, way);
-    let parts = machine.by_rows((a, b), Format::Csr, work)?;
+    let parts = machine.by_rows((a, b), MatrixFormat::Csr, work)?;
     let report = parts[0].report.clone();
     assert!(parts.iter().all(|part| part.report == report), "{way:?}");
     Ok(Solved { x: parts.into_iter().flat_map(|part| part.x).collect(), report })

@@ -11,8 +11,8 @@ use crate::backend::cpu::{CpuBackend, PIECE};
 use crate::backend::error::check_lengths;
 use crate::backend::matrices::Identity;
 use crate::backend::{
-    Algebraic, BadPivot, Format, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure,
-    Real, Result, SparseMatrix,
+    Algebraic, BadPivot, Incomplete, LinearOperator, MatrixFormat, Preconditioner,
+    PreconditionerFailure, Real, Result, SparseMatrix,
 };
 use crate::sparse::{Csr, Pattern};
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ impl CsrLayout {
     }
 }
 
-/// A matrix by rows, and in slices for [`Format::Ell`].
+/// A matrix by rows, and in slices for [`MatrixFormat::Ell`].
 #[derive(Debug, Clone)]
 pub struct CsrMatrix<T> {
     layout: Arc<CsrLayout>,
@@ -41,14 +41,14 @@ pub struct CsrMatrix<T> {
 }
 
 impl<T: Real> CsrMatrix<T> {
-    /// A copy of `a`. With [`Format::Ell`] products use the sliced form of [`RowSlices`], unless its
+    /// A copy of `a`. With [`MatrixFormat::Ell`] products use the sliced form of [`RowSlices`], unless its
     /// rows are so uneven that it would hold more than [`RowSlices::PADDED`] slots an entry: then they
     /// use the rows.
-    pub(in crate::backend::cpu) fn new(a: &Csr, format: Format) -> Self {
+    pub(in crate::backend::cpu) fn new(a: &Csr, format: MatrixFormat) -> Self {
         let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
         let slices = match format {
-            Format::Csr => None,
-            Format::Ell => RowSlices::new(a.pattern(), &values),
+            MatrixFormat::Csr => None,
+            MatrixFormat::Ell => RowSlices::new(a.pattern(), &values),
         };
         let layout = CsrLayout {
             row_start: a.row_start.clone(),

@@ -6,7 +6,7 @@ use crate::backend::cpu::block::{self, invert, mul, sub, transposed};
 use crate::simd::Kernel;
 use std::ops::Range;
 
-type Block<M> = block::Block<M, LANES>;
+type Block2x2<M> = block::Block2x2<M, LANES>;
 
 /// Condition under which the borders of lines are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,18 +78,18 @@ struct LinePanel<'a, M> {
 
 impl<M: Real> LinePanel<'_, M> {
     #[inline(always)]
-    fn get(&self, l: usize, at: usize) -> Block<M> {
+    fn get(&self, l: usize, at: usize) -> Block2x2<M> {
         let point = &self.points[l * self.width + at..][..4];
         [point[0], point[1], point[2], point[3]]
     }
 
     #[inline(always)]
-    fn put(&mut self, l: usize, at: usize, block: Block<M>) {
+    fn put(&mut self, l: usize, at: usize, block: Block2x2<M>) {
         self.points[l * self.width + at..][..4].copy_from_slice(&block);
     }
 
     #[inline(always)]
-    fn centre(&self, l: usize) -> Block<M> {
+    fn centre(&self, l: usize) -> Block2x2<M> {
         let [_, _, at, _] = self.storage.line_blocks();
         match self.storage {
             Storage::Compact => {
@@ -225,7 +225,12 @@ impl<M: Real> LinePanel<'_, M> {
 
     /// G⁻¹ of the pivots that are kept, zero for the others.
     #[inline(always)]
-    fn border_inverse(&self, columns: &Block<M>, pivot: &Block<M>, guard: Guard) -> Block<M> {
+    fn border_inverse(
+        &self,
+        columns: &Block2x2<M>,
+        pivot: &Block2x2<M>,
+        guard: Guard,
+    ) -> Block2x2<M> {
         let mut inverse = invert(pivot, &self.lanes);
         if guard == Guard::SameSign {
             let x = mul(&invert(columns, &self.lanes), pivot);
@@ -248,7 +253,7 @@ struct Finite<M>(Lane<M>);
 
 impl<M: Real> Finite<M> {
     #[inline(always)]
-    fn watch(&mut self, block: &Block<M>) {
+    fn watch(&mut self, block: &Block2x2<M>) {
         for lane in block {
             for (sum, value) in self.0.iter_mut().zip(lane) {
                 *sum += *value * M::zero();

@@ -24,7 +24,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels};
 use crate::backend::error::{check_length, check_lengths};
-use crate::backend::{Format, LinearOperator, Product, Real, SparseBackend};
+use crate::backend::{LinearOperator, MatrixFormat, Product, Real, SparseBackend};
 use crate::sparse::{Csr, EllPattern, RowPart};
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl<T: Real> CudaCsr<T> {
     ///
     /// # Errors
     /// If the device has too little memory, or there are too many entries.
-    pub fn of_rows(backend: &CudaBackend, part: &RowPart, format: Format) -> Result<Self> {
+    pub fn of_rows(backend: &CudaBackend, part: &RowPart, format: MatrixFormat) -> Result<Self> {
         let own = backend.csr(&part.own, format)?;
         Ok(Self { halo: Some(Box::new(RowHalo::new(backend, part)?)), ..own })
     }
@@ -110,7 +110,7 @@ impl SparseBackend for CudaBackend {
         a.transpose(self, t)
     }
 
-    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CudaCsr<T>> {
+    fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<CudaCsr<T>> {
         let (pattern, values) = CsrPattern::with_values(self, a)?;
         let product = RowProduct::new(self, a, format, (&pattern, &values))?;
         Ok(CudaCsr { pattern: Arc::new(pattern), values: Arc::new(values), product, halo: None })

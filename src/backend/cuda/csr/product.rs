@@ -7,7 +7,7 @@ use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::ROW_CHUNK;
 use crate::backend::cuda::launch::shared::LongRows;
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
-use crate::backend::{Format, Real};
+use crate::backend::{MatrixFormat, Real};
 use crate::sparse::Csr;
 
 /// Most rows of a chunk: empty ones cost time too.
@@ -29,10 +29,10 @@ impl<T: Real> RowProduct<T> {
     pub(super) fn new(
         backend: &CudaBackend,
         a: &Csr,
-        format: Format,
+        format: MatrixFormat,
         (pattern, values): (&CsrPattern, &Buffer<T>),
     ) -> Result<Self> {
-        if format == Format::Csr {
+        if format == MatrixFormat::Csr {
             return Ok(Self::Chunks(Chunks::new(backend, &a.row_start)?));
         }
         let lengths: Vec<u32> =
