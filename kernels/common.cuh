@@ -247,15 +247,38 @@ __device__ inline void block_reduce(const double (&values)[N], uint32 count, con
     __syncthreads();
 }
 
-// The ticket drawn, from 0 on, by one thread of a block. Stores before a barrier ahead of it, by the threads of blocks
+// The ticket drawn, from 0 on, by one thread of a block, and left to the next with `more` of 0. Stores before a barrier ahead of it, by the threads of blocks
 // that drew before, are seen behind a barrier after it.
 #ifndef FIBERS
-__device__ inline uint32 take_ticket(uint32* ticket) {
+__device__ inline uint32 take_ticket(uint32* ticket, uint32 more = 1) {
     uint32 taken;
-    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(taken) : "l"(ticket) : "memory");
+    asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(taken) : "l"(ticket), "r"(more) : "memory");
     return taken;
 }
 #endif
+
+// Waits for all blocks along x of a launch whose blocks run together: what they wrote is seen afterwards. Where they are
+// no cluster, `arrived`, zero before the launch, counts the blocks that have come.
+__device__ inline void sync_blocks(uint32* arrived) {
+    if (gridDim.x == 1) {
+        __syncthreads();
+        return;
+    }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    uint32 blocks;
+    asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
+    if (blocks == gridDim.x) {
+        asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+        return;
+    }
+#endif
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const uint32 last = (take_ticket(arrived) / gridDim.x + 1) * gridDim.x;
+        while (take_ticket(arrived, 0) < last) NAP();
+    }
+    __syncthreads();
+}
 
 // result[k] <- values[k] combined over all threads of a one-dimensional grid, k < count <= N; result may be shared
 // memory.

@@ -1,17 +1,34 @@
 // Cyclic tridiagonal systems L_i x_{i-1} + D_i x_i + U_i x_{i+1} = f_i with scalar or 2x2 entries,
-// solved by all blocks of two launches of one shape: `eliminate_cyclic`, then `solve_cyclic`.
+// solved by all blocks of a launch: `eliminate_cyclic`, then, when all blocks have done it, `solve_cyclic`.
 //
 // Partition method on two levels. Each thread eliminates the inner points of its chunk,
 // x_i = g_i - P_i x_before - Q_i x_kept, where x_kept is the last point of its chunk and x_before that
 // of the chunk before. The kept points of a block but the last are a chain between two points that
 // the blocks keep; parallel cyclic reduction couples each with nothing but those two. The points that
 // the blocks keep are a ring, which every block solves for itself by parallel cyclic reduction in the second
-// launch: blocks, like threads, are a power of two, so that each couples with itself in the end.
+// part: blocks, like threads, are a power of two, so that each couples with itself in the end.
 #pragma once
 #include "common.cuh"
 
+// 1 / a to an ulp or two for what is neither zero nor out of range: without the branch of a division, whose latency is
+// most of a reduction's step.
+__device__ inline double reciprocal(double a) {
+#ifdef FIBERS
+    return 1.0 / a;
+#else
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+    r = fma(r, fma(-a, r, 1.0), r);
+    return fma(r, fma(-a, r, 1.0), r);
+#endif
+}
+
 // Scalars of double modules and blocks are entries alike.
-__device__ inline double inverse(double a) { return 1.0 / a; }
+__device__ inline double inverted(double a) { return reciprocal(a); }
+__device__ inline Block inverted(const Block& a) {
+    const double s = reciprocal(a.xx * a.yy - a.xy * a.yx);
+    return block(s * a.yy, -s * a.xy, -s * a.yx, s * a.xx);
+}
 __device__ inline double identity(double) { return 1.0; }
 __device__ inline Block identity(const Block&) { return diagonal(1); }
 __device__ inline double nothing(double) { return 0.0; }
@@ -24,12 +41,10 @@ struct CyclicRow {
     V right;
 };
 
-// Intermediate results between the launches: n points, a row for each thread of all blocks, a row for
-// each block.
+// Intermediate results between the two parts: n points, and a row for each block.
 template <class M, class V>
 struct CyclicWorkspace {
     EliminatedPoint<M, V>* points;
-    ReducedRow<M, V>* chunks;
     KeptRow<M, V>* block_rows;
 };
 
@@ -42,6 +57,18 @@ __device__ inline Chunk chunk_of(uint32 n, uint64 t) {
     const uint64 chunks = thread_count();
     return {uint32(t * n / chunks), uint32((t + 1) * n / chunks) - 1};
 }
+
+// The chunk of a thread, that of the next one, and the first point of the block, among n points.
+struct ThreadChunks {
+    Chunk own, next;
+    uint32 first;
+
+    __device__ explicit ThreadChunks(uint32 n) {
+        own = chunk_of(n, thread_index());
+        next = chunk_of(n, thread_index() + 1);
+        first = chunk_of(n, uint64(blockIdx.x) * blockDim.x).begin;
+    }
+};
 
 // points[i] <- x_i of the inner points of a chunk.
 template <class M, class V, class Row>
@@ -59,7 +86,7 @@ __device__ void eliminate_chunk(const Chunk& chunk, const Row& row, EliminatedPo
             here.g = here.g - r.lower * before.g;
             here.p = zero - r.lower * before.p;
         }
-        pivot = inverse(pivot);
+        pivot = inverted(pivot);
         here.g = pivot * here.g;
         here.p = pivot * here.p;
         here.q = pivot * r.upper;
@@ -77,13 +104,13 @@ __device__ void eliminate_chunk(const Chunk& chunk, const Row& row, EliminatedPo
     }
 }
 
-// First launch: the rows are row(i), i < n, at least as many as threads. `kept` (shared) holds one row
-// per thread. All threads of at least two call it.
+// First part: the rows are row(i), at least as many as threads. `kept` (shared) holds one row
+// per thread. All threads of at least two call it; the result is the thread's own row.
 template <class M, class V, class Row>
-__device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace<M, V>& workspace,
+__device__ ReducedRow<M, V> eliminate_cyclic(const ThreadChunks& chunks, const Row& row, const CyclicWorkspace<M, V>& workspace,
                                ReducedRow<M, V>* kept) {
     const uint32 t = threadIdx.x, links = blockDim.x - 1;
-    const Chunk chunk = chunk_of(n, thread_index());
+    const Chunk chunk = chunks.own;
     const M one = identity(M()), zero = one - one;
     eliminate_chunk(chunk, row, workspace.points);
     __syncthreads();
@@ -101,7 +128,7 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
     ReducedRow<M, V> mine;
     if (t < links) {
         // The point after it: an inner one, or the kept one where the chunk has no other.
-        const Chunk next = chunk_of(n, thread_index() + 1);
+        const Chunk next = chunks.next;
         M pivot = centre, beyond = r.upper;
         if (next.begin < next.last) {
             const EliminatedPoint<M, V> east = workspace.points[next.begin];
@@ -109,7 +136,7 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
             right = right - r.upper * east.g;
             beyond = zero - r.upper * east.q;
         }
-        pivot = inverse(pivot);
+        pivot = inverted(pivot);
         mine.lower = pivot * left;
         mine.upper = pivot * beyond;
         mine.right = pivot * right;
@@ -133,7 +160,7 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
                 next.right = next.right - mine.upper * east.right;
                 next.upper = zero - mine.upper * east.upper;
             }
-            pivot = inverse(pivot);
+            pivot = inverted(pivot);
             mine.lower = pivot * next.lower;
             mine.upper = pivot * next.upper;
             mine.right = pivot * next.right;
@@ -144,9 +171,7 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
     }
 
     KeptRow<M, V>& block_row = workspace.block_rows[blockIdx.x];
-    if (t < links) {
-        workspace.chunks[thread_index()] = mine;
-    } else {
+    if (t == links) {
         const ReducedRow<M, V> before = kept[links - 1];
         block_row.lower = zero - left * before.lower;
         block_row.centre = centre - left * before.upper;
@@ -166,51 +191,52 @@ __device__ void eliminate_cyclic(uint32 n, const Row& row, const CyclicWorkspace
         }
         block_row.first = first;
     }
+    return mine;
 }
 
-// Second launch: take(i, x_i) for all points, each by the thread of its chunk. No more blocks than
-// threads of a block.
+// Second part: take(i, x_i) for all points, each by the thread of its chunk, whose row is `own`. No more blocks than
+// threads of a block or of a warp.
 template <class M, class V, class Take>
-__device__ void solve_cyclic(uint32 n, const CyclicWorkspace<M, V>& workspace, ReducedRow<M, V>* kept,
-                           const Take& take) {
+__device__ void solve_cyclic(const ThreadChunks& chunks, const CyclicWorkspace<M, V>& workspace, const ReducedRow<M, V>& own,
+                             ReducedRow<M, V>* kept, const Take& take) {
     const uint32 t = threadIdx.x, blocks = gridDim.x, last_block = blocks - 1;
-    const Chunk chunk = chunk_of(n, thread_index());
+    const Chunk chunk = chunks.own;
     const M one = identity(M()), zero = one - one;
-    ReducedRow<M, V> mine;
-    if (t < blocks) {
-        const KeptRow<M, V> block_row = workspace.block_rows[t];
-        const EliminatedPoint<M, V> east = workspace.block_rows[(t + 1) & last_block].first;
-        const M pivot = inverse(block_row.centre - block_row.upper * east.p);
-        mine.right = pivot * (block_row.right - block_row.upper * east.g);
-        mine.lower = pivot * block_row.lower;
-        mine.upper = zero - pivot * (block_row.upper * east.q);
-        kept[t] = mine;
-    }
-    __syncthreads();
-    for (uint32 step = 1; step < blocks; step *= 2) {
+    // The ring of the blocks, by the first warp.
+    if (t < WARP) {
+        ReducedRow<M, V> mine;
         if (t < blocks) {
-            const ReducedRow<M, V> west = kept[(t + blocks - step) & last_block];
-            const ReducedRow<M, V> east = kept[(t + step) & last_block];
-            const M pivot = inverse(one - mine.lower * west.upper - mine.upper * east.lower);
-            mine.right = pivot * (mine.right - mine.lower * west.right - mine.upper * east.right);
-            mine.lower = zero - pivot * (mine.lower * west.lower);
-            mine.upper = zero - pivot * (mine.upper * east.upper);
+            const KeptRow<M, V> block_row = workspace.block_rows[t];
+            const EliminatedPoint<M, V> east = workspace.block_rows[(t + 1) & last_block].first;
+            const M pivot = inverted(block_row.centre - block_row.upper * east.p);
+            mine.right = pivot * (block_row.right - block_row.upper * east.g);
+            mine.lower = pivot * block_row.lower;
+            mine.upper = zero - pivot * (block_row.upper * east.q);
+            kept[t] = mine;
         }
-        __syncthreads();
-        if (t < blocks) kept[t] = mine;
-        __syncthreads();
+        __syncwarp();
+        for (uint32 step = 1; step < blocks; step *= 2) {
+            if (t < blocks) {
+                const ReducedRow<M, V> west = kept[(t + blocks - step) & last_block];
+                const ReducedRow<M, V> east = kept[(t + step) & last_block];
+                const M pivot = inverted(one - mine.lower * west.upper - mine.upper * east.lower);
+                mine.right = pivot * (mine.right - mine.lower * west.right - mine.upper * east.right);
+                mine.lower = zero - pivot * (mine.lower * west.lower);
+                mine.upper = zero - pivot * (mine.upper * east.upper);
+            }
+            __syncwarp();
+            if (t < blocks) kept[t] = mine;
+            __syncwarp();
+        }
+        // Both neighbours of a kept point are now the point itself.
+        if (t < blocks) kept[t].right = inverted(one + mine.lower + mine.upper) * mine.right;
     }
-    // Both neighbours of a kept point are now the point itself.
-    if (t < blocks) kept[t].right = inverse(one + mine.lower + mine.upper) * mine.right;
     __syncthreads();
     const V here = kept[blockIdx.x].right;
     V before = kept[(blockIdx.x + last_block) & last_block].right;
     __syncthreads();
     V value = here;
-    if (t + 1 < blockDim.x) {
-        const ReducedRow<M, V> row = workspace.chunks[thread_index()];
-        value = row.right - row.lower * before - row.upper * here;
-    }
+    if (t + 1 < blockDim.x) value = own.right - own.lower * before - own.upper * here;
     kept[t].right = value;
     __syncthreads();
     if (t > 0) before = kept[t - 1].right;

@@ -1,31 +1,35 @@
 // The hyperbolic march (theory section 4; after Chan and Steger 1992): a layer needs the one before, so
 // that there is no more to do at a time than a ring of points, and every rank of several does all of it:
-// it keeps its own columns. A substep has three parts, between which lie its two cyclic systems. On a
-// long front each is a launch of the same shape; the number of substeps is known to the GPU alone, and
-// launches beyond the last do nothing. On a short one a block does all substeps. Double precision only.
+// it keeps its own columns. One launch does all substeps; its blocks run at the same time and wait for each
+// other (`sync_blocks`) behind the elimination of each of the two cyclic systems of a substep, and when the
+// front has moved. Double precision only.
 #include "common.cuh"
 #include "cyclic.cuh"
 #include "columns.cuh"
 
-// A segment of a front: unit vector and length.
+// A segment of a front: unit vector, length, and the inverse of the length.
 struct Segment {
-    double x, y, length;
+    double x, y, length, inverse;
 };
 
-// One substep.
-struct MarchStep : MarchStepFields {
-    // Start of the front before the substep, and of that after it, among two of n points: a layer has the place of
-    // its parity.
-    __device__ uint64 source(uint32 n) const { return uint64((substep == 0 ? layer : layer + 1) % 2) * n; }
-    __device__ uint64 target(uint32 n) const { return uint64((layer + 1) % 2) * n; }
+// The vector of length 1 in the direction of x, y.
+__device__ inline Pair direction(double x, double y) {
+    const double inverse = rsqrt(x * x + y * y);
+    return {x * inverse, y * inverse};
+}
+
+// One substep: its height is `height` and `more` for each unit of a point's extra first height.
+struct MarchStep {
+    double height, more, distance, dissipation, volume_smoothing, implicit, inverse_growth, outflow, slope;
 };
 
-// The front, its smoothed widths and the extra first heights. An open front is a ring whose two
-// ends do not couple.
+// The front, its segments, its smoothed widths and the extra first heights. An open front is a ring whose two
+// ends do not couple. `first` is the first point of this block.
 struct Front {
-    uint32 n;
+    uint32 n, first;
     bool open;
     const Pair* points;
+    const Segment* segments;
     const double* smoothed;
     const double* extra;
 
@@ -33,18 +37,15 @@ struct Front {
     __device__ uint32 after(uint32 i) const { return i + 1 == n ? 0 : i + 1; }
     __device__ bool end(uint32 i) const { return open && (i == 0 || i + 1 == n); }
     // Between points i and i + 1; the last point of an open front has the segment before it.
-    __device__ Segment segment(uint32 i) const {
+    __device__ Segment measured(uint32 i) const {
         const uint32 from = open && i + 1 == n ? i - 1 : i;
         const Pair d = points[after(from)] - points[from];
-        Segment s;
-        s.length = hypot(d.x, d.y);
-        s.x = d.x / s.length;
-        s.y = d.y / s.length;
-        return s;
+        const double square = d.x * d.x + d.y * d.y, inverse = rsqrt(square);
+        return {d.x * inverse, d.y * inverse, square * inverse, inverse};
     }
-    // The segment that ends at point i; the first point of an open front has its own.
+    // The segment that ends at point i of this block; the first point of an open front has its own.
     __device__ Segment segment_before(uint32 i) const {
-        return segment(i == 0 && open ? 0 : before(i));
+        return i == first ? measured(i == 0 && open ? 0 : before(i)) : segments[i - 1];
     }
 };
 
@@ -54,11 +55,11 @@ struct WidthRow {
     MarchStep step;
 
     __device__ double kappa(const Segment& s) const {
-        const double root = step.volume_smoothing * step.distance / s.length;
+        const double root = step.volume_smoothing * step.distance * s.inverse;
         return root * root;
     }
     __device__ CyclicRow<double, double> operator()(uint32 i) const {
-        const Segment behind = front.segment_before(i), ahead = front.segment(i);
+        const Segment behind = front.segment_before(i), ahead = front.segments[i];
         const double west = front.open && i == 0 ? 0.0 : kappa(behind);
         const double east = front.open && i + 1 == front.n ? 0.0 : kappa(ahead);
         CyclicRow<double, double> r;
@@ -85,9 +86,9 @@ struct MarchRow {
         const double ahead = sign * ny > 0.0 ? sign * ny : 0.0;
         nx *= way;
         ny = ny * way + sign * MARCH_TURN * step.distance * step.slope * ahead;
-        const double length = hypot(nx, ny);
-        nx /= length;
-        ny /= length;
+        const Pair turned = direction(nx, ny);
+        nx = turned.x;
+        ny = turned.y;
     }
     __device__ CyclicRow<Block, Pair> operator()(uint32 i) const {
         if (front.end(i)) {
@@ -99,7 +100,7 @@ struct MarchRow {
             r.right = pair(0.0, 0.0);
             return r;
         }
-        const Segment u = front.segment_before(i), v = front.segment(i);
+        const Segment u = front.segment_before(i), v = front.segments[i];
         const double along = u.x * v.x + u.y * v.y, turn = u.x * v.y - u.y * v.x;
         // Outward bisector; where the front turns by more than 90 degrees the sum of the two
         // directions cancels, and their difference points along it.
@@ -109,22 +110,22 @@ struct MarchRow {
             nx = convex * (u.x - v.x);
             ny = convex * (u.y - v.y);
         }
-        const double length = hypot(nx, ny);
-        nx /= length;
-        ny /= length;
+        const Pair normal = direction(nx, ny);
+        nx = normal.x;
+        ny = normal.y;
         turn_normal(i < front.n / 2, front.points[i].x, nx, ny);
         const double height = step.height + step.more * front.extra[i];
         const double a = 0.5 * (u.length + v.length), volume = height * front.smoothed[i];
-        const double tx = a * ny, ty = -a * nx, ratio = volume / (a * a);
+        const double tx = a * ny, ty = -a * nx, ratio = volume * reciprocal(a * a);
         const double ex = ratio * -ty, ey = ratio * tx;
-        const Block b_inverse = inverse(block(tx, ty, -ty, tx));
+        const Block b_inverse = inverted(block(tx, ty, -ty, tx));
         const Block half_c = (0.5 * step.implicit) * (b_inverse * block(ex, ey, ey, -ex));
         double concave = 1.0;
         if (turn > 0.0) {
             const double half = 0.5 * (1.0 + along);
             concave = 1.0 / (half > MARCH_CONCAVE_LIMIT ? half : MARCH_CONCAVE_LIMIT);
         }
-        const double growth = log(v.length / u.length) * step.inverse_growth, square = growth * growth;
+        const double growth = log(v.length * u.inverse) * step.inverse_growth, square = growth * growth;
         const double e = step.dissipation * ratio * concave * (1.0 + square * square);
         const Pair west = front.points[front.before(i)], at = front.points[i];
         const Pair east = front.points[front.after(i)];
@@ -159,164 +160,110 @@ struct Moved {
 
 template <class M, class V>
 __device__ inline CyclicWorkspace<M, V> workspace(const CyclicBuffers& buffers) {
-    return {reinterpret_cast<EliminatedPoint<M, V>*>(buffers.points), reinterpret_cast<ReducedRow<M, V>*>(buffers.chunks),
+    return {reinterpret_cast<EliminatedPoint<M, V>*>(buffers.points),
             reinterpret_cast<KeptRow<M, V>*>(buffers.block_rows)};
-}
-
-// Smallest value over the block, for all threads.
-__device__ double block_smallest(double value, double* shared) {
-    __syncthreads();
-    shared[threadIdx.x] = value;
-    __syncthreads();
-    for (uint32 step = blockDim.x / 2; step > 0; step /= 2) {
-        if (threadIdx.x < step && shared[threadIdx.x + step] < shared[threadIdx.x])
-            shared[threadIdx.x] = shared[threadIdx.x + step];
-        __syncthreads();
-    }
-    const double smallest = shared[0];
-    __syncthreads();
-    return smallest;
-}
-
-// shortest[block] <- the shortest segment between two points of the block.
-__device__ void shortest_within(const Front& front, double* shared, double* shortest) {
-    const Chunk chunk = chunk_of(front.n, thread_index());
-    const bool last = threadIdx.x + 1 == blockDim.x;
-    double smallest = 1e300;
-    for (uint32 i = chunk.begin; i < chunk.last + !last; ++i) {
-        const double length = front.segment(i).length;
-        if (length < smallest) smallest = length;
-    }
-    smallest = block_smallest(smallest, shared);
-    if (threadIdx.x == 0) shortest[blockIdx.x] = smallest;
-}
-
-// The shortest segment of the front: those within the blocks are known.
-__device__ double shortest_of(const Front& front, const double* shortest, double* shared) {
-    double smallest = 1e300;
-    if (threadIdx.x < gridDim.x) {
-        smallest = shortest[threadIdx.x];
-        const uint32 last = chunk_of(front.n, uint64(threadIdx.x + 1) * blockDim.x - 1).last;
-        const double length = front.segment(last).length;
-        if (length < smallest) smallest = length;
-    }
-    return block_smallest(smallest, shared);
 }
 
 // A march: fronts[j % 2][i] is layer j at the distance layers[j]; point i runs through the distances
 // layers[j] + extra[i] splay[j], and no extra is more than `tallest`. x, y [nj][columns] <- the points
-// that are kept.
+// that are kept; *bad <- 1 if one is not finite, and the march ends.
 struct March : MarchFields {
     __device__ uint32 n() const { return columns.around; }
-    __device__ const Pair* points(uint64 from) const {
-        return reinterpret_cast<const Pair*>(fronts) + from;
+    __device__ Pair* points(uint32 parity) const {
+        return reinterpret_cast<Pair*>(fronts) + uint64(parity) * n();
     }
-    __device__ Front front(uint64 from) const {
-        return {n(), (columns.flags & COLUMNS_OPEN) != 0, points(from), smoothed, extra};
+    __device__ Front front(uint32 first, uint32 parity) const {
+        const bool open = (columns.flags & COLUMNS_OPEN) != 0;
+        return {n(), first, open, points(parity), reinterpret_cast<const Segment*>(segments), smoothed, extra};
     }
-    // Begins from layer 1.
-    __device__ void begin(unsigned char* shared) const {
-        shortest_within(front(n()), reinterpret_cast<double*>(shared), shortest);
-        if (thread_index() == 0) *progress = {1, 0, 0, 0};
-    }
-    // The next substep.
-    __device__ MarchStep next(unsigned char* shared) const {
-        const MarchProgress at = *progress;
-        MarchStep next;
-        next.layer = at.layer;
-        next.substep = at.substep;
-        next.idle = at.bad != 0 || at.layer + 1 >= nj;
-        if (next.idle) return next;
-        const uint32 j = at.layer;
-        const double height = layers[j + 1] - layers[j], more = splay[j + 1] - splay[j];
-        next.substeps = at.substeps;
-        if (at.substep == 0) {
-            const double highest = height + (more > 0.0 ? more : 0.0) * tallest;
-            const double least =
-                shortest_of(front(next.source(n())), shortest, reinterpret_cast<double*>(shared));
-            const double wanted = ceil(highest / (step_limit * least));
-            next.substeps =
-                uint32(wanted < 1.0 ? 1.0 : wanted < MARCH_SUBSTEPS ? wanted : MARCH_SUBSTEPS);
+    // Measures the segments of the thread's points to the points after them; returns the least length.
+    __device__ double measure(const Chunk& chunk, const Front& front) const {
+        double least = 1e300;
+        for (uint32 i = chunk.begin; i <= chunk.last; ++i) {
+            const Segment segment = front.measured(i);
+            reinterpret_cast<Segment*>(segments)[i] = segment;
+            if (segment.length < least) least = segment.length;
         }
-        const double substeps = next.substeps, share = double(j) / (MARCH_RISE * double(nj - 1));
+        __syncthreads();
+        return least;
+    }
+    // shortest[block] <- the least of the values of the block's threads.
+    __device__ void find_shortest(double value, double* shared) const {
+        const uint32 t = threadIdx.x, threads = blockDim.x;
+        shared[t] = value;
+        __syncthreads();
+        if (t >= WARP) return;
+        for (uint32 k = t + WARP; k < threads; k += WARP) value = fmin(value, shared[k]);
+        shared[t] = value;
+        __syncwarp();
+        for (uint32 k = 0; t == 0 && k < threads && k < WARP; ++k) value = fmin(value, shared[k]);
+        if (t == 0) shortest[blockIdx.x] = value;
+    }
+    // Substeps from layer j to the next, by the shortest segment of layer j. Of blocks that are not there it is huge.
+    __device__ uint32 substeps(uint64 j) const {
+        double least = shortest[0];
+#pragma unroll
+        for (uint32 block = 1; block < MOST_TOGETHER; ++block) least = fmin(least, shortest[block]);
+        const double more = splay[j + 1] - splay[j];
+        const double highest = layers[j + 1] - layers[j] + (more > 0.0 ? more : 0.0) * tallest;
+        const double wanted = ceil(highest / (step_limit * least));
+        return uint32(wanted < 1.0 ? 1.0 : wanted < MARCH_SUBSTEPS ? wanted : MARCH_SUBSTEPS);
+    }
+    // The first of `substeps` from layer j to the next.
+    __device__ MarchStep first_step(uint64 j, double substeps) const {
+        const double height = layers[j + 1] - layers[j], share = double(j) / (MARCH_RISE * double(nj - 1));
         const double rise = sqrt(share < 1.0 ? share : 1.0);
-        const double distance = layers[j] / (layers[j] + MARCH_SPREAD_DISTANCE);
-        next.height = height / substeps;
-        next.more = more / substeps;
-        next.implicit = implicit;
-        next.inverse_growth = inverse_growth;
-        next.outflow = outflow;
-        next.slope = slope;
-        next.volume_smoothing = volume_smoothing;
-        next.dissipation = dissipation * rise * (1.0 + spread * distance);
-        next.distance = layers[j] + height * (double(at.substep) + 0.5) / substeps;
-        return next;
+        const double spread_here = spread * (layers[j] / (layers[j] + MARCH_SPREAD_DISTANCE));
+        MarchStep step;
+        step.height = height / substeps;
+        step.more = (splay[j + 1] - splay[j]) / substeps;
+        step.implicit = implicit;
+        step.inverse_growth = inverse_growth;
+        step.outflow = outflow;
+        step.slope = slope;
+        step.volume_smoothing = volume_smoothing;
+        step.dissipation = dissipation * rise * (1.0 + spread_here);
+        step.distance = layers[j] + 0.5 * step.height;
+        return step;
     }
-    // First part of a substep: what it is, and the elimination of the widths.
-    __device__ void eliminate_widths(unsigned char* shared) const {
-        const MarchStep now = next(shared);
-        if (thread_index() == 0) *static_cast<MarchStep*>(step) = now;
-        if (now.idle) return;
-        const WidthRow rows = {front(now.source(n())), now};
-        eliminate_cyclic(n(), rows, workspace<double, double>(widths),
-                         reinterpret_cast<ReducedRow<double, double>*>(shared));
-    }
-    // Second part: the smoothed widths, and the elimination of the moves.
-    __device__ void eliminate_moves(unsigned char* shared) const {
-        const MarchStep now = *static_cast<const MarchStep*>(step);
-        if (now.idle) return;
-        solve_cyclic(n(), workspace<double, double>(widths),
-                     reinterpret_cast<ReducedRow<double, double>*>(shared),
+    // Moves the front, whose segments are measured, by a substep towards layer j + 1.
+    __device__ void move(uint64 j, const MarchStep& now, const ThreadChunks& chunks, const Front& front,
+                         unsigned char* shared) const {
+        const auto width_rows = reinterpret_cast<ReducedRow<double, double>*>(shared);
+        const auto width_space = workspace<double, double>(widths);
+        const auto width_row = eliminate_cyclic(chunks, WidthRow{front, now}, width_space, width_rows);
+        sync_blocks(arrived);
+        solve_cyclic(chunks, width_space, width_row, width_rows,
                      [=](uint32 i, double width) { smoothed[i] = width; });
         __syncthreads();
-        const MarchRow rows = {front(now.source(n())), now};
-        eliminate_cyclic(n(), rows, workspace<Block, Pair>(moves),
-                         reinterpret_cast<ReducedRow<Block, Pair>*>(shared));
+        const auto move_rows = reinterpret_cast<ReducedRow<Block, Pair>*>(shared);
+        const auto move_space = workspace<Block, Pair>(moves);
+        const auto move_row = eliminate_cyclic(chunks, MarchRow{front, now}, move_space, move_rows);
+        sync_blocks(arrived);
+        const uint64 row = (j + 1) * columns.count;
+        const Moved take = {front.points, points((j + 1) % 2), {columns}, x + row, y + row, bad};
+        solve_cyclic(chunks, move_space, move_row, move_rows, take);
+        sync_blocks(arrived);
     }
-    // Third part: moves the front, and keeps its points. progress.bad <- 1 if one is not finite.
-    __device__ void move(unsigned char* shared) const {
-        const MarchStep now = *static_cast<const MarchStep*>(step);
-        if (now.idle) return;
-        Pair* all = reinterpret_cast<Pair*>(fronts);
-        Pair* moved = all + now.target(n());
-        const uint64 row = (uint64(now.layer) + 1) * columns.count;
-        const Moved take = {all + now.source(n()), moved, {columns}, x + row, y + row, &progress->bad};
-        solve_cyclic(n(), workspace<Block, Pair>(moves),
-                     reinterpret_cast<ReducedRow<Block, Pair>*>(shared), take);
-        __syncthreads();
-        shortest_within(front(now.target(n())), reinterpret_cast<double*>(shared), shortest);
-        if (thread_index() == 0) {
-            const bool last = now.substep + 1 == now.substeps;
-            progress->layer = last ? now.layer + 1 : now.layer;
-            progress->substep = last ? 0 : now.substep + 1;
-            progress->substeps = now.substeps;
+    __device__ void run(unsigned char* shared) const {
+        const ThreadChunks chunks(n());
+        for (uint64 j = 1; j + 1 < nj; ++j) {
+            const Front layer = front(chunks.first, j % 2), moved = front(chunks.first, (j + 1) % 2);
+            find_shortest(measure(chunks.own, layer), reinterpret_cast<double*>(shared));
+            sync_blocks(arrived);
+            if (*bad) return;
+            const uint32 count = substeps(j);
+            MarchStep step = first_step(j, count);
+            for (uint32 k = 0; k < count; ++k) {
+                if (k > 0) measure(chunks.own, moved);
+                move(j, step, chunks, k == 0 ? layer : moved, shared);
+                step.distance += step.height;
+            }
         }
     }
 };
 
-#define MARCH(name, part)                                       \
-    BOUNDED_KERNEL(CYCLIC_THREADS, name, MarchFields fields) { \
-        DYNAMIC_SHARED(unsigned char, shared);                  \
-        March{fields}.part(shared);                             \
-    }
-MARCH(march_begin, begin)
-MARCH(march_widths, eliminate_widths)
-MARCH(march_moves, eliminate_moves)
-MARCH(march_front, move)
-
-// The whole march, by one block.
-BOUNDED_KERNEL(CYCLIC_THREADS, march_by_block, MarchFields fields) {
+BOUNDED_KERNEL(CYCLIC_THREADS, march, MarchFields fields) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const March march = {fields};
-    march.begin(shared);
-    __syncthreads();
-    for (;;) {
-        march.eliminate_widths(shared);
-        __syncthreads();
-        if (march.step->idle) return;
-        march.eliminate_moves(shared);
-        __syncthreads();
-        march.move(shared);
-        __syncthreads();
-    }
+    March{fields}.run(shared);
 }

@@ -16,7 +16,7 @@ static KERNELS: LazyLock<Library> =
 
 /// One block of `threads` threads.
 fn block(threads: u32) -> LaunchShape {
-    LaunchShape { grid: [1; 3], block: [threads, 1, 1], shared: 0 }
+    LaunchShape { grid: [1; 3], block: [threads, 1, 1], shared: 0, together: false }
 }
 
 /// `n` numbers on a fiber device, written by a kernel whose last argument is their address.
@@ -54,7 +54,7 @@ fn a_block_adds_its_thread_numbers_in_shared_memory() {
 
 #[test]
 fn threads_and_blocks_know_their_place_in_three_dimensions() {
-    let shape = LaunchShape { grid: [2, 3, 2], block: [3, 2, 2], shared: 0 };
+    let shape = LaunchShape { grid: [2, 3, 2], block: [3, 2, 2], shared: 0, together: false };
 
     let seen: Vec<u32> = filled("places", shape, &[], 144);
 
@@ -62,9 +62,33 @@ fn threads_and_blocks_know_their_place_in_three_dimensions() {
 }
 
 #[test]
+fn blocks_that_run_together_may_wait_for_each_other() {
+    let shape = LaunchShape { shared: 256, together: true, ..LaunchShape::new(3, 64) };
+
+    let seen: Vec<u32> = filled("meeting", shape, &[], 3 * 64 + 1);
+
+    assert!(seen.iter().all(|blocks| *blocks == 3), "{seen:?}");
+    for (grid, threads) in [(3, 40), (17, 32)] {
+        let wide = LaunchShape { together: true, ..LaunchShape::new(grid, threads) };
+        assert_eq!(fault("places", wide).0, Code::BadLaunch);
+    }
+}
+
+#[test]
+fn blocks_that_run_one_by_one_wait_for_ever() {
+    let shape = LaunchShape { shared: 256, ..LaunchShape::new(2, 64) };
+    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let seen = Buffer::<u32>::zeros(&device, 129).unwrap();
+
+    let fault = KERNELS.launch("meeting", shape, &[Argument::from(&seen)]).unwrap_err();
+
+    assert_eq!(fault.code, Code::Deadlock, "{}", fault.message);
+}
+
+#[test]
 fn blocks_begin_with_the_last_where_that_is_asked_for() {
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
-    let shape = LaunchShape { grid: [3, 1, 1], block: [1; 3], shared: 0 };
+    let shape = LaunchShape { grid: [3, 1, 1], block: [1; 3], shared: 0, together: false };
     for (order, expected) in [(Order::BACKWARD_BLOCKS, [2, 1, 0]), (Order(0), [0, 1, 2])] {
         let turns = Buffer::<u32>::zeros(&device, 4).unwrap();
 
@@ -262,7 +286,7 @@ fn a_copy_beyond_an_allocation_is_refused() {
 
 #[test]
 fn a_hundred_thousand_threads_without_barriers_run() {
-    let shape = LaunchShape { grid: [400, 1, 1], block: [256, 1, 1], shared: 0 };
+    let shape = LaunchShape { grid: [400, 1, 1], block: [256, 1, 1], shared: 0, together: false };
 
     let counts: Vec<u32> = filled("count_threads", shape, &[], 1);
 

@@ -8,6 +8,7 @@ mod fiber_header;
 mod kernel_cache;
 mod nvrtc;
 mod orders;
+mod room;
 mod table;
 mod waits;
 
@@ -17,6 +18,7 @@ use conformance::conformance;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use orders::adverse;
+use room::narrow;
 use support::fibers::FiberDevice;
 
 fn on_fibers() -> CudaBackend {

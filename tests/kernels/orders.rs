@@ -19,7 +19,10 @@ conformance!(@module adverse, vectors,
     the_largest_magnitude_is_found
 );
 conformance!(@module adverse, scalars, sums_and_steps_are_those_of_the_cpu);
-conformance!(@module adverse, march, the_march_ends_on_an_offset_line);
+conformance!(@module adverse, march,
+    the_march_ends_on_an_offset_line
+    the_march_gives_the_grid_of_the_host
+);
 conformance!(@module adverse, matrices, wall_columns_are_summed_up a_scaled_vector_is_multiplied);
 conformance!(@module adverse, equations, the_residual_and_its_merit);
 conformance!(@module adverse, grids, the_quality_is_that_of_the_host);

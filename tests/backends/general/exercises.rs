@@ -128,7 +128,8 @@ fn several_threads_a_row_solve_level_by_level() {
                 Argument::from(&y),
             ];
             let blocks = (ends[1] - ends[0]).div_ceil(64 / lanes as usize) as u32;
-            let shape = LaunchShape { grid: [blocks, 1, 1], block: [64, 1, 1], shared: 0 };
+            let shape =
+                LaunchShape { grid: [blocks, 1, 1], block: [64, 1, 1], shared: 0, together: false };
             library.launch("solve_level", shape, &arguments).unwrap();
         }
 

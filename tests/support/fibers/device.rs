@@ -24,6 +24,8 @@ pub struct FiberDevice {
     waiting: Mutex<Libraries>,
     /// The order of blocks and threads.
     order: Order,
+    /// Most blocks of a launch that can run together, if there is a limit.
+    room: Option<usize>,
 }
 
 /// By module, and whether they are watched.
@@ -58,6 +60,13 @@ impl FiberDevice {
     pub fn in_order(order: Order) -> Self {
         let mut device = Self::default();
         device.order = order;
+        device
+    }
+
+    /// A device whose launches have room for so many blocks that run together.
+    pub fn with_room(blocks: usize) -> Self {
+        let mut device = Self::default();
+        device.room = Some(blocks);
         device
     }
 
@@ -144,6 +153,10 @@ impl FiberDevice {
 impl Device for FiberDevice {
     fn name(&self) -> &'static str {
         "fibers on the CPU"
+    }
+
+    fn room_together(&self) -> Option<usize> {
+        self.room
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {

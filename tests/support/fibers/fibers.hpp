@@ -1,4 +1,5 @@
-// Runs CUDA kernels on the CPU: every thread of a block is a fiber, blocks run one after another.
+// Runs CUDA kernels on the CPU: every thread of a block is a fiber, blocks run one after another, or those along x
+// together.
 //
 // The kernel files are compiled as C++ with -DFIBERS and this header before them. `launch` has the arguments
 // of the driver's launch and runs a kernel given by its name. It detects barriers and warp operations that
@@ -70,7 +71,7 @@ enum Code {
 // continue after that store; this is for kernels compiled with -DWATCHED (watch.hpp).
 enum Order { BACKWARD_BLOCKS = 1, BACKWARD_THREADS = 2, YIELDS = 4 };
 
-const unsigned LANES = 32, MOST_THREADS = 1024, MOST_SHARED = 227 * 1024;
+const unsigned LANES = 32, MOST_THREADS = 1024, MOST_SHARED = 227 * 1024, MOST_TOGETHER = 16;
 const size_t GUARD = 4096;
 // Number of turns in which all threads that can run only nap, after which nothing will ever change.
 const unsigned MOST_IDLE_TURNS = 10000;
@@ -138,9 +139,21 @@ static Fiber scheduler;
 static std::vector<Thread> threads;
 static std::vector<unsigned> queue;
 static size_t queue_head;
-static unsigned count, started, exited, at_barrier, barrier_votes, barrier_result, current, idle;
+// Threads of a block, and of all blocks that run at the same time.
+static unsigned count, total;
+static unsigned started, exited, current, idle;
+// The barrier of a block.
+struct Barrier {
+    unsigned waiting, votes, result;
+};
+static Barrier barriers[MOST_TOGETHER];
+// The number of the first block that runs, and the shared memory of the first and from block to block.
+static uint64_t first_block;
+static unsigned char* all_shared;
+static size_t shared_stride;
 // Lanes of each warp that wait in a warp operation, and lanes that have exited or never existed.
-static unsigned lanes_waiting[MOST_THREADS / LANES], lanes_gone[MOST_THREADS / LANES];
+const unsigned MOST_WARPS = MOST_TOGETHER * MOST_THREADS / LANES;
+static unsigned lanes_waiting[MOST_WARPS], lanes_gone[MOST_WARPS];
 static Trampoline kernel;
 static void** arguments;
 static unsigned char* shared_memory;
@@ -171,10 +184,15 @@ static void fail(Code why, const char* format, ...) {
 }
 
 static void place(unsigned t) {
+    const unsigned block = t / count, thread = t % count;
+    const uint64_t number = first_block + block;
     current = t;
-    threadIdx.x = t % blockDim.x;
-    threadIdx.y = t / blockDim.x % blockDim.y;
-    threadIdx.z = t / (blockDim.x * blockDim.y);
+    threadIdx.x = thread % blockDim.x;
+    threadIdx.y = thread / blockDim.x % blockDim.y;
+    threadIdx.z = thread / (blockDim.x * blockDim.y);
+    blockIdx = {unsigned(number % gridDim.x), unsigned(number / gridDim.x % gridDim.y),
+                unsigned(number / gridDim.x / gridDim.y)};
+    shared_memory = all_shared + block * shared_stride;
 }
 
 static void make_ready(unsigned t) {
@@ -192,7 +210,7 @@ static bool complete_warp(unsigned warp, Operation operation, unsigned mask) {
     uint64_t values[LANES], results[LANES];
     unsigned present = 0, votes = 0;
     for (unsigned lane = 0; lane < LANES; ++lane) {
-        if (!(mask >> lane & 1) || first + lane >= count) continue;
+        if (!(mask >> lane & 1) || first + lane >= total) continue;
         const Thread& t = threads[first + lane];
         if (t.state == EXITED) continue;
         if (t.state != AT_WARP || t.operation != operation || t.mask != mask) return false;
@@ -244,27 +262,28 @@ static uint64_t warp_operation(Operation operation, unsigned mask, unsigned sour
 static unsigned barrier(int line, bool vote) {
     const Aside aside;
     Thread& self = threads[current];
+    Barrier& own = barriers[current / count];
+    const unsigned first = current / count * count;
     self.state = AT_BARRIER;
     self.line = line;
-    barrier_votes += vote;
-    if (++at_barrier < count) {
+    own.votes += vote;
+    if (++own.waiting < count) {
         leave();
-        return barrier_result;
+        return own.result;
     }
-    for (unsigned t = 0; t < count; ++t) {
+    for (unsigned t = first; t < first + count; ++t) {
         if (threads[t].line != line) {
             fail(DIVERGENT_BARRIER, "thread %u waits at line %d and thread %u at line %d", t,
                  threads[t].line, current, line);
             leave();
         }
     }
-    barrier_result = barrier_votes;
-    at_barrier = barrier_votes = 0;
+    own = {0, 0, own.votes};
     expect_stores();
     for (unsigned k = 0; k < count; ++k)
-        if (in_turn(k, count) != current) make_ready(in_turn(k, count));
+        if (first + in_turn(k, count) != current) make_ready(first + in_turn(k, count));
     self.state = READY;
-    return barrier_result;
+    return own.result;
 }
 
 static void nap() {
@@ -304,8 +323,8 @@ static void run_threads() {
     Fiber* self = idle_fibers.back();
     idle_fibers.pop_back();
     for (;;) {
-        while (started < count) {
-            const unsigned t = in_turn(started++, count);
+        while (started < total) {
+            const unsigned t = in_turn(started++, total);
             place(t);
             threads[t].fiber = self;
             threads[t].state = READY;
@@ -316,7 +335,7 @@ static void run_threads() {
             idle = 0;
             // Other lanes may wait only for this one.
             const unsigned first = current / LANES * LANES;
-            for (unsigned k = first; k < count && k < first + LANES; ++k)
+            for (unsigned k = first; k < total && k < first + LANES; ++k)
                 if (threads[k].state == AT_WARP)
                     complete_warp(current / LANES, threads[k].operation, threads[k].mask);
         }
@@ -326,37 +345,46 @@ static void run_threads() {
     }
 }
 
+// Threads that wait at the barriers of their blocks.
+static unsigned waiting() {
+    unsigned sum = 0;
+    for (const Barrier& barrier : barriers) sum += barrier.waiting;
+    return sum;
+}
+
 // Reports the waits of the threads when none can continue.
 static void diagnose() {
-    unsigned barrier_thread = count, warp_thread = count;
-    for (unsigned t = count; t-- > 0;) {
+    unsigned barrier_thread = total, warp_thread = total;
+    for (unsigned t = total; t-- > 0;) {
         if (threads[t].state == AT_BARRIER) barrier_thread = t;
         if (threads[t].state == AT_WARP) warp_thread = t;
     }
-    const unsigned at_warp = count - exited - at_barrier;
-    if (warp_thread < count)
+    const unsigned at_barrier = waiting(), at_warp = total - exited - at_barrier;
+    if (warp_thread < total)
         fail(DIVERGENT_WARP,
              "thread %u waits in a warp operation with mask %08x that not all of its lanes reach "
              "(%u threads in warp operations, %u at a barrier, %u exited)",
              warp_thread, threads[warp_thread].mask, at_warp, at_barrier, exited);
     else
         fail(DIVERGENT_BARRIER, "thread %u waits at line %d for threads that exited (%u of %u)",
-             barrier_thread, threads[barrier_thread].line, exited, count);
+             barrier_thread, threads[barrier_thread].line, exited, total);
 }
 
-static void run_block() {
-    started = exited = at_barrier = barrier_votes = idle = 0;
+// Runs the blocks whose threads are `total`.
+static void run_blocks() {
+    started = exited = idle = 0;
+    for (Barrier& barrier : barriers) barrier = {};
     expect_stores();
     queue.clear();
     queue_head = 0;
     for (Thread& t : threads) t.state = UNSTARTED;
-    for (unsigned warp = 0; warp < MOST_THREADS / LANES; ++warp) {
+    for (unsigned warp = 0; warp < MOST_WARPS; ++warp) {
         const unsigned first = warp * LANES;
         lanes_waiting[warp] = 0;
-        lanes_gone[warp] = count >= first + LANES ? 0 : count > first ? first + LANES - count : LANES;
+        lanes_gone[warp] = total >= first + LANES ? 0 : total > first ? first + LANES - total : LANES;
     }
-    while (exited < count && code == FINISHED) {
-        if (started < count) {
+    while (exited < total && code == FINISHED) {
+        if (started < total) {
             if (idle_fibers.empty()) idle_fibers.push_back(new_fiber(run_threads));
             switch_fibers(scheduler, *idle_fibers.back());
         } else if (queue_head < queue.size()) {
@@ -369,9 +397,9 @@ static void run_block() {
             place(t);
             switch_fibers(scheduler, *threads[t].fiber);
             if (idle == naps) idle = 0;
-            if (idle / count > MOST_IDLE_TURNS)
+            if (idle / total > MOST_IDLE_TURNS)
                 fail(DEADLOCK, "%u threads nap for ever, %u wait at a barrier, %u exited",
-                     count - exited - at_barrier, at_barrier, exited);
+                     total - exited - waiting(), waiting(), exited);
         } else {
             diagnose();
         }
@@ -381,7 +409,7 @@ static void run_block() {
 static std::vector<unsigned char> room;
 
 static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* block,
-                     unsigned shared, void** given, unsigned given_count) {
+                     unsigned shared, bool together, void** given, unsigned given_count) {
     code = FINISHED;
     text[0] = 0;
     gridDim = {grid[0], grid[1], grid[2]};
@@ -389,7 +417,9 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
     blockIdx = {0, 0, 0};
     const uint64_t size = uint64_t(block[0]) * block[1] * block[2];
     const bool empty = size == 0 || grid[0] == 0 || grid[1] == 0 || grid[2] == 0;
-    if (empty || size > MOST_THREADS || grid[1] > 65535 || grid[2] > 65535 || shared > MOST_SHARED)
+    const unsigned group = together ? grid[0] : 1;
+    const bool wide = group > MOST_TOGETHER || (group > 1 && size % LANES != 0);
+    if (empty || wide || size > MOST_THREADS || grid[1] > 65535 || grid[2] > 65535 || shared > MOST_SHARED)
         fail(BAD_LAUNCH, "%s: %u x %u x %u blocks of %u x %u x %u threads with %u bytes", entry.name,
              grid[0], grid[1], grid[2], block[0], block[1], block[2], shared);
     else if (given_count != entry.arguments)
@@ -398,23 +428,25 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
     kernel = entry.call;
     arguments = given;
     count = unsigned(size);
-    threads.resize(count);
-    room.resize(shared + GUARD + 128);
-    shared_memory = room.data() + (128 - reinterpret_cast<uintptr_t>(room.data()) % 128);
+    total = count * group;
+    threads.resize(total);
+    shared_stride = (size_t(shared) + GUARD + 127) / 128 * 128;
+    room.resize(group * shared_stride + 128);
+    all_shared = room.data() + (128 - reinterpret_cast<uintptr_t>(room.data()) % 128);
     shared_bytes = shared;
-    memset(shared_memory + shared, 0xa5, GUARD - 128);
-    const uint64_t blocks = uint64_t(grid[0]) * grid[1] * grid[2];
-    for (uint64_t turn = 0; turn < blocks; ++turn) {
-        const uint64_t number = order & BACKWARD_BLOCKS ? blocks - 1 - turn : turn;
-        blockIdx = {unsigned(number % grid[0]), unsigned(number / grid[0] % grid[1]),
-                    unsigned(number / grid[0] / grid[1])};
-        // NaN: kernels must not rely on the contents of shared memory.
-        memset(shared_memory, 0xff, shared);
-        run_block();
-        for (size_t k = 0; k < GUARD - 128 && code == FINISHED; ++k)
-            if (shared_memory[shared + k] != 0xa5)
+    const uint64_t groups = uint64_t(grid[0]) * grid[1] * grid[2] / group;
+    for (uint64_t turn = 0; turn < groups; ++turn) {
+        first_block = (order & BACKWARD_BLOCKS ? groups - 1 - turn : turn) * group;
+        for (unsigned block = 0; block < group; ++block) {
+            // NaN: kernels must not rely on the contents of shared memory.
+            memset(all_shared + block * shared_stride, 0xff, shared);
+            memset(all_shared + block * shared_stride + shared, 0xa5, GUARD);
+        }
+        run_blocks();
+        for (size_t k = 0; k < group * GUARD && code == FINISHED; ++k)
+            if (all_shared[k / GUARD * shared_stride + shared + k % GUARD] != 0xa5)
                 fail(SHARED_OVERRUN, "%s wrote %zu bytes behind its %u bytes of shared memory",
-                     entry.name, k, shared);
+                     entry.name, k % GUARD, shared);
         if (code != FINISHED) {
             drop_fibers();
             return code;
@@ -431,7 +463,7 @@ extern "C" __attribute__((visibility("default"))) void release() { fibers::drop_
 // Runs a kernel in an order of fibers::Order; returns a fibers::Code. `message` is set to a text that is
 // valid until the next launch of the calling thread.
 extern "C" __attribute__((visibility("default"))) int launch_in_order(
-    const char* name, const unsigned* grid, const unsigned* block, unsigned shared,
+    const char* name, const unsigned* grid, const unsigned* block, unsigned shared, unsigned together,
     void** arguments, unsigned count, unsigned order, const char** message) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     static thread_local char copy[sizeof fibers::text];
@@ -443,7 +475,7 @@ extern "C" __attribute__((visibility("default"))) int launch_in_order(
     }
     pthread_mutex_lock(&one_at_a_time);
     fibers::order = order;
-    const int code = fibers::run_grid(*entry, grid, block, shared, arguments, count);
+    const int code = fibers::run_grid(*entry, grid, block, shared, together != 0, arguments, count);
     memcpy(copy, fibers::text, sizeof copy);
     pthread_mutex_unlock(&one_at_a_time);
     return code;
@@ -453,7 +485,7 @@ extern "C" __attribute__((visibility("default"))) int launch_in_order(
 extern "C" __attribute__((visibility("default"))) int launch(
     const char* name, const unsigned* grid, const unsigned* block, unsigned shared,
     void** arguments, unsigned count, const char** message) {
-    return launch_in_order(name, grid, block, shared, arguments, count, 0, message);
+    return launch_in_order(name, grid, block, shared, 0, arguments, count, 0, message);
 }
 
 // Number and sizes in bytes of a kernel's arguments; ~0 if there is no such kernel.

@@ -102,6 +102,21 @@ KERNEL(overrun) {
     bytes[100] = 0;
 }
 
+// seen[t] <- blocks that a thread knows of once all have met.
+KERNEL(meeting, unsigned* seen) {
+    unsigned* const met = seen + gridDim.x * blockDim.x;
+    DYNAMIC_SHARED(unsigned, own);
+    own[threadIdx.x] = blockIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(met, 1u);
+        while (*(volatile unsigned*)met < gridDim.x) NAP();
+    }
+    __syncthreads();
+    const unsigned before = (threadIdx.x + blockDim.x - 1) % blockDim.x;
+    seen[blockIdx.x * blockDim.x + threadIdx.x] = own[before] == blockIdx.x ? *met : 0;
+}
+
 KERNEL(turns, unsigned* turns) { turns[blockIdx.x] = atomicAdd(turns + gridDim.x, 1u); }
 
 KERNEL(count_threads, unsigned* count) { atomicAdd(count, 1u); }

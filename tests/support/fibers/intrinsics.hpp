@@ -199,7 +199,7 @@ template <class T>
 void store_release(T* at, T value) { __atomic_store_n(at, value, __ATOMIC_RELEASE); }
 template <class T>
 T fresh(const T* at) { return *at; }
-inline unsigned take_ticket(unsigned* ticket) { return atomicAdd(ticket, 1u); }
+inline unsigned take_ticket(unsigned* ticket, unsigned more = 1) { return atomicAdd(ticket, more); }
 inline unsigned long long nanoseconds() { return fibers::nanoseconds(); }
 
 // Polls let other fibers go on, or other devices.

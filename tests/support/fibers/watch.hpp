@@ -18,7 +18,7 @@ static void run_watched() { kernel(arguments); }
 static thread_local bool watching;
 // Warps of which a thread has stored since the last barrier, and whether the current thread is the one that
 // stored.
-static bool has_stored[MOST_THREADS / LANES], stored;
+static bool has_stored[MOST_WARPS], stored;
 
 // Marks code of the header that a kernel calls.
 struct Aside {

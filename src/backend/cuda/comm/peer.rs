@@ -156,7 +156,7 @@ impl PeerCommunicator {
             let threads =
                 longest.div_ceil(MOVED_BYTES).next_multiple_of(WARP).clamp(WARP, BLOCK as usize);
             let grid = [fragments as u32, operations.len() as u32, 1];
-            let shape = LaunchShape { grid, block: [threads as u32, 1, 1], shared: 0 };
+            let shape = LaunchShape { grid, ..LaunchShape::new(1, threads as u32) };
             let arguments = (self.access(), ticket, MessageOperations { at });
             let launch = Launch::new::<f64>(kernels::exchange_messages, shape, arguments);
             self.device.launch(GRANTED, launch)?;
@@ -174,8 +174,7 @@ impl Communicator for PeerCommunicator {
         let values = bytes / WORD_BYTES;
         let by_words = bytes.is_multiple_of(WORD_BYTES) && (1..=GATHERED_VALUES).contains(&values);
         if let Some(access) = self.peer_access().filter(|_| by_words) {
-            let shape =
-                LaunchShape { grid: [1; 3], block: [GATHER_THREADS as u32, 1, 1], shared: 0 };
+            let shape = LaunchShape::new(1, GATHER_THREADS as u32);
             let (from, to) = (Pointer::<u64>::to(from), Pointer::<u64>::to(to));
             let arguments = (access, values as u32, from, to);
             return self

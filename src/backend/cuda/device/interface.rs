@@ -83,6 +83,11 @@ pub trait Device: Send + Sync {
         None
     }
 
+    /// Most blocks of a launch that can run together; none where they run in clusters, of which there may be any number.
+    fn room_together(&self) -> Option<usize> {
+        None
+    }
+
     /// Free and total bytes of its memory, where they are limited.
     fn memory(&self) -> Result<Option<(usize, usize)>> {
         Ok(None)
@@ -243,6 +248,7 @@ impl<W: Watch> Device for WatchedDevice<W> {
     passed_on! { self => self.device;
         name() -> &str;
         ordinal() -> Option<usize>;
+        room_together() -> Option<usize>;
         memory() -> Result<Option<(usize, usize)>>;
         align() -> Result<()>;
         rest() -> Result<()>;

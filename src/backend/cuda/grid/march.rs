@@ -1,24 +1,23 @@
 //! The hyperbolic march on a GPU: `kernels/march.cu`, `kernels/cyclic.cuh`.
 
 use super::nodes::{Columns, CudaGrid, first_line};
-use crate::backend::Backend;
 use crate::backend::cuda::algebra::sum;
-use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
+use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::CYCLIC_THREADS;
 use crate::backend::cuda::launch::shared::{
-    CyclicBuffers, EliminatedPoint, KeptRow, March, MarchProgress, MarchStep, ReducedRow,
+    CyclicBuffers, EliminatedPoint, KeptRow, March, ReducedRow,
 };
-use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
+use crate::backend::cuda::launch::{LaunchShape, MOST_TOGETHER, Result, kernels, launch};
 use crate::grid::FAR_FIELD_CENTRE;
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
 use crate::grid::initial::{InitialSettings, Outer, Outline, ways};
 
+/// A length that no segment has.
+const HUGE: f64 = 1e300;
+
 /// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
 const LINE_THREADS: u32 = 32;
-/// Substeps of a recording, which is repeated: launches that the driver knows beforehand follow each
-/// other faster. The host asks after one recording at least how far the march has come.
-const SUBSTEPS: usize = 32;
 
 /// A launch with a thread for each of `n` lines.
 pub(crate) fn line_shape(n: usize) -> LaunchShape {
@@ -51,25 +50,25 @@ impl CudaBackend {
         let first: Vec<f64> = first_layers(outline).iter().flatten().flatten().copied().collect();
         let (fronts, extra) = (from(&first)?, from(&extra)?);
         let (layers, splay) = (from(outline.layers)?, from(&outline.splay())?);
-        let by_block = n <= BY_BLOCK;
-        let shape = cyclic_shape(n, if by_block { 1 } else { MOST_BLOCKS });
+        let shape = cyclic_shape(n, self.device.room_together());
         let widths = CyclicWorkspace::new::<f64, f64>(self, n, shape)?;
         let moves = CyclicWorkspace::new::<Matrix, Vector>(self, n, shape)?;
-        let step = Buffer::<MarchStep>::zeros(&self.device, 1)?;
-        let (smoothed, shortest) = (zeros(n)?, zeros(MOST_BLOCKS)?);
-        let progress = Buffer::<MarchProgress>::zeros(&self.device, 1)?;
+        let (segments, smoothed) = (zeros(4 * n)?, zeros(n)?);
+        let shortest = from(&[HUGE; MOST_TOGETHER])?;
+        let (bad, arrived) = (Buffer::zeros(&self.device, 1)?, Buffer::zeros(&self.device, 1)?);
         let march = March {
             columns: grid.columns.held(),
             layers: (&layers).into(),
             splay: (&splay).into(),
             extra: (&extra).into(),
             fronts: (&fronts).into(),
+            segments: (&segments).into(),
             smoothed: (&smoothed).into(),
             shortest: (&shortest).into(),
             x: (&grid.x).into(),
             y: (&grid.y).into(),
-            step: (&step).into(),
-            progress: (&progress).into(),
+            bad: (&bad).into(),
+            arrived: (&arrived).into(),
             widths: widths.buffers,
             moves: moves.buffers,
             tallest,
@@ -83,29 +82,9 @@ impl CudaBackend {
             spread: settings.spread,
             nj: nj as u64,
         };
-        let launch = |name| launch!(self => (name)[f64, shape](march));
-        if by_block {
-            launch(kernels::march_by_block)?;
-        } else {
-            launch(kernels::march_begin)?;
-        }
-        let mut substeps = CudaRecording::default();
-        loop {
-            let reached = progress.get(0)?;
-            if reached.bad != 0 {
-                return Ok(None);
-            }
-            let missing = nj - 1 - reached.layer as usize;
-            if missing == 0 {
-                break;
-            }
-            // Every layer takes a substep, and those beyond the last do nothing.
-            for _ in 0..missing.div_ceil(SUBSTEPS) {
-                self.replay(&mut substeps, || {
-                    let parts = [kernels::march_widths, kernels::march_moves, kernels::march_front];
-                    parts.iter().cycle().take(3 * SUBSTEPS).try_for_each(|part| launch(*part))
-                })?;
-            }
+        launch!(self => march[f64, shape](march))?;
+        if bad.get(0)? != 0 {
+            return Ok(None);
         }
         self.place_layers(&grid, outline)?;
         Ok(Some(grid))
@@ -152,44 +131,39 @@ impl CudaBackend {
     }
 }
 
-/// Most blocks. Every block reads what all blocks leave, a thread each: threads and blocks are powers of two.
-const MOST_BLOCKS: usize = CYCLIC_THREADS;
+/// Threads of one of several blocks, if there are enough for all: fewer gain nothing.
+const SEVERAL_THREADS: usize = 128;
 
-/// Points of a front up to which a block marches alone: it does a substep sooner than three launches begin.
-const BY_BLOCK: usize = 2 * CYCLIC_THREADS;
-
-/// The launch for a cyclic system of `n` points: a thread for each chunk, chunks a power of two.
-fn cyclic_shape(n: usize, blocks: usize) -> LaunchShape {
-    let chunks = (1 << n.ilog2()).min(blocks * CYCLIC_THREADS);
-    let threads = chunks.min(CYCLIC_THREADS);
-    let row = size_of::<ReducedRow<Matrix, Vector>>();
-    let shared = (threads * row) as u32;
-    LaunchShape { shared, ..LaunchShape::new(chunks / threads, threads as u32) }
+/// The launch of a march of `n` points on a device with room for so many blocks: a thread for each chunk. Chunks,
+/// threads and blocks are powers of two.
+fn cyclic_shape(n: usize, room: Option<usize>) -> LaunchShape {
+    let most = room.map_or(MOST_TOGETHER, |room| (1 << room.max(1).ilog2()).min(MOST_TOGETHER));
+    let chunks = (1 << n.ilog2()).min(most * CYCLIC_THREADS);
+    let several = (chunks / SEVERAL_THREADS).clamp(1, most);
+    let blocks = if chunks > CYCLIC_THREADS { several } else { 1 };
+    let threads = chunks / blocks;
+    let shared = (threads * size_of::<ReducedRow<Matrix, Vector>>()) as u32;
+    LaunchShape { shared, together: true, ..LaunchShape::new(blocks, threads as u32) }
 }
 
 /// Matrix and vector of a system of two unknowns per point.
 type Matrix = [f64; 4];
 type Vector = [f64; 2];
 
-/// Intermediate results between the two launches that solve a cyclic system.
+/// Intermediate results between the two parts of the solution of a cyclic system.
 struct CyclicWorkspace {
     buffers: CyclicBuffers,
-    _memory: [Buffer<f64>; 3],
+    _memory: [Buffer<f64>; 2],
 }
 
 impl CyclicWorkspace {
-    /// Memory for a cyclic system of `n` points whose unknowns are V, solved in launches of a shape.
+    /// Memory for a cyclic system of `n` points whose unknowns are V, solved in a launch of a shape.
     fn new<M, V>(backend: &CudaBackend, n: usize, shape: LaunchShape) -> Result<Self> {
         let zeros = |bytes: usize| Buffer::zeros(&backend.device, bytes / size_of::<f64>());
-        let (blocks, threads) = (shape.grid[0] as usize, shape.block[0] as usize);
+        let blocks = shape.grid[0] as usize;
         let points = zeros(size_of::<EliminatedPoint<M, V>>() * n)?;
-        let chunks = zeros(size_of::<ReducedRow<M, V>>() * blocks * threads)?;
         let block_rows = zeros(size_of::<KeptRow<M, V>>() * blocks)?;
-        let buffers = CyclicBuffers {
-            points: (&points).into(),
-            chunks: (&chunks).into(),
-            block_rows: (&block_rows).into(),
-        };
-        Ok(Self { buffers, _memory: [points, chunks, block_rows] })
+        let buffers = CyclicBuffers { points: (&points).into(), block_rows: (&block_rows).into() };
+        Ok(Self { buffers, _memory: [points, block_rows] })
     }
 }

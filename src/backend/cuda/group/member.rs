@@ -177,6 +177,7 @@ impl Device for GroupMember {
     passed_on! { self => self.group.device;
         name() -> &str;
         ordinal() -> Option<usize>;
+        room_together() -> Option<usize>;
         queue() -> Option<u64>;
         shared_words() -> Result<SharedWords>;
         share(stream: i64, back: bool) -> Result<()>;

@@ -25,7 +25,11 @@ pub(super) fn launch_together(
     flags: Address,
 ) -> Result<()> {
     let [x, y, copies] = launch.shape.grid;
-    let most = (MOST_BLOCKS / copies.max(1)).max(1) as usize;
+    let most = match device.room_together() {
+        Some(room) if launch.shape.together && x > 1 => room as u32 / x,
+        _ => MOST_BLOCKS,
+    };
+    let most = (most / copies.max(1)).max(1) as usize;
     for start in (0..rows.count).step_by(most) {
         let count = most.min(rows.count - start) as u32;
         let shape = LaunchShape { grid: [x, y, copies * count], ..launch.shape };

@@ -88,8 +88,10 @@ shared_constants! {
     SEND: u32 = 1;
     RECEIVE: u32 = 2;
 
-    /// Threads of a block, and most blocks, of cyclic systems and of the march.
-    CYCLIC_THREADS: usize = 128;
+    /// Most threads of a block of the march: with more it keeps values in memory that registers have no room for.
+    CYCLIC_THREADS: usize = 256;
+    /// Most blocks that run together: no cluster of more is to be had.
+    MOST_TOGETHER: usize = 16;
 
     /// Values per point of the planes of a level's operator before those of the wall terms, where corner
     /// blocks are ±d I and the centre is c I, and where all blocks are stored.

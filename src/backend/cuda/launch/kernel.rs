@@ -90,7 +90,7 @@ sources! {
         factor_wall, solve_wall,
     }
     March "march.cu" ONE [COMMON, CYCLIC, COLUMNS] {
-        march_begin, march_widths, march_moves, march_front, march_by_block,
+        march,
     }
     Initial "initial.cu" ONE [COMMON, COLUMNS] {
         place_layers, move_layers, count_folds,
@@ -240,6 +240,8 @@ pub struct LaunchShape {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub shared: u32,
+    /// Whether the blocks along x, at most 16, run at the same time and may wait for each other.
+    pub together: bool,
 }
 
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
@@ -256,7 +258,8 @@ impl LaunchShape {
 
     /// Blocks of `threads` threads.
     pub fn new(blocks: usize, threads: u32) -> Self {
-        Self { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared: 0 }
+        let (grid, block) = ([blocks as u32, 1, 1], [threads, 1, 1]);
+        Self { grid, block, shared: 0, together: false }
     }
 
     /// Blocks of [`BLOCK`] threads.
@@ -270,7 +273,7 @@ impl LaunchShape {
         let (across, up) = (mi.div_ceil(LEVEL_I), mj.div_ceil(LEVEL_J));
         let [x, y] = if up > MOST_BLOCKS { [up, across] } else { [across, up] };
         let grid = [x, y, copies].map(|count| count as u32);
-        Self { grid, block: [(LEVEL_I * LEVEL_J) as u32, 1, 1], shared: 0 }
+        Self { grid, ..Self::new(1, (LEVEL_I * LEVEL_J) as u32) }
     }
 
     /// Blocks for a kernel that strides over `n` items: each thread takes several of many.

@@ -13,6 +13,7 @@ pub use self::constants::{BLOCK, WARP};
 pub use self::kernel::{DeviceKernel, KernelFile, Launch, LaunchShape, ModuleKey, Width};
 pub use self::shared::PeerAccess;
 
+pub(super) use self::constants::MOST_TOGETHER;
 pub(super) use self::kernel::{KernelName, REDUCTION_BLOCKS, kernels};
 #[cfg(feature = "cuda")]
 pub(super) use self::library::{image, images};

@@ -262,25 +262,13 @@ shared_structs! {
     }
     /// Intermediate results of a cyclic tridiagonal system.
     pub(crate) CyclicBuffers {
-        points, chunks, block_rows: Pointer<f64>;
-    }
-    /// One substep of a march: its height is `height` and `more` for each unit of a point's extra first
-    /// height.
-    pub(crate) MarchStep = MarchStep {
-        height, more, distance, dissipation, volume_smoothing, implicit, inverse_growth, outflow, slope: f64;
-        layer, substep, substeps, idle: u32;
-    }
-    /// Progress of a march: the substep to do of the way from `layer` to the next, and how many those
-    /// are, once the first is done; `bad` where a point is not finite.
-    pub(crate) MarchProgress {
-        layer, substep, substeps, bad: u32;
+        points, block_rows: Pointer<f64>;
     }
     /// A march: see `march.cu`.
     pub(crate) March = March {
         columns: HeldColumns;
-        layers, splay, extra, fronts, smoothed, shortest, x, y: Pointer<f64>;
-        step: Pointer<MarchStep>;
-        progress: Pointer<MarchProgress>;
+        layers, splay, extra, fronts, segments, smoothed, shortest, x, y: Pointer<f64>;
+        bad, arrived: Pointer<u32>;
         widths, moves: CyclicBuffers;
         tallest, implicit, step_limit, inverse_growth, outflow, slope: f64;
         dissipation, volume_smoothing, spread: f64;

@@ -11,7 +11,9 @@ mod staging;
 
 pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, present};
 
-use self::handles::{LaunchableGraph, Pinned, is_done, order, streams, visit};
+use self::handles::{
+    LaunchableGraph, Pinned, has_clusters, is_done, launch_kernel, order, streams, visit,
+};
 use self::modules::OpenGpu;
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::KeptRecordings;
@@ -206,6 +208,10 @@ impl Device for DriverDevice {
         Some(self.info.ordinal)
     }
 
+    fn room_together(&self) -> Option<usize> {
+        (!has_clusters(&self.info)).then_some(self.info.multiprocessors)
+    }
+
     fn name(&self) -> &str {
         &self.info.name
     }
@@ -388,13 +394,10 @@ impl Device for DriverDevice {
             arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
         let forked = self.forked.load(Ordering::Relaxed);
         let stream = if forked { self.side.cu_stream() } else { self.stream.cu_stream() };
-        let (grid, block) = (shape.grid.into(), shape.block.into());
         // SAFETY: the arguments fit the kernel's signature (checked by running every
         // launch in the tests), and the memory behind them belongs to the caller.
-        unsafe {
-            result::launch_kernel(function.0, grid, block, shape.shared, stream, &mut pointers)
-        }
-        .map_err(self.info.failed("launching a kernel"))
+        unsafe { launch_kernel(function, shape, &self.info, stream, &mut pointers) }
+            .map_err(self.info.failed("launching a kernel"))
     }
 
     fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
