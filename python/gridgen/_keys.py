@@ -29,7 +29,8 @@ class Keys(TypedDict, total=False):
     geometry: Mapping[str, Any] | None
     """Section ``[geometry]``."""
     naca: str | None
-    """geometry: NACA designation, in quotes: ``"2412"``. (default not set)"""
+    """geometry: NACA designation, in quotes: ``"2412"``, ``"23012"``, ``"63-215"``, ``"65(3)-218"``,
+    ``"64A410"``, ``"66-210 a=0.5"``. (default not set)"""
     file: str | os.PathLike[str] | None
     """geometry: File with the section's coordinates. A relative path starts at the case file's folder.
     (default not set)"""

@@ -46,7 +46,9 @@ keys! {
     }:
         "The section. Exactly one of `naca`, `file`, `points`, `section`, `wing_body`, `ellipse` and \
         `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`." {
-        naca = KeyKind::Text, Unset, ""; "NACA designation, in quotes: `\"2412\"`.";
+        naca = KeyKind::Text, Unset, "";
+            "NACA designation, in quotes: `\"2412\"`, `\"23012\"`, `\"63-215\"`, `\"65(3)-218\"`, `\"64A410\"`, \
+             `\"66-210 a=0.5\"`.";
         file = KeyKind::Path, Unset, "";
             "File with the section's coordinates. A relative path starts at the case file's folder.";
         points = KeyKind::Points, Unset, "any unit";

@@ -22,7 +22,7 @@ errors! {
         #[error("`{designation}` is not a NACA designation that can be computed: {reason}")]
         #[hint(
             "accepted: four digits (0012, 4412), five digits (23012; second and third digit 10 to 50, or 11 to 51 \
-             reflexed); give other sections, the 6-series among them, as a file of points"
+             reflexed), the 6-series (63-215, 65(3)-218, 64A410, 66-210 a=0.5); give other sections as a file of points"
         )]
         Designation { designation: String, reason: &'static str },
         /// `point` is counted from 1; `None` if all points are concerned.

@@ -17,6 +17,7 @@ mod polygon;
 mod reader;
 mod section;
 mod shapes;
+mod six_series;
 mod smooth;
 mod spacing;
 mod surface;

@@ -1,11 +1,12 @@
-//! NACA four- and five-digit sections from their defining equations.
+//! NACA sections from their designations; four and five digits from their defining equations.
 //!
 //! Source: C. L. Ladson, C. W. Brooks, A. S. Hill, D. W. Sproles, *Computer Program To Obtain
 //! Ordinates for NACA Airfoils*, NASA TM-4741, 1996; E. N. Jacobs, K. E. Ward, R. M. Pinkerton,
 //! NACA Report 460, 1933 (four digits); E. N. Jacobs, R. M. Pinkerton, NACA Report 537, 1935 (five
 //! digits).
 
-use super::vector::bisect;
+use super::six_series::SixSeries;
+use super::vector::{bisect, offset};
 use super::{Airfoil, GeometryError, TrailingEdge};
 
 /// Cosine-spaced intervals a side; the spline through the points is within 1e-9 of the section.
@@ -62,9 +63,11 @@ const REFLEXED: [(f64, f64, f64); 5] = [
     (0.4410, 3.191, 0.135_5),
 ];
 
-/// The section of a four- or five-digit designation, for example `0012`, `NACA 4412` or `23012`.
+/// The section of a designation, for example `0012`, `NACA 4412`, `23012`, `63-215`, `65(3)-218`, `64A410` or
+/// `66-210 a=0.5`.
 ///
-/// Thickness distribution, t the thickness in chords, perpendicular to the camber line:
+/// Sections of the 6- and 6A-series are constructed as in NASA TM X-3069. The thickness distribution of four and five
+/// digits, t the thickness in chords, perpendicular to the camber line:
 ///
 /// ```text
 /// yₜ = 5 t (0.2969 √x − 0.1260 x − 0.3516 x² + 0.2843 x³ + a₄ x⁴)
@@ -84,6 +87,9 @@ pub fn airfoil_from_naca(
 ) -> Result<Airfoil, GeometryError> {
     let refuse =
         |reason| GeometryError::Designation { designation: designation.to_owned(), reason };
+    if let Some(section) = SixSeries::named(without_prefix(designation)) {
+        return Ok(section.map_err(refuse)?.airfoil(trailing_edge));
+    }
     let section = NacaSection::named(designation).map_err(refuse)?;
     let a4 = if trailing_edge == TrailingEdge::Sharp { CLOSED_A4 } else { ORIGINAL_A4 };
     let closing = match trailing_edge {
@@ -134,27 +140,24 @@ impl NacaSection {
 
     /// Point on the upper (`sign` = 1) or lower (−1) surface, (x ∓ yₜ sin θ, yᵪ ± yₜ cos θ).
     pub fn at(&self, x: f64, a4: f64, sign: f64) -> [f64; 2] {
-        let half = 5.0 * self.thickness * half_thickness(x, a4);
-        let (y, slope) = self.camber.at(x);
-        let cos = 1.0 / slope.hypot(1.0);
-        [x - sign * half * slope * cos, y + sign * half * cos]
+        offset(x, 5.0 * self.thickness * half_thickness(x, a4), self.camber.at(x), sign)
     }
 }
 
-/// The digits after an optional `NACA`.
-fn digits(designation: &str) -> Result<(&str, Vec<u8>), &'static str> {
+/// A designation without an optional `NACA` or `N`.
+fn without_prefix(designation: &str) -> &str {
     let text = designation.trim();
-    let text = match text.get(..4) {
-        Some(word) if word.eq_ignore_ascii_case("naca") => {
-            text[4..].trim_start_matches([' ', '-', '_'])
-        }
-        _ => text,
-    };
+    let prefix = ["naca", "n"].into_iter().find(|prefix| {
+        text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    });
+    prefix.map_or(text, |prefix| text[prefix.len()..].trim_start_matches([' ', '-', '_']))
+}
+
+/// The digits of a designation.
+fn digits(designation: &str) -> Result<(&str, Vec<u8>), &'static str> {
+    let text = without_prefix(designation);
     if text.is_empty() {
         return Err("it has no digits");
-    }
-    if text.starts_with('6') && text.len() > 4 {
-        return Err("the 6-series is not computed");
     }
     if !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err("only digits were expected behind an optional `NACA`");

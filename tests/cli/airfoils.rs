@@ -47,8 +47,8 @@ fn a_designation_that_is_none_is_refused_with_those_that_are_accepted() {
     let reason = "`24x2` is not a NACA designation that can be computed: only digits were expected \
                   behind an optional `NACA`\n\
                   hint: accepted: four digits (0012, 4412), five digits (23012; second and third \
-                  digit 10 to 50, or 11 to 51 reflexed); give other sections, the \
-                  6-series among them, as a file of points\n";
+                  digit 10 to 50, or 11 to 51 reflexed), the 6-series (63-215, 65(3)-218, 64A410, 66-210 \
+                  a=0.5); give other sections as a file of points\n";
     let in_file = Scratch::with_case(SMALLEST.replace("2412", "24x2")).run_coarse("");
     in_file.is_refused(&format!("error: wing.toml:2: {reason}"));
     let on_the_line = Scratch::with_case(SMALLEST).run("wing.toml --set geometry.naca=24x2");
