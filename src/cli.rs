@@ -110,9 +110,9 @@ Example:
 /// Arguments of a run.
 #[derive(Debug, Args)]
 struct GridArguments {
-    /// Case file, file of a section's coordinates, NACA digits such as 2412, or one of cylinder, joukowski and
-    /// wing-body. A section is gridded as a case of two lines would be.
-    #[arg(value_name = "CASE.toml|FILE|NACA", required_unless_present = "naca")]
+    /// Case file, file of a section's coordinates, NACA designation such as 2412 or 63-215, or name of a section such
+    /// as cylinder or e387. A section is gridded as a case of two lines would be.
+    #[arg(value_name = "CASE.toml|FILE|NACA|NAME", required_unless_present = "naca")]
     case: Option<PathBuf>,
     #[command(flatten)]
     common: CommonArguments,

@@ -7,9 +7,9 @@ use toml::{Table, Value};
 use toml_edit::Item;
 
 use super::entries::{ELEMENT, Given, UNNAMED, unknown_argument};
-use super::error::{CaseError, GivenValue, Place};
+use super::error::{CaseError, Found, GivenValue, Place, among};
 use super::parse::{TableSource, line_of};
-use super::table;
+use super::table::{self, SOURCES};
 use super::{Case, CaseFile};
 use crate::diagnostics::excerpt;
 use crate::files::contents;
@@ -50,7 +50,7 @@ impl CaseFile {
 
     /// The case of a section with the default of every other key: two lines of a file. `source` is the key of the section
     /// and its text, or a section and an empty table, `name` the name of the case; a relative path starts at the
-    /// current folder.
+    /// current folder. An override is no other section.
     ///
     /// # Errors
     /// See [`CaseError`].
@@ -59,7 +59,19 @@ impl CaseFile {
         source: (&str, Value),
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
-        let (path, name) = (Path::new(UNNAMED), ("name", name.into()));
+        let (path, own) = (Path::new(UNNAMED), source.0);
+        let second = |key: &str| among(key, &SOURCES) && (key == own || !among(key, &[own]));
+        if let Some((key, value)) = overrides.iter().find(|(key, _)| second(key)) {
+            let (key, value) = (key.clone(), value.clone());
+            let place = Place::Set { key: key.clone(), value: value.clone() };
+            return Err(CaseError::Invalid {
+                found: GivenValue { place, key, value }.into(),
+                expected: format!("one section, and {name} is one"),
+                remedy: "leave one of the two out; the section of a case file can be replaced"
+                    .into(),
+            });
+        }
+        let name = ("name", name.into());
         let base = [name, source].map(|(key, value)| (key.to_owned(), value));
         let mut entries = Given::of_arguments("", path, &base, &[])?;
         entries.seal();
@@ -139,7 +151,7 @@ impl Case {
         CaseFile::from_file(path, overrides)?.section()
     }
 
-    /// The case of a NACA section of four or five digits, with the default of every other key. Its fields may
+    /// The case of a NACA section, with the default of every other key. Its fields may
     /// be changed; a file of keys is read by [`Self::from_file`], and a text of keys by [`str::parse`].
     ///
     /// # Errors

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use gridgen::case::{BodyContour, Case};
+use clap::error::ErrorKind;
+use gridgen::case::{BodyContour, Case, CaseFile};
 use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
     airfoil_from_file, airfoil_from_naca,
 };
 use gridgen::report::plot;
 
-use super::named::designation;
+use super::named::{designation, named};
 use super::pictures::PictureArguments;
 use super::terminal::{Terminal, list};
 use super::{CommandFailure, parse_set};
@@ -24,9 +25,9 @@ const CURVE_PIECES: usize = 8;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/airfoil.txt").trim_ascii_end())]
 pub(super) struct AirfoilArguments {
-    /// A file of points, a case file (its section with flap and edge), or a NACA designation where no
-    /// file has that name.
-    #[arg(value_name = "FILE|NACA|CASE.toml")]
+    /// A file of points, a case file (its section with flap and edge), or, where no file has that name, a NACA
+    /// designation or the name of a section.
+    #[arg(value_name = "FILE|NACA|NAME|CASE.toml")]
     section: PathBuf,
     #[command(flatten)]
     pictures: PictureArguments,
@@ -47,11 +48,21 @@ impl AirfoilArguments {
     }
 
     fn read(&self) -> Result<SectionView, CommandFailure> {
-        let section = if self.section.extension().is_some_and(|ending| ending == "toml") {
-            match Case::from_file(&self.section, &self.set)?.body()? {
+        let case = if self.section.extension().is_some_and(|ending| ending == "toml") {
+            Some(Case::from_file(&self.section, &self.set)?)
+        } else if let Some((name, key, value)) = named(&self.section) {
+            Some(CaseFile::of_section(&name, (key, value), &self.set)?.section()?)
+        } else {
+            None
+        };
+        let section = if let Some(case) = case {
+            match case.body()? {
                 BodyContour::Airfoil(airfoil) => SectionView::airfoil(airfoil),
                 BodyContour::Smooth(contour) => SectionView::smooth(contour),
             }
+        } else if !self.set.is_empty() {
+            let message = "--set replaces keys of a case file or of a section by its name";
+            return Err(CommandFailure::usage(ErrorKind::ArgumentConflict, message));
         } else {
             let airfoil = match designation(&self.section) {
                 Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven),

@@ -12,11 +12,16 @@ use gridgen::internals::schema::nearest;
 use super::{Cli, CommandFailure, parse_set};
 use crate::case::nearest_file;
 
-/// Sections with a formula, each with the section of a case that makes it.
-const SHAPES: [(&str, &str); 3] = [
+/// Sections that have a name: those with a formula, each with the section of a case that makes it, and those of which
+/// the program has the coordinates (docs/licences.md has their sources).
+const NAMED: [(&str, &str); 7] = [
     ("cylinder", "geometry.ellipse"),
     ("joukowski", "geometry.joukowski"),
     ("wing-body", "geometry.wing_body"),
+    ("e387", include_str!("../../cases/airfoils/e387.dat")),
+    ("ls413", include_str!("../../cases/airfoils/ls413.dat")),
+    ("nlf416", include_str!("../../cases/airfoils/nlf416.dat")),
+    ("sc21010", include_str!("../../cases/airfoils/sc21010.dat")),
 ];
 
 /// Bytes of a file that are searched for the section of a case.
@@ -58,73 +63,82 @@ pub(super) struct KeyArguments {
 }
 
 impl KeyArguments {
-    /// The keys that are given, those of --set last.
-    fn replaced(&self) -> Vec<(String, String)> {
+    /// The keys that are given, those of --set last, with the section `naca`.
+    fn replaced(&self, naca: Option<&str>) -> Vec<(String, String)> {
         let short = [
-            ("geometry.naca", &self.naca),
-            ("grid.ni", &self.ni),
-            ("grid.nj", &self.nj),
-            ("grid.first_cell", &self.first_cell),
-            ("grid.y_plus", &self.y_plus),
-            ("grid.reynolds", &self.reynolds),
-            ("grid.far_field", &self.far_field),
-            ("grid.topology", &self.topology),
-            ("output.formats", &self.format),
+            ("geometry.naca", naca),
+            ("grid.ni", self.ni.as_deref()),
+            ("grid.nj", self.nj.as_deref()),
+            ("grid.first_cell", self.first_cell.as_deref()),
+            ("grid.y_plus", self.y_plus.as_deref()),
+            ("grid.reynolds", self.reynolds.as_deref()),
+            ("grid.far_field", self.far_field.as_deref()),
+            ("grid.topology", self.topology.as_deref()),
+            ("output.formats", self.format.as_deref()),
         ];
-        let given = |(key, value): (&str, &Option<String>)| Some((key.to_owned(), value.clone()?));
+        let given = |(key, value): (&str, Option<&str>)| Some((key.to_owned(), value?.to_owned()));
         short.into_iter().filter_map(given).chain(self.set.iter().cloned()).collect()
     }
 
     /// The case in a file, or that of the section that a word names.
     pub(super) fn read(&self, word: &Path) -> Result<CaseFile, CaseError> {
-        match section(word) {
-            // The case is named after the section that it has.
-            Some(section) => self.of(self.naca.as_deref().map_or(section, naca)),
-            None => CaseFile::from_file(word, &self.replaced()),
-        }
+        let replaced = self.replaced(self.naca.as_deref());
+        section(word).map_or_else(
+            || CaseFile::from_file(word, &replaced),
+            |(name, key, value)| CaseFile::of_section(&name, (key, value), &replaced),
+        )
     }
 
     /// The case that a word names. Without a word `--naca` names the section.
     pub(super) fn case(&self, word: Option<&Path>) -> Result<CaseFile, CommandFailure> {
         let Some(word) = word else {
-            return Ok(self.of(naca(self.naca.as_deref().unwrap_or_default()))?);
+            let (name, key, value) = naca(self.naca.as_deref().unwrap_or_default());
+            return Ok(CaseFile::of_section(&name, (key, value), &self.replaced(None))?);
         };
         unknown(word).map_or_else(|| Ok(self.read(word)?), Err)
-    }
-
-    fn of(&self, (name, key, value): Section) -> Result<CaseFile, CaseError> {
-        CaseFile::of_section(&name, (key, value), &self.replaced())
     }
 }
 
 /// The name of a case, the key of its section, and that key's value.
 type Section = (String, &'static str, Value);
 
-/// The section that a word names: a file of coordinates, NACA digits, or a section with a formula.
+/// The section that a word names: a file of coordinates, a NACA designation, or a section with a name.
 fn section(word: &Path) -> Option<Section> {
     if is_section(word) {
         let name = word.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Some((name, "geometry.file", word.to_string_lossy().into_owned().into()));
     }
-    let shape = |text| {
-        let (name, section) = SHAPES.into_iter().find(|(name, _)| *name == text)?;
-        Some((name.to_owned(), section, Table::new().into()))
-    };
-    designation(word).map(naca).or_else(|| plain(word).and_then(shape))
+    designation(word).map(naca).or_else(|| named(word))
+}
+
+/// A section that has a name, with a formula or coordinates.
+pub(super) fn named(word: &Path) -> Option<Section> {
+    let text = plain(word)?.to_lowercase();
+    let (name, content) = NAMED.into_iter().find(|(name, _)| *name == text)?;
+    if content.starts_with("geometry.") {
+        return Some((name.to_owned(), content, Table::new().into()));
+    }
+    let number = |word: &str| word.parse().ok().map(Value::Float);
+    let row = |line: &str| line.split_whitespace().map(number).collect::<Option<Vec<_>>>();
+    let rows = content.lines().filter_map(row).filter(|row| row.len() == 2).map(Value::Array);
+    Some((name.to_owned(), "geometry.points", Value::Array(rows.collect())))
 }
 
 fn naca(digits: &str) -> Section {
-    let plain = digits.to_lowercase().replace([' ', '-'], "");
-    let name = format!("naca{}", plain.trim_start_matches("naca"));
+    let plain: String = digits.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
+    let name = format!("naca{}", plain.trim_start_matches("naca").trim_start_matches('n'));
     (name, "geometry.naca", digits.into())
 }
 
-/// A word as a NACA designation: digits behind an optional `NACA`, and no file of that name.
+/// A word as a NACA designation: digits behind an optional `NACA` or `N`, and no file of that name.
 pub(super) fn designation(word: &Path) -> Option<&str> {
-    let text = plain(word)?;
+    let text = word.to_str()?;
     let lower = text.to_ascii_lowercase();
-    let digits = lower.strip_prefix("naca").unwrap_or(&lower).trim_start_matches([' ', '-']);
-    digits.starts_with(|c: char| c.is_ascii_digit()).then_some(text)
+    let digits = lower.trim_start_matches("naca").trim_start_matches('n');
+    let starts = digits.trim_start_matches([' ', '-']).starts_with(|c: char| c.is_ascii_digit());
+    // The mean line a=0.5 is no ending of a file.
+    let stem = Path::new(text.split("a=").next().unwrap_or_default());
+    (starts && !word.exists() && plain(stem).is_some()).then_some(text)
 }
 
 /// The text of a word that names no file or folder and does not look like a path.
@@ -148,12 +162,14 @@ pub(super) fn unknown(word: &Path) -> Option<CommandFailure> {
         return None;
     }
     let near =
-        [nearest(text, commands), file.as_deref(), nearest(text, SHAPES.map(|(name, _)| name))];
+        [nearest(text, commands), file.as_deref(), nearest(text, NAMED.map(|(name, _)| name))];
     let near: Vec<&str> = near.into_iter().flatten().collect();
     let hint = if near.is_empty() {
-        "gridgen takes a case file, a file of coordinates, NACA digits such as 2412, or one of cylinder, joukowski and \
-         wing-body; gridgen --help lists the commands"
-            .to_owned()
+        let names = NAMED.map(|(name, _)| name).join(", ");
+        format!(
+            "gridgen takes a case file, a file of coordinates, a NACA designation such as 2412 or 63-215, or one of \
+             {names}; gridgen --help lists the commands"
+        )
     } else {
         format!("did you mean {}?", near.join(" or "))
     };

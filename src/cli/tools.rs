@@ -81,8 +81,8 @@ fn short((key, section): (&str, &str), set: &[(&str, &str)]) -> String {
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/check.txt").trim_ascii_end())]
 pub(super) struct CheckArguments {
-    /// Case file, file of a section's coordinates, NACA digits, or one of cylinder, joukowski and wing-body.
-    #[arg(value_name = "CASE.toml|FILE|NACA", required_unless_present = "naca")]
+    /// Case file, file of a section's coordinates, NACA designation, or name of a section.
+    #[arg(value_name = "CASE.toml|FILE|NACA|NAME", required_unless_present = "naca")]
     case: Option<PathBuf>,
     #[command(flatten)]
     keys: KeyArguments,

@@ -40,12 +40,11 @@ fn digits_are_a_naca_section_however_they_are_given() {
     run(&scratch, "wing.toml").succeeds();
     let grid = scratch.bytes("output/wing/mesh.vts");
 
-    for (number, arguments) in ["2412", "NACA2412", "naca-2412", "--naca 2412"].iter().enumerate() {
+    let spellings = ["2412", "NACA2412", "naca-2412", "n2412", "--naca 2412", "--naca naca_2412"];
+    for (number, arguments) in spellings.iter().enumerate() {
         run(&scratch, &format!("{arguments} --output {number}")).succeeds();
         assert!(grid == scratch.bytes(&format!("{number}/naca2412/mesh.vts")), "{arguments}");
     }
-    let other = scratch.run("check 2412 --naca 0012").succeeds();
-    assert!(other.starts_with("naca0012: can be run\n"), "{other}");
     run(&scratch, "wing.toml --naca 0012 --output other").succeeds();
     assert!(grid != scratch.bytes("other/wing/mesh.vts"));
 }
@@ -64,6 +63,64 @@ fn a_section_with_a_formula_is_gridded_by_its_name() {
 }
 
 #[test]
+fn sections_of_the_6_series_are_gridded_by_their_designation() {
+    let scratch = Scratch::with(&[]);
+    for (word, name) in [
+        ("63-215", "naca63215"),
+        ("n63215", "naca63215"),
+        ("65(3)-218", "naca653218"),
+        ("naca64a410", "naca64a410"),
+        ("66-210a=0.5", "naca66210a05"),
+    ] {
+        let said = run(&scratch, word).succeeds();
+        assert!(said.starts_with(&format!("{name}: converged\n")), "{said}");
+    }
+    let checked = scratch.run("check --naca 63,2-215 --topology C").succeeds();
+    assert!(checked.starts_with("naca632215: can be run\n"), "{checked}");
+    scratch
+        .run("check 62-215")
+        .fails(2, "the 6-series has the families 63 to 67, 63A, 64A and 65A");
+    scratch.run("check 63-215.dat").fails(2, "63-215.dat: no such case file");
+}
+
+#[test]
+fn sections_that_the_program_has_are_gridded_by_their_names() {
+    let scratch = Scratch::with(&[]);
+
+    for name in ["e387", "ls413", "nlf416", "SC21010"] {
+        let said = run(&scratch, name).succeeds();
+        assert!(said.starts_with(&format!("{}: converged\n", name.to_lowercase())), "{said}");
+    }
+
+    let grid = scratch.bytes("output/e387/mesh.vts");
+    run(&scratch, "output/e387/case.toml --output again").succeeds();
+    assert!(grid == scratch.bytes("again/e387/mesh.vts"));
+    let file = with_section();
+    run(&file, "e387.dat").succeeds();
+    assert!(grid == file.bytes("output/e387/mesh.vts"));
+    assert!(scratch.run("airfoil nlf416").succeeds().contains("thickness  15.97"));
+}
+
+#[test]
+fn a_second_section_is_refused() {
+    let scratch = with_section();
+
+    for (arguments, given) in [
+        ("e387.dat --naca 2412", "--set geometry.naca=2412: expected one section, and e387 is one"),
+        ("check 2412 --naca 0012", "--set geometry.naca=0012: expected one section, and naca2412"),
+        ("check nlf416 --set geometry.file=e387.dat", "expected one section, and nlf416 is one"),
+        ("check --naca 2412 --set geometry.ellipse.thickness=1", "and naca2412 is one"),
+        ("airfoil 2412 --set geometry.angle=3", "--set replaces keys of a case file"),
+    ] {
+        scratch.run(arguments).fails(2, given);
+    }
+    let batch = scratch.run("run e387.dat --naca 2412");
+    assert!(batch.code == 2 && batch.stdout.contains("expected one section"), "{batch:?}");
+    scratch.run("check cylinder --set geometry.ellipse.thickness=0.5").succeeds();
+    assert_eq!(scratch.names("."), ["e387.dat"]);
+}
+
+#[test]
 fn a_word_that_names_nothing_gets_the_nearest_that_does() {
     let scratch = with_section();
     for (arguments, message, hint) in [
@@ -74,13 +131,13 @@ fn a_word_that_names_nothing_gets_the_nearest_that_does() {
             "no command, file or section is named qualty",
             "did you mean quality?",
         ),
-        ("e387", "no command, file or section is named e387", "did you mean e387.dat?"),
+        ("e388", "no command, file or section is named e388", "did you mean e387.dat or e387?"),
         ("cilinder", "no command, file or section is named cilinder", "did you mean cylinder?"),
         (
             "xyz",
             "no command, file or section is named xyz",
-            "gridgen takes a case file, a file of coordinates, NACA digits such as 2412, or one of cylinder, joukowski \
-             and wing-body; gridgen --help lists the commands",
+            "gridgen takes a case file, a file of coordinates, a NACA designation such as 2412 or 63-215, or one of \
+             cylinder, joukowski, wing-body, e387, ls413, nlf416, sc21010; gridgen --help lists the commands",
         ),
     ] {
         scratch.run(arguments).is_refused(&format!("error: {message}\nhint: {hint}\n"));

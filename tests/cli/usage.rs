@@ -18,7 +18,7 @@ fn run(arguments: &str) -> Finished {
 fn help_shows_options_examples_and_exit_codes() {
     let stdout = run("--help").succeeds_with("");
     for part in [
-        "Usage: gridgen [OPTIONS] [CASE.toml|FILE|NACA]",
+        "Usage: gridgen [OPTIONS] [CASE.toml|FILE|NACA|NAME]",
         "--set <SECTION.KEY=VALUE>",
         "--backend",
         "--devices",
@@ -66,7 +66,7 @@ fn completions_are_written_for_each_shell() {
 #[test]
 fn usage_errors_exit_with_2() {
     let none = run("");
-    none.fails(2, "<CASE.toml|FILE|NACA>");
+    none.fails(2, "<CASE.toml|FILE|NACA|NAME>");
     none.fails(2, "--help");
     for arguments in [
         "wing.toml --colour",
