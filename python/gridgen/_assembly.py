@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
-from ._make import _KEYS, CaseLike, Progress, _flat, _plain, _shown
+from ._make import _KEYS, CaseLike, Progress, _given, _plain, _shown
 from ._results import Verdict
 from ._signature import name_keywords
 from ._support import device_list, flag, log_notes, optional_count, path_text, real_array, unicode_text
@@ -247,7 +247,7 @@ def _values(keys: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             message = f"element: a list of mappings was expected, found {elements!r}"
             raise CaseError(message, data={"name": "element", "value": elements})
         yield "element", [_table(f"element[{number}]", one) for number, one in enumerate(elements)]
-    yield from _flat({name: value for name, value in keys.items() if name != "element"})
+    yield from _given({name: value for name, value in keys.items() if name != "element"})
 
 
 def _table(path: str, keys: Mapping[str, Any]) -> dict[str, object]:

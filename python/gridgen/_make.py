@@ -116,7 +116,7 @@ def make(
 
 def _make(case: CaseLike | None, keys: Mapping[str, Any], **options: Any) -> Grid:
     """Make a grid with checked options."""
-    grid = Grid._of(_core.make(_base(case), list(_flat(keys)), **options))
+    grid = Grid._of(_core.make(_base(case), _given(keys), **options))
     verdict = grid.verdict
     if not verdict.good:
         raise NotConverged(verdict.reason, grid._native.hint(), data={"kind": verdict.kind}, grid=grid)
@@ -127,11 +127,25 @@ def _base(case: CaseLike | None) -> str | list[tuple[str, object]] | None:
     """Return a case in a form that the native module accepts."""
     if case is None:
         return None
-    return list(_flat(case)) if isinstance(case, Mapping) else path_text(case)
+    return _given(case) if isinstance(case, Mapping) else path_text(case)
 
 
-def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, object]]:
-    """Yield keys by their dotted names, with values that the native module accepts."""
+def _given(keys: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """Return keys by their dotted names with their values, or raise the errors of all values at once."""
+    errors: list[CaseError] = []
+    values = list(_flat(keys, errors))
+    if len(errors) > 1:
+        message = "\n  ".join(
+            [f"{len(errors)} errors", *(str(error).replace("\n", "\n    ") for error in errors)]
+        )
+        raise CaseError(message, data={"errors": [error.data for error in errors]})
+    if errors:
+        raise errors[0]
+    return values
+
+
+def _flat(keys: Mapping[str, Any], errors: list[CaseError], within: str = "") -> Iterator[tuple[str, object]]:
+    """Yield keys by their dotted names, with values that the native module accepts; others are errors."""
     for name, value in keys.items():
         if not isinstance(name, str):
             message = f"names of keys are text, found {name!r}"
@@ -142,9 +156,12 @@ def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, obje
             hint = "gridgen.make_assembly makes those of several elements"
             raise CaseError(message, hint, data={"name": path})
         if isinstance(value, Mapping) and value and path not in _HEIGHTS:
-            yield from _flat(value, f"{path}.")
+            yield from _flat(value, errors, f"{path}.")
         elif value is not None:
-            yield path, _plain(path, value)
+            try:
+                yield path, _plain(path, value)
+            except CaseError as error:
+                errors.append(error)
 
 
 def _plain(path: str, value: Any) -> object:
@@ -433,7 +450,7 @@ def _default_jobs(first: list[CaseLike], devices: list[int] | None, common: Mapp
     keys = {name: value for name, value in common.items() if name not in _OPTIONS}
     try:
         case = _base(first[0])
-        return _core.default_jobs(case, list(_flat(keys)), common.get("backend", "auto"), devices)
+        return _core.default_jobs(case, _given(keys), common.get("backend", "auto"), devices)
     except Exception:  # noqa: BLE001 (there is no case, or it fails when its turn comes)
         return len(devices or ()) or _cpus()
 

@@ -300,3 +300,23 @@ def test_several_errors_of_a_call_are_told_at_once(small):
         gridgen.make(**small | {"ni": 9}, newton={"forcing_min": 0.9})
 
     assert "ni = 9" in str(refused.value)
+
+
+def test_all_unreadable_arguments_are_told_at_once(small):
+    with pytest.raises(gridgen.CaseError, match="3 errors") as refused:
+        gridgen.make(**small | {"ni": "many", "far_field": -1}, newton={"tolerence": 1})
+    assert all(name in str(refused.value) for name in ("ni = ", "far_field = -1", "tolerence"))
+
+    with pytest.raises(gridgen.CaseError, match="2 errors") as refused:
+        gridgen.make(**small | {"ni": {1}, "nj": object()})
+    assert "\n  ni: a number" in str(refused.value)
+    assert "\n  nj: a number" in str(refused.value)
+
+
+@pytest.mark.parametrize("naca", ["63-215", "65(3)-218", "64A410", "66-210 a=0.5", "n0012"])
+def test_naca_sections_have_their_usual_designations(small, naca):
+    made = gridgen.make(**small | {"naca": naca})
+
+    y = made.y[0]
+    thickness = {"63-215": 0.15, "65(3)-218": 0.18, "64A410": 0.1, "66-210 a=0.5": 0.1, "n0012": 0.12}[naca]
+    assert abs(y.max() - y.min() - thickness) < 0.02

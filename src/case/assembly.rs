@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::entries::Given;
+use super::error::Found;
 use super::resolve;
 use super::{BackgroundOptions, Case, CaseError, OutputOptions, OversetOptions, Places};
 use crate::overset::Rigging;
@@ -168,18 +169,21 @@ impl Assembly {
     fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
         let background = entries.opens("background");
         let names = names(entries)?;
+        let mut found = Found::default();
         let element = |number: usize| {
             let near_body = background || number > 0;
-            element(entries, path, &names, (number, near_body))
+            found.keep(element(entries, path, &names, (number, near_body)))
         };
-        let elements = (0..names.len()).map(element).collect::<Result<Vec<_>, _>>()?;
+        let elements = (0..names.len()).filter_map(element).collect::<Vec<_>>();
+        let name = found.keep(resolve::name(entries, path));
+        let (elements, name) = found.end(Some(elements).zip(name))?;
         check_riggings(entries, &elements)?;
         let largest = elements.iter().map(|element| element.case.grid.around()).max().unwrap_or(0);
         let layers = elements.iter().map(|element| element.case.grid.nj).max().unwrap_or(0);
         let output = resolve::output(entries, (largest, layers))?;
         check_output(entries, &output)?;
         Ok(Self {
-            name: resolve::name(entries, path)?,
+            name,
             elements,
             background: background.then(|| entries.section("background", &[])).transpose()?,
             overset: entries.section("overset", &[])?,

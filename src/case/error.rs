@@ -1,6 +1,6 @@
 //! Places of the values of a case, and errors of cases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -227,6 +227,9 @@ impl Found {
 
     /// The value where no error was kept, else all errors as one.
     pub(super) fn end<T>(mut self, value: Option<T>) -> Result<T, CaseError> {
+        // A key that all elements have is wrong once.
+        let mut seen = BTreeSet::new();
+        self.0.retain(|error| seen.insert(error.to_string()));
         match (value, self.0.len()) {
             (Some(value), 0) => Ok(value),
             (_, 1) => Err(self.0.remove(0)),

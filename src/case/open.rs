@@ -109,36 +109,40 @@ impl Given {
         arguments: &[(String, Value)],
     ) -> Result<Self, CaseError> {
         let mut entries = Self::read(text, path)?;
+        let mut found = Found::default();
         let numbered = base.iter().chain(arguments).enumerate();
         for (number, (name, given)) in numbered {
             if number == base.len() {
                 entries.seal();
             }
-            let value = editable(given);
-            let shown = excerpt(value.to_string().trim());
-            let place = Place::Argument { name: name.clone(), value: shown.clone() };
-            if name == ELEMENT {
-                entries.elements.clear();
-                entries.read_elements(&Item::Value(value), &TableSource::Argument(place))?;
-                continue;
-            }
-            let empty = given.as_table().is_some_and(Table::is_empty);
-            if let Some(section) = table::section_named(name).filter(|_| empty) {
-                let found = GivenValue { place, key: section.into(), value: shown };
-                entries.places.given.insert(section, found);
-                continue;
-            }
-            let key = match table::named(name)[..] {
-                [key] => key,
-                [] => return Err(unknown_argument(name, place)),
-                ref keys => {
-                    let keys = keys.iter().map(|key| key.path).collect();
-                    return Err(CaseError::Ambiguous { place: Box::new(place), keys });
-                }
-            };
-            entries.set_for_all(key, &value, &shown, &place)?;
+            found.keep(entries.argument(name, given));
         }
-        Ok(entries)
+        found.end(Some(entries))
+    }
+
+    /// Puts one argument in place.
+    fn argument(&mut self, name: &String, given: &Value) -> Result<(), CaseError> {
+        let value = editable(given);
+        let shown = excerpt(value.to_string().trim());
+        let place = Place::Argument { name: name.clone(), value: shown.clone() };
+        if name == ELEMENT {
+            self.elements.clear();
+            return self.read_elements(&Item::Value(value), &TableSource::Argument(place));
+        }
+        let empty = given.as_table().is_some_and(Table::is_empty);
+        if let Some(section) = table::section_named(name).filter(|_| empty) {
+            let found = GivenValue { place, key: section.into(), value: shown };
+            self.places.given.insert(section, found);
+            return Ok(());
+        }
+        match table::named(name)[..] {
+            [key] => self.set_for_all(key, &value, &shown, &place),
+            [] => Err(unknown_argument(name, place)),
+            ref keys => {
+                let keys = keys.iter().map(|key| key.path).collect();
+                Err(CaseError::Ambiguous { place: Box::new(place), keys })
+            }
+        }
     }
 }
 

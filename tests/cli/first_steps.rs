@@ -236,6 +236,16 @@ fn all_errors_of_a_case_are_told_at_once() {
          wing.toml:7: newton.tolerance = \"x\": expected a number greater than 0 and less than 1\n    \
          hint: write a number, without quotes\n",
     );
+    fs::write(
+        scratch.path("flap.toml"),
+        "[[element]]\nname = \"main\"\ngeometry.naca = \"24125\"\ngeometry.angle = 2\n[[element]]\nname = \"flap\"\n\
+         geometry.file = \"none.dat\"\n[background]\n[grid]\nni = 9\n",
+    )
+    .unwrap();
+    let elements = scratch.run("check flap.toml");
+    elements.fails(2, "error: 3 errors\n  flap.toml:4: ");
+    elements.fails(2, "none.dat");
+    elements.fails(2, "\n  flap.toml:10: grid.ni = 9: ");
     let later = scratch.run("check 2412 --ni 9 --set newton.forcing_min=0.9");
     later.fails(2, "error: 2 errors\n  --set grid.ni=9: ");
     later.fails(2, "forcing_min ≤ forcing_initial");
