@@ -154,9 +154,9 @@ class Keys(TypedDict, total=False):
     … }``, which pass into each other within 0.05 of the foremost point and of a sharp edge; or a list of
     a height for each point of the wall. (chords, default 1e-5, or from ``y_plus``)"""
     wake_first_cell: float | None
-    """grid: Height of the first cell of a C-grid at the outflow: along the cut it grows by a constant
-    ratio from cell to cell, and with it lines rise. Unset, it grows only where cells would be longer than
-    1e6 heights. (chords, default not set)"""
+    """grid: Height of the first cell of a C-grid at the outflow: along the cut it grows with the distance
+    from the trailing edge, and with it lines rise, by about a degree. Unset, it grows only where cells
+    would be longer than 1e6 heights. (chords, default not set)"""
     y_plus: float | None
     """grid: Height of the first cell in wall units, instead of ``first_cell``; needs ``reynolds``.
     (default not set)"""

@@ -320,3 +320,14 @@ def test_naca_sections_have_their_usual_designations(small, naca):
     y = made.y[0]
     thickness = {"63-215": 0.15, "65(3)-218": 0.18, "64A410": 0.1, "66-210 a=0.5": 0.1, "n0012": 0.12}[naca]
     assert abs(y.max() - y.min() - thickness) < 0.02
+
+
+def test_first_cells_grow_along_the_wake_without_waves(small):
+    made = gridgen.make(
+        **small
+        | {"topology": "C", "ni": 193, "nj": 65, "wake": 40, "wake_first_cell": 1e-2, "far_field": 500}
+    )
+
+    heights = np.hypot(made.x[1] - made.x[0], made.y[1] - made.y[0])
+    assert np.allclose(heights[:2], 1e-2, rtol=1e-4)
+    assert made.quality.waves_deg < 5

@@ -193,8 +193,9 @@ keys! {
             into each other within 0.05 of the foremost point and of a sharp edge; or a list of a height for each \
             point of the wall.";
         wake_first_cell: Option<f64> = real(open(0.0), open(1e6)), Unset, "chords";
-            "Height of the first cell of a C-grid at the outflow: along the cut it grows by a constant ratio from \
-            cell to cell, and with it lines rise. Unset, it grows only where cells would be longer than 1e6 heights.";
+            "Height of the first cell of a C-grid at the outflow: along the cut it grows with the distance from the \
+            trailing edge, and with it lines rise, by about a degree. Unset, it grows only where cells would be longer \
+            than 1e6 heights.";
         y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
             "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
         reynolds: Option<f64> = real(closed(1.0), closed(1e12)), Unset, "";

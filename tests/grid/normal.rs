@@ -189,7 +189,7 @@ fn each_surface_and_each_point_has_the_height_that_it_is_given() {
     }
 }
 
-/// 48 cells from 1e-5 at the edge to 1e-3 at the outflow: a ratio of 100^(1/48).
+/// From 1e-5 at the edge to 1e-3 at the outflow, with the distance from the edge but for a smooth beginning of one chord.
 #[test]
 fn first_cells_grow_along_the_cut_to_the_height_at_the_outflow() {
     let text = "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 225\nnj = 97\nwake = 48\n\
@@ -202,13 +202,35 @@ fn first_cells_grow_along_the_cut_to_the_height_at_the_outflow() {
         (u - x).hypot(v - y)
     };
     for k in 1..48 {
-        let asked = 1e-5 * 100_f64.powf(k as f64 / 48.0);
         for i in [48 - k, 224 - 48 + k] {
+            let rise = |i: usize| (made.grid.point(i, 0)[0] - 1.0).hypot(1.0) - 1.0;
+            let asked = 1e-5 + (1e-3 - 1e-5) * rise(i) / rise(1);
             assert!((height(i) / asked - 1.0).abs() < 1e-4, "{k}: {}, asked {asked}", height(i));
         }
     }
     assert!(heights(&made.grid).iter().all(|h| (h / 1e-5 - 1.0).abs() < 1e-4));
     assert!(made.quality.max_growth < 1.6, "{:?}", made.quality);
+}
+
+#[test]
+fn lines_rise_along_the_wake_without_waves() {
+    for (section, limit) in [
+        ("naca = \"0012\"", 3.0),
+        ("file = \"cases/airfoils/e387.dat\"", 3.0),
+        ("naca = \"0030\"", 7.0),
+    ] {
+        for (first, outflow, far_field) in
+            [(1e-4, 1e-2, 15), (1e-6, 1e-2, 15), (1e-4, 1e-3, 500), (1e-5, 1e-3, 500)]
+        {
+            let made = made(&format!(
+                "[geometry]\n{section}\n[grid]\ntopology = \"C\"\nni = 257\nnj = 97\nwake = 56\nfirst_cell = {first}\n\
+                 wake_first_cell = {outflow}\nfar_field = {far_field}\n"
+            ));
+
+            let waves = made.quality.waves_deg;
+            assert!(waves < limit, "{section} {first} {outflow} {far_field}: {waves}");
+        }
+    }
 }
 
 #[test]

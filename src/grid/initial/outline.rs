@@ -38,6 +38,8 @@ pub enum Outer<'a> {
 const SPLAY_DISTANCE: f64 = 0.5;
 /// Fraction of the far field by which these lines may remain ahead of the layers.
 const SPLAY_SHARE: f64 = 0.1;
+/// This fraction where heights are given. Where they grow along a whole wake it is the slope of the lines there.
+const GIVEN_SPLAY_SHARE: f64 = 0.02;
 /// Distance, in chords, by which those of the body may: fronts that bulge more fold in the march.
 const BODY_SPLAY: f64 = 0.05;
 
@@ -59,7 +61,7 @@ impl Outline<'_> {
     /// e_j = (s_j/h) (D + h)/(D + s_j), with e_1 = 1: line i has the distances s_ij = s_j + (h_i − h) e_j.
     /// Near the wall these are the distances of the common layers times h_i/h, so that the centres of the
     /// cells lie above each other (theory section 4). D is 0.5, or less if the highest line would otherwise
-    /// be more than a tenth of the far field ahead, or 0.05 chord on the body.
+    /// be more than a tenth of the far field ahead, with given heights a fiftieth, or 0.05 chord on the body.
     pub(crate) fn splay(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
         let (extra, wall) = (self.extra_heights(), self.topology.wall(self.x.len()));
@@ -67,9 +69,9 @@ impl Outline<'_> {
         let body = extra.iter().take(wall.end() + 1).skip(*wall.start());
         let on_body = body.copied().fold(0.0, f64::max);
         let far_field = self.layers[self.layers.len() - 1];
-        let distance = SPLAY_DISTANCE
-            .min(SPLAY_SHARE * far_field * base / tallest)
-            .min(BODY_SPLAY * base / on_body);
+        let share = if self.heights.is_some() { GIVEN_SPLAY_SHARE } else { SPLAY_SHARE };
+        let distance =
+            SPLAY_DISTANCE.min(share * far_field * base / tallest).min(BODY_SPLAY * base / on_body);
         let weight = |s: &f64| s / base * ((distance + base) / (distance + s));
         self.layers.iter().map(weight).collect()
     }
@@ -96,8 +98,19 @@ pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) 
     heights_with_wake(topology, (x, y), |_| first_cell, None)
 }
 
+/// Distance from the trailing edge, in chords, within which heights begin to grow towards those of the outflow.
+const ONSET: f64 = 1.0;
+
 /// [`first_heights`] for a `height` that varies along the body, whose points count from 0. In the wake it continues
-/// from the trailing edge, on each side, or grows by a constant ratio from point to point to a height at the `outflow`.
+/// from the trailing edge, on each side, or grows with the distance s from there to a height H at the `outflow` and at
+/// the point ahead of it, L:
+///
+/// ```text
+/// h = h₀ + (H − h₀) (√(s² + σ²) − σ)/(√(L² + σ²) − σ),   σ = 1 chord
+/// ```
+///
+/// Cells of the wake are longer in proportion to s, too. Lines of the grid rise as heights do, here with a slope that is
+/// constant but for its smooth beginning. A constant ratio from point to point makes them turn by up to 50° at the edge.
 pub(crate) fn heights_with_wake(
     topology: Topology,
     (x, y): (&[f64], &[f64]),
@@ -122,7 +135,10 @@ pub(crate) fn heights_with_wake(
         }
         let behind = wake - from_end;
         if let Some(outflow) = outflow {
-            return first_cell * (outflow / first_cell).powf(behind as f64 / wake as f64);
+            let from_edge = |i: usize| (x[i] - x[wake]).hypot(y[i] - y[wake]);
+            let rise = |i: usize| from_edge(i).hypot(ONSET) - ONSET;
+            let last = rise(1);
+            return first_cell + (outflow - first_cell) * rise(wake - behind).min(last) / last;
         }
         let growth = (spacing(behind) - at_edge).max(0.0) / (ASPECT * first_cell);
         first_cell * growth.hypot(1.0)
