@@ -146,7 +146,7 @@ class Keys(TypedDict, total=False):
     refine: int | None
     """grid: Refinement factor: multiplies ``ni - 1``, ``nj - 1``, ``wake`` and ``base_cells``, and
     divides spacings and first cell, so that the points of the wall, of the cut and of the layers include
-    those of the grid without refinement. (default 1)"""
+    those of the grid without refinement; with ``layers`` those of the layers only nearly. (default 1)"""
     first_cell: float | ArrayLike | Mapping[str, ArrayLike] | None
     """grid: Height of the first cell at the wall, less than ``far_field/(nj - 1)``. Where it varies:
     pairs ``[[0.0, 1e-5], [1.0, 4e-5]]`` of x/c, from 0 at the foremost to 1 at the rearmost point, and

@@ -121,6 +121,9 @@ const SUM: &str = "points_upper + points_lower - 1, + base_cells with a base, + 
 /// Fewest cells of a surface, and of a base.
 const LEAST_CELLS: usize = 4;
 
+/// Points of a section beside a wake that is longer than by default: fewer are a finding.
+pub(crate) const FEW_POINTS: usize = 100;
+
 impl Case {
     /// Puts the points of the section in place as those of the wall: `ni` and, by default, the wake follow. Returns the
     /// wall, its wake, and the spacing at the trailing edge.
@@ -167,10 +170,10 @@ impl Case {
         (self.places.has("grid.wake") && longer && spaced && !fixed).then_some(points)
     }
 
-    /// A note on a wake that takes points from the section.
+    /// A note on a wake that takes points from the section; where it leaves few, that is a finding instead.
     pub(super) fn note_on_wake(&self) -> Option<String> {
         let (points, ni) = (self.beside_wake()?, self.grid.ni);
-        Some(format!(
+        (points >= FEW_POINTS).then(|| format!(
             "the wake takes {} of {ni} points and leaves {points} to the section: a larger grid.ni, or points_upper and \
              points_lower, give it more",
             ni - points

@@ -185,7 +185,7 @@ keys! {
         refine = integer(1, 1024), Integer(1), "";
             "Refinement factor: multiplies `ni - 1`, `nj - 1`, `wake` and `base_cells`, and divides spacings and \
             first cell, so that the points of the wall, of the cut and of the layers include those of the grid \
-            without refinement.";
+            without refinement; with `layers` those of the layers only nearly.";
         first_cell: f64 = KeyKind::Heights, Derived("1e-5, or from `y_plus`"), "chords";
             "Height of the first cell at the wall, less than `far_field/(nj - 1)`. Where it varies: pairs \
             `[[0.0, 1e-5], [1.0, 4e-5]]` of x/c, from 0 at the foremost to 1 at the rearmost point, and height, whose \

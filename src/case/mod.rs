@@ -34,6 +34,7 @@ use crate::pde::control::ControlSettings;
 use crate::solver::newton::NewtonSettings;
 use crate::solver::precond::MultigridSettings;
 
+pub(crate) use along::FEW_POINTS;
 pub use assembly::{Assembly, CaseFile, Element, PlacedBy};
 pub use defaults::Retry;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};

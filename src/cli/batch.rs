@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use gridgen::case::{CaseError, CaseFile};
+use gridgen::case::{CaseError, CaseFile, WallPoints};
 use gridgen::error::ErrorClass;
 use gridgen::generate::{
     BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch,
@@ -104,6 +104,10 @@ impl BatchArguments {
         for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
             let name = case.name().to_owned();
             let size = match case {
+                // The points of a file are known once it is read.
+                CaseFile::Section(case) if case.grid.wall_points == WallPoints::AsGiven => {
+                    case.settle().ok().map(|problem| [problem.case.grid.ni, problem.case.grid.nj])
+                }
                 CaseFile::Section(case) => Some([case.grid.ni, case.grid.nj]),
                 // Each element has a grid of another size.
                 _ => None,

@@ -11,6 +11,7 @@ use gridgen::report::Timing;
 
 use super::terminal::list;
 use crate::diagnostics::counted;
+use crate::geometry::Heights;
 use crate::geometry::vector::distance;
 
 /// The verdict, what matters for flow computations, and then the solve.
@@ -30,7 +31,7 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
          \x20 grid          {} x {} points, {} cells\n\
          \x20 wall          {}\n\
          {}\
-         \x20 first cell    {:.4e} to {:.4e}, asked for {:.4e}\n\
+         \x20 first cell    {:.4e} to {:.4e}, asked for {}\n\
          \x20 growth        max {:.3} in i, {:.3} in j\n\
          \x20 far field     {:.1} to {:.1} chords\n\
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}{corners}\n\
@@ -47,7 +48,7 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
         flow(case, quality),
         quality.first_cell_min,
         quality.first_cell_max,
-        case.grid.first_cell,
+        asked_for(case),
         quality.max_growth_i,
         quality.max_growth_j,
         quality.far_field_min,
@@ -136,6 +137,14 @@ pub(super) fn phases(timing: &Timing) -> String {
     let width = phases.iter().map(|(phase, _)| phase.len()).max().unwrap_or(0);
     let line = |(phase, seconds): &(&str, f64)| format!("time  {phase:width$}  {seconds:9.3} s\n");
     phases.iter().map(line).collect()
+}
+
+/// The first cell that a case asks for, from the least to the greatest height of a list.
+fn asked_for(case: &Case) -> String {
+    let range = case.grid.heights.as_ref().map(Heights::range);
+    let [least, most] = range.unwrap_or([case.grid.first_cell; 2]);
+    let to = if most > least { format!(" to {most:.4e}") } else { String::new() };
+    format!("{least:.4e}{to}")
 }
 
 pub(super) fn system(outcome: &SystemOutcome) -> String {

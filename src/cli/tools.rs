@@ -107,9 +107,8 @@ impl CheckArguments {
         let estimate = Estimate::of(&problem);
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         let growth = problem.case.grid.law().growth(problem.case.grid.nj).unwrap_or(1.0);
-        for finding in problem.growth_findings([1.0, growth]) {
-            terminal.note(&finding.to_string());
-        }
+        let found = problem.findings("").into_iter().chain(problem.growth_findings([1.0, growth]));
+        found.for_each(|finding| terminal.note(&finding.to_string()));
         terminal.result(&summary(&problem, &estimate))
     }
 }

@@ -4,7 +4,7 @@ use crate::backend::{
     self, Backend, DeviceError, EllipticBackend, EllipticData, GridBackend, MovementBackend,
     MultigridBackend, Real,
 };
-use crate::case::{Case, InitialOptions, Problem};
+use crate::case::{Case, FEW_POINTS, InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
@@ -27,8 +27,6 @@ const FALL_BACK_ITERATIONS: [usize; 2] = [100, 600];
 
 /// The growth that remedies of a larger one aim at.
 const GOOD_GROWTH: f64 = 1.2;
-/// Points of a section beside a wake that is longer than by default: fewer are a finding.
-const FEW_POINTS: usize = 100;
 
 /// The grid equations, and the first guess of their unknowns.
 type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
@@ -195,7 +193,7 @@ impl Problem {
 
     /// Findings on the section as it is meshed, by its keys after `within`: a wedge longer than 1 %, and fewer than 100
     /// points beside a long wake.
-    pub(super) fn findings(&self, within: &str) -> Vec<Finding> {
+    pub(crate) fn findings(&self, within: &str) -> Vec<Finding> {
         let name = &self.case.name;
         let wedge = self.wedge.filter(|length| *length > 0.01).map(|length| Finding {
             what: format!("{name}: a wedge makes the section {:.1} % longer", 100.0 * length),

@@ -286,5 +286,21 @@ fn a_wake_that_leaves_few_points_to_the_section_is_a_finding() {
     assert_eq!(made.code, 0, "{made:?}");
     let found = "naca0012: the wake leaves 65 points to the section";
     assert!(made.stderr.contains(found) && made.stderr.contains("add 35 to grid.ni"), "{made:?}");
+    assert!(!made.stderr.contains("the wake takes"), "one of note and finding is enough: {made:?}");
     scratch.run(&format!("{arguments} --backend cpu --strict")).fails(1, found);
+    let checked = scratch.run(&format!("check {arguments}"));
+    assert!(checked.code == 0 && checked.stderr.contains(found), "{checked:?}");
+}
+
+#[test]
+fn points_and_heights_are_told_as_they_are() {
+    let scratch = with_section();
+
+    let batch =
+        format!("run e387.dat --set grid.wall_points=as-given --nj 33 --backend cpu {NO_PICTURES}");
+    let list = scratch.run(&batch).succeeds();
+    let said = run(&scratch, "2412 --set grid.first_cell=[[0,1e-4],[1,2e-4]]").succeeds();
+
+    assert!(list.contains(" 61 x 33 "), "{list}");
+    assert!(said.contains(", asked for 1.0000e-4 to 2.0000e-4\n"), "{said}");
 }
