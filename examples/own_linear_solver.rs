@@ -93,7 +93,7 @@ impl Band {
 /// frozen: coupled wall terms reach along whole eta-lines and would widen the band to the whole matrix.
 pub fn main() -> Result<(), Failure> {
     let text = "geometry.naca = '0012'\ncontrol.wall = 'frozen'\n\
-                [grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
+                [grid]\ntopology = 'O'\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
     let problem = Case::from_toml(text, Path::new("direct.toml"), &[])?.settle()?;
     let backend = CpuBackend;
     let initial = problem.initial_grid(&backend)?.grid;

@@ -121,7 +121,7 @@ fn seconds(
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("timed.toml");
         let case = format!(
-            "[geometry]\nnaca = \"0012\"\n[grid]\nni = {ni}\nnj = {nj}\n\
+            "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"O\"\nni = {ni}\nnj = {nj}\n\
              [quality]\nretry = false\n\
              [output]\npictures = false\nreport = false\nformats = [\"vts\"]\n"
         );

@@ -19,8 +19,10 @@ def main(folder="output/python", **size):
     print(f"{ni} x {nj} points, {grid.verdict.reason}")
     print(f"residual {grid.history[-1].residual:.1e} after {len(grid.history) - 1} Newton steps")
     print(f"largest skewness {grid.quality.max_skewness:.3f}, mean {grid.quality.mean_skewness:.4f}")
-    # Arrays are [j, i], and j = 0 is the wall.
-    print(f"the section goes from y = {grid.y[0].min():.4f} to {grid.y[0].max():.4f}")
+    # Arrays are [j, i]. The wall is a part of j = 0, on both sides of which a C-grid has its wake.
+    first, last = grid.wall
+    section = grid.y[0, first : last + 1]
+    print(f"the section goes from y = {section.min():.4f} to {section.max():.4f}")
     print(f"areas of the cells: {grid.cell_area.min():.1e} to {grid.cell_area.max():.1e}")
 
     grid.write(folder / "naca2412.su2")

@@ -39,7 +39,7 @@ def movement(reference, tolerance=1e-10):
 
 def main(**size):
     """Give the gradient of a measure by thickness, camber and twist of a section, and differences for it."""
-    size = {"ni": 129, "nj": 65, "first_cell": 1e-4, **size}
+    size = {"topology": "O", "ni": 129, "nj": 65, "first_cell": 1e-4, **size}
     reference = gridgen.Reference(gridgen.make(naca="2412", **size))
     move, (x, y) = movement(reference), jnp.asarray(reference.wall).T
 

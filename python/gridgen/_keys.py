@@ -106,14 +106,15 @@ class Keys(TypedDict, total=False):
     grid: Mapping[str, Any] | None
     """Section ``[grid]``."""
     topology: Literal["O", "C", "auto", "half"] | None
-    """grid: Shape of the grid: lines that close around the body, or lines that begin and end in the
-    outflow, with a cut behind the edge; ``auto`` is C for an edge that is one point and O for one with a
-    base. ``half`` is the half of an O-grid beside the plane of symmetry of a symmetric section: its upper
-    half, or the right half of a body's cross-section. (default "O")"""
+    """grid: Shape of the grid: ``O``, whose lines close around the body, or ``C``, whose lines begin and
+    end in the outflow, with a cut behind the edge. ``auto`` is C for a trailing edge that is sharp, and O
+    for one that has a base or is round, for a contour without an edge, and with ``reach`` or ``seam``;
+    keys of the wake are then refused. ``half`` is the half of an O-grid beside the plane of symmetry of a
+    symmetric section: its upper half, or the right half of a body's cross-section. (default "auto")"""
     ni: int | None
-    """grid: Points of the line along the wall: at least 17, with ``topology`` "C" or "auto" 21, on half a
-    grid 9; without a cut after refinement. O-grid: ``ni - 1`` cells around the body, the first and the
-    last column coincide. C-grid: the total along the cut, around the body and along the cut again. Half a
+    """grid: Points of the line along the wall: at least 17 on an O-grid, 21 on a C-grid, on half a grid
+    9; without a cut after refinement. O-grid: ``ni - 1`` cells around the body, the first and the last
+    column coincide. C-grid: the total along the cut, around the body and along the cut again. Half a
     grid: from one end to the other; the whole that is solved for has ``2 ni - 1``. (points, default
     257)"""
     nj: int | None

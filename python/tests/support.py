@@ -8,8 +8,8 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 
-# The smallest grid, which converges in a moment.
-SMALL = {"naca": "2412", "ni": 65, "nj": 33, "first_cell": 1e-3, "backend": "cpu"}
+# The smallest grid, an O-grid, which converges in a moment.
+SMALL = {"naca": "2412", "topology": "O", "ni": 65, "nj": 33, "first_cell": 1e-3, "backend": "cpu"}
 
 
 def naca0012(n=41):

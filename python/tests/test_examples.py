@@ -169,7 +169,7 @@ def test_the_optimisation(optimisation):  # noqa: ARG001
 def test_the_derivatives_of_the_flow(optimisation):  # noqa: ARG001
     from potential_flow import PotentialFlow
 
-    grid = gridgen.make(naca="0012", trailing_edge="sharp", ni=65, nj=33, first_cell=1e-3)
+    grid = gridgen.make(naca="0012", topology="O", ni=65, nj=33, first_cell=1e-3)
     nodes = np.stack([np.asarray(grid.x), np.asarray(grid.y)], axis=-1)
     flow = PotentialFlow(grid.shape, np.hypot(*(nodes[1] - nodes[0]).T)[:-1], 4.0)
     speeds = flow.speeds(nodes)

@@ -29,17 +29,22 @@ def test_first_cells_have_the_requested_height(grid):
 
 def test_keys_by_section_by_name_and_by_mapping_make_the_same_grid(grid):
     options = {"backend": "cpu"}
-    sections = {"geometry": {"naca": "2412"}, "grid": {"ni": 65, "nj": 33, "first_cell": 1e-3}}
+    sections = {
+        "geometry": {"naca": "2412"},
+        "grid": {"ni": 65, "nj": 33, "first_cell": 1e-3, "topology": "O"},
+    }
 
     assert same(gridgen.make(**sections, **options), grid)
     assert same(gridgen.make(sections, **options), grid)
-    keys = {"naca": "2412", "ni": 129, "nj": 33}
+    keys = {"naca": "2412", "topology": "O", "ni": 129, "nj": 33}
     assert same(gridgen.make(keys, ni=65, grid={"first_cell": 1e-3}, **options), grid)
 
 
 def test_keywords_replace_those_of_a_case_file(tmp_path, grid):
     file = tmp_path / "wing.toml"
-    file.write_text("[geometry]\nnaca = '0012'\n[grid]\nni = 129\nnj = 33\nfirst_cell = 1e-3\n")
+    file.write_text(
+        "[geometry]\nnaca = '0012'\n[grid]\ntopology = 'O'\nni = 129\nnj = 33\nfirst_cell = 1e-3\n"
+    )
 
     assert same(gridgen.make(file, naca="2412", ni=65, backend="cpu"), grid)
     assert same(gridgen.make(str(file), geometry={"naca": "2412"}, grid={"ni": 65}, backend="cpu"), grid)
@@ -227,8 +232,8 @@ def test_a_run_continues_from_a_restart_file(tmp_path, small, grid):
 
 
 def test_c_grids_and_half_grids_have_the_range_of_the_wall(small):
-    c = gridgen.make(**small | {"ni": 97, "wake": 16}, topology="C")
-    half = gridgen.make(**small | {"naca": "0012"}, topology="half")
+    c = gridgen.make(**small | {"ni": 97, "wake": 16, "topology": "C"})
+    half = gridgen.make(**small | {"naca": "0012", "topology": "half"})
 
     assert (c.topology, c.wall) == ("C", (16, 80))
     assert c.x[0, 16] == c.x[0, 80] == 1.0
@@ -258,11 +263,24 @@ def surfaces(grid):
     return wall[: nose + 1], wall[nose:]
 
 
+def test_the_section_decides_the_topology(small, section):
+    del small["topology"]
+    cases = [({}, "C"), ({"trailing_edge": "blunt"}, "O"), ({"reach": 0.5}, "O"), ({"wake": 12}, "C")]
+    for keys, topology in cases:
+        assert gridgen.make(**small | keys).topology == topology
+    del small["naca"]
+    assert gridgen.make(**small, points=section).topology == "C"
+    assert gridgen.make(**small, ellipse={}).topology == "O"
+    with pytest.raises(gridgen.CaseError, match="this is an O-grid, since") as refused:
+        gridgen.make(**small, naca="2412", trailing_edge="blunt", wake=12)
+    assert refused.value.hint.startswith("leave grid.wake out, or close the base")
+
+
 def test_each_surface_has_the_points_asked_for(small):
     del small["ni"]
     for topology, wake in (("O", 0), ("C", 24)):
-        more = {"wake": wake} if wake else {}
-        made = gridgen.make(**small, topology=topology, points_upper=81, points_lower=49, **more)
+        more = {"topology": topology} | ({"wake": wake} if wake else {})
+        made = gridgen.make(**small | more, points_upper=81, points_lower=49)
 
         lower, upper = surfaces(made)
         assert (len(upper), len(lower)) == (81, 49)
@@ -287,8 +305,9 @@ def test_points_gather_at_a_cluster_within_the_limits(small):
 def test_points_as_given_are_the_wall(small, section):
     for topology in ("O", "C"):
         keys = {"points": section, "topology": topology, "wall_points": "as-given"}
+        rest = {key: small[key] for key in small if key not in ("naca", "ni")}
 
-        made = gridgen.make(**{key: small[key] for key in small if key not in ("naca", "ni")}, **keys)
+        made = gridgen.make(**rest | keys)
 
         first, last = made.wall
         assert np.array_equal(made.x[0, first : last + 1], section[::-1, 0])

@@ -246,7 +246,7 @@ def test_curved_cells_are_written_or_refused(grid, tmp_path):
 
 
 def test_folded_curved_cells_are_not_written(tmp_path):
-    thick = {"naca": "0006", "ni": 65, "nj": 33, "first_cell": 5e-2}
+    thick = {"naca": "0006", "topology": "O", "ni": 65, "nj": 33, "first_cell": 5e-2}
     with pytest.raises(gridgen.FileError, match="cells of order 2 that are folded: 6") as refused:
         gridgen.make(**thick).write(tmp_path / "wing.msh", curved_order=2)
     with pytest.raises(gridgen.NotConverged, match="6 folded cells of order 2") as folded:

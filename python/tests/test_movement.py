@@ -12,7 +12,7 @@ import gridgen
 @pytest.fixture(scope="module")
 def grid():
     return gridgen.make(
-        naca="2412", trailing_edge="sharp", ni=65, nj=33, first_cell=1e-3, backend="cpu", tolerance=1e-12
+        naca="2412", topology="O", ni=65, nj=33, first_cell=1e-3, backend="cpu", tolerance=1e-12
     )
 
 

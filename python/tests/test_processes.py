@@ -171,7 +171,7 @@ import gc, os, signal, sys
 import numpy as np
 import gridgen
 
-small = dict(naca="2412", ni=33, nj=17, first_cell=1e-2, backend="cpu", threads=2)
+small = dict(naca="2412", topology="O", ni=33, nj=17, first_cell=1e-2, backend="cpu", threads=2)
 
 def resident():
     gc.collect()

@@ -91,7 +91,8 @@ impl GridOptions {
         let given = self.around();
         let (upper, lower) = (self.points_upper, self.points_lower);
         if upper.is_none() && lower.is_none() {
-            return Ok((given - behind, None));
+            let section = given.checked_sub(behind).filter(|points| *points > 0);
+            return Ok((section.ok_or(GeometryError::WallPoints { ni: given })?, None));
         }
         let known = places.has("grid.ni");
         let both = upper.zip(lower).map(|(upper, lower)| upper + lower - 1);

@@ -249,6 +249,9 @@ fn element(
             let near = entries.given::<i64>("grid.layers.count")?.unwrap_or_default();
             entries.derive("grid.nj", (PROVISIONAL_LAYERS + near).into(), "");
         }
+    } else if !entries.has("grid.topology") {
+        // Its grid closes around the other elements.
+        entries.derive("grid.topology", "O".into(), "");
     }
     let case = Case::resolve(&entries, path)?;
     Ok(Element { case: Case { name: names[number].clone(), ..case }, placed_by, reach })

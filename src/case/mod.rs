@@ -23,6 +23,7 @@ mod sections;
 mod settle;
 mod solving;
 pub(crate) mod table;
+mod topology;
 
 use std::path::{Path, PathBuf};
 
@@ -196,7 +197,7 @@ pub enum TopologyChoice {
     O,
     /// Lines around the body from outflow to outflow, with a cut behind the edge.
     C,
-    /// `C` for a trailing edge that is one point, `O` for one with a base.
+    /// `C` for a sharp trailing edge, `O` otherwise; the default.
     #[serde(rename = "auto")]
     Auto,
     /// Half of `O` around a symmetric section.

@@ -12,6 +12,7 @@ use super::error::Found;
 use super::layers::LayerLaw;
 use super::schema::shown;
 use super::sections::geometry;
+use super::topology::{LEAST_SECTION, WAKE, topology};
 use super::{
     Case, CaseError, GridOptions, LayersOptions, OutputOptions, QualityOptions, TopologyChoice,
     defaults,
@@ -28,8 +29,6 @@ const FIT_NAME: &str = "a name fit for a file on every system: at most 100 bytes
 /// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
 const MAX_NODES: usize = (1 << 30) - 1;
 
-/// Points that a C-grid leaves for the section at least.
-const LEAST_SECTION: usize = 17;
 /// Least limit on the turn of a cell that refinement makes of a larger one, degrees.
 const LEAST_TURN: f64 = 0.5;
 
@@ -101,7 +100,7 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     let far_field: f64 = entries.get("grid.far_field")?;
     let reach: Option<f64> = entries.given("grid.reach")?;
     let extent = reach.unwrap_or(far_field);
-    let topology: TopologyChoice = entries.get("grid.topology")?;
+    let topology = topology(entries)?;
     let from_surfaces = points_around(entries, topology)?;
     let ni = from_surfaces.map_or_else(|| entries.get("grid.ni"), Ok)?;
     let layers: Option<LayersOptions> =
@@ -148,6 +147,7 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
         max_turn: grid.max_turn.map(|degrees| degrees.max(least)),
         // A seam that is chosen automatically is not known yet.
         seam: entries.get("grid.seam").ok(),
+        topology,
         ..grid
     })
 }
@@ -176,18 +176,16 @@ fn wake(
     far_field: f64,
 ) -> Result<Vec<(&'static str, toml::Value)>, CaseError> {
     if matches!(topology, TopologyChoice::O | TopologyChoice::Half) {
-        let keys = [
-            "grid.wake",
-            "grid.wake_spacing",
-            "grid.wake_length",
-            "grid.wake_direction",
-            "grid.wake_first_cell",
-        ];
         let remedy =
             |key: &str| format!("set grid.topology, or leave {key} out: an O-grid has no wake");
         return entries
-            .refuse_given(&keys, "grid.topology = \"C\" or \"auto\"", remedy)
+            .refuse_given(&WAKE, "grid.topology = \"C\" or \"auto\"", remedy)
             .map(|()| Vec::new());
+    }
+    // With `auto` the section decides. Cells that are refined or of a higher order are counted here.
+    let plain = entries.get::<usize>("grid.refine")? == 1 && step_of_order(entries)? == 1;
+    if topology == TopologyChoice::Auto && plain && entries.first_of(&WAKE).is_none() {
+        return Ok(Vec::new());
     }
     let most = ni.saturating_sub(LEAST_SECTION) / 2;
     let default = defaults::wake_cells(ni, most);

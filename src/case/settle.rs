@@ -1,7 +1,8 @@
 //! The second stage of a case: what its section decides, topology, spacings and turn, and the points of
 //! the wall that follow from them.
 
-use super::defaults::{LEAST_FIRST_CELL, ROUND_EDGE, WallFacts, base_cells, round_off};
+use super::defaults::{LEAST_FIRST_CELL, WallFacts, base_cells, round_off};
+use super::topology::WAKE;
 use super::{
     Case, Contour, Frame, GeometryOptions, GridOptions, Place, TopologyChoice, WallPoints,
 };
@@ -9,10 +10,9 @@ use crate::diagnostics::errors;
 use crate::geometry::vector::{distance, middle};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, LEAST_GAP,
-    OffsetLine, Repairs, SectionMeasures, SurfaceSettings, TrailingEdge, airfoil_from_naca,
-    contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_gap,
-    open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise, turn_about,
-    wall_normals, with_wake,
+    OffsetLine, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca, contour_from_file,
+    distribute, distribute_closed, distribute_closed_relaxed, edge_gap, open_normals, read_file,
+    read_points, set_angle, set_edge_thickness, symmetrise, turn_about, wall_normals, with_wake,
 };
 use crate::grid::initial::heights_with_wake;
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
@@ -156,16 +156,7 @@ impl Case {
             airfoil.notes.extend(symmetrise(&mut airfoil.points));
         }
         let mut notices = geometry.contour.named(std::mem::take(&mut airfoil.notes));
-        let wake = match grid.topology {
-            TopologyChoice::O | TopologyChoice::Half => None,
-            TopologyChoice::Auto if grid.reach.is_some() => None,
-            TopologyChoice::C => grid.wake,
-            TopologyChoice::Auto if !closes => None,
-            TopologyChoice::Auto => {
-                let angle = SectionMeasures::of(&airfoil)?.edge_angle_deg;
-                grid.wake.filter(|_| angle < ROUND_EDGE)
-            }
-        };
+        let wake = self.wake_behind(&airfoil, closes)?;
         let chosen = trailing_edge == TrailingEdge::Wedge
             && geometry.edge_thickness.is_some()
             && !self.places.has("geometry.trailing_edge");
@@ -173,6 +164,7 @@ impl Case {
         if wedged {
             trailing_edge = TrailingEdge::Wedge;
         }
+        self.grid.wake = wake;
         let sharp = closes || wake.is_some();
         let cut = wake.map(|wake| wake.cells);
         let facts = |points| WallFacts { wake: cut, edge: true, sharp, cells: points - 1 };
@@ -285,6 +277,7 @@ impl Case {
             GeometryError::CornerInSide { .. } => &["grid.base_cells", "output.curved_order"],
             GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
+            GeometryError::NoWake { .. } => &WAKE,
             GeometryError::CutLeaves { .. } => &["grid.wake_direction", "grid.far_field"],
             GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
             GeometryError::FarField { .. } => &["grid.far_field"],

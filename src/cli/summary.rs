@@ -28,7 +28,7 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
     };
     let text = format!(
         "{}: {failed}{}\n\
-         \x20 grid          {} x {} points, {} cells\n\
+         \x20 grid          {} x {} points, {} cells; {}\n\
          \x20 wall          {}\n\
          {}\
          \x20 first cell    {:.4e} to {:.4e}, asked for {}\n\
@@ -44,6 +44,7 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
         outcome.case.grid.ni,
         outcome.case.grid.nj,
         grid.cells(),
+        outcome.case.shape(),
         wall(case, grid),
         flow(case, quality),
         quality.first_cell_min,

@@ -144,6 +144,7 @@ fn decided(problem: &Problem) -> Result<String, fmt::Error> {
         write!(text, ", {} with the span", cells * span)?;
     }
     let growth = grid.law().growth(grid.nj).unwrap_or(1.0);
+    write!(text, "\n  topology      {}", case.shape())?;
     write!(text, "\n  first cell    {:.4e}", grid.first_cell)?;
     if let Some(units) = wall_units(case) {
         write!(text, ", {units}")?;

@@ -64,6 +64,10 @@ errors! {
         #[error("{airfoil}: the cut of the C-grid crosses the section near x = {:.4}, y = {:.4}", at[0], at[1])]
         #[hint("choose grid.wake_direction, or topology = \"O\"")]
         CutCrosses { airfoil: String, at: [f64; 2] },
+        /// A key of the wake where `grid.topology = "auto"` is an O-grid.
+        #[error("{key}: a C-grid was expected; this is an O-grid, since {reason}")]
+        #[hint("{remedy}")]
+        NoWake { key: &'static str, reason: &'static str, remedy: String },
         /// The cut of a C-grid ends too near the far field.
         /// `y`: place of its end, chords.
         #[error("the cut of the C-grid ends at y = {y:.4}: at most {most:.4} from y = 0 was expected")]

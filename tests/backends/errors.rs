@@ -1,11 +1,9 @@
 //! Errors of devices and of insufficient memory: texts, hints and classes.
 
 use gridgen::backend::DeviceError;
-use gridgen::case::Case;
 use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::{BackendChoice, Progress, RunOptions, make_assembly, make_grid};
 use gridgen::memory::{NotEnoughMemory, check, free};
-use std::path::Path;
 use support::elements::assembly;
 
 #[test]
@@ -79,7 +77,7 @@ fn bytes_are_shown_in_units_that_people_read() {
 #[test]
 fn a_case_larger_than_the_memory_is_refused_as_input() {
     let text = "geometry.naca = \"0012\"\n[grid]\nni = 1000000\nnj = 1000\n";
-    let case = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
+    let case = support::cases::case(text);
     let mut options = RunOptions::default();
     options.backend = BackendChoice::Cpu;
 

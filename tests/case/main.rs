@@ -13,6 +13,7 @@ mod relations;
 mod resolved;
 mod sections;
 mod template;
+mod topology;
 mod types;
 
 use std::path::Path;

@@ -18,7 +18,7 @@ fn values_out_of_range_are_refused() {
         resolve_with("[grid]\nfirst_cell = 20.0\n"),
         resolve_with("[grid]\nnj = 5\nfar_field = 1.0\nfirst_cell = 0.25\n"),
         resolve_with("[grid]\ny_plus = 1000.0\nreynolds = 1e3\n"),
-        resolve_with("[grid]\nnj = 1000000\nni = 17\nfar_field = 1.0\n"),
+        resolve_with("[grid]\nnj = 1000000\nni = 17\nfar_field = 1.0\ntopology = 'O'\n"),
         resolve_with("[grid]\nfar_field = 0.9\n"),
         resolve_with("[grid]\nfar_field = nan\n"),
         resolve_with("[grid]\nfar_field = inf\n"),
@@ -132,7 +132,8 @@ hint: the least grid.ni is {least} here",
             );
         }
     }
-    let refined = |ni: usize| resolve_with(&format!("[grid]\nni = {ni}\nrefine = 2\n"));
+    let refined =
+        |ni: usize| resolve_with(&format!("[grid]\ntopology = \"O\"\nni = {ni}\nrefine = 2\n"));
     assert_eq!(refined(9).unwrap().grid.ni, 17);
     let half = resolve_with("[grid]\ntopology = \"half\"\nni = 500001\nnj = 5\n");
     assert!(shown(half).contains("expected 9 to 500000 points"));
@@ -171,7 +172,7 @@ fn keys_along_the_wall_that_cannot_be_used_are_refused() {
         ("max_spacing = 0.0", "expected a number greater than 0 and at most 1"),
         ("wall_growth = 1.0", "expected a number at least 1.001 and at most 10"),
         ("topology = \"C\"\nwake_spacing = 0", "expected a number greater than 0 and at most 1e6"),
-        ("wake_spacing = 0.5", "expected grid.topology = \"C\" or \"auto\""),
+        ("topology = \"O\"\nwake_spacing = 0.5", "expected grid.topology = \"C\" or \"auto\""),
         ("wall_points = \"given\"", "expected one of \"spaced\", \"as-given\""),
         ("wall_points = \"as-given\"", "expected the section of geometry.file or points"),
         ("clusters = 0.6", "expected a list of clusters"),

@@ -17,7 +17,7 @@ fn keys_that_do_not_go_together_are_refused() {
         resolve("[geometry]\nfile = \"no/such.dat\"\n"),
         resolve("[geometry]\nfile = \"cases/airfoils/e378.dat\"\n"),
         resolve("[geometry]\nfile = \"cases\"\n"),
-        resolve_with("[grid]\nwake_length = 3\n"),
+        resolve_with("[grid]\nwake_length = 3\ntopology = 'O'\n"),
         resolve_with("[grid]\ntopology = 'C'\nni = 65\nwake = 25\n"),
         // Layers go as far as the reach, and first cells are measured against it.
         resolve_with("[grid]\nreach = 0.128\nfirst_cell = 1e-3\n"),

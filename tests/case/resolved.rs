@@ -64,8 +64,9 @@ fn other_initial_grids_need_more_smoothing() {
         let case = resolve_with(keys).unwrap();
         case.settle().unwrap().case.control.smoothing_columns.unwrap()
     };
-    let columns = ["hyperbolic", "normal", "transfinite"]
-        .map(|method| smoothing(&format!("[initial]\nmethod = \"{method}\"\n")));
+    let columns = ["hyperbolic", "normal", "transfinite"].map(|method| {
+        smoothing(&format!("[grid]\ntopology = \"O\"\n[initial]\nmethod = \"{method}\"\n"))
+    });
 
     assert_eq!(columns, [0.0, 3.9, 3.9]);
     let given = "[initial]\nmethod = \"normal\"\n[control]\nsmoothing_columns = 2\n";
@@ -243,7 +244,7 @@ fn the_resolved_case_writes_every_default_out() {
     chord = 1.0
 
     [grid]
-    topology = "O"
+    topology = "auto"
     ni = 257
     nj = 129
     far_field = 15.0
@@ -360,7 +361,7 @@ const SHAPES: [(&str, &[&str]); 15] = [
         &["[grid.layers]", "count = 7", "growth = 1.15"],
     ),
     (
-        "geometry.naca = '0012'",
+        "geometry.naca = '0012'\ngrid.topology = 'O'",
         &["trailing_edge_spacing = 0.004", "spread = 0.3", "max_turn = 15.0", "seam = \"held\""],
     ),
     (
@@ -371,13 +372,16 @@ const SHAPES: [(&str, &[&str]); 15] = [
         "geometry.naca = '0012'\ngrid.first_cell = 0.03\ngrid.topology = 'half'\ngrid.ni = 33",
         &["trailing_edge_spacing = 0.005"],
     ),
-    ("geometry.naca = '0012'\ngrid.first_cell = 0.08", &["trailing_edge_spacing = 0.01"]),
+    (
+        "geometry.naca = '0012'\ngrid.first_cell = 0.08\ngrid.topology = 'O'",
+        &["trailing_edge_spacing = 0.01"],
+    ),
     (
         "geometry.naca = '0012'\ngeometry.trailing_edge = 'blunt'\ngrid.first_cell = 0.03",
         &["trailing_edge_spacing = 0.004"],
     ),
     (
-        "geometry.naca = '0012'\ngrid.topology = 'auto'\ngrid.ni = 97",
+        "geometry.naca = '0012'\ngrid.ni = 97",
         &["topology = \"C\"", "wake = 24", "volume_smoothing = 0.01"],
     ),
     (
@@ -397,7 +401,7 @@ const SHAPES: [(&str, &[&str]); 15] = [
         "geometry.naca = '0012'\ngeometry.corners = 30\ngrid.reach = 0.3\ngrid.topology = 'auto'",
         &["corners = 30.0", "reach = 0.3", "topology = \"O\""],
     ),
-    ("geometry.naca = '0012'\ngrid.ni = 16385", &["max_turn = 0.234375"]),
+    ("geometry.naca = '0012'\ngrid.ni = 16385\ngrid.topology = 'O'", &["max_turn = 0.234375"]),
     ("geometry.wing_body = {}\ngrid.ni = 129", &["seam = \"periodic\"", "max_turn = 30.1703"]),
     (
         "geometry.ellipse = { thickness = 0.5 }\ngrid.topology = 'half'\ngrid.ni = 33",
@@ -542,7 +546,7 @@ fn volumes_are_smoothed_less_under_thick_first_cells() {
 #[test]
 fn the_defaults_of_an_edge_make_curved_cells() {
     let settled = |keys: &str, order: usize| {
-        let size = "[grid]\nni = 97\nnj = 49\nfirst_cell = 5e-3\n";
+        let size = "[grid]\ntopology = \"O\"\nni = 97\nnj = 49\nfirst_cell = 5e-3\n";
         resolve_with(&format!("{size}{keys}\n[output]\ncurved_order = {order}\n")).unwrap().settle()
     };
     let blunt = |order| {

@@ -42,7 +42,7 @@ fn values_of_the_wrong_type_are_refused() {
     wing.toml:3: geometry.trailing_edge = "open": expected one of "sharp", "blunt", "rounded", "wedge", "extended", "as-given"
     hint: leave geometry.trailing_edge out for the default: "sharp" for naca, "as-given" for file and points
     wing.toml:4: grid.topology = "H": expected one of "O", "C", "auto", "half"
-    hint: leave grid.topology out for the default: "O"
+    hint: leave grid.topology out for the default: "auto"
     wing.toml:4: output.formats = "vts": expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: put the words in brackets: formats = ["vts", "plot3d"]
     wing.toml:4: output.formats = ["vts", "plot2d"]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"

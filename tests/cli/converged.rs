@@ -8,7 +8,7 @@ fn a_run_writes_all_files_and_lists_them() {
     let stdout = scratch.run(&format!("wing.toml {COARSE}")).succeeds_with("");
 
     assert!(
-        stdout.starts_with("wing: converged\n  grid          65 x 33 points, 2048 cells\n"),
+        stdout.starts_with("wing: converged\n  grid          65 x 33 points, 2048 cells; O-grid\n"),
         "{stdout}"
     );
     let names = [
@@ -42,7 +42,7 @@ fn a_good_grid_is_summed_up() {
     let shape = digits.replace("max ##.#", "max #.#").replace("deg ##", "deg #");
     insta::assert_snapshot!(shape, @r"
     wing: converged
-      grid          ## x ## points, #### cells
+      grid          ## x ## points, #### cells; O-grid
       wall          ## cells on the lower surface, ## on the upper
       first cell    #.####e-# to #.####e-#, asked for #.####e-#
       growth        max #.### in i, #.### in j
@@ -72,7 +72,7 @@ fn a_viscous_grid_is_summed_up_by_its_flow() {
     let said = scratch.run_coarse(&sets).succeeds();
 
     let line = |key: &str| said.lines().find(|line| line.trim().starts_with(key)).unwrap();
-    assert!(line("grid").ends_with("65 x 33 points, 2048 cells"), "{said}");
+    assert!(line("grid").ends_with("65 x 33 points, 2048 cells; C-grid"), "{said}");
     assert!(
         line("wall").ends_with("16 cells on the lower surface, 16 on the upper, 16 along the wake")
     );

@@ -126,7 +126,7 @@ fn curved_cells_are_those_of_a_run_or_refused() {
 
 #[test]
 fn folded_curved_cells_are_not_written() {
-    let thick = "geometry.naca = '0006'\ngrid.first_cell = 5e-2\ngrid.ni = 65\ngrid.nj = 33\n\
+    let thick = "geometry.naca = '0006'\ngrid.first_cell = 5e-2\ngrid.topology = 'O'\ngrid.ni = 65\ngrid.nj = 33\n\
                  output.formats = ['vts']\n";
     let scratch = Scratch::with_case(thick);
     scratch.run("wing.toml --backend cpu").succeeds();

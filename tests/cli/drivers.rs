@@ -21,7 +21,7 @@ int nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 0; return 0; }
 "#;
 
 /// A grid that is large enough for a GPU, with a single step.
-const LARGE: &str = "wing.toml --set grid.ni=513 --set grid.nj=405 --set newton.max_iterations=1 \
+const LARGE: &str = "wing.toml --topology O --set grid.ni=513 --set grid.nj=405 --set newton.max_iterations=1 \
                      --set output.report=false --set output.pictures=false";
 const SMALL: &str = "wing.toml --set grid.ni=65 --set grid.nj=33 --set output.pictures=false";
 

@@ -23,7 +23,9 @@ fn a_file_of_coordinates_is_gridded_as_a_case_of_two_lines_would_be() {
     let said = run(&scratch, "e387.dat").succeeds();
 
     assert!(
-        said.starts_with("e387: converged\n  grid          65 x 33 points, 2048 cells\n"),
+        said.starts_with(
+            "e387: converged\n  grid          65 x 33 points, 2048 cells; C-grid, since the trailing edge is sharp\n"
+        ),
         "{said}"
     );
     let grid = scratch.bytes("output/e387/mesh.vts");
@@ -303,4 +305,30 @@ fn points_and_heights_are_told_as_they_are() {
 
     assert!(list.contains(" 61 x 33 "), "{list}");
     assert!(said.contains(", asked for 1.0000e-4 to 2.0000e-4\n"), "{said}");
+}
+
+#[test]
+fn check_tells_the_shape_of_the_grid_and_the_reason() {
+    let scratch = with_section();
+    for (arguments, told) in [
+        ("2412", "C-grid, since the trailing edge is sharp"),
+        ("e387.dat --topology auto", "C-grid, since the trailing edge is sharp"),
+        ("2412 --topology O", "O-grid"),
+        ("0012 --topology half", "half an O-grid"),
+        ("2412 --set geometry.trailing_edge=rounded", "O-grid, since the trailing edge has a base"),
+        ("cylinder", "O-grid, since the contour has no trailing edge"),
+        (
+            "2412 --set grid.reach=0.5",
+            "O-grid, since a grid that ends at a distance from the wall closes around it",
+        ),
+        (
+            "2412 --set grid.seam=held",
+            "O-grid, since grid.seam is given, which C-grids do not have",
+        ),
+    ] {
+        let said = scratch.run(&format!("check {arguments}")).succeeds();
+
+        let line = format!("\n  topology      {told}\n");
+        assert!(said.contains(&line), "{arguments}: {said}");
+    }
 }

@@ -14,7 +14,7 @@ use support::stand_in::equip;
 
 /// A grid that kernels on fibers solve in a moment: the text after the section, and a case.
 const SMALL: &str = "[grid]\nnj = 13\nfirst_cell = 1e-2\n";
-const REST: &str = "ni = 33\n[quality]\nretry = false\nmax_growth = 5\n[output]\npictures = false\nreport = false\n";
+const REST: &str = "topology = \"O\"\nni = 33\n[quality]\nretry = false\nmax_growth = 5\n[output]\npictures = false\nreport = false\n";
 
 fn small(section: &str) -> String {
     format!("[geometry]\nnaca = \"{section}\"\n{SMALL}{REST}")

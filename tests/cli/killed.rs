@@ -187,7 +187,7 @@ fn judge(folder: &Path, [old, new]: [&Files; 2], seed: u64) -> Left {
     Left::Exchange
 }
 
-const CASE: &str = "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\n\
+const CASE: &str = "geometry.naca = '2412'\ngrid.topology = 'O'\ngrid.ni = 65\ngrid.nj = 33\n\
                     output.formats = ['vts', 'plot3d', 'su2', 'openfoam', 'cgns']\n";
 
 /// The run replaces results for another far field, or is the first in its folder.

@@ -50,8 +50,8 @@ use tempfile::TempDir;
 /// Two lines that make a case.
 const SMALLEST: &str = "[geometry]\nnaca = \"2412\"\n";
 
-/// The options of a grid that is solved in an instant, on the CPU; so few layers grow fast.
-const COARSE: &str = "--backend cpu --set grid.ni=65 --set grid.nj=33 --set quality.max_growth=5";
+/// The options of an O-grid that is solved in an instant, on the CPU; so few layers grow fast.
+const COARSE: &str = "--backend cpu --set grid.topology=O --set grid.ni=65 --set grid.nj=33 --set quality.max_growth=5";
 
 /// Pictures take longer than a coarse grid, so most tests omit them.
 const NO_PICTURES: &str = "--set output.pictures=false";

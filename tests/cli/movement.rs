@@ -140,7 +140,7 @@ fn impossible_movements_are_refused() {
 fn grids_move_on_the_gpus_that_are_named() {
     let scratch = Scratch::with_case(
         "geometry.naca = \"2412\"\nnewton.tolerance = 1e-12\noutput.reference = true\n\
-         [grid]\nni = 33\nnj = 13\nfirst_cell = 1e-2\nfar_field = 8.0\n",
+         [grid]\ntopology = \"O\"\nni = 33\nnj = 13\nfirst_cell = 1e-2\nfar_field = 8.0\n",
     );
     scratch.run("wing.toml --backend cpu -q").succeeds();
     let wall = thicken(&scratch);

@@ -269,7 +269,7 @@ fn the_solution_of_a_system_replaces_no_file_of_somebodys() {
 /// grid of the first attempt.
 #[test]
 fn the_exported_system_is_that_of_the_grid_beside_it() {
-    let case = "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n\
+    let case = "geometry.naca = '2412'\ngrid.topology = 'O'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n\
                 quality.max_skewness = 0.1\n";
     let scratch = Scratch::with_case(case);
     let export = |step: usize, more: &str| {

@@ -227,7 +227,7 @@ fn a_process_is_on_its_own_where_it_is_told_to_or_the_launcher_has_one_rank() {
 fn a_grid_is_moved_by_the_processes_of_a_launcher() {
     let scratch = Scratch::with_case(
         "geometry.naca = \"2412\"\nnewton.tolerance = 1e-12\noutput.reference = true\n\
-         [grid]\nni = 33\nnj = 13\nfirst_cell = 1e-2\nfar_field = 8.0\n",
+         [grid]\ntopology = \"O\"\nni = 33\nnj = 13\nfirst_cell = 1e-2\nfar_field = 8.0\n",
     );
     scratch.run("wing.toml --backend cpu -q").succeeds();
     let weights: Vec<f64> = (0..2 * 13 * 33).map(|k| f64::from(k).sin()).collect();

@@ -12,7 +12,7 @@ use super::{Finished, Scratch};
 use support::stand_in::equip;
 
 /// A grid that kernels on fibers solve in a moment, wide enough for four bands.
-const CASE: &str = "[geometry]\nnaca = \"2412\"\n[grid]\nni = 65\nnj = 13\nfirst_cell = 1e-2\n\
+const CASE: &str = "[geometry]\nnaca = \"2412\"\n[grid]\ntopology = \"O\"\nni = 65\nnj = 13\nfirst_cell = 1e-2\n\
                     [quality]\nretry = false\nmax_growth = 5\n\
                     [output]\nformats = [\"vts\", \"cgns\"]\npictures = false\nreport = false\n";
 

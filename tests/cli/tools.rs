@@ -42,6 +42,7 @@ fn a_file_that_is_there_is_not_replaced_by_a_case_to_begin_with() {
     assert_eq!(scratch.names("."), ["case.toml"]);
 }
 
+/// By hand: 3/14 of 2048 cells are 438.9, of which 440 is the nearest multiple of 8; the spacings are 4e-4 and 3e-3 times 128/1168.
 #[test]
 fn a_check_says_what_a_run_takes_and_writes_nothing() {
     let scratch = Scratch::with_case(SMALLEST);
@@ -52,11 +53,12 @@ fn a_check_says_what_a_run_takes_and_writes_nothing() {
         "wing: can be run\n\
          \x20 grid          2049 x 1025 points, 2100225 in all\n\
          \x20 cells         2097152\n\
+         \x20 topology      C-grid, since the trailing edge is sharp\n\
          \x20 first cell    1.0000e-5\n\
          \x20 layers        growth 1.009\n\
-         \x20 wall          2049 points, 1025 on the upper and 1025 on the lower surface\n\
-         \x20 spacing       3.75e-4 at the leading, 1.25e-4 at the trailing edge\n\
-         \x20 wall cells    at most 1.87e-3 chords, 1.4 deg from one to the next\n\
+         \x20 wall          1169 points, 585 on the upper and 585 on the lower surface, 440 cells on each side of the cut\n\
+         \x20 spacing       4.38e-5 at the leading, 3.29e-4 at the trailing edge\n\
+         \x20 wall cells    at most 4.47e-3 chords, 0.6 deg from one to the next\n\
          \x20 memory        about 1.5 GB\n\
          \x20 time          about 11 s of CPU on one thread\n"
     );

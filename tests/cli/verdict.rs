@@ -57,7 +57,7 @@ fn scratch() -> Scratch {
     let file = |name: &str| format!("{name}.toml");
     let text = |keys: &str| {
         let ni = if keys.contains("grid.ni") { "" } else { "grid.ni = 65\n" };
-        format!("{keys}\n{ni}grid.nj = 33\nquality.retry = false\n{FEW}")
+        format!("{keys}\n{ni}grid.topology = 'O'\ngrid.nj = 33\nquality.retry = false\n{FEW}")
     };
     let files = CASES.map(|(name, keys, ..)| (file(name), text(keys)));
     let files: Vec<(&str, &[u8])> =
@@ -118,7 +118,9 @@ fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
 /// place.
 #[test]
 fn growth_is_a_finding_and_beyond_its_limit_an_error() {
-    let scratch = Scratch::with_case("geometry.naca = '0012'\ngrid.nj = 17\ngrid.ni = 33\n");
+    let scratch = Scratch::with_case(
+        "geometry.naca = '0012'\ngrid.topology = 'O'\ngrid.nj = 17\ngrid.ni = 33\n",
+    );
     let run = |arguments: &str| {
         let all = "wing.toml --backend cpu --set output.formats=vts --set output.pictures=false";
         scratch.run(&format!("{all} --set grid.first_cell=1e-6 {arguments}"))

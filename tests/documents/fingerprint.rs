@@ -77,7 +77,7 @@ fn case(more: &str) -> Case {
     let text = format!(
         "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n{more}"
     );
-    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
+    support::cases::case(&text)
 }
 
 #[test]

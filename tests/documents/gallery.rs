@@ -20,7 +20,7 @@ shows the whole grid, both edges, and maps of the quality.
 const CASES: [(&str, &str); 20] = [
     ("naca0012", "O-grid around a sharp section"),
     ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
-    ("naca4412", "A cambered section"),
+    ("naca4412", "C-grid around a cambered section"),
     ("e387", "A section from a file"),
     ("naca23012-wake", "C-grid whose wake follows the flow"),
     ("naca4412-plain-flap", "A plain flap"),
@@ -56,7 +56,7 @@ const BODY: View = View { from: [862, 156], size: [708, 620] };
 /// The four views that the picture of every grid has.
 const WHOLE: View = View { from: [0, 0], size: [1600, 1500] };
 /// The case of README's picture, which shows all views.
-const OF_README: &str = "naca23012-wake";
+const OF_README: &str = "naca4412";
 
 /// Pixels of a picture: two for three of `grid.png`.
 fn reduced_size(View { size, .. }: View) -> [usize; 2] {

@@ -27,7 +27,8 @@ impl Progress for Silent {
 }
 
 /// A small grid.
-const SMALL: [(&str, &str); 4] = [
+const SMALL: [(&str, &str); 5] = [
+    ("grid.topology", "O"),
     ("grid.ni", "17"),
     ("grid.nj", "9"),
     ("grid.first_cell", "1e-2"),

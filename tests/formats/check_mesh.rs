@@ -1,8 +1,5 @@
 //! The checks of OpenFOAM's `checkMesh`. Each test quotes the output of version 1912 for the same mesh.
 
-use std::path::Path;
-
-use gridgen::case::Case;
 use gridgen::formats::openfoam::{Measure, Objection, objections};
 use gridgen::formats::{Sides, Span};
 use gridgen::generate::{RunOptions, make_grid};
@@ -12,7 +9,7 @@ use support::grids::{grid_from, half_grid, joukowski_grid};
 /// The grid of the NACA 0012 with the keys of `[grid]`.
 fn naca0012(grid: &str) -> Grid {
     let text = format!("geometry.naca = '0012'\n[grid]\n{grid}");
-    let case = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap();
+    let case = support::cases::case(&text);
     let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
     assert!(made.is_good(), "{}", made.verdict);
     made.grid

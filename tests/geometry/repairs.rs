@@ -130,7 +130,10 @@ fn a_pitched_section_is_scaled_by_its_chord() {
 /// A case with these keys of `[geometry]` and a data file of the tests.
 fn case(file: &str, keys: &str) -> Case {
     let path = data(file);
-    let text = format!("[geometry]\nfile = '{}'\n{keys}\n[grid]\nni = 203\n", path.display());
+    let text = format!(
+        "[geometry]\nfile = '{}'\n{keys}\n[grid]\ntopology = 'O'\nni = 203\n",
+        path.display()
+    );
     Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
 }
 

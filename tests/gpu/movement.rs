@@ -1,11 +1,8 @@
 //! Moving grids, and their derivatives, on a GPU.
 
-use std::path::Path;
-
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Gpus, Transport};
 use gridgen::backend::{Bands, DeviceError, MovementBackend};
-use gridgen::case::Case;
 use gridgen::grid::Grid;
 use gridgen::movement::{Adjoint, Moved, Resident};
 
@@ -13,7 +10,7 @@ use crate::on_gpu;
 
 /// A reference, its wall twisted by 10° about the quarter chord, the grid there and its derivatives.
 fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Grid, Adjoint) {
-    let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
+    let problem = support::cases::case(text).settle().unwrap();
     let reference = problem.reference(backend).unwrap();
     let (sin, cos) = 10.0_f64.to_radians().sin_cos();
     let turn = |[x, y]: [f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];

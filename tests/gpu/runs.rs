@@ -16,7 +16,7 @@ fn case(section: &str) -> Case {
         "name = \"s{section}\"\n[geometry]\nnaca = \"{section}\"\n[grid]\nni = 257\nnj = 129\n\
          [output]\npictures = false\n"
     );
-    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
+    support::cases::case(&text)
 }
 
 fn options(output: &Path, devices: &[usize]) -> RunOptions {

@@ -28,7 +28,7 @@ fn e387() -> String {
 
 fn case(geometry: &str, grid: &str) -> Case {
     let text = format!("[geometry]\n{geometry}\n[grid]\nnj = 65\n{grid}\n");
-    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
+    super::case(&text)
 }
 
 /// The grid of the case, which is good after few steps.

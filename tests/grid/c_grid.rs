@@ -77,6 +77,32 @@ fn the_centres_of_the_cells_of_a_viscous_wake_stand_above_each_other() {
     assert!(largest < 10.0, "{largest}");
 }
 
+/// Whatever has a valid O-grid has a valid grid by default.
+#[test]
+fn the_default_makes_no_fewer_files_valid_than_an_o_grid() {
+    let folders = ["cases/airfoils", "tests/data/airfoils"];
+    let folders = folders.map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+    let files = folders.iter().flat_map(|folder| folder.read_dir().unwrap());
+    let mut shapes = [0, 0];
+    for path in files.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+        let made = |topology: &str| {
+            let text = format!(
+                "[geometry]\nfile = {path:?}\n[grid]\n{topology}ni = 129\nnj = 49\nfirst_cell = 1e-4\n"
+            );
+            make(&Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap())
+        };
+
+        let [o, default] = ["topology = \"O\"\n", ""].map(made);
+
+        if o.is_ok_and(|made| made.is_good()) {
+            let default = default.unwrap();
+            assert!(default.is_good(), "{}: {}", path.display(), default.verdict);
+            shapes[usize::from(matches!(default.grid.topology, Topology::C { .. }))] += 1;
+        }
+    }
+    assert!(shapes[0] >= 3 && shapes[1] >= 5, "{shapes:?}");
+}
+
 #[test]
 fn auto_is_c_for_a_sharp_edge_and_o_for_a_base_or_a_round_edge() {
     let text = |edge: &str| {
@@ -368,24 +394,26 @@ fn a_limit_of_the_case_is_that_of_every_grid_of_its_family() {
 
 #[test]
 fn a_family_that_cannot_be_halved_is_refused_before_anything_is_written() {
-    let base =
-        [("geometry.trailing_edge", "blunt"), ("grid.topology", "auto"), ("grid.base_cells", "4")];
-    for (set, grids, said) in [
+    let c = "naca0012-c.toml";
+    let base = [("grid.base_cells", "4"), ("grid.ni", "225"), ("grid.nj", "65")];
+    for (name, set, grids, said) in [
         (
+            c,
             &[("grid.wake", "44")][..],
             4,
             "a family of 4 grids leaves out all but every 8th point: grid.wake must be a multiple of 8, here 44",
         ),
-        (&[], 6, "the coarsest of 6 grids would have 8 × 3 points, at least 9 × 5 are needed"),
+        (c, &[], 6, "the coarsest of 6 grids would have 8 × 3 points, at least 9 × 5 are needed"),
         // There are 88 cells of the section and 2 × 48 of the cut on 24 layers of cells, halved twice.
         (
+            c,
             &[("output.curved_order", "4"), ("grid.ni", "185"), ("grid.nj", "25")],
             3,
             "the coarsest of 3 grids is to have cells of order 4: grid.ni - 1 must be a multiple of 4 × 4, here 184",
         ),
-        (&base, 3, "the corner of the base at point 2"),
+        ("naca0012-blunt.toml", &base, 3, "the corner of the base at point 2"),
     ] {
-        let error = family(&shipped("naca0012-c.toml", set), grids).err().unwrap();
+        let error = family(&shipped(name, set), grids).err().unwrap();
         assert!(error.to_string().contains(said), "{error}");
         assert_eq!(error.class(), ErrorClass::Input, "{error}");
     }

@@ -26,9 +26,9 @@ use gridgen::generate::{BackendChoice, GridResult, RunOptions, make_grid, run};
 use gridgen::grid::Grid;
 use tempfile::TempDir;
 
-/// The case of a text.
+/// The case of a text, with an O-grid unless it names another topology.
 fn case(text: &str) -> Case {
-    Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap()
+    support::cases::case(text)
 }
 
 /// A shipped case with some keys replaced.

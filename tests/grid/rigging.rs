@@ -363,7 +363,7 @@ fn assert_riggings(seed: u64, slats: bool) {
 /// Asserts by geometry without an index that a rigging was rightly refused.
 fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: Option<&Rigging>) {
     let frame = |naca: &str| {
-        let text = format!("geometry.naca = '{naca}'\ngrid.ni = 49\n");
+        let text = format!("geometry.naca = '{naca}'\ngrid.ni = 49\ngrid.topology = 'O'\n");
         let text = if naca == "4412" { text.replace("49", "65") } else { text };
         let case = CaseFile::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().section();
         let points = case.unwrap().settle().unwrap().points;

@@ -34,6 +34,7 @@ fn be_a_rank() {
     let sets = [
         ("grid.ni", SIZE[0].to_string()),
         ("grid.nj", SIZE[1].to_string()),
+        ("grid.topology", "O".to_owned()),
         ("newton.max_iterations", "1".to_owned()),
         ("linear.preconditioner", "jacobi".to_owned()),
         ("linear.max_iterations", "2".to_owned()),

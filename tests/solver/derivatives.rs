@@ -1,10 +1,7 @@
 //! Derivatives of moved grids.
 
-use std::path::Path;
-
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Coarsening, Scaling};
-use gridgen::case::Case;
 use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::movement::{Moved, MovementError, Reference};
 use gridgen::solver::linear::Precision;
@@ -12,6 +9,7 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, NonlinearProblem};
 use gridgen::sparse::{Csr, Schedule};
 
+use support::cases::case;
 use support::random::Random;
 
 use crate::movement::{
@@ -252,7 +250,7 @@ fn small(grid: &str) -> String {
 
 /// The equations of a case at its initial grid.
 fn equations(text: &str) -> GridProblem<CpuBackend, f64> {
-    let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
+    let problem = case(text).settle().unwrap();
     let initial = problem.initial_grid(&CpuBackend).unwrap().grid;
     let (mut equations, u) = problem.equations::<_, f64>(&CpuBackend, initial).unwrap();
     let mut f = vec![0.0; equations.unknowns()];

@@ -1,13 +1,12 @@
 //! Grids that follow a moving wall.
 
-use std::path::Path;
-
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::case::{Case, SolverOptions};
+use gridgen::case::SolverOptions;
 use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Grid, Topology, Verdict};
 use gridgen::internals::digest;
 use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault, Resident};
+use support::cases::case;
 use support::grids::distance;
 
 type Wall = Vec<[f64; 2]>;
@@ -25,7 +24,7 @@ pub(crate) const SMALL: &str = "geometry.naca = '2412'\ngeometry.trailing_edge =
                      [grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
 
 pub(crate) fn reference(text: &str) -> Reference {
-    let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
+    let problem = case(text).settle().unwrap();
     problem.reference(&CpuBackend).unwrap()
 }
 
@@ -496,9 +495,7 @@ fn a_grid_of_much_reduced_quality_is_named() {
 #[test]
 fn a_movement_to_another_section_takes_few_iterations() {
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/airfoils/s1223.dat");
-    let settled = |text: String| {
-        Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap()
-    };
+    let settled = |text: String| case(&text).settle().unwrap();
     let blunt = O.replace("'sharp'", "'blunt'");
     let s1223 = format!("geometry.file = '{other}'");
     // The section of the file ends in a point.
@@ -528,7 +525,7 @@ fn a_movement_to_another_section_takes_few_iterations() {
 #[test]
 fn a_solved_grid_is_its_own_reference() {
     for (text, most) in [(SMALL, 1e-15), (HALF, 1e-15), (C, 1e-8)] {
-        let case = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
+        let case = case(text);
         let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
 
         let reference = made.reference().unwrap();

@@ -71,7 +71,7 @@ def main(goal, iterations=100, **case):
     Returns the error and the Newton steps of each evaluation, the wall's pressure at the start, at the end
     and as asked for, and the meshes at the start and at the end.
     """
-    reference = gridgen.Reference(gridgen.make(naca="0012", trailing_edge="sharp", first_cell=1e-3, **case))
+    reference = gridgen.Reference(gridgen.make(naca="0012", topology="O", first_cell=1e-3, **case))
     by, start = modes(reference.wall), nodes_of(reference.mesh)
     there = reference.move_to(reference.wall + np.outer(by @ goal, [0.0, 1.0]))
     flow = PotentialFlow(start.shape[:2], np.hypot(*(start[1] - start[0]).T)[:-1], angle=2.0)

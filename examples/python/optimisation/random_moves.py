@@ -8,7 +8,7 @@ import gridgen
 
 def main(count=500, seed=0, **case):
     """Move a NACA 2412 `count` times; returns the good grids' Newton steps and the reasons of the others."""
-    reference = gridgen.Reference(gridgen.make(naca="2412", **{"ni": 129, "nj": 65, **case}))
+    reference = gridgen.Reference(gridgen.make(naca="2412", **{"topology": "O", "ni": 129, "nj": 65, **case}))
     wall, rng = reference.wall, np.random.default_rng(seed)
     by, steps, reasons, worn = modes(wall), [], [], 0
     for _ in range(count):

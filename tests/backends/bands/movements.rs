@@ -1,6 +1,5 @@
 //! Movements and derivatives on one device and on several, compared with the CPU and with one device.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use gridgen::backend::cpu::CpuBackend;
@@ -9,7 +8,7 @@ use gridgen::backend::{
     Backend, Bands, EllipticBackend, EllipticData, FixedLines, GridBackend, LevelSize,
     MovementBackend, Scaling,
 };
-use gridgen::case::{Case, Problem};
+use gridgen::case::Problem;
 use gridgen::generate::{DerivativesAt, Machine};
 use gridgen::grid::{Grid, Topology};
 use gridgen::movement::{Adjoint, Moved, MovementError, Reference, Resident, Solved};
@@ -30,7 +29,7 @@ fn settled(geometry: &str, grid: &str) -> Problem {
     let text = format!(
         "{geometry}\nnewton.tolerance = 1e-12\n[grid]\nfirst_cell = 1e-2\nfar_field = 8.0\n{grid}\n"
     );
-    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap()
+    support::cases::case(&text).settle().unwrap()
 }
 
 /// Grids of all kinds, with held and periodic seams among them, solved to rounding, and the numbers of ranks

@@ -37,7 +37,8 @@ impl Ranks for Devices {
 
 /// A small grid without retries.
 pub fn case(sets: &[(&str, &str)]) -> Case {
-    let small = [("grid.ni", "33"), ("grid.nj", "13"), ("grid.first_cell", "1e-2")];
+    let small =
+        [("grid.topology", "O"), ("grid.ni", "33"), ("grid.nj", "13"), ("grid.first_cell", "1e-2")];
     let bare =
         [("quality.retry", "false"), ("output.pictures", "false"), ("output.report", "false")];
     let sets: Vec<(String, String)> = small

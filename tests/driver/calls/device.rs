@@ -344,7 +344,7 @@ fn a_second_case_of_the_same_size_reuses_the_graph() {
     }
     let problem = |section: &str, points: &str| {
         let sets = [("geometry.naca", section), ("grid.ni", points), ("grid.nj", "13")];
-        let sets = [&sets[..], &[("grid.first_cell", "1e-2")]].concat();
+        let sets = [&sets[..], &[("grid.first_cell", "1e-2"), ("grid.topology", "O")]].concat();
         let sets: Vec<_> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         Case::from_toml("geometry.naca = '0012'", Path::new("a.toml"), &sets)
             .unwrap()
@@ -387,6 +387,7 @@ fn linear_solves_on_several_gpus_share_their_graphs() {
         return;
     }
     let sets = [
+        ("grid.topology", "O"),
         ("grid.ni", "33"),
         ("grid.nj", "13"),
         ("grid.first_cell", "1e-2"),
