@@ -196,11 +196,7 @@ impl NativeGrid {
 
     #[getter]
     fn topology(&self) -> &'static str {
-        match self.shape().0 {
-            Topology::C { .. } => "C",
-            Topology::Half(_) => "half",
-            _ => "O",
-        }
+        self.shape().0.name()
     }
 
     #[getter]

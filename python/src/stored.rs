@@ -108,7 +108,7 @@ pub(crate) fn restored_grid(
     let Head { topology, wall: ((from, to), closed), notes, texts } =
         table.try_into().map_err(|_| damaged())?;
     let [nj, ni] = [x.shape()[0], x.shape()[1]];
-    let cut = if let Topology::C { wake } = topology { wake } else { 0 };
+    let cut = topology.wake();
     if x.shape() != y.shape() || ni < 2 || nj < 2 || from > to || to >= ni || cut >= ni / 2 {
         return Err(damaged());
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use gridgen::case::Case;
 use gridgen::generate::GridResult;
+use gridgen::grid::Grid;
 use gridgen::grid::quality::{Quality, boundary_layer_thickness};
-use gridgen::grid::{Grid, Topology};
 use gridgen::linear_system::SystemOutcome;
 use gridgen::report::Timing;
 
@@ -74,10 +74,12 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
 fn wall(case: &Case, grid: &Grid) -> String {
     let wall: Vec<[f64; 2]> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
     let cells = wall.len() - 1;
-    let wake = match grid.topology {
-        Topology::C { wake } => format!(", {wake} along the wake"),
-        Topology::O(_) if !case.geometry.contour.is_smooth() => String::new(),
-        _ => return format!("{cells} cells"),
+    let wake = match grid.topology.wake() {
+        0 if !grid.topology.closed() || case.geometry.contour.is_smooth() => {
+            return format!("{cells} cells");
+        }
+        0 => String::new(),
+        wake => format!(", {wake} along the wake"),
     };
     let nose = nose(&wall);
     format!("{nose} cells on the lower surface, {} on the upper{wake}", cells - nose)

@@ -2,7 +2,7 @@
 
 use super::mesh::Span;
 use super::plot3d::layout::Flavour;
-use crate::grid::{Grid, Symmetry, Topology};
+use crate::grid::{Grid, Symmetry};
 use crate::overset::{Rim, SearchBox, Zone};
 
 /// A mesh to be written.
@@ -99,10 +99,8 @@ impl ForceReference {
     /// wall that is farthest from it, and its quarter.
     pub fn of(grid: &Grid) -> Self {
         let wall = grid.topology.wall(grid.ni);
-        let edge = match grid.topology {
-            Topology::Half(Symmetry::UpDown) => grid.point(*wall.end(), 0),
-            _ => grid.point(*wall.start(), 0),
-        };
+        let up_down = grid.topology.half() == Some(Symmetry::UpDown);
+        let edge = grid.point(if up_down { *wall.end() } else { *wall.start() }, 0);
         let from_edge = |[x, y]: [f64; 2]| (x - edge[0]).hypot(y - edge[1]);
         let points = wall.map(|i| grid.point(i, 0));
         let nose = points.fold(

@@ -10,7 +10,8 @@ use std::io::{self, Write};
 
 use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
-use crate::grid::{Grid, Symmetry, Topology};
+use crate::grid::boundary::{Meets, Patch, Segment};
+use crate::grid::{Grid, Symmetry};
 
 /// The first lines of a map of gridgen's.
 pub(super) const TITLE: &str = "# Neutral map file of gridgen\n";
@@ -61,29 +62,39 @@ pub fn write_to(
     writeln!(out, "{rule}\n# Type         B1 F1   S1 E1   S2 E2     B2 F2   S1 E1   S2 E2   Swap")?;
     writeln!(out, "{rule}")?;
     let (i, j, k) = ([1, ni], [1, nj], [1, nk]);
-    let ends = |names| Some([3, 4].map(|face| (names, Face(face, [j, k]))));
-    let (ends, body, welded) = match grid.topology {
-        Topology::O(_) => (None, i, Some([Face(3, [j, k]), Face(4, [j, k])])),
-        Topology::Half(Symmetry::UpDown) => (ends(SYMMETRY_Y), i, None),
-        Topology::Half(Symmetry::LeftRight) => (ends(SYMMETRY_X), i, None),
-        // No body, which has faces there.
-        Topology::Rectangle => (ends(FAR_FIELD), [1, 1], None),
-        Topology::C { wake } => {
-            let [cut, back] = [[1, wake + 1], [ni, ni - wake]].map(|cut| Face(5, [k, cut]));
-            (ends(FAR_FIELD), [wake + 1, ni - wake], Some([cut, back]))
-        }
+    let face = |on: Segment| {
+        let along = on.nodes.map(|node| node + 1);
+        Face(on.side as u8 + 3, if on.side.across() == 0 { [along, k] } else { [k, along] })
     };
+    let boundary = grid.boundary();
+    let patches = boundary.iter().filter_map(|range| {
+        let Meets::Patch(patch) = range.meets else { return None };
+        let names = match patch {
+            Patch::Wall => VISCOUS,
+            Patch::FarField | Patch::Outflow => FAR_FIELD,
+            Patch::Symmetry(Symmetry::UpDown) => SYMMETRY_Y,
+            Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
+        };
+        Some((names, face(range.on)))
+    });
+    // Each link is there from both of its sides.
+    let mut links: Vec<[Segment; 2]> = Vec::new();
+    for (on, to) in boundary.iter().filter_map(|range| Some((range.on, range.link()?))) {
+        let same = |[_, other]: &[Segment; 2]| on.is_along(*other);
+        if !links.iter().any(same) {
+            links.push([on, to]);
+        }
+    }
     let sides = [1, 2].map(|face| Face(face, [i, j]));
     let (symmetric, periodic) = match span.sides {
         Sides::Symmetry => (Some(sides.map(|face| (SYMMETRY, face))), None),
         Sides::Periodic => (None, Some(sides)),
     };
     let name = |names: [&'static str; 2]| names[usize::from(axes == Axes::Fun3d)];
-    let others = [(VISCOUS, Face(5, [k, body])), (FAR_FIELD, Face(6, [k, i]))];
-    for (names, face) in symmetric.into_iter().chain(ends).flatten().chain(others) {
+    for (names, face) in symmetric.into_iter().flatten().chain(patches) {
         writeln!(out, "{:<14}  {}", name(names), face.on(axes))?;
     }
-    for faces in periodic.into_iter().chain(welded) {
+    for faces in periodic.into_iter().chain(links.into_iter().map(|both| both.map(face))) {
         let [face, other] = faces.map(|face| face.on(axes));
         writeln!(out, "{:<14}  {face}      {other}   FALSE", name(ONE_TO_ONE))?;
     }

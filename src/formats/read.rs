@@ -67,7 +67,7 @@ pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine
     grid.topology = shape.unwrap_or(grid.topology);
     let wall = grid.topology.wall(grid.ni);
     let (from, to) = (*wall.start(), *wall.end());
-    let closed = matches!(shape, Some(Topology::O(_) | Topology::C { .. }));
+    let closed = shape.is_some_and(|shape| shape.half().is_none());
     notes.push(match shape {
         Some(Topology::O(_)) => "An O-grid: its ends in i coincide.".to_owned(),
         Some(Topology::C { .. }) => {

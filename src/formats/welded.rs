@@ -1,28 +1,33 @@
-//! The grid as nodes and cells of an unstructured mesh, the seam or the cut welded.
+//! A grid as nodes and cells of an unstructured mesh, the seam or the cut welded.
 //!
-//! Column ni − 1 of an O-grid repeats column 0 bit for bit. Here it has no nodes of its own: node
-//! (i, j) has the number `j (ni − 1) + i mod (ni − 1)`. On the line j = 0 of a C-grid the node
-//! (ni − 1 − i, 0) repeats (i, 0) for i ≤ wake: that line has the nodes 0 to ni − 2 − wake, and the
-//! others follow in rows of ni. Half a grid has nothing to weld, and its nodes are numbered as they
-//! stand. Cell (i, j) has the number `j (ni − 1) + i` on all; where a cell takes several of the grid, that
-//! many lines are between its corners, and cells are counted likewise.
+//! Nodes and cells are numbered block by block and line by line of constant j. A node that a link repeats has the number
+//! of the first of its copies; the others follow without a gap. Where a cell takes several of the grid, that many lines
+//! are between its corners, and cells are counted likewise.
 
-use crate::grid::{Grid, Topology};
-use std::ops::Range;
+use crate::grid::Grid;
+use crate::grid::boundary::{Meets, Patch, Range, Segment, Side};
 
 /// Numbers of nodes and cells of a welded grid.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Welded<'a> {
-    grid: &'a Grid,
+    blocks: Vec<Block<'a>>,
     /// Cells of the grid that a cell takes in each direction.
     order: usize,
-    /// Cells along a line of constant j.
-    columns: usize,
-    /// Layers of cells; there is one more line of nodes.
-    pub(super) layers: usize,
-    /// Nodes of the line j = 0, and of each other line.
-    first_line: usize,
-    line: usize,
+    /// Places of the nodes that repeat others, among those of all blocks, and their numbers.
+    repeated: Vec<(usize, usize)>,
+    nodes: usize,
+    cells: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Block<'a> {
+    grid: &'a Grid,
+    boundary: Vec<Range>,
+    /// Cells in i and j.
+    counts: [usize; 2],
+    /// Place of the first node, and number of the first cell.
+    first_node: usize,
+    first_cell: usize,
 }
 
 /// A side of a cell, from its corner `side` to the next.
@@ -32,78 +37,92 @@ pub(super) struct CellSide {
     pub(super) side: usize,
 }
 
-/// The sides on the rim of a grid.
-pub(super) struct RimSides {
-    /// On the body; of a rectangle on the line j = 0.
-    pub(super) body: Vec<CellSide>,
-    /// On the outer line j = nj − 1.
-    pub(super) outer: Vec<CellSide>,
-    /// On the line i = 0; none where the lines around the body close.
-    pub(super) first: Vec<CellSide>,
-    /// On the line i = ni − 1; likewise.
-    pub(super) last: Vec<CellSide>,
-}
+/// A patch, the sides of its cells in the order of the grid, and the nodes from which and to which it runs with the cells
+/// on its left.
+pub(super) type PatchSides = (Patch, Vec<CellSide>, [usize; 2]);
 
-/// Sides of a cell by the neighbour across: below, behind (i + 1), above, before.
-const BELOW: usize = 0;
-const BEHIND: usize = 1;
-const ABOVE: usize = 2;
-const BEFORE: usize = 3;
+/// Sides of a cell in the order of its corners.
+const AROUND: [Side; 4] = [Side::Below, Side::Behind, Side::Above, Side::Before];
 
 impl<'a> Welded<'a> {
     /// The cells of the grid.
     pub(super) fn new(grid: &'a Grid) -> Self {
-        Self::of_order(grid, 1)
+        Self::of_order(&[grid], 1)
     }
 
-    /// Cells that take `order` × `order` of the grid; its counts of cells and that of its cut are multiples
-    /// of it.
-    pub(super) fn of_order(grid: &'a Grid, order: usize) -> Self {
-        let ni = grid.ni;
-        let (first_line, line) = match grid.topology {
-            Topology::O(_) => (ni - 1, ni - 1),
-            Topology::C { wake } => (ni - 1 - wake, ni),
-            Topology::Half(_) | Topology::Rectangle => (ni, ni),
+    /// Cells that take `order` × `order` of the blocks of a grid; their counts of cells and those of their links are
+    /// multiples of it.
+    pub(super) fn of_order(grids: &[&'a Grid], order: usize) -> Self {
+        let mut blocks: Vec<Block<'a>> = Vec::new();
+        let (mut first_node, mut first_cell) = (0, 0);
+        for grid in grids {
+            let counts = [grid.ni, grid.nj].map(|nodes| (nodes - 1) / order);
+            blocks.push(Block { grid, boundary: grid.boundary(), counts, first_node, first_cell });
+            (first_node, first_cell) =
+                (first_node + grid.ni * grid.nj, first_cell + counts[0] * counts[1]);
+        }
+        let place = |segment: Segment, k| {
+            let Block { grid, first_node, .. } = blocks[segment.block];
+            let [i, j] = segment.node([grid.ni, grid.nj], k);
+            first_node + grid.index(i, j)
         };
-        let (columns, layers) = ((ni - 1) / order, (grid.nj - 1) / order);
-        Self { grid, order, columns, layers, first_line, line }
+        let copies = blocks.iter().enumerate().flat_map(|(block, Block { boundary, .. })| {
+            boundary.iter().flat_map(move |range| {
+                let (on, to) = (Segment { block, ..range.on }, range.link());
+                to.into_iter().flat_map(move |to| (0..on.count()).map(move |k| (on, to, k)))
+            })
+        });
+        let copies = copies.map(|(on, to, k)| (place(on, k), place(to, k)));
+        let mut copies: Vec<_> = copies.filter(|(copy, first)| first < copy).collect();
+        copies.sort_unstable();
+        copies.dedup_by_key(|(copy, _)| *copy);
+        let mut repeated: Vec<(usize, usize)> = Vec::with_capacity(copies.len());
+        for (copy, first) in copies {
+            let number = numbered(&repeated, first);
+            repeated.push((copy, number));
+        }
+        let nodes = first_node - repeated.len();
+        Self { blocks, order, repeated, nodes, cells: first_cell }
     }
 
     pub(super) fn nodes(&self) -> usize {
-        self.first_line + self.line * (self.grid.nj - 1)
+        self.nodes
     }
 
     pub(super) fn cells(&self) -> usize {
-        self.columns * self.layers
-    }
-
-    /// Numbers of the cells of a layer around the body.
-    pub(super) fn layer(&self, layer: usize) -> Range<usize> {
-        layer * self.columns..(layer + 1) * self.columns
+        self.cells
     }
 
     /// Coordinates of a node.
     pub(super) fn point(&self, node: usize) -> [f64; 2] {
-        match node.checked_sub(self.first_line) {
-            None => self.grid.point(node, 0),
-            Some(node) => self.grid.point(node % self.line, 1 + node / self.line),
+        let (mut low, mut high) = (0, self.repeated.len());
+        // The copies before a node are those with at most as many other nodes before them.
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.repeated[middle].0 - middle <= node { low = middle + 1 } else { high = middle }
         }
+        let place = node + low;
+        let block = self.blocks.iter().rev().find(|block| block.first_node <= place);
+        let Some(Block { grid, first_node, .. }) = block else { return [f64::NAN; 2] };
+        [grid.x[place - first_node], grid.y[place - first_node]]
     }
 
-    /// The node (i, j); `i` may be `ni − 1`, which is column 0 of an O-grid.
-    pub(super) fn node(&self, i: usize, j: usize) -> usize {
-        match j.checked_sub(1) {
-            Some(lines) => self.first_line + lines * self.line + i % self.line,
-            None if i < self.first_line => i,
-            // The other end of the line, to which the seam or the cut welds this one.
-            None => self.grid.ni - 1 - i,
-        }
+    /// Block and place (i, j) of a cell.
+    fn place(&self, cell: usize) -> (&Block<'a>, [usize; 2]) {
+        let after = self.blocks.partition_point(|block| block.first_cell <= cell);
+        let block = &self.blocks[after - 1];
+        let cell = cell - block.first_cell;
+        (block, [cell % block.counts[0], cell / block.counts[0]])
+    }
+
+    fn node(&self, block: &Block<'_>, [i, j]: [usize; 2]) -> usize {
+        numbered(&self.repeated, block.first_node + block.grid.index(i, j))
     }
 
     /// The node `a` lines in i and `b` in j from the first of a cell, both at most its order.
     pub(super) fn node_of(&self, cell: usize, [a, b]: [usize; 2]) -> usize {
-        let (i, j) = (cell % self.columns, cell / self.columns);
-        self.node(self.order * i + a, self.order * j + b)
+        let (block, [i, j]) = self.place(cell);
+        self.node(block, [self.order * i + a, self.order * j + b])
     }
 
     /// Corners of a cell, counter-clockwise from (i, j).
@@ -124,54 +143,84 @@ impl<'a> Welded<'a> {
         self.node_of(cell, [[k, 0], [n, k], [n - k, n], [0, n - k]][side])
     }
 
-    /// The sides that a cell shares with cells of higher numbers, which are returned beside them: the
-    /// next one along the line, the one across the seam or the cut, the one above.
+    /// The cell across a side, in the block or over a link.
+    fn across(&self, cell: usize, side: Side) -> Option<usize> {
+        let (block, at) = self.place(cell);
+        let (across, stride) = (side.across(), [1, block.counts[0]]);
+        if side.is_last() && at[across] + 1 < block.counts[across] {
+            return Some(cell + stride[across]);
+        }
+        if !side.is_last() && at[across] > 0 {
+            return Some(cell - stride[across]);
+        }
+        let k = at[1 - across] * self.order;
+        let here = |range: &&Range| {
+            range.on.side == side && (range.on.nodes[0]..range.on.nodes[1]).contains(&k)
+        };
+        let range = block.boundary.iter().find(here)?;
+        let to = range.link()?;
+        let other = &self.blocks[to.block];
+        let step = k - range.on.nodes[0];
+        let size = [other.grid.ni, other.grid.nj];
+        let [a, b] = [step, step + self.order].map(|step| to.node(size, step));
+        let [i, j] = [0, 1].map(|c| (a[c].min(b[c]) / self.order).min(other.counts[c] - 1));
+        Some(other.first_cell + j * other.counts[0] + i)
+    }
+
+    /// The sides that a cell shares with cells of higher numbers, which are returned beside them in order.
     pub(super) fn shared(&self, cell: usize) -> impl Iterator<Item = (CellSide, usize)> + use<> {
-        let (i, layer) = (cell % self.columns, cell / self.columns);
-        let welded = match self.grid.topology {
-            Topology::O(_) if i == 0 => Some((BEFORE, cell + self.columns - 1)),
-            Topology::C { wake } if cell < wake / self.order => {
-                Some((BELOW, self.columns - 1 - cell))
-            }
-            _ => None,
-        };
-        let next = (i + 1 < self.columns).then_some((BEHIND, cell + 1));
-        let above = (layer + 1 < self.layers).then_some((ABOVE, cell + self.columns));
-        let all = [next, welded, above].into_iter().flatten();
-        all.map(move |(side, other)| (CellSide { cell, side }, other))
+        let mut side = 0;
+        let mut all = AROUND.map(|at| {
+            let here = CellSide { cell, side };
+            side += 1;
+            self.across(cell, at).filter(|other| *other > cell).map(|other| (here, other))
+        });
+        all.sort_by_key(|found| found.map_or(usize::MAX, |(_, other)| other));
+        all.into_iter().flatten()
     }
 
-    /// The sides on the rim by the name of their patch: the body, the far field with the outflow of a
-    /// C-grid or all sides of a rectangle, and on half a grid its plane of symmetry.
-    pub(super) fn rims(&self) -> Vec<(&'static str, Vec<CellSide>)> {
-        let RimSides { body, outer, first, last } = self.rim();
-        let ends = [first, last].concat();
-        match self.grid.topology {
-            Topology::O(_) | Topology::C { .. } => {
-                vec![("airfoil", body), ("farfield", [outer, ends].concat())]
-            }
-            Topology::Half(_) => vec![("airfoil", body), ("farfield", outer), ("symmetry", ends)],
-            Topology::Rectangle => {
-                vec![("airfoil", Vec::new()), ("farfield", [outer, body, ends].concat())]
-            }
-        }
+    /// The patches on a side of all blocks.
+    pub(super) fn patches(&self, side: Side) -> impl Iterator<Item = PatchSides> {
+        let corner = AROUND.iter().position(|at| *at == side).unwrap_or(0);
+        let forwards = corner < 2;
+        self.blocks.iter().flat_map(move |block| {
+            let on_side = block.boundary.iter().filter(move |range| range.on.side == side);
+            on_side.filter_map(move |range| {
+                let Meets::Patch(patch) = range.meets else { return None };
+                let size = [block.grid.ni, block.grid.nj];
+                let cell = |k: usize| {
+                    let node = range.on.node(size, k * self.order);
+                    let [i, j] = [0, 1].map(|c| (node[c] / self.order).min(block.counts[c] - 1));
+                    CellSide { cell: block.first_cell + j * block.counts[0] + i, side: corner }
+                };
+                let steps = range.on.count() - 1;
+                let ends = [0, steps].map(|k| self.node(block, range.on.node(size, k)));
+                let ends = if forwards { ends } else { [ends[1], ends[0]] };
+                Some((patch, (0..steps / self.order).map(cell).collect(), ends))
+            })
+        })
     }
 
-    /// The sides on the rim.
-    pub(super) fn rim(&self) -> RimSides {
-        let topology = self.grid.topology;
-        let wall = match topology {
-            Topology::Rectangle => 0..=self.grid.ni - 1,
-            _ => topology.wall(self.grid.ni),
-        };
-        let side = |side| move |cell| CellSide { cell, side };
-        let open = !topology.closed();
-        let layers = || (0..self.layers).filter(|_| open).map(|layer| self.layer(layer));
-        RimSides {
-            body: (wall.start() / self.order..wall.end() / self.order).map(side(BELOW)).collect(),
-            outer: self.layer(self.layers - 1).map(side(ABOVE)).collect(),
-            first: layers().map(|layer| layer.start).map(side(BEFORE)).collect(),
-            last: layers().map(|layer| layer.end - 1).map(side(BEHIND)).collect(),
+    /// The sides on the rim by patch: the body, the far field with the outflow, and planes of symmetry.
+    pub(super) fn rims(&self) -> Vec<(Patch, Vec<CellSide>)> {
+        let mut rims = vec![(Patch::Wall, Vec::new()), (Patch::FarField, Vec::new())];
+        for side in [Side::Above, Side::Below, Side::Before, Side::Behind] {
+            for (patch, sides, _) in self.patches(side) {
+                let patch = if patch == Patch::Outflow { Patch::FarField } else { patch };
+                match rims.iter_mut().find(|(other, _)| *other == patch) {
+                    Some((_, all)) => all.extend(sides),
+                    None => rims.push((patch, sides)),
+                }
+            }
         }
+        rims
+    }
+}
+
+/// The number of the node at a place, of which these repeat others.
+fn numbered(repeated: &[(usize, usize)], place: usize) -> usize {
+    match repeated.binary_search_by_key(&place, |(copy, _)| *copy) {
+        Ok(found) => repeated[found].1,
+        Err(before) => place - before,
     }
 }

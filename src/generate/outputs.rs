@@ -18,7 +18,7 @@ use crate::formats::matrix_market::{write_columns, write_matrix};
 use crate::formats::openfoam::{self, Measure, Objection};
 use crate::formats::{MeshData, Span};
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Topology, Verdict, coarsened};
+use crate::grid::{Grid, Verdict, coarsened};
 use crate::movement::Reference;
 use crate::ranks::Job;
 use crate::report::page::{Page, Shown};
@@ -306,13 +306,10 @@ fn objections(case: &Case, grid: &Grid, span: Option<Span>) -> Vec<String> {
 
 /// A remedy for an objection, as measured in docs/validation.md.
 fn remedy(case: &Case, grid: &Grid, objection: &Objection) -> String {
-    let edge = match grid.topology {
-        Topology::O(_) | Topology::Half(_) | Topology::Rectangle => grid.point(grid.ni - 1, 0),
-        Topology::C { wake } => grid.point(wake, 0),
-    };
+    let edge = grid.point(grid.ni - 1 - grid.topology.wake(), 0);
     let off = f64::hypot(objection.at[0] - edge[0], objection.at[1] - edge[1]);
     let at_the_edge = off < AT_THE_EDGE * case.geometry.length();
-    let cut = matches!(grid.topology, Topology::C { .. });
+    let cut = grid.topology.wake() > 0;
     match objection.measure {
         Measure::Skewness if at_the_edge => format!(
             "grid.trailing_edge_spacing = {:.1e}, the height of the first cell, mends that",

@@ -72,9 +72,7 @@ pub(crate) fn check_family(
 ) -> Result<(), FamilyError> {
     let stride = stride(grids)?;
     let mut counts = vec![("grid.ni - 1", ni - 1), ("grid.nj - 1", nj - 1)];
-    if let Topology::C { wake } = topology {
-        counts.push(("grid.wake", wake));
-    }
+    counts.push(("grid.wake", topology.wake()));
     let (coarse_ni, coarse_nj) = ((ni - 1) / stride + 1, (nj - 1) / stride + 1);
     if coarse_ni < LEAST[0] || coarse_nj < LEAST[1] {
         return Err(FamilyError::TooCoarse { grids, ni: coarse_ni, nj: coarse_nj });
@@ -131,7 +129,7 @@ fn stride(grids: u32) -> Result<usize, FamilyError> {
 pub fn coarsened(grid: &Grid) -> Grid {
     let topology = match grid.topology {
         Topology::C { wake } => Topology::C { wake: wake / 2 },
-        same @ (Topology::O(_) | Topology::Half(_) | Topology::Rectangle) => same,
+        same => same,
     };
     let mut coarse = Grid::new(topology, grid.ni.div_ceil(2), grid.nj.div_ceil(2));
     for j in 0..coarse.nj {

@@ -6,6 +6,7 @@
 //! are `[nj][ni]` with `i` fastest, so the cell determinant `x_xi y_eta − x_eta y_xi` is positive. Lengths
 //! are in chords.
 
+pub mod boundary;
 mod family;
 pub mod initial;
 pub mod quality;
@@ -61,9 +62,26 @@ pub enum Topology {
 impl Topology {
     /// Number of distinct columns: all but the repeated one of an O-grid.
     pub fn columns(self, ni: usize) -> usize {
+        ni - usize::from(self.closed())
+    }
+
+    /// Cells of the line j = 0 behind the body, on each side.
+    pub fn wake(self) -> usize {
+        if let Self::C { wake } = self { wake } else { 0 }
+    }
+
+    /// The symmetry of half a grid.
+    pub fn half(self) -> Option<Symmetry> {
+        if let Self::Half(symmetry) = self { Some(symmetry) } else { None }
+    }
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::O(_) => ni - 1,
-            Self::C { .. } | Self::Half(_) | Self::Rectangle => ni,
+            Self::O(_) => "O",
+            Self::C { .. } => "C",
+            Self::Half(_) => "half",
+            Self::Rectangle => "rectangle",
         }
     }
 
@@ -80,11 +98,8 @@ impl Topology {
     /// Nodes of the body on the line j = 0. The last one repeats the first, except on half a grid. The range
     /// is empty if there is no body.
     pub fn wall(self, ni: usize) -> RangeInclusive<usize> {
-        match self {
-            Self::Rectangle => RangeInclusive::new(1, 0),
-            Self::O(_) | Self::Half(_) => 0..=ni - 1,
-            Self::C { wake } => wake..=ni - 1 - wake,
-        }
+        let wake = self.wake();
+        if self == Self::Rectangle { RangeInclusive::new(1, 0) } else { wake..=ni - 1 - wake }
     }
 }
 

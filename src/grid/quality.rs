@@ -56,7 +56,7 @@ impl WallLine {
     /// The wall of a grid with `ni` nodes around.
     pub(crate) fn of(topology: Topology, ni: usize) -> Self {
         let wall = topology.wall(ni);
-        let closed = !matches!(topology, Topology::Half(_));
+        let closed = topology.half().is_none();
         Self { from: *wall.start(), to: *wall.end(), closed }
     }
 

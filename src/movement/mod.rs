@@ -46,6 +46,7 @@ use crate::case::{LEAST_FIRST_CELL, SolverOptions};
 use crate::formats::Mesh;
 use crate::geometry::vector::{Vector, difference, dot};
 use crate::geometry::{first_contact, first_crossing};
+use crate::grid::boundary::Segment;
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict};
 use crate::solver::NewtonStop;
@@ -271,7 +272,7 @@ impl Reference {
             return Err(MovementError::NotFinite { index, at: wall[index] });
         }
         let bits = |at: &[f64; 2]| at.map(f64::to_bits);
-        let half = matches!(topology, Topology::Half(_));
+        let half = topology.half().is_some();
         if !half && bits(&wall[0]) != bits(&wall[expected - 1]) {
             return Err(MovementError::Open);
         }
@@ -299,15 +300,16 @@ impl Reference {
 /// The grid whose copies of a seam or a cut are the same bits: a file may have rounded them.
 fn welded(grid: &Grid) -> Grid {
     let mut welded = grid.clone();
-    let last = grid.ni - 1;
-    let mut copy = |i: usize, j: usize| {
-        let (from, to) = (grid.index(i, j), grid.index(last - i, j));
-        (welded.x[to], welded.y[to]) = (grid.x[from], grid.y[from]);
-    };
-    match grid.topology {
-        Topology::O(_) => (0..grid.nj).for_each(|j| copy(0, j)),
-        Topology::C { wake } => (0..=wake).for_each(|i| copy(i, 0)),
-        Topology::Half(_) | Topology::Rectangle => {}
+    let boundary = grid.boundary();
+    for (on, to) in boundary.iter().filter_map(|range| Some((range.on, range.link()?))) {
+        for k in 0..on.count() {
+            let at = |segment: Segment| {
+                let [i, j] = segment.node([grid.ni, grid.nj], k);
+                grid.index(i, j)
+            };
+            let (from, copy) = (at(on).min(at(to)), at(on).max(at(to)));
+            (welded.x[copy], welded.y[copy]) = (grid.x[from], grid.y[from]);
+        }
     }
     welded
 }

@@ -30,10 +30,7 @@ impl GridPlacement {
             .log2()
             .round()
             .exp2();
-        let half = match grid.topology {
-            Topology::Half(symmetry) => Some(symmetry),
-            Topology::O(_) | Topology::C { .. } | Topology::Rectangle => None,
-        };
+        let half = grid.topology.half();
         let shift = half.map_or([0.0; 2], |symmetry| {
             let across = symmetry.mirrored([1.0; 2], [0.0; 2]).map(|c| c < 0.0);
             [0, 1].map(|k| if across[k] { first[k] / chord - FAR_FIELD_CENTRE[k] } else { 0.0 })
@@ -86,10 +83,8 @@ impl GridPlacement {
 
     /// The grid in the frame of the equations.
     pub(super) fn grid_inward(&self, grid: &Grid) -> Grid {
-        let topology = match grid.topology {
-            Topology::Half(_) => Topology::O(Seam::Held),
-            other => other,
-        };
+        let whole = grid.topology.half().map(|_| Topology::O(Seam::Held));
+        let topology = whole.unwrap_or(grid.topology);
         by_rows(grid, topology, |row| self.row_inward(row))
     }
 

@@ -73,9 +73,8 @@ impl Reference {
         let grid = self.frame.reference();
         let GridPlacement { shift, chord, half } = self.place;
         let (wake, seam) = match grid.topology {
-            Topology::C { wake } => (Some(wake), None),
             Topology::O(seam) => (None, Some(seam)),
-            Topology::Half(_) | Topology::Rectangle => (None, None),
+            other => (Some(other.wake()).filter(|wake| *wake > 0), None),
         };
         let half = half.map(|symmetry| usize::from(symmetry == Symmetry::UpDown));
         let solver = self.options.clone();

@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use super::wall::ElementWall;
 use super::zone::{Rim, Zone, ZoneCells};
 use crate::grid::Topology;
+use crate::grid::boundary::{Meets, Patch};
 
 /// The box in which holes are cut, and the numbers of its voxels along x and y.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
@@ -173,16 +174,14 @@ impl<'a> Voxels<'a> {
 fn outer_sides(zone: &Zone<'_>) -> Vec<[[f64; 2]; 2]> {
     let grid = zone.grid;
     let (ni, nj) = (grid.ni, grid.nj);
-    let along = |j: usize| (0..ni - 1).map(move |i| [(i, j), (i + 1, j)]);
-    let across = |i: usize| (0..nj - 1).map(move |j| [(i, j), (i, j + 1)]);
-    let mut sides: Vec<[(usize, usize); 2]> = along(nj - 1).collect();
-    if !grid.topology.closed() {
-        sides.extend(across(0).chain(across(ni - 1)));
-    }
-    if grid.topology == Topology::Rectangle {
-        sides.extend(along(0));
-    }
-    sides.into_iter().map(|ends| ends.map(|(i, j)| grid.point(i, j))).collect()
+    let ranges = grid.boundary().into_iter();
+    let outer =
+        ranges.filter(|range| !matches!(range.meets, Meets::Link(_) | Meets::Patch(Patch::Wall)));
+    let point = |[i, j]: [usize; 2]| grid.point(i, j);
+    let sides = outer.flat_map(|range| {
+        (1..range.on.count()).map(move |k| [k - 1, k].map(|k| point(range.on.node([ni, nj], k))))
+    });
+    sides.collect()
 }
 
 /// Neighbours of the cells of a zone.
@@ -206,11 +205,11 @@ impl CellNeighbours {
         let last = i + 1 == columns;
         let after = if last { closed.then(|| cell + 1 - columns) } else { Some(cell + 1) };
         let above = (j + 1 < self.layers).then(|| cell + columns);
-        let across = match self.topology {
-            Topology::C { wake } if j == 0 && (i < wake || i >= columns - wake) => {
-                Some(columns - 1 - i)
-            }
-            _ => cell.checked_sub(columns),
+        let wake = self.topology.wake();
+        let across = if j == 0 && (i < wake || i >= columns - wake) {
+            Some(columns - 1 - i)
+        } else {
+            cell.checked_sub(columns)
         };
         [before, after, above, across].into_iter().flatten()
     }
@@ -219,11 +218,8 @@ impl CellNeighbours {
     fn on_boundary(&self, cell: usize, rim: Rim) -> bool {
         let (i, j) = (cell % self.columns, cell / self.columns);
         let far = rim == Rim::FarField;
-        let wall = match self.topology {
-            Topology::Rectangle => far,
-            Topology::C { wake } => i >= wake && i < self.columns - wake,
-            Topology::O(_) | Topology::Half(_) => true,
-        };
+        let wall = self.topology.wall(self.columns + 1);
+        let wall = if wall.is_empty() { far } else { (*wall.start()..*wall.end()).contains(&i) };
         let ends = !self.topology.closed() && far && (i == 0 || i + 1 == self.columns);
         (j == 0 && wall) || ends || (j + 1 == self.layers && far)
     }

@@ -107,13 +107,9 @@ pub struct GridReport {
 
 impl From<&Grid> for GridReport {
     fn from(grid: &Grid) -> Self {
-        let (topology, seam, wake) = match grid.topology {
-            Topology::O(seam) => ("O", Some(seam), None),
-            Topology::C { wake } => ("C", None, Some(wake)),
-            Topology::Half(_) => ("half", None, None),
-            Topology::Rectangle => ("rectangle", None, None),
-        };
-        Self { ni: grid.ni, nj: grid.nj, topology, seam, wake }
+        let seam = if let Topology::O(seam) = grid.topology { Some(seam) } else { None };
+        let wake = Some(grid.topology.wake()).filter(|wake| *wake > 0);
+        Self { ni: grid.ni, nj: grid.nj, topology: grid.topology.name(), seam, wake }
     }
 }
 

@@ -13,7 +13,8 @@ use super::block::Reader;
 use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count};
 use crate::files::pieces;
-use crate::grid::{Grid, Topology};
+use crate::grid::Grid;
+use crate::grid::boundary::{Meets, Patch, Range, Segment, Side};
 use crate::overset::{Rim, Zone};
 
 pub(super) const FORMAT: Format = Format {
@@ -89,7 +90,7 @@ pub fn write_zones_to(
         below.push(family(OVERSET).above([overset_mark()]));
     }
     below.push(family(FAR_FIELD));
-    let half = zones.iter().any(|zone| matches!(zone.grid.topology, Topology::Half(_)));
+    let half = zones.iter().any(|zone| zone.grid.topology.half().is_some());
     let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
     if half || symmetric {
         below.push(family(SYMMETRY));
@@ -216,6 +217,15 @@ impl<'a> Block<'a> {
         [0, 1, 2].map(all)
     }
 
+    /// The points of a segment.
+    fn part(&self, on: Segment) -> Part {
+        let across = on.side.across();
+        let mut part =
+            self.points(Some((across, if on.side.is_last() { self.size[across] } else { 1 })));
+        part[1 - across] = on.nodes.map(|node| index(node) + 1);
+        part
+    }
+
     /// A node with the first and last point of a part of the zone.
     fn range(&self, name: &'static str, part: Part) -> Node<'a> {
         let part = &part[..self.size().len()];
@@ -225,7 +235,7 @@ impl<'a> Block<'a> {
     }
 
     fn boundaries(&self) -> Vec<Node<'a>> {
-        let [ni, nj, nk] = self.size;
+        let nk = self.size[2];
         let at = |direction, index| self.points(Some((direction, index)));
         let boundary = |name: &str, (family, condition): (&str, &str), part| {
             let condition = if self.is_single() { "FamilySpecified" } else { condition };
@@ -235,32 +245,35 @@ impl<'a> Block<'a> {
             ]);
             if family == OVERSET.0 { boundary.above([overset_mark()]) } else { boundary }
         };
-        let wall = self.zone.grid.topology.wall(self.zone.grid.ni);
-        let [_, j, k] = at(1, 1);
-        let body = [[index(*wall.start()) + 1, index(*wall.end()) + 1], j, k];
-        let wall = self.wall();
         let outer = if self.zone.rim == Rim::Overset { OVERSET } else { FAR_FIELD };
-        let mut boundaries = Vec::new();
-        if self.zone.grid.topology == Topology::Rectangle {
-            boundaries.push(boundary("farfield_below", outer, at(1, 1)));
-        } else {
-            boundaries.push(boundary(wall.0, wall, body));
-        }
-        boundaries.push(boundary(outer.0, outer, at(1, nj)));
-        let ends = match self.zone.grid.topology {
-            Topology::O(_) => None,
-            Topology::C { .. } => Some((["outflow_first", "outflow_last"], FAR_FIELD)),
-            Topology::Half(_) => Some((["symmetry_first", "symmetry_last"], SYMMETRY)),
-            Topology::Rectangle => Some((["farfield_first", "farfield_last"], FAR_FIELD)),
+        let patch = |Range { on, meets }: &Range| {
+            let Meets::Patch(patch) = meets else { return None };
+            let family = match patch {
+                Patch::Wall => self.wall(),
+                Patch::FarField if on.side.across() == 1 => outer,
+                Patch::FarField | Patch::Outflow => FAR_FIELD,
+                Patch::Symmetry(_) => SYMMETRY,
+            };
+            let name = match on.side {
+                Side::Before => format!("{}_first", patch.name()),
+                Side::Behind => format!("{}_last", patch.name()),
+                Side::Below if *patch == Patch::FarField => "farfield_below".into(),
+                Side::Below | Side::Above => family.0.to_owned(),
+            };
+            Some(boundary(&name, family, self.part(*on)))
         };
-        if let Some((names, family)) = ends {
-            let sides = names.into_iter().zip([1, ni]);
-            boundaries.extend(sides.map(|(name, i)| boundary(name, family, at(0, i))));
-        }
+        // The body first, then the outer line.
+        let mut ranges = self.zone.grid.boundary();
+        ranges.sort_by_key(|range| match range.on.side {
+            Side::Below => 0,
+            Side::Above => 1,
+            Side::Before | Side::Behind => 2,
+        });
+        let mut boundaries: Vec<Node<'a>> = ranges.iter().filter_map(patch).collect();
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
-            let sides = match self.zone.grid.topology {
-                Topology::Half(_) => [("back", BACK), ("front", FRONT)],
-                _ => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
+            let sides = match self.zone.grid.topology.half() {
+                Some(_) => [("back", BACK), ("front", FRONT)],
+                None => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
             };
             let sides = sides.into_iter().zip([1, nk]);
             boundaries.extend(sides.map(|((name, family), k)| boundary(name, family, at(2, k))));
@@ -270,7 +283,7 @@ impl<'a> Block<'a> {
 
     /// Both directions of each connection.
     fn connections(&self) -> Vec<Node<'a>> {
-        let ([ni, _, nk], directions) = (self.size, self.size().len());
+        let (nk, directions) = (self.size[2], self.size().len());
         let at = |direction, index| self.points(Some((direction, index)));
         let connection = |name: &'static str, from, to, transform: [i32; 3]| {
             Node::new(name, "GridConnectivity1to1_t").text(&self.name()).above([
@@ -280,24 +293,26 @@ impl<'a> Block<'a> {
                     .integers(vec![directions], &transform[..directions]),
             ])
         };
-        let mut connections = Vec::new();
-        match self.zone.grid.topology {
-            Topology::O(_) => {
-                let (first, last) = (at(0, 1), at(0, ni));
-                connections.push(connection("seam_first", first, last, [1, 2, 3]));
-                connections.push(connection("seam_last", last, first, [1, 2, 3]));
-            }
-            // Across the cut both i and j run the other way.
-            Topology::C { wake } => {
-                let (wake, [_, j, k]) = (index(wake), at(1, 1));
-                let along = |from, to| [[from, to], j, k];
-                let (first, last) = (along(1, wake + 1), along(ni - wake, ni));
-                let (to_last, to_first) = (along(ni, ni - wake), along(wake + 1, 1));
-                connections.push(connection("cut_first", first, to_last, [-1, -2, 3]));
-                connections.push(connection("cut_last", last, to_first, [-1, -2, 3]));
-            }
-            Topology::Half(_) | Topology::Rectangle => {}
-        }
+        let boundary = self.zone.grid.boundary();
+        let links = boundary.iter().filter_map(|range| Some((range.on, range.link()?)));
+        let mut connections: Vec<Node<'a>> = links
+            .map(|(on, to)| {
+                let name = match on.side {
+                    Side::Before => "seam_first",
+                    Side::Behind => "seam_last",
+                    _ if on.nodes[0] == 0 => "cut_first",
+                    _ => "cut_last",
+                };
+                // Between two first or two last lines the direction across runs the other way.
+                let sign = |same: bool| if same { 1 } else { -1 };
+                let (along, across) = (1 - on.side.across(), on.side.across());
+                let mut transform = [3; 3];
+                transform[along] = sign(to.nodes[0] <= to.nodes[1]) * (2 - to.side.across() as i32);
+                transform[across] =
+                    sign(on.side.is_last() != to.side.is_last()) * (1 + to.side.across() as i32);
+                connection(name, self.part(on), self.part(to), transform)
+            })
+            .collect();
         if let Some(span) = self.span.filter(|span| span.sides == Sides::Periodic) {
             let (first, last) = (at(2, 1), at(2, nk));
             let width = span.z(span.cells) as f32;

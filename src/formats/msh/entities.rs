@@ -6,8 +6,9 @@
 
 use crate::formats::mesh::{Sides, Span, count};
 use crate::formats::ordering;
-use crate::formats::welded::{CellSide, RimSides, Welded};
-use crate::grid::{Grid, Topology};
+use crate::formats::welded::{CellSide, PatchSides, Welded};
+use crate::grid::Grid;
+use crate::grid::boundary::{Patch, Side};
 
 /// The mesh of a grid by its entities.
 pub(super) struct Model<'a> {
@@ -61,42 +62,37 @@ impl<'a> Model<'a> {
     /// The mesh of cells of this order, which divides the counts of cells of the grid, of its cut and of its
     /// span.
     pub(super) fn new(grid: &'a Grid, span: Option<Span>, order: usize) -> Self {
-        let plane = Welded::of_order(grid, order);
-        let RimSides { body, outer, first, last } = plane.rim();
-        // Around the cells counter-clockwise, but the body, which has them outside.
-        let (around, groups): (Vec<_>, _) = match grid.topology {
-            Topology::O(_) => (vec![(body, None), (outer, None)], ["airfoil", "farfield", "", ""]),
-            Topology::C { .. } => (
-                vec![(body, None), (outer, Some([1, 0])), ([first, last].concat(), Some([0, 1]))],
-                ["airfoil", "farfield", "outflow", ""],
-            ),
-            Topology::Half(_) | Topology::Rectangle => (
-                vec![
-                    (body, Some([0, 1])),
-                    (outer, Some([2, 3])),
-                    (last, Some([1, 2])),
-                    (first, Some([3, 0])),
-                ],
-                match grid.topology {
-                    Topology::Rectangle => ["farfield"; 4],
-                    _ => ["airfoil", "farfield", "symmetry", "symmetry"],
-                },
-            ),
-        };
-        let corner = |i, j| plane.node(i, j);
-        let (i, j) = (grid.ni - 1, grid.nj - 1);
-        let points = match grid.topology {
-            Topology::O(_) => Vec::new(),
-            Topology::C { .. } => vec![corner(0, j), corner(i, j)],
-            Topology::Half(_) | Topology::Rectangle => {
-                vec![corner(0, 0), corner(i, 0), corner(i, j), corner(0, j)]
+        let plane = Welded::of_order(&[grid], order);
+        // Around the cells counter-clockwise, but the body, which has them outside. Parts of the outflow are one curve.
+        let mut around: Vec<PatchSides> = Vec::new();
+        for side in [Side::Below, Side::Behind, Side::Before, Side::Above] {
+            for (patch, mut sides, [start, end]) in plane.patches(side) {
+                let next = |(of, _, ends): &&mut PatchSides| *of == patch && ends[0] == end;
+                match around.iter_mut().find(next).filter(|_| patch == Patch::Outflow) {
+                    Some((_, all, ends)) => {
+                        ends[0] = start;
+                        sides.append(all);
+                        *all = sides;
+                    }
+                    None => around.push((patch, sides, [start, end])),
+                }
             }
-        };
+        }
+        let mut points: Vec<usize> = Vec::new();
+        for (_, _, [start, end]) in around.iter().filter(|(.., [start, end])| start != end) {
+            for node in [start, end] {
+                if !points.contains(node) {
+                    points.push(*node);
+                }
+            }
+        }
+        // The outer line follows the body.
+        around[1..].rotate_right(1);
         let mut is_inner = vec![true; plane.nodes()];
         let curves: Vec<RimCurve> = around
             .into_iter()
-            .zip(groups)
-            .map(|((sides, ends), group)| {
+            .map(|(patch, sides, ends)| {
+                let plane = &plane;
                 let on_side =
                     |&side: &CellSide| (0..=order).map(move |k| plane.node_of_side(side, k));
                 let mut nodes: Vec<usize> = sides.iter().flat_map(on_side).collect();
@@ -106,11 +102,13 @@ impl<'a> Model<'a> {
                     is_inner[node] = false;
                 }
                 nodes.retain(|node| !points.contains(node));
-                RimCurve { group, sides, ends, nodes }
+                let [start, end] = ends.map(|end| points.iter().position(|node| *node == end));
+                let ends = start.zip(end).filter(|(start, end)| start != end);
+                RimCurve { group: patch.name(), sides, ends: ends.map(|(a, b)| [a, b]), nodes }
             })
             .collect();
         let inner = (0..plane.nodes()).filter(|&node| is_inner[node]).collect();
-        let half = matches!(grid.topology, Topology::Half(_));
+        let half = grid.topology.half().is_some();
         let ends = span.map(|span| match span.sides {
             Sides::Symmetry if !half => ["symmetry"; 2],
             _ => ["back", "front"],

@@ -19,7 +19,7 @@ use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
 use crate::files::{IoError, WriteFault, atomic, pieces};
 use crate::grid::quality::{CurvedQuality, measure_curved};
-use crate::grid::{Grid, Topology, cut_corner};
+use crate::grid::{Grid, cut_corner};
 
 pub(super) const FORMAT: Format = Format {
     name: "msh",
@@ -73,9 +73,7 @@ fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoErr
 /// The first count of cells that the order does not divide.
 fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFault> {
     let mut counts = vec![("cells around", grid.ni - 1), ("cells outward", grid.nj - 1)];
-    if let Topology::C { wake } = grid.topology {
-        counts.push(("cells along the cut", wake));
-    }
+    counts.push(("cells along the cut", grid.topology.wake()));
     counts.extend(span.map(|span| ("cells over the span", span.cells)));
     let (what, count) = counts.into_iter().find(|(_, count)| count % order > 0)?;
     Some(WriteFault::Indivisible { what, count, order })

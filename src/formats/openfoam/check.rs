@@ -89,9 +89,9 @@ fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
 pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
     let plane = Plane(Welded::new(grid));
     let depth = span.map(|span| span.length / span.cells as f64);
-    let inside = (0..plane.0.layers)
+    let inside = (0..plane.0.cells())
         .into_par_iter()
-        .map(|layer| plane.layer(layer, depth))
+        .map(|cell| plane.cell(cell, depth))
         .reduce(Tallies::default, Tallies::merged);
     // A value inside is preferred to an equal one on the rim.
     let tallies = inside.merged(plane.rim());
@@ -141,22 +141,19 @@ impl Plane<'_> {
         self.0.corners(cell).map(|node| self.0.point(node))
     }
 
-    /// The cells of a layer around the body, `depth` long over the span, and the faces to others that
-    /// they own.
-    fn layer(&self, layer: usize, depth: Option<f64>) -> Tallies {
+    /// A cell, `depth` long over the span, and the faces to others that it owns.
+    fn cell(&self, cell: usize, depth: Option<f64>) -> Tallies {
         let mut tallies = Tallies::default();
-        for cell in self.0.layer(layer) {
-            let corners = &self.corners(cell);
-            let centre = centroid(corners);
-            tallies.see(Measure::AspectRatio, prism_aspect_ratio(corners, depth), centre);
-            for (CellSide { side, .. }, across) in self.0.shared(cell) {
-                let edge = edge(corners, side);
-                let beyond = centroid(&self.corners(across));
-                let skewness = face_skewness(centre, Some(beyond), edge);
-                tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
-                let angle = off_normal(centre, beyond, edge);
-                tallies.see(Measure::NonOrthogonality, angle, middle(edge[0], edge[1]));
-            }
+        let corners = &self.corners(cell);
+        let centre = centroid(corners);
+        tallies.see(Measure::AspectRatio, prism_aspect_ratio(corners, depth), centre);
+        for (CellSide { side, .. }, across) in self.0.shared(cell) {
+            let edge = edge(corners, side);
+            let beyond = centroid(&self.corners(across));
+            let skewness = face_skewness(centre, Some(beyond), edge);
+            tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
+            let angle = off_normal(centre, beyond, edge);
+            tallies.see(Measure::NonOrthogonality, angle, middle(edge[0], edge[1]));
         }
         tallies
     }

@@ -11,7 +11,7 @@ use crate::files::pieces;
 use crate::formats::data::MeshData;
 use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{CellSide, Welded};
-use crate::grid::Grid;
+use crate::grid::{Grid, boundary};
 use crate::overset::{Rim, Zone};
 
 /// A file of the mesh: its path in the case, its class, and what writes its contents.
@@ -284,10 +284,15 @@ impl<'a> Mesh<'a> {
 
 /// The patches of a section's rim.
 fn patches(grid: &Grid) -> Vec<Patch> {
-    let kinds = ["wall;", "patch;", "symmetryPlane;"];
-    let rims = Welded::new(grid).rims().into_iter().zip(kinds);
-    rims.map(|((name, sides), kind)| Patch::new(name, kind, vec![(0, Faces::Sides(sides))]))
-        .collect()
+    let patch = |(patch, sides): (boundary::Patch, _)| {
+        let kind = match patch {
+            boundary::Patch::Wall => "wall;",
+            boundary::Patch::FarField | boundary::Patch::Outflow => "patch;",
+            boundary::Patch::Symmetry(_) => "symmetryPlane;",
+        };
+        Patch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])
+    };
+    Welded::new(grid).rims().into_iter().map(patch).collect()
 }
 
 /// The patches of several zones: that of their rims, which OpenFOAM wants first, the wall of each element by its
@@ -295,13 +300,13 @@ fn patches(grid: &Grid) -> Vec<Patch> {
 fn patches_of_zones(zones: &[Zone<'_>]) -> Vec<Patch> {
     let (mut rim, mut far, mut walls) = (Vec::new(), Vec::new(), Vec::new());
     for (number, zone) in zones.iter().enumerate() {
-        for (k, (_, sides)) in Welded::new(zone.grid).rims().into_iter().enumerate() {
+        for (patch, sides) in Welded::new(zone.grid).rims() {
             let faces = (number, Faces::Sides(sides));
-            match (k, zone.rim) {
-                (0, _) if zone.has_wall() => {
+            match (patch, zone.rim) {
+                (boundary::Patch::Wall, _) if zone.has_wall() => {
                     walls.push(Patch::new(zone.name, "wall;", vec![faces]));
                 }
-                (0, _) => {}
+                (boundary::Patch::Wall, _) => {}
                 (_, Rim::Overset) => rim.push(faces),
                 (_, Rim::FarField) => far.push(faces),
             }

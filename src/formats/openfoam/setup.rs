@@ -7,7 +7,6 @@ use std::{fs, io};
 use crate::files::{IoError, atomic};
 use crate::formats::data::{ForceReference, MeshData};
 use crate::formats::mesh::{Sides, Span};
-use crate::grid::Topology;
 
 /// The script that solves the case.
 const SCRIPT: &str = "Allrun";
@@ -71,7 +70,7 @@ pub(super) fn walls<'a>(mesh: &MeshData<'a>) -> Vec<&'a str> {
 
 /// The entries of fields for the patches at the ends of the span, and for the plane of half a grid.
 pub(super) fn ends(mesh: &MeshData<'_>) -> String {
-    let half = matches!(mesh.grid().topology, Topology::Half(_));
+    let half = mesh.grid().topology.half().is_some();
     let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
     let ends = match mesh.span.map(|span| span.sides) {
         None => "frontAndBack { type empty; }",

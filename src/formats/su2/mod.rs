@@ -90,8 +90,8 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
     let rims = mesh.rims();
     let ends = ends(span, grid.topology);
     writeln!(out, "NMARK= {}", rims.len() + ends.len())?;
-    for (tag, sides) in &rims {
-        let count = sides.len();
+    for (patch, sides) in &rims {
+        let (count, tag) = (sides.len(), patch.name());
         writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {}", count * layers)?;
         pieces::write_lines(out, count * layers, |text, face| {
             let [a, b] = mesh.ends(sides[face % count]).map(|node| node + face / count * nodes);
@@ -121,7 +121,7 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
 
 /// Markers of the two ends of the span.
 fn ends(span: Option<Span>, topology: Topology) -> &'static [&'static str] {
-    let plane_is_symmetry = matches!(topology, Topology::Half(_));
+    let plane_is_symmetry = topology.half().is_some();
     match span {
         None => &[],
         Some(span) if span.sides == Sides::Symmetry && !plane_is_symmetry => &["symmetry"],

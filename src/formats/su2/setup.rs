@@ -6,7 +6,6 @@ use std::io::{self, Write};
 
 use crate::formats::data::{ForceReference, MeshData};
 use crate::formats::mesh::Sides;
-use crate::grid::Topology;
 
 /// Writes the set-up for the mesh in `file`, which has the markers `ends` at the ends of its span.
 pub(super) fn write_to(
@@ -29,7 +28,7 @@ pub(super) fn write_to(
         ),
     };
     let mut conditions = vec![wall];
-    let half = matches!(mesh.grid().topology, Topology::Half(_));
+    let half = mesh.grid().topology.half().is_some();
     let mut planes = if half { vec!["symmetry"] } else { Vec::new() };
     if mesh.span.is_some_and(|span| span.sides == Sides::Periodic) {
         let zeros = ["0.0"; 8].join(", ");

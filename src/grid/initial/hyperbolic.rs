@@ -3,8 +3,8 @@
 
 use super::{InitialSettings, Layers, Outline, Segments, grid_of};
 use crate::geometry::vector::{along, cross, dot, unit};
+use crate::grid::Grid;
 use crate::grid::quality::folds;
-use crate::grid::{Grid, Topology};
 use nalgebra::{Matrix2, Vector2};
 
 /// Largest number of substeps a layer.
@@ -45,11 +45,12 @@ impl Scheme {
     /// The scheme of an outline. Along the wake of a C-grid fronts are parallel, so longer steps are
     /// possible.
     pub(crate) fn of(outline: &Outline) -> Self {
-        let Topology::C { wake } = outline.topology else {
+        let wake = outline.topology.wake();
+        if wake == 0 {
             let step_limit = (outline.columns() as f64 / COLUMNS_IN_STEP).clamp(3.0, 24.0);
             let [implicit, inverse_growth, outflow, slope] = [1.0, 0.0, 0.0, 0.0];
             return Self { closed: true, implicit, step_limit, inverse_growth, outflow, slope };
-        };
+        }
         let step = |i: usize| [outline.x[i + 1] - outline.x[i], outline.y[i + 1] - outline.y[i]];
         let interval = |i: usize| step(i)[0].hypot(step(i)[1]);
         let growth = (interval(wake.saturating_sub(2)) / interval(wake.saturating_sub(1))).ln();

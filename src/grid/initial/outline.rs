@@ -118,7 +118,10 @@ pub(crate) fn heights_with_wake(
     outflow: Option<f64>,
 ) -> Vec<f64> {
     let ni = x.len();
-    let Topology::C { wake } = topology else { return (0..ni).map(height).collect() };
+    let wake = topology.wake();
+    if wake == 0 {
+        return (0..ni).map(height).collect();
+    }
     let interval = |i: usize| (x[i + 1] - x[i]).hypot(y[i + 1] - y[i]);
     // k counts the points of the cut from the trailing edge and is the same on both sides. At the outflow the
     // march uses the height of the neighbour; so does this.
@@ -189,17 +192,13 @@ fn spaced(outline: &Outline) -> Vec<[f64; 2]> {
 
 fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
     let ([cx, cy], ni) = (FAR_FIELD_CENTRE, outline.x.len());
-    let wake = match outline.topology {
-        // Half a grid is cut from a whole one.
-        Topology::O(_) | Topology::Half(_) => {
-            let around = (i % (ni - 1)) as f64 / (ni - 1) as f64;
-            // The points run clockwise from the trailing edge.
-            let (sin, cos) = (-std::f64::consts::TAU * around).sin_cos();
-            return [cx + radius * cos, cy + radius * sin];
-        }
-        Topology::C { wake } => wake,
-        Topology::Rectangle => 0,
-    };
+    let wake = outline.topology.wake();
+    if outline.topology.closed() {
+        let around = (i % (ni - 1)) as f64 / (ni - 1) as f64;
+        // The points run clockwise from the trailing edge.
+        let (sin, cos) = (-std::f64::consts::TAU * around).sin_cos();
+        return [cx + radius * cos, cy + radius * sin];
+    }
     if i <= wake || i >= ni - 1 - wake {
         return [outline.x[i], if 2 * i < ni { cy - radius } else { cy + radius }];
     }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::cell::{Corners, cell_area, cell_corners};
 use super::larger;
 use crate::geometry::vector::{cross, difference, dot, middle};
-use crate::grid::{Grid, Topology};
+use crate::grid::Grid;
 
 /// The non-orthogonality of each cell in degrees, `[nj − 1][ni − 1]`: the largest angle, over its faces
 /// shared with other cells, between the face's normal and the line from its centre to the other's.
@@ -21,11 +21,7 @@ pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
 
 /// [`nonorthogonality`] of the cells of row j.
 pub(crate) fn fill_nonorthogonality(grid: &Grid, j: usize, row: &mut [f64]) {
-    let (closed, wake) = match grid.topology {
-        Topology::O(_) => (true, 0),
-        Topology::Half(_) | Topology::Rectangle => (false, 0),
-        Topology::C { wake } => (false, wake),
-    };
+    let (closed, wake) = (grid.topology.closed(), grid.topology.wake());
     let columns = grid.ni - 1;
     let centre = |i: usize, j: usize| centroid(&cell_corners(grid, i, j));
     row.fill(0.0);

@@ -4,9 +4,9 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
+use crate::grid::Grid;
 use crate::grid::quality::{cell_corners, corner_determinants, is_folded};
 use crate::grid::vector::distance;
-use crate::grid::{Grid, Topology};
 use crate::report::artifacts::Artifacts;
 
 /// Sizes of the pictures in pixels.
@@ -88,12 +88,7 @@ impl Artifacts<'_> {
         let summary = format!(
             "{}-grid {} × {}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
              wall angle error at most {:.2}°   ·   first cell {:.2e}",
-            match grid.topology {
-                Topology::O(_) => "O",
-                Topology::C { .. } => "C",
-                Topology::Half(_) => "Half O",
-                Topology::Rectangle => "Rectangular",
-            },
+            if grid.topology.half().is_some() { "Half O" } else { grid.topology.name() },
             grid.ni,
             grid.nj,
             quality.max_skewness,
@@ -133,7 +128,8 @@ impl Artifacts<'_> {
             ("Leading edge", square(leading, EDGE_VIEW * chord)),
             ("Trailing edge", square(trailing, trailing_view)),
         ];
-        if let Topology::C { wake } = grid.topology {
+        let wake = grid.topology.wake();
+        if wake > 0 {
             let far = |i: &usize| distance(grid.point(*i, 0), grid.point(wake, 0)) >= chord;
             let behind = (0..wake).rev().find(far).unwrap_or(0);
             views.push(("Wake", square(grid.point(behind, 0), 2.2 * chord)));
