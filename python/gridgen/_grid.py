@@ -114,6 +114,15 @@ class Mesh:
         """Coordinates y of the nodes, (nj, ni), like `x`."""
         return self._coordinate(1)
 
+    @property
+    def behind(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """x and y of the block behind the base of a C-grid around one, each (nj, ni); ``None`` without such a block.
+
+        i runs from the base to the outflow, j from the lower interface to the upper one, whose nodes are those of the grid.
+        """
+        both = self._native.behind
+        return None if both is None else (both[0], both[1])
+
     def _coordinate(self, axis: int) -> NDArray[np.float64] | DeviceArray:
         device = self._native.dlpack_device()
         if device is not None:

@@ -14,7 +14,9 @@ use gridgen::grid::quality::{CellMeasure, MOST_ORDER, Quality, measure_along, no
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::movement::Reference;
 use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
@@ -96,6 +98,15 @@ impl NativeGrid {
         }
     }
 
+    /// The block behind a base, where there is one.
+    fn block_behind(&self) -> Option<&Grid> {
+        match &self.0 {
+            GridSource::Made(result) => result.behind.as_ref(),
+            GridSource::Stored(stored) => stored.behind.as_ref(),
+            GridSource::Read(_) | GridSource::Moved(..) => None,
+        }
+    }
+
     /// Topology, and numbers of nodes in i and j.
     fn shape(&self) -> (Topology, [usize; 2]) {
         let of = |grid: &Grid| (grid.topology, [grid.ni, grid.nj]);
@@ -148,6 +159,7 @@ impl NativeGrid {
             (self.case(py)?, self.verdict()?, self.hint()?, self.files()?);
         let mesh = self.mesh_data().map_err(|error| raised(py, error))?;
         let (span, settings) = (mesh.span, mesh.settings);
+        let behind = self.block_behind().map(|block| [block.x.clone(), block.y.clone()]);
         let notes = self.notes();
         let parts = report.zip(history).zip(case.zip(verdict));
         Ok(parts.map(|((report, history), (case, verdict))| Texts {
@@ -161,6 +173,7 @@ impl NativeGrid {
             notes,
             span,
             settings,
+            behind,
         }))
     }
 }
@@ -212,6 +225,15 @@ impl NativeGrid {
     #[getter]
     fn x<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         view(slf, |grid| &grid.x)
+    }
+
+    /// x and y of the block behind a base, where there is one.
+    #[getter]
+    fn behind<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyArray2<f64>>>>> {
+        let Some(block) = self.block_behind() else { return Ok(None) };
+        let array =
+            |values: &Vec<f64>| PyArray1::from_slice(py, values).reshape([block.nj, block.ni]);
+        [&block.x, &block.y].into_iter().map(array).collect::<PyResult<_>>().map(Some)
     }
 
     #[getter]

@@ -31,11 +31,14 @@ pub(crate) struct Texts {
     pub(crate) notes: Vec<String>,
     pub(crate) span: Option<Span>,
     pub(crate) settings: Settings,
+    /// x and y of the block behind a base.
+    pub(crate) behind: Option<[Vec<f64>; 2]>,
 }
 
 /// A grid that was made in another process.
 pub(crate) struct StoredGrid {
     pub(crate) grid: Grid,
+    pub(crate) behind: Option<Grid>,
     pub(crate) texts: Texts,
 }
 
@@ -52,7 +55,8 @@ impl StoredGrid {
     /// The grid as a mesh with the settings of its case.
     pub(crate) fn mesh(&self) -> MeshData<'_> {
         let Texts { span, settings, verdict: (_, good, _), .. } = self.texts;
-        MeshData { span, settings, good, ..MeshData::from(&self.grid) }
+        let blocks: Vec<&Grid> = std::iter::once(&self.grid).chain(&self.behind).collect();
+        MeshData { span, settings, good, ..MeshData::of_blocks(&blocks) }
     }
 
     /// The problem of the grid, made from its case again.
@@ -114,8 +118,16 @@ pub(crate) fn restored_grid(
     }
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
     let grid = Grid { topology, ni, nj, x, y };
-    if let Some(texts) = texts {
-        return Ok(StoredGrid { grid, texts }.into());
+    if let Some(mut texts) = texts {
+        let columns = topology.wake() + 1;
+        let block = |[x, y]: [Vec<f64>; 2]| {
+            let lines = x.len() / columns;
+            let fits = x.len() == y.len() && lines > 1 && lines * columns == x.len();
+            let topology = Topology::Behind { around: ni };
+            fits.then_some(Grid { topology, ni: columns, nj: lines, x, y }).ok_or_else(damaged)
+        };
+        let behind = texts.behind.take().map(block).transpose()?;
+        return Ok(StoredGrid { grid, behind, texts }.into());
     }
     let wall = WallLine { from, to, closed };
     in_pool(py, || NativeGrid::of(Mesh { grid, wall, notes }))

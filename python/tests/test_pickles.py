@@ -65,6 +65,22 @@ def test_the_reference_of_a_pickled_grid_needs_its_section(tmp_path):
     assert read.verdict.good
 
 
+def test_the_block_behind_a_base_is_the_same_after_it_was_pickled(tmp_path):
+    grid = gridgen.make(naca="0012", edge_thickness=0.02, topology="C", ni=97, nj=33, first_cell=1e-3)
+
+    read = again(grid)
+
+    (x, y), wake = grid.behind, grid.report["grid"]["wake"]
+    assert x.shape[::-1] == tuple(grid.report["grid"]["behind"])
+    assert np.array_equal(x[0], grid.x[0, wake::-1])
+    assert np.array_equal(y[-1], grid.y[0, -1 - wake :])
+    assert np.array_equal(read.behind, grid.behind)
+    read.write(tmp_path / "mesh.vts")
+    assert {file.name for file in tmp_path.iterdir()} == {"mesh.around.vts", "mesh.behind.vts"}
+    with pytest.raises(gridgen.GridgenError, match="block behind it"):
+        gridgen.Reference(read, backend="cpu")
+
+
 def test_a_mesh_is_the_same_after_it_was_pickled():
     mesh = gridgen.Mesh(*ring())
 

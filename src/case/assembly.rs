@@ -12,7 +12,7 @@ use crate::overset::Rigging;
 const MOST_LETTERS: usize = 24;
 
 /// Names that patches and zones of a mesh have already.
-const TAKEN: [&str; 10] = [
+const TAKEN: [&str; 13] = [
     "background",
     "overset",
     "farfield",
@@ -21,6 +21,9 @@ const TAKEN: [&str; 10] = [
     "front",
     "symmetry",
     "airfoil",
+    "base",
+    "around",
+    "behind",
     "all",
     "readWallCurvature",
 ];

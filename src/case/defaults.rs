@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Case, TopologyChoice, WallPoints};
-use crate::geometry::BaseCells;
+use crate::geometry::{BaseCells, GeometryError, check_base_cells};
 use crate::grid::Seam;
 use crate::grid::initial::InitialMethod;
 use crate::pde::control::Base;
@@ -102,11 +102,62 @@ pub(super) struct WallFacts {
     pub(super) edge: bool,
     /// Whether the edge closes in one point.
     pub(super) sharp: bool,
+    /// Whether there is a block behind the base.
+    pub(super) behind: bool,
     /// Cells around the section; of half a grid those of the whole.
     pub(super) cells: usize,
 }
 
+/// Largest growth of the cells on a base behind which there is a block, and of those along its interfaces.
+const BASE_GROWTH: f64 = 1.3;
+const INTERFACE_GROWTH: f64 = 1.2;
+
+/// Largest share of the cells of the line along the wall in each interface: the others are on the section.
+const MOST_INTERFACE: f64 = 5.0 / 16.0;
+
+/// Cells of a section with a base for each unit of dissipation of its march, the least and the most of it, and the smoothing
+/// of its volumes: lines cluster behind the corners, and the more of them there are the less smooth they are.
+const CELLS_IN_DISSIPATION: f64 = 1200.0;
+const DISSIPATION: [f64; 2] = [0.08, 0.5];
+const SMOOTHING: f64 = 0.007;
+
+/// First cells to which a base must have room at least for a block behind it.
+pub(super) const LEAST_ON_BASE: f64 = 4.0;
+
 impl Case {
+    /// Puts every default in place that follows from a base behind which there is a block: of this thickness, with first
+    /// cells of this height at its corners.
+    ///
+    /// # Errors
+    /// [`GeometryError::BaseCells`] for cells that are given and lower than the first cell.
+    pub(super) fn settle_behind(
+        &mut self,
+        thickness: f64,
+        first: f64,
+    ) -> Result<(), GeometryError> {
+        let Self { grid, output, places, .. } = self;
+        let step = 2 * output.curved_order;
+        // Without round-off of the base's thickness.
+        let most = (thickness / first * (1.0 + 1e-9)) as usize / step * step;
+        let wanted = 2.0 * (0.5 * thickness / first).ln() / BASE_GROWTH.ln() + 2.0;
+        grid.base_cells = Some(match grid.base_cells {
+            Some(given) => check_base_cells(given, most)?,
+            None => (wanted.ceil().max(4.0) as usize).next_multiple_of(step).min(most),
+        });
+        grid.trailing_edge_spacing.get_or_insert(first);
+        if let Some(wake) = grid.wake.as_mut().filter(|_| !places.has("grid.wake")) {
+            let growth = INTERFACE_GROWTH;
+            let least = ((growth - 1.0) * wake.length / first).ln_1p() / growth.ln();
+            let least = (least.ceil() as usize).next_multiple_of(4 * step);
+            let most = (MOST_INTERFACE * (grid.ni - 1) as f64) as usize / (4 * step) * 4 * step;
+            // With the points of both surfaces `ni` follows.
+            let surfaces = grid.points_upper.is_some() && grid.points_lower.is_some();
+            let free = surfaces && !places.has("grid.ni");
+            wake.cells = wake.cells.max(if free { least } else { least.min(most) });
+        }
+        Ok(())
+    }
+
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: WallFacts) -> ([f64; 2], f64, Seam) {
@@ -146,6 +197,10 @@ impl Case {
         let thin = (2.0 / cells / (HEIGHTS_IN_LENGTH * grid.first_cell)).min(1.0);
         let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
         let [dissipation, volume_smoothing, spread, columns] = match wall {
+            WallFacts { wake: Some(_), behind: true, .. } => {
+                let [least, most] = DISSIPATION;
+                [(cells / CELLS_IN_DISSIPATION).clamp(least, most), SMOOTHING, 0.0, 2.25]
+            }
             WallFacts { wake: Some(wake), .. } => {
                 let columns = (wake as f64).min(WAKE_IN_SECTION * cells);
                 [0.08, 0.01 * (48.0 / columns).min(1.0), 0.0, 2.25]

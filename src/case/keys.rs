@@ -58,11 +58,11 @@ keys! {
             "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, \
             by a solid wedge behind the base, by taking a NACA section's formula on to where it \
             closes (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord \
-            is closed, a larger one becomes a base, or a wedge on a C-grid).";
+            is closed, a larger one becomes a base). Behind a base a C-grid has a second block, or a wedge \
+            where the base has no room for four first cells.";
         edge_thickness: Option<f64> = real(closed(0.0), closed(0.1)), Unset, "chords";
             "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their \
-            ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \
-            \"wedge\" on a C-grid, unless it is given.";
+            ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, unless it is given.";
         smooth: Option<f64> = real(open(0.0), closed(0.01)), Unset, "chords";
             "Distance from each point of `file` or `points` within which the contour is smoothed: the curve of least \
             bending there takes their place, with both ends of the trailing edge kept. For points that are rounded, \
@@ -172,9 +172,10 @@ keys! {
             "Distance of the outer line from the wall, everywhere the same but in concave parts, where the \
             line is rounded: in place of the circle of `far_field`. A near-body grid for overset \
             methods; O-grids only.";
-        wake = integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8"), "cells";
+        wake = integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8; more with a base"), "cells";
             "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
-            `ni` points lie behind the edge, the others on the section, its edge counted twice.";
+            `ni` points lie behind the edge, the others on the section, its edge counted twice. With a base by default \
+            as many as grow by 1.2, at most 5/16 of `ni - 1`.";
         wake_spacing = real(open(0.0), closed(1e6)), Unset, "chords";
             "Length of the last cell of the cut, at the outflow, along x; unset, the cells grow by one ratio from \
             `trailing_edge_spacing`.";
@@ -214,7 +215,7 @@ keys! {
             "chords";
             "Spacing of the wall points at the trailing edge. Where that is sharp, the default is \
             at least a sixth of the first cell, or all of it with `output.curved_order` above 1, up \
-            to 1e-2.";
+            to 1e-2. At the corners of a base on a C-grid it is the first cell.";
         max_turn: Option<f64> = real(closed(1e-3), closed(180.0)),
             Derived("15, or 15 * 256/cells of the section if that is less"), "degrees";
             "Largest turn of the wall from one cell to the next: points are added where the wall would turn by \
@@ -223,7 +224,8 @@ keys! {
         base_cells: Option<usize> = integer(4, 500_000), Unset, "cells";
             "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid \
             those of the whole base, at most `ni - 1`; unset, the spacing of the trailing edge \
-            decides: at least 8, on a rounded edge 12.";
+            decides: at least 8, on a rounded edge 12. On a C-grid those across the block behind the base, which are not \
+            among the `ni` points: at most its thickness over `first_cell`, by default as many as grow by 1.3.";
         points_upper: Option<usize> = integer(5, 500_000), Unset, "points";
             "Points of the upper surface, both edges included. With `points_lower` `ni` follows: `points_upper + \
             points_lower - 1`, on a C-grid + `2 wake`, with a base + `base_cells`; an `ni` that is given must agree. \
@@ -261,13 +263,14 @@ keys! {
         method: InitialMethod = KeyKind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite interpolation.";
         dissipation: Option<f64> = real(closed(0.0), closed(10.0)),
-            Derived("0.4; 0.2 without an edge, 0.08 on a C-grid"), "";
-            "Dissipation of the hyperbolic march.";
+            Derived("0.4; 0.2 without an edge, 0.08 on a C-grid, more with a base"), "";
+            "Dissipation of the hyperbolic march. On a C-grid with a base by default 1/1200 of the cells of the section, 0.08 \
+            to 0.5.";
         volume_smoothing: Option<f64> = real(closed(0.0), closed(10.0)),
             Derived("from the edge, the cells and the first cell"), "";
             "Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge, without one \
             0.4 and less \
-            under thick first cells; on a C-grid 1.28/cells, or 0.48/`wake` of a shorter wake, and at most 0.01.";
+            under thick first cells; on a C-grid 1.28/cells, or 0.48/`wake` of a shorter wake, and at most 0.01, with a base 0.007.";
         spread: Option<f64> = real(closed(0.0), closed(1000.0)), Derived("from the edge"), "";
             "Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge, 6 of \
             elements and with `grid.reach`, 10 without an edge, 0 on a C-grid.";

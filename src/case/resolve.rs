@@ -331,10 +331,11 @@ fn check_order(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     Ok(())
 }
 
-/// Refuses more cells on the base than there are around the body.
+/// Refuses more cells on the base than there are around the body, among which those of a C-grid are not.
 fn check_base(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     let most = (grid.around() - 1) / 2;
-    if grid.base_cells.is_none_or(|cells| cells <= most) {
+    let behind = grid.topology == TopologyChoice::C;
+    if behind || grid.base_cells.is_none_or(|cells| cells <= most) {
         return Ok(());
     }
     let half = grid.topology == TopologyChoice::Half;

@@ -77,19 +77,20 @@ fn contour(entries: &Given, path: &Path) -> Result<Contour, CaseError> {
 }
 
 /// The closing of the edge: as it is given, if the section and the topology have such an edge, else as the
-/// source has it, or as its thickness says; the cut of a C-grid begins at one point.
+/// source has it, or as its thickness says; the cut of a C-grid begins at one point, or at a base in two.
 fn trailing_edge(
     entries: &Given,
     contour: &Contour,
     thickness: Option<f64>,
 ) -> Result<TrailingEdge, CaseError> {
-    use TrailingEdge::{AsGiven, Blunt, Extended, Rounded, Sharp, Wedge};
+    use TrailingEdge::{AsGiven, Blunt, Extended, Rounded, Sharp};
     let cut = entries.get::<TopologyChoice>("grid.topology")? == TopologyChoice::C;
+    let element = !entries.places.within.is_empty();
     let refuse = |key, expected, remedy| {
         Err(entries.refuse(&[&["geometry.", key].concat()], expected, remedy))
     };
     match (entries.given("geometry.trailing_edge")?, thickness) {
-        (Some(Blunt | Rounded), _) if cut => refuse(
+        (Some(given @ (Blunt | Rounded)), _) if cut && (element || given == Rounded) => refuse(
             "trailing_edge",
             "an edge that is one point, for the cut of grid.topology = \"C\" to begin at",
             "close the base by \"wedge\" or \"sharp\", or choose grid.topology = \"O\"",
@@ -105,7 +106,7 @@ fn trailing_edge(
             "leave geometry.trailing_edge out, or make it \"blunt\", \"rounded\" or \"wedge\"",
         ),
         (Some(given), _) => Ok(given),
-        (None, Some(thickness)) if thickness > 0.0 => Ok(if cut { Wedge } else { Blunt }),
+        (None, Some(thickness)) if thickness > 0.0 => Ok(Blunt),
         (None, Some(_)) => Ok(Sharp),
         (None, None) => match contour {
             Contour::Naca(_) | Contour::Joukowski(_) => Ok(Sharp),

@@ -1,18 +1,19 @@
 //! The second stage of a case: what its section decides, topology, spacings and turn, and the points of
 //! the wall that follow from them.
 
-use super::defaults::{LEAST_FIRST_CELL, WallFacts, base_cells, round_off};
+use super::defaults::{LEAST_FIRST_CELL, LEAST_ON_BASE, WallFacts, base_cells, round_off};
 use super::topology::WAKE;
 use super::{
     Case, Contour, Frame, GeometryOptions, GridOptions, Place, TopologyChoice, WallPoints,
 };
 use crate::diagnostics::errors;
-use crate::geometry::vector::{distance, middle};
+use crate::geometry::vector::{difference, distance, middle, unit};
 use crate::geometry::{
-    Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, LEAST_GAP,
-    OffsetLine, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca, contour_from_file,
-    distribute, distribute_closed, distribute_closed_relaxed, edge_gap, open_normals, read_file,
-    read_points, set_angle, set_edge_thickness, symmetrise, turn_about, wall_normals, with_wake,
+    Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, Heights,
+    LEAST_GAP, OffsetLine, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca,
+    contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_gap,
+    open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise, turn_about,
+    wall_normals, with_interfaces, with_wake,
 };
 use crate::grid::initial::heights_with_wake;
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
@@ -156,27 +157,45 @@ impl Case {
             airfoil.notes.extend(symmetrise(&mut airfoil.points));
         }
         let mut notices = geometry.contour.named(std::mem::take(&mut airfoil.notes));
-        let wake = self.wake_behind(&airfoil, closes)?;
-        let chosen = trailing_edge == TrailingEdge::Wedge
-            && geometry.edge_thickness.is_some()
-            && !self.places.has("geometry.trailing_edge");
-        let wedged = wake.is_some() && (!closes || chosen) && !as_given;
-        if wedged {
-            trailing_edge = TrailingEdge::Wedge;
-        }
+        let mut wake = self.wake_behind(&airfoil, closes)?;
         self.grid.wake = wake;
+        // No block among several elements, whose holes are cut in one grid each.
+        let may_be_blunt = trailing_edge != TrailingEdge::Rounded && self.places.within.is_empty();
+        let open = wake.is_some() && !closes && !as_given;
+        let corner = if open { self.corner_height(&airfoil)? } else { 0.0 };
+        let blunt = open && may_be_blunt && gap >= LEAST_ON_BASE * corner;
+        if blunt {
+            self.settle_behind(gap, corner)?;
+            (trailing_edge, wake) = (TrailingEdge::Blunt, self.grid.wake);
+            let most = gap / self.grid.base_cells.unwrap_or(1) as f64;
+            if let Some(outflow) = self.grid.wake_first_cell.filter(|outflow| *outflow > most) {
+                self.grid.wake_first_cell = Some(most);
+                let note = "to fit the cells of the block behind the base";
+                notices.push(format!(
+                    "wake_first_cell lowered from {outflow:.1e} to {most:.1e}, {note}"
+                ));
+            }
+        } else if open {
+            trailing_edge = TrailingEdge::Wedge;
+            notices.extend(may_be_blunt.then(|| {
+                format!("the base, {gap:.1e} chord thick, has no room for a block of four first cells behind it")
+            }));
+        }
         let sharp = closes || wake.is_some();
         let cut = wake.map(|wake| wake.cells);
-        let facts = |points| WallFacts { wake: cut, edge: true, sharp, cells: points - 1 };
+        let facts =
+            |points| WallFacts { wake: cut, edge: true, sharp, behind: blunt, cells: points - 1 };
         let (mut points, wake, trailing_edge_spacing, seam) = if as_given {
             let (points, wake, spacing) = self.settle_as_given(&airfoil, wake)?;
             let (.., seam) = self.settle_defaults(facts(points.x.len()));
             (points, wake, spacing, seam)
         } else {
-            let chosen = base_cells(self.output.curved_order);
+            let chosen =
+                if blunt { BaseCells::Behind } else { base_cells(self.output.curved_order) };
             let base = (!sharp).then(|| chosen.least(trailing_edge == TrailingEdge::Rounded));
             let (ni, upper) = self.grid.settle_points(&self.places, wake, base)?;
-            let base_cells = self.grid.base_cells.map_or(chosen, BaseCells::Exactly);
+            let given = self.grid.base_cells.filter(|_| !blunt);
+            let base_cells = given.map_or(chosen, BaseCells::Exactly);
             let ([leading_edge_spacing, trailing_edge_spacing], max_turn_deg, seam) =
                 self.settle_defaults(facts(ni));
             let surface = SurfaceSettings {
@@ -207,12 +226,17 @@ impl Case {
         let shift = if in_file { at.map(|c| c / chord) } else { [0.0; 2] };
         let topology = match wake {
             Some(wake) => {
-                points = with_wake(&airfoil, &points, &wake, trailing_edge_spacing)?;
+                points = if blunt {
+                    with_interfaces(&airfoil, &points, &wake, corner)?
+                } else {
+                    with_wake(&airfoil, &points, &wake, trailing_edge_spacing)?
+                };
                 let (y, most) = (points.y[0], MOST_RISE * self.grid.far_field);
                 if y.abs() > most {
                     return Err(GeometryError::CutLeaves { y, most });
                 }
-                Topology::C { wake: wake.cells }
+                let wake = wake.cells;
+                if blunt { Topology::Blunt { wake } } else { Topology::C { wake } }
             }
             None => Topology::O(seam),
         };
@@ -223,12 +247,26 @@ impl Case {
         Ok(Problem { wedge, ..Problem::new(self, topology, (points, heights), shift, notices)? })
     }
 
+    /// Height of the first cells at the corners of a base.
+    fn corner_height(&self, airfoil: &Airfoil) -> Result<f64, GeometryError> {
+        let heights = match &self.grid.heights {
+            None => return Ok(self.grid.first_cell),
+            Some(Heights::Points(heights)) => heights.clone(),
+            Some(heights) => {
+                let (x, y) = airfoil.points.iter().rev().map(|[x, y]| (*x, *y)).unzip();
+                heights.at(&BoundaryPoints { x, y, base_cells: 0, wake: 0 })?
+            }
+        };
+        Ok(heights[0].max(heights[heights.len() - 1]))
+    }
+
     fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Problem, GeometryError> {
         if self.grid.topology == TopologyChoice::Half {
             contour.check_symmetry()?;
         }
         let around = self.grid.around();
-        let wall = WallFacts { wake: None, edge: false, sharp: false, cells: around - 1 };
+        let wall =
+            WallFacts { wake: None, edge: false, sharp: false, behind: false, cells: around - 1 };
         let given = self.grid.max_turn.is_some();
         let (_, asked, seam) = self.settle_defaults(wall);
         let (mut points, max_turn_deg) = if given {
@@ -278,6 +316,7 @@ impl Case {
             GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
             GeometryError::NoWake { .. } => &WAKE,
+            GeometryError::BaseSlants { .. } => &["geometry.angle", "geometry.trailing_edge"],
             GeometryError::CutLeaves { .. } => &["grid.wake_direction", "grid.far_field"],
             GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
             GeometryError::FarField { .. } => &["grid.far_field"],
@@ -320,7 +359,15 @@ impl Problem {
         let wall = || points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>();
         let outer = reach.map(|reach| OffsetLine::around(&wall(), reach)).transpose()?;
         let normals = if topology.closed() { wall_normals } else { open_normals };
-        let normals = normals(&points.x, &points.y);
+        let mut normals = normals(&points.x, &points.y);
+        if let Topology::Blunt { wake } = topology {
+            // Lines pass through the interfaces in the direction of those of the block between them.
+            let (wall, last) = (wall(), points.x.len() - 1);
+            for i in 0..wake {
+                normals[i] = unit(difference(wall[i], wall[last - i]));
+                normals[last - i] = normals[i].map(|c| -c);
+            }
+        }
         let wedge = None;
         Ok(Self {
             case,

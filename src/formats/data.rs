@@ -2,13 +2,14 @@
 
 use super::mesh::Span;
 use super::plot3d::layout::Flavour;
+use crate::grid::boundary::Patch;
 use crate::grid::{Grid, Symmetry};
 use crate::overset::{Rim, SearchBox, Zone};
 
 /// A mesh to be written.
 #[derive(Debug, Clone)]
 pub struct MeshData<'a> {
-    /// Its plane zones, at least one: that of a section, which has no name, or those of an overset mesh, the background first, if
+    /// Its plane zones, at least one: that of a section, which has no name, its blocks, or those of an overset mesh, the background first, if
     /// there is one, then in order of priority.
     pub zones: Vec<Zone<'a>>,
     /// The third dimension; none where the zones are plane.
@@ -32,15 +33,62 @@ impl<'a> MeshData<'a> {
         self.zones[0].grid
     }
 
-    /// Whether it has several zones, which have names.
+    /// The parts that its zones are.
+    pub(super) fn parts(&self) -> Parts {
+        Parts::of(self.zones.iter().map(|zone| zone.name))
+    }
+
+    /// Whether it is an overset mesh of several zones, which have names.
     pub(super) fn is_several(&self) -> bool {
-        is_several(self.zones.iter().map(|zone| zone.name))
+        self.parts() == Parts::Overset
+    }
+
+    /// Its zones, each as a mesh, with their names.
+    pub(super) fn each(&self) -> Vec<(&'a str, Self)> {
+        let zones = self.zones.iter();
+        zones.map(|zone| (zone.name, Self { zones: vec![*zone], ..self.clone() })).collect()
+    }
+
+    /// Names of the patches of its walls.
+    pub(super) fn walls(&self) -> Vec<&'a str> {
+        match self.parts() {
+            Parts::Whole => vec![Patch::Wall.name()],
+            Parts::Blocks => [Patch::Wall, Patch::Base].map(Patch::name).to_vec(),
+            Parts::Overset => {
+                self.zones.iter().filter(|zone| zone.has_wall()).map(|zone| zone.name).collect()
+            }
+        }
+    }
+
+    /// The grids of its zones.
+    pub fn blocks(&self) -> Vec<&'a Grid> {
+        self.zones.iter().map(|zone| zone.grid).collect()
     }
 }
 
-/// Whether zones of these names are several: the zone of a section has an empty name.
-pub(super) fn is_several<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
-    names.into_iter().any(|name| !name.is_empty())
+/// Names of the zones of a C-grid around a base and of the block behind that.
+pub const AROUND_AND_BEHIND: [&str; 2] = ["around", "behind"];
+
+/// The parts that zones are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parts {
+    /// The grid of a section, which has an empty name.
+    Whole,
+    /// Its blocks, which are linked.
+    Blocks,
+    /// The zones of an overset mesh.
+    Overset,
+}
+
+impl Parts {
+    /// The parts that zones of these names are.
+    pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        match names.into_iter().next() {
+            None | Some("") => Self::Whole,
+            Some(name) if name == AROUND_AND_BEHIND[0] => Self::Blocks,
+            Some(_) => Self::Overset,
+        }
+    }
 }
 
 /// Choices within formats.
@@ -68,7 +116,17 @@ impl Default for Settings {
 impl<'a> From<&'a Grid> for MeshData<'a> {
     /// A plane grid that the program made, with the usual choices.
     fn from(grid: &'a Grid) -> Self {
-        let zones = vec![Zone { name: "", grid, rim: Rim::FarField }];
+        Self::of_blocks(&[grid])
+    }
+}
+
+impl<'a> MeshData<'a> {
+    /// The plane blocks of a grid that the program made, with the usual choices: the grid, and the block behind a base, if
+    /// there is one.
+    pub fn of_blocks(blocks: &[&'a Grid]) -> Self {
+        let names = if blocks.len() > 1 { &AROUND_AND_BEHIND[..] } else { &[""] };
+        let zones = names.iter().zip(blocks);
+        let zones = zones.map(|(name, grid)| Zone { name, grid, rim: Rim::FarField }).collect();
         let (settings, search) = (Settings::default(), SearchBox::default());
         Self { zones, span: None, weldable: true, good: true, settings, search }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 
 use super::block::Reader;
-use super::data::{MeshData, Settings, is_several};
+use super::data::{MeshData, Parts, Settings};
 use super::mesh::{FormatLimits, Span};
 use super::plot3d::layout::Dimensions;
 use crate::files::IoError;
@@ -55,7 +55,7 @@ pub enum Holds {
     One,
     /// All, whether a section or several; what the file is of several, for docs/overset.md.
     All(&'static str),
-    /// Several; it is not written of a section.
+    /// Several, or the blocks of a section; it is not written of a section in one.
     Several,
 }
 
@@ -156,34 +156,36 @@ impl Format {
         if self.extensions == [self.name] { [".", self.name].concat() } else { self.title.into() }
     }
 
-    /// The files that are written with these settings of a section, or of several zones.
+    /// The files that are written with these settings of a section, its blocks, or several zones.
     fn files_with(
         &self,
         settings: Settings,
-        several: bool,
+        parts: Parts,
     ) -> impl Iterator<Item = &'static MeshFile> + use<> {
-        let (wanted, no) = (settings.plot3d.dimensions, self.refuses_zones.filter(|_| several));
+        let (wanted, several) = (settings.plot3d.dimensions, parts == Parts::Overset);
+        let no = self.refuses_zones.filter(|_| several);
         self.files.iter().filter(move |file| {
             no.is_none()
-                && file.holds != if several { Holds::Section } else { Holds::Several }
+                && (file.holds != Holds::Section || !several)
+                && (file.holds != Holds::Several || parts != Parts::Whole)
                 && file.dimensions.is_none_or(|d| d == wanted)
         })
     }
 
     /// Names below the output folder of the files that hold zones of these names.
     pub(crate) fn file_names(&self, zones: &[&str], settings: Settings, good: bool) -> Vec<String> {
-        let files = self.files_with(settings, is_several(zones.iter().copied()));
+        let files = self.files_with(settings, Parts::of(zones.iter().copied()));
         files.flat_map(|file| file.names_of(zones, good)).collect()
     }
 
     /// Names below the output folder under which nothing may stand that gridgen did not write.
     pub(crate) fn claims(&self, zones: &[&str], settings: Settings) -> Vec<String> {
-        let several = is_several(zones.iter().copied());
+        let several = Parts::of(zones.iter().copied());
         let claims = |file: &'static MeshFile| {
             [true, false].into_iter().flat_map(move |good| match &file.contents {
                 FileContents::File(_) => file.names_of(zones, good),
                 FileContents::Folder(Folder { parts, .. }) => {
-                    let parts = parts[usize::from(several)].iter();
+                    let parts = parts[usize::from(several == Parts::Overset)].iter();
                     parts.map(|part| [file.name(good), "/", part].concat()).collect()
                 }
             })
@@ -203,7 +205,7 @@ impl Format {
         span: Option<Span>,
         settings: Settings,
     ) -> Result<(), IoError> {
-        let several = is_several(zones.iter().copied());
+        let several = Parts::of(zones.iter().copied());
         self.files_with(settings, several).try_for_each(|file| {
             let path = folder.join(file.name(true));
             match file.holds {
@@ -222,12 +224,12 @@ impl Format {
         folder: &Path,
         mesh: &MeshData<'_>,
     ) -> Result<Vec<PathBuf>, IoError> {
-        let (mut made, several) = (Vec::new(), mesh.is_several());
-        for file in self.files_with(mesh.settings, several) {
-            if file.holds == Holds::One && several {
-                for zone in &mesh.zones {
-                    let path = folder.join(of_zone(file.name(mesh.good), zone.name));
-                    file.write(&path, &MeshData { zones: vec![*zone], ..mesh.clone() })?;
+        let (mut made, parts) = (Vec::new(), mesh.parts());
+        for file in self.files_with(mesh.settings, parts) {
+            if file.holds == Holds::One && parts != Parts::Whole {
+                for (zone, mesh) in mesh.each() {
+                    let path = folder.join(of_zone(file.name(mesh.good), zone));
+                    file.write(&path, &mesh)?;
                     made.push(path);
                 }
             } else {
@@ -241,7 +243,7 @@ impl Format {
 
     /// Finds what files that stay in `output` as a user wrote them lack, one sentence each.
     pub(crate) fn lacks(&self, output: &Output, mesh: &MeshData<'_>) -> Vec<String> {
-        let files = self.files_with(mesh.settings, mesh.is_several());
+        let files = self.files_with(mesh.settings, mesh.parts());
         let lacks = files.filter_map(|file| match &file.contents {
             FileContents::File(_) => None,
             FileContents::Folder(folder) => {
@@ -263,14 +265,24 @@ impl Format {
         force: bool,
     ) -> Result<Converted, IoError> {
         let Grid { ni, nj, .. } = *mesh.grid();
-        let files = || self.files_with(mesh.settings, false);
+        let files = || self.files_with(mesh.settings, Parts::Whole);
         files().try_for_each(|file| file.check(path, &[[ni, nj]], mesh.span))?;
         if let Some(convert) = self.convert {
             return convert(path, mesh, force);
         }
         // A set-up beside the mesh is for the folder of a run.
-        files().take(1).try_for_each(|file| file.write(path, mesh))?;
-        Ok(Converted { files: vec![path.to_path_buf()], notes: Vec::new() })
+        let mut written = Vec::new();
+        for file in files().take(1) {
+            let one = file.holds == Holds::One;
+            let parts = if one { mesh.each() } else { vec![("", mesh.clone())] };
+            for (zone, mesh) in parts {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let path = path.with_file_name(of_zone(&name, zone));
+                file.write(&path, &mesh)?;
+                written.push(path);
+            }
+        }
+        Ok(Converted { files: written, notes: Vec::new() })
     }
 }
 

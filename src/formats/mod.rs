@@ -30,7 +30,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 
 use self::block::Reader;
 pub use self::block::{ReadError, ReadFault};
-pub use self::data::{Compression, ForceReference, MeshData, Settings};
+pub use self::data::{AROUND_AND_BEHIND, Compression, ForceReference, MeshData, Settings};
 use self::format::FileContents;
 pub use self::format::{Converted, Format, Holds, MeshFile};
 pub use self::mesh::{Sides, Span};

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
-use crate::grid::boundary::{Meets, Patch, Segment};
+use crate::grid::boundary::{Meets, Patch, Range, Segment};
 use crate::grid::{Grid, Symmetry};
 
 /// The first lines of a map of gridgen's.
@@ -25,52 +25,57 @@ const SYMMETRY_X: [&str; 2] = ["SYMMETRY-X", "symmetry_x"];
 const SYMMETRY_Y: [&str; 2] = ["SYMMETRY-Y", "symmetry_z"];
 const ONE_TO_ONE: [&str; 2] = ["ONE_TO_ONE"; 2];
 
-/// A face and the ranges of its two indices, as numbered with i, j, k around, outward, span.
-struct Face(u8, [[usize; 2]; 2]);
+/// A face of a block and the ranges of its two indices, as numbered with i, j, k around, outward, span.
+struct Face(usize, u8, [[usize; 2]; 2]);
 
 impl Face {
     /// With FUN3D's axes j and k change places: faces 1, 2 with 5, 6, and the order of the ranges.
     fn on(self, axes: Axes) -> String {
-        let Self(face, [first, second]) = self;
+        let Self(block, face, [first, second]) = self;
         let (face, [[a, b], [c, d]]) = match (axes, face) {
             (Axes::Ijk, _) => (face, [first, second]),
             (Axes::Fun3d, 1 | 2) => (face + 4, [second, first]),
             (Axes::Fun3d, 5 | 6) => (face - 4, [second, first]),
             (Axes::Fun3d, _) => (face, [second, first]),
         };
-        format!("1  {face}   {a} {b}   {c} {d}")
+        format!("{}  {face}   {a} {b}   {c} {d}", block + 1)
     }
 }
 
-/// Writes the map of the block that [`super::plot3d`] writes with three dimensions: the wall
+/// Writes the map of the blocks that [`super::plot3d`] writes with three dimensions: the wall
 /// viscous, the outer line far field, the ends of the span symmetric or one-to-one, the seam or the two
 /// sides of the cut one-to-one, and the ends of half a grid symmetric; the outflow of a C-grid is far
 /// field.
 pub fn write_to(
     out: &mut impl Write,
-    grid: &Grid,
+    grids: &[&Grid],
     span: Option<Span>,
     axes: Axes,
 ) -> io::Result<()> {
     let span = span.unwrap_or(Span::ONE);
-    let (ni, nj, nk) = (grid.ni, grid.nj, span.planes());
+    let nk = span.planes();
     let rule = format!("# {}", "=".repeat(77));
     writeln!(out, "{rule}\n{TITLE}{rule}")?;
-    writeln!(out, "# Block   IDIM     JDIM     KDIM\n{rule}\n1\n")?;
-    let (jdim, kdim) = if axes == Axes::Ijk { (nj, nk) } else { (nk, nj) };
-    writeln!(out, "1 {ni:>10} {jdim:>8} {kdim:>8}\n")?;
-    writeln!(out, "{rule}\n# Type         B1 F1   S1 E1   S2 E2     B2 F2   S1 E1   S2 E2   Swap")?;
+    writeln!(out, "# Block   IDIM     JDIM     KDIM\n{rule}\n{}\n", grids.len())?;
+    for (block, grid) in grids.iter().enumerate() {
+        let (jdim, kdim) = if axes == Axes::Ijk { (grid.nj, nk) } else { (nk, grid.nj) };
+        writeln!(out, "{} {:>10} {jdim:>8} {kdim:>8}", block + 1, grid.ni)?;
+    }
+    writeln!(
+        out,
+        "\n{rule}\n# Type         B1 F1   S1 E1   S2 E2     B2 F2   S1 E1   S2 E2   Swap"
+    )?;
     writeln!(out, "{rule}")?;
-    let (i, j, k) = ([1, ni], [1, nj], [1, nk]);
     let face = |on: Segment| {
-        let along = on.nodes.map(|node| node + 1);
-        Face(on.side as u8 + 3, if on.side.across() == 0 { [along, k] } else { [k, along] })
+        let (along, k) = (on.nodes.map(|node| node + 1), [1, nk]);
+        let ranges = if on.side.across() == 0 { [along, k] } else { [k, along] };
+        Face(on.block, on.side as u8 + 3, ranges)
     };
-    let boundary = grid.boundary();
+    let boundary: Vec<Range> = grids.iter().flat_map(|grid| grid.boundary()).collect();
     let patches = boundary.iter().filter_map(|range| {
         let Meets::Patch(patch) = range.meets else { return None };
         let names = match patch {
-            Patch::Wall => VISCOUS,
+            Patch::Wall | Patch::Base => VISCOUS,
             Patch::FarField | Patch::Outflow => FAR_FIELD,
             Patch::Symmetry(Symmetry::UpDown) => SYMMETRY_Y,
             Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
@@ -78,23 +83,22 @@ pub fn write_to(
         Some((names, face(range.on)))
     });
     // Each link is there from both of its sides.
-    let mut links: Vec<[Segment; 2]> = Vec::new();
-    for (on, to) in boundary.iter().filter_map(|range| Some((range.on, range.link()?))) {
-        let same = |[_, other]: &[Segment; 2]| on.is_along(*other);
-        if !links.iter().any(same) {
-            links.push([on, to]);
-        }
-    }
-    let sides = [1, 2].map(|face| Face(face, [i, j]));
-    let (symmetric, periodic) = match span.sides {
-        Sides::Symmetry => (Some(sides.map(|face| (SYMMETRY, face))), None),
-        Sides::Periodic => (None, Some(sides)),
+    let place = |on: Segment| (on.block, on.side as u8, on.nodes[0].min(on.nodes[1]));
+    let links = boundary.iter().filter_map(|range| Some([range.on, range.link()?]));
+    let links = links.filter(|[on, to]| place(*on) < place(*to));
+    let sides = grids
+        .iter()
+        .enumerate()
+        .map(|(block, grid)| [1, 2].map(|face| Face(block, face, [[1, grid.ni], [1, grid.nj]])));
+    let (symmetric, periodic): (Vec<_>, Vec<_>) = match span.sides {
+        Sides::Symmetry => (sides.flatten().map(|face| (SYMMETRY, face)).collect(), Vec::new()),
+        Sides::Periodic => (Vec::new(), sides.collect()),
     };
     let name = |names: [&'static str; 2]| names[usize::from(axes == Axes::Fun3d)];
-    for (names, face) in symmetric.into_iter().flatten().chain(patches) {
+    for (names, face) in symmetric.into_iter().chain(patches) {
         writeln!(out, "{:<14}  {}", name(names), face.on(axes))?;
     }
-    for faces in periodic.into_iter().chain(links.into_iter().map(|both| both.map(face))) {
+    for faces in periodic.into_iter().chain(links.map(|both| both.map(face))) {
         let [face, other] = faces.map(|face| face.on(axes));
         writeln!(out, "{:<14}  {face}      {other}   FALSE", name(ONE_TO_ONE))?;
     }

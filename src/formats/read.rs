@@ -77,9 +77,7 @@ pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine
             "Half a grid: its ends in i lie on one plane of symmetry.".to_owned()
         }
         // No shape of a grid around a body.
-        Some(Topology::Rectangle) | None => {
-            "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned()
-        }
+        _ => "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned(),
     });
     (grid, WallLine { from, to, closed })
 }

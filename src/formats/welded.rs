@@ -13,8 +13,8 @@ pub(super) struct Welded<'a> {
     blocks: Vec<Block<'a>>,
     /// Cells of the grid that a cell takes in each direction.
     order: usize,
-    /// Places of the nodes that repeat others, among those of all blocks, and their numbers.
-    repeated: Vec<(usize, usize)>,
+    /// Places of the nodes that repeat others, among those of all blocks; their numbers; and how many of them are before.
+    repeated: Vec<(usize, usize, usize)>,
     nodes: usize,
     cells: usize,
 }
@@ -69,6 +69,7 @@ impl<'a> Welded<'a> {
         let copies = blocks.iter().enumerate().flat_map(|(block, Block { boundary, .. })| {
             boundary.iter().flat_map(move |range| {
                 let (on, to) = (Segment { block, ..range.on }, range.link());
+                let to = to.filter(|to| to.block < grids.len());
                 to.into_iter().flat_map(move |to| (0..on.count()).map(move |k| (on, to, k)))
             })
         });
@@ -76,10 +77,10 @@ impl<'a> Welded<'a> {
         let mut copies: Vec<_> = copies.filter(|(copy, first)| first < copy).collect();
         copies.sort_unstable();
         copies.dedup_by_key(|(copy, _)| *copy);
-        let mut repeated: Vec<(usize, usize)> = Vec::with_capacity(copies.len());
+        let mut repeated: Vec<(usize, usize, usize)> = Vec::with_capacity(copies.len());
         for (copy, first) in copies {
             let number = numbered(&repeated, first);
-            repeated.push((copy, number));
+            repeated.push((copy, number, repeated.len()));
         }
         let nodes = first_node - repeated.len();
         Self { blocks, order, repeated, nodes, cells: first_cell }
@@ -95,13 +96,8 @@ impl<'a> Welded<'a> {
 
     /// Coordinates of a node.
     pub(super) fn point(&self, node: usize) -> [f64; 2] {
-        let (mut low, mut high) = (0, self.repeated.len());
         // The copies before a node are those with at most as many other nodes before them.
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.repeated[middle].0 - middle <= node { low = middle + 1 } else { high = middle }
-        }
-        let place = node + low;
+        let place = node + self.repeated.partition_point(|(copy, _, before)| copy - before <= node);
         let block = self.blocks.iter().rev().find(|block| block.first_node <= place);
         let Some(Block { grid, first_node, .. }) = block else { return [f64::NAN; 2] };
         [grid.x[place - first_node], grid.y[place - first_node]]
@@ -159,7 +155,7 @@ impl<'a> Welded<'a> {
         };
         let range = block.boundary.iter().find(here)?;
         let to = range.link()?;
-        let other = &self.blocks[to.block];
+        let other = self.blocks.get(to.block)?;
         let step = k - range.on.nodes[0];
         let size = [other.grid.ni, other.grid.nj];
         let [a, b] = [step, step + self.order].map(|step| to.node(size, step));
@@ -218,8 +214,8 @@ impl<'a> Welded<'a> {
 }
 
 /// The number of the node at a place, of which these repeat others.
-fn numbered(repeated: &[(usize, usize)], place: usize) -> usize {
-    match repeated.binary_search_by_key(&place, |(copy, _)| *copy) {
+fn numbered(repeated: &[(usize, usize, usize)], place: usize) -> usize {
+    match repeated.binary_search_by_key(&place, |(copy, ..)| *copy) {
         Ok(found) => repeated[found].1,
         Err(before) => place - before,
     }

@@ -6,9 +6,9 @@ use crate::case::{OutputOptions, PlacedAssembly, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::{self, ForceReference, Format, MeshData, Settings, Span};
-use crate::grid::{FAR_FIELD_CENTRE, Grid};
-use crate::overset::{Rim, SearchBox, Zone};
+use crate::formats::{self, AROUND_AND_BEHIND, ForceReference, Format, MeshData, Settings, Span};
+use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
+use crate::overset::{SearchBox, Zone};
 use crate::report::{Figures, ReportFile, report_files};
 use crate::run::{RunOptions, open_output};
 
@@ -72,6 +72,10 @@ impl<'a> OutputFiles<'a> {
         let sizes = [[case.grid.ni, case.grid.nj]].into_iter();
         let mut files = Self::new(&case.output, (vec![""], None), sizes, reference);
         files.settings.reynolds = case.grid.reynolds;
+        if let (Topology::Blunt { wake }, Some(cells)) = (problem.topology, case.grid.base_cells) {
+            files.zones = AROUND_AND_BEHIND.to_vec();
+            files.sizes.push([wake + 1, cells + 1]);
+        }
         let movements = case.output.reference.then_some(files::REFERENCE_FILE);
         Self { starts: movements.into_iter().chain([files::RESTART_FILE]).collect(), ..files }
     }
@@ -145,10 +149,10 @@ impl<'a> OutputFiles<'a> {
         MeshData { zones, span, weldable: true, good, settings, search }
     }
 
-    /// The grid of a section as a mesh.
-    pub(super) fn mesh_of<'g>(&self, grid: &'g Grid, good: bool) -> MeshData<'g> {
-        let zone = Zone { name: "", grid, rim: Rim::FarField };
-        self.mesh(vec![zone], good, SearchBox::default())
+    /// The blocks of the grid of a section as a mesh.
+    pub(super) fn mesh_of<'g>(&self, blocks: &[&'g Grid], good: bool) -> MeshData<'g> {
+        let Self { span, settings, .. } = *self;
+        MeshData { span, settings, good, ..MeshData::of_blocks(blocks) }
     }
 
     /// Writes meshes, tables and pictures into a folder that is being made; returns the files.

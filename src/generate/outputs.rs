@@ -66,30 +66,34 @@ pub(super) fn write(
     let requested = OutputFiles::of(problem);
     let reference = reference(result)?;
     let coarser = coarser(problem, result, options.grids)?;
-    problem.place(&mut result.grid);
+    result.place(problem);
     if result.is_good() {
-        result.notices.extend(objections(case, &result.grid, requested.span));
+        let found = objections(case, &result.blocks(), requested.span);
+        result.notices.extend(found);
     }
     if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
         result.notices.push(format!("there was no Newton step {step} to export"));
     }
-    for CoarserGrid { grid, verdict, .. } in &coarser {
+    for CoarserGrid { blocks, verdict, .. } in &coarser {
         if !verdict.is_good() && result.stop.converged() {
-            let Grid { ni, nj, .. } = grid;
+            let Grid { ni, nj, .. } = blocks[0];
             result.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
         }
     }
     let (wanted, page) = ([case.output.pictures, case.output.quality_maps], case.output.report);
     let solved = result.artifacts();
-    let mesh = requested.mesh_of(&result.grid, solved.good);
+    let blocks = result.blocks();
+    let mesh = requested.mesh_of(&blocks, solved.good);
     let (mut files, figures) = log.timed("writing", |_| -> Result<_, IoError> {
         let figures = Figures::of(&solved, wanted.map(|wanted| wanted || page));
         let figures = figures.with_solve("", &solved);
         let mut files = requested.write(finest, &mesh, &figures)?;
-        for (CoarserGrid { grid, quality, verdict, .. }, output) in coarser.iter().zip(others) {
+        for (CoarserGrid { blocks, quality, verdict, .. }, output) in coarser.iter().zip(others) {
             let good = verdict.is_good();
-            let figures = Figures::of(&Artifacts { grid, quality, good, ..solved }, wanted);
-            files.extend(requested.write(output, &requested.mesh_of(grid, good), &figures)?);
+            let (grid, behind) = (&blocks[0], blocks.get(1));
+            let figures = Figures::of(&Artifacts { grid, behind, quality, good, ..solved }, wanted);
+            let blocks: Vec<&Grid> = blocks.iter().collect();
+            files.extend(requested.write(output, &requested.mesh_of(&blocks, good), &figures)?);
         }
         Ok((files, figures))
     })?;
@@ -101,8 +105,9 @@ pub(super) fn write(
     let page = Page { report: Shown::Section(&report), histories, figures: &figures, case: &text };
     let page = Some(&page).filter(|_| case.output.report);
     files.extend(conclude(finest, &report, Some(&text), page)?);
-    for (CoarserGrid { grid, quality, verdict, text, note }, output) in coarser.iter().zip(others) {
-        let mut report = report_of(result, grid, quality, verdict)?;
+    for (CoarserGrid { blocks, quality, verdict, text, note }, output) in coarser.iter().zip(others)
+    {
+        let mut report = report_of(result, (&blocks[0], blocks.get(1)), quality, verdict)?;
         report.notes.push(note.clone());
         files.extend(conclude(output, &report, text.as_deref(), None)?);
     }
@@ -187,7 +192,8 @@ fn reference(result: &GridResult) -> Result<Option<Reference>, Error> {
 
 /// A coarser grid of a family.
 struct CoarserGrid {
-    grid: Grid,
+    /// The grid and, behind a base, the block there.
+    blocks: Vec<Grid>,
     quality: Quality,
     verdict: Verdict,
     /// The case that makes it; none where it has fewer points than a case may ask for.
@@ -201,9 +207,12 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Coa
     let (mut members, mut case): (Vec<CoarserGrid>, _) = (Vec::new(), problem.case.clone());
     let Grid { ni, nj, .. } = result.grid;
     for level in 1..grids {
-        let grid = coarsened(members.last().map_or(&result.grid, |member| &member.grid));
-        let quality = measure(&grid);
-        let curved = problem.curved_quality(&grid);
+        let finer = members.last().map_or(result.blocks(), |member| member.blocks.iter().collect());
+        let blocks: Vec<Grid> = finer.into_iter().map(coarsened).collect();
+        let quality = measure(&blocks[0]);
+        let quality =
+            blocks.get(1).map_or(quality.clone(), |block| quality.with_block(&blocks[0], block));
+        let curved = problem.curved_quality(&blocks[0]);
         let verdict = problem.verdict(result.stop, &quality, curved.as_ref());
         case.grid = case.grid.scaled(0.5, quality.first_cell_min);
         let text = case.below(MEMBER)?;
@@ -212,10 +221,10 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Coa
         let note = format!(
             "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
         );
-        members.push(CoarserGrid { grid, quality, verdict, text: valid.then_some(text), note });
+        members.push(CoarserGrid { blocks, quality, verdict, text: valid.then_some(text), note });
     }
-    for member in &mut members {
-        problem.place(&mut member.grid);
+    for block in members.iter_mut().flat_map(|member| &mut member.blocks) {
+        problem.place(block);
     }
     Ok(members)
 }
@@ -226,12 +235,12 @@ impl GridResult {
     /// # Errors
     /// A path of the case that is not UTF-8.
     pub fn report(&self) -> Result<Report, Error> {
-        report_of(self, &self.grid, &self.quality, &self.verdict)
+        report_of(self, (&self.grid, self.behind.as_ref()), &self.quality, &self.verdict)
     }
 
     /// The grid as a mesh with the span and the layouts that its case asks for.
     pub fn mesh(&self) -> MeshData<'_> {
-        OutputFiles::of(&self.problem).mesh_of(&self.grid, self.is_good())
+        OutputFiles::of(&self.problem).mesh_of(&self.blocks(), self.is_good())
     }
 
     /// The content of pictures.
@@ -239,6 +248,7 @@ impl GridResult {
         Artifacts {
             name: &self.case.name,
             grid: &self.grid,
+            behind: self.behind.as_ref(),
             quality: &self.quality,
             history: &self.history,
             tolerance: self.case.newton.tolerance,
@@ -250,7 +260,7 @@ impl GridResult {
 /// The report of a result on its grid or on a coarser one of its family.
 fn report_of(
     result: &GridResult,
-    grid: &Grid,
+    (grid, behind): (&Grid, Option<&Grid>),
     quality: &Quality,
     verdict: &Verdict,
 ) -> Result<Report, Error> {
@@ -268,7 +278,10 @@ fn report_of(
             preconditioner: case.linear.preconditioner,
         },
         quality: quality.clone(),
-        grid: GridReport::from(grid),
+        grid: GridReport {
+            behind: behind.map(|block| [block.ni, block.nj]),
+            ..GridReport::from(grid)
+        },
         timing: result.timing.clone(),
         geometry: serde_json::to_value(&case.geometry).unwrap_or_default(),
         backend: result.backend.clone(),
@@ -295,12 +308,12 @@ fn write_system(
 
 /// The objections of OpenFOAM's `checkMesh` to the mesh that a case asks for, one sentence each with what
 /// can be done; nothing where the case asks for no such mesh.
-fn objections(case: &Case, grid: &Grid, span: Option<Span>) -> Vec<String> {
+fn objections(case: &Case, grids: &[&Grid], span: Option<Span>) -> Vec<String> {
     if !case.output.formats.iter().any(|format| format.name == openfoam::NAME) {
         return Vec::new();
     }
-    let objections = openfoam::objections(grid, span);
-    let sentence = |objection| format!("{objection}; {}", remedy(case, grid, objection));
+    let objections = openfoam::objections(grids, span);
+    let sentence = |objection| format!("{objection}; {}", remedy(case, grids[0], objection));
     objections.iter().map(sentence).collect()
 }
 

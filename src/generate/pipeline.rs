@@ -130,6 +130,9 @@ fn section(
         let opened = log.timed("device", |_| opening.end());
         let problem = problem?;
         problem.check_family(options.grids)?;
+        if problem.case.output.reference {
+            problem.check_movable()?;
+        }
         let opened = opened?;
         let [ni, nj] = problem.size();
         let compared = || {
@@ -160,7 +163,7 @@ fn section(
             if made.nodes.is_some() && pool.is_none() {
                 machine.trim()?;
             }
-            problem.place(&mut made.grid);
+            made.place(&problem);
             if let Some(nodes) = made.nodes.as_ref().filter(|_| problem.is_placed_elsewhere()) {
                 nodes.place(&made.grid)?;
                 machine.rest()?;

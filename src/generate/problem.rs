@@ -137,6 +137,7 @@ impl Problem {
     where
         B: MovementBackend,
     {
+        self.check_movable()?;
         let mut host = Grid::new(self.topology, self.size()[0], self.size()[1]);
         let made =
             self.initial_grid(backend).and_then(|made| backend.fetch_whole(&made.grid, &mut host));
@@ -149,6 +150,12 @@ impl Problem {
         };
         let options = self.case.solver_options();
         Reference::of_equations(backend, &data, solved, place, self.topology, &options)
+    }
+
+    /// Refuses movements of a grid with a block behind a base.
+    pub(super) fn check_movable(&self) -> Result<(), MovementError> {
+        let behind = matches!(self.topology, Topology::Blunt { .. });
+        if behind { Err(MovementError::Base) } else { Ok(()) }
     }
 
     /// The solution as the grid of the case: with the symmetry of the wall, or half of it.
@@ -296,7 +303,9 @@ impl Problem {
     /// Whether the grid is the finest of a family of `grids`, and all members have the corners of a base.
     pub(super) fn check_family(&self, grids: u32) -> Result<(), FamilyError> {
         let Case { grid, output, .. } = &self.case;
-        check_family(self.topology, grid.ni, grid.nj, grids, output.curved_order)?;
+        let behind = matches!(self.topology, Topology::Blunt { .. });
+        let base = grid.base_cells.filter(|_| behind).unwrap_or(0);
+        check_family(self.topology, [grid.ni, grid.nj, base], grids, output.curved_order)?;
         let BoundaryPoints { x, y, base_cells, .. } = &self.points;
         let kept = self.half.map_or(0..=x.len() - 1, |symmetry| symmetry.kept(x.len()));
         let corners = *base_cells > 0;

@@ -1,12 +1,13 @@
 //! A grid, how good it is, and how it was made.
 
+use std::iter;
 use std::path::PathBuf;
 
 use super::nodes::DeviceNodes;
 use crate::backend::cpu::CpuBackend;
 use crate::case::{Case, Problem};
 use crate::grid::quality::{Quality, WallLine, boundary_layer_cells};
-use crate::grid::{Grid, Limited, Verdict};
+use crate::grid::{Grid, Limited, Verdict, block_behind};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
 use crate::ranks::{Job, RanksError};
@@ -41,7 +42,9 @@ pub struct GridResult {
     /// The grid, of a family the finest: as [`solve()`](super::solve()) returns it in the frame of its problem, else in
     /// the unit of the files. Of the ranks of a job rank 0 has it; that of the others has no nodes.
     pub grid: Grid,
-    /// Its quality.
+    /// The block behind the base of a C-grid around one, in the frame of the grid.
+    pub behind: Option<Grid>,
+    /// Its quality, that of the block included.
     pub quality: Quality,
     /// Whether it may be used; of a family the verdict on the worst.
     pub verdict: Verdict,
@@ -104,6 +107,18 @@ impl GridResult {
     /// Whether the grid is on this process, not on another one with rank 0 of the job.
     pub(super) fn has_grid(&self) -> bool {
         !self.grid.x.is_empty()
+    }
+
+    /// Brings the grid and the block behind it to where the body is, in the unit of the files.
+    pub(super) fn place(&mut self, problem: &Problem) {
+        for grid in iter::once(&mut self.grid).chain(&mut self.behind) {
+            problem.place(grid);
+        }
+    }
+
+    /// The grid and, behind a base, the block there.
+    pub fn blocks(&self) -> Vec<&Grid> {
+        iter::once(&self.grid).chain(&self.behind).collect()
     }
 
     /// Whether the grid may be used: [`GridResult::verdict`] says why not.
@@ -192,6 +207,11 @@ impl GridResult {
             let wall = WallLine::of(grid.topology, grid.ni);
             quality.boundary_layer_cells = Some(boundary_layer_cells(&grid, wall, reynolds));
         }
+        let base = problem.case.grid.base_cells.filter(|_| !grid.x.is_empty());
+        let behind = base.and_then(|cells| block_behind(&grid, cells));
+        if let Some(block) = &behind {
+            quality = quality.with_block(&grid, block);
+        }
         let curved = problem.curved_quality(&grid);
         let verdict = of_first(job, problem.verdict(stop, &quality, curved.as_ref()))?;
         let curved = curved.filter(|_| verdict.is_good());
@@ -203,6 +223,7 @@ impl GridResult {
             backend: String::new(),
             threads: rayon::current_num_threads(),
             grid,
+            behind,
             verdict,
             folded_cells: quality.folded_cells,
             quality,

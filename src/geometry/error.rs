@@ -40,7 +40,7 @@ errors! {
         #[error("ni = {ni}: between {LEAST_NI} and {MOST_NI} wall points were expected")]
         WallPoints { ni: usize },
         #[error("base_cells = {given}: an even number from {LEAST_BASE_CELLS} to {most} was expected")]
-        #[hint("leave base_cells out to have it chosen, or raise ni for a finer base")]
+        #[hint("leave base_cells out to have it chosen; a finer base needs a larger ni, on a C-grid a lower first_cell")]
         BaseCells { given: usize, most: usize },
         /// `point` is counted from the first point of the wall, 0.
         #[error(
@@ -68,6 +68,11 @@ errors! {
         #[error("{key}: a C-grid was expected; this is an O-grid, since {reason}")]
         #[hint("{remedy}")]
         NoWake { key: &'static str, reason: &'static str, remedy: String },
+        /// The base of a section looks away from the outflow of a C-grid.
+        /// `slant`: angle of its normal against the x axis, degrees.
+        #[error("the base faces {slant:.1} degrees away from the outflow: at most {most:.1} were expected for a block behind it")]
+        #[hint("choose geometry.trailing_edge = \"wedge\", or grid.topology = \"O\"")]
+        BaseSlants { slant: f64, most: f64 },
         /// The cut of a C-grid ends too near the far field.
         /// `y`: place of its end, chords.
         #[error("the cut of the C-grid ends at y = {y:.4}: at most {most:.4} from y = 0 was expected")]

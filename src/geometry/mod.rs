@@ -47,15 +47,18 @@ pub(crate) use section::{PIVOT, symmetrise, turn_about};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{spacing_geometric, spacing_vinokur};
 pub(crate) use surface::LEAST_GAP;
+pub(crate) use surface::check_base_cells;
 pub use surface::{BaseCells, SurfaceSettings, corners, distribute};
 pub use vector::Scalar;
 pub use wake::Wake;
 pub use {
     polygon::{first_contact, first_crossing, open_normals},
     section::{set_angle, set_edge_thickness},
-    spacing::{divided_first, refined_first, spacing_exponential, spacing_layered},
+    spacing::{
+        divided_first, refined_first, spacing_between, spacing_exponential, spacing_layered,
+    },
     surface::edge_closes,
-    wake::with_wake,
+    wake::{with_interfaces, with_wake},
 };
 
 /// The closing of the trailing edge.

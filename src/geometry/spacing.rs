@@ -5,6 +5,9 @@
 use super::GeometryError;
 use super::vector::bisect;
 
+/// Corrections of the spacings at the ends of a line, each some ten times better than the one before.
+const MOST_CORRECTIONS: usize = 40;
+
 /// Points whose intervals grow by a constant ratio from an exact first interval.
 ///
 /// sⱼ = first (qʲ − 1)/(q − 1) with the ratio q > 1 such that sₙ₋₁ = `length`. If uniform intervals are no
@@ -150,6 +153,26 @@ pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f6
         if e <= 0.5 { 0.5 * tanh_ramp(d, 2.0 * e) } else { 1.0 - 0.5 * tanh_ramp(d, 2.0 - 2.0 * e) }
     };
     Ok(places(n, length, |j| length * u(j) / (a + (1.0 - a) * u(j))))
+}
+
+/// [`spacing_vinokur`] whose first and last interval are `ends`, not only nearly: its two spacings are corrected by the
+/// intervals found until these agree. Where equal intervals are no longer than the ends it is left as it is.
+///
+/// # Errors
+/// The errors of [`spacing_geometric`].
+pub fn spacing_between(n: usize, ends: [f64; 2], length: f64) -> Result<Vec<f64>, GeometryError> {
+    let mut spacings = ends;
+    let mut s = spacing_vinokur(n, ends[0], ends[1], length)?;
+    let fits = n > 3 && (n - 1) as f64 * (ends[0] * ends[1]).sqrt() < length;
+    for _ in 0..if fits { MOST_CORRECTIONS } else { 0 } {
+        let found = [s[1], length - s[n - 2]];
+        if [0, 1].iter().all(|&k| (found[k] / ends[k] - 1.0).abs() < 1e-12) {
+            break;
+        }
+        spacings = [0, 1].map(|k| spacings[k] * ends[k] / found[k]);
+        s = spacing_vinokur(n, spacings[0], spacings[1], length)?;
+    }
+    Ok(s)
 }
 
 /// Points whose intervals grow by a constant ratio from a spacing at the start.

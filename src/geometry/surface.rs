@@ -58,6 +58,8 @@ pub struct SurfaceSettings {
 pub enum BaseCells {
     /// This number, which must be even.
     Exactly(usize),
+    /// None: the wall runs from corner to corner, and a block behind it has the base.
+    Behind,
     /// The number that follows from the trailing-edge spacing, within these least values and a quarter of the
     /// wall.
     AtLeast {
@@ -75,6 +77,7 @@ impl BaseCells {
     pub(crate) fn least(self, on_cap: bool) -> usize {
         match self {
             Self::Exactly(cells) => cells,
+            Self::Behind => 0,
             Self::AtLeast { cap, multiple, .. } if on_cap => cap.next_multiple_of(multiple),
             Self::AtLeast { base, multiple, .. } => base.next_multiple_of(multiple),
         }
@@ -96,7 +99,8 @@ impl BaseCells {
 ///   x¹⁰²⁴.
 /// - A wedge, four gaps long, extends both surfaces tangentially until they meet; its tip is the first point of the
 ///   wall.
-/// - A base is a straight line of equal cells between the two corners; the wall starts in its middle.
+/// - A base is a straight line of equal cells between the two corners; the wall starts in its middle. With
+///   [`BaseCells::Behind`] it is no part of the wall, which starts at the lower corner and ends at the upper one.
 /// - A rounded edge adds a smooth cap behind the section, about half the gap long. Its cells are equal, and they also
 ///   set the spacing of the surfaces at the trailing edge; the wall starts in the middle of the cap.
 ///
@@ -419,6 +423,7 @@ fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usiz
     let most = (settings.ni - 1) / 8 * 2;
     let given = match settings.base_cells {
         BaseCells::Exactly(given) => given,
+        BaseCells::Behind => return Ok(0),
         BaseCells::AtLeast { base, cap: on_cap, multiple } => {
             let least = if cap { on_cap } else { base };
             let wanted = 2.0 * (length / settings.trailing_edge_spacing / 2.0).round_ties_even();
@@ -430,7 +435,7 @@ fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usiz
 }
 
 /// Refuses an odd number of cells on a base, and one out of range.
-pub(super) fn check_base_cells(given: usize, most: usize) -> Result<usize, GeometryError> {
+pub(crate) fn check_base_cells(given: usize, most: usize) -> Result<usize, GeometryError> {
     let fits = given.is_multiple_of(2) && (LEAST_BASE_CELLS..=most).contains(&given);
     if fits { Ok(given) } else { Err(GeometryError::BaseCells { given, most }) }
 }

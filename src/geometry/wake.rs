@@ -1,8 +1,11 @@
 //! The cut of a C-grid, from the trailing edge to the outflow.
 
 use super::polygon::first_crossing;
-use super::vector::{difference, unit};
-use super::{Airfoil, BoundaryPoints, GeometryError, spacing_exponential, spacing_vinokur};
+use super::vector::{along, between, difference, distance, middle, unit};
+use super::{
+    Airfoil, BoundaryPoints, GeometryError, spacing_between, spacing_exponential,
+    spacing_geometric, spacing_vinokur,
+};
 
 /// Distance over which the cut turns from the bisector of the edge to its direction, chords.
 const TURN_DISTANCE: f64 = 0.3;
@@ -10,6 +13,8 @@ const TURN_DISTANCE: f64 = 0.3;
 const MOST_CORRECTIONS: usize = 40;
 /// Largest slope of the cut at the trailing edge.
 const STEEPEST: f64 = 1.5;
+/// Distances behind a base between which the direction across the interfaces passes to that of the outflow, chords.
+const UPRIGHT: [f64; 2] = [1.0, 5.0];
 
 /// The cut: the keys of the wake in section `[grid]` of a case.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -65,6 +70,65 @@ pub fn with_wake(
         base_cells: wall.base_cells,
         wake: wake.cells,
     })
+}
+
+/// Continues an open wall, which ends at the corners of a base, along the two interfaces to the block behind that.
+///
+/// The interfaces are offset to both sides of a centre line by half the thickness of the base. With a the slope of the
+/// base's normal, γ the direction of the wake and s the distance, that line has the slope
+///
+/// ```text
+/// tan γ + (a − tan γ) (1 + s/d) e^(−s/d),   d = 0.3
+/// ```
+///
+/// whose curvature is 0 at the base: the block there is at right angles to the base and to the interfaces. Points are
+/// spaced in s by [`spacing_geometric`] from the interval `first`, chords. The direction across turns to that of the
+/// outflow plane between 1 and 5 chords behind the base.
+///
+/// # Errors
+/// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::BaseSlants`] where the base looks away from
+/// the outflow, [`GeometryError::CutCrosses`] if an interface crosses the section or the other one.
+pub fn with_interfaces(
+    airfoil: &Airfoil,
+    wall: &BoundaryPoints,
+    wake: &Wake,
+    first: f64,
+) -> Result<BoundaryPoints, GeometryError> {
+    let [lower, upper] = [0, wall.x.len() - 1].map(|i| [wall.x[i], wall.y[i]]);
+    let (base, half, up) =
+        (middle(lower, upper), 0.5 * distance(lower, upper), difference(upper, lower));
+    let (at_base, far) = (-up[0] / up[1], wake.direction.to_radians().tan());
+    if up[1] <= 0.0 || at_base.abs() > STEEPEST {
+        let slant = up[0].atan2(up[1]).abs().to_degrees();
+        return Err(GeometryError::BaseSlants { slant, most: STEEPEST.atan().to_degrees() });
+    }
+    let (stretch, d) = (at_base.hypot(1.0), TURN_DISTANCE);
+    let (points, length) = (wake.cells + 1, stretch * wake.length);
+    let s = match wake.end_spacing {
+        None => spacing_geometric(points, first, length)?,
+        Some(last) => spacing_between(points, [first, stretch * last], length)?,
+    };
+    let pair = |&s: &f64| {
+        let decay = (-s / d).exp();
+        let turned = -2.0 * d * (-s / d).exp_m1() - s * decay;
+        let centre = [s, s * far + (at_base - far) * turned];
+        let centre = [0, 1].map(|c| base[c] + centre[c] / stretch);
+        let normal = unit([-far - (at_base - far) * (1.0 + s / d) * decay, 1.0]);
+        let share = ((s - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])).clamp(0.0, 1.0);
+        let share = share * share * (3.0 - 2.0 * share);
+        let across = unit(between(normal, [0.0, 1.0], share));
+        [-half, half].map(|off| along(centre, across, off))
+    };
+    let pairs: Vec<[[f64; 2]; 2]> = s[1..].iter().map(pair).collect();
+    let section = wall.x.iter().zip(&wall.y).map(|(x, y)| [*x, *y]);
+    let lower = pairs.iter().rev().map(|[lower, _]| *lower);
+    let line: Vec<[f64; 2]> =
+        lower.chain(section).chain(pairs.iter().map(|[_, upper]| *upper)).collect();
+    if let Some((k, _)) = first_crossing(&line, false) {
+        return Err(GeometryError::CutCrosses { airfoil: airfoil.name.clone(), at: line[k] });
+    }
+    let (x, y) = line.into_iter().map(|[x, y]| (x, y)).unzip();
+    Ok(BoundaryPoints { x, y, base_cells: 0, wake: wake.cells })
 }
 
 /// [`spacing_vinokur`] with a last interval of this length.

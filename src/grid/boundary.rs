@@ -21,6 +21,8 @@ pub enum Side {
 pub enum Patch {
     /// The body.
     Wall,
+    /// The base of a body behind which there is a block.
+    Base,
     /// The outer boundary.
     FarField,
     /// The plane in which the wake ends.
@@ -63,6 +65,7 @@ impl Patch {
     pub fn name(self) -> &'static str {
         match self {
             Self::Wall => "airfoil",
+            Self::Base => "base",
             Self::FarField => "farfield",
             Self::Outflow => "outflow",
             Self::Symmetry(_) => "symmetry",
@@ -98,12 +101,6 @@ impl Segment {
         self.nodes[0].abs_diff(self.nodes[1]) + 1
     }
 
-    /// Whether it has the nodes of another one, in whatever order.
-    pub fn is_along(self, other: Self) -> bool {
-        let ends = |segment: Self| [segment.nodes[0].min(segment.nodes[1]), segment.count()];
-        (self.block, self.side, ends(self)) == (other.block, other.side, ends(other))
-    }
-
     /// The node (i, j) `k` steps from the first, in a block of this size.
     pub fn node(self, size: [usize; 2], k: usize) -> [usize; 2] {
         let [from, to] = self.nodes;
@@ -119,7 +116,9 @@ impl Topology {
     pub fn boundary(self, size: [usize; 2]) -> Vec<Range> {
         use Side::{Above, Before, Behind, Below};
         let [i, j] = size.map(|nodes| nodes - 1);
-        let part = |side, nodes| Segment { block: 0, side, nodes };
+        let own = usize::from(matches!(self, Self::Behind { .. }));
+        let part = |side, nodes| Segment { block: own, side, nodes };
+        let other = |side, nodes| Segment { block: 1 - own, side, nodes };
         let whole = |side: Side| part(side, [0, [j, i][side.across()]]);
         let patch = |on, patch| Range { on, meets: Meets::Patch(patch) };
         let link = |on, to| Range { on, meets: Meets::Link(to) };
@@ -136,6 +135,21 @@ impl Topology {
                 ranges.push(patch(below([wake, i - wake]), Patch::Wall));
                 ranges.push(link(below([i - wake, i]), below([wake, 0])));
                 ranges
+            }
+            Self::Blunt { wake } => {
+                let mut ranges = ends(Patch::Outflow).to_vec();
+                ranges.push(link(part(Below, [0, wake]), other(Below, [wake, 0])));
+                ranges.push(patch(part(Below, [wake, i - wake]), Patch::Wall));
+                ranges.push(link(part(Below, [i - wake, i]), other(Above, [0, wake])));
+                ranges
+            }
+            Self::Behind { around } => {
+                return vec![
+                    patch(whole(Before), Patch::Base),
+                    patch(whole(Behind), Patch::Outflow),
+                    link(whole(Below), other(Below, [i, 0])),
+                    link(whole(Above), other(Below, [around - 1 - i, around - 1])),
+                ];
             }
             Self::Half(symmetry) => {
                 let mut ranges = ends(Patch::Symmetry(symmetry)).to_vec();

@@ -57,22 +57,22 @@ fn th(stride: usize) -> &'static str {
     if stride % 10 == 2 && stride % 100 != 12 { "nd" } else { "th" }
 }
 
-/// Checks that a grid of `ni` × `nj` nodes is the finest of a family of `grids` grids, each with every other
-/// point of the next finer one, wake and section included, and that the coarsest can be divided into cells of
+/// Checks that a grid of `ni` × `nj` nodes, with `base` cells on the base of a block behind it, is the finest of a family of `grids` grids, each with every other
+/// point of the next finer one, wake, section and base included, and that the coarsest can be divided into cells of
 /// this order.
 ///
 /// # Errors
 /// [`FamilyError::Divisible`], [`FamilyError::Order`], [`FamilyError::TooCoarse`].
 pub(crate) fn check_family(
     topology: Topology,
-    ni: usize,
-    nj: usize,
+    [ni, nj, base]: [usize; 3],
     grids: u32,
     order: usize,
 ) -> Result<(), FamilyError> {
     let stride = stride(grids)?;
     let mut counts = vec![("grid.ni - 1", ni - 1), ("grid.nj - 1", nj - 1)];
     counts.push(("grid.wake", topology.wake()));
+    counts.push(("grid.base_cells", base));
     let (coarse_ni, coarse_nj) = ((ni - 1) / stride + 1, (nj - 1) / stride + 1);
     if coarse_ni < LEAST[0] || coarse_nj < LEAST[1] {
         return Err(FamilyError::TooCoarse { grids, ni: coarse_ni, nj: coarse_nj });
@@ -129,6 +129,8 @@ fn stride(grids: u32) -> Result<usize, FamilyError> {
 pub fn coarsened(grid: &Grid) -> Grid {
     let topology = match grid.topology {
         Topology::C { wake } => Topology::C { wake: wake / 2 },
+        Topology::Blunt { wake } => Topology::Blunt { wake: wake / 2 },
+        Topology::Behind { around } => Topology::Behind { around: around.div_ceil(2) },
         same => same,
     };
     let mut coarse = Grid::new(topology, grid.ni.div_ceil(2), grid.nj.div_ceil(2));

@@ -6,6 +6,7 @@
 //! are `[nj][ni]` with `i` fastest, so the cell determinant `x_xi y_eta − x_eta y_xi` is positive. Lengths
 //! are in chords.
 
+mod behind;
 pub mod boundary;
 mod family;
 pub mod initial;
@@ -13,6 +14,7 @@ pub mod quality;
 mod symmetry;
 mod verdict;
 
+pub use behind::block_behind;
 pub use family::FamilyError;
 pub use family::coarsened;
 pub(crate) use family::{check_corners, check_family, cut_corner};
@@ -51,6 +53,17 @@ pub enum Topology {
         /// Cells of the cut.
         wake: usize,
     },
+    /// A C-grid around a section with a base: its line j = 0 runs from the outflow along the lower interface to the block
+    /// behind the base, around the section from corner to corner, and along the upper interface back.
+    Blunt {
+        /// Cells of each interface.
+        wake: usize,
+    },
+    /// The block behind the base of a C-grid: i runs from the base to the outflow, j from the lower to the upper interface.
+    Behind {
+        /// Nodes of the C-grid in i.
+        around: usize,
+    },
     /// Half of an O-grid with this symmetry: columns 0 and ni − 1 lie on the plane of symmetry, ahead of and
     /// behind the body, or above and below it. It is cut from a whole grid ([`Symmetry::half`]).
     Half(Symmetry),
@@ -67,6 +80,11 @@ impl Topology {
 
     /// Cells of the line j = 0 behind the body, on each side.
     pub fn wake(self) -> usize {
+        if let Self::C { wake } | Self::Blunt { wake } = self { wake } else { 0 }
+    }
+
+    /// Cells at each end of the line j = 0 that lie on those of the other end.
+    pub fn cut(self) -> usize {
         if let Self::C { wake } = self { wake } else { 0 }
     }
 
@@ -79,9 +97,9 @@ impl Topology {
     pub fn name(self) -> &'static str {
         match self {
             Self::O(_) => "O",
-            Self::C { .. } => "C",
+            Self::C { .. } | Self::Blunt { .. } => "C",
             Self::Half(_) => "half",
-            Self::Rectangle => "rectangle",
+            Self::Rectangle | Self::Behind { .. } => "rectangle",
         }
     }
 
@@ -95,11 +113,12 @@ impl Topology {
         self == Self::O(Seam::Periodic)
     }
 
-    /// Nodes of the body on the line j = 0. The last one repeats the first, except on half a grid. The range
+    /// Nodes of the body on the line j = 0. The last one repeats the first, except on half a grid and beside a base. The range
     /// is empty if there is no body.
     pub fn wall(self, ni: usize) -> RangeInclusive<usize> {
         let wake = self.wake();
-        if self == Self::Rectangle { RangeInclusive::new(1, 0) } else { wake..=ni - 1 - wake }
+        let none = matches!(self, Self::Rectangle | Self::Behind { .. });
+        if none { RangeInclusive::new(1, 0) } else { wake..=ni - 1 - wake }
     }
 }
 

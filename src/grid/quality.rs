@@ -56,7 +56,8 @@ impl WallLine {
     /// The wall of a grid with `ni` nodes around.
     pub(crate) fn of(topology: Topology, ni: usize) -> Self {
         let wall = topology.wall(ni);
-        let closed = topology.half().is_none();
+        let open = topology.half().is_some() || matches!(topology, Topology::Blunt { .. });
+        let closed = !open;
         Self { from: *wall.start(), to: *wall.end(), closed }
     }
 
@@ -178,6 +179,30 @@ impl Quality {
             far_field_min: f64::INFINITY,
             ..Self::default()
         }
+    }
+
+    /// The quality of a grid together with the block behind its base, which is a wall, too: extremes of both, the mean of
+    /// all cells, and the larger 99th percentile.
+    pub(crate) fn with_block(mut self, grid: &Grid, block: &Grid) -> Self {
+        let side = WallLine { from: 0, to: block.ni - 1, closed: false };
+        let own = measure_along(block, side);
+        let [here, there] = [grid, block].map(|grid| grid.cells() as f64);
+        let mean = (here * self.mean_skewness + there * own.mean_skewness) / (here + there);
+        self = self.join_cells(&own);
+        self.mean_skewness = mean;
+        self.p99_skewness = larger(self.p99_skewness, own.p99_skewness);
+        self.max_growth_i = larger(self.max_growth_i, own.max_growth_i);
+        self.max_growth = larger(self.max_growth, own.max_growth);
+        let base = difference(block.point(0, block.nj - 1), block.point(0, 0));
+        for j in 1..block.nj - 1 {
+            let line = difference(block.point(1, j), block.point(0, j));
+            let height = dot(line, line).sqrt();
+            self.first_cell_min = smaller(self.first_cell_min, height);
+            self.first_cell_max = larger(self.first_cell_max, height);
+            let error = 90.0 * right_angles_from_right(cross(base, line).abs(), dot(base, line));
+            self.wall_angle_error_max_deg = larger(self.wall_angle_error_max_deg, error);
+        }
+        self
     }
 
     /// Adds the cells of a row.

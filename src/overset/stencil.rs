@@ -205,7 +205,7 @@ impl CellNeighbours {
         let last = i + 1 == columns;
         let after = if last { closed.then(|| cell + 1 - columns) } else { Some(cell + 1) };
         let above = (j + 1 < self.layers).then(|| cell + columns);
-        let wake = self.topology.wake();
+        let wake = self.topology.cut();
         let across = if j == 0 && (i < wake || i >= columns - wake) {
             Some(columns - 1 - i)
         } else {

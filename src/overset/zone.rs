@@ -5,8 +5,8 @@ use rstar::primitives::{GeomWithData, Rectangle};
 use rstar::{AABB, RTree};
 
 use crate::geometry::vector::{cross, difference};
+use crate::grid::Grid;
 use crate::grid::quality::{Corners, cell_area, cell_corners, centroid};
-use crate::grid::{Grid, Topology};
 
 /// The kind of the outer line of a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -32,7 +32,7 @@ pub struct Zone<'a> {
 impl Zone<'_> {
     /// True if it has a wall.
     pub fn has_wall(&self) -> bool {
-        self.grid.topology != Topology::Rectangle
+        !self.grid.topology.wall(self.grid.ni).is_empty()
     }
 
     /// The cells of its outermost layer that form its rim.

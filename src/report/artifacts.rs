@@ -12,6 +12,8 @@ pub struct Artifacts<'a> {
     pub name: &'a str,
     /// The grid.
     pub grid: &'a Grid,
+    /// The block behind the base of a C-grid around one.
+    pub behind: Option<&'a Grid>,
     /// Its quality.
     pub quality: &'a Quality,
     /// The Newton steps.

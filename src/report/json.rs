@@ -103,13 +103,16 @@ pub struct GridReport {
     /// Cells on each side of the cut of a C-grid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake: Option<usize>,
+    /// Nodes of the block behind a base, from the base to the outflow and across.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<[usize; 2]>,
 }
 
 impl From<&Grid> for GridReport {
     fn from(grid: &Grid) -> Self {
         let seam = if let Topology::O(seam) = grid.topology { Some(seam) } else { None };
         let wake = Some(grid.topology.wake()).filter(|wake| *wake > 0);
-        Self { ni: grid.ni, nj: grid.nj, topology: grid.topology.name(), seam, wake }
+        Self { ni: grid.ni, nj: grid.nj, topology: grid.topology.name(), seam, wake, behind: None }
     }
 }
 

@@ -394,7 +394,7 @@ const SHAPES: [(&str, &[&str]); 15] = [
     ),
     (
         "geometry.naca = '0012'\ngeometry.edge_thickness = 0.01\ngrid.topology = 'C'\ngrid.ni = 97",
-        &["trailing_edge = \"wedge\""],
+        &["trailing_edge = \"blunt\"", "base_cells = 50", "wake = 24"],
     ),
     ("geometry.naca = '0012'\ngeometry.flap = {}", &["radius = 0.0936"]),
     (

@@ -93,7 +93,7 @@ fn the_thickness_of_the_edge_decides_how_it_is_closed() {
     assert_eq!(edge("edge_thickness = 0.002\n"), TrailingEdge::Blunt);
     let cut =
         |topology: &str| format!("edge_thickness = 0.002\n[grid]\ntopology = \"{topology}\"\n");
-    assert_eq!(edge(&cut("C")), TrailingEdge::Wedge);
+    assert_eq!(edge(&cut("C")), TrailingEdge::Blunt);
     assert_eq!(edge(&cut("auto")), TrailingEdge::Blunt);
     assert_eq!(edge("edge_thickness = 0\n"), TrailingEdge::Sharp);
     assert_eq!(

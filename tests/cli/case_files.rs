@@ -20,7 +20,7 @@ fn case_files_that_cannot_be_run_are_refused_with_line_and_remedy() {
         (
             "[geometry]\nnaca = \"0012\"\ntrailing_edge = \"blunt\"\n[grid]\nbase_cells = 7\nni = 65\n",
             ":5: base_cells = 7: an even number from 4 to 32 was expected\n\
-             hint: leave base_cells out to have it chosen, or raise ni for a finer base\n",
+             hint: leave base_cells out to have it chosen; a finer base needs a larger ni, on a C-grid a lower first_cell\n",
         ),
     ] {
         let scratch = Scratch::with_case(case);

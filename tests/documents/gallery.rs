@@ -12,12 +12,12 @@ use serde_json::Value;
 
 const HEAD: &str = "# Gallery
 
-Twenty grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body; `report.html` of a run
+Twenty-one grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body; `report.html` of a run
 shows the whole grid, both edges, and maps of the quality.
 ";
 
 /// The cases with their titles.
-const CASES: [(&str, &str); 20] = [
+const CASES: [(&str, &str); 21] = [
     ("naca0012", "O-grid around a sharp section"),
     ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
     ("naca4412", "C-grid around a cambered section"),
@@ -28,6 +28,7 @@ const CASES: [(&str, &str); 20] = [
     ("naca0012-blunt", "A blunt trailing edge"),
     ("flatback", "A base of 6 % chord"),
     ("naca0015-rounded", "A rounded trailing edge"),
+    ("du-flatback-c", "C-grid with a block behind a base of 10 % chord"),
     ("naca2412-wedge", "C-grid with a wedge behind the base"),
     ("naca0006-thin", "First cells of 1e-7 chord"),
     ("naca2412-reach", "A grid that ends half a chord off the wall"),

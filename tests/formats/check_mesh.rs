@@ -36,7 +36,7 @@ fn assert_found(found: &[Objection], printed: &[(Measure, usize, f64)], toleranc
 fn faces_behind_a_sharp_edge_are_skew() {
     let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5");
 
-    let found = objections(&grid, None);
+    let found = objections(&[&grid], None);
 
     assert_found(&found, &[(Measure::Skewness, 17, 16.918_145_886_2)], 1e-6);
     let [x, y] = found[0].at;
@@ -48,7 +48,7 @@ fn faces_behind_a_sharp_edge_are_skew() {
 fn none_is_where_the_spacing_at_the_edge_is_the_first_cell() {
     let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5\ntrailing_edge_spacing = 1e-5");
 
-    assert_eq!(objections(&grid, None), []);
+    assert_eq!(objections(&[&grid], None), []);
 }
 
 /// checkMesh printed " ***High aspect ratio cells found, Max aspect ratio: 21650.779773, number of cells
@@ -61,7 +61,7 @@ fn extruded_cells_are_as_long_as_a_cell_over_the_span() {
     let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5");
     let span = Span { length: 0.5, cells: 4, sides: Sides::Symmetry };
 
-    let found = objections(&grid, Some(span));
+    let found = objections(&[&grid], Some(span));
 
     let printed =
         [(Measure::Skewness, 68, 16.918_145_886_2), (Measure::AspectRatio, 8336, 21_650.779_773)];
@@ -78,7 +78,7 @@ fn extruded_cells_are_as_long_as_a_cell_over_the_span() {
 fn cells_of_a_wake_are_flat_and_faces_at_the_edge_off_the_lines_between_centres() {
     let grid = naca0012("topology = 'C'\nni = 225\nnj = 97\nwake = 48\nfirst_cell = 1e-7");
 
-    let found = objections(&grid, None);
+    let found = objections(&[&grid], None);
 
     let printed = [
         (Measure::AspectRatio, 3082, 1_068_088.023_43),
@@ -93,7 +93,7 @@ fn cells_of_a_wake_are_flat_and_faces_at_the_edge_off_the_lines_between_centres(
 fn a_grid_by_a_formula_has_the_figures_to_all_digits() {
     let span = Span { length: 0.001, cells: 2, sides: Sides::Symmetry };
 
-    let found = objections(&joukowski_grid(83, 61, 0.2), Some(span));
+    let found = objections(&[&joukowski_grid(83, 61, 0.2)], Some(span));
 
     let printed =
         [(Measure::Skewness, 4, 12.894_630_178_7), (Measure::AspectRatio, 1292, 2_713.542_164_17)];
@@ -106,7 +106,7 @@ fn a_grid_by_a_formula_has_the_figures_to_all_digits() {
 fn half_a_grid_has_cells_of_its_own() {
     let span = Span { length: 1e-4, cells: 3, sides: Sides::Symmetry };
 
-    let found = objections(&half_grid(9, 41), Some(span));
+    let found = objections(&[&half_grid(9, 41)], Some(span));
 
     assert_found(&found, &[(Measure::AspectRatio, 864, 29_528.158_115_3)], 1e-11);
 }
@@ -117,7 +117,7 @@ fn half_a_grid_has_cells_of_its_own() {
 /// centres.
 #[test]
 fn faces_of_the_rim_are_measured_against_their_normal() {
-    let found = objections(&leaning(), None);
+    let found = objections(&[&leaning()], None);
 
     let by_hand =
         [(Measure::Skewness, 16, 12.5), (Measure::NonOrthogonality, 52, 5_f64.atan().to_degrees())];

@@ -564,7 +564,7 @@ fn the_neutral_map_of_fun3d_has_its_names_and_faces() {
 /// The rows of a map file, without comments and extra blanks.
 fn nmf_rows(grid: &Grid, span: Option<Span>, axes: Axes) -> Vec<String> {
     let mut bytes = Vec::new();
-    nmf::write_to(&mut bytes, grid, span, axes).unwrap();
+    nmf::write_to(&mut bytes, &[grid], span, axes).unwrap();
     String::from_utf8(bytes)
         .unwrap()
         .lines()

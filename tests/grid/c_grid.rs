@@ -128,14 +128,17 @@ fn auto_is_c_for_a_sharp_edge_and_o_for_a_base_or_a_round_edge() {
 }
 
 #[test]
-fn a_blunt_file_is_closed_by_a_wedge_for_a_c_grid_and_said_to_be() {
+fn a_blunt_file_is_closed_by_a_wedge_where_asked_and_said_to_be() {
     // The section has a base of 0.25 % chord.
     let airfoil = airfoil_from_naca("0012", TrailingEdge::Blunt).unwrap();
     let points: Vec<String> =
         airfoil.points.iter().step_by(25).map(|[x, y]| format!("{x} {y}\n")).collect();
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), ["blunt\n", &points.concat()].concat()).unwrap();
-    let case = c_grid(&format!("file = {:?}", file.path()), "ni = 129\nnj = 49\nfirst_cell = 1e-5");
+    let case = c_grid(
+        &format!("file = {:?}\ntrailing_edge = \"wedge\"", file.path()),
+        "ni = 129\nnj = 49\nfirst_cell = 1e-5",
+    );
 
     let made = make(&case).unwrap();
 
@@ -149,20 +152,21 @@ fn a_blunt_file_is_closed_by_a_wedge_for_a_c_grid_and_said_to_be() {
 }
 
 #[test]
-fn an_edge_of_a_given_thickness_is_closed_by_a_wedge_for_a_c_grid() {
-    let [chosen, given] = ["", "trailing_edge = \"wedge\"\n"].map(|more| {
+fn an_edge_of_a_given_thickness_is_blunt_or_closed_by_a_wedge_for_a_c_grid() {
+    let [blunt, wedge] = ["", "trailing_edge = \"wedge\"\n"].map(|more| {
         let edge = format!("naca = \"0012\"\nedge_thickness = 0.01\n{more}");
         let case = c_grid(&edge, "ni = 129\nnj = 49\nfirst_cell = 1e-4");
         let made = make(&case).unwrap();
         assert_good(&case, &made);
-        let said = "behind it, which makes the section 3.7 % longer";
-        assert!(made.notices.iter().any(|n| n.ends_with(said)), "{:?}", made.notices);
-        made.grid
+        made
     });
 
-    assert_eq!(chosen, given);
+    assert_eq!(blunt.case.geometry.trailing_edge, TrailingEdge::Blunt);
+    assert!(blunt.behind.is_some() && wedge.behind.is_none());
+    let said = "behind it, which makes the section 3.7 % longer";
+    assert!(wedge.notices.iter().any(|n| n.ends_with(said)), "{:?}", wedge.notices);
     // The tip is four thicknesses behind the base, or where the tangents meet.
-    let [x, y] = chosen.point(24, 0);
+    let [x, y] = wedge.grid.point(24, 0);
     assert!(x > 1.02 && x <= 1.0401 && y.abs() < 1e-12, "{x} {y}");
 }
 
@@ -224,6 +228,7 @@ fn a_long_wedge_is_in_the_report_and_a_finding() {
     for (geometry, long) in
         [(cut_off("0012", 0.95), true), ("naca = \"0012\"\nedge_thickness = 0.001".into(), false)]
     {
+        let geometry = geometry + "\ntrailing_edge = \"wedge\"";
         let case = c_grid(&geometry, "ni = 129\nnj = 49\nfirst_cell = 1e-4");
         let folder = tempfile::tempdir().unwrap();
         let options = |strict| {
@@ -306,7 +311,9 @@ fn an_inclined_cut_has_a_good_grid_whatever_the_section() {
         ("naca = \"2412\"\nedge_thickness = 0.02".to_owned(), -10, "wake_length = 4"),
     ] {
         let grid = "ni = 257\nnj = 97\nfirst_cell = 1e-5";
-        let case = c_grid(&geometry, &format!("{grid}\nwake_direction = {direction}\n{more}"));
+        let wedge = if geometry.contains("4412") { "" } else { "\ntrailing_edge = \"wedge\"" };
+        let case =
+            c_grid(&(geometry + wedge), &format!("{grid}\nwake_direction = {direction}\n{more}"));
 
         let made = make(&case).unwrap();
 

@@ -247,8 +247,9 @@ fn shipped_cases_of_several_elements() {
 
 /// Cases that show what can be had, with bounds on Newton steps, on the 99th percentile of the skewness, and on its
 /// maximum.
-const OF_THE_GALLERY: [(&str, usize, f64, f64); 12] = [
+const OF_THE_GALLERY: [(&str, usize, f64, f64); 13] = [
     ("cylinder.toml", 2, 0.012, 0.012),
+    ("du-flatback-c.toml", 5, 0.15, 0.2),
     ("e387.toml", 5, 0.055, 0.07),
     ("ellipse-half.toml", 4, 0.075, 0.078),
     ("flatback.toml", 5, 0.1, 0.45),

@@ -4,6 +4,7 @@
 
 mod along;
 mod angle;
+mod behind;
 mod c_grid;
 mod conformal;
 mod curved;

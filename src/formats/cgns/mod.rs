@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::block::Reader;
+use super::data::Parts;
 use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count};
 use crate::files::pieces;
@@ -50,6 +51,8 @@ const ZONE: &str = "grid";
 
 /// Names of the boundaries, as in the other formats, with the condition of each.
 const AIRFOIL: (&str, &str) = ("airfoil", "BCWallViscous");
+/// The base, which belongs to the block behind it.
+const BASE: (&str, &str) = ("base", "BCWallViscous");
 const FAR_FIELD: (&str, &str) = ("farfield", "BCFarfield");
 const SYMMETRY: (&str, &str) = ("symmetry", "BCSymmetryPlane");
 /// The outer boundary of a zone that takes its values from others.
@@ -80,12 +83,16 @@ pub fn write_zones_to(
     zones: &[Zone<'_>],
     span: Option<Span>,
 ) -> io::Result<()> {
-    let several = zones.iter().any(|zone| !zone.name.is_empty());
+    let several = Parts::of(zones.iter().map(|zone| zone.name)) == Parts::Overset;
     let span = span.or(several.then_some(Span::ONE));
-    let blocks: Vec<Block<'_>> = zones.iter().map(|zone| Block::new(*zone, span)).collect();
-    let mut below: Vec<Node<'_>> = blocks.iter().map(Block::node).collect();
-    let walls = blocks.iter().filter(|block| !several || block.zone.has_wall());
+    let blocks: Vec<Block<'_>> =
+        zones.iter().map(|zone| Block::new(*zone, span, several)).collect();
+    let mut below: Vec<Node<'_>> = blocks.iter().map(|block| block.node(&blocks)).collect();
+    let walls = blocks.iter().filter(|block| block.zone.has_wall());
     below.extend(walls.map(|block| family(block.wall())));
+    if zones.len() > 1 && !several {
+        below.push(family(BASE));
+    }
     if several {
         below.push(family(OVERSET).above([overset_mark()]));
     }
@@ -140,29 +147,32 @@ type Part = [[i32; 2]; 3];
 struct Block<'a> {
     zone: Zone<'a>,
     span: Option<Span>,
+    /// Whether it is one of an overset mesh.
+    overset: bool,
     /// Points in i, j and k.
     size: [i32; 3],
 }
 
 impl<'a> Block<'a> {
-    fn new(zone: Zone<'a>, span: Option<Span>) -> Self {
-        Self { zone, span, size: [zone.grid.ni, zone.grid.nj, count(span)].map(index) }
-    }
-
-    fn is_single(&self) -> bool {
-        self.zone.name.is_empty()
+    fn new(zone: Zone<'a>, span: Option<Span>, overset: bool) -> Self {
+        Self { zone, span, overset, size: [zone.grid.ni, zone.grid.nj, count(span)].map(index) }
     }
 
     fn name(&self) -> String {
-        if self.is_single() { ZONE.to_owned() } else { [self.zone.name, ".00001"].concat() }
+        match self.zone.name {
+            "" => ZONE.to_owned(),
+            name if self.overset => [name, ".00001"].concat(),
+            name => name.to_owned(),
+        }
     }
 
     /// Name, family and condition of the wall.
     fn wall(&self) -> (&'a str, &'a str) {
-        if self.is_single() { AIRFOIL } else { (self.zone.name, AIRFOIL.1) }
+        if self.overset { (self.zone.name, AIRFOIL.1) } else { AIRFOIL }
     }
 
-    fn node(&self) -> Node<'a> {
+    /// Its node among those of all blocks.
+    fn node(&self, blocks: &[Block<'_>]) -> Node<'a> {
         let (size, none) = (self.size(), [0; 3]);
         let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
         Node::new(self.name(), "Zone_t")
@@ -172,7 +182,7 @@ impl<'a> Block<'a> {
                 Node::new("GridCoordinates", "GridCoordinates_t").above(self.coordinates()),
                 Node::new("ZoneBC", "ZoneBC_t").above(self.boundaries()),
                 Node::new("ZoneGridConnectivity", "ZoneGridConnectivity_t")
-                    .above(self.connections()),
+                    .above(self.connections(blocks)),
             ])
     }
 
@@ -238,7 +248,7 @@ impl<'a> Block<'a> {
         let nk = self.size[2];
         let at = |direction, index| self.points(Some((direction, index)));
         let boundary = |name: &str, (family, condition): (&str, &str), part| {
-            let condition = if self.is_single() { "FamilySpecified" } else { condition };
+            let condition = if self.overset { condition } else { "FamilySpecified" };
             let boundary = Node::new(name.to_owned(), "BC_t").text(condition).above([
                 self.range("PointRange", part),
                 Node::new("FamilyName", "FamilyName_t").text(family),
@@ -250,11 +260,13 @@ impl<'a> Block<'a> {
             let Meets::Patch(patch) = meets else { return None };
             let family = match patch {
                 Patch::Wall => self.wall(),
+                Patch::Base => BASE,
                 Patch::FarField if on.side.across() == 1 => outer,
                 Patch::FarField | Patch::Outflow => FAR_FIELD,
                 Patch::Symmetry(_) => SYMMETRY,
             };
             let name = match on.side {
+                _ if *patch == Patch::Base => BASE.0.into(),
                 Side::Before => format!("{}_first", patch.name()),
                 Side::Behind => format!("{}_last", patch.name()),
                 Side::Below if *patch == Patch::FarField => "farfield_below".into(),
@@ -264,11 +276,7 @@ impl<'a> Block<'a> {
         };
         // The body first, then the outer line.
         let mut ranges = self.zone.grid.boundary();
-        ranges.sort_by_key(|range| match range.on.side {
-            Side::Below => 0,
-            Side::Above => 1,
-            Side::Before | Side::Behind => 2,
-        });
+        ranges.sort_by_key(|range| (range.on.side.across() == 0, range.on.side.is_last()));
         let mut boundaries: Vec<Node<'a>> = ranges.iter().filter_map(patch).collect();
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
             let sides = match self.zone.grid.topology.half() {
@@ -282,11 +290,11 @@ impl<'a> Block<'a> {
     }
 
     /// Both directions of each connection.
-    fn connections(&self) -> Vec<Node<'a>> {
+    fn connections(&self, blocks: &[Block<'_>]) -> Vec<Node<'a>> {
         let (nk, directions) = (self.size[2], self.size().len());
         let at = |direction, index| self.points(Some((direction, index)));
-        let connection = |name: &'static str, from, to, transform: [i32; 3]| {
-            Node::new(name, "GridConnectivity1to1_t").text(&self.name()).above([
+        let connection = |name: String, donor: &str, from, to, transform: [i32; 3]| {
+            Node::new(name, "GridConnectivity1to1_t").text(donor).above([
                 self.range("PointRange", from),
                 self.range("PointRangeDonor", to),
                 Node::new("Transform", "\"int[IndexDimension]\"")
@@ -295,14 +303,16 @@ impl<'a> Block<'a> {
         };
         let boundary = self.zone.grid.boundary();
         let links = boundary.iter().filter_map(|range| Some((range.on, range.link()?)));
+        let links = links.filter(|(_, to)| to.block < blocks.len());
         let mut connections: Vec<Node<'a>> = links
             .map(|(on, to)| {
-                let name = match on.side {
-                    Side::Before => "seam_first",
-                    Side::Behind => "seam_last",
-                    _ if on.nodes[0] == 0 => "cut_first",
-                    _ => "cut_last",
+                let kind = match (on.side.across(), on.block == to.block) {
+                    (0, _) => "seam",
+                    (_, true) => "cut",
+                    (_, false) => "interface",
                 };
+                let last = on.side.is_last() || on.nodes[0] > 0;
+                let name = [kind, if last { "_last" } else { "_first" }].concat();
                 // Between two first or two last lines the direction across runs the other way.
                 let sign = |same: bool| if same { 1 } else { -1 };
                 let (along, across) = (1 - on.side.across(), on.side.across());
@@ -310,7 +320,8 @@ impl<'a> Block<'a> {
                 transform[along] = sign(to.nodes[0] <= to.nodes[1]) * (2 - to.side.across() as i32);
                 transform[across] =
                     sign(on.side.is_last() != to.side.is_last()) * (1 + to.side.across() as i32);
-                connection(name, self.part(on), self.part(to), transform)
+                let donor = if self.overset { self } else { &blocks[to.block] };
+                connection(name, &donor.name(), self.part(on), donor.part(to), transform)
             })
             .collect();
         if let Some(span) = self.span.filter(|span| span.sides == Sides::Periodic) {
@@ -319,7 +330,7 @@ impl<'a> Block<'a> {
             for (name, from, to, shift) in
                 [("side_first", first, last, width), ("side_last", last, first, -width)]
             {
-                let side = connection(name, from, to, [1, 2, 3]);
+                let side = connection(name.into(), &self.name(), from, to, [1, 2, 3]);
                 connections.push(side.above([periodic([0.0, 0.0, shift])]));
             }
         }

@@ -61,8 +61,8 @@ pub(super) const CELLS: &str = "fluid";
 impl<'a> Model<'a> {
     /// The mesh of cells of this order, which divides the counts of cells of the grid, of its cut and of its
     /// span.
-    pub(super) fn new(grid: &'a Grid, span: Option<Span>, order: usize) -> Self {
-        let plane = Welded::of_order(&[grid], order);
+    pub(super) fn new(grids: &[&'a Grid], span: Option<Span>, order: usize) -> Self {
+        let plane = Welded::of_order(grids, order);
         // Around the cells counter-clockwise, but the body, which has them outside. Parts of the outflow are one curve.
         let mut around: Vec<PatchSides> = Vec::new();
         for side in [Side::Below, Side::Behind, Side::Before, Side::Above] {
@@ -108,7 +108,7 @@ impl<'a> Model<'a> {
             })
             .collect();
         let inner = (0..plane.nodes()).filter(|&node| is_inner[node]).collect();
-        let half = grid.topology.half().is_some();
+        let half = grids[0].topology.half().is_some();
         let ends = span.map(|span| match span.sides {
             Sides::Symmetry if !half => ["symmetry"; 2],
             _ => ["back", "front"],

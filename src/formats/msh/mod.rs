@@ -35,7 +35,7 @@ pub(super) const FORMAT: Format = Format {
         // `1`, `0 0 0` and their ends of lines.
         limits: FormatLimits::of(8),
         contents: FileContents::File(|out, m| {
-            write_to(out, m.grid(), m.span, m.settings.curved_order)
+            write_blocks(out, &m.blocks(), m.span, m.settings.curved_order)
         }),
     }],
     refuses_zones: Some("programs that read Gmsh meshes have no overset method"),
@@ -51,7 +51,7 @@ pub(super) const FORMAT: Format = Format {
 fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoError> {
     let (grid, span, order) = (mesh.grid(), mesh.span, mesh.settings.curved_order);
     let refused = |fault: WriteFault| Err(fault.at(path));
-    if let Some(fault) = indivisible(grid, span, order) {
+    if let Some(fault) = mesh.blocks().iter().find_map(|grid| indivisible(grid, span, order)) {
         return refused(fault);
     }
     if let Some(point) = cut_corner(grid.line(0), &grid.topology.wall(grid.ni), order) {
@@ -66,7 +66,7 @@ fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoErr
         }
         notes.push(quality.to_string());
     }
-    atomic::write(path, |out| write_to(out, grid, span, order))?;
+    atomic::write(path, |out| write_blocks(out, &mesh.blocks(), span, order))?;
     Ok(Converted { files: vec![path.to_path_buf()], notes })
 }
 
@@ -93,10 +93,20 @@ pub fn write_to(
     span: Option<Span>,
     order: usize,
 ) -> io::Result<()> {
-    if let Some(fault) = indivisible(grid, span, order) {
+    write_blocks(out, &[grid], span, order)
+}
+
+/// Writes the blocks of a grid as one mesh, with the group `base` beside a block behind a base.
+fn write_blocks(
+    out: &mut (impl Write + Send),
+    grids: &[&Grid],
+    span: Option<Span>,
+    order: usize,
+) -> io::Result<()> {
+    if let Some(fault) = grids.iter().find_map(|grid| indivisible(grid, span, order)) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, fault));
     }
-    let model = Model::new(grid, span, order);
+    let model = Model::new(grids, span, order);
     writeln!(out, "$MeshFormat\n4.1 0 8\n$EndMeshFormat")?;
     write_groups(out, &model)?;
     write_entities(out, &model)?;

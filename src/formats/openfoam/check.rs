@@ -84,10 +84,10 @@ fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
     nearest + 0.0
 }
 
-/// The objections of `checkMesh` to the mesh of a grid that has no folded cell.
+/// The objections of `checkMesh` to the mesh of the blocks of a grid that has no folded cell.
 #[must_use]
-pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
-    let plane = Plane(Welded::new(grid));
+pub fn objections(grids: &[&Grid], span: Option<Span>) -> Vec<Objection> {
+    let plane = Plane(Welded::of_order(grids, 1));
     let depth = span.map(|span| span.length / span.cells as f64);
     let inside = (0..plane.0.cells())
         .into_par_iter()

@@ -87,12 +87,17 @@ impl<'a> Mesh<'a> {
     /// The mesh of a section or of several zones; plane ones have one layer and empty ends.
     pub(super) fn new(mesh: &MeshData<'a>) -> Self {
         let mut patches =
-            if mesh.is_several() { patches_of_zones(&mesh.zones) } else { patches(mesh.grid()) };
+            if mesh.is_several() { patches_of_zones(&mesh.zones) } else { patches(&mesh.blocks()) };
         let sides = mesh.span.map(|span| span.sides);
         let span = mesh.span.unwrap_or(Span::ONE);
         let (mut zones, mut points, mut cells): (Vec<ZonePart<'_>>, _, _) = (Vec::new(), 0, 0);
-        for Zone { name, grid, .. } in &mesh.zones {
-            let plane = Welded::new(grid);
+        let own: Vec<(&str, Vec<&Grid>)> = if mesh.is_several() {
+            mesh.zones.iter().map(|zone| (zone.name, vec![zone.grid])).collect()
+        } else {
+            vec![("", mesh.blocks())]
+        };
+        for (name, grids) in own {
+            let plane = Welded::of_order(&grids, 1);
             let (nodes, own) = (plane.nodes() * span.planes(), plane.cells() * span.cells);
             zones.push(ZonePart { name, plane, first_point: points, first_cell: cells });
             (points, cells) = (points + nodes, cells + own);
@@ -283,16 +288,16 @@ impl<'a> Mesh<'a> {
 }
 
 /// The patches of a section's rim.
-fn patches(grid: &Grid) -> Vec<Patch> {
+fn patches(grids: &[&Grid]) -> Vec<Patch> {
     let patch = |(patch, sides): (boundary::Patch, _)| {
         let kind = match patch {
-            boundary::Patch::Wall => "wall;",
+            boundary::Patch::Wall | boundary::Patch::Base => "wall;",
             boundary::Patch::FarField | boundary::Patch::Outflow => "patch;",
             boundary::Patch::Symmetry(_) => "symmetryPlane;",
         };
         Patch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])
     };
-    Welded::new(grid).rims().into_iter().map(patch).collect()
+    Welded::of_order(grids, 1).rims().into_iter().map(patch).collect()
 }
 
 /// The patches of several zones: that of their rims, which OpenFOAM wants first, the wall of each element by its

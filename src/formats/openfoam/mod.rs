@@ -52,7 +52,7 @@ pub(super) const FORMAT: Format = Format {
     refuses_zones: None,
     convert: Some(|path, m, force| {
         let mut notes = write(path, m.grid(), m.span, force)?;
-        notes.extend(objections(m.grid(), m.span).iter().map(ToString::to_string));
+        notes.extend(objections(&m.blocks(), m.span).iter().map(ToString::to_string));
         Ok(Converted { files: vec![path.to_path_buf()], notes })
     }),
     reader: None,

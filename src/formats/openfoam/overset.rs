@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 
 use super::mesh::{CELL_ZONES, Mesh, PARTS};
-use super::setup::{ends, walls};
+use super::setup::ends;
 use crate::files::atomic::Writer;
 use crate::formats::data::MeshData;
 use crate::grid::Grid;
@@ -62,7 +62,7 @@ fn write_zone_numbers(
         let line = format!("{zone}\n");
         crate::files::pieces::write(out, cells, |piece| line.as_bytes().repeat(piece.len()))?;
     }
-    let (walls, ends) = (walls(mesh).join("|"), ends(mesh));
+    let (walls, ends) = (mesh.walls().join("|"), ends(mesh));
     writeln!(
         out,
         ")\n;\nboundaryField\n{{\n    overset {{ type overset; value uniform 0; }}\n    \

@@ -59,15 +59,6 @@ pub(super) const OVERSET_SETUP: [SetupFile; 10] = [
 /// Eddy viscosity of a free stream with nuTilda = 3 nu in units of nu: 3 f_v1, f_v1 = 27/(27 + 7.1³).
 const FREE_RATIO: f64 = 81.0 / (27.0 + 7.1 * 7.1 * 7.1);
 
-/// Names of the patches of walls.
-pub(super) fn walls<'a>(mesh: &MeshData<'a>) -> Vec<&'a str> {
-    if mesh.is_several() {
-        mesh.zones.iter().filter(|zone| zone.has_wall()).map(|zone| zone.name).collect()
-    } else {
-        vec!["airfoil"]
-    }
-}
-
 /// The entries of fields for the patches at the ends of the span, and for the plane of half a grid.
 pub(super) fn ends(mesh: &MeshData<'_>) -> String {
     let half = mesh.grid().topology.half().is_some();
@@ -85,7 +76,7 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
     let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
     let ForceReference { length, centre: [x, y] } = reference;
     let span = mesh.span.unwrap_or(Span::ONE).length;
-    let names = walls(mesh);
+    let names = mesh.walls();
     let forces = |name: &str, patches: &str| {
         format!(
             "    {name}\n    {{\n        type forceCoeffs;\n        libs (\"libforces.so\");\n        \
@@ -96,11 +87,12 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
             length * span
         )
     };
+    let pattern = format!("\"({})\"", names.join("|"));
     let coefficients = if mesh.is_several() {
         let each: String = names.iter().map(|name| forces(name, name)).collect();
         each + &forces("all", &names.join(" "))
     } else {
-        forces("forceCoeffs", names[0])
+        forces("forceCoeffs", &names.join(" "))
     };
     let corner = |[x, y]: [f64; 2], z: f64| format!("({x} {y} {z})");
     let (low, high) = (corner(mesh.search.low, 0.0), corner(mesh.search.high, span));
@@ -108,6 +100,7 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
     // Texts of inviscid flow do not have these words.
     let viscosity = length / mesh.settings.reynolds.unwrap_or(f64::INFINITY);
     vec![
+        ("WALL_PATCHES", if names.len() > 1 { pattern } else { names.concat() }),
         ("WALLS", names.join("|")),
         ("ELEMENTS", names.join(" ")),
         ("ENDS", ends(mesh)),

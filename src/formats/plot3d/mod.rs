@@ -16,14 +16,13 @@ pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPre
 pub use self::write::{FortranRecord, write_blocks, write_to};
 
 use super::block::Reader;
-use super::data::MeshData;
+use super::data::{MeshData, Parts};
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::FormatLimits;
 use super::nmf;
 use crate::files::IoError;
 use crate::files::atomic::{self, Made, Writer};
 use crate::files::place::check_own;
-use crate::grid::Grid;
 
 /// Single precision and two dimensions; as text a number is longer.
 const LIMITS: FormatLimits = FormatLimits::of(8);
@@ -71,13 +70,12 @@ pub(super) const READER: Reader = Reader { begins: None, hint: "", grid: read::g
 
 /// Writes a block for each zone; the number of several stands before their sizes in any case.
 fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
-    let grids: Vec<&Grid> = m.zones.iter().map(|zone| zone.grid).collect();
-    let block_count = m.settings.plot3d.block_count || m.is_several();
-    write_blocks(out, &grids, m.span, Flavour { dimensions, block_count, ..m.settings.plot3d })
+    let block_count = m.settings.plot3d.block_count || m.parts() != Parts::Whole;
+    write_blocks(out, &m.blocks(), m.span, Flavour { dimensions, block_count, ..m.settings.plot3d })
 }
 
 fn write_map(out: &mut impl Write, m: &MeshData<'_>) -> io::Result<()> {
-    nmf::write_to(out, m.grid(), m.span, m.settings.plot3d.axes)
+    nmf::write_to(out, &m.blocks(), m.span, m.settings.plot3d.axes)
 }
 
 /// Writes a block and, with three dimensions, its map beside it. Both are complete before one of them

@@ -29,7 +29,7 @@ const MESH: MeshFile = MeshFile {
     dimensions: None,
     // `0 0 N` and a cell of numbers parted by blanks.
     limits: FormatLimits::of(16),
-    contents: FileContents::File(|out, m| write_to(out, m.grid(), m.span)),
+    contents: FileContents::File(|out, m| write_blocks(out, &m.blocks(), m.span)),
 };
 
 /// The set-up of a run, which users edit.
@@ -66,7 +66,16 @@ pub(super) const FORMAT: Format = Format {
 /// bits. Hexahedra are listed in layers, the nodes of each plane after those of the plane before, and the
 /// normals of the faces of all markers point out of the flow.
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
-    let mesh = Welded::new(grid);
+    write_blocks(out, &[grid], span)
+}
+
+/// Writes the blocks of a grid as one mesh, with the marker `base` beside a block behind a base.
+fn write_blocks(
+    out: &mut (impl Write + Send),
+    grids: &[&Grid],
+    span: Option<Span>,
+) -> io::Result<()> {
+    let mesh = Welded::of_order(grids, 1);
     let (nodes, cells, layers) = (mesh.nodes(), mesh.cells(), layers(span));
     let (dimensions, cell_type) = if span.is_some() { (3, HEXAHEDRON) } else { (2, QUADRILATERAL) };
     writeln!(out, "NDIME= {dimensions}\nNELEM= {}", cells * layers)?;
@@ -88,7 +97,7 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
         })?;
     }
     let rims = mesh.rims();
-    let ends = ends(span, grid.topology);
+    let ends = ends(span, grids[0].topology);
     writeln!(out, "NMARK= {}", rims.len() + ends.len())?;
     for (patch, sides) in &rims {
         let (count, tag) = (sides.len(), patch.name());

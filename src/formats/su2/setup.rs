@@ -17,14 +17,17 @@ pub(super) fn write_to(
     let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
     let ForceReference { length, centre: [x, y] } = reference;
     let span = mesh.span.map_or(1.0, |span| span.length);
+    let walls = mesh.walls();
+    let with_heat: Vec<String> = walls.iter().map(|wall| format!("{wall}, 0.0")).collect();
+    let walls = walls.join(", ");
     let (model, wall) = match mesh.settings.reynolds {
-        None => ("EULER".to_owned(), "MARKER_EULER= ( airfoil )".to_owned()),
+        None => ("EULER".to_owned(), format!("MARKER_EULER= ( {walls} )")),
         Some(reynolds) => (
             format!(
                 "RANS\nKIND_TURB_MODEL= SA\nREYNOLDS_NUMBER= {reynolds}\nREYNOLDS_LENGTH= {length}\n\
                  CONV_NUM_METHOD_TURB= SCALAR_UPWIND\nMUSCL_TURB= NO\nTIME_DISCRE_TURB= EULER_IMPLICIT"
             ),
-            "MARKER_HEATFLUX= ( airfoil, 0.0 )".to_owned(),
+            format!("MARKER_HEATFLUX= ( {} )", with_heat.join(", ")),
         ),
     };
     let mut conditions = vec![wall];
@@ -47,6 +50,7 @@ pub(super) fn write_to(
         }
     };
     let words = [
+        ("WALLS", walls),
         ("THE_MESH", file.to_owned()),
         ("FORCES", forces.to_owned()),
         ("EQUATIONS", model),

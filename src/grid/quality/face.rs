@@ -21,7 +21,7 @@ pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
 
 /// [`nonorthogonality`] of the cells of row j.
 pub(crate) fn fill_nonorthogonality(grid: &Grid, j: usize, row: &mut [f64]) {
-    let (closed, wake) = (grid.topology.closed(), grid.topology.wake());
+    let (closed, wake) = (grid.topology.closed(), grid.topology.cut());
     let columns = grid.ni - 1;
     let centre = |i: usize, j: usize| centroid(&cell_corners(grid, i, j));
     row.fill(0.0);

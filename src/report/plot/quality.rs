@@ -176,14 +176,16 @@ impl Artifacts<'_> {
         measured: Measured,
         panels: Vec<(&'p str, PlotPanel)>,
     ) -> (Vec<(&'p str, PlotPanel, Raster)>, f64) {
-        let grid = self.grid;
         let painted = panels.into_iter().map(|(caption, panel)| {
             let raster = Raster::over(&panel, SQUARE);
             (caption, panel, raster)
         });
         let mut painted: Vec<_> = painted.collect();
-        let (mut row, mut largest) = (vec![0.0; grid.ni - 1], 0.0);
-        for j in 0..grid.nj - 1 {
+        let mut largest = 0.0;
+        let blocks = std::iter::once(self.grid).chain(self.behind);
+        let rows = blocks.flat_map(|grid| (0..grid.nj - 1).map(move |j| (grid, j)));
+        for (grid, j) in rows {
+            let mut row = vec![0.0; grid.ni - 1];
             measured.fill_row(grid, j, &mut row);
             for (i, value) in row.iter().enumerate() {
                 largest = f64::max(largest, *value);

@@ -4,9 +4,9 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
-use crate::grid::Grid;
 use crate::grid::quality::{cell_corners, corner_determinants, is_folded};
 use crate::grid::vector::distance;
+use crate::grid::{Grid, Topology};
 use crate::report::artifacts::Artifacts;
 
 /// Sizes of the pictures in pixels.
@@ -149,6 +149,15 @@ impl Artifacts<'_> {
         panel.fill(picture, &wall, palette::BODY);
         let strides = self::strides(grid, &panel.window, MAX_LINES);
         self.draw_folded_cells(picture, panel);
+        if let Some(block) = self.behind {
+            let [i, j] = self::strides(block, &panel.window, MAX_LINES);
+            let across = |i: usize| panel.line((0..block.nj).map(move |j| block.point(i, j)));
+            let along = |j: usize| panel.line((0..block.ni).map(move |i| block.point(i, j)));
+            let lines = (0..block.ni).step_by(i).flat_map(across);
+            for line in lines.chain((0..block.nj).step_by(j).flat_map(along)) {
+                picture.line(&line, palette::GRID, GRID_LINE);
+            }
+        }
         let across = |i: usize| panel.line((0..=last).map(move |j| grid.point(i, j)));
         let along = |j: usize| panel.line((0..ni).map(move |i| grid.point(i, j)));
         let mut draw = |lines: Vec<Vec<[f64; 2]>>, width: f64| {
@@ -199,9 +208,13 @@ pub(super) fn strides(grid: &Grid, window: &Window, most: usize) -> [usize; 2] {
     })
 }
 
-/// The points of the wall of a grid.
+/// The points of the wall of a grid, with a base back to the first of them.
 pub(super) fn wall(grid: &Grid) -> Vec<[f64; 2]> {
-    grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect()
+    let mut wall: Vec<_> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
+    if matches!(grid.topology, Topology::Blunt { .. }) {
+        wall.push(wall[0]);
+    }
+    wall
 }
 
 /// Captions and windows of the panels of a grid's picture.

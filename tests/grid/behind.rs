@@ -1,0 +1,308 @@
+//! C-grids around sections with a base, and the block behind it.
+#![allow(clippy::float_cmp, reason = "linked points are the same to the last bit")]
+
+use std::f64::consts::PI;
+
+use gridgen::case::Case;
+use gridgen::error::ErrorClass;
+use gridgen::generate::GridResult;
+use gridgen::grid::boundary::Meets;
+use gridgen::grid::{Grid, Topology, block_behind};
+
+use super::{Family, case, family, make, read};
+
+/// Half the thickness of a NACA section of four digits with a closed edge.
+fn half_thickness(x: f64, thickness: f64) -> f64 {
+    let terms =
+        [0.2969 * x.sqrt(), -0.126 * x, -0.3516 * x * x, 0.2843 * x.powi(3), -0.1036 * x.powi(4)];
+    5.0 * thickness * terms.iter().sum::<f64>()
+}
+
+/// Closed forms of sections with a base of 0.3, 1.5, 3.5, 10 and 28 % chord: y of the upper and of the lower surface.
+const SECTIONS: [(&str, fn(f64) -> [f64; 2]); 5] = [
+    ("cut at 0.99", |x| cut_off(x, 0.99)),
+    ("cut at 0.95", |x| cut_off(x, 0.95)),
+    ("like a DU 30 %", |x| {
+        let (camber, base) = (0.02 * (PI * x.powf(1.3)).sin(), 0.0175 * x * x);
+        let rear = 0.18 * x.powi(4) * (1.0 - x);
+        [camber + half_thickness(x, 0.28) + base, camber - half_thickness(x, 0.31) - base + rear]
+    }),
+    ("flatback 10 %", |x| {
+        let (camber, half) = (0.015 * (PI * x.powf(1.2)).sin(), half_thickness(x, 0.33) + 0.05 * x);
+        [camber + half, camber - half]
+    }),
+    ("flatback 28 %", |x| {
+        let half = half_thickness(x, 0.42) + 0.14 * x;
+        [half, -half]
+    }),
+];
+
+/// A NACA 0012 that ends at a part of its chord, scaled to unit chord.
+fn cut_off(x: f64, end: f64) -> [f64; 2] {
+    let half = half_thickness(x * end, 0.12) / end;
+    [half, -half]
+}
+
+/// The C-grid around a section.
+fn around(section: fn(f64) -> [f64; 2], geometry: &str, grid: &str) -> Case {
+    let x = |k: usize| 0.5 * (1.0 - (PI * k as f64 / 400.0).cos());
+    let upper = (0..=400).rev().map(|k| [x(k), section(x(k))[0]]);
+    let lower = (1..=400).map(|k| [x(k), section(x(k))[1]]);
+    let points: Vec<String> = upper.chain(lower).map(|[x, y]| format!("[{x}, {y}]")).collect();
+    let points = points.join(", ");
+    case(&format!(
+        "[geometry]\npoints = [{points}]\n{geometry}\n[grid]\ntopology = \"C\"\n{grid}\n"
+    ))
+}
+
+fn less([ax, ay]: [f64; 2], [bx, by]: [f64; 2]) -> [f64; 2] {
+    [ax - bx, ay - by]
+}
+
+fn length([x, y]: [f64; 2]) -> f64 {
+    x.hypot(y)
+}
+
+/// Angle between two directions, degrees.
+fn turn(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).abs().to_degrees()
+}
+
+/// The largest kink of lines at the interfaces, degrees, and growth of cells across them.
+fn across(grid: &Grid, block: &Grid) -> [f64; 2] {
+    let wake = block.ni - 1;
+    let mut worst = [0.0_f64, 1.0];
+    for i in 1..wake {
+        let pairs = [(wake - i, 0, 1), (grid.ni - 1 - wake + i, block.nj - 1, block.nj - 2)];
+        for (k, at, next) in pairs {
+            let out = less(grid.point(k, 1), grid.point(k, 0));
+            let within = less(block.point(i, at), block.point(i, next));
+            let growth = length(out) / length(within);
+            worst = [worst[0].max(turn(out, within)), worst[1].max(growth).max(1.0 / growth)];
+        }
+    }
+    worst
+}
+
+/// Asserts what every C-grid around a base has, with first cells of this height.
+#[track_caller]
+fn assert_good(made: &GridResult, first_cell: f64, what: &str) {
+    let (grid, quality) = (&made.grid, &made.quality);
+    let block = made.behind.as_ref().unwrap();
+    assert!(made.is_good(), "{what}: {}", made.verdict);
+    assert_eq!(grid.topology, Topology::Blunt { wake: block.ni - 1 }, "{what}");
+    // Links have the same bits, and every side of both blocks is there once.
+    for range in grid.boundary() {
+        let Meets::Link(to) = range.meets else { continue };
+        for k in 0..range.on.count() {
+            let [a, b] = range.on.node([grid.ni, grid.nj], k);
+            let [c, d] = to.node([block.ni, block.nj], k);
+            assert_eq!(grid.point(a, b), block.point(c, d), "{what}: {range:?} {k}");
+        }
+    }
+    // Heights of the wall and of the base, and right angles.
+    for height in [quality.first_cell_min, quality.first_cell_max] {
+        assert!((height / first_cell - 1.0).abs() < 1e-4, "{what}: {height:e}");
+    }
+    assert!(
+        quality.wall_angle_error_max_deg < 2e-4,
+        "{what}: {}",
+        quality.wall_angle_error_max_deg
+    );
+    let [kink, growth] = across(grid, block);
+    assert!(kink < 0.5 && growth < 1.02, "{what}: kink {kink}, growth {growth}");
+    // The chord is that of the section.
+    let edge = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)[0]).fold(0.0, f64::max);
+    assert!((edge - 1.0).abs() < 1e-9, "{what}: {edge}");
+}
+
+#[test]
+fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
+    for (name, section) in SECTIONS {
+        for first_cell in [1e-3, 1e-4, 1e-5, 1e-6] {
+            let what = format!("{name}, {first_cell:e}");
+            let grid = format!("ni = 257\nnj = 97\nfirst_cell = {first_cell}");
+
+            let made = make(&around(section, "", &grid)).unwrap();
+
+            if name == "cut at 0.99" && first_cell > 5e-4 {
+                // The base has no room for four such cells.
+                let said = "no room for a block of four first cells behind it";
+                assert!(made.notices.iter().any(|note| note.ends_with(said)), "{:?}", made.notices);
+                assert!(made.is_good() && made.behind.is_none());
+                continue;
+            }
+            assert_good(&made, first_cell, &what);
+            let quality = &made.quality;
+            let most = if first_cell < 5e-6 { 0.2 } else { 0.15 };
+            assert!(quality.max_skewness < 0.26, "{what}: {}", quality.max_skewness);
+            assert!(quality.p99_skewness < most, "{what}: {}", quality.p99_skewness);
+            assert!(quality.max_growth_i < 2.0, "{what}: {}", quality.max_growth_i);
+            assert!(made.newton_iterations() <= 6, "{what}: {}", made.newton_iterations());
+            assert!(made.linear_iterations() <= 12.0, "{what}: {}", made.linear_iterations());
+        }
+    }
+}
+
+#[test]
+fn a_finer_grid_around_a_base_is_as_good() {
+    for (name, section) in [SECTIONS[2], SECTIONS[3]] {
+        let made = make(&around(section, "", "ni = 513\nnj = 193\nfirst_cell = 1e-5")).unwrap();
+
+        assert_good(&made, 1e-5, name);
+        assert!(made.quality.max_skewness < 0.26 && made.quality.p99_skewness < 0.15, "{name}");
+        assert!(made.newton_iterations() <= 6 && made.linear_iterations() <= 12.0, "{name}");
+    }
+}
+
+#[test]
+fn an_angle_and_a_wake_direction_keep_the_base_and_its_interfaces_exact() {
+    for (geometry, grid) in
+        [("angle = 8", ""), ("", "wake_direction = 10"), ("", "wake_spacing = 0.5")]
+    {
+        let grid = format!("ni = 193\nnj = 65\nfirst_cell = 1e-4\n{grid}");
+
+        let made = make(&around(SECTIONS[3].1, geometry, &grid)).unwrap();
+
+        let what = [geometry, &grid].concat();
+        let block = made.behind.as_ref().unwrap();
+        let [kink, growth] = across(&made.grid, block);
+        assert!(made.is_good() && kink < 0.5 && growth < 1.02, "{what}: {kink} {growth}");
+        assert!(made.quality.wall_angle_error_max_deg < 1e-3, "{what}");
+        for height in [made.quality.first_cell_min, made.quality.first_cell_max] {
+            assert!((height / 1e-4 - 1.0).abs() < 1e-4, "{what}: {height:e}");
+        }
+    }
+}
+
+#[test]
+fn cells_on_the_base_are_those_asked_for_or_refused() {
+    let grid = |more: &str| format!("ni = 129\nnj = 49\nfirst_cell = 1e-3\n{more}");
+    // A base of 1.48 % chord has room for 14 cells of 1e-3.
+    let asked = make(&around(SECTIONS[1].1, "", &grid("base_cells = 12"))).unwrap();
+    let many = make(&around(SECTIONS[1].1, "", &grid("base_cells = 16"))).err().unwrap();
+    let wide = make(&around(SECTIONS[3].1, "angle = -70", &grid(""))).err().unwrap();
+
+    assert_eq!(asked.behind.unwrap().nj, 13);
+    assert!(
+        many.to_string().ends_with("base_cells = 16: an even number from 4 to 14 was expected"),
+        "{many}"
+    );
+    assert!(wide.to_string().contains("faces"), "{wide}");
+    for error in [many, wide] {
+        assert_eq!(error.class(), ErrorClass::Input);
+        assert!(error.hint().is_some());
+    }
+}
+
+#[test]
+fn the_block_is_straight_between_interfaces_of_the_grid_it_is_given() {
+    let made = make(&around(SECTIONS[4].1, "", "ni = 129\nnj = 49\nfirst_cell = 1e-4")).unwrap();
+    let block = made.behind.unwrap();
+
+    assert_eq!(block_behind(&made.grid, block.nj - 1), Some(block.clone()));
+    assert_eq!(block_behind(&Grid::new(Topology::C { wake: 8 }, 49, 9), 8), None);
+    let line = |i: usize| less(block.point(i, block.nj - 1), block.point(i, 0));
+    for i in 0..block.ni {
+        for j in 1..block.nj {
+            let step = less(block.point(i, j), block.point(i, j - 1));
+            assert!(turn(step, line(i)) < 1e-4, "{i} {j}");
+        }
+    }
+}
+
+#[test]
+fn coarser_grids_of_a_family_have_their_block_too() {
+    let case = around(SECTIONS[3].1, "", "ni = 129\nnj = 49\nfirst_cell = 1e-4\nbase_cells = 32");
+
+    let made = family(&case, 2).unwrap();
+    let odd =
+        family(&around(SECTIONS[3].1, "", "ni = 129\nnj = 49\nbase_cells = 34"), 3).err().unwrap();
+
+    assert!(made.made.is_good());
+    for size in ["129x49", "65x25"] {
+        for name in ["mesh.around.vts", "mesh.behind.vts", "mesh.vtm"] {
+            assert!(made.folder.path().join(size).join(name).exists(), "{size} {name}");
+        }
+    }
+    assert!(odd.to_string().contains("grid.base_cells"), "{odd}");
+}
+
+#[test]
+fn grids_with_a_block_behind_a_base_are_not_moved() {
+    let case = around(SECTIONS[3].1, "", "ni = 129\nnj = 49\nfirst_cell = 1e-4");
+
+    let error = make(&case).unwrap().reference().err().unwrap();
+
+    assert!(error.to_string().contains("block behind"), "{error}");
+}
+
+#[test]
+fn files_hold_both_blocks_with_the_same_bits_on_their_links() {
+    let keys = "ni = 65\nnj = 25\nfirst_cell = 1e-3\nwake = 16\nbase_cells = 8\n[output]\npictures = false\n\
+                formats = [\"vts\", \"plot3d\", \"cgns\", \"openfoam\", \"su2\", \"msh\"]\nplot3d_encoding = \"stream\"";
+    let case = around(SECTIONS[3].1, "angle = 3\nchord = 1.7", keys);
+
+    let Family { made, folder } = family(&case, 1).unwrap();
+
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let [around, behind] =
+        ["around", "behind"].map(|name| read(&folder, &format!("mesh.{name}.vts")));
+    let mut links = 0;
+    for range in made.grid.boundary() {
+        let Meets::Link(to) = range.meets else { continue };
+        for k in 0..range.on.count() {
+            let [a, b] = range.on.node([65, 25], k);
+            let [c, d] = to.node([17, 9], k);
+            assert_eq!(around.point(a, b), behind.point(c, d), "{range:?} {k}");
+            links += 1;
+        }
+    }
+    assert_eq!(links, 2 * 17);
+    // Every edge of the welded mesh is that of two cells or of a marker.
+    let su2 = text("mesh.su2");
+    let list = |key: &str| -> Vec<Vec<usize>> {
+        let mut all = Vec::new();
+        let mut lines = su2.lines();
+        while let Some(line) = lines.next() {
+            let Some(count) = line.strip_prefix(key) else { continue };
+            let count = count.trim().parse().unwrap();
+            let numbers =
+                |line: &str| line.split(' ').filter_map(|word| word.parse().ok()).collect();
+            all.extend(lines.by_ref().take(count).map(numbers));
+        }
+        all
+    };
+    let mut edges = std::collections::HashMap::new();
+    let mut count = |a: usize, b: usize| *edges.entry((a.min(b), a.max(b))).or_insert(0) += 1;
+    for cell in list("NELEM=") {
+        (1..5).for_each(|k| count(cell[k], cell[k % 4 + 1]));
+    }
+    for edge in list("MARKER_ELEMS=") {
+        count(edge[1], edge[2]);
+    }
+    assert!(edges.values().all(|times| *times == 2));
+    // Both blocks without the links, whose ends are the corners of the base.
+    assert!(su2.contains(&format!("NPOIN= {}", 65 * 25 + 17 * 9 - 2 * 17)));
+    assert!(su2.contains("MARKER_TAG= base\nMARKER_ELEMS= 8\n"));
+    assert!(text("su2.cfg").contains("MARKER_EULER= ( airfoil, base )"));
+    let patch = "base\n    {\n        type wall;\n        nFaces 8;";
+    assert!(text("openfoam/constant/polyMesh/boundary").contains(patch));
+    assert!(text("openfoam/0/U").contains("\"(airfoil|base)\" { type slip; }"));
+    assert!(text("mesh.msh").contains("\"base\""));
+    let map = text("mesh.nmf");
+    for line in
+        ["1  5   1 2   1 17      2  5   1 2   17 1", "1  5   1 2   49 65      2  6   1 2   1 17"]
+    {
+        assert!(map.contains(line), "{map}");
+    }
+    let plot3d: Vec<i32> =
+        bytes("mesh.p3d")[..28].as_chunks().0.iter().map(|b| i32::from_le_bytes(*b)).collect();
+    assert_eq!(plot3d, [2, 65, 25, 2, 17, 9, 2]);
+    let cgns = bytes("mesh.cgns");
+    for name in ["around", "behind", "interface_first", "interface_last", "base"] {
+        assert!(cgns.windows(name.len()).any(|part| part == name.as_bytes()), "{name}");
+    }
+    assert!(text("mesh.vtm").contains(r#"name="behind" file="mesh.behind.vts""#));
+}
