@@ -116,9 +116,10 @@ class Mesh:
 
     @property
     def behind(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """x and y of the block behind the base of a C-grid around one, each (nj, ni); ``None`` without such a block.
+        """Coordinates x and y of the block behind the base of a C-grid, each (nj, ni); ``None`` without one.
 
-        i runs from the base to the outflow, j from the lower interface to the upper one, whose nodes are those of the grid.
+        i runs from the base to the outflow, j from the lower interface to the upper one, whose nodes are
+        those of the grid.
         """
         both = self._native.behind
         return None if both is None else (both[0], both[1])

@@ -41,12 +41,12 @@ class Keys(TypedDict, total=False):
     """geometry: How the trailing edge is closed: in one point, by a straight base, by a smooth cap, by a
     solid wedge behind the base, by taking a NACA section's formula on to where it closes (scaled back to
     unit chord), or as the file has it (a gap of at most 1e-3 chord is closed, a larger one becomes a
-    base, or a wedge on a C-grid). (default ``"sharp"`` for ``naca``, ``"as-given"`` for ``file`` and
-    ``points``)"""
+    base). Behind a base a C-grid has a second block, or a wedge where the base has no room for four first
+    cells. (default ``"sharp"`` for ``naca``, ``"as-given"`` for ``file`` and ``points``)"""
     edge_thickness: float | None
     """geometry: Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their
-    ends are so far apart. Makes ``trailing_edge`` "sharp" at 0 and "blunt" above, "wedge" on a C-grid,
-    unless it is given. (chords, default not set)"""
+    ends are so far apart. Makes ``trailing_edge`` "sharp" at 0 and "blunt" above, unless it is given.
+    (chords, default not set)"""
     smooth: float | None
     """geometry: Distance from each point of ``file`` or ``points`` within which the contour is smoothed:
     the curve of least bending there takes their place, with both ends of the trailing edge kept. For
@@ -133,8 +133,9 @@ class Keys(TypedDict, total=False):
     O-grids only. (chords, default not set)"""
     wake: int | None
     """grid: Cells of a C-grid along each side of the cut; at most ``(ni - 17)/2``. 2 ``wake`` of the
-    ``ni`` points lie behind the edge, the others on the section, its edge counted twice. (cells, default
-    3/14 of ``ni - 1``, to a multiple of 8)"""
+    ``ni`` points lie behind the edge, the others on the section, its edge counted twice. With a base by
+    default as many as grow by 1.2, at most 5/16 of ``ni - 1``. (cells, default 3/14 of ``ni - 1``, to a
+    multiple of 8; more with a base)"""
     wake_spacing: float | None
     """grid: Length of the last cell of the cut, at the outflow, along x; unset, the cells grow by one
     ratio from ``trailing_edge_spacing``. (chords, default not set)"""
@@ -173,8 +174,9 @@ class Keys(TypedDict, total=False):
     section; 4e-4 * 128/cells of it on a C-grid)"""
     trailing_edge_spacing: float | None
     """grid: Spacing of the wall points at the trailing edge. Where that is sharp, the default is at least
-    a sixth of the first cell, or all of it with ``output.curved_order`` above 1, up to 1e-2. (chords,
-    default 1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid)"""
+    a sixth of the first cell, or all of it with ``output.curved_order`` above 1, up to 1e-2. At the
+    corners of a base on a C-grid it is the first cell. (chords, default 1e-3 * 256/cells around the
+    section; 3e-3 * 128/cells of it on a C-grid)"""
     max_turn: float | None
     """grid: Largest turn of the wall from one cell to the next: points are added where the wall would
     turn by more, and removed elsewhere. Corners are exempt, and a concave bend of a smooth contour may
@@ -183,7 +185,9 @@ class Keys(TypedDict, total=False):
     base_cells: int | None
     """grid: Cells on the base of a blunt or rounded edge, at most ``(ni - 1)/2``; of half a grid those of
     the whole base, at most ``ni - 1``; unset, the spacing of the trailing edge decides: at least 8, on a
-    rounded edge 12. (cells, default not set)"""
+    rounded edge 12. On a C-grid those across the block behind the base, which are not among the ``ni``
+    points: at most its thickness over ``first_cell``, by default as many as grow by 1.3. (cells, default
+    not set)"""
     points_upper: int | None
     """grid: Points of the upper surface, both edges included. With ``points_lower`` ``ni`` follows:
     ``points_upper + points_lower - 1``, on a C-grid + ``2 wake``, with a base + ``base_cells``; an ``ni``
@@ -218,12 +222,14 @@ class Keys(TypedDict, total=False):
     """initial: Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite
     interpolation. (default "hyperbolic")"""
     dissipation: float | None
-    """initial: Dissipation of the hyperbolic march. (default 0.4; 0.2 without an edge, 0.08 on a
-    C-grid)"""
+    """initial: Dissipation of the hyperbolic march. On a C-grid with a base by default 1/1200 of the
+    cells of the section, 0.08 to 0.5. (default 0.4; 0.2 without an edge, 0.08 on a C-grid, more with a
+    base)"""
     volume_smoothing: float | None
     """initial: Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge,
     without one 0.4 and less under thick first cells; on a C-grid 1.28/cells, or 0.48/``wake`` of a
-    shorter wake, and at most 0.01. (default from the edge, the cells and the first cell)"""
+    shorter wake, and at most 0.01, with a base 0.007. (default from the edge, the cells and the first
+    cell)"""
     spread: float | None
     """initial: Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge,
     6 of elements and with ``grid.reach``, 10 without an edge, 0 on a C-grid. (default from the edge)"""

@@ -116,10 +116,10 @@ const INTERFACE_GROWTH: f64 = 1.2;
 const MOST_INTERFACE: f64 = 5.0 / 16.0;
 
 /// Cells of a section with a base for each unit of dissipation of its march, the least and the most of it, and the smoothing
-/// of its volumes: lines cluster behind the corners, and the more of them there are the less smooth they are.
-const CELLS_IN_DISSIPATION: f64 = 1200.0;
-const DISSIPATION: [f64; 2] = [0.08, 0.5];
-const SMOOTHING: f64 = 0.007;
+/// of its volumes over the root of the cells: lines cluster behind the corners, and the more of them there are the less smooth they are.
+const CELLS_IN_DISSIPATION: f64 = 1000.0;
+const DISSIPATION: [f64; 2] = [0.08, 0.6];
+const SMOOTHING: f64 = 3.3e-4;
 
 /// First cells to which a base must have room at least for a block behind it.
 pub(super) const LEAST_ON_BASE: f64 = 4.0;
@@ -199,7 +199,8 @@ impl Case {
         let [dissipation, volume_smoothing, spread, columns] = match wall {
             WallFacts { wake: Some(_), behind: true, .. } => {
                 let [least, most] = DISSIPATION;
-                [(cells / CELLS_IN_DISSIPATION).clamp(least, most), SMOOTHING, 0.0, 2.25]
+                let dissipation = (cells / CELLS_IN_DISSIPATION).clamp(least, most);
+                [dissipation, SMOOTHING * cells.sqrt(), 0.0, 2.25]
             }
             WallFacts { wake: Some(wake), .. } => {
                 let columns = (wake as f64).min(WAKE_IN_SECTION * cells);

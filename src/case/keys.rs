@@ -264,13 +264,13 @@ keys! {
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite interpolation.";
         dissipation: Option<f64> = real(closed(0.0), closed(10.0)),
             Derived("0.4; 0.2 without an edge, 0.08 on a C-grid, more with a base"), "";
-            "Dissipation of the hyperbolic march. On a C-grid with a base by default 1/1200 of the cells of the section, 0.08 \
-            to 0.5.";
+            "Dissipation of the hyperbolic march. On a C-grid with a base by default 1/1000 of the cells of the section, 0.08 \
+            to 0.6.";
         volume_smoothing: Option<f64> = real(closed(0.0), closed(10.0)),
             Derived("from the edge, the cells and the first cell"), "";
             "Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge, without one \
             0.4 and less \
-            under thick first cells; on a C-grid 1.28/cells, or 0.48/`wake` of a shorter wake, and at most 0.01, with a base 0.007.";
+            under thick first cells; on a C-grid 1.28/cells, or 0.48/`wake` of a shorter wake, and at most 0.01, with a base 3.3e-4 √cells.";
         spread: Option<f64> = real(closed(0.0), closed(1000.0)), Derived("from the edge"), "";
             "Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge, 6 of \
             elements and with `grid.reach`, 10 without an edge, 0 on a C-grid.";

@@ -275,7 +275,9 @@ fn the_cases_of_the_gallery_are_good() {
         assert!(quality.max_skewness <= max_skewness, "{name}: {}", quality.max_skewness);
         assert!(quality.wall_angle_error_max_deg <= 0.01, "{name}: {quality:?}");
         let waves = quality.waves_deg;
-        assert!(waves <= 1.0, "{name}: lines turn {waves} degrees to and fro");
+        // Beside the corners of a base lines turn by as much as the surfaces do there.
+        let most = if outcome.behind.is_some() { 18.0 } else { 1.0 };
+        assert!(waves <= most, "{name}: lines turn {waves} degrees to and fro");
         for height in [quality.first_cell_min, quality.first_cell_max] {
             let ratio = height / case.grid.first_cell;
             assert!((ratio - 1.0).abs() <= 1e-3, "{name}: {ratio} of the height that was asked");
