@@ -222,14 +222,14 @@ class Keys(TypedDict, total=False):
     """initial: Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite
     interpolation. (default "hyperbolic")"""
     dissipation: float | None
-    """initial: Dissipation of the hyperbolic march. On a C-grid with a base by default 1/1200 of the
-    cells of the section, 0.08 to 0.5. (default 0.4; 0.2 without an edge, 0.08 on a C-grid, more with a
+    """initial: Dissipation of the hyperbolic march. On a C-grid with a base by default 1/1000 of the
+    cells of the section, 0.08 to 0.6. (default 0.4; 0.2 without an edge, 0.08 on a C-grid, more with a
     base)"""
     volume_smoothing: float | None
     """initial: Smoothing of the cell volumes along the body in the hyperbolic march: 0 around an edge,
     without one 0.4 and less under thick first cells; on a C-grid 1.28/cells, or 0.48/``wake`` of a
-    shorter wake, and at most 0.01, with a base 0.007. (default from the edge, the cells and the first
-    cell)"""
+    shorter wake, and at most 0.01, with a base 3.3e-4 √cells. (default from the edge, the cells and the
+    first cell)"""
     spread: float | None
     """initial: Growth of the dissipation away from the wall, which spreads the lines: 0.3 around an edge,
     6 of elements and with ``grid.reach``, 10 without an edge, 0 on a C-grid. (default from the edge)"""
