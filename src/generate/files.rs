@@ -152,7 +152,7 @@ impl<'a> OutputFiles<'a> {
     /// The blocks of the grid of a section as a mesh.
     pub(super) fn mesh_of<'g>(&self, blocks: &[&'g Grid], good: bool) -> MeshData<'g> {
         let Self { span, settings, .. } = *self;
-        MeshData { span, settings, good, ..MeshData::of_blocks(blocks) }
+        MeshData { span, good, settings, ..MeshData::of_blocks(blocks) }
     }
 
     /// Writes meshes, tables and pictures into a folder that is being made; returns the files.

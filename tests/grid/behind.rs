@@ -18,8 +18,11 @@ fn half_thickness(x: f64, thickness: f64) -> f64 {
     5.0 * thickness * terms.iter().sum::<f64>()
 }
 
-/// Closed forms of sections with a base of 0.3, 1.5, 3.5, 10 and 28 % chord: y of the upper and of the lower surface.
-const SECTIONS: [(&str, fn(f64) -> [f64; 2]); 5] = [
+/// y of the upper and of the lower surface at x.
+type Surfaces = fn(f64) -> [f64; 2];
+
+/// Closed forms of sections with a base of 0.3, 1.5, 3.5, 10 and 28 % chord.
+const SECTIONS: [(&str, Surfaces); 5] = [
     ("cut at 0.99", |x| cut_off(x, 0.99)),
     ("cut at 0.95", |x| cut_off(x, 0.95)),
     ("like a DU 30 %", |x| {
@@ -44,7 +47,7 @@ fn cut_off(x: f64, end: f64) -> [f64; 2] {
 }
 
 /// The C-grid around a section.
-fn around(section: fn(f64) -> [f64; 2], geometry: &str, grid: &str) -> Case {
+fn around(section: Surfaces, geometry: &str, grid: &str) -> Case {
     let x = |k: usize| 0.5 * (1.0 - (PI * k as f64 / 400.0).cos());
     let upper = (0..=400).rev().map(|k| [x(k), section(x(k))[0]]);
     let lower = (1..=400).map(|k| [x(k), section(x(k))[1]]);

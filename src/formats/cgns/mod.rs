@@ -317,9 +317,9 @@ impl<'a> Block<'a> {
                 let sign = |same: bool| if same { 1 } else { -1 };
                 let (along, across) = (1 - on.side.across(), on.side.across());
                 let mut transform = [3; 3];
-                transform[along] = sign(to.nodes[0] <= to.nodes[1]) * (2 - to.side.across() as i32);
+                transform[along] = sign(to.nodes[0] <= to.nodes[1]) * (2 - index(to.side.across()));
                 transform[across] =
-                    sign(on.side.is_last() != to.side.is_last()) * (1 + to.side.across() as i32);
+                    sign(on.side.is_last() != to.side.is_last()) * (1 + index(to.side.across()));
                 let donor = if self.overset { self } else { &blocks[to.block] };
                 connection(name, &donor.name(), self.part(on), donor.part(to), transform)
             })
