@@ -99,6 +99,7 @@ impl Case {
     }
 
     /// The shape of the grid of a settled case, with the reason for it if `auto` chose it.
+    #[cfg(feature = "cli")]
     pub(crate) fn shape(&self) -> String {
         let asked = self.places.given.get("grid.topology").map(|given| given.value.as_str());
         let chosen = asked.is_none_or(|word| word.trim_matches(['"', '\'']) == "auto");

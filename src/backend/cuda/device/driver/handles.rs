@@ -3,8 +3,8 @@
 //! Their functions need the context of the handle to be current on the calling thread.
 
 use super::info::GpuInfo;
-use crate::backend::cuda::launch::LaunchShape;
 use crate::backend::cuda::launch::library::DRIVER;
+use crate::backend::cuda::launch::{Argument, LaunchShape};
 use cudarc::driver::result::DriverError;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use std::ffi::{CString, c_void};
@@ -247,15 +247,19 @@ pub(super) unsafe fn launch_kernel(
     shape: LaunchShape,
     info: &GpuInfo,
     stream: sys::CUstream,
-    pointers: &mut [*mut c_void],
+    arguments: &[Argument],
 ) -> Result<(), DriverError> {
     use sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED as ANY;
     use sys::CUlaunchAttributeID_enum as Attribute;
     let LaunchShape { grid: [x, y, z], block, shared, together } = shape;
+    let mut pointers: Vec<*mut c_void> =
+        arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
     if !together || x == 1 {
         let (grid, block) = (shape.grid.into(), block.into());
         // SAFETY: as required of the caller.
-        return unsafe { result::launch_kernel(function.0, grid, block, shared, stream, pointers) };
+        return unsafe {
+            result::launch_kernel(function.0, grid, block, shared, stream, &mut pointers)
+        };
     }
     let value = sys::CUlaunchAttributeValue { cooperative: 1 };
     let id = Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;

@@ -27,7 +27,6 @@ use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Launch, ModuleKey, Result};
 use cudarc::driver::{CudaEvent, CudaStream, DriverError, result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -390,13 +389,11 @@ impl Device for DriverDevice {
         let Some(launch) = self.recordings.note(launch, Request::Launch) else { return Ok(()) };
         let Launch { kernel, shape, arguments } = launch;
         let function = self.gpu.kernels.function(&self.info, kernel)?;
-        let mut pointers: Vec<*mut c_void> =
-            arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
         let forked = self.forked.load(Ordering::Relaxed);
         let stream = if forked { self.side.cu_stream() } else { self.stream.cu_stream() };
         // SAFETY: the arguments fit the kernel's signature (checked by running every
         // launch in the tests), and the memory behind them belongs to the caller.
-        unsafe { launch_kernel(function, shape, &self.info, stream, &mut pointers) }
+        unsafe { launch_kernel(function, shape, &self.info, stream, &arguments) }
             .map_err(self.info.failed("launching a kernel"))
     }
 
