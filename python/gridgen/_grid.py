@@ -351,6 +351,8 @@ class Grid(Mesh):
     ----------
     x, y : ndarray, (nj, ni)
         Coordinates of the nodes, in the unit of the chord; for a grid made on a GPU a `DeviceArray`.
+    behind : tuple of two ndarrays, or None
+        Coordinates x and y of the block behind the base of a C-grid.
     shape : tuple of int
         (nj, ni).
     topology : {"O", "C", "half"}

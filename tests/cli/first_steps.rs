@@ -303,7 +303,7 @@ fn points_and_heights_are_told_as_they_are() {
     let list = scratch.run(&batch).succeeds();
     let said = run(&scratch, "2412 --set grid.first_cell=[[0,1e-4],[1,2e-4]]").succeeds();
 
-    assert!(list.contains(" 61 x 33 "), "{list}");
+    assert!(list.contains(" 109 x 33 "), "{list}");
     assert!(said.contains(", asked for 1.0000e-4 to 2.0000e-4\n"), "{said}");
 }
 
