@@ -4,7 +4,7 @@
 use super::error::GivenValue;
 use super::{Assembly, BackgroundOptions, Case, Element, Place, PlacedBy, Problem, SectionError};
 use crate::diagnostics::errors;
-use crate::overset::{Background, ElementWall, Placement, RiggingError, Side};
+use crate::overset::{Background, ElementWall, Placement, RigSide, RiggingError};
 
 /// Reach of a grid by default, in chords of the element, in gaps beside it, and in gaps to the grid around it.
 const REACH: [f64; 3] = [0.4, 4.0, 0.5];
@@ -63,7 +63,7 @@ pub struct PlacedElement {
     /// Distance of its outer line from its wall, reference chords; none of a grid that goes to its far field.
     pub reach: Option<f64>,
     /// The element that it is rigged to, by number, and on which side.
-    pub rigged: Option<(usize, Side)>,
+    pub rigged: Option<(usize, RigSide)>,
 }
 
 /// A background, and the lower and the upper corner of what it is around.

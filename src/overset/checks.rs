@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::rigging::{Rigging, Side};
+use super::rigging::{RigSide, Rigging};
 use super::stencil::{CellType, SearchBox, ZoneTypes, cell_types};
 use super::wall::ElementWall;
 use super::zone::{Rim, Zone, ZoneCells};
@@ -28,7 +28,7 @@ pub struct Subject<'a> {
     /// Distance of its outer line from its wall; `None` for a grid that extends to the far field.
     pub reach: Option<f64>,
     /// Number of the element that it is rigged to, and its side.
-    pub rigged: Option<(usize, Side)>,
+    pub rigged: Option<(usize, RigSide)>,
 }
 
 /// Limits for grids that overlap.

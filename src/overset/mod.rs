@@ -17,7 +17,7 @@ mod zone;
 pub use background::Background;
 pub use checks::{Checks, Finding, Gap, OverlapLimits, Rigged, Subject, ZoneReport, check};
 pub use placement::Placement;
-pub use rigging::{Rigging, RiggingError, Side};
+pub use rigging::{RigSide, Rigging, RiggingError};
 pub use stencil::{CellType, SearchBox, ZoneTypes, cell_types};
 pub use wall::{ElementWall, Nearest};
 pub use zone::{Rim, Zone, ZoneCells};

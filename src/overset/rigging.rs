@@ -22,7 +22,7 @@ use crate::geometry::vector::{difference, distance};
 /// The side of an element relative to the one that it is rigged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum RigSide {
     /// The element lies behind the other, like a flap.
     Behind,
     /// The element lies ahead of the other, like a slat.
@@ -33,7 +33,7 @@ pub enum Side {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Rigging {
     /// The side, which determines which of the two is upstream.
-    pub side: Side,
+    pub side: RigSide,
     /// Smallest distance of the upstream trailing edge from the downstream surface.
     pub gap: f64,
     /// Distance along x of the upstream trailing edge behind the downstream leading edge.
@@ -75,7 +75,7 @@ impl Rigging {
         chord: f64,
         other: &ElementWall,
     ) -> Result<Placement, RiggingError> {
-        let upstream = if self.side == Side::Behind { other } else { element };
+        let upstream = if self.side == RigSide::Behind { other } else { element };
         if upstream.edge().is_empty() {
             return Err(RiggingError::NoEdge { upstream: true });
         }
@@ -84,15 +84,15 @@ impl Rigging {
         }
         let own = nose_up(element);
         let angle = match self.side {
-            Side::Behind => self.deflection - own,
-            Side::Ahead => -self.deflection - own,
+            RigSide::Behind => self.deflection - own,
+            RigSide::Ahead => -self.deflection - own,
         };
         let turned = Placement { chord, angle, at: [0.0; 2] };
         let wall = turned.points(element.points().iter().copied());
         let edge = turned.points(element.edge().iter().copied());
         let (edge, surface) = match self.side {
-            Side::Behind => (other.edge().to_vec(), wall.as_slice()),
-            Side::Ahead => (edge, other.points()),
+            RigSide::Behind => (other.edge().to_vec(), wall.as_slice()),
+            RigSide::Ahead => (edge, other.points()),
         };
         // One of the two is fixed: the distances are measured from a fixed edge to the element's surface, or
         // from the element's edge to a fixed surface.
@@ -112,17 +112,17 @@ impl Rigging {
         };
         // Height by which the edge would have to rise, or the surface to sink.
         let at = match self.side {
-            Side::Behind => [by_overlap, -up],
-            Side::Ahead => [-by_overlap, up],
+            RigSide::Behind => [by_overlap, -up],
+            RigSide::Ahead => [-by_overlap, up],
         };
         Ok(Placement { at, ..turned })
     }
 
     /// The rigging of a placed element relative to another; `None` without trailing edges.
-    pub fn measured(side: Side, element: &ElementWall, other: &ElementWall) -> Option<Self> {
+    pub fn measured(side: RigSide, element: &ElementWall, other: &ElementWall) -> Option<Self> {
         let (upstream, downstream) = match side {
-            Side::Behind => (other, element),
-            Side::Ahead => (element, other),
+            RigSide::Behind => (other, element),
+            RigSide::Ahead => (element, other),
         };
         if upstream.edge().is_empty() || element.edge().is_empty() {
             return None;
@@ -133,7 +133,7 @@ impl Rigging {
             side,
             gap: upstream.edge().iter().map(off).fold(f64::INFINITY, f64::min),
             overlap: aft(upstream.edge()) - fore(downstream.points()),
-            deflection: if side == Side::Behind { nose_up } else { -nose_up },
+            deflection: if side == RigSide::Behind { nose_up } else { -nose_up },
         })
     }
 }

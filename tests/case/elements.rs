@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gridgen::case::{Assembly, Case, CaseError, CaseFile, PlacedBy};
-use gridgen::overset::Side;
+use gridgen::overset::RigSide;
 
 use super::{refusals, shown};
 
@@ -59,7 +59,7 @@ fn elements_have_their_own_keys_and_those_of_all() {
     assert_eq!(found.background.unwrap().margin, 0.2);
     assert_eq!(found.elements[0].placed_by, PlacedBy::At { chord: 1.0, angle: 0.0, at: [0.0; 2] });
     let PlacedBy::Rigged { chord, to, rigging } = &found.elements[1].placed_by else { panic!() };
-    assert_eq!((*chord, *to, rigging.side, rigging.gap), (0.3, 0, Side::Behind, 0.02));
+    assert_eq!((*chord, *to, rigging.side, rigging.gap), (0.3, 0, RigSide::Behind, 0.02));
 }
 
 #[test]

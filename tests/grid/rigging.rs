@@ -10,7 +10,7 @@ use gridgen::error::ErrorClass;
 use gridgen::generate::{BackendChoice, Machine, RunOptions, SolveOptions, make_assembly, solve};
 use gridgen::grid::Grid;
 use gridgen::overset::{
-    CellType, Checks, ElementWall, OverlapLimits, Placement, Rigging, RiggingError, Rim, Side,
+    CellType, Checks, ElementWall, OverlapLimits, Placement, RigSide, Rigging, RiggingError, Rim,
     Subject, Zone, ZoneCells, check,
 };
 use support::elements::assembly;
@@ -23,7 +23,7 @@ use super::near_body::main_with_cove;
 const RIGGINGS: usize = 100;
 
 /// A gap of 0.8 to 4 %, an overlap of −2 to 3 % and a deflection up to 40°.
-fn random_rigging(random: &mut Random, side: Side) -> Rigging {
+fn random_rigging(random: &mut Random, side: RigSide) -> Rigging {
     let mut within = |low: f64, high: f64| low + (high - low) * random.unit();
     Rigging {
         side,
@@ -34,7 +34,7 @@ fn random_rigging(random: &mut Random, side: Side) -> Rigging {
 }
 
 fn rigged(name: &str, section: &str, chord: f64, of: &Rigging) -> String {
-    let side = if of.side == Side::Behind { "behind" } else { "ahead" };
+    let side = if of.side == RigSide::Behind { "behind" } else { "ahead" };
     format!(
         "[[element]]\nname = \"{name}\"\nchord = {chord}\ngeometry = {{ {section} }}\n\
          grid = {{ ni = 49, nj = 21, first_cell = 8e-3 }}\nreach = {}\n\
@@ -89,14 +89,14 @@ fn apart(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
 }
 
 /// The rigging of two walls, by its definition.
-fn rigging_of(side: Side, element: &[[f64; 2]], other: &[[f64; 2]]) -> Rigging {
+fn rigging_of(side: RigSide, element: &[[f64; 2]], other: &[[f64; 2]]) -> Rigging {
     let edge = |wall: &[[f64; 2]]| wall[0];
     let nose = |wall: &[[f64; 2]]| {
         let far = |p: &[f64; 2]| (p[0] - wall[0][0]).hypot(p[1] - wall[0][1]);
         *wall.iter().max_by(|a, b| far(a).total_cmp(&far(b))).unwrap()
     };
     let (upstream, downstream) =
-        if side == Side::Behind { (other, element) } else { (element, other) };
+        if side == RigSide::Behind { (other, element) } else { (element, other) };
     let fore = downstream.iter().map(|p| p[0]).fold(f64::INFINITY, f64::min);
     let ([ex, ey], [nx, ny]) = (edge(element), nose(element));
     let down = (ny - ey).atan2(ex - nx).to_degrees();
@@ -104,7 +104,7 @@ fn rigging_of(side: Side, element: &[[f64; 2]], other: &[[f64; 2]]) -> Rigging {
         side,
         gap: distance_from(downstream, edge(upstream)),
         overlap: edge(upstream)[0] - fore,
-        deflection: if side == Side::Behind { down } else { -down },
+        deflection: if side == RigSide::Behind { down } else { -down },
     }
 }
 
@@ -120,7 +120,8 @@ fn frames() -> &'static [Grid; 3] {
     static GRIDS: OnceLock<[Grid; 3]> = OnceLock::new();
     GRIDS.get_or_init(|| {
         let of = |side| Rigging { side, gap: 0.03, overlap: 0.0, deflection: 20.0 };
-        let placed = assembly(&case(&of(Side::Behind), Some(&of(Side::Ahead)))).settle().unwrap();
+        let placed =
+            assembly(&case(&of(RigSide::Behind), Some(&of(RigSide::Ahead)))).settle().unwrap();
         let made: Vec<Grid> = placed
             .elements
             .iter()
@@ -323,8 +324,8 @@ fn assert_riggings(seed: u64, slats: bool) {
     let mut random = Random::new(seed);
     let (mut stood, mut refused) = (0, 0);
     for number in 0..RIGGINGS {
-        let flap = random_rigging(&mut random, Side::Behind);
-        let slat = slats.then(|| random_rigging(&mut random, Side::Ahead));
+        let flap = random_rigging(&mut random, RigSide::Behind);
+        let slat = slats.then(|| random_rigging(&mut random, RigSide::Ahead));
         let case = assembly(&case(&flap, slat.as_ref()));
 
         let placed = match case.settle() {
@@ -338,9 +339,9 @@ fn assert_riggings(seed: u64, slats: bool) {
 
         stood += 1;
         let walls: Vec<ElementWall> = placed.elements.iter().map(PlacedElement::wall).collect();
-        assert_rigging(&rigging_of(Side::Behind, walls[1].points(), walls[0].points()), &flap);
+        assert_rigging(&rigging_of(RigSide::Behind, walls[1].points(), walls[0].points()), &flap);
         if let Some(slat) = &slat {
-            assert_rigging(&rigging_of(Side::Ahead, walls[2].points(), walls[0].points()), slat);
+            assert_rigging(&rigging_of(RigSide::Ahead, walls[2].points(), walls[0].points()), slat);
         }
         let crossed = (0..walls.len())
             .flat_map(|b| (0..b).map(move |a| (a, b)))
@@ -399,8 +400,8 @@ fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: Option<&Rigging>)
 fn elements_of_random_riggings_are_gridded() {
     let mut random = Random::new(77);
     for round in 0..4 {
-        let flap = Rigging { overlap: 0.005, ..random_rigging(&mut random, Side::Behind) };
-        let slat = Rigging { overlap: -0.005, ..random_rigging(&mut random, Side::Ahead) };
+        let flap = Rigging { overlap: 0.005, ..random_rigging(&mut random, RigSide::Behind) };
+        let slat = Rigging { overlap: -0.005, ..random_rigging(&mut random, RigSide::Ahead) };
         let text = case(&flap, Some(&slat));
         let text = if round % 2 == 0 {
             text

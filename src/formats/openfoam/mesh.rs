@@ -57,7 +57,7 @@ pub(super) struct Mesh<'a> {
     span: Span,
     inner_faces: usize,
     /// In the order of their faces.
-    patches: Vec<Patch>,
+    patches: Vec<FacePatch>,
 }
 
 /// A zone, and the numbers of its first point and its first cell.
@@ -68,7 +68,7 @@ struct ZonePart<'a> {
     first_cell: usize,
 }
 
-struct Patch {
+struct FacePatch {
     name: String,
     /// Its type, and what else it needs.
     kind: &'static str,
@@ -113,7 +113,7 @@ impl<'a> Mesh<'a> {
                 (number, Faces::Ends { first, count })
             };
             let faces = zones.iter().enumerate().map(of_zone).collect();
-            Patch::new(name, kind, faces)
+            FacePatch::new(name, kind, faces)
         };
         match sides {
             None => patches.push(ends("frontAndBack", "empty;", |cells| [0, 2 * cells])),
@@ -264,7 +264,7 @@ impl<'a> Mesh<'a> {
         writeln!(out, "{}\n(", self.patches.len())?;
         let mut start = self.inner_faces;
         for patch in &self.patches {
-            let (Patch { name, kind, .. }, count) = (patch, patch.count(self.span.cells));
+            let (FacePatch { name, kind, .. }, count) = (patch, patch.count(self.span.cells));
             writeln!(out, "    {name}\n    {{\n        type {kind}")?;
             writeln!(out, "        nFaces {count};\n        startFace {start};\n    }}")?;
             start += count;
@@ -288,28 +288,28 @@ impl<'a> Mesh<'a> {
 }
 
 /// The patches of a section's rim.
-fn patches(grids: &[&Grid]) -> Vec<Patch> {
+fn patches(grids: &[&Grid]) -> Vec<FacePatch> {
     let patch = |(patch, sides): (boundary::Patch, _)| {
         let kind = match patch {
             boundary::Patch::Wall | boundary::Patch::Base => "wall;",
             boundary::Patch::FarField | boundary::Patch::Outflow => "patch;",
             boundary::Patch::Symmetry(_) => "symmetryPlane;",
         };
-        Patch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])
+        FacePatch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])
     };
     Welded::of_order(grids, 1).rims().into_iter().map(patch).collect()
 }
 
 /// The patches of several zones: that of their rims, which OpenFOAM wants first, the wall of each element by its
 /// name, and the far field.
-fn patches_of_zones(zones: &[Zone<'_>]) -> Vec<Patch> {
+fn patches_of_zones(zones: &[Zone<'_>]) -> Vec<FacePatch> {
     let (mut rim, mut far, mut walls) = (Vec::new(), Vec::new(), Vec::new());
     for (number, zone) in zones.iter().enumerate() {
         for (patch, sides) in Welded::new(zone.grid).rims() {
             let faces = (number, Faces::Sides(sides));
             match (patch, zone.rim) {
                 (boundary::Patch::Wall, _) if zone.has_wall() => {
-                    walls.push(Patch::new(zone.name, "wall;", vec![faces]));
+                    walls.push(FacePatch::new(zone.name, "wall;", vec![faces]));
                 }
                 (boundary::Patch::Wall, _) => {}
                 (_, Rim::Overset) => rim.push(faces),
@@ -317,13 +317,13 @@ fn patches_of_zones(zones: &[Zone<'_>]) -> Vec<Patch> {
             }
         }
     }
-    let mut patches = vec![Patch::new(OVERSET, "overset;", rim)];
+    let mut patches = vec![FacePatch::new(OVERSET, "overset;", rim)];
     patches.append(&mut walls);
-    patches.push(Patch::new("farfield", "patch;", far));
+    patches.push(FacePatch::new("farfield", "patch;", far));
     patches
 }
 
-impl Patch {
+impl FacePatch {
     fn new(name: &str, kind: &'static str, faces: Vec<(usize, Faces)>) -> Self {
         Self { name: name.to_owned(), kind, faces }
     }
