@@ -212,7 +212,7 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Coa
         let quality = measure(&blocks[0]);
         let quality =
             blocks.get(1).map_or(quality.clone(), |block| quality.with_block(&blocks[0], block));
-        let curved = problem.curved_quality(&blocks[0]);
+        let curved = problem.curved_quality(&blocks.iter().collect::<Vec<_>>());
         let verdict = problem.verdict(result.stop, &quality, curved.as_ref());
         case.grid = case.grid.scaled(0.5, quality.first_cell_min);
         let text = case.below(MEMBER)?;

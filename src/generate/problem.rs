@@ -8,7 +8,7 @@ use crate::case::{Case, FEW_POINTS, InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
-use crate::grid::quality::{CurvedQuality, Quality, measure_curved};
+use crate::grid::quality::{CurvedQuality, Quality};
 use crate::grid::{
     FamilyError, Grid, Limited, Symmetry, Topology, Verdict, check_corners, check_family,
 };
@@ -289,12 +289,12 @@ impl Problem {
         }
     }
 
-    /// The quality of the curved cells of a grid in the frame of this problem, where the case asks for them; the
-    /// place of the worst is that in the files. None of a grid without nodes.
-    pub(super) fn curved_quality(&self, grid: &Grid) -> Option<CurvedQuality> {
+    /// The quality of the curved cells of linked blocks in the frame of this problem, where the case asks for them; the
+    /// place of the worst is that in the files. None of blocks without nodes.
+    pub(super) fn curved_quality(&self, blocks: &[&Grid]) -> Option<CurvedQuality> {
         let (order, chord) = (self.case.output.curved_order, self.case.geometry.length());
-        (order > 1 && !grid.x.is_empty()).then(|| {
-            let measured = measure_curved(grid, order);
+        (order > 1 && !blocks[0].x.is_empty()).then(|| {
+            let measured = CurvedQuality::of_blocks(blocks, order);
             let at = [0, 1].map(|c| chord * (measured.at[c] + self.shift[c]));
             CurvedQuality { at, ..measured }
         })

@@ -212,7 +212,7 @@ impl GridResult {
         if let Some(block) = &behind {
             quality = quality.with_block(&grid, block);
         }
-        let curved = problem.curved_quality(&grid);
+        let curved = problem.curved_quality(&iter::once(&grid).chain(&behind).collect::<Vec<_>>());
         let verdict = of_first(job, problem.verdict(stop, &quality, curved.as_ref()))?;
         let curved = curved.filter(|_| verdict.is_good());
         let steps = &history.steps;

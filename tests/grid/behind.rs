@@ -5,8 +5,10 @@ use std::f64::consts::PI;
 
 use gridgen::case::Case;
 use gridgen::error::ErrorClass;
+use gridgen::formats::{MeshData, Settings};
 use gridgen::generate::GridResult;
 use gridgen::grid::boundary::Meets;
+use gridgen::grid::quality::CurvedQuality;
 use gridgen::grid::{Grid, Topology, block_behind};
 
 use super::{Family, case, family, make, read};
@@ -114,9 +116,6 @@ fn assert_good(made: &GridResult, first_cell: f64, what: &str) {
     );
     let [kink, growth] = across(grid, block);
     assert!(kink < 0.5 && growth < 1.02, "{what}: kink {kink}, growth {growth}");
-    // The chord is that of the section.
-    let edge = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)[0]).fold(0.0, f64::max);
-    assert!((edge - 1.0).abs() < 1e-9, "{what}: {edge}");
 }
 
 #[test]
@@ -136,6 +135,10 @@ fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
                 continue;
             }
             assert_good(&made, first_cell, &what);
+            // The chord is that of the section.
+            let wall = made.grid.topology.wall(made.grid.ni);
+            let edge = wall.map(|i| made.grid.point(i, 0)[0]).fold(0.0, f64::max);
+            assert!((edge - 1.0).abs() < 1e-9, "{what}: {edge}");
             let quality = &made.quality;
             let most = if first_cell < 5e-6 { 0.2 } else { 0.15 };
             assert!(quality.max_skewness < 0.26, "{what}: {}", quality.max_skewness);
@@ -145,6 +148,28 @@ fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
             assert!(made.linear_iterations() <= 12.0, "{what}: {}", made.linear_iterations());
         }
     }
+}
+
+#[test]
+fn curved_cells_of_both_blocks_are_measured() {
+    let keys = "ni = 129\nnj = 49\nfirst_cell = 1e-3\nwake = 32\nbase_cells = 32\n[output]\ncurved_order = 2";
+
+    let made = make(&around(SECTIONS[3].1, "", keys)).unwrap();
+
+    let cells = (128 * 48 + 32 * 32) / 4;
+    let told = format!("{cells} cells of order 2, ");
+    assert!(made.notices.iter().any(|note| note.starts_with(&told)), "{:?}", made.notices);
+    let mut block = made.behind.unwrap();
+    let k = block.index(3, 3);
+    block.x[k] += 1.0;
+    let both = CurvedQuality::of_blocks(&[&made.grid, &block], 2);
+    assert_eq!((both.cells, both.folded_cells > 0), (cells, true));
+    // The format refuses what is folded in the block alone.
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { curved_order: 2, ..Settings::default() };
+    let mesh = MeshData { settings, ..MeshData::of_blocks(&[&made.grid, &block]) };
+    let refused = gridgen::formats::write(&folder.path().join("mesh.msh"), &mesh).err().unwrap();
+    assert!(refused.to_string().contains("folded"), "{refused}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::data::MeshData;
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
 use crate::files::{IoError, WriteFault, atomic, pieces};
-use crate::grid::quality::{CurvedQuality, measure_curved};
+use crate::grid::quality::CurvedQuality;
 use crate::grid::{Grid, cut_corner};
 
 pub(super) const FORMAT: Format = Format {
@@ -59,7 +59,7 @@ fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoErr
     }
     let mut notes = Vec::new();
     if order > 1 {
-        let quality = measure_curved(grid, order);
+        let quality = CurvedQuality::of_blocks(&mesh.blocks(), order);
         let CurvedQuality { folded_cells, at, .. } = quality;
         if folded_cells > 0 {
             return refused(WriteFault::FoldedCells { folded_cells, order, at });

@@ -81,6 +81,16 @@ impl fmt::Display for CurvedQuality {
 }
 
 impl CurvedQuality {
+    /// [`measure_curved`] of linked blocks together.
+    ///
+    /// # Panics
+    /// If `order` is 0 or above [`MOST_ORDER`].
+    #[must_use]
+    pub fn of_blocks(blocks: &[&Grid], order: usize) -> Self {
+        let measured = blocks.iter().map(|block| measure_curved(block, order));
+        measured.fold(Self::none(order), Self::joined)
+    }
+
     fn none(order: usize) -> Self {
         let (min_scaled_jacobian, at) = (f64::INFINITY, [f64::NAN; 2]);
         Self { order, cells: 0, folded_cells: 0, min_scaled_jacobian, at }
