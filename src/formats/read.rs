@@ -28,14 +28,20 @@ impl From<Grid> for Mesh {
 }
 
 impl Mesh {
-    /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid.
+    /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid: not that around a base alone.
     pub fn weldable(&self) -> bool {
-        !self.grid.topology.closed() || (self.wall.closed && self.wall.from == 0)
+        match self.grid.topology {
+            Topology::Blunt { .. } => false,
+            Topology::O(_) => self.wall.closed && self.wall.from == 0,
+            _ => true,
+        }
     }
 }
 
 /// Nodes closer than this part of the chord or extent of the wall are one.
 const SAME: f64 = 1e-9;
+/// Distances of the interfaces to a block behind a base that differ by less than this part are one.
+const PARALLEL: f64 = 1e-7;
 
 /// The grid turned so that i runs around the body, j outward, and cells are counter-clockwise; its wall.
 pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
@@ -65,9 +71,8 @@ pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine
     }
     let shape = shape(&grid);
     grid.topology = shape.unwrap_or(grid.topology);
-    let wall = grid.topology.wall(grid.ni);
-    let (from, to) = (*wall.start(), *wall.end());
-    let closed = shape.is_some_and(|shape| shape.half().is_none());
+    let WallLine { from, to, closed } = WallLine::of(grid.topology, grid.ni);
+    let closed = closed && shape.is_some();
     notes.push(match shape {
         Some(Topology::O(_)) => "An O-grid: its ends in i coincide.".to_owned(),
         Some(Topology::C { .. }) => {
@@ -76,6 +81,9 @@ pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine
         Some(Topology::Half(_)) => {
             "Half a grid: its ends in i lie on one plane of symmetry.".to_owned()
         }
+        Some(Topology::Blunt { .. }) => format!(
+            "A C-grid around a base: the wall runs from i = {from} to {to}; the block behind the base is in another file."
+        ),
         // No shape of a grid around a body.
         _ => "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned(),
     });
@@ -95,11 +103,28 @@ fn shape(grid: &Grid) -> Option<Topology> {
     if wake > 0 {
         return Some(Topology::C { wake });
     }
+    let wake = interfaces(grid);
+    if wake > 0 {
+        return Some(Topology::Blunt { wake });
+    }
     // Both ends in i lie on one line, x or y = const.
     let ends = || (0..grid.nj).flat_map(|j| [grid.point(0, j), grid.point(last, j)]);
     let level = |c: usize| ends().all(|p| (p[c] - grid.point(0, 0)[c]).abs() <= tolerance);
     let symmetries = [(1, Symmetry::UpDown), (0, Symmetry::LeftRight)];
     symmetries.into_iter().find(|(c, _)| level(*c)).map(|(_, symmetry)| Topology::Half(symmetry))
+}
+
+/// Cells at each end of the line j = 0 of a C-grid that are those of the interfaces to a block behind a base, which are as
+/// far apart as its corners; 0 for another grid.
+fn interfaces(grid: &Grid) -> usize {
+    let (last, outer) = (grid.ni - 1, grid.nj - 1);
+    let apart = |i: usize| distance(grid.point(i, 0), grid.point(last - i, 0));
+    let same = |i: &usize| (apart(*i) / apart(0) - 1.0).abs() <= PARALLEL;
+    // The flat sides of half a body are parallel, too, but do not reach as far as the outer boundary.
+    let length = distance(grid.point(0, 0), grid.point(grid.ni / 2, 0));
+    let rise = [0, last].map(|i| distance(grid.point(i, 0), grid.point(i, outer)));
+    let far = length > 0.35 * (rise[0] + rise[1]);
+    if far { (0..grid.ni / 2).take_while(same).count().saturating_sub(1) } else { 0 }
 }
 
 /// Length of the line j = 0.

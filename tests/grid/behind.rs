@@ -5,10 +5,10 @@ use std::f64::consts::PI;
 
 use gridgen::case::Case;
 use gridgen::error::ErrorClass;
-use gridgen::formats::{MeshData, Settings};
+use gridgen::formats::{MeshData, Settings, mesh};
 use gridgen::generate::GridResult;
 use gridgen::grid::boundary::Meets;
-use gridgen::grid::quality::CurvedQuality;
+use gridgen::grid::quality::{CurvedQuality, measure_along};
 use gridgen::grid::{Grid, Topology, block_behind};
 
 use super::{Family, case, family, make, read};
@@ -170,6 +170,28 @@ fn curved_cells_of_both_blocks_are_measured() {
     let mesh = MeshData { settings, ..MeshData::of_blocks(&[&made.grid, &block]) };
     let refused = gridgen::formats::write(&folder.path().join("mesh.msh"), &mesh).err().unwrap();
     assert!(refused.to_string().contains("folded"), "{refused}");
+}
+
+#[test]
+fn the_files_of_one_block_are_not_taken_for_half_a_grid() {
+    let keys = "ni = 129\nnj = 49\nfirst_cell = 1e-4\nwake = 24\n[output]\npictures = false\nformats = [\"vts\"]";
+    let case = around(SECTIONS[1].1, "angle = 3\nchord = 1.7", keys);
+    let Family { folder, .. } = family(&case, 1).unwrap();
+    let of = |name: &str| mesh(&folder.path().join(name)).unwrap();
+
+    let [around, behind] = ["mesh.around.vts", "mesh.behind.vts"].map(of);
+
+    assert_eq!((around.wall.from, around.wall.to, around.wall.closed), (24, 104, false));
+    assert!(around.notes[0].starts_with("A C-grid around a base:"), "{:?}", around.notes);
+    assert!(behind.notes[0].starts_with("Neither ends nor wake"), "{:?}", behind.notes);
+    for mesh in [&around, &behind] {
+        assert!(!mesh.weldable() && mesh.grid.topology.half().is_none());
+    }
+    let quality = measure_along(&around.grid, around.wall);
+    let chord = 1.7;
+    for height in [quality.first_cell_min, quality.first_cell_max] {
+        assert!((height / (1e-4 * chord) - 1.0).abs() < 1e-4, "{height:e}");
+    }
 }
 
 #[test]
