@@ -30,7 +30,7 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
         "{}: {failed}{}\n\
          \x20 grid          {} x {} points, {} cells; {}\n\
          \x20 wall          {}\n\
-         {}\
+         {}{}\
          \x20 first cell    {:.4e} to {:.4e}, asked for {}\n\
          \x20 growth        max {:.3} in i, {:.3} in j\n\
          \x20 far field     {:.1} to {:.1} chords\n\
@@ -46,6 +46,7 @@ pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
         grid.cells(),
         outcome.case.shape(),
         wall(case, grid),
+        outcome.behind.as_ref().map_or_else(String::new, |block| base([block.ni, block.nj])),
         flow(case, quality),
         quality.first_cell_min,
         quality.first_cell_max,
@@ -83,6 +84,15 @@ fn wall(case: &Case, grid: &Grid) -> String {
     };
     let nose = nose(&wall);
     format!("{nose} cells on the lower surface, {} on the upper{wake}", cells - nose)
+}
+
+/// Cells of a block of this many nodes behind a base.
+pub(super) fn base([ni, nj]: [usize; 2]) -> String {
+    let (wake, across) = (ni - 1, nj - 1);
+    format!(
+        "  base          {across} cells; {} in the block behind it, {wake} along the wake\n",
+        wake * across
+    )
 }
 
 /// The point of a wall that is farthest from its trailing edge.

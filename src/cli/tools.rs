@@ -10,11 +10,12 @@ use gridgen::case::{CaseFile, Problem, VISCOUS, Value, template};
 use gridgen::formats::WITH_SETUP;
 use gridgen::generate::{Estimate, check_assembly};
 use gridgen::geometry::{TrailingEdge, airfoil_from_file, airfoil_from_naca};
+use gridgen::grid::Topology;
 use gridgen::grid::quality::boundary_layer_thickness;
 use gridgen::internals::atomic;
 
 use super::named::KeyArguments;
-use super::summary::{memory, nose, time, wall_units};
+use super::summary::{base, memory, nose, time, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, CommandFailure, elements};
 use crate::geometry::vector::{angle, difference};
@@ -172,6 +173,9 @@ fn decided(problem: &Problem) -> Result<String, fmt::Error> {
         }
         let ends = format!("{leading:.2e} at the leading, {trailing:.2e} at the trailing edge");
         write!(text, "\n  spacing       {ends}")?;
+    }
+    if let (Topology::Blunt { wake }, Some(cells)) = (problem.topology, grid.base_cells) {
+        write!(text, "\n{}", base([wake + 1, cells + 1]).trim_end())?;
     }
     let steps: Vec<_> = wall.windows(2).map(|pair| difference(pair[1], pair[0])).collect();
     let longest = steps.iter().map(|step| step[0].hypot(step[1])).fold(0.0, f64::max);

@@ -84,6 +84,28 @@ fn a_viscous_grid_is_summed_up_by_its_flow() {
     );
 }
 
+/// 16 cells along the wake and 8 on the base: 128 behind it, beside 64 × 32 around the section.
+#[test]
+fn the_block_behind_a_base_is_summed_up() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let keys = "--set geometry.edge_thickness=0.05 --set grid.topology=C --set grid.wake=16 \
+                --set grid.base_cells=8 --set grid.first_cell=2e-3";
+
+    let run = scratch.run(&format!("wing.toml {COARSE} {keys}")).succeeds();
+    let sizes = COARSE.trim_start_matches("--backend cpu ");
+    let check = scratch.run(&format!("check wing.toml {sizes} {keys}")).succeeds();
+
+    let line = "\n  base          8 cells; 128 in the block behind it, 16 along the wake\n";
+    for said in [&run, &check] {
+        assert!(said.contains(line), "{said}");
+    }
+    let page = scratch.text("output/wing/report.html");
+    assert!(page.contains("C-grid of 65 × 33 points with a block of 17 × 9 behind the base"));
+    assert!(page.contains("<b>2176</b><span>cells</span>"));
+    let picture = scratch.text("output/wing/grid.svg");
+    assert!(picture.contains("C-grid 65 × 33 and 17 × 9 behind the base"));
+}
+
 /// Events of the Krylov solver are of no use to an engineer: they are in the report, and printed with -v.
 #[test]
 fn restarts_of_the_linear_solver_are_printed_with_verbose_alone() {

@@ -62,7 +62,10 @@ impl Page<'_> {
                 };
                 sections.extend(self.on_grid(report, "", 0)?);
                 let [ni, nj] = [report.grid.ni, report.grid.nj];
-                let about = format!("{topology}-grid of {ni} × {nj} points");
+                let mut about = format!("{topology}-grid of {ni} × {nj} points");
+                if let Some([ni, nj]) = report.grid.behind {
+                    about += &format!(" with a block of {ni} × {nj} behind the base");
+                }
                 PageFrame { name, verdict, about, version, backend, threads: *threads, timing }
             }
             Shown::Elements(report) => {
@@ -162,9 +165,11 @@ fn dark_pictures() -> String {
 
 /// The numbers that matter most.
 fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
-    let quality = &report.quality;
+    let (quality, grid) = (&report.quality, &report.grid);
+    let blocks = [Some([grid.ni, grid.nj]), grid.behind].into_iter().flatten();
+    let cells: usize = blocks.map(|[ni, nj]| (ni - 1) * (nj - 1)).sum();
     let facts = [
-        ("cells", ((report.grid.ni - 1) * (report.grid.nj - 1)).to_string()),
+        ("cells", cells.to_string()),
         ("first cell, chords", format!("{:.3e}", quality.first_cell_min)),
         ("far field from, chords", format!("{:.1}", quality.far_field_min)),
         ("folded cells", quality.folded_cells.to_string()),

@@ -85,8 +85,11 @@ impl Artifacts<'_> {
             1 => "1 folded cell".to_owned(),
             n => format!("{n} folded cells"),
         };
+        let behind = self.behind.map_or_else(String::new, |block| {
+            format!(" and {} × {} behind the base", block.ni, block.nj)
+        });
         let summary = format!(
-            "{}-grid {} × {}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
+            "{}-grid {} × {}{behind}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
              wall angle error at most {:.2}°   ·   first cell {:.2e}",
             if grid.topology.half().is_some() { "Half O" } else { grid.topology.name() },
             grid.ni,
