@@ -120,11 +120,12 @@ fn interfaces(grid: &Grid) -> usize {
     let (last, outer) = (grid.ni - 1, grid.nj - 1);
     let apart = |i: usize| distance(grid.point(i, 0), grid.point(last - i, 0));
     let same = |i: &usize| (apart(*i) / apart(0) - 1.0).abs() <= PARALLEL;
-    // The flat sides of half a body are parallel, too, but do not reach as far as the outer boundary.
+    let wake = (0..grid.ni / 2).take_while(same).count().saturating_sub(1);
+    // Flat sides of half a body are parallel, too, but neither widen ahead of there nor reach as far as the outer boundary.
     let length = distance(grid.point(0, 0), grid.point(grid.ni / 2, 0));
     let rise = [0, last].map(|i| distance(grid.point(i, 0), grid.point(i, outer)));
     let far = length > 0.35 * (rise[0] + rise[1]);
-    if far { (0..grid.ni / 2).take_while(same).count().saturating_sub(1) } else { 0 }
+    if far || apart(wake + 1) > apart(wake) { wake } else { 0 }
 }
 
 /// Length of the line j = 0.

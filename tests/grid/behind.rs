@@ -5,11 +5,12 @@ use std::f64::consts::PI;
 
 use gridgen::case::Case;
 use gridgen::error::ErrorClass;
-use gridgen::formats::{MeshData, Settings, mesh};
+use gridgen::formats::{Mesh, MeshData, Settings, mesh};
 use gridgen::generate::GridResult;
 use gridgen::grid::boundary::Meets;
 use gridgen::grid::quality::{CurvedQuality, measure_along};
-use gridgen::grid::{Grid, Topology, block_behind};
+use gridgen::grid::{Grid, Symmetry, Topology, block_behind};
+use support::grids::grid_from;
 
 use super::{Family, case, family, make, read};
 
@@ -174,24 +175,38 @@ fn curved_cells_of_both_blocks_are_measured() {
 
 #[test]
 fn the_files_of_one_block_are_not_taken_for_half_a_grid() {
-    let keys = "ni = 129\nnj = 49\nfirst_cell = 1e-4\nwake = 24\n[output]\npictures = false\nformats = [\"vts\"]";
-    let case = around(SECTIONS[1].1, "angle = 3\nchord = 1.7", keys);
-    let Family { folder, .. } = family(&case, 1).unwrap();
-    let of = |name: &str| mesh(&folder.path().join(name)).unwrap();
+    for length in ["", "wake_length = 2\n"] {
+        let keys = format!(
+            "ni = 129\nnj = 49\nfirst_cell = 1e-4\nwake = 24\n{length}[output]\nformats = [\"vts\"]"
+        );
+        let case = around(SECTIONS[1].1, "angle = 3\nchord = 1.7", &keys);
+        let Family { folder, .. } = family(&case, 1).unwrap();
+        let of = |name: &str| mesh(&folder.path().join(name)).unwrap();
 
-    let [around, behind] = ["mesh.around.vts", "mesh.behind.vts"].map(of);
+        let [around, behind] = ["mesh.around.vts", "mesh.behind.vts"].map(of);
 
-    assert_eq!((around.wall.from, around.wall.to, around.wall.closed), (24, 104, false));
-    assert!(around.notes[0].starts_with("A C-grid around a base:"), "{:?}", around.notes);
-    assert!(behind.notes[0].starts_with("Neither ends nor wake"), "{:?}", behind.notes);
-    for mesh in [&around, &behind] {
-        assert!(!mesh.weldable() && mesh.grid.topology.half().is_none());
+        assert_eq!((around.wall.from, around.wall.to, around.wall.closed), (24, 104, false));
+        assert!(around.notes[0].starts_with("A C-grid around a base:"), "{:?}", around.notes);
+        assert!(behind.notes[0].starts_with("Neither ends nor wake"), "{:?}", behind.notes);
+        for mesh in [&around, &behind] {
+            assert!(!mesh.weldable() && mesh.grid.topology.half().is_none());
+        }
+        let quality = measure_along(&around.grid, around.wall);
+        for height in [quality.first_cell_min, quality.first_cell_max] {
+            assert!((height / 1.7e-4 - 1.0).abs() < 1e-4, "{height:e}");
+        }
     }
-    let quality = measure_along(&around.grid, around.wall);
-    let chord = 1.7;
-    for height in [quality.first_cell_min, quality.first_cell_max] {
-        assert!((height / (1e-4 * chord) - 1.0).abs() < 1e-4, "{height:e}");
-    }
+    // The left half of a stadium, whose flat sides are parallel.
+    let wall = |i: usize| match i {
+        0..20 => [-0.02 * i as f64, -0.1],
+        41.. => [-0.02 * (60 - i) as f64, 0.1],
+        _ => {
+            let turned = PI * (i - 20) as f64 / 20.0;
+            [-0.4 - 0.1 * turned.sin(), -0.1 * turned.cos()]
+        }
+    };
+    let half = Mesh::from(grid_from(61, 21, |i, j| wall(i).map(|c| c * (1.0 + 0.5 * j as f64))));
+    assert_eq!(half.grid.topology, Topology::Half(Symmetry::LeftRight));
 }
 
 #[test]
