@@ -171,9 +171,8 @@ impl Case {
             if let Some(outflow) = self.grid.wake_first_cell.filter(|outflow| *outflow > most) {
                 self.grid.wake_first_cell = Some(most);
                 let note = "to fit the cells of the block behind the base";
-                notices.push(format!(
-                    "wake_first_cell lowered from {outflow:.1e} to {most:.1e}, {note}"
-                ));
+                notices
+                    .push(format!("wake_first_cell lowered from {outflow} to {most:.2e}, {note}"));
             }
         } else if open {
             trailing_edge = TrailingEdge::Wedge;
