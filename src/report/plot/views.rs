@@ -121,7 +121,11 @@ impl Artifacts<'_> {
         let chord = body.size()[0];
         let leading = wall().fold([f64::INFINITY, 0.0], |a, b| if b[0] < a[0] { b } else { a });
         // A blunt trailing edge is seen whole, with room around it.
-        let edge = Window::around(wall().filter(|point| point[0] > body.high[0] - 0.005 * chord));
+        let ends = grid.topology.wall(grid.ni);
+        let base = [*ends.start(), *ends.end()].map(|i| grid.point(i, 0));
+        let base = base.into_iter().filter(|_| matches!(grid.topology, Topology::Blunt { .. }));
+        let aft = wall().filter(|point| point[0] > body.high[0] - 0.005 * chord);
+        let edge = Window::around(aft.chain(base));
         let trailing = [body.high[0], edge.centre()[1]];
         let trailing_view = (4.0 * edge.size()[1]).max(EDGE_VIEW * chord);
         let whole = 1.04 * outer.size()[0].max(outer.size()[1]);
