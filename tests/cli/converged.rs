@@ -104,6 +104,14 @@ fn the_block_behind_a_base_is_summed_up() {
     assert!(page.contains("<b>2176</b><span>cells</span>"));
     let picture = scratch.text("output/wing/grid.svg");
     assert!(picture.contains("C-grid 65 × 33 and 17 × 9 behind the base"));
+
+    let read = scratch.run("quality output/wing/mesh.around.vts").succeeds();
+    let lone = scratch.run("convert output/wing/mesh.around.vts -o wing.su2");
+    assert!(read.contains("A C-grid around a base: the wall runs from i = 16 to 48"), "{read}");
+    lone.is_refused(
+        "error: output/wing/mesh.around.vts: the block behind its base is in another file, and this format needs both\n\
+         hint: convert it to .vts, .vtk or Plot3D, or name this format in output.formats of the case\n",
+    );
 }
 
 /// Events of the Krylov solver are of no use to an engineer: they are in the report, and printed with -v.
