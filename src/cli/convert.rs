@@ -10,7 +10,6 @@ use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, N
 use gridgen::formats::{self, Mesh};
 use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
 use gridgen::formats::{Sides, Span};
-use gridgen::grid::Topology;
 use gridgen::grid::quality::{MOST_ORDER, measure_along};
 use gridgen::internals::atomic;
 use gridgen::internals::place::check_apart;
@@ -147,19 +146,6 @@ impl ConvertArguments {
         let format =
             self.to.map_or_else(|| format_of(&self.output, ", or choose one with --to"), Ok)?;
         let mesh = formats::mesh(&self.mesh)?;
-        if format.welded && !mesh.weldable() {
-            let (lacks, or) = match mesh.grid.topology {
-                Topology::Blunt { .. } => (
-                    "the block behind its base is in another file, and this format needs both",
-                    ", or name this format in output.formats of the case",
-                ),
-                _ => ("neither an O- nor a C-grid, as this format needs it", ""),
-            };
-            let message = format!("{}: {lacks}", self.mesh.display());
-            let others = FORMATS.iter().filter(|format| !format.welded);
-            let hint = format!("convert it to {}{or}", alternatives(others.map(Format::shown)));
-            return Err(CommandFailure::input(&message, Some(&hint)));
-        }
         let map = format.beside(&self.output);
         check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh)])?;
         let Converted { files, notes } = self.layout.write(format, &self.output, &mesh)?;

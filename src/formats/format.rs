@@ -9,10 +9,10 @@ use super::block::Reader;
 use super::data::{MeshData, Parts, Settings};
 use super::mesh::{FormatLimits, Span};
 use super::plot3d::layout::Dimensions;
-use crate::files::IoError;
 use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;
-use crate::grid::Grid;
+use crate::files::{IoError, WriteFault};
+use crate::grid::{Grid, Topology};
 
 /// A format of meshes.
 #[derive(Debug)]
@@ -264,7 +264,11 @@ impl Format {
         mesh: &MeshData<'_>,
         force: bool,
     ) -> Result<Converted, IoError> {
-        let Grid { ni, nj, .. } = *mesh.grid();
+        let Grid { ni, nj, topology, .. } = *mesh.grid();
+        if self.welded && !mesh.weldable {
+            let base = matches!(topology, Topology::Blunt { .. });
+            return Err(WriteFault::NotWelded { base }.at(path));
+        }
         let files = || self.files_with(mesh.settings, Parts::Whole);
         files().try_for_each(|file| file.check(path, &[[ni, nj]], mesh.span))?;
         if let Some(convert) = self.convert {

@@ -109,8 +109,8 @@ fn the_block_behind_a_base_is_summed_up() {
     let lone = scratch.run("convert output/wing/mesh.around.vts -o wing.su2");
     assert!(read.contains("A C-grid around a base: the wall runs from i = 16 to 48"), "{read}");
     lone.is_refused(
-        "error: output/wing/mesh.around.vts: the block behind its base is in another file, and this format needs both\n\
-         hint: convert it to .vts, .vtk or Plot3D, or name this format in output.formats of the case\n",
+        "error: cannot write wing.su2: the block behind its base is in another file, and the format needs both\n\
+         hint: convert it to .vts, .vtk or Plot3D, or name the format in output.formats of the case\n",
     );
 }
 

@@ -193,7 +193,7 @@ fn meshes_and_names_that_a_format_does_not_take_are_refused() {
     for (to, message) in [
         (
             "plain.su2",
-            "error: plain.p3d: neither an O- nor a C-grid, as this format needs it\n\
+            "error: cannot write plain.su2: neither an O- nor a C-grid, as the format needs it\n\
              hint: convert it to .vts, .vtk or Plot3D\n",
         ),
         (

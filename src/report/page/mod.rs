@@ -62,10 +62,12 @@ impl Page<'_> {
                 };
                 sections.extend(self.on_grid(report, "", 0)?);
                 let [ni, nj] = [report.grid.ni, report.grid.nj];
-                let mut about = format!("{topology}-grid of {ni} × {nj} points");
-                if let Some([ni, nj]) = report.grid.behind {
-                    about += &format!(" with a block of {ni} × {nj} behind the base");
-                }
+                let behind = report
+                    .grid
+                    .behind
+                    .map(|[ni, nj]| format!(" with a block of {ni} × {nj} behind the base"));
+                let behind = behind.unwrap_or_default();
+                let about = format!("{topology}-grid of {ni} × {nj} points{behind}");
                 PageFrame { name, verdict, about, version, backend, threads: *threads, timing }
             }
             Shown::Elements(report) => {
