@@ -131,7 +131,7 @@ pub const VISCOUS: [(&str, &str); 8] = [
     ("grid.y_plus", "1.0"),
     ("grid.reynolds", "6e6"),
     ("grid.far_field", "500.0"),
-    ("grid.wake_first_cell", "1e-2"),
+    ("grid.wake_first_cell", "1e-1"),
 ];
 
 /// A case file in which every key stands as a comment with its meaning, range and default. Keys whose
