@@ -56,7 +56,7 @@ pub enum Meets {
 pub struct Range {
     /// The segment.
     pub on: Segment,
-    /// What it meets.
+    /// The patch or the segment on its other side.
     pub meets: Meets,
 }
 
