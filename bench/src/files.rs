@@ -49,8 +49,7 @@ pub fn writing(side: usize) -> Result<Results, Error> {
     let mut table = Table::new(format!("{} points", grid.x.len()), &columns);
     for (name, end, choose) in WRITTEN {
         let mesh = folder.path().join("mesh").with_extension(end);
-        // A mesh without a wall has no neutral map file beside Plot3D.
-        let mut data = MeshData { weldable: false, ..MeshData::from(&grid) };
+        let mut data = MeshData::from(&grid);
         choose(&mut data.settings);
         let mut fastest = [f64::INFINITY; 3];
         for _ in 0..REPEATS {
