@@ -1,13 +1,14 @@
 //! Converts Python arguments to values of a case and to options of the library.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use gridgen::case::{Table, Value};
-use gridgen::generate::BackendChoice;
+use gridgen::generate::{BackendChoice, RunOptions};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -130,6 +131,15 @@ impl Compute {
             return Err(refused(py, "threads: expected an integer from 1 to 4096"));
         }
         Ok(Self { backend, devices, threads })
+    }
+
+    /// The options of a run there, with files in `output`.
+    pub(crate) fn options(self, output: PathBuf) -> RunOptions {
+        let mut options = RunOptions::new(output);
+        options.backend = self.backend;
+        options.devices = self.devices;
+        options.threads = self.threads;
+        options
     }
 }
 

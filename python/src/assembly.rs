@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use gridgen::case::{Assembly, CaseFile};
-use gridgen::generate::{AssemblyResult, RunOptions, make_assembly, run_assembly};
+use gridgen::generate::{AssemblyResult, make_assembly, run_assembly};
 use gridgen::overset::Rim;
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
@@ -92,7 +92,7 @@ pub(crate) fn assembly(
     strict: bool,
     on_event: Option<Bound<'_, PyAny>>,
 ) -> PyResult<NativeAssembly> {
-    let Compute { backend, devices, threads } = Compute::new(py, backend, devices, threads)?;
+    let compute = Compute::new(py, backend, devices, threads)?;
     let arguments = values(py, arguments)?;
     let (file, base) = CaseArgument::split(py, case)?;
     let case: Assembly = match CaseFile::from_arguments(file.as_deref(), &base, &arguments) {
@@ -101,10 +101,7 @@ pub(crate) fn assembly(
         Err(error) => return Err(raised(py, error)),
     };
     let written = output.is_some();
-    let mut options = RunOptions::new(output.unwrap_or_default());
-    options.backend = backend;
-    options.devices = devices;
-    options.threads = threads;
+    let mut options = compute.options(output.unwrap_or_default());
     options.force = force;
     options.strict = strict;
     let solve = |mut reporter: EventSender<'_>| {

@@ -8,7 +8,7 @@ use std::thread;
 
 use gridgen::case::{Case, CaseFile, Value};
 use gridgen::error::Error;
-use gridgen::generate::{self, MachinePool, Progress, RunOptions, make_grid, run};
+use gridgen::generate::{self, MachinePool, Progress, make_grid, run};
 use gridgen::solver::history::NewtonStep;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -80,11 +80,9 @@ pub(crate) fn default_jobs(
     backend: &str,
     devices: Option<Vec<usize>>,
 ) -> PyResult<usize> {
-    let Compute { backend, devices, .. } = Compute::new(py, backend, devices, None)?;
+    let compute = Compute::new(py, backend, devices, None)?;
     let case = CaseFile::Section(Box::new(case_of(py, case, arguments)?));
-    let mut options = RunOptions::default();
-    options.backend = backend;
-    options.devices = devices;
+    let options = compute.options(PathBuf::new());
     Ok(py.detach(|| generate::default_jobs(&[case], &options)))
 }
 
@@ -115,13 +113,10 @@ pub(crate) fn make(
     on_event: Option<Bound<'_, PyAny>>,
     pool: Option<&Bound<'_, NativePool>>,
 ) -> PyResult<NativeGrid> {
-    let Compute { backend, devices, threads } = Compute::new(py, backend, devices, threads)?;
+    let compute = Compute::new(py, backend, devices, threads)?;
     let case = case_of(py, case, arguments)?;
     let written = output.is_some();
-    let mut options = RunOptions::new(output.unwrap_or_default());
-    options.backend = backend;
-    options.devices = devices;
-    options.threads = threads;
+    let mut options = compute.options(output.unwrap_or_default());
     options.force = force;
     options.restart = restart;
     options.keep_on_device = true;
