@@ -9,8 +9,8 @@ use crate::overset::{Rim, SearchBox, Zone};
 /// A mesh to be written.
 #[derive(Debug, Clone)]
 pub struct MeshData<'a> {
-    /// Its plane zones, at least one: that of a section, which has no name, its blocks, or those of an overset mesh, the background first, if
-    /// there is one, then in order of priority.
+    /// Its plane zones, at least one. A section has one zone without a name, or those of its two blocks. An overset mesh
+    /// has the zone of the background first, if there is one, then the others in order of priority.
     pub zones: Vec<Zone<'a>>,
     /// The third dimension; none where the zones are plane.
     pub span: Option<Span>,

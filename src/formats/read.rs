@@ -114,8 +114,8 @@ fn shape(grid: &Grid) -> Option<Topology> {
     symmetries.into_iter().find(|(c, _)| level(*c)).map(|(_, symmetry)| Topology::Half(symmetry))
 }
 
-/// Cells at each end of the line j = 0 of a C-grid that are those of the interfaces to a block behind a base, which are as
-/// far apart as its corners; 0 for another grid.
+/// The number of cells that each interface to a block behind a base has at its end of the line j = 0 of a C-grid; the
+/// interfaces are as far apart as the corners of the base. It is 0 for another grid.
 fn interfaces(grid: &Grid) -> usize {
     let (last, outer) = (grid.ni - 1, grid.nj - 1);
     let apart = |i: usize| distance(grid.point(i, 0), grid.point(last - i, 0));

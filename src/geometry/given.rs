@@ -7,8 +7,8 @@ use super::{Airfoil, BoundaryPoints, GeometryError};
 /// Cells on the base of points as they are given.
 const BASE_CELLS: usize = 8;
 
-/// The wall whose points are those of the section. It begins at the trailing edge, or in the middle of a base, whose
-/// cells are equal: 8 unless their number is given.
+/// Makes a wall of the points of the section. It begins at the trailing edge, or in the middle of a base. The base has
+/// equal cells, 8 unless their number is given.
 ///
 /// # Errors
 /// [`GeometryError::PointsOpen`] for ends that neither coincide nor leave a base, or are a base where the wall `closes`,

@@ -7,7 +7,8 @@ use crate::geometry::vector::{between, distance};
 /// The block behind the base of a C-grid, with `cells` across it (theory section 10): straight lines between the two
 /// interfaces, at right angles to their centre line.
 ///
-/// i runs from the base to the outflow, j from the lower interface to the upper one, whose nodes it has bit for bit. On
+/// The index i runs from the base to the outflow, j from the lower interface to the upper one. The block repeats the
+/// nodes of the interfaces bit for bit. On
 /// each line the first and the last interval are those of the C-grid on the other side of the interface. None for a
 /// grid without such a block.
 pub fn block_behind(grid: &Grid, cells: usize) -> Option<Grid> {

@@ -137,7 +137,7 @@ fn sections_with_a_base_have_a_block_behind_it_at_every_first_cell() {
                 continue;
             }
             assert_good(&made, first_cell, &what);
-            // The chord is that of the section.
+            // The base does not change the chord of the section.
             let wall = made.grid.topology.wall(made.grid.ni);
             let edge = wall.map(|i| made.grid.point(i, 0)[0]).fold(0.0, f64::max);
             assert!((edge - 1.0).abs() < 1e-9, "{what}: {edge}");
@@ -369,7 +369,7 @@ fn files_hold_both_blocks_with_the_same_bits_on_their_links() {
         }
     }
     assert_eq!(links, 2 * 17);
-    // Every edge of the welded mesh is that of two cells or of a marker.
+    // Each edge of the welded mesh belongs to two cells or to a cell and a marker.
     let su2 = text("mesh.su2");
     let list = |key: &str| -> Vec<Vec<usize>> {
         let mut all = Vec::new();

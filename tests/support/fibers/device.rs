@@ -63,7 +63,7 @@ impl FiberDevice {
         device
     }
 
-    /// A device whose launches have room for so many blocks that run together.
+    /// Makes a device on which at most `blocks` blocks of a launch run together.
     pub fn with_room(blocks: usize) -> Self {
         let mut device = Self::default();
         device.room = Some(blocks);

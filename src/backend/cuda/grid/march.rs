@@ -134,8 +134,8 @@ impl CudaBackend {
 /// Threads of one of several blocks, if there are enough for all: fewer gain nothing.
 const SEVERAL_THREADS: usize = 128;
 
-/// The launch of a march of `n` points on a device with room for so many blocks: a thread for each chunk. Chunks,
-/// threads and blocks are powers of two.
+/// The shape of the launch of a march of `n` points, in which at most `room` blocks run together. Each chunk has a
+/// thread. The numbers of chunks, threads and blocks are powers of two.
 fn cyclic_shape(n: usize, room: Option<usize>) -> LaunchShape {
     let most = room.map_or(MOST_TOGETHER, |room| (1 << room.max(1).ilog2()).min(MOST_TOGETHER));
     let chunks = (1 << n.ilog2()).min(most * CYCLIC_THREADS);
