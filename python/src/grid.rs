@@ -464,6 +464,6 @@ pub(crate) fn from_points(
         ));
     }
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
-    let grid = Grid { topology: Topology::O(Seam::Held), ni, nj, x, y };
+    let grid = Grid { topology: Topology::O(Seam::Held), ni, nj, x, y, outside: None };
     in_pool(py, || NativeGrid::of(Mesh::from(grid)))
 }

@@ -117,14 +117,15 @@ pub(crate) fn restored_grid(
         return Err(damaged());
     }
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
-    let grid = Grid { topology, ni, nj, x, y };
+    let grid = Grid { topology, ni, nj, x, y, outside: None };
     if let Some(mut texts) = texts {
         let columns = topology.wake() + 1;
         let block = |[x, y]: [Vec<f64>; 2]| {
             let lines = x.len() / columns;
             let fits = x.len() == y.len() && lines > 1 && lines * columns == x.len();
             let topology = Topology::Behind { around: ni };
-            fits.then_some(Grid { topology, ni: columns, nj: lines, x, y }).ok_or_else(damaged)
+            fits.then_some(Grid { topology, ni: columns, nj: lines, x, y, outside: None })
+                .ok_or_else(damaged)
         };
         let behind = texts.behind.take().map(block).transpose()?;
         return Ok(StoredGrid { grid, behind, texts }.into());

@@ -86,6 +86,12 @@ fn property(key: &Key) -> Value {
         }),
         KeyKind::Point => point_schema(),
         KeyKind::Points => json!({ "type": "array", "items": point_schema() }),
+        KeyKind::Box => json!({
+            "type": "array",
+            "items": { "type": "number" },
+            "minItems": 4,
+            "maxItems": 4,
+        }),
         KeyKind::Clusters => json!({ "type": "array", "items": {
             "type": "object",
             "additionalProperties": false,
@@ -179,7 +185,9 @@ fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
 fn placeholder(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Text | KeyKind::Path | KeyKind::Word(_) => "\"\"",
-        KeyKind::Words(_) | KeyKind::Point | KeyKind::Points | KeyKind::Clusters => "[]",
+        KeyKind::Words(_) | KeyKind::Point | KeyKind::Points | KeyKind::Box | KeyKind::Clusters => {
+            "[]"
+        }
         KeyKind::Flag | KeyKind::Integer { .. } | KeyKind::Real { .. } | KeyKind::Heights => "",
     }
 }

@@ -11,8 +11,8 @@ use super::{Contour, Frame, TopologyChoice, WallPoints};
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};
 use crate::geometry::{Cluster, FileFrame, Flap, Heights, TrailingEdge, Wake};
-use crate::grid::Seam;
 use crate::grid::initial::InitialMethod;
+use crate::grid::{Seam, SideKind};
 use crate::solver::linear::{LinearSettings, Precision};
 use crate::solver::precond;
 use crate::sparse::Schedule;
@@ -27,6 +27,9 @@ const NAME: Key = Key {
     unit: "",
     meaning: "Name of the case, used for the output folder and files.",
 };
+
+/// The conditions on a side of a box.
+const SIDES: KeyKind = KeyKind::Word(&["far-field", "inlet", "outlet", "slip", "symmetry"]);
 
 keys! {
     /// Sections of a case file and what they are about.
@@ -257,6 +260,22 @@ keys! {
         count: usize = integer(1, 100_000), Integer(30), "cells"; "Number of these layers, at most `nj - 3`.";
         growth: f64 = real(closed(1.0), closed(10.0)), Real(1.15), "";
             "Ratio of the heights of neighbouring cells within them.";
+    }
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    "domain" => DomainOptions {
+        /// The sides of the box: least and largest x, least and largest y. Unit: chords.
+        #[serde(rename = "box")]
+        pub bounds: [f64; 4],
+    }:
+        "A box around the section, such as a wind tunnel, in place of the far field. Each side is a patch of its name in the \
+        files; `grid.far_field`, `grid.reach` and `grid.wake_length` are left out." {
+        bounds as "box" = KeyKind::Box, Unset, "chords";
+            "The sides: `[x_min, x_max, y_min, y_max]`, from the nose of the section before it is turned; a contour without an \
+            edge has its centre at (0.5, 0). Without it there is no box.";
+        floor: SideKind = SIDES, Word("slip"), ""; "Condition on the side at `y_min`.";
+        roof: SideKind = SIDES, Word("slip"), ""; "Condition on the side at `y_max`.";
+        inlet: SideKind = SIDES, Word("inlet"), ""; "Condition on the side at `x_min`.";
+        outlet: SideKind = SIDES, Word("outlet"), ""; "Condition on the side at `x_max`.";
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "initial" => InitialOptions {}: "The initial grid: first guess, and source of the marched control functions." {

@@ -8,6 +8,7 @@ mod assembly;
 mod declare;
 mod defaults;
 mod documents;
+mod domain;
 mod entries;
 mod error;
 mod keys;
@@ -42,8 +43,8 @@ pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
 pub use documents::{VISCOUS, json_schema, template};
 pub use error::{CaseError, GivenValue, Place, Places};
 pub use keys::{
-    GeometryOptions, GridOptions, InitialOptions, LayersOptions, LinearOptions, OutputOptions,
-    QualityOptions, SectionOptions,
+    DomainOptions, GeometryOptions, GridOptions, InitialOptions, LayersOptions, LinearOptions,
+    OutputOptions, QualityOptions, SectionOptions,
 };
 pub use overset_keys::{BackgroundOptions, OversetOptions};
 pub use resolve::first_cell_from_y_plus;
@@ -65,6 +66,9 @@ pub struct Case {
     pub geometry: GeometryOptions,
     /// Size and spacing of the grid.
     pub grid: GridOptions,
+    /// The box around the section, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domain: Option<DomainOptions>,
     /// The initial grid.
     pub initial: InitialOptions,
     /// Control functions.

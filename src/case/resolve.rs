@@ -7,6 +7,7 @@ use crate::grid::quality::TRANSITION;
 use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::along::points_around;
+use super::domain::domain;
 use super::entries::Given;
 use super::error::Found;
 use super::layers::LayerLaw;
@@ -14,8 +15,8 @@ use super::schema::shown;
 use super::sections::geometry;
 use super::topology::{LEAST_SECTION, WAKE, topology};
 use super::{
-    Case, CaseError, GridOptions, LayersOptions, OutputOptions, QualityOptions, TopologyChoice,
-    defaults,
+    Case, CaseError, DomainOptions, GridOptions, LayersOptions, OutputOptions, QualityOptions,
+    TopologyChoice, defaults,
 };
 
 /// Longest name, so that file names with endings stay below the usual 255 bytes.
@@ -37,15 +38,15 @@ impl Case {
     pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
         let mut found = Found::default();
         let geometry = found.keep(geometry(entries, path));
-        let grid = grid(entries).and_then(|grid| {
+        let grid = grid(entries).and_then(|(grid, domain)| {
             check_order(entries, &grid)?;
-            Ok((output(entries, (grid.ni, grid.nj))?, grid))
+            Ok((output(entries, (grid.ni, grid.nj))?, grid, domain))
         });
         let grid = found.keep(grid);
         let quality = found.keep(quality(entries));
         let newton = found.keep(newton(entries));
         let name = found.keep(name(entries, path));
-        let (Some(geometry), Some((output, grid)), Some(quality), Some(newton), Some(name)) =
+        let (Some(geometry), Some((output, grid, domain)), Some(quality), Some(newton), Some(name)) =
             (geometry, grid, quality, newton, name)
         else {
             return found.end(None);
@@ -61,6 +62,7 @@ impl Case {
             name,
             geometry,
             grid,
+            domain,
             places: entries.places.clone(),
         })
     }
@@ -94,13 +96,16 @@ impl Case {
     }
 }
 
-fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
+fn grid(entries: &Given) -> Result<(GridOptions, Option<DomainOptions>), CaseError> {
     let refine: usize = entries.get("grid.refine")?;
     let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
-    let far_field: f64 = entries.get("grid.far_field")?;
+    let topology = topology(entries)?;
+    let domain = domain(entries, topology)?;
+    let far_field = domain
+        .as_ref()
+        .map_or_else(|| entries.get("grid.far_field"), |domain| Ok(domain.extent()))?;
     let reach: Option<f64> = entries.given("grid.reach")?;
     let extent = reach.unwrap_or(far_field);
-    let topology = topology(entries)?;
     let from_surfaces = points_around(entries, topology)?;
     let ni = from_surfaces.map_or_else(|| entries.get("grid.ni"), Ok)?;
     let layers: Option<LayersOptions> =
@@ -128,14 +133,15 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
             "set grid.topology = \"O\", or leave grid.reach out".into()
         })?;
     }
-    let rules = wake(entries, topology, ni, far_field)?;
+    let length = domain.as_ref().map_or(far_field, DomainOptions::behind);
+    let rules = wake(entries, topology, ni, length)?;
     check_first_cell(entries, highest, extent, nj)?;
     check_heights(entries, topology, &heights)?;
     let heights = Some(heights).filter(|heights| !matches!(heights, Heights::Same(_)));
     // The options hold the least of a list of heights.
     let mut own = entries.clone();
     own.derive("grid.first_cell", height.into(), "grid.first_cell");
-    let grid = GridOptions { heights, layers, ni, nj, ..own.section("grid", &rules)? };
+    let grid = GridOptions { heights, layers, ni, nj, far_field, ..own.section("grid", &rules)? };
     check_base(entries, &grid)?;
     let refined = match layers {
         None => refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64),
@@ -143,13 +149,14 @@ fn grid(entries: &Given) -> Result<GridOptions, CaseError> {
     };
     let least = grid.max_turn.map_or(LEAST_TURN, |degrees| degrees.min(LEAST_TURN));
     let grid = grid.scaled(refine as f64, refined);
-    Ok(GridOptions {
+    let grid = GridOptions {
         max_turn: grid.max_turn.map(|degrees| degrees.max(least)),
         // A seam that is chosen automatically is not known yet.
         seam: entries.get("grid.seam").ok(),
         topology,
         ..grid
-    })
+    };
+    Ok((grid, domain))
 }
 
 /// Refuses an `ni` that no grid of the topology has: a wall has 17 points at least, refined where there is no cut,
@@ -173,7 +180,7 @@ fn wake(
     entries: &Given,
     topology: TopologyChoice,
     ni: usize,
-    far_field: f64,
+    length: f64,
 ) -> Result<Vec<(&'static str, toml::Value)>, CaseError> {
     if matches!(topology, TopologyChoice::O | TopologyChoice::Half) {
         let remedy =
@@ -198,7 +205,7 @@ fn wake(
             format!("leave {LEAST_SECTION} points for the section, or choose more points"),
         ));
     }
-    let [length, direction] = [far_field, 0.0].map(toml::Value::from);
+    let [length, direction] = [length, 0.0].map(toml::Value::from);
     let cells = i64::try_from(default).unwrap_or(i64::MAX).into();
     Ok(vec![("wake", cells), ("wake_length", length), ("wake_direction", direction)])
 }

@@ -56,6 +56,8 @@ pub enum KeyKind {
     Point,
     /// A list of points `[x, y]`.
     Points,
+    /// A box `[x_min, x_max, y_min, y_max]`.
+    Box,
     /// A list of clusters `{ x, spacing, surface }`.
     Clusters,
     /// One of the words.
@@ -82,6 +84,7 @@ impl fmt::Display for KeyKind {
             ),
             Self::Point => write!(f, "a point [x, y]"),
             Self::Points => write!(f, "a list of points [x, y]"),
+            Self::Box => write!(f, "a box [x_min, x_max, y_min, y_max]"),
             Self::Clusters => write!(f, "a list of clusters {CLUSTER}"),
             Self::Word([word]) => write!(f, "\"{word}\""),
             Self::Word(words) => write!(f, "one of {}", quoted(words)),
@@ -213,6 +216,14 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
         }
         (KeyKind::Points, _) => {
             Err("put the points in brackets: [[1.0, 0.0], [0.98, 0.01], …]".into())
+        }
+        (KeyKind::Box, _) => {
+            let holds = |[x0, x1, y0, y1]: &[f64; 4]| {
+                x0 < x1 && y0 < y1 && [x0, x1, y0, y1].iter().all(|c| c.abs() < 1e6)
+            };
+            let remedy =
+                || "give four finite numbers, x_min below x_max and y_min below y_max".into();
+            read_as(value, holds).ok_or_else(remedy)
         }
         (KeyKind::Clusters, _) => {
             let range =

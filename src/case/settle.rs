@@ -15,7 +15,7 @@ use crate::geometry::{
     open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise, turn_about,
     wall_normals, with_interfaces, with_wake,
 };
-use crate::grid::initial::heights_with_wake;
+use crate::grid::initial::{Enclosed, heights_with_wake};
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
 
 /// Largest distance of the end of a cut from y = 0, as a share of the far field: lines are moved onto that by the
@@ -63,6 +63,8 @@ pub struct Problem {
     pub layers: Vec<f64>,
     /// The outer line, where it is not the circle of the far field.
     pub outer: Option<OffsetLine>,
+    /// The outer line, where it is a box.
+    pub enclosed: Option<Enclosed>,
     /// Translation of a point of the grid to the place of the body, before the chord is scaled.
     pub shift: [f64; 2],
     /// Length of the wedge that closes a base, where there is one.
@@ -224,14 +226,21 @@ impl Case {
         let in_file = self.geometry.frame == Frame::File;
         let shift = if in_file { at.map(|c| c / chord) } else { [0.0; 2] };
         let topology = match wake {
-            Some(wake) => {
+            Some(mut wake) => {
+                let last = points.x.len() - 1;
+                let edge = middle([points.x[0], points.y[0]], [points.x[last], points.y[last]]);
+                let mut room = f64::INFINITY;
+                if let Some(domain) = &self.domain {
+                    wake.length = domain.bounds[1] - edge[0];
+                    room = domain.room(edge);
+                }
                 points = if blunt {
-                    with_interfaces(&airfoil, &points, &wake, corner)?
+                    with_interfaces(&airfoil, &points, &wake, (corner, room))?
                 } else {
-                    with_wake(&airfoil, &points, &wake, trailing_edge_spacing)?
+                    with_wake(&airfoil, &points, &wake, (trailing_edge_spacing, room))?
                 };
                 let (y, most) = (points.y[0], MOST_RISE * self.grid.far_field);
-                if y.abs() > most {
+                if y.abs() > most && self.domain.is_none() {
                     return Err(GeometryError::CutLeaves { y, most });
                 }
                 let wake = wake.cells;
@@ -286,7 +295,7 @@ impl Case {
             *x -= shift[0];
             *y -= shift[1];
         }
-        if self.grid.reach.is_none() {
+        if self.grid.reach.is_none() && self.domain.is_none() {
             check_reach(&points, self.grid.far_field)?;
         }
         notices.extend(self.geometry.contour.named(contour.notes));
@@ -316,6 +325,8 @@ impl Case {
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
             GeometryError::NoWake { .. } => &WAKE,
             GeometryError::BaseSlants { .. } => &["geometry.angle", "geometry.trailing_edge"],
+            GeometryError::OutsideBox { .. } => &["domain.box"],
+            GeometryError::TooFewForBox { .. } => &["grid.ni", "domain.box"],
             GeometryError::CutLeaves { .. } => &["grid.wake_direction", "grid.far_field"],
             GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
             GeometryError::FarField { .. } => &["grid.far_field"],
@@ -367,6 +378,16 @@ impl Problem {
                 normals[last - i] = normals[i].map(|c| -c);
             }
         }
+        let enclosed = case.domain.as_ref().map(|domain| {
+            if !topology.closed() {
+                // The ends of the lines are in the plane of the outlet.
+                let last = normals.len() - 1;
+                (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
+            }
+            let near = case.grid.layers.map(|near| (near.count, near.growth));
+            domain.around(topology, &points, normals[0], (order, near))
+        });
+        let enclosed = enclosed.transpose()?;
         let wedge = None;
         Ok(Self {
             case,
@@ -377,6 +398,7 @@ impl Problem {
             heights,
             layers,
             outer,
+            enclosed,
             shift,
             wedge,
             notices,

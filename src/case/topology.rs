@@ -2,7 +2,7 @@
 
 use super::defaults::{ROUND_EDGE, wake_cells};
 use super::entries::Given;
-use super::{Case, CaseError, TopologyChoice, WallPoints};
+use super::{Case, CaseError, DomainOptions, TopologyChoice, WallPoints};
 use crate::geometry::{Airfoil, GeometryError, SectionMeasures, TrailingEdge, Wake};
 use crate::grid::Seam;
 
@@ -83,7 +83,7 @@ impl Case {
                     let most = grid.ni.saturating_sub(LEAST_SECTION) / 2;
                     return Ok(grid.wake.or(Some(Wake {
                         cells: wake_cells(grid.ni, most),
-                        length: grid.far_field,
+                        length: self.domain.as_ref().map_or(grid.far_field, DomainOptions::behind),
                         direction: 0.0,
                         end_spacing: None,
                     })));

@@ -208,7 +208,7 @@ impl Block {
         };
         let planes = coordinates.into_iter().map(plane).collect();
         let [x, y] = varying(planes).ok_or(ReadFault::NotPlane)?;
-        Ok(Grid { topology: Topology::O(Seam::Held), ni, nj, x, y })
+        Ok(Grid { topology: Topology::O(Seam::Held), ni, nj, x, y, outside: None })
     }
 }
 

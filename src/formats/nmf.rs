@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
-use crate::grid::boundary::{Meets, Patch, Range, Segment};
+use crate::grid::boundary::{BoxSide, Meets, Patch, Range, Segment, SideKind};
 use crate::grid::{Grid, Symmetry};
 
 /// The first lines of a map of gridgen's.
@@ -18,6 +18,9 @@ pub(super) const TITLE: &str = "# Neutral map file of gridgen\n";
 
 /// Names of the conditions in GeoLab's files and in FUN3D's.
 const VISCOUS: [&str; 2] = ["VISCOUS", "viscous_solid"];
+const INFLOW: [&str; 2] = ["INFLOW", "subsonic_inflow_pt"];
+const OUTFLOW: [&str; 2] = ["OUTFLOW", "subsonic_outflow_p0"];
+const SLIP: [&str; 2] = ["TANGENCY", "tangency"];
 const FAR_FIELD: [&str; 2] = ["FARFIELD", "farfield_riem"];
 const SYMMETRY: [&str; 2] = ["SYMMETRY-Z", "symmetry_y"];
 const SYMMETRY_X: [&str; 2] = ["SYMMETRY-X", "symmetry_x"];
@@ -77,7 +80,12 @@ pub fn write_to(
         let names = match patch {
             Patch::Wall | Patch::Base => VISCOUS,
             Patch::FarField | Patch::Outflow => FAR_FIELD,
-            Patch::Symmetry(Symmetry::UpDown) => SYMMETRY_Y,
+            Patch::Side(_, SideKind::FarField) => FAR_FIELD,
+            Patch::Side(_, SideKind::Inlet) => INFLOW,
+            Patch::Side(_, SideKind::Outlet) => OUTFLOW,
+            Patch::Side(_, SideKind::Slip) => SLIP,
+            Patch::Side(BoxSide::Inlet | BoxSide::Outlet, SideKind::Symmetry) => SYMMETRY_X,
+            Patch::Side(_, SideKind::Symmetry) | Patch::Symmetry(Symmetry::UpDown) => SYMMETRY_Y,
             Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
         };
         Some((names, face(range.on)))

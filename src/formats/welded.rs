@@ -199,7 +199,10 @@ impl<'a> Welded<'a> {
 
     /// The sides on the rim by patch: the body, the far field with the outflow, and planes of symmetry.
     pub(super) fn rims(&self) -> Vec<(Patch, Vec<CellSide>)> {
-        let mut rims = vec![(Patch::Wall, Vec::new()), (Patch::FarField, Vec::new())];
+        let mut rims = vec![(Patch::Wall, Vec::new())];
+        if self.blocks.iter().all(|block| block.grid.outside.is_none()) {
+            rims.push((Patch::FarField, Vec::new()));
+        }
         for side in [Side::Above, Side::Below, Side::Before, Side::Behind] {
             for (patch, sides, _) in self.patches(side) {
                 let patch = if patch == Patch::Outflow { Patch::FarField } else { patch };

@@ -10,7 +10,8 @@ use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
 use crate::grid::quality::{CurvedQuality, Quality};
 use crate::grid::{
-    FamilyError, Grid, Limited, Symmetry, Topology, Verdict, check_corners, check_family,
+    FamilyError, Grid, Limited, Outside, Symmetry, Topology, Verdict, check_columns, check_corners,
+    check_family,
 };
 use crate::movement::{GridPlacement, MovementError, Reference};
 use crate::overset::Finding;
@@ -45,9 +46,10 @@ impl Problem {
             y: &self.points.y,
             normals: &self.normals,
             layers: &self.layers,
-            outer: match &self.outer {
-                Some(line) => Outer::Offset(line),
-                None => Outer::Circle(self.case.grid.far_field),
+            outer: match (&self.outer, &self.enclosed) {
+                (_, Some(enclosed)) => Outer::Enclosed(enclosed),
+                (Some(line), None) => Outer::Offset(line),
+                (None, None) => Outer::Circle(self.case.grid.far_field),
             },
             heights: self.heights.as_deref(),
             topology: self.topology,
@@ -168,13 +170,20 @@ impl Problem {
         let found = || Symmetry::of_line(&self.points.x, &self.points.y).ok();
         let same = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-9;
         let even = self.heights.as_ref().is_none_or(|h| h.iter().zip(h.iter().rev()).all(same));
-        if let Some(symmetry) = self.half.or_else(|| found().filter(|_| converged && even)) {
+        if let Some(symmetry) =
+            self.half.or_else(|| found().filter(|_| converged && even && self.enclosed.is_none()))
+        {
             backend.restore(symmetry, &mut nodes)?;
         }
         match self.half {
             Some(symmetry) => backend.half(symmetry, &nodes),
             None => Ok(nodes),
         }
+    }
+
+    /// The sides of the box around the grid, if there is one.
+    pub(super) fn outside(&self) -> Option<Outside> {
+        Some(self.case.domain.as_ref()?.sides(&self.enclosed.as_ref()?.corners))
     }
 
     /// Memory for the finished grid.
@@ -257,6 +266,13 @@ impl Problem {
             };
             return (key, remedy);
         }
+        if self.enclosed.is_some() {
+            // Lines draw together at the corners of a box whatever their layers are.
+            return (
+                "domain.box",
+                "an inlet as far ahead as floor and roof are from the section can help".into(),
+            );
+        }
         // The grid grows faster than the law where lines draw together.
         let law = grid.law();
         let of_law = |share: f64| wanted.powf(share.clamp(0.1, 1.0));
@@ -306,6 +322,9 @@ impl Problem {
         let behind = matches!(self.topology, Topology::Blunt { .. });
         let base = grid.base_cells.filter(|_| behind).unwrap_or(0);
         check_family(self.topology, [grid.ni, grid.nj, base], grids, output.curved_order)?;
+        if let Some(enclosed) = &self.enclosed {
+            check_columns(&enclosed.corners, grids, output.curved_order)?;
+        }
         let BoundaryPoints { x, y, base_cells, .. } = &self.points;
         let kept = self.half.map_or(0..=x.len() - 1, |symmetry| symmetry.kept(x.len()));
         let corners = *base_cells > 0;

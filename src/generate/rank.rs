@@ -84,7 +84,8 @@ impl<'a> Host<'a> {
     pub(super) fn finish(self) -> (Grid, Vec<f64>) {
         let Self { problem, grid, state, .. } = self;
         let grid = grid.into_inner().map(Mutex::into_inner);
-        (grid.unwrap_or_else(|| Grid::new(problem.topology, 0, 0)), state.into_inner())
+        let grid = grid.unwrap_or_else(|| Grid::new(problem.topology, 0, 0));
+        (Grid { outside: problem.outside(), ..grid }, state.into_inner())
     }
 
     /// The finished grid ← the nodes of all ranks, which must all call.

@@ -50,6 +50,11 @@ pub(super) fn solve_logged(
     result.notices.splice(0..0, std::mem::take(&mut log.notices));
     if !result.is_good() && result.has_grid() {
         result.notices.extend(worst_corner(problem, &result.grid));
+        if problem.enclosed.is_some() && problem.topology.closed() {
+            let note =
+                "a C-grid, grid.topology = \"C\", serves where the floor is near or the box long";
+            result.notices.push(note.into());
+        }
     }
     result.timing = log.timing.clone();
     result.backend = machine.name();

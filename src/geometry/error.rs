@@ -78,6 +78,14 @@ errors! {
         #[error("the cut of the C-grid ends at y = {y:.4}: at most {most:.4} from y = 0 was expected")]
         #[hint("choose a smaller grid.wake_direction, or a larger far_field")]
         CutLeaves { y: f64, most: f64 },
+        /// A section reaches beyond a box, or the box has sides that cross.
+        /// `at`: point of the section, chords.
+        #[error("the box does not hold the section, which has a point at x = {:.4}, y = {:.4}", at[0], at[1])]
+        #[hint("domain.box is [x_min, x_max, y_min, y_max] in chords from the nose of the section")]
+        OutsideBox { at: [f64; 2] },
+        #[error("{ni} points are too few for the {corners} corners of the box")]
+        #[hint("raise grid.ni, make the box less long and narrow, or choose grid.topology = \"C\"")]
+        TooFewForBox { ni: usize, corners: usize },
         /// The bend at the hinge of a flap is too tight or too long.
         /// `radius`: as given or by default, chords.
         #[error("flap radius {radius:.4}: between {least:.4} and {most:.4} chords were expected")]

@@ -8,6 +8,7 @@
 mod along;
 mod closed;
 mod curve;
+mod enclosure;
 mod error;
 mod given;
 mod heights;
@@ -29,6 +30,7 @@ pub use along::{AlongWall, Cluster, SurfaceSide};
 pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
+pub use enclosure::Enclosure;
 pub use error::{FileProblem, GeometryError};
 pub(crate) use given::wall_as_given;
 pub use heights::Heights;
@@ -58,7 +60,7 @@ pub use {
         divided_first, refined_first, spacing_between, spacing_exponential, spacing_layered,
     },
     surface::edge_closes,
-    wake::{with_interfaces, with_wake},
+    wake::{turned, turning, with_interfaces, with_wake},
 };
 
 /// The closing of the trailing edge.

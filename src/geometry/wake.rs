@@ -15,6 +15,8 @@ const MOST_CORRECTIONS: usize = 40;
 const STEEPEST: f64 = 1.5;
 /// Distances behind a base between which the direction across the interfaces passes to that of the outflow, chords.
 const UPRIGHT: [f64; 2] = [1.0, 5.0];
+/// The same distances in shares of a short wake, which bound them.
+const UPRIGHT_SHARES: [f64; 2] = [0.2, 0.9];
 
 /// The cut: the keys of the wake in section `[grid]` of a case.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -33,6 +35,23 @@ pub struct Wake {
     pub end_spacing: Option<f64>,
 }
 
+/// Share of the distance to the nearest other boundary by which a cut rises at most where it turns.
+const SHARE_OF_ROOM: f64 = 0.2;
+
+/// Rise, for each unit of the slope that it loses, of a line at the distance `s` behind an edge: it turns over the distance
+/// `turn`.
+pub fn turned(s: f64, turn: f64) -> f64 {
+    -turn * (-s / turn).exp_m1()
+}
+
+/// The slope of the direction in which a line leaves an edge, and the distance over which it loses that with `room` to other
+/// boundaries.
+pub fn turning(direction: [f64; 2], room: f64) -> [f64; 2] {
+    let slope = direction[1] / direction[0].max(f64::MIN_POSITIVE);
+    let slope = slope.clamp(-STEEPEST, STEEPEST);
+    [slope, TURN_DISTANCE.min(SHARE_OF_ROOM * room / slope.abs().max(f64::MIN_POSITIVE))]
+}
+
 /// Continues the wall of a closed edge along the cut on both sides.
 ///
 /// With β the direction of the edge's bisector, γ the direction of the cut and x the distance behind the
@@ -42,7 +61,7 @@ pub struct Wake {
 /// y = y_edge + x tan γ + d (tan β − tan γ) (1 − e^(−x/d)),   d = 0.3
 /// ```
 ///
-/// with points spaced in x by [`spacing_exponential`], beginning with `spacing` at the edge, in chords, or by
+/// with d less where the `room` to other boundaries, in chords, is small, and points spaced in x by [`spacing_exponential`], beginning with `spacing` at the edge, in chords, or by
 /// [`spacing_vinokur`] where the last spacing is given. Both sides use one list of points.
 ///
 /// # Errors
@@ -52,9 +71,9 @@ pub fn with_wake(
     airfoil: &Airfoil,
     wall: &BoundaryPoints,
     wake: &Wake,
-    spacing: f64,
+    (spacing, room): (f64, f64),
 ) -> Result<BoundaryPoints, GeometryError> {
-    let cut = cut(wall, wake, spacing)?;
+    let cut = cut(wall, wake, spacing, room)?;
     let section = wall.x.iter().zip(&wall.y).map(|(x, y)| [*x, *y]);
     let once: Vec<[f64; 2]> = section.chain(cut.iter().copied()).collect();
     if let Some((k, _)) = first_crossing(&once, false) {
@@ -81,7 +100,7 @@ pub fn with_wake(
 /// tan γ + (a − tan γ) (1 + s/d) e^(−s/d),   d = 0.3
 /// ```
 ///
-/// whose curvature is 0 at the base: the block there is at right angles to the base and to the interfaces. Points are
+/// with d less where the `room` to other boundaries is small. Its curvature is 0 at the base: the block there is at right angles to the base and to the interfaces. Points are
 /// spaced in s by [`spacing_geometric`] from the interval `first`, chords. The direction across turns to that of the
 /// outflow plane between 1 and 5 chords behind the base.
 ///
@@ -92,7 +111,7 @@ pub fn with_interfaces(
     airfoil: &Airfoil,
     wall: &BoundaryPoints,
     wake: &Wake,
-    first: f64,
+    (first, room): (f64, f64),
 ) -> Result<BoundaryPoints, GeometryError> {
     let [lower, upper] = [0, wall.x.len() - 1].map(|i| [wall.x[i], wall.y[i]]);
     let (base, half, up) =
@@ -102,19 +121,21 @@ pub fn with_interfaces(
         let slant = up[0].atan2(up[1]).abs().to_degrees();
         return Err(GeometryError::BaseSlants { slant, most: STEEPEST.atan().to_degrees() });
     }
-    let (stretch, d) = (at_base.hypot(1.0), TURN_DISTANCE);
+    // Both terms of the slope rise by d.
+    let (stretch, d) = (at_base.hypot(1.0), turning([1.0, 2.0 * at_base], room)[1]);
     let (points, length) = (wake.cells + 1, stretch * wake.length);
     let s = match wake.end_spacing {
         None => spacing_geometric(points, first, length)?,
         Some(last) => spacing_between(points, [first, stretch * last], length)?,
     };
+    let upright = [0, 1].map(|end| UPRIGHT[end].min(UPRIGHT_SHARES[end] * length));
     let pair = |&s: &f64| {
         let decay = (-s / d).exp();
         let turned = -2.0 * d * (-s / d).exp_m1() - s * decay;
         let centre = [s, s * far + (at_base - far) * turned];
         let centre = [0, 1].map(|c| base[c] + centre[c] / stretch);
         let normal = unit([-far - (at_base - far) * (1.0 + s / d) * decay, 1.0]);
-        let share = ((s - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])).clamp(0.0, 1.0);
+        let share = ((s - upright[0]) / (upright[1] - upright[0])).clamp(0.0, 1.0);
         let share = share * share * (3.0 - 2.0 * share);
         let across = unit(between(normal, [0.0, 1.0], share));
         [-half, half].map(|off| along(centre, across, off))
@@ -147,21 +168,22 @@ fn spaced_to_end(n: usize, first: f64, last: f64, length: f64) -> Result<Vec<f64
 }
 
 /// The points of the cut behind the trailing edge.
-fn cut(wall: &BoundaryPoints, wake: &Wake, spacing: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
+fn cut(
+    wall: &BoundaryPoints,
+    wake: &Wake,
+    spacing: f64,
+    room: f64,
+) -> Result<Vec<[f64; 2]>, GeometryError> {
     let point = |i: usize| [wall.x[i], wall.y[i]];
     let edge = point(0);
     let aft = |from| unit(difference(edge, from));
     let ([lx, ly], [ux, uy]) = (aft(point(1)), aft(point(wall.x.len() - 2)));
-    let steepest = |slope: f64| slope.clamp(-STEEPEST, STEEPEST);
-    let at_edge = steepest((ly + uy) / (lx + ux).max(f64::MIN_POSITIVE));
+    let [at_edge, turn] = turning([lx + ux, ly + uy], room);
     let far = wake.direction.to_radians().tan();
     let s = match wake.end_spacing {
         None => spacing_exponential(wake.cells + 1, spacing, wake.length)?,
         Some(last) => spaced_to_end(wake.cells + 1, spacing, last, wake.length)?,
     };
-    let point = |&s: &f64| {
-        let turned = -TURN_DISTANCE * (-s / TURN_DISTANCE).exp_m1();
-        [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned]
-    };
+    let point = |&s: &f64| [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned(s, turn)];
     Ok(s[1..].iter().map(point).collect())
 }

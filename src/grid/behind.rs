@@ -15,6 +15,7 @@ pub fn block_behind(grid: &Grid, cells: usize) -> Option<Grid> {
     let Topology::Blunt { wake } = grid.topology else { return None };
     let (ni, nj) = (wake + 1, cells + 1);
     let mut block = Grid::new(Topology::Behind { around: grid.ni }, ni, nj);
+    block.outside.clone_from(&grid.outside);
     for i in 0..ni {
         let ends = [wake - i, grid.ni - 1 - wake + i];
         let [lower, upper] = ends.map(|k| grid.point(k, 0));

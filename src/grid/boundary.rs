@@ -29,6 +29,46 @@ pub enum Patch {
     Outflow,
     /// A plane of symmetry.
     Symmetry(Symmetry),
+    /// A side of a box.
+    Side(BoxSide, SideKind),
+}
+
+/// A side of a box around a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoxSide {
+    /// Below.
+    Floor,
+    /// Above.
+    Roof,
+    /// Ahead.
+    Inlet,
+    /// Behind.
+    Outlet,
+}
+
+/// The condition that a flow solver is to apply on a side of a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SideKind {
+    /// The undisturbed flow.
+    FarField,
+    /// A given velocity.
+    Inlet,
+    /// A given pressure.
+    Outlet,
+    /// Flow along it without friction.
+    Slip,
+    /// A plane of symmetry.
+    Symmetry,
+}
+
+/// The sides of a box around a grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outside {
+    /// The first node of each side on the line j = nj − 1, rising from 0, and the side.
+    pub sides: Vec<(usize, Patch)>,
+    /// The side on which the ends of the lines along an open grid lie.
+    pub ends: Patch,
 }
 
 /// Consecutive nodes of a side.
@@ -69,7 +109,27 @@ impl Patch {
             Self::FarField => "farfield",
             Self::Outflow => "outflow",
             Self::Symmetry(_) => "symmetry",
+            Self::Side(BoxSide::Floor, _) => "floor",
+            Self::Side(BoxSide::Roof, _) => "roof",
+            Self::Side(BoxSide::Inlet, _) => "inlet",
+            Self::Side(BoxSide::Outlet, _) => "outlet",
         }
+    }
+}
+
+impl Outside {
+    /// Each side once, by its name, and the condition on it.
+    pub fn kinds(&self) -> Vec<(&'static str, SideKind)> {
+        let patches = self.sides.iter().map(|(_, patch)| *patch).chain([self.ends]);
+        let mut kinds = Vec::new();
+        for patch in patches {
+            if let Patch::Side(_, kind) = patch
+                && !kinds.contains(&(patch.name(), kind))
+            {
+                kinds.push((patch.name(), kind));
+            }
+        }
+        kinds
     }
 }
 
@@ -166,8 +226,28 @@ impl Topology {
 }
 
 impl Grid {
-    /// Its four sides: [`Topology::boundary`].
+    /// Its four sides: [`Topology::boundary`], with the sides of a box in place of far field and outflow.
     pub fn boundary(&self) -> Vec<Range> {
-        self.topology.boundary([self.ni, self.nj])
+        let ranges = self.topology.boundary([self.ni, self.nj]);
+        let Some(Outside { sides, ends }) = self.outside.as_ref() else { return ranges };
+        let pieces = |range: Range| {
+            let piece = |nodes, patch| Range {
+                on: Segment { nodes, ..range.on },
+                meets: Meets::Patch(patch),
+            };
+            match range.meets {
+                Meets::Patch(Patch::Outflow) => vec![piece(range.on.nodes, *ends)],
+                Meets::Patch(Patch::FarField) => {
+                    let last = sides[1..].iter().map(|(first, _)| *first).chain([self.ni - 1]);
+                    sides
+                        .iter()
+                        .zip(last)
+                        .map(|((first, patch), last)| piece([*first, last], *patch))
+                        .collect()
+                }
+                _ => vec![range],
+            }
+        };
+        ranges.into_iter().flat_map(pieces).collect()
     }
 }

@@ -104,6 +104,23 @@ pub(crate) fn check_corners(
     }
 }
 
+/// Checks that all grids of a family, and their cells of this order, keep the corners of a box in these columns.
+///
+/// # Errors
+/// [`FamilyError::Divisible`] with the first corner that would be cut off.
+pub(crate) fn check_columns(
+    corners: &[usize],
+    grids: u32,
+    order: usize,
+) -> Result<(), FamilyError> {
+    let stride = order * stride(grids)?;
+    let what = "the column of a corner of the box";
+    match corners.iter().find(|corner| *corner % stride > 0) {
+        Some(&cells) => Err(FamilyError::Divisible { grids, stride, what, cells }),
+        None => Ok(()),
+    }
+}
+
 /// The first corner, of a base or another, that is not among every `stride`th point of the `kept` part of the
 /// line. Points are counted from the start of that part.
 pub(crate) fn cut_corner(
@@ -139,6 +156,10 @@ pub fn coarsened(grid: &Grid) -> Grid {
             let k = coarse.index(i, j);
             [coarse.x[k], coarse.y[k]] = grid.point(2 * i, 2 * j);
         }
+    }
+    coarse.outside.clone_from(&grid.outside);
+    for (first, _) in coarse.outside.iter_mut().flat_map(|outside| &mut outside.sides) {
+        *first /= 2;
     }
     coarse
 }

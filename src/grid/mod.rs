@@ -15,9 +15,10 @@ mod symmetry;
 mod verdict;
 
 pub use behind::block_behind;
+pub use boundary::{BoxSide, Outside, Patch, SideKind};
 pub use family::FamilyError;
 pub use family::coarsened;
-pub(crate) use family::{check_corners, check_family, cut_corner};
+pub(crate) use family::{check_columns, check_corners, check_family, cut_corner};
 pub use verdict::{Limited, Verdict};
 
 use std::ops::RangeInclusive;
@@ -135,19 +136,21 @@ pub struct Grid {
     pub x: Vec<f64>,
     /// y of each node, `[nj][ni]`, in chords.
     pub y: Vec<f64>,
+    /// The sides of a box around it, where its outer line is not the far field.
+    pub outside: Option<Outside>,
 }
 
 impl Grid {
     /// A grid with all nodes at the origin.
     pub fn new(topology: Topology, ni: usize, nj: usize) -> Self {
-        Self { topology, ni, nj, x: vec![0.0; ni * nj], y: vec![0.0; ni * nj] }
+        Self { topology, ni, nj, x: vec![0.0; ni * nj], y: vec![0.0; ni * nj], outside: None }
     }
 
     /// A grid whose nodes are NaN until they are written. All of its memory is touched here: the first touch
     /// of a page takes longer than a copy into it.
     pub fn unset(topology: Topology, ni: usize, nj: usize) -> Self {
         let nodes = || vec![f64::NAN; ni * nj];
-        Self { topology, ni, nj, x: nodes(), y: nodes() }
+        Self { topology, ni, nj, x: nodes(), y: nodes(), outside: None }
     }
 
     /// Position in `x` and `y` of node (i, j).

@@ -93,6 +93,6 @@ impl Symmetry {
             all.chunks(whole.ni).flat_map(|row| &row[columns.clone()]).copied().collect()
         };
         let (x, y) = (of_rows(&whole.x), of_rows(&whole.y));
-        Grid { topology: Topology::Half(self), ni, nj: whole.nj, x, y }
+        Grid { topology: Topology::Half(self), ni, nj: whole.nj, x, y, outside: None }
     }
 }

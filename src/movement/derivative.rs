@@ -203,7 +203,7 @@ impl<B: MovementBackend> Derivatives<B> {
         if let Some(found) = [x.len(), y.len()].into_iter().find(|&found| found != expected) {
             return Err(MovementError::Nodes { found, expected });
         }
-        let nodes = Grid { topology, ni, nj, x: x.to_vec(), y: y.to_vec() };
+        let nodes = Grid { topology, ni, nj, x: x.to_vec(), y: y.to_vec(), outside: None };
         check_nodes(&nodes)?;
         Ok(backend.take(nodes)?)
     }

@@ -165,5 +165,5 @@ fn by_rows(grid: &Grid, topology: Topology, row: impl Fn(&[Vector]) -> Vec<Vecto
     });
     let points: Vec<Vector> = rows.flatten().collect();
     let [x, y] = [0, 1].map(|k| points.iter().map(|point| point[k]).collect());
-    Grid { topology, ni: points.len() / grid.nj, nj: grid.nj, x, y }
+    Grid { topology, ni: points.len() / grid.nj, nj: grid.nj, x, y, outside: grid.outside.clone() }
 }

@@ -152,7 +152,7 @@ impl Reference {
         if !fits || (half.is_some() && ni % 2 == 0) {
             return None;
         }
-        let grid = Grid { topology, ni, nj, x, y };
+        let grid = Grid { topology, ni, nj, x, y, outside: None };
         let wall = coupled.then_some(WallTerms { phi, psi });
         let data = EllipticData::of_terms(&grid, [control_p, control_q], wall);
         let place = GridPlacement { shift: [shift_x, shift_y], chord, half };

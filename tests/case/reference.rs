@@ -76,7 +76,9 @@ fn every_word_of_the_table_is_known_to_the_layer_it_chooses_for() {
             // Wall points as given need a file or a list of points.
             let given = value.contains("as-given") && key.path == "grid.wall_points";
             let section = if given { "geometry.points = [[1.0, 0.0]]" } else { SMALLEST };
-            let result = resolve_set(section, &[(key.path, &value)]);
+            let boxed = (key.section() == "domain").then_some(("domain.box", "[-1, 3, -1, 1]"));
+            let set: Vec<_> = boxed.into_iter().chain([(key.path, value.as_str())]).collect();
+            let result = resolve_set(section, &set);
             assert!(result.is_ok(), "{} = {value}: {result:?}", key.path);
         }
     }

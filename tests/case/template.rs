@@ -163,7 +163,10 @@ fn every_default_of_the_schema_is_that_of_the_table() {
             "{}",
             key.path
         );
-        let is_list = matches!(key.kind, KeyKind::Words(_) | KeyKind::Points | KeyKind::Clusters);
+        let is_list = matches!(
+            key.kind,
+            KeyKind::Words(_) | KeyKind::Points | KeyKind::Box | KeyKind::Clusters
+        );
         assert_eq!(property["type"] == "array", is_list, "{}", key.path);
     }
 }

@@ -17,7 +17,7 @@ shows the whole grid, both edges, and maps of the quality.
 ";
 
 /// The cases with their titles.
-const CASES: [(&str, &str); 21] = [
+const CASES: [(&str, &str); 24] = [
     ("naca0012", "O-grid around a sharp section"),
     ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
     ("naca4412", "C-grid around a cambered section"),
@@ -36,6 +36,9 @@ const CASES: [(&str, &str); 21] = [
     ("ellipse-half", "Half a grid beside a plane of symmetry"),
     ("f6-section", "A wing-body section"),
     ("f6-half", "Half of a wing-body section"),
+    ("tunnel", "A wind tunnel"),
+    ("ground", "A section above the ground"),
+    ("box", "A cylinder in a channel"),
     ("naca4412-flap", "A slotted flap, overset grids"),
     ("two-elements", "Williams' two elements, overset grids"),
     ("three-elements", "Slat, main element and flap, overset grids"),

@@ -30,7 +30,7 @@ fn both_sides_of_the_cut_are_the_same_points_and_the_section_stays() {
     let airfoil = airfoil_from_naca("4412", TrailingEdge::Sharp).unwrap();
     let section = wall(&airfoil, 97, TrailingEdge::Sharp);
 
-    let line = with_wake(&airfoil, &section, &cut(3.0), 4e-3).unwrap();
+    let line = with_wake(&airfoil, &section, &cut(3.0), (4e-3, f64::INFINITY)).unwrap();
 
     assert_eq!((line.x.len(), line.wake), (177, 40));
     assert_eq!((&line.x[40..137], &line.y[40..137]), (&section.x[..], &section.y[..]));
@@ -52,7 +52,7 @@ fn the_cut_of_a_symmetric_section_is_straight() {
     let airfoil = airfoil_from_naca("0012", TrailingEdge::Sharp).unwrap();
     let section = wall(&airfoil, 97, TrailingEdge::Sharp);
 
-    let line = with_wake(&airfoil, &section, &cut(0.0), 4e-3).unwrap();
+    let line = with_wake(&airfoil, &section, &cut(0.0), (4e-3, f64::INFINITY)).unwrap();
 
     assert!(line.y[..=40].iter().all(|y| y.abs() < 1e-13), "{:?}", &line.y[..=40]);
 }
@@ -61,7 +61,7 @@ fn the_cut_of_a_symmetric_section_is_straight() {
 fn the_ends_of_an_open_line_have_normals_in_the_plane_of_the_outflow() {
     let airfoil = airfoil_from_naca("4412", TrailingEdge::Sharp).unwrap();
     let section = wall(&airfoil, 97, TrailingEdge::Sharp);
-    let line = with_wake(&airfoil, &section, &cut(5.0), 4e-3).unwrap();
+    let line = with_wake(&airfoil, &section, &cut(5.0), (4e-3, f64::INFINITY)).unwrap();
 
     let normals = open_normals(&line.x, &line.y);
 
@@ -96,7 +96,7 @@ fn a_cut_that_runs_into_the_section_is_refused() {
         wake: 0,
     };
 
-    let error = with_wake(&airfoil, &section, &cut(0.0), 4e-3).unwrap_err();
+    let error = with_wake(&airfoil, &section, &cut(0.0), (4e-3, f64::INFINITY)).unwrap_err();
 
     assert!(matches!(error, GeometryError::CutCrosses { .. }), "{error}");
     assert!(error.hint().unwrap().contains("wake_direction"));

@@ -8,6 +8,7 @@ mod behind;
 mod c_grid;
 mod conformal;
 mod curved;
+mod domain;
 mod golden;
 mod half;
 mod initial;

@@ -222,7 +222,7 @@ impl EllipticBackend for CpuBackend {
         let EllipticData { x, y, periodic, .. } = state.data;
         if !periodic {
             // A held frame is the grid.
-            return Ok(Grid { topology, ni: stride, nj, x, y });
+            return Ok(Grid { topology, ni: stride, nj, x, y, outside: None });
         }
         let mut grid = Grid::new(topology, stride - 1, nj);
         store_frame(&x, &mut grid.x, grid.ni);

@@ -15,7 +15,7 @@ use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count};
 use crate::files::pieces;
 use crate::grid::Grid;
-use crate::grid::boundary::{Meets, Patch, Range, Segment, Side};
+use crate::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side, SideKind};
 use crate::overset::{Rim, Zone};
 
 pub(super) const FORMAT: Format = Format {
@@ -96,7 +96,13 @@ pub fn write_zones_to(
     if several {
         below.push(family(OVERSET).above([overset_mark()]));
     }
-    below.push(family(FAR_FIELD));
+    let box_sides = zones.iter().find_map(|zone| zone.grid.outside.as_ref()).map(Outside::kinds);
+    match box_sides {
+        None => below.push(family(FAR_FIELD)),
+        Some(sides) => {
+            below.extend(sides.into_iter().map(|(name, kind)| family((name, condition(kind)))));
+        }
+    }
     let half = zones.iter().any(|zone| zone.grid.topology.half().is_some());
     let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
     if half || symmetric {
@@ -117,6 +123,17 @@ pub fn write_zones_to(
 fn family<'a>((name, condition): (&str, &str)) -> Node<'a> {
     let condition = Node::new("FamilyBC", "FamilyBC_t").text(condition);
     Node::new(name.to_owned(), "Family_t").above([condition])
+}
+
+/// The condition on a side of a box.
+fn condition(kind: SideKind) -> &'static str {
+    match kind {
+        SideKind::FarField => FAR_FIELD.1,
+        SideKind::Inlet => "BCInflow",
+        SideKind::Outlet => "BCOutflow",
+        SideKind::Slip => "BCWallInviscid",
+        SideKind::Symmetry => SYMMETRY.1,
+    }
 }
 
 /// The mark of a boundary that takes its values from other zones.
@@ -256,6 +273,9 @@ impl<'a> Block<'a> {
             if family == OVERSET.0 { boundary.above([overset_mark()]) } else { boundary }
         };
         let outer = if self.zone.rim == Rim::Overset { OVERSET } else { FAR_FIELD };
+        // The body first, then the outer line.
+        let mut ranges = self.zone.grid.boundary();
+        ranges.sort_by_key(|range| (range.on.side.across() == 0, range.on.side.is_last()));
         let patch = |Range { on, meets }: &Range| {
             let Meets::Patch(patch) = meets else { return None };
             let family = match patch {
@@ -264,9 +284,17 @@ impl<'a> Block<'a> {
                 Patch::FarField if on.side.across() == 1 => outer,
                 Patch::FarField | Patch::Outflow => FAR_FIELD,
                 Patch::Symmetry(_) => SYMMETRY,
+                Patch::Side(_, kind) => (patch.name(), condition(*kind)),
             };
             let name = match on.side {
                 _ if *patch == Patch::Base => BASE.0.into(),
+                _ if self.zone.grid.outside.is_some() => {
+                    // An O-grid and a C-grid meet their outlet twice.
+                    let meets = ranges.iter().filter(|other| other.meets == *meets);
+                    let place = meets.clone().position(|other| other.on == *on);
+                    let end = ["_first", "_last"][usize::from(place > Some(0))];
+                    [patch.name(), if meets.count() > 1 { end } else { "" }].concat()
+                }
                 Side::Before => format!("{}_first", patch.name()),
                 Side::Behind => format!("{}_last", patch.name()),
                 Side::Below if *patch == Patch::FarField => "farfield_below".into(),
@@ -274,9 +302,6 @@ impl<'a> Block<'a> {
             };
             Some(boundary(&name, family, self.part(*on)))
         };
-        // The body first, then the outer line.
-        let mut ranges = self.zone.grid.boundary();
-        ranges.sort_by_key(|range| (range.on.side.across() == 0, range.on.side.is_last()));
         let mut boundaries: Vec<Node<'a>> = ranges.iter().filter_map(patch).collect();
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
             let sides = match self.zone.grid.topology.half() {

@@ -68,7 +68,11 @@ impl<'a> Model<'a> {
         for side in [Side::Below, Side::Behind, Side::Before, Side::Above] {
             for (patch, mut sides, [start, end]) in plane.patches(side) {
                 let next = |(of, _, ends): &&mut PatchSides| *of == patch && ends[0] == end;
-                match around.iter_mut().find(next).filter(|_| patch == Patch::Outflow) {
+                match around
+                    .iter_mut()
+                    .find(next)
+                    .filter(|_| matches!(patch, Patch::Outflow | Patch::Side(..)))
+                {
                     Some((_, all, ends)) => {
                         ends[0] = start;
                         sides.append(all);

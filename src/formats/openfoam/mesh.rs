@@ -293,6 +293,8 @@ fn patches(grids: &[&Grid]) -> Vec<FacePatch> {
         let kind = match patch {
             boundary::Patch::Wall | boundary::Patch::Base => "wall;",
             boundary::Patch::FarField | boundary::Patch::Outflow => "patch;",
+            boundary::Patch::Side(_, boundary::SideKind::Symmetry) => "symmetryPlane;",
+            boundary::Patch::Side(..) => "patch;",
             boundary::Patch::Symmetry(_) => "symmetryPlane;",
         };
         FacePatch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])

@@ -7,6 +7,7 @@ use std::{fs, io};
 use crate::files::{IoError, atomic};
 use crate::formats::data::{ForceReference, MeshData};
 use crate::formats::mesh::{Sides, Span};
+use crate::grid::{Grid, SideKind};
 
 /// The script that solves the case.
 const SCRIPT: &str = "Allrun";
@@ -99,7 +100,8 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
     let [nx, ny] = mesh.search.divisions;
     // Texts of inviscid flow do not have these words.
     let viscosity = length / mesh.settings.reynolds.unwrap_or(f64::INFINITY);
-    vec![
+    let mut choices = sides(mesh.grid(), viscosity);
+    choices.extend([
         ("WALL_PATCHES", if names.len() > 1 { pattern } else { names.concat() }),
         ("WALLS", names.join("|")),
         ("ELEMENTS", names.join(" ")),
@@ -109,7 +111,57 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
         ("FREE_NUT", (FREE_RATIO * viscosity).to_string()),
         ("FORCES", coefficients),
         ("SEARCH", format!("searchBox {low} {high};\n    searchBoxDivisions ({nx} {ny} 1);")),
-    ]
+    ]);
+    choices
+}
+
+/// The entry of the far field in each field, and the entries of the sides of a box in its place.
+fn sides(grid: &Grid, viscosity: f64) -> Vec<(&'static str, String)> {
+    let Some(outside) = &grid.outside else { return Vec::new() };
+    let [nu_tilda, nut] = [3.0 * viscosity, FREE_RATIO * viscosity].map(|nu| nu.to_string());
+    let scalar = |entry: &'static str, free: &str, value: &str| {
+        let far = format!("type freestream; freestreamValue uniform {value};");
+        let inlet = format!("type fixedValue; value uniform {value};");
+        let outlet =
+            format!("type inletOutlet; inletValue uniform {value}; value uniform {value};");
+        (entry, [free.replace("FAR", &far), inlet, outlet])
+    };
+    let velocity = scalar(
+        "farfield { type freestreamVelocity; freestreamValue uniform (1 0 0); }",
+        "type freestreamVelocity; freestreamValue uniform (1 0 0);",
+        "(1 0 0)",
+    );
+    let pressure = (
+        "farfield { type freestreamPressure; freestreamValue uniform 0; }",
+        [
+            "type freestreamPressure; freestreamValue uniform 0;".to_owned(),
+            "type zeroGradient;".to_owned(),
+            "type fixedValue; value uniform 0;".to_owned(),
+        ],
+    );
+    let fields = [
+        velocity,
+        pressure,
+        scalar(
+            "farfield { type freestream; freestreamValue uniform FREE_NUTILDA; }",
+            "FAR",
+            &nu_tilda,
+        ),
+        scalar("farfield { type freestream; freestreamValue uniform FREE_NUT; }", "FAR", &nut),
+    ];
+    let kinds = outside.kinds();
+    let entries = |(entry, [far, inlet, outlet]): (&'static str, [String; 3])| {
+        let of = |kind: &SideKind| match kind {
+            SideKind::FarField => far.as_str(),
+            SideKind::Inlet => &inlet,
+            SideKind::Outlet => &outlet,
+            SideKind::Slip => "type slip;",
+            SideKind::Symmetry => "type symmetryPlane;",
+        };
+        let lines = kinds.iter().map(|(name, kind)| format!("{name} {{ {} }}", of(kind)));
+        (entry, lines.collect::<Vec<_>>().join("\n    "))
+    };
+    fields.into_iter().map(entries).collect()
 }
 
 /// Writes a file of the set-up, in whose text each word of `choices` is replaced. It does so in one pass: the text

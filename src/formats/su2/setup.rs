@@ -6,6 +6,12 @@ use std::io::{self, Write};
 
 use crate::formats::data::{ForceReference, MeshData};
 use crate::formats::mesh::Sides;
+use crate::grid::{Outside, SideKind};
+
+/// Mach number, temperature in K and pressure in Pa of the free stream: those of `su2.cfg`, and SU2's default.
+const MACH: f64 = 0.15;
+const TEMPERATURE: f64 = 288.15;
+const PRESSURE: f64 = 101_325.0;
 
 /// Writes the set-up for the mesh in `file`, which has the markers `ends` at the ends of its span.
 pub(super) fn write_to(
@@ -39,8 +45,29 @@ pub(super) fn write_to(
     } else {
         planes.extend(ends);
     }
+    let sides = mesh.grid().outside.as_ref().map(Outside::kinds);
+    let of = |asked: &[SideKind]| -> Vec<&str> {
+        let sides = sides.iter().flatten().filter(|(_, kind)| asked.contains(kind));
+        sides.map(|(name, _)| *name).collect()
+    };
+    planes.extend(of(&[SideKind::Slip, SideKind::Symmetry]));
     if !planes.is_empty() {
         conditions.push(format!("MARKER_SYM= ( {} )", planes.join(", ")));
+    }
+    let far = if sides.is_none() { vec!["farfield"] } else { of(&[SideKind::FarField]) };
+    if !far.is_empty() {
+        conditions.push(format!("MARKER_FAR= ( {} )", far.join(", ")));
+    }
+    if let [inlet] = of(&[SideKind::Inlet])[..] {
+        // Total temperature and pressure of the free stream.
+        let rise = 1.0 + 0.2 * MACH * MACH;
+        let (temperature, pressure) = (TEMPERATURE * rise, PRESSURE * rise.powf(3.5));
+        conditions.push(format!(
+            "INLET_TYPE= TOTAL_CONDITIONS\nMARKER_INLET= ( {inlet}, {temperature:.5}, {pressure:.3}, 1.0, 0.0, 0.0 )"
+        ));
+    }
+    if let [outlet] = of(&[SideKind::Outlet])[..] {
+        conditions.push(format!("MARKER_OUTLET= ( {outlet}, {PRESSURE} )"));
     }
     let [forces, angle] = match mesh.span {
         None => ["Lift CL and drag CD", "AOA"],

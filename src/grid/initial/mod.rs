@@ -1,10 +1,14 @@
 //! Initial grids: the first guess, and the source of the control functions P0, Q0.
 
+mod enclosed;
 #[doc(hidden)] // For tests and measurements of the march by itself.
 pub mod hyperbolic;
+mod layered;
 mod normal;
 mod outline;
+mod winslow;
 
+pub use enclosed::Enclosed;
 pub use outline::first_heights;
 pub use outline::{Outer, Outline};
 pub(crate) use outline::{heights_with_wake, ways};
@@ -25,6 +29,8 @@ pub enum InitialMethod {
     Normal,
     /// Transfinite interpolation between wall and far field.
     Transfinite,
+    /// Winslow's equations on few rows, inside a box.
+    Winslow,
 }
 
 /// Settings of the initial grid.
@@ -76,6 +82,10 @@ pub(crate) fn build_with<G, E>(
     take: impl FnOnce(Grid) -> Result<G, E>,
 ) -> Result<InitialGrid<G>, E> {
     let mut notes = Vec::new();
+    if let Outer::Enclosed(enclosed) = outline.outer {
+        let (grid, method) = enclosed::build(outline, enclosed, settings, &mut notes);
+        return taken(grid, method, notes, take);
+    }
     if settings.method == InitialMethod::Hyperbolic {
         for factor in [1.0, 2.0, 4.0] {
             let dissipation = factor * settings.dissipation;
@@ -94,6 +104,16 @@ pub(crate) fn build_with<G, E>(
         InitialMethod::Transfinite => (outline::interpolate(outline), InitialMethod::Transfinite),
         _ => (normal::march(outline, &mut notes), InitialMethod::Normal),
     };
+    taken(grid, method, notes, take)
+}
+
+/// A grid made on the host, with a note on its folded cells.
+fn taken<G, E>(
+    grid: Grid,
+    method: InitialMethod,
+    mut notes: Vec<String>,
+    take: impl FnOnce(Grid) -> Result<G, E>,
+) -> Result<InitialGrid<G>, E> {
     let folded = folds(&grid);
     if folded > 0 {
         notes.push(format!("{folded} cells of the initial grid are folded"));

@@ -1,6 +1,7 @@
 //! The fixed data of an initial grid: the wall, the layers, the heights of the first cells and the outer
 //! line.
 
+use super::Enclosed;
 use crate::geometry::OffsetLine;
 use crate::geometry::vector::{along, difference};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
@@ -32,6 +33,10 @@ pub enum Outer<'a> {
     Circle(f64),
     /// A line at a constant distance from the wall, for a closed grid.
     Offset(&'a OffsetLine),
+    /// A polygon, along which the points slide.
+    Enclosed(&'a Enclosed),
+    /// A point for each column.
+    Points(&'a [[f64; 2]]),
 }
 
 /// Distance from the wall, in chords, beyond which lines with higher first cells return to the common layers.
@@ -64,6 +69,10 @@ impl Outline<'_> {
     /// be more than a tenth of the far field ahead, with given heights a fiftieth, or 0.05 chord on the body.
     pub(crate) fn splay(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
+        // Lines to points of their own are as much longer as their first cells are higher.
+        if let Outer::Points(_) = self.outer {
+            return self.layers.iter().map(|s| s / base).collect();
+        }
         let (extra, wall) = (self.extra_heights(), self.topology.wall(self.x.len()));
         let tallest = extra.iter().copied().fold(0.0, f64::max);
         let body = extra.iter().take(wall.end() + 1).skip(*wall.start());
@@ -161,6 +170,13 @@ pub(crate) fn ways(outline: &Outline, points: &[[f64; 2]]) -> Vec<[f64; 2]> {
             let line = line.projection();
             points.iter().map(|&point| difference(line.nearest(point), point)).collect()
         }
+        Outer::Enclosed(enclosed) => points
+            .iter()
+            .map(|&point| difference(enclosed.line.point(enclosed.line.nearest(point)), point))
+            .collect(),
+        Outer::Points(ends) => {
+            points.iter().zip(ends).map(|(&point, &end)| difference(end, point)).collect()
+        }
     }
 }
 
@@ -187,6 +203,8 @@ fn spaced(outline: &Outline) -> Vec<[f64; 2]> {
             let share = |i: usize| start + (i % (ni - 1)) as f64 / (ni - 1) as f64;
             (0..ni).map(|i| line.point(share(i))).collect()
         }
+        Outer::Enclosed(enclosed) => enclosed.points(&enclosed.start),
+        Outer::Points(points) => points.to_vec(),
     }
 }
 

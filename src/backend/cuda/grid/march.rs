@@ -102,7 +102,7 @@ impl CudaBackend {
                 launch!(self => place_layers[f64, line_shape(count)](size, open, radius, centre_x,
                     centre_y, &grid.x, &grid.y))
             }
-            Outer::Offset(_) => {
+            _ => {
                 let last = grid.x.len() - count..grid.x.len();
                 let (x, y) = (grid.x.part(last.clone())?, grid.y.part(last)?);
                 let last: Vec<[f64; 2]> = x.into_iter().zip(y).map(|(x, y)| [x, y]).collect();

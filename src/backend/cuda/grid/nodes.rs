@@ -151,7 +151,7 @@ impl CudaGrid {
 
 /// The line j = 0 of a grid.
 pub(super) fn first_line(topology: Topology, x: &[f64], y: &[f64]) -> Grid {
-    Grid { topology, ni: x.len(), nj: 1, x: x.to_vec(), y: y.to_vec() }
+    Grid { topology, ni: x.len(), nj: 1, x: x.to_vec(), y: y.to_vec(), outside: None }
 }
 
 impl CudaBackend {

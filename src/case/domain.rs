@@ -1,0 +1,142 @@
+//! A box around the section: section `[domain]` of a case.
+
+use super::entries::Given;
+use super::schema::shown;
+use super::{CaseError, DomainOptions, TopologyChoice};
+use crate::geometry::{BoundaryPoints, Enclosure, GeometryError, turned, turning};
+use crate::grid::initial::Enclosed;
+use crate::grid::{BoxSide, Outside, Patch, Topology};
+
+/// Points of the line j = 0 above which columns of corners are multiples of four cells.
+const MANY: usize = 128;
+
+/// Distance that the layers cover for each unit of the distance of the farthest side: lines are curved.
+const LONGER: f64 = 1.1;
+
+/// The box that is asked for, if one is.
+pub(super) fn domain(
+    entries: &Given,
+    topology: TopologyChoice,
+) -> Result<Option<DomainOptions>, CaseError> {
+    if !entries.has("domain.box") {
+        let sides = ["domain.floor", "domain.roof", "domain.inlet", "domain.outlet"];
+        let remedy = |_: &str| "give domain.box, or leave [domain] out".into();
+        return entries.refuse_given(&sides, "domain.box beside it", remedy).map(|()| None);
+    }
+    if !entries.places.within.is_empty() {
+        let expected = "one section in a box";
+        return Err(entries.refuse(
+            &["domain.box"],
+            expected,
+            "leave [domain] out with several elements",
+        ));
+    }
+    if topology == TopologyChoice::Half {
+        let remedy = "set grid.topology = \"O\" or \"C\", or leave [domain] out";
+        return Err(entries.refuse(&["domain.box"], "a whole grid in a box", remedy));
+    }
+    let domain: DomainOptions = entries.section("domain", &[])?;
+    let [length, extent] = [domain.behind(), domain.extent()];
+    let fixed =
+        [("grid.reach", f64::NAN), ("grid.far_field", extent), ("grid.wake_length", length)];
+    for (key, follows) in fixed {
+        if entries.given::<f64>(key)?.is_some_and(|given| given != follows) {
+            let expected =
+                format!("a case without {key}: the grid ends at the sides of domain.box");
+            return Err(entries.refuse(&[key], expected, format!("leave {key} or [domain] out")));
+        }
+    }
+    let [x, _] = domain.ranges();
+    if length <= 0.0 || x[0] >= 0.0 {
+        let found = shown(length.min(-x[0]));
+        let expected =
+            format!("a box that reaches ahead of the nose and behind x = 1, here by {found}");
+        return Err(entries.refuse(
+            &["domain.box"],
+            expected,
+            "give [x_min, x_max, y_min, y_max] in chords",
+        ));
+    }
+    Ok(Some(domain))
+}
+
+impl DomainOptions {
+    /// Ends in x and in y.
+    fn ranges(&self) -> [[f64; 2]; 2] {
+        let [x0, x1, y0, y1] = self.bounds;
+        [[x0, x1], [y0, y1]]
+    }
+
+    /// Distance from the edge of a section that is not turned to the outlet.
+    pub(super) fn behind(&self) -> f64 {
+        self.bounds[1] - 1.0
+    }
+
+    /// Distance that the layers cover at most, and at least a chord.
+    pub(super) fn extent(&self) -> f64 {
+        let [x0, _, y0, y1] = self.bounds;
+        (LONGER * y1.max(-y0).max(-x0)).max(1.0)
+    }
+
+    /// Distance in y of a point from the nearer of floor and roof.
+    pub(super) fn room(&self, [_, y]: [f64; 2]) -> f64 {
+        let [_, [low, high]] = self.ranges();
+        (y - low).min(high - y)
+    }
+
+    /// The outer line around the line j = 0, with corners in columns that are multiples of `step`.
+    ///
+    /// # Errors
+    /// [`GeometryError::OutsideBox`], [`GeometryError::TooFewForBox`].
+    pub(super) fn around(
+        &self,
+        topology: Topology,
+        BoundaryPoints { x, y, .. }: &BoundaryPoints,
+        normal: [f64; 2],
+        (step, near): (usize, Option<(usize, f64)>),
+    ) -> Result<Enclosed, GeometryError> {
+        let [[x0, x1], [y0, y1]] = self.ranges();
+        let inside = |i: &usize| x0 < x[*i] && x[*i] < x1 && y0 < y[*i] && y[*i] < y1;
+        if let Some(i) = topology.wall(x.len()).find(|i| !inside(i)) {
+            return Err(GeometryError::OutsideBox { at: [x[i], y[i]] });
+        }
+        let edge = [x[0], y[0]];
+        let seam = turning(normal, self.room(edge));
+        let (around, ends) = if topology.closed() {
+            let end = edge[1] + seam[0] * turned(x1 - edge[0], seam[1]);
+            ([x1, y0, x0, y1], Some([x1, end]))
+        } else {
+            // The last point of the cut is on the outlet but for round-off.
+            ([x[0], y0, x0, y1], None)
+        };
+        let [x1, y0, x0, y1] = around;
+        let corners = [[x1, y0], [x0, y0], [x0, y1], [x1, y1]];
+        let polygon = ends.into_iter().chain(corners).chain(ends).collect();
+        let line = Enclosure::through(polygon);
+        let sides = line.places().len();
+        // Grids of two coarser levels keep the corners.
+        let step = if x.len() > MANY { 4 * step } else { step };
+        let too_few = || GeometryError::TooFewForBox { ni: x.len(), corners: sides };
+        let enclosed = Enclosed::new(line, topology, (x, y), step).ok_or_else(too_few)?;
+        Ok(Enclosed { seam: topology.closed().then_some(seam), near, ..enclosed })
+    }
+
+    /// The sides of the box along an outer line with these corners.
+    pub(crate) fn sides(&self, corners: &[usize]) -> Outside {
+        let patch = |side| {
+            let kind = match side {
+                BoxSide::Floor => self.floor,
+                BoxSide::Roof => self.roof,
+                BoxSide::Inlet => self.inlet,
+                BoxSide::Outlet => self.outlet,
+            };
+            Patch::Side(side, kind)
+        };
+        let open = [BoxSide::Floor, BoxSide::Inlet, BoxSide::Roof];
+        let closed =
+            [BoxSide::Outlet, BoxSide::Floor, BoxSide::Inlet, BoxSide::Roof, BoxSide::Outlet];
+        let order = if corners.len() > open.len() + 1 { &closed[..] } else { &open };
+        let sides = corners.iter().zip(order).map(|(first, side)| (*first, patch(*side))).collect();
+        Outside { sides, ends: patch(BoxSide::Outlet) }
+    }
+}

@@ -1,0 +1,244 @@
+//! Initial grids inside a polygon, such as a wind tunnel: lines from the wall to its sides, and layers along them.
+//!
+//! The lines are those of a march that lands on the points of the outer line where no cell of it folds, else solutions of
+//! Winslow's equations on few rows, for which the points of the outer line slide between its corners to where lines meet it
+//! at right angles (theory section 11).
+
+use rayon::prelude::*;
+
+use super::layered::layered;
+use super::winslow::{transfinite, winslow};
+use super::{InitialMethod, InitialSettings, Outer, Outline, hyperbolic};
+use crate::geometry::vector::between;
+use crate::geometry::{Enclosure, spacing_geometric};
+use crate::grid::quality::{cell_corners, cell_skewness, folds};
+use crate::grid::{Grid, Topology, arc_length};
+
+/// Rows of the lines of Winslow's equations.
+pub(super) const ROWS: usize = 25;
+/// Rows of the lines that are marched.
+const MARCHED_ROWS: usize = 33;
+/// Passes over the first places of the points of an open and of a closed outer line, and over the lengths of lines.
+const PLACE_PASSES: [usize; 2] = [20, 100];
+const LENGTH_PASSES: usize = 20;
+/// Height of the first layer of a march that lands.
+const MARCHED_FIRST: f64 = 2e-3;
+/// Least first interval ahead of the edge on the outer line, in mean intervals there.
+const LEAST_AHEAD: f64 = 0.15;
+/// Share of equal intervals in those of a closed outer line.
+const EQUAL: f64 = 0.7;
+/// A march is taken whose cells are no more skewed than this, or than those of the other lines.
+const GOOD_SKEWNESS: f64 = 0.9;
+/// The note where no march is taken.
+const NO_MARCH: &str = "no hyperbolic march fits the box: the lines solve Winslow's equations";
+/// Lines run straight across a gap to floor or roof along a part of the chord that decays with the gap over this distance
+/// from the most.
+const NEAR: f64 = 0.2;
+const STRAIGHT: f64 = 0.8;
+
+/// A polygon as outer line, and the points on it from which a grid begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enclosed {
+    /// The polygon, in the direction of i.
+    pub line: Enclosure,
+    /// Arc length of the point of each column.
+    pub start: Vec<f64>,
+    /// Column of each point of the polygon.
+    pub corners: Vec<usize>,
+    /// Slope with which the seam of an O-grid leaves the edge, and the distance over which it loses that.
+    pub seam: Option<[f64; 2]>,
+    /// Layers beside the wall, and their growth, where it is given.
+    pub near: Option<(usize, f64)>,
+}
+
+impl Enclosed {
+    /// The points of an outer line around the line j = 0 (`x`, `y`); columns of corners are multiples of `step`. None where
+    /// the line has too few points for the corners.
+    ///
+    /// On a C-grid they lie above and below those of the cut, and ahead of the edge with a constant ratio of their
+    /// intervals up to the height of the nose. On an O-grid they are a mean of equal intervals and of the places above and
+    /// below those of the wall.
+    pub fn new(
+        line: Enclosure,
+        topology: Topology,
+        (x, y): (&[f64], &[f64]),
+        step: usize,
+    ) -> Option<Self> {
+        let closed = topology.closed();
+        let mut start =
+            if closed { around(&line, x) } else { beside(&line, topology.wake(), (x, y))? };
+        let last = start.len() - 1;
+        for _ in 0..PLACE_PASSES[usize::from(closed)] {
+            let before = start.clone();
+            for i in 1..last {
+                start[i] = 0.25 * (before[i - 1] + before[i + 1] + 2.0 * before[i]);
+            }
+        }
+        let nearest = |place: &f64| {
+            let after = start.partition_point(|t| t < place).clamp(1, last);
+            let nearer = place - start[after - 1] < start[after] - place;
+            let column = after - usize::from(nearer);
+            (column + step / 2) / step * step
+        };
+        let places = line.places();
+        let corners: Vec<usize> = places.iter().map(nearest).collect();
+        if corners[0] != 0
+            || corners.last() != Some(&last)
+            || corners.windows(2).any(|pair| pair[1] < pair[0] + 2)
+        {
+            return None;
+        }
+        for (columns, ends) in corners.windows(2).zip(places.windows(2)) {
+            let (first, length) = (start[columns[0]], start[columns[1]] - start[columns[0]]);
+            let fitted = |t: f64| ends[0] + (t - first) * (ends[1] - ends[0]) / length;
+            let fitted: Vec<f64> =
+                start[columns[0]..columns[1]].iter().map(|t| fitted(*t)).collect();
+            // The last point of a side is the first of the next one, and is fitted with that.
+            let next = start[columns[1]];
+            start[columns[0]..columns[1]].copy_from_slice(&fitted);
+            start[columns[1]] = next;
+        }
+        start[last] = line.length();
+        Some(Self { line, start, corners, seam: None, near: None })
+    }
+
+    pub(super) fn points(&self, places: &[f64]) -> Vec<[f64; 2]> {
+        places.iter().map(|t| self.line.point(*t)).collect()
+    }
+}
+
+/// Places around a closed line, from the mean of equal intervals and the places above and below the points of the wall.
+fn around(line: &Enclosure, x: &[f64]) -> Vec<f64> {
+    let (last, corners) = (x.len() - 1, line.places());
+    let [ahead, below] = [2, 1].map(|corner| line.point(corners[corner]));
+    let above = line.point(corners[3]);
+    let opposite = |i: usize| {
+        let y = if 2 * i <= last { below[1] } else { above[1] };
+        line.nearest([x[i].clamp(ahead[0], below[0]), y])
+    };
+    let mut places: Vec<f64> = (0..=last).map(opposite).collect();
+    places.sort_by(f64::total_cmp);
+    let equal = |i: usize| line.length() * i as f64 / last as f64;
+    let mut places: Vec<f64> =
+        places.iter().enumerate().map(|(i, t)| (1.0 - EQUAL) * t + EQUAL * equal(i)).collect();
+    (places[0], places[last]) = (0.0, line.length());
+    places
+}
+
+/// Places beside an open line with a cut of `wake` cells at each end.
+fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec<f64>> {
+    let last = x.len() - 1;
+    let from_edge = |i: &usize| (x[*i] - x[wake]).hypot(y[*i] - y[wake]);
+    let nose = (wake..=last - wake).max_by(|a, b| from_edge(a).total_cmp(&from_edge(b)))?;
+    let ahead = line.point(0.5 * (line.places()[1] + line.places()[2]));
+    let middle = line.nearest([ahead[0], y[nose]]);
+    // Both sides run ahead from the outflow: from point i of `column`, up to the nose.
+    let side = |column: &dyn Fn(usize) -> usize,
+                y_side: f64,
+                length: f64,
+                cells: usize|
+     -> Option<Vec<f64>> {
+        let gap =
+            (0..=cells).map(|k| (y[column(wake + k)] - y_side).abs()).fold(f64::INFINITY, f64::min);
+        let reach = STRAIGHT * (-gap / NEAR).exp();
+        let behind = |k: usize| (x[wake] - x[column(k)]).abs();
+        // At least half of the points fan out to the inlet.
+        let straight = (0..cells / 2).take_while(|k| behind(wake + k) <= reach).last().unwrap_or(0);
+        let mut places: Vec<f64> =
+            (0..=wake + straight).map(|k| (x[0] - x[column(k)]).abs()).collect();
+        let (from, before) = (places[wake + straight], places[wake + straight - 1]);
+        let (rest, cells) = (length - from, cells - straight);
+        let first = (from - before).max(LEAST_AHEAD * rest / cells as f64);
+        let more = spacing_geometric(cells + 1, first, rest).ok()?;
+        places.extend(more[1..].iter().map(|s| from + s));
+        Some(places)
+    };
+    let [floor, roof] = [0.0, line.length()].map(|t| line.point(t)[1]);
+    let lower = side(&|k| k, floor, middle, nose - wake)?;
+    let upper = side(&|k| last - k, roof, line.length() - middle, last - wake - nose)?;
+    Some(
+        lower
+            .into_iter()
+            .chain(upper.into_iter().rev().skip(1).map(|t| line.length() - t))
+            .collect(),
+    )
+}
+
+/// The initial grid inside a polygon, and the way it was made.
+pub(super) fn build(
+    outline: &Outline,
+    enclosed: &Enclosed,
+    settings: &InitialSettings,
+    notes: &mut Vec<String>,
+) -> (Grid, InitialMethod) {
+    let mut lines = transfinite(outline, enclosed);
+    if settings.method == InitialMethod::Transfinite {
+        return (layered(outline, enclosed, &lines), InitialMethod::Transfinite);
+    }
+    let places = winslow(&mut lines, enclosed);
+    let grid = layered(outline, enclosed, &lines);
+    if settings.method == InitialMethod::Hyperbolic {
+        let landed = landed(outline, &enclosed.points(&places), &lines, settings);
+        let landed = landed.map(|lines| layered(outline, enclosed, &lines));
+        let most = largest_skewness(&grid).max(GOOD_SKEWNESS);
+        match landed.filter(|landed| largest_skewness(landed) <= most) {
+            Some(landed) => return (landed, InitialMethod::Hyperbolic),
+            None => notes.push(NO_MARCH.into()),
+        }
+    }
+    (grid, InitialMethod::Winslow)
+}
+
+/// Largest equiangle skewness of the cells.
+fn largest_skewness(grid: &Grid) -> f64 {
+    let of_row = |j: usize| {
+        let cells = (0..grid.ni - 1).map(|i| cell_skewness(&cell_corners(grid, i, j)));
+        cells.fold(0.0, f64::max)
+    };
+    (0..grid.nj - 1).into_par_iter().map(of_row).reduce(|| 0.0, f64::max)
+}
+
+/// A march over the distance that each of the `lines` has, moved onto the points of the outer line; none where a cell folds
+/// at every dissipation.
+fn landed(
+    outline: &Outline,
+    outer: &[[f64; 2]],
+    lines: &Grid,
+    settings: &InitialSettings,
+) -> Option<Grid> {
+    let ni = lines.ni;
+    let mut lengths = arc_length(lines).split_off((ROWS - 1) * ni);
+    for _ in 0..LENGTH_PASSES {
+        let before = lengths.clone();
+        for i in 1..ni - 1 {
+            lengths[i] = 0.25 * (before[i - 1] + before[i + 1] + 2.0 * before[i]);
+        }
+    }
+    let longest = lengths.iter().copied().fold(0.0, f64::max);
+    let first = MARCHED_FIRST.min(0.5 * longest / MARCHED_ROWS as f64);
+    let layers = spacing_geometric(MARCHED_ROWS, first, longest).ok()?;
+    let heights: Vec<f64> = lengths.iter().map(|length| first * length / longest).collect();
+    let outline = Outline {
+        layers: &layers,
+        outer: Outer::Points(outer),
+        heights: Some(&heights),
+        ..*outline
+    };
+    let ends = if outline.topology.closed() { vec![] } else { vec![0, ni - 1] };
+    [1.0, 2.0, 4.0].into_iter().find_map(|factor| {
+        let (mut grid, _) = hyperbolic::march(&outline, settings, factor * settings.dissipation)?;
+        // The ends of an open front are straight.
+        for &i in &ends {
+            for (j, s) in layers.iter().enumerate() {
+                let at = grid.index(i, j);
+                [grid.x[at], grid.y[at]] = between(grid.point(i, 0), outer[i], s / longest);
+            }
+        }
+        // Without the round-off of the way there.
+        for (i, point) in outer.iter().enumerate() {
+            let at = grid.index(i, MARCHED_ROWS - 1);
+            [grid.x[at], grid.y[at]] = *point;
+        }
+        (folds(&grid) == 0).then_some(grid)
+    })
+}

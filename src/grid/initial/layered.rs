@@ -1,0 +1,133 @@
+//! Layers along the lines of a grid in a box.
+
+use rayon::prelude::*;
+
+use super::enclosed::Enclosed;
+use super::{Outline, first_heights};
+use crate::geometry::vector::{along, difference, distance};
+use crate::geometry::{spacing_geometric, spacing_layered};
+use crate::grid::Grid;
+
+/// Parts of an interval over which the length of a line is summed.
+const PARTS: usize = 8;
+
+/// Layers along each of the lines: first cells of their height along the normals of the wall, and a constant ratio of the
+/// intervals from there, or the layers that are given and then a constant ratio.
+pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> Grid {
+    let (ni, nj) = (lines.ni, outline.layers.len());
+    let base = outline.layers[1] - outline.layers[0];
+    let own = || first_heights(outline.topology, outline.x, outline.y, base);
+    let heights = outline.heights.map_or_else(own, <[f64]>::to_vec);
+    let columns: Vec<Vec<[f64; 2]>> = (0..ni)
+        .into_par_iter()
+        .map(|i| {
+            let line: Vec<[f64; 2]> = (0..lines.nj).map(|j| lines.point(i, j)).collect();
+            let (normal, height) = (outline.normals[i], heights[i]);
+            let mut nodes = respaced(&line, normal, |length| {
+                let laid = match enclosed.near {
+                    Some(near) => spacing_layered(nj, height, near, length),
+                    None => spacing_geometric(nj, height, length),
+                };
+                laid.or_else(|_| spacing_geometric(nj, height, length)).unwrap_or_default()
+            });
+            nodes[1] = along(line[0], normal, height);
+            nodes
+        })
+        .collect();
+    let mut grid = Grid::new(outline.topology, ni, nj);
+    for (i, nodes) in columns.iter().enumerate() {
+        for (j, node) in nodes.iter().enumerate() {
+            let k = grid.index(i, j);
+            [grid.x[k], grid.y[k]] = *node;
+        }
+    }
+    grid
+}
+
+/// Points at the places `s` along a cubic spline through a line that leaves its first point in this direction and has no
+/// curvature at its end. `s` gets the length of the line.
+fn respaced(line: &[[f64; 2]], direction: [f64; 2], s: impl Fn(f64) -> Vec<f64>) -> Vec<[f64; 2]> {
+    let mut knots = vec![0.0; line.len()];
+    for k in 1..line.len() {
+        knots[k] = knots[k - 1] + distance(line[k - 1], line[k]);
+    }
+    // Knots by arc length, from those by chords.
+    let (_, lengths) = Clamped::new(knots, line, direction).lengths();
+    let knots = lengths.into_iter().step_by(PARTS).collect();
+    let spline = Clamped::new(knots, line, direction);
+    let (places, lengths) = spline.lengths();
+    let laid = s(lengths[lengths.len() - 1]);
+    let node = |d: &f64| {
+        let k = lengths.partition_point(|length| length < d).clamp(1, lengths.len() - 1);
+        let share = (d - lengths[k - 1]) / (lengths[k] - lengths[k - 1]);
+        spline.point(places[k - 1] + share * (places[k] - places[k - 1]))
+    };
+    let mut nodes: Vec<[f64; 2]> = laid.iter().map(node).collect();
+    let last = nodes.len() - 1;
+    (nodes[0], nodes[last]) = (line[0], line[line.len() - 1]);
+    nodes
+}
+
+/// A cubic spline with a given direction at its first point and no curvature at its last one.
+struct Clamped<'a> {
+    knots: Vec<f64>,
+    points: &'a [[f64; 2]],
+    /// Second derivative at each knot.
+    second: Vec<[f64; 2]>,
+}
+
+impl<'a> Clamped<'a> {
+    fn new(knots: Vec<f64>, points: &'a [[f64; 2]], direction: [f64; 2]) -> Self {
+        let n = points.len();
+        let slope = |k: usize| {
+            let h = knots[k + 1] - knots[k];
+            difference(points[k + 1], points[k]).map(|c| c / h)
+        };
+        // Row k: lower (k − 1), 2 (lower + upper) k, upper (k + 1), of which the first has no lower part.
+        let mut upper = vec![0.0; n];
+        let mut second = vec![[0.0; 2]; n];
+        for k in 0..n - 1 {
+            let (after, h) = (slope(k), knots[k + 1] - knots[k]);
+            let (lower, before) =
+                if k == 0 { (0.0, direction) } else { (knots[k] - knots[k - 1], slope(k - 1)) };
+            let (past, known) =
+                if k == 0 { (0.0, [0.0; 2]) } else { (upper[k - 1], second[k - 1]) };
+            let pivot = 2.0 * (lower + h) - lower * past;
+            upper[k] = h / pivot;
+            second[k] = [0, 1].map(|c| (6.0 * (after[c] - before[c]) - lower * known[c]) / pivot);
+        }
+        for k in (0..n - 1).rev() {
+            second[k] = [0, 1].map(|c| second[k][c] - upper[k] * second[k + 1][c]);
+        }
+        Self { knots, points, second }
+    }
+
+    fn point(&self, t: f64) -> [f64; 2] {
+        let k = self.knots.partition_point(|knot| *knot <= t).clamp(1, self.knots.len() - 1) - 1;
+        let h = self.knots[k + 1] - self.knots[k];
+        let b = (t - self.knots[k]) / h;
+        let a = 1.0 - b;
+        [0, 1].map(|c| {
+            let [bend_a, bend_b] = [self.second[k][c], self.second[k + 1][c]];
+            let bend = (a * a * a - a) * bend_a + (b * b * b - b) * bend_b;
+            a * self.points[k][c] + b * self.points[k + 1][c] + bend * h * h / 6.0
+        })
+    }
+
+    /// Parameters at equal parts of all intervals, and the length of the curve up to each.
+    fn lengths(&self) -> (Vec<f64>, Vec<f64>) {
+        let mut places = vec![0.0];
+        for ends in self.knots.windows(2) {
+            let part = |part: usize| ends[0] + (ends[1] - ends[0]) * part as f64 / PARTS as f64;
+            places.extend((1..=PARTS).map(part));
+        }
+        let mut lengths = vec![0.0; places.len()];
+        let mut before = self.points[0];
+        for (k, t) in places.iter().enumerate().skip(1) {
+            let node = self.point(*t);
+            lengths[k] = lengths[k - 1] + distance(before, node);
+            before = node;
+        }
+        (places, lengths)
+    }
+}

@@ -1,0 +1,258 @@
+//! Grids inside a box: wind tunnels, the ground, boxes.
+#![allow(clippy::float_cmp, reason = "points of straight sides lie on them to the last bit")]
+
+use gridgen::formats::MeshData;
+use gridgen::generate::GridResult;
+use gridgen::grid::boundary::{Meets, Patch, Side};
+use gridgen::grid::{Grid, coarsened};
+
+use super::{Family, case, family, make, read, shipped};
+
+/// The grid of a section in a box, x from ahead of the nose, and y between two sides.
+fn inside(geometry: &str, grid: &str, bounds: [f64; 4]) -> GridResult {
+    make(&case(&format!("[geometry]\n{geometry}\n[grid]\n{grid}\n[domain]\nbox = {bounds:?}")))
+        .unwrap()
+}
+
+/// Asserts that the grid is good, with exact first cells, and that its outer line lies on the box with points on all corners.
+fn assert_inside(made: &GridResult, first_cell: f64, bounds: [f64; 4], what: &str) {
+    let quality = &made.quality;
+    assert!(made.is_good() && quality.folded_cells == 0, "{what}: {}", made.verdict);
+    for height in [quality.first_cell_min, quality.first_cell_max] {
+        assert!((height / first_cell - 1.0).abs() < 1e-4, "{what}: {height:e}");
+    }
+    assert!(quality.wall_angle_error_max_deg < 1e-4, "{what}");
+    let (grid, [x0, x1, y0, y1]) = (&made.grid, bounds);
+    let end = |x: f64| (x - x1).abs() < 1e-12;
+    let outer: Vec<[f64; 2]> = (0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect();
+    for [x, y] in &outer {
+        assert!(*x == x0 || *y == y0 || *y == y1 || end(*x), "{what}: {x} {y}");
+    }
+    for [x, y] in [[x0, y0], [x0, y1], [x1, y0], [x1, y1]] {
+        let corner = |p: &[f64; 2]| (p[0] - x).abs() < 1e-12 && p[1] == y;
+        assert!(outer.iter().any(corner), "{what}: no point at {x}, {y}");
+    }
+    let boundary = grid.boundary();
+    assert_eq!(
+        boundary.iter().filter(|range| range.meets == Meets::Patch(Patch::FarField)).count(),
+        0
+    );
+}
+
+/// The most of Newton steps, linear iterations and mean skewness.
+fn assert_counts(made: &GridResult, [steps, iterations]: [f64; 2], skewness: f64, what: &str) {
+    let (newton, linear) = (made.newton_iterations(), made.linear_iterations());
+    assert!(newton as f64 <= steps && linear <= iterations, "{what}: {newton} {linear}");
+    assert!(made.quality.mean_skewness <= skewness, "{what}: {}", made.quality.mean_skewness);
+}
+
+#[test]
+fn a_tunnel_of_any_height_holds_a_section_at_any_angle() {
+    let heights = [1e-3, 1e-4, 1e-5, 1e-6];
+    let mut number = 0;
+    for section in ["0012", "4412"] {
+        for (half, mean) in [(0.5, 0.09), (1.5, 0.06), (5.0, 0.16)] {
+            for angle in [0, 10, 20] {
+                let first = heights[number % 4];
+                let bounds = [-0.2 - f64::min(half, 1.5), 4.0, -half, half];
+                let geometry = format!("naca = \"{section}\"\nangle = {angle}");
+                let grid = format!(
+                    "topology = \"C\"\nni = 193\nwake = 32\ngrowth = 1.2\nfirst_cell = {first:e}"
+                );
+                let what = format!("{section}, {half}, {angle} degrees, {first:e}");
+
+                let made = inside(&geometry, &grid, bounds);
+
+                assert_inside(&made, first, bounds, &what);
+                assert_counts(&made, [8.0, 12.0], mean, &what);
+                number += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn flaps_bases_and_other_topologies_fit_a_box() {
+    let (near, wide) = ([-0.7, 4.0, -0.5, 0.5], [-1.7, 3.0, -1.5, 1.5]);
+    let flap = "naca = \"2412\"\nangle = 5\nflap = { hinge = 0.75, angle = 20 }";
+    let base = "naca = \"0012\"\nangle = 10\nedge_thickness = 0.02";
+    let c = "topology = \"C\"\nni = 257\nwake = 64\nnj = 65\nfirst_cell = 1e-4";
+    let o = "topology = \"O\"\nni = 257\nnj = 65\nfirst_cell = 1e-4";
+    let circle = "ellipse = { thickness = 1.0 }";
+    for (geometry, grid, bounds) in [
+        (flap, c, near),
+        (flap, c, wide),
+        (base, c, near),
+        (base, c, wide),
+        ("naca = \"0012\"\nangle = 10", o, wide),
+        (base, o, wide),
+        (circle, o, [-1.5, 6.5, -2.0, 2.1]),
+    ] {
+        let what = format!("{geometry}; {grid}; {bounds:?}");
+
+        let made = inside(geometry, grid, bounds);
+
+        assert_inside(&made, 1e-4, bounds, &what);
+        assert_counts(&made, [8.0, 12.0], 0.15, &what);
+    }
+}
+
+#[test]
+fn a_section_above_the_ground_has_a_grid() {
+    for (gap, steps, skewness) in [(0.1, 14.0, 0.21), (0.5, 9.0, 0.14)] {
+        for (section, angle, lowest) in [("0012", 0, 0.06), ("4412", 5, 0.0654)] {
+            let bounds = [-1.0, 4.0, -lowest - gap, 2.0];
+            let geometry = format!("naca = \"{section}\"\nangle = {angle}");
+            let grid = "topology = \"C\"\nni = 193\nwake = 32\ngrowth = 1.2\nfirst_cell = 1e-4";
+            let what = format!("{section}, {angle} degrees, gap {gap}");
+
+            let made = inside(&geometry, grid, bounds);
+
+            assert_inside(&made, 1e-4, bounds, &what);
+            assert_counts(&made, [steps, 20.0], skewness, &what);
+        }
+    }
+}
+
+/// The patches along the outer line of a grid, and those at its ends.
+fn patches(grid: &Grid) -> Vec<(Side, &'static str, [usize; 2])> {
+    let patch = |range: &gridgen::grid::boundary::Range| match range.meets {
+        Meets::Patch(patch) => Some((range.on.side, patch.name(), range.on.nodes)),
+        Meets::Link(_) => None,
+    };
+    grid.boundary().iter().filter_map(patch).filter(|(_, name, _)| *name != "airfoil").collect()
+}
+
+#[test]
+fn each_side_of_a_box_is_a_patch_from_corner_to_corner() {
+    let (bounds, keys) = ([-1.5, 3.0, -1.0, 1.25], "ni = 193\nnj = 33\nfirst_cell = 1e-3");
+    let c =
+        inside("naca = \"0012\"", &[keys, "\ntopology = \"C\"\nwake = 32"].concat(), bounds).grid;
+    let o = inside("naca = \"0012\"", &[keys, "\ntopology = \"O\""].concat(), bounds).grid;
+
+    let (of_c, of_o) = (patches(&c), patches(&o));
+
+    let names = |patches: &[(Side, &'static str, [usize; 2])]| -> Vec<_> {
+        patches.iter().map(|(side, name, _)| (*side, *name)).collect()
+    };
+    let above = |name| (Side::Above, name);
+    let ends = [Side::Before, Side::Behind].map(|side| (side, "outlet"));
+    assert_eq!(names(&of_c), [&ends[..], &["floor", "inlet", "roof"].map(above)].concat());
+    assert_eq!(names(&of_o), ["outlet", "floor", "inlet", "roof", "outlet"].map(above));
+    for (grid, patches) in [(&c, of_c), (&o, of_o)] {
+        for (_, name, nodes) in patches.into_iter().filter(|(side, ..)| *side == Side::Above) {
+            for i in nodes[0]..=nodes[1] {
+                let [x, y] = grid.point(i, grid.nj - 1);
+                let (value, side) = match name {
+                    "floor" => (y, bounds[2]),
+                    "roof" => (y, bounds[3]),
+                    "inlet" => (x, bounds[0]),
+                    _ => (x, bounds[1]),
+                };
+                assert!((value - side).abs() < 1e-12, "{name}: {x} {y}");
+            }
+        }
+        // A coarser grid has the corners, too.
+        let coarse = coarsened(&coarsened(grid));
+        assert_eq!(names(&patches_of(&coarse)).len(), names(&patches_of(grid)).len());
+        for (fine, coarse) in patches_of(grid).iter().zip(patches_of(&coarse)) {
+            if fine.0 == Side::Above {
+                assert_eq!(fine.2.map(|node| node / 4), coarse.2);
+                assert_eq!(fine.2.map(|node| node % 4), [0, 0]);
+            }
+        }
+    }
+}
+
+fn patches_of(grid: &Grid) -> Vec<(Side, &'static str, [usize; 2])> {
+    patches(grid)
+}
+
+#[test]
+fn files_of_a_grid_in_a_box_name_its_sides() {
+    let text = "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 193\nnj = 33\nwake = 32\nfirst_cell = 1e-3\n\
+                reynolds = 1e6\n[domain]\nbox = [-1.5, 3.0, -1.0, 1.25]\nroof = \"far-field\"\nfloor = \"symmetry\"\n\
+                [output]\nformats = [\"su2\", \"openfoam\", \"plot3d\", \"msh\", \"cgns\"]";
+    let Family { folder, .. } = family(&case(text), 1).unwrap();
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+
+    for marker in ["floor", "roof", "inlet", "outlet"] {
+        assert!(text("mesh.su2").contains(&format!("MARKER_TAG= {marker}\n")), "{marker}");
+        assert!(text("mesh.msh").contains(&format!("\"{marker}\"")), "{marker}");
+        for field in ["U", "p", "nut", "nuTilda"] {
+            assert!(
+                text(&format!("openfoam/0/{field}")).contains(&format!("    {marker} {{ type ")),
+                "{field}"
+            );
+        }
+    }
+    assert!(!text("mesh.su2").contains("farfield") && !text("openfoam/0/U").contains("farfield"));
+    let setup = text("su2.cfg");
+    for line in [
+        "MARKER_SYM= ( floor )",
+        "MARKER_FAR= ( roof )",
+        "MARKER_INLET= ( inlet, 289.44667, 102929.866, 1.0, 0.0, 0.0 )",
+        "MARKER_OUTLET= ( outlet, 101325 )",
+    ] {
+        assert!(setup.lines().any(|found| found == line), "{line}");
+    }
+    let pressure = text("openfoam/0/p");
+    for line in [
+        "    floor { type symmetryPlane; }",
+        "    inlet { type zeroGradient; }",
+        "    roof { type freestreamPressure; freestreamValue uniform 0; }",
+        "    outlet { type fixedValue; value uniform 0; }",
+    ] {
+        assert!(pressure.lines().any(|found| found == line), "{line}");
+    }
+    assert!(text("openfoam/0/nut").contains("inlet { type fixedValue; value uniform 0.00000021"));
+    let map = text("mesh.nmf");
+    let kinds: Vec<&str> = map.lines().filter(|line| !line.starts_with('#')).collect();
+    for kind in ["SYMMETRY-Y", "FARFIELD", "INFLOW", "OUTFLOW", "VISCOUS"] {
+        assert!(kinds.iter().any(|line| line.starts_with(kind)), "{kind}");
+    }
+    let cgns = std::fs::read(folder.path().join("mesh.cgns")).unwrap();
+    for name in ["BCInflow", "BCOutflow", "BCFarfield", "outlet_first", "outlet_last"] {
+        let found = cgns.windows(name.len()).any(|bytes| bytes == name.as_bytes());
+        assert!(found, "{name}");
+    }
+}
+
+#[test]
+fn a_family_keeps_the_corners_of_a_box() {
+    let case = shipped("tunnel.toml", &[("output.formats", "plot3d")]);
+    let Family { folder, made } = family(&case, 3).unwrap();
+
+    let coarse = read(
+        &folder,
+        &format!("{}x{}/mesh.p3d", (made.grid.ni - 1) / 4 + 1, (made.grid.nj - 1) / 4 + 1),
+    );
+
+    let corner = [made.grid.point(0, made.grid.nj - 1)[0], -1.0];
+    assert_eq!(coarse.point(0, coarse.nj - 1), corner);
+    let inlet = (0..coarse.ni).filter(|i| coarse.point(*i, coarse.nj - 1)[0] == -1.7).count();
+    assert!(inlet >= 2, "{inlet} points on the inlet");
+}
+
+#[test]
+fn patches_stay_with_a_mesh_in_one_part() {
+    let made = inside(
+        "naca = \"0012\"\nedge_thickness = 0.02",
+        "topology = \"C\"\nni = 257\nwake = 64\nnj = 49\nfirst_cell = 1e-3",
+        [-1.5, 3.0, -1.0, 1.0],
+    );
+    let block = made.behind.as_ref().unwrap();
+
+    let mesh = MeshData::of_blocks(&[&made.grid, block]);
+
+    let outlets: Vec<_> = mesh
+        .blocks()
+        .into_iter()
+        .flat_map(patches)
+        .filter(|(_, name, _)| *name == "outlet")
+        .collect();
+    assert_eq!(
+        outlets.iter().map(|(side, ..)| *side).collect::<Vec<_>>(),
+        [Side::Before, Side::Behind, Side::Behind]
+    );
+}
