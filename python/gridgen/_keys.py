@@ -216,6 +216,20 @@ class Keys(TypedDict, total=False):
     """Section ``[grid.layers]``."""
     count: int | None
     """grid.layers: Number of these layers, at most ``nj - 3``. (cells, default 30)"""
+    domain: Mapping[str, Any] | None
+    """Section ``[domain]``."""
+    box: Sequence[float] | None
+    """domain: The sides: ``[x_min, x_max, y_min, y_max]``, from the nose of the section before it is
+    turned; a contour without an edge has its centre at (0.5, 0). Without it there is no box. (chords,
+    default not set)"""
+    floor: Literal["far-field", "inlet", "outlet", "slip", "symmetry"] | None
+    """domain: Condition on the side at ``y_min``. (default "slip")"""
+    roof: Literal["far-field", "inlet", "outlet", "slip", "symmetry"] | None
+    """domain: Condition on the side at ``y_max``. (default "slip")"""
+    inlet: Literal["far-field", "inlet", "outlet", "slip", "symmetry"] | None
+    """domain: Condition on the side at ``x_min``. (default "inlet")"""
+    outlet: Literal["far-field", "inlet", "outlet", "slip", "symmetry"] | None
+    """domain: Condition on the side at ``x_max``. (default "outlet")"""
     initial: Mapping[str, Any] | None
     """Section ``[initial]``."""
     method: Literal["hyperbolic", "normal", "transfinite"] | None

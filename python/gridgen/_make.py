@@ -180,6 +180,8 @@ def _plain(path: str, value: Any) -> object:
         return unicode_text(path, path_text(value))
     if isinstance(value, bool | int | float | Mapping):
         return value
+    if isinstance(value, list) and value and all(isinstance(number, int | float) for number in value):
+        return value
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         return [unicode_text(path, word) for word in value]
     if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):

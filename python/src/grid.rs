@@ -333,7 +333,14 @@ impl NativeGrid {
             _ => own.shape().0.closed(),
         };
         let (topology, _) = own.shape();
-        let head = stored::head(topology, (own.wall(), closed), own.texts(py)?, own.notes())?;
+        let outside = match &own.0 {
+            GridSource::Made(result) => result.grid.outside.clone(),
+            GridSource::Read(read) => read.0.grid.outside.clone(),
+            GridSource::Stored(stored) => stored.grid.outside.clone(),
+            GridSource::Moved(nodes, _) => nodes.outside().cloned(),
+        };
+        let head =
+            stored::head((topology, outside), (own.wall(), closed), own.texts(py)?, own.notes())?;
         let restored = py.import("gridgen._core")?.getattr("restored_grid")?;
         (restored, (head, Self::x(slf)?, Self::y(slf)?)).into_bound_py_any(py)
     }

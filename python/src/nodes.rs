@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use gridgen::backend::DeviceError;
 use gridgen::error::Error;
 use gridgen::generate::DeviceNodes;
-use gridgen::grid::{Grid, Topology};
+use gridgen::grid::{Grid, Outside, Topology};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
@@ -33,10 +33,16 @@ impl GpuNodes {
         Self { base: base.clone(), topology, size, nodes, host: OnceLock::new() }
     }
 
+    /// The sides of the box around the grid, if there is one.
+    pub(crate) fn outside(&self) -> Option<&Outside> {
+        self.base.reference.grid().outside.as_ref()
+    }
+
     /// The numbers on the host. Waits for other work on the GPU, and must not have Python's lock meanwhile.
     pub(crate) fn host(&self) -> Result<&Grid, Error> {
         if self.host.get().is_none() {
             let mut grid = Grid::unset(self.topology, self.size[0], self.size[1]);
+            grid.outside = self.outside().cloned();
             let [x, y] = self.nodes.nodes();
             let _alone = match &self.base.device {
                 MovementDevice::Gpu(_, gpu) => Some(unlocked(gpu)),

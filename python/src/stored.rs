@@ -7,7 +7,7 @@ use gridgen::error::Error;
 use gridgen::formats::{Mesh, MeshData, Settings, Span};
 use gridgen::generate::Problem;
 use gridgen::grid::quality::WallLine;
-use gridgen::grid::{Grid, Topology};
+use gridgen::grid::{Grid, Outside, Topology};
 use gridgen::internals::generate::fingerprint;
 use gridgen::movement::Reference;
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
@@ -49,6 +49,8 @@ struct Head {
     wall: ((usize, usize), bool),
     notes: Vec<String>,
     texts: Option<Texts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outside: Option<Outside>,
 }
 
 impl StoredGrid {
@@ -89,12 +91,12 @@ impl StoredGrid {
 
 /// All of a mesh but its coordinates as text, in TOML, which keeps each bit of numbers.
 pub(crate) fn head(
-    topology: Topology,
+    (topology, outside): (Topology, Option<Outside>),
     wall: ((usize, usize), bool),
     texts: Option<Texts>,
     notes: Vec<String>,
 ) -> PyResult<String> {
-    let head = Table::try_from(Head { topology, wall, notes, texts });
+    let head = Table::try_from(Head { topology, wall, notes, texts, outside });
     head.map(|head| head.to_string()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
@@ -109,7 +111,7 @@ pub(crate) fn restored_grid(
     let damaged =
         || PyValueError::new_err("the pickled grid is damaged, or of another version of gridgen");
     let table: Table = head.parse().map_err(|_| damaged())?;
-    let Head { topology, wall: ((from, to), closed), notes, texts } =
+    let Head { topology, wall: ((from, to), closed), notes, texts, outside } =
         table.try_into().map_err(|_| damaged())?;
     let [nj, ni] = [x.shape()[0], x.shape()[1]];
     let cut = topology.wake();
@@ -117,15 +119,22 @@ pub(crate) fn restored_grid(
         return Err(damaged());
     }
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
-    let grid = Grid { topology, ni, nj, x, y, outside: None };
+    let grid = Grid { topology, ni, nj, x, y, outside: outside.clone() };
     if let Some(mut texts) = texts {
         let columns = topology.wake() + 1;
         let block = |[x, y]: [Vec<f64>; 2]| {
             let lines = x.len() / columns;
             let fits = x.len() == y.len() && lines > 1 && lines * columns == x.len();
             let topology = Topology::Behind { around: ni };
-            fits.then_some(Grid { topology, ni: columns, nj: lines, x, y, outside: None })
-                .ok_or_else(damaged)
+            fits.then_some(Grid {
+                topology,
+                ni: columns,
+                nj: lines,
+                x,
+                y,
+                outside: outside.clone(),
+            })
+            .ok_or_else(damaged)
         };
         let behind = texts.behind.take().map(block).transpose()?;
         return Ok(StoredGrid { grid, behind, texts }.into());

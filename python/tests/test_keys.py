@@ -62,6 +62,7 @@ TAKEN = {"output", "restart"}
 TYPES = {"text": "str", "a path": "str | os.PathLike[str]", "true": "bool", "an integer": "int"}
 TYPES |= {"a number": "float", "a list of points": "ArrayLike"}
 TYPES |= {"a height": "float | ArrayLike | Mapping[str, ArrayLike]"}
+TYPES |= {"a box": "Sequence[float]"}
 TYPES |= {"a list of clusters": "Sequence[Mapping[str, Any]]"}
 
 

@@ -23,6 +23,18 @@ def again(value):
     return pickle.loads(pickle.dumps(value))  # noqa: S301
 
 
+def test_a_pickled_grid_keeps_the_sides_of_its_box(tmp_path):
+    grid = gridgen.make(naca="0012", ni=193, nj=25, first_cell=1e-3, box=(-1.2, 3, -1, 1), floor="symmetry")
+    reference = gridgen.Reference(grid, backend="cpu")
+    moved = reference.move(reference.wall)
+
+    for name, mesh in {"made": grid, "again": again(grid), "moved": moved}.items():
+        path = tmp_path / f"{name}.su2"
+        mesh.write(path)
+        tags = [line.split()[1] for line in path.read_text().splitlines() if line.startswith("MARKER_TAG")]
+        assert sorted(tags) == ["airfoil", "floor", "inlet", "outlet", "roof"], name
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_grid_is_the_same_after_it_was_pickled(case, tmp_path):
     if "span_cells" in case:

@@ -151,7 +151,8 @@ impl Problem {
             half: self.half,
         };
         let options = self.case.solver_options();
-        Reference::of_equations(backend, &data, solved, place, self.topology, &options)
+        let made = Reference::of_equations(backend, &data, solved, place, self.topology, &options);
+        made.map(|reference| reference.inside(self.outside()))
     }
 
     /// Refuses movements of a grid with a block behind a base.

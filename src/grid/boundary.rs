@@ -17,7 +17,7 @@ pub enum Side {
 }
 
 /// A kind of boundary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Patch {
     /// The body.
     Wall,
@@ -34,7 +34,7 @@ pub enum Patch {
 }
 
 /// A side of a box around a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum BoxSide {
     /// Below.
     Floor,
@@ -63,7 +63,7 @@ pub enum SideKind {
 }
 
 /// The sides of a box around a grid.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Outside {
     /// The first node of each side on the line j = nj − 1, rising from 0, and the side.
     pub sides: Vec<(usize, Patch)>,

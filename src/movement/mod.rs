@@ -48,7 +48,7 @@ use crate::geometry::vector::{Vector, difference, dot};
 use crate::geometry::{first_contact, first_crossing};
 use crate::grid::boundary::Segment;
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Topology, Verdict};
+use crate::grid::{Grid, Outside, Topology, Verdict};
 use crate::solver::NewtonStop;
 use frame::FixedNodeMap;
 pub(crate) use place::GridPlacement;
@@ -216,6 +216,12 @@ impl Reference {
             grid,
             quality,
         }
+    }
+
+    /// The reference with these sides of a box around its grid.
+    pub(crate) fn inside(mut self, outside: Option<Outside>) -> Self {
+        self.grid.outside = outside;
+        self
     }
 
     /// The unknown points of its equations.

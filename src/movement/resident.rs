@@ -10,7 +10,7 @@ use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
 use crate::geometry::vector::Vector;
 use crate::grid::quality::Quality;
-use crate::grid::{Grid, Topology, Verdict};
+use crate::grid::{Grid, Outside, Topology, Verdict};
 use crate::solver::SolverError;
 use crate::solver::history::History;
 use crate::solver::linear::Precision;
@@ -59,6 +59,8 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
     pub(super) wall: Vec<Vector>,
     /// Topology and size of the grid, and of that of the equations.
     shapes: [Shape; 2],
+    /// The sides of the box around the grid, if there is one.
+    outside: Option<Outside>,
 }
 
 /// The user's grid, where it is another one than that of the equations.
@@ -146,6 +148,10 @@ impl<B: MovementBackend> Moved<B> {
         } else {
             Arc::new(fetched(backend, &self.nodes, self.shapes[0])?)
         };
+        let nodes = match &self.outside {
+            None => nodes,
+            outside => Arc::new(Grid { outside: outside.clone(), ..Grid::clone(&nodes) }),
+        };
         Ok(Moved {
             quality: self.quality,
             verdict: self.verdict,
@@ -157,6 +163,7 @@ impl<B: MovementBackend> Moved<B> {
             state,
             wall: self.wall,
             shapes: self.shapes,
+            outside: self.outside,
         })
     }
 }
@@ -310,6 +317,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             state,
             wall,
             shapes: [shape_of(&reference.grid), shape_of(reference.frame.reference())],
+            outside: reference.grid.outside.clone(),
         }
     }
 }

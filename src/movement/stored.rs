@@ -13,7 +13,7 @@ use crate::case::SolverOptions;
 use crate::diagnostics::errors;
 use crate::files::record::{Record, RecordFault};
 use crate::files::{IoError, contents};
-use crate::grid::{Grid, Seam, Symmetry, Topology};
+use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
 
 const RECORD: Record = Record { magic: b"GGREFRNC", version: 3 };
 
@@ -62,6 +62,9 @@ struct Head {
     /// The coordinate that the plane of symmetry of a half grid keeps constant, 0 or 1.
     half: Option<usize>,
     solver: SolverOptions,
+    /// The sides of the box around the grid, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outside: Option<Outside>,
 }
 
 impl Reference {
@@ -78,7 +81,8 @@ impl Reference {
         };
         let half = half.map(|symmetry| usize::from(symmetry == Symmetry::UpDown));
         let solver = self.options.clone();
-        let head = Head { ni: grid.ni, nj: grid.nj, wake, seam, half, solver };
+        let outside = self.grid.outside.clone();
+        let head = Head { ni: grid.ni, nj: grid.nj, wake, seam, half, solver, outside };
         let EllipticData { control_p, control_q, wall, .. } = &self.data;
         let [phi, psi]: [&[f64]; 2] =
             wall.as_ref().map_or([&[], &[]], |terms| [&terms.phi, &terms.psi]);
@@ -122,7 +126,7 @@ impl Reference {
 
     /// The reference of head and lists, if they fit together.
     fn of_lists(head: Head, lists: [Vec<f64>; 8]) -> Option<Self> {
-        let Head { ni, nj, wake, seam, half, solver } = head;
+        let Head { ni, nj, wake, seam, half, solver, outside } = head;
         let [place, x, y, control_p, control_q, phi, psi, amplitudes] = lists;
         let topology = match (wake, seam) {
             (Some(wake), None) if wake < ni.saturating_sub(2).div_ceil(2) => Topology::C { wake },
@@ -157,6 +161,7 @@ impl Reference {
         let data = EllipticData::of_terms(&grid, [control_p, control_q], wall);
         let place = GridPlacement { shift: [shift_x, shift_y], chord, half };
         let amplitudes = Some(amplitudes).filter(|own| !own.is_empty());
-        Some(Self::solved(solver, place, data, Solution { nodes: Arc::new(grid), amplitudes }))
+        let state = Solution { nodes: Arc::new(grid), amplitudes };
+        Some(Self::solved(solver, place, data, state).inside(outside))
     }
 }

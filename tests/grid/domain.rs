@@ -1,10 +1,14 @@
 //! Grids inside a box: wind tunnels, the ground, boxes.
 #![allow(clippy::float_cmp, reason = "points of straight sides lie on them to the last bit")]
 
+use std::sync::Arc;
+
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::formats::MeshData;
 use gridgen::generate::GridResult;
 use gridgen::grid::boundary::{Meets, Patch, Side};
 use gridgen::grid::{Grid, coarsened};
+use gridgen::movement::{Reference, Resident};
 
 use super::{Family, case, family, make, read, shipped};
 
@@ -139,8 +143,8 @@ fn each_side_of_a_box_is_a_patch_from_corner_to_corner() {
     let ends = [Side::Before, Side::Behind].map(|side| (side, "outlet"));
     assert_eq!(names(&of_c), [&ends[..], &["floor", "inlet", "roof"].map(above)].concat());
     assert_eq!(names(&of_o), ["outlet", "floor", "inlet", "roof", "outlet"].map(above));
-    for (grid, patches) in [(&c, of_c), (&o, of_o)] {
-        for (_, name, nodes) in patches.into_iter().filter(|(side, ..)| *side == Side::Above) {
+    for (grid, found) in [(&c, of_c), (&o, of_o)] {
+        for (_, name, nodes) in found.into_iter().filter(|(side, ..)| *side == Side::Above) {
             for i in nodes[0]..=nodes[1] {
                 let [x, y] = grid.point(i, grid.nj - 1);
                 let (value, side) = match name {
@@ -154,18 +158,14 @@ fn each_side_of_a_box_is_a_patch_from_corner_to_corner() {
         }
         // A coarser grid has the corners, too.
         let coarse = coarsened(&coarsened(grid));
-        assert_eq!(names(&patches_of(&coarse)).len(), names(&patches_of(grid)).len());
-        for (fine, coarse) in patches_of(grid).iter().zip(patches_of(&coarse)) {
+        assert_eq!(names(&patches(&coarse)).len(), names(&patches(grid)).len());
+        for (fine, coarse) in patches(grid).iter().zip(patches(&coarse)) {
             if fine.0 == Side::Above {
                 assert_eq!(fine.2.map(|node| node / 4), coarse.2);
                 assert_eq!(fine.2.map(|node| node % 4), [0, 0]);
             }
         }
     }
-}
-
-fn patches_of(grid: &Grid) -> Vec<(Side, &'static str, [usize; 2])> {
-    patches(grid)
 }
 
 #[test]
@@ -232,6 +232,34 @@ fn a_family_keeps_the_corners_of_a_box() {
     assert_eq!(coarse.point(0, coarse.nj - 1), corner);
     let inlet = (0..coarse.ni).filter(|i| coarse.point(*i, coarse.nj - 1)[0] == -1.7).count();
     assert!(inlet >= 2, "{inlet} points on the inlet");
+}
+
+#[test]
+fn a_moved_grid_keeps_the_box_and_its_sides() {
+    let bounds = [-0.7, 4.0, -0.5, 0.5];
+    let keys = "topology = \"C\"\nni = 193\nnj = 49\nwake = 32\nfirst_cell = 1e-4";
+    let made = inside("naca = \"0012\"\nangle = 4", keys, bounds);
+    let problem = made.case.settle().unwrap();
+    let fresh = problem.reference(&CpuBackend).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reference.grd");
+    fresh.write(&path).unwrap();
+    let reference = Arc::new(Reference::read(&path).unwrap());
+    // The section turns by two degrees about its quarter point.
+    let (sin, cos) = 2_f64.to_radians().sin_cos();
+    let turned = |[x, y]: [f64; 2]| [0.25 + (x - 0.25) * cos + y * sin, y * cos - (x - 0.25) * sin];
+    let wall: Vec<[f64; 2]> = reference.wall().into_iter().map(turned).collect();
+
+    let moved = Resident::new(reference, &CpuBackend).unwrap().move_to(&CpuBackend, &wall).unwrap();
+    let moved = moved.fetch(&CpuBackend).unwrap();
+
+    assert!(moved.verdict.is_good(), "{}", moved.verdict);
+    let grid = moved.grid();
+    let outer = |grid: &Grid| -> Vec<[f64; 2]> {
+        (0..grid.ni).map(|i| grid.point(i, grid.nj - 1)).collect()
+    };
+    assert_eq!(outer(grid), outer(&made.grid));
+    assert_eq!(patches(grid), patches(&made.grid));
 }
 
 #[test]
