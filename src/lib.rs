@@ -97,9 +97,10 @@ pub mod internals {
         pub use crate::digest::*;
     }
     pub mod generate {
+        pub use crate::backend::cuda::{RankWork, Ranks};
         pub use crate::generate::pipeline::run_on;
         pub use crate::generate::restart::fingerprint;
-        pub use crate::run::{CROSSOVER, RankWork, Ranks};
+        pub use crate::run::CROSSOVER;
     }
     pub mod output {
         pub use crate::files::output::*;

@@ -12,12 +12,13 @@ pub use self::options::{Reordering, RightHandSide, RightSide, SystemOptions};
 pub use self::report::{ColumnReport, MatrixReport, MethodReport, SystemReport};
 use self::solve::{Loaded, SystemSolution};
 use self::system::{Ordered, asymmetry, bandwidth, located, matrix_report};
+use crate::backend::cuda::Ranks;
 use crate::error::{Error, SystemError};
 use crate::files::REPORT_FILE;
 use crate::files::output::FolderRules;
 use crate::formats::matrix_market::{self, Matrix, MatrixSymmetry};
 use crate::report::{Timing, write_json};
-use crate::run::{Closing, Machine, Opening, Progress, Ranks, RunLog, open_output, thread_pool};
+use crate::run::{Closing, Machine, Opening, Progress, RunLog, open_output, thread_pool};
 
 /// The result of a linear system.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use super::estimate::{CROSSOVER, check_cpu, demand};
+use crate::backend::DeviceError;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::Gpus;
 #[cfg(feature = "cuda")]
 pub(super) use crate::backend::cuda::driver;
-use crate::backend::cuda::{CudaBackend, JobRank, MemoryEstimate};
-use crate::backend::{Bands, DeviceError};
+use crate::backend::cuda::{CudaBackend, JobRank, Ranks};
 use crate::case::{Case, LinearOptions};
 use crate::ranks::Job;
-use crate::solver::SolverError;
 use crate::solver::precond::Kind;
 use crate::sparse::Schedule;
 
@@ -259,79 +258,6 @@ pub(super) mod driver {
 
     pub(crate) fn devices() -> Result<Vec<GpuMemory>, DeviceError> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
-    }
-}
-
-/// The work of a rank, given its number and its backend.
-pub type RankWork<'a> = dyn Fn(usize, &CudaBackend) -> Result<(), SolverError> + Sync + 'a;
-
-/// Several devices that can meet: GPUs, or whatever else the kernels run on.
-pub trait Ranks: Send {
-    /// Number of devices.
-    fn count(&self) -> usize;
-
-    /// Name for the report.
-    fn name(&self) -> String;
-
-    /// Does `work` on all of them, each with a backend that has its band of `bands`.
-    ///
-    /// # Errors
-    /// The failure of the first rank that failed on its own; all others stop.
-    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError>;
-
-    /// The job whose processes the ranks are: this process then has one of them, and [`Self::run`] does the
-    /// work of that one. None where all are threads of this process.
-    fn job(&self) -> Option<&Arc<Job>> {
-        None
-    }
-
-    /// Refuses what does not fit one of them, each having its share.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfMemory`].
-    fn check_memory(&self, _demand: MemoryEstimate) -> Result<(), DeviceError> {
-        Ok(())
-    }
-}
-
-#[cfg(feature = "cuda")]
-impl Ranks for Gpus {
-    fn count(&self) -> usize {
-        Self::count(self)
-    }
-
-    fn name(&self) -> String {
-        format!("cuda ({} × {})", self.count(), self.names())
-    }
-
-    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
-        Self::run(self, bands, work).map(|_| ())
-    }
-
-    fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {
-        Self::check_memory(self, demand)
-    }
-}
-
-impl Ranks for JobRank {
-    fn count(&self) -> usize {
-        self.job().size()
-    }
-
-    fn name(&self) -> String {
-        format!("cuda ({})", self.names())
-    }
-
-    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
-        Self::run(self, bands, work)
-    }
-
-    fn job(&self) -> Option<&Arc<Job>> {
-        Some(Self::job(self))
-    }
-
-    fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {
-        Self::check_memory(self, demand)
     }
 }
 

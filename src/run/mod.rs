@@ -16,7 +16,7 @@ pub use self::estimate::{CROSSOVER, Estimate, check};
 pub(crate) use self::estimate::{demand, memory_bytes, of_background, of_problem};
 pub use self::log::Progress;
 pub(crate) use self::log::RunLog;
-pub use self::machine::{BackendChoice, Machine, RankWork, Ranks};
+pub use self::machine::{BackendChoice, Machine};
 pub(crate) use self::machine::{Opened, on_each, thread_pool};
 pub(crate) use self::opening::{Closing, Opening};
 pub use self::options::{RESTART_EVERY, RunOptions};

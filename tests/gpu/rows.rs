@@ -1,7 +1,6 @@
 //! Matrices by rows on the first two GPUs, by NCCL if it is available.
 
-use gridgen::backend::cuda::Gpus;
-use gridgen::backend::cuda::{CudaBackend, CudaCsr};
+use gridgen::backend::cuda::{CudaBackend, CudaCsr, Gpus, Ranks};
 use gridgen::backend::{
     Algebraic, Backend, Bands, DeviceError, Incomplete, LinearOperator, MatrixFormat,
     SparseBackend, scalars,

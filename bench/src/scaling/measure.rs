@@ -4,7 +4,7 @@ use super::{Growth, ScalingRecord, ScalingRun, ScalingSettings};
 use crate::newton::solve;
 use crate::problem::ellipses;
 use crate::{BenchBackend, Size};
-use gridgen::backend::cuda::Gpus;
+use gridgen::backend::cuda::{Gpus, Ranks};
 use gridgen::backend::cuda::{MemoryEstimate, PreconditionerStorage};
 use gridgen::backend::{Bands, DeviceError, EllipticData};
 use gridgen::solver::SolverError;

@@ -5,8 +5,8 @@ use crate::matrices::Random;
 use crate::scaling::counts;
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
-use gridgen::backend::cuda::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
+use gridgen::backend::cuda::{Gpus, Ranks};
 use gridgen::backend::{
     Algebraic, Backend, Bands, DeviceError, LinearOperator, MatrixFormat, SparseBackend,
 };

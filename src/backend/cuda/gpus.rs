@@ -8,7 +8,8 @@ use crate::backend::cuda::device::Device;
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::precond::MemoryEstimate;
-use crate::backend::{Bands, DeviceError};
+use crate::backend::cuda::ranks::{RankWork, Ranks};
+use crate::backend::{Bands, DeviceError, SolverError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,11 +36,6 @@ impl Gpus {
         let peers = DriverDevice::enable_peer_access(&devices)?;
         let transport = Transport::fastest(peers, nccl_present());
         Ok(Self { devices, transport, gathered_points: None, timeout: RANK_TIMEOUT })
-    }
-
-    /// Number of GPUs.
-    pub fn count(&self) -> usize {
-        self.devices.len()
     }
 
     /// Their names, each once.
@@ -71,15 +67,6 @@ impl Gpus {
         CudaBackend::new(first.clone())
     }
 
-    /// Refuses what does not fit the free memory of one of the GPUs, the points being shared out.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfMemory`].
-    pub fn check_memory(&self, demand: MemoryEstimate) -> Result<()> {
-        let share = demand.share(self.count());
-        self.devices.iter().try_for_each(|device| share.check(&**device))
-    }
-
     /// Does `work` on all GPUs, with the number of the rank and a backend with its band of
     /// `bands`, and returns the results by rank. Runs of one process take turns.
     ///
@@ -109,5 +96,24 @@ impl Gpus {
             }
             work(rank, &backend)
         })
+    }
+}
+
+impl Ranks for Gpus {
+    fn count(&self) -> usize {
+        self.devices.len()
+    }
+
+    fn name(&self) -> String {
+        format!("cuda ({} × {})", self.count(), self.names())
+    }
+
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        Self::run(self, bands, work).map(drop)
+    }
+
+    fn check_memory(&self, demand: MemoryEstimate) -> Result<()> {
+        let share = demand.share(self.count());
+        self.devices.iter().try_for_each(|device| share.check(&**device))
     }
 }

@@ -22,6 +22,7 @@ mod grid;
 mod group;
 mod precond;
 mod process;
+mod ranks;
 
 pub use self::backend::CudaBackend;
 pub use self::comm::Transport;
@@ -50,4 +51,5 @@ pub use self::{
     group::{Group, GroupMember},
     launch::PeerAccess,
     precond::{CudaLevel, MemoryEstimate, PreconditionerStorage},
+    ranks::{RankWork, Ranks},
 };

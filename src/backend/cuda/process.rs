@@ -9,7 +9,8 @@ use crate::backend::cuda::device::Device;
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::precond::MemoryEstimate;
-use crate::backend::{Bands, DeviceError};
+use crate::backend::cuda::ranks::{RankWork, Ranks};
+use crate::backend::{Bands, DeviceError, SolverError};
 use crate::ranks::{Failure, Job, RanksError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -124,25 +125,6 @@ impl JobRank {
         Arc::new(HostTransport::of_job(abort_flag, self.job.clone(), solve))
     }
 
-    /// The job.
-    pub fn job(&self) -> &Arc<Job> {
-        &self.job
-    }
-
-    /// Names of the devices of all ranks, each once with the number of its ranks.
-    pub fn names(&self) -> String {
-        let mut counts: Vec<(&str, usize)> = Vec::new();
-        for name in &self.names {
-            match counts.iter_mut().find(|(known, _)| known == name) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((name, 1)),
-            }
-        }
-        let counts: Vec<String> =
-            counts.iter().map(|(name, count)| format!("{count} × {name}")).collect();
-        counts.join(", ")
-    }
-
     /// The transport of messages.
     pub fn messages(&self) -> Transport {
         self.transport
@@ -152,51 +134,6 @@ impl JobRank {
     pub fn notice(&self) -> Option<String> {
         let slow = (self.transport == Transport::Host).then_some(SLOW);
         self.notice.or(slow).map(str::to_owned)
-    }
-
-    /// Refuses what does not fit the free memory of the device, the points being shared out.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfMemory`].
-    pub fn check_memory(&self, demand: MemoryEstimate) -> Result<()> {
-        demand.share(self.job.size()).check(&*self.device)
-    }
-
-    /// Does `work` with the number of this rank and a backend with its band of `bands`. All ranks must
-    /// call.
-    ///
-    /// # Errors
-    /// The error of `work`; where another rank has failed, its failure.
-    pub fn run<E>(
-        &self,
-        bands: &Bands,
-        work: impl FnOnce(usize, &CudaBackend) -> Result<(), E>,
-    ) -> Result<(), E>
-    where
-        E: PartialEq + From<DeviceError>,
-    {
-        #[cfg(feature = "cuda")]
-        let _one_run = SEVERAL_GPUS.write();
-        let transport = self.transport();
-        let work = || {
-            let ranks = (transport.clone(), self.job.rank());
-            #[cfg(feature = "cuda")]
-            let nccl = self.nccl()?;
-            #[cfg(not(feature = "cuda"))]
-            let nccl = None;
-            let device = self.device.clone();
-            let backend = CudaBackend::of_rank(self.transport, ranks, device, nccl, bands)?;
-            let done = work(self.job.rank(), &backend);
-            if done.is_err() {
-                // No message that is under way keeps the device from being closed.
-                transport.abort_flag.raise();
-            }
-            done
-        };
-        work().map_err(|error: E| match self.lost(error == DeviceError::OtherRank.into()) {
-            Some(failure) => DeviceError::from(RanksError::Ended { failure }).into(),
-            None => error,
-        })
     }
 
     /// The failure of another rank that this rank's own comes from: where that says so, or kernels accessed the
@@ -220,6 +157,60 @@ impl JobRank {
         let id = self.job.broadcast(own.map(|id| id.bytes().to_vec()).unwrap_or_default())?;
         let id = CommunicatorId::from_bytes(&id).ok_or(DeviceError::OtherRank)?;
         Ok(Some((gpu.clone(), id)))
+    }
+}
+
+impl Ranks for JobRank {
+    fn count(&self) -> usize {
+        self.job.size()
+    }
+
+    /// Has the names of the devices of all ranks, each once with the number of its ranks.
+    fn name(&self) -> String {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for name in &self.names {
+            match counts.iter_mut().find(|(known, _)| known == name) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((name, 1)),
+            }
+        }
+        let counts: Vec<String> =
+            counts.iter().map(|(name, count)| format!("{count} × {name}")).collect();
+        format!("cuda ({})", counts.join(", "))
+    }
+
+    /// Does the work of this rank; where another one has failed, returns its failure. All ranks must call.
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        #[cfg(feature = "cuda")]
+        let _one_run = SEVERAL_GPUS.write();
+        let transport = self.transport();
+        let work = || {
+            let ranks = (transport.clone(), self.job.rank());
+            #[cfg(feature = "cuda")]
+            let nccl = self.nccl()?;
+            #[cfg(not(feature = "cuda"))]
+            let nccl = None;
+            let device = self.device.clone();
+            let backend = CudaBackend::of_rank(self.transport, ranks, device, nccl, bands)?;
+            let done = work(self.job.rank(), &backend);
+            if done.is_err() {
+                // No message that is under way keeps the device from being closed.
+                transport.abort_flag.raise();
+            }
+            done
+        };
+        work().map_err(|error| match self.lost(error == DeviceError::OtherRank.into()) {
+            Some(failure) => DeviceError::from(RanksError::Ended { failure }).into(),
+            None => error,
+        })
+    }
+
+    fn job(&self) -> Option<&Arc<Job>> {
+        Some(&self.job)
+    }
+
+    fn check_memory(&self, demand: MemoryEstimate) -> Result<()> {
+        demand.share(self.job.size()).check(&*self.device)
     }
 }
 
