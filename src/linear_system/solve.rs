@@ -174,7 +174,7 @@ impl<B: SparseBackend> OnBackend<B> {
             max_iterations: options.max_iterations,
             restart: options.restart,
         };
-        let mut solver = LinearSolver::new(settings, n, preconditioner).improving();
+        let mut solver = LinearSolver::new(settings, n, preconditioner);
         log.timed("factorisation", |_| {
             solver.update(backend, &operator)?;
             Ok::<_, SolverError>(wait()?)

@@ -61,7 +61,6 @@ pub struct LinearSolver<B: Backend, T: Real, A> {
     /// Iterations left to fall-backs, over all solves.
     spare: usize,
     events: Vec<String>,
-    improves: bool,
 }
 
 impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
@@ -83,14 +82,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
             fallen: false,
             spare: usize::MAX,
             events: Vec::new(),
-            improves: false,
         }
-    }
-
-    /// This solver starting from the x that is given, instead of 0.
-    #[must_use]
-    pub fn improving(self) -> Self {
-        Self { improves: true, ..self }
     }
 
     /// This solver with this number of restarts of BiCGStab before flexible GMRES takes over.
@@ -133,7 +125,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         std::mem::take(&mut self.events)
     }
 
-    /// Solves A x = b from x = 0, or as [`Self::improving`], to ‖b − A x‖ ≤ rtol ‖b‖.
+    /// Solves A x = b from the x that is given to ‖b − A x‖ ≤ rtol ‖b‖.
     ///
     /// If BiCGStab breaks down it restarts from the x it has reached, at most twice or as
     /// [`Self::with_restarts`] says; then flexible GMRES goes on from there. A preconditioner with a
@@ -152,9 +144,6 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         x: &mut B::Vector<T>,
         observe: &mut dyn FnMut(f64, f64),
     ) -> Result<LinearReport, SolverError> {
-        if !self.improves {
-            backend.lincomb(None, x, 0.0, &[])?;
-        }
         let scalars = present(&mut self.scalars, || scalars::allocate(backend))?;
         let [square] = scalars::read_dots(backend, scalars, [(b, b)])?;
         let scale = square.sqrt();

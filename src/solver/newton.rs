@@ -238,6 +238,7 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
         let (mut residuals, term) = (Vec::new(), record.forcing_term);
         let solved = updated.and_then(|()| {
             backend.convert(-1.0 / size, &self.f, &mut self.right)?;
+            backend.lincomb(None, &mut self.solution, 0.0, &[])?;
             let mut observe = |iteration, relative| {
                 residuals.push(relative);
                 observer.linear(iteration, relative);
