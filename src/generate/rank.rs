@@ -2,6 +2,7 @@
 //! All ranks do the same, in the same order.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -9,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::nodes::DeviceNodes;
 use super::options::SolveOptions;
-use super::restart::{Restarts, unknowns};
+use super::restart::{identity, unknowns};
 use super::result::LinearSystem;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{
@@ -17,14 +18,16 @@ use crate::backend::{
 };
 use crate::case::Problem;
 use crate::elliptic::GridProblem;
+use crate::error::Error;
 use crate::files::IoError;
-use crate::files::restart::Restart;
+use crate::files::restart::{self, Identity, Restart};
 use crate::grid::Grid;
 use crate::grid::quality::Quality;
 use crate::ranks::Job;
 use crate::report::Timing;
 use crate::run::{Machine, Progress, RunLog, on_each};
 use crate::solver::history::{History, NewtonStep};
+use crate::solver::linear::Precision;
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 
@@ -33,7 +36,8 @@ use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 pub(super) struct Host<'a> {
     problem: &'a Problem,
     options: &'a SolveOptions,
-    restarts: &'a Restarts<'a>,
+    /// The identity of the problem; empty where there is no restart file.
+    identity: Identity,
     /// The state that the solve goes on from, if not from the first guess.
     restart: Option<Restart>,
     /// The job whose processes are the ranks; none where all are threads of this process.
@@ -53,14 +57,29 @@ pub(super) struct RankResult {
 }
 
 impl<'a> Host<'a> {
+    /// Reads the restart file, if the options name one.
     pub(super) fn new(
         problem: &'a Problem,
         options: &'a SolveOptions,
-        (restarts, restart): (&'a Restarts<'_>, Option<Restart>),
         job: Option<&'a Job>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
+        let needed = options.restart.is_some() || options.save.is_some();
+        let identity = if needed { identity(&problem.case)? } else { Identity::new() };
+        let mut restart = None;
+        if let Some(path) = &options.restart {
+            let found = restart.insert(restart::read(path)?);
+            found.check(path, &identity, unknowns(problem))?;
+        }
         let (grid, state) = (OnceLock::new(), Mutex::default());
-        Self { problem, options, restarts, restart, job, grid, state }
+        Ok(Self { problem, options, identity, restart, job, grid, state })
+    }
+
+    /// Writes the state of a solve that goes on, or that was interrupted, where there is a file for it; returns
+    /// the file.
+    fn save(&self, history: &History, state: &[f64]) -> Result<Option<PathBuf>, IoError> {
+        let Some((path, _)) = &self.options.save else { return Ok(None) };
+        restart::write(path, &self.identity, history, state)?;
+        Ok(Some(path.clone()))
     }
 
     /// The rank of this process, or the first of its threads: it reports the progress.
@@ -80,12 +99,23 @@ impl<'a> Host<'a> {
     }
 
     /// The finished grid, without nodes on processes that do not have rank 0, and the unknowns of a solve that
-    /// can go on.
-    pub(super) fn finish(self) -> (Grid, Vec<f64>) {
+    /// can go on. All ranks of a job must call: where the solve was interrupted, rank 0 saves its state while the
+    /// others wait.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(super) fn finish(self, report: &NewtonReport) -> Result<(Grid, Vec<f64>), Error> {
+        if report.stop == NewtonStop::Interrupted {
+            let restart = self.save(&report.history, &self.state.lock())?;
+            self.job.map_or(Ok(()), Job::wait_for_first)?;
+            let steps = Some(report.history.newton_iterations());
+            return Err(Error::Interrupted { steps, restart });
+        }
         let Self { problem, grid, state, .. } = self;
         let grid = grid.into_inner().map(Mutex::into_inner);
         let grid = grid.unwrap_or_else(|| Grid::new(problem.topology, 0, 0));
-        (Grid { outside: problem.outside(), ..grid }, state.into_inner())
+        let state = if can_go_on(report.stop) { state.into_inner() } else { Vec::new() };
+        Ok((Grid { outside: problem.outside(), ..grid }, state))
     }
 
     /// The finished grid ← the nodes of all ranks, which must all call.
@@ -179,7 +209,7 @@ where
 }
 
 /// Solves on a machine; returns the result of the rank of this process that reports.
-pub(super) fn solve_on<T: Real>(
+pub(super) fn solve_on(
     machine: &Machine,
     host: &Host<'_>,
     log: &mut RunLog<'_>,
@@ -190,20 +220,15 @@ pub(super) fn solve_on<T: Real>(
     let bands = || Bands::new(mi, devices, periodic).map_err(DeviceError::from);
     let (log, solved) = (Mutex::new(log), Mutex::new(None));
     on_each!(machine, bands()?, |rank, backend| {
-        // Held for the whole solve.
-        let mut held = (rank == host.reporter()).then(|| log.lock());
-        let found = match &mut held {
-            Some(log) => solve::<_, T>(backend, host, log, rank, alone)?,
-            None => solve::<_, T>(
-                backend,
-                host,
-                &mut RunLog::new(&mut (), Timing::default()),
-                rank,
-                alone,
-            )?,
+        let solved_in = |log: &mut RunLog<'_>| match host.problem.case.linear.precision {
+            Precision::Single => solve::<_, f32>(backend, host, log, rank, alone),
+            Precision::Double => solve::<_, f64>(backend, host, log, rank, alone),
         };
-        if held.is_some() {
-            *solved.lock() = found;
+        // The log of the reporting rank is held for the whole solve.
+        if rank == host.reporter() {
+            *solved.lock() = solved_in(&mut log.lock())?;
+        } else {
+            solved_in(&mut RunLog::new(&mut (), Timing::default()))?;
         }
         Ok(())
     })?;
@@ -257,7 +282,7 @@ fn linear_system<B: EllipticBackend, T: Real>(
     Ok(LinearSystem { a, b: b.iter().map(|f| -f).collect() })
 }
 
-/// Whether a solve that stopped so can go on from its state.
+/// Returns true if a solve that stopped so can go on from its state.
 pub(super) fn can_go_on(stop: NewtonStop) -> bool {
     matches!(stop, NewtonStop::Interrupted | NewtonStop::IterationLimit { .. })
 }
@@ -296,11 +321,14 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_> {
         u: &B::Vector<f64>,
         history: &History,
     ) -> Result<ControlFlow<()>, DeviceError> {
-        let Host { restarts, job, .. } = *self.host;
+        let Host { options, job, .. } = *self.host;
         let moved = history.newton_iterations() > 0;
+        let due = |options: &SolveOptions| {
+            options.save.as_ref().is_some_and(|(_, every)| self.saved.elapsed() >= *every)
+        };
         let own = match self.rank == self.host.reporter() {
             true if self.progress.cancelled() => NextStep::Stop,
-            true if moved && restarts.is_due(self.saved) => NextStep::Save,
+            true if moved && due(options) => NextStep::Save,
             _ => NextStep::Continue,
         };
         let decided = backend.largest(own as u64)?;
@@ -314,7 +342,7 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_> {
             // The other ranks wait on the host until the file is written: a wait in a kernel would time out.
             match state {
                 // A solve that goes well need not end because its state cannot be saved.
-                Some(state) => self.failure = restarts.write(history, &state).err(),
+                Some(state) => self.failure = self.host.save(history, &state).err(),
                 None => drop(self.host.state.lock()),
             }
             self.saved = Instant::now();

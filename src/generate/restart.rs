@@ -1,20 +1,12 @@
-//! Restart files, and what identifies a case and its results.
+//! The identity of a case and of its results.
 
 use std::fs;
-use std::path::PathBuf;
-use std::time::Instant;
 
-use super::options::SolveOptions;
 use crate::backend::LevelSize;
 use crate::case::{Case, Problem};
 use crate::digest;
 use crate::error::Error;
-use crate::files::IoError;
-use crate::files::restart::{self, Identity, Restart};
-use crate::ranks::Job;
-use crate::solver::NewtonStop;
-use crate::solver::history::History;
-use crate::solver::newton::NewtonReport;
+use crate::files::restart::Identity;
 
 /// The sources and libraries that this build was made from, as its build script has them.
 pub(super) const SOURCES: &str = env!("GRIDGEN_SOURCES");
@@ -24,66 +16,6 @@ const SECTIONS: [&str; 4] = ["geometry", "grid", "initial", "control"];
 
 /// Keys that name a file of coordinates.
 const FILES: [&str; 2] = ["geometry.file", "geometry.section.file"];
-
-/// Restart files of a solve, if there are any.
-pub(super) struct Restarts<'a> {
-    options: &'a SolveOptions,
-    /// The identity of the problem; empty where there is no file.
-    identity: Identity,
-}
-
-impl<'a> Restarts<'a> {
-    /// The restart files of a problem.
-    pub(super) fn of(problem: &Problem, options: &'a SolveOptions) -> Result<Self, Error> {
-        let needed = options.restart.is_some() || options.save.is_some();
-        let identity = if needed { identity(&problem.case)? } else { Identity::new() };
-        Ok(Self { options, identity })
-    }
-
-    /// Reads the state to go on from.
-    pub(super) fn read(&self, problem: &Problem) -> Result<Option<Restart>, Error> {
-        let Some(path) = &self.options.restart else { return Ok(None) };
-        let restart = restart::read(path)?;
-        restart.check(path, &self.identity, unknowns(problem))?;
-        Ok(Some(restart))
-    }
-
-    /// Whether the state is to be saved that was last saved at this time.
-    pub(super) fn is_due(&self, last: Instant) -> bool {
-        self.options.save.as_ref().is_some_and(|(_, every)| last.elapsed() >= *every)
-    }
-
-    /// Writes the state of a solve that goes on, or that was interrupted, where there is a file for it; returns
-    /// the file.
-    pub(super) fn write(
-        &self,
-        history: &History,
-        state: &[f64],
-    ) -> Result<Option<PathBuf>, IoError> {
-        let Some((path, _)) = &self.options.save else { return Ok(None) };
-        restart::write(path, &self.identity, history, state)?;
-        Ok(Some(path.clone()))
-    }
-
-    /// An error where the solve was interrupted, whose state is saved first. All ranks of a job must call: rank 0
-    /// has the state, and the others wait until it is written.
-    pub(super) fn check_interrupted(
-        &self,
-        report: &NewtonReport,
-        state: &[f64],
-        job: Option<&Job>,
-    ) -> Result<(), Error> {
-        if report.stop != NewtonStop::Interrupted {
-            return Ok(());
-        }
-        let history = &report.history;
-        let restart = self.write(history, state)?;
-        if let Some(job) = job {
-            job.wait_for_first()?;
-        }
-        Err(Error::Interrupted { steps: Some(history.newton_iterations()), restart })
-    }
-}
 
 /// Unknowns of a problem.
 pub(super) fn unknowns(problem: &Problem) -> usize {

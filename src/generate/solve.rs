@@ -4,17 +4,14 @@ use std::thread;
 
 use super::corner::worst_corner;
 use super::options::SolveOptions;
-use super::rank::{self, Host, RankResult, can_go_on};
-use super::restart::Restarts;
+use super::rank::{self, Host, RankResult};
 use super::result::GridResult;
-use crate::backend::Real;
 use crate::case::{Case, NEWTON_STEPS, Problem};
 use crate::error::Error;
 use crate::grid::{Limited, Verdict};
 use crate::report::Timing;
 use crate::run::{Machine, Progress, RunLog};
 use crate::solver::NewtonStop;
-use crate::solver::linear::Precision;
 
 /// Skewness that at most 1 % of the cells of a retry may exceed: beyond it flow solvers have no use for the grid.
 const MOST_SKEWED: f64 = 0.9;
@@ -116,7 +113,7 @@ fn may_help(case: &Case, stop: NewtonStop) -> bool {
     !(limited && few)
 }
 
-/// Solves by the settings of the problem alone, in the precision of its linear solves.
+/// Solves by the settings of the problem alone.
 fn attempt(
     problem: &Problem,
     machine: &Machine,
@@ -124,32 +121,17 @@ fn attempt(
     log: &mut RunLog<'_>,
 ) -> Result<GridResult, Error> {
     log.check_cancelled()?;
-    match problem.case.linear.precision {
-        Precision::Single => attempt_in::<f32>(problem, machine, options, log),
-        Precision::Double => attempt_in::<f64>(problem, machine, options, log),
-    }
-}
-
-fn attempt_in<T: Real>(
-    problem: &Problem,
-    machine: &Machine,
-    options: &SolveOptions,
-    log: &mut RunLog<'_>,
-) -> Result<GridResult, Error> {
-    let restarts = Restarts::of(problem, options)?;
     let job = machine.job().map(|job| &**job);
-    let host = Host::new(problem, options, (&restarts, restarts.read(problem)?), job);
+    let host = Host::new(problem, options, job)?;
     let solved = thread::scope(|scope| {
         // Memory for the grid is made while a device solves for it.
         scope.spawn(|| host.prepare());
-        rank::solve_on::<T>(machine, &host, log)
+        rank::solve_on(machine, &host, log)
     })?;
     let Some(RankResult { report, quality, system, nodes }) = solved else {
         return Err(Error::Interrupted { steps: None, restart: None });
     };
-    let (grid, state) = host.finish();
-    restarts.check_interrupted(&report, &state, job)?;
-    let state = if can_go_on(report.stop) { state } else { Vec::new() };
+    let (grid, state) = host.finish(&report)?;
     let result = GridResult::new(problem, (report, state), (grid, quality), job, log)?;
     Ok(GridResult { system, nodes, ..result })
 }
