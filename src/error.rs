@@ -4,11 +4,11 @@ use crate::backend::DeviceError;
 use crate::case::{AssemblyError, CaseError, SectionError};
 use crate::diagnostics::errors;
 use crate::files::IoError;
-use crate::files::restart::RestartError;
+use crate::files::record::RecordError;
 use crate::formats::ReadError;
 use crate::formats::matrix_market::MatrixMarketError;
 use crate::grid::FamilyError;
-use crate::movement::{MovementError, ReferenceError};
+use crate::movement::MovementError;
 use crate::ranks::RanksError;
 use crate::solver::{PreconditionerFailure, SolverError};
 use std::path::PathBuf;
@@ -37,18 +37,15 @@ errors! {
         /// A file cannot be written.
         #[error(transparent)]
         Io(#[from] IoError),
-        /// A restart file cannot be used.
+        /// A restart file, or a reference, cannot be used.
         #[error(transparent)]
-        Restart(#[from] RestartError),
+        Record(#[from] RecordError),
         /// A mesh cannot be read.
         #[error(transparent)]
         Mesh(#[from] ReadError),
         /// There is no reference, or no movement of it.
         #[error(transparent)]
         Movement(#[from] MovementError),
-        /// A reference cannot be read.
-        #[error(transparent)]
-        Reference(#[from] ReferenceError),
         /// A matrix or a right-hand side cannot be read.
         #[error(transparent)]
         MatrixMarket(#[from] MatrixMarketError),

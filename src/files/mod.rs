@@ -10,7 +10,7 @@ mod error;
 pub(crate) mod output;
 pub(crate) mod pieces;
 pub(crate) mod place;
-pub(crate) mod record;
+pub mod record;
 pub mod restart;
 
 pub use self::error::{IoError, WriteFault};

@@ -4,33 +4,75 @@
 //! head as TOML, with the lengths of the lists; the lists as f64; as u32 the [`digest::crc`] of all bytes before it.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::CrcWriter;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{IoError, atomic, pieces};
+use super::{IoError, atomic, contents, pieces};
+use crate::diagnostics::errors;
 use crate::digest;
 
 /// Bytes of a number.
 const BYTES: usize = size_of::<f64>();
 
-/// A kind of file: its magic and its version.
-pub(crate) struct Record {
-    pub(crate) magic: &'static [u8; 8],
-    pub(crate) version: u32,
+/// A kind of file.
+#[derive(Debug)]
+pub struct Record {
+    /// First bytes of a file.
+    pub magic: &'static [u8; 8],
+    /// Version of the layout.
+    pub version: u32,
+    /// Memory for a byte of a file.
+    pub(crate) memory: u64,
+    /// Its name in messages.
+    pub(crate) noun: &'static str,
+    /// The hint where another file was given.
+    pub(crate) another: &'static str,
+    /// The hint where a file must be made again.
+    pub(crate) again: &'static str,
 }
 
-/// The reason why bytes are no such file.
-#[derive(Debug)]
-pub(crate) enum RecordFault {
-    /// They begin otherwise.
-    Other,
-    /// Another version.
-    Version(u32),
-    /// Cut off, or changed since it was written.
-    Damaged,
+errors! {
+    /// A restart file, or a reference of movements, that cannot be used.
+    #[error("{}: {fault}", path.display())]
+    pub struct RecordError { path: PathBuf, #[source] fault: RecordFault }
+}
+
+errors! {
+    /// Reasons for which such a file cannot be used.
+    #[derive(Debug, thiserror::Error)]
+    #[class(Input)]
+    pub enum RecordFault {
+        #[error("cannot be read: {0}")]
+        #[hint = contents::hint]
+        Unreadable(io::Error),
+        #[error("not a {} of gridgen", of.noun)]
+        #[hint("{}", of.another)]
+        Other { of: &'static Record },
+        #[error("a {} of version {found}, version {} was expected", of.noun, of.version)]
+        #[hint("{}", of.again)]
+        Version { of: &'static Record, found: u32 },
+        /// The contents have changed since they were written.
+        #[error("the {} is cut off or damaged", of.noun)]
+        #[hint("{}", of.again)]
+        Damaged { of: &'static Record },
+        /// The state belongs to other equations.
+        #[error("belongs to another case: {key} is {there} there, {here} here")]
+        #[hint(
+            "section, grid, initial grid and control functions must be those of the run that was interrupted; solver \
+             and output may differ"
+        )]
+        OtherCase { key: String, there: String, here: String },
+    }
+}
+
+impl RecordFault {
+    /// The error of a file with this fault.
+    pub(crate) fn at(self, path: &Path) -> RecordError {
+        RecordError { path: path.to_path_buf(), fault: self }
+    }
 }
 
 /// The head of a file.
@@ -72,18 +114,25 @@ impl Record {
         })
     }
 
+    /// The bytes of a file.
+    pub(crate) fn bytes(&self, path: &Path) -> Result<Vec<u8>, RecordError> {
+        let read = contents::read(path, self.memory);
+        read.map_err(|source| RecordFault::Unreadable(source).at(path))
+    }
+
     /// Contents of the head and lists of a file that is as it was written.
     pub(crate) fn read<H: DeserializeOwned, const LISTS: usize>(
-        &self,
+        &'static self,
         bytes: &[u8],
     ) -> Result<(H, [Vec<f64>; LISTS]), RecordFault> {
-        let rest = bytes.strip_prefix(self.magic).ok_or(RecordFault::Other)?;
-        let (version, _) = rest.split_first_chunk().ok_or(RecordFault::Damaged)?;
-        let version = u32::from_le_bytes(*version);
-        if version != self.version {
-            return Err(RecordFault::Version(version));
+        let (of, damaged) = (self, || RecordFault::Damaged { of: self });
+        let rest = bytes.strip_prefix(self.magic).ok_or(RecordFault::Other { of })?;
+        let (version, _) = rest.split_first_chunk().ok_or_else(damaged)?;
+        let found = u32::from_le_bytes(*version);
+        if found != self.version {
+            return Err(RecordFault::Version { of, found });
         }
-        parts(bytes, self.magic.len() + size_of_val(&version)).ok_or(RecordFault::Damaged)
+        parts(bytes, self.magic.len() + size_of_val(&found)).ok_or_else(damaged)
     }
 }
 

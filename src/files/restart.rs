@@ -2,26 +2,27 @@
 //! has the identity and the history; its list is the state.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Record, RecordFault};
-use super::{IoError, contents};
-use crate::diagnostics::errors;
+use super::IoError;
+use super::record::{Record, RecordError, RecordFault};
 use crate::solver::history::History;
 
 /// First bytes of a restart file.
 pub const MAGIC: &[u8; 8] = b"GGRESTRT";
 
-/// Version of the layout.
-pub const VERSION: u32 = 3;
-
-const RECORD: Record = Record { magic: MAGIC, version: VERSION };
-
-/// Memory for a byte of a file: its bytes and the state.
-const MEMORY_A_BYTE: u64 = 2;
+/// The kind of file.
+pub static RECORD: Record = Record {
+    magic: MAGIC,
+    version: 3,
+    // Its bytes and the state.
+    memory: 2,
+    noun: "restart file",
+    another: "name the restart.bin that an interrupted run wrote",
+    again: "run the case without --restart",
+};
 
 /// The keys, and their values, that the grid equations of a case depend on.
 pub type Identity = BTreeMap<String, String>;
@@ -44,45 +45,6 @@ pub struct Restart {
     pub state: Vec<f64>,
 }
 
-errors! {
-    /// A restart file that cannot be used.
-    #[error("{}: {fault}", path.display())]
-    pub struct RestartError { path: PathBuf, #[source] fault: RestartFault }
-}
-
-errors! {
-    /// Reasons for which a restart file cannot be used.
-    #[derive(Debug, thiserror::Error)]
-    #[class(Input)]
-    pub enum RestartFault {
-        #[error("cannot be read: {0}")]
-        #[hint = contents::hint]
-        Unreadable(io::Error),
-        #[error("not a restart file of gridgen")]
-        #[hint("name the restart.bin that an interrupted run wrote")]
-        NotARestart,
-        #[error("a restart file of version {0}, version {VERSION} was expected")]
-        #[hint("run the case without --restart")]
-        Version(u32),
-        #[error("the restart file is cut off or damaged")]
-        #[hint("run the case without --restart")]
-        Damaged,
-        /// The state belongs to other equations.
-        #[error("belongs to another case: {key} is {there} there, {here} here")]
-        #[hint(
-            "section, grid, initial grid and control functions must be those of the run that was interrupted; solver \
-             and output may differ"
-        )]
-        OtherCase { key: String, there: String, here: String },
-    }
-}
-
-impl RestartError {
-    fn new(path: &Path, fault: RestartFault) -> Self {
-        Self { path: path.to_path_buf(), fault }
-    }
-}
-
 /// Writes a restart file.
 ///
 /// # Errors
@@ -100,24 +62,15 @@ pub fn write(
 /// Reads a restart file.
 ///
 /// # Errors
-/// [`RestartError`] with the path.
-pub fn read(path: &Path) -> Result<Restart, RestartError> {
-    match contents::read(path, MEMORY_A_BYTE) {
-        Ok(bytes) => from_bytes(path, &bytes),
-        Err(source) => Err(RestartError::new(path, RestartFault::Unreadable(source))),
-    }
+/// [`RecordError`] with the path.
+pub fn read(path: &Path) -> Result<Restart, RecordError> {
+    from_bytes(path, &RECORD.bytes(path)?)
 }
 
 /// [`read`] from the bytes of a file; `path` is for messages. For tests.
-pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
-    let (RestartHead { identity, history }, [state]) = RECORD.read(bytes).map_err(|fault| {
-        let fault = match fault {
-            RecordFault::Other => RestartFault::NotARestart,
-            RecordFault::Version(version) => RestartFault::Version(version),
-            RecordFault::Damaged => RestartFault::Damaged,
-        };
-        RestartError::new(path, fault)
-    })?;
+pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RecordError> {
+    let read = RECORD.read(bytes).map_err(|fault| fault.at(path))?;
+    let (RestartHead { identity, history }, [state]) = read;
     Ok(Restart { identity, history, state })
 }
 
@@ -126,7 +79,7 @@ impl Restart {
     ///
     /// # Errors
     /// [`RestartFault::OtherCase`] with the first difference.
-    pub fn check(&self, path: &Path, identity: &Identity, n: usize) -> Result<(), RestartError> {
+    pub fn check(&self, path: &Path, identity: &Identity, n: usize) -> Result<(), RecordError> {
         let values = |key: &String| {
             [&self.identity, identity]
                 .map(|of| of.get(key).map_or("not set", String::as_str).to_owned())
@@ -138,7 +91,7 @@ impl Restart {
             None => Ok(()),
             Some((key, [there, here])) => {
                 let key = key.to_owned();
-                Err(RestartError::new(path, RestartFault::OtherCase { key, there, here }))
+                Err(RecordFault::OtherCase { key, there, here }.at(path))
             }
         }
     }

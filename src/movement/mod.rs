@@ -57,7 +57,6 @@ pub use derivative::{Adjoint, Derivatives, Solved};
 pub use error::MovementError;
 use resident::Solution;
 pub use resident::{Moved, Resident};
-pub use stored::{ReferenceError, ReferenceFault};
 
 /// Decay of the wall terms of a grid that comes without, in wall spacings: the default of `control.decay`.
 const DECAY: f64 = 3.0;

@@ -2,7 +2,7 @@
 //! shift, x, y, P0, Q0, φ, ψ, and the amplitudes of the wall terms, all in the frame of the equations.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -10,46 +10,19 @@ use serde::{Deserialize, Serialize};
 use super::{GridPlacement, Reference, Solution};
 use crate::backend::{EllipticData, WallTerms};
 use crate::case::SolverOptions;
-use crate::diagnostics::errors;
-use crate::files::record::{Record, RecordFault};
-use crate::files::{IoError, contents};
+use crate::files::IoError;
+use crate::files::record::{Record, RecordError, RecordFault};
 use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
 
-const RECORD: Record = Record { magic: b"GGREFRNC", version: 3 };
-
-/// Memory for a byte of a file: lists, data, grids in both frames.
-const MEMORY_A_BYTE: u64 = 4;
-
-errors! {
-    /// A reference file that cannot be used.
-    #[error("{}: {fault}", path.display())]
-    pub struct ReferenceError { path: PathBuf, #[source] fault: ReferenceFault }
-}
-
-/// The hint where a reference must be made again.
-const AGAIN: &str =
-    "run the case with output.reference = true again, or take its mesh as the reference";
-
-errors! {
-    /// Reasons for which a reference file cannot be used.
-    #[derive(Debug, thiserror::Error)]
-    #[class(Input)]
-    pub enum ReferenceFault {
-        #[error("cannot be read: {0}")]
-        #[hint = contents::hint]
-        Unreadable(io::Error),
-        #[error("not a reference of gridgen")]
-        #[hint("name the reference.grd that a case with output.reference = true writes")]
-        NotAReference,
-        #[error("a reference of version {0}, version {version} was expected", version = RECORD.version)]
-        #[hint("{AGAIN}")]
-        Version(u32),
-        /// The contents have changed since they were written.
-        #[error("the reference is cut off or damaged")]
-        #[hint("{AGAIN}")]
-        Damaged,
-    }
-}
+static RECORD: Record = Record {
+    magic: b"GGREFRNC",
+    version: 3,
+    // Lists, data, grids in both frames.
+    memory: 4,
+    noun: "reference",
+    another: "name the reference.grd that a case with output.reference = true writes",
+    again: "run the case with output.reference = true again, or take its mesh as the reference",
+};
 
 /// The parts of a reference that are no lists of numbers.
 #[derive(Serialize, Deserialize)]
@@ -95,12 +68,9 @@ impl Reference {
     /// Reads the reference of a file, if it is one, whatever its version.
     ///
     /// # Errors
-    /// [`ReferenceError`] with the path.
-    pub fn read(path: &Path) -> Result<Self, ReferenceError> {
-        let error = |fault| ReferenceError { path: path.to_path_buf(), fault };
-        let bytes = contents::read(path, MEMORY_A_BYTE)
-            .map_err(|source| error(ReferenceFault::Unreadable(source)))?;
-        Self::from_bytes(&bytes).map_err(error)
+    /// [`RecordError`] with the path.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        Self::from_bytes(&RECORD.bytes(path)?).map_err(|fault| fault.at(path))
     }
 
     /// Whether a file begins as a reference does.
@@ -114,14 +84,10 @@ impl Reference {
     ///
     /// # Errors
     /// If they are no reference, or a damaged one.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReferenceFault> {
-        let (head, lists) = RECORD.read(bytes).map_err(|fault| match fault {
-            RecordFault::Other => ReferenceFault::NotAReference,
-            RecordFault::Version(version) => ReferenceFault::Version(version),
-            RecordFault::Damaged => ReferenceFault::Damaged,
-        })?;
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordFault> {
+        let (head, lists) = RECORD.read(bytes)?;
         let read = Self::of_lists(head, lists).filter(|read| read.quality.folded_cells == 0);
-        read.ok_or(ReferenceFault::Damaged)
+        read.ok_or(RecordFault::Damaged { of: &RECORD })
     }
 
     /// The reference of head and lists, if they fit together.

@@ -188,7 +188,7 @@ fn lengths_in_a_restart_file_are_not_believed() {
         "lengths = [{}]\n[contents]\n[contents.identity]\n[contents.history]\nsteps = []\n",
         1_u64 << 60
     );
-    body.extend(restart::VERSION.to_le_bytes());
+    body.extend(restart::RECORD.version.to_le_bytes());
     body.extend((head.len() as u64).to_le_bytes());
     body.extend(head.as_bytes());
     body.extend(gridgen::internals::digest::crc(&body).to_le_bytes());

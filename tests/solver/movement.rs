@@ -2,10 +2,11 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
+use gridgen::files::record::RecordFault;
 use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Grid, Topology, Verdict};
 use gridgen::internals::digest;
-use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault, Resident};
+use gridgen::movement::{Moved, MovementError, Reference, Resident};
 use support::cases::case;
 use support::grids::distance;
 
@@ -355,7 +356,7 @@ fn forged_and_folded_references_are_damaged() {
     let whole = std::fs::read(&path).unwrap();
     let as_it_is = |head: &str| head.to_owned();
     let refused =
-        |bytes: &[u8]| matches!(Reference::from_bytes(bytes), Err(ReferenceFault::Damaged));
+        |bytes: &[u8]| matches!(Reference::from_bytes(bytes), Err(RecordFault::Damaged { .. }));
 
     assert!(Reference::from_bytes(&forged(&whole, as_it_is, |_| ())).is_ok());
     for wake in ["9223372036854775807", "18446744073709551615", "112", "9223372036854775806"] {
@@ -461,18 +462,18 @@ fn files_that_are_no_references_are_refused() {
 
     for length in [9, 100, whole.len() / 2, whole.len() - 1] {
         let fault = refused(&whole[..length]);
-        assert!(matches!(fault, ReferenceFault::Damaged), "{length}: {fault}");
+        assert!(matches!(fault, RecordFault::Damaged { .. }), "{length}: {fault}");
     }
     let mut other = whole.clone();
     other[whole.len() / 2] ^= 1;
-    assert!(matches!(refused(&other), ReferenceFault::Damaged));
+    assert!(matches!(refused(&other), RecordFault::Damaged { .. }));
     other = whole;
     other[8] = 9;
-    assert!(matches!(refused(&other), ReferenceFault::Version(9)));
-    assert!(matches!(refused(b"a mesh"), ReferenceFault::NotAReference));
+    assert!(matches!(refused(&other), RecordFault::Version { found: 9, .. }));
+    assert!(matches!(refused(b"a mesh"), RecordFault::Other { .. }));
     std::fs::remove_file(&path).unwrap();
     let missing = Reference::read(&path).unwrap_err();
-    assert!(matches!(missing.fault, ReferenceFault::Unreadable(_)), "{missing}");
+    assert!(matches!(missing.fault, RecordFault::Unreadable(_)), "{missing}");
 }
 
 /// A grid that has moved far is reported to be worse than a new one would be.

@@ -233,7 +233,7 @@ fn a_restart_of_another_case_is_refused_in_bands_too() {
         .go(&case(&[("grid.nj", "15")]), &mut Watch::default())
         .unwrap_err();
 
-    assert!(matches!(refused, Error::Restart(_)), "{refused}");
+    assert!(matches!(refused, Error::Record(_)), "{refused}");
     assert!(refused.to_string().contains("grid.nj is 13 there, 15 here"), "{refused}");
     assert!(restart.exists());
 }
