@@ -38,11 +38,6 @@ impl<'a> MeshData<'a> {
         Parts::of(self.zones.iter().map(|zone| zone.name))
     }
 
-    /// Whether it is an overset mesh of several zones, which have names.
-    pub(super) fn is_several(&self) -> bool {
-        self.parts() == Parts::Overset
-    }
-
     /// Its zones, each as a mesh, with their names.
     pub(super) fn each(&self) -> Vec<(&'a str, Self)> {
         let zones = self.zones.iter();

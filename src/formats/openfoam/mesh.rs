@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use crate::files::atomic::Writer;
 use crate::files::pieces;
-use crate::formats::data::MeshData;
+use crate::formats::data::{MeshData, Parts};
 use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{CellSide, Welded};
 use crate::grid::{Grid, boundary};
@@ -86,15 +86,15 @@ enum Faces {
 impl<'a> Mesh<'a> {
     /// The mesh of a section or of several zones; plane ones have one layer and empty ends.
     pub(super) fn new(mesh: &MeshData<'a>) -> Self {
-        let mut patches =
-            if mesh.is_several() { patches_of_zones(&mesh.zones) } else { patches(&mesh.blocks()) };
         let sides = mesh.span.map(|span| span.sides);
         let span = mesh.span.unwrap_or(Span::ONE);
         let (mut zones, mut points, mut cells): (Vec<ZonePart<'_>>, _, _) = (Vec::new(), 0, 0);
-        let own: Vec<(&str, Vec<&Grid>)> = if mesh.is_several() {
-            mesh.zones.iter().map(|zone| (zone.name, vec![zone.grid])).collect()
-        } else {
-            vec![("", mesh.blocks())]
+        let (mut patches, own) = match mesh.parts() {
+            Parts::Overset => {
+                let own = mesh.zones.iter().map(|zone| (zone.name, vec![zone.grid]));
+                (patches_of_zones(&mesh.zones), own.collect())
+            }
+            Parts::Whole | Parts::Blocks => (patches(&mesh.blocks()), vec![("", mesh.blocks())]),
         };
         for (name, grids) in own {
             let plane = Welded::of_order(&grids, 1);

@@ -17,7 +17,7 @@ use std::path::Path;
 pub use check::{Measure, Objection, objections};
 
 use self::setup::{OVERSET_SETUP, SETUP, VISCOUS_SETUP, choices, write_text};
-use super::data::MeshData;
+use super::data::{MeshData, Parts};
 use super::format::{Converted, FileContents, Folder, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
 use crate::files::output::{FolderRules, Output};
@@ -92,7 +92,7 @@ fn make(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         let file = path.join(name);
         file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
     };
-    let several = mesh.is_several();
+    let several = mesh.parts() == Parts::Overset;
     let setup = match mesh.settings.reynolds {
         _ if several => &OVERSET_SETUP[..],
         Some(_) => &VISCOUS_SETUP,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::files::{IoError, atomic};
-use crate::formats::data::{ForceReference, MeshData};
+use crate::formats::data::{ForceReference, MeshData, Parts};
 use crate::formats::mesh::{Sides, Span};
 use crate::grid::{Grid, SideKind};
 
@@ -89,7 +89,7 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
         )
     };
     let pattern = format!("\"({})\"", names.join("|"));
-    let coefficients = if mesh.is_several() {
+    let coefficients = if mesh.parts() == Parts::Overset {
         let each: String = names.iter().map(|name| forces(name, name)).collect();
         each + &forces("all", &names.join(" "))
     } else {
