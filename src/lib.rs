@@ -102,6 +102,9 @@ pub mod internals {
         pub use crate::generate::restart::fingerprint;
         pub use crate::run::CROSSOVER;
     }
+    pub mod movement {
+        pub use crate::movement::frame::FixedNodeMap;
+    }
     pub mod output {
         pub use crate::files::output::*;
     }

@@ -1,12 +1,10 @@
 //! The fixed nodes of a grid as a function of its wall points (theory section 7): the line j = 0, the line next to
 //! it, and the seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
-use super::Reference;
-use super::tangent::{TangentRule, turned};
 use super::tape::{Derivative, Tape};
 use crate::backend::{FixedLines, FixedPlaces};
 use crate::geometry::vector::{
-    Scalar, Vector, along, cross, difference, distance, dot, middle, unit,
+    Scalar, Vector, along, angle, cross, difference, distance, dot, middle, unit,
 };
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::RangeInclusive;
@@ -21,7 +19,7 @@ type Edge<S = f64> = ([S; 2], [S; 2]);
 
 /// The map from wall points to fixed nodes that a grid defines.
 #[derive(Debug, Clone)]
-pub(super) struct FixedNodeMap {
+pub struct FixedNodeMap {
     reference: Arc<Grid>,
     /// The formula of the tangent of each point of the line j = 0, chosen at the reference, and the first
     /// cell (α, β) along tangent and normal.
@@ -29,7 +27,8 @@ pub(super) struct FixedNodeMap {
 }
 
 impl FixedNodeMap {
-    pub(super) fn new(reference: Arc<Grid>) -> Self {
+    /// The map of a grid.
+    pub fn new(reference: Arc<Grid>) -> Self {
         let line: Vec<Vector> = (0..reference.ni).map(|i| reference.point(i, 0)).collect();
         let first_cells = (0..reference.ni)
             .map(|i| {
@@ -54,12 +53,12 @@ impl FixedNodeMap {
     }
 
     /// The grid that it was made of.
-    pub(super) fn reference(&self) -> &Grid {
+    pub fn reference(&self) -> &Grid {
         &self.reference
     }
 
     /// The wall points of that.
-    pub(super) fn wall_points(&self) -> Vec<Vector> {
+    pub fn wall_points(&self) -> Vec<Vector> {
         self.wall().map(|i| self.reference.point(i, 0)).collect()
     }
 
@@ -74,12 +73,12 @@ impl FixedNodeMap {
     }
 
     /// The heights of the first cells along the wall.
-    fn heights(&self) -> impl Iterator<Item = f64> {
+    pub fn heights(&self) -> impl Iterator<Item = f64> {
         self.first_cells[self.wall()].iter().map(|(_, [_, height])| *height)
     }
 
     /// The fixed nodes for wall points and heights of first cells, in the order of their places.
-    fn values<S: Scalar>(&self, wall: &[[S; 2]], heights: &[S]) -> Vec<[S; 2]> {
+    pub fn values<S: Scalar>(&self, wall: &[[S; 2]], heights: &[S]) -> Vec<[S; 2]> {
         let Grid { topology, ni, .. } = *self.reference;
         let (line, places) = (self.line(wall), self.places());
         let held = topology == Topology::O(Seam::Held);
@@ -115,7 +114,7 @@ impl FixedNodeMap {
 
     /// The derivative of the fixed nodes for these wall points. Of a periodic grid the last column, which
     /// repeats the first, is left out.
-    pub(super) fn jacobian(&self, wall: &[Vector]) -> FixedNodes {
+    pub fn jacobian(&self, wall: &[Vector]) -> FixedNodes {
         let (tape, places, topology) = (Tape::default(), self.places(), self.reference.topology);
         let points: Vec<_> = wall.iter().map(|at| at.map(|c| tape.variable(c))).collect();
         let heights: Vec<_> = self.heights().map(|height| tape.variable(height)).collect();
@@ -173,7 +172,7 @@ fn edge<S: Scalar>(wall: &[[S; 2]]) -> Edge<S> {
 /// The derivative of the fixed nodes by wall points and by the heights of first cells, which are the variables of
 /// its record in this order.
 #[derive(Debug)]
-pub(super) struct FixedNodes {
+pub struct FixedNodes {
     wall: usize,
     topology: Topology,
     places: FixedPlaces,
@@ -184,7 +183,7 @@ pub(super) struct FixedNodes {
 
 impl FixedNodes {
     /// The displacement of the fixed nodes.
-    pub(super) fn displacement(&self, wall: &[Vector], heights: &[f64]) -> FixedLines {
+    pub fn displacement(&self, wall: &[Vector], heights: &[f64]) -> FixedLines {
         let held = self.topology == Topology::O(Seam::Held);
         let mut nodes = FixedLines::zeros(self.places, held);
         let found = self.derivative.along(&[wall.as_flattened(), heights].concat());
@@ -203,7 +202,7 @@ impl FixedNodes {
 
     /// The transpose of [`Self::displacement`]: derivatives by the wall points and by the heights from those by
     /// the nodes, of a periodic grid without those by the last column.
-    pub(super) fn gather(&self, nodes: &FixedLines) -> (Vec<Vector>, Vec<f64>) {
+    pub fn gather(&self, nodes: &FixedLines) -> (Vec<Vector>, Vec<f64>) {
         let places = self.nodes.iter();
         let by_places =
             places.flat_map(|(node, places)| places.iter().copied().zip(nodes.values[*node]));
@@ -292,35 +291,49 @@ fn arms(line: &[Vector], edge: Vector) -> impl Iterator<Item = (f64, Vector)> {
     shares_along(line).into_iter().zip(line.iter().zip(lengths(line)).map(arm))
 }
 
-/// The fixed nodes of a reference as a function of its wall points, all in the frame of the equations: for tests.
-impl Reference {
-    /// The wall points of the reference.
-    pub fn fixed_wall(&self) -> Vec<[f64; 2]> {
-        self.frame.wall_points()
+/// A wall that turns by more than this has the normal of the bisector.
+const CORNER_DEGREES: f64 = 20.0;
+
+/// v turned left by 90°.
+pub(super) fn turned<S: Scalar>(v: [S; 2]) -> [S; 2] {
+    [-v[1], v[0]]
+}
+
+/// The tangent at a wall point from the segments a before it and b after it, u and v their directions
+/// (theory eq. 17).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum TangentRule {
+    /// u |b| + v |a|: that of the parabola through the three points.
+    Parabola,
+    /// u + v.
+    Bisector,
+    /// At a sharp edge the normal is σ (u − v).
+    Sharp { sign: f64 },
+}
+
+impl TangentRule {
+    /// The formula of the generator for these segments, outward being the side of `first`.
+    pub(super) fn choose(a: Vector, b: Vector, first: Vector) -> Self {
+        let (u, v) = (unit(a), unit(b));
+        if dot(u, v) < 0.0 {
+            return Self::Sharp { sign: dot(difference(u, v), first).signum() };
+        }
+        let corner = angle(u, v).abs() > CORNER_DEGREES.to_radians();
+        if corner { Self::Bisector } else { Self::Parabola }
     }
 
-    /// The fixed nodes for these wall points.
-    pub fn fixed_nodes<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
-        let heights: Vec<S> = self.frame.heights().map(S::from).collect();
-        self.frame.values(wall, &heights)
-    }
-
-    /// Their displacement there with those of the wall points and of the heights.
-    pub fn fixed_displacement(
-        &self,
-        wall: &[[f64; 2]],
-        by: &[[f64; 2]],
-        heights: &[f64],
-    ) -> FixedLines {
-        self.frame.jacobian(wall).displacement(by, heights)
-    }
-
-    /// The transpose of that.
-    pub fn fixed_gradient(
-        &self,
-        wall: &[[f64; 2]],
-        nodes: &FixedLines,
-    ) -> (Vec<[f64; 2]>, Vec<f64>) {
-        self.frame.jacobian(wall).gather(nodes)
+    /// The unit tangent; turned left it is the normal.
+    pub(super) fn of<S: Scalar>(self, a: [S; 2], b: [S; 2]) -> [S; 2] {
+        let (u, v) = (unit(a), unit(b));
+        let (la, lb) = (dot(a, a).sqrt(), dot(b, b).sqrt());
+        let sum = |wu: S, wv: S| [wu * u[0] + wv * v[0], wu * u[1] + wv * v[1]];
+        match self {
+            Self::Parabola => unit(sum(lb, la)),
+            Self::Bisector => unit(sum(1.0.into(), 1.0.into())),
+            Self::Sharp { sign } => {
+                let n = unit(sum(sign.into(), (-sign).into()));
+                [n[1], -n[0]]
+            }
+        }
     }
 }

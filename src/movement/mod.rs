@@ -33,11 +33,10 @@
 
 mod derivative;
 mod error;
-mod frame;
+pub(crate) mod frame;
 mod place;
 mod resident;
 mod stored;
-mod tangent;
 mod tape;
 
 use crate::backend::cpu::CpuBackend;

@@ -2,6 +2,7 @@
 //! complex steps: the imaginary part of f(x + i h) is h f'(x) without cancellation, however small h is.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::sync::Arc;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
@@ -9,12 +10,12 @@ use gridgen::backend::{
 };
 use gridgen::geometry::Scalar;
 use gridgen::grid::{Seam, Topology};
-use gridgen::movement::Reference;
+use gridgen::internals::movement::FixedNodeMap;
 use gridgen::pde::{Stencil, StencilBlocks, residual};
 use num_complex::Complex;
 use support::random::Random;
 
-use crate::movement::{BLUNT, C, HALF, O, SMALL, bumped, reference, thickened, twisted};
+use crate::movement::{BLUNT, C, O, SMALL, bumped, reference, thickened, twisted};
 
 type Wall = Vec<[f64; 2]>;
 
@@ -129,20 +130,22 @@ fn blocks_are_the_complex_steps_of_the_residual() {
     }
 }
 
-/// References of O-grids, sharp and blunt, with a held and a periodic seam, of C-grids and of half grids.
-fn references() -> Vec<(Reference, Wall)> {
+/// The maps of O-grids, sharp, blunt and symmetric, with a held and a periodic seam, and of C-grids, and a moved wall
+/// of each.
+fn maps() -> Vec<(FixedNodeMap, Wall)> {
     let periodic = BLUNT.replace("first_cell", "seam = 'periodic'\nfirst_cell");
-    [O, SMALL, BLUNT, &periodic, C, HALF]
+    let symmetric = SMALL.replace("2412", "0012");
+    [O, SMALL, BLUNT, &periodic, C, &symmetric]
         .into_iter()
         .map(|text| {
-            let reference = reference(text);
-            let wall = reference.fixed_wall();
-            let moved = if text == HALF {
+            let map = FixedNodeMap::new(Arc::new(reference(text).grid().clone()));
+            let wall = map.wall_points();
+            let moved = if text == symmetric {
                 thickened(&wall, 1.2)
             } else {
                 twisted(&bumped(&wall, 0.01), 3.0)
             };
-            (reference, moved)
+            (map, moved)
         })
         .collect()
 }
@@ -157,13 +160,14 @@ fn directions(wall: &[[f64; 2]]) -> [Wall; 2] {
 
 #[test]
 fn the_derivative_of_the_fixed_nodes_is_that_of_complex_steps() {
-    for (reference, wall) in references() {
-        let what = format!("{:?}, {} points", reference.grid().topology, wall.len());
+    for (map, wall) in maps() {
+        let what = format!("{:?}, {} points", map.reference().topology, wall.len());
         for by in directions(&wall) {
             let at: Vec<_> = wall.iter().zip(&by).map(|(at, by)| stepped(*at, *by)).collect();
-            let mut expected: Wall = reference.fixed_nodes(&at).into_iter().map(change).collect();
+            let heights: Vec<Stepped> = map.heights().map(Stepped::from).collect();
+            let mut expected: Wall = map.values(&at, &heights).into_iter().map(change).collect();
 
-            let found = reference.fixed_displacement(&wall, &by, &vec![0.0; wall.len()]);
+            let found = map.jacobian(&wall).displacement(&by, &vec![0.0; wall.len()]);
 
             // At a node where a line crosses a column, the value of the line is used.
             for (at, [_, j]) in found.places.nodes(found.has_columns()) {
@@ -180,20 +184,21 @@ fn the_derivative_of_the_fixed_nodes_is_that_of_complex_steps() {
 /// (∂b/∂x_w δ, v) = (δ, (∂b/∂x_w)ᵀ v), where the heights of first cells move the nodes, too.
 #[test]
 fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
-    for (reference, wall) in references() {
-        let what = format!("{:?}, {} points", reference.grid().topology, wall.len());
+    for (map, wall) in maps() {
+        let what = format!("{:?}, {} points", map.reference().topology, wall.len());
         let by = random(7, wall.len());
         let heights: Vec<f64> = by.iter().map(|by| by[0] + by[1]).collect();
-        let moved = reference.fixed_displacement(&wall, &by, &heights);
+        let jacobian = map.jacobian(&wall);
+        let moved = jacobian.displacement(&by, &heights);
         let mut weights = moved.clone();
         weights.values = random(8, moved.values.len());
         // The last column of a periodic grid repeats the first and has no nodes of its own.
         let FixedPlaces { ni, .. } = moved.places;
-        if reference.grid().topology == Topology::O(Seam::Periodic) {
+        if map.reference().topology == Topology::O(Seam::Periodic) {
             (0..2).for_each(|j| weights.values[moved.places.on_line(j, ni - 1)] = [0.0; 2]);
         }
 
-        let (by_wall, by_heights) = reference.fixed_gradient(&wall, &weights);
+        let (by_wall, by_heights) = jacobian.gather(&weights);
 
         let dot = |a: &[[f64; 2]], b: &[[f64; 2]]| -> f64 {
             a.as_flattened().iter().zip(b.as_flattened()).map(|(a, b)| a * b).sum()
@@ -210,8 +215,8 @@ fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
 /// A δb of all equations equals their complex steps with displaced fixed nodes.
 #[test]
 fn the_contribution_of_fixed_nodes_agrees_with_complex_steps() {
-    for (reference, _) in references() {
-        let grid = reference.grid();
+    for (map, _) in maps() {
+        let grid = map.reference();
         let (Topology::O(_) | Topology::C { .. }) = grid.topology else { continue };
         let data = EllipticData::of_grid(grid, 3.0);
         let EllipticData { mi, mj, periodic, .. } = data;
