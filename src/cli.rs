@@ -4,7 +4,6 @@
 mod airfoil;
 mod batch;
 mod convert;
-mod elements;
 mod failure;
 mod movement;
 mod named;
@@ -305,8 +304,8 @@ impl GridArguments {
                 let outcome = outcome?;
                 let events = outcome.elements.iter().flat_map(|made| &made.events);
                 self.say_notices(&outcome.notices, events, &outcome.timing, terminal);
-                elements::findings(&outcome.checks, terminal);
-                let text = elements::outcome(&outcome);
+                summary::findings(&outcome.checks, terminal);
+                let text = summary::assembly(&outcome);
                 self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
             }
             case => {
@@ -315,7 +314,7 @@ impl GridArguments {
                 reporter.finish();
                 let outcome = outcome?;
                 self.say_notices(&outcome.notices, &outcome.events, &outcome.timing, terminal);
-                let text = summary::outcome(&case, &outcome);
+                let text = summary::outcome(&outcome);
                 self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
             }
         }

@@ -17,7 +17,7 @@ use gridgen::internals::atomic;
 use super::named::KeyArguments;
 use super::summary::{base, memory, nose, time, wall_units};
 use super::terminal::{Terminal, list, stdout_failed};
-use super::{Cli, CommandFailure, elements};
+use super::{Cli, CommandFailure, summary};
 use crate::geometry::vector::{angle, difference};
 
 #[derive(Debug, Args)]
@@ -98,8 +98,8 @@ impl CheckArguments {
             CaseFile::Elements(assembly) => {
                 let (placed, estimate, checks) = check_assembly(&assembly)?;
                 estimate.notices.iter().for_each(|notice| terminal.note(notice));
-                elements::findings(&checks, terminal);
-                terminal.result(&elements::estimate(&placed, &estimate, &checks))?;
+                summary::findings(&checks, terminal);
+                terminal.result(&summary::estimate(&placed, &estimate, &checks))?;
                 return Ok(u8::from(self.strict && !checks.findings.is_empty()));
             }
             case => case.section()?,
