@@ -2,7 +2,6 @@
 
 mod jacobi;
 mod matrix;
-mod scaled;
 mod vector;
 
 pub use self::matrix::CudaMatrix;

@@ -11,7 +11,6 @@
 mod member;
 mod recorded;
 mod steps;
-mod together;
 mod turns;
 mod work;
 

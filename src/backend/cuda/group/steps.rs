@@ -1,7 +1,6 @@
 //! The work of a group on its device: one upload of what launches need, the launches, one download.
 
-use super::recorded::GroupRecordings;
-use super::together::{ArgumentRows, launch_together};
+use super::recorded::{ArgumentRows, GroupRecordings, launch_together};
 use super::work::{MemberWork, Queue, Step, WORD, append_to, steps};
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::{Launch, Result};
