@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::files::{BACKGROUND, OutputFiles};
-use super::options::SolveOptions;
 use super::outputs::{commit, conclude};
+use super::rank::SolveOptions;
 use super::restart::coordinates_digest;
 use super::result::GridResult;
 use super::solve::solve;

@@ -7,11 +7,8 @@
 
 mod assembly;
 mod batch;
-mod corner;
 mod files;
 mod movement;
-mod nodes;
-mod options;
 mod outputs;
 pub(crate) mod pipeline;
 mod problem;
@@ -20,18 +17,16 @@ pub(crate) mod restart;
 mod result;
 mod shared;
 mod solve;
-mod summary;
 
 pub use self::assembly::{AssemblyResult, check_assembly, solve_elements};
 pub use self::batch::{BatchObserver, BatchOptions, default_jobs, run_batch};
 pub use self::files::BACKGROUND;
 pub use self::movement::{DerivativesAt, open_reference};
-pub use self::nodes::DeviceNodes;
-pub use self::options::SolveOptions;
 pub use self::pipeline::{generate, make_assembly, make_grid, make_grid_around, run, run_assembly};
-pub use self::result::{GridResult, LinearSystem};
+pub use self::rank::SolveOptions;
+pub use self::result::{DeviceNodes, GridResult, LinearSystem};
+pub use self::shared::{BatchResult, Summary};
 pub use self::solve::solve;
-pub use self::summary::{BatchResult, Summary};
 pub use crate::case::Problem;
 pub use crate::run::{
     BackendChoice, Estimate, Machine, MachinePool, Progress, RESTART_EVERY, RunOptions, check,

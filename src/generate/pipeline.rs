@@ -1,8 +1,8 @@
 //! The steps of a run: the case is settled while the machine opens, solved, and written while the machine closes.
 
 use super::assembly::{self, AssemblyResult};
-use super::options::SolveOptions;
 use super::outputs;
+use super::rank::SolveOptions;
 use super::restart::fingerprint;
 use super::result::{GridResult, of_first};
 use super::solve::solve_logged;

@@ -6,9 +6,10 @@ use crate::backend::{
 };
 use crate::case::{Case, FEW_POINTS, InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem};
-use crate::geometry::BoundaryPoints;
+use crate::geometry::{BoundaryPoints, corners};
 use crate::grid::initial::{InitialGrid, InitialSettings, Outer, Outline};
-use crate::grid::quality::{CurvedQuality, Quality};
+use crate::grid::quality::{CurvedQuality, Quality, worst_cells};
+use crate::grid::vector::{angle, difference, distance};
 use crate::grid::{
     FamilyError, Grid, Limited, Outside, Symmetry, Topology, Verdict, check_columns, check_corners,
     check_family,
@@ -25,6 +26,9 @@ const FALL_BACK_WORK: usize = 5_000_000;
 /// Fewest and most of their iterations on grids of any size: a direction that lowers the residual a little may lead to
 /// the next step.
 const FALL_BACK_ITERATIONS: [usize; 2] = [100, 600];
+
+/// Turn of the wall that counts as a corner where the case says of none, degrees.
+const CORNER: f64 = 30.0;
 
 /// The growth that remedies of a larger one aim at.
 const GOOD_GROWTH: f64 = 1.2;
@@ -330,5 +334,32 @@ impl Problem {
         let kept = self.half.map_or(0..=x.len() - 1, |symmetry| symmetry.kept(x.len()));
         let corners = *base_cells > 0;
         if corners { check_corners([x, y], &kept, grids, output.curved_order) } else { Ok(()) }
+    }
+
+    /// Says where the worst cell of a grid in the frame of this problem is, and the corner of the wall nearest to it, its
+    /// edge left out. None where the wall has no corner.
+    pub(super) fn worst_corner(&self, grid: &Grid) -> Option<String> {
+        let (x, y) = (&self.points.x, &self.points.y);
+        let base = self.points.base_cells / 2;
+        let wall = self.topology.wall(x.len());
+        let wall: Vec<[f64; 2]> =
+            (wall.start() + base..=wall.end() - base).map(|i| [x[i], y[i]]).collect();
+        let worst = (!grid.x.is_empty()).then(|| worst_cells(grid, 1).pop()).flatten()?;
+        let away = |k: &usize| distance(wall[*k], worst.centre);
+        let corner = corners(&wall, self.case.geometry.corners.unwrap_or(CORNER))
+            .into_iter()
+            .min_by(|a, b| away(a).total_cmp(&away(b)))?;
+        let step = |k: usize| difference(wall[k + 1], wall[k]);
+        let turn = angle(step(corner - 1), step(corner)).abs();
+        let placed = |at: [f64; 2]| {
+            let [x, y] = [0, 1].map(|c| at[c] + self.shift[c]);
+            format!("({x:.4}, {y:.4})")
+        };
+        Some(format!(
+            "the worst cell is at {}; the nearest corner of the wall, at {}, turns by {:.0} degrees",
+            placed(worst.centre),
+            placed(wall[corner]),
+            turn.to_degrees()
+        ))
     }
 }

@@ -4,14 +4,12 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::nodes::DeviceNodes;
-use super::options::SolveOptions;
 use super::restart::{identity, unknowns};
-use super::result::LinearSystem;
+use super::result::{DeviceNodes, LinearSystem};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{
     Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Scaling,
@@ -30,6 +28,20 @@ use crate::solver::history::{History, NewtonStep};
 use crate::solver::linear::Precision;
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
+
+/// Options of a solve in addition to the settings of its problem.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SolveOptions {
+    /// Restart file to go on from; none begins at the initial grid.
+    pub restart: Option<PathBuf>,
+    /// Restart file that is written each time that the duration has passed, and on cancellation.
+    pub save: Option<(PathBuf, Duration)>,
+    /// Newton step whose linear system the result has.
+    pub export: Option<usize>,
+    /// Whether the result has the nodes of the device.
+    pub keep_nodes: bool,
+}
 
 /// Host memory that the ranks of this process share. The process with rank 0 receives the finished
 /// grid; the others have none.

@@ -2,8 +2,7 @@
 
 use std::thread;
 
-use super::corner::worst_corner;
-use super::options::SolveOptions;
+use super::rank::SolveOptions;
 use super::rank::{self, Host, RankResult};
 use super::result::GridResult;
 use crate::case::{Case, NEWTON_STEPS, Problem};
@@ -46,7 +45,7 @@ pub(super) fn solve_logged(
     machine.rest()?;
     result.notices.splice(0..0, std::mem::take(&mut log.notices));
     if !result.is_good() && result.has_grid() {
-        result.notices.extend(worst_corner(problem, &result.grid));
+        result.notices.extend(problem.worst_corner(&result.grid));
         if problem.enclosed.is_some() && problem.topology.closed() {
             let note =
                 "a C-grid, grid.topology = \"C\", serves where the floor is near or the box long";

@@ -1,9 +1,8 @@
 //! Messages between the processes of a job, and the end of all when one fails.
 
 use super::error::{Failure, RanksError};
-use super::inbox::Inbox;
 use super::launcher::RankPlace;
-use super::links::{ALIVE, CANCELLED, ENDED, FAILED, HEARTBEAT, Link, LinkFrame};
+use super::links::{ALIVE, CANCELLED, ENDED, FAILED, HEARTBEAT, Inbox, Link, LinkFrame};
 use super::meeting::{self, Rendezvous};
 use crate::diagnostics::ErrorClass;
 use parking_lot::{Condvar, Mutex};

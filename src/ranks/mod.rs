@@ -4,14 +4,13 @@
 //! from then on a [`Job`] passes messages, and tells every rank when one has failed.
 
 mod error;
-mod inbox;
 mod job;
 mod launcher;
 mod links;
 mod meeting;
 
 pub use self::error::{Failure, RanksError};
-pub use self::inbox::{Inbox, Route};
 pub use self::job::{Channel, Job, OnFailure, values};
 pub use self::launcher::{Launcher, RankPlace};
+pub use self::links::{Inbox, Route};
 pub use self::meeting::Rendezvous;

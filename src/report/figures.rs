@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::artifacts::Artifacts;
 use super::history::{convergence, write_csv};
-use super::plot::{DrawError, OversetPictures, Picture};
+use super::plot::{Artifacts, DrawError, OversetPictures, Picture};
 use crate::files::IoError;
 use crate::solver::history::History;
 

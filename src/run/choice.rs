@@ -1,10 +1,12 @@
-//! The choice of a machine for a case.
+//! The choice of a machine for a case, which is opened and closed while other work goes on.
 
 use super::estimate::{CROSSOVER, demand, wanted};
 use super::machine::{BackendChoice, Machine, Opened, driver, own_gpu};
 use super::options::RunOptions;
+use super::pool::MachinePool;
 use crate::backend::{Bands, DeviceError};
 use crate::case::Case;
+use std::thread::JoinHandle;
 
 impl Machine {
     /// The machine of the options, and what the user should know of the choice: with
@@ -96,4 +98,62 @@ pub(crate) fn needs_several(case: &Case, gpus: &[usize]) -> bool {
     let memory = |gpu: &usize| driver::device(*gpu).map(|info| info.memory).ok();
     gpus.len() > 1
         && gpus.iter().filter_map(memory).min().is_some_and(|least| wanted(demand(case), least) > 1)
+}
+
+/// A machine that is opened while other work goes on, or that is open.
+pub(crate) enum Opening {
+    UnderWay(JoinHandle<Result<Opened, DeviceError>>),
+    Done(Opened),
+}
+
+impl Opening {
+    /// Begins to open the machine of the options for a case.
+    pub(crate) fn of(case: &Case, options: &RunOptions) -> Self {
+        let (case, options) = (case.clone(), options.clone());
+        Self::begin(move || Machine::choose(&case, &options))
+    }
+
+    pub(crate) fn begin(
+        open: impl FnOnce() -> Result<Opened, DeviceError> + Send + 'static,
+    ) -> Self {
+        Self::UnderWay(std::thread::spawn(open))
+    }
+
+    /// Waits until it is open.
+    pub(crate) fn end(self) -> Result<Opened, DeviceError> {
+        match self {
+            Self::UnderWay(thread) => thread
+                .join()
+                .unwrap_or_else(|panic| Err(DeviceError::panic("opening the device", &*panic))),
+            Self::Done(opened) => Ok(opened),
+        }
+    }
+}
+
+/// A machine that is being closed; waits for that when it is dropped.
+pub(crate) struct Closing(Option<JoinHandle<()>>);
+
+impl Closing {
+    /// Closes `open` on a thread, while other work goes on.
+    pub(crate) fn of(open: impl Send + 'static) -> Self {
+        Self(Some(std::thread::spawn(move || drop(open))))
+    }
+
+    /// Keeps the machine for the next case, or closes it where none is to be kept.
+    pub(crate) fn or_keep(machine: Opened, pool: Option<&MachinePool>) -> Self {
+        match pool {
+            Some(pool) => {
+                pool.keep(machine);
+                Self(None)
+            }
+            None => Self::of(machine),
+        }
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        // A failure there does not touch the results, which are written.
+        let _ = self.0.take().map(JoinHandle::join);
+    }
 }

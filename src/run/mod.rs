@@ -5,20 +5,18 @@ mod choice;
 mod estimate;
 mod log;
 mod machine;
-mod opening;
 mod options;
 mod pool;
 
 use std::path::Path;
 
-pub(crate) use self::choice::{gpus_of, needs_several};
+pub(crate) use self::choice::{Closing, Opening, gpus_of, needs_several};
 pub use self::estimate::{CROSSOVER, Estimate, check};
 pub(crate) use self::estimate::{demand, memory_bytes, of_background, of_problem};
 pub use self::log::Progress;
 pub(crate) use self::log::RunLog;
 pub use self::machine::{BackendChoice, Machine};
 pub(crate) use self::machine::{Opened, on_each, thread_pool};
-pub(crate) use self::opening::{Closing, Opening};
 pub use self::options::{RESTART_EVERY, RunOptions};
 pub use self::pool::MachinePool;
 use crate::files::IoError;

@@ -25,7 +25,7 @@ fn solve(
     matrix: &Matrix<f64>,
     b: &Vec<f64>,
 ) -> (LinearReport, Vec<f64>, Vec<(f64, f64)>) {
-    let (mut x, mut observed) = (vec![f64::NAN; b.len()], Vec::new());
+    let (mut x, mut observed) = (vec![0.0; b.len()], Vec::new());
     let mut solver = Counted::solver(settings, b.len(), Kind::None);
     let mut observe = |iteration, relative| observed.push((iteration, relative));
     let report = solver.solve(&CpuBackend, matrix, b, 1e-10, &mut x, &mut observe).unwrap();

@@ -9,10 +9,9 @@ use super::clip::Window;
 use super::palette;
 use super::picture::{CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture};
 use super::raster::Raster;
-use super::views::Views;
+use super::views::{Artifacts, Views};
 use crate::grid::Grid;
 use crate::grid::quality::{CellMeasure, cell_corners, fill_nonorthogonality};
-use crate::report::artifacts::Artifacts;
 
 /// Sizes of the pictures in pixels.
 const HISTOGRAM_SIZE: [u32; 2] = [960, 600];

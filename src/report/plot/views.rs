@@ -4,10 +4,10 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
-use crate::grid::quality::{cell_corners, corner_determinants, is_folded};
+use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Topology};
-use crate::report::artifacts::Artifacts;
+use crate::solver::history::History;
 
 /// Sizes of the pictures in pixels.
 const SECTION_SIZE: [u32; 2] = [1280, 960];
@@ -245,4 +245,24 @@ fn stride_caption(strides: [usize; 2]) -> String {
 fn ordinal(n: usize) -> String {
     let ending = if n % 10 == 2 && n % 100 != 12 { "nd" } else { "th" };
     format!("{n}{ending}")
+}
+
+/// The data of a run's report on its grid.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Artifacts<'a> {
+    /// Name of the case, the title of the pictures.
+    pub name: &'a str,
+    /// The grid.
+    pub grid: &'a Grid,
+    /// The block behind the base of a C-grid around one.
+    pub behind: Option<&'a Grid>,
+    /// Its quality.
+    pub quality: &'a Quality,
+    /// The Newton steps.
+    pub history: &'a History,
+    /// Newton residual below which the solve has converged.
+    pub tolerance: f64,
+    /// Whether the grid converged and passed the quality gate.
+    pub good: bool,
 }
