@@ -1,12 +1,10 @@
 //! DILU and ILU(0).
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{
-    Algebraic, Incomplete, PreconditionerFailure, Real, SolverError, SparseMatrix,
-};
+use gridgen::backend::{Algebraic, Incomplete, Real, SparseMatrix};
 use gridgen::sparse::{EllPattern, Schedule};
 
-use super::matrices::{general_pattern, nine_point_patterns, random_values};
+use super::matrices::{bad_row, general_pattern, nine_point_patterns, random_values};
 use super::{Subject, assert_close, random, to_device, to_host};
 
 /// Random values with a dominant diagonal.
@@ -24,15 +22,6 @@ const KINDS: [Incomplete; 2] = [Incomplete::Dilu, Incomplete::Ilu0];
 
 fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
     Algebraic::Factors { kind, schedule, shift: 0.0 }
-}
-
-/// The row with the pivot at which an update stopped.
-fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
-    match updated {
-        Ok(()) => None,
-        Err(SolverError::Preconditioner(PreconditionerFailure::Pivot { row, .. })) => Some(row),
-        Err(other) => panic!("{other}"),
-    }
 }
 
 /// Factorises, solves once, and compares.

@@ -140,7 +140,7 @@ pub fn products_on_a_general_pattern<S: Subject>(subject: &S) {
 }
 
 /// The row at which an update of the inverse diagonal stopped.
-fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
+pub(super) fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
     match updated {
         Ok(()) => None,
         Err(SolverError::Preconditioner(PreconditionerFailure::Pivot { row, .. })) => Some(row),

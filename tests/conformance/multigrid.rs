@@ -5,23 +5,18 @@ use gridgen::backend::{
     Coarsening, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Order, Real,
     SparseBackend,
 };
-use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
-use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::Wall;
-use gridgen::solver::NonlinearProblem;
-use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
-use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::newton::NewtonReport;
+use gridgen::solver::precond::Kind;
 use gridgen::sparse::EllPattern;
 
+use super::newton::{TIGHT, start};
 use super::{Subject, assert_close, to_device, to_host};
-use support::problems::NEWTON;
-use support::problems::control;
+use support::grids::distance;
+use support::problems::newton;
 use support::stencil::{stencil, stencil_of_lines, stencil_that_drops_walls, wall_columns};
-use support::walls::WallPoints;
 
 fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
     let (pattern, values) = stencil(size);
@@ -439,35 +434,13 @@ fn a_cycle_of_this_kind_as_a_matrix<S: Subject>(
     }
 }
 
-const FIRST_CELL: f64 = 1e-3;
-/// Two grids with a residual of 1e-10 may differ by 1e-8 at the far field, so the tests converge further.
-const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
-
 /// The grid around a NACA 4412 with 65 × 33 nodes and a controlled first cell, by multigrid.
 fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid, NewtonReport) {
-    let points = WallPoints::naca("4412", 65);
-    let mut grid = points.initial(InitialMethod::Hyperbolic, 33, FIRST_CELL).grid;
-    let settings =
-        EllipticSettings { control: control(Wall::Coupled), first_cell: FIRST_CELL, heights: None };
-    let nodes = backend.take(grid.clone()).unwrap();
-    let (state, mut u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
-    let coupled = settings.control.wall == Wall::Coupled;
-    let mut problem = GridProblem::<B, T>::new(backend, state, coupled).unwrap();
-    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
-    let preconditioner =
-        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.jacobian());
-    let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
-    let report =
-        solve(backend, &mut problem, &mut linear, &mut u, History::default(), &TIGHT, &mut ())
-            .unwrap();
+    let (mut grid, mut problem, mut u) = start::<B, T>(backend, (65, 33), Wall::Coupled);
+    let way = (Method::Bicgstab, Kind::Multigrid);
+    let report = newton(backend, &mut problem, &mut u, way, &TIGHT).unwrap();
     problem.store(backend, &u, &mut grid).unwrap();
     (grid, report)
-}
-
-/// Largest difference between coordinates.
-fn distance(a: &Grid, b: &Grid) -> f64 {
-    let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
-    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 fn check_coupled<S: Subject, T: Real>(subject: &S) {

@@ -1,7 +1,7 @@
 //! Whole solves.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{DeviceError, EllipticBackend, SparseBackend, SparseMatrix};
+use gridgen::backend::{DeviceError, EllipticBackend, Real, SparseBackend, SparseMatrix};
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::InitialMethod;
@@ -18,8 +18,8 @@ use nalgebra::{DMatrix, DVector, Dyn, LU};
 use gridgen::sparse::Schedule;
 
 use super::Subject;
-use support::problems::NEWTON;
-use support::problems::control;
+use support::grids::distance;
+use support::problems::{NEWTON, control};
 use support::walls::WallPoints;
 
 /// A preconditioner of the field part.
@@ -78,7 +78,23 @@ impl<B: EllipticBackend> Preconditioner<B, f64, GridJacobian<B, f64>> for Approx
 
 const FIRST_CELL: f64 = 1e-3;
 /// Two grids with a residual of 1e-10 may differ by 1e-8 at the far field, so the tests converge further.
-const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
+pub(super) const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
+
+/// A grid around a NACA 4412, its equations with these wall terms, and their first guess.
+pub(super) fn start<B: EllipticBackend, T: Real>(
+    backend: &B,
+    (ni, nj): (usize, usize),
+    wall: Wall,
+) -> (Grid, GridProblem<B, T>, B::Vector<f64>) {
+    let points = WallPoints::naca("4412", ni);
+    let grid = points.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid;
+    let settings =
+        EllipticSettings { control: control(wall), first_cell: FIRST_CELL, heights: None };
+    let nodes = backend.take(grid.clone()).unwrap();
+    let (state, u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
+    let problem = GridProblem::new(backend, state, wall == Wall::Coupled).unwrap();
+    (grid, problem, u)
+}
 
 /// A grid around a NACA 4412.
 #[derive(Clone, Copy)]
@@ -91,14 +107,7 @@ struct Case {
 
 impl Case {
     fn solve<B: EllipticBackend>(self, backend: &B) -> (Grid, NewtonReport) {
-        let points = WallPoints::naca("4412", self.nodes.0);
-        let mut grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
-        let settings =
-            EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL, heights: None };
-        let nodes = backend.take(grid.clone()).unwrap();
-        let (state, mut u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
-        let coupled = settings.control.wall == Wall::Coupled;
-        let mut problem = GridProblem::<B, f64>::new(backend, state, coupled).unwrap();
+        let (mut grid, mut problem, mut u) = start::<B, f64>(backend, self.nodes, self.wall);
         let n = problem.unknowns();
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
         let inverse = Preconditioners::one(move |_, _| {
@@ -122,9 +131,8 @@ impl Case {
 
         assert!(report.stop.converged(), "{}", report.stop);
         assert_eq!(report.history.steps.len(), on_cpu.history.steps.len());
-        let pairs = grid.x.iter().zip(&expected.x).chain(grid.y.iter().zip(&expected.y));
-        let distance = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(distance < 1e-9, "{distance:e}");
+        let off = distance(&grid, &expected);
+        assert!(off < 1e-9, "{off:e}");
     }
 }
 

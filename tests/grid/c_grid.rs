@@ -104,30 +104,6 @@ fn the_default_makes_no_fewer_files_valid_than_an_o_grid() {
 }
 
 #[test]
-fn auto_is_c_for_a_sharp_edge_and_o_for_a_base_or_a_round_edge() {
-    let text = |edge: &str| {
-        format!(
-            "[geometry]\nnaca = \"2412\"\ntrailing_edge = \"{edge}\"\n\
-             [grid]\ntopology = \"auto\"\nni = 129\nnj = 49\nfirst_cell = 1e-4\n"
-        )
-    };
-    for (edge, wake) in
-        [("sharp", Some(24)), ("wedge", Some(24)), ("blunt", None), ("rounded", None)]
-    {
-        let case = case(&text(edge));
-
-        let made = make(&case).unwrap();
-
-        assert_good(&case, &made);
-        let found = match made.grid.topology {
-            Topology::C { wake } => Some(wake),
-            _ => None,
-        };
-        assert_eq!(found, wake, "{edge}");
-    }
-}
-
-#[test]
 fn a_blunt_file_is_closed_by_a_wedge_where_asked_and_said_to_be() {
     // The section has a base of 0.25 % chord.
     let airfoil = airfoil_from_naca("0012", TrailingEdge::Blunt).unwrap();

@@ -7,18 +7,13 @@ use std::f64::consts::TAU;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, GridBackend};
-use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::elliptic::{EllipticSettings, GridProblem};
 use gridgen::geometry::Joukowski;
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
-use gridgen::solver::NonlinearProblem;
-use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::newton::solve;
-use gridgen::solver::precond::{Kind, MultigridSettings};
-use support::problems::NEWTON;
-use support::problems::control;
+use gridgen::solver::precond::Kind;
+use support::problems::{NEWTON, control, newton};
 
 use super::{case, make};
 
@@ -74,13 +69,8 @@ fn distance_of_solution(exact: &Grid) -> f64 {
     let (state, mut u) = CpuBackend.equations(&nodes, &normals, &settings).unwrap();
     let coupled = settings.control.wall == Wall::Coupled;
     let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, coupled).unwrap();
-    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
-    let preconditioner =
-        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.jacobian());
-    let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
-    let report =
-        solve(&CpuBackend, &mut problem, &mut linear, &mut u, History::default(), &NEWTON, &mut ())
-            .unwrap();
+    let way = (Method::Bicgstab, Kind::Multigrid);
+    let report = newton(&CpuBackend, &mut problem, &mut u, way, &NEWTON).unwrap();
     assert!(report.stop.converged(), "{:?}", report.stop);
     let mut grid = exact.clone();
     problem.store(&CpuBackend, &u, &mut grid).unwrap();

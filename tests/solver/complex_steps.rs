@@ -71,6 +71,12 @@ fn change(f: [Stepped; 2]) -> [f64; 2] {
     f.map(|value| value.0.im / STEP)
 }
 
+/// The stencil of nodes that are numbered along i, then along j.
+fn stencil<S>(node: impl Fn(usize) -> [S; 2]) -> Stencil<S> {
+    let line = |first: usize| [0, 1, 2].map(|k| node(first + k));
+    Stencil { south: line(0), middle: line(3), north: line(6) }
+}
+
 fn random(seed: u64, n: usize) -> Wall {
     let values = Random::new(seed).vector(2 * n);
     values.as_chunks::<2>().0.to_vec()
@@ -86,6 +92,15 @@ fn size(a: &[[f64; 2]]) -> f64 {
 }
 
 #[test]
+fn a_uniform_grid_without_control_has_no_residual() {
+    let node = |k: usize| [(k % 3) as f64, (k / 3) as f64];
+
+    let found = residual(&stencil(node).metrics(), 0.0, 0.0);
+
+    assert!(found[0] == 0.0 && found[1] == 0.0, "{found:?}");
+}
+
+#[test]
 fn blocks_are_the_complex_steps_of_the_residual() {
     for seed in 0..20 {
         // One cell has some noise, another is as flat as at a wall.
@@ -96,11 +111,7 @@ fn blocks_are_the_complex_steps_of_the_residual() {
             [i + 0.2 * noise[k][0], height * (j + 0.2 * noise[k][1])]
         };
         let (p, q) = (0.3, -0.2);
-        let real = Stencil {
-            south: [0, 1, 2].map(node),
-            middle: [3, 4, 5].map(node),
-            north: [6, 7, 8].map(node),
-        };
+        let real = stencil(node);
         let blocks = StencilBlocks::new(&real.metrics(), p, q);
         let identity = |s: f64| [[s, 0.0], [0.0, s]];
         let (d, centre) = (identity(blocks.diagonal), identity(blocks.centre));
@@ -115,11 +126,7 @@ fn blocks_are_the_complex_steps_of_the_residual() {
                     by[column] = f64::from(u8::from(n == k));
                     stepped(node(n), by)
                 };
-                let stencil = Stencil {
-                    south: [0, 1, 2].map(at),
-                    middle: [3, 4, 5].map(at),
-                    north: [6, 7, 8].map(at),
-                };
+                let stencil = stencil(at);
 
                 let found = change(residual(&stencil.metrics(), p.into(), q.into()));
 
@@ -247,17 +254,8 @@ fn the_contribution_of_fixed_nodes_agrees_with_complex_steps() {
             let around = |n: usize| (j + n / 3) * (mi + 2) + i + n % 3;
             let node = |n: usize| [data.x[around(n)], data.y[around(n)]];
             let moved = |n: usize| stepped(node(n), frame[around(n)]);
-            let metrics = Stencil {
-                south: [0, 1, 2].map(node),
-                middle: [3, 4, 5].map(node),
-                north: [6, 7, 8].map(node),
-            }
-            .metrics();
-            let stencil = Stencil {
-                south: [0, 1, 2].map(moved),
-                middle: [3, 4, 5].map(moved),
-                north: [6, 7, 8].map(moved),
-            };
+            let metrics = stencil(node).metrics();
+            let stencil = stencil(moved);
             let (p, q) = (data.control_p[k].into(), data.control_q[k].into());
             let weight = 0.5 / (metrics.g11 + metrics.g22);
             expected.push(change(residual(&stencil.metrics(), p, q)).map(|c| weight * c));

@@ -4,10 +4,8 @@ use gridgen::backend::LevelSize;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::elliptic::{GridJacobian, GridPreconditioner};
 use gridgen::pde::control::Wall;
-use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
-use gridgen::solver::newton::solve;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, LinearStop};
 use gridgen::sparse::EllPattern;
@@ -111,18 +109,9 @@ fn a_newton_solve_without_coarse_levels_falls_back_and_says_so() {
     let settings = MultigridSettings { levels: 1, ..MultigridSettings::default() };
     let preconditioner =
         GridPreconditioner::new(Kind::Multigrid, settings, setup.problem.jacobian());
-    let mut linear = LinearSolver::new(SETTINGS, setup.n(), preconditioner);
+    let linear = LinearSolver::new(SETTINGS, setup.n(), preconditioner);
 
-    let report = solve(
-        &CpuBackend,
-        &mut setup.problem,
-        &mut linear,
-        &mut setup.u,
-        History::default(),
-        &NEWTON,
-        &mut (),
-    )
-    .unwrap();
+    let report = setup.solve_with(linear, &NEWTON);
 
     assert!(report.stop.converged(), "{}", report.stop);
     let told = |what: &str| report.events.iter().filter(|event| event.ends_with(what)).count();

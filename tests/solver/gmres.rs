@@ -132,17 +132,6 @@ fn gmres_ends_within_n_iterations() {
 }
 
 #[test]
-fn the_residual_of_gmres_never_rises() {
-    let matrix = full_matrix(40);
-    let b = Random::new(12).vector(40);
-
-    let solved = Solve { restart: 7, ..Solve::new(Method::Gmres, &matrix) }.solve(&b);
-
-    assert_eq!(solved.report.stop, LinearStop::Converged);
-    assert!(solved.observed.windows(2).all(|pair| pair[1].1 <= pair[0].1 * (1.0 + 1e-12)));
-}
-
-#[test]
 fn restarted_gmres_takes_more_iterations_and_arrives() {
     let matrix = tridiagonal(40, 0.1, 0.1);
     let b = Random::new(13).vector(40);
@@ -154,6 +143,8 @@ fn restarted_gmres_takes_more_iterations_and_arrives() {
 
     assert_eq!(restarted.report.stop, LinearStop::Converged);
     assert!(restarted.report.iterations > full.report.iterations);
+    let falls = |pair: &[(f64, f64)]| pair[1].1 <= pair[0].1 * (1.0 + 1e-12);
+    assert!(restarted.observed.windows(2).all(falls), "the residual never rises");
 }
 
 #[test]

@@ -16,7 +16,6 @@ mod multigrid_convergence;
 mod newton;
 mod newton_stops;
 mod order;
-mod point;
 mod preconditioners;
 mod slots;
 mod systems;

@@ -25,19 +25,10 @@ fn exact_newton(setup: &mut Setup<f64>, method: Method, max_iterations: usize) -
     let settings = LinearSettings { method, max_iterations: 20, restart: 20 };
     let n = setup.n();
     let exact = Preconditioners::one(move |_, _| Ok(Box::new(ExactInverse::new(n))));
-    let mut linear = LinearSolver::new(settings, n, exact);
+    let linear = LinearSolver::new(settings, n, exact);
     let forcing = Forcing { initial: 1e-13, min: 1e-13, max: 1e-13 };
     let newton = NewtonSettings { tolerance: 1e-13, max_iterations, forcing, ..NEWTON };
-    solve(
-        &CpuBackend,
-        &mut setup.problem,
-        &mut linear,
-        &mut setup.u,
-        History::default(),
-        &newton,
-        &mut (),
-    )
-    .unwrap()
+    setup.solve_with(linear, &newton)
 }
 
 #[test]

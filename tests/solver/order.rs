@@ -5,13 +5,11 @@ use std::f64::consts::TAU;
 use gridgen::backend::EllipticBackend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticData, WallTerms};
-use gridgen::elliptic::{GridPreconditioner, GridProblem};
-use gridgen::solver::history::History;
+use gridgen::elliptic::GridProblem;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::newton::{NewtonSettings, solve};
-use gridgen::solver::precond::{Kind, MultigridSettings};
-use support::problems::NEWTON;
+use gridgen::solver::newton::NewtonSettings;
+use gridgen::solver::precond::Kind;
+use support::problems::{NEWTON, newton};
 
 /// A function of (X, Y) with its first and second derivatives.
 #[derive(Clone, Copy)]
@@ -163,26 +161,11 @@ impl Manufactured {
         for (k, u) in u.iter_mut().enumerate().skip(first) {
             *u += size * (0.7 * k as f64).sin();
         }
-        let settings =
-            LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
-        let mut linear = LinearSolver::new(
-            settings,
-            u.len(),
-            GridPreconditioner::new(Kind::Ilu0, MultigridSettings::default(), problem.jacobian()),
-        );
-        let newton = NewtonSettings { tolerance: 1e-11, ..NEWTON };
+        let (way, settings) =
+            ((Method::Bicgstab, Kind::Ilu0), NewtonSettings { tolerance: 1e-11, ..NEWTON });
 
-        let report = solve(
-            &CpuBackend,
-            &mut problem,
-            &mut linear,
-            &mut u,
-            History::default(),
-            &newton,
-            &mut (),
-        );
+        let report = newton(&CpuBackend, &mut problem, &mut u, way, &settings).unwrap();
 
-        let report = report.unwrap();
         assert!(report.stop.converged(), "{}", report.stop);
         let differences = u.iter().zip(&self.exact).skip(first).map(|(u, exact)| (u - exact).abs());
         differences.fold(0.0, f64::max)
@@ -201,23 +184,11 @@ fn assert_second_order(boundaries: Boundaries, coarsest: usize) {
 }
 
 #[test]
-fn a_held_seam_is_of_second_order() {
-    assert_second_order(Boundaries { periodic: false, coupled: false }, 16);
-}
-
-#[test]
-fn a_periodic_seam_is_of_second_order() {
-    assert_second_order(Boundaries { periodic: true, coupled: false }, 16);
-}
-
-// The terms of a coupled wall vary quickly beside it: 16 intervals give an order of 1.85.
-
-#[test]
-fn a_coupled_wall_is_of_second_order() {
-    assert_second_order(Boundaries { periodic: false, coupled: true }, 32);
-}
-
-#[test]
-fn a_coupled_wall_with_a_periodic_seam_is_of_second_order() {
-    assert_second_order(Boundaries { periodic: true, coupled: true }, 32);
+fn solutions_with_either_seam_and_wall_are_of_second_order() {
+    // The terms of a coupled wall vary quickly beside it: 16 intervals give an order of 1.85.
+    for (periodic, coupled, coarsest) in
+        [(false, false, 16), (true, false, 16), (false, true, 32), (true, true, 32)]
+    {
+        assert_second_order(Boundaries { periodic, coupled }, coarsest);
+    }
 }

@@ -1,18 +1,17 @@
 //! The grid equations on the walls of these tests.
 
-use gridgen::backend::Real;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, GridBackend};
+use gridgen::backend::{EllipticBackend, GridBackend, MultigridBackend, Real};
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::{Base, ControlSettings, Wall};
-use gridgen::solver::NonlinearProblem;
 use gridgen::solver::history::History;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{Forcing, NewtonReport, NewtonSettings, solve};
 use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, SolverError};
 
 use super::walls::WallPoints;
 
@@ -88,13 +87,34 @@ impl<T: Real> Setup<T> {
 
     /// Solves with `BiCGStab` and this preconditioner.
     pub fn solve(&mut self, kind: Kind, settings: &NewtonSettings) -> NewtonReport {
-        let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
-        let preconditioner =
-            GridPreconditioner::new(kind, MultigridSettings::default(), self.problem.jacobian());
-        let mut linear = LinearSolver::new(linear, self.n(), preconditioner);
+        let Self { problem, u, .. } = self;
+        newton(&CpuBackend, problem, u, (Method::Bicgstab, kind), settings).unwrap()
+    }
+
+    /// Solves with this linear solver.
+    pub fn solve_with(
+        &mut self,
+        mut linear: LinearSolver<CpuBackend, T, GridJacobian<CpuBackend, T>>,
+        settings: &NewtonSettings,
+    ) -> NewtonReport {
         let Self { problem, u, .. } = self;
         solve(&CpuBackend, problem, &mut linear, u, History::default(), settings, &mut ()).unwrap()
     }
+}
+
+/// Solves grid equations with this Krylov method and preconditioner.
+pub fn newton<B: EllipticBackend + MultigridBackend, T: Real>(
+    backend: &B,
+    problem: &mut GridProblem<B, T>,
+    u: &mut B::Vector<f64>,
+    (method, kind): (Method, Kind),
+    settings: &NewtonSettings,
+) -> Result<NewtonReport, SolverError> {
+    let linear = LinearSettings { method, max_iterations: 2000, restart: 30 };
+    let preconditioner =
+        GridPreconditioner::new(kind, MultigridSettings::default(), problem.jacobian());
+    let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+    solve(backend, problem, &mut linear, u, History::default(), settings, &mut ())
 }
 
 /// The forcing terms of the default case.

@@ -5,19 +5,17 @@ use std::sync::Mutex;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::backend::{Bands, EllipticBackend, EllipticData, MultigridBackend, Real};
-use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::elliptic::{EllipticSettings, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::InitialMethod;
 use gridgen::pde::control::Wall;
-use gridgen::solver::history::History;
+use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
-use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::solver::{NonlinearProblem, SolverError};
+use gridgen::solver::newton::{NewtonReport, NewtonSettings};
+use gridgen::solver::precond::Kind;
 
 use support::grids::distance;
-use support::problems::{NEWTON, control};
+use support::problems::{NEWTON, control, newton};
 use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
@@ -79,13 +77,8 @@ impl Case {
     ) -> Result<NewtonReport, SolverError> {
         let (state, mut u) = backend.elliptic(data)?;
         let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
-        let linear = LinearSettings { method: self.method, max_iterations: 2000, restart: 30 };
-        let preconditioner =
-            GridPreconditioner::new(self.kind, MultigridSettings::default(), problem.jacobian());
-        let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
         let topology = grid.lock().unwrap().topology;
-        let report =
-            solve(backend, &mut problem, &mut linear, &mut u, History::default(), &TIGHT, &mut ())?;
+        let report = newton(backend, &mut problem, &mut u, (self.method, self.kind), &TIGHT)?;
         let nodes = problem.nodes(backend, &u, topology)?;
         backend.fetch(&nodes, &mut grid.lock().unwrap())?;
         Ok(report)
