@@ -108,9 +108,6 @@ pub mod internals {
     pub mod output {
         pub use crate::files::output::*;
     }
-    pub mod place {
-        pub use crate::files::place::*;
-    }
     pub mod schema {
         pub use crate::case::schema::*;
         pub use crate::case::table::*;

@@ -12,7 +12,7 @@ use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
 use gridgen::formats::{Sides, Span};
 use gridgen::grid::quality::{MOST_ORDER, measure_along};
 use gridgen::internals::atomic;
-use gridgen::internals::place::check_apart;
+use gridgen::internals::atomic::check_apart;
 
 use super::terminal::{Terminal, list};
 use super::{CommandFailure, NOT_CONVERGED, word};

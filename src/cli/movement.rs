@@ -9,7 +9,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::formats::{Converted, Format, Mesh, npy, points};
 use gridgen::generate::{DerivativesAt, Machine, open_reference};
-use gridgen::internals::place::check_apart;
+use gridgen::internals::atomic::check_apart;
 use gridgen::movement::{Moved, Reference, Resident, Solved};
 
 use super::convert::{LayoutArguments, format_of};

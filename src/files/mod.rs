@@ -9,7 +9,6 @@ pub(crate) mod contents;
 mod error;
 pub(crate) mod output;
 pub(crate) mod pieces;
-pub(crate) mod place;
 pub mod record;
 pub mod restart;
 

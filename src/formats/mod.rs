@@ -7,7 +7,6 @@ mod arrays;
 mod block;
 pub mod cgns;
 mod data;
-mod foreign;
 mod format;
 pub mod matrix_market;
 mod mesh;
@@ -35,7 +34,7 @@ use self::format::FileContents;
 pub use self::format::{Converted, Format, Holds, MeshFile};
 pub use self::mesh::{Sides, Span};
 pub use self::read::Mesh;
-use self::read::orient;
+use self::read::{check_foreign, orient};
 use crate::files::output::FolderRules;
 use crate::files::{IoError, WriteFault, contents};
 
@@ -152,7 +151,7 @@ pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
     let begins = |reader: &Reader| reader.begins.is_some_and(|begins| begins(head));
     let mut read = || {
         let begun = readers().find(|(_, reader)| begins(reader));
-        begun.map_or_else(|| foreign::check(bytes), |_| Ok(()))?;
+        begun.map_or_else(|| check_foreign(bytes), |_| Ok(()))?;
         let named =
             || readers().find(|(format, reader)| reader.begins.is_some() && format.is_named(path));
         let reader = begun.or_else(named).map_or(&plot3d::READER, |(_, reader)| reader);

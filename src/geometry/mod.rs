@@ -5,7 +5,6 @@
 //! [`distribute_closed`] places. [`wall_normals`] gives the directions in which the grid leaves the wall.
 //! Lengths are in chords.
 
-mod along;
 mod closed;
 mod curve;
 mod enclosure;
@@ -26,14 +25,13 @@ pub(crate) mod turning;
 pub(crate) mod vector;
 mod wake;
 
-pub use along::{AlongWall, Cluster, SurfaceSide};
 pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
 pub use enclosure::Enclosure;
 pub use error::{FileProblem, GeometryError};
 pub(crate) use given::wall_as_given;
-pub use heights::Heights;
+pub use heights::{AlongWall, Cluster, Heights, SurfaceSide};
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
 pub use offset::{OffsetLine, OffsetProjection};

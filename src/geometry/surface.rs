@@ -1,8 +1,8 @@
 //! The points of the wall: their positions along the contour, and the closing of the trailing edge.
 
-use super::along::{AlongWall, Cluster, SurfaceSide};
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::error::{LEAST_BASE_CELLS, LEAST_NI, MOST_NI};
+use super::heights::{AlongWall, Cluster, SurfaceSide};
 use super::polygon::first_crossing;
 use super::section::{edge_gap, foremost};
 use super::turning::{LEAST_CELLS, Limits, Piece, Turning, between_corners, refined};

@@ -1,6 +1,6 @@
 //! Spacing of points on a curve under a limit on the turn from one cell to the next.
 
-use super::along::AlongWall;
+use super::heights::AlongWall;
 use super::vector::angle;
 
 /// Largest growth of the spacing with the distance from a place where it is reduced.

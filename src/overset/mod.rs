@@ -6,18 +6,14 @@
 //! [`check`] predicts how a flow solver will treat them: cells across gaps, sizes of cells and their donors,
 //! and, by the rule of OpenFOAM's solvers ([`cell_types`]), holes, fringes and orphans.
 
-mod background;
 mod checks;
-mod placement;
 mod rigging;
 mod stencil;
 mod wall;
 mod zone;
 
-pub use background::Background;
 pub use checks::{Checks, Finding, Gap, OverlapLimits, Rigged, Subject, ZoneReport, check};
-pub use placement::Placement;
 pub use rigging::{RigSide, Rigging, RiggingError};
 pub use stencil::{CellType, SearchBox, ZoneTypes, cell_types};
 pub use wall::{ElementWall, Nearest};
-pub use zone::{Rim, Zone, ZoneCells};
+pub use zone::{Background, Placement, Rim, Zone, ZoneCells};

@@ -3,7 +3,6 @@
 
 mod choice;
 mod estimate;
-mod log;
 mod machine;
 mod options;
 mod pool;
@@ -13,11 +12,10 @@ use std::path::Path;
 pub(crate) use self::choice::{Closing, Opening, gpus_of, needs_several};
 pub use self::estimate::{CROSSOVER, Estimate, check};
 pub(crate) use self::estimate::{demand, memory_bytes, of_background, of_problem};
-pub use self::log::Progress;
-pub(crate) use self::log::RunLog;
 pub use self::machine::{BackendChoice, Machine};
 pub(crate) use self::machine::{Opened, on_each, thread_pool};
-pub use self::options::{RESTART_EVERY, RunOptions};
+pub(crate) use self::options::RunLog;
+pub use self::options::{Progress, RESTART_EVERY, RunOptions};
 pub use self::pool::MachinePool;
 use crate::files::IoError;
 use crate::files::output::{FolderRules, Output};

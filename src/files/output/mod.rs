@@ -6,7 +6,6 @@
 //! killed before leaves the old results; the exchange of one that is killed after that is completed when the
 //! folder is opened again.
 
-mod record;
 mod replace;
 
 use std::collections::BTreeSet;
@@ -14,11 +13,12 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::record::HOME;
-use self::record::{FILES, NEW, PART, RECORD, Record, Standing, home, standing};
-use self::replace::{ExchangePlan, Put};
-use super::place::check_apart;
+pub use self::replace::HOME;
+use self::replace::{
+    ExchangePlan, FILES, NEW, PART, Put, RECORD, Record, Standing, home, standing,
+};
 use super::{CASE_FILE, IoError, RESTART_FILE, WriteFault, atomic};
+use crate::files::atomic::check_apart;
 
 /// Name of the file in the folder [`HOME`] that is locked.
 const LOCK: &str = "lock";
@@ -73,7 +73,7 @@ impl Output {
         output.remove_part()?;
         fs::create_dir_all(output.files()).map_err(|source| IoError::new(root, source))?;
         atomic::sweep(root);
-        output.record = record::read(&home(root).join(RECORD));
+        output.record = replace::read(&home(root).join(RECORD));
         Ok(output)
     }
 

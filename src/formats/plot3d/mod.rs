@@ -21,8 +21,8 @@ use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::FormatLimits;
 use super::nmf;
 use crate::files::IoError;
+use crate::files::atomic::check_own;
 use crate::files::atomic::{self, Made, Writer};
-use crate::files::place::check_own;
 
 /// Single precision and two dimensions; as text a number is longer.
 const LIMITS: FormatLimits = FormatLimits::of(8);

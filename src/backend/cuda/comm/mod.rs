@@ -10,7 +10,6 @@ mod host;
 #[cfg(feature = "cuda")]
 mod nccl;
 mod peer;
-mod window;
 
 pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
 pub use self::communicator::{Communicator, InRecordings, RankMessage, Transport};

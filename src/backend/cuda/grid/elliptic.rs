@@ -1,7 +1,6 @@
 //! The grid equations on the CUDA backend.
 
-use super::lines::{GatheredColumns, Receivers};
-use super::nodes::{Columns, CudaGrid, first_line};
+use super::nodes::{Columns, CudaGrid, GatheredColumns, Receivers, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};

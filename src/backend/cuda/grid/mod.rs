@@ -2,7 +2,6 @@
 
 mod control;
 mod elliptic;
-mod lines;
 mod march;
 mod movement;
 mod nodes;

@@ -1,7 +1,6 @@
 //! Finished grids on GPUs, and their quality: `kernels/quality.cu`.
 
-use super::lines::{OfRank, Receivers};
-use super::nodes::{Columns, CudaGrid, first_line};
+use super::nodes::{Columns, CudaGrid, OfRank, Receivers, first_line};
 use crate::backend::GridBackend;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;

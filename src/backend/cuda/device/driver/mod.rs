@@ -1,7 +1,6 @@
 //! NVIDIA GPUs through the driver, which is opened at run time; nothing is linked.
 #![allow(unsafe_code, reason = "the driver's interface is C; every call's contract is kept here")]
 
-mod clusters;
 mod handles;
 mod info;
 mod modules;
@@ -12,9 +11,8 @@ mod staging;
 
 pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, present};
 
-use self::clusters::{has_clusters, launch_kernel};
 use self::handles::{LaunchableGraph, Pinned, is_done, order, streams, visit};
-use self::modules::OpenGpu;
+use self::modules::{OpenGpu, has_clusters, launch_kernel};
 use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::KeptRecordings;
 use self::sharing::Imported;
