@@ -67,7 +67,7 @@ fn piped(command: &mut Command) -> Child {
 fn a_run_takes_the_gpus_that_are_named() {
     let scratch = Scratch::with_case(small("2412"));
     for (devices, name) in
-        [("1", "cuda (stand-in 1)"), ("1,0", "cuda (2 × stand-in 1, stand-in 0)")]
+        [("1", "cuda (stand-in 1)"), ("1,0", "cuda (1 × stand-in 1, 1 × stand-in 0)")]
     {
         let on = format!("wing.toml --backend cuda --devices {devices}");
         run(&scratch, &on).succeeds();
@@ -133,7 +133,7 @@ fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
     assert!(table.ends_with("3 cases: 3 converged\n"), "{table}");
     let [first, second, last] = [0, 1, 2].map(|k| device(&scratch, &format!("output/s{k}")));
     assert_ne!(first, second);
-    assert_eq!(last, "cuda (2 × stand-in 0, stand-in 1)");
+    assert_eq!(last, "cuda (1 × stand-in 0, 1 × stand-in 1)");
 }
 
 #[test]

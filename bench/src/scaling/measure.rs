@@ -29,7 +29,7 @@ pub fn scaling(
     for count in counts(ordinals.len()) {
         let mut gpus = Gpus::open(&ordinals[..count])?;
         gpus.gathered_points = settings.gathered_points;
-        names = gpus.names();
+        names = gpus.name();
         let fixed = settings.sizes.iter().map(|&size| (Growth::Fixed, size));
         let weak = settings.weak.iter().map(|&size| (Growth::Weak, size));
         for (growth, start) in fixed.chain(weak) {

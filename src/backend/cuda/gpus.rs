@@ -8,7 +8,7 @@ use crate::backend::cuda::device::Device;
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::precond::MemoryEstimate;
-use crate::backend::cuda::ranks::{RankWork, Ranks};
+use crate::backend::cuda::ranks::{RankWork, Ranks, counted};
 use crate::backend::{Bands, DeviceError, SolverError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,17 +36,6 @@ impl Gpus {
         let peers = DriverDevice::enable_peer_access(&devices)?;
         let transport = Transport::fastest(peers, nccl_present());
         Ok(Self { devices, transport, gathered_points: None, timeout: RANK_TIMEOUT })
-    }
-
-    /// Their names, each once.
-    pub fn names(&self) -> String {
-        let mut names: Vec<&str> = Vec::new();
-        for device in &self.devices {
-            if !names.contains(&device.name()) {
-                names.push(device.name());
-            }
-        }
-        names.join(", ")
     }
 
     /// A warning for the user where messages go through the host's memory.
@@ -105,7 +94,7 @@ impl Ranks for Gpus {
     }
 
     fn name(&self) -> String {
-        format!("cuda ({} × {})", self.count(), self.names())
+        format!("cuda ({})", counted(self.devices.iter().map(|device| device.name())))
     }
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {

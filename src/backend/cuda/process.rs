@@ -9,7 +9,7 @@ use crate::backend::cuda::device::Device;
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::precond::MemoryEstimate;
-use crate::backend::cuda::ranks::{RankWork, Ranks};
+use crate::backend::cuda::ranks::{RankWork, Ranks, counted};
 use crate::backend::{Bands, DeviceError, SolverError};
 use crate::ranks::{Failure, Job, RanksError};
 use std::sync::Arc;
@@ -165,18 +165,8 @@ impl Ranks for JobRank {
         self.job.size()
     }
 
-    /// Has the names of the devices of all ranks, each once with the number of its ranks.
     fn name(&self) -> String {
-        let mut counts: Vec<(&str, usize)> = Vec::new();
-        for name in &self.names {
-            match counts.iter_mut().find(|(known, _)| known == name) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((name, 1)),
-            }
-        }
-        let counts: Vec<String> =
-            counts.iter().map(|(name, count)| format!("{count} × {name}")).collect();
-        format!("cuda ({})", counts.join(", "))
+        format!("cuda ({})", counted(self.names.iter().map(String::as_str)))
     }
 
     /// Does the work of this rank; where another one has failed, returns its failure. All ranks must call.

@@ -6,6 +6,19 @@ use crate::backend::{Bands, DeviceError, SolverError};
 use crate::ranks::Job;
 use std::sync::Arc;
 
+/// Names of devices, each once with the number of the devices that have it.
+pub(super) fn counted<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for name in names {
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let counts = counts.iter().map(|(name, count)| format!("{count} × {name}"));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
 /// The work of a rank, given its number and its backend.
 pub type RankWork<'a> = dyn Fn(usize, &CudaBackend) -> Result<(), SolverError> + Sync + 'a;
 
