@@ -3,7 +3,7 @@
 use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
 
 #[test]
-fn a_run_writes_all_files_and_lists_them() {
+fn a_run_writes_all_files_each_of_its_kind_and_lists_them() {
     let scratch = Scratch::with_case(SMALLEST);
     let stdout = scratch.run(&format!("wing.toml {COARSE}")).succeeds_with("");
 
@@ -29,6 +29,20 @@ fn a_run_writes_all_files_and_lists_them() {
     sorted.sort_unstable();
     assert_eq!(scratch.names("output/wing"), sorted);
     assert_eq!(scratch.names("."), ["output", "wing.toml"]);
+    for (name, start) in [
+        ("mesh.vts", "<?xml version=\"1.0\"?>\n<VTKFile type=\"StructuredGrid\""),
+        ("mesh.p3d", "1\n65 33 2\n"),
+        ("convergence.csv", "step,residual,forcing_term,linear_iterations,"),
+        ("convergence.svg", "<svg "),
+        ("grid.svg", "<svg "),
+        ("report.json", "{\n"),
+        ("case.toml", "# A case with every default written out"),
+    ] {
+        let bytes = scratch.bytes(&format!("output/wing/{name}"));
+        let found = String::from_utf8_lossy(&bytes[..start.len().min(bytes.len())]);
+        assert_eq!(found, start, "{name}");
+    }
+    assert!(scratch.bytes("output/wing/grid.png").starts_with(b"\x89PNG\r\n\x1a\n"));
 }
 
 #[test]
@@ -140,29 +154,7 @@ fn cells_around_a_smooth_body_are_one_number() {
 }
 
 #[test]
-fn each_file_is_of_its_kind() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    scratch.run(&format!("wing.toml {COARSE}")).succeeds();
-
-    for (name, start) in [
-        ("mesh.vts", "<?xml version=\"1.0\"?>\n<VTKFile type=\"StructuredGrid\""),
-        ("mesh.p3d", "1\n65 33 2\n"),
-        ("convergence.csv", "step,residual,forcing_term,linear_iterations,"),
-        ("convergence.svg", "<svg "),
-        ("grid.svg", "<svg "),
-        ("report.json", "{\n"),
-        ("case.toml", "# A case with every default written out"),
-    ] {
-        let bytes = scratch.bytes(&format!("output/wing/{name}"));
-        let found = String::from_utf8_lossy(&bytes[..start.len().min(bytes.len())]);
-        assert_eq!(found, start, "{name}");
-    }
-    assert!(scratch.bytes("output/wing/grid.png").starts_with(b"\x89PNG\r\n\x1a\n"));
-}
-
-#[test]
-fn the_report_has_every_key() {
+fn the_report_has_every_key_and_the_history_its_steps() {
     let scratch = Scratch::with_case(SMALLEST);
 
     scratch.run_coarse("--threads 2").succeeds();
@@ -181,15 +173,7 @@ fn the_report_has_every_key() {
     for key in ["folded_cells", "max_skewness", "first_cell_max"] {
         assert!(report["quality"][key].is_number(), "{key} in {report}");
     }
-}
-
-#[test]
-fn the_history_has_a_line_for_each_step_of_the_report() {
-    let scratch = Scratch::with_case(SMALLEST);
-
-    scratch.run_coarse("").succeeds();
-
-    let steps = scratch.report()["newton"]["iterations"].as_u64().unwrap();
+    let steps = report["newton"]["iterations"].as_u64().unwrap();
     let history = scratch.text("output/wing/convergence.csv");
     // There is one line of names, and one for the start.
     assert_eq!(history.lines().count() as u64, steps + 2, "{history}");

@@ -47,15 +47,8 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     for (wall, nj, first_cell, varies) in both {
         let layers = geometric_layers(nj, first_cell, FAR_FIELD);
         let heights = varies.then(|| varied(&wall, first_cell));
-        let outline = Outline {
-            x: &wall.x,
-            y: &wall.y,
-            normals: &wall.normals,
-            layers: &layers,
-            outer: Outer::Circle(FAR_FIELD),
-            heights: heights.as_deref(),
-            topology: wall.topology,
-        };
+        let outline = wall.outline(&layers, Outer::Circle(FAR_FIELD));
+        let outline = Outline { heights: heights.as_deref(), ..outline };
         let settings = wall.settings(InitialMethod::Hyperbolic);
 
         let (host, other) =
@@ -87,15 +80,7 @@ pub fn the_march_ends_on_an_offset_line<S: Subject>(subject: &S) {
         let points: Vec<[f64; 2]> = wall.x.iter().zip(&wall.y).map(|(x, y)| [*x, *y]).collect();
         let line = OffsetLine::around(&points, distance).unwrap();
         let layers = geometric_layers(nj, first_cell, distance);
-        let outline = Outline {
-            x: &wall.x,
-            y: &wall.y,
-            normals: &wall.normals,
-            layers: &layers,
-            outer: Outer::Offset(&line),
-            heights: None,
-            topology: wall.topology,
-        };
+        let outline = wall.outline(&layers, Outer::Offset(&line));
         let settings = wall.settings(InitialMethod::Hyperbolic);
 
         let (host, other) =

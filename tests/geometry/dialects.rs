@@ -90,6 +90,13 @@ fn a_first_line_that_is_prose_is_the_name() {
     }
 }
 
+/// Reads a text, and asserts that the first note contains this.
+#[track_caller]
+fn assert_noted(text: &str, noted: &str) {
+    let notes = read(text).notes;
+    assert!(notes[0].contains(noted), "{notes:?}\n{text}");
+}
+
 #[test]
 fn columns_beside_the_points_are_ignored_with_a_note() {
     for (text, noted) in [
@@ -116,9 +123,7 @@ fn columns_beside_the_points_are_ignored_with_a_note() {
             "the heading names",
         ),
     ] {
-        let airfoil = read(&text);
-
-        assert!(airfoil.notes[0].contains(noted), "{:?}\n{text}", airfoil.notes);
+        assert_noted(&text, noted);
     }
 }
 
@@ -142,9 +147,7 @@ fn surfaces_side_by_side_are_joined_with_a_note() {
             "the heading names",
         ),
     ] {
-        let airfoil = read(&text);
-
-        assert!(airfoil.notes[0].contains(noted), "{:?}\n{text}", airfoil.notes);
+        assert_noted(&text, noted);
     }
 }
 

@@ -124,80 +124,20 @@ fn designations_may_be_written_as_is_usual() {
 
 #[test]
 fn the_6_series_agrees_with_published_ordinates() {
-    // NACA Report 824, per cent of the chord, five decimals; of 63-015A Report 903, of which NASA TM-4741 says that its
-    // construction differs from the tables at the nose.
-    let tables: [(&str, f64, &[[f64; 2]]); 4] = [
-        (
-            "64(1)-212",
-            5e-5,
-            &[
-                [0.95013, 0.00604],
-                [0.85038, 0.02054],
-                [0.60029, 0.05619],
-                [0.39961, 0.07052],
-                [0.19886, 0.05968],
-                [0.04868, 0.03123],
-                [0.01147, 0.01593],
-                [0.00418, 0.01025],
-                [0.00582, -0.00925],
-                [0.02618, -0.01846],
-                [0.20114, -0.04376],
-                [0.50000, -0.04377],
-                [0.79955, -0.01233],
-                [0.94987, 0.00028],
-            ],
-        ),
-        (
-            "63(3)-618",
-            1.5e-4,
-            &[
-                [0.90103, 0.02531],
-                [0.60125, 0.09667],
-                [0.34734, 0.12086],
-                [0.09367, 0.07586],
-                [0.01965, 0.03616],
-                [0.00361, 0.01878],
-                [0.01139, -0.01458],
-                [0.10633, -0.04484],
-                [0.40171, -0.05630],
-                [0.79822, -0.00297],
-                [0.94952, 0.00603],
-            ],
-        ),
-        (
-            "66-018",
-            1.5e-4,
-            &[
-                [0.95, 0.00646],
-                [0.85, 0.02934],
-                [0.7, 0.06597],
-                [0.45, 0.08998],
-                [0.2, 0.07188],
-                [0.05, 0.03690],
-                [0.0125, 0.01952],
-            ],
-        ),
-        (
-            "63A015",
-            2e-4,
-            &[
-                [1.0, 0.00032],
-                [0.9, 0.01512],
-                [0.8, 0.02991],
-                [0.6, 0.05820],
-                [0.35, 0.07496],
-                [0.1, 0.04997],
-                [0.025, 0.02579],
-                [0.005, 0.01203],
-            ],
-        ),
-    ];
-    for (name, tolerance, rows) in tables {
+    let tables = include_str!("../data/tables/naca-6-series.txt");
+    for table in tables.split("\n\n").skip(1) {
+        let mut lines = table.lines();
+        let (name, tolerance) = lines.next().unwrap().split_once(' ').unwrap();
+        let row = |line: &str| -> [f64; 2] {
+            let numbers = line.split(' ').map(|word| word.parse().unwrap());
+            numbers.collect::<Vec<_>>().try_into().unwrap()
+        };
+        let rows: Vec<[f64; 2]> = lines.map(row).collect();
         let ours = airfoil_from_naca(name, TrailingEdge::AsGiven).unwrap();
 
-        let error = distance_from(&ours, rows);
+        let error = distance_from(&ours, &rows);
 
-        assert!(error < tolerance, "{name}: {error:e}");
+        assert!(error < tolerance.parse().unwrap(), "{name}: {error:e}");
     }
 }
 

@@ -181,49 +181,25 @@ fn atomics_return_the_old_value() {
 }
 
 #[test]
-fn a_barrier_that_some_threads_skip_is_found() {
-    let (code, message) = fault("skipped_barrier", block(64));
+fn faults_of_kernels_and_launches_are_found() {
+    let overrun = LaunchShape { shared: 100, ..block(1) };
+    for (kernel, shape, code) in [
+        ("skipped_barrier", block(64), Code::DivergentBarrier),
+        ("two_barriers", block(64), Code::DivergentBarrier),
+        ("lonely_shuffle", block(64), Code::DivergentWarp),
+        ("endless_wait", block(256), Code::Deadlock),
+        ("overrun", overrun, Code::SharedOverrun),
+        ("no_such_kernel", block(1), Code::UnknownKernel),
+        ("two_barriers", block(1025), Code::BadLaunch),
+        ("two_barriers", block(0), Code::BadLaunch),
+        // There is one argument too few.
+        ("block_sum", block(32), Code::BadLaunch),
+    ] {
+        let (found, message) = fault(kernel, shape);
 
-    assert_eq!(code, Code::DivergentBarrier);
-    assert!(message.contains("exited (1 of 64)"), "{message}");
-}
-
-#[test]
-fn barriers_at_different_places_are_found() {
-    let (code, message) = fault("two_barriers", block(64));
-
-    assert_eq!(code, Code::DivergentBarrier, "{message}");
-}
-
-#[test]
-fn a_shuffle_that_some_lanes_never_reach_is_found() {
-    let (code, message) = fault("lonely_shuffle", block(64));
-
-    assert_eq!(code, Code::DivergentWarp, "{message}");
-}
-
-#[test]
-fn a_wait_without_end_is_found() {
-    let (code, message) = fault("endless_wait", block(256));
-
-    assert_eq!(code, Code::Deadlock, "{message}");
-}
-
-#[test]
-fn a_write_behind_dynamic_shared_memory_is_found() {
-    let shape = LaunchShape { shared: 100, ..block(1) };
-    let (code, message) = fault("overrun", shape);
-
-    assert_eq!(code, Code::SharedOverrun, "{message}");
-}
-
-#[test]
-fn a_launch_that_no_gpu_would_take_is_refused() {
-    assert_eq!(fault("no_such_kernel", block(1)).0, Code::UnknownKernel);
-    assert_eq!(fault("two_barriers", block(1025)).0, Code::BadLaunch);
-    assert_eq!(fault("two_barriers", block(0)).0, Code::BadLaunch);
-    // There is one argument too few.
-    assert_eq!(fault("block_sum", block(32)).0, Code::BadLaunch);
+        assert_eq!(found, code, "{kernel}: {message}");
+    }
+    assert!(fault("skipped_barrier", block(64)).1.contains("exited (1 of 64)"));
 }
 
 #[test]

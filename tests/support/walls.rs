@@ -91,18 +91,23 @@ impl WallPoints {
         InitialSettings { method, dissipation, volume_smoothing, spread, margin: 0 }
     }
 
-    /// The initial grid on this wall: `nj` layers, geometric from `first_cell` to [`FAR_FIELD`].
-    pub fn initial(&self, method: InitialMethod, nj: usize, first_cell: f64) -> InitialGrid {
-        let layers = geometric_layers(nj, first_cell, FAR_FIELD);
-        let outline = Outline {
+    /// The data of an initial grid with these layers and outer boundary.
+    pub fn outline<'a>(&'a self, layers: &'a [f64], outer: Outer<'a>) -> Outline<'a> {
+        Outline {
             x: &self.x,
             y: &self.y,
             normals: &self.normals,
-            layers: &layers,
-            outer: Outer::Circle(FAR_FIELD),
+            layers,
+            outer,
             heights: None,
             topology: self.topology,
-        };
+        }
+    }
+
+    /// The initial grid on this wall: `nj` layers, geometric from `first_cell` to [`FAR_FIELD`].
+    pub fn initial(&self, method: InitialMethod, nj: usize, first_cell: f64) -> InitialGrid {
+        let layers = geometric_layers(nj, first_cell, FAR_FIELD);
+        let outline = self.outline(&layers, Outer::Circle(FAR_FIELD));
         build(&outline, &self.settings(method))
     }
 }
