@@ -9,7 +9,7 @@ use crate::formats::ReadError;
 use crate::formats::matrix_market::MatrixMarketError;
 use crate::grid::FamilyError;
 use crate::movement::MovementError;
-use crate::ranks::RanksError;
+use crate::ranks::{Failure, RanksError};
 use crate::solver::{PreconditionerFailure, SolverError};
 use std::path::PathBuf;
 
@@ -69,6 +69,14 @@ errors! {
         /// The processes of a run do not meet, or one of them failed.
         #[error(transparent)]
         Ranks(#[from] RanksError),
+    }
+}
+
+impl From<Error> for Failure {
+    /// The failure of a case, whichever rank had it.
+    fn from(error: Error) -> Self {
+        let (message, hint) = (Some(error.to_string()), error.hint());
+        Self { rank: 0, message, hint, class: error.class() }
     }
 }
 

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use gridgen::case::{CaseError, CaseFile, WallPoints};
-use gridgen::error::ErrorClass;
+use gridgen::error::{Error, ErrorClass};
 use gridgen::generate::{
     BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch,
 };
 use gridgen::internals::digest;
-use gridgen::ranks::Job;
+use gridgen::ranks::{Failure, Job};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ impl BatchArguments {
                     cases.push(case);
                     BatchResult::NotRun
                 }
-                Err(error) => BatchResult::Failed(error.into()),
+                Err(error) => BatchResult::Failed(Error::from(error).into()),
             };
             rows.push(CaseRow::new(file, &result));
         }
@@ -215,8 +215,8 @@ impl CaseRow {
             }
             BatchResult::Run(_) => ("converged", 0, None, None),
             BatchResult::UpToDate(_) => ("kept", 0, None, None),
-            BatchResult::Failed(error) => {
-                ("failed", exit_code(error.class()), Some(error.to_string()), error.hint())
+            BatchResult::Failed(Failure { message, hint, class, .. }) => {
+                ("failed", exit_code(*class), message.clone(), hint.clone())
             }
             BatchResult::NotRun => ("not run", exit_code(ErrorClass::Interrupted), None, None),
         };

@@ -210,7 +210,7 @@ fn one(
                 .map(|made| Summary::of(&made.elements, &made.verdict, &made.timing))
         }
     };
-    Some(made.map_or_else(BatchResult::Failed, BatchResult::Run))
+    Some(made.map_or_else(|error| BatchResult::Failed(error.into()), BatchResult::Run))
 }
 
 /// The summary of an earlier run of the same case, if all its results are there and good.

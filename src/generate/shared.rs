@@ -10,14 +10,14 @@ use crate::ranks::{Channel, Failure, Job, RanksError};
 use crate::report::Timing;
 
 /// The result of a case among others.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum BatchResult {
     /// It was run.
-    Run(Summary),
+    Run(#[serde(with = "SentSummary")] Summary),
     /// Its results were there already.
-    UpToDate(Summary),
+    UpToDate(#[serde(with = "SentSummary")] Summary),
     /// It could not be run.
-    Failed(Error),
+    Failed(Failure),
     /// The batch was cancelled before its turn.
     NotRun,
 }
@@ -71,16 +71,7 @@ enum BatchMessage {
     /// It takes no more cases.
     Leaves,
     /// The result of a case.
-    Done(usize, Sent),
-}
-
-/// The result of a case.
-#[derive(Serialize, Deserialize)]
-enum Sent {
-    Run(#[serde(with = "SentSummary")] Summary),
-    UpToDate(#[serde(with = "SentSummary")] Summary),
-    Failed(Failure),
-    NotRun,
+    Done(usize, BatchResult),
 }
 
 /// The form in which a [`Summary`] is sent.
@@ -117,31 +108,6 @@ mod bits {
     }
 }
 
-impl Sent {
-    fn of(result: BatchResult, rank: usize) -> Self {
-        match result {
-            BatchResult::Run(summary) => Self::Run(summary),
-            BatchResult::UpToDate(summary) => Self::UpToDate(summary),
-            BatchResult::Failed(error) => Self::Failed(Failure {
-                rank,
-                message: Some(error.to_string()),
-                hint: error.hint(),
-                class: error.class(),
-            }),
-            BatchResult::NotRun => Self::NotRun,
-        }
-    }
-
-    fn result(self) -> BatchResult {
-        match self {
-            Self::Run(summary) => BatchResult::Run(summary),
-            Self::UpToDate(summary) => BatchResult::UpToDate(summary),
-            Self::Failed(failure) => BatchResult::Failed(RanksError::Reported { failure }.into()),
-            Self::NotRun => BatchResult::NotRun,
-        }
-    }
-}
-
 /// Hands out cases to one thread of a rank until there are none, or the rank is lost: the case that it was
 /// at work on has failed then.
 pub(super) fn serve(
@@ -162,15 +128,15 @@ pub(super) fn serve(
                 let index = under_way.map_or(u64::MAX, |index| index as u64);
                 job.send(rank, channel, index.to_le_bytes().to_vec());
             }
-            Ok(BatchMessage::Done(index, sent)) => {
+            Ok(BatchMessage::Done(index, result)) => {
                 under_way = None;
-                done(index, sent.result());
+                done(index, result);
             }
             Ok(BatchMessage::Leaves) | Err(_) => return,
         }
     };
     if let Some(index) = under_way {
-        done(index, BatchResult::Failed(Error::from(lost)));
+        done(index, BatchResult::Failed(Error::from(lost).into()));
     }
 }
 
@@ -196,7 +162,7 @@ impl Client<'_> {
     }
 
     pub(super) fn done(&self, index: usize, result: BatchResult) {
-        self.send(&BatchMessage::Done(index, Sent::of(result, self.job.rank())));
+        self.send(&BatchMessage::Done(index, result));
     }
 }
 

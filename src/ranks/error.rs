@@ -54,11 +54,6 @@ errors! {
         #[error("rank {rank} has {what} {there}, rank 0 {here}")]
         #[hint("start all ranks with the same program, case and options")]
         Differs { rank: usize, what: String, there: String, here: String },
-        /// The error of a case that another rank had.
-        #[error("{}", failure.message.as_deref().unwrap_or_default())]
-        #[hint = failure.hint.clone()]
-        #[class = failure.class]
-        Reported { failure: Failure },
         /// A rank has ended, or failed, and with it the job.
         #[error("rank {} ended{}", failure.rank, because(failure))]
         #[hint("{}", failure.hint.as_deref().unwrap_or(LOST))]
