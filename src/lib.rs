@@ -119,27 +119,15 @@ pub mod internals {
 
 /// The Rust blocks of the documents, as tests: none may show what does not compile.
 #[cfg(doctest)]
-mod documents {
-    #[doc = include_str!("../README.md")]
-    struct Readme;
-    #[doc = include_str!("../CONTRIBUTING.md")]
-    struct Contributing;
-    #[doc = include_str!("../docs/case-format.md")]
-    struct CaseFormat;
-    #[doc = include_str!("../docs/conventions.md")]
-    struct Conventions;
-    #[doc = include_str!("../docs/formats.md")]
-    struct Formats;
-    #[doc = include_str!("../docs/licences.md")]
-    struct Licences;
-    #[doc = include_str!("../docs/performance.md")]
-    struct Performance;
-    #[doc = include_str!("../docs/solvers.md")]
-    struct Solvers;
-    #[doc = include_str!("../docs/theory.md")]
-    struct Theory;
-    #[doc = include_str!("../docs/validation.md")]
-    struct Validation;
-    #[doc = include_str!("../docs/verification.md")]
-    struct Verification;
-}
+#[doc = include_str!("../README.md")]
+#[doc = include_str!("../CONTRIBUTING.md")]
+#[doc = include_str!("../docs/case-format.md")]
+#[doc = include_str!("../docs/conventions.md")]
+#[doc = include_str!("../docs/formats.md")]
+#[doc = include_str!("../docs/licences.md")]
+#[doc = include_str!("../docs/performance.md")]
+#[doc = include_str!("../docs/solvers.md")]
+#[doc = include_str!("../docs/theory.md")]
+#[doc = include_str!("../docs/validation.md")]
+#[doc = include_str!("../docs/verification.md")]
+mod documents {}

@@ -4,7 +4,6 @@
 mod handles;
 mod info;
 mod modules;
-mod read_backs;
 mod recordings;
 mod sharing;
 mod staging;
@@ -13,10 +12,9 @@ pub use self::info::{GpuInfo, Libraries, device, devices, fits, libraries, prese
 
 use self::handles::{LaunchableGraph, Pinned, is_done, order, streams, visit};
 use self::modules::{OpenGpu, has_clusters, launch_kernel};
-use self::read_backs::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, words};
 use self::recordings::KeptRecordings;
 use self::sharing::Imported;
-use self::staging::StagedDownloads;
+use self::staging::{MOST_BYTES, MOST_DOWNLOADS, ReadBacks, StagedDownloads, words};
 use super::{
     Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, Request, SharedWords,
     StreamWait, check_length, fill,
