@@ -160,6 +160,45 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
     }
 }
 
+/// The expected characters are those of Rust's own formatting, which is exact.
+#[test]
+fn numbers_as_text_are_rounded_to_nearest_even() {
+    let ties = (0..60).flat_map(|k| [1.0, 3.0, 12345.0].map(|m| m * 0.5_f64.powi(k)));
+    let powers = (-20..20).map(|k| 10_f64.powi(k));
+    let beside = powers.flat_map(|x| [x, x.next_up(), x.next_down()]);
+    let special = [0.0, f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::INFINITY];
+    let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+    let any = (0..20_000).map(|k| {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        // Half of them are of the size of coordinates.
+        if k % 2 == 0 {
+            f64::from_bits(bits)
+        } else {
+            (bits >> 11) as f64 * 0.5_f64.powi(50 + k % 60)
+        }
+    });
+    let numbers: Vec<f64> = ties.chain(beside).chain(special).chain(any).collect();
+    let mut grid = Grid::new(Topology::C { wake: 0 }, 2, numbers.len());
+    grid.x = numbers.iter().flat_map(|x| [*x, -x]).collect();
+    grid.y.clone_from(&grid.x);
+
+    for precision in [NumberPrecision::Single, NumberPrecision::Double] {
+        let mut bytes = Vec::new();
+        let flavour = Flavour { precision, ..flavours()[0] };
+        plot3d::write_to(&mut bytes, &grid, None, flavour).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+
+        let words = text.split_whitespace().skip(2);
+        let expected = grid.x.iter().map(|x| match precision {
+            NumberPrecision::Single => format!("{:.8E}", *x as f32),
+            NumberPrecision::Double => format!("{x:.16E}"),
+        });
+        for (word, expected) in words.zip(expected) {
+            assert_eq!(word, expected);
+        }
+    }
+}
+
 /// A record of a Fortran file, split as if the limit of 2 GiB were `limit` bytes.
 fn record(contents: &[u8], limit: u64) -> Vec<u8> {
     let mut out = Vec::new();

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
+use crate::files::decimal::write_exponential;
 use crate::files::pieces;
 use crate::formats::mesh::Span;
 use crate::grid::Grid;
@@ -130,10 +131,13 @@ impl<'a> Block<'a> {
                 let (run, start) = (line / lines, line % lines * NUMBERS_A_LINE);
                 for k in start..self.run.min(start + NUMBERS_A_LINE) {
                     let number = self.number(*coordinate, run, k);
+                    text.push(b' ');
                     match self.flavour.precision {
-                        NumberPrecision::Double => write!(text, " {number:.16E}"),
-                        NumberPrecision::Single => write!(text, " {:.8E}", number as f32),
-                    }?;
+                        NumberPrecision::Double => write_exponential::<17>(text, number),
+                        NumberPrecision::Single => {
+                            write_exponential::<9>(text, f64::from(number as f32));
+                        }
+                    }
                 }
                 writeln!(text)
             })?;
