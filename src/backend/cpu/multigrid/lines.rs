@@ -81,12 +81,17 @@ impl<M: Real> LineSet<M> {
             simd::run(Factor { operator, storage, shape, lanes, guard, finite: &mut finite });
             finite
         };
-        self.operator.iter_mut().enumerate().all(|(colour, operator)| {
-            let panels = operator.par_chunks_mut(panel_len).enumerate();
-            panels
-                .map(|(panel, operator)| factor(colour, panel, operator))
-                .reduce(|| true, |a, b| a && b)
-        })
+        // Panels of both colours in turn: they are filled from the same points, which are in the cache then.
+        let mut panels = Vec::new();
+        for (colour, operator) in self.operator.iter_mut().enumerate() {
+            let own = operator.chunks_mut(panel_len).enumerate();
+            panels.extend(own.map(|(panel, operator)| (panel, colour, operator)));
+        }
+        panels.sort_by_key(|(panel, colour, _)| (*panel, *colour));
+        panels
+            .into_par_iter()
+            .map(|(panel, colour, operator)| factor(colour, panel, operator))
+            .reduce(|| true, |a, b| a && b)
     }
 
     /// The operator at a point of the lines of a panel, where there is one.
