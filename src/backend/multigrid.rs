@@ -102,6 +102,10 @@ pub trait MultigridBackend: SparseBackend {
     /// One level.
     type Level<M: Real>: Send;
 
+    /// Whether to make all levels takes as long as a linear iteration or longer, so that those of one matrix are
+    /// kept for others that are near.
+    const LASTING: bool = true;
+
     /// Size of a level, as a whole if it is spread over several devices.
     fn level_size<M: Real>(&self, level: &Self::Level<M>) -> LevelSize;
 

@@ -87,7 +87,7 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
         if strong != multigrid {
             all = all.then(reduced("multigrid with W cycles in double precision", strong));
         }
-        all.then(last)
+        all.then(last).lasting(B::LASTING)
     }
 }
 

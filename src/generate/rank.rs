@@ -15,7 +15,7 @@ use crate::backend::{
     Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Scaling,
 };
 use crate::case::Problem;
-use crate::elliptic::GridProblem;
+use crate::elliptic::{GridJacobian, GridProblem};
 use crate::error::Error;
 use crate::files::IoError;
 use crate::files::restart::{self, Identity, Restart};
@@ -25,7 +25,7 @@ use crate::ranks::Job;
 use crate::report::Timing;
 use crate::run::{Machine, Progress, RunLog, on_each};
 use crate::solver::history::{History, NewtonStep};
-use crate::solver::linear::Precision;
+use crate::solver::linear::{LinearSolver, Precision};
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 
@@ -182,16 +182,18 @@ where
     let newton = |log: &mut RunLog<'_>| -> Result<_, SolverError> {
         let (mut equations, mut u) = problem.equations::<B, T>(backend, initial.grid)?;
         let mut history = History::default();
+        let mut linear = problem.linear_solver(&equations);
         if let Some(saved) = &host.restart {
-            backend.upload_unknowns(&saved.state, &mut u)?;
             history.clone_from(&saved.history);
+            prepare_again(backend, &mut equations, &mut linear, &mut u, (&history, problem))?;
+            backend.upload_unknowns(&saved.state, &mut u)?;
         }
         let (progress, saved) = (&mut *log.progress, Instant::now());
         let mut observer = RankObserver { host, rank, progress, saved, failure: None };
         let solved = newton_with_export(
             problem,
             backend,
-            &mut equations,
+            (&mut equations, &mut linear),
             &mut u,
             history,
             export,
@@ -247,12 +249,34 @@ pub(super) fn solve_on(
     Ok(solved.into_inner())
 }
 
+/// The linear solver of a grid.
+type GridSolver<B, T> = LinearSolver<B, T, GridJacobian<B, T>>;
+
+/// Makes the preconditioner that the steps of `history` kept, if they did: at its state, to which a step leads from
+/// the first guess in u, or none.
+fn prepare_again<B: EllipticBackend + MultigridBackend, T: Real>(
+    backend: &B,
+    equations: &mut GridProblem<B, T>,
+    linear: &mut GridSolver<B, T>,
+    u: &mut B::Vector<f64>,
+    (history, problem): (&History, &Problem),
+) -> Result<(), SolverError> {
+    let step = newton::lasting_step(history, equations.unknowns());
+    let Some(step) = step.filter(|step| *step < history.steps.len() && linear.lasts()) else {
+        return Ok(());
+    };
+    let until = NewtonSettings { max_iterations: step - 1, ..problem.case.newton };
+    let (start, silent) = (History::default(), &mut ());
+    let _ = newton::solve(backend, equations, linear, u, start, &until, silent)?;
+    linear.update(backend, equations.linearise(backend)?)
+}
+
 /// Newton's method on a problem, from the state u that `history` led to; with the linear system of step
 /// `export`, if the solve comes to it.
 fn newton_with_export<B, T>(
     problem: &Problem,
     backend: &B,
-    equations: &mut GridProblem<B, T>,
+    (equations, linear): (&mut GridProblem<B, T>, &mut GridSolver<B, T>),
     u: &mut B::Vector<f64>,
     mut history: History,
     export: Option<usize>,
@@ -263,20 +287,18 @@ where
     T: Real,
 {
     let settings = problem.case.newton;
-    let mut linear = problem.linear_solver(equations);
     let due = |step: &usize| (history.newton_iterations()..settings.max_iterations).contains(step);
     let (mut events, mut system) = (Vec::new(), None);
     if let Some(step) = export.filter(due) {
         let until = NewtonSettings { max_iterations: step, ..settings };
-        let report = newton::solve(backend, equations, &mut linear, u, history, &until, observer)?;
+        let report = newton::solve(backend, equations, linear, u, history, &until, observer)?;
         if report.stop != (NewtonStop::IterationLimit { limit: step }) {
             return Ok((report, None));
         }
         (history, events) = (report.history, report.events);
         system = Some(linear_system(backend, equations, u)?);
     }
-    let mut report =
-        newton::solve(backend, equations, &mut linear, u, history, &settings, observer)?;
+    let mut report = newton::solve(backend, equations, linear, u, history, &settings, observer)?;
     report.events.splice(0..0, events);
     Ok((report, system))
 }

@@ -56,6 +56,10 @@ pub struct LinearSolver<B: Backend, T: Real, A> {
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
     restarts: usize,
+    /// Whether the preconditioner was made for some matrix.
+    made: bool,
+    /// Whether it is kept for another one.
+    kept: bool,
     /// Whether a fall-back has replaced the preconditioner.
     fallen: bool,
     /// Iterations left to fall-backs, over all solves.
@@ -79,6 +83,8 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
             bicgstab: None,
             gmres: None,
             restarts: RESTARTS,
+            made: false,
+            kept: false,
             fallen: false,
             spare: usize::MAX,
             events: Vec::new(),
@@ -100,6 +106,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
 
     /// Prepares the preconditioner for the present values of `a`, or a fall-back where it cannot be made.
     pub fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
+        (self.made, self.kept) = (true, false);
         loop {
             match self.preconditioner.current(backend, a)?.update(backend, a) {
                 Err(SolverError::Preconditioner(failure)) => {
@@ -111,6 +118,18 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 updated => return updated,
             }
         }
+    }
+
+    /// Keeps the preconditioner for a matrix that is near the one it was made for, if there is one that may be kept;
+    /// returns whether there is.
+    pub(crate) fn keep(&mut self) -> bool {
+        self.kept = self.lasts() && self.made;
+        self.kept
+    }
+
+    /// Whether the preconditioner may be kept for matrices near the one that it was made for.
+    pub(crate) fn lasts(&self) -> bool {
+        self.preconditioner.lasts()
     }
 
     /// Replaces the preconditioner by the next fall-back, and returns its name.
@@ -129,9 +148,10 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     ///
     /// If BiCGStab breaks down it restarts from the x it has reached, at most twice or as
     /// [`Self::with_restarts`] says; then flexible GMRES goes on from there. A preconditioner with a
-    /// bound gets as many iterations as the bound allows, and at least ten; if they do not suffice, or a
-    /// value is not a number, its fall-back continues from the x reached, in this solve and those that
-    /// follow, within [`Self::with_fall_back_budget`]. `observe` gets the iteration and the relative residual.
+    /// bound gets as many iterations as the bound allows, and at least ten. If they do not suffice, or a
+    /// value is not a number, one that was kept is made anew and continues from the x reached. In place of one that
+    /// was not, its fall-back does, in this solve and those that follow, within
+    /// [`Self::with_fall_back_budget`]. `observe` gets the iteration and the relative residual.
     ///
     /// # Errors
     /// If the device fails, or neither the preconditioner nor a fall-back can be made.
@@ -171,14 +191,17 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 if !slow && stop != LinearStop::NotFinite {
                     break stop;
                 }
-                let Some(next) = self.fall_back() else { break stop };
-                let why = if slow {
-                    let factor = (solve.relative / from).powf((solve.iterations - before).recip());
-                    format!("an iteration multiplied the linear residual by {factor:.2}")
-                } else {
-                    stop.to_string()
-                };
-                self.events.push(format!("{why}; {next} took over"));
+                if !self.kept {
+                    let Some(next) = self.fall_back() else { break stop };
+                    let why = if slow {
+                        let made = solve.iterations - before;
+                        let factor = (solve.relative / from).powf(made.recip());
+                        format!("an iteration multiplied the linear residual by {factor:.2}")
+                    } else {
+                        stop.to_string()
+                    };
+                    self.events.push(format!("{why}; {next} took over"));
+                }
                 self.update(backend, a)?;
                 // An x that is no better than none is worth nothing.
                 if solve.relative.is_nan() || solve.relative >= 1.0 {

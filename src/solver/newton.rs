@@ -44,7 +44,7 @@ impl Forcing {
         match before {
             None => self.initial,
             Some(before) => (0.9 * (merit / before).powi(2))
-                .max(0.25 * tolerance / merit)
+                .max(LAST * tolerance / merit)
                 .clamp(self.min, self.max),
         }
     }
@@ -54,6 +54,9 @@ impl Forcing {
         (TIGHTER * term).max(self.min)
     }
 }
+
+/// Part of the tolerance that the last step asks for.
+const LAST: f64 = 0.25;
 
 /// Part of a forcing term to which a direction is solved for that no step length was accepted of.
 const TIGHTER: f64 = 0.01;
@@ -108,6 +111,44 @@ struct NewtonSolve<'a, B: Backend, P: NonlinearProblem<B>> {
     trial: B::Vector<f64>,
     right: B::Vector<P::Real>,
     solution: B::Vector<P::Real>,
+    /// Whether the preconditioner is to be kept, if it lasts.
+    keeps: bool,
+}
+
+/// Euclidean norm of F up to which the preconditioner of a state is kept for those that follow.
+const NEAR: f64 = 0.125;
+
+/// Residual factor an iteration up to which the preconditioner is kept. Good ones are below 0.15.
+const FAST: f64 = 0.2;
+
+/// The last step of which the preconditioner may be kept. A solve that goes on makes the steps before it again.
+const LATEST: usize = 2;
+
+/// The step whose preconditioner is kept for those that follow: the first that begins at a state with a residual
+/// of n values that is small enough. From there on the matrices differ little.
+#[must_use]
+pub fn lasting_step(history: &History, n: usize) -> Option<usize> {
+    let small = |step: &NewtonStep| step.residual * (n as f64).sqrt() <= NEAR;
+    Some(1 + history.steps.iter().take(LATEST).position(small)?)
+}
+
+/// Whether a step from this merit, with this forcing term, keeps the preconditioner of an earlier one. It does
+/// not after a slow linear solve, nor where it may just meet the tolerance or just miss it, nor after such a step.
+fn keeps(history: &History, (merit, term): (f64, f64), n: usize, tolerance: f64) -> bool {
+    let doubtful = |merit: f64, term: f64| {
+        let share = merit * term / tolerance;
+        share > 1.01 * LAST && share < 2.0
+    };
+    let slow = |step: &NewtonStep| {
+        step.linear_residuals.last().is_some_and(|last| *last > FAST.powf(step.linear_iterations))
+    };
+    let first = lasting_step(history, n).filter(|first| *first < history.steps.len());
+    first.is_some_and(|first| {
+        let mut since = history.steps[first..].windows(2);
+        !doubtful(merit, term)
+            && !history.steps[first..].iter().any(slow)
+            && !since.any(|pair| doubtful(pair[0].residual, pair[1].forcing_term))
+    })
 }
 
 /// Solves F(u) = 0 from the guess in `u`, or goes on with a solve that was ended: `history`, empty for a
@@ -142,6 +183,7 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
         trial: backend.zeros(n)?,
         right: backend.zeros(n)?,
         solution: backend.zeros(n)?,
+        keeps: false,
     };
     let mut merit = solve.merit(u)?;
     let CellGuard { mut folded, min_area } = solve.problem.guard(backend)?;
@@ -174,6 +216,7 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
             forcing_term: settings.forcing.term(merit, before, settings.tolerance),
             ..NewtonStep::default()
         };
+        solve.keeps = keeps(&history, (merit, record.forcing_term), n, settings.tolerance);
         if let Err(stop) = solve.step(u, merit, folded, &mut record)? {
             break stop;
         }
@@ -229,11 +272,12 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
         &mut self,
         record: &mut NewtonStep,
     ) -> Result<Result<(), NewtonStop>, SolverError> {
-        let Self { backend, problem, linear, observer, events, .. } = self;
+        let Self { backend, problem, linear, observer, events, keeps, .. } = self;
         let started = Instant::now();
         let size = backend.max_abs(&self.f)?;
         let jacobian = problem.linearise(backend)?;
-        let updated = linear.update(backend, jacobian);
+        let kept = *keeps && linear.keep();
+        let updated = if kept { Ok(()) } else { linear.update(backend, jacobian) };
         let set_up = Instant::now();
         let (mut residuals, term) = (Vec::new(), record.forcing_term);
         let solved = updated.and_then(|()| {

@@ -186,19 +186,22 @@ fn an_interrupted_run_keeps_earlier_results() {
     assert!(scratch.bytes("output/wing/mesh.vts") == before);
 }
 
+/// The third step keeps the levels of the first one of a coarse grid and of the second one of a fine grid.
 #[test]
 fn a_run_at_its_limit_of_steps_can_be_continued() {
-    let scratch = Scratch::with_case(SMALLEST);
-    let stopped = scratch.run_coarse(LIMIT);
-    assert_eq!(stopped.code, 1);
-    assert!(stopped.stdout.contains("  output/wing/restart.bin\n"), "{}", stopped.stdout);
+    for grid in ["--set grid.ni=65 --set grid.nj=33", "--set grid.ni=385 --set grid.nj=193"] {
+        let scratch = Scratch::with_case(SMALLEST);
+        let stopped = scratch.run_coarse(&format!("{grid} {LIMIT}"));
+        assert_eq!(stopped.code, 1);
+        assert!(stopped.stdout.contains("  output/wing/restart.bin\n"), "{}", stopped.stdout);
 
-    scratch.run_coarse(&format!("--restart {RESTART}")).succeeds();
+        scratch.run_coarse(&format!("{grid} --restart {RESTART}")).succeeds();
 
-    let mesh = scratch.bytes("output/wing/mesh.vts");
-    scratch.run_coarse("-o whole").succeeds();
-    assert!(mesh == scratch.bytes("whole/wing/mesh.vts"));
-    assert_eq!(steps(&scratch, "output"), steps(&scratch, "whole"));
+        let mesh = scratch.bytes("output/wing/mesh.vts");
+        scratch.run_coarse(&format!("{grid} -o whole")).succeeds();
+        assert!(mesh == scratch.bytes("whole/wing/mesh.vts"));
+        assert_eq!(steps(&scratch, "output"), steps(&scratch, "whole"));
+    }
 }
 
 /// The method of the linear solves is not part of the identity of a state.

@@ -1,8 +1,9 @@
 //! Inexact Newton on the grid equations: convergence, forcing terms, history, reproducibility.
 #![allow(clippy::float_cmp, reason = "what is recorded must be what was used, to the last bit")]
 
-use gridgen::backend::Scaling;
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{Backend, Scaling};
+use gridgen::elliptic::GridJacobian;
 use gridgen::grid::Grid;
 use gridgen::pde::control::Wall;
 use gridgen::solver::NonlinearProblem;
@@ -10,9 +11,11 @@ use gridgen::solver::history::History;
 use gridgen::solver::history::NewtonStep;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::newton::{Forcing, NewtonReport, NewtonSettings, Observer, solve};
-use gridgen::solver::precond::Kind;
-use gridgen::solver::precond::Preconditioners;
+use gridgen::solver::newton::{
+    Forcing, NewtonReport, NewtonSettings, Observer, lasting_step, solve,
+};
+use gridgen::solver::precond::{Kind, MultigridSettings, Preconditioners};
+use gridgen::sparse::Schedule;
 use support::linear::ExactInverse;
 use support::problems::{FORCING, NEWTON, Setup, preconditioner};
 use support::random::Random;
@@ -213,6 +216,81 @@ fn a_coupled_wall_has_the_asked_height_along_the_normal() {
             (grid.point(i, 0), grid.point(i, 1), points.normals[i]);
         assert!((bx - ax - 1e-4 * nx).hypot(by - ay - 1e-4 * ny) < 1e-15, "line {i}");
     }
+}
+
+/// A grid on which the levels of an early step last.
+fn lasting() -> (Setup<f64>, LinearSolver<CpuBackend, f64, GridJacobian<CpuBackend, f64>>) {
+    let setup = Setup::naca("0012", (65, 33), 1e-5, Wall::Coupled);
+    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
+    let kind = (Kind::Multigrid, Schedule::Levels);
+    let linear = setup.problem.jacobian().linear_solver(linear, kind, MultigridSettings::default());
+    (setup, linear)
+}
+
+fn solve_lasting(tolerance: f64) -> History {
+    let (mut setup, mut linear) = lasting();
+    let Setup { problem, u, .. } = &mut setup;
+    let settings = NewtonSettings { tolerance, ..NEWTON };
+    solve(&CpuBackend, problem, &mut linear, u, History::default(), &settings, &mut ())
+        .unwrap()
+        .history
+}
+
+/// The linear residuals of the steps of a history, where the steps that `made` says make levels anew.
+fn replayed(history: &History, made: impl Fn(usize) -> bool) -> Vec<Vec<f64>> {
+    let backend = &CpuBackend;
+    let (Setup { mut problem, mut u, .. }, mut linear) = lasting();
+    let [mut f, mut right, mut x, mut d, mut next] = [0; 5].map(|_| vec![0.0; u.len()]);
+    let step = |step: &NewtonStep| {
+        problem.residual(backend, &u, Scaling::Renewed, &mut f).unwrap();
+        let size = backend.max_abs(&f).unwrap();
+        let jacobian = problem.linearise(backend).unwrap();
+        if made(step.step) {
+            linear.update(backend, jacobian).unwrap();
+        }
+        backend.convert(-1.0 / size, &f, &mut right).unwrap();
+        let mut residuals = Vec::new();
+        let observe = &mut |_, relative| residuals.push(relative);
+        let term = step.forcing_term;
+        let _ = linear.solve(backend, jacobian, &right, term, &mut x, observe).unwrap();
+        backend.convert(size, &x, &mut d).unwrap();
+        backend.lincomb(None, &mut next, 0.0, &[(1.0, &u), (step.step_length, &d)]).unwrap();
+        std::mem::swap(&mut u, &mut next);
+        residuals
+    };
+    history.steps[1..].iter().map(step).collect()
+}
+
+fn linear_residuals(history: &History) -> Vec<Vec<f64>> {
+    history.steps[1..].iter().map(|step| step.linear_residuals.clone()).collect()
+}
+
+#[test]
+fn steps_after_a_small_residual_keep_its_levels() {
+    let history = solve_lasting(1e-12);
+
+    let n = lasting().0.n();
+    let first = lasting_step(&history, n).unwrap();
+    let size = |step: usize| history.steps[step].residual * (n as f64).sqrt();
+    assert!(size(first - 1) <= 0.125 && (first == 1 || size(0) > 0.125));
+    assert!(history.newton_iterations() > first);
+    assert_eq!(linear_residuals(&history), replayed(&history, |step| step <= first));
+    assert_ne!(linear_residuals(&history), replayed(&history, |_| true));
+}
+
+#[test]
+fn a_step_that_may_just_miss_the_tolerance_makes_levels_anew() {
+    let tight = solve_lasting(1e-12);
+    let first = lasting_step(&tight, lasting().0.n()).unwrap();
+    let doubtful = first + 1;
+    let tolerance = tight.steps[doubtful].forcing_term * tight.steps[doubtful - 1].residual;
+
+    let history = solve_lasting(tolerance);
+
+    assert_eq!(history.steps[doubtful].forcing_term, tight.steps[doubtful].forcing_term);
+    let anew = replayed(&history, |step| step <= first || step >= doubtful);
+    assert_eq!(linear_residuals(&history), anew);
+    assert_ne!(linear_residuals(&history), replayed(&history, |step| step <= first));
 }
 
 #[test]

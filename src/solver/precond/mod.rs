@@ -55,6 +55,8 @@ struct Candidate<B: Backend, T: Real, A> {
     name: &'static str,
     /// Largest residual factor an iteration of the Krylov method that is taken for contraction.
     bound: Option<f64>,
+    /// Whether it may be kept for operators near the one that it was made for.
+    lasting: bool,
     factory: Box<Factory<B, T, A>>,
     generated: Option<Box<dyn Preconditioner<B, T, A>>>,
 }
@@ -80,7 +82,8 @@ impl<B: Backend, T: Real, A> Preconditioners<B, T, A> {
         bound: Option<f64>,
         factory: impl Fn(&B, &A) -> Result<Box<dyn Preconditioner<B, T, A>>> + Send + 'static,
     ) -> Self {
-        let current = Candidate { name, bound, factory: Box::new(factory), generated: None };
+        let (lasting, factory) = (false, Box::new(factory));
+        let current = Candidate { name, bound, lasting, factory, generated: None };
         Self { current, rest: VecDeque::new() }
     }
 
@@ -89,6 +92,18 @@ impl<B: Backend, T: Real, A> Preconditioners<B, T, A> {
     pub(crate) fn then(mut self, last: Self) -> Self {
         self.rest.push_back(last.current);
         self
+    }
+
+    /// These, with the first one kept for operators near the one that it was made for, or not.
+    #[must_use]
+    pub(crate) fn lasting(mut self, lasting: bool) -> Self {
+        self.current.lasting = lasting;
+        self
+    }
+
+    /// Whether the present preconditioner may be kept for operators near the one that it was made for.
+    pub(crate) fn lasts(&self) -> bool {
+        self.current.lasting
     }
 
     /// The present preconditioner, which may still have to be updated.

@@ -161,22 +161,25 @@ fn a_restart_file_serves_any_number_of_devices() {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let [first, second] =
             [(before, 0), (after, 1)].map(|(devices, k)| Run::on(devices, folders[k].path()));
-        let whole_folder = tempfile::tempdir().unwrap();
-        let whole = Run::on(before, whole_folder.path());
-        whole.go(&case, &mut Watch::default()).unwrap();
+        let whole_folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let wholes = [(before, 0), (after, 1)].map(|(devices, k)| {
+            let whole = Run::on(devices, whole_folders[k].path());
+            whole.go(&case, &mut Watch::default()).unwrap();
+            whole.steps()
+        });
 
         let second = second.from(first.stopped_after(2, &case));
         let outcome = second.go(&case, &mut Watch::default()).unwrap();
 
         assert!(outcome.converged(), "{before}, {after}: {}", outcome.stop);
-        let (found, expected) = (second.steps(), whole.steps());
-        assert_eq!(found.len(), expected.len(), "{before}, {after}");
+        let found = second.steps();
+        assert_eq!(wholes.each_ref().map(Vec::len), [found.len(); 2], "{before}, {after}");
         // The heading, the start, and the steps taken before.
-        assert_eq!(found[..4], expected[..4], "{before}, {after}");
-        // The next step is the one that would have been taken, up to the order of sums.
+        assert_eq!(found[..4], wholes[0][..4], "{before}, {after}");
+        // The next step is near the one that would have been taken there: a CPU keeps multigrid levels, a GPU does not.
         let residual = |line: &String| -> f64 { line.split(',').nth(1).unwrap().parse().unwrap() };
-        let ratio = residual(&found[4]) / residual(&expected[4]);
-        assert!((0.5..2.0).contains(&ratio), "{before}, {after}: {ratio}");
+        let ratio = residual(&found[4]) / residual(&wholes[1][4]);
+        assert!((0.1..10.0).contains(&ratio), "{before}, {after}: {ratio}");
     }
 }
 

@@ -30,6 +30,9 @@ fn pick<T: Real>(single: KernelName, double: KernelName) -> KernelName {
 }
 
 impl MultigridBackend for CudaBackend {
+    /// A fifth of an iteration.
+    const LASTING: bool = false;
+
     type Level<M: Real> = CudaLevel<M>;
 
     fn level_size<M: Real>(&self, level: &CudaLevel<M>) -> LevelSize {
