@@ -16,7 +16,7 @@ const FIVES: [u128; 33] = {
 /// Appends `x` with `N` significant digits and an exponent by `E`, the characters of `{x:.*E}`: the exact value,
 /// rounded to the nearest, to an even digit where two are as near.
 pub(crate) fn write_exponential<const N: usize>(text: &mut Vec<u8>, x: f64) {
-    let Some((mut digits, exponent)) = significant(x.abs(), N as i32) else {
+    let Some((mut digits, exponent)) = significant(x.abs(), N as u32) else {
         // Writing to memory cannot fail.
         let _ = write!(text, "{x:.*E}", N - 1);
         return;
@@ -37,7 +37,7 @@ pub(crate) fn write_exponential<const N: usize>(text: &mut Vec<u8>, x: f64) {
 
 /// The first `count` digits of a number without sign, rounded, as an integer, and the exponent of the first one; none
 /// where the exact product with a power of ten does not fit or is no fraction.
-fn significant(x: f64, count: i32) -> Option<(u64, i32)> {
+fn significant(x: f64, count: u32) -> Option<(u64, i32)> {
     if x == 0.0 {
         return Some((0, 0));
     }
@@ -47,11 +47,11 @@ fn significant(x: f64, count: i32) -> Option<(u64, i32)> {
     let bits = x.to_bits();
     let significand = bits & ((1 << 52) - 1) | 1 << 52;
     let binary = (bits >> 52) as i32 - 1075;
-    let (least, most) = (10_u64.pow(count as u32 - 1), 10_u64.pow(count as u32));
+    let (least, most) = (10_u64.pow(count - 1), 10_u64.pow(count));
     // May be wrong by one.
-    let mut exponent = (binary + 52) * 1233 >> 12;
+    let mut exponent = ((binary + 52) * 1233) >> 12;
     loop {
-        let power = count - 1 - exponent;
+        let power = count.cast_signed() - 1 - exponent;
         let product = u128::from(significand) * FIVES.get(usize::try_from(power).ok()?)?;
         let shift =
             u32::try_from(-(binary + power)).ok().filter(|shift| (1..128).contains(shift))?;
