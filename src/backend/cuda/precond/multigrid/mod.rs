@@ -30,7 +30,7 @@ fn pick<T: Real>(single: KernelName, double: KernelName) -> KernelName {
 }
 
 impl MultigridBackend for CudaBackend {
-    /// A fifth of an iteration.
+    /// A set-up takes a fifth of an iteration.
     const LASTING: bool = false;
 
     type Level<M: Real> = CudaLevel<M>;
