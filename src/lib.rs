@@ -81,6 +81,7 @@ mod run;
 mod simd;
 pub mod solver;
 pub mod sparse;
+pub mod viewer;
 
 pub use case::Case;
 pub use error::Error;

@@ -281,6 +281,7 @@ pub(super) fn write(
         report: Shown::Elements(&report),
         histories: made.elements.iter().map(|element| &element.history).collect(),
         figures: &figures,
+        scene: made.scene(),
         case: &text,
     };
     files.extend(conclude(folder, &report, Some(&text), Some(&page).filter(|_| paged))?);

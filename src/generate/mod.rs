@@ -15,6 +15,7 @@ mod problem;
 mod rank;
 pub(crate) mod restart;
 mod result;
+mod scene;
 mod shared;
 mod solve;
 

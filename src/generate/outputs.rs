@@ -102,7 +102,8 @@ pub(super) fn write(
     result.timing = log.total();
     let (report, text) = (result.report()?, case.to_toml_string()?);
     let histories = vec![&result.history];
-    let page = Page { report: Shown::Section(&report), histories, figures: &figures, case: &text };
+    let (shown, scene) = (Shown::Section(&report), result.scene());
+    let page = Page { report: shown, histories, figures: &figures, scene, case: &text };
     let page = Some(&page).filter(|_| case.output.report);
     files.extend(conclude(finest, &report, Some(&text), page)?);
     for (CoarserGrid { blocks, quality, verdict, text, note }, output) in coarser.iter().zip(others)

@@ -36,6 +36,9 @@ mod streams;
 mod tools;
 mod usage;
 mod verdict;
+mod viewer;
+mod viewer_in_browser;
+mod webdriver;
 
 use std::fs;
 use std::path::{Path, PathBuf};

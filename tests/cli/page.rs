@@ -15,6 +15,19 @@ fn page(scratch: &Scratch) -> String {
     scratch.text(PAGE)
 }
 
+/// A page without its grid and its scripts, and their texts.
+fn without_scripts(page: &str) -> (String, Vec<&str>) {
+    let mut parts = page.split("<script");
+    let mut rest = parts.next().unwrap().to_owned();
+    let mut scripts = Vec::new();
+    for part in parts {
+        let (script, after) = part.split_once("</script>").unwrap();
+        scripts.push(script);
+        rest += after;
+    }
+    (rest, scripts)
+}
+
 /// The names of the tags of a page in order, closing ones with their slash; self-closing tags are skipped.
 fn tags(page: &str) -> Vec<&str> {
     page.split('<')
@@ -33,12 +46,20 @@ fn a_run_ends_with_a_self_contained_page() {
     let said = run(&scratch, "").succeeds();
 
     assert!(said.contains("  output/wing/report.html\n"), "{said}");
-    let page = page(&scratch);
-    for outside in ["<script", "<link", "src=", "href=", "url(", "@import"] {
+    let whole = page(&scratch);
+    let (page, scripts) = without_scripts(&whole);
+    assert_eq!(scripts.len(), 2);
+    assert!(scripts[0].starts_with(" type=\"application/octet-stream\" data-gridgen>"));
+    assert!(scripts[1].starts_with(">") && scripts[1].contains("gridgenViewer"));
+    for outside in ["fetch(", "import(", "XMLHttpRequest", "WebSocket", "eval(", "src="] {
+        assert!(!scripts[1].contains(outside), "{outside}");
+    }
+    for outside in ["<link", "src=", "href=", "url(", "@import"] {
         assert!(!page.contains(outside), "{outside}");
     }
     let namespace = "http://www.w3.org/2000/svg";
     assert_eq!(page.matches("://").count(), page.matches(namespace).count());
+    assert_eq!(scripts[1].matches("://").count(), scripts[1].matches(namespace).count());
     for part in [
         "<title>wing – gridgen</title>",
         "prefers-color-scheme: dark",

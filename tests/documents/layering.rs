@@ -22,7 +22,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),
     ("files", &["solver::history", "memory", "digest"]),
     ("formats", &["files", "grid", "overset", "sparse", "memory"]),
-    ("report", &["files", "grid", "overset", "solver::history"]),
+    ("viewer", &["grid"]),
+    ("report", &["files", "grid", "overset", "solver::history", "viewer"]),
     (
         "case",
         &[
@@ -62,7 +63,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "geometry", "grid", "sparse", "pde", "backend", "solver", "elliptic", "files",
             "formats", "overset", "report", "case", "movement", "error", "memory", "digest",
-            "ranks", "run",
+            "ranks", "run", "viewer",
         ],
     ),
     (
@@ -405,6 +406,7 @@ fn no_files_of_a_folder_use_each_other() {
         "run",
         "solver",
         "sparse",
+        "viewer",
     ] {
         assert_eq!(circle(&file_uses(folder)), Vec::<&str>::new(), "{folder}");
     }

@@ -1,5 +1,8 @@
 //! `report.html`: a run on one page that needs no other file.
 //!
+//! The grid is in the page, compressed, and a script shows it in place of its picture, which is printed and
+//! stays where the script does not run.
+//!
 //! Pictures are drawn into the page as SVG. Their colours are exchanged by the page's style on a
 //! dark ground, so that there is one set of pictures for both.
 
@@ -18,6 +21,7 @@ use super::plot::{DrawError, palette};
 use crate::files::{IoError, atomic};
 use crate::grid::Verdict;
 use crate::solver::history::History;
+use crate::viewer::{self, Scene};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -34,6 +38,8 @@ pub(crate) struct Page<'a> {
     /// The solve for each grid.
     pub(crate) histories: Vec<&'a History>,
     pub(crate) figures: &'a Figures,
+    /// The grids to look at.
+    pub(crate) scene: Scene<'a>,
     pub(crate) case: &'a str,
 }
 
@@ -49,7 +55,8 @@ impl Page<'_> {
 
     fn text(&self) -> Result<String, DrawError> {
         let largest = self.figures.nonorthogonality;
-        let grid = section("Grid", &self.figures.shown("grid")?);
+        let grid = [self.scene.element(), self.figures.shown("grid")?].concat();
+        let grid = section("Grid", &grid);
         let mut sections = Vec::new();
         let frame = match self.report {
             Shown::Section(report) => {
@@ -146,12 +153,15 @@ impl PageFrame<'_> {
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{name} – gridgen</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
+             <title>{name} – gridgen</title>\n<style>\n{STYLE}{}{}</style>\n</head>\n<body>\n\
              <header><h1>{name}</h1> <span class=\"verdict {class}\">{label}{not}</span>\n\
              <span class=\"about\">{about}; {reason}</span></header>\n{}\
-             <footer>gridgen {version} on {backend}, {threads} thread{plural}</footer>\n</body>\n</html>\n",
+             <footer>gridgen {version} on {backend}, {threads} thread{plural}</footer>\n\
+             <script>\n{}</script>\n</body>\n</html>\n",
+            viewer::STYLE,
             dark_pictures(),
             sections.concat(),
+            viewer::SCRIPT,
         )
     }
 }

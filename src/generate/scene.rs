@@ -1,0 +1,26 @@
+//! Results to look at in a browser.
+
+use super::assembly::AssemblyResult;
+use super::result::GridResult;
+use crate::formats::AROUND_AND_BEHIND;
+use crate::viewer::Scene;
+
+impl GridResult {
+    /// The grid, and behind a base the block there, for the viewer; lengths are in chords.
+    pub fn scene(&self) -> Scene<'_> {
+        let blocks = self.blocks();
+        let names: &[&str] = if blocks.len() > 1 { &AROUND_AND_BEHIND } else { &[""] };
+        let zones = names.iter().copied().zip(blocks).collect();
+        let unit = self.case.geometry.length();
+        Scene { name: &self.case.name, unit, zones, before: Vec::new() }
+    }
+}
+
+impl AssemblyResult {
+    /// The grids for the viewer; lengths are in reference chords.
+    pub fn scene(&self) -> Scene<'_> {
+        let zones = self.zones().into_iter().map(|zone| (zone.name, zone.grid)).collect();
+        let assembly = &self.placed.assembly;
+        Scene { name: &assembly.name, unit: assembly.overset.chord, zones, before: Vec::new() }
+    }
+}

@@ -1,0 +1,86 @@
+//! The viewer's script and data: its own tests run in Node.js, if that is there.
+
+use std::process::Command;
+
+use gridgen::grid::{Grid, Topology};
+use gridgen::viewer::{MOST_NODES, SCRIPT, Scene};
+use serde_json::Value;
+
+use super::Scratch;
+
+#[test]
+fn the_script_measures_what_the_report_says() {
+    let cases = [
+        ("2412", "O", "--set grid.first_cell=1e-5"),
+        ("0012", "C", "--set grid.wake=12 --set geometry.chord=0.3"),
+        ("0012", "half", ""),
+    ];
+    for (naca, topology, more) in cases {
+        let scratch = Scratch::with_case(format!("[geometry]\nnaca = \"{naca}\"\n"));
+        let size = "--backend cpu --set grid.ni=65 --set grid.nj=49 --set quality.max_growth=5";
+        let pictures = "--set output.pictures=false --set output.report=true";
+        scratch
+            .run(&format!("wing.toml {size} {pictures} --set grid.topology={topology} {more}"))
+            .succeeds();
+
+        let node = Command::new("node")
+            .args(["--test", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/viewer/")])
+            .env("GRIDGEN_REPORT", scratch.path("output/wing"))
+            .output();
+
+        match node {
+            Ok(done) => {
+                let said = String::from_utf8_lossy(&done.stdout);
+                assert!(done.status.success(), "{naca} {topology}: {said}");
+                assert!(!said.contains("# skipped 1"), "{said}");
+            }
+            Err(_) => eprintln!("NOT CHECKED: the script of the viewer. It needs Node.js."),
+        }
+    }
+}
+
+/// The JSON text at the head of packed data.
+fn head(packed: &[u8]) -> (Value, usize) {
+    let (length, rest) = packed.split_first_chunk::<4>().unwrap();
+    let length = u32::from_le_bytes(*length) as usize;
+    (serde_json::from_slice(&rest[..length]).unwrap(), rest.len() - length)
+}
+
+fn packed(grid: &Grid) -> Vec<u8> {
+    Scene { name: "wing", unit: 1.0, zones: vec![("", grid)], before: Vec::new() }.packed()
+}
+
+#[test]
+fn a_grid_of_usual_size_is_whole() {
+    let grid = Grid::new(Topology::C { wake: 48 }, 257, 129);
+
+    let (head, bytes) = head(&packed(&grid));
+
+    let zone = &head["zones"][0];
+    assert_eq!([&zone["ni"], &zone["nj"], &zone["cut"]], [257, 129, 48]);
+    assert_eq!(zone["wall"], serde_json::json!([48, 208]));
+    assert_eq!((bytes, &head["note"], &zone["is"]), (257 * 129 * 16, &Value::Null, &Value::Null));
+}
+
+#[test]
+fn a_large_grid_is_thinned_alike_on_both_sides_of_its_cut_and_says_so() {
+    let (ni, nj, wake) = (1025, 511, 131);
+    let grid = Grid::new(Topology::C { wake }, ni, nj);
+
+    let (head, bytes) = head(&packed(&grid));
+
+    let zone = &head["zones"][0];
+    let lines = |name: &str| -> Vec<usize> { serde_json::from_value(zone[name].clone()).unwrap() };
+    let (i, j) = (lines("is"), lines("js"));
+    assert!(i.len() * j.len() < MOST_NODES * 11 / 10, "{} x {}", i.len(), j.len());
+    assert_eq!(bytes, i.len() * j.len() * 16);
+    assert!(i.iter().all(|line| i.contains(&(ni - 1 - line)) || (wake..ni - wake).contains(line)));
+    let [from, to]: [usize; 2] = serde_json::from_value(zone["wall"].clone()).unwrap();
+    assert_eq!(([i[from], i[to]], [j[0], j[1]]), ([wake, ni - 1 - wake], [0, 1]));
+    assert!(head["note"].as_str().unwrap().contains("one of 3 lines of the grid"), "{head}");
+}
+
+#[test]
+fn the_script_has_no_end_of_its_element() {
+    assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
+}

@@ -1,0 +1,174 @@
+//! Chromium by its WebDriver, a program beside it, with software WebGL.
+
+use std::env;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+
+/// A browser with one window; both end with it.
+pub(super) struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+}
+
+/// A port of the loopback address that is free.
+pub(super) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The status and the body of the answer to a request, which is written as it is given.
+pub(super) fn exchange(port: u16, request: &[u8]) -> std::io::Result<(u16, Vec<u8>)> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(120)))?;
+    // A server that refuses a request need not read all of it.
+    let _ = stream.write_all(request);
+    let mut answer = Vec::new();
+    let mut part = [0; 1 << 16];
+    // The other side may keep the connection, so that the length says where the answer ends.
+    loop {
+        let head = answer.windows(4).position(|end| end == b"\r\n\r\n");
+        let text = String::from_utf8_lossy(&answer[..head.unwrap_or(0)]).to_lowercase();
+        let length: Option<usize> =
+            text.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+        if let Some((head, length)) = head.zip(length)
+            && answer.len() >= head + 4 + length
+        {
+            let status = text.split(' ').nth(1).and_then(|code| code.parse().ok());
+            return Ok((status.unwrap_or(0), answer.split_off(head + 4)));
+        }
+        match stream.read(&mut part)? {
+            0 => return Err(ErrorKind::UnexpectedEof.into()),
+            read => answer.extend(&part[..read]),
+        }
+    }
+}
+
+impl Browser {
+    /// Opens a window of this size; none, with a note, where there is no WebDriver.
+    pub(super) fn open([width, height]: [u32; 2], dark: bool) -> Option<Self> {
+        let port = free_port();
+        let program = env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
+        let mut command = Command::new(program);
+        command.arg(format!("--port={port}")).stdout(Stdio::null()).stderr(Stdio::null());
+        let Ok(driver) = command.spawn() else {
+            eprintln!("NOT CHECKED: the viewer in a browser. It needs chromedriver.");
+            return None;
+        };
+        let mut browser = Self { driver, port, session: String::new() };
+        let begun = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "chromedriver does not answer");
+            sleep(Duration::from_millis(50));
+        }
+        let arguments = [
+            "--headless=new".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--hide-scrollbars".to_owned(),
+            "--enable-unsafe-swiftshader".to_owned(),
+            "--force-device-scale-factor=1".to_owned(),
+            format!("--window-size={width},{height}"),
+            format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)),
+        ];
+        let named = env::var("BROWSER").unwrap_or_else(|_| "chromium".into());
+        let paths = env::var_os("PATH").unwrap_or_default();
+        let mut paths = env::split_paths(&paths).map(|folder| folder.join(&named));
+        let binary = paths.find(|path| path.exists()).unwrap();
+        let options = json!({ "args": arguments, "binary": binary });
+        let wanted =
+            json!({ "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" } });
+        let session =
+            browser.call("POST", "", &json!({ "capabilities": { "alwaysMatch": wanted } }));
+        browser.session = format!("/{}", session["sessionId"].as_str().unwrap());
+        Some(browser)
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = if method == "POST" { body.to_string() } else { String::new() };
+        let request = format!(
+            "{method} /session{}{path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            self.session,
+            self.port,
+            body.len()
+        );
+        let (status, body) = exchange(self.port, request.as_bytes()).unwrap();
+        let mut answer: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer["value"].take()
+    }
+
+    /// Opens a page.
+    pub(super) fn go(&self, address: &str) {
+        self.call("POST", "/url", &json!({ "url": address }));
+    }
+
+    /// The value that a piece of script returns, which may wait.
+    pub(super) fn run(&self, script: &str) -> Value {
+        let script = format!(
+            "const done = arguments[arguments.length - 1];\n\
+             const wait = (ms) => new Promise((go) => setTimeout(go, ms));\n\
+             const until = async (is) => {{ for (let k = 0; k < 1200; k++) {{ const found = is();\n\
+             if (found) return found; await wait(50); }} throw new Error(`${{is}} did not come`); }};\n\
+             const drawn = () => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));\n\
+             const viewer = () => until(() => document.querySelector('.gridgen-viewer')?.viewer);\n\
+             (async () => {{ {script} }})().then((value) => done({{ value }}), (error) => done({{ error: error.stack }}));"
+        );
+        let mut answer =
+            self.call("POST", "/execute/async", &json!({ "script": script, "args": [] }));
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["value"].take()
+    }
+
+    /// Messages of the console that are errors.
+    pub(super) fn errors(&self) -> Vec<String> {
+        let log = self.call("POST", "/se/log", &json!({ "type": "browser" }));
+        let entries = log.as_array().unwrap().iter();
+        let severe = entries.filter(|entry| entry["level"] == "SEVERE");
+        severe.map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// The window as PNG.
+    pub(super) fn screenshot(&self) -> Vec<u8> {
+        let picture = self.call("GET", "/screenshot", &Value::Null);
+        BASE64_STANDARD.decode(picture.as_str().unwrap()).unwrap()
+    }
+
+    /// Opens another window, and shows it.
+    pub(super) fn new_window(&self) -> String {
+        let window = self.call("POST", "/window/new", &json!({ "type": "tab" }));
+        let handle = window["handle"].as_str().unwrap().to_owned();
+        self.show_window(&handle);
+        handle
+    }
+
+    /// The window that is shown.
+    pub(super) fn window(&self) -> String {
+        self.call("GET", "/window", &Value::Null).as_str().unwrap().to_owned()
+    }
+
+    /// Shows a window.
+    pub(super) fn show_window(&self, handle: &str) {
+        self.call("POST", "/window", &json!({ "handle": handle }));
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() {
+            let request = format!(
+                "DELETE /session{} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+                self.session
+            );
+            let _ = exchange(self.port, request.as_bytes());
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
