@@ -15,6 +15,7 @@ mod solve;
 mod summary;
 mod terminal;
 mod tools;
+mod ui;
 mod values;
 
 use std::ffi::OsString;
@@ -69,6 +70,8 @@ enum Command {
     Quality(quality::QualityArguments),
     /// Solve a linear system from Matrix Market files.
     Solve(solve::SolveArguments),
+    /// Show the grid of a case in a browser while keys are changed.
+    Ui(ui::UiArguments),
     /// Write the completions of a shell to standard output.
     #[command(after_help = "\
 Example:
@@ -241,6 +244,7 @@ impl Cli {
             Some(Command::Move(arguments)) => arguments.execute(terminal),
             Some(Command::Quality(arguments)) => arguments.execute(terminal),
             Some(Command::Solve(arguments)) => arguments.execute(terminal),
+            Some(Command::Ui(arguments)) => arguments.execute(terminal),
         }
     }
 }

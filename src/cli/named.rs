@@ -103,7 +103,7 @@ impl KeyArguments {
 type Section = (String, &'static str, Value);
 
 /// The section that a word names: a file of coordinates, a NACA designation, or a section with a name.
-fn section(word: &Path) -> Option<Section> {
+pub(super) fn section(word: &Path) -> Option<Section> {
     if is_section(word) {
         let name = word.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Some((name, "geometry.file", word.to_string_lossy().into_owned().into()));

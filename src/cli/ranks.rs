@@ -42,6 +42,10 @@ const BACKENDS: [(&str, &str); 3] = [
     ("cuda", "NVIDIA GPUs"),
 ];
 
+pub(super) fn backends() -> impl TypedValueParser<Value = BackendChoice> {
+    words(&BACKENDS)
+}
+
 fn ranks() -> impl TypedValueParser<Value = RanksChoice> {
     words(&RANKS)
 }
@@ -89,7 +93,7 @@ impl RankArguments {
 #[derive(Debug, Args)]
 pub(super) struct MachineArguments {
     /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
-    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
+    #[arg(long, default_value = "auto", value_parser = backends())]
     pub(super) backend: BackendChoice,
     /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as
     /// help].

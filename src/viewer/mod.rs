@@ -35,19 +35,12 @@ pub struct Scene<'a> {
     pub before: Vec<&'a Grid>,
 }
 
-/// The lines of a grid that are shown, by their numbers.
-struct ShownLines {
-    i: Vec<usize>,
-    j: Vec<usize>,
-}
-
-impl ShownLines {
-    /// Every `stride`-th line, the lines at the ends of wall and cut, and the first two from the wall.
-    fn of(grid: &Grid, stride: usize) -> Self {
-        let (last, wake) = (grid.ni - 1, grid.topology.wake());
-        let i = every(stride, last, &[0, wake, last - wake, last]);
-        Self { i, j: every(stride, grid.nj - 1, &[0, 1, grid.nj - 1]) }
-    }
+/// The lines of constant i and of constant j of a grid that are shown: every `stride`-th one, those at the ends of wall
+/// and cut, and the first two from the wall.
+fn lines_of(grid: &Grid, stride: usize) -> [Vec<usize>; 2] {
+    let (last, wake) = (grid.ni - 1, grid.topology.wake());
+    let i = every(stride, last, &[0, wake, last - wake, last]);
+    [i, every(stride, grid.nj - 1, &[0, 1, grid.nj - 1])]
 }
 
 /// Every `stride`-th number between those of `fixed`, and these. In the second half they are counted from above: the two
@@ -78,19 +71,17 @@ impl Scene<'_> {
                  cells between them; the tables are of the whole grid."
             )
         });
-        let lines: Vec<ShownLines> =
-            self.zones.iter().map(|(_, grid)| ShownLines::of(grid, stride)).collect();
-        let heads = self.zones.iter().zip(&lines).map(|((name, grid), lines)| {
+        let lines: Vec<_> = self.zones.iter().map(|(_, grid)| lines_of(grid, stride)).collect();
+        let heads = self.zones.iter().zip(&lines).map(|((name, grid), [is, js])| {
             let topology = grid.topology;
-            let place = |i: usize| lines.i.binary_search(&i).unwrap_or_default();
+            let place = |i: usize| is.binary_search(&i).unwrap_or_default();
             let wall = topology.wall(grid.ni);
-            let wall = (!wall.is_empty()).then(|| [place(*wall.start()), place(*wall.end())]);
-            let thinned = stride > 1;
             json!({
-                "name": name, "topology": topology.name(), "ni": lines.i.len(), "nj": lines.j.len(),
-                "closed": topology.closed(), "cut": place(topology.cut()), "wall": wall,
+                "name": name, "topology": topology.name(), "ni": is.len(), "nj": js.len(),
+                "closed": topology.closed(), "cut": place(topology.cut()),
+                "wall": (!wall.is_empty()).then(|| [place(*wall.start()), place(*wall.end())]),
                 "open": topology.half().is_some() || matches!(topology, Topology::Blunt { .. }),
-                "is": thinned.then_some(&lines.i), "js": thinned.then_some(&lines.j),
+                "is": (stride > 1).then_some(is), "js": (stride > 1).then_some(js),
             })
         });
         let heads: Vec<_> = heads.collect();
@@ -103,8 +94,9 @@ impl Scene<'_> {
         bytes.extend(head.as_bytes());
         for (number, ((_, grid), lines)) in self.zones.iter().zip(&lines).enumerate() {
             for grid in [Some(*grid), self.before.get(number).copied()].into_iter().flatten() {
-                shuffle(&grid.x, grid.ni, lines, &mut bytes);
-                shuffle(&grid.y, grid.ni, lines, &mut bytes);
+                for numbers in [&grid.x, &grid.y] {
+                    shuffle(numbers, grid.ni, lines, &mut bytes);
+                }
             }
         }
         bytes
@@ -132,11 +124,11 @@ impl Scene<'_> {
 }
 
 /// Adds the numbers at the lines shown, byte by byte of all of them.
-fn shuffle(numbers: &[f64], ni: usize, lines: &ShownLines, bytes: &mut Vec<u8>) {
-    let shown = || lines.j.iter().flat_map(|j| lines.i.iter().map(move |i| numbers[j * ni + i]));
-    let (start, count) = (bytes.len(), lines.i.len() * lines.j.len());
+fn shuffle(numbers: &[f64], ni: usize, [is, js]: &[Vec<usize>; 2], bytes: &mut Vec<u8>) {
+    let shown = js.iter().flat_map(|j| is.iter().map(move |i| numbers[j * ni + i]));
+    let (start, count) = (bytes.len(), is.len() * js.len());
     bytes.resize(start + 8 * count, 0);
-    for (m, number) in shown().enumerate() {
+    for (m, number) in shown.enumerate() {
         for (k, byte) in number.to_le_bytes().into_iter().enumerate() {
             bytes[start + k * count + m] = byte;
         }

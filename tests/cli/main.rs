@@ -34,6 +34,8 @@ mod sections;
 mod solve;
 mod streams;
 mod tools;
+mod ui;
+mod ui_in_browser;
 mod usage;
 mod verdict;
 mod viewer;

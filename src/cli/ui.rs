@@ -1,0 +1,357 @@
+//! `gridgen ui`: a page on the loopback address that shows the grid of a case and follows each change of it.
+
+mod edit;
+mod server;
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use gridgen::case::{CaseFile, Value, json_schema};
+use gridgen::error::Error;
+use gridgen::files::PAGE_FILE;
+use gridgen::generate::{
+    BackendChoice, MachinePool, Progress, RunOptions, make_assembly, make_grid, run, run_assembly,
+};
+use gridgen::grid::Verdict;
+use gridgen::viewer::{SCRIPT, STYLE};
+use parking_lot::Mutex;
+use serde_json::{Value as Json, json};
+
+use self::edit::{edited, files, given};
+use self::server::{Admitted, Answer, HTML, JSON, PageServer, TEXT};
+use super::CommandFailure;
+use super::named::{named, section};
+use super::ranks::backends;
+use super::terminal::Terminal;
+use super::values::count;
+
+/// Requests that are answered at the same time.
+const WORKERS: usize = 32;
+
+/// Time that a solve is given although a newer change waits, so that grids follow a slider while it is drawn.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Folder of dropped sections below the output folder.
+const SECTIONS: &str = "sections";
+
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/ui.txt").trim_ascii_end())]
+pub(super) struct UiArguments {
+    /// Case to begin with: a case file, file of a section's coordinates, NACA designation, or name of a section.
+    #[arg(value_name = "CASE.toml|FILE|NACA|NAME", default_value = "2412")]
+    case: PathBuf,
+    /// Files go to DIR/<name of the case>; no other folder is written to.
+    #[arg(short, long, value_name = "DIR", default_value = "output")]
+    output: PathBuf,
+    /// Machine to solve on.
+    #[arg(long, value_name = "BACKEND", default_value = "auto", value_parser = backends())]
+    backend: BackendChoice,
+    /// Threads on the CPU [default: all].
+    #[arg(long, value_name = "N", value_parser = count(1..=4096))]
+    threads: Option<usize>,
+    /// Port of the loopback address; 0 takes one that is free.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Open no browser: the address is printed in any case.
+    #[arg(long)]
+    no_browser: bool,
+}
+
+impl UiArguments {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
+        let unread = |error: std::io::Error| {
+            CommandFailure::input(&format!("{}: {error}", self.case.display()), None)
+        };
+        let (text, start) = match section(&self.case) {
+            Some((name, key, value)) => {
+                let key = key.trim_start_matches("geometry.");
+                let text =
+                    format!("name = \"{name}\"\n\n[geometry]\n{key} = {}\n", in_toml(&value));
+                (text, PathBuf::from("case.toml"))
+            }
+            None => (fs::read_to_string(&self.case).map_err(unread)?, self.case.clone()),
+        };
+        let output = std::path::absolute(&self.output).map_err(unread)?;
+        let options = RunOptions {
+            backend: self.backend,
+            threads: self.threads,
+            pool: Some(Arc::new(MachinePool::new(1))),
+            ..RunOptions::new(output)
+        };
+        let inputs = files(&text).iter().filter_map(|file| located(&start, file)).collect();
+        let taken = |error| {
+            let hint = "choose another --port, or leave it out for one that is free";
+            CommandFailure::input(&format!("127.0.0.1:{}: {error}", self.port), Some(hint))
+        };
+        let server = PageServer::open(self.port).map_err(taken)?;
+        let address = server.address();
+        let site = Arc::new(Site {
+            server,
+            text,
+            start,
+            inputs,
+            options,
+            newest: Mutex::default(),
+            solving: Mutex::default(),
+            page: Mutex::default(),
+            ends: AtomicBool::new(false),
+        });
+        let interrupted = Arc::clone(&site);
+        if let Err(error) = ctrlc::set_handler(move || interrupted.end()) {
+            terminal.note(&format!("Ctrl-C ends the program without waiting: {error}"));
+        }
+        terminal.result(&format!("{address}\n"))?;
+        if !self.no_browser && open::that_detached(&address).is_err() {
+            terminal.note("no browser could be opened: open the address yourself");
+        }
+        thread::scope(|scope| {
+            for _ in 0..WORKERS {
+                scope.spawn(|| site.work());
+            }
+        });
+        Ok(0)
+    }
+}
+
+/// A value as the text of a case has it; a section without keys, such as an ellipse, is an empty table.
+fn in_toml(value: &Value) -> String {
+    if value.is_table() { "{}".to_owned() } else { value.to_string() }
+}
+
+/// The place of a file that a case at `start` names, without links.
+fn located(start: &Path, file: &str) -> Option<PathBuf> {
+    start.with_file_name("").join(file).canonicalize().ok()
+}
+
+/// The page and what it asks for.
+struct Site {
+    server: PageServer,
+    /// The case to begin with, and the path that its relative paths start at.
+    text: String,
+    start: PathBuf,
+    /// Files that this case names, the only ones that are read outside of the output folder.
+    inputs: Vec<PathBuf>,
+    options: RunOptions,
+    /// The number of the newest change of each window.
+    newest: Mutex<HashMap<String, u64>>,
+    /// One grid is solved for at a time, on all threads.
+    solving: Mutex<()>,
+    /// The page of the last files that were written.
+    page: Mutex<Option<PathBuf>>,
+    ends: AtomicBool,
+}
+
+/// A solve that is cancelled when a newer change of its window waits, and when the program ends.
+struct Solve<'a> {
+    site: &'a Site,
+    window: &'a str,
+    number: u64,
+    begun: Instant,
+}
+
+impl Progress for Solve<'_> {
+    fn cancelled(&self) -> bool {
+        let newer = || self.site.is_old(self.window, self.number);
+        self.site.ends.load(Ordering::Relaxed) || (self.begun.elapsed() > PATIENCE && newer())
+    }
+}
+
+/// An error with its hint, for the page.
+fn failed(message: &impl Display, hint: Option<String>) -> Json {
+    json!({ "error": { "message": message.to_string(), "hint": hint } })
+}
+
+impl Site {
+    fn end(&self) {
+        self.ends.store(true, Ordering::Relaxed);
+        for _ in 0..WORKERS {
+            self.server.http.unblock();
+        }
+    }
+
+    /// Answers requests until the end.
+    fn work(&self) {
+        while !self.ends.load(Ordering::Relaxed) {
+            let Ok(mut request) = self.server.http.recv() else { continue };
+            let answer =
+                self.server.admit(&mut request).map_or_else(|no| no, |it| self.answer(&it));
+            answer.send(request);
+        }
+    }
+
+    fn answer(&self, (posts, path, body): &Admitted) -> Answer {
+        let asked: Json = serde_json::from_slice(body).unwrap_or_default();
+        let text = asked["text"].as_str().unwrap_or_default();
+        match (posts, path.as_str()) {
+            (false, "") => Answer::new(200, HTML, self.whole_page()),
+            (false, "report") => {
+                let page = self.page.lock().as_ref().and_then(|page| fs::read(page).ok());
+                let none = || Answer::new(404, TEXT, "no report was written yet");
+                page.map_or_else(none, |bytes| Answer::new(200, HTML, bytes))
+            }
+            (true, "solve") => self.solve(&asked, text.to_owned()),
+            (true, "write") => Answer::new(200, JSON, self.write(text).to_string()),
+            (true, "section") => Answer::new(200, JSON, self.keep_section(&asked).to_string()),
+            (true, "stop") => {
+                self.end();
+                Answer::new(200, TEXT, "gridgen has ended")
+            }
+            _ => Answer::new(404, TEXT, "there is no such page"),
+        }
+    }
+
+    /// The page, with the case to begin with.
+    fn whole_page(&self) -> String {
+        let data = json!({ "text": self.text, "schema": json_schema() }).to_string();
+        include_str!("ui/page.html")
+            .replace("/*STYLE*/", &[STYLE, include_str!("ui/ui.css")].concat())
+            // An end of the element within a text is none in JSON.
+            .replace("/*DATA*/", &data.replace('<', "\\u003c"))
+            .replace("/*SCRIPT*/", &[SCRIPT, include_str!("ui/ui.js")].concat())
+    }
+
+    /// The case of a text, whose files are those of the case to begin with or in the output folder.
+    fn case(&self, text: &str) -> Result<CaseFile, Json> {
+        let sections = self.options.output.join(SECTIONS).canonicalize().ok();
+        let known = |file: &String| {
+            let dropped =
+                |path: &PathBuf| sections.as_ref().is_some_and(|own| path.starts_with(own));
+            located(&self.start, file)
+                .is_some_and(|path| dropped(&path) || self.inputs.contains(&path))
+        };
+        if let Some(file) = files(text).into_iter().find(|file| !known(file)) {
+            let hint = "drop the file on the page; its contents are then used";
+            let message =
+                format!("geometry.file = \"{file}\": the page reads no files by their path");
+            return Err(failed(&message, Some(hint.to_owned())));
+        }
+        CaseFile::from_toml(text, &self.start, &[]).map_err(|error| {
+            let error = Error::from(error);
+            failed(&error, error.hint())
+        })
+    }
+
+    fn is_old(&self, window: &str, number: u64) -> bool {
+        self.newest.lock().get(window).is_some_and(|newest| *newest > number)
+    }
+
+    /// Solves for the case of a text, with keys changed first: the length of a JSON text as 32 bits, the text, and the
+    /// packed grids.
+    fn solve(&self, asked: &Json, mut text: String) -> Answer {
+        let window = asked["window"].as_str().unwrap_or_default();
+        let number = asked["number"].as_u64().unwrap_or_default();
+        {
+            let mut newest = self.newest.lock();
+            let newest = newest.entry(window.to_owned()).or_default();
+            *newest = number.max(*newest);
+        }
+        let _one = self.solving.lock();
+        let mut progress = Solve { site: self, window, number, begun: Instant::now() };
+        if self.is_old(window, number) {
+            return Answer::new(204, TEXT, "");
+        }
+        let changes: Vec<(String, Option<String>)> =
+            serde_json::from_value(asked["set"].clone()).unwrap_or_default();
+        let changed = changes.iter().try_for_each(|(key, value)| {
+            let named =
+                value.as_deref().filter(|_| key == "section").map(Path::new).and_then(named);
+            let (key, value) = match (named, value) {
+                (Some((_, key, value)), _) => (key, Some(in_toml(&value))),
+                (None, Some(word)) if key == "section" => {
+                    ("geometry.naca", Some(in_toml(&word.as_str().into())))
+                }
+                (None, value) => (key.as_str(), value.clone()),
+            };
+            text = edited(&text, key, value.as_deref())?;
+            Ok(())
+        });
+        let changed = changed.map_err(|error: toml_edit::TomlError| failed(&error, None));
+        let solved = changed.and_then(|()| self.make(&text, None, &mut progress));
+        if progress.cancelled() && solved.is_err() {
+            return Answer::new(204, TEXT, "");
+        }
+        let (mut head, grids) = solved.unwrap_or_else(|error| (error, Vec::new()));
+        head["seconds"] = progress.begun.elapsed().as_secs_f64().into();
+        head["given"] = given(&text).into();
+        head["text"] = text.into();
+        let head = head.to_string();
+        let bytes = [&(head.len() as u32).to_le_bytes(), head.as_bytes(), &grids].concat();
+        Answer::new(200, "application/octet-stream", bytes)
+    }
+
+    /// Makes the grids of a text and, where an output folder is given, the files below it: verdict, hint, notes, files and
+    /// all keys, and the packed grids.
+    fn make(
+        &self,
+        text: &str,
+        output: Option<&Path>,
+        progress: &mut dyn Progress,
+    ) -> Result<(Json, Vec<u8>), Json> {
+        let case = self.case(text)?;
+        let options = RunOptions {
+            output: output.unwrap_or(&self.options.output).join(case.name()),
+            ..self.options.clone()
+        };
+        let head = |verdict: &Verdict, hint, notes: &[String], files: &[PathBuf], all: &str| {
+            json!({
+                "good": verdict.is_good(), "verdict": verdict.to_string(), "label": verdict.label(),
+                "hint": hint, "notes": notes, "files": files, "resolved": given(all),
+            })
+        };
+        let made = match case {
+            CaseFile::Elements(all) => {
+                let work = if output.is_some() { run_assembly } else { make_assembly };
+                work(&all, &options, progress).map(|made| {
+                    let all = made.placed.assembly.to_toml_string().unwrap_or_default();
+                    let head = head(&made.verdict, made.hint(), &made.notices, &made.files, &all);
+                    (head, made.scene().packed())
+                })
+            }
+            CaseFile::Section(case) => {
+                let work = if output.is_some() { run } else { make_grid };
+                work(&case, &options, progress).map(|made| {
+                    let all = made.case.to_toml_string().unwrap_or_default();
+                    let head = head(&made.verdict, made.hint(), &made.notices, &made.files, &all);
+                    (head, made.scene().packed())
+                })
+            }
+        };
+        made.map_err(|error| failed(&error, error.hint()))
+    }
+
+    /// Makes the grid of a text and writes its files.
+    fn write(&self, text: &str) -> Json {
+        let _one = self.solving.lock();
+        match self.make(text, Some(&self.options.output), &mut ()) {
+            Err(error) => error,
+            Ok((head, _)) => {
+                let files = head["files"].as_array().into_iter().flatten();
+                let mut files = files.filter_map(Json::as_str).map(PathBuf::from);
+                *self.page.lock() = files.find(|file| file.ends_with(PAGE_FILE));
+                head
+            }
+        }
+    }
+
+    /// Keeps a dropped section in the output folder, under its own name without what a folder needs; returns the path.
+    fn keep_section(&self, asked: &Json) -> Json {
+        let fit = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let name = asked["name"].as_str().unwrap_or_default();
+        let name: String = name.chars().filter(fit).take(64).collect();
+        let name = name.trim_start_matches('.');
+        let folder = self.options.output.join(SECTIONS);
+        let path = folder.join(if name.is_empty() { "section.dat" } else { name });
+        let content = asked["content"].as_str().unwrap_or_default();
+        match fs::create_dir_all(&folder).and_then(|()| fs::write(&path, content)) {
+            Ok(()) => json!({ "file": path }),
+            Err(error) => failed(&format!("{}: {error}", path.display()), None),
+        }
+    }
+}

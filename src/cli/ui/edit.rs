@@ -1,0 +1,88 @@
+//! Changes of single keys in the text of a case, and the keys that it has.
+
+use serde_json::{Map, Value};
+use toml_edit::{DocumentMut, Item, Table, TomlError};
+
+/// Keys that take each other's place: one of each list is given.
+const ALTERNATIVES: [&str; 2] = [
+    "geometry.naca geometry.file geometry.points geometry.section geometry.wing_body geometry.ellipse \
+     geometry.joukowski",
+    "grid.first_cell grid.y_plus",
+];
+
+/// The text with a key set to a value in TOML, or without the key; comments and all other keys stay. A value that is not
+/// TOML is a text. Keys whose place it takes are left out.
+///
+/// # Errors
+/// A text that is not TOML.
+pub(super) fn edited(text: &str, key: &str, value: Option<&str>) -> Result<String, TomlError> {
+    let mut document: DocumentMut = text.parse()?;
+    let lists = ALTERNATIVES.iter().map(|keys| keys.split(' '));
+    let others = lists.filter(|keys| value.is_some() && keys.clone().any(|one| one == key));
+    others
+        .flatten()
+        .filter(|other| *other != key)
+        .for_each(|other| set(&mut document, other, None));
+    set(&mut document, key, value);
+    Ok(document.to_string())
+}
+
+fn set(document: &mut DocumentMut, key: &str, value: Option<&str>) {
+    let mut names: Vec<&str> = key.split('.').collect();
+    let Some(name) = names.pop() else { return };
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for section in names {
+        if value.is_none() && !table.contains_key(section) {
+            return;
+        }
+        let new = || Item::Table(Table::new());
+        let Some(inner) = table.entry(section).or_insert_with(new).as_table_like_mut() else {
+            return;
+        };
+        table = inner;
+    }
+    let Some(value) = value else {
+        table.remove(name);
+        return;
+    };
+    let mut value: toml_edit::Value = value.parse().unwrap_or_else(|_| value.into());
+    // A comment behind the old value stays.
+    match table.get_mut(name).and_then(Item::as_value_mut) {
+        Some(old) => {
+            *value.decor_mut() = old.decor().clone();
+            *old = value;
+        }
+        None => drop(table.insert(name, Item::Value(value))),
+    }
+}
+
+/// The keys of a text with their values: words and flags as they are, all else as TOML; elements have numbers. A text
+/// that is not TOML has none.
+pub(super) fn given(text: &str) -> Map<String, Value> {
+    let mut found = Map::new();
+    collect("", &text.parse::<toml::Table>().unwrap_or_default(), &mut found);
+    found
+}
+
+fn collect(within: &str, table: &toml::Table, found: &mut Map<String, Value>) {
+    for (name, value) in table {
+        let key = [within, name].concat();
+        match value {
+            toml::Value::Table(inner) => collect(&[&key, "."].concat(), inner, found),
+            toml::Value::String(text) => drop(found.insert(key, text.as_str().into())),
+            toml::Value::Boolean(flag) => drop(found.insert(key, (*flag).into())),
+            toml::Value::Array(items) if items.first().is_some_and(toml::Value::is_table) => {
+                for (n, inner) in items.iter().filter_map(toml::Value::as_table).enumerate() {
+                    collect(&format!("{key}.{n}."), inner, found);
+                }
+            }
+            other => drop(found.insert(key, other.to_string().into())),
+        }
+    }
+}
+
+/// The files that a text names: the values of its keys `file`, wherever they stand.
+pub(super) fn files(text: &str) -> Vec<String> {
+    let named = given(text).into_iter().filter(|(key, _)| key.ends_with(".file"));
+    named.filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect()
+}
