@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +23,20 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+# The files of the viewer: style and scripts, in the order in which they are used.
+PARTS = ("viewer.css", "grid.js", "viewer.js")
 # Code keeps its characters: blocks between fences, and spans between backticks.
 CODE = re.compile(r"^```.*?^```|``.+?``|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<span>[^$]+?)\$(?![\w$])", re.DOTALL)
+# Cases of the page with live grids: what they show, and their keys beside the section.
+LIVE = {
+    "A C-grid around a NACA 4412, first cells of 1e-5": ("4412", []),
+    "An O-grid around an Eppler 387, first cells of 1e-7": (
+        "e387",
+        ["grid.topology=O", "grid.first_cell=1e-7"],
+    ),
+    "A blunt trailing edge with a block behind it": ("2412", ["geometry.trailing_edge=blunt"]),
+}
 LINK = re.compile(r"\]\((?P<path>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -82,7 +96,37 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             file.inclusion = InclusionLevel.NOT_IN_NAV
             files.append(file)
     files.append(File.generated(config, "python-reference.md", content=reference()))
+    files.append(File.generated(config, "live.md", content=live(files, config)))
     return files
+
+
+def live(files: Files, config: MkDocsConfig) -> str:
+    """Return the page of grids in the viewer; the newest program that was built here makes them."""
+    built = [path for path in ROOT.glob("target/*/gridgen") if path.is_file()]
+    newest = max(built, key=lambda path: path.stat().st_mtime, default=None)
+    program = newest or shutil.which("gridgen")
+    text = (
+        "# Grids to look at\n\nThe [viewer](viewer.md) of `report.html` with three grids in your browser.\n"
+    )
+    if program is None:
+        return f"{text}\nThis site was made without the program, and has no grids here.\n"
+    for number, (about, (section, keys)) in enumerate(LIVE.items()):
+        with tempfile.TemporaryDirectory() as folder:
+            options = [f"--set={key}" for key in ["name=live", *keys]]
+            command = [program, section, "--backend=cpu", "--quiet", f"--output={folder}", *options]
+            subprocess.run(command, check=True)  # noqa: S603
+            page = Path(folder, "live/report.html").read_text(encoding="utf-8")
+        data = re.search(r"<script [^>]*data-gridgen .*?</script>", page, re.DOTALL)
+        parts = [(ROOT / f"src/viewer/{name}").read_text(encoding="utf-8") for name in PARTS]
+        content = (
+            '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>grid</title><style>'
+            f"body {{ margin: 0; color-scheme: light dark; }}{parts[0]}</style>"
+            f"<main>{data[0] if data else ''}</main><script>{''.join(parts[1:])}</script></html>"
+        )
+        files.append(File.generated(config, f"live/{number}.html", content=content))
+        frame = f'<iframe src="live/{number}.html" title="{about}" loading="lazy"'
+        text += f'\n## {about}\n\n{frame} style="width: 100%; height: 900px; border: 0"></iframe>\n'
+    return text
 
 
 def reference() -> str:

@@ -7,8 +7,8 @@
 
 `make` makes a grid, `make_many` many grids, `make_assembly` the overset grids of several elements. `read`
 reads a mesh, `Mesh` makes one from arrays, `quality` measures it. `Reference` moves a grid with its wall and
-differentiates it. `solve` and `LinearSolver` solve sparse linear systems. All errors are `GridgenError`.
-Notes about repairs and choices go to the logger ``gridgen``.
+differentiates it. `ui` shows a case in a browser. `solve` and `LinearSolver` solve sparse linear systems. All
+errors are `GridgenError`. Notes about repairs and choices go to the logger ``gridgen``.
 """
 
 from ._assembly import Assembly, Finding, Zone, make_assembly
@@ -21,6 +21,7 @@ from ._results import NewtonStep, Quality, Report, SystemReport, Verdict
 from ._solve import LinearSolver, solve
 from ._support import packaged_libraries
 from ._usmesh import USMesh
+from ._viewer import ui
 from .errors import (
     CaseError,
     DeviceError,
@@ -65,4 +66,5 @@ __all__ = [
     "quality",
     "read",
     "solve",
+    "ui",
 ]

@@ -11,6 +11,7 @@ from ._make import _KEYS, CaseLike, Progress, _given, _plain, _shown
 from ._results import Verdict
 from ._signature import name_keywords
 from ._support import device_list, flag, log_notes, optional_count, path_text, real_array, unicode_text
+from ._viewer import display, words
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._keys import Keys
-    from .typing import Backend
+    from .typing import Backend, CellMeasure, View
 
 __all__ = ["Assembly", "Finding", "Zone", "make_assembly"]
 
@@ -142,6 +143,36 @@ class Assembly:
     def notes(self) -> list[str]:
         """Notes about repairs and choices, one sentence each."""
         return self._native.notes
+
+    def html(self, *, view: View = "body", color: CellMeasure | None = None) -> str:
+        """Return a page with the viewer of all zones, which needs no other file and no network.
+
+        Parameters
+        ----------
+        view : View
+            The part that is shown first.
+        color : CellMeasure, optional
+            Measure that the cells are coloured by.
+
+        Raises
+        ------
+        CaseError
+            For a view or a measure that there is not, and an assembly that was unpickled.
+        """
+        if isinstance(self._native, _Unpickled):
+            message = "the zones of an unpickled assembly cannot be shown in the viewer"
+            raise CaseError(message, "make the assembly again")
+        return self._native.page(*words(view, color))
+
+    def show(self, *, view: View = "body", color: CellMeasure | None = None) -> None:
+        """Show the zones in the viewer of ``report.html``: in a notebook, or elsewhere in the browser.
+
+        Raises
+        ------
+        CaseError
+            See `html`.
+        """
+        display(self.html(view=view, color=color))
 
     @property
     def files(self) -> list[Path]:

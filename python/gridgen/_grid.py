@@ -304,16 +304,60 @@ class Mesh:
 
         return draw(self, ax, view, color, lines)
 
-    def show(self, *, view: View = "body", color: CellMeasure | ArrayLike | None = None) -> None:
-        """Draw the grid lines as `plot` does, in a window that is open until it is closed.
+    def show(
+        self,
+        *,
+        view: View = "body",
+        color: CellMeasure | ArrayLike | None = None,
+        before: Mesh | None = None,
+    ) -> None:
+        """Show the mesh: in a notebook in the viewer of ``report.html``, elsewhere by `plot` in a window.
+
+        The window is open until it is closed. Colours that are an array are drawn by `plot` anywhere.
+
+        Parameters
+        ----------
+        view, color
+            See `plot`.
+        before : Mesh, optional
+            A mesh of the same size before it was moved, which the viewer shows in exchange.
 
         Raises
         ------
         CaseError, ImportError
-            See `plot`.
+            See `plot` and `html`.
         """
+        from ._viewer import display, in_notebook
+
+        if before is not None or (in_notebook() and (color is None or isinstance(color, str))):
+            display(self.html(view=view, color=color, before=before))  # type: ignore[arg-type]
+            return
         self.plot(view=view, color=color)
         optional_import("matplotlib.pyplot", "plot").show()
+
+    def html(
+        self, *, view: View = "body", color: CellMeasure | None = None, before: Mesh | None = None
+    ) -> str:
+        """Return a page with the viewer of the mesh, which needs no other file and no network.
+
+        Parameters
+        ----------
+        view : View
+            The part of the mesh that is shown first.
+        color : CellMeasure, optional
+            Measure that the cells are coloured by.
+        before : Mesh, optional
+            A mesh of the same size before it was moved, which the viewer shows in exchange.
+
+        Raises
+        ------
+        CaseError
+            For a view or a measure that there is not, or a mesh of another size.
+        """
+        from ._viewer import words
+
+        old = None if before is None else before._native
+        return self._native.page(*words(view, color), old)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: some measures, and a picture of the body."""

@@ -42,6 +42,11 @@ impl NativeAssembly {
         Ok([array(&grid.x)?, array(&grid.y)?])
     }
 
+    /// A page with the viewer, which needs no other file.
+    fn page(&self, view: &str, colour: &str) -> String {
+        self.0.scene().page(view, colour)
+    }
+
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notices.clone()

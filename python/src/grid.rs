@@ -8,11 +8,12 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::error::Error;
 use gridgen::formats::plot3d::Flavour;
-use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Sides, Span};
+use gridgen::formats::{self, AROUND_AND_BEHIND, Compression, Format, Mesh, MeshData, Sides, Span};
 use gridgen::generate::{DeviceNodes, GridResult};
 use gridgen::grid::quality::{CellMeasure, MOST_ORDER, Quality, measure_along, nonorthogonality};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::movement::Reference;
+use gridgen::viewer::Scene;
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -362,6 +363,34 @@ impl NativeGrid {
         let nodes = self.nodes().filter(|_| axis < 2);
         let nodes = nodes.ok_or_else(|| PyBufferError::new_err("the grid is not on a device"))?;
         device::capsule(py, nodes, axis, (stream, max_version))
+    }
+
+    /// A page with the viewer, which needs no other file, and shows this view, in the colours of a measure, and the mesh before.
+    fn page(
+        &self,
+        py: Python<'_>,
+        view: &str,
+        colour: &str,
+        before: Option<&Self>,
+    ) -> PyResult<String> {
+        let blocks = |mesh: &'_ Self| -> PyResult<Vec<Grid>> {
+            let grid = py.detach(|| mesh.grid()).map_err(|error| raised(py, error))?;
+            Ok([Some(grid), mesh.block_behind()].into_iter().flatten().cloned().collect())
+        };
+        let (own, old) = (blocks(self)?, before.map(blocks).transpose()?.unwrap_or_default());
+        let sizes =
+            |grids: &[Grid]| grids.iter().map(|grid| [grid.ni, grid.nj]).collect::<Vec<_>>();
+        if before.is_some() && sizes(&own) != sizes(&old) {
+            return Err(refused(py, "before: expected a mesh of the same size"));
+        }
+        let names: &[&str] = if own.len() > 1 { &AROUND_AND_BEHIND } else { &[""] };
+        let (name, unit) = match &self.0 {
+            GridSource::Made(result) => (result.case.name.as_str(), result.scene().unit),
+            _ => ("grid", 1.0),
+        };
+        let zones = names.iter().copied().zip(&own).collect();
+        let scene = Scene { name, unit, zones, before: old.iter().collect() };
+        Ok(py.detach(|| scene.page(view, colour)))
     }
 
     /// Writes the mesh to a file whose name determines the format; returns notes.

@@ -102,23 +102,25 @@ impl Scene<'_> {
         bytes
     }
 
-    /// The element of a page that carries the data, compressed; the script shows them in its place.
-    pub fn element(&self) -> String {
+    /// The element of a page that carries the data, compressed; the script shows them in its place: this view of them, with
+    /// cells coloured by this measure. Empty words leave both to the script.
+    pub fn element(&self, view: &str, colour: &str) -> String {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
         // Writing to memory does not fail; no data would leave the pictures of the page.
         let written = encoder.write_all(&self.packed()).and_then(|()| encoder.finish());
         let text = BASE64_STANDARD.encode(written.unwrap_or_default());
-        format!("<script type=\"application/octet-stream\" data-gridgen>{text}</script>\n")
+        let data = format!("data-gridgen data-view=\"{view}\" data-colour=\"{colour}\"");
+        format!("<script type=\"application/octet-stream\" {data}>{text}</script>\n")
     }
 
-    /// A page with the viewer alone, which needs no other file.
-    pub fn page(&self) -> String {
+    /// A page with the viewer alone, which needs no other file, and begins as [`Self::element`] says.
+    pub fn page(&self, view: &str, colour: &str) -> String {
         let title = self.name.replace('&', "&amp;").replace('<', "&lt;");
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
              :root {{ color-scheme: light dark; }}\nbody {{ margin: 0; }}\n.gridgen-viewer {{ padding: .7rem; }}\n\
              {STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-            self.element()
+            self.element(view, colour)
         )
     }
 }

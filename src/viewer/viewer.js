@@ -570,7 +570,7 @@ const gridgenViewer = (() => {
   /** A viewer in an element: shows data that `read` or `unpack` of grid.js returned. */
   class Viewer {
     constructor(host, data, options = {}) {
-      Object.assign(this, { host, options, camera: new Camera(), measure: "", picked: null, hovered: null });
+      Object.assign(this, { host, options, camera: new Camera(), measure: options.colour || "", picked: null, hovered: null });
       this.layers = { i: true, j: true, wall: true, body: true };
       host.viewer = this;
       host.classList.add("gridgen-viewer");
@@ -804,7 +804,11 @@ const gridgenViewer = (() => {
       const fits = stays && picked.i < stays.ni - 1 && picked.j < stays.nj - 1;
       this.picked = fits ? picked : null;
       this.hovered = null;
-      if (!keep) this.show(data.zones.some((zone) => zone.wall) ? "body" : "whole");
+      if (!keep) {
+        const { view } = this.options;
+        const usual = data.zones.some((zone) => zone.wall) ? "body" : "whole";
+        this.show(view in this.boxes() ? view : usual);
+      }
       if (!fits) this.picked = { zone: 0, i: Math.min(this.wallStart(), data.zones[0].ni - 2), j: 0 };
       this.colourBy(this.measure);
       this.drawPlots();
@@ -831,12 +835,14 @@ const gridgenViewer = (() => {
       const fore = ends.reduce((best, k) => (x[k] < x[best] ? k : best), ends[0]);
       const rear = ends.reduce((best, k) => (x[k] > x[best] ? k : best), ends[0]);
       const about = (k, half) => [x[k] - half, y[k] - half, x[k] + half, y[k] + half];
+      const wake = [x[rear] - 0.25 * size, y[rear] - 0.5 * size, x[rear] + 1.75 * size, y[rear] + 0.5 * size];
       const height = Math.hypot(x[fore + solid[0].ni] - x[fore], y[fore + solid[0].ni] - y[fore]);
       return {
         whole,
         body: [body[0] - room * 0.4, body[1] - room, body[2] + room * 0.4, body[3] + room],
         "leading edge": about(fore, 0.02 * size),
         "trailing edge": about(rear, 0.02 * size),
+        ...(solid[0].topology === "C" ? { wake } : {}),
         "first cell": about(fore, 4 * height),
       };
     }
@@ -1201,7 +1207,7 @@ const gridgenViewer = (() => {
       try {
         const data = await G.read(source.textContent);
         source.before(host);
-        new Viewer(host, data);
+        new Viewer(host, data, { ...source.dataset });
         source.parentElement.classList.add("gridgen-live");
       } catch (error) {
         // The pictures of the page stay.

@@ -139,7 +139,7 @@ const folder = process.env.GRIDGEN_REPORT;
 test("the page has the numbers of its report", { skip: folder ? false : "GRIDGEN_REPORT is not set" }, async () => {
   const page = fs.readFileSync(`${folder}/report.html`, "utf8");
   const report = JSON.parse(fs.readFileSync(`${folder}/report.json`, "utf8"));
-  const data = await G.read(/data-gridgen>([^<]+)</.exec(page)[1]);
+  const data = await G.read(/data-gridgen[^>]*>([^<]+)</.exec(page)[1]);
   const found = G.quality(data, data.zones[0]);
 
   for (const [name, value] of Object.entries(found)) {

@@ -55,7 +55,7 @@ impl Page<'_> {
 
     fn text(&self) -> Result<String, DrawError> {
         let largest = self.figures.nonorthogonality;
-        let grid = [self.scene.element(), self.figures.shown("grid")?].concat();
+        let grid = [self.scene.element("", ""), self.figures.shown("grid")?].concat();
         let grid = section("Grid", &grid);
         let mut sections = Vec::new();
         let frame = match self.report {
