@@ -35,7 +35,10 @@ LIVE = {
         "e387",
         ["grid.topology=O", "grid.first_cell=1e-7"],
     ),
-    "A blunt trailing edge with a block behind it": ("2412", ["geometry.trailing_edge=blunt"]),
+    "A blunt trailing edge with a block behind it": (
+        "2412",
+        ["grid.topology=C", "geometry.trailing_edge=blunt"],
+    ),
 }
 LINK = re.compile(r"\]\((?P<path>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 
@@ -120,7 +123,8 @@ def live(files: Files, config: MkDocsConfig) -> str:
         parts = [(ROOT / f"src/viewer/{name}").read_text(encoding="utf-8") for name in PARTS]
         content = (
             '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>grid</title><style>'
-            f"body {{ margin: 0; color-scheme: light dark; }}{parts[0]}</style>"
+            ":root { color-scheme: light dark; } body { margin: 0; } .gridgen-viewer { padding: .7rem; }"
+            f"{parts[0]}</style>"
             f"<main>{data[0] if data else ''}</main><script>{''.join(parts[1:])}</script></html>"
         )
         files.append(File.generated(config, f"live/{number}.html", content=content))

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 
 use crate::arguments::{Compute, values};
 use crate::errors::{raised, refused};
+use crate::grid::page_of;
 use crate::make::{CaseArgument, EventSender, attended};
 
 /// Grids of several elements.
@@ -44,7 +45,7 @@ impl NativeAssembly {
 
     /// A page with the viewer, which needs no other file.
     fn page(&self, view: &str, colour: &str) -> String {
-        self.0.scene().page(view, colour)
+        page_of(&self.0.scene(), view, colour)
     }
 
     #[getter]

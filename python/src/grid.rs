@@ -13,7 +13,7 @@ use gridgen::generate::{DeviceNodes, GridResult};
 use gridgen::grid::quality::{CellMeasure, MOST_ORDER, Quality, measure_along, nonorthogonality};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::movement::Reference;
-use gridgen::viewer::Scene;
+use gridgen::viewer::{SCRIPT, STYLE, Scene};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -390,7 +390,7 @@ impl NativeGrid {
         };
         let zones = names.iter().copied().zip(&own).collect();
         let scene = Scene { name, unit, zones, before: old.iter().collect() };
-        Ok(py.detach(|| scene.page(view, colour)))
+        Ok(py.detach(|| page_of(&scene, view, colour)))
     }
 
     /// Writes the mesh to a file whose name determines the format; returns notes.
@@ -428,6 +428,17 @@ impl NativeGrid {
         })?;
         written.map_err(|error| raised(py, error))
     }
+}
+
+/// A page with the viewer of a scene alone, which needs no other file, and begins as [`Scene::element`] says.
+pub(crate) fn page_of(scene: &Scene<'_>, view: &str, colour: &str) -> String {
+    let title = scene.name.replace('&', "&amp;").replace('<', "&lt;");
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
+         :root {{ color-scheme: light dark; }}\nbody {{ margin: 0; }}\n.gridgen-viewer {{ padding: .7rem; }}\n\
+         {STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        scene.element(view, colour)
+    )
 }
 
 /// The extrusion of a grid into the third dimension, from the case and the arguments that override it.

@@ -30,7 +30,6 @@ use super::CommandFailure;
 use super::named::{named, section};
 use super::ranks::backends;
 use super::terminal::Terminal;
-use super::values::count;
 
 /// Requests that are answered at the same time.
 const WORKERS: usize = 32;
@@ -53,9 +52,6 @@ pub(super) struct UiArguments {
     /// Machine to solve on.
     #[arg(long, value_name = "BACKEND", default_value = "auto", value_parser = backends())]
     backend: BackendChoice,
-    /// Threads on the CPU [default: all].
-    #[arg(long, value_name = "N", value_parser = count(1..=4096))]
-    threads: Option<usize>,
     /// Port of the loopback address; 0 takes one that is free.
     #[arg(long, default_value_t = 0)]
     port: u16,
@@ -66,9 +62,10 @@ pub(super) struct UiArguments {
 
 impl UiArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        let unread = |error: std::io::Error| {
-            CommandFailure::input(&format!("{}: {error}", self.case.display()), None)
+        let failure = |what: &dyn Display, error, hint| {
+            CommandFailure::input(&format!("{what}: {error}"), hint)
         };
+        let unread = |error: std::io::Error| failure(&self.case.display(), error, None);
         let (text, start) = match section(&self.case) {
             Some((name, key, value)) => {
                 let key = key.trim_start_matches("geometry.");
@@ -81,16 +78,13 @@ impl UiArguments {
         let output = std::path::absolute(&self.output).map_err(unread)?;
         let options = RunOptions {
             backend: self.backend,
-            threads: self.threads,
             pool: Some(Arc::new(MachinePool::new(1))),
             ..RunOptions::new(output)
         };
         let inputs = files(&text).iter().filter_map(|file| located(&start, file)).collect();
-        let taken = |error| {
-            let hint = "choose another --port, or leave it out for one that is free";
-            CommandFailure::input(&format!("127.0.0.1:{}: {error}", self.port), Some(hint))
-        };
-        let server = PageServer::open(self.port).map_err(taken)?;
+        let hint = Some("choose another --port, or leave it out for one that is free");
+        let place = format!("127.0.0.1:{}", self.port);
+        let server = PageServer::open(self.port).map_err(|error| failure(&place, error, hint))?;
         let address = server.address();
         let site = Arc::new(Site {
             server,
@@ -104,12 +98,11 @@ impl UiArguments {
             ends: AtomicBool::new(false),
         });
         let interrupted = Arc::clone(&site);
-        if let Err(error) = ctrlc::set_handler(move || interrupted.end()) {
-            terminal.note(&format!("Ctrl-C ends the program without waiting: {error}"));
-        }
+        // Without a handler an interruption ends the program at once.
+        drop(ctrlc::set_handler(move || interrupted.end()));
         terminal.result(&format!("{address}\n"))?;
-        if !self.no_browser && open::that_detached(&address).is_err() {
-            terminal.note("no browser could be opened: open the address yourself");
+        if !self.no_browser {
+            drop(open::that_detached(&address));
         }
         thread::scope(|scope| {
             for _ in 0..WORKERS {
@@ -220,17 +213,12 @@ impl Site {
     /// The case of a text, whose files are those of the case to begin with or in the output folder.
     fn case(&self, text: &str) -> Result<CaseFile, Json> {
         let sections = self.options.output.join(SECTIONS).canonicalize().ok();
-        let known = |file: &String| {
-            let dropped =
-                |path: &PathBuf| sections.as_ref().is_some_and(|own| path.starts_with(own));
-            located(&self.start, file)
-                .is_some_and(|path| dropped(&path) || self.inputs.contains(&path))
-        };
+        let dropped = |path: &Path| sections.as_ref().is_some_and(|own| path.starts_with(own));
+        let known = |path: PathBuf| dropped(&path) || self.inputs.contains(&path);
+        let known = |file: &String| located(&self.start, file).is_some_and(known);
         if let Some(file) = files(text).into_iter().find(|file| !known(file)) {
-            let hint = "drop the file on the page; its contents are then used";
-            let message =
-                format!("geometry.file = \"{file}\": the page reads no files by their path");
-            return Err(failed(&message, Some(hint.to_owned())));
+            let message = format!("geometry.file = \"{file}\": the page reads no files by path");
+            return Err(failed(&message, Some("drop the file on the page".to_owned())));
         }
         CaseFile::from_toml(text, &self.start, &[]).map_err(|error| {
             let error = Error::from(error);
@@ -260,14 +248,11 @@ impl Site {
         let changes: Vec<(String, Option<String>)> =
             serde_json::from_value(asked["set"].clone()).unwrap_or_default();
         let changed = changes.iter().try_for_each(|(key, value)| {
-            let named =
-                value.as_deref().filter(|_| key == "section").map(Path::new).and_then(named);
-            let (key, value) = match (named, value) {
+            let word = value.as_deref().filter(|_| key == "section");
+            let (key, value) = match (word.map(Path::new).and_then(named), word) {
                 (Some((_, key, value)), _) => (key, Some(in_toml(&value))),
-                (None, Some(word)) if key == "section" => {
-                    ("geometry.naca", Some(in_toml(&word.as_str().into())))
-                }
-                (None, value) => (key.as_str(), value.clone()),
+                (None, Some(word)) => ("geometry.naca", Some(in_toml(&word.into()))),
+                (None, None) => (key.as_str(), value.clone()),
             };
             text = edited(&text, key, value.as_deref())?;
             Ok(())
@@ -329,25 +314,23 @@ impl Site {
     /// Makes the grid of a text and writes its files.
     fn write(&self, text: &str) -> Json {
         let _one = self.solving.lock();
-        match self.make(text, Some(&self.options.output), &mut ()) {
-            Err(error) => error,
-            Ok((head, _)) => {
-                let files = head["files"].as_array().into_iter().flatten();
-                let mut files = files.filter_map(Json::as_str).map(PathBuf::from);
-                *self.page.lock() = files.find(|file| file.ends_with(PAGE_FILE));
-                head
-            }
-        }
+        let (begun, number) = (Instant::now(), u64::MAX);
+        let mut progress = Solve { site: self, window: "", number, begun };
+        let made = self.make(text, Some(&self.options.output), &mut progress);
+        let head = made.map_or_else(|error| error, |(head, _)| head);
+        let mut files = head["files"].as_array().into_iter().flatten().filter_map(Json::as_str);
+        let page = files.find(|file| file.ends_with(PAGE_FILE)).map(PathBuf::from);
+        *self.page.lock() = page;
+        head
     }
 
     /// Keeps a dropped section in the output folder, under its own name without what a folder needs; returns the path.
     fn keep_section(&self, asked: &Json) -> Json {
         let fit = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-        let name = asked["name"].as_str().unwrap_or_default();
+        let name = asked["name"].as_str().unwrap_or_default().trim_start_matches(['.', '/', '\\']);
         let name: String = name.chars().filter(fit).take(64).collect();
-        let name = name.trim_start_matches('.');
         let folder = self.options.output.join(SECTIONS);
-        let path = folder.join(if name.is_empty() { "section.dat" } else { name });
+        let path = folder.join(["section-", &name].concat());
         let content = asked["content"].as_str().unwrap_or_default();
         match fs::create_dir_all(&folder).and_then(|()| fs::write(&path, content)) {
             Ok(()) => json!({ "file": path }),

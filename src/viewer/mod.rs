@@ -1,4 +1,4 @@
-//! The viewer of grids in a browser: the data that it shows, and pages with both.
+//! The viewer of grids in a browser, and the data that it shows.
 //!
 //! The script is one of ours without other libraries. It computes the measures of cells from the nodes, by the formulas
 //! of [`grid::quality`](crate::grid::quality).
@@ -11,7 +11,8 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde_json::json;
 
-use crate::grid::{Grid, Topology};
+use crate::grid::Grid;
+use crate::grid::quality::WallLine;
 
 /// The style of the viewer.
 pub const STYLE: &str = include_str!("viewer.css");
@@ -35,14 +36,6 @@ pub struct Scene<'a> {
     pub before: Vec<&'a Grid>,
 }
 
-/// The lines of constant i and of constant j of a grid that are shown: every `stride`-th one, those at the ends of wall
-/// and cut, and the first two from the wall.
-fn lines_of(grid: &Grid, stride: usize) -> [Vec<usize>; 2] {
-    let (last, wake) = (grid.ni - 1, grid.topology.wake());
-    let i = every(stride, last, &[0, wake, last - wake, last]);
-    [i, every(stride, grid.nj - 1, &[0, 1, grid.nj - 1])]
-}
-
 /// Every `stride`-th number between those of `fixed`, and these. In the second half they are counted from above: the two
 /// sides of a cut keep the same points.
 fn every(stride: usize, last: usize, fixed: &[usize]) -> Vec<usize> {
@@ -62,33 +55,35 @@ impl Scene<'_> {
     /// first bytes of all numbers before their second ones and so on, which compresses well. Grids with more than
     /// [`MOST_NODES`] are thinned, which the viewer says.
     pub fn packed(&self) -> Vec<u8> {
-        let nodes: usize = self.zones.iter().map(|(_, grid)| grid.x.len()).sum();
-        let nodes = nodes * if self.before.is_empty() { 1 } else { 2 };
+        let all = self.zones.iter().map(|(_, grid)| grid).chain(&self.before);
+        let nodes: usize = all.map(|grid| grid.x.len()).sum();
         let stride = (1..).find(|stride| nodes / (stride * stride) <= MOST_NODES).unwrap_or(1);
-        let note = (stride > 1).then(|| {
-            format!(
-                "This view has one of {stride} lines of the grid in each direction, and its measures are of the larger \
-                 cells between them; the tables are of the whole grid."
-            )
+        let note = format!(
+            "One of {stride} lines in each direction is shown, with measures of the larger cells."
+        );
+        let note = (stride > 1).then_some(note);
+        // Every `stride`-th line, those at the ends of wall and cut, and the first two from the wall.
+        let lines = self.zones.iter().map(|(_, grid)| {
+            let (last, wake) = (grid.ni - 1, grid.topology.wake());
+            let i = every(stride, last, &[0, wake, last - wake, last]);
+            [i, every(stride, grid.nj - 1, &[0, 1, grid.nj - 1])]
         });
-        let lines: Vec<_> = self.zones.iter().map(|(_, grid)| lines_of(grid, stride)).collect();
+        let lines: Vec<[Vec<usize>; 2]> = lines.collect();
         let heads = self.zones.iter().zip(&lines).map(|((name, grid), [is, js])| {
             let topology = grid.topology;
             let place = |i: usize| is.binary_search(&i).unwrap_or_default();
-            let wall = topology.wall(grid.ni);
+            let wall = WallLine::of(topology, grid.ni);
             json!({
                 "name": name, "topology": topology.name(), "ni": is.len(), "nj": js.len(),
-                "closed": topology.closed(), "cut": place(topology.cut()),
-                "wall": (!wall.is_empty()).then(|| [place(*wall.start()), place(*wall.end())]),
-                "open": topology.half().is_some() || matches!(topology, Topology::Blunt { .. }),
+                "closed": topology.closed(), "cut": place(topology.cut()), "open": !wall.closed,
+                "wall": (wall.from < wall.to).then(|| [place(wall.from), place(wall.to)]),
                 "is": (stride > 1).then_some(is), "js": (stride > 1).then_some(js),
             })
         });
         let heads: Vec<_> = heads.collect();
-        let before = !self.before.is_empty();
-        let head = json!({
-            "name": self.name, "unit": self.unit, "note": note, "before": before, "zones": heads,
-        });
+        let (name, unit, before) = (self.name, self.unit, !self.before.is_empty());
+        let head =
+            json!({ "name": name, "unit": unit, "note": note, "before": before, "zones": heads });
         let head = head.to_string();
         let mut bytes = (head.len() as u32).to_le_bytes().to_vec();
         bytes.extend(head.as_bytes());
@@ -111,17 +106,6 @@ impl Scene<'_> {
         let text = BASE64_STANDARD.encode(written.unwrap_or_default());
         let data = format!("data-gridgen data-view=\"{view}\" data-colour=\"{colour}\"");
         format!("<script type=\"application/octet-stream\" {data}>{text}</script>\n")
-    }
-
-    /// A page with the viewer alone, which needs no other file, and begins as [`Self::element`] says.
-    pub fn page(&self, view: &str, colour: &str) -> String {
-        let title = self.name.replace('&', "&amp;").replace('<', "&lt;");
-        format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
-             :root {{ color-scheme: light dark; }}\nbody {{ margin: 0; }}\n.gridgen-viewer {{ padding: .7rem; }}\n\
-             {STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-            self.element(view, colour)
-        )
     }
 }
 

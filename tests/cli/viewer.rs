@@ -77,7 +77,7 @@ fn a_large_grid_is_thinned_alike_on_both_sides_of_its_cut_and_says_so() {
     assert!(i.iter().all(|line| i.contains(&(ni - 1 - line)) || (wake..ni - wake).contains(line)));
     let [from, to]: [usize; 2] = serde_json::from_value(zone["wall"].clone()).unwrap();
     assert_eq!(([i[from], i[to]], [j[0], j[1]]), ([wake, ni - 1 - wake], [0, 1]));
-    assert!(head["note"].as_str().unwrap().contains("one of 3 lines of the grid"), "{head}");
+    assert!(head["note"].as_str().unwrap().contains("One of 3 lines"), "{head}");
 }
 
 #[test]
