@@ -157,7 +157,7 @@ impl Progress for Solve<'_> {
 }
 
 /// An error with its hint, for the page.
-fn failed(message: &impl Display, hint: Option<String>) -> Json {
+fn failed(message: &impl Display, hint: Option<&str>) -> Json {
     json!({ "error": { "message": message.to_string(), "hint": hint } })
 }
 
@@ -210,7 +210,7 @@ impl Site {
             .replace("/*SCRIPT*/", &[SCRIPT, include_str!("ui/ui.js")].concat())
     }
 
-    /// The case of a text, whose files are those of the case to begin with or in the output folder.
+    /// The case of a text. Its files are named by the case to begin with, or were dropped on the page.
     fn case(&self, text: &str) -> Result<CaseFile, Json> {
         let sections = self.options.output.join(SECTIONS).canonicalize().ok();
         let dropped = |path: &Path| sections.as_ref().is_some_and(|own| path.starts_with(own));
@@ -218,11 +218,11 @@ impl Site {
         let known = |file: &String| located(&self.start, file).is_some_and(known);
         if let Some(file) = files(text).into_iter().find(|file| !known(file)) {
             let message = format!("geometry.file = \"{file}\": the page reads no files by path");
-            return Err(failed(&message, Some("drop the file on the page".to_owned())));
+            return Err(failed(&message, Some("drop the file on the page")));
         }
         CaseFile::from_toml(text, &self.start, &[]).map_err(|error| {
             let error = Error::from(error);
-            failed(&error, error.hint())
+            failed(&error, error.hint().as_deref())
         })
     }
 
@@ -308,7 +308,7 @@ impl Site {
                 })
             }
         };
-        made.map_err(|error| failed(&error, error.hint()))
+        made.map_err(|error| failed(&error, error.hint().as_deref()))
     }
 
     /// Makes the grid of a text and writes its files.

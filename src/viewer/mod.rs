@@ -57,7 +57,8 @@ impl Scene<'_> {
     pub fn packed(&self) -> Vec<u8> {
         let all = self.zones.iter().map(|(_, grid)| grid).chain(&self.before);
         let nodes: usize = all.map(|grid| grid.x.len()).sum();
-        let stride = (1..).find(|stride| nodes / (stride * stride) <= MOST_NODES).unwrap_or(1);
+        let stride =
+            (1..=nodes).find(|stride| nodes / (stride * stride) <= MOST_NODES).unwrap_or(1);
         let note = format!(
             "One of {stride} lines in each direction is shown, with measures of the larger cells."
         );

@@ -560,7 +560,7 @@ const gridgenViewer = (() => {
     return made;
   }
 
-  const LINE_COLOURS = ["--gv-line", "#1c7a54", "#7c46a4", "#a8763e"];
+  const LINE_COLOURS = ["--gv-line", "--gv-second", "--gv-third", "--gv-fourth"];
   const KEYS_HELP =
     "Arrow keys select a neighbouring cell, with Shift ten cells on; plus and minus zoom, 0 shows the whole, " +
     "C centres the cell, W goes to the worst cell, I and J switch lines, B before and after.";
@@ -570,7 +570,14 @@ const gridgenViewer = (() => {
   /** A viewer in an element: shows data that `read` or `unpack` of grid.js returned. */
   class Viewer {
     constructor(host, data, options = {}) {
-      Object.assign(this, { host, options, camera: new Camera(), measure: options.colour || "", picked: null, hovered: null });
+      Object.assign(this, {
+        host,
+        options,
+        camera: new Camera(),
+        measure: options.colour || "",
+        picked: null,
+        hovered: null,
+      });
       this.layers = { i: true, j: true, wall: true, body: true };
       host.viewer = this;
       host.classList.add("gridgen-viewer");
@@ -767,7 +774,7 @@ const gridgenViewer = (() => {
 
     /** Selects the cell this many cells on; around a closed grid without end. */
     step(di, dj) {
-      const at = this.picked || { zone: 0, i: this.wallStart(), j: 0 };
+      const at = this.picked || this.home();
       const zone = this.data.zones[at.zone];
       const cells = zone.ni - 1;
       const i = zone.closed ? (at.i + di + cells) % cells : Math.min(cells - 1, Math.max(0, at.i + di));
@@ -778,9 +785,15 @@ const gridgenViewer = (() => {
       if (x < 0 || y < 0 || x > width || y > height) this.centre(this.picked);
     }
 
-    wallStart() {
-      const { wall } = this.data.zones[0];
-      return wall ? Math.floor((wall[0] + wall[1]) / 2) : 0;
+    /** The cell at the middle of the first wall, on which the selection begins. */
+    home() {
+      const { zones } = this.data;
+      const zone = Math.max(
+        0,
+        zones.findIndex((one) => one.wall),
+      );
+      const { wall, ni } = zones[zone];
+      return { zone, i: wall ? Math.min(ni - 2, Math.floor((wall[0] + wall[1]) / 2)) : 0, j: 0 };
     }
 
     /** Shows other data; with `keep` the view and the choices stay. */
@@ -790,8 +803,10 @@ const gridgenViewer = (() => {
       this.values = new Map();
       const root = getComputedStyle(this.host);
       data.zones.forEach((zone, n) => {
-        const tint = LINE_COLOURS[n % LINE_COLOURS.length];
-        zone.colour = n && !zone.of ? bytes(tint.startsWith("--") ? root.getPropertyValue(tint) : tint) : null;
+        const several = data.zones.length > 1;
+        const own = zone.wall || n === 0 ? LINE_COLOURS[n % LINE_COLOURS.length] : LINE_COLOURS[0];
+        const tint = several && !zone.wall && n === 0 ? "--gv-far" : own;
+        zone.colour = several ? bytes(root.getPropertyValue(tint)) : null;
       });
       this.state.hidden = !data.before;
       this.note.textContent = data.note || "";
@@ -809,7 +824,7 @@ const gridgenViewer = (() => {
         const usual = data.zones.some((zone) => zone.wall) ? "body" : "whole";
         this.show(view in this.boxes() ? view : usual);
       }
-      if (!fits) this.picked = { zone: 0, i: Math.min(this.wallStart(), data.zones[0].ni - 2), j: 0 };
+      if (!fits) this.picked = this.home();
       this.colourBy(this.measure);
       this.drawPlots();
       this.tell();
@@ -1062,7 +1077,7 @@ const gridgenViewer = (() => {
     }
 
     drawPlots() {
-      const at = this.picked || { zone: 0, i: this.wallStart() };
+      const at = this.picked || this.home();
       const zone = this.data.zones[at.zone];
       const name = (i) => (zone.is ? zone.is[i] : i);
       this.lineTitle.textContent = `Along the line i = ${name(at.i)}`;
@@ -1117,7 +1132,8 @@ const gridgenViewer = (() => {
       this.waiting = false;
       const { camera, theme, data } = this;
       for (const sink of [this.under, this.main, this.over]) sink.clear(camera.width, camera.height);
-      this.paintBody(this.under);
+      // The grids of several elements go through the bodies of each other, which hide them.
+      this.paintBody(data.zones.length > 1 ? this.over : this.under);
       paint(data.zones, camera, this, theme, this.main);
       this.paintOver(this.over);
       this.frames = (this.frames || 0) + 1;
@@ -1185,8 +1201,10 @@ const gridgenViewer = (() => {
     svgText() {
       const { width, height } = this.camera;
       const sink = new SvgSink(width, height, this.theme.paper);
-      this.paintBody(sink);
+      const several = this.data.zones.length > 1;
+      if (!several) this.paintBody(sink);
       paint(this.data.zones, this.camera, this, this.theme, sink);
+      if (several) this.paintBody(sink);
       this.paintOver(sink, false);
       return sink.finished();
     }

@@ -50,7 +50,7 @@ fn a_run_ends_with_a_self_contained_page() {
     let (page, scripts) = without_scripts(&whole);
     assert_eq!(scripts.len(), 2);
     assert!(scripts[0].starts_with(" type=\"application/octet-stream\" data-gridgen "));
-    assert!(scripts[1].starts_with(">") && scripts[1].contains("gridgenViewer"));
+    assert!(scripts[1].starts_with('>') && scripts[1].contains("gridgenViewer"));
     for outside in ["fetch(", "import(", "XMLHttpRequest", "WebSocket", "eval(", "src="] {
         assert!(!scripts[1].contains(outside), "{outside}");
     }

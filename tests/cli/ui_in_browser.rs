@@ -109,6 +109,7 @@ fn browser_ends_fifty_quick_changes_with_the_last_and_windows_do_not_meet() {
 /// The picture of the documents, and the rate at which grids of 257 × 129 follow, which it prints.
 #[test]
 #[ignore = "needs a browser: see .ci/run"]
+#[allow(clippy::print_stdout, reason = "a measurement")]
 fn browser_shows_the_ui_for_the_documents() {
     let case = "name = \"wing\"\n\n[geometry]\nnaca = \"2412\"\n\n[grid]\nni = 257\nnj = 129\n";
     let Some((_scratch, _ui, browser)) = open(case) else { return };

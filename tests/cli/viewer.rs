@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Scratch;
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a check that is left out")]
 fn the_script_measures_what_the_report_says() {
     let cases = [
         ("2412", "O", "--set grid.first_cell=1e-5"),

@@ -8,7 +8,10 @@ use std::{env, fs};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use gridgen::grid::{Grid, Topology};
+use gridgen::viewer::{SCRIPT, STYLE, Scene};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::Scratch;
 use super::webdriver::Browser;
@@ -77,14 +80,14 @@ fn browser_shows_the_first_cell_of_1e_7_where_its_corners_are() {
             ["x", "y", "scale", "width", "height"].map(|name| number(&seen[name]));
         assert!(width / scale < 2e-6, "the view is {} chords wide", width / scale);
         let picture = Pixels::of(&seen["picture"]);
-        assert_eq!(picture.width as f64, width);
+        assert_eq!(picture.width, width as usize);
         let pixel =
             |[px, py]: [f64; 2]| [(px - x) * scale + 0.5 * width, 0.5 * height - (py - y) * scale];
         // The nose: the column i whose wall point is foremost. Its lines j = 1, 2 are nearly vertical there.
         let nose = (0..grid.ni).min_by(|a, b| grid.x[*a].total_cmp(&grid.x[*b])).unwrap();
         for j in [1, 2, 3] {
             let ends = [pixel(grid.point(nose, j)), pixel(grid.point(nose + 1, j))];
-            // Where the line crosses a row of pixels a quarter of the picture above the middle.
+            // The line crosses a row of pixels a quarter of the picture above the middle.
             let row = (0.25 * height).floor();
             let t = (row + 0.5 - ends[0][1]) / (ends[1][1] - ends[0][1]);
             assert!((0.0..=1.0).contains(&t), "line {j} does not cross the row: {ends:?}");
@@ -185,6 +188,44 @@ fn browser_without_webgl_draws_the_same_on_a_canvas() {
     let far = |(a, b): (&u8, &u8)| a.abs_diff(*b) > 96;
     let different = first.bytes.iter().zip(&second.bytes).filter(|pair| far(*pair)).count();
     assert!(different < first.bytes.len() / 50, "{different} of {}", first.bytes.len());
+}
+
+#[test]
+#[ignore = "needs a browser: see .ci/run"]
+fn browser_exchanges_a_grid_for_the_one_before_and_hides_zones() {
+    let square = |shift: f64| {
+        let mut grid = Grid::new(Topology::Rectangle, 5, 5);
+        for k in 0..25 {
+            (grid.x[k], grid.y[k]) = (shift + (k % 5) as f64, (k / 5) as f64);
+        }
+        grid
+    };
+    let [one, two, old] = [0.0, 10.0, 100.0].map(square);
+    let zones = vec![("one", &one), ("two", &two)];
+    let scene = Scene { name: "two", unit: 2.0, zones, before: vec![&old, &two] };
+    let folder = TempDir::new().unwrap();
+    let page = folder.path().join("page.html");
+    let (data, start) = (scene.element("whole", "area"), format!("<script>{SCRIPT}</script>"));
+    fs::write(&page, format!("<meta charset=utf-8><style>{STYLE}</style><div>{data}</div>{start}"))
+        .unwrap();
+    let Some(browser) = Browser::open([1240, 1000], false) else { return };
+    browser.go(&format!("file://{}", page.display()));
+
+    let seen = browser.run(
+        "const v = await viewer(); await drawn(); const x = () => v.data.zones[0].x[0];
+         const area = gridgenGrid.measure(v.data, v.data.zones[0], 'area', 0, 0);
+         const at = () => gridgenViewer.cellAt(v.data.zones, 11.5, 1.5);
+         const out = { after: x(), measure: v.measure, area, found: at() };
+         v.state.click(); out.before = x(); v.state.click(); out.again = x();
+         [...v.switches.querySelectorAll('label')].find((one) => one.innerText === 'two').click();
+         return { ...out, hidden: at() };",
+    );
+
+    assert_eq!(browser.errors(), [""; 0]);
+    assert_eq!([&seen["after"], &seen["before"], &seen["again"]], [0, 100, 0]);
+    assert_eq!((&seen["measure"], &seen["area"]), (&"area".into(), &0.25.into()));
+    assert_eq!(seen["found"], serde_json::json!({ "zone": 1, "i": 1, "j": 1 }));
+    assert_eq!(seen["hidden"], Value::Null);
 }
 
 /// The pictures of the documents are made by this test.

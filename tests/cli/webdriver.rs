@@ -26,11 +26,11 @@ pub(super) fn free_port() -> u16 {
 /// The status and the body of the answer to a request, which is written as it is given.
 pub(super) fn exchange(port: u16, request: &[u8]) -> std::io::Result<(u16, Vec<u8>)> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    stream.set_read_timeout(Some(Duration::from_secs(120)))?;
+    stream.set_read_timeout(Some(Duration::from_mins(1)))?;
     // A server that refuses a request need not read all of it.
     let _ = stream.write_all(request);
     let mut answer = Vec::new();
-    let mut part = [0; 1 << 16];
+    let mut part = [0; 1 << 13];
     // The other side may keep the connection, so that the length says where the answer ends.
     loop {
         let head = answer.windows(4).position(|end| end == b"\r\n\r\n");
@@ -52,6 +52,7 @@ pub(super) fn exchange(port: u16, request: &[u8]) -> std::io::Result<(u16, Vec<u
 
 impl Browser {
     /// Opens a window of this size; none, with a note, where there is no WebDriver.
+    #[allow(clippy::print_stderr, reason = "a check that is left out")]
     pub(super) fn open([width, height]: [u32; 2], dark: bool) -> Option<Self> {
         let port = free_port();
         let program = env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
@@ -64,7 +65,7 @@ impl Browser {
         let mut browser = Self { driver, port, session: String::new() };
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "chromedriver does not answer");
+            assert!(begun.elapsed() < Duration::from_mins(1), "chromedriver does not answer");
             sleep(Duration::from_millis(50));
         }
         let arguments = [

@@ -83,6 +83,6 @@ fn collect(within: &str, table: &toml::Table, found: &mut Map<String, Value>) {
 
 /// The files that a text names: the values of its keys `file`, wherever they stand.
 pub(super) fn files(text: &str) -> Vec<String> {
-    let named = given(text).into_iter().filter(|(key, _)| key.ends_with(".file"));
+    let named = given(text).into_iter().filter(|(key, _)| key.rsplit('.').next() == Some("file"));
     named.filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect()
 }

@@ -80,8 +80,8 @@ impl PageServer {
         format!("http://{}/{}/", self.host, self.token)
     }
 
-    /// Reads a request, or says why it is refused. The name that it was sent to is that of the address, so that no other name
-    /// leads here; a page of another origin may send nothing; and the path begins with the token.
+    /// Reads a request, or refuses it. Its Host must be the address, so that no other name leads here; a page of another
+    /// origin may send nothing; and its path begins with the token.
     pub(super) fn admit(&self, request: &mut Request) -> Result<Admitted, Answer> {
         let refused = |status, reason: &str| Answer::new(status, TEXT, reason);
         let field = |name: &'static str| {
@@ -96,13 +96,13 @@ impl PageServer {
         }
         let path = request.url().strip_prefix('/').and_then(|path| path.strip_prefix(&self.token));
         let Some(path) = path.and_then(|path| path.strip_prefix('/')).map(str::to_owned) else {
-            return Err(refused(403, "the address has not the token that was printed"));
+            return Err(refused(403, "the address lacks the token that was printed"));
         };
         if request.body_length().is_some_and(|length| length > LIMIT) {
             return Err(refused(413, "more than 4 MiB"));
         }
         let mut body = Vec::new();
-        // What is longer, and did not say so, is cut off, and is then not read as JSON.
+        // A longer body of unknown length is cut off, which leaves no JSON.
         drop(request.as_reader().take(LIMIT as u64).read_to_end(&mut body));
         Ok((*request.method() == Method::Post, path, body))
     }
