@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
 
 use self::edit::{edited, files, given};
-use self::server::{Admitted, Answer, HTML, JSON, PageServer, TEXT};
+use self::server::{Answer, HTML, JSON, PageServer, TEXT};
 use super::CommandFailure;
 use super::named::{named, section};
 use super::ranks::backends;
@@ -85,7 +85,7 @@ impl UiArguments {
         let hint = Some("choose another --port, or leave it out for one that is free");
         let place = format!("127.0.0.1:{}", self.port);
         let server = PageServer::open(self.port).map_err(|error| failure(&place, error, hint))?;
-        let address = server.address();
+        let address = format!("http://{}/{}/", server.host, server.token);
         let site = Arc::new(Site {
             server,
             text,
@@ -179,7 +179,7 @@ impl Site {
         }
     }
 
-    fn answer(&self, (posts, path, body): &Admitted) -> Answer {
+    fn answer(&self, (posts, path, body): &(bool, String, Vec<u8>)) -> Answer {
         let asked: Json = serde_json::from_slice(body).unwrap_or_default();
         let text = asked["text"].as_str().unwrap_or_default();
         match (posts, path.as_str()) {
@@ -314,13 +314,12 @@ impl Site {
     /// Makes the grid of a text and writes its files.
     fn write(&self, text: &str) -> Json {
         let _one = self.solving.lock();
-        let (begun, number) = (Instant::now(), u64::MAX);
-        let mut progress = Solve { site: self, window: "", number, begun };
+        let mut progress =
+            Solve { site: self, window: "", number: u64::MAX, begun: Instant::now() };
         let made = self.make(text, Some(&self.options.output), &mut progress);
         let head = made.map_or_else(|error| error, |(head, _)| head);
         let mut files = head["files"].as_array().into_iter().flatten().filter_map(Json::as_str);
-        let page = files.find(|file| file.ends_with(PAGE_FILE)).map(PathBuf::from);
-        *self.page.lock() = page;
+        *self.page.lock() = files.find(|file| file.ends_with(PAGE_FILE)).map(PathBuf::from);
         head
     }
 

@@ -1,7 +1,6 @@
 //! Results to look at in a browser.
 
-use super::assembly::AssemblyResult;
-use super::result::GridResult;
+use super::{AssemblyResult, GridResult};
 use crate::formats::AROUND_AND_BEHIND;
 use crate::viewer::Scene;
 

@@ -20,8 +20,8 @@ pub const STYLE: &str = include_str!("viewer.css");
 /// The script of the viewer, which begins when a page is loaded; its parts are in the order in which they are used.
 pub const SCRIPT: &str = concat!(include_str!("grid.js"), include_str!("viewer.js"));
 
-/// Nodes of all grids of a page, at most: larger ones are thinned. With them the data of a page take 1.6 MB.
-pub const MOST_NODES: usize = 100_000;
+/// Nodes of all grids of a page, at most: larger ones are thinned. With them the data of a page take 2.5 MB.
+pub const MOST_NODES: usize = 150_000;
 
 /// Grids to look at.
 #[derive(Debug, Clone)]

@@ -65,7 +65,7 @@ fn a_grid_of_usual_size_is_whole() {
 
 #[test]
 fn a_large_grid_is_thinned_alike_on_both_sides_of_its_cut_and_says_so() {
-    let (ni, nj, wake) = (1025, 511, 131);
+    let (ni, nj, wake) = (1025, 1023, 131);
     let grid = Grid::new(Topology::C { wake }, ni, nj);
 
     let (head, bytes) = head(&packed(&grid));

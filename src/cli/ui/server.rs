@@ -17,12 +17,9 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
 pub(super) struct PageServer {
     pub(super) http: Server,
     /// `127.0.0.1` and the port.
-    host: String,
-    token: String,
+    pub(super) host: String,
+    pub(super) token: String,
 }
-
-/// A request that is let in: whether it is a POST, the path behind the token, and the contents.
-pub(super) type Admitted = (bool, String, Vec<u8>);
 
 /// Types of contents.
 pub(super) const HTML: &str = "text/html; charset=utf-8";
@@ -75,14 +72,9 @@ impl PageServer {
         Ok(Self { http, host: format!("127.0.0.1:{port}"), token })
     }
 
-    /// The address of the page.
-    pub(super) fn address(&self) -> String {
-        format!("http://{}/{}/", self.host, self.token)
-    }
-
-    /// Reads a request, or refuses it. Its Host must be the address, so that no other name leads here; a page of another
-    /// origin may send nothing; and its path begins with the token.
-    pub(super) fn admit(&self, request: &mut Request) -> Result<Admitted, Answer> {
+    /// Reads whether a request is a POST, the path behind its token, and its contents, or refuses it. Its Host must be the
+    /// address, so that no other name leads here; a page of another origin may send nothing.
+    pub(super) fn admit(&self, request: &mut Request) -> Result<(bool, String, Vec<u8>), Answer> {
         let refused = |status, reason: &str| Answer::new(status, TEXT, reason);
         let field = |name: &'static str| {
             let mut fields = request.headers().iter().filter(move |h| h.field.equiv(name));
