@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import html
-import subprocess
 import sys
-import tempfile
-import webbrowser
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import CaseError
@@ -56,10 +51,16 @@ def in_notebook() -> bool:
 def display(page: str) -> None:
     """Show a page in the output of a cell, or elsewhere in the browser."""
     if in_notebook():
+        import html
+
         style = f"width: 100%; height: {_HEIGHT}px; border: 0"
         frame = f'<iframe srcdoc="{html.escape(page)}" style="{style}"></iframe>'
         sys.modules["IPython"].display.display({"text/html": frame}, raw=True)
         return
+    import tempfile
+    import webbrowser
+    from pathlib import Path
+
     with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
         file.write(page)
     webbrowser.open(Path(file.name).as_uri())
@@ -93,6 +94,8 @@ def ui(
     CaseError
         If the case or the port cannot be used.
     """
+    import subprocess
+
     # A path that begins with a hyphen is no option.
     command = [sys.executable, "-m", "gridgen", "ui", f"--output={output}", f"--port={port}"]
     command += ([] if browser else ["--no-browser"]) + ["--", str(case)]
