@@ -116,7 +116,7 @@ fn pictures_show_the_whole_and_each_gap() {
     {
         assert!(page.contains(text), "{text}");
     }
-    assert_eq!(page.matches("<svg").count(), 4, "the whole, the gap, the history of both");
+    assert_eq!(page.matches("<figure><svg").count(), 4, "the whole, the gap, the history of both");
 }
 
 #[test]
