@@ -26,7 +26,7 @@ def again(value):
 def test_a_pickled_grid_keeps_the_sides_of_its_box(tmp_path):
     grid = gridgen.make(naca="0012", ni=193, nj=25, first_cell=1e-3, box=(-1.2, 3, -1, 1), floor="symmetry")
     reference = gridgen.Reference(grid, backend="cpu")
-    moved = reference.move(reference.wall)
+    moved = reference.move_to(reference.wall)
 
     for name, mesh in {"made": grid, "again": again(grid), "moved": moved}.items():
         path = tmp_path / f"{name}.su2"

@@ -40,7 +40,7 @@ pub(super) fn domain(
     let fixed =
         [("grid.reach", f64::NAN), ("grid.far_field", extent), ("grid.wake_length", length)];
     for (key, follows) in fixed {
-        if entries.given::<f64>(key)?.is_some_and(|given| given != follows) {
+        if entries.given::<f64>(key)?.is_some_and(|given| given.to_bits() != follows.to_bits()) {
             let expected =
                 format!("a case without {key}: the grid ends at the sides of domain.box");
             return Err(entries.refuse(&[key], expected, format!("leave {key} or [domain] out")));

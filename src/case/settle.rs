@@ -13,14 +13,10 @@ use crate::geometry::{
     LEAST_GAP, OffsetLine, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca,
     contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_gap,
     open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise, turn_about,
-    wall_normals, with_interfaces, with_wake,
+    wall_normals,
 };
 use crate::grid::initial::{Enclosed, heights_with_wake};
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
-
-/// Largest distance of the end of a cut from y = 0, as a share of the far field: lines are moved onto that by the
-/// square of their length, which folds cells that are moved back by more than half of it.
-const MOST_RISE: f64 = 0.45;
 
 /// A body, as a case describes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -226,23 +222,9 @@ impl Case {
         let in_file = self.geometry.frame == Frame::File;
         let shift = if in_file { at.map(|c| c / chord) } else { [0.0; 2] };
         let topology = match wake {
-            Some(mut wake) => {
-                let last = points.x.len() - 1;
-                let edge = middle([points.x[0], points.y[0]], [points.x[last], points.y[last]]);
-                let mut room = f64::INFINITY;
-                if let Some(domain) = &self.domain {
-                    wake.length = domain.bounds[1] - edge[0];
-                    room = domain.room(edge);
-                }
-                points = if blunt {
-                    with_interfaces(&airfoil, &points, &wake, (corner, room))?
-                } else {
-                    with_wake(&airfoil, &points, &wake, (trailing_edge_spacing, room))?
-                };
-                let (y, most) = (points.y[0], MOST_RISE * self.grid.far_field);
-                if y.abs() > most && self.domain.is_none() {
-                    return Err(GeometryError::CutLeaves { y, most });
-                }
+            Some(wake) => {
+                let spacing = if blunt { corner } else { trailing_edge_spacing };
+                points = self.with_line_behind(&airfoil, &points, wake, (blunt, spacing))?;
                 let wake = wake.cells;
                 if blunt { Topology::Blunt { wake } } else { Topology::C { wake } }
             }

@@ -3,11 +3,19 @@
 use super::defaults::{ROUND_EDGE, wake_cells};
 use super::entries::Given;
 use super::{Case, CaseError, DomainOptions, TopologyChoice, WallPoints};
-use crate::geometry::{Airfoil, GeometryError, SectionMeasures, TrailingEdge, Wake};
+use crate::geometry::vector::middle;
+use crate::geometry::{
+    Airfoil, BoundaryPoints, GeometryError, SectionMeasures, TrailingEdge, Wake, with_interfaces,
+    with_wake,
+};
 use crate::grid::Seam;
 
 /// Points that a C-grid leaves for the section at least.
 pub(super) const LEAST_SECTION: usize = 17;
+
+/// Largest distance of the end of a cut from y = 0, as a share of the far field: lines are moved onto that by the
+/// square of their length, which folds cells that are moved back by more than half of it.
+const MOST_RISE: f64 = 0.45;
 
 /// Keys of the wake of a C-grid.
 pub(super) const WAKE: [&str; 5] = [
@@ -96,6 +104,34 @@ impl Case {
         };
         let Some(key) = WAKE.into_iter().find(|key| self.places.has(key)) else { return Ok(None) };
         Err(GeometryError::NoWake { key, reason: closed.0, remedy: closed.remedy(key) })
+    }
+
+    /// The wall, continued along the cut behind its edge or along the interfaces to the block behind a base, from a first
+    /// cell of this length.
+    ///
+    /// # Errors
+    /// The errors of [`with_wake`] and [`with_interfaces`], and [`GeometryError::CutLeaves`].
+    pub(super) fn with_line_behind(
+        &self,
+        airfoil: &Airfoil,
+        wall: &BoundaryPoints,
+        mut wake: Wake,
+        (blunt, spacing): (bool, f64),
+    ) -> Result<BoundaryPoints, GeometryError> {
+        let last = wall.x.len() - 1;
+        let edge = middle([wall.x[0], wall.y[0]], [wall.x[last], wall.y[last]]);
+        let mut room = f64::INFINITY;
+        if let Some(domain) = &self.domain {
+            wake.length = domain.bounds[1] - edge[0];
+            room = domain.room(edge);
+        }
+        let line = if blunt { with_interfaces } else { with_wake };
+        let points = line(airfoil, wall, &wake, (spacing, room))?;
+        let (y, most) = (points.y[0], MOST_RISE * self.grid.far_field);
+        if y.abs() > most && self.domain.is_none() {
+            return Err(GeometryError::CutLeaves { y, most });
+        }
+        Ok(points)
     }
 
     /// The shape of the grid of a settled case, with the reason for it if `auto` chose it.

@@ -79,14 +79,13 @@ pub fn write_to(
         let Meets::Patch(patch) = range.meets else { return None };
         let names = match patch {
             Patch::Wall | Patch::Base => VISCOUS,
-            Patch::FarField | Patch::Outflow => FAR_FIELD,
-            Patch::Side(_, SideKind::FarField) => FAR_FIELD,
+            Patch::FarField | Patch::Outflow | Patch::Side(_, SideKind::FarField) => FAR_FIELD,
             Patch::Side(_, SideKind::Inlet) => INFLOW,
             Patch::Side(_, SideKind::Outlet) => OUTFLOW,
             Patch::Side(_, SideKind::Slip) => SLIP,
-            Patch::Side(BoxSide::Inlet | BoxSide::Outlet, SideKind::Symmetry) => SYMMETRY_X,
+            Patch::Side(BoxSide::Inlet | BoxSide::Outlet, SideKind::Symmetry)
+            | Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
             Patch::Side(_, SideKind::Symmetry) | Patch::Symmetry(Symmetry::UpDown) => SYMMETRY_Y,
-            Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
         };
         Some((names, face(range.on)))
     });

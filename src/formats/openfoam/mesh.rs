@@ -292,10 +292,11 @@ fn patches(grids: &[&Grid]) -> Vec<FacePatch> {
     let patch = |(patch, sides): (boundary::Patch, _)| {
         let kind = match patch {
             boundary::Patch::Wall | boundary::Patch::Base => "wall;",
-            boundary::Patch::FarField | boundary::Patch::Outflow => "patch;",
-            boundary::Patch::Side(_, boundary::SideKind::Symmetry) => "symmetryPlane;",
-            boundary::Patch::Side(..) => "patch;",
-            boundary::Patch::Symmetry(_) => "symmetryPlane;",
+            boundary::Patch::Side(_, boundary::SideKind::Symmetry)
+            | boundary::Patch::Symmetry(_) => "symmetryPlane;",
+            boundary::Patch::FarField | boundary::Patch::Outflow | boundary::Patch::Side(..) => {
+                "patch;"
+            }
         };
         FacePatch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])
     };

@@ -1,36 +1,14 @@
-//! Initial grids inside a polygon, such as a wind tunnel: lines from the wall to its sides, and layers along them.
-//!
-//! The lines are those of a march that lands on the points of the outer line where no cell of it folds, else solutions of
-//! Winslow's equations on few rows, for which the points of the outer line slide between its corners to where lines meet it
-//! at right angles (theory section 11).
+//! A polygon, such as the sides of a wind tunnel, as the outer line of a grid.
 
-use rayon::prelude::*;
-
-use super::layered::layered;
-use super::winslow::{transfinite, winslow};
-use super::{InitialMethod, InitialSettings, Outer, Outline, hyperbolic};
-use crate::geometry::vector::between;
 use crate::geometry::{Enclosure, spacing_geometric};
-use crate::grid::quality::{cell_corners, cell_skewness, folds};
-use crate::grid::{Grid, Topology, arc_length};
+use crate::grid::Topology;
 
-/// Rows of the lines of Winslow's equations.
-pub(super) const ROWS: usize = 25;
-/// Rows of the lines that are marched.
-const MARCHED_ROWS: usize = 33;
-/// Passes over the first places of the points of an open and of a closed outer line, and over the lengths of lines.
+/// Passes over the first places of the points of an open and of a closed outer line.
 const PLACE_PASSES: [usize; 2] = [20, 100];
-const LENGTH_PASSES: usize = 20;
-/// Height of the first layer of a march that lands.
-const MARCHED_FIRST: f64 = 2e-3;
 /// Least first interval ahead of the edge on the outer line, in mean intervals there.
 const LEAST_AHEAD: f64 = 0.15;
 /// Share of equal intervals in those of a closed outer line.
 const EQUAL: f64 = 0.7;
-/// A march is taken whose cells are no more skewed than this, or than those of the other lines.
-const GOOD_SKEWNESS: f64 = 0.9;
-/// The note where no march is taken.
-const NO_MARCH: &str = "no hyperbolic march fits the box: the lines solve Winslow's equations";
 /// Lines run straight across a gap to floor or roof along a part of the chord that decays with the gap over this distance
 /// from the most.
 const NEAR: f64 = 0.2;
@@ -162,83 +140,4 @@ fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec
             .chain(upper.into_iter().rev().skip(1).map(|t| line.length() - t))
             .collect(),
     )
-}
-
-/// The initial grid inside a polygon, and the way it was made.
-pub(super) fn build(
-    outline: &Outline,
-    enclosed: &Enclosed,
-    settings: &InitialSettings,
-    notes: &mut Vec<String>,
-) -> (Grid, InitialMethod) {
-    let mut lines = transfinite(outline, enclosed);
-    if settings.method == InitialMethod::Transfinite {
-        return (layered(outline, enclosed, &lines), InitialMethod::Transfinite);
-    }
-    let places = winslow(&mut lines, enclosed);
-    let grid = layered(outline, enclosed, &lines);
-    if settings.method == InitialMethod::Hyperbolic {
-        let landed = landed(outline, &enclosed.points(&places), &lines, settings);
-        let landed = landed.map(|lines| layered(outline, enclosed, &lines));
-        let most = largest_skewness(&grid).max(GOOD_SKEWNESS);
-        match landed.filter(|landed| largest_skewness(landed) <= most) {
-            Some(landed) => return (landed, InitialMethod::Hyperbolic),
-            None => notes.push(NO_MARCH.into()),
-        }
-    }
-    (grid, InitialMethod::Winslow)
-}
-
-/// Largest equiangle skewness of the cells.
-fn largest_skewness(grid: &Grid) -> f64 {
-    let of_row = |j: usize| {
-        let cells = (0..grid.ni - 1).map(|i| cell_skewness(&cell_corners(grid, i, j)));
-        cells.fold(0.0, f64::max)
-    };
-    (0..grid.nj - 1).into_par_iter().map(of_row).reduce(|| 0.0, f64::max)
-}
-
-/// A march over the distance that each of the `lines` has, moved onto the points of the outer line; none where a cell folds
-/// at every dissipation.
-fn landed(
-    outline: &Outline,
-    outer: &[[f64; 2]],
-    lines: &Grid,
-    settings: &InitialSettings,
-) -> Option<Grid> {
-    let ni = lines.ni;
-    let mut lengths = arc_length(lines).split_off((ROWS - 1) * ni);
-    for _ in 0..LENGTH_PASSES {
-        let before = lengths.clone();
-        for i in 1..ni - 1 {
-            lengths[i] = 0.25 * (before[i - 1] + before[i + 1] + 2.0 * before[i]);
-        }
-    }
-    let longest = lengths.iter().copied().fold(0.0, f64::max);
-    let first = MARCHED_FIRST.min(0.5 * longest / MARCHED_ROWS as f64);
-    let layers = spacing_geometric(MARCHED_ROWS, first, longest).ok()?;
-    let heights: Vec<f64> = lengths.iter().map(|length| first * length / longest).collect();
-    let outline = Outline {
-        layers: &layers,
-        outer: Outer::Points(outer),
-        heights: Some(&heights),
-        ..*outline
-    };
-    let ends = if outline.topology.closed() { vec![] } else { vec![0, ni - 1] };
-    [1.0, 2.0, 4.0].into_iter().find_map(|factor| {
-        let (mut grid, _) = hyperbolic::march(&outline, settings, factor * settings.dissipation)?;
-        // The ends of an open front are straight.
-        for &i in &ends {
-            for (j, s) in layers.iter().enumerate() {
-                let at = grid.index(i, j);
-                [grid.x[at], grid.y[at]] = between(grid.point(i, 0), outer[i], s / longest);
-            }
-        }
-        // Without the round-off of the way there.
-        for (i, point) in outer.iter().enumerate() {
-            let at = grid.index(i, MARCHED_ROWS - 1);
-            [grid.x[at], grid.y[at]] = *point;
-        }
-        (folds(&grid) == 0).then_some(grid)
-    })
 }

@@ -3,6 +3,7 @@
 mod enclosed;
 #[doc(hidden)] // For tests and measurements of the march by itself.
 pub mod hyperbolic;
+mod inside;
 mod layered;
 mod normal;
 mod outline;
@@ -83,7 +84,7 @@ pub(crate) fn build_with<G, E>(
 ) -> Result<InitialGrid<G>, E> {
     let mut notes = Vec::new();
     if let Outer::Enclosed(enclosed) = outline.outer {
-        let (grid, method) = enclosed::build(outline, enclosed, settings, &mut notes);
+        let (grid, method) = inside::build(outline, enclosed, settings, &mut notes);
         return taken(grid, method, notes, take);
     }
     if settings.method == InitialMethod::Hyperbolic {

@@ -1,11 +1,13 @@
 //! Lines between the wall and a polygon: by transfinite interpolation, and by Winslow's equations.
 
 use super::Outline;
-use super::enclosed::{Enclosed, ROWS};
+use super::enclosed::Enclosed;
 use crate::geometry::turned;
 use crate::geometry::vector::{between, difference, distance, dot};
 use crate::grid::Grid;
 
+/// Rows of the lines of Winslow's equations.
+pub(super) const ROWS: usize = 25;
 /// Most passes of Picard's iteration, the change in chords at which it ends, and the pass from which points slide.
 const PASSES: usize = 25;
 const CHANGE: f64 = 1e-4;

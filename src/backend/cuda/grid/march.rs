@@ -95,21 +95,17 @@ impl CudaBackend {
     fn place_layers(&self, grid: &CudaGrid, outline: &Outline) -> Result<()> {
         let Columns { topology, count, .. } = grid.columns;
         let size = (count as u32, grid.nj as u32);
-        match outline.outer {
-            Outer::Circle(radius) => {
-                let open = u32::from(!topology.closed());
-                let [centre_x, centre_y] = FAR_FIELD_CENTRE;
-                launch!(self => place_layers[f64, line_shape(count)](size, open, radius, centre_x,
-                    centre_y, &grid.x, &grid.y))
-            }
-            _ => {
-                let last = grid.x.len() - count..grid.x.len();
-                let (x, y) = (grid.x.part(last.clone())?, grid.y.part(last)?);
-                let last: Vec<[f64; 2]> = x.into_iter().zip(y).map(|(x, y)| [x, y]).collect();
-                let ways = Buffer::from_host(&self.device, &ways(outline, &last).concat())?;
-                launch!(self => move_layers[f64, line_shape(count)](size, &ways, &grid.x, &grid.y))
-            }
+        if let Outer::Circle(radius) = outline.outer {
+            let open = u32::from(!topology.closed());
+            let [centre_x, centre_y] = FAR_FIELD_CENTRE;
+            return launch!(self => place_layers[f64, line_shape(count)](size, open, radius, centre_x,
+                centre_y, &grid.x, &grid.y));
         }
+        let last = grid.x.len() - count..grid.x.len();
+        let (x, y) = (grid.x.part(last.clone())?, grid.y.part(last)?);
+        let last: Vec<[f64; 2]> = x.into_iter().zip(y).map(|(x, y)| [x, y]).collect();
+        let ways = Buffer::from_host(&self.device, &ways(outline, &last).concat())?;
+        launch!(self => move_layers[f64, line_shape(count)](size, &ways, &grid.x, &grid.y))
     }
 
     /// A grid of the columns that this device keeps of a march, with the wall and the layer next to it.

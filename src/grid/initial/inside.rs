@@ -1,0 +1,106 @@
+//! Initial grids inside a polygon, such as a wind tunnel: lines from the wall to its sides, and layers along them.
+//!
+//! The lines are those of a march that lands on the points of the outer line where no cell of it folds, else solutions of
+//! Winslow's equations on few rows, for which the points of the outer line slide between its corners to where lines meet it
+//! at right angles (theory section 11).
+
+use rayon::prelude::*;
+
+use super::enclosed::Enclosed;
+use super::layered::layered;
+use super::winslow::{ROWS, transfinite, winslow};
+use super::{InitialMethod, InitialSettings, Outer, Outline, hyperbolic};
+use crate::geometry::spacing_geometric;
+use crate::geometry::vector::between;
+use crate::grid::quality::{cell_corners, cell_skewness, folds};
+use crate::grid::{Grid, arc_length};
+
+/// Passes over the lengths of lines.
+const LENGTH_PASSES: usize = 20;
+/// Rows of the lines that are marched.
+const MARCHED_ROWS: usize = 33;
+/// Height of the first layer of a march that lands.
+const MARCHED_FIRST: f64 = 2e-3;
+/// A march is taken whose cells are no more skewed than this, or than those of the other lines.
+const GOOD_SKEWNESS: f64 = 0.9;
+/// The note where no march is taken.
+const NO_MARCH: &str = "no hyperbolic march fits the box: the lines solve Winslow's equations";
+
+/// The initial grid inside a polygon, and the way it was made.
+pub(super) fn build(
+    outline: &Outline,
+    enclosed: &Enclosed,
+    settings: &InitialSettings,
+    notes: &mut Vec<String>,
+) -> (Grid, InitialMethod) {
+    let mut lines = transfinite(outline, enclosed);
+    if settings.method == InitialMethod::Transfinite {
+        return (layered(outline, enclosed, &lines), InitialMethod::Transfinite);
+    }
+    let places = winslow(&mut lines, enclosed);
+    let grid = layered(outline, enclosed, &lines);
+    if settings.method == InitialMethod::Hyperbolic {
+        let landed = landed(outline, &enclosed.points(&places), &lines, settings);
+        let landed = landed.map(|lines| layered(outline, enclosed, &lines));
+        let most = largest_skewness(&grid).max(GOOD_SKEWNESS);
+        match landed.filter(|landed| largest_skewness(landed) <= most) {
+            Some(landed) => return (landed, InitialMethod::Hyperbolic),
+            None => notes.push(NO_MARCH.into()),
+        }
+    }
+    (grid, InitialMethod::Winslow)
+}
+
+/// Largest equiangle skewness of the cells.
+fn largest_skewness(grid: &Grid) -> f64 {
+    let of_row = |j: usize| {
+        let cells = (0..grid.ni - 1).map(|i| cell_skewness(&cell_corners(grid, i, j)));
+        cells.fold(0.0, f64::max)
+    };
+    (0..grid.nj - 1).into_par_iter().map(of_row).reduce(|| 0.0, f64::max)
+}
+
+/// A march over the distance that each of the `lines` has, moved onto the points of the outer line; none where a cell folds
+/// at every dissipation.
+fn landed(
+    outline: &Outline,
+    outer: &[[f64; 2]],
+    lines: &Grid,
+    settings: &InitialSettings,
+) -> Option<Grid> {
+    let ni = lines.ni;
+    let mut lengths = arc_length(lines).split_off((ROWS - 1) * ni);
+    for _ in 0..LENGTH_PASSES {
+        let before = lengths.clone();
+        for i in 1..ni - 1 {
+            lengths[i] = 0.25 * (before[i - 1] + before[i + 1] + 2.0 * before[i]);
+        }
+    }
+    let longest = lengths.iter().copied().fold(0.0, f64::max);
+    let first = MARCHED_FIRST.min(0.5 * longest / MARCHED_ROWS as f64);
+    let layers = spacing_geometric(MARCHED_ROWS, first, longest).ok()?;
+    let heights: Vec<f64> = lengths.iter().map(|length| first * length / longest).collect();
+    let outline = Outline {
+        layers: &layers,
+        outer: Outer::Points(outer),
+        heights: Some(&heights),
+        ..*outline
+    };
+    let ends = if outline.topology.closed() { vec![] } else { vec![0, ni - 1] };
+    [1.0, 2.0, 4.0].into_iter().find_map(|factor| {
+        let (mut grid, _) = hyperbolic::march(&outline, settings, factor * settings.dissipation)?;
+        // The ends of an open front are straight.
+        for &i in &ends {
+            for (j, s) in layers.iter().enumerate() {
+                let at = grid.index(i, j);
+                [grid.x[at], grid.y[at]] = between(grid.point(i, 0), outer[i], s / longest);
+            }
+        }
+        // Without the round-off of the way there.
+        for (i, point) in outer.iter().enumerate() {
+            let at = grid.index(i, MARCHED_ROWS - 1);
+            [grid.x[at], grid.y[at]] = *point;
+        }
+        (folds(&grid) == 0).then_some(grid)
+    })
+}
