@@ -175,11 +175,22 @@ class _GridReport(TypedDict):
     topology: str
 
 
+class GrowthReport(TypedDict):
+    """Growth of neighbouring edges: the largest ratio, its node i, j and place, and the 99th percentile."""
+
+    largest: float | None
+    node: list[int]
+    at: list[float]
+    p99: float | None
+
+
 class GridReport(_GridReport, total=False):
-    """Size and shape of the grid; `seam` for an O-grid, `wake` for a C-grid."""
+    """Size and shape of the grid; `seam` for an O-grid, `wake` for a C-grid; growth along i and along j."""
 
     seam: str
     wake: int
+    behind: list[int]
+    growth: list[GrowthReport]
 
 
 class Report(TypedDict):

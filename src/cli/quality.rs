@@ -7,7 +7,8 @@ use clap::Args;
 use gridgen::files::IoError;
 use gridgen::formats::{self, Mesh};
 use gridgen::grid::quality::{
-    BadCell, Quality, boundary_layer_cells, measure_along, skewness_histogram, worst_cells,
+    BadCell, Growth, Quality, boundary_layer_cells, growth, measure_along, skewness_histogram,
+    worst_cells,
 };
 use gridgen::report::plot;
 use serde_json::json;
@@ -63,7 +64,8 @@ impl QualityArguments {
             // Numbers that are not finite become null.
             format!(
                 "{:#}\n",
-                json!({ "ni": ni, "nj": nj, "quality": quality, "worst_cells": worst, "notes": notes })
+                json!({ "ni": ni, "nj": nj, "quality": quality, "growth": growth(&mesh.grid),
+                    "worst_cells": worst, "notes": notes })
             )
         } else {
             describe(&self.mesh.to_string_lossy(), &mesh, &quality, &worst, &files)
@@ -100,6 +102,12 @@ fn describe(
     let layers = quality.boundary_layer_cells.map_or_else(String::new, |cells| {
         format!("  layers        {cells} within a boundary layer\n")
     });
+    let growth = growth(&mesh.grid).map_or_else(String::new, |both| {
+        let [i, j] = both.map(|Growth { p99, node: [i, j], at: [x, y], .. }| {
+            format!("99% below {p99:.3}, max at ({i}, {j}), x = {x:.4}, y = {y:.4}")
+        });
+        format!("  along i       {i}\n  along j       {j}\n")
+    });
     let mut text = format!(
         "{name}: {}\n\
          \x20 grid          {} x {} points\n\
@@ -108,7 +116,7 @@ fn describe(
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}, corners left out {}\n\
          \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
          \x20 aspect ratio  max {:.4e}\n\
-         \x20 growth        max {:.3} in i, {:.3} in j\n\
+         \x20 growth        max {:.3} in i, {:.3} in j\n{growth}\
          \x20 waves         max {:.1} deg, lines above 1 deg {}\n\
          \x20 far field     {:.4} to {:.4} from mid-chord\n{layers}\
          worst cells:\n",

@@ -8,6 +8,7 @@ mod cell;
 mod curved;
 mod distribution;
 mod face;
+mod growth;
 mod line;
 
 pub(crate) use crate::geometry::vector::middle;
@@ -23,6 +24,7 @@ pub use face::nonorthogonality;
 pub(crate) use face::{
     centroid, face_skewness, fill_nonorthogonality, off_normal, prism_aspect_ratio,
 };
+pub use growth::{Growth, growth};
 
 use rayon::prelude::*;
 

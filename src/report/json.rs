@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 
 use crate::files::{IoError, atomic};
-use crate::grid::quality::Quality;
+use crate::grid::quality::{Growth, Quality, growth};
 use crate::grid::{Grid, Seam, Topology, Verdict};
 use crate::solver::history::History;
 use crate::solver::{krylov, precond};
@@ -106,13 +106,17 @@ pub struct GridReport {
     /// Nodes of the block behind a base, from the base to the outflow and across.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<[usize; 2]>,
+    /// Growth of neighbouring cells along i and along j; without the block behind a base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<[Growth; 2]>,
 }
 
 impl From<&Grid> for GridReport {
     fn from(grid: &Grid) -> Self {
         let seam = if let Topology::O(seam) = grid.topology { Some(seam) } else { None };
         let wake = Some(grid.topology.wake()).filter(|wake| *wake > 0);
-        Self { ni: grid.ni, nj: grid.nj, topology: grid.topology.name(), seam, wake, behind: None }
+        let topology = grid.topology.name();
+        Self { ni: grid.ni, nj: grid.nj, topology, seam, wake, behind: None, growth: growth(grid) }
     }
 }
 

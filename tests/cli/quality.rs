@@ -28,6 +28,16 @@ fn a_mesh_read_back_has_the_quality_of_its_report() {
 
             assert_eq!(code, 0);
             assert_eq!(found["quality"], report["quality"], "{mesh}");
+            for (place, key) in ["max_growth_i", "max_growth_j"].into_iter().enumerate() {
+                let growth = &report["grid"]["growth"][place];
+                assert_eq!(growth, &found["growth"][place], "{mesh}");
+                let [largest, p99] = ["largest", "p99"].map(|key| growth[key].as_f64().unwrap());
+                let most = report["quality"][key].as_f64().unwrap();
+                assert!(
+                    (largest / most - 1.0).abs() < 1e-12 && (1.0..=largest).contains(&p99),
+                    "{growth}"
+                );
+            }
             assert_eq!((&found["ni"], &found["nj"]), (&65.into(), &33.into()));
         }
     }

@@ -3,8 +3,8 @@
 #![allow(clippy::float_cmp, reason = "expected numbers are exact in floating point")]
 
 use gridgen::grid::quality::{
-    CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure,
-    nonorthogonality, percentile, smallest_determinant,
+    CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, growth,
+    measure, nonorthogonality, percentile, smallest_determinant,
 };
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
@@ -27,6 +27,31 @@ fn unit_squares_have_no_skewness() {
         (0.0, 0.0, 0.0)
     );
     assert_eq!((quality.max_aspect_ratio, quality.max_growth), (1.0, 1.0));
+}
+
+#[test]
+fn growth_is_told_with_its_place_and_its_percentile() {
+    // Along j cells grow by 1.2 but for one by 1.5, the 250 of line 31; along i they shrink by 1.1 from column 4 on.
+    let heights = |j: usize| {
+        (0..j).map(|k| 1.2_f64.powi(k as i32) * if k > 30 { 1.25 } else { 1.0 }).sum::<f64>()
+    };
+    let widths = |i: usize| (0..i).map(|k| if k >= 4 { 1.0 / 1.1 } else { 1.0 }).sum::<f64>();
+    let grid = grid_from(250, 202, |i, j| [widths(i), heights(j)]);
+
+    let [along_i, along_j] = growth(&grid).unwrap();
+
+    assert_close(along_i.largest, 1.1, 1e-12);
+    assert_eq!(along_i.node[0], 4);
+    // Of 248 pairs on each line one grows: fewer than 1 %.
+    assert_close(along_i.p99, 1.0, 1e-3);
+    assert_close(along_j.largest, 1.5, 1e-12);
+    assert_eq!(along_j.node[1], 31);
+    assert_eq!(along_j.at, grid.point(along_j.node[0], 31));
+    assert_close(along_j.p99, 1.2, 5e-4);
+    let measured = measure(&grid);
+    assert_close(along_i.largest, measured.max_growth_i, 1e-12);
+    assert_close(along_j.largest, measured.max_growth_j, 1e-12);
+    assert!(growth(&Grid::new(Topology::O(Seam::Held), 0, 0)).is_none());
 }
 
 #[test]

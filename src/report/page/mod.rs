@@ -20,6 +20,7 @@ use super::overset::AssemblyReport;
 use super::plot::{DrawError, palette};
 use crate::files::{IoError, atomic};
 use crate::grid::Verdict;
+use crate::grid::quality::Growth;
 use crate::solver::history::History;
 use crate::viewer::{self, Scene};
 
@@ -213,6 +214,14 @@ fn notes(notes: &[String]) -> String {
 fn quality_table(report: &Report, nonorthogonality: Option<f64>) -> String {
     let q = &report.quality;
     let [i, j] = q.max_skewness_at;
+    let growth = |direction: usize| {
+        let of_edges = "of consecutive edges".to_owned();
+        let found = report.grid.growth.map(|growth| growth[direction]);
+        found.map_or(of_edges.clone(), |Growth { p99, node: [i, j], .. }| {
+            format!("{of_edges}, at the node ({i}, {j}); 99 % are below {p99:.3}")
+        })
+    };
+    let [along_i, along_j] = [growth(0), growth(1)];
     let rows = [
         ("folded cells", q.folded_cells.to_string(), "a corner determinant is not positive"),
         ("smallest determinant", format!("{:.3e}", q.min_jacobian), "of a cell's corners"),
@@ -244,8 +253,8 @@ fn quality_table(report: &Report, nonorthogonality: Option<f64>) -> String {
             format!("{:.3e}", q.max_aspect_ratio),
             "longest over shortest edge",
         ),
-        ("growth along i, largest", format!("{:.3}", q.max_growth_i), "of consecutive edges"),
-        ("growth along j, largest", format!("{:.3}", q.max_growth_j), "of consecutive edges"),
+        ("growth along i, largest", format!("{:.3}", q.max_growth_i), &*along_i),
+        ("growth along j, largest", format!("{:.3}", q.max_growth_j), &*along_j),
         (
             "waves, largest",
             format!("{:.1}°", q.waves_deg),
