@@ -252,6 +252,7 @@ fn replayed(history: &History, made: impl Fn(usize) -> bool) -> Vec<Vec<f64>> {
         let mut residuals = Vec::new();
         let observe = &mut |_, relative| residuals.push(relative);
         let term = step.forcing_term;
+        x.fill(0.0);
         let _ = linear.solve(backend, jacobian, &right, term, &mut x, observe).unwrap();
         backend.convert(size, &x, &mut d).unwrap();
         backend.lincomb(None, &mut next, 0.0, &[(1.0, &u), (step.step_length, &d)]).unwrap();
