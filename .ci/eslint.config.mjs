@@ -1,7 +1,7 @@
 // Rules for the scripts of the viewer and of `gridgen ui`, and of their tests: `.ci/run` has the command.
 const names =
-  "atob Blob clearTimeout console crypto DecompressionStream devicePixelRatio document fetch getComputedStyle gridgenGrid " +
-  "gridgenViewer matchMedia module open Path2D performance process requestAnimationFrame require ResizeObserver Response " +
+  "atob Blob clearTimeout console crypto DecompressionStream devicePixelRatio document fetch getComputedStyle gridgenDraw " +
+  "gridgenGrid gridgenSteer gridgenViewer matchMedia module open Path2D performance process requestAnimationFrame require ResizeObserver Response " +
   "setTimeout TextDecoder TextEncoder URL window";
 const errors =
   "array-callback-return consistent-return eqeqeq no-constant-condition no-dupe-args no-dupe-keys no-duplicate-case " +

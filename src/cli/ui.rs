@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gridgen::case::{CaseFile, Value, json_schema};
+use gridgen::case::{BodyContour, CaseFile, Value, json_schema};
 use gridgen::error::Error;
 use gridgen::files::PAGE_FILE;
 use gridgen::generate::{
@@ -39,6 +39,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Folder of dropped sections below the output folder.
 const SECTIONS: &str = "sections";
+
+/// The scripts of the page, in the order in which they are used.
+const UI: &str =
+    concat!(include_str!("ui/draw.js"), include_str!("ui/steer.js"), include_str!("ui/ui.js"));
 
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("help/ui.txt").trim_ascii_end())]
@@ -191,6 +195,7 @@ impl Site {
             }
             (true, "solve") => self.solve(&asked, text.to_owned()),
             (true, "write") => Answer::new(200, JSON, self.write(text).to_string()),
+            (true, "outline") => Answer::new(200, JSON, self.outline(text).to_string()),
             (true, "section") => Answer::new(200, JSON, self.keep_section(&asked).to_string()),
             (true, "stop") => {
                 self.end();
@@ -207,7 +212,7 @@ impl Site {
             .replace("/*STYLE*/", &[STYLE, include_str!("ui/ui.css")].concat())
             // An end of the element within a text is none in JSON.
             .replace("/*DATA*/", &data.replace('<', "\\u003c"))
-            .replace("/*SCRIPT*/", &[SCRIPT, include_str!("ui/ui.js")].concat())
+            .replace("/*SCRIPT*/", &[SCRIPT, UI].concat())
     }
 
     /// The case of a text. Its files are named by the case to begin with, or were dropped on the page.
@@ -224,6 +229,25 @@ impl Site {
             let error = Error::from(error);
             failed(&error, error.hint().as_deref())
         })
+    }
+
+    /// The points of the section of a text before its flap is turned, in chords, to draw on from.
+    fn outline(&self, text: &str) -> Json {
+        let drawn = || {
+            let plain =
+                edited(text, "geometry.flap", None).map_err(|error| failed(&error, None))?;
+            let CaseFile::Section(case) = self.case(&plain)? else {
+                return Err(failed(&"of several elements no section is drawn", None));
+            };
+            match case.body().map_err(|error| failed(&error, error.hint().as_deref()))? {
+                BodyContour::Airfoil(section) => Ok(json!({ "points": section.points })),
+                BodyContour::Smooth(_) => Err(failed(
+                    &"a contour without a trailing edge is not drawn by its points",
+                    None,
+                )),
+            }
+        };
+        drawn().unwrap_or_else(|error| error)
     }
 
     fn is_old(&self, window: &str, number: u64) -> bool {

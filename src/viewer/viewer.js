@@ -1239,7 +1239,7 @@ const gridgenViewer = (() => {
     if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
     else start();
   }
-  return { Camera, Viewer, cellAt, colour, cut, cutPolygon, level, opacity, scaleOf, shown, start };
+  return { Camera, Viewer, cellAt, colour, cut, cutPolygon, element, level, offer, opacity, scaleOf, shown, start };
 })();
 
 if (typeof module !== "undefined") module.exports = gridgenViewer;

@@ -129,6 +129,49 @@ fn a_change_gives_the_grid_and_the_text_with_its_comments() {
 }
 
 #[test]
+fn a_key_of_an_element_is_changed_by_its_number() {
+    let scratch = Scratch::with(&[]);
+    let ui = Ui::start(&scratch, "2412");
+    let element = |name: &str, at: &str| {
+        format!("[[element]]\nname = \"{name}\"\ngeometry = {{ naca = \"0012\" }}\n{at}\n")
+    };
+    let text = |at: &str| {
+        let own = element("tail", "at = [0.6, -1.2] # below\nchord = 0.5");
+        [element("wing", at), own, "[grid]\nni = 65\nnj = 33\n[background]\n".into()].concat()
+    };
+
+    let (head, _) = ui.solve(&text(""), &json!([["element.1.at", "[0.7, -1.5]"]]));
+
+    let changed = text("").replace("[0.6, -1.2]", "[0.7, -1.5]");
+    assert_eq!((&head["text"], &head["error"]), (&changed.into(), &Value::Null), "{head}");
+    assert_eq!(head["given"]["element.1.at"], "[0.7, -1.5]");
+    assert_eq!(head["resolved"]["element.0.at"], "[0.0, 0.0]", "{head}");
+    let (head, _) = ui.solve(&text(""), &json!([["element.2.at", "[0.7, -1.5]"]]));
+    assert_eq!(head["text"], text(""));
+}
+
+#[test]
+fn the_points_to_draw_on_from_are_those_without_the_flap() {
+    let scratch = Scratch::with(&[]);
+    let ui = Ui::start(&scratch, "2412");
+    let outline = |text: &str| -> Value {
+        serde_json::from_slice(&ui.post("outline", &json!({ "text": text })).1).unwrap()
+    };
+
+    let plain = outline(SMALL);
+
+    let points: Vec<[f64; 2]> = serde_json::from_value(plain["points"].clone()).unwrap();
+    assert!(points.len() > 100, "{}", points.len());
+    assert_eq!(plain["points"][0], json!([1.0, 0.0]));
+    assert_eq!(outline(&format!("{SMALL}[geometry.flap]\nangle = 20.0\n")), plain);
+    let refused = [("naca = \"2412\"", "ellipse = {}", "is not drawn"), ("ni", "ny", "grid.ny")];
+    for (from, to, says) in refused {
+        let answer = outline(&SMALL.replace(from, to));
+        assert!(answer["error"]["message"].as_str().unwrap().contains(says), "{answer}");
+    }
+}
+
+#[test]
 fn an_error_names_its_key_and_gives_no_grid() {
     let scratch = Scratch::with(&[]);
     let ui = Ui::start(&scratch, "2412");

@@ -127,6 +127,29 @@ impl Browser {
         answer["value"].take()
     }
 
+    /// Moves the mouse, pressed, from the first of these points of the window to the last, and lets it go there;
+    /// with one point alone this is a click, which is repeated.
+    pub(super) fn drag(&self, points: &[[f64; 2]], times: usize) {
+        let step = |kind: &str| json!({ "type": kind, "button": 0 });
+        let place = |[x, y]: &[f64; 2]| json!({ "type": "pointerMove", "duration": 20, "x": x.round() as i64, "y": y.round() as i64 });
+        let (first, others) = points.split_first().unwrap();
+        let pressed = [step("pointerDown")].into_iter().chain(others.iter().map(place));
+        let once: Vec<Value> = pressed.chain([step("pointerUp")]).collect();
+        let all: Vec<Value> =
+            [place(first)].into_iter().chain((0..times).flat_map(|_| once.clone())).collect();
+        let mouse = json!({ "type": "pointer", "id": "mouse", "actions": all });
+        self.call("POST", "/actions", &json!({ "actions": [mouse] }));
+    }
+
+    /// Presses keys of the keyboard, in the numbers of WebDriver, one after the other.
+    pub(super) fn press(&self, keys: &[&str]) {
+        let step = |kind: &str, key: &str| json!({ "type": kind, "value": key });
+        let all: Vec<Value> =
+            keys.iter().flat_map(|key| [step("keyDown", key), step("keyUp", key)]).collect();
+        let keyboard = json!({ "type": "key", "id": "keyboard", "actions": all });
+        self.call("POST", "/actions", &json!({ "actions": [keyboard] }));
+    }
+
     /// Messages of the console that are errors.
     pub(super) fn errors(&self) -> Vec<String> {
         let log = self.call("POST", "/se/log", &json!({ "type": "browser" }));

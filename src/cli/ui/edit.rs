@@ -27,18 +27,26 @@ pub(super) fn edited(text: &str, key: &str, value: Option<&str>) -> Result<Strin
     Ok(document.to_string())
 }
 
+/// Of a list of tables, such as the elements, a key has the number of one behind the name of the list.
 fn set(document: &mut DocumentMut, key: &str, value: Option<&str>) {
     let mut names: Vec<&str> = key.split('.').collect();
     let Some(name) = names.pop() else { return };
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
-    for section in names {
+    let mut names = names.into_iter();
+    while let Some(section) = names.next() {
         if value.is_none() && !table.contains_key(section) {
             return;
         }
         let new = || Item::Table(Table::new());
-        let Some(inner) = table.entry(section).or_insert_with(new).as_table_like_mut() else {
-            return;
-        };
+        let inner: Option<&mut dyn toml_edit::TableLike> =
+            match table.entry(section).or_insert_with(new) {
+                Item::ArrayOfTables(all) => names
+                    .next()
+                    .and_then(|number| all.get_mut(number.parse().ok()?))
+                    .map(|one| one as &mut dyn toml_edit::TableLike),
+                item => item.as_table_like_mut(),
+            };
+        let Some(inner) = inner else { return };
         table = inner;
     }
     let Some(value) = value else {

@@ -4,6 +4,7 @@
 (() => {
   const { text: START, schema } = JSON.parse(document.getElementById("data").textContent);
   const G = gridgenGrid;
+  const { element, offer } = gridgenViewer;
   const WINDOW = crypto.randomUUID();
   // Requests on their way at most: one that is solved for, and the newest change, which may end it.
   const MOST_FLYING = 2;
@@ -29,16 +30,8 @@
   const past = { texts: [], at: -1, key: "", when: 0 };
   const fields = new Map();
   let viewer = null;
-
-  function element(tag, properties = {}, ...children) {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties)) {
-      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-      else made.setAttribute(name, value);
-    }
-    made.append(...children);
-    return made;
-  }
+  let editor = null;
+  let handles = null;
 
   const post = (path, body) => fetch(path, { method: "POST", body: JSON.stringify(body) });
 
@@ -94,10 +87,27 @@
       const data = G.unpack(bytes.subarray(4 + length));
       if (viewer) viewer.setData(data, true);
       else viewer = new gridgenViewer.Viewer(byId("view"), data);
+      showHandles({ ...head.resolved, ...head.given }, data);
     }
     byId("view").classList.toggle("stale", Boolean(head.error));
     showFields(head);
+    showDrawn(head.given);
     showVerdict(head);
+  }
+
+  /** Puts handles of flap and elements on the grid of a case with these keys. */
+  function showHandles(keys, data) {
+    handles = handles || new gridgenSteer.Handles(viewer);
+    const limited = (key, value) => {
+      const { minimum = value, maximum = value } = memberOf(key) || {};
+      return inToml(Math.min(maximum, Math.max(minimum, value)));
+    };
+    const page = {
+      value: (key) => JSON.parse(state.sets.get(key) ?? keys[key] ?? "0"),
+      set: (key, value) =>
+        change(key, Array.isArray(value) ? `[${value.map(inToml).join(", ")}]` : limited(key, value)),
+    };
+    handles.show(gridgenSteer.handlesOf(keys, data, G.wallPoints, page));
   }
 
   function say(text) {
@@ -132,6 +142,39 @@
     const source = Object.keys(given).find((key) => /^geometry\.(naca|file)$/.test(key));
     const box = byId("section");
     if (document.activeElement !== box) box.value = source ? String(given[source]).split(/[/\\]/).pop() : "";
+  }
+
+  // ---------------------------------------------------------------- the section by its points
+
+  /** Opens the editor of the section's points, or closes it. */
+  function toggleDrawing() {
+    const place = byId("draw");
+    place.hidden = !place.hidden;
+    byId("drawing").setAttribute("aria-expanded", !place.hidden);
+    if (!editor) editor = new gridgenDraw.Editor(byId("points"), drawn);
+    showDrawn(state.given || {});
+  }
+
+  /** Takes the points of the editor for the section. Those of a file are in chords here, whatever its frame was. */
+  function drawn(points) {
+    for (const key of ["geometry.frame", "geometry.smooth"]) {
+      if (state.given[key] !== undefined && !state.given["geometry.points"]) state.sets.set(key, null);
+    }
+    change("geometry.points", gridgenDraw.inToml(points));
+  }
+
+  /** Shows the points of a case in the editor, if it is open and none of them is held. */
+  async function showDrawn(given) {
+    state.given = given;
+    const { number } = state;
+    const busy = () => state.sets.has("geometry.points") || editor.held !== null;
+    if (byId("draw").hidden || busy()) return;
+    const own = given["geometry.points"];
+    const text = own ? "" : await (await post("outline", { text: state.text })).text();
+    if (busy() || number !== state.number) return;
+    const { points, error } = own ? { points: gridgenDraw.ofToml(own) } : JSON.parse(text);
+    byId("undrawn").textContent = error ? error.message : "";
+    if (points) editor.show(gridgenDraw.thinned(points));
   }
 
   // ---------------------------------------------------------------- undo
@@ -265,6 +308,11 @@
       onchange: () => input.value.trim() && change("section", input.value.trim()),
     });
     const file = element("input", { type: "file", id: "file", onchange: () => file.files[0] && drop(file.files[0]) });
+    const drawing = element(
+      "button",
+      { type: "button", id: "drawing", "aria-expanded": "false", "aria-controls": "draw", onclick: toggleDrawing },
+      "draw its points",
+    );
     const place = element(
       "div",
       { class: "drop" },
@@ -282,6 +330,7 @@
         element("p", { class: "about", id: "section-about" }, about),
       ),
       place,
+      drawing,
       ...COMMON.filter(memberOf).map((path) => fieldOf(path, memberOf(path))),
       ...Object.entries(schema.properties)
         .filter(([name, member]) => member.properties && !LEFT_OUT.includes(name))
@@ -318,9 +367,7 @@
 
   function save() {
     const name = (/^\s*name\s*=\s*["']([^"']+)/m.exec(state.text) || [])[1] || "case";
-    const link = element("a", { href: URL.createObjectURL(new Blob([state.text])), download: `${name}.toml` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    offer(`${name}.toml`, new Blob([state.text]));
   }
 
   async function stop() {
@@ -340,6 +387,8 @@
       clearTimeout(later);
       later = setTimeout(() => replace(byId("text").value), 250);
     });
+    // Each press of the mouse begins a change that is taken back by itself.
+    document.addEventListener("pointerdown", () => Object.assign(past, { key: "" }), true);
     document.addEventListener("keydown", (event) => {
       const undoes = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
       if (!undoes || event.target.matches("input[type='text'], textarea")) return;
@@ -347,7 +396,9 @@
       move(event.shiftKey ? 1 : -1);
     });
     ask();
-    Object.assign(window, { gridgenUi: { state, change, replace, fields, move } });
+    Object.assign(window, {
+      gridgenUi: { state, change, replace, fields, move, editor: () => editor, handles: () => handles },
+    });
   }
   start();
 })();
