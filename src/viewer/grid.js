@@ -283,16 +283,6 @@ const gridgenGrid = (() => {
     return { zone: found.zone, i: found.k % cells, j: Math.floor(found.k / cells), value: found.value };
   }
 
-  /** The percentile of values by linear interpolation between order statistics. */
-  function percentile(values, q) {
-    const sorted = Float64Array.from(values).sort();
-    const rank = (q / 100) * (sorted.length - 1);
-    const below = Math.floor(rank);
-    const low = sorted[below];
-    const high = sorted[Math.min(below + 1, sorted.length - 1)];
-    return low + (high - low) * (rank - below);
-  }
-
   /** Direction at the middle of three points: that of the parabola through them. */
   function tangent(before, after) {
     const [lb, la] = [Math.hypot(...before), Math.hypot(...after)];
@@ -300,10 +290,31 @@ const gridgenGrid = (() => {
     return [(before[0] * la) / lb + (after[0] * lb) / la, (before[1] * la) / lb + (after[1] * lb) / la];
   }
 
+  /**
+   * The control functions P and Q of the grid equations at the node of the first row off the wall with this i, with which
+   * the grid solves them, by the differences of src/pde/point.rs. Thinned grids and free ends have none.
+   */
+  function control(zone, i) {
+    const last = zone.ni - 1;
+    if (zone.is || zone.nj < 3 || (!zone.closed && (i < 1 || i >= last))) return [NaN, NaN];
+    const [west, east] = [i === 0 ? last - 1 : i - 1, i === last ? 1 : i + 1];
+    const [x, y] = [zone.x, zone.y].map((values) => {
+      const [[sw, s, se], [w, c, e], [nw, n, ne]] = [0, 1, 2].map((j) =>
+        [west, i, east].map((k) => values[j * zone.ni + k]),
+      );
+      const second = { xi: e - 2 * c + w, eta: n - 2 * c + s, both: (ne - nw - se + sw) / 4 };
+      return { xi: (e - w) / 2, eta: (n - s) / 2, second };
+    });
+    const [g11, g12, g22] = [x.xi ** 2 + y.xi ** 2, x.xi * x.eta + y.xi * y.eta, x.eta ** 2 + y.eta ** 2];
+    const [rx, ry] = [x, y].map(({ second }) => g22 * second.xi - 2 * g12 * second.both + g11 * second.eta);
+    const det = x.xi * y.eta - y.xi * x.eta;
+    return [(ry * x.eta - rx * y.eta) / (det * g22), (rx * y.xi - ry * x.xi) / (det * g11)];
+  }
+
   /** Curves along the wall of a zone, an entry a point; lengths in chords, `s` runs along the wall. */
   function alongWall(data, zone) {
     const unit = data.unit;
-    const curves = { i: [], s: [], height: [], spacing: [], growth: [], angle: [] };
+    const curves = { i: [], s: [], height: [], spacing: [], growth: [], angle: [], controlP: [], controlQ: [] };
     if (!zone.wall || zone.nj < 2) return curves;
     const [from, to] = zone.wall;
     const at = (i, j) => [zone.x[j * zone.ni + i], zone.y[j * zone.ni + i]];
@@ -322,6 +333,9 @@ const gridgenGrid = (() => {
       curves.height.push(Math.hypot(...line) / unit);
       curves.spacing.push(i < to ? distance(zone, i, i + 1) / unit : NaN);
       curves.growth.push(zone.nj > 2 ? growthAt(zone, i, zone.ni) : NaN);
+      const [p, q] = control(zone, i);
+      curves.controlP.push(p);
+      curves.controlQ.push(q);
       let error = NaN;
       if (!(open && (i === from || i === to))) {
         const [before, after] = [difference(point(k), point(k - 1)), difference(point(k + 1), point(k))];
@@ -353,34 +367,6 @@ const gridgenGrid = (() => {
     return curves;
   }
 
-  /** The measures of a zone that report.json has under the same names. */
-  function quality(data, zone) {
-    const all = (key) => measureAll(data, zone, key);
-    const greatest = (values) => values.reduce(larger, -Infinity);
-    const [skew, determinants] = [all("skewness"), all("determinant")];
-    const cells = zone.ni - 1;
-    const at = skew.reduce((best, value, k) => (value > skew[best] ? k : best), 0);
-    const wall = alongWall(data, zone);
-    const points = zone.wall && !zone.open ? wall.i.length - 1 : wall.i.length;
-    const angles = wall.angle.slice(0, points).filter((angle) => !Number.isNaN(angle));
-    const growth = [greatest(all("growthI")), greatest(all("growthJ"))];
-    return {
-      folded_cells: determinants.filter((value) => !(value > 0)).length,
-      min_jacobian: -greatest(determinants.map((value) => -value)),
-      max_skewness: greatest(skew),
-      max_skewness_at: [at % cells, Math.floor(at / cells)],
-      p99_skewness: percentile(skew, 99),
-      mean_skewness: skew.reduce((sum, value) => sum + value, 0) / skew.length,
-      wall_angle_error_max_deg: greatest(angles),
-      wall_angle_error_mean_deg: angles.reduce((sum, angle) => sum + angle, 0) / angles.length,
-      first_cell_min: -greatest(wall.height.map((height) => -height)),
-      first_cell_max: greatest(wall.height),
-      max_aspect_ratio: greatest(all("aspect").filter(Number.isFinite)),
-      max_growth_i: growth[0],
-      max_growth_j: growth[1],
-    };
-  }
-
   /** Counts of finite values in bins of equal width of a scale, of which `place` gives the place in [0, 1]. */
   function histogram(arrays, place, bins) {
     const counts = new Array(bins).fill(0);
@@ -403,11 +389,8 @@ const gridgenGrid = (() => {
     corners,
     determinant,
     histogram,
-    larger,
     measure,
     measureAll,
-    percentile,
-    quality,
     read,
     skewness,
     unpack,

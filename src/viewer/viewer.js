@@ -500,6 +500,8 @@ const gridgenViewer = (() => {
     spacing: ["spacing of the wall points", "chords", true],
     growth: ["growth of the first two cells", "", false],
     angle: ["angle off the wall's normal", "°", false],
+    controlP: ["control function P of the first row", "", false],
+    controlQ: ["control function Q of the first row", "", false],
   };
   const LINE_CURVES = { height: ["height of the cells", "chords", true], growth: ["growth of the cells", "", false] };
 

@@ -9,6 +9,7 @@ use std::{env, fs};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use gridgen::grid::{Grid, Topology};
+use gridgen::pde::EllipticData;
 use gridgen::viewer::{SCRIPT, STYLE, Scene};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -163,6 +164,54 @@ fn browser_tells_the_numbers_of_the_report_to_pointer_and_keys() {
     assert!(names.len() > 15 && names.iter().all(|name| name != ""), "{seen}");
     // The picture of the grid is for print, the others are shown.
     assert_eq!(seen["shown"], serde_json::json!([0, 1, 1]));
+}
+
+#[test]
+#[ignore = "needs a browser: see .ci/run"]
+fn browser_draws_the_control_functions_along_the_wall() {
+    let sections = [("0012", "O"), ("4412", "C"), ("0012", "half")];
+    let Some(browser) = Browser::open([1240, 1000], false) else { return };
+    for (naca, topology) in sections {
+        let size = "--set grid.ni=97 --set grid.nj=49 --set quality.max_growth=5";
+        let (scratch, page) = page_of(naca, &format!("{size} --set grid.topology={topology}"));
+        browser.go(&page);
+
+        let seen = browser.run(
+            "const v = await viewer(); const out = {};
+             for (const key of ['controlP', 'controlQ']) {
+               v.wallChoice.value = key; v.wallChoice.dispatchEvent(new Event('change'));
+               out[key] = gridgenGrid.alongWall(v.data, v.data.zones[0])[key];
+               out[`${key} label`] = v.wallPlot.querySelector('svg').ariaLabel;
+             }
+             return { ...out, wall: v.data.zones[0].wall };",
+        );
+
+        assert_eq!(browser.errors(), [""; 0]);
+        let grid = gridgen::formats::mesh(&scratch.path("output/wing/mesh.vts")).unwrap().grid;
+        let exact = EllipticData::of_grid(&grid, 3.0);
+        let first = usize::from(!exact.periodic);
+        let from = seen["wall"][0].as_u64().unwrap() as usize;
+        for (key, terms) in [("controlP", &exact.control_p), ("controlQ", &exact.control_q)] {
+            let drawn = seen[key].as_array().unwrap();
+            let largest =
+                terms[..exact.mi].iter().fold(0.0, |most: f64, term| most.max(term.abs()));
+            let mut compared = 0;
+            for (k, value) in drawn.iter().enumerate() {
+                let Some(column) = (from + k).checked_sub(first).filter(|at| *at < exact.mi) else {
+                    continue;
+                };
+                compared += 1;
+                let found = number(value);
+                assert!(
+                    (found - terms[column]).abs() < 1e-6 * largest,
+                    "{topology} {key} {k}: {found}"
+                );
+            }
+            assert!(compared + 2 >= drawn.len() && largest > 1e-3, "{topology} {key}: {largest}");
+            let label = seen[format!("{key} label")].as_str().unwrap();
+            assert!(label.starts_with("control function ") && !label.contains('–'), "{label}");
+        }
+    }
 }
 
 #[test]
