@@ -135,12 +135,12 @@ fn browser_draws_a_section_by_its_points() {
          document.getElementById('drawing').click(); await until(() => ui().editor()?.handles.length);
          const handle = ui().editor().handles[6]; handle.focus();
          return { text: ui().state.text, count: ui().editor().points.length, begun, name: handle.getAttribute('aria-valuetext'),
-           at: middle(handle), below: middle(ui().editor().handles[18]) };",
+           points: ui().editor().points };",
     );
     assert_eq!((&begun["text"], &begun["count"]), (&CASE.into(), &25.into()));
     browser.press(&[UP; 12]);
     let raised = run(&format!(
-        "{shape} out.focused = ui().editor().handles.indexOf(document.activeElement); return out;"
+        "{shape} out.below = middle(ui().editor().handles[18]); out.focused = ui().editor().handles.indexOf(document.activeElement); return out;"
     ));
     let top = |seen: &Value, name: &str| {
         seen[name].as_array().unwrap().iter().map(|y| y.as_f64().unwrap()).fold(0.0, f64::max)
@@ -153,7 +153,7 @@ fn browser_draws_a_section_by_its_points() {
     assert_eq!(raised["focused"], 6);
 
     // The mouse drags another, and what it does is one change.
-    let from = point(&begun["below"]);
+    let from = point(&raised["below"]);
     let path: Vec<[f64; 2]> = (0..=10).map(|k| [from[0], from[1] + f64::from(k)]).collect();
     browser.drag(&path, 1);
     let dragged = run(&format!("{shape} return out;"));
@@ -177,6 +177,17 @@ fn browser_draws_a_section_by_its_points() {
     let inserted = run(&format!("{shape} return out;"));
     assert_eq!(inserted["points"].as_array().unwrap().len(), 26);
     assert!(inserted["verdict"].as_str().unwrap().contains("good"), "{inserted}");
+
+    // A sharp edge stays one point, and with all changes taken back the points are those of the section again.
+    run("ui().editor().handles[0].focus(); return 0;");
+    browser.press(&[UP; 3]);
+    let edge = run(&format!("{shape} return out;"));
+    assert!(height(&edge, 0) > 0.0 && edge["points"][0] == edge["points"][25], "{edge}");
+    let back = run(&format!(
+        "const undo = document.getElementById('undo');
+         for (let k = 0; k < 9 && !undo.disabled; k++) {{ undo.click(); await rest(); }} await wait(300); {shape} return out;"
+    ));
+    assert_eq!((&back["text"], &back["points"]), (&CASE.into(), &begun["points"]));
     assert_eq!(browser.errors(), [""; 0]);
 }
 

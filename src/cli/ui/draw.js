@@ -66,7 +66,7 @@ const gridgenDraw = (() => {
     return [...all, points[points.length - 1]];
   }
 
-  /** Some points of a contour, from its trailing edge over the nose and back, closest at the nose. */
+  /** Some points of a contour, from its trailing edge over the nose and back, closest at the nose and closer at the edge. */
   function thinned(points) {
     if (points.length <= MOST_POINTS) return points;
     const last = points[points.length - 1];
@@ -85,7 +85,8 @@ const gridgenDraw = (() => {
     };
     const place = (m) => {
       const side = m < INTERVALS ? lengths[nose] : lengths[nose] - lengths[points.length - 1];
-      return lengths[nose] - side * (1 - m / INTERVALS) ** 2;
+      const t = Math.abs(1 - m / INTERVALS);
+      return lengths[nose] - (side * (t * t + (1 - Math.cos(Math.PI * t)) / 2)) / 2;
     };
     const inner = Array.from({ length: 2 * INTERVALS - 1 }, (_, k) => at(place(k + 1)));
     return [points[0], ...inner, last].map((point) => point.map(rounded));
@@ -228,7 +229,7 @@ const gridgenDraw = (() => {
 
     /** Adds a point to an interval, by default the nearest. */
     insert(point, k = nearest(this.points, point)) {
-      if (!point || k + 1 >= this.points.length) return;
+      if (!point || k + 1 >= this.points.length || this.points.length >= MOST_POINTS) return;
       this.reshape(this.points.toSpliced(k + 1, 0, point.map(rounded)), k + 1);
     }
 
