@@ -240,7 +240,7 @@ fn browser_drags_a_flap_and_elements() {
     browser.drag(&[tail, [tail[0] + 0.1 * scale, tail[1]], [tail[0] + 0.2 * scale, tail[1]]], 1);
     let dragged = run(&format!("{shape} return out;"));
     let text = dragged["text"].as_str().unwrap();
-    let at = text.split_once("at = ").unwrap().1.lines().next().unwrap();
+    let at = text.split_once("'tail'\nat = ").unwrap().1.lines().next().unwrap();
     let [x, y]: [f64; 2] = serde_json::from_str(at).unwrap();
     assert!((x - 0.8).abs() < 0.01 && (y + 1.2).abs() < 0.01, "{text}");
     let plain = run(&format!("ui().replace({}); {shape} return out;", json!(CASE)));
