@@ -33,7 +33,7 @@ fn unit_squares_have_no_skewness() {
 fn growth_is_told_with_its_place_and_its_percentile() {
     // Along j cells grow by 1.2 but for one by 1.5, the 250 of line 31; along i they shrink by 1.1 from column 4 on.
     let heights = |j: usize| {
-        (0..j).map(|k| 1.2_f64.powi(k as i32) * if k > 30 { 1.25 } else { 1.0 }).sum::<f64>()
+        (0..j).map(|k| 1.2_f64.powf(k as f64) * if k > 30 { 1.25 } else { 1.0 }).sum::<f64>()
     };
     let widths = |i: usize| (0..i).map(|k| if k >= 4 { 1.0 / 1.1 } else { 1.0 }).sum::<f64>();
     let grid = grid_from(250, 202, |i, j| [widths(i), heights(j)]);
