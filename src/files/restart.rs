@@ -78,7 +78,7 @@ impl Restart {
     /// Refuses a restart of other equations than those of `identity` with another number of unknowns.
     ///
     /// # Errors
-    /// [`RestartFault::OtherCase`] with the first difference.
+    /// [`RecordFault::OtherCase`] with the first difference.
     pub fn check(&self, path: &Path, identity: &Identity, n: usize) -> Result<(), RecordError> {
         let values = |key: &String| {
             [&self.identity, identity]

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::estimate::{CROSSOVER, check_cpu, demand};
 use crate::backend::DeviceError;
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::Gpus;
-#[cfg(feature = "cuda")]
 pub(super) use crate::backend::cuda::driver;
-use crate::backend::cuda::{CudaBackend, JobRank, Ranks};
+use crate::backend::cuda::{CudaBackend, Ranks};
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::{Gpus, JobRank};
 use crate::case::{Case, LinearOptions};
 use crate::ranks::Job;
 use crate::solver::precond::Kind;
