@@ -101,7 +101,7 @@ impl CubicSpline {
 }
 
 /// Length of the polyline from its first point to each point.
-fn chord_lengths(points: &[[f64; 2]]) -> Vec<f64> {
+pub(crate) fn chord_lengths(points: &[[f64; 2]]) -> Vec<f64> {
     let mut s = 0.0;
     let steps = points.windows(2).map(|pair| {
         s += distance(pair[0], pair[1]);

@@ -1,5 +1,6 @@
 //! A polygon as the outer line of a grid: a wind tunnel, a box, the ground.
 
+use super::curve::chord_lengths;
 use super::vector::{between, difference, distance, dot, foot, unit};
 
 /// An open or closed polygon by its arc length t, from 0 to its length.
@@ -13,11 +14,7 @@ pub struct Enclosure {
 impl Enclosure {
     /// The polygon through at least two points, of which no two neighbours coincide.
     pub fn through(points: Vec<[f64; 2]>) -> Self {
-        let mut places = vec![0.0; points.len()];
-        for k in 1..points.len() {
-            places[k] = places[k - 1] + distance(points[k - 1], points[k]);
-        }
-        Self { points, places }
+        Self { places: chord_lengths(&points), points }
     }
 
     /// t of the points: of the first end, of each corner, of the last end.

@@ -28,6 +28,7 @@ mod wake;
 pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
+pub(crate) use curve::chord_lengths;
 pub use enclosure::Enclosure;
 pub use error::{FileProblem, GeometryError};
 pub(crate) use given::wall_as_given;

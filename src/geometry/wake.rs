@@ -15,7 +15,7 @@ const MOST_CORRECTIONS: usize = 40;
 const STEEPEST: f64 = 1.5;
 /// Distances behind a base between which the direction across the interfaces passes to that of the outflow, chords.
 const UPRIGHT: [f64; 2] = [1.0, 5.0];
-/// The same distances in shares of a short wake, which bound them.
+/// A short wake bounds these distances by shares of its length.
 const UPRIGHT_SHARES: [f64; 2] = [0.2, 0.9];
 
 /// The cut: the keys of the wake in section `[grid]` of a case.

@@ -160,7 +160,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
     }
 }
 
-/// The expected characters are those of Rust's own formatting, which is exact.
+/// Rust's own formatting is exact and gives the expected characters.
 #[test]
 fn numbers_as_text_are_rounded_to_nearest_even() {
     let ties = (0..60).flat_map(|k| [1.0, 3.0, 12345.0].map(|m| m * 0.5_f64.powi(k)));

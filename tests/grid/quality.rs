@@ -52,6 +52,9 @@ fn growth_is_told_with_its_place_and_its_percentile() {
     assert_close(along_i.largest, measured.max_growth_i, 1e-12);
     assert_close(along_j.largest, measured.max_growth_j, 1e-12);
     assert!(growth(&Grid::new(Topology::O(Seam::Held), 0, 0)).is_none());
+    // Every tenth interval is twice as wide, so that a fifth of the ratios is 2.
+    let uneven = growth(&grid_from(250, 4, |i, j| [(i + i / 10) as f64, j as f64])).unwrap();
+    assert_eq!((uneven[0].p99, uneven[1].p99), (2.0, 1.0));
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) fn edited(text: &str, key: &str, value: Option<&str>) -> Result<Strin
     Ok(document.to_string())
 }
 
-/// Of a list of tables, such as the elements, a key has the number of one behind the name of the list.
+/// A key of a list of tables, such as the elements, has the number of the table behind the name of the list.
 fn set(document: &mut DocumentMut, key: &str, value: Option<&str>) {
     let mut names: Vec<&str> = key.split('.').collect();
     let Some(name) = names.pop() else { return };

@@ -119,35 +119,38 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
 fn sides(grid: &Grid, viscosity: f64) -> Vec<(&'static str, String)> {
     let Some(outside) = &grid.outside else { return Vec::new() };
     let [nu_tilda, nut] = [3.0 * viscosity, FREE_RATIO * viscosity].map(|nu| nu.to_string());
-    let scalar = |entry: &'static str, free: &str, value: &str| {
-        let far = format!("type freestream; freestreamValue uniform {value};");
+    let transported = |entry: &'static str, far: &str, value: &str| {
+        let far = format!("type {far}; freestreamValue uniform {value};");
         let inlet = format!("type fixedValue; value uniform {value};");
         let outlet =
             format!("type inletOutlet; inletValue uniform {value}; value uniform {value};");
-        (entry, [free.replace("FAR", &far), inlet, outlet])
+        (entry, [far, inlet, outlet])
     };
-    let velocity = scalar(
-        "farfield { type freestreamVelocity; freestreamValue uniform (1 0 0); }",
-        "type freestreamVelocity; freestreamValue uniform (1 0 0);",
-        "(1 0 0)",
-    );
-    let pressure = (
-        "farfield { type freestreamPressure; freestreamValue uniform 0; }",
-        [
-            "type freestreamPressure; freestreamValue uniform 0;".to_owned(),
-            "type zeroGradient;".to_owned(),
-            "type fixedValue; value uniform 0;".to_owned(),
-        ],
-    );
+    let pressure = [
+        "type freestreamPressure; freestreamValue uniform 0;",
+        "type zeroGradient;",
+        "type fixedValue; value uniform 0;",
+    ];
     let fields = [
-        velocity,
-        pressure,
-        scalar(
+        transported(
+            "farfield { type freestreamVelocity; freestreamValue uniform (1 0 0); }",
+            "freestreamVelocity",
+            "(1 0 0)",
+        ),
+        (
+            "farfield { type freestreamPressure; freestreamValue uniform 0; }",
+            pressure.map(str::to_owned),
+        ),
+        transported(
             "farfield { type freestream; freestreamValue uniform FREE_NUTILDA; }",
-            "FAR",
+            "freestream",
             &nu_tilda,
         ),
-        scalar("farfield { type freestream; freestreamValue uniform FREE_NUT; }", "FAR", &nut),
+        transported(
+            "farfield { type freestream; freestreamValue uniform FREE_NUT; }",
+            "freestream",
+            &nut,
+        ),
     ];
     let kinds = outside.kinds();
     let entries = |(entry, [far, inlet, outlet]): (&'static str, [String; 3])| {

@@ -1,12 +1,12 @@
 //! Initial grids inside a polygon, such as a wind tunnel: lines from the wall to its sides, and layers along them.
 //!
-//! The lines are those of a march that lands on the points of the outer line where no cell of it folds, else solutions of
-//! Winslow's equations on few rows, for which the points of the outer line slide between its corners to where lines meet it
-//! at right angles (theory section 11).
+//! A march makes the lines and lands on the points of the outer line. Where one of its cells folds, the lines solve Winslow's
+//! equations on few rows, and the points of the outer line slide between its corners to where lines meet it at right angles
+//! (theory section 11).
 
 use rayon::prelude::*;
 
-use super::enclosed::Enclosed;
+use super::enclosed::{Enclosed, smooth};
 use super::layered::layered;
 use super::winslow::{ROWS, transfinite, winslow};
 use super::{InitialMethod, InitialSettings, Outer, Outline, hyperbolic};
@@ -70,12 +70,7 @@ fn landed(
 ) -> Option<Grid> {
     let ni = lines.ni;
     let mut lengths = arc_length(lines).split_off((ROWS - 1) * ni);
-    for _ in 0..LENGTH_PASSES {
-        let before = lengths.clone();
-        for i in 1..ni - 1 {
-            lengths[i] = 0.25 * (before[i - 1] + before[i + 1] + 2.0 * before[i]);
-        }
-    }
+    smooth(&mut lengths, LENGTH_PASSES);
     let longest = lengths.iter().copied().fold(0.0, f64::max);
     let first = MARCHED_FIRST.min(0.5 * longest / MARCHED_ROWS as f64);
     let layers = spacing_geometric(MARCHED_ROWS, first, longest).ok()?;

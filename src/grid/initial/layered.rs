@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::enclosed::Enclosed;
 use super::{Outline, first_heights};
-use crate::geometry::vector::{along, difference, distance};
-use crate::geometry::{spacing_geometric, spacing_layered};
+use crate::geometry::vector::{along, difference};
+use crate::geometry::{chord_lengths, spacing_geometric, spacing_layered};
 use crate::grid::Grid;
 
 /// Parts of an interval over which the length of a line is summed.
@@ -47,12 +47,8 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
 /// Points at the places `s` along a cubic spline through a line that leaves its first point in this direction and has no
 /// curvature at its end. `s` gets the length of the line.
 fn respaced(line: &[[f64; 2]], direction: [f64; 2], s: impl Fn(f64) -> Vec<f64>) -> Vec<[f64; 2]> {
-    let mut knots = vec![0.0; line.len()];
-    for k in 1..line.len() {
-        knots[k] = knots[k - 1] + distance(line[k - 1], line[k]);
-    }
     // Knots by arc length, from those by chords.
-    let (_, lengths) = Clamped::new(knots, line, direction).lengths();
+    let (_, lengths) = Clamped::new(chord_lengths(line), line, direction).lengths();
     let knots = lengths.into_iter().step_by(PARTS).collect();
     let spline = Clamped::new(knots, line, direction);
     let (places, lengths) = spline.lengths();
@@ -121,13 +117,8 @@ impl<'a> Clamped<'a> {
             let part = |part: usize| ends[0] + (ends[1] - ends[0]) * part as f64 / PARTS as f64;
             places.extend((1..=PARTS).map(part));
         }
-        let mut lengths = vec![0.0; places.len()];
-        let mut before = self.points[0];
-        for (k, t) in places.iter().enumerate().skip(1) {
-            let node = self.point(*t);
-            lengths[k] = lengths[k - 1] + distance(before, node);
-            before = node;
-        }
+        let nodes: Vec<[f64; 2]> = places.iter().map(|t| self.point(*t)).collect();
+        let lengths = chord_lengths(&nodes);
         (places, lengths)
     }
 }

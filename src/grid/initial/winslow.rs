@@ -2,8 +2,8 @@
 
 use super::Outline;
 use super::enclosed::Enclosed;
-use crate::geometry::turned;
 use crate::geometry::vector::{between, difference, distance, dot};
+use crate::geometry::{chord_lengths, turned};
 use crate::grid::Grid;
 
 /// Rows of the lines of Winslow's equations.
@@ -39,10 +39,7 @@ pub(super) fn transfinite(outline: &Outline, enclosed: &Enclosed) -> Grid {
     };
     let ends = [end(0), end(ni - 1)];
     let of_length = |line: &[[f64; 2]]| -> Vec<f64> {
-        let mut s = vec![0.0; line.len()];
-        for k in 1..line.len() {
-            s[k] = s[k - 1] + distance(line[k - 1], line[k]);
-        }
+        let s = chord_lengths(line);
         let length = s[line.len() - 1];
         s.into_iter().map(|s| s / length).collect()
     };
