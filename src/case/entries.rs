@@ -18,6 +18,15 @@ const ALTERNATIVES: [[&[&str]; 2]; 2] = [
     [&["grid.nj"], &["grid.growth"]],
 ];
 
+/// The keys and sections whose place a key or section takes.
+pub(crate) fn alternatives(path: &str) -> Vec<&'static str> {
+    if among(path, &SOURCES) {
+        return SOURCES.into_iter().filter(|source| !among(path, &[source])).collect();
+    }
+    let mut ways = ALTERNATIVES.iter().flat_map(|[one, other]| [(one, other), (other, one)]);
+    ways.find(|(own, _)| among(path, own)).map_or_else(Vec::new, |(_, others)| others.to_vec())
+}
+
 /// Path of the case file in messages about arguments alone; its stem is the default name.
 pub(super) const UNNAMED: &str = "grid";
 
@@ -127,14 +136,10 @@ impl Given {
 
     /// Drops what the file or the base has in place of a key or section that is given after it.
     fn drop_alternatives(&mut self, path: &'static str) {
-        let others: Vec<&str> = if among(path, &SOURCES) {
-            SOURCES.iter().copied().filter(|source| !among(path, &[source])).collect()
-        } else {
-            let mut ways =
-                ALTERNATIVES.iter().flat_map(|[one, other]| [(one, other), (other, one)]);
-            let Some((_, others)) = ways.find(|(own, _)| among(path, own)) else { return };
-            others.to_vec()
-        };
+        let others = alternatives(path);
+        if others.is_empty() {
+            return;
+        }
         self.sealed.remove(path);
         let (given, sealed) = (&mut self.places.given, &self.sealed);
         given.retain(|key, _| !(among(key, &others) && sealed.contains(key)));

@@ -41,6 +41,8 @@ pub use assembly::{Assembly, CaseFile, Element, PlacedBy};
 pub use defaults::Retry;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
 pub use documents::{VISCOUS, json_schema, template};
+#[cfg(feature = "cli")]
+pub(crate) use entries::alternatives;
 pub use error::{CaseError, GivenValue, Place, Places};
 pub use keys::{
     DomainOptions, GeometryOptions, GridOptions, InitialOptions, LayersOptions, LinearOptions,

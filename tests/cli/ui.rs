@@ -123,6 +123,9 @@ fn a_change_gives_the_grid_and_the_text_with_its_comments() {
         text.contains("points = [[") && !text.contains("naca") && !text.contains("ni ="),
         "{text}"
     );
+    let (head, _) = ui.solve(SMALL, &json!([["grid.growth", "1.3"]]));
+    let text = head["text"].as_str().unwrap();
+    assert!(text.contains("growth = 1.3") && !text.contains("nj ="), "{text}");
     let (head, _) = ui.solve(SMALL, &json!([["section", "cylinder"]]));
     assert!(head["text"].as_str().unwrap().contains("ellipse = {}"), "{head}");
     assert_eq!(scratch.names("."), [""; 0], "nothing is written");

@@ -3,12 +3,7 @@
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table, TomlError};
 
-/// Keys that take each other's place: one of each list is given.
-const ALTERNATIVES: [&str; 2] = [
-    "geometry.naca geometry.file geometry.points geometry.section geometry.wing_body geometry.ellipse \
-     geometry.joukowski",
-    "grid.first_cell grid.y_plus",
-];
+use crate::case::alternatives;
 
 /// The text with a key set to a value in TOML, or without the key; comments and all other keys stay. A value that is not
 /// TOML is a text. Keys whose place it takes are left out.
@@ -17,12 +12,11 @@ const ALTERNATIVES: [&str; 2] = [
 /// A text that is not TOML.
 pub(super) fn edited(text: &str, key: &str, value: Option<&str>) -> Result<String, TomlError> {
     let mut document: DocumentMut = text.parse()?;
-    let lists = ALTERNATIVES.iter().map(|keys| keys.split(' '));
-    let others = lists.filter(|keys| value.is_some() && keys.clone().any(|one| one == key));
-    others
-        .flatten()
-        .filter(|other| *other != key)
-        .for_each(|other| set(&mut document, other, None));
+    if value.is_some() {
+        for other in alternatives(key) {
+            set(&mut document, other, None);
+        }
+    }
     set(&mut document, key, value);
     Ok(document.to_string())
 }
