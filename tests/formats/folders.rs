@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use gridgen::files::{REPORT_FILE, WriteFault};
 use gridgen::internals::output::{FolderRules, HOME, Output};
@@ -167,4 +170,27 @@ fn a_folder_without_new_files_is_unchanged() {
     drop(Output::open(above.path(), RULES, false).unwrap());
 
     assert_eq!(fs::read_dir(above.path()).unwrap().count(), 0);
+}
+
+/// A child process has copies of all open files from its start until its program is loaded.
+#[test]
+fn a_folder_is_free_at_once_whatever_processes_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Output::open(folder.path(), RULES, false).unwrap();
+    make(&output, &OLD, "old");
+    output.commit().unwrap();
+    let ended = AtomicBool::new(false);
+
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                Command::new("true").status().unwrap();
+            }
+        });
+        let opened = (0..300).map(|_| Output::open(folder.path(), RULES, false).map(drop));
+        let opened: Result<(), _> = opened.collect();
+        ended.store(true, Ordering::Relaxed);
+
+        opened.unwrap();
+    });
 }

@@ -366,6 +366,17 @@ impl Lock {
     }
 }
 
+impl Drop for Lock {
+    /// Closing the file alone would not unlock it while a child process that was just started has not yet
+    /// closed its copy.
+    fn drop(&mut self) {
+        if let Ok(file) = &self.file {
+            // The lock ends with the last copy of the file in any case.
+            let _ = file.unlock();
+        }
+    }
+}
+
 /// Whether the open file is still the one at the path: whoever had the lock before may have removed it.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
