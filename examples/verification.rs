@@ -252,7 +252,8 @@ fn stationary_factor(
     multigrid: MultigridSettings,
 ) -> Result<f64, Failure> {
     let (grid, normals) = initial_grid(section, size, first_cell, 15.0)?;
-    let equations = EllipticSettings { control: CONTROL, first_cell, heights: None };
+    let equations =
+        EllipticSettings { control: CONTROL, first_cell, heights: None, outer_wall: false };
     let backend = CpuBackend;
     let nodes = backend.take(grid.clone())?;
     let (state, u) = backend.equations(&nodes, &normals, &equations)?;
@@ -363,6 +364,7 @@ fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
         control: ControlSettings { wall: setting.wall, ..CONTROL },
         first_cell: setting.first_cell,
         heights: None,
+        outer_wall: false,
     };
     let nodes = backend.take(grid.clone())?;
     let (state, mut u) = backend.equations(&nodes, &normals, &equations)?;

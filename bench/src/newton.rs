@@ -84,12 +84,12 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
     };
     let max_iterations = if kind == Kind::Jacobi { LIMIT } else { 1000 };
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations, restart: 30 };
-    let data = match (kind, &data.wall) {
-        (Kind::Jacobi, Some(_)) => &EllipticData { wall: None, ..data.clone() },
+    let data = match (kind, &data.walls[0]) {
+        (Kind::Jacobi, Some(_)) => &EllipticData { walls: Default::default(), ..data.clone() },
         _ => data,
     };
     let (state, mut u) = backend.elliptic(data)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, data.walls[0].is_some())?;
     let preconditioner = GridPreconditioner::new(kind, multigrid, problem.jacobian());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     if kind == Kind::Jacobi {

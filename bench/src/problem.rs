@@ -64,7 +64,12 @@ pub fn ellipses(ni: usize, nj: usize) -> EllipticData {
         y: guess.par_iter().map(|node| node[1]).collect(),
         control_p: controls.par_iter().map(|c| c[0]).collect(),
         control_q: controls.par_iter().map(|c| c[1]).collect(),
-        wall: Some(WallTerms { psi: phi.par_iter().map(|phi| phi.sqrt()).collect(), phi }),
+        walls: [
+            Some(WallTerms { psi: phi.par_iter().map(|phi| phi.sqrt()).collect(), phi }),
+            None,
+            None,
+            None,
+        ],
     }
 }
 

@@ -5,6 +5,7 @@ use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::{EllipticData, EllipticSettings};
+use crate::sparse::WalledSides;
 
 /// Grids where a backend keeps them, from the march to the host.
 pub trait GridBackend {
@@ -85,7 +86,8 @@ pub(crate) const WALL_ENTRIES: usize = 12;
 /// The grid equations on a backend. See `docs/theory.md` for the equations.
 ///
 /// The vector of unknowns holds (x, y) of unknown point (I, J) at `2 (J mi + I)`. With wall
-/// terms the slots of J = 0 hold (p_i, q_i) instead, and that row of points stays fixed.
+/// terms on a side the slots of its points hold (p, q) instead, and these points stay fixed. All backends have
+/// wall terms on the side j = 0; those of other sides are the CPU's alone.
 ///
 /// The march puts the initial grid where its equations are made, and the finished one stays there until
 /// it is measured: a grid leaves the device once.
@@ -139,7 +141,7 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
 
     /// a ← w ∂R/∂r of the present state, rows scaled as in [`Self::residual`] (theory eq. 4); the columns
     /// of J = 0 are always the derivatives by the points r_{i,1}. If there is a `b`, b ← w ∂R/∂(p, q),
-    /// two entries a row (theory eq. 6).
+    /// two entries a row for each wall (theory eq. 6). The rows of points on two walls are zero.
     fn jacobian<T: Real>(
         &self,
         state: &Self::Elliptic,
@@ -152,6 +154,14 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
 
     /// The nodes of the present state, whose other memory is given back.
     fn nodes(&self, state: Self::Elliptic, topology: Topology) -> Result<Self::Grid>;
+
+    /// The unknowns of the points on these walls ← 0.
+    fn clear_walls<T: Real>(
+        &self,
+        walls: WalledSides,
+        size: LevelSize,
+        x: &mut Self::Vector<T>,
+    ) -> Result<()>;
 
     /// The leading points of g ← Bᵀ x, (Bᵀ x)_i = Σ_j B_ijᵀ x_ij, with the wall columns B.
     fn wall_sums<T: Real>(

@@ -22,6 +22,10 @@ errors! {
         #[error("this build of gridgen has no {backend} backend")]
         #[hint("run with --backend cpu, or --backend auto to use what is there")]
         NotBuilt { backend: &'static str },
+        /// Wall terms on other sides than j = 0.
+        #[error("{work} have no walls on other sides of a grid than that of the section")]
+        #[hint("run with --backend cpu, or without walls on the other sides")]
+        OtherWalls { work: &'static str },
         #[error("no NVIDIA driver was found")]
         #[hint("install NVIDIA's driver, or run with --backend cpu; `gridgen devices` lists what is found")]
         NoDriver,

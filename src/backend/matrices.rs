@@ -65,7 +65,7 @@ pub trait LinearOperator<B: Backend, T: Real> {
 /// of points are read.
 pub(super) fn check_product(a: &EllPattern, x: usize, y: usize) -> Result<()> {
     match a.structure() {
-        Structure::WallColumns { mi, .. } => check_room(2 * mi, [x])?,
+        Structure::WallColumns { mi, walls, .. } if !walls.has_others() => check_room(2 * mi, [x])?,
         _ => check_length(x, a.rows())?,
     }
     check_length(y, a.rows())

@@ -6,16 +6,17 @@ pub use crate::pde::EllipticSettings;
 pub use preconditioner::GridPreconditioner;
 
 use crate::backend::{
-    CellGuard, EllipticBackend, LevelSize, MultigridBackend, Product, Real, Result, Scaling,
+    CellGuard, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Product, Real, Result,
+    Scaling,
 };
 use crate::grid::{Grid, Topology};
 use crate::solver::linear::{LinearSettings, LinearSolver};
 use crate::solver::precond::{Kind, MultigridSettings};
 use crate::solver::{LinearOperator, NonlinearProblem};
-use crate::sparse::{Csr, EllPattern, Schedule};
+use crate::sparse::{Csr, EllPattern, Schedule, WalledSides};
 
 /// The grid equations with their unknowns: the points off the boundaries (and off a held seam),
-/// with the first row's points replaced by the amplitudes (p_i, q_i) of the wall terms where
+/// with the points beside walls replaced by the amplitudes (p, q) of the wall terms where
 /// height and angle of the first cell are controlled.
 pub struct GridProblem<B: EllipticBackend, T: Real> {
     size: LevelSize,
@@ -24,13 +25,14 @@ pub struct GridProblem<B: EllipticBackend, T: Real> {
 }
 
 impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
-    /// The problem of these equations; `coupled` if the wall terms are unknowns.
+    /// The problem of these equations, whose wall terms on the sides `walls` are unknowns; `true` means those of the
+    /// section's wall.
     ///
     /// # Errors
     /// If the memory of the device does not suffice.
-    pub fn new(backend: &B, state: B::Elliptic, coupled: bool) -> Result<Self> {
+    pub fn new(backend: &B, state: B::Elliptic, walls: impl Into<WalledSides>) -> Result<Self> {
         let size = backend.size(&state);
-        let jacobian = GridJacobian::new(backend, size, coupled)?;
+        let jacobian = GridJacobian::new(backend, size, walls.into())?;
         Ok(Self { size, state, jacobian })
     }
 
@@ -52,11 +54,14 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// The transpose of the Jacobian at the present state.
     ///
     /// # Errors
-    /// If the memory of the device does not suffice.
+    /// If the memory of the device does not suffice, or there are walls beside that of the section.
     pub fn transposed(&self, backend: &B) -> Result<GridJacobian<B, T>> {
-        let size = self.size;
+        let (size, walls) = (self.size, self.jacobian.walls);
+        if walls.has_others() {
+            return Err(DeviceError::OtherWalls { work: "derivatives" });
+        }
         let LevelSize { mi, mj, periodic } = size;
-        let mut own = GridJacobian::new(backend, size, self.jacobian.wall.is_some())?;
+        let mut own = GridJacobian::new(backend, size, walls)?;
         backend.jacobian(&self.state, &mut own.field, own.wall.as_mut())?;
         let mut field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
         backend.transpose(&own.field, &mut field)?;
@@ -108,9 +113,9 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
     }
 }
 
-/// K = J (I − E Eᵀ) + B Eᵀ: the field Jacobian J = ∂R/∂r, whose columns of the first row of
-/// points E are replaced by the wall columns B = ∂R/∂(p, q) where the wall terms are unknowns
-/// (theory eq. 6). Both are ELL matrices: 13 and 2 slots a row.
+/// K = J (I − E Eᵀ) + B Eᵀ: the field Jacobian J = ∂R/∂r, whose columns of the points E beside walls
+/// are replaced by the wall columns B = ∂R/∂(p, q) where the wall terms are unknowns
+/// (theory eq. 6). Both are ELL matrices: 13 slots a row, and 2 for each wall.
 ///
 /// Or its transpose Kᵀ = (I − E Eᵀ) Jᵀ + E Bᵀ: the rows of the first row of points are the sums along the lines
 /// that the wall columns give.
@@ -118,44 +123,54 @@ pub struct GridJacobian<B: EllipticBackend, T: Real> {
     /// J, or Jᵀ with the pattern of J.
     field: B::Matrix<T>,
     wall: Option<B::Matrix<T>>,
+    walls: WalledSides,
     size: LevelSize,
     transposed: bool,
 }
 
 impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
-    fn new(backend: &B, size: LevelSize, coupled: bool) -> Result<Self> {
+    fn new(backend: &B, size: LevelSize, walls: WalledSides) -> Result<Self> {
         let LevelSize { mi, mj, periodic } = size;
         let field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
-        let columns = || backend.matrix(&EllPattern::wall_columns(mi, mj));
-        Ok(Self { field, wall: coupled.then(columns).transpose()?, size, transposed: false })
+        let columns = || backend.matrix(&EllPattern::wall_columns(mi, mj, walls));
+        let wall = (!walls.is_empty()).then(columns).transpose()?;
+        Ok(Self { field, wall, walls, size, transposed: false })
     }
 
     /// The Jacobian of equations without wall terms, from its matrix.
     pub fn of_field(field: B::Matrix<T>, size: LevelSize) -> Self {
-        Self { field, wall: None, size, transposed: false }
+        Self { field, wall: None, walls: WalledSides::default(), size, transposed: false }
     }
 
-    /// The whole operator by rows, on the host.
+    /// The whole operator by rows, on the host. The equations of a point on two walls are those of the unit matrix.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
-        let LevelSize { mi, mj, periodic } = self.size;
+        let (LevelSize { mi, mj, periodic }, walls) = (self.size, self.walls);
         let pattern = EllPattern::nine_point(mi, mj, periodic);
         let field = backend.matrix_values(&self.field)?;
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
-        let (rows, replaced) = (pattern.rows(), if columns.is_some() { 2 * mi } else { 0 });
+        let of_walls = EllPattern::wall_columns(mi, mj, walls);
+        let rows = pattern.rows();
         let entries = |row| pattern.row(row).map(|(at, column)| (column, field[at].widen()));
-        // B of this row by the wall term `k` of its line, 0 or 1.
-        let wall = |row: usize, k: usize| columns.as_ref().map(|b| b[k * rows + row].widen());
+        let point = |row: usize| (row / 2 % mi, row / 2 / mi);
+        let wall = |row| {
+            let values = columns.as_deref();
+            let entries = of_walls.row(row);
+            entries.filter_map(move |(at, column)| Some((column, values?[at].widen())))
+        };
         Ok(Csr::from_rows((0..rows).map(|row| {
-            let line = 2 * (row / 2 % mi);
-            if !self.transposed {
-                let kept = entries(row).filter(|&(column, _)| column >= replaced);
-                let terms = [0, 1].map(|k| wall(row, k).map(|b| (line + k, b)));
-                kept.chain(terms.into_iter().flatten()).collect()
-            } else if row >= replaced {
+            if walls.corner(point(row), mi, mj) {
+                vec![(row, 1.0)]
+            } else if !self.transposed {
+                let kept = entries(row).filter(|&(column, _)| !walls.holds(point(column), mi, mj));
+                let corner = |column| walls.corner(point(column), mi, mj);
+                kept.chain(wall(row).filter(|&(column, _)| !corner(column))).collect()
+            } else if row >= 2 * mi || columns.is_none() {
                 entries(row).collect()
             } else {
-                let along = (0..mj).flat_map(|j| [0, 1].map(|c| 2 * mi * j + line + c));
-                along.filter_map(|at| wall(at, row % 2).map(|b| (at, b))).collect::<Vec<_>>()
+                let along = (0..mj).flat_map(|j| [0, 1].map(|c| 2 * (mi * j + row / 2) + c));
+                along
+                    .flat_map(|at| wall(at).filter(|&(to, _)| to == row).map(move |(_, b)| (at, b)))
+                    .collect()
             }
         })))
     }
@@ -192,6 +207,13 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
             Some(wall) if self.transposed => {
                 self.field.apply(backend, x, y)?;
                 backend.wall_sums(wall, x, y)
+            }
+            Some(wall) if self.walls.has_others() => {
+                let mut inside = backend.zeros(self.rows())?;
+                backend.lincomb(None, &mut inside, 0.0, &[(1.0, x)])?;
+                backend.clear_walls(self.walls, self.size, &mut inside)?;
+                self.field.apply(backend, &inside, y)?;
+                backend.multiply(wall, x, Product { skip_columns: 0, add: true }, y)
             }
             Some(wall) => {
                 let kept = Product { skip_columns: 2 * self.size.mi, add: false };

@@ -67,20 +67,28 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
                 Ok(Box::new(Reduced { field, reduction: None }))
             })
         };
-        // Without wall terms there is no reduced system, and both are the same cycle.
-        let mut all = if jacobian.wall.is_some() {
-            let whole = Self::first("multigrid", bound, move |_, a: &GridJacobian<B, T>| {
+        let whole = |name, settings: MultigridSettings| {
+            Self::first(name, bound, move |_, a: &GridJacobian<B, T>| {
                 let (size, transposed) = (a.size, a.transposed);
-                Ok(match multigrid.precision {
+                Ok(match settings.precision {
                     Precision::Single => {
-                        Box::new(InCycle::<B, f32>(Multigrid::new(multigrid, size, transposed)))
+                        Box::new(InCycle::<B, f32>(Multigrid::new(settings, size, transposed)))
                     }
                     Precision::Double => {
-                        Box::new(InCycle::<B, f64>(Multigrid::new(multigrid, size, transposed)))
+                        Box::new(InCycle::<B, f64>(Multigrid::new(settings, size, transposed)))
                     }
                 })
-            });
-            whole.then(reduced("multigrid without wall terms and their reduced system", multigrid))
+            })
+        };
+        if jacobian.walls.has_others() {
+            let strong = whole("multigrid with W cycles in double precision", strong);
+            return whole("multigrid", multigrid).then(strong).lasting(B::LASTING);
+        }
+        // Without wall terms there is no reduced system, and both are the same cycle.
+        let mut all = if jacobian.wall.is_some() {
+            let reduced =
+                reduced("multigrid without wall terms and their reduced system", multigrid);
+            whole("multigrid", multigrid).then(reduced)
         } else {
             reduced("multigrid", multigrid)
         };

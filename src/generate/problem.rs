@@ -16,7 +16,6 @@ use crate::grid::{
 };
 use crate::movement::{GridPlacement, MovementError, Reference};
 use crate::overset::Finding;
-use crate::pde::control::Wall;
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
 
@@ -74,6 +73,7 @@ impl Problem {
             control: self.case.control,
             first_cell: self.case.grid.first_cell,
             heights: self.heights.as_deref(),
+            outer_wall: false,
         }
     }
 
@@ -98,8 +98,7 @@ impl Problem {
         let (state, guess) = backend.equations(&initial, &self.normals, &settings)?;
         // The Jacobian takes its place in memory.
         drop(initial);
-        let coupled = settings.control.wall == Wall::Coupled;
-        Ok((GridProblem::new(backend, state, coupled)?, guess))
+        Ok((GridProblem::new(backend, state, settings.walled_sides())?, guess))
     }
 
     /// The linear solver of the case for these equations.

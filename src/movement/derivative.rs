@@ -112,7 +112,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             return Err(MovementError::NotGood { verdict: verdict.clone() });
         }
         let reference = self.reference();
-        let coupled = reference.data.wall.is_some();
+        let coupled = reference.data.walls[0].is_some();
         let (frame, mut u) = backend.with_nodes(&self.equations, &state.nodes)?;
         let mut equations = GridProblem::<B, f64>::new(backend, frame, coupled)?;
         if let Some(amplitudes) = &state.amplitudes {

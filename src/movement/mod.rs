@@ -154,7 +154,7 @@ impl Reference {
         let whole = GridPlacement { shift: [0.0; 2], chord: 1.0, ..place }.grid_inward(solved);
         let whole = Grid { topology, ..whole };
         // The amplitudes make up for what P0 and Q0 lack in the first row.
-        let amplitudes = data.wall.as_ref().map(|terms| {
+        let amplitudes = data.walls[0].as_ref().map(|terms| {
             let exact = EllipticData::of_grid(&whole, DECAY);
             let row = |k: usize| {
                 let p = (exact.control_p[k] - data.control_p[k]) / terms.phi[k];
@@ -184,7 +184,8 @@ impl Reference {
         let nodes = backend.nodes(state, topology)?;
         let walls = backend.size(&equations).mi;
         let amplitudes = resident::upload_amplitudes(backend, walls, amplitudes)?;
-        let (equations, start) = ((&equations, data.wall.is_some()), (&nodes, amplitudes.as_ref()));
+        let (equations, start) =
+            ((&equations, data.walls[0].is_some()), (&nodes, amplitudes.as_ref()));
         let (state, report) = resident::solve(backend, options, equations, start, topology)?;
         let quality = backend.measure(&state.nodes)?;
         let verdict = options.quality.verdict(report.stop, &quality);

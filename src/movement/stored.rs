@@ -56,7 +56,7 @@ impl Reference {
         let solver = self.options.clone();
         let outside = self.grid.outside.clone();
         let head = Head { ni: grid.ni, nj: grid.nj, wake, seam, half, solver, outside };
-        let EllipticData { control_p, control_q, wall, .. } = &self.data;
+        let EllipticData { control_p, control_q, walls: [wall, ..], .. } = &self.data;
         let [phi, psi]: [&[f64]; 2] =
             wall.as_ref().map_or([&[], &[]], |terms| [&terms.phi, &terms.psi]);
         let place = [chord, shift[0], shift[1]];

@@ -334,6 +334,8 @@ fn smooth(f: &mut [f64], ring: Ring, variances: &[f64], strides: impl Iterator<I
 const DECAY_PASSES: usize = 3;
 /// Upper limit of the decay length on a C-grid, in chords, applied before the lower limit from the heights.
 const LONGEST_DECAY: f64 = 0.1;
+/// Longest decay of the terms of a wall in lengths of the line to the wall opposite to it.
+const SHARE_OF_LINE: f64 = 0.25;
 /// ψ decays this many times more slowly than φ.
 pub(crate) const PSI_REACH: f64 = 10.0;
 
@@ -341,23 +343,29 @@ pub(crate) const PSI_REACH: f64 = 10.0;
 /// 1]` or `[nj][ni]`, with s the distance `arc` from the wall along the line (`[nj][ni]`) and ℓ_i =
 /// max(factor |r_xi|, 3 h_i) at the wall, smoothed along i (theory eq. 6). On a C-grid factor |r_xi| is
 /// limited to 0.1 chord; in the wake it would grow to chords. `heights` are the heights of the first cells,
-/// `[ni]`.
+/// `[ni]`. The wall is the `row` with which the distances come; where the `opposite` one is a wall, too, with these lengths
+/// of the lines between, ℓ_i and 10 ℓ_i are at most a quarter of those.
 ///
 /// The decay is in physical distance. With decay in j the amplitude for a given height would grow like 1/h.
 pub(crate) fn decay(
     grid: &Grid,
-    arc: &[f64],
+    (arc, row): (&[f64], usize),
     heights: &[f64],
     factor: f64,
+    opposite: Option<&[f64]>,
 ) -> (Vec<f64>, Vec<f64>) {
     let n = grid.topology.columns(grid.ni);
-    let line = (&grid.x[..grid.ni], &grid.y[..grid.ni]);
+    let points = row * grid.ni..(row + 1) * grid.ni;
+    let line = (&grid.x[points.clone()], &grid.y[points]);
     let length = decay_lengths(grid.topology, line, heights, factor);
+    let most = |i: usize| opposite.map_or(f64::INFINITY, |lengths| SHARE_OF_LINE * lengths[i]);
     let term = |reach: f64| {
+        let length: Vec<f64> =
+            length.iter().enumerate().map(|(i, l)| (reach * l).min(most(i))).collect();
         let mut term = vec![0.0; n * grid.nj];
         term.par_chunks_mut(n).zip(arc.par_chunks(grid.ni)).for_each(|(row, arc)| {
             for (value, (s, l)) in row.iter_mut().zip(arc.iter().zip(&length)) {
-                *value = (-s / (reach * l)).exp();
+                *value = (-s / l).exp();
             }
         });
         term

@@ -3,6 +3,7 @@
 use super::EllipticSettings;
 use super::control::{Base, ControlSettings, Wall, control_functions, decay};
 use crate::grid::{Grid, arc_length};
+use crate::sparse::WalledSides;
 use rayon::prelude::*;
 
 /// Everything that stays fixed while the grid equations are solved.
@@ -26,11 +27,14 @@ pub struct EllipticData {
     pub control_p: Vec<f64>,
     /// Q0 at the unknown points, `[mj][mi]`.
     pub control_q: Vec<f64>,
-    /// The decaying wall terms, if height and angle of the first cell are controlled.
-    pub wall: Option<WallTerms>,
+    /// The decaying wall terms of the sides j = 0, j = mj − 1, i = 0 and i = mi − 1, where height and angle of the first
+    /// cell are controlled. The unknown points there stay where they are.
+    pub walls: [Option<WallTerms>; 4],
 }
 
-/// Decay of the wall terms: P = P0 + p_i φ, Q = Q0 + q_i ψ.
+/// Decay of the wall terms of a side: P = P0 + p_i φ, Q = Q0 + q_i ψ on the lines from a side of constant j, and
+/// Q = Q0 + p_j φ, P = P0 + q_j ψ on those from a side of constant i. So p turns the first cell, q makes it higher.
+/// Both are zero on a line along another wall.
 #[derive(Debug, Clone)]
 pub struct WallTerms {
     /// φ at the unknown points, `[mj][mi]`.
@@ -46,8 +50,9 @@ impl EllipticData {
     pub fn new(initial: &Grid, normals: &[[f64; 2]], settings: &EllipticSettings) -> Self {
         let ni = initial.ni;
         let heights = settings.heights(initial.topology, &initial.x[..ni], &initial.y[..ni]);
-        let mut data = Self::with_heights(initial, &heights, &settings.control);
-        if data.wall.is_some() {
+        let mut data =
+            Self::with_heights(initial, &heights, &settings.control, settings.walled_sides());
+        if data.walls[0].is_some() {
             let (mi, stride, first) = (data.mi, data.mi + 2, usize::from(!data.periodic));
             for i in 0..mi {
                 let ([nx, ny], height) = (normals[i + first], heights[i + first]);
@@ -71,7 +76,7 @@ impl EllipticData {
             decay,
         };
         let heights = &arc_length(grid)[grid.ni..2 * grid.ni];
-        Self::with_heights(grid, heights, &exact)
+        Self::with_heights(grid, heights, &exact, WalledSides::SECTION)
     }
 
     /// The equations with these P0 and Q0 at the unknown points, and the nodes of a grid as they are.
@@ -80,14 +85,21 @@ impl EllipticData {
         [control_p, control_q]: [Vec<f64>; 2],
         wall: Option<WallTerms>,
     ) -> Self {
+        let walls = [wall, None, None, None];
         let ([mi, mj], periodic) = (unknown_points(grid), grid.topology.periodic());
         let frame = |nodes: &[f64]| framed(nodes, grid.ni, periodic);
         let (x, y) = (frame(&grid.x), frame(&grid.y));
-        Self { mi, mj, periodic, x, y, control_p, control_q, wall }
+        Self { mi, mj, periodic, x, y, control_p, control_q, walls }
     }
 
-    /// The equations with the nodes of a grid as they are, whose first cells have these heights.
-    fn with_heights(grid: &Grid, heights: &[f64], settings: &ControlSettings) -> Self {
+    /// The equations with the nodes of a grid as they are, whose first cells have these heights, with wall terms on
+    /// these of the sides j = 0 and j = mj − 1.
+    fn with_heights(
+        grid: &Grid,
+        heights: &[f64],
+        settings: &ControlSettings,
+        walls: WalledSides,
+    ) -> Self {
         let [mi, mj] = unknown_points(grid);
         // Unknown columns start at node 0 of a periodic grid and at node 1 of one with held ends.
         let first = usize::from(!grid.topology.periodic());
@@ -99,11 +111,27 @@ impl EllipticData {
             kept
         };
         let control = control_functions(grid, settings);
-        let wall = (settings.wall == Wall::Coupled).then(|| {
-            let (phi, psi) = decay(grid, &arc_length(grid), heights, settings.decay);
-            WallTerms { phi: inner(&phi), psi: inner(&psi) }
-        });
-        Self::of_terms(grid, [inner(&control.p), inner(&control.q)], wall)
+        let terms =
+            |(phi, psi): (Vec<f64>, Vec<f64>)| WallTerms { phi: inner(&phi), psi: inner(&psi) };
+        let WalledSides([below, above, ..]) = walls;
+        let arc = arc_length(grid);
+        let opposite = above.then(|| &arc[arc.len() - grid.ni..]);
+        let wall = below.then(|| decay(grid, (&arc, 0), heights, settings.decay, opposite));
+        let control = [inner(&control.p), inner(&control.q)];
+        let mut data = Self::of_terms(grid, control, wall.map(terms));
+        if let Some(lengths) = opposite {
+            let from: Vec<f64> =
+                arc.iter().enumerate().map(|(k, s)| lengths[k % grid.ni] - s).collect();
+            let heights = &from[from.len() - 2 * grid.ni..][..grid.ni];
+            let of = (from.as_slice(), grid.nj - 1);
+            data.walls[1] = Some(terms(decay(grid, of, heights, settings.decay, opposite)));
+        }
+        data
+    }
+
+    /// The sides with wall terms.
+    pub fn walled_sides(&self) -> WalledSides {
+        WalledSides(self.walls.each_ref().map(Option::is_some))
     }
 
     /// These equations with the nodes of a grid as they are, as frame and first guess.

@@ -23,9 +23,64 @@ pub enum Structure {
     /// The grid equations on `mi` × `mj` points; see [`EllPattern::nine_point`].
     NinePoint { mi: usize, mj: usize, periodic: bool },
     /// The wall columns on `mi` × `mj` points; see [`EllPattern::wall_columns`].
-    WallColumns { mi: usize, mj: usize },
+    WallColumns { mi: usize, mj: usize, walls: WalledSides },
     /// No structure: the columns must be looked up.
     General,
+}
+
+/// The sides of `mi` × `mj` unknown points that are walls with exact first cells, in the order j = 0, j = mj − 1, i = 0
+/// and i = mi − 1: the points there are given, and their unknowns are the amplitudes (p, q) of wall terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WalledSides(pub [bool; 4]);
+
+impl WalledSides {
+    /// The side j = 0 alone: the section's wall.
+    pub const SECTION: Self = Self([true, false, false, false]);
+
+    /// Whether there is no wall.
+    pub fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Whether there are walls beside that at j = 0.
+    pub fn has_others(self) -> bool {
+        self.0[1..].contains(&true)
+    }
+
+    /// The walls, by their places in the order of sides.
+    pub fn sides(self) -> impl Iterator<Item = usize> {
+        (0..4).filter(move |&side| self.0[side])
+    }
+
+    /// Point k along the wall of a side, among `mi` × `mj` points.
+    pub(crate) fn point(side: usize, k: usize, mi: usize, mj: usize) -> usize {
+        match side {
+            0 => k,
+            1 => mi * (mj - 1) + k,
+            2 => mi * k,
+            _ => mi * k + mi - 1,
+        }
+    }
+
+    /// Whether the point (i, j) of `mi` × `mj` lies on a wall.
+    pub(crate) fn holds(self, (i, j): (usize, usize), mi: usize, mj: usize) -> bool {
+        let on = [j == 0, j + 1 == mj, i == 0, i + 1 == mi];
+        on.into_iter().zip(self.0).any(|(on, wall)| on && wall)
+    }
+
+    /// Whether the point (i, j) lies on two walls: it is given, and has neither equation nor amplitudes.
+    pub(crate) fn corner(self, (i, j): (usize, usize), mi: usize, mj: usize) -> bool {
+        let [below, above, before, behind] = self.0;
+        ((below && j == 0) || (above && j + 1 == mj))
+            && ((before && i == 0) || (behind && i + 1 == mi))
+    }
+}
+
+impl From<bool> for WalledSides {
+    /// The section's wall, or none.
+    fn from(coupled: bool) -> Self {
+        Self([coupled, false, false, false])
+    }
 }
 
 /// Entries of one row of the grid equations: (column offset in i, in j, other variable?), by rising
@@ -104,9 +159,11 @@ impl EllPattern {
         })
     }
 
-    /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i).
-    pub fn wall_columns(mi: usize, mj: usize) -> Self {
-        Self::structured(Structure::WallColumns { mi, mj }, 2 * mi * mj, 2)
+    /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i) of each wall
+    /// that it ends at, and so those of line j.
+    pub fn wall_columns(mi: usize, mj: usize, walls: WalledSides) -> Self {
+        let width = 2 * walls.sides().count();
+        Self::structured(Structure::WallColumns { mi, mj, walls }, 2 * mi * mj, width)
     }
 
     /// For each entry (r, c) of row r of a nine-point pattern, its slot and the position of (c, r). Other
@@ -159,9 +216,13 @@ impl EllPattern {
             Structure::NinePoint { mi, mj, periodic } => {
                 nine = Some(Self::nine_point_row(mi, mj, periodic, row));
             }
-            Structure::WallColumns { mi, .. } => {
-                let first = 2 * ((row / 2) % mi);
-                wall = Some(first..first + 2);
+            Structure::WallColumns { mi, mj, walls } => {
+                let (i, j) = ((row / 2) % mi, row / 2 / mi);
+                wall = Some(walls.sides().flat_map(move |side| {
+                    let k = if side < 2 { i } else { j };
+                    let first = 2 * WalledSides::point(side, k, mi, mj);
+                    first..first + 2
+                }));
             }
             Structure::General => {
                 let slots = 0..usize::from(self.lengths[row]);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gridgen::sparse::{
     Csr, Elimination, EllPattern, Graph, Passage, RowBlocks, RowSets, Schedule, TooFewRows,
-    Triangle, colours as colours_of, levels, reverse_cuthill_mckee,
+    Triangle, WalledSides, colours as colours_of, levels, reverse_cuthill_mckee,
 };
 
 /// A matrix with ones in these columns of each row.
@@ -66,7 +66,7 @@ fn unused_slots_contain_the_index_of_their_row() {
 
 #[test]
 fn wall_columns_hold_both_terms_of_the_line() {
-    let pattern = EllPattern::wall_columns(5, 4);
+    let pattern = EllPattern::wall_columns(5, 4, WalledSides::SECTION);
     let row = 2 * (3 * 5 + 2) + 1;
 
     assert!(pattern.row(row).eq([(row, 4), (pattern.rows() + row, 5)]));

@@ -39,7 +39,7 @@ fn settings(base: Base, [smoothing, columns]: [f64; 2], wall: Wall) -> EllipticS
         clip: 0.7,
         decay: 3.0,
     };
-    EllipticSettings { control, first_cell: FIRST_CELL, heights: None }
+    EllipticSettings { control, first_cell: FIRST_CELL, heights: None, outer_wall: false }
 }
 
 /// Equations without control functions.

@@ -3,7 +3,7 @@
 use gridgen::backend::cpu::{CpuBackend, EllipticState};
 use gridgen::backend::{EllipticBackend, EllipticData, Real, Scaling, SparseBackend, WallTerms};
 use gridgen::grid::{Grid, Seam, Topology};
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, WalledSides};
 
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
@@ -24,7 +24,12 @@ pub fn problem(mi: usize, mj: usize, periodic: bool, wall: bool) -> (EllipticDat
         y: Vec::new(),
         control_p: random(1, points),
         control_q: random(2, points),
-        wall: wall.then(|| WallTerms { phi: random(3, points), psi: random(4, points) }),
+        walls: [
+            wall.then(|| WallTerms { phi: random(3, points), psi: random(4, points) }),
+            None,
+            None,
+            None,
+        ],
     };
     for j in 0..mj + 2 {
         for i in 0..mi + 2 {
@@ -72,7 +77,7 @@ impl<'a, S: Subject> Both<'a, S> {
                 data.mi,
                 data.mj,
                 data.periodic,
-                data.wall.is_some()
+                data.walls[0].is_some()
             ),
             points: data.mi * data.mj,
             cpu: CpuBackend.elliptic(data).unwrap().0,
@@ -159,8 +164,10 @@ fn check_wall_columns<S: Subject, T: Real>(subject: &S, problem: &(EllipticData,
     let mut both = Both::new(subject, problem);
     both.residual(Scaling::Renewed);
     let EllipticData { mi, mj, periodic, .. } = problem.0;
-    let (pattern, field) =
-        (EllPattern::wall_columns(mi, mj), EllPattern::nine_point(mi, mj, periodic));
+    let (pattern, field) = (
+        EllPattern::wall_columns(mi, mj, WalledSides::SECTION),
+        EllPattern::nine_point(mi, mj, periodic),
+    );
     let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
     let mut a = CpuBackend.matrix::<T>(&field).unwrap();
     CpuBackend.jacobian(&both.cpu, &mut a, Some(&mut expected)).unwrap();

@@ -5,7 +5,7 @@ use gridgen::backend::{
     Algebraic, Fused, PreconditionerFailure, Product, Real, SolverError, SparseBackend,
     SparseMatrix, scalars,
 };
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, WalledSides};
 
 use support::around::{Asked, OTHERS};
 
@@ -69,7 +69,7 @@ pub fn products_on_the_nine_point_pattern<S: Subject>(subject: &S) {
 
 pub fn products_on_the_pattern_of_the_wall_columns<S: Subject>(subject: &S) {
     for (mi, mj) in SIZES {
-        let pattern = EllPattern::wall_columns(mi, mj);
+        let pattern = EllPattern::wall_columns(mi, mj, WalledSides::SECTION);
         check_products::<S, f64>(subject, &pattern, &[0]);
         check_products::<S, f32>(subject, &pattern, &[0]);
     }
@@ -107,7 +107,7 @@ pub fn a_matrix_is_transposed<S: Subject>(subject: &S) {
 
 pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
     fn check<S: Subject, T: Real>(subject: &S, (mi, mj): (usize, usize)) {
-        let pattern = EllPattern::wall_columns(mi, mj);
+        let pattern = EllPattern::wall_columns(mi, mj, WalledSides::SECTION);
         let (values, x) = (random_values::<T>(1, &pattern), random::<T>(2, pattern.rows()));
         let rest = random::<T>(3, pattern.rows());
         let mut expected = rest.clone();

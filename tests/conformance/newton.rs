@@ -88,8 +88,12 @@ pub(super) fn start<B: EllipticBackend, T: Real>(
 ) -> (Grid, GridProblem<B, T>, B::Vector<f64>) {
     let points = WallPoints::naca("4412", ni);
     let grid = points.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid;
-    let settings =
-        EllipticSettings { control: control(wall), first_cell: FIRST_CELL, heights: None };
+    let settings = EllipticSettings {
+        control: control(wall),
+        first_cell: FIRST_CELL,
+        heights: None,
+        outer_wall: false,
+    };
     let nodes = backend.take(grid.clone()).unwrap();
     let (state, u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
     let problem = GridProblem::new(backend, state, wall == Wall::Coupled).unwrap();

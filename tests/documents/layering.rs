@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("grid", &["geometry", "simd"]),
     ("overset", &["geometry", "grid"]),
     ("sparse", &[]),
-    ("pde", &["grid", "geometry"]),
+    ("pde", &["grid", "geometry", "sparse"]),
     ("backend", &["pde", "sparse", "grid", "simd", "memory", "digest", "ranks"]),
     ("solver", &["backend", "sparse"]),
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),

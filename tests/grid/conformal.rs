@@ -63,6 +63,7 @@ fn distance_of_solution(exact: &Grid) -> f64 {
         control: ControlSettings { base: Base::Laplace, ..control(Wall::Frozen) },
         first_cell: 1e-3,
         heights: None,
+        outer_wall: false,
     };
     let normals = vec![[0.0; 2]; exact.ni];
     let nodes = CpuBackend.take(start.clone()).unwrap();

@@ -17,6 +17,7 @@ mod newton;
 mod newton_stops;
 mod order;
 mod preconditioners;
+mod sides;
 mod slots;
 mod systems;
 mod walls;

@@ -145,8 +145,8 @@ impl Manufactured {
             wall.psi.push(psi);
             exact.extend(if coupled && j == 1 { terms } else { mapping.r });
         }
-        let wall = coupled.then_some(wall);
-        let data = EllipticData { mi, mj, periodic, x, y, control_p, control_q, wall };
+        let walls = [coupled.then_some(wall), None, None, None];
+        let data = EllipticData { mi, mj, periodic, x, y, control_p, control_q, walls };
         Self { data, exact }
     }
 
@@ -154,9 +154,9 @@ impl Manufactured {
     fn error(&self) -> f64 {
         let (state, mut u) = CpuBackend.elliptic(&self.data).unwrap();
         let mut problem =
-            GridProblem::<CpuBackend, f64>::new(&CpuBackend, state, self.data.wall.is_some())
+            GridProblem::<CpuBackend, f64>::new(&CpuBackend, state, self.data.walls[0].is_some())
                 .unwrap();
-        let first = if self.data.wall.is_some() { 2 * self.data.mi } else { 0 };
+        let first = if self.data.walls[0].is_some() { 2 * self.data.mi } else { 0 };
         let size = 0.1 / self.data.mi as f64;
         for (k, u) in u.iter_mut().enumerate().skip(first) {
             *u += size * (0.7 * k as f64).sin();

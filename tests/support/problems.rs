@@ -43,7 +43,7 @@ impl<T: Real> Setup<T> {
         let march = points.initial(InitialMethod::Hyperbolic, nj, first_cell);
         assert_eq!(march.method, InitialMethod::Hyperbolic, "{:?}", march.notes);
         let control = ControlSettings { base, ..control(wall) };
-        let settings = EllipticSettings { control, first_cell, heights: None };
+        let settings = EllipticSettings { control, first_cell, heights: None, outer_wall: false };
         let nodes = CpuBackend.take(march.grid.clone()).unwrap();
         let (state, u) = CpuBackend.equations(&nodes, &points.normals, &settings).unwrap();
         let coupled = settings.control.wall == Wall::Coupled;

@@ -1,7 +1,7 @@
 //! Matrices with the structure of the grid equations.
 
 use gridgen::backend::{LevelSize, Real};
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, WalledSides};
 
 /// Pattern and values of a diagonally dominant matrix with the structure of the grid equations: the centre is
 /// −1, the corners are multiples of the identity.
@@ -69,7 +69,7 @@ pub fn stencil_of_lines<T: Real>(size: LevelSize, beside: f64) -> (EllPattern, V
 /// remain near those of their first row.
 pub fn wall_columns<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
     let LevelSize { mi, mj, .. } = size;
-    let pattern = EllPattern::wall_columns(mi, mj);
+    let pattern = EllPattern::wall_columns(mi, mj, WalledSides::SECTION);
     let n = pattern.rows();
     let noise = |k: usize| ((k * 6563 + 29) % 1000) as f64 / 1000.0 - 0.5;
     let value = |slot: usize, row: usize| {

@@ -55,7 +55,7 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     let n = 2 * data.mi * data.mj;
     let bytes = |values: usize| values * size_of::<T>() * data.mi * data.mj;
     let (state, u) = backend.elliptic(data)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, data.walls[0].is_some())?;
     let mut f = backend.zeros(n)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;

@@ -11,7 +11,7 @@ use gridgen::solver::krylov::{Bicgstab, System, Target};
 use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
-use gridgen::sparse::{EllPattern, Schedule};
+use gridgen::sparse::{EllPattern, Schedule, WalledSides};
 
 /// Slots a row of the field Jacobian and of the wall columns.
 const FIELD: usize = 13;
@@ -62,7 +62,7 @@ fn table<B: BenchBackend, T: Real>(
     if ni * nj <= COMPARED {
         compared::<B, T>(&mut rows, &data)?;
     }
-    let frozen = EllipticData { wall: None, ..data.clone() };
+    let frozen = EllipticData { walls: Default::default(), ..data.clone() };
     for (kind, name) in
         [(Kind::Jacobi, "Jacobi"), (Kind::Multigrid, "multigrid"), (Kind::Ilu0, "ILU(0)")]
     {
@@ -153,7 +153,7 @@ fn grid_equations<B: BenchBackend, T: Real>(
     rows.add("Jacobian", 8 * (2 * nodes + 5 * points) + 2 * FIELD * entry * points, || {
         Ok(backend.jacobian(&state, &mut a, None)?)
     })?;
-    let mut b = backend.matrix::<T>(&EllPattern::wall_columns(mi, mj))?;
+    let mut b = backend.matrix::<T>(&EllPattern::wall_columns(mi, mj, WalledSides::SECTION))?;
     let values = 2 * (FIELD + WALL) * entry * points;
     rows.add("Jacobian and wall columns", 8 * (4 * nodes + 8 * points) + values, || {
         Ok(backend.jacobian(&state, &mut a, Some(&mut b))?)
@@ -202,7 +202,7 @@ fn multigrid<B: BenchBackend, T: Real>(
 ) -> Result<(), SolverError> {
     let backend = rows.bench.backend;
     let points = data.mi * data.mj;
-    let frozen = EllipticData { wall: None, ..data.clone() };
+    let frozen = EllipticData { walls: Default::default(), ..data.clone() };
     let (state, u) = backend.elliptic(&frozen)?;
     let mut problem = GridProblem::<B, T>::new(backend, state, false)?;
     let mut f = backend.zeros(2 * points)?;
@@ -234,7 +234,7 @@ fn first_system<B: BenchBackend, T: Real>(
 ) -> Result<FirstSystem<B, T>, SolverError> {
     let n = 2 * data.mi * data.mj;
     let (state, u) = backend.elliptic(data)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
+    let mut problem = GridProblem::<B, T>::new(backend, state, data.walls[0].is_some())?;
     let (mut f, mut b) = (backend.zeros(n)?, backend.zeros::<T>(n)?);
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let scale = backend.max_abs(&f)?;
@@ -251,7 +251,7 @@ fn compared<B: BenchBackend, T: Real>(
 ) -> Result<(), SolverError> {
     let backend = rows.bench.backend;
     let n = 2 * data.mi * data.mj;
-    let frozen = EllipticData { wall: None, ..data.clone() };
+    let frozen = EllipticData { walls: Default::default(), ..data.clone() };
     let (mut problem, b) = first_system::<B, T>(backend, &frozen)?;
     let jacobian = problem.linearise(backend)?;
     let a = jacobian.to_csr(backend)?;
@@ -348,7 +348,7 @@ fn iteration<B: BenchBackend, T: Real>(
     })?;
     let seconds = seconds / iterations.max(0.5);
     let name = format!("BiCGStab + {name}, an iteration");
-    if let Some(bytes) = iteration_bytes::<T>(kind, data.wall.is_some(), n) {
+    if let Some(bytes) = iteration_bytes::<T>(kind, data.walls[0].is_some(), n) {
         return rows.rate(&name, bytes, seconds);
     }
     rows.time(&name, seconds);

@@ -18,9 +18,9 @@ pub(crate) fn jacobian<B: BenchBackend>(
     (ni, nj): Size,
     steps: usize,
 ) -> Result<Csr, SolverError> {
-    let data = EllipticData { wall: None, ..ellipses(ni, nj) };
+    let data = EllipticData { walls: Default::default(), ..ellipses(ni, nj) };
     let (state, mut u) = backend.elliptic(&data)?;
-    let mut problem = GridProblem::<B, f64>::new(backend, state, data.wall.is_some())?;
+    let mut problem = GridProblem::<B, f64>::new(backend, state, data.walls[0].is_some())?;
     if steps > 0 {
         let settings = NewtonSettings {
             tolerance: 1e-13,

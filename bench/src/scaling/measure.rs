@@ -67,7 +67,7 @@ fn problem(
             let data = data.get_or_insert_with(|| ellipses(size.0, size.1));
             if record.kind == Kind::Jacobi {
                 // Its wall is frozen; dropping the wall terms here saves copying them later.
-                data.wall = None;
+                data.walls = Default::default();
             }
             record.run = Some(measure(gpus, data, record.kind, settings.cycle())?);
         }

@@ -15,7 +15,7 @@ use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::EllipticSettings;
 use crate::simd;
-use crate::sparse::Structure;
+use crate::sparse::{Structure, WalledSides};
 use rayon::prelude::*;
 
 impl GridBackend for CpuBackend {
@@ -65,8 +65,8 @@ impl GridBackend for CpuBackend {
 #[derive(Debug)]
 pub struct EllipticState {
     pub(super) data: EllipticData,
-    /// (p_i, q_i) of each line, interleaved; zero where there are no wall terms.
-    pub(super) amplitudes: Vec<f64>,
+    /// (p, q) of each point beside a side, interleaved; zero where there are no wall terms.
+    pub(super) amplitudes: [Vec<f64>; 4],
     pub(super) row_weights: Vec<f64>,
     merit_weights: Vec<f64>,
     /// Squared merit of each row of points: one partial sum a row.
@@ -101,7 +101,7 @@ impl EllipticBackend for CpuBackend {
         let guess = first_guess(&data);
         let state = EllipticState {
             data,
-            amplitudes: vec![0.0; 2 * mi],
+            amplitudes: [mi, mi, mj, mj].map(|points| vec![0.0; 2 * points]),
             row_weights: vec![0.0; mi * mj],
             merit_weights: vec![0.0; mi * mj],
             row_sums: vec![0.0; mj],
@@ -117,16 +117,24 @@ impl EllipticBackend for CpuBackend {
     fn load_state(&self, state: &mut EllipticState, u: &Vec<f64>) -> Result<()> {
         check_length(u.len(), self.size(state).values())?;
         let (mi, stride, periodic) = (state.data.mi, state.stride(), state.data.periodic);
-        let fixed = usize::from(state.data.wall.is_some());
-        if fixed == 1 {
-            state.amplitudes.copy_from_slice(&u[..2 * mi]);
+        let walls = state.data.walled_sides();
+        let EllipticState { data, amplitudes, .. } = state;
+        let EllipticData { mj, x, y, .. } = data;
+        for side in walls.sides() {
+            for (k, pair) in amplitudes[side].chunks_exact_mut(2).enumerate() {
+                pair.copy_from_slice(&u[2 * WalledSides::point(side, k, mi, *mj)..][..2]);
+            }
         }
+        let WalledSides([below, above, before, behind]) = walls;
+        let (first, last) = (usize::from(below), *mj - usize::from(above));
+        let inner = usize::from(before)..mi - usize::from(behind);
         let rows = |v: &'_ mut Vec<f64>, component: usize| {
             v.par_chunks_mut(stride)
-                .skip(1 + fixed)
-                .zip(u.par_chunks(2 * mi).skip(fixed))
+                .skip(1 + first)
+                .zip(u.par_chunks(2 * mi).take(last).skip(first))
                 .for_each(|(row, u)| {
-                    for (value, u) in row[1..=mi].iter_mut().zip(u.chunks_exact(2)) {
+                    let points = u.chunks_exact(2).take(inner.end).skip(inner.start);
+                    for (value, u) in row[1 + inner.start..=inner.end].iter_mut().zip(points) {
                         *value = u[component];
                     }
                     if periodic {
@@ -134,8 +142,8 @@ impl EllipticBackend for CpuBackend {
                     }
                 });
         };
-        rows(&mut state.data.x, 0);
-        rows(&mut state.data.y, 1);
+        rows(x, 0);
+        rows(y, 1);
         Ok(())
     }
 
@@ -159,7 +167,7 @@ impl EllipticBackend for CpuBackend {
         let rows = f.par_chunks_mut(2 * mi).zip(row_weights.par_chunks_mut(mi));
         let rows = rows.zip(merit_weights.par_chunks_mut(mi)).zip(&mut *row_sums);
         rows.enumerate().for_each(|(j, (((f, row_weights), merit_weights), sum))| {
-            let row = PointRow { data, amplitudes, j };
+            let row = PointRow::new(data, amplitudes, j);
             simd::run(ResidualRow { row, scaling, row_weights, merit_weights, f, sum });
         });
         Ok((row_sums.iter().sum::<f64>() / f.len() as f64).sqrt())
@@ -174,7 +182,7 @@ impl EllipticBackend for CpuBackend {
         self.size(state).check_matrices(&a.pattern, b.as_ref().map(|b| &*b.pattern))?;
         let EllipticState { data, amplitudes, row_weights, .. } = state;
         let row =
-            |j: usize| (PointRow { data, amplitudes, j }, &row_weights[j * data.mi..][..data.mi]);
+            |j: usize| (PointRow::new(data, amplitudes, j), &row_weights[j * data.mi..][..data.mi]);
         let rows = a.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();
         rows.for_each(|(j, slots)| {
             let (row, row_weights) = row(j);
@@ -228,6 +236,21 @@ impl EllipticBackend for CpuBackend {
         store_frame(&x, &mut grid.x, grid.ni);
         store_frame(&y, &mut grid.y, grid.ni);
         Ok(grid)
+    }
+
+    fn clear_walls<T: Real>(
+        &self,
+        walls: WalledSides,
+        LevelSize { mi, mj, .. }: LevelSize,
+        x: &mut Vec<T>,
+    ) -> Result<()> {
+        check_length(x.len(), 2 * mi * mj)?;
+        for side in walls.sides() {
+            for k in 0..if side < 2 { mi } else { mj } {
+                x[2 * WalledSides::point(side, k, mi, mj)..][..2].fill(T::zero());
+            }
+        }
+        Ok(())
     }
 
     fn wall_sums<T: Real>(&self, b: &EllMatrix<T>, x: &Vec<T>, g: &mut Vec<T>) -> Result<()> {
@@ -287,14 +310,16 @@ impl EllipticBackend for CpuBackend {
 
 /// The unknowns of the frame's nodes; wall terms start at zero.
 fn first_guess(data: &EllipticData) -> Vec<f64> {
-    let (mi, stride) = (data.mi, data.mi + 2);
-    let fixed = usize::from(data.wall.is_some());
-    let mut u = vec![0.0; 2 * mi * data.mj];
-    u.par_chunks_mut(2 * mi).enumerate().skip(fixed).for_each(|(j, row)| {
+    let (mi, mj, stride) = (data.mi, data.mj, data.mi + 2);
+    let walls = data.walled_sides();
+    let mut u = vec![0.0; 2 * mi * mj];
+    u.par_chunks_mut(2 * mi).enumerate().for_each(|(j, row)| {
         for (i, point) in row.chunks_exact_mut(2).enumerate() {
             let k = (j + 1) * stride + i + 1;
-            point[0] = data.x[k];
-            point[1] = data.y[k];
+            if !walls.holds((i, j), mi, mj) {
+                point[0] = data.x[k];
+                point[1] = data.y[k];
+            }
         }
     });
     u

@@ -10,7 +10,7 @@ use crate::backend::{
     PreconditionerFailure, Product, Real, Result, SparseBackend, SparseMatrix,
 };
 use crate::simd::{self, Kernel};
-use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure};
+use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure, WalledSides};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -173,12 +173,17 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
                 }
             });
         }
-        Structure::WallColumns { mi, .. } if product.skip_columns == 0 => {
+        Structure::WallColumns { mi, mj, walls } if product.skip_columns == 0 => {
             let n = a.pattern.rows();
             let row = |j: usize, k: usize| &a.values[k * n + 2 * mi * j..][..2 * mi];
             y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
-                let (slots, terms) = ([row(j, 0), row(j, 1)], &x[..2 * mi]);
-                simd::run(WallProductRow { slots, terms, add: product.add, y });
+                for (k, side) in walls.sides().enumerate() {
+                    let slots = [row(j, 2 * k), row(j, 2 * k + 1)];
+                    let point = |k: usize| &x[2 * WalledSides::point(side, k, mi, mj)..];
+                    let (along, add) = (side < 2, product.add || k > 0);
+                    let terms = if along { &point(0)[..2 * mi] } else { &point(j)[..2] };
+                    simd::run(WallProductRow { slots, terms, add, y });
+                }
             });
         }
         _ => y.par_chunks_mut(BLOCK).enumerate().for_each(|(block, y)| {
@@ -264,7 +269,7 @@ impl<T: Real> Kernel for Slot<'_, T> {
     }
 }
 
-/// y ← (+) B x for a row of points: the wall terms p, q of each line, interleaved.
+/// y ← (+) B x for a row of points: the wall terms p, q of each line, interleaved, or one pair for all points.
 struct WallProductRow<'a, T> {
     slots: [&'a [T]; 2],
     terms: &'a [T],
@@ -276,7 +281,17 @@ impl<T: Real> Kernel for WallProductRow<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { slots: [along_p, along_q], terms, add, y } = self;
-        let points = y.as_chunks_mut::<2>().0.iter_mut().zip(terms.as_chunks::<2>().0);
+        let terms = terms.as_chunks::<2>().0;
+        if let &[pair] = terms {
+            let points = y.as_chunks_mut::<2>().0.iter_mut();
+            let entries = along_p.as_chunks::<2>().0.iter().zip(along_q.as_chunks::<2>().0);
+            for (y, (p, q)) in points.zip(entries) {
+                let [x0, y0] = if add { *y } else { [T::zero(); 2] };
+                *y = [x0 + p[0] * pair[0] + q[0] * pair[1], y0 + p[1] * pair[0] + q[1] * pair[1]];
+            }
+            return;
+        }
+        let points = y.as_chunks_mut::<2>().0.iter_mut().zip(terms);
         let entries = along_p.as_chunks::<2>().0.iter().zip(along_q.as_chunks::<2>().0);
         for ((y, terms), (p, q)) in points.zip(entries) {
             let [x0, y0] = if add { *y } else { [T::zero(); 2] };

@@ -17,8 +17,8 @@ impl EllipticState {
             [0, 1, 2].map(|di| (j + dj) * stride + i + di).map(|at| [data.x[at], data.y[at]])
         };
         let stencil = Stencil { south: row(0), middle: row(1), north: row(2) };
-        let [p, q] = [self.amplitudes[2 * i], self.amplitudes[2 * i + 1]];
-        let decay = data.wall.as_ref().map_or([0.0; 2], |wall| [wall.phi[k], wall.psi[k]]);
+        let [p, q] = [self.amplitudes[0][2 * i], self.amplitudes[0][2 * i + 1]];
+        let decay = data.walls[0].as_ref().map_or([0.0; 2], |wall| [wall.phi[k], wall.psi[k]]);
         let (p, q) = (data.control_p[k] + p * decay[0], data.control_q[k] + q * decay[1]);
         let (b, w) = (StencilBlocks::new(&stencil.metrics(), p, q), self.row_weights[k]);
         let full = |m: [Vec2; 2]| [m[0][0], m[0][1], m[1][0], m[1][1]].map(|c| w * c);

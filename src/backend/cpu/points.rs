@@ -14,12 +14,44 @@ const CHUNK: usize = 64;
 const LANES: usize = 8;
 const ENTRIES: usize = STENCIL.len();
 
-/// Row j of unknown points; the amplitudes are the (p_i, q_i) of each line, interleaved.
+/// Row j of unknown points; the amplitudes are the (p, q) of each point beside a side, interleaved.
 #[derive(Clone, Copy)]
 pub(super) struct PointRow<'a> {
-    pub(super) data: &'a EllipticData,
-    pub(super) amplitudes: &'a [f64],
-    pub(super) j: usize,
+    data: &'a EllipticData,
+    amplitudes: &'a [Vec<f64>; 4],
+    j: usize,
+    /// Whether the first and the last point lie on two walls.
+    corners: [bool; 2],
+    /// Whether there are walls beside that of the section.
+    others: bool,
+}
+
+impl<'a> PointRow<'a> {
+    pub(super) fn new(data: &'a EllipticData, amplitudes: &'a [Vec<f64>; 4], j: usize) -> Self {
+        let walls = data.walled_sides();
+        let corners = [0, data.mi - 1].map(|i| walls.corner((i, j), data.mi, data.mj));
+        Self { data, amplitudes, j, corners, others: walls.has_others() }
+    }
+
+    /// Sets weights of points of two walls, which have no equations, to zero.
+    #[inline(always)]
+    fn without_corners(&self, columns: &Range<usize>, weights: &mut [f64]) {
+        if self.corners[0] && columns.start == 0 {
+            weights[0] = 0.0;
+        }
+        if self.corners[1] && columns.end == self.data.mi {
+            weights[columns.len() - 1] = 0.0;
+        }
+    }
+}
+
+/// The wall terms of a side at some points of a row.
+#[derive(Clone, Copy)]
+struct Terms<'a> {
+    /// φ, ψ.
+    decay: [&'a [f64]; 2],
+    /// (p, q) of each point, or the same of all.
+    amplitudes: &'a [[f64; 2]],
 }
 
 /// Operands of neighbouring unknown points of one row; each slice has one value a point.
@@ -29,15 +61,16 @@ struct Points<'a> {
     x: [[&'a [f64]; 3]; 3],
     y: [[&'a [f64]; 3]; 3],
     control: [&'a [f64]; 2],
-    /// φ, ψ.
-    decay: Option<[&'a [f64]; 2]>,
-    /// (p_i, q_i).
-    amplitudes: &'a [[f64; 2]],
+    /// The wall terms of the section's wall.
+    section: Option<Terms<'a>>,
+    /// Those of the side j = mj − 1, i = 0 and i = mi − 1.
+    others: Option<[Option<Terms<'a>>; 3]>,
 }
 
 impl<'a> Points<'a> {
     #[inline(always)]
-    fn new(PointRow { data, amplitudes, j }: PointRow<'a>, columns: &Range<usize>) -> Self {
+    fn new(row: PointRow<'a>, columns: &Range<usize>) -> Self {
+        let PointRow { data, amplitudes, j, .. } = row;
         let (stride, n) = (data.mi + 2, columns.len());
         let around = |nodes: &'a [f64]| {
             [0, 1, 2].map(|dj| {
@@ -46,12 +79,18 @@ impl<'a> Points<'a> {
             })
         };
         let own = |field: &'a [f64]| &field[j * data.mi + columns.start..][..n];
+        let terms = |side: usize| {
+            let wall = data.walls[side].as_ref()?;
+            let pairs = amplitudes[side].as_chunks::<2>().0;
+            let amplitudes = if side < 2 { &pairs[columns.clone()] } else { &pairs[j..=j] };
+            Some(Terms { decay: [own(&wall.phi), own(&wall.psi)], amplitudes })
+        };
         Self {
             x: around(&data.x),
             y: around(&data.y),
             control: [own(&data.control_p), own(&data.control_q)],
-            decay: data.wall.as_ref().map(|wall| [own(&wall.phi), own(&wall.psi)]),
-            amplitudes: &amplitudes.as_chunks::<2>().0[columns.clone()],
+            section: terms(0),
+            others: row.others.then(|| [terms(1), terms(2), terms(3)]),
         }
     }
 
@@ -68,13 +107,33 @@ impl<'a> Points<'a> {
         for (component, control) in controls.iter_mut().enumerate() {
             let base = self.control[component];
             let control = &mut control[..base.len()];
-            if let Some(decay) = self.decay {
-                let (decay, amplitudes) = (decay[component], self.amplitudes);
+            if let Some(Terms { decay, amplitudes }) = self.section {
+                let decay = decay[component];
                 for i in 0..control.len() {
                     control[i] = base[i] + amplitudes[i][component] * decay[i];
                 }
             } else {
                 control.copy_from_slice(base);
+            }
+        }
+        if let Some([above, before, behind]) = self.others {
+            if let Some(Terms { decay, amplitudes }) = above {
+                for (component, control) in controls.iter_mut().enumerate() {
+                    for ((control, pair), decay) in
+                        control.iter_mut().zip(amplitudes).zip(decay[component])
+                    {
+                        *control += pair[component] * decay;
+                    }
+                }
+            }
+            // From a side of constant i the angle is a matter of Q, the height one of P.
+            for Terms { decay, amplitudes } in [before, behind].into_iter().flatten() {
+                for (component, control) in controls.iter_mut().enumerate() {
+                    let of = 1 - component;
+                    for (control, decay) in control.iter_mut().zip(decay[of]) {
+                        *control += amplitudes[0][of] * decay;
+                    }
+                }
             }
         }
         controls
@@ -110,6 +169,8 @@ impl Kernel for ResidualRow<'_> {
             let merits = &mut merit_weights[columns.clone()];
             if scaling == Scaling::Renewed {
                 renew(&points, weights, merits);
+                row.without_corners(&columns, weights);
+                row.without_corners(&columns, merits);
             }
             let [p, q] = points.controls();
             let (mut scaled, mut squares) = ([[0.0; 2]; CHUNK], [0.0; CHUNK]);
@@ -228,19 +289,27 @@ impl<T: Real> Kernel for WallRow<'_, T> {
         let Self { row, row_weights, mut slots } = self;
         for columns in chunks(0..row.data.mi) {
             let points = Points::new(row, &columns);
-            let Some([phi, psi]) = points.decay else { return };
             let weights = &row_weights[columns.clone()];
-            let mut entries = [[[T::zero(); 2]; CHUNK]; 2];
-            for i in 0..weights.len().min(CHUNK) {
-                let metrics = points.metrics(i);
-                let along_p = weights[i] * metrics.g22 * phi[i];
-                let along_q = weights[i] * metrics.g11 * psi[i];
-                entries[0][i] = metrics.xi.map(|xi| T::narrow(along_p * xi));
-                entries[1][i] = metrics.eta.map(|eta| T::narrow(along_q * eta));
-            }
-            for (slot, entries) in slots.iter_mut().zip(&entries) {
-                let rows = 2 * columns.start..2 * columns.end;
-                slot[rows].copy_from_slice(entries[..columns.len()].as_flattened());
+            let rows = 2 * columns.start..2 * columns.end;
+            let others = points.others.into_iter().flatten();
+            let sides = std::iter::once(points.section).chain(others).enumerate();
+            let walls = sides.filter_map(|(side, terms)| Some((side < 2, terms?)));
+            for ((along, Terms { decay: [phi, psi], .. }), slots) in walls.zip(slots.chunks_mut(2))
+            {
+                let mut entries = [[[T::zero(); 2]; CHUNK]; 2];
+                let (of_xi, of_eta) = if along { (phi, psi) } else { (psi, phi) };
+                for i in 0..weights.len().min(CHUNK) {
+                    let metrics = points.metrics(i);
+                    let xi = weights[i] * metrics.g22 * of_xi[i];
+                    let eta = weights[i] * metrics.g11 * of_eta[i];
+                    let [xi, eta] = [metrics.xi.map(|x| xi * x), metrics.eta.map(|x| eta * x)];
+                    let [p, q] = if along { [xi, eta] } else { [eta, xi] };
+                    entries[0][i] = p.map(T::narrow);
+                    entries[1][i] = q.map(T::narrow);
+                }
+                for (slot, entries) in slots.iter_mut().zip(&entries) {
+                    slot[rows.clone()].copy_from_slice(entries[..columns.len()].as_flattened());
+                }
             }
         }
     }

@@ -62,8 +62,12 @@ impl Case {
             WallPoints::naca("4412", self.nodes.0)
         };
         let grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
-        let settings =
-            EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL, heights: None };
+        let settings = EllipticSettings {
+            control: control(self.wall),
+            first_cell: FIRST_CELL,
+            heights: None,
+            outer_wall: false,
+        };
         let data = EllipticData::new(&grid, &points.normals, &settings);
         (grid, data)
     }
@@ -76,7 +80,7 @@ impl Case {
         grid: &Mutex<Grid>,
     ) -> Result<NewtonReport, SolverError> {
         let (state, mut u) = backend.elliptic(data)?;
-        let mut problem = GridProblem::<B, T>::new(backend, state, data.wall.is_some())?;
+        let mut problem = GridProblem::<B, T>::new(backend, state, data.walls[0].is_some())?;
         let topology = grid.lock().unwrap().topology;
         let report = newton(backend, &mut problem, &mut u, (self.method, self.kind), &TIGHT)?;
         let nodes = problem.nodes(backend, &u, topology)?;

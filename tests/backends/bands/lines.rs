@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::cuda::{CudaMatrix, Device};
 use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Real, Result};
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, WalledSides};
 
 use super::ranks::{on_bands_of, opposite, rows};
 use support::fibers::{Transport, fibers};
@@ -101,7 +101,7 @@ fn difference_on<M: Real>(
             slots.flat_map(|slot| rows.iter().map(|&row| slot[row])).collect()
         };
         let a = CudaMatrix::from_values(backend, &part, &own(&values))?;
-        let walls = EllPattern::wall_columns(bands.of(rank).len(), mj);
+        let walls = EllPattern::wall_columns(bands.of(rank).len(), mj, WalledSides::SECTION);
         let columns = CudaMatrix::from_values(backend, &walls, &own(&wall_values))?;
         let right: Vec<f64> = rows.iter().map(|&row| right[row]).collect();
         let u = work.done::<_, M>(backend, (a, &part), &columns, (size, &right))?;

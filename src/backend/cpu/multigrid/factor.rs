@@ -1,6 +1,6 @@
 //! Factors of the lines of one panel.
 
-use super::panel::{LANES, Lane, PanelShape, Storage, WallPlace};
+use super::panel::{LANES, Lane, PanelShape, Storage};
 use crate::backend::Real;
 use crate::backend::cpu::block::{self, invert, mul, sub, transposed};
 use crate::simd::Kernel;
@@ -33,20 +33,22 @@ const SMALLEST_PIVOT: f64 = 0.1;
 /// The first point of a bordered line is held at zero: T is the line from its second point on. Its
 /// place is taken by the line's wall terms d with the columns B, which stand where V = T⁻¹ B
 /// replaces them, and at the first point the inverse of the pivot G = B_0 − N_0 V_1 of d (theory
-/// eq. 13).
+/// eq. 13). At the last point, m, the same with terms d' and columns B'. A line with both ends has the pivot
+/// [G_0, B'_0 − N_0 V'_1; B_m − P_m V_{m−1}, G'_m], whose inverse stands by rows at the ends.
 pub(super) struct Factor<'a, M> {
     pub(super) operator: &'a mut [M],
     pub(super) storage: Storage,
     pub(super) shape: PanelShape,
     pub(super) lanes: Range<usize>,
-    pub(super) guard: Guard,
+    /// The conditions of both borders.
+    pub(super) guards: [Guard; 2],
     pub(super) finite: &'a mut bool,
 }
 
 impl<M: Real> Kernel for Factor<'_, M> {
     #[inline(always)]
     fn run(self) {
-        let Self { operator, storage, shape, lanes, guard, finite } = self;
+        let Self { operator, storage, shape, lanes, guards, finite } = self;
         let mut panel = LinePanel {
             points: operator.as_chunks_mut::<LANES>().0,
             width: storage.width(shape),
@@ -54,16 +56,15 @@ impl<M: Real> Kernel for Factor<'_, M> {
             lanes,
         };
         let open = shape.along - usize::from(shape.closed);
-        let bordered = shape.wall == WallPlace::Start;
         let mut watch = Finite([M::zero(); LANES]);
-        panel.factor_open(usize::from(bordered), open, &mut watch);
+        panel.factor_open(shape.inner(open), open, &mut watch);
         if shape.closed {
             panel.factor_closing(open, &mut watch);
         }
-        if bordered && shape.transposed {
-            panel.factor_transposed_border(open, guard, &mut watch);
-        } else if bordered {
-            panel.factor_border(open, guard, &mut watch);
+        if shape.borders[0] && shape.transposed {
+            panel.factor_transposed_border(open, guards[0], &mut watch);
+        } else if shape.borders.contains(&true) {
+            panel.factor_borders(shape, guards, &mut watch);
         }
         *finite = watch.holds();
     }
@@ -100,15 +101,15 @@ impl<M: Real> LinePanel<'_, M> {
         }
     }
 
-    /// Inverse pivots of the points from `first` to `open`; zero before.
+    /// Inverse pivots of the points `inner`; zero at the others before `open`.
     #[inline(always)]
-    fn factor_open(&mut self, first: usize, open: usize, finite: &mut Finite<M>) {
+    fn factor_open(&mut self, inner: Range<usize>, open: usize, finite: &mut Finite<M>) {
         let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
         let mut carried = [[M::zero(); LANES]; 4];
-        for l in 0..first {
+        for l in (0..inner.start).chain(inner.end..open) {
             self.put(l, at_inverse, carried);
         }
-        for l in first..open {
+        for l in inner {
             let fill = mul(&self.get(l, at_prev), &carried);
             let inverse = invert(&sub(&self.centre(l), &fill), &self.lanes);
             carried = mul(&inverse, &self.get(l, at_next));
@@ -150,34 +151,71 @@ impl<M: Real> LinePanel<'_, M> {
         finite.watch(&inverse);
     }
 
-    /// V of the points after the first, and G⁻¹ in its place at the first.
+    /// V of the points between the held ends, and the inverse of the pivot of the wall terms in its place at the ends.
     #[inline(always)]
-    fn factor_border(&mut self, open: usize, guard: Guard, finite: &mut Finite<M>) {
+    fn factor_borders(&mut self, shape: PanelShape, guards: [Guard; 2], finite: &mut Finite<M>) {
         let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
-        let at_border = at_inverse + 4;
         let zero = [[M::zero(); LANES]; 4];
-        if guard == Guard::Nothing {
-            for l in 0..open {
-                self.put(l, at_border, zero);
+        let (inner, ends) = (shape.inner(shape.along), [0, shape.along - 1]);
+        let at = [0, 1].map(|end| shape.border(at_inverse, end));
+        let live = [0, 1].map(|end| shape.borders[end] && guards[end] != Guard::Nothing);
+        // Columns at the ends, and V beside them: [point's end][border].
+        let (mut columns, mut beside) = ([[zero; 2]; 2], [[zero; 2]; 2]);
+        for border in (0..2).filter(|&border| shape.borders[border]) {
+            if !live[border] {
+                for l in 0..shape.along {
+                    self.put(l, at[border], zero);
+                }
+                continue;
             }
+            for (end, columns) in columns.iter_mut().enumerate() {
+                columns[border] = self.get(ends[end], at[border]);
+            }
+            let mut v = zero;
+            for l in inner.clone() {
+                let right = sub(&self.get(l, at[border]), &mul(&self.get(l, at_prev), &v));
+                v = mul(&self.get(l, at_inverse), &right);
+                self.put(l, at[border], v);
+            }
+            beside[1][border] = v;
+            for l in inner.clone().rev().skip(1) {
+                let pull = mul(&self.get(l, at_inverse), &mul(&self.get(l, at_next), &v));
+                v = sub(&self.get(l, at[border]), &pull);
+                self.put(l, at[border], v);
+            }
+            beside[0][border] = v;
+        }
+        let couplings = [self.get(ends[0], at_next), self.get(ends[1], at_prev)];
+        let pivot = |end: usize, border: usize| {
+            sub(&columns[end][border], &mul(&couplings[end], &beside[end][border]))
+        };
+        let inverse = |border: usize, pivot: &Block2x2<M>| {
+            if !live[border] {
+                return zero;
+            }
+            self.border_inverse(&columns[border][border], pivot, guards[border])
+        };
+        let first = inverse(0, &pivot(0, 0));
+        if !shape.borders[1] {
+            self.put(ends[0], at[0], first);
+            finite.watch(&first);
             return;
         }
-        let mut v = zero;
-        for l in 1..open {
-            let right = sub(&self.get(l, at_border), &mul(&self.get(l, at_prev), &v));
-            v = mul(&self.get(l, at_inverse), &right);
-            self.put(l, at_border, v);
+        // By blocks: the last end's pivot after the first one's.
+        let (right, below) = (pivot(0, 1), pivot(1, 0));
+        let carried = mul(&below, &first);
+        let last = inverse(1, &sub(&pivot(1, 1), &mul(&carried, &right)));
+        let (up, down) = (mul(&first, &right), mul(&last, &carried));
+        self.put(ends[1], at[1], last);
+        finite.watch(&last);
+        if shape.borders[0] {
+            let [of_first, of_last] =
+                [sub(&first, &sub(&zero, &mul(&up, &down))), sub(&zero, &mul(&up, &last))];
+            self.put(ends[0], at[0], of_first);
+            self.put(ends[0], at[1], of_last);
+            self.put(ends[1], at[0], sub(&zero, &down));
+            finite.watch(&of_first);
         }
-        for l in (1..open.saturating_sub(1)).rev() {
-            let pull = mul(&self.get(l, at_inverse), &mul(&self.get(l, at_next), &v));
-            v = sub(&self.get(l, at_border), &pull);
-            self.put(l, at_border, v);
-        }
-        let columns = self.get(0, at_border);
-        let pivot = sub(&columns, &mul(&self.get(0, at_next), &v));
-        let inverse = self.border_inverse(&columns, &pivot, guard);
-        self.put(0, at_border, inverse);
-        finite.watch(&inverse);
     }
 
     /// The border of a transposed line T with the sums Σ B_lᵀ u_l: V = T⁻ᵀ B of the points after the first,

@@ -78,6 +78,17 @@ impl<'a, M: Real> Galerkin<'a, M> {
         traces
     }
 
+    /// The traces of the blocks for a neighbour of the first `points` points of a line, by its place in [`Nine`].
+    pub(super) fn traces_along(&self, line: usize, points: usize, neighbour: usize) -> Vec<M> {
+        let lane = line / 2 % LANES;
+        let mut carried = self.before(line % 2, line / 2 / LANES, 0);
+        let trace = |j| {
+            let [xx, _, _, yy] = self.next(&mut carried, j).0[neighbour];
+            xx[lane] + yy[lane]
+        };
+        (0..points).map(trace).collect()
+    }
+
     /// Fine row j coarsened along xi; zero outside the level. Coarse line L takes from fine lines 2L, 2L + 1 and
     /// 2L + 2.
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::factor::{Factor, Guard};
 use super::operator::{BlockSource, Fill};
-use super::panel::{LANES, Lane, PanelShape, Storage, WallPlace};
+use super::panel::{LANES, Lane, PanelShape, Storage};
 use super::sweep::{ColourLines, PanelWork, Sweep, Walls};
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
@@ -17,49 +17,41 @@ pub(super) struct LineSet<M> {
     operator: [Vec<M>; 2],
     pub(super) u: [Vec<M>; 2],
     pub(super) f: [Vec<M>; 2],
-    /// The wall terms of bordered lines: `[panel][component][lane]`.
+    /// The wall terms of bordered lines: `[panel][end][component][lane]`.
     pub(super) terms: [Vec<M>; 2],
 }
 
 impl<M: Real> LineSet<M> {
     pub(super) fn new(shape: PanelShape, storage: Storage) -> Self {
         let operator = shape.room(storage.width(shape));
-        let terms = PanelShape { along: 1, ..shape }.room(2);
+        let terms = PanelShape { along: 1, ..shape }.room(4);
         Self { shape, storage, operator, u: shape.room(2), f: shape.room(2), terms }
     }
 
     /// Takes the operator from `blocks` and factors the lines: pivots D_l = C_l − P_l D_{l−1}⁻¹ N_{l−1}, kept as
-    /// D⁻¹. Bordered lines take their wall columns from `column(line, point along)`. Returns whether all
+    /// D⁻¹. Bordered lines take their wall columns from `column(end, line, point along)`. Returns whether all
     /// pivots are finite.
     pub(super) fn fill(
         &mut self,
         blocks: &impl BlockSource<M>,
-        column: impl Fn(usize, usize) -> [M; 4] + Sync,
-        guard: Guard,
+        column: impl Fn(usize, usize, usize) -> [M; 4] + Sync,
+        guards: [Guard; 2],
     ) -> bool {
-        let (shape, storage) = (self.shape, self.storage);
-        let width = storage.width(shape);
-        let [_, _, _, inverse] = storage.line_blocks();
-        self.factor(guard, |colour, panel, lanes, operator| {
+        let (storage, width) = (self.storage, self.storage.width(self.shape));
+        self.factor(column, guards, |colour, panel, lanes, operator| {
             simd::run(Fill { blocks, colour, panel, lanes, storage, width, operator });
-            if shape.wall != WallPlace::Start {
-                return;
-            }
-            let points = operator.as_chunks_mut::<LANES>().0.chunks_mut(width);
-            for (l, point) in points.enumerate() {
-                for lane in 0..lanes {
-                    let line = 2 * (panel * LANES + lane) + colour;
-                    let to = point[inverse + 4..].iter_mut();
-                    to.zip(column(line, l)).for_each(|(to, b)| to[lane] = b);
-                }
-            }
         })
     }
 
     /// Fills the lines with the operator of the lines of the other direction.
-    pub(super) fn fill_across(&mut self, lines: &Self, guard: Guard) -> bool {
+    pub(super) fn fill_across(
+        &mut self,
+        lines: &Self,
+        column: impl Fn(usize, usize, usize) -> [M; 4] + Sync,
+        guards: [Guard; 2],
+    ) -> bool {
         let shape = self.shape;
-        self.factor(guard, |colour, panel, lanes, operator| {
+        self.factor(column, guards, |colour, panel, lanes, operator| {
             simd::run(Across { lines, shape, colour, panel, lanes, operator });
         })
     }
@@ -67,18 +59,31 @@ impl<M: Real> LineSet<M> {
     /// Factors the lines of all panels after `fill(colour, panel, lanes, operator)` of each.
     fn factor(
         &mut self,
-        guard: Guard,
+        column: impl Fn(usize, usize, usize) -> [M; 4] + Sync,
+        guards: [Guard; 2],
         fill: impl Fn(usize, usize, usize, &mut [M]) + Sync,
     ) -> bool {
         let (shape, storage) = (self.shape, self.storage);
-        let panel_len = shape.along * storage.width(shape) * LANES;
+        let width = storage.width(shape);
+        let [_, _, _, inverse] = storage.line_blocks();
+        let panel_len = shape.along * width * LANES;
         let factor = |colour: usize, panel: usize, operator: &mut [M]| {
             let lanes = LANES.min(shape.lines(colour) - panel * LANES);
             fill(colour, panel, lanes, operator);
-            let held = shape.wall == WallPlace::Line && (colour, panel) == (0, 0);
-            let lanes = usize::from(held)..lanes;
+            let line = |lane: usize| 2 * (panel * LANES + lane) + colour;
+            for end in (0..2).filter(|&end| shape.borders[end]) {
+                let points = operator.as_chunks_mut::<LANES>().0.chunks_mut(width);
+                for (l, point) in points.enumerate() {
+                    for lane in 0..lanes {
+                        let to = point[shape.border(inverse, end)..].iter_mut();
+                        to.zip(column(end, line(lane), l)).for_each(|(to, b)| to[lane] = b);
+                    }
+                }
+            }
+            let first = usize::from(shape.holds(line(0)));
+            let lanes = first..lanes - usize::from(lanes > first && shape.holds(line(lanes - 1)));
             let mut finite = true;
-            simd::run(Factor { operator, storage, shape, lanes, guard, finite: &mut finite });
+            simd::run(Factor { operator, storage, shape, lanes, guards, finite: &mut finite });
             finite
         };
         // Panels of both colours in turn: they are filled from the same points, which are in the cache then.
@@ -103,15 +108,15 @@ impl<M: Real> LineSet<M> {
     }
 
     /// One zebra sweep: solves the lines of `first`, then those of the other colour, and bordered ones for
-    /// their wall terms. `walls` are the wall columns of lines that are not bordered.
-    pub(super) fn relax(&mut self, first: usize, walls: Option<&Walls<'_, M>>) {
+    /// their wall terms. `walls` are the other wall columns.
+    pub(super) fn relax(&mut self, first: usize, walls: &[Walls<'_, M>]) {
         for colour in [first, 1 - first] {
             self.relax_colour(colour, walls);
         }
     }
 
     /// Half of [`Self::relax`]: the lines of one colour.
-    pub(super) fn relax_colour(&mut self, colour: usize, walls: Option<&Walls<'_, M>>) {
+    pub(super) fn relax_colour(&mut self, colour: usize, walls: &[Walls<'_, M>]) {
         let Self { shape, storage, operator, u, f, terms } = self;
         let (shape, storage) = (*shape, *storage);
         let [even, odd] = &mut *u;
@@ -119,7 +124,7 @@ impl<M: Real> LineSet<M> {
         let (operator, f) = (&operator[colour], &f[colour]);
         let lines = &ColourLines { colour, shape, storage, operator, f, walls, beside };
         own.par_chunks_mut(shape.panel_len())
-            .zip(terms[colour].par_chunks_mut(2 * LANES))
+            .zip(terms[colour].par_chunks_mut(4 * LANES))
             .with_min_len(shape.panels_together())
             .enumerate()
             .for_each(|(panel, (u, terms))| {
@@ -128,7 +133,7 @@ impl<M: Real> LineSet<M> {
     }
 
     /// r ← f − A u − B d on the lines of one colour, in the layout of its pairs.
-    pub(super) fn residual(&self, colour: usize, walls: Option<&Walls<'_, M>>, r: &mut [M]) {
+    pub(super) fn residual(&self, colour: usize, walls: &[Walls<'_, M>], r: &mut [M]) {
         let Self { shape, storage, operator, u, f, .. } = self;
         let (shape, storage, beside) = (*shape, *storage, &u[1 - colour]);
         let (operator, f) = (&operator[colour], &f[colour]);

@@ -13,18 +13,19 @@ use self::factor::Guard;
 use self::galerkin::Galerkin;
 use self::lines::LineSet;
 use self::operator::{BlockSource, FromMatrix};
-use self::panel::{PanelShape, Storage, WallPlace};
+use self::panel::{PanelShape, Storage};
 use self::wall::LevelWall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::error::check_length;
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 use crate::backend::{Real, Result};
+use crate::sparse::{Structure, WalledSides};
 
 /// The equations of a level.
 #[derive(Debug, Clone, Copy)]
 struct Equations {
-    /// Whether there are columns of wall terms.
-    walls: bool,
+    /// Sides with wall terms.
+    walls: WalledSides,
     /// Whether they are transposed: the terms do not take the places of the first row then.
     transposed: bool,
 }
@@ -45,21 +46,24 @@ pub struct Level<M> {
     solved: Option<usize>,
     /// Whether all pivots are finite, here and on the finer levels.
     finite: bool,
-    wall: Option<LevelWall<M>>,
+    walled: WalledSides,
+    /// The wall terms of these sides.
+    walls: Vec<LevelWall<M>>,
 }
 
 impl<M: Real> Level<M> {
     fn new(size: LevelSize, coarsening: Coarsening, storage: Storage, of: Equations) -> Self {
         let (LevelSize { mi, mj, .. }, wraps) = (size, size.wraps());
         let Equations { walls, transposed } = of;
-        let wall = |place| if walls { place } else { WallPlace::Nowhere };
-        let (start, line) = (wall(WallPlace::Start), wall(WallPlace::Line));
+        let WalledSides([below, above, before, behind]) = walls;
+        let (of_j, of_i) = ([below, above], [before, behind]);
         let along_eta = PanelShape {
             along: mj,
             across: mi,
             closed: false,
             ring: wraps,
-            wall: start,
+            borders: of_j,
+            held: of_i,
             transposed,
         };
         let along_xi = PanelShape {
@@ -67,20 +71,22 @@ impl<M: Real> Level<M> {
             across: mj,
             closed: wraps,
             ring: false,
-            wall: line,
+            borders: of_i,
+            held: of_j,
             transposed,
         };
         let eta = LineSet::new(along_eta, storage);
         let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage));
-        let lines = xi.as_ref().unwrap_or(&eta);
-        let residual = lines.f.clone();
-        let wall = walls.then(|| LevelWall::new(lines, &eta));
-        let (solution_in_xi, solved, finite) = (false, None, true);
-        Self { size, eta, xi, residual, solution_in_xi, solved, finite, wall }
+        let residual = xi.as_ref().unwrap_or(&eta).f.clone();
+        let (solution_in_xi, solved, finite, walled) = (false, None, true, walls);
+        let sides = walls.sides().enumerate();
+        let walls =
+            sides.map(|(k, side)| LevelWall::new((side, 2 * k), &eta, xi.as_ref())).collect();
+        Self { size, eta, xi, residual, solution_in_xi, solved, finite, walled, walls }
     }
 
     fn equations(&self) -> Equations {
-        Equations { walls: self.wall.is_some(), transposed: self.eta.shape.transposed }
+        Equations { walls: self.walled, transposed: self.eta.shape.transposed }
     }
 
     /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
@@ -91,18 +97,18 @@ impl<M: Real> Level<M> {
             if !self.solution_in_xi {
                 transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
             }
-            if let Some(wall) = &mut self.wall {
+            if let Some(wall) = self.walls.first_mut() {
                 wall.take_line(xi);
             }
             for colour in [first, 1 - first] {
-                xi.relax_colour(colour, None);
-                if let Some(wall) = self.wall.as_ref().filter(|_| colour == 0) {
+                xi.relax_colour(colour, &[]);
+                if let Some(wall) = self.walls.first().filter(|_| colour == 0) {
                     wall.put_line(xi);
                 }
             }
             transfer::transpose(xi, &xi.u, &mut self.eta.u, mi, mj);
         }
-        self.eta.relax(first, None);
+        self.eta.relax(first, &[]);
         if let Some(xi) = &mut self.xi {
             transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
             self.solution_in_xi = true;
@@ -115,12 +121,17 @@ impl<M: Real> Level<M> {
     }
 
     /// Fills both line sets from the operator of the eta-lines, and from the wall columns, which are there already.
-    fn fill(&mut self, blocks: &impl BlockSource<M>, guard: Guard) -> bool {
-        let (eta, wall) = (&mut self.eta, &self.wall);
-        let column = |i, j| wall.as_ref().map_or([M::zero(); 4], |wall| wall.column(i, j));
-        let mut finite = eta.fill(blocks, column, guard);
-        if let Some(xi) = &mut self.xi {
-            finite &= xi.fill_across(&self.eta, guard);
+    fn fill(&mut self, blocks: &impl BlockSource<M>, guards: [Guard; 4]) -> bool {
+        let Self { eta, xi, walls, .. } = self;
+        let column = |side: usize, i, j| {
+            let wall = walls.iter().find(|wall| wall.side == side);
+            wall.map_or([M::zero(); 4], |wall| wall.column(i, j))
+        };
+        let [below, above, before, behind] = guards;
+        let mut finite = eta.fill(blocks, |end, i, j| column(end, i, j), [below, above]);
+        if let Some(xi) = xi {
+            let column = |end, j, i| column(2 + end, i, j);
+            finite &= xi.fill_across(eta, column, [before, behind]);
         }
         finite
     }
@@ -136,9 +147,7 @@ impl<M: Real> Level<M> {
     /// u ← 0, d ← 0.
     fn clear_solution(&mut self) {
         self.eta.clear_solution();
-        if let Some(wall) = &mut self.wall {
-            wall.clear();
-        }
+        self.walls.iter_mut().for_each(LevelWall::clear);
         self.solution_in_xi = false;
         self.solved = None;
     }
@@ -163,13 +172,19 @@ impl MultigridBackend for CpuBackend {
         size.check_matrices(&a.pattern, columns.map(|columns| &*columns.pattern))?;
         // The corner blocks of a transpose come from four points, and differ.
         let storage = if transposed { Storage::Full } else { Storage::Compact };
-        let equations = Equations { walls: columns.is_some(), transposed };
-        let mut level = kept.unwrap_or_else(|| Level::new(size, coarsening, storage, equations));
-        let guard = match (&mut level.wall, columns) {
-            (Some(wall), Some(columns)) => wall.load(columns, size),
-            _ => Guard::Nothing,
+        let walls = match columns.map(|columns| columns.pattern.structure()) {
+            Some(Structure::WallColumns { walls, .. }) => walls,
+            _ => WalledSides::default(),
         };
-        level.finite = level.fill(&FromMatrix { a, size }, guard);
+        let equations = Equations { walls, transposed };
+        let mut level = kept.unwrap_or_else(|| Level::new(size, coarsening, storage, equations));
+        let mut guards = [Guard::Nothing; 4];
+        if let Some(columns) = columns {
+            for wall in &mut level.walls {
+                guards[wall.side] = wall.load(columns, size);
+            }
+        }
+        level.finite = level.fill(&FromMatrix { a, size }, guards);
         Ok(level)
     }
 
@@ -184,19 +199,20 @@ impl MultigridBackend for CpuBackend {
         let new = || Level::new(size, coarsening, Storage::Full, fine.equations());
         let mut coarse = kept.unwrap_or_else(new);
         let blocks = Galerkin::new(&fine.eta, size.mi, size.mj != fine.size.mj);
-        let guard = match (&mut coarse.wall, &fine.wall) {
-            (Some(wall), Some(above)) => {
-                // The couplings of the second point of a line with those after and before.
-                let [north, south] = match fine.equations().transposed {
-                    true if size.mj < 3 => [vec![M::zero(); size.mi], vec![M::one(); size.mi]],
-                    true => [blocks.traces(2, 1), blocks.traces(0, 7)],
-                    false => [blocks.traces(1, 7), blocks.traces(1, 1)],
-                };
-                wall.coarsen(above, [size, fine.size], |i| [north[i], south[i]])
-            }
-            _ => Guard::Nothing,
-        };
-        let finite = coarse.fill(&blocks, guard);
+        let mut guards = [Guard::Nothing; 4];
+        for (wall, above) in coarse.walls.iter_mut().zip(&fine.walls) {
+            // The couplings of the second point of a line from the side with those after and before.
+            let [north, south] = match (wall.side, fine.equations().transposed) {
+                (_, true) if size.mj < 3 => [vec![M::zero(); size.mi], vec![M::one(); size.mi]],
+                (_, true) => [blocks.traces(2, 1), blocks.traces(0, 7)],
+                (0, _) => [7, 1].map(|neighbour| blocks.traces(1, neighbour)),
+                (1, _) => [1, 7].map(|neighbour| blocks.traces(size.mj - 2, neighbour)),
+                (2, _) => [5, 3].map(|neighbour| blocks.traces_along(1, size.mj, neighbour)),
+                _ => [3, 5].map(|neighbour| blocks.traces_along(size.mi - 2, size.mj, neighbour)),
+            };
+            guards[wall.side] = wall.coarsen(above, [size, fine.size], |i| [north[i], south[i]]);
+        }
+        let finite = coarse.fill(&blocks, guards);
         coarse.finite = fine.finite && finite;
         Ok(coarse)
     }
@@ -230,19 +246,25 @@ impl MultigridBackend for CpuBackend {
         if let (Some(xi), true) = (&level.xi, level.solution_in_xi) {
             transfer::transpose(xi, &xi.u, &mut level.eta.u, mi, mj);
         }
-        level.eta.relax(first, None);
-        if let Some(wall) = &mut level.wall {
-            wall.take_solved(&level.eta);
-        }
-        level.solved = Some(1 - first);
-        if let Some(xi) = &mut level.xi {
-            transfer::transpose(&level.eta, &level.eta.u, &mut xi.u, mj, mi);
-            let walls = level.wall.as_ref().and_then(LevelWall::walls);
-            xi.relax(first, walls.as_ref());
+        let Level { eta, xi, walls, solved, .. } = level;
+        let held: Vec<_> = walls.iter().filter_map(|wall| wall.held_by(false)).collect();
+        eta.relax(first, &held);
+        drop(held);
+        let solved_by_eta = walls.iter_mut().filter(|wall| wall.side < 2);
+        solved_by_eta.for_each(|wall| wall.take_solved(eta));
+        let last = 1 - first;
+        *solved = Some(last);
+        if let Some(xi) = xi {
+            transfer::transpose(eta, &eta.u, &mut xi.u, mj, mi);
+            let held: Vec<_> = walls.iter().filter_map(|wall| wall.held_by(true)).collect();
+            xi.relax(first, &held);
+            drop(held);
+            let solved_by_xi = walls.iter_mut().filter(|wall| wall.side >= 2);
+            solved_by_xi.for_each(|wall| wall.take_solved(xi));
             level.solution_in_xi = true;
-            // The first row, an even one, is not relaxed where wall terms take its place.
-            if level.wall.is_some() && first == 1 {
-                level.solved = None;
+            // The lines along a wall are not relaxed.
+            if [0, mj - 1].into_iter().any(|line| xi.shape.holds(line) && line % 2 == last) {
+                *solved = None;
             }
         }
         Ok(())
@@ -252,23 +274,26 @@ impl MultigridBackend for CpuBackend {
         fine.size.check_below(coarse.size)?;
         let transposed = fine.equations().transposed;
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
-        let walls = fine.wall.as_ref().filter(|_| !transposed).and_then(LevelWall::walls);
+        let walls: Vec<_> =
+            fine.walls.iter().filter(|_| !transposed).filter_map(LevelWall::walls).collect();
         for (colour, residual) in fine.residual.iter_mut().enumerate() {
             if fine.solved != Some(colour) {
-                lines.residual(colour, walls.as_ref(), residual);
+                lines.residual(colour, &walls, residual);
             }
         }
-        if let Some(wall) = fine.wall.as_mut().filter(|_| transposed) {
+        drop(walls);
+        if let Some(wall) = fine.walls.first_mut().filter(|_| transposed) {
             wall.transposed_residual(lines, &mut fine.residual);
         }
         let residual = [0, 1].map(|colour| {
             (fine.solved != Some(colour)).then_some(fine.residual[colour].as_slice())
         });
         let (shape, coarsen_along) = (lines.shape, fine.xi.is_some());
+        let of_xi = coarse.xi.is_some();
         let to = coarse.xi.as_mut().unwrap_or(&mut coarse.eta);
         transfer::restrict(residual, shape, coarsen_along, to);
-        if let Some(wall) = fine.wall.as_ref().filter(|_| transposed) {
-            wall.restrict_transposed(&fine.residual, [coarse.size, fine.size], to);
+        if let Some(wall) = fine.walls.first().filter(|_| transposed) {
+            wall.restrict_transposed(&fine.residual, [coarse.size, fine.size], (to, of_xi));
         }
         coarse.right_side_is_new();
         Ok(())
@@ -279,9 +304,10 @@ impl MultigridBackend for CpuBackend {
         let coarsen_along = fine.xi.is_some();
         let to = fine.xi.as_mut().unwrap_or(&mut fine.eta);
         transfer::prolong(coarse.transfer_lines(), coarsen_along, to);
-        let transposed = fine.equations().transposed;
-        if let (Some(wall), Some(coarse), false) = (&mut fine.wall, &coarse.wall, transposed) {
-            wall.prolong(coarse, fine.size.wraps());
+        if !fine.equations().transposed {
+            for (wall, coarse) in fine.walls.iter_mut().zip(&coarse.walls) {
+                wall.prolong(coarse, fine.size.wraps() && wall.side < 2);
+            }
         }
         fine.solved = None;
         Ok(())
@@ -292,8 +318,8 @@ impl MultigridBackend for CpuBackend {
         let place = |i: usize, j: usize| if level.solution_in_xi { (j, i) } else { (i, j) };
         let lines = if level.solution_in_xi { level.transfer_lines() } else { &level.eta };
         transfer::store(lines, place, level.size.mi, z);
-        if let Some(wall) = level.wall.as_ref().filter(|_| !level.eta.shape.transposed) {
-            wall.store(z);
+        if !level.eta.shape.transposed {
+            level.walls.iter().for_each(|wall| wall.store(level.size, z));
         }
         Ok(())
     }

@@ -7,6 +7,7 @@
 //! disjoint slices for the threads. Lanes beyond the last line hold zero everywhere.
 
 use crate::backend::Real;
+use std::ops::Range;
 
 /// Lines that are solved in lockstep.
 pub(super) const LANES: usize = 8;
@@ -32,7 +33,8 @@ impl Storage {
     #[inline(always)]
     pub(super) fn width(self, shape: PanelShape) -> usize {
         let [_, _, _, inverse] = self.line_blocks();
-        inverse + if shape.closed || shape.wall == WallPlace::Start { 8 } else { 4 }
+        let borders = shape.borders.iter().filter(|there| **there).count();
+        inverse + 4 * (1 + usize::from(shape.closed) + borders)
     }
 
     /// Writes the blocks of a point of each line; its pivot follows in [`super::factor::Factor`].
@@ -130,17 +132,6 @@ impl<M: Real> Nine<M> {
     }
 }
 
-/// Position of the first row of points in a set of lines, if wall terms are unknown in its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WallPlace {
-    /// The first row is like the others.
-    Nowhere,
-    /// At the first point of every line, whose place the wall terms of that line take.
-    Start,
-    /// On the first line, which is not solved.
-    Line,
-}
-
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PanelShape {
     pub(super) along: usize,
@@ -149,7 +140,11 @@ pub(super) struct PanelShape {
     pub(super) closed: bool,
     /// Whether the last line neighbours the first; their number is even then.
     pub(super) ring: bool,
-    pub(super) wall: WallPlace,
+    /// Whether the first and the last point of every line are given, and the wall terms of the line take the places of
+    /// their unknowns.
+    pub(super) borders: [bool; 2],
+    /// Whether the first and the last line are given, those along a wall.
+    pub(super) held: [bool; 2],
     /// Whether the equations are transposed: the first row has unknowns like the others, and the sums
     /// along the lines that the columns of the wall terms give are its equations.
     pub(super) transposed: bool,
@@ -173,6 +168,24 @@ impl PanelShape {
     pub(super) fn place(&self, line: usize, point: usize, width: usize) -> (usize, usize) {
         let (colour, m) = (line % 2, line / 2);
         (colour, (m / LANES * self.along + point) * width * LANES + m % LANES)
+    }
+
+    /// Whether a line is given.
+    pub(super) fn holds(&self, line: usize) -> bool {
+        (self.held[0] && line == 0) || (self.held[1] && line + 1 == self.across)
+    }
+
+    /// Lane of the columns of a border in the operator of a point, which starts with the inverse pivot at `inverse`.
+    #[inline(always)]
+    pub(super) fn border(&self, inverse: usize, end: usize) -> usize {
+        inverse + 4 * (1 + usize::from(self.closed) + usize::from(end == 1 && self.borders[0]))
+    }
+
+    /// Points of a line that are solved for, of the first `open` ones.
+    #[inline(always)]
+    pub(super) fn inner(&self, open: usize) -> Range<usize> {
+        let first = usize::from(self.borders[0]);
+        first..first.max(open - usize::from(self.borders[1]))
     }
 
     /// Values that a panel of pairs holds.

@@ -1,6 +1,6 @@
 //! Line solves and residuals of one panel, in lockstep.
 
-use super::panel::{LANES, Lane, PanelShape, Storage, WallPlace};
+use super::panel::{LANES, Lane, PanelShape, Storage};
 use crate::backend::Real;
 use crate::backend::cpu::block::{product, subtract};
 use crate::simd::Kernel;
@@ -12,8 +12,8 @@ pub(super) struct ColourLines<'a, M> {
     pub(super) storage: Storage,
     pub(super) operator: &'a [M],
     pub(super) f: &'a [M],
-    /// The wall terms, for lines that are not bordered.
-    pub(super) walls: Option<&'a Walls<'a, M>>,
+    /// The wall terms that the lines are not solved for.
+    pub(super) walls: &'a [Walls<'a, M>],
     /// The solution on the lines of the other colour.
     pub(super) beside: &'a [M],
 }
@@ -38,7 +38,7 @@ impl<M: Real> ColourLines<'_, M> {
             lines: self,
             panel,
             f: as_pairs(f),
-            walls: self.walls.map(|walls| walls.of(self.colour, panel)),
+            walls: std::array::from_fn(|k| Some(self.walls.get(k)?.of(self.colour, panel))),
             prev: self.at_optional(panel, self.shape.prev(0)),
             here: self.at(panel, 0),
         }
@@ -108,7 +108,8 @@ struct Surroundings<'a, M> {
     lines: &'a ColourLines<'a, M>,
     panel: usize,
     f: &'a [[Lane<M>; 2]],
-    walls: Option<PanelWalls<'a, M>>,
+    /// The wall terms of up to four sides, the absent ones last.
+    walls: [Option<PanelWalls<'a, M>>; 4],
     prev: Beside<M>,
     here: Beside<M>,
 }
@@ -120,7 +121,7 @@ impl<M: Real> Surroundings<'_, M> {
         let next = self.lines.at_optional(self.panel, self.lines.shape.next(l));
         let mut b = self.f[l];
         subtract_beside(&mut b, a, storage, [&self.prev, &self.here, &next]);
-        if let Some(walls) = &self.walls {
+        for walls in self.walls.iter().map_while(Option::as_ref) {
             walls.subtract_from(&mut b, l);
         }
         (self.prev, self.here) = (self.here, next);
@@ -134,13 +135,15 @@ fn as_pairs<M: Real>(values: &[M]) -> &[[Lane<M>; 2]] {
     values.as_chunks::<LANES>().0.as_chunks::<2>().0
 }
 
-/// Wall columns B in the layout of lines that are not bordered, and the wall terms d.
+/// Wall columns B of a side in the layout of some lines, and the wall terms d.
 pub(super) struct Walls<'a, M> {
     /// `[panel][point along][entry of the block][lane]` of each colour.
     pub(super) columns: [&'a [M]; 2],
-    /// d, a pair for each i.
+    /// d, a pair for each point along the side.
     pub(super) terms: &'a [M],
     pub(super) shape: PanelShape,
+    /// Whether the side is along the lines: the terms change from point to point of a line.
+    pub(super) along: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -162,7 +165,7 @@ impl<'a, M: Real> Walls<'a, M> {
         let (along, length) = (self.shape.along, self.shape.along * 4 * LANES);
         let columns = &self.columns[colour][panel * length..][..length];
         let pairs = self.terms.as_chunks::<2>().0;
-        let terms = if self.shape.wall == WallPlace::Line {
+        let terms = if self.along {
             Terms::Along(&pairs[..along])
         } else {
             let line = |lane: usize| pairs.get(2 * (panel * LANES + lane) + colour);
@@ -218,9 +221,9 @@ fn subtract_beside<M: Real>(
 pub(super) enum PanelWork<'a, M> {
     /// Line solves: forward g_l = D_l⁻¹ (f_l − beside − P_l g_{l−1}), then backward
     /// u_l = g_l − D_l⁻¹ N_l u_{l+1}. Closed lines: the last point is condensed out,
-    /// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0). Bordered lines: with the first
-    /// point held at zero, u_l ← u_l − V_l d with d = G⁻¹ (b_0 − N_0 u_1), which `terms` gets:
-    /// `[component][lane]`.
+    /// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0). Bordered lines: with the held
+    /// points at zero, u_l ← u_l − V_l d with d = G⁻¹ (b_0 − N_0 u_1), which `terms` gets, and so at the last
+    /// point: `[end][component][lane]`.
     Relax { u: &'a mut [M], terms: &'a mut [M] },
     /// r ← f − A u − B d.
     Residual { u: &'a [M], r: &'a mut [M] },
@@ -238,9 +241,11 @@ impl<M: Real> Kernel for Sweep<'_, M> {
     fn run(self) {
         match (self.lines.storage, self.lines.storage.width(self.lines.shape)) {
             (Storage::Compact, 22) => self.with_width::<22>(Storage::Compact),
-            (Storage::Compact, _) => self.with_width::<26>(Storage::Compact),
+            (Storage::Compact, 26) => self.with_width::<26>(Storage::Compact),
+            (Storage::Compact, _) => self.with_width::<30>(Storage::Compact),
             (Storage::Full, 40) => self.with_width::<40>(Storage::Full),
-            (Storage::Full, _) => self.with_width::<44>(Storage::Full),
+            (Storage::Full, 44) => self.with_width::<44>(Storage::Full),
+            (Storage::Full, _) => self.with_width::<48>(Storage::Full),
         }
     }
 }
@@ -266,7 +271,7 @@ impl<M: Real> ColourLines<'_, M> {
         terms: &mut [M],
     ) {
         let shape = self.shape;
-        if shape.transposed && shape.wall == WallPlace::Start {
+        if shape.transposed && shape.borders[0] {
             self.relax_transposed::<WIDTH>(panel, storage, u, terms);
             return;
         }
@@ -276,12 +281,16 @@ impl<M: Real> ColourLines<'_, M> {
         // Points of the open line; the last point of a closed one is not among them.
         let open = shape.along - usize::from(shape.closed);
         let mut solved = [[M::zero(); LANES]; 2];
-        let mut first = solved;
+        // The right sides of the first and of the last point.
+        let mut ends = [solved; 2];
         let mut surroundings = self.surroundings(panel);
         for (l, a) in a.iter().enumerate() {
             let mut b = surroundings.right_side(l, a, storage);
             if l == 0 {
-                first = b;
+                ends[0] = b;
+            }
+            if l + 1 == shape.along {
+                ends[1] = b;
             }
             if l < open {
                 subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
@@ -310,15 +319,33 @@ impl<M: Real> ColourLines<'_, M> {
                 subtract(u, &a[condensed.clone()], &closing);
             }
         }
-        if shape.wall == WallPlace::Start {
+        if shape.borders.contains(&true) {
+            let (last, at) = (open - 1, [0, 1].map(|end| shape.border(at_inverse, end)));
             if let Some(second) = u.get(1) {
-                subtract(&mut first, &a[0][at_next..at_next + 4], second);
+                subtract(&mut ends[0], &a[0][at_next..at_next + 4], second);
             }
-            let d = product(&a[0][condensed.clone()], &first);
-            for (u, a) in u[1..].iter_mut().zip(&a[1..]) {
-                subtract(u, &a[condensed.clone()], &d);
+            if last > 0 {
+                subtract(&mut ends[1], &a[last][at_prev..at_prev + 4], &u[last - 1]);
             }
-            terms.copy_from_slice(d.as_flattened());
+            for (end, point) in [0, last].into_iter().enumerate() {
+                if shape.borders[end] {
+                    let mut d = product(&a[point][at[end]..at[end] + 4], &ends[end]);
+                    if shape.borders[1 - end] {
+                        let other = &a[point][at[1 - end]..at[1 - end] + 4];
+                        let of_other = product(other, &ends[1 - end]);
+                        for (d, other) in
+                            d.as_flattened_mut().iter_mut().zip(of_other.as_flattened())
+                        {
+                            *d += *other;
+                        }
+                    }
+                    let inner = shape.inner(open);
+                    for (u, a) in u[inner.clone()].iter_mut().zip(&a[inner]) {
+                        subtract(u, &a[at[end]..at[end] + 4], &d);
+                    }
+                    terms[2 * LANES * end..][..2 * LANES].copy_from_slice(d.as_flattened());
+                }
+            }
         }
     }
 
@@ -347,7 +374,7 @@ impl<M: Real> ColourLines<'_, M> {
         }
         let mut solved = product(&a[0][border], &first);
         u[0] = solved;
-        terms.copy_from_slice(solved.as_flattened());
+        terms[..2 * LANES].copy_from_slice(solved.as_flattened());
         for (u, a) in u.iter_mut().zip(a).skip(1) {
             let mut b = *u;
             subtract(&mut b, &a[at_prev..at_prev + 4], &solved);

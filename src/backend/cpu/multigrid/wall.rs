@@ -2,22 +2,27 @@
 
 use super::factor::Guard;
 use super::lines::LineSet;
-use super::panel::{LANES, PanelShape, WallPlace};
+use super::panel::{LANES, PanelShape};
 use super::sweep::Walls;
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
 use crate::backend::cpu::vector::clear;
 use crate::backend::multigrid::{LevelSize, SMALLEST_NORTH};
+use crate::sparse::WalledSides;
 use rayon::prelude::*;
 
-/// Wall terms d_i = (p_i, q_i) of a level and their columns B.
+/// Wall terms d = (p, q) of the points of a side on a level, and their columns B.
 #[derive(Debug)]
 pub(super) struct LevelWall<M> {
-    /// Shape of the lines that hold the columns: those of transfers between levels.
-    shape: PanelShape,
-    /// B, by colour of these lines: `[panel][point along][entry of the block][lane]`.
-    columns: [Vec<M>; 2],
-    /// d, a pair for each i.
+    /// The side, by its place among the sides.
+    pub(super) side: usize,
+    /// Which column of the matrix of wall columns is the first of this side.
+    first_column: usize,
+    /// B in the layout of the lines of transfers between levels.
+    columns: SideColumns<M>,
+    /// B in that of the eta-lines, where those are smoothed with d held and are not the lines of transfers.
+    across: Option<SideColumns<M>>,
+    /// d, a pair for each point of the side.
     terms: Vec<M>,
     /// Σ_j B_ijᵀ u_ij for each i, for transposed equations alone.
     sums: Vec<M>,
@@ -25,33 +30,29 @@ pub(super) struct LevelWall<M> {
     live: bool,
 }
 
-impl<M: Real> LevelWall<M> {
-    pub(super) fn new(lines: &LineSet<M>, eta: &LineSet<M>) -> Self {
-        Self {
-            shape: lines.shape,
-            columns: lines.shape.room(4),
-            terms: vec![M::zero(); 2 * eta.shape.across],
-            sums: vec![M::zero(); if lines.shape.transposed { 2 * eta.shape.across } else { 0 }],
-            live: true,
-        }
+/// Columns of the wall terms of a side by colour of some lines: `[panel][point along][entry of the block][lane]`.
+#[derive(Debug)]
+struct SideColumns<M> {
+    shape: PanelShape,
+    /// Whether the lines are xi-lines.
+    xi: bool,
+    values: [Vec<M>; 2],
+}
+
+impl<M: Real> SideColumns<M> {
+    fn new(shape: PanelShape, xi: bool) -> Self {
+        Self { shape, xi, values: shape.room(4) }
     }
 
-    /// Line and point along of grid point (i, j) in the lines that hold the columns.
+    /// Line and point along of grid point (i, j).
     fn place(&self, i: usize, j: usize) -> (usize, usize) {
-        if self.shape.wall == WallPlace::Line { (j, i) } else { (i, j) }
-    }
-
-    /// B at (i, j), row-major.
-    pub(super) fn column(&self, i: usize, j: usize) -> [M; 4] {
-        let (line, point) = self.place(i, j);
-        let (colour, start) = self.shape.place(line, point, 4);
-        [0, 1, 2, 3].map(|entry| self.columns[colour][start + entry * LANES])
+        if self.xi { (j, i) } else { (i, j) }
     }
 
     /// B ← `block(i, j)`.
     fn fill(&mut self, block: impl Fn(usize, usize) -> [M; 4] + Sync) {
-        let (shape, swapped) = (self.shape, self.shape.wall == WallPlace::Line);
-        for (colour, columns) in self.columns.iter_mut().enumerate() {
+        let (shape, swapped) = (self.shape, self.xi);
+        for (colour, columns) in self.values.iter_mut().enumerate() {
             columns.par_chunks_mut(shape.along * 4 * LANES).enumerate().for_each(|(panel, to)| {
                 for (point, to) in to.chunks_mut(4 * LANES).enumerate() {
                     for lane in 0..LANES.min(shape.lines(colour) - panel * LANES) {
@@ -66,11 +67,51 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
+    /// These columns with the terms d of a side, one of constant j or of constant i.
+    fn with_terms<'a>(&'a self, of_j: bool, terms: &'a [M]) -> Walls<'a, M> {
+        let [even, odd] = &self.values;
+        Walls { columns: [even, odd], terms, shape: self.shape, along: self.xi == of_j }
+    }
+}
+
+impl<M: Real> LevelWall<M> {
+    /// The terms of a side on a level with these eta-lines and, where it is smoothed along them, xi-lines;
+    /// `first_column` is that of the side in matrices of wall columns.
+    pub(super) fn new(
+        (side, first_column): (usize, usize),
+        eta: &LineSet<M>,
+        xi: Option<&LineSet<M>>,
+    ) -> Self {
+        let columns = SideColumns::new(xi.unwrap_or(eta).shape, xi.is_some());
+        let across = (side >= 2 && xi.is_some()).then(|| SideColumns::new(eta.shape, false));
+        let points = if side < 2 { eta.shape.across } else { eta.shape.along };
+        let terms = vec![M::zero(); 2 * points];
+        let sums = if eta.shape.transposed { terms.clone() } else { Vec::new() };
+        Self { side, first_column, columns, across, terms, sums, live: true }
+    }
+
+    /// B at (i, j), row-major.
+    pub(super) fn column(&self, i: usize, j: usize) -> [M; 4] {
+        let SideColumns { shape, values, .. } = &self.columns;
+        let (line, point) = self.columns.place(i, j);
+        let (colour, start) = shape.place(line, point, 4);
+        [0, 1, 2, 3].map(|entry| values[colour][start + entry * LANES])
+    }
+
+    /// B ← `block(i, j)`.
+    fn fill(&mut self, block: impl Fn(usize, usize) -> [M; 4] + Sync) {
+        self.columns.fill(&block);
+        if let Some(across) = &mut self.across {
+            across.fill(&block);
+        }
+    }
+
     /// B of the finest level from the wall columns of the Jacobian, which always stay.
     pub(super) fn load<T: Real>(&mut self, columns: &EllMatrix<T>, size: LevelSize) -> Guard {
         let (n, values) = (columns.pattern().rows(), columns.values());
+        let first = self.first_column * n;
         self.fill(|i, j| {
-            let row = 2 * (j * size.mi + i);
+            let row = first + 2 * (j * size.mi + i);
             [row, n + row, row + 1, n + row + 1].map(|at| M::narrow(values[at].widen()))
         });
         self.live = true;
@@ -78,8 +119,9 @@ impl<M: Real> LevelWall<M> {
     }
 
     /// B ← full weighting of B of the fine level, in xi and, if it is coarsened too, in eta. No wall
-    /// terms from the level on where fewer than half of the lines keep
-    /// tr N > [`SMALLEST_NORTH`] tr S in their second point, traces that `north_and_south(i)` gives.
+    /// terms from the level on where fewer than half of the lines from the side keep
+    /// tr N > [`SMALLEST_NORTH`] tr S in their second point, traces that `north_and_south(i)` gives: N couples it to the
+    /// point farther from the side.
     pub(super) fn coarsen(
         &mut self,
         fine: &Self,
@@ -90,7 +132,8 @@ impl<M: Real> LevelWall<M> {
             let [north, south] = north_and_south(i);
             north / south > M::narrow(SMALLEST_NORTH)
         };
-        self.live = fine.live && 2 * (0..size.mi).filter(|&i| kept(i)).count() >= size.mi;
+        let lines = self.terms.len() / 2;
+        self.live = fine.live && 2 * (0..lines).filter(|&i| kept(i)).count() >= lines;
         if !self.live {
             return Guard::Nothing;
         }
@@ -120,19 +163,25 @@ impl<M: Real> LevelWall<M> {
         Guard::SameSign
     }
 
-    /// The columns and d, where there are any.
+    /// The columns and d, where there are any, in the layout of the lines of transfers.
     pub(super) fn walls(&self) -> Option<Walls<'_, M>> {
-        let [even, odd] = &self.columns;
-        let (columns, terms, shape) = ([even.as_slice(), odd.as_slice()], &self.terms, self.shape);
-        self.live.then_some(Walls { columns, terms, shape })
+        self.live.then(|| self.columns.with_terms(self.side < 2, &self.terms))
+    }
+
+    /// [`Self::walls`] in the layout of the eta-lines or of the xi-lines, for lines that are not solved for d.
+    pub(super) fn held_by(&self, xi: bool) -> Option<Walls<'_, M>> {
+        let columns = if xi == self.columns.xi { &self.columns } else { self.across.as_ref()? };
+        (self.live && xi == (self.side < 2)).then(|| columns.with_terms(self.side < 2, &self.terms))
     }
 
     /// d ← the wall terms that the bordered lines were solved for.
-    pub(super) fn take_solved(&mut self, eta: &LineSet<M>) {
-        let shape = PanelShape { along: 1, ..eta.shape };
+    pub(super) fn take_solved(&mut self, lines: &LineSet<M>) {
+        let shape = PanelShape { along: 1, ..lines.shape };
+        let end = self.side % 2 * 2 * LANES;
         for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
-            let (colour, at) = shape.place(i, 0, 2);
-            (pair[0], pair[1]) = (eta.terms[colour][at], eta.terms[colour][at + LANES]);
+            let (colour, at) = shape.place(i, 0, 4);
+            let terms = &lines.terms[colour][at + end..];
+            (pair[0], pair[1]) = (terms[0], terms[LANES]);
         }
     }
 
@@ -155,8 +204,9 @@ impl<M: Real> LevelWall<M> {
     /// The residual of the equations of the first row where equations are transposed, in the layout of the
     /// lines that hold the columns: f − Σ Bᵀ u; zero where the level has no wall terms.
     pub(super) fn transposed_residual(&mut self, lines: &LineSet<M>, residual: &mut [Vec<M>; 2]) {
-        let Self { shape, columns, sums, live, .. } = &mut *self;
-        let (shape, live) = (*shape, *live);
+        let Self { columns: SideColumns { shape, xi, values: columns }, sums, live, .. } =
+            &mut *self;
+        let (shape, xi, live) = (*shape, *xi, *live);
         let add = |sum: &mut [M], colour: usize, at: usize, lane: usize| {
             let b = |entry: usize| columns[colour][at * 4 * LANES + entry * LANES + lane];
             let u = [0, 1].map(|c| lines.u[colour][at * 2 * LANES + c * LANES + lane]);
@@ -165,7 +215,7 @@ impl<M: Real> LevelWall<M> {
         };
         sums.par_chunks_mut(2).with_min_len(64).enumerate().for_each(|(i, sum)| {
             sum.fill(M::zero());
-            if shape.wall == WallPlace::Line {
+            if xi {
                 for colour in 0..2 {
                     for panel in 0..shape.lines(colour).div_ceil(LANES) {
                         for lane in 0..LANES {
@@ -180,7 +230,7 @@ impl<M: Real> LevelWall<M> {
             }
         });
         for (i, sum) in self.sums.chunks_exact(2).enumerate() {
-            let (line, point) = self.place(i, 0);
+            let (line, point) = self.columns.place(i, 0);
             let (colour, at) = shape.place(line, point, 2);
             for (c, sum) in sum.iter().enumerate() {
                 let at = at + c * LANES;
@@ -195,7 +245,7 @@ impl<M: Real> LevelWall<M> {
         &self,
         residual: &[Vec<M>; 2],
         [size, fine]: [LevelSize; 2],
-        coarse: &mut LineSet<M>,
+        (coarse, coarse_xi): (&mut LineSet<M>, bool),
     ) {
         let whole = if size.mj == fine.mj { M::one() } else { M::narrow(0.5) };
         let weights = [0.25, 0.5, 0.25].map(|weight| whole * M::narrow(weight));
@@ -205,13 +255,13 @@ impl<M: Real> LevelWall<M> {
                 let near = 2 * i + k;
                 let near = if fine.wraps() && near == fine.mi { 0 } else { near };
                 if near < fine.mi {
-                    let (line, point) = self.place(near, 0);
-                    let (colour, at) = self.shape.place(line, point, 2);
+                    let (line, point) = self.columns.place(near, 0);
+                    let (colour, at) = self.columns.shape.place(line, point, 2);
                     sum[0] += weight * residual[colour][at];
                     sum[1] += weight * residual[colour][at + LANES];
                 }
             }
-            let (line, point) = if coarse.shape.wall == WallPlace::Line { (0, i) } else { (i, 0) };
+            let (line, point) = if coarse_xi { (0, i) } else { (i, 0) };
             let (colour, at) = coarse.shape.place(line, point, 2);
             (coarse.f[colour][at], coarse.f[colour][at + LANES]) = (sum[0], sum[1]);
         }
@@ -222,7 +272,7 @@ impl<M: Real> LevelWall<M> {
         clear(&mut self.terms);
     }
 
-    /// Fine d ← d + P coarse d, linear along xi.
+    /// Fine d ← d + P coarse d, linear along the side.
     pub(super) fn prolong(&mut self, coarse: &Self, wraps: bool) {
         if !coarse.live {
             return;
@@ -241,10 +291,11 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
-    /// The first row of z ← d.
-    pub(super) fn store<T: Real>(&self, z: &mut [T]) {
-        for (z, d) in z.iter_mut().zip(&self.terms) {
-            *z = T::narrow(d.widen());
+    /// The points of the side in z ← d.
+    pub(super) fn store<T: Real>(&self, LevelSize { mi, mj, .. }: LevelSize, z: &mut [T]) {
+        for (k, d) in self.terms.chunks_exact(2).enumerate() {
+            let z = &mut z[2 * WalledSides::point(self.side, k, mi, mj)..][..2];
+            z.iter_mut().zip(d).for_each(|(z, d)| *z = T::narrow(d.widen()));
         }
     }
 }

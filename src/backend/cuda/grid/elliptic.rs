@@ -10,10 +10,12 @@ use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns};
 use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
-use crate::backend::{CellGuard, EllipticBackend, EllipticData, LevelSize, Real, Scaling};
+use crate::backend::{
+    CellGuard, DeviceError, EllipticBackend, EllipticData, LevelSize, Real, Scaling,
+};
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::EllipticSettings;
-use crate::sparse::Structure;
+use crate::sparse::{Structure, WalledSides};
 use bytemuck::Zeroable;
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,6 +84,9 @@ impl EllipticBackend for CudaBackend {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<(CudaElliptic, CudaVector<f64>)> {
+        if settings.outer_wall {
+            return Err(DeviceError::OtherWalls { work: "GPUs" });
+        }
         let state = self.grid_equations(grid, normals, settings)?;
         let guess = self.first_guess(&state)?;
         Ok((state, guess))
@@ -89,6 +94,9 @@ impl EllipticBackend for CudaBackend {
 
     fn elliptic(&self, data: &EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
         let EllipticData { mi, mj, periodic, .. } = *data;
+        if data.walled_sides().has_others() {
+            return Err(DeviceError::OtherWalls { work: "GPUs" });
+        }
         let (stride, before) = (mi + 2, usize::from(periodic));
         let (ni, seam) = (stride - before, if periodic { Seam::Periodic } else { Seam::Held });
         // Unknown columns of this device, of which I is column I + 1 of the frame.
@@ -112,8 +120,7 @@ impl EllipticBackend for CudaBackend {
         let on_line =
             |nodes: &[f64]| -> Vec<f64> { (before..stride).map(|i| nodes[at(i)]).collect() };
         let line = first_line(Topology::O(seam), &on_line(&data.x), &on_line(&data.y));
-        let wall = data
-            .wall
+        let wall = data.walls[0]
             .as_ref()
             .map(|wall| -> Result<_> { Ok([inner(&wall.phi)?, inner(&wall.psi)?]) });
         let all = Columns::all(line.topology, ni, self.ranks.as_ref());
@@ -223,13 +230,22 @@ impl EllipticBackend for CudaBackend {
         Ok(CudaGrid { columns: all, x, y, ..frame })
     }
 
+    fn clear_walls<T: Real>(
+        &self,
+        walls: WalledSides,
+        _: LevelSize,
+        _: &mut CudaVector<T>,
+    ) -> Result<()> {
+        if walls.is_empty() { Ok(()) } else { Err(DeviceError::OtherWalls { work: "GPUs" }) }
+    }
+
     fn wall_sums<T: Real>(
         &self,
         b: &CudaMatrix<T>,
         x: &CudaVector<T>,
         g: &mut CudaVector<T>,
     ) -> Result<()> {
-        let Structure::WallColumns { mi, mj } = b.pattern.structure() else { return Ok(()) };
+        let Structure::WallColumns { mi, mj, .. } = b.pattern.structure() else { return Ok(()) };
         check_room(b.pattern.rows(), [x.len()])?;
         check_room(2 * mi, [g.len()])?;
         let shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
