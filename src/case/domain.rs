@@ -5,7 +5,7 @@ use super::schema::shown;
 use super::{CaseError, DomainOptions, TopologyChoice};
 use crate::geometry::{BoundaryPoints, Enclosure, GeometryError, turned, turning};
 use crate::grid::initial::Enclosed;
-use crate::grid::{BoxSide, Outside, Patch, Topology};
+use crate::grid::{BoxSide, Outside, Patch, SideKind, Topology};
 
 /// Points of the line j = 0 above which columns of corners are multiples of four cells.
 const MANY: usize = 128;
@@ -46,6 +46,19 @@ pub(super) fn domain(
             return Err(entries.refuse(&[key], expected, format!("leave {key} or [domain] out")));
         }
     }
+    if domain.wall(0.0).is_none() {
+        entries.refuse_given(
+            &["domain.wall_first_cell"],
+            "a side that is a wall beside it",
+            |_| {
+                "set domain.floor or another side to \"wall\", or leave domain.wall_first_cell out"
+                    .into()
+            },
+        )?;
+    } else if entries.opens("grid.layers") {
+        let remedy = "leave grid.layers out: grid.growth limits the growth from both walls";
+        return Err(entries.refuse(&["grid.layers"], "a box without walls", remedy));
+    }
     let [x, _] = domain.ranges();
     if length <= 0.0 || x[0] >= 0.0 {
         let found = shown(length.min(-x[0]));
@@ -76,6 +89,29 @@ impl DomainOptions {
     pub(super) fn extent(&self) -> f64 {
         let [x0, _, y0, y1] = self.bounds;
         (LONGER * y1.max(-y0).max(-x0)).max(1.0)
+    }
+
+    /// Height of the first cells at sides that are walls, where there are any.
+    pub(super) fn wall(&self, first_cell: f64) -> Option<f64> {
+        self.has_walls().then(|| self.wall_first_cell.unwrap_or(first_cell))
+    }
+
+    /// Whether a side is a wall.
+    pub(crate) fn has_walls(&self) -> bool {
+        [self.floor, self.roof, self.inlet, self.outlet].contains(&SideKind::Wall)
+    }
+
+    /// The outer line with the walls among its sides.
+    pub(super) fn walled(&self, line: Enclosed, first_cell: f64) -> Enclosed {
+        let wall = self.wall(first_cell).map(|height| {
+            let sides = self.sides(&line.corners).sides;
+            let ends = sides.iter().skip(1).map(|(first, _)| *first).chain([line.start.len() - 1]);
+            let walls = sides.iter().zip(ends);
+            let walls =
+                walls.filter(|((_, patch), _)| matches!(patch, Patch::Side(_, SideKind::Wall)));
+            (height, walls.map(|((first, _), last)| [*first, last]).collect())
+        });
+        Enclosed { wall, ..line }
     }
 
     /// Distance in y of a point from the nearer of floor and roof.

@@ -29,7 +29,7 @@ const NAME: Key = Key {
 };
 
 /// The conditions on a side of a box.
-const SIDES: KeyKind = KeyKind::Word(&["far-field", "inlet", "outlet", "slip", "symmetry"]);
+const SIDES: KeyKind = KeyKind::Word(&["far-field", "inlet", "outlet", "slip", "symmetry", "wall"]);
 
 keys! {
     /// Sections of a case file and what they are about.
@@ -276,6 +276,9 @@ keys! {
         roof: SideKind = SIDES, Word("slip"), ""; "Condition on the side at `y_max`.";
         inlet: SideKind = SIDES, Word("inlet"), ""; "Condition on the side at `x_min`.";
         outlet: SideKind = SIDES, Word("outlet"), ""; "Condition on the side at `x_max`.";
+        wall_first_cell: Option<f64> = real(closed(1e-12), closed(1.0)), Derived("`grid.first_cell`"), "chords";
+            "Height of the first cells at sides that are walls. They stand at right angles to the sides, and the heights on the \
+            others grow from there by 1.1 from line to line.";
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "initial" => InitialOptions {}: "The initial grid: first guess, and source of the marched control functions." {

@@ -1,7 +1,7 @@
 //! The law of the distances of the layers from the wall, and the number of points that a growth takes.
 
-use super::{GridOptions, LayersOptions};
-use crate::geometry::{GeometryError, spacing_geometric, spacing_layered};
+use super::{Case, GridOptions, LayersOptions};
+use crate::geometry::{GeometryError, spacing_geometric, spacing_layered, spacing_to_walls};
 
 /// Fewest and most points from wall to far field.
 const LEAST: usize = 5;
@@ -17,21 +17,30 @@ pub(crate) struct LayerLaw {
     pub(super) extent: f64,
     /// Layers of a given growth beside the wall.
     pub(super) near: Option<LayersOptions>,
+    /// Height of the last cell, where the outer line is a wall.
+    pub(super) last: Option<f64>,
 }
 
 impl LayerLaw {
     /// Distances of `nj` points from the wall, rising from 0.
     pub(crate) fn distances(&self, nj: usize) -> Result<Vec<f64>, GeometryError> {
-        match self.near {
-            None => spacing_geometric(nj, self.first, self.extent),
-            Some(LayersOptions { count, growth }) => {
+        match (self.near, self.last) {
+            (None, None) => spacing_geometric(nj, self.first, self.extent),
+            (None, Some(last)) => spacing_to_walls(nj, [self.first, last], self.extent),
+            (Some(LayersOptions { count, growth }), _) => {
                 spacing_layered(nj, self.first, (count, growth), self.extent)
             }
         }
     }
 
-    /// Ratio of neighbouring intervals of `nj` points, beyond the layers of a given growth.
+    /// Ratio of neighbouring intervals of `nj` points, beyond the layers of a given growth; the largest one between
+    /// two walls.
     pub(crate) fn growth(&self, nj: usize) -> Option<f64> {
+        if self.last.is_some() {
+            let distances = self.distances(nj).ok()?;
+            let ratio = |s: &[f64]| ((s[2] - s[1]) / (s[1] - s[0])).ln().abs();
+            return Some(distances.windows(3).map(ratio).fold(0.0, f64::max).exp());
+        }
         match (&self.distances(nj).ok()?[..], self.near) {
             ([_, a, b, ..], None) => Some((b - a) / a),
             ([.., a, b, c], Some(_)) => Some((c - b) / (b - a)),
@@ -56,6 +65,14 @@ impl LayerLaw {
 impl GridOptions {
     /// The law of the layers.
     pub(crate) fn law(&self) -> LayerLaw {
-        LayerLaw { first: self.first_cell, extent: self.extent(), near: self.layers }
+        LayerLaw { first: self.first_cell, extent: self.extent(), near: self.layers, last: None }
+    }
+}
+
+impl Case {
+    /// The law of the layers, which end at a wall where a side of the box is one.
+    pub(crate) fn layer_law(&self) -> LayerLaw {
+        let wall = self.domain.as_ref().and_then(|domain| domain.wall(self.grid.first_cell));
+        LayerLaw { last: wall, ..self.grid.law() }
     }
 }

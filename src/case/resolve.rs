@@ -112,7 +112,8 @@ fn grid(entries: &Given) -> Result<(GridOptions, Option<DomainOptions>), CaseErr
         entries.opens("grid.layers").then(|| entries.section("grid.layers", &[])).transpose()?;
     let heights = first_cell(entries)?;
     let [height, highest] = heights.range();
-    let nj = nj(entries, &LayerLaw { first: height, extent, near: layers })?;
+    let last = domain.as_ref().and_then(|domain| domain.wall(height));
+    let nj = nj(entries, &LayerLaw { first: height, extent, near: layers, last })?;
     let (around, out) = (topology.around(refined(ni)), refined(nj));
     check_ni(entries, topology, ni)?;
     if around.saturating_mul(out) > MAX_NODES {
@@ -149,6 +150,10 @@ fn grid(entries: &Given) -> Result<(GridOptions, Option<DomainOptions>), CaseErr
     };
     let least = grid.max_turn.map_or(LEAST_TURN, |degrees| degrees.min(LEAST_TURN));
     let grid = grid.scaled(refine as f64, refined);
+    let domain = domain.map(|domain| DomainOptions {
+        wall_first_cell: domain.wall_first_cell.map(|own| own * refined / height),
+        ..domain
+    });
     let grid = GridOptions {
         max_turn: grid.max_turn.map(|degrees| degrees.max(least)),
         // A seam that is chosen automatically is not known yet.

@@ -347,7 +347,7 @@ impl Problem {
         if let Some(point) = cut_corner([&points.x, &points.y], &wall, order) {
             return Err(GeometryError::CornerInSide { point, order });
         }
-        let layers = case.grid.law().distances(nj)?;
+        let layers = case.layer_law().distances(nj)?;
         let wall = || points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>();
         let outer = reach.map(|reach| OffsetLine::around(&wall(), reach)).transpose()?;
         let normals = if topology.closed() { wall_normals } else { open_normals };
@@ -367,7 +367,8 @@ impl Problem {
                 (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
             }
             let near = case.grid.layers.map(|near| (near.count, near.growth));
-            domain.around(topology, &points, normals[0], (order, near))
+            let around = domain.around(topology, &points, normals[0], (order, near));
+            around.map(|around| domain.walled(around, first_cell))
         });
         let enclosed = enclosed.transpose()?;
         let wedge = None;

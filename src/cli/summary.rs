@@ -33,7 +33,7 @@ pub(super) fn outcome(outcome: &GridResult) -> String {
          \x20 grid          {} x {} points, {} cells; {}\n\
          \x20 wall          {}\n\
          {}{}\
-         \x20 first cell    {:.4e} to {:.4e}, asked for {}\n\
+         \x20 first cell    {:.4e} to {:.4e}, asked for {}\n{}\
          \x20 growth        max {:.3} in i, {:.3} in j\n\
          \x20 far field     {:.1} to {:.1} chords\n\
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}{corners}\n\
@@ -53,6 +53,9 @@ pub(super) fn outcome(outcome: &GridResult) -> String {
         quality.first_cell_min,
         quality.first_cell_max,
         asked_for(case),
+        outcome.box_walls(grid).map_or_else(String::new, |[low, high]| {
+            format!("  box walls     first cell {low:.4e} to {high:.4e}\n")
+        }),
         quality.max_growth_i,
         quality.max_growth_j,
         quality.far_field_min,

@@ -107,7 +107,7 @@ impl CheckArguments {
         let problem = case.settle()?;
         let estimate = Estimate::of(&problem);
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
-        let growth = problem.case.grid.law().growth(problem.case.grid.nj).unwrap_or(1.0);
+        let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);
         let found = problem.findings("").into_iter().chain(problem.growth_findings([1.0, growth]));
         found.for_each(|finding| terminal.note(&finding.to_string()));
         terminal.result(&summary(&problem, &estimate))
@@ -144,7 +144,7 @@ fn decided(problem: &Problem) -> Result<String, fmt::Error> {
     if span > 0 {
         write!(text, ", {} with the span", cells * span)?;
     }
-    let growth = grid.law().growth(grid.nj).unwrap_or(1.0);
+    let growth = case.layer_law().growth(grid.nj).unwrap_or(1.0);
     write!(text, "\n  topology      {}", case.shape())?;
     write!(text, "\n  first cell    {:.4e}", grid.first_cell)?;
     if let Some(units) = wall_units(case) {

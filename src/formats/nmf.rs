@@ -78,7 +78,7 @@ pub fn write_to(
     let patches = boundary.iter().filter_map(|range| {
         let Meets::Patch(patch) = range.meets else { return None };
         let names = match patch {
-            Patch::Wall | Patch::Base => VISCOUS,
+            Patch::Wall | Patch::Base | Patch::Side(_, SideKind::Wall) => VISCOUS,
             Patch::FarField | Patch::Outflow | Patch::Side(_, SideKind::FarField) => FAR_FIELD,
             Patch::Side(_, SideKind::Inlet) => INFLOW,
             Patch::Side(_, SideKind::Outlet) => OUTFLOW,

@@ -281,6 +281,7 @@ fn report_of(
         quality: quality.clone(),
         grid: GridReport {
             behind: behind.map(|block| [block.ni, block.nj]),
+            box_walls: result.box_walls(grid),
             ..GridReport::from(grid)
         },
         timing: result.timing.clone(),

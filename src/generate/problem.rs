@@ -73,7 +73,7 @@ impl Problem {
             control: self.case.control,
             first_cell: self.case.grid.first_cell,
             heights: self.heights.as_deref(),
-            outer_wall: false,
+            outer_wall: self.has_outer_wall(),
         }
     }
 
@@ -158,10 +158,17 @@ impl Problem {
         made.map(|reference| reference.inside(self.outside()))
     }
 
-    /// Refuses movements of a grid with a block behind a base.
+    /// Refuses movements of a grid with a block behind a base, or with first cells on the outer line.
     pub(super) fn check_movable(&self) -> Result<(), MovementError> {
-        let behind = matches!(self.topology, Topology::Blunt { .. });
-        if behind { Err(MovementError::Base) } else { Ok(()) }
+        if matches!(self.topology, Topology::Blunt { .. }) {
+            return Err(MovementError::Base);
+        }
+        if self.has_outer_wall() { Err(MovementError::OuterWall) } else { Ok(()) }
+    }
+
+    /// Whether the outer line has first cells of a given height.
+    fn has_outer_wall(&self) -> bool {
+        self.enclosed.as_ref().is_some_and(|enclosed| enclosed.wall.is_some())
     }
 
     /// The solution as the grid of the case: with the symmetry of the wall, or half of it.
@@ -278,7 +285,7 @@ impl Problem {
             );
         }
         // The grid grows faster than the law where lines draw together.
-        let law = grid.law();
+        let law = self.case.layer_law();
         let of_law = |share: f64| wanted.powf(share.clamp(0.1, 1.0));
         let share = law.growth(grid.nj).map(|found| found.ln() / growth.ln());
         let points = share.and_then(|share| law.points(of_law(share)));

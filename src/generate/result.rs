@@ -120,6 +120,12 @@ impl GridResult {
         }
     }
 
+    /// Smallest and largest height of the first cells on walls of the box around a grid of this result, in chords.
+    pub fn box_walls(&self, grid: &Grid) -> Option<[f64; 2]> {
+        let chord = self.case.geometry.length();
+        grid.box_wall_heights().map(|heights| heights.map(|height| height / chord))
+    }
+
     /// The grid and, behind a base, the block there.
     pub fn blocks(&self) -> Vec<&Grid> {
         iter::once(&self.grid).chain(&self.behind).collect()

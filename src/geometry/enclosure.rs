@@ -44,6 +44,23 @@ impl Enclosure {
         unit(difference(self.points[k + 1], self.points[k]))
     }
 
+    /// The direction to the right-hand side of the polygon, which is inside one that runs clockwise, at a point of it: of unit
+    /// length on a side, and at a corner to where the lines at unit distance from both sides meet.
+    pub fn inward(&self, point: [f64; 2]) -> [f64; 2] {
+        let t = self.nearest(point);
+        let inward = |t: f64| {
+            let [x, y] = self.tangent(t);
+            [y, -x]
+        };
+        let at = |place: &&f64| (t - **place).abs() < 1e-9 * self.length();
+        let inner = &self.places[1..self.places.len() - 1];
+        let Some(corner) = inner.iter().find(at) else { return inward(t) };
+        let k = self.side(*corner);
+        let sides = [inward(self.places[k - 1]), inward(self.places[k])];
+        let share = 1.0 / (1.0 + dot(sides[0], sides[1]));
+        [0, 1].map(|c| share * (sides[0][c] + sides[1][c]))
+    }
+
     /// t of the nearest point.
     pub fn nearest(&self, point: [f64; 2]) -> f64 {
         let of_side = |k: usize| {

@@ -57,6 +57,7 @@ pub use {
     section::{set_angle, set_edge_thickness},
     spacing::{
         divided_first, refined_first, spacing_between, spacing_exponential, spacing_layered,
+        spacing_to_walls,
     },
     surface::edge_closes,
     wake::{turned, turning, with_interfaces, with_wake},

@@ -197,6 +197,40 @@ pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>
     Ok(places(n, length, |j| length * (z * j as f64 / intervals).exp_m1() / z.exp_m1()))
 }
 
+/// Places of `n` points over a `length` whose intervals grow from both `ends` by one ratio r, the least one with which
+/// they fill it: with c = r − 1 and the place m = (length + (h₁ − h₀)/c)/2 where both halves have the same interval,
+/// (n − 1) ln r = ln(1 + c m/h₀) + ln(1 + c (length − m)/h₁). Equal intervals where no ratio above 1 does.
+pub fn spacing_to_walls(n: usize, ends: [f64; 2], length: f64) -> Result<Vec<f64>, GeometryError> {
+    let [first, last] = ends;
+    check(n, &[("start spacing", first), ("end spacing", last), ("length", length)])?;
+    let intervals = (n - 1) as f64;
+    let meeting = |c: f64| (0.5 * (length + (last - first) / c)).clamp(0.0, length);
+    let missing = |z: f64| {
+        let c = z.exp_m1();
+        let m = meeting(c);
+        intervals - ((c * m / first).ln_1p() + (c * (length - m) / last).ln_1p()) / z
+    };
+    let z = root(missing, MOST_GROWTH.ln());
+    if z < LEAST_LOGARITHM {
+        return Ok(spacing_uniform(n, length));
+    }
+    let c = z.exp_m1();
+    let below = (c * meeting(c) / first).ln_1p() / z;
+    let place = |k: usize| {
+        let k = k as f64;
+        if k <= below {
+            first * (z * k).exp_m1() / c
+        } else {
+            length - last * (z * (intervals - k)).exp_m1() / c
+        }
+    };
+    Ok(places(n, length, place))
+}
+
+/// Largest growth of intervals from both ends, and the logarithm of a growth that is none.
+const MOST_GROWTH: f64 = 10.0;
+const LEAST_LOGARITHM: f64 = 1e-8;
+
 /// 1 + tanh(½ d (e − 1)) / tanh(½ d) for 0 ≤ e ≤ 1: rises from 0 to 1, steepest at e = 1; equals e at d = 0.
 ///
 /// Written as 2 w (1 − e^{−d e}) / ((1 + w)(1 − e^{−d})), w = e^{−d (1 − e)}, so that small values keep their

@@ -2,6 +2,7 @@
 //! pictures ask here where a grid ends and what it meets there.
 
 use super::{Grid, Symmetry, Topology};
+use crate::geometry::vector::distance;
 
 /// A side of a block, by the neighbour across.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub enum SideKind {
     Slip,
     /// A plane of symmetry.
     Symmetry,
+    /// A wall with friction, whose first cells have a given height.
+    Wall,
 }
 
 /// The sides of a box around a grid.
@@ -98,6 +101,22 @@ pub struct Range {
     pub on: Segment,
     /// The patch or the segment on its other side.
     pub meets: Meets,
+}
+
+impl Grid {
+    /// Smallest and largest height of the first cells on sides of a box that are walls, between their ends.
+    pub fn box_wall_heights(&self) -> Option<[f64; 2]> {
+        let outside = self.outside.as_ref()?;
+        let ends = outside.sides.iter().skip(1).map(|(first, _)| *first).chain([self.ni - 1]);
+        let walls = outside.sides.iter().zip(ends);
+        let walls = walls.filter(|((_, patch), _)| matches!(patch, Patch::Side(_, SideKind::Wall)));
+        let columns = walls.flat_map(|((first, _), last)| first + 1..last);
+        let height = |i: usize| distance(self.point(i, self.nj - 1), self.point(i, self.nj - 2));
+        columns.map(height).fold(None, |range: Option<[f64; 2]>, height| {
+            let [low, high] = range.unwrap_or([height; 2]);
+            Some([low.min(height), high.max(height)])
+        })
+    }
 }
 
 impl Patch {

@@ -106,6 +106,9 @@ pub struct GridReport {
     /// Nodes of the block behind a base, from the base to the outflow and across.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<[usize; 2]>,
+    /// Smallest and largest height of the first cells on sides of a box that are walls, in chords.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub box_walls: Option<[f64; 2]>,
     /// Growth of neighbouring cells along i and along j; without the block behind a base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<[Growth; 2]>,
@@ -116,7 +119,8 @@ impl From<&Grid> for GridReport {
         let seam = if let Topology::O(seam) = grid.topology { Some(seam) } else { None };
         let wake = Some(grid.topology.wake()).filter(|wake| *wake > 0);
         let topology = grid.topology.name();
-        Self { ni: grid.ni, nj: grid.nj, topology, seam, wake, behind: None, growth: growth(grid) }
+        let (ni, nj, growth) = (grid.ni, grid.nj, growth(grid));
+        Self { ni, nj, topology, seam, wake, behind: None, box_walls: None, growth }
     }
 }
 

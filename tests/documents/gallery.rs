@@ -17,7 +17,7 @@ shows the whole grid, both edges, and maps of the quality.
 ";
 
 /// The cases with their titles.
-const CASES: [(&str, &str); 24] = [
+const CASES: [(&str, &str); 25] = [
     ("naca0012", "O-grid around a sharp section"),
     ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
     ("naca4412", "C-grid around a cambered section"),
@@ -37,6 +37,7 @@ const CASES: [(&str, &str); 24] = [
     ("f6-section", "A wing-body section"),
     ("f6-half", "Half of a wing-body section"),
     ("tunnel", "A wind tunnel"),
+    ("tunnel-walls", "A wind tunnel with boundary layers on floor and roof"),
     ("ground", "A section above the ground"),
     ("box", "A cylinder in a channel"),
     ("naca4412-flap", "A slotted flap, overset grids"),

@@ -118,6 +118,103 @@ fn a_section_above_the_ground_has_a_grid() {
     }
 }
 
+/// Asserts that first cells on these sides of the box have this height and are at right angles to them. A corner's is
+/// the height over both of its sides.
+fn assert_walls(made: &GridResult, sides: &[&str], height: f64, what: &str) {
+    let grid = &made.grid;
+    let walls: Vec<_> =
+        patches(grid).into_iter().filter(|(.., name, _)| sides.contains(name)).collect();
+    assert!(walls.len() >= sides.len(), "{what}: {walls:?}");
+    for (side, name, [first, last]) in walls {
+        for i in (first + 1..last).filter(|_| side == Side::Above) {
+            let [at, next] = [grid.nj - 1, grid.nj - 2].map(|j| grid.point(i, j));
+            let cell = [next[0] - at[0], next[1] - at[1]];
+            let [along, off] = match name {
+                "floor" | "roof" => cell,
+                _ => [cell[1], cell[0]],
+            };
+            assert!((off.abs() / height - 1.0).abs() < 1e-9, "{what}, {name}, {i}: {off:e}");
+            assert!(along.abs() < 1e-9 * height, "{what}, {name}, {i}: {along:e}");
+        }
+    }
+    let measured = made.box_walls(grid).unwrap();
+    assert!(measured.iter().all(|found| (found / height - 1.0).abs() < 1e-9), "{measured:?}");
+}
+
+#[test]
+fn walls_of_a_tunnel_have_first_cells() {
+    let heights = [1e-3, 1e-4, 1e-5, 1e-6];
+    let mut number = 0;
+    // Steps and iterations grow with the height of the tunnel ahead of which the inlet stays.
+    for (half, most, mean) in
+        [(0.5, [8.0, 9.5], 0.14), (1.5, [9.0, 10.0], 0.12), (5.0, [13.0, 16.0], 0.16)]
+    {
+        for (section, angle) in [("0012", 0), ("4412", 20), ("2412", 10)] {
+            let first = heights[number % 4];
+            let bounds = [-0.2 - f64::min(half, 1.5), 4.0, -half, half];
+            let geometry = format!("naca = \"{section}\"\nangle = {angle}");
+            let grid = format!(
+                "topology = \"C\"\nni = 193\nwake = 32\ngrowth = 1.2\nfirst_cell = {first:e}\n\
+                 [domain]\nfloor = \"wall\"\nroof = \"wall\"\nwall_first_cell = {:e}",
+                2.0 * first
+            );
+            let what = format!("{section}, {half}, {angle} degrees, {first:e}");
+
+            let made = inside_walls(&geometry, &grid, bounds);
+
+            assert_inside(&made, first, bounds, &what);
+            assert_walls(&made, &["floor", "roof"], 2.0 * first, &what);
+            assert_counts(&made, most, mean, &what);
+            number += 1;
+        }
+    }
+}
+
+/// [`inside`] with a section `[domain]` that has more keys.
+fn inside_walls(geometry: &str, grid: &str, bounds: [f64; 4]) -> GridResult {
+    make(&case(&format!("[geometry]\n{geometry}\n[grid]\n{grid}\nbox = {bounds:?}"))).unwrap()
+}
+
+#[test]
+fn walls_around_flaps_bases_and_in_boxes_have_first_cells() {
+    let (near, wide) = ([-0.7, 4.0, -0.5, 0.5], [-1.7, 3.0, -1.5, 1.5]);
+    let flap = "naca = \"2412\"\nangle = 5\nflap = { hinge = 0.75, angle = 20 }";
+    let base = "naca = \"0012\"\nangle = 10\nedge_thickness = 0.02";
+    let c = "topology = \"C\"\nni = 257\nwake = 64\nnj = 97\nfirst_cell = 1e-4";
+    let o = "topology = \"O\"\nni = 257\nnj = 97\nfirst_cell = 1e-4";
+    let all: &[&str] = &["floor", "roof", "inlet", "outlet"];
+    for (geometry, grid, bounds, walls) in [
+        (flap, c, near, &all[..2]),
+        (base, c, wide, &all[..2]),
+        (base, c, near, &all[1..2]),
+        ("naca = \"0012\"\nangle = 5", c, [-1.0, 4.0, -0.6, 2.0], &all[..1]),
+        ("naca = \"0012\"", o, [-2.0, 3.0, -2.0, 2.0], all),
+        ("ellipse = { thickness = 1.0 }", o, [-1.5, 6.5, -2.0, 2.1], &all[..2]),
+    ] {
+        let what = format!("{geometry}; {grid}; {bounds:?}");
+        let kinds: String = walls.iter().map(|side| format!("{side} = \"wall\"\n")).collect();
+
+        let made = inside_walls(geometry, &format!("{grid}\n[domain]\n{kinds}"), bounds);
+
+        assert_inside(&made, 1e-4, bounds, &what);
+        assert_walls(&made, walls, 1e-4, &what);
+        assert_counts(&made, [10.0, 12.0], 0.16, &what);
+    }
+}
+
+#[test]
+fn a_grid_with_walls_of_a_box_is_not_moved() {
+    let made = inside_walls(
+        "naca = \"0012\"",
+        "topology = \"C\"\nni = 129\nnj = 65\nfirst_cell = 1e-3\n[domain]\nfloor = \"wall\"",
+        [-1.0, 3.0, -1.0, 1.0],
+    );
+
+    let refused = made.case.settle().unwrap().reference(&CpuBackend).unwrap_err();
+
+    assert!(refused.to_string().contains("a box with walls"), "{refused}");
+}
+
 /// The patches along the outer line of a grid, and those at its ends.
 fn patches(grid: &Grid) -> Vec<(Side, &'static str, [usize; 2])> {
     let patch = |range: &gridgen::grid::boundary::Range| match range.meets {
@@ -216,6 +313,43 @@ fn files_of_a_grid_in_a_box_name_its_sides() {
         let found = cgns.windows(name.len()).any(|bytes| bytes == name.as_bytes());
         assert!(found, "{name}");
     }
+}
+
+#[test]
+fn files_of_a_grid_in_a_box_know_its_walls() {
+    let text = |viscous: &str, formats: &str| {
+        format!(
+            "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 129\nnj = 65\nwake = 24\nfirst_cell = 1e-3\n\
+             {viscous}\n[domain]\nbox = [-1.5, 3.0, -1.0, 1.25]\nroof = \"wall\"\n[output]\nformats = {formats}"
+        )
+    };
+    let all = text("reynolds = 1e6", "[\"su2\", \"openfoam\", \"plot3d\", \"cgns\"]");
+    let Family { folder, .. } = family(&case(&all), 1).unwrap();
+    let read_text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+
+    for (file, line) in [
+        ("su2.cfg", "MARKER_HEATFLUX= ( airfoil, 0.0, roof, 0.0 )"),
+        ("su2.cfg", "MARKER_MONITORING= ( airfoil )"),
+        ("su2.cfg", "MARKER_SYM= ( floor )"),
+        ("openfoam/0/U", "    roof { type noSlip; }"),
+        ("openfoam/0/p", "    roof { type zeroGradient; }"),
+        ("openfoam/0/nuTilda", "    roof { type fixedValue; value uniform 0; }"),
+        ("openfoam/0/nut", "    roof { type nutUSpaldingWallFunction; value uniform 0; }"),
+    ] {
+        assert!(read_text(file).lines().any(|found| found == line), "{file}: {line}");
+    }
+    let boundary = read_text("openfoam/constant/polyMesh/boundary");
+    let after =
+        |name: &str| boundary.split(&format!("    {name}\n")).nth(1).unwrap().lines().nth(1);
+    assert!(after("roof").unwrap().contains("wall"), "{boundary}");
+    assert!(after("floor").unwrap().contains("patch"), "{boundary}");
+    let walls = read_text("mesh.nmf").lines().filter(|line| line.starts_with("VISCOUS")).count();
+    assert_eq!(walls, 2);
+    let inviscid = family(&case(&text("", "[\"openfoam\", \"su2\"]")), 1).unwrap();
+    let read_text =
+        |name: &str| std::fs::read_to_string(inviscid.folder.path().join(name)).unwrap();
+    assert!(read_text("openfoam/0/U").contains("roof { type slip; }"));
+    assert!(read_text("su2.cfg").contains("MARKER_EULER= ( airfoil, roof )"));
 }
 
 #[test]

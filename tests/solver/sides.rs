@@ -35,13 +35,13 @@ impl Block {
         let cluster = |n: usize| -> Vec<f64> {
             // The growth with which half of the intervals fill half of the side.
             let half = (n - 1) / 2;
-            let sum = |growth: f64| (0..half).map(|k| first * growth.powi(k as i32)).sum::<f64>();
+            let sum = |growth: f64| (0..half).map(|k| first * growth.powf(k as f64)).sum::<f64>();
             let (mut low, mut high) = (1.0, 3.0);
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
                 if sum(middle) < 0.5 { low = middle } else { high = middle }
             }
-            let from = |k: usize| (0..k).map(|k| first * low.powi(k as i32)).sum::<f64>();
+            let from = |k: usize| (0..k).map(|k| first * low.powf(k as f64)).sum::<f64>();
             (0..n).map(|k| if k <= half { from(k) } else { 1.0 - from(n - 1 - k) }).collect()
         };
         let (x, y) = (cluster(ni), cluster(nj));
@@ -144,9 +144,10 @@ impl Block {
     /// The block seen from another side: i and j exchanged, or j counted from the other end.
     fn seen(&self, exchanged: bool, reversed: bool) -> Self {
         let Self { ni, nj, walls: [below, above, before, behind], height, .. } = *self;
-        let (ni, nj, mut walls) = match exchanged {
-            true => (nj, ni, [before, behind, below, above]),
-            false => (ni, nj, [below, above, before, behind]),
+        let (ni, nj, mut walls) = if exchanged {
+            (nj, ni, [before, behind, below, above])
+        } else {
+            (ni, nj, [below, above, before, behind])
         };
         if reversed {
             walls.swap(0, 1);

@@ -133,6 +133,7 @@ fn condition(kind: SideKind) -> &'static str {
         SideKind::Outlet => "BCOutflow",
         SideKind::Slip => "BCWallInviscid",
         SideKind::Symmetry => SYMMETRY.1,
+        SideKind::Wall => AIRFOIL.1,
     }
 }
 

@@ -291,7 +291,9 @@ impl<'a> Mesh<'a> {
 fn patches(grids: &[&Grid]) -> Vec<FacePatch> {
     let patch = |(patch, sides): (boundary::Patch, _)| {
         let kind = match patch {
-            boundary::Patch::Wall | boundary::Patch::Base => "wall;",
+            boundary::Patch::Wall
+            | boundary::Patch::Base
+            | boundary::Patch::Side(_, boundary::SideKind::Wall) => "wall;",
             boundary::Patch::Side(_, boundary::SideKind::Symmetry)
             | boundary::Patch::Symmetry(_) => "symmetryPlane;",
             boundary::Patch::FarField | boundary::Patch::Outflow | boundary::Patch::Side(..) => {

@@ -119,23 +119,26 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
 fn sides(grid: &Grid, viscosity: f64) -> Vec<(&'static str, String)> {
     let Some(outside) = &grid.outside else { return Vec::new() };
     let [nu_tilda, nut] = [3.0 * viscosity, FREE_RATIO * viscosity].map(|nu| nu.to_string());
-    let transported = |entry: &'static str, far: &str, value: &str| {
+    let inviscid = viscosity == 0.0;
+    let transported = |entry: &'static str, far: &str, value: &str, wall: &str| {
         let far = format!("type {far}; freestreamValue uniform {value};");
         let inlet = format!("type fixedValue; value uniform {value};");
         let outlet =
             format!("type inletOutlet; inletValue uniform {value}; value uniform {value};");
-        (entry, [far, inlet, outlet])
+        (entry, [far, inlet, outlet, format!("type {wall};")])
     };
     let pressure = [
         "type freestreamPressure; freestreamValue uniform 0;",
         "type zeroGradient;",
         "type fixedValue; value uniform 0;",
+        if inviscid { "type fixedFluxExtrapolatedPressure;" } else { "type zeroGradient;" },
     ];
     let fields = [
         transported(
             "farfield { type freestreamVelocity; freestreamValue uniform (1 0 0); }",
             "freestreamVelocity",
             "(1 0 0)",
+            if inviscid { "slip" } else { "noSlip" },
         ),
         (
             "farfield { type freestreamPressure; freestreamValue uniform 0; }",
@@ -145,21 +148,24 @@ fn sides(grid: &Grid, viscosity: f64) -> Vec<(&'static str, String)> {
             "farfield { type freestream; freestreamValue uniform FREE_NUTILDA; }",
             "freestream",
             &nu_tilda,
+            "fixedValue; value uniform 0",
         ),
         transported(
             "farfield { type freestream; freestreamValue uniform FREE_NUT; }",
             "freestream",
             &nut,
+            "nutUSpaldingWallFunction; value uniform 0",
         ),
     ];
     let kinds = outside.kinds();
-    let entries = |(entry, [far, inlet, outlet]): (&'static str, [String; 3])| {
+    let entries = |(entry, [far, inlet, outlet, wall]): (&'static str, [String; 4])| {
         let of = |kind: &SideKind| match kind {
             SideKind::FarField => far.as_str(),
             SideKind::Inlet => &inlet,
             SideKind::Outlet => &outlet,
             SideKind::Slip => "type slip;",
             SideKind::Symmetry => "type symmetryPlane;",
+            SideKind::Wall => &wall,
         };
         let lines = kinds.iter().map(|(name, kind)| format!("{name} {{ {} }}", of(kind)));
         (entry, lines.collect::<Vec<_>>().join("\n    "))

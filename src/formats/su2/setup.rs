@@ -23,9 +23,16 @@ pub(super) fn write_to(
     let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
     let ForceReference { length, centre: [x, y] } = reference;
     let span = mesh.span.map_or(1.0, |span| span.length);
-    let walls = mesh.walls();
+    let sides = mesh.grid().outside.as_ref().map(Outside::kinds);
+    let of = |asked: &[SideKind]| -> Vec<&str> {
+        let sides = sides.iter().flatten().filter(|(_, kind)| asked.contains(kind));
+        sides.map(|(name, _)| *name).collect()
+    };
+    // The walls of a box have the condition of the body, whose forces alone are asked for.
+    let body = mesh.walls();
+    let walls: Vec<&str> = body.iter().map(|name| &**name).chain(of(&[SideKind::Wall])).collect();
     let with_heat: Vec<String> = walls.iter().map(|wall| format!("{wall}, 0.0")).collect();
-    let walls = walls.join(", ");
+    let (body, walls) = (body.join(", "), walls.join(", "));
     let (model, wall) = match mesh.settings.reynolds {
         None => ("EULER".to_owned(), format!("MARKER_EULER= ( {walls} )")),
         Some(reynolds) => (
@@ -45,11 +52,6 @@ pub(super) fn write_to(
     } else {
         planes.extend(ends);
     }
-    let sides = mesh.grid().outside.as_ref().map(Outside::kinds);
-    let of = |asked: &[SideKind]| -> Vec<&str> {
-        let sides = sides.iter().flatten().filter(|(_, kind)| asked.contains(kind));
-        sides.map(|(name, _)| *name).collect()
-    };
     planes.extend(of(&[SideKind::Slip, SideKind::Symmetry]));
     if !planes.is_empty() {
         conditions.push(format!("MARKER_SYM= ( {} )", planes.join(", ")));
@@ -77,7 +79,7 @@ pub(super) fn write_to(
         }
     };
     let words = [
-        ("WALLS", walls),
+        ("WALLS", body),
         ("THE_MESH", file.to_owned()),
         ("FORCES", forces.to_owned()),
         ("EQUATIONS", model),

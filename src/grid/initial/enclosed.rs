@@ -27,6 +27,8 @@ pub struct Enclosed {
     pub seam: Option<[f64; 2]>,
     /// Layers beside the wall, and their growth, where it is given.
     pub near: Option<(usize, f64)>,
+    /// Height of the first cells at walls among its sides, and the first and the last column of each of them.
+    pub wall: Option<(f64, Vec<[usize; 2]>)>,
 }
 
 impl Enclosed {
@@ -72,7 +74,7 @@ impl Enclosed {
             start[columns[1]] = next;
         }
         start[last] = line.length();
-        Some(Self { line, start, corners, seam: None, near: None })
+        Some(Self { line, start, corners, seam: None, near: None, wall: None })
     }
 
     pub(super) fn points(&self, places: &[f64]) -> Vec<[f64; 2]> {

@@ -4,15 +4,19 @@ use rayon::prelude::*;
 
 use super::enclosed::Enclosed;
 use super::{Outline, first_heights};
-use crate::geometry::vector::{along, difference};
-use crate::geometry::{chord_lengths, spacing_geometric, spacing_layered};
+use crate::geometry::vector::{along, between, difference, unit};
+use crate::geometry::{chord_lengths, spacing_geometric, spacing_layered, spacing_to_walls};
 use crate::grid::Grid;
 
 /// Parts of an interval over which the length of a line is summed.
 const PARTS: usize = 8;
 
+/// Growth of the heights at an outer line with walls, from line to line beyond the ends of the walls.
+const FADE: f64 = 1.1;
+
 /// Layers along each of the lines: first cells of their height along the normals of the wall, and a constant ratio of the
-/// intervals from there, or the layers that are given and then a constant ratio.
+/// intervals from there, or the layers that are given and then a constant ratio. An outer line with walls has first cells,
+/// too, along the normals of its sides.
 pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> Grid {
     let (ni, nj) = (lines.ni, outline.layers.len());
     let base = outline.layers[1] - outline.layers[0];
@@ -23,14 +27,32 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
         .map(|i| {
             let line: Vec<[f64; 2]> = (0..lines.nj).map(|j| lines.point(i, j)).collect();
             let (normal, height) = (outline.normals[i], heights[i]);
-            let mut nodes = respaced(&line, normal, |length| {
-                let laid = match enclosed.near {
-                    Some(near) => spacing_layered(nj, height, near, length),
-                    None => spacing_geometric(nj, height, length),
+            let end = line[lines.nj - 1];
+            let opposite = enclosed.wall.as_ref().map(|(least, walls)| {
+                let off = |[first, last]: &[usize; 2]| {
+                    first.saturating_sub(i).max(i.saturating_sub(*last))
+                };
+                let off = walls.iter().map(off).min().unwrap_or_default();
+                let own = chord_lengths(&line)[lines.nj - 1] / (nj - 1) as f64;
+                let height = own.min(least * FADE.powf(off as f64));
+                // Far from walls lines end in the direction that they have.
+                let share = if off == 0 { 0.0 } else { (height / least).ln() / (own / least).ln() };
+                let back = unit(difference(line[lines.nj - 2], end));
+                (between(enclosed.line.inward(end), back, share.clamp(0.0, 1.0)), height)
+            });
+            let leaves = opposite.map(|(inward, _)| unit(inward).map(|c| -c));
+            let mut nodes = respaced(&line, (normal, leaves), |length| {
+                let laid = match (enclosed.near, opposite) {
+                    (_, Some((_, last))) => spacing_to_walls(nj, [height, last], length),
+                    (Some(near), _) => spacing_layered(nj, height, near, length),
+                    (None, _) => spacing_geometric(nj, height, length),
                 };
                 laid.or_else(|_| spacing_geometric(nj, height, length)).unwrap_or_default()
             });
             nodes[1] = along(line[0], normal, height);
+            if let Some((inward, last)) = opposite {
+                nodes[nj - 2] = along(end, inward, last);
+            }
             nodes
         })
         .collect();
@@ -44,13 +66,17 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
     grid
 }
 
-/// Points at the places `s` along a cubic spline through a line that leaves its first point in this direction and has no
-/// curvature at its end. `s` gets the length of the line.
-fn respaced(line: &[[f64; 2]], direction: [f64; 2], s: impl Fn(f64) -> Vec<f64>) -> Vec<[f64; 2]> {
+/// Points at the places `s` along a cubic spline through a line that has these directions at its ends, or no curvature
+/// at its last point. `s` gets the length of the line.
+fn respaced(
+    line: &[[f64; 2]],
+    directions: ([f64; 2], Option<[f64; 2]>),
+    s: impl Fn(f64) -> Vec<f64>,
+) -> Vec<[f64; 2]> {
     // Knots by arc length, from those by chords.
-    let (_, lengths) = Clamped::new(chord_lengths(line), line, direction).lengths();
+    let (_, lengths) = Clamped::new(chord_lengths(line), line, directions).lengths();
     let knots = lengths.into_iter().step_by(PARTS).collect();
-    let spline = Clamped::new(knots, line, direction);
+    let spline = Clamped::new(knots, line, directions);
     let (places, lengths) = spline.lengths();
     let laid = s(lengths[lengths.len() - 1]);
     let node = |d: &f64| {
@@ -64,7 +90,7 @@ fn respaced(line: &[[f64; 2]], direction: [f64; 2], s: impl Fn(f64) -> Vec<f64>)
     nodes
 }
 
-/// A cubic spline with a given direction at its first point and no curvature at its last one.
+/// A cubic spline with given directions at its ends, or without curvature at its last point.
 struct Clamped<'a> {
     knots: Vec<f64>,
     points: &'a [[f64; 2]],
@@ -73,7 +99,11 @@ struct Clamped<'a> {
 }
 
 impl<'a> Clamped<'a> {
-    fn new(knots: Vec<f64>, points: &'a [[f64; 2]], direction: [f64; 2]) -> Self {
+    fn new(
+        knots: Vec<f64>,
+        points: &'a [[f64; 2]],
+        (direction, end): ([f64; 2], Option<[f64; 2]>),
+    ) -> Self {
         let n = points.len();
         let slope = |k: usize| {
             let h = knots[k + 1] - knots[k];
@@ -91,6 +121,12 @@ impl<'a> Clamped<'a> {
             let pivot = 2.0 * (lower + h) - lower * past;
             upper[k] = h / pivot;
             second[k] = [0, 1].map(|c| (6.0 * (after[c] - before[c]) - lower * known[c]) / pivot);
+        }
+        if let Some(end) = end {
+            let (lower, before) = (knots[n - 1] - knots[n - 2], slope(n - 2));
+            let pivot = 2.0 * lower - lower * upper[n - 2];
+            second[n - 1] =
+                [0, 1].map(|c| (6.0 * (end[c] - before[c]) - lower * second[n - 2][c]) / pivot);
         }
         for k in (0..n - 1).rev() {
             second[k] = [0, 1].map(|c| second[k][c] - upper[k] * second[k + 1][c]);

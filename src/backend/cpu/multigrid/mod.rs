@@ -128,7 +128,7 @@ impl<M: Real> Level<M> {
             wall.map_or([M::zero(); 4], |wall| wall.column(i, j))
         };
         let [below, above, before, behind] = guards;
-        let mut finite = eta.fill(blocks, |end, i, j| column(end, i, j), [below, above]);
+        let mut finite = eta.fill(blocks, column, [below, above]);
         if let Some(xi) = xi {
             let column = |end, j, i| column(2 + end, i, j);
             finite &= xi.fill_across(eta, column, [before, behind]);
