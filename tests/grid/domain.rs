@@ -192,7 +192,7 @@ fn walls_around_flaps_bases_and_in_boxes_have_first_cells() {
         ("ellipse = { thickness = 1.0 }", o, [-1.5, 6.5, -2.0, 2.1], &all[..2]),
     ] {
         let what = format!("{geometry}; {grid}; {bounds:?}");
-        let kinds: String = walls.iter().map(|side| format!("{side} = \"wall\"\n")).collect();
+        let kinds = walls.join(" = \"wall\"\n") + " = \"wall\"";
 
         let made = inside_walls(geometry, &format!("{grid}\n[domain]\n{kinds}"), bounds);
 
