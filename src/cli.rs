@@ -11,6 +11,7 @@ mod pictures;
 mod progress;
 mod quality;
 mod ranks;
+mod smooth;
 mod solve;
 mod summary;
 mod terminal;
@@ -68,6 +69,8 @@ enum Command {
     Move(Box<movement::MoveArguments>),
     /// Measure a plane structured grid of one block.
     Quality(quality::QualityArguments),
+    /// Make a plane structured grid of one block better.
+    Smooth(smooth::SmoothArguments),
     /// Solve a linear system from Matrix Market files.
     Solve(solve::SolveArguments),
     /// Show the grid of a case in a browser while keys are changed.
@@ -243,6 +246,7 @@ impl Cli {
             Some(Command::Airfoil(arguments)) => arguments.execute(terminal),
             Some(Command::Move(arguments)) => arguments.execute(terminal),
             Some(Command::Quality(arguments)) => arguments.execute(terminal),
+            Some(Command::Smooth(arguments)) => arguments.execute(terminal),
             Some(Command::Solve(arguments)) => arguments.execute(terminal),
             Some(Command::Ui(arguments)) => arguments.execute(terminal),
         }

@@ -10,6 +10,7 @@ use crate::formats::matrix_market::MatrixMarketError;
 use crate::grid::FamilyError;
 use crate::movement::MovementError;
 use crate::ranks::{Failure, RanksError};
+use crate::smooth::SmoothError;
 use crate::solver::{PreconditionerFailure, SolverError};
 use std::path::PathBuf;
 
@@ -46,6 +47,9 @@ errors! {
         /// There is no reference, or no movement of it.
         #[error(transparent)]
         Movement(#[from] MovementError),
+        /// A grid is not smoothed.
+        #[error(transparent)]
+        Smooth(#[from] SmoothError),
         /// A matrix or a right-hand side cannot be read.
         #[error(transparent)]
         MatrixMarket(#[from] MatrixMarketError),

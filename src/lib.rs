@@ -42,7 +42,7 @@
 //! [`generate::GridResult`]; [`generate::run`] and [`generate::run_batch`] write the files too.
 //! A case of several elements is a [`case::Assembly`], which [`generate::make_assembly`] and
 //! [`generate::run_assembly`] make an overset mesh of.
-//! [`movement`] moves a grid with its wall. [`linear_system`] solves with a matrix of any pattern ([`sparse`]).
+//! [`movement`] moves a grid with its wall, [`mod@smooth`] improves one that is given. [`linear_system`] solves with a matrix of any pattern ([`sparse`]).
 //! Solvers are written once, on the traits of [`backend`], which the CPU, one GPU and several implement;
 //! [`ranks`] connects processes that share the work. [`mod@error`] holds what can fail, with a
 //! hint and a class.
@@ -79,6 +79,7 @@ pub mod ranks;
 pub mod report;
 mod run;
 mod simd;
+pub mod smooth;
 pub mod solver;
 pub mod sparse;
 pub mod viewer;
@@ -87,6 +88,7 @@ pub use case::Case;
 pub use error::Error;
 pub use generate::{GridResult, generate};
 pub use grid::Grid;
+pub use smooth::smooth;
 
 /// Parts of the inside that the program, the tests and the measurements use: no part of the interface.
 #[doc(hidden)]

@@ -6,9 +6,10 @@
     ((65, 129), True)
 
 `make` makes a grid, `make_many` many grids, `make_assembly` the overset grids of several elements. `read`
-reads a mesh, `Mesh` makes one from arrays, `quality` measures it. `Reference` moves a grid with its wall and
-differentiates it. `ui` shows a case in a browser. `solve` and `LinearSolver` solve sparse linear systems. All
-errors are `GridgenError`. Notes about repairs and choices go to the logger ``gridgen``.
+reads a mesh, `Mesh` makes one from arrays, `quality` measures it, `smooth` makes it better. `Reference` moves
+a grid with its wall and differentiates it. `ui` shows a case in a browser. `solve` and `LinearSolver` solve
+sparse linear systems. All errors are `GridgenError`. Notes about repairs and choices go to the logger
+``gridgen``.
 """
 
 from ._assembly import Assembly, Finding, Zone, make_assembly
@@ -18,6 +19,7 @@ from ._grid import Grid, Mesh, quality, read
 from ._make import Result, make, make_many
 from ._movement import Moved, Reference
 from ._results import NewtonStep, Quality, Report, SystemReport, Verdict
+from ._smooth import Smoothed, smooth
 from ._solve import LinearSolver, solve
 from ._support import packaged_libraries
 from ._usmesh import USMesh
@@ -55,6 +57,7 @@ __all__ = [
     "Reference",
     "Report",
     "Result",
+    "Smoothed",
     "SystemReport",
     "USMesh",
     "Verdict",
@@ -65,6 +68,7 @@ __all__ = [
     "make_many",
     "quality",
     "read",
+    "smooth",
     "solve",
     "ui",
 ]

@@ -29,6 +29,7 @@ __all__ = [
     "reference_of",
     "restored_grid",
     "schema",
+    "smooth",
 ]
 
 _Kind: TypeAlias = Literal["good", "not-converged", "folded", "folded-curved", "beyond-limit", "unfit"]
@@ -199,4 +200,12 @@ def make_assembly(
 def read(path: str) -> NativeGrid: ...
 def from_points(x: NDArray[np.float64], y: NDArray[np.float64]) -> NativeGrid: ...
 def schema() -> str: ...
+def smooth(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    walls: list[str],
+    first_cell: float | None,
+    slide: list[str],
+    options: list[tuple[str, str]],
+) -> tuple[list[NDArray[np.float64]], str, list[str]]: ...
 def keys() -> list[tuple[str, str, str, str, str]]: ...

@@ -4,6 +4,7 @@ use gridgen::case::{AssemblyError, CaseError, Place};
 use gridgen::cli::exit_code;
 use gridgen::error::Error;
 use gridgen::movement::MovementError;
+use gridgen::smooth::SmoothError;
 use gridgen::solver::SolverError;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -16,7 +17,14 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         return PyKeyboardInterrupt::new_err(error.to_string());
     }
     let class = match &error {
+        Error::Smooth(SmoothError::NotSolved { .. })
+        | Error::Movement(
+            MovementError::Reference { .. }
+            | MovementError::NotGood { .. }
+            | MovementError::Linear { .. },
+        ) => "NotConverged",
         Error::Case(_)
+        | Error::Smooth(_)
         | Error::Movement(MovementError::Size { .. })
         | Error::Overset(
             AssemblyError::EndsInGap { .. }
@@ -26,11 +34,6 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         Error::Device(_) | Error::Movement(MovementError::Solver(SolverError::Device(_))) => {
             "DeviceError"
         }
-        Error::Movement(
-            MovementError::Reference { .. }
-            | MovementError::NotGood { .. }
-            | MovementError::Linear { .. },
-        ) => "NotConverged",
         Error::Geometry(_) | Error::Overset(_) | Error::Movement(_) => "GeometryError",
         Error::System(_) | Error::Preconditioner(_) | Error::MatrixMarket(_) => "MatrixError",
         _ => "FileError",

@@ -20,6 +20,7 @@ mod make;
 mod moved;
 mod movement;
 mod nodes;
+mod smooth;
 mod stored;
 mod system;
 
@@ -75,6 +76,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(assembly::assembly, module)?)?;
     module.add_function(wrap_pyfunction!(grid::read, module)?)?;
     module.add_function(wrap_pyfunction!(grid::from_points, module)?)?;
+    module.add_function(wrap_pyfunction!(smooth::smoothed, module)?)?;
     module.add_class::<movement::NativeReference>()?;
     module.add_class::<moved::NativeMoved>()?;
     module.add_class::<nodes::NativeNodes>()?;

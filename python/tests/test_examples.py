@@ -121,6 +121,7 @@ PAGES = [
     "docs/how-do-i.md",
     "docs/linear-systems.md",
     "docs/python.md",
+    "docs/smooth.md",
     "docs/tutorials/many-sections.md",
     "docs/tutorials/optimise.md",
 ]

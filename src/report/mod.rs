@@ -12,4 +12,5 @@ pub mod plot;
 pub use self::figures::{Figures, ReportFile, report_files};
 pub use self::json::{GridReport, LinearTotals, NewtonTotals, Report, Timing, write_json};
 pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport};
+pub use self::page::Comparison;
 pub use self::plot::Artifacts;

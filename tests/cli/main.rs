@@ -31,6 +31,7 @@ mod ranks_on_gpus;
 mod rerun;
 mod restart;
 mod sections;
+mod smooth;
 mod solve;
 mod streams;
 mod tools;

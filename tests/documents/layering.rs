@@ -44,11 +44,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "movement",
         &["geometry", "grid", "backend", "pde", "solver", "elliptic", "files", "formats", "case"],
     ),
+    ("smooth", &["geometry", "grid", "backend", "pde", "solver", "elliptic", "case"]),
     (
         "error",
         &[
             "geometry", "grid", "sparse", "pde", "backend", "solver", "elliptic", "files",
-            "formats", "case", "movement", "ranks",
+            "formats", "case", "movement", "smooth", "ranks",
         ],
     ),
     (

@@ -18,6 +18,7 @@ mod normal;
 mod overset;
 mod quality;
 mod rigging;
+mod smooth;
 
 use std::path::Path;
 

@@ -17,10 +17,10 @@ use self::overset::{findings, of_gaps, placed, zones_table};
 use super::figures::Figures;
 use super::json::{Report, Timing};
 use super::overset::AssemblyReport;
-use super::plot::{DrawError, palette};
+use super::plot::{DrawError, compared, palette};
 use crate::files::{IoError, atomic};
-use crate::grid::Verdict;
 use crate::grid::quality::Growth;
+use crate::grid::{Grid, Verdict};
 use crate::solver::history::History;
 use crate::viewer::{self, Scene};
 
@@ -164,6 +164,47 @@ impl PageFrame<'_> {
             sections.concat(),
             viewer::SCRIPT,
         )
+    }
+}
+
+/// A grid before and after a change, of one size.
+#[derive(Debug)]
+pub struct Comparison<'a> {
+    /// Name of the mesh.
+    pub name: &'a str,
+    /// The change, a clause.
+    pub about: &'a str,
+    /// Both grids.
+    pub grids: [&'a Grid; 2],
+    /// Measures before and after, with their names.
+    pub measures: &'a [[String; 3]],
+    /// The verdict on the changed grid.
+    pub verdict: &'a Verdict,
+}
+
+impl Comparison<'_> {
+    /// Writes the page, and the picture in it to another file.
+    ///
+    /// # Errors
+    /// [`IoError`] when one cannot be drawn or written.
+    pub fn write(&self, page: &Path, picture: &Path) -> Result<(), IoError> {
+        let Self { name, about, grids: [before, after], measures, verdict } = *self;
+        let drawn = compared(name, about, self.grids);
+        drawn.write(picture)?;
+        let svg = drawn.svg().map_err(|error| error.of(page))?;
+        let figure = ["<figure>", svg[svg.find("<svg").unwrap_or(0)..].trim_end(), "</figure>\n"];
+        let scene = Scene { name, unit: 1.0, zones: vec![("", after)], before: vec![before] };
+        let rows =
+            table(["name", "number", "number"], Some(["", "before", "after"]), measures.to_vec());
+        let sections = [
+            section("Measures", &rows),
+            section("Grid", &[scene.element("", ""), figure.concat()].concat()),
+        ];
+        let (timing, about) = (&Timing::of(&[]), about.to_owned());
+        let (version, threads) = (env!("CARGO_PKG_VERSION"), rayon::current_num_threads());
+        let frame = PageFrame { name, verdict, about, version, backend: "cpu", threads, timing };
+        let text = frame.around(&sections);
+        atomic::write(page, |out| out.write_all(text.as_bytes()))
     }
 }
 

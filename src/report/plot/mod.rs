@@ -14,5 +14,5 @@ pub use self::overset::OversetPictures;
 pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;
 pub use self::quality::histogram;
-pub use self::views::{Artifacts, airfoil};
+pub use self::views::{Artifacts, airfoil, compared};
 pub use self::xy::{Axis, Rule, RuleAt, Stroke, XyCurve, XyFigure, XyLine, XyPanel};

@@ -4,7 +4,7 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
-use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded};
+use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded, worst_cells};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Topology};
 use crate::solver::history::History;
@@ -73,6 +73,47 @@ pub fn airfoil(
     draw("Section", [[70.0, 125.0], [1255.0, 475.0]], whole);
     draw("Leading edge", [[70.0, 530.0], [635.0, 905.0]], leading);
     draw("Trailing edge", [[690.0, 530.0], [1255.0, 905.0]], trailing);
+    picture
+}
+
+/// A picture of a grid on the left and of one of its size on the right: the whole, the body if there is one, and the cells
+/// around the worst one on the left.
+pub fn compared(title: &str, summary: &str, grids: [&Grid; 2]) -> Picture {
+    let [left, _] = grids;
+    let whole = Window::around((0..left.x.len()).map(|k| [left.x[k], left.y[k]]));
+    let body = Window::around(wall(left));
+    let around =
+        |window: Window| square(window.centre(), 1.3 * window.size()[0].max(window.size()[1]));
+    let mut views =
+        vec![("whole grid", Window::about(whole.centre(), whole.size().map(|side| 1.04 * side)))];
+    views.extend((body.size()[0] > 0.0).then(|| ("body", around(body))));
+    views.extend(worst_cells(left, 1).first().map(|worst| {
+        let cell = Window::around(cell_corners(left, worst.cell[0], worst.cell[1]));
+        ("worst cell", square(worst.centre, 12.0 * cell.size()[0].max(cell.size()[1])))
+    }));
+    let size = [GRID_SIZE[0], 125 + ROW * views.len() as u32];
+    let mut picture = Picture::new(size, [70.0, 50.0], title, summary);
+    for (row, (caption, view)) in views.into_iter().enumerate() {
+        for (column, (grid, name)) in grids.into_iter().zip(["before", "after"]).enumerate() {
+            let [x, y] = [70.0 + 620.0 * column as f64, 125.0 + f64::from(ROW) * row as f64];
+            let frame = Window { low: [x, y], high: [x + 565.0, y + 495.0] };
+            let panel = PlotPanel::equal_scales(frame, view);
+            let [i, j] = strides(grid, &panel.window, MAX_LINES);
+            let across =
+                (0..grid.ni).step_by(i).map(|i| (0..grid.nj).map(|j| grid.point(i, j)).collect());
+            let along =
+                (0..grid.nj).step_by(j).map(|j| (0..grid.ni).map(|i| grid.point(i, j)).collect());
+            let lines: Vec<Vec<[f64; 2]>> = across.chain(along).collect();
+            for line in lines {
+                panel.draw_line(&mut picture, line, palette::GRID, GRID_LINE);
+            }
+            panel.draw_around(
+                &mut picture,
+                5.0,
+                [&[caption, ", ", name].concat(), &stride_caption([i, j])],
+            );
+        }
+    }
     picture
 }
 

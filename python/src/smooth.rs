@@ -1,0 +1,46 @@
+//! Smoothing of arrays of nodes.
+
+use gridgen::case::SolverOptions;
+use gridgen::grid::boundary::Side;
+use gridgen::grid::{Grid, Topology};
+use gridgen::smooth::{SmoothSettings, side_named, smooth};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use crate::arguments::{interruptible, pool};
+use crate::errors::{raised, refused};
+
+type Arrays<'py> = [Bound<'py, PyArray2<f64>>; 2];
+
+/// x and y of the smoothed grid, its measures and solves in JSON, and the measures that have grown.
+#[pyfunction]
+#[pyo3(name = "smooth")]
+pub(crate) fn smoothed<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray2<'_, f64>,
+    y: PyReadonlyArray2<'_, f64>,
+    walls: Vec<String>,
+    first_cell: Option<f64>,
+    slide: Vec<String>,
+    options: Vec<(String, String)>,
+) -> PyResult<(Arrays<'py>, String, Vec<String>)> {
+    let sides = |argument: &str, names: Vec<String>| -> PyResult<Vec<Side>> {
+        let side = |name: String| {
+            let message = format!("{argument} = {name:?}: jmin, jmax, imin or imax was expected");
+            side_named(&name).ok_or_else(|| refused(py, &message))
+        };
+        names.into_iter().map(side).collect()
+    };
+    let (walls, slide) = (sides("walls", walls)?, sides("slide", slide)?);
+    let settings = SmoothSettings { walls, first_cell, slide };
+    let options = SolverOptions::new(&options).map_err(|error| raised(py, error))?;
+    let [nj, ni] = [x.shape()[0], x.shape()[1]];
+    let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
+    let grid = Grid { topology: Topology::Rectangle, ni, nj, x, y, outside: None };
+    let pool = pool()?;
+    let work = move |_: &_| pool.install(|| smooth(&grid, &settings, &options));
+    let done = interruptible(py, None, work)?.map_err(|error| raised(py, error))?;
+    let array = |nodes: &Vec<f64>| PyArray1::from_slice(py, nodes).reshape([nj, ni]);
+    let text = serde_json::to_string(&done).map_err(|error| refused(py, &error.to_string()))?;
+    Ok(([array(&done.grid.x)?, array(&done.grid.y)?], text, done.grown()))
+}

@@ -1,0 +1,162 @@
+//! A block in any orientation: nodes by side and depth, the turn to its wall, its interior from its sides, and nodes
+//! that slide along a side.
+
+use crate::geometry::vector::{angle, between, difference, distance, foot};
+use crate::grid::boundary::Side;
+use crate::grid::quality::{cell_area, cell_corners, corner_tangent};
+use crate::grid::{Grid, Seam, Topology};
+
+/// The sides of a block with their names.
+pub const SIDES: [(&str, Side); 4] =
+    [("jmin", Side::Below), ("jmax", Side::Above), ("imin", Side::Before), ("imax", Side::Behind)];
+
+/// Nodes closer than this part of a side's length are one.
+const SAME: f64 = 1e-9;
+/// Share of the way to the foot of the last inner node that an end point slides.
+const SLIDE: f64 = 0.7;
+/// Part of an interval that remains at least.
+const LEAST: f64 = 0.2;
+
+/// The side of this name.
+pub fn side_named(name: &str) -> Option<Side> {
+    SIDES.iter().find(|(own, _)| *own == name).map(|(_, side)| *side)
+}
+
+/// The name of a side.
+pub(super) fn name(side: Side) -> &'static str {
+    SIDES.iter().find(|(_, other)| *other == side).map_or("", |(name, _)| name)
+}
+
+/// The points of the line j = 0.
+pub(super) fn wall(grid: &Grid) -> Vec<[f64; 2]> {
+    (0..grid.ni).map(|i| grid.point(i, 0)).collect()
+}
+
+/// Lengths along a line from its first point.
+pub(super) fn arc(line: &[[f64; 2]]) -> Vec<f64> {
+    let mut length = 0.0;
+    let steps = line.windows(2).map(|pair| distance(pair[0], pair[1]));
+    std::iter::once(0.0).chain(steps.map(|step| (length += step, length).1)).collect()
+}
+
+/// Sets a node.
+pub(super) fn set(grid: &mut Grid, [i, j]: [usize; 2], at: [f64; 2]) {
+    let k = grid.index(i, j);
+    [grid.x[k], grid.y[k]] = at;
+}
+
+/// An exchange of i and j and reversals of both, after which a side is j = 0 and cells are counter-clockwise.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Orientation {
+    exchanged: bool,
+    reversed: [bool; 2],
+}
+
+impl Orientation {
+    pub(super) fn of(grid: &Grid, side: Side) -> Self {
+        let (exchanged, last) = (side.across() == 0, side.is_last());
+        let cell = |k: usize| cell_corners(grid, k % (grid.ni - 1), k / (grid.ni - 1));
+        let area: f64 = (0..grid.cells()).map(|k| cell_area(&cell(k))).sum();
+        Self { exchanged, reversed: [(area < 0.0) ^ exchanged ^ last, last] }
+    }
+
+    /// The node that becomes the `k`-th one of a turned block.
+    fn source(self, turned: &Grid, k: usize) -> [usize; 2] {
+        let ([a, b], [i, j]) = (self.reversed, [k % turned.ni, k / turned.ni]);
+        let i = if a { turned.ni - 1 - i } else { i };
+        let j = if b { turned.nj - 1 - j } else { j };
+        if self.exchanged { [j, i] } else { [i, j] }
+    }
+
+    /// The block in this orientation. A rectangle is what is not an O-grid, unless nothing turns.
+    pub(super) fn turned(self, grid: &Grid) -> Grid {
+        if self == Self::default() {
+            return grid.clone();
+        }
+        let [ni, nj] = if self.exchanged { [grid.nj, grid.ni] } else { [grid.ni, grid.nj] };
+        let around = grid.topology.closed() && !self.exchanged;
+        let topology = if around { grid.topology } else { Topology::Rectangle };
+        let mut turned = Grid::new(topology, ni, nj);
+        for k in 0..ni * nj {
+            let [i, j] = self.source(&turned, k);
+            [turned.x[k], turned.y[k]] = grid.point(i, j);
+        }
+        turned
+    }
+
+    /// A turned block in the orientation of `grid`.
+    pub(super) fn back(self, turned: &Grid, grid: &Grid) -> Grid {
+        let mut back = grid.clone();
+        for k in 0..turned.x.len() {
+            set(&mut back, self.source(turned, k), [turned.x[k], turned.y[k]]);
+        }
+        back
+    }
+
+    /// The side that another one becomes.
+    pub(super) fn side(self, side: Side) -> Side {
+        let across = if self.exchanged { 1 - side.across() } else { side.across() };
+        let last = side.is_last() ^ self.reversed[across];
+        SIDES[2 * (1 - across) + usize::from(last)].1
+    }
+}
+
+/// The topology that the points of a block tell: an O-grid whose ends in i coincide, with a seam that is solved for where
+/// the wall has no corner there, a C-grid whose line j = 0 has a cut, or a rectangle.
+pub(super) fn shape(grid: &Grid) -> Topology {
+    let (last, wall) = (grid.ni - 1, wall(grid));
+    let same = SAME * arc(&wall)[last];
+    let meet = |i: usize, j: usize| distance(grid.point(i, j), grid.point(last - i, j)) <= same;
+    if (0..grid.nj).all(|j| meet(0, j)) {
+        let turn = angle(difference(wall[last], wall[last - 1]), difference(wall[1], wall[0]));
+        let smooth = turn.abs() <= corner_tangent().atan();
+        return Topology::O(if smooth { Seam::Periodic } else { Seam::Held });
+    }
+    match (0..grid.ni / 2).take_while(|&i| meet(i, 0)).count() {
+        0 | 1 => Topology::Rectangle,
+        nodes => Topology::C { wake: nodes - 1 },
+    }
+}
+
+/// The block whose interior is interpolated from its sides, by their lengths (transfinite interpolation, Gordon and Hall
+/// 1973, doi:10.1002/nme.1620070405).
+pub(super) fn interpolated(grid: &Grid) -> Grid {
+    let [ni, nj] = [grid.ni, grid.nj];
+    let [south, north] = [0, nj - 1].map(|j| (0..ni).map(|i| grid.point(i, j)).collect::<Vec<_>>());
+    let [west, east] = [0, ni - 1].map(|i| (0..nj).map(|j| grid.point(i, j)).collect::<Vec<_>>());
+    let [a, b, c, d] = [&south, &north, &west, &east].map(|line| {
+        let s = arc(line);
+        s.iter().map(|length| length / s[s.len() - 1]).collect::<Vec<f64>>()
+    });
+    let (mut made, [i1, j1]) = (grid.clone(), [ni - 1, nj - 1]);
+    for (j, i) in (1..j1).flat_map(|j| (1..i1).map(move |i| (j, i))) {
+        let middle = c[j] + i as f64 / i1 as f64 * (d[j] - c[j]);
+        let u = a[i] + middle * (b[i] - a[i]);
+        let v = c[j] + u * (d[j] - c[j]);
+        let ends = [&south, &north].map(|line| between(line[0], line[i1], u));
+        let lines = [between(south[i], north[i], v), between(west[j], east[j], u)];
+        let corner = between(ends[0], ends[1], v);
+        set(&mut made, [i, j], [0, 1].map(|k| lines[0][k] + lines[1][k] - corner[k]));
+    }
+    made
+}
+
+/// The block with the nodes of the line j = 0 moved along it towards the foot of the next node of their column. Corners
+/// stay, and a fifth of each interval at least remains.
+pub(super) fn slid(mut grid: Grid) -> Grid {
+    let points = wall(&grid);
+    let (s, last, mut reached) = (arc(&points), points.len() - 1, 0.0);
+    for k in 1..last {
+        let inner = grid.point(k, 1);
+        let feet = (0..last).map(|m| (m, foot(inner, [points[m], points[m + 1]])));
+        let away = |(_, place): &(usize, [f64; 2])| distance(*place, inner);
+        let nearest = feet.min_by(|a, b| away(a).total_cmp(&away(b)));
+        let foot = nearest.map_or(s[k], |(m, place)| s[m] + distance(points[m], place));
+        let [low, high] = [reached + LEAST * (s[k] - s[k - 1]), s[last] - LEAST * (s[last] - s[k])];
+        reached = (s[k] + SLIDE * (foot - s[k])).max(low).min(high);
+        let m = s.partition_point(|length| *length <= reached).clamp(1, last) - 1;
+        let place = between(points[m], points[m + 1], (reached - s[m]) / (s[m + 1] - s[m]));
+        set(&mut grid, [k, 0], place);
+    }
+    grid
+}

@@ -1,0 +1,94 @@
+//! Control functions P0 and Q0 of a grid that is given, smoothed.
+
+use rayon::prelude::*;
+
+use crate::geometry::vector::{distance, dot};
+use crate::grid::Grid;
+use crate::pde::control::CURVATURE_LIMIT;
+use crate::pde::{EllipticData, Stencil};
+
+/// The origin of the control functions of a solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Functions {
+    /// The functions that the grid solves by itself, smoothed.
+    Own,
+    /// The ratios of its intervals, smoothed across, and its curvature: those of a right-angled grid of its spacing.
+    Law,
+    /// [`Self::Law`] of a grid that is interpolated from the four sides.
+    Anew,
+}
+
+/// Smoothing passes; the curvature takes four times as many.
+const PASSES: usize = 30;
+/// Largest value of a grid's own functions.
+const OWN_LIMIT: f64 = 1.0;
+
+impl Functions {
+    /// P0 and Q0 at the unknown points of a grid, `[mj][mi]`.
+    pub(super) fn of(self, grid: &Grid) -> [Vec<f64>; 2] {
+        let data = EllipticData::of_grid(grid, 1.0);
+        let clipped = |f: Vec<f64>, limit| f.into_iter().map(|v| clip(v, limit)).collect();
+        if self == Self::Own {
+            let own = [data.control_p, data.control_q].map(|f| clipped(f, OWN_LIMIT));
+            return own.map(|f| smoothed(f, data.mi, data.periodic, [true; 2], PASSES));
+        }
+        let laws: Vec<[f64; 4]> =
+            (0..data.mi * data.mj).into_par_iter().map(|k| law(&data, k)).collect();
+        [0, 1].map(|c| {
+            let pass = |c: usize, along, passes| {
+                let f = clipped(laws.iter().map(|law| law[c]).collect(), CURVATURE_LIMIT);
+                smoothed(f, data.mi, data.periodic, along, passes)
+            };
+            // P0 is smoothed along eta, Q0 along xi, curvatures along both.
+            let [mut f, bend] =
+                [pass(c, [c == 1, c == 0], PASSES), pass(c + 2, [true; 2], 4 * PASSES)];
+            f.iter_mut().zip(bend).for_each(|(f, bend)| *f = clip(*f + bend, CURVATURE_LIMIT));
+            f
+        })
+    }
+}
+
+/// −2 (d⁺ − d⁻)/(d⁺ + d⁻) of the intervals along xi and eta at unknown point `k`, and the curvature terms
+/// −r_xi·r_etaeta/g22 and −r_eta·r_xixi/g11.
+fn law(data: &EllipticData, k: usize) -> [f64; 4] {
+    let (stride, at) = (data.mi + 2, (k / data.mi + 1) * (data.mi + 2) + k % data.mi + 1);
+    let row = |at: usize| [at - 1, at, at + 1].map(|at| [data.x[at], data.y[at]]);
+    let stencil = Stencil { south: row(at - stride), middle: row(at), north: row(at + stride) };
+    let ratio = |[before, at, after]: [[f64; 2]; 3]| {
+        let [first, second] = [distance(before, at), distance(at, after)];
+        -2.0 * (second - first) / (second + first)
+    };
+    let (m, [south, middle, north]) =
+        (stencil.metrics(), [stencil.south, stencil.middle, stencil.north]);
+    let [g11, g22] = [[m.xi, m.xixi], [m.eta, m.etaeta]]
+        .map(|[first, second]| dot(first, first) + 0.25 * dot(second, second));
+    let bends = [-dot(m.xi, m.etaeta) / g22, -dot(m.eta, m.xixi) / g11];
+    [ratio(middle), ratio([south, middle, north].map(|row| row[1])), bends[0], bends[1]]
+}
+
+/// Clips to ±limit; NaN, from a node without cells, becomes 0.
+fn clip(value: f64, limit: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(-limit, limit) }
+}
+
+/// Passes with weights ¼ ½ ¼ over values `[rows][n]` along xi, along eta or both. Ends are their own neighbours, or each
+/// other's along xi where the ends in i are joined.
+fn smoothed(mut f: Vec<f64>, n: usize, joined: bool, along: [bool; 2], passes: usize) -> Vec<f64> {
+    let sizes = [(n - 1, 1), (f.len() / n - 1, n)];
+    for pass in 0..2 * passes {
+        let (direction, (last, step)) = (pass % 2, sizes[pass % 2]);
+        if !along[direction] {
+            continue;
+        }
+        let (old, wraps) = (f.clone(), joined && direction == 0);
+        f.par_iter_mut().enumerate().for_each(|(at, value)| {
+            let k = [at % n, at / n][direction];
+            let ends = if wraps { [at + last * step - k * step, at - k * step] } else { [at; 2] };
+            let before = if k > 0 { at - step } else { ends[0] };
+            let after = if k < last { at + step } else { ends[1] };
+            *value = 0.5 * old[at] + 0.25 * (old[before] + old[after]);
+        });
+    }
+    f
+}

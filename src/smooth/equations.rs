@@ -1,0 +1,223 @@
+//! The equations of a grid that is given: exact first cells on its walls, the grid from which they are solved, and the
+//! decay of the wall terms.
+
+use std::ops::Range;
+
+use super::SmoothError;
+use super::block::{Orientation, arc, name, set, wall};
+use crate::geometry::vector::{along, difference, distance, dot, unit};
+use crate::geometry::{open_normals, wall_normals};
+use crate::grid::boundary::Side;
+use crate::grid::quality::folds;
+use crate::grid::{Grid, arc_length};
+use crate::pde::control::PSI_REACH;
+use crate::pde::{EllipticData, WallTerms};
+
+/// Passes over the logarithms of the heights of a grid's own first cells.
+const HEIGHT_PASSES: usize = 20;
+/// Decay of the wall terms in wall spacings, in first cells at least, and in lengths of the line at most.
+const DECAY: [f64; 3] = [3.0, 3.0, 0.1];
+/// Passes over it along the wall.
+const DECAY_PASSES: usize = 3;
+/// Distance over which lines are bent onto the normal: in wall spacings, in first cells at least, and in lengths of the
+/// line at most.
+const BEND: [f64; 3] = [6.0, 10.0, 0.3];
+/// Halvings of it while the grid folds.
+const HALVINGS: i32 = 3;
+/// Part of a wall over which its directions turn into the wall beside it.
+const TURN: f64 = 0.05;
+
+/// A side whose first cells are exact, in the orientation in which it is j = 0: node (k, 1) is at r_k + h_k n_k.
+#[derive(Debug, Clone)]
+pub(super) struct WallSide {
+    pub(super) turn: Orientation,
+    /// Heights along the normals.
+    pub(super) heights: Vec<f64>,
+    /// Unit normals; longer beside another wall, where they lean and heights along the normal stay.
+    directions: Vec<[f64; 2]>,
+    /// Spacing of the nodes.
+    spacing: Vec<f64>,
+    /// Whether there is a wall at the first and at the last node.
+    beside: [bool; 2],
+}
+
+/// Passes with weights ¼ ½ ¼ between ends that stay, or around a closed line whose last value repeats the first.
+fn smoothed(mut f: Vec<f64>, closed: bool, passes: usize) -> Vec<f64> {
+    let last = f.len() - 1;
+    for _ in 0..passes {
+        let old = f.clone();
+        let mean = |[a, b, c]: [usize; 3]| 0.5 * old[b] + 0.25 * (old[a] + old[c]);
+        for (k, value) in f.iter_mut().enumerate().take(last).skip(1) {
+            *value = mean([k - 1, k, k + 1]);
+        }
+        if closed {
+            f[0] = mean([last - 1, 0, 1]);
+            f[last] = f[0];
+        }
+    }
+    f
+}
+
+/// Columns whose first node off the line j = 0 is not on another side.
+fn free(grid: &Grid) -> Range<usize> {
+    if grid.topology.periodic() { 0..grid.ni } else { 1..grid.ni - 1 }
+}
+
+impl WallSide {
+    /// The walls of a grid with their first cells: of one height, or of the grid's own heights, smoothed.
+    ///
+    /// # Errors
+    /// If neighbouring points of a wall coincide.
+    pub(super) fn all(
+        grid: &Grid,
+        walls: &[Side],
+        first_cell: Option<f64>,
+    ) -> Result<Vec<Self>, SmoothError> {
+        walls.iter().map(|side| Self::of(grid, *side, walls, first_cell)).collect()
+    }
+
+    fn of(
+        grid: &Grid,
+        side: Side,
+        walls: &[Side],
+        first_cell: Option<f64>,
+    ) -> Result<Self, SmoothError> {
+        let turn = Orientation::of(grid, side);
+        let own = turn.turned(grid);
+        let (points, last, closed) = (wall(&own), own.ni - 1, own.topology.closed());
+        let s = arc(&points);
+        let step = |k: usize| s[k + 1] - s[k];
+        if let Some(index) = (0..last).find(|k| step(*k) == 0.0) {
+            return Err(SmoothError::Coincident { side: name(side), index });
+        }
+        let spacing = (0..=last).map(|k| {
+            let open = [k.saturating_sub(1), k.min(last - 1)];
+            let beside = if closed { [(k + last - 1) % last, k % last] } else { open };
+            0.5 * (step(beside[0]) + step(beside[1]))
+        });
+        let (x, y) = (&own.x[..=last], &own.y[..=last]);
+        let mut directions = if closed { wall_normals(x, y) } else { open_normals(x, y) };
+        if !closed {
+            for (k, from) in [(0, 0), (last, last - 1)] {
+                let [x, y] = unit(difference(points[from + 1], points[from]));
+                directions[k] = [-y, x];
+            }
+        }
+        let height = |k: usize| distance(points[k], own.point(k, 1)).max(f64::MIN_POSITIVE);
+        let heights = (0..=last).map(|k| first_cell.unwrap_or_else(|| height(k)).ln()).collect();
+        let heights = smoothed(heights, closed, HEIGHT_PASSES);
+        let beside = [Side::Before, Side::Behind]
+            .map(|end| !closed && walls.iter().any(|wall| turn.side(*wall) == end));
+        for (corner, _) in [0, last].into_iter().zip(beside).filter(|(_, wall)| *wall) {
+            let towards = unit(difference(own.point(corner, 1), points[corner]));
+            for (k, direction) in directions.iter_mut().enumerate() {
+                let share = (-(s[k] - s[corner]).abs() / (TURN * s[last])).exp();
+                let leaning = along(direction.map(|c| (1.0 - share) * c), towards, share);
+                let onto = dot(leaning, *direction);
+                *direction = leaning.map(|c| c / onto);
+            }
+        }
+        let heights = heights.into_iter().map(f64::exp).collect();
+        Ok(Self { turn, heights, directions, spacing: spacing.collect(), beside })
+    }
+
+    /// The place of node (k, 1).
+    fn first(&self, own: &Grid, k: usize) -> [f64; 2] {
+        along(own.point(k, 0), self.directions[k], self.heights[k])
+    }
+
+    /// Largest relative error of the heights of a grid, without the two at each end where these are held.
+    pub(super) fn height_error(&self, grid: &Grid) -> f64 {
+        let (own, n) = (self.turn.turned(grid), self.heights.len());
+        let inner = if own.topology.periodic() { 0..n } else { 2..n - 2 };
+        let height = |k: usize, to| distance(own.point(k, 0), to);
+        let ratio = |k: usize| height(k, own.point(k, 1)) / height(k, self.first(&own, k));
+        inner.map(|k| (ratio(k) - 1.0).abs()).fold(0.0, f64::max)
+    }
+
+    /// φ and ψ at the unknown points.
+    fn terms(&self, grid: &Grid) -> WallTerms {
+        let mut own = self.turn.turned(grid);
+        let (s, ni) = (arc_length(&own), own.ni);
+        let [spacings, heights, part] = DECAY;
+        let length = |k: usize| {
+            let most = part * s[s.len() - ni + k];
+            (spacings * self.spacing[k]).min(most).max(heights * self.heights[k])
+        };
+        let closed = own.topology.closed();
+        let lengths = smoothed((0..ni).map(length).collect(), closed, DECAY_PASSES);
+        for (k, s) in s.iter().enumerate() {
+            let decay = |reach: f64| (-s / (reach * lengths[k % ni])).exp();
+            (own.x[k], own.y[k]) = (decay(1.0), decay(PSI_REACH));
+        }
+        let all = self.turn.back(&own, grid);
+        let first = usize::from(!grid.topology.periodic());
+        let unknown = |f: &[f64]| {
+            let rows = f.chunks(grid.ni).skip(1).take(grid.nj - 2);
+            rows.flat_map(|row| row[first..grid.ni - 1].to_vec()).collect()
+        };
+        WallTerms { phi: unknown(&all.x), psi: unknown(&all.y) }
+    }
+
+    /// Puts the first cells in their places; the node in the corner with another wall becomes the fourth corner of a
+    /// parallelogram.
+    fn set_first_cells(&self, grid: &mut Grid) {
+        let mut own = self.turn.turned(grid);
+        for k in free(&own) {
+            let place = self.first(&own, k);
+            set(&mut own, [k, 1], place);
+        }
+        let last = own.ni - 1;
+        let corners = [(0, 1), (last, last - 1)].into_iter().zip(self.beside);
+        for ((corner, inner), _) in corners.filter(|(_, wall)| *wall) {
+            let [a, b, c] = [(inner, 0), (corner, 1), (corner, 0)].map(|(i, j)| own.point(i, j));
+            set(&mut own, [inner, 1], along(a, difference(b, c), 1.0));
+        }
+        *grid = self.turn.back(&own, grid);
+    }
+
+    /// Moves the nodes of `bent` by what bends the lines of `grid` onto the normals:
+    /// r_j ← r_j + (s_j n − (r_j − r_0)) exp(−(s_j/L)²), with L smaller by `factor`.
+    fn bend(&self, grid: &Grid, factor: f64, bent: &mut Grid) {
+        let (own, mut moved) = (self.turn.turned(grid), self.turn.turned(bent));
+        let (s, ni) = (arc_length(&own), own.ni);
+        let [spacings, heights, part] = BEND;
+        for (j, k) in (1..own.nj - 1).flat_map(|j| free(&own).map(move |k| (j, k))) {
+            let (s_j, height, whole) = (s[j * ni + k], self.heights[k], s[s.len() - ni + k]);
+            let length =
+                (factor * spacings * self.spacing[k]).max(heights * height).min(part * whole);
+            let ratio = (height / s[ni + k]).min(1e9);
+            let stretched = s_j * (1.0 + (ratio - 1.0) * (-s_j / length).exp());
+            let straight = along(own.point(k, 0), self.directions[k], stretched);
+            let way = difference(straight, own.point(k, j));
+            let place = along(moved.point(k, j), way, (-(s_j / length).powi(2)).exp());
+            set(&mut moved, [k, j], place);
+        }
+        *bent = self.turn.back(&moved, bent);
+    }
+}
+
+/// The grid from which the equations are solved: lines near walls are bent onto the normals, less where that folds cells.
+fn bent(grid: &Grid, walls: &[WallSide]) -> Grid {
+    let with = |factor: Option<f64>| {
+        let mut bent = grid.clone();
+        for (wall, factor) in walls.iter().filter_map(|wall| Some((wall, factor?))) {
+            wall.bend(grid, factor, &mut bent);
+        }
+        for wall in walls {
+            wall.set_first_cells(&mut bent);
+        }
+        bent
+    };
+    let plain = with(None);
+    let most = folds(grid).min(folds(&plain));
+    let mut bent = (0..=HALVINGS).map(|halvings| with(Some(0.5_f64.powi(halvings))));
+    bent.find(|bent| folds(bent) <= most).unwrap_or(plain)
+}
+
+/// The equations with these control functions and exact first cells on the walls, from the grid bent onto their normals.
+pub(super) fn equations(grid: &Grid, control: [Vec<f64>; 2], walls: &[WallSide]) -> EllipticData {
+    let start = bent(grid, walls);
+    let terms = walls.first().map(|wall| wall.terms(&start));
+    EllipticData::of_terms(&start, control, terms)
+}

@@ -1,0 +1,316 @@
+//! Smoothing of a structured grid that is given: the grid equations with its own clustering, first cells that are exact
+//! on its walls, and its boundary points.
+//!
+//! The equations are the same as for every grid (theory section 3). Their control functions come from the grid in two passes:
+//! first those that it solves by itself, smoothed, which removes noise, kinks and folds; then the ratios of its intervals,
+//! which removes what is oblique. The better of both is kept. A grid of which many cells are folded begins anew from its
+//! four sides.
+
+mod block;
+mod control;
+mod equations;
+mod error;
+
+pub use self::block::{SIDES, side_named};
+pub use self::control::Functions;
+pub use self::error::SmoothError;
+
+use std::cmp::Ordering;
+
+use self::block::{Orientation, interpolated, name, shape, slid, wall};
+use self::equations::{WallSide, equations};
+use crate::backend::EllipticBackend;
+use crate::backend::cpu::CpuBackend;
+use crate::case::SolverOptions;
+use crate::elliptic::GridProblem;
+use crate::grid::boundary::Side;
+use crate::grid::quality::{Quality, WallLine, folds, measure_along};
+use crate::grid::{Grid, Topology};
+use crate::pde::EllipticData;
+use crate::solver::history::History;
+use crate::solver::newton::{self, NewtonReport};
+use crate::solver::{NewtonStop, SolverError};
+
+/// Part of the cells above which a grid is folded too much to begin with.
+const FOLDED: f64 = 0.01;
+/// Rounds in which points slide.
+const ROUNDS: usize = 2;
+/// Angles in degrees, and errors of heights, that differ by less are the same.
+const SAME: f64 = 1e-6;
+
+/// The walls of a grid and the points that may move.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SmoothSettings {
+    /// Sides that are walls.
+    pub walls: Vec<Side>,
+    /// Height of the first cells on walls, in the unit of the grid; `None` keeps the grid's own, smoothed.
+    pub first_cell: Option<f64>,
+    /// Other sides whose points slide along them.
+    pub slide: Vec<Side>,
+}
+
+impl Default for SmoothSettings {
+    fn default() -> Self {
+        Self { walls: vec![Side::Below], first_cell: None, slide: Vec::new() }
+    }
+}
+
+/// Measures of a grid with walls.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+pub struct WalledQuality {
+    /// Its quality, in its unit; angles and first cells refer to all walls.
+    pub quality: Quality,
+    /// Largest relative error of the height of a first cell.
+    pub first_cell_error: f64,
+}
+
+/// A solve.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct SmoothPass {
+    /// The control functions.
+    pub functions: Functions,
+    /// Whether the points of sides slid before it.
+    pub slid: bool,
+    /// Newton steps.
+    pub newton_iterations: usize,
+    /// Linear iterations.
+    pub linear_iterations: f64,
+    /// Whether it converged; otherwise its grid is no result.
+    pub converged: bool,
+    /// The measures of its grid.
+    pub measures: WalledQuality,
+    #[serde(skip)]
+    grid: Grid,
+    #[serde(skip)]
+    stop: NewtonStop,
+}
+
+/// A smoothed grid.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Smoothed {
+    /// The grid, in the orientation of the one given.
+    #[serde(skip)]
+    pub grid: Grid,
+    /// Measures of the grid given.
+    pub before: WalledQuality,
+    /// Measures of the smoothed grid.
+    pub after: WalledQuality,
+    /// The solves in their order.
+    pub passes: Vec<SmoothPass>,
+    /// The one of them whose grid is kept.
+    pub kept: usize,
+    #[serde(skip)]
+    given: Grid,
+}
+
+/// Smooths a grid of any orientation; the solves are by `options`, their tolerance no smaller than round-off allows.
+///
+/// The grid has the boundary points of the one given, but for those that slide. At the ends of an open wall the first
+/// cells lie on the sides beside it and keep their heights.
+///
+/// # Errors
+/// For a grid or sides that cannot be used, and where no solve converged. A grid that is not better is a result, see
+/// [`Smoothed::grown`].
+pub fn smooth(
+    grid: &Grid,
+    settings: &SmoothSettings,
+    options: &SolverOptions,
+) -> Result<Smoothed, SmoothError> {
+    let (ni, nj) = (grid.ni, grid.nj);
+    if ni < 5 || nj < 5 {
+        return Err(SmoothError::Small { ni, nj });
+    }
+    let finite = |k: &usize| grid.x[*k].is_finite() && grid.y[*k].is_finite();
+    if let Some(k) = (0..ni * nj).find(|k| !finite(k)) {
+        return Err(SmoothError::NotFinite { i: k % ni, j: k / ni });
+    }
+    if let Some(height) = settings.first_cell.filter(|h| !(*h > 0.0 && h.is_finite())) {
+        return Err(SmoothError::FirstCell { height });
+    }
+    let orientation = Orientation::of(grid, solvable(&settings.walls)?);
+    let mut given = orientation.turned(grid);
+    given.topology = shape(&given);
+    let [walls, slide] = [&settings.walls, &settings.slide]
+        .map(|sides| sides.iter().map(|side| orientation.side(*side)).collect::<Vec<_>>());
+    let mut sides = settings.walls.iter().chain(&settings.slide);
+    // Of a grid that is turned so that its seam is j = 0 the first and the last line coincide.
+    let across = usize::from(given.line(0) == given.line(given.nj - 1));
+    let seam = |side: Side| side.across() == across && (across == 1 || given.topology.closed());
+    if let Some(own) = sides.find(|side| seam(orientation.side(**side))) {
+        return Err(SmoothError::Seam { side: name(*own) });
+    }
+    if let Some(both) = settings.slide.iter().find(|side| settings.walls.contains(side)) {
+        return Err(SmoothError::SlidingWall { side: name(*both) });
+    }
+    let folded = folds(&given);
+    let (mut passes, mut exact) = (Vec::new(), WallSide::all(&given, &walls, settings.first_cell)?);
+    if folded as f64 <= FOLDED * given.cells() as f64 {
+        let own = solved(Functions::Own, &given, &exact, options)?;
+        if own.converged {
+            passes.push(solved(Functions::Law, &own.grid, &exact, options)?);
+        }
+        passes.insert(0, own);
+    }
+    if folded > 0 && best(&passes).is_none_or(|k| passes[k].measures.quality.folded_cells > 0) {
+        let anew = interpolated(&given);
+        exact = WallSide::all(&anew, &walls, settings.first_cell)?;
+        passes.push(solved(Functions::Anew, &anew, &exact, options)?);
+    }
+    for _ in 0..if slide.is_empty() { 0 } else { ROUNDS } {
+        let Some(kept) = best(&passes) else { break };
+        let SmoothPass { functions, grid, .. } = &passes[kept];
+        let moved = slide.iter().fold(grid.clone(), |grid, side| {
+            let turn = Orientation::of(&grid, *side);
+            turn.back(&slid(turn.turned(&grid)), &grid)
+        });
+        let pass = solved(*functions, &moved, &exact, options)?;
+        passes.push(SmoothPass { slid: true, ..pass });
+        if best(&passes) == Some(kept) {
+            break;
+        }
+    }
+    let kept = match (best(&passes), passes.first()) {
+        (Some(kept), _) => kept,
+        (None, Some(first)) => return Err(SmoothError::NotSolved { stop: first.stop }),
+        (None, None) => return Err(SmoothError::NoWall),
+    };
+    Ok(Smoothed {
+        grid: orientation.back(&passes[kept].grid, grid),
+        before: measured(&given, &exact),
+        after: passes[kept].measures.clone(),
+        passes,
+        kept,
+        given,
+    })
+}
+
+/// The side that becomes j = 0 of the grid that is solved for.
+///
+/// # Errors
+/// For walls that the equations cannot have at a time.
+fn solvable(walls: &[Side]) -> Result<Side, SmoothError> {
+    match walls {
+        [] => Err(SmoothError::NoWall),
+        [wall] => Ok(*wall),
+        _ => Err(SmoothError::Walls { walls: walls.len() }),
+    }
+}
+
+/// The pass with the best grid: the fewest folded cells, then the lowest 99th percentile of the skewness, in steps of 2 %,
+/// then its mean.
+fn best(passes: &[SmoothPass]) -> Option<usize> {
+    let rank = |k: &usize| {
+        let Quality { folded_cells, p99_skewness, mean_skewness, .. } = passes[*k].measures.quality;
+        [folded_cells as f64, (50.0 * p99_skewness.ln()).round(), mean_skewness]
+    };
+    let converged = (0..passes.len()).filter(|k| passes[*k].converged);
+    converged.min_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal))
+}
+
+/// Solves with the functions of a grid.
+fn solved(
+    functions: Functions,
+    grid: &Grid,
+    walls: &[WallSide],
+    options: &SolverOptions,
+) -> Result<SmoothPass, SmoothError> {
+    let data = equations(grid, functions.of(grid), walls);
+    let lowest = walls.iter().flat_map(|wall| &wall.heights).copied().fold(f64::INFINITY, f64::min);
+    let points = walls.iter().flat_map(|side| wall(&side.turn.turned(grid))).flatten();
+    let size = points.map(f64::abs).fold(0.0, f64::max);
+    let options = options.clone().at_first_cell(lowest / size);
+    let (nodes, report) = solution(&data, grid.topology, &options)?;
+    Ok(SmoothPass {
+        functions,
+        slid: false,
+        newton_iterations: report.history.newton_iterations(),
+        linear_iterations: report.history.linear_iterations(),
+        converged: report.stop.converged(),
+        measures: measured(&nodes, walls),
+        grid: nodes,
+        stop: report.stop,
+    })
+}
+
+fn solution(
+    data: &EllipticData,
+    topology: Topology,
+    SolverOptions { newton, linear, multigrid, .. }: &SolverOptions,
+) -> Result<(Grid, NewtonReport), SolverError> {
+    let (state, mut u) = CpuBackend.elliptic(data)?;
+    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.wall.is_some())?;
+    let kind = (linear.preconditioner, linear.schedule);
+    let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
+    let (cpu, begin) = (&CpuBackend, History::default());
+    let report = newton::solve(cpu, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;
+    Ok((problem.nodes(cpu, &u, topology)?, report))
+}
+
+/// The measures of a grid: those of its cells, and the worst of all walls.
+fn measured(grid: &Grid, walls: &[WallSide]) -> WalledQuality {
+    let of_wall = |wall: &WallSide| {
+        let own = wall.turn.turned(grid);
+        let line = match own.topology {
+            Topology::Rectangle => WallLine { from: 0, to: own.ni - 1, closed: false },
+            topology => WallLine::of(topology, own.ni),
+        };
+        let quality = measure_along(&own, line);
+        WalledQuality { quality, first_cell_error: wall.height_error(grid) }
+    };
+    let worst = |mut all: WalledQuality, own: WalledQuality| {
+        let (quality, of) = (&mut all.quality, own.quality);
+        quality.first_cell_min = quality.first_cell_min.min(of.first_cell_min);
+        quality.first_cell_max = quality.first_cell_max.max(of.first_cell_max);
+        quality.wall_angle_error_max_deg =
+            quality.wall_angle_error_max_deg.max(of.wall_angle_error_max_deg);
+        all.first_cell_error = all.first_cell_error.max(own.first_cell_error);
+        all
+    };
+    walls.iter().map(of_wall).reduce(worst).unwrap_or_default()
+}
+
+impl Smoothed {
+    /// The grid before and after, both turned so that the wall is on the line j = 0.
+    pub fn both(&self) -> [&Grid; 2] {
+        [&self.given, &self.passes[self.kept].grid]
+    }
+
+    /// Measures before and after, as text.
+    pub fn table(&self) -> Vec<[String; 3]> {
+        let rows = |WalledQuality { quality: q, first_cell_error }: &WalledQuality| {
+            [
+                ("folded cells", q.folded_cells.to_string()),
+                ("skewness, largest", format!("{:.3}", q.max_skewness)),
+                ("skewness, 99% below", format!("{:.3}", q.p99_skewness)),
+                ("skewness, mean", format!("{:.4}", q.mean_skewness)),
+                ("wall angle, deg", format!("{:.2e}", q.wall_angle_error_max_deg)),
+                ("first cell, lowest", format!("{:.4e}", q.first_cell_min)),
+                ("first cell, highest", format!("{:.4e}", q.first_cell_max)),
+                ("first cell, error", format!("{first_cell_error:.2e}")),
+                ("growth along i", format!("{:.3}", q.max_growth_i)),
+                ("growth along j", format!("{:.3}", q.max_growth_j)),
+                ("waves, deg", format!("{:.1}", q.waves_deg)),
+            ]
+        };
+        let both = rows(&self.before).into_iter().zip(rows(&self.after));
+        both.map(|((name, before), (_, after))| [name.to_owned(), before, after]).collect()
+    }
+
+    /// Measures that are worse than before though smoothing is to preserve them, a clause each: folded cells, the wall
+    /// angle, and the heights of first cells.
+    pub fn grown(&self) -> Vec<String> {
+        let (before, after) = (&self.before, &self.after);
+        let [folded, angles, errors] = [
+            [before, after].map(|m| m.quality.folded_cells as f64),
+            [before, after].map(|m| m.quality.wall_angle_error_max_deg),
+            [before, after].map(|m| m.first_cell_error),
+        ];
+        let all = [
+            ("folded cells", folded),
+            ("the wall angle", angles),
+            ("the error of first cells", errors),
+        ];
+        let worse = all.into_iter().filter(|(_, [before, after])| *after > before + SAME);
+        worse.map(|(what, [a, b])| format!("{what} grew from {a:.3e} to {b:.3e}")).collect()
+    }
+}

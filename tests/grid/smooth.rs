@@ -1,0 +1,416 @@
+//! Smoothing of grids that are given: shapes as other programs make them, clean and with noise.
+
+use std::f64::consts::PI;
+
+use gridgen::case::SolverOptions;
+use gridgen::grid::boundary::Side;
+use gridgen::grid::quality::Quality;
+
+use gridgen::grid::Grid;
+use gridgen::smooth::{Functions, SIDES, SmoothError, SmoothSettings, Smoothed, smooth};
+use support::grids::grid_from;
+use support::random::Random;
+
+use super::{case, make};
+
+const FIRST_CELL: f64 = 1e-3;
+
+/// The shares of a length of `nj` points whose first is `first` and that grow by one ratio.
+fn geometric(nj: usize, first: f64) -> Vec<f64> {
+    let shares = |ratio: f64| -> Vec<f64> {
+        let power = |j: usize| ratio.powf(j as f64) - 1.0;
+        (0..nj).map(|j| power(j) / power(nj - 1)).collect()
+    };
+    let (mut low, mut high) = (1.0 + 1e-9, 10.0);
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if shares(middle)[1] > first { low = middle } else { high = middle }
+    }
+    shares(low)
+}
+
+/// Point k of n + 1 of a section of 12 % thickness, clockwise from its closed trailing edge.
+fn section(camber: f64, k: usize, n: usize) -> [f64; 2] {
+    let t = 2.0 * PI * k as f64 / n as f64;
+    let x = 0.5 * (1.0 + t.cos());
+    let polynomial = 0.2969 * x.sqrt() - 0.126 * x - 0.3516 * x * x + 0.2843 * x.powi(3);
+    let thickness = 0.6 * (polynomial - 0.1036 * x.powi(4));
+    let mean = if x < 0.4 {
+        camber / 0.16 * (0.8 * x - x * x)
+    } else {
+        camber / 0.36 * (0.2 + 0.8 * x - x * x)
+    };
+    [x, mean - t.sin().signum() * thickness]
+}
+
+/// Straight lines from points of a wall to those of an outer line.
+fn ruled(nj: usize, first: f64, wall: &[[f64; 2]], outer: &[[f64; 2]]) -> Grid {
+    grid_from(wall.len(), nj, |i, j| {
+        let share = geometric(nj, first / distance(wall[i], outer[i]))[j];
+        [0, 1].map(|c| wall[i][c] + share * (outer[i][c] - wall[i][c]))
+    })
+}
+
+fn o_grid(ni: usize, nj: usize, camber: f64) -> Grid {
+    let n = ni - 1;
+    let mut wall: Vec<_> = (0..n).map(|k| section(camber, k, n)).collect();
+    wall.push(wall[0]);
+    let angle = |k: usize| 2.0 * PI * (k % n) as f64 / n as f64;
+    let outer: Vec<_> =
+        (0..ni).map(|k| [0.5 + 10.0 * angle(k).cos(), -10.0 * angle(k).sin()]).collect();
+    ruled(nj, FIRST_CELL, &wall, &outer)
+}
+
+fn c_grid(ni: usize, nj: usize) -> Grid {
+    let wake = (ni - 1) / 4;
+    let n = ni - 1 - 2 * wake;
+    let behind = geometric(wake + 1, 0.01 / 9.0);
+    let point = |i: usize| {
+        let cut = |k: usize| ([1.0 + 9.0 * behind[k], 0.0], 0.5 + 9.5 * k as f64 / wake as f64);
+        if i <= wake {
+            let (at, x) = cut(wake - i);
+            (at, [x, -10.0])
+        } else if i >= ni - 1 - wake {
+            let (at, x) = cut(i + wake + 1 - ni);
+            (at, [x, 10.0])
+        } else {
+            let angle = PI * (0.5 + (i - wake) as f64 / n as f64);
+            (section(0.0, i - wake, n), [0.5 + 10.0 * angle.cos(), -10.0 * angle.sin()])
+        }
+    };
+    let (wall, outer): (Vec<_>, Vec<_>) = (0..ni).map(point).unzip();
+    ruled(nj, FIRST_CELL, &wall, &outer)
+}
+
+/// A channel of height 1 with a bump on its floor, whose lines are vertical.
+fn channel(ni: usize, nj: usize, height: f64) -> Grid {
+    let x = |i: usize| -1.0 + 3.0 * i as f64 / (ni - 1) as f64;
+    let floor = |i: usize| [x(i), height * (-((x(i) - 0.5) / 0.2).powi(2)).exp()];
+    let wall: Vec<_> = (0..ni).map(floor).collect();
+    let roof: Vec<_> = (0..ni).map(|i| [x(i), 1.0]).collect();
+    ruled(nj, FIRST_CELL, &wall, &roof)
+}
+
+/// The channel in three blocks with kinks between them, as if from straight edges of blocks.
+fn blocky(ni: usize, nj: usize) -> Grid {
+    let channel = channel(ni, nj, 0.15);
+    let corners = [(0, 0.0), (ni / 3, -0.45), (2 * ni / 3, 0.35), (ni - 1, 0.0)];
+    let lean = |i: usize| {
+        let k = corners.windows(2).position(|pair| i <= pair[1].0).unwrap();
+        let [(a, from), (b, to)] = [corners[k], corners[k + 1]];
+        from + (to - from) * (i - a) as f64 / (b - a) as f64
+    };
+    grid_from(ni, nj, |i, j| {
+        let [x, y] = channel.point(i, j);
+        let [floor, roof] = [channel.point(i, 0)[1], 1.0];
+        [x + lean(i) * (y - floor) / (roof - floor), y]
+    })
+}
+
+/// An O-grid of gridgen whose lines have kinks from a third of its layers on.
+fn kinked(ni: usize, nj: usize) -> Grid {
+    let set = format!(
+        "[geometry]\nnaca = \"4412\"\n[grid]\nni = {ni}\nnj = {nj}\nfirst_cell = {FIRST_CELL}\n"
+    );
+    let made = make(&case(&set)).unwrap().grid;
+    grid_from(ni, nj, |i, j| {
+        let (at, n) = (made.point(i, j), ni - 1);
+        if j < nj / 3 || j == nj - 1 {
+            return at;
+        }
+        let sign = (2.0 * PI * (i % n) as f64 / n as f64 * 6.0).sin().signum();
+        let share = 0.35 * (1.0_f64).min((j - nj / 3) as f64 / 6.0) * sign;
+        let west = made.point((i % n + n - 1) % n, j);
+        [0, 1].map(|c| at[c] + share * (west[c] - at[c]))
+    })
+}
+
+/// The grid with its inner nodes displaced at random by up to `part` of the shortest interval beside them.
+fn noisy(grid: &Grid, part: f64) -> Grid {
+    let (mut noisy, mut random) = (grid.clone(), Random::new(1));
+    for j in 1..grid.nj - 1 {
+        for i in 1..grid.ni - 1 {
+            let at = grid.point(i, j);
+            let beside = [(i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)];
+            let near = beside.map(|(i, j)| distance(at, grid.point(i, j)));
+            let size = part * near.into_iter().fold(f64::INFINITY, f64::min);
+            let k = grid.index(i, j);
+            noisy.x[k] += size * random.symmetric();
+            noisy.y[k] += size * random.symmetric();
+        }
+    }
+    noisy
+}
+
+fn shapes(ni: usize, nj: usize) -> [(&'static str, Grid); 7] {
+    [
+        ("O 0012", o_grid(ni, nj, 0.0)),
+        ("O 4412", o_grid(ni, nj, 0.04)),
+        ("C 0012", c_grid(ni, nj)),
+        ("bump", channel(ni, nj, 0.15)),
+        ("steep bump", channel(ni, nj, 0.4)),
+        ("blocky", blocky(ni, nj)),
+        ("kinked", kinked(ni, nj)),
+    ]
+}
+
+fn options() -> SolverOptions {
+    SolverOptions::new(&[]).unwrap()
+}
+
+fn smoothed(grid: &Grid) -> Smoothed {
+    smooth(grid, &SmoothSettings::default(), &options()).unwrap()
+}
+
+/// Shapes as other programs make them, clean and with noise of a fifth of a cell: every solve converges, cells are
+/// unfolded, first cells exact, and noise is gone.
+#[test]
+fn grids_of_other_programs_are_smoothed() {
+    for (name, clean) in shapes(65, 33) {
+        for noise in [0.0, 0.2] {
+            let given = noisy(&clean, noise);
+
+            let smoothed = smoothed(&given);
+
+            let (before, after) = (&smoothed.before.quality, &smoothed.after.quality);
+            assert!(smoothed.grown().is_empty(), "{name}: {:?}", smoothed.grown());
+            assert_eq!(after.folded_cells, 0, "{name}");
+            assert!(after.wall_angle_error_max_deg < 1e-6, "{name}");
+            assert!(smoothed.after.first_cell_error < 1e-6, "{name}");
+            for pass in &smoothed.passes {
+                let steps = pass.newton_iterations;
+                assert!(pass.converged && steps <= 7, "{name}: {:?} {steps}", pass.functions);
+                assert!(pass.linear_iterations <= 12.0, "{name}: {}", pass.linear_iterations);
+            }
+            // Kinks alone are not skewness: they turn whole lines.
+            if name != "kinked" || noise > 0.0 {
+                assert!(after.p99_skewness < 0.9 * before.p99_skewness, "{name}");
+            }
+            if noise > 0.0 {
+                assert!(after.mean_skewness < 0.6 * before.mean_skewness, "{name}");
+                let range = |of: &Quality| of.first_cell_max / of.first_cell_min;
+                assert!(range(after) < 1.25 && range(before) > 1.4, "{name}: {}", range(after));
+                assert!(after.waves_deg < 2.0 && after.max_growth_j < 2.0, "{name}: {after:?}");
+            }
+            for i in 0..given.ni {
+                for j in [0, given.nj - 1] {
+                    assert_eq!(bits(&smoothed.grid, i, j), bits(&given, i, j), "{name}");
+                }
+            }
+        }
+    }
+}
+
+/// Kinks go by the functions that the grid solves; the ratios of its intervals have them.
+#[test]
+fn kinks_are_removed() {
+    let smoothed = smoothed(&kinked(65, 33));
+
+    assert_eq!(smoothed.passes[smoothed.kept].functions, Functions::Own);
+    assert!(smoothed.before.quality.max_growth_i > 3.0);
+    assert!(smoothed.after.quality.max_growth_i < 1.5);
+}
+
+#[test]
+fn a_grid_of_gridgen_keeps_its_wall() {
+    let text = "[geometry]\nnaca = \"2412\"\n[grid]\nni = 65\nnj = 33\nfirst_cell = 1e-4\n";
+    for topology in ["O", "C"] {
+        let text = format!("{text}topology = \"{topology}\"\nwake = 16\n");
+        let text = if topology == "O" { text.replace("wake = 16\n", "") } else { text };
+        let made = make(&case(&text)).unwrap();
+
+        let smoothed = smoothed(&made.grid);
+
+        assert!(smoothed.grown().is_empty(), "{topology}: {:?}", smoothed.grown());
+        for i in made.grid.topology.wall(65).filter(|i| (1..64).contains(i)) {
+            let way = distance(smoothed.grid.point(i, 1), made.grid.point(i, 1));
+            assert!(way < 1e-9, "{topology}, {i}: {way:e}");
+            assert_eq!(bits(&smoothed.grid, i, 0), bits(&made.grid, i, 0));
+        }
+    }
+}
+
+/// A wall on any side of a block in any orientation gives the same nodes.
+#[test]
+fn any_side_is_a_wall() {
+    let grid = noisy(&channel(65, 33, 0.4), 0.1);
+    let expected = smoothed(&grid).grid;
+    for (name, side) in SIDES {
+        for reversed in [false, true] {
+            let source = |i: usize, j: usize| {
+                let [along, across, n] = if side.across() == 1 { [i, j, 65] } else { [j, i, 65] };
+                let across = if side.is_last() { 32 - across } else { across };
+                [if reversed { n - 1 - along } else { along }, across]
+            };
+            let [ni, nj] = if side.across() == 1 { [65, 33] } else { [33, 65] };
+            let of = |from: &Grid| {
+                grid_from(ni, nj, |i, j| from.point(source(i, j)[0], source(i, j)[1]))
+            };
+            let settings = SmoothSettings { walls: vec![side], ..SmoothSettings::default() };
+
+            let smoothed = smooth(&of(&grid), &settings, &options()).unwrap();
+
+            let apart = support::grids::distance(&smoothed.grid, &of(&expected));
+            assert!(apart < 1e-8, "{name} {reversed}: {apart:e}");
+        }
+    }
+}
+
+#[test]
+fn a_grid_folded_all_over_is_made_anew() {
+    let clean = channel(65, 33, 0.15);
+    let mirrored = grid_from(65, 33, |i, j| {
+        let inner = (1..64).contains(&i) && (1..32).contains(&j);
+        clean.point(if inner { 64 - i } else { i }, j)
+    });
+    let moved = grid_from(65, 33, |i, j| {
+        let [x, y] = clean.point(i, j);
+        let patch = (25..40).contains(&i) && (10..20).contains(&j);
+        if patch { [x + 0.25, y + 0.1] } else { [x, y] }
+    });
+    for (name, given, folded) in
+        [("mirrored", &mirrored, 1500), ("patch", &moved, 10), ("noise", &noisy(&clean, 3.0), 500)]
+    {
+        let smoothed = smoothed(given);
+
+        assert!(smoothed.before.quality.folded_cells > folded, "{name}");
+        assert_eq!(smoothed.passes[smoothed.kept].functions, Functions::Anew, "{name}");
+        assert_eq!(smoothed.after.quality.folded_cells, 0, "{name}");
+        assert!(smoothed.after.quality.p99_skewness < 0.35, "{name}: {:?}", smoothed.after.quality);
+    }
+}
+
+/// A right-angled grid whose spacing jumps along both directions solves the equations with functions of its intervals: it is its
+/// own solution.
+#[test]
+fn a_right_angled_grid_keeps_its_spacing() {
+    let x = |i: usize| if i < 30 { 0.01 * i as f64 } else { 0.3 + 0.02 * (i - 30) as f64 };
+    let y = |j: usize| if j < 16 { 0.01 * j as f64 } else { 0.16 + 0.03 * (j - 16) as f64 };
+    let right = grid_from(65, 33, |i, j| [x(i), y(j)]);
+    let folded = grid_from(65, 33, |i, j| {
+        let inner = (1..64).contains(&i) && (1..32).contains(&j);
+        right.point(if inner { 64 - i } else { i }, j)
+    });
+
+    let smoothed = smoothed(&folded);
+
+    let apart = support::grids::distance(&smoothed.grid, &right);
+    assert!(apart < 1e-7, "{apart:e}");
+}
+
+#[test]
+fn first_cells_have_the_height_asked_for() {
+    for height in [3e-4, 3e-3] {
+        let settings = SmoothSettings { first_cell: Some(height), ..SmoothSettings::default() };
+        let smoothed = smooth(&noisy(&o_grid(65, 33, 0.04), 0.2), &settings, &options()).unwrap();
+
+        let grid = &smoothed.grid;
+        for i in 1..64 {
+            let found = distance(grid.point(i, 0), grid.point(i, 1));
+            assert!((found / height - 1.0).abs() < 1e-9, "{i}: {found:e}");
+        }
+        assert!(smoothed.grown().is_empty() && smoothed.before.first_cell_error > 0.5);
+    }
+}
+
+#[test]
+fn points_slide_along_sides_that_are_no_walls() {
+    let given = channel(65, 33, 0.15);
+    let slide = vec![Side::Above];
+    let slid =
+        smooth(&given, &SmoothSettings { slide, ..SmoothSettings::default() }, &options()).unwrap();
+
+    let kept = smoothed(&given);
+    let [before, after] = [&kept, &slid].map(|smoothed| &smoothed.after.quality);
+    assert!(
+        after.p99_skewness < 0.9 * before.p99_skewness,
+        "{} {}",
+        before.p99_skewness,
+        after.p99_skewness
+    );
+    assert!(after.mean_skewness < 0.9 * before.mean_skewness);
+    let roof: Vec<_> = (0..65).map(|i| slid.grid.point(i, 32)).collect();
+    assert!(roof.iter().all(|point| (point[1] - 1.0).abs() < 1e-12));
+    assert!(roof.windows(2).all(|pair| pair[0][0] < pair[1][0]));
+    assert!((0..65).any(|i| distance(slid.grid.point(i, 32), given.point(i, 32)) > 0.01));
+    assert_eq!(bits(&slid.grid, 0, 32), bits(&given, 0, 32));
+}
+
+#[test]
+fn measures_that_have_grown_are_named() {
+    let mut smoothed = smoothed(&channel(65, 33, 0.15));
+    smoothed.after.quality.folded_cells = 2;
+    smoothed.after.quality.wall_angle_error_max_deg = 80.0;
+    smoothed.after.first_cell_error = 0.5;
+
+    let grown = smoothed.grown();
+
+    assert_eq!(grown.len(), 3, "{grown:?}");
+    assert!(grown[0].contains("folded cells grew from 0") && grown[1].contains("wall angle"));
+}
+
+#[test]
+fn what_cannot_be_smoothed_is_refused() {
+    let (channel, body) = (channel(65, 33, 0.15), o_grid(65, 33, 0.0));
+    let with = |walls: &[Side], slide: &[Side], first_cell| SmoothSettings {
+        walls: walls.to_vec(),
+        first_cell,
+        slide: slide.to_vec(),
+    };
+    let refused = |grid: &Grid, settings| smooth(grid, &settings, &options()).err().unwrap();
+    let changed = |k: usize, place: [f64; 2]| {
+        let mut changed = channel.clone();
+        (changed.x[k], changed.y[k]) = (place[0], place[1]);
+        changed
+    };
+    let wall = [Side::Below];
+
+    let errors = [
+        (refused(&channel, with(&[], &[], None)), "no wall"),
+        (refused(&channel, with(&[Side::Below, Side::Above], &[], None)), "2 walls"),
+        (refused(&channel, with(&wall, &wall, None)), "jmin is a wall"),
+        (refused(&body, with(&wall, &[Side::Before], None)), "imin is a seam"),
+        (refused(&body, with(&[Side::Behind], &[], None)), "imax is a seam"),
+        (refused(&channel, with(&wall, &[], Some(0.0))), "first cell of 0"),
+        (
+            refused(&changed(700, [f64::NAN; 2]), with(&wall, &[], None)),
+            "node (50, 10) is not finite",
+        ),
+        (refused(&changed(7, channel.point(6, 0)), with(&wall, &[], None)), "points 6 and 7"),
+        (refused(&grid_from(4, 33, |i, j| channel.point(i, j)), with(&wall, &[], None)), "4 x 33"),
+    ];
+    for (error, text) in errors {
+        assert!(error.to_string().contains(text), "{error}");
+        assert!(error.hint().is_some());
+    }
+    let few = SolverOptions::new(&[("newton.max_iterations".into(), "1".into())]).unwrap();
+    let stopped = smooth(&channel, &SmoothSettings::default(), &few).err().unwrap();
+    assert!(matches!(stopped, SmoothError::NotSolved { .. }), "{stopped}");
+}
+
+fn bits(grid: &Grid, i: usize, j: usize) -> [u64; 2] {
+    grid.point(i, j).map(f64::to_bits)
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (b[0] - a[0]).hypot(b[1] - a[1])
+}
+
+/// These shapes are smoothed at other sizes and with more noise, too.
+#[test]
+#[ignore = "takes minutes"]
+fn finer_grids_are_smoothed() {
+    for (ni, nj) in [(129, 65), (257, 129)] {
+        for (name, clean) in shapes(ni, nj) {
+            for noise in [0.0, 0.2, 0.3, 0.5] {
+                let smoothed = smoothed(&noisy(&clean, noise));
+
+                let after = &smoothed.after.quality;
+                assert!(smoothed.grown().is_empty(), "{name} {noise}: {:?}", smoothed.grown());
+                assert_eq!(after.folded_cells, 0, "{name} {noise}");
+                let before = smoothed.before.quality.p99_skewness;
+                assert!(name == "kinked" || after.p99_skewness < before, "{name} {noise}");
+            }
+        }
+    }
+}
