@@ -486,8 +486,9 @@ def read(path: str | os.PathLike[str]) -> Mesh:
     ----------
     path : path
         A Plot3D file in any layout, ``.vts`` as written by VTK and PyVista, legacy ``.vtk``, CGNS with one
-        structured zone, or ``.su2`` or ``.msh`` whose quadrilaterals form rows. From an extruded mesh the
-        plane is read.
+        structured zone, Tecplot text with one ordered zone, ``.su2`` or the folder of an OpenFOAM case whose
+        cells make one block in any order, or ``.msh`` whose quadrilaterals form rows. From an extruded mesh
+        the plane is read.
 
     Returns
     -------

@@ -144,10 +144,7 @@ impl NativeGrid {
     fn mesh_data(&self) -> Result<MeshData<'_>, Error> {
         Ok(match &self.0 {
             GridSource::Made(result) => result.mesh(),
-            GridSource::Read(read) => {
-                let weldable = read.0.weldable();
-                MeshData { weldable, ..MeshData::from(&read.0.grid) }
-            }
+            GridSource::Read(read) => read.0.data(),
             GridSource::Moved(nodes, _) => MeshData::from(nodes.host()?),
             GridSource::Stored(stored) => stored.mesh(),
         })

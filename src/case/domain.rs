@@ -173,6 +173,6 @@ impl DomainOptions {
             [BoxSide::Outlet, BoxSide::Floor, BoxSide::Inlet, BoxSide::Roof, BoxSide::Outlet];
         let order = if corners.len() > open.len() + 1 { &closed[..] } else { &open };
         let sides = corners.iter().zip(order).map(|(first, side)| (*first, patch(*side))).collect();
-        Outside { sides, ends: patch(BoxSide::Outlet) }
+        Outside { sides, ends: patch(BoxSide::Outlet), given: Vec::new() }
     }
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gridgen::files::IoError;
+use gridgen::formats;
 use gridgen::formats::Compression;
 use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
-use gridgen::formats::{self, Mesh};
 use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
 use gridgen::formats::{Sides, Span};
-use gridgen::grid::quality::{MOST_ORDER, measure_along};
+use gridgen::grid::quality::{MOST_ORDER, folds};
 use gridgen::internals::atomic;
 use gridgen::internals::atomic::check_apart;
 
@@ -21,7 +21,7 @@ use super::{CommandFailure, NOT_CONVERGED, word};
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(super) struct ConvertArguments {
-    /// A Plot3D, .vts, .vtk, .su2, .cgns or .msh file.
+    /// A Plot3D, .vts, .vtk, .su2, .cgns, .msh or Tecplot file, or the folder of an OpenFOAM case.
     #[arg(value_name = "MESH")]
     mesh: PathBuf,
     /// The file to write, or the folder of an OpenFOAM case.
@@ -145,18 +145,20 @@ impl ConvertArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
         let format =
             self.to.map_or_else(|| format_of(&self.output, ", or choose one with --to"), Ok)?;
-        let mesh = formats::mesh(&self.mesh)?;
+        let contents = formats::contents(&self.mesh)?;
         let map = format.beside(&self.output);
         check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh)])?;
-        let Converted { files, notes } = self.layout.write(format, &self.output, &mesh)?;
+        let Converted { files, notes } =
+            self.layout.write(format, &self.output, contents.data())?;
         for note in &notes {
             terminal.note(note);
         }
-        let Mesh { grid, wall, notes } = &mesh;
-        let size = format!("{}: {} x {} points\n", self.mesh.display(), grid.ni, grid.nj);
+        let grids = contents.grids();
+        let sizes: Vec<_> = grids.iter().map(|grid| format!("{} x {}", grid.ni, grid.nj)).collect();
+        let size = format!("{}: {} points\n", self.mesh.display(), sizes.join(" + "));
         let written = list("written", files.iter().map(|file| file.display()));
-        terminal.result(&[size, list("read as", notes), written].concat())?;
-        match measure_along(grid, *wall).folded_cells {
+        terminal.result(&[size, list("read as", contents.notes()), written].concat())?;
+        match grids.iter().map(folds).sum::<usize>() {
             0 => Ok(0),
             folded => {
                 terminal.error(&format!("folded cells in the grid: {folded}"), None);
@@ -182,7 +184,7 @@ impl LayoutArguments {
         &self,
         format: &Format,
         output: &Path,
-        mesh: &Mesh,
+        mesh: MeshData<'_>,
     ) -> Result<Converted, IoError> {
         // A conversion that was killed here may have left a part of a file.
         atomic::sweep_beside(output);
@@ -192,8 +194,7 @@ impl LayoutArguments {
             curved_order: self.curved_order,
             ..Settings::default()
         };
-        let (span, weldable) = (self.span(), mesh.weldable());
-        let mesh = MeshData { span, weldable, settings, ..MeshData::from(&mesh.grid) };
+        let mesh = MeshData { span: self.span(), settings, ..mesh };
         format.convert(output, &mesh, self.force)
     }
 

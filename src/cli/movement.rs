@@ -114,7 +114,7 @@ impl MoveArguments {
                 code = NOT_CONVERGED;
             } else if let (Some(format), Some(path), true) = (format, mesh_file, self.writes()) {
                 let mesh = Mesh::from(moved.grid().clone());
-                let Converted { files, notes } = self.layout.write(format, path, &mesh)?;
+                let Converted { files, notes } = self.layout.write(format, path, mesh.data())?;
                 for note in &notes {
                     terminal.note(note);
                 }

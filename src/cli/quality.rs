@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gridgen::files::IoError;
-use gridgen::formats::{self, Mesh};
+use gridgen::formats::{self, Contents, Mesh, Zones};
+use gridgen::grid::Grid;
 use gridgen::grid::quality::{
-    BadCell, Growth, Quality, boundary_layer_cells, growth, measure_along, skewness_histogram,
-    worst_cells,
+    BadCell, Growth, Quality, boundary_layer_cells, growth, interfaces, measure_along,
+    measure_blocks, skewness_histogram, worst_cells,
 };
 use gridgen::report::plot;
 use serde_json::json;
@@ -28,8 +29,8 @@ const PICTURES: &str = "Folder of the histogram, <mesh>.quality.png and <mesh>.q
 #[command(after_help = include_str!("help/quality.txt").trim_ascii_end())]
 #[command(mut_arg("output", |output| output.help(PICTURES)))]
 pub(super) struct QualityArguments {
-    /// A Plot3D file (text, Fortran records or plain binary), or a .vts, .vtk, .su2, .cgns or .msh
-    /// file.
+    /// A Plot3D file (text, Fortran records or plain binary), a .vts, .vtk, .su2, .cgns, .msh or Tecplot
+    /// file, or the folder of an OpenFOAM case; of one zone or several.
     #[arg(value_name = "MESH")]
     mesh: PathBuf,
     #[command(flatten)]
@@ -52,12 +53,15 @@ fn reynolds(text: &str) -> Result<f64, String> {
 
 impl QualityArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        let mesh = formats::mesh(&self.mesh)?;
+        let mesh = match formats::contents(&self.mesh)? {
+            Contents::One(mesh) => mesh,
+            Contents::Several(zones) => return self.several(&zones, terminal),
+        };
         let mut quality = measure_along(&mesh.grid, mesh.wall);
         let cells = |re| boundary_layer_cells(&mesh.grid, mesh.wall, re);
         quality.boundary_layer_cells = self.reynolds.map(cells);
         let worst = worst_cells(&mesh.grid, self.worst);
-        let files = self.draw(&mesh, &quality)?;
+        let files = self.draw(std::slice::from_ref(&mesh.grid), &quality)?;
         let text = if self.json {
             let Mesh { grid, notes, .. } = &mesh;
             let (ni, nj) = (grid.ni, grid.nj);
@@ -74,21 +78,102 @@ impl QualityArguments {
         Ok(if quality.folded_cells == 0 { 0 } else { NOT_CONVERGED })
     }
 
-    fn draw(&self, mesh: &Mesh, quality: &Quality) -> Result<Vec<PathBuf>, IoError> {
+    /// The measures of several zones, each with those of its wall, if it has one on a side, and their interfaces.
+    fn several(&self, zones: &Zones, terminal: &Terminal) -> Result<u8, CommandFailure> {
+        let Zones { names, grids, notes } = zones;
+        let (all, interfaces) = (measure_blocks(grids), interfaces(grids));
+        let each: Vec<Quality> =
+            grids.iter().map(|grid| measure_blocks(std::slice::from_ref(grid))).collect();
+        let files = self.draw(grids, &all)?;
+        let text = if self.json {
+            let zone = |((name, grid), quality): ((&String, &Grid), &Quality)| {
+                json!({ "name": name, "ni": grid.ni, "nj": grid.nj, "quality": quality,
+                    "growth": growth(grid), "worst_cells": worst_cells(grid, self.worst) })
+            };
+            let zones: Vec<_> = names.iter().zip(grids).zip(&each).map(zone).collect();
+            format!(
+                "{:#}\n",
+                json!({ "quality": all, "zones": zones, "interfaces": interfaces, "notes": notes })
+            )
+        } else {
+            let folded = if all.folded_cells == 0 { "not folded" } else { "FOLDED" };
+            let mut text = format!("{}: {folded}\n", self.mesh.display());
+            for ((name, grid), quality) in names.iter().zip(grids).zip(&each) {
+                text.push_str(&zone_text(name, grid, quality));
+            }
+            text.push_str("interfaces:\n");
+            for found in &interfaces {
+                let [a, b] = found.blocks.map(|block| &names[block]);
+                let ([from, to], [kx, ky], [gx, gy]) =
+                    (&found.sides, found.kink_at, found.growth_at);
+                let _ = writeln!(
+                    text,
+                    "  {a} {from} - {b} {to}: {} points, apart by at most {:.1e}; kink at most {:.1} deg at x = {kx:.4}, \
+                     y = {ky:.4}; growth across at most {:.3} at x = {gx:.4}, y = {gy:.4}",
+                    found.nodes, found.gap, found.kink_deg, found.growth
+                );
+            }
+            let written = list("written", files.iter().map(|file| file.display()));
+            [text, list("read as", notes), written].concat()
+        };
+        terminal.result(&text)?;
+        Ok(if all.folded_cells == 0 { 0 } else { NOT_CONVERGED })
+    }
+
+    fn draw(&self, grids: &[Grid], quality: &Quality) -> Result<Vec<PathBuf>, IoError> {
         let name = self.mesh.file_name().unwrap_or_default().to_string_lossy();
+        let sizes: Vec<_> = grids.iter().map(|grid| format!("{} × {}", grid.ni, grid.nj)).collect();
         let summary = format!(
-            "{} × {} points   ·   {} folded cells   ·   skewness at most {:.3}, 99% below {:.3}, mean \
+            "{} points   ·   {} folded cells   ·   skewness at most {:.3}, 99% below {:.3}, mean \
              {:.4}",
-            mesh.grid.ni,
-            mesh.grid.nj,
+            sizes.join(" + "),
             quality.folded_cells,
             quality.max_skewness,
             quality.p99_skewness,
             quality.mean_skewness,
         );
-        let draw = || plot::histogram(&name, &summary, &skewness_histogram(&mesh.grid, BINS));
+        let mut counts = vec![0; BINS];
+        for grid in grids {
+            for (all, count) in counts.iter_mut().zip(skewness_histogram(grid, BINS)) {
+                *all += count;
+            }
+        }
+        let draw = || plot::histogram(&name, &summary, &counts);
         self.pictures.draw(&[&name, ".quality"].concat(), &self.mesh, draw)
     }
+}
+
+/// The measures of a zone.
+fn zone_text(name: &str, grid: &Grid, quality: &Quality) -> String {
+    let wall = if quality.first_cell_min.is_finite() {
+        format!(
+            "  first cell    {:.4e} to {:.4e}\n  wall angle    off normal by at most {:.2e} deg, corners left out {}\n",
+            quality.first_cell_min,
+            quality.first_cell_max,
+            quality.wall_angle_error_max_deg,
+            quality.wall_corners
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "zone {name}:\n\
+         \x20 grid          {} x {} points\n\
+         \x20 folded cells  {}, smallest corner determinant {:.3e}\n{wall}\
+         \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
+         \x20 aspect ratio  max {:.4e}\n\
+         \x20 growth        max {:.3} in i, {:.3} in j\n",
+        grid.ni,
+        grid.nj,
+        quality.folded_cells,
+        quality.min_jacobian,
+        quality.max_skewness,
+        quality.p99_skewness,
+        quality.mean_skewness,
+        quality.max_aspect_ratio,
+        quality.max_growth_i,
+        quality.max_growth_j,
+    )
 }
 
 /// Measures, worst cells, and how the file was read.

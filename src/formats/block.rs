@@ -18,7 +18,8 @@ errors! {
 }
 
 /// The hint where no layout of Plot3D fits.
-const LAYOUTS: &str = "the reader knows text, Fortran records and plain binary, in two or three dimensions, with one block";
+const LAYOUTS: &str =
+    "the reader knows text, Fortran records and plain binary, in two or three dimensions";
 /// The hint where a mesh is no plane grid.
 const PLANE: &str = "give a plane grid, or one that was extruded along its third index";
 
@@ -41,7 +42,7 @@ errors! {
         #[hint("write the numbers out: points of a grid differ from each other")]
         Repeats { place: usize, word: String, most: usize, bytes: usize },
         /// `unit`: numbers or bytes.
-        #[error("not a Plot3D file of one block: no layout fits its {length} {unit}")]
+        #[error("not a Plot3D file: no layout fits its {length} {unit}")]
         #[hint("{LAYOUTS}")]
         NoLayout { length: usize, unit: &'static str },
         #[error("the Plot3D layout is ambiguous: {}, or {}", .0[0], .0[1])]
@@ -63,9 +64,10 @@ errors! {
         )]
         #[hint("the file is not whole: copy it or write it once more")]
         Broken { at: usize, cut: bool, expected: String },
-        #[error("a Plot3D file of {} blocks, the first of {} nodes; one was expected", .0.len(), times(&.0[0]))]
-        #[hint("write each block to a file of its own, or join them to one")]
-        Blocks(Vec<Vec<usize>>),
+        /// Several zones, by the nodes of each, where one grid is needed.
+        #[error("a mesh of {} zones, the first of {} nodes; one was expected", .0.len(), times(.0.first().map_or(&[], |size| size)))]
+        #[hint("write each zone to a file of its own (gridgen convert to .vts does so), or join them to one")]
+        Zones(Vec<[usize; 2]>),
         /// `line` is counted from 1.
         #[error("line {line}: `{found}`, two numbers x y were expected")]
         #[hint("give a line x y for each point")]
@@ -135,17 +137,6 @@ pub(super) struct Block {
     pub(super) coordinates: Vec<Vec<f64>>,
 }
 
-/// Recognition and reading of the files of a format.
-#[derive(Debug)]
-pub(super) struct Reader {
-    /// Whether a file begins like one of this format; none where that cannot be told.
-    pub(super) begins: Option<fn(&[u8]) -> bool>,
-    /// Hint to the layout that is read, for files with another one.
-    pub(super) hint: &'static str,
-    /// The plane grid of the bytes; remarks go to the notes.
-    pub(super) grid: fn(&[u8], &mut Vec<String>) -> Result<Grid, ReadFault>,
-}
-
 impl Block {
     /// A block of points x, y, z, one after the other.
     pub(super) fn of_points(dimensions: Vec<usize>, values: &[f64]) -> Self {
@@ -153,44 +144,10 @@ impl Block {
         Self { dimensions, coordinates: (0..3).map(coordinate).collect() }
     }
 
-    /// The block of quadrilaterals in rows, i fastest, each by its points in gmsh's order from its corner
-    /// (i, j) counter-clockwise. A point that several nodes share, at a seam or a cut, is each of them.
-    pub(super) fn of_cells<const N: usize>(
-        cells: &[usize],
-        order: usize,
-        point: impl Fn(usize) -> Option<[f64; N]>,
-    ) -> Result<Self, &'static str> {
-        const UNSTRUCTURED: &str = "the cells are not in the order of a structured grid";
-        let places = ordering::quadrangle(order);
-        let cells: Vec<&[usize]> = cells.chunks_exact(places.len()).collect();
-        // The second row begins with the cell above the first.
-        let above = cells.first().ok_or("there are no quadrilaterals")?[3];
-        let columns = cells.iter().skip(1).position(|corners| corners[0] == above);
-        let columns = columns.map_or(cells.len(), |k| k + 1);
-        if !cells.len().is_multiple_of(columns) {
-            return Err(UNSTRUCTURED);
-        }
-        let [ni, nj] = [columns, cells.len() / columns].map(|cells| cells * order + 1);
-        let mut nodes = vec![None; ni * nj];
-        for (k, cell) in cells.into_iter().enumerate() {
-            let first = k / columns * order * ni + k % columns * order;
-            for ([i, j], point) in places.iter().zip(cell) {
-                if *nodes[first + j * ni + i].get_or_insert(*point) != *point {
-                    return Err(UNSTRUCTURED);
-                }
-            }
-        }
-        let points = nodes.into_iter().map(|node| node.and_then(&point));
-        let points: Option<Vec<[f64; N]>> = points.collect();
-        let points = points.ok_or("a cell has no such point")?;
-        let coordinate = |c: usize| points.iter().map(|point| point[c]).collect();
-        Ok(Self { dimensions: vec![ni, nj], coordinates: (0..N).map(coordinate).collect() })
-    }
-
     /// The plane grid of a block: of three dimensions the last of one node is left out, or else the
     /// last of two, or else the one that a grid was extruded along, the third or the second, and the
-    /// coordinate that is constant on the first plane.
-    pub(super) fn plane(self) -> Result<Grid, ReadFault> {
+    /// coordinate that is constant on the first plane. The number is the index that was left out.
+    pub(super) fn plane(self) -> Result<(Grid, usize), ReadFault> {
         let Self { dimensions, coordinates } = self;
         let sizes = [0, 1, 2].map(|axis| dimensions.get(axis).copied().unwrap_or(1));
         let strides = [1, sizes[0], sizes[0] * sizes[1]];
@@ -208,8 +165,40 @@ impl Block {
         };
         let planes = coordinates.into_iter().map(plane).collect();
         let [x, y] = varying(planes).ok_or(ReadFault::NotPlane)?;
-        Ok(Grid { topology: Topology::O(Seam::Held), ni, nj, x, y, outside: None })
+        Ok((Grid { topology: Topology::O(Seam::Held), ni, nj, x, y, outside: None }, across))
     }
+}
+
+/// The reason why [`rows`] refuses quadrilaterals.
+pub(super) const UNSTRUCTURED: &str = "the cells are not in the order of a structured grid";
+
+/// Sizes and points of the nodes of quadrilaterals in rows, i fastest, each by its points in gmsh's order from its corner
+/// (i, j) counter-clockwise. A point that several nodes share, at a seam or a cut, is each of them.
+pub(super) fn rows(
+    cells: &[usize],
+    order: usize,
+) -> Result<([usize; 2], Vec<usize>), &'static str> {
+    let places = ordering::quadrangle(order);
+    let cells: Vec<&[usize]> = cells.chunks_exact(places.len()).collect();
+    // The second row begins with the cell above the first.
+    let above = cells.first().ok_or("there are no quadrilaterals")?[3];
+    let columns = cells.iter().skip(1).position(|corners| corners[0] == above);
+    let columns = columns.map_or(cells.len(), |k| k + 1);
+    if !cells.len().is_multiple_of(columns) {
+        return Err(UNSTRUCTURED);
+    }
+    let [ni, nj] = [columns, cells.len() / columns].map(|cells| cells * order + 1);
+    let mut nodes = vec![None; ni * nj];
+    for (k, cell) in cells.into_iter().enumerate() {
+        let first = k / columns * order * ni + k % columns * order;
+        for ([i, j], point) in places.iter().zip(cell) {
+            if *nodes[first + j * ni + i].get_or_insert(*point) != *point {
+                return Err(UNSTRUCTURED);
+            }
+        }
+    }
+    let nodes: Option<Vec<usize>> = nodes.into_iter().collect();
+    Ok(([ni, nj], nodes.ok_or(UNSTRUCTURED)?))
 }
 
 /// Refuses a mesh whose number of values does not fit the memory.

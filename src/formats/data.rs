@@ -2,7 +2,7 @@
 
 use super::mesh::Span;
 use super::plot3d::layout::Flavour;
-use crate::grid::boundary::Patch;
+use crate::grid::boundary::{Outside, Patch};
 use crate::grid::{Grid, Symmetry};
 use crate::overset::{Rim, SearchBox, Zone};
 
@@ -35,7 +35,7 @@ impl<'a> MeshData<'a> {
 
     /// The parts that its zones are.
     pub(super) fn parts(&self) -> Parts {
-        Parts::of(self.zones.iter().map(|zone| zone.name))
+        Parts::of_zones(&self.zones)
     }
 
     /// Its zones, each as a mesh, with their names.
@@ -46,6 +46,11 @@ impl<'a> MeshData<'a> {
 
     /// Names of the patches of its walls.
     pub(super) fn walls(&self) -> Vec<&'a str> {
+        let given = given(&self.zones);
+        if !given.is_empty() {
+            let walls = given.into_iter().filter(|patch| patch.kind().is_none());
+            return walls.map(Patch::name).collect();
+        }
         match self.parts() {
             Parts::Whole => vec![Patch::Wall.name()],
             Parts::Blocks => [Patch::Wall, Patch::Base].map(Patch::name).to_vec(),
@@ -59,6 +64,19 @@ impl<'a> MeshData<'a> {
     pub fn blocks(&self) -> Vec<&'a Grid> {
         self.zones.iter().map(|zone| zone.grid).collect()
     }
+}
+
+/// The patches of zones as a file has them, each name once; none where they follow from topology and box.
+pub(super) fn given(zones: &[Zone<'_>]) -> Vec<Patch> {
+    let outside = zones.iter().filter_map(|zone| zone.grid.outside.as_ref());
+    let all = outside.filter(|outside| !outside.given.is_empty()).flat_map(Outside::patches);
+    let mut patches: Vec<Patch> = Vec::new();
+    for patch in all {
+        if patches.iter().all(|other| other.name() != patch.name()) {
+            patches.push(patch);
+        }
+    }
+    patches
 }
 
 /// Names of the zones of a C-grid around a base and of the block behind that.
@@ -76,6 +94,14 @@ pub(super) enum Parts {
 }
 
 impl Parts {
+    /// The parts that these zones are: blocks if none takes values from others.
+    pub(super) fn of_zones(zones: &[Zone<'_>]) -> Self {
+        match zones {
+            [_, _, ..] if !given(zones).is_empty() => Self::Blocks,
+            _ => Self::of(zones.iter().map(|zone| zone.name)),
+        }
+    }
+
     /// The parts that zones of these names are.
     pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         match names.into_iter().next() {
@@ -152,6 +178,8 @@ impl ForceReference {
     /// wall that is farthest from it, and its quarter.
     pub fn of(grid: &Grid) -> Self {
         let wall = grid.topology.wall(grid.ni);
+        // A block without a wall at j = 0 gives the length of that line.
+        let wall = if wall.is_empty() { 0..=grid.ni - 1 } else { wall };
         let up_down = grid.topology.half() == Some(Symmetry::UpDown);
         let edge = grid.point(if up_down { *wall.end() } else { *wall.start() }, 0);
         let from_edge = |[x, y]: [f64; 2]| (x - edge[0]).hypot(y - edge[1]);

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use super::block::Reader;
 use super::data::{MeshData, Parts, Settings};
 use super::mesh::{FormatLimits, Span};
 use super::plot3d::layout::Dimensions;
+use super::rim::Reader;
 use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;
 use crate::files::{IoError, WriteFault};
-use crate::grid::{Grid, Topology};
+use crate::grid::Topology;
 
 /// A format of meshes.
 #[derive(Debug)]
@@ -144,11 +144,16 @@ pub(super) fn of_zone(name: &str, zone: &str) -> String {
     }
 }
 
+/// Whether the name of a file has one of these ends.
+pub(super) fn is_named(path: &Path, ends: &[&str]) -> bool {
+    let named = |end: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
+    ends.iter().any(named)
+}
+
 impl Format {
     /// Whether a file has this format by the end of its name.
     pub(super) fn is_named(&self, path: &Path) -> bool {
-        let named = |end: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
-        self.extensions.iter().any(named)
+        is_named(path, self.extensions)
     }
 
     /// The format in messages: `.vts`, or `Plot3D` where the end of a name is not its word.
@@ -264,13 +269,13 @@ impl Format {
         mesh: &MeshData<'_>,
         force: bool,
     ) -> Result<Converted, IoError> {
-        let Grid { ni, nj, topology, .. } = *mesh.grid();
         if self.welded && !mesh.weldable {
-            let base = matches!(topology, Topology::Blunt { .. });
+            let base = matches!(mesh.grid().topology, Topology::Blunt { .. });
             return Err(WriteFault::NotWelded { base }.at(path));
         }
+        let sizes: Vec<_> = mesh.zones.iter().map(|zone| [zone.grid.ni, zone.grid.nj]).collect();
         let files = || self.files_with(mesh.settings, Parts::Whole);
-        files().try_for_each(|file| file.check(path, &[[ni, nj]], mesh.span))?;
+        files().try_for_each(|file| file.check(path, &sizes, mesh.span))?;
         if let Some(convert) = self.convert {
             return convert(path, mesh, force);
         }

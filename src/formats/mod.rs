@@ -17,8 +17,11 @@ pub mod openfoam;
 mod ordering;
 pub mod plot3d;
 pub mod points;
+mod quads;
 mod read;
+mod rim;
 pub mod su2;
+mod tecplot;
 pub mod vtk;
 pub mod vts;
 mod welded;
@@ -27,14 +30,13 @@ use std::path::{Path, PathBuf};
 
 use serde::de::{Deserialize, Deserializer, Error};
 
-use self::block::Reader;
 pub use self::block::{ReadError, ReadFault};
 pub use self::data::{AROUND_AND_BEHIND, Compression, ForceReference, MeshData, Settings};
-use self::format::FileContents;
 pub use self::format::{Converted, Format, Holds, MeshFile};
+use self::format::{FileContents, is_named};
 pub use self::mesh::{Sides, Span};
-pub use self::read::Mesh;
-use self::read::{check_foreign, orient};
+pub use self::read::{Contents, Mesh, Zones};
+use self::read::{check_foreign, finished};
 use crate::files::output::FolderRules;
 use crate::files::{IoError, WriteFault, contents};
 
@@ -128,36 +130,90 @@ impl<'de> Deserialize<'de> for &'static Format {
     }
 }
 
-/// Reads a mesh: by its first bytes, or else by its name, `.vts`, `.vtk`, `.su2`, `.cgns` or `.msh`, and Plot3D
-/// otherwise. Of a grid that was extruded its plane is read.
+/// Reads a mesh of one zone ([`contents`]).
 ///
 /// # Errors
-/// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, more than one
-/// block, not plane.
+/// Those of [`contents`], and [`ReadFault::Zones`].
 pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
-    let bytes = contents::read(path, MEMORY_A_BYTE).map_err(|source| ReadError {
-        path: path.to_path_buf(),
-        fault: ReadFault::Unreadable(source),
-    })?;
-    mesh_from_bytes(path, &bytes)
+    one(path, contents(path)?)
 }
 
 /// [`mesh`] from bytes in memory; `path` is for messages and gives the format. For tests.
 pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
+    one(path, contents_from_bytes(path, bytes, None)?)
+}
+
+fn one(path: &Path, contents: Contents) -> Result<Mesh, ReadError> {
+    match contents {
+        Contents::One(mesh) => Ok(mesh),
+        Contents::Several(Zones { grids, .. }) => {
+            let sizes = grids.iter().map(|grid| [grid.ni, grid.nj]).collect();
+            Err(ReadError { path: path.to_path_buf(), fault: ReadFault::Zones(sizes) })
+        }
+    }
+}
+
+/// Reads the mesh of a file, or of the folder of an OpenFOAM case: by its first bytes, or else by the end of its name, and
+/// as Plot3D otherwise, with the neutral map beside it, if there is one. Of a grid that was extruded its plane is read.
+///
+/// # Errors
+/// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, not plane, no structured blocks.
+pub fn contents(path: &Path) -> Result<Contents, ReadError> {
+    let error = |fault| ReadError { path: path.to_path_buf(), fault };
+    let read = |path: &Path| {
+        contents::read(path, MEMORY_A_BYTE).map_err(|source| ReadError {
+            path: path.to_path_buf(),
+            fault: ReadFault::Unreadable(source),
+        })
+    };
+    if path.is_dir() {
+        let folder = openfoam::mesh_in(path).ok_or_else(|| error(openfoam::no_mesh()))?;
+        let [points, faces, boundary] = openfoam::READ.map(|name| read(&folder.join(name)));
+        return contents_of_case(path, [&points?, &faces?, &boundary?]);
+    }
+    let bytes = read(path)?;
+    let map = path.with_extension("nmf");
+    let map = if map != path && map.is_file() { Some(read(&map)?) } else { None };
+    contents_from_bytes(path, &bytes, map.as_deref())
+}
+
+/// [`contents`] from bytes in memory, those of a file and of the neutral map beside it; `path` is for messages and gives
+/// the format. For tests.
+pub fn contents_from_bytes(
+    path: &Path,
+    bytes: &[u8],
+    map: Option<&[u8]>,
+) -> Result<Contents, ReadError> {
     let head = &bytes[..bytes.len().min(4096)];
     let mut notes = Vec::new();
-    // Nothing tells Plot3D from other files but that it fits.
-    let readers = || FORMATS.iter().filter_map(|format| Some((format, format.reader.as_ref()?)));
-    let begins = |reader: &Reader| reader.begins.is_some_and(|begins| begins(head));
+    let own =
+        FORMATS.iter().filter_map(|format| Some((format.extensions, format.reader.as_ref()?)));
+    let readers: Vec<_> = own.chain([(&[][..], &tecplot::READER)]).collect();
     let mut read = || {
-        let begun = readers().find(|(_, reader)| begins(reader));
+        let begun =
+            readers.iter().find(|(_, reader)| reader.begins.is_some_and(|begins| begins(head)));
         begun.map_or_else(|| check_foreign(bytes), |_| Ok(()))?;
-        let named =
-            || readers().find(|(format, reader)| reader.begins.is_some() && format.is_named(path));
+        // Nothing tells Plot3D from other files but that it fits.
+        let named = || {
+            readers.iter().find(|(ends, reader)| reader.begins.is_some() && is_named(path, ends))
+        };
         let reader = begun.or_else(named).map_or(&plot3d::READER, |(_, reader)| reader);
-        (reader.grid)(bytes, &mut notes).map_err(|fault| fault.with_hint(reader.hint))
+        let mut zones =
+            (reader.zones)(bytes, &mut notes).map_err(|fault| fault.with_hint(reader.hint))?;
+        if let Some(map) = map.filter(|_| reader.begins.is_none()) {
+            nmf::read(map, &mut zones)?;
+        }
+        Ok(zones)
     };
-    let grid = read().map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
-    let (grid, wall) = orient(grid, &mut notes);
-    Ok(Mesh { grid, wall, notes })
+    let zones = read().map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
+    Ok(finished(zones, notes))
+}
+
+/// [`contents`] of the files `points`, `faces` and `boundary` of a mesh for OpenFOAM in memory; `path` is for messages. For
+/// tests.
+pub fn contents_of_case(path: &Path, files: [&[u8]; 3]) -> Result<Contents, ReadError> {
+    let mut notes = Vec::new();
+    let zone = openfoam::zone(files, &mut notes);
+    let zone = zone.map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
+    Ok(finished(vec![zone], notes))
 }

@@ -8,9 +8,12 @@
 
 use std::io::{self, Write};
 
+use super::block::ReadFault;
 use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
-use crate::grid::boundary::{BoxSide, Meets, Patch, Range, Segment, SideKind};
+use super::rim::{ReadZone, condition_of};
+use crate::diagnostics::excerpt;
+use crate::grid::boundary::{BoxSide, Meets, Name, Patch, Range, Segment, Side, SideKind};
 use crate::grid::{Grid, Symmetry};
 
 /// The first lines of a map of gridgen's.
@@ -78,14 +81,16 @@ pub fn write_to(
     let patches = boundary.iter().filter_map(|range| {
         let Meets::Patch(patch) = range.meets else { return None };
         let names = match patch {
-            Patch::Wall | Patch::Base | Patch::Side(_, SideKind::Wall) => VISCOUS,
-            Patch::FarField | Patch::Outflow | Patch::Side(_, SideKind::FarField) => FAR_FIELD,
-            Patch::Side(_, SideKind::Inlet) => INFLOW,
-            Patch::Side(_, SideKind::Outlet) => OUTFLOW,
-            Patch::Side(_, SideKind::Slip) => SLIP,
             Patch::Side(BoxSide::Inlet | BoxSide::Outlet, SideKind::Symmetry)
             | Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
-            Patch::Side(_, SideKind::Symmetry) | Patch::Symmetry(Symmetry::UpDown) => SYMMETRY_Y,
+            _ => match patch.kind() {
+                None | Some(SideKind::Wall) => VISCOUS,
+                Some(SideKind::FarField) => FAR_FIELD,
+                Some(SideKind::Inlet) => INFLOW,
+                Some(SideKind::Outlet) => OUTFLOW,
+                Some(SideKind::Slip) => SLIP,
+                Some(SideKind::Symmetry) => SYMMETRY_Y,
+            },
         };
         Some((names, face(range.on)))
     });
@@ -110,4 +115,96 @@ pub fn write_to(
         writeln!(out, "{:<14}  {face}      {other}   FALSE", name(ONE_TO_ONE))?;
     }
     Ok(())
+}
+
+/// The hint for a map that does not fit its mesh.
+const HINT: &str =
+    "correct the neutral map, or move it away: the sides are then recognised by their points";
+
+/// Marks what the map beside a mesh says of the sides of its blocks.
+pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let fault = |(number, line): (usize, &str), expected: &str| ReadFault::Layout {
+        reason: format!(
+            "its neutral map, line {number}: `{}`, {expected} was expected",
+            excerpt(line)
+        )
+        .into(),
+        hint: HINT,
+    };
+    let first = lines.next().unwrap_or((1, ""));
+    let count = zones.len();
+    if first.1.parse() != Ok(count) {
+        return Err(fault(first, &format!("{count}, the number of blocks of the mesh,")));
+    }
+    lines.by_ref().take(count).for_each(drop);
+    for line in lines {
+        let words: Vec<&str> = line.1.split_whitespace().collect();
+        let name = words[0];
+        let numbers: Vec<usize> = words[1..].iter().map_while(|word| word.parse().ok()).collect();
+        let to = (numbers.len() >= 12).then(|| &numbers[6..12]);
+        let Some(on) = numbers.get(..6) else {
+            return Err(fault(line, "a name, a block, a face and its four indices"));
+        };
+        // Faces at the ends of the span do not belong to the plane.
+        if zones
+            .get(on[0].wrapping_sub(1))
+            .is_some_and(|zone| (1..=6).contains(&on[1]) && zone.across == direction(on[1]))
+        {
+            continue;
+        }
+        let on = segment(on, zones).ok_or_else(|| fault(line, "a face of a block of the mesh"))?;
+        let one_to_one = name.eq_ignore_ascii_case(ONE_TO_ONE[0]);
+        let linked = to.filter(|_| one_to_one).and_then(|to| segment(to, zones));
+        let linked = linked.filter(|to| to.count() == on.count());
+        match linked {
+            Some(to) => {
+                zones[on.block].mark(on, Meets::Link(to));
+                zones[to.block].mark(to, Meets::Link(on));
+            }
+            None if one_to_one => return Err(fault(line, "a second face of as many nodes")),
+            None => zones[on.block].mark(on, Meets::Patch(patch(name))),
+        }
+    }
+    Ok(())
+}
+
+/// The patch of a condition: the names are those of gridgen's own patches where it has one.
+fn patch(condition: &str) -> Patch {
+    let kind = condition_of(condition);
+    let name = match kind {
+        None => Patch::Wall.name(),
+        Some(SideKind::Inlet) => "inlet",
+        Some(SideKind::Outlet) => "outlet",
+        Some(SideKind::Slip) => "slip",
+        Some(SideKind::Symmetry) => "symmetry",
+        Some(SideKind::FarField) if condition.to_ascii_lowercase().starts_with("far") => "farfield",
+        Some(SideKind::FarField) => condition,
+    };
+    Patch::Named(Name::of(name), kind)
+}
+
+/// The direction across a face: those of k, i and j follow each other.
+fn direction(face: usize) -> usize {
+    (face.wrapping_sub(1) / 2).wrapping_add(2) % 3
+}
+
+/// The segment of a face by its block, its number, and the ranges of the next two indices; none where the plane of the mesh
+/// has no such face.
+fn segment(numbers: &[usize], zones: &[ReadZone]) -> Option<Segment> {
+    let block = numbers[0].checked_sub(1)?;
+    let zone = zones.get(block)?;
+    let across = direction(numbers[1]);
+    if !(1..=6).contains(&numbers[1]) || across == zone.across {
+        return None;
+    }
+    let along = 3 - across - zone.across;
+    let range = if (across + 1) % 3 == along { &numbers[2..4] } else { &numbers[4..6] };
+    let nodes = [range[0].checked_sub(1)?, range[1].checked_sub(1)?];
+    let plane = [[1, 2], [0, 2], [0, 1]][zone.across];
+    let side = Side::ALL[2 * usize::from(plane[1] == across) + (numbers[1] - 1) % 2];
+    let segment = Segment { block, side, nodes };
+    zone.has(segment).then_some(segment)
 }

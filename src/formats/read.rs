@@ -4,10 +4,14 @@
 //! outward, cells counter-clockwise ([`Mesh`]). Notes report what was turned.
 
 use super::block::ReadFault;
+use super::data::MeshData;
+use super::rim::{Edge, ReadZone, Reindex, bounded, join, reversed, transposed, turn};
 use crate::files::restart;
-use crate::grid::quality::{WallLine, cell_area, cell_corners};
+use crate::grid::boundary::{Name, Patch, Range, Side};
+use crate::grid::quality::{self, WallLine, cell_area, cell_corners};
 use crate::grid::vector::distance;
-use crate::grid::{Grid, Seam, Symmetry, Topology};
+use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
+use crate::overset::{Rim, Zone};
 
 /// A mesh from a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,61 +24,202 @@ pub struct Mesh {
     pub notes: Vec<String>,
 }
 
+/// The zones of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Zones {
+    /// Their names, each once.
+    pub names: Vec<String>,
+    /// Their grids, with the ranges of their sides; cells are counter-clockwise.
+    pub grids: Vec<Grid>,
+    /// Notes on the layout of the file and on what was turned, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The contents of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Contents {
+    /// One grid.
+    One(Mesh),
+    /// Several zones.
+    Several(Zones),
+}
+
+impl Contents {
+    /// Notes on the layout of the file and on what was turned, one sentence each.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::One(mesh) => &mesh.notes,
+            Self::Several(zones) => &zones.notes,
+        }
+    }
+
+    /// Its grids.
+    pub fn grids(&self) -> &[Grid] {
+        match self {
+            Self::One(mesh) => std::slice::from_ref(&mesh.grid),
+            Self::Several(zones) => &zones.grids,
+        }
+    }
+
+    /// The mesh to be written, with the usual choices.
+    pub fn data(&self) -> MeshData<'_> {
+        match self {
+            Self::One(mesh) => mesh.data(),
+            Self::Several(Zones { names, grids, .. }) => {
+                let zones = names.iter().zip(grids);
+                let zones = zones.map(|(name, grid)| Zone { name, grid, rim: Rim::FarField });
+                // Points that an interface joins become one.
+                let weldable = quality::interfaces(grids)
+                    .iter()
+                    .all(|found| found.gap <= WELDED * found.length);
+                MeshData { zones: zones.collect(), weldable, ..MeshData::from(&grids[0]) }
+            }
+        }
+    }
+}
+
 impl From<Grid> for Mesh {
     /// A grid of any orientation and topology, of at least 2 × 2 nodes, turned as that of a file is.
     fn from(grid: Grid) -> Self {
         let mut notes = Vec::new();
-        let (grid, wall) = orient(grid, &mut notes);
+        let (grid, wall) = orient(ReadZone::new("", grid, 2), &mut notes);
         Self { grid, wall, notes }
     }
 }
 
+/// The contents of a file that has these zones.
+pub(super) fn finished(mut zones: Vec<ReadZone>, mut notes: Vec<String>) -> Contents {
+    if zones.len() == 1 {
+        let zone = zones.swap_remove(0);
+        let (grid, wall) = orient(zone, &mut notes);
+        return Contents::One(Mesh { grid, wall, notes });
+    }
+    join(&mut zones);
+    for block in 0..zones.len() {
+        if area(&zones[block].grid) < 0.0 {
+            turn(&mut zones, block, Reindex::Reverse(0));
+            let name = &zones[block].name;
+            notes.push(format!("{name}: i was reversed, so that cells are counter-clockwise."));
+        }
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (number, zone) in (1..).zip(&zones) {
+        let name: &str = Name::of(&zone.name).into();
+        let name = if zone.name.is_empty() { format!("zone-{number}") } else { name.to_owned() };
+        let taken = names.contains(&name);
+        names.push(if taken { format!("{name}.{number}") } else { name });
+    }
+    let grids = bounded(zones);
+    let links = quality::interfaces(&grids).len();
+    notes.push(format!("{} zones, interfaces between them: {links}.", grids.len()));
+    Contents::Several(Zones { names, grids, notes })
+}
+
+/// The turns by which the wall of a zone becomes its line j = 0.
+fn wall_below(zone: &ReadZone) -> Vec<Reindex> {
+    match zone.wall() {
+        Some(Side::Above) => vec![Reindex::Reverse(1)],
+        Some(Side::Before) => vec![Reindex::Exchange],
+        Some(Side::Behind) => vec![Reindex::Exchange, Reindex::Reverse(1)],
+        _ => Vec::new(),
+    }
+}
+
+impl Reindex {
+    fn said(self) -> &'static str {
+        match self {
+            Self::Exchange => "i and j were exchanged",
+            Self::Reverse(0) => "i was reversed",
+            Self::Reverse(_) => "j was reversed",
+        }
+    }
+}
+
+/// Area of all cells, counter-clockwise ones positive.
+fn area(grid: &Grid) -> f64 {
+    let cell = |cell| cell_area(&cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1)));
+    (0..grid.cells()).map(cell).sum()
+}
+
 impl Mesh {
+    /// The mesh to be written, with the usual choices.
+    pub fn data(&self) -> MeshData<'_> {
+        MeshData { weldable: self.weldable(), ..MeshData::from(&self.grid) }
+    }
+
     /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid: not that around a base alone.
     pub fn weldable(&self) -> bool {
         match self.grid.topology {
             Topology::Blunt { .. } => false,
             Topology::O(_) => self.wall.closed && self.wall.from == 0,
+            // The file tells what its sides are.
+            Topology::Rectangle => self.grid.outside.is_some(),
             _ => true,
         }
     }
 }
 
+/// Points of an interface that are closer than this part of its length may be joined.
+const WELDED: f64 = 1e-6;
 /// Nodes closer than this part of the chord or extent of the wall are one.
 const SAME: f64 = 1e-9;
 /// Distances of the interfaces to a block behind a base that differ by less than this part are one.
 const PARALLEL: f64 = 1e-7;
 
 /// The grid turned so that i runs around the body, j outward, and cells are counter-clockwise; its wall.
-pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
-    if shape(&grid).is_none() {
-        let other = transposed(&grid);
-        if shape(&other).is_some() || shape(&outside_in(&other)).is_some() {
+fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
+    let mut zones = [zone];
+    let walls = wall_below(&zones[0]);
+    let grid = &zones[0].grid;
+    if shape(grid).is_none() {
+        let other = transposed(grid);
+        let exchange = shape(&other).is_some() || shape(&outside_in(&other)).is_some();
+        let outside_in = shape(&outside_in(grid)).is_some();
+        if exchange {
             notes.push("i and j were exchanged, so that i runs around the body.".to_owned());
-            grid = other;
+            turn(&mut zones, 0, Reindex::Exchange);
+        } else if !outside_in && !walls.is_empty() {
+            let said: Vec<&str> = walls.iter().map(|by| by.said()).collect();
+            notes.push(format!("{}, so that the wall is at j = 0.", said.join(", ")));
+            for by in walls {
+                turn(&mut zones, 0, by);
+            }
         }
     }
-    let inside_out = outside_in(&grid);
-    let flipped = match (shape(&grid), shape(&inside_out)) {
+    let grid = &zones[0].grid;
+    let inside_out = outside_in(grid);
+    let flipped = match (shape(grid), shape(&inside_out)) {
         (Some(Topology::C { .. }), _) => false,
         (_, Some(Topology::C { .. })) => true,
-        (found, _) => found.is_some() && length(&inside_out) < length(&grid),
+        (found, _) => found.is_some() && length(&inside_out) < length(grid),
     };
     if flipped {
         notes.push("j was reversed, so that it runs from the wall outward.".to_owned());
-        grid = inside_out;
+        turn(&mut zones, 0, Reindex::Reverse(1));
     }
-    let area: f64 = (0..grid.cells())
-        .map(|cell| cell_area(&cell_corners(&grid, cell % (grid.ni - 1), cell / (grid.ni - 1))))
-        .sum();
-    if area < 0.0 {
+    if area(&zones[0].grid) < 0.0 {
         notes.push("i was reversed, so that cells are counter-clockwise.".to_owned());
-        grid = mapped(&grid, [grid.ni, grid.nj], |i, j| [grid.ni - 1 - i, j]);
+        turn(&mut zones, 0, Reindex::Reverse(0));
     }
-    let shape = shape(&grid);
+    // Interfaces to a block behind a base are no patches of a file.
+    let is_patch = |edge: &Edge| matches!(edge, Edge::Patch(_));
+    let bounded_below = zones[0].sides[Side::Below as usize].iter().all(is_patch);
+    let is_other = |found: &Topology| !(bounded_below && matches!(found, Topology::Blunt { .. }));
+    let shape = shape(&zones[0].grid).filter(is_other);
+    let (mut grid, given) = named(zones, shape);
     grid.topology = shape.unwrap_or(grid.topology);
     let WallLine { from, to, closed } = WallLine::of(grid.topology, grid.ni);
     let closed = closed && shape.is_some();
+    let line = WallLine { from, to, closed };
+    let line = if shape.is_none() { WallLine::of_ranges(&given).unwrap_or(line) } else { line };
+    if !given.is_empty() {
+        if shape.is_none() {
+            grid.topology = Topology::Rectangle;
+        }
+        let outside = Outside::of_ranges(given);
+        notes.push(format!("Patches: {}.", joined(&outside)));
+        grid.outside = Some(outside);
+    }
     notes.push(match shape {
         Some(Topology::O(_)) => "An O-grid: its ends in i coincide.".to_owned(),
         Some(Topology::C { .. }) => {
@@ -87,9 +232,49 @@ pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine
             "A C-grid around a base: the wall runs from i = {from} to {to}; the block behind the base is in another file."
         ),
         // No shape of a grid around a body.
+        _ if grid.topology == Topology::Rectangle => {
+            format!("A block: its wall on the line j = 0 runs from i = {} to {}.", line.from, line.to)
+        }
         _ => "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned(),
     });
-    (grid, WallLine { from, to, closed })
+    (grid, line)
+}
+
+/// The names of patches in a sentence.
+fn joined(outside: &Outside) -> String {
+    outside.patches().into_iter().map(Patch::name).collect::<Vec<_>>().join(", ")
+}
+
+/// The grid of a zone, and the ranges of its sides; none where they are those that a grid of this shape has of itself, by
+/// these names, or where the file tells nothing.
+fn named(mut zones: [ReadZone; 1], shape: Option<Topology>) -> (Grid, Vec<Range>) {
+    let is_open = |edge: &Edge| *edge == Edge::Open;
+    let open = zones[0].sides.iter().flatten().all(is_open);
+    let own = shape.map(|shape| shape.boundary(zones[0].size()));
+    if shape.is_none() && !open {
+        join(&mut zones);
+    }
+    let [mut zone] = zones;
+    let mut other = !open;
+    if let Some(own) = own {
+        other =
+            own.iter().filter_map(|range| Some((range.on, range.patch()?))).any(|(on, patch)| {
+                let edges = &zone.sides[on.side as usize];
+                edges[on.nodes[0]..on.nodes[1]].iter().any(|edge| match edge {
+                    Edge::Patch(found) => {
+                        let outflow =
+                            patch == Patch::Outflow && found.name() == Patch::FarField.name();
+                        !(outflow || found.name() == patch.name()) || found.kind() != patch.kind()
+                    }
+                    _ => false,
+                })
+            });
+        // A block behind a base is not among the zones.
+        other &= !matches!(shape, Some(Topology::Blunt { .. }));
+        zone.complete(&own);
+    }
+    let ranges = if other { zone.ranges(0) } else { Vec::new() };
+    (zone.grid, ranges)
 }
 
 /// The shape of a grid whose line j = 0 runs around a body, as far as its points tell.
@@ -135,37 +320,17 @@ fn length(grid: &Grid) -> f64 {
     (1..grid.ni).map(|i| distance(grid.point(i - 1, 0), grid.point(i, 0))).sum()
 }
 
-fn transposed(grid: &Grid) -> Grid {
-    mapped(grid, [grid.nj, grid.ni], |i, j| [j, i])
-}
-
 fn outside_in(grid: &Grid) -> Grid {
-    mapped(grid, [grid.ni, grid.nj], |i, j| [i, grid.nj - 1 - j])
-}
-
-/// The grid of `ni` × `nj` nodes whose node (i, j) is the node `of(i, j)` of `grid`.
-fn mapped(grid: &Grid, [ni, nj]: [usize; 2], of: impl Fn(usize, usize) -> [usize; 2]) -> Grid {
-    let mut turned = Grid::new(grid.topology, ni, nj);
-    for j in 0..nj {
-        for i in 0..ni {
-            let [from_i, from_j] = of(i, j);
-            let k = turned.index(i, j);
-            [turned.x[k], turned.y[k]] = grid.point(from_i, from_j);
-        }
-    }
-    turned
+    reversed(grid, 1)
 }
 
 const UNPACK: &str = "unpack it first, and give what was in it";
-const EXPORT: &str =
-    "save the structured grid as Plot3D, CGNS, .vts or .su2 by the program that made it";
+const FOLDER: &str = "give the folder of the case, or its polyMesh";
+const EXPORT: &str = "save the structured grid as Plot3D, CGNS, .vts, .su2 or Tecplot text by the program that made it";
 
 /// First bytes of files, in any case of the letters, their kind, and advice.
-const FOREIGN: [(&[u8], &str, &str); 20] = [
+const FOREIGN: [(&[u8], &str, &str); 18] = [
     (b"#!TDV", "a binary Tecplot file", EXPORT),
-    (b"TITLE", "a Tecplot file", EXPORT),
-    (b"VARIABLES", "a Tecplot file", EXPORT),
-    (b"ZONE ", "a Tecplot file", EXPORT),
     (b"@(#)ADF", "CGNS in ADF, its older container", "convert it to HDF5: adf2hdf FILE"),
     (b"\x1f\x8b", "packed by gzip", UNPACK),
     (b"BZh", "packed by bzip2", UNPACK),
@@ -177,7 +342,8 @@ const FOREIGN: [(&[u8], &str, &str); 20] = [
     (b"solid", "a surface of triangles (STL)", EXPORT),
     (b"(0 \"", "a Fluent mesh", EXPORT),
     (b"(1 \"", "a Fluent mesh", EXPORT),
-    (b"/*---", "a file of OpenFOAM", EXPORT),
+    (b"/*---", "a file of OpenFOAM", FOLDER),
+    (b"FoamFile", "a file of OpenFOAM", FOLDER),
     (b"<", "XML or HTML, no VTK file", EXPORT),
     (b"{", "JSON", EXPORT),
     (restart::MAGIC, "a restart file of gridgen", "give the mesh beside it, such as mesh.vts"),

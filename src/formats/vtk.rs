@@ -8,9 +8,10 @@ use std::io::{self, Write};
 use memchr::memchr;
 
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
-use super::block::{Block, ReadFault, Reader, reals};
+use super::block::{Block, ReadFault, reals};
 use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span, count, layers};
+use super::rim::{ReadZone, Reader};
 use crate::grid::Grid;
 
 pub(super) const FORMAT: Format = Format {
@@ -32,7 +33,7 @@ pub(super) const FORMAT: Format = Format {
     reader: Some(Reader {
         begins: Some(|head| head.starts_with(MAGIC)),
         hint: "save the mesh as a legacy structured grid, ascii or binary",
-        grid: |bytes, _| parse(bytes)?.plane(),
+        zones: |bytes, _| Ok(vec![ReadZone::of_block("", parse(bytes)?)?]),
     }),
 };
 

@@ -15,10 +15,11 @@ use super::arrays::{
     CELL_ARRAYS, COMPRESSORS, F64_BYTES, Stored, ZlibBlocks, decoded, head_of_blocks, write_cells,
     write_points,
 };
-use super::block::{Block, ReadFault, Reader, check_memory};
+use super::block::{Block, ReadFault, check_memory};
 use super::data::{Compression, MeshData};
 use super::format::{FileContents, Format, Holds, MeshFile, of_zone};
 use super::mesh::{FormatLimits, Span, count, layers};
+use super::rim::{ReadZone, Reader};
 use crate::files::atomic::Writer;
 use crate::files::contents;
 use crate::grid::Grid;
@@ -63,7 +64,7 @@ pub(super) const FORMAT: Format = Format {
         begins: Some(|head| memmem::find(head, b"<VTKFile").is_some()),
         hint: "save the mesh as one structured grid of one piece: in PyVista images and rectilinear grids \
                become one by cast_to_structured_grid(); of a .pvts or .vtm one of the files beside it is read",
-        grid: |bytes, _| parse(bytes)?.plane(),
+        zones: |bytes, _| Ok(vec![ReadZone::of_block("", parse(bytes)?)?]),
     }),
 };
 

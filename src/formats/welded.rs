@@ -4,6 +4,8 @@
 //! of the first of its copies; the others follow without a gap. Where a cell takes several of the grid, that many lines
 //! are between its corners, and cells are counted likewise.
 
+use std::collections::HashMap;
+
 use crate::grid::Grid;
 use crate::grid::boundary::{Meets, Patch, Range, Segment, Side};
 
@@ -74,7 +76,19 @@ impl<'a> Welded<'a> {
             })
         });
         let copies = copies.map(|(on, to, k)| (place(on, k), place(to, k)));
-        let mut copies: Vec<_> = copies.filter(|(copy, first)| first < copy).collect();
+        let mut copies: Vec<_> = copies.filter(|(copy, first)| first != copy).collect();
+        // Where several blocks meet, a node is linked to its first copy over others.
+        let mut firsts: HashMap<usize, usize> = HashMap::new();
+        for &(a, b) in &copies {
+            let [a, b] = [a, b].map(|place| root(&mut firsts, place));
+            if a != b {
+                firsts.insert(a.max(b), a.min(b));
+            }
+        }
+        for (copy, first) in &mut copies {
+            *first = root(&mut firsts, *copy);
+        }
+        copies.retain(|(copy, first)| first < copy);
         copies.sort_unstable();
         copies.dedup_by_key(|(copy, _)| *copy);
         let mut repeated: Vec<(usize, usize, usize)> = Vec::with_capacity(copies.len());
@@ -199,8 +213,12 @@ impl<'a> Welded<'a> {
 
     /// The sides on the rim by patch: the body, the far field with the outflow, and planes of symmetry.
     pub(super) fn rims(&self) -> Vec<(Patch, Vec<CellSide>)> {
-        let mut rims = vec![(Patch::Wall, Vec::new())];
-        if self.blocks.iter().all(|block| block.grid.outside.is_none()) {
+        let outside = || self.blocks.iter().filter_map(|block| block.grid.outside.as_ref());
+        let mut rims = Vec::new();
+        if outside().all(|outside| outside.given.is_empty()) {
+            rims.push((Patch::Wall, Vec::new()));
+        }
+        if outside().next().is_none() {
             rims.push((Patch::FarField, Vec::new()));
         }
         for side in [Side::Above, Side::Below, Side::Before, Side::Behind] {
@@ -214,6 +232,17 @@ impl<'a> Welded<'a> {
         }
         rims
     }
+}
+
+/// The first of the copies of a node at a place; the way there becomes shorter.
+fn root(firsts: &mut HashMap<usize, usize>, mut place: usize) -> usize {
+    while let Some(&first) = firsts.get(&place) {
+        if let Some(&before) = firsts.get(&first) {
+            firsts.insert(place, before);
+        }
+        place = first;
+    }
+    place
 }
 
 /// The number of the node at a place, of which these repeat others.

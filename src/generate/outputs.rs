@@ -211,8 +211,9 @@ fn coarser(problem: &Problem, result: &GridResult, grids: u32) -> Result<Vec<Coa
         let finer = members.last().map_or(result.blocks(), |member| member.blocks.iter().collect());
         let blocks: Vec<Grid> = finer.into_iter().map(coarsened).collect();
         let quality = measure(&blocks[0]);
-        let quality =
-            blocks.get(1).map_or(quality.clone(), |block| quality.with_block(&blocks[0], block));
+        let quality = blocks
+            .get(1)
+            .map_or(quality.clone(), |block| quality.with_block(blocks[0].cells(), block));
         let curved = problem.curved_quality(&blocks.iter().collect::<Vec<_>>());
         let verdict = problem.verdict(result.stop, &quality, curved.as_ref());
         case.grid = case.grid.scaled(0.5, quality.first_cell_min);

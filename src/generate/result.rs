@@ -220,7 +220,7 @@ impl GridResult {
         let base = problem.case.grid.base_cells.filter(|_| !grid.x.is_empty());
         let behind = base.and_then(|cells| block_behind(&grid, cells));
         if let Some(block) = &behind {
-            quality = quality.with_block(&grid, block);
+            quality = quality.with_block(grid.cells(), block);
         }
         let curved = problem.curved_quality(&iter::once(&grid).chain(&behind).collect::<Vec<_>>());
         let verdict = of_first(job, problem.verdict(stop, &quality, curved.as_ref()))?;

@@ -1,11 +1,14 @@
 //! The sides of a block as ranges, each of them a patch of the boundary or a link to another range. Formats, measures and
 //! pictures ask here where a grid ends and what it meets there.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use super::{Grid, Symmetry, Topology};
 use crate::geometry::vector::distance;
 
 /// A side of a block, by the neighbour across.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Side {
     /// The line i = 0.
     Before,
@@ -32,6 +35,46 @@ pub enum Patch {
     Symmetry(Symmetry),
     /// A side of a box.
     Side(BoxSide, SideKind),
+    /// A patch of a mesh that was read, with its condition; none for a wall.
+    Named(Name, Option<SideKind>),
+}
+
+/// The name of a patch in a mesh that was read, in the characters that all formats take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Name(&'static str);
+
+/// Longest names, as in CGNS.
+const LONGEST_NAME: usize = 32;
+
+impl Name {
+    /// The name for a text: blanks, brackets, quotes and the like become `_`, and letters behind the longest name are left
+    /// out. Equal names are kept once, as long as the process runs, so that a patch stays a small value.
+    pub fn of(text: &str) -> Self {
+        static ALL: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        let usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | ':');
+        let letters = text.trim().chars().take(LONGEST_NAME);
+        let name: String = letters.map(|c| if usual(c) { c } else { '_' }).collect();
+        let name = if name.is_empty() { "patch".to_owned() } else { name };
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(&*name) {
+            return Self(known);
+        }
+        let new: &'static str = Box::leak(name.into_boxed_str());
+        all.insert(new);
+        Self(new)
+    }
+}
+
+impl From<Name> for &'static str {
+    fn from(name: Name) -> Self {
+        name.0
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self::of(&text))
+    }
 }
 
 /// A side of a box around a section.
@@ -72,10 +115,14 @@ pub struct Outside {
     pub sides: Vec<(usize, Patch)>,
     /// The side on which the ends of the lines along an open grid lie.
     pub ends: Patch,
+    /// All ranges of the four sides as a file has them, in place of those of a box and of the topology; empty where they
+    /// follow from these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<Range>,
 }
 
 /// Consecutive nodes of a side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Segment {
     /// The block, by its place among those of the grid.
     pub block: usize,
@@ -86,7 +133,7 @@ pub struct Segment {
 }
 
 /// The surroundings of a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Meets {
     /// A boundary.
     Patch(Patch),
@@ -95,7 +142,7 @@ pub enum Meets {
 }
 
 /// A segment, which runs forwards, and what it meets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Range {
     /// The segment.
     pub on: Segment,
@@ -132,27 +179,63 @@ impl Patch {
             Self::Side(BoxSide::Roof, _) => "roof",
             Self::Side(BoxSide::Inlet, _) => "inlet",
             Self::Side(BoxSide::Outlet, _) => "outlet",
+            Self::Named(name, _) => name.0,
+        }
+    }
+
+    /// The condition on it; none on a wall.
+    pub fn kind(self) -> Option<SideKind> {
+        match self {
+            Self::Wall | Self::Base => None,
+            Self::FarField | Self::Outflow => Some(SideKind::FarField),
+            Self::Symmetry(_) => Some(SideKind::Symmetry),
+            Self::Side(_, kind) => Some(kind),
+            Self::Named(_, kind) => kind,
         }
     }
 }
 
 impl Outside {
-    /// Each side once, by its name, and the condition on it.
-    pub fn kinds(&self) -> Vec<(&'static str, SideKind)> {
-        let patches = self.sides.iter().map(|(_, patch)| *patch).chain([self.ends]);
-        let mut kinds = Vec::new();
-        for patch in patches {
-            if let Patch::Side(_, kind) = patch
-                && !kinds.contains(&(patch.name(), kind))
-            {
-                kinds.push((patch.name(), kind));
+    /// The ranges of a grid as a file has them.
+    pub fn of_ranges(given: Vec<Range>) -> Self {
+        Self { sides: Vec::new(), ends: Patch::FarField, given }
+    }
+
+    /// The patches of the sides, each once.
+    pub fn patches(&self) -> Vec<Patch> {
+        let own = self.sides.iter().map(|(_, patch)| *patch).chain([self.ends]);
+        let mut patches: Vec<Patch> = Vec::new();
+        for patch in
+            own.filter(|_| self.given.is_empty()).chain(self.given.iter().filter_map(Range::patch))
+        {
+            if !patches.contains(&patch) {
+                patches.push(patch);
             }
         }
-        kinds
+        patches
+    }
+
+    /// Each side that is no wall, once, by its name, and the condition on it.
+    pub fn kinds(&self) -> Vec<(&'static str, SideKind)> {
+        let of = |patch: Patch| Some((patch.name(), patch.kind()?));
+        self.patches().into_iter().filter_map(of).collect()
     }
 }
 
 impl Range {
+    /// Whether it is a wall.
+    pub fn is_wall(&self) -> bool {
+        self.patch().is_some_and(|patch| patch.kind().is_none())
+    }
+
+    /// The patch that it is.
+    pub fn patch(&self) -> Option<Patch> {
+        match self.meets {
+            Meets::Patch(patch) => Some(patch),
+            Meets::Link(_) => None,
+        }
+    }
+
     /// The segment that it is linked to.
     pub fn link(&self) -> Option<Segment> {
         match self.meets {
@@ -163,6 +246,9 @@ impl Range {
 }
 
 impl Side {
+    /// All sides.
+    pub const ALL: [Self; 4] = [Self::Before, Self::Behind, Self::Below, Self::Above];
+
     /// The direction across: 0 for i, 1 for j.
     pub fn across(self) -> usize {
         usize::from(matches!(self, Self::Below | Self::Above))
@@ -187,6 +273,13 @@ impl Segment {
         let across = self.side.across();
         node[across] = if self.side.is_last() { size[across] - 1 } else { 0 };
         node
+    }
+
+    /// The point `step` lines inside of its node `k`, in its grid.
+    pub fn point(self, grid: &Grid, k: usize, step: usize) -> [f64; 2] {
+        let (mut node, across) = (self.node([grid.ni, grid.nj], k), self.side.across());
+        node[across] = if self.side.is_last() { node[across] - step } else { step };
+        grid.point(node[0], node[1])
     }
 }
 
@@ -245,10 +338,14 @@ impl Topology {
 }
 
 impl Grid {
-    /// Its four sides: [`Topology::boundary`], with the sides of a box in place of far field and outflow.
+    /// Its four sides: [`Topology::boundary`], with the sides of a box in place of far field and outflow, or as a file has
+    /// them.
     pub fn boundary(&self) -> Vec<Range> {
         let ranges = self.topology.boundary([self.ni, self.nj]);
-        let Some(Outside { sides, ends }) = self.outside.as_ref() else { return ranges };
+        let Some(Outside { sides, ends, given }) = self.outside.as_ref() else { return ranges };
+        if !given.is_empty() {
+            return given.clone();
+        }
         let pieces = |range: Range| {
             let piece = |nodes, patch| Range {
                 on: Segment { nodes, ..range.on },

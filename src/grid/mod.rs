@@ -136,7 +136,7 @@ pub struct Grid {
     pub x: Vec<f64>,
     /// y of each node, `[nj][ni]`, in chords.
     pub y: Vec<f64>,
-    /// The sides of a box around it, where its outer line is not the far field.
+    /// The sides of a box around it, where its outer line is not the far field, or its sides as a file has them.
     pub outside: Option<Outside>,
 }
 

@@ -9,6 +9,7 @@ mod curved;
 mod distribution;
 mod face;
 mod growth;
+mod interface;
 mod line;
 
 pub(crate) use crate::geometry::vector::middle;
@@ -25,9 +26,11 @@ pub(crate) use face::{
     centroid, face_skewness, fill_nonorthogonality, off_normal, prism_aspect_ratio,
 };
 pub use growth::{Growth, growth};
+pub use interface::{Interface, interfaces};
 
 use rayon::prelude::*;
 
+use super::boundary::{self, Side};
 use super::{FAR_FIELD_CENTRE, Grid, Topology};
 use crate::geometry::vector::{cross, difference, dot};
 use cell::edge_length_squared;
@@ -58,9 +61,21 @@ impl WallLine {
     /// The wall of a grid with `ni` nodes around.
     pub(crate) fn of(topology: Topology, ni: usize) -> Self {
         let wall = topology.wall(ni);
+        // A block without a body is measured along its line j = 0.
+        if wall.is_empty() {
+            return Self { from: 0, to: ni - 1, closed: false };
+        }
         let open = topology.half().is_some() || matches!(topology, Topology::Blunt { .. });
         let closed = !open;
         Self { from: *wall.start(), to: *wall.end(), closed }
+    }
+
+    /// The part of the line j = 0 that ranges call a wall, from its first to its last node.
+    pub fn of_ranges(ranges: &[boundary::Range]) -> Option<Self> {
+        let walls = ranges.iter().filter(|range| range.on.side == Side::Below && range.is_wall());
+        let mut walls = walls.map(|range| range.on.nodes);
+        let [from, to] = walls.next()?;
+        Some(Self { from, to: walls.next_back().map_or(to, |[_, to]| to), closed: false })
     }
 
     /// Number of distinct points.
@@ -162,6 +177,20 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
     all
 }
 
+/// Measures blocks together, with the walls on any of their sides. Measures of one line around a body, the mean error of
+/// wall angles, waves, and the distance of the far field, are not made, and are those of no grid.
+#[must_use]
+pub fn measure_blocks(grids: &[Grid]) -> Quality {
+    let mut cells = 0;
+    let join = |all: Quality, grid: &Grid| {
+        let all = all.with_block(cells, grid);
+        cells += grid.cells();
+        all
+    };
+    let all = grids.iter().fold(Quality::of_nothing(), join);
+    Quality { wall_angle_error_mean_deg: f64::NAN, far_field_max: f64::NAN, ..all }
+}
+
 /// Smallest and largest distance of an outer node from the far-field centre.
 fn far_field_range(grid: &Grid) -> [f64; 2] {
     let radius = |i| edge_length_squared(grid.point(i, grid.nj - 1), FAR_FIELD_CENTRE).sqrt();
@@ -183,26 +212,35 @@ impl Quality {
         }
     }
 
-    /// The quality of a grid together with the block behind its base, which is a wall, too: extremes of both, the mean of
+    /// The quality of `cells` cells together with a block, whose walls may be on any side: extremes of both, the mean of
     /// all cells, and the larger 99th percentile.
-    pub(crate) fn with_block(mut self, grid: &Grid, block: &Grid) -> Self {
+    pub(crate) fn with_block(mut self, cells: usize, block: &Grid) -> Self {
         let side = WallLine { from: 0, to: block.ni - 1, closed: false };
         let own = measure_along(block, side);
-        let [here, there] = [grid, block].map(|grid| grid.cells() as f64);
+        let [here, there] = [cells, block.cells()].map(|cells| cells as f64);
         let mean = (here * self.mean_skewness + there * own.mean_skewness) / (here + there);
         self = self.join_cells(&own);
         self.mean_skewness = mean;
         self.p99_skewness = larger(self.p99_skewness, own.p99_skewness);
         self.max_growth_i = larger(self.max_growth_i, own.max_growth_i);
         self.max_growth = larger(self.max_growth, own.max_growth);
-        let base = difference(block.point(0, block.nj - 1), block.point(0, 0));
-        for j in 1..block.nj - 1 {
-            let line = difference(block.point(1, j), block.point(0, j));
-            let height = dot(line, line).sqrt();
-            self.first_cell_min = smaller(self.first_cell_min, height);
-            self.first_cell_max = larger(self.first_cell_max, height);
-            let error = 90.0 * right_angles_from_right(cross(base, line).abs(), dot(base, line));
-            self.wall_angle_error_max_deg = larger(self.wall_angle_error_max_deg, error);
+        for wall in block.boundary().iter().filter(|range| range.is_wall()).map(|range| range.on) {
+            let [at, inner] = [0, 1].map(|step| move |k| wall.point(block, k, step));
+            for k in 1..wall.count() - 1 {
+                let line = difference(inner(k), at(k));
+                let [before, after] = [difference(at(k), at(k - 1)), difference(at(k + 1), at(k))];
+                let height = dot(line, line).sqrt();
+                self.first_cell_min = smaller(self.first_cell_min, height);
+                self.first_cell_max = larger(self.first_cell_max, height);
+                if cross(before, after).abs() > corner_tangent() * dot(before, after) {
+                    self.wall_corners += 1;
+                    continue;
+                }
+                let tangent = tangent(before, after);
+                let sine = cross(tangent, line).abs();
+                let error = 90.0 * right_angles_from_right(sine, dot(tangent, line));
+                self.wall_angle_error_max_deg = larger(self.wall_angle_error_max_deg, error);
+            }
         }
         self
     }

@@ -129,7 +129,8 @@ impl Reference {
     where
         B: MovementBackend,
     {
-        if !mesh.weldable() || (mesh.grid.topology.closed() && !mesh.wall.closed) {
+        let block = mesh.grid.topology == Topology::Rectangle;
+        if block || !mesh.weldable() || (mesh.grid.topology.closed() && !mesh.wall.closed) {
             return Err(MovementError::NoBody);
         }
         Self::of_grid(backend, &mesh.grid, options)

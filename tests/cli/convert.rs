@@ -228,12 +228,11 @@ fn meshes_that_cannot_be_read_are_refused_with_the_reason() {
         ("c.su2", b"NDIME= 2\nNELEM= 1\n5 0 1 2 0\n"),
     ]);
     for (file, reason) in [
-        ("a.su2", "the cells are not in the order of a structured grid"),
+        ("a.su2", "a cell has the point 9, numbers below 4 were expected"),
         ("b.su2", "NDIME= 2 was expected"),
-        ("c.su2", "a cell is no quadrilateral"),
+        ("c.su2", "line 3: `5 0 1 2 0`, 9 and the four points of a quadrilateral were expected"),
     ] {
-        let hint = "read are plane quadrilaterals in rows, as gridgen and other structured programs write \
-                    them";
+        let hint = "save plane quadrilaterals that make one block of i and j, in any order";
         let message = format!("error: {file}: {reason}\nhint: {hint}\n");
         convert(&scratch, file, "x.vts", "").is_refused(&message);
     }
@@ -283,4 +282,27 @@ fn a_case_beyond_the_labels_of_openfoam_is_refused_before_the_solve() {
 
     done.fails(2, "faces, the format numbers at most 2147483647");
     assert!(!scratch.path("output/wing").exists());
+}
+
+#[test]
+fn zones_are_converted_to_each_format() {
+    let scratch = Scratch::with(&[("two.dat", super::quality::TWO.as_bytes())]);
+    for name in ["two.cgns", "two.p3d", "two.su2", "two.msh"] {
+        let said = convert(&scratch, "two.dat", name, "").succeeds();
+        assert!(said.starts_with("two.dat: 3 x 3 + 3 x 3 points\n"), "{said}");
+    }
+    convert(&scratch, "two.dat", "two.vts", "").succeeds();
+    convert(&scratch, "two.cgns", "case", "--to openfoam").succeeds();
+
+    for name in ["two.su2", "case"] {
+        let said = convert(&scratch, name, "whole.vts", "").succeeds();
+        assert!(
+            said.contains("5 x 3 points") && said.contains("Patches: imin, imax, jmin, jmax."),
+            "{said}"
+        );
+    }
+    assert!(scratch.path("two.left.vts").exists() && scratch.path("two.nmf").exists());
+    scratch
+        .run("move two.cgns --wall a.dat")
+        .fails(2, "error: two.cgns: a mesh of 2 zones, the first of 3 × 3 nodes");
 }

@@ -132,7 +132,7 @@ fn impossible_movements_are_refused() {
     }
     assert!(!scratch.path("m.vts").exists());
     let no_mesh = scratch.run("move wall.dat --wall w.dat");
-    no_mesh.fails(2, "not a Plot3D file of one block");
+    no_mesh.fails(2, "not a Plot3D file");
 }
 
 /// The GPUs are replaced by stand-in libraries: on one, and in bands on two, the grid agrees with the CPU.

@@ -72,8 +72,8 @@ fn what_is_no_mesh_is_refused_with_exit_code_2() {
     let scratch = Scratch::with(&[("mesh.p3d", b"2 2\n0 1 0 1 0 0 1\n".as_slice())]);
 
     scratch.run("quality mesh.p3d").is_refused(
-        "error: mesh.p3d: not a Plot3D file of one block: no layout fits its 9 numbers\n\
-         hint: the reader knows text, Fortran records and plain binary, in two or three dimensions, with one block\n",
+        "error: mesh.p3d: not a Plot3D file: no layout fits its 9 numbers\n\
+         hint: the reader knows text, Fortran records and plain binary, in two or three dimensions\n",
     );
     scratch.run("quality absent.vts").fails(2, "absent.vts");
     fs::write(scratch.path("mesh.vts"), b"\x1f\x8b\x08").unwrap();
@@ -81,4 +81,46 @@ fn what_is_no_mesh_is_refused_with_exit_code_2() {
         "error: mesh.vts: packed by gzip, which is not read\n\
          hint: unpack it first, and give what was in it\n",
     );
+}
+
+/// Two blocks of Tecplot; the lines of the second are twice as far apart across the interface.
+pub(super) const TWO: &str = "VARIABLES = X Y
+ZONE T=left I=3 J=3 F=BLOCK
+0 1 2 0 1 2 0 1 2
+3*0 3*1 3*2
+ZONE T=right I=3 J=3 F=BLOCK
+2 4 6 2 4 6 2 4 6
+3*0 3*1 3*2
+";
+
+#[test]
+fn zones_and_their_interfaces_are_measured() {
+    let scratch = Scratch::with(&[("two.dat", TWO.as_bytes())]);
+
+    let said = scratch.run("quality two.dat --no-pictures").succeeds();
+
+    insta::assert_snapshot!(said, @r"
+    two.dat: not folded
+    zone left:
+      grid          3 x 3 points
+      folded cells  0, smallest corner determinant 1.000e0
+      skewness      max 0.000, 99% below 0.000, mean 0.0000
+      aspect ratio  max 1.0000e0
+      growth        max 1.000 in i, 1.000 in j
+    zone right:
+      grid          3 x 3 points
+      folded cells  0, smallest corner determinant 2.000e0
+      skewness      max 0.000, 99% below 0.000, mean 0.0000
+      aspect ratio  max 2.0000e0
+      growth        max 1.000 in i, 1.000 in j
+    interfaces:
+      left imax 0..2 - right imin 0..2: 3 points, apart by at most 0.0e0; kink at most 0.0 deg at x = 2.0000, y = 0.0000; growth across at most 2.000 at x = 2.0000, y = 0.0000
+    read as:
+      Tecplot text, variables X, Y.
+      2 zones, interfaces between them: 1.
+    ");
+    let (code, found) = measured(&scratch, "two.dat");
+    assert_eq!((code, found["zones"][1]["name"].as_str()), (0, Some("right")));
+    assert_eq!(found["interfaces"][0]["growth"], 2.0);
+    assert!(found["quality"]["first_cell_min"].is_null());
 }

@@ -1,6 +1,7 @@
 //! Files: meshes for and from other programs, results, matrices.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failing step fails the test")]
 
+mod blocks;
 mod cgns;
 mod check_mesh;
 mod exchange;

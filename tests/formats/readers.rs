@@ -177,10 +177,11 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
     let mut triangles = vec![b' '; 84 + 50];
     triangles[80..84].copy_from_slice(&1_u32.to_le_bytes());
     let blocks = "2\n2 2 3 2\n0 1 0 1 0 0 1 1  2 3 4 2 3 4 0 0 0 1 1 1\n";
-    let foreign: [(&[u8], &str, &str); 18] = [
+    let foreign: [(&[u8], &str, &str); 19] = [
         (b"#!TDV112....", "a binary Tecplot file", "Plot3D"),
-        (b"TITLE = \"grid\"\nVARIABLES = \"X\"", "a Tecplot file", "Plot3D"),
-        (b"variables = x y\n", "a Tecplot file", "Plot3D"),
+        (b"TITLE = \"grid\"\nVARIABLES = \"X\"", "a Tecplot file without a zone", "ordered zones"),
+        (b"variables = x y\n", "a Tecplot file without a zone", "ordered zones"),
+        (b"FoamFile\n{\n", "a file of OpenFOAM", "folder of the case"),
         (b"@(#)ADF Database Version B02012>", "CGNS in ADF", "adf2hdf"),
         (b"\x1f\x8b\x08\0\0\0\0\0", "packed by gzip", "unpack"),
         (b"PK\x03\x04", "a zip archive", "unpack"),
@@ -198,16 +199,12 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
         (b"# vtk DataFile Version 3.0\na\nASCII\nDATASET POLYDATA\n", "another kind", "legacy"),
         (b"\x89HDF\r\n\x1a\n garbage", "HDF5", "CGNS"),
         (b"$MeshFormat\n4.1 1 8\n", "4.1 in text was expected", "in rows"),
-        (
-            blocks.as_bytes(),
-            "a Plot3D file of 2 blocks, the first of 2 × 2 nodes",
-            "file of its own",
-        ),
+        (blocks.as_bytes(), "a mesh of 2 zones, the first of 2 × 2 nodes", "file of its own"),
         (b"GGREFRNC", "a reference of gridgen", "gridgen move"),
     ];
     for (bytes, name, remedy) in foreign {
         // Only the name and the length identify Plot3D.
-        let plot3d = name.contains("Plot3D");
+        let plot3d = name.contains("2 zones");
         let ends = ["mesh", "a.p3d", "a.vts", "a.cgns", "a.msh"];
         for end in ends.into_iter().take(if plot3d { 2 } else { 5 }) {
             let error = mesh_from_bytes(Path::new(end), bytes).unwrap_err();
@@ -256,7 +253,7 @@ fn cgns_of_other_zones_is_refused_by_name() {
     let error = with(b"Structured", b"Unstructur");
     assert!(error.contains("the zone `grid` is not structured"), "{error}");
     let error = with(b"Zone_t\0", b"Zone_x\0");
-    assert!(error.contains("0 CGNS zones (), one was expected"), "{error}");
+    assert!(error.contains("0 CGNS zones, one or more structured zones were expected"), "{error}");
     let [size, more] = [[41_i32, 25], [41, 24]].map(|size| size.map(i32::to_le_bytes).concat());
     let error = with(&size, &more);
     assert!(error.contains("not as many as the zone `grid` says"), "{error}");

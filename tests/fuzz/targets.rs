@@ -10,15 +10,17 @@ use gridgen::backend::cuda::launch::cache::{self, CacheKey};
 use gridgen::case::{Case, VISCOUS, template};
 use gridgen::files::restart;
 use gridgen::formats::matrix_market::{self, MatrixMarketError, SourceLine};
-use gridgen::formats::mesh_from_bytes;
-use gridgen::formats::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
+use gridgen::formats::plot3d::{
+    self, Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision,
+};
+use gridgen::formats::{Contents, Mesh, ReadError, contents_from_bytes, contents_of_case};
 use gridgen::formats::{Sides, Span};
-use gridgen::formats::{cgns, msh, su2, vtk, vts};
+use gridgen::formats::{cgns, msh, nmf, su2, vtk, vts};
 use gridgen::geometry::{
     BaseCells, SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
     distribute_closed,
 };
-use gridgen::grid::quality::measure_along;
+use gridgen::grid::quality::{interfaces, measure_along, measure_blocks};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::internals::digest;
 use gridgen::solver::history::{History, NewtonStep};
@@ -34,7 +36,7 @@ pub struct Target {
 }
 
 /// All readers of user input.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 17] = [
     Target { name: "section", run: section, seeds: sections },
     Target { name: "contour", run: contour, seeds: sections },
     Target { name: "case", run: case, seeds: cases },
@@ -47,6 +49,9 @@ pub const TARGETS: [Target; 14] = [
     Target { name: "su2", run: |bytes| mesh("a.su2", bytes), seeds: su2_files },
     Target { name: "cgns", run: |bytes| mesh("a.cgns", bytes), seeds: cgns_files },
     Target { name: "msh", run: |bytes| mesh("a.msh", bytes), seeds: msh_files },
+    Target { name: "tecplot", run: |bytes| mesh("a.dat", bytes), seeds: tecplot_files },
+    Target { name: "openfoam", run: openfoam, seeds: cases_of_openfoam },
+    Target { name: "map", run: map, seeds: maps },
     Target { name: "restart", run: restart_file, seeds: restarts },
     Target { name: "kernel_cache", run: cached_kernels, seeds: cache_entries },
 ];
@@ -143,8 +148,31 @@ fn matrix(bytes: &[u8]) {
 
 /// Reads a mesh; an accepted mesh can be measured and written in every single-file format.
 fn mesh(name: &str, bytes: &[u8]) {
-    let mesh = match mesh_from_bytes(Path::new(name), bytes) {
-        Ok(mesh) => mesh,
+    accepted(contents_from_bytes(Path::new(name), bytes, None), bytes);
+}
+
+/// Parts of an input that are files of their own end with this byte.
+const END: u8 = 0x1c;
+
+fn part(bytes: &[u8], k: usize) -> &[u8] {
+    bytes.split(|byte| *byte == END).nth(k).unwrap_or_default()
+}
+
+/// Reads the files of a mesh for OpenFOAM.
+fn openfoam(bytes: &[u8]) {
+    accepted(contents_of_case(Path::new("case"), [0, 1, 2].map(|k| part(bytes, k))), bytes);
+}
+
+/// Reads a Plot3D file with its neutral map.
+fn map(bytes: &[u8]) {
+    let [mesh, map] = [0, 1].map(|k| part(bytes, k));
+    accepted(contents_from_bytes(Path::new("a.p3d"), mesh, Some(map)), bytes);
+}
+
+/// Checks what was read: an error that says what to do, or zones that can be measured and written.
+fn accepted(read: Result<Contents, ReadError>, bytes: &[u8]) {
+    let contents = match read {
+        Ok(contents) => contents,
         Err(error) => {
             assert!(
                 !error.to_string().is_empty() && error.hint().is_some_and(|hint| !hint.is_empty())
@@ -152,6 +180,28 @@ fn mesh(name: &str, bytes: &[u8]) {
             return;
         }
     };
+    let grids = contents.grids();
+    let nodes: usize = grids.iter().map(|grid| grid.x.len()).sum();
+    if nodes < WRITTEN && bytes.len().is_multiple_of(4) {
+        assert!(measure_blocks(grids).folded_cells <= grids.iter().map(Grid::cells).sum());
+        drop(interfaces(grids));
+        let mut out = std::io::sink();
+        let data = contents.data();
+        assert!(cgns::write_zones_to(&mut out, &data.zones, None).is_ok());
+        let blocks = data.blocks();
+        assert!(nmf::write_to(&mut out, &blocks, None, Axes::Ijk).is_ok());
+        if data.weldable {
+            let text = su2::write_blocks(&mut out, &blocks, None);
+            let cells = msh::write_blocks(&mut out, &blocks, None, 1);
+            assert!(text.is_ok() && cells.is_ok());
+        }
+    }
+    if let Contents::One(mesh) = &contents {
+        one(mesh, bytes);
+    }
+}
+
+fn one(mesh: &Mesh, bytes: &[u8]) {
     let grid = &mesh.grid;
     assert!(grid.ni >= 2 && grid.nj >= 2);
     assert_eq!((grid.x.len(), grid.y.len()), (grid.ni * grid.nj, grid.ni * grid.nj));
@@ -368,8 +418,40 @@ fn msh_files() -> Vec<Vec<u8>> {
     .concat()
 }
 
+fn tecplot_files() -> Vec<Vec<u8>> {
+    let blocks = "TITLE=\"a\" VARIABLES=X,Y,p\nZONE T=\"a\" I=3 J=2 F=POINT\n0 0 1 1 0 1 2 0 1 0 1 1 1 1 1 2 1 1\n\
+                  ZONE I=3,J=2,DATAPACKING=BLOCK,VARLOCATION=([3]=CELLCENTERED)\n2 3 4 2 3 4 3*0 3*1 2*5\n";
+    let of_grid = |grid: &Grid, out: &mut Cursor<Vec<u8>>| {
+        writeln!(out, "variables = x y\nzone i={} j={}", grid.ni, grid.nj)?;
+        grid.x.iter().zip(&grid.y).try_for_each(|(x, y)| writeln!(out, "{x} {y}"))
+    };
+    [written(of_grid), vec![blocks.into()]].concat()
+}
+
+fn cases_of_openfoam() -> Vec<Vec<u8>> {
+    let folder = Path::new(super::ROOT).join("tests/data/meshes/blockmesh-bump/constant/polyMesh");
+    let files = ["points", "faces", "boundary"]
+        .map(|name| std::fs::read(folder.join(name)).unwrap_or_default());
+    vec![files.join(&END)]
+}
+
+fn maps() -> Vec<Vec<u8>> {
+    let blocks = b"2\n3 2 1\n3 2 1\n0 1 2 0 1 2 0 0 0 1 1 1 6*0 2 3 4 2 3 4 3*0 3*1 6*0".to_vec();
+    let map = b"2\n1 3 2 1\n2 3 2 1\nVISCOUS 1 5 1 1 1 3\nONE_TO_ONE 1 4 1 2 1 1 2 3 1 2 1 1 FALSE\nOUTFLOW 2 4 1 2 1 1\n";
+    let of_grid = |grid: &Grid, out: &mut Cursor<Vec<u8>>| {
+        plot3d::write_to(out, grid, None, Flavour::default())?;
+        out.write_all(&[END])?;
+        nmf::write_to(out, &[grid], None, Axes::Ijk)
+    };
+    [written(of_grid), vec![[blocks, map.to_vec()].join(&END)]].concat()
+}
+
 fn su2_files() -> Vec<Vec<u8>> {
+    // The second cell first: the rows are found by walking.
+    let walked = "NDIME= 2\nNELEM= 4\n9 1 4 5 2 0\n9 0 1 4 3\n9 3 4 7 6\n9 4 5 8 7\nNPOIN= 9\n\
+                  0 0\n0 1\n0 2\n1 0\n1 1\n1 2\n2 0\n2 1\n2 2\nNMARK= 1\nMARKER_TAG= wall\nMARKER_ELEMS= 1\n3 0 1\n";
     [
+        vec![walked.into()],
         written(|grid, out| su2::write_to(out, grid, None)),
         written(|grid, out| su2::write_to(out, grid, Some(SPAN))),
     ]

@@ -31,7 +31,12 @@ const MOST: usize = 300 << 20;
 const LARGEST: usize = 1 << 16;
 
 /// Tokens that are likely to break readers.
-const TOKENS: [&str; 47] = [
+const TOKENS: [&str; 52] = [
+    "ZONE I=2147483647 J=2147483647",
+    "VARIABLES=X Y",
+    "ONE_TO_ONE 1 1 1 1 1 1 1 1 1 1 1 1",
+    "2147483647 (",
+    "4(0 1 2 3)",
     "nan",
     "inf",
     "-inf",

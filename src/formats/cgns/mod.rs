@@ -9,10 +9,10 @@ mod read;
 use std::io::{self, Write};
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
-use super::block::Reader;
-use super::data::Parts;
+use super::data::{Parts, given};
 use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count};
+use super::rim::Reader;
 use crate::files::pieces;
 use crate::grid::Grid;
 use crate::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side, SideKind};
@@ -40,8 +40,8 @@ pub(super) const FORMAT: Format = Format {
     convert: None,
     reader: Some(Reader {
         begins: Some(|head| head.starts_with(b"\x89HDF\r\n\x1a\n")),
-        hint: "save the mesh as CGNS in HDF5, one structured zone with CoordinateX and CoordinateY",
-        grid: |bytes, _| read::parse(bytes)?.plane(),
+        hint: "save the mesh as CGNS in HDF5, structured zones with CoordinateX and CoordinateY",
+        zones: read::parse,
     }),
 };
 
@@ -83,29 +83,31 @@ pub fn write_zones_to(
     zones: &[Zone<'_>],
     span: Option<Span>,
 ) -> io::Result<()> {
-    let several = Parts::of(zones.iter().map(|zone| zone.name)) == Parts::Overset;
+    let several = Parts::of_zones(zones) == Parts::Overset;
     let span = span.or(several.then_some(Span::ONE));
     let blocks: Vec<Block<'_>> =
         zones.iter().map(|zone| Block::new(*zone, span, several)).collect();
     let mut below: Vec<Node<'_>> = blocks.iter().map(|block| block.node(&blocks)).collect();
-    let walls = blocks.iter().filter(|block| block.zone.has_wall());
-    below.extend(walls.map(|block| family(block.wall())));
-    if zones.len() > 1 && !several {
-        below.push(family(BASE));
-    }
-    if several {
-        below.push(family(OVERSET).above([overset_mark()]));
-    }
-    let box_sides = zones.iter().find_map(|zone| zone.grid.outside.as_ref()).map(Outside::kinds);
-    match box_sides {
-        None => below.push(family(FAR_FIELD)),
-        Some(sides) => {
-            below.extend(sides.into_iter().map(|(name, kind)| family((name, condition(kind)))));
+    let given = given(zones);
+    if given.is_empty() {
+        let walls = blocks.iter().filter(|block| block.zone.has_wall());
+        below.extend(walls.map(|block| family(block.wall())));
+        if zones.len() > 1 && !several {
+            below.push(family(BASE));
         }
+        if several {
+            below.push(family(OVERSET).above([overset_mark()]));
+        }
+        let sides = zones.iter().find_map(|zone| zone.grid.outside.as_ref()).map(Outside::kinds);
+        let sides = sides.unwrap_or_else(|| vec![(FAR_FIELD.0, SideKind::FarField)]);
+        below.extend(sides.into_iter().map(|(name, kind)| family((name, condition(kind)))));
     }
-    let half = zones.iter().any(|zone| zone.grid.topology.half().is_some());
+    let of_patch = |patch: &Patch| (patch.name(), patch.kind().map_or(AIRFOIL.1, condition));
+    below.extend(given.iter().map(|patch| family(of_patch(patch))));
+    let named = |name: &str| given.iter().any(|patch| patch.name() == name);
+    let half = given.is_empty() && zones.iter().any(|zone| zone.grid.topology.half().is_some());
     let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
-    if half || symmetric {
+    if (half || symmetric) && !named(SYMMETRY.0) {
         below.push(family(SYMMETRY));
     }
     if half && symmetric {
@@ -182,6 +184,11 @@ impl<'a> Block<'a> {
             name if self.overset => [name, ".00001"].concat(),
             name => name.to_owned(),
         }
+    }
+
+    /// Whether its ranges are those of a file.
+    fn is_given(&self) -> bool {
+        self.zone.grid.outside.as_ref().is_some_and(|outside| !outside.given.is_empty())
     }
 
     /// Name, family and condition of the wall.
@@ -285,9 +292,24 @@ impl<'a> Block<'a> {
                 Patch::FarField if on.side.across() == 1 => outer,
                 Patch::FarField | Patch::Outflow => FAR_FIELD,
                 Patch::Symmetry(_) => SYMMETRY,
-                Patch::Side(_, kind) => (patch.name(), condition(*kind)),
+                Patch::Side(_, kind) | Patch::Named(_, Some(kind)) => {
+                    (patch.name(), condition(*kind))
+                }
+                Patch::Named(_, None) => (patch.name(), AIRFOIL.1),
             };
             let name = match on.side {
+                _ if self.is_given() => {
+                    // Several ranges of a zone may be of one family.
+                    let same = ranges.iter().filter(|other| {
+                        other.patch().is_some_and(|other| other.name() == patch.name())
+                    });
+                    let place = same.clone().position(|other| other.on == *on).unwrap_or(0) + 1;
+                    if same.count() > 1 {
+                        format!("{:.27}_{place}", patch.name())
+                    } else {
+                        patch.name().into()
+                    }
+                }
                 _ if *patch == Patch::Base => BASE.0.into(),
                 _ if self.zone.grid.outside.is_some() => {
                     // An O-grid and a C-grid meet their outlet twice.
@@ -306,6 +328,7 @@ impl<'a> Block<'a> {
         let mut boundaries: Vec<Node<'a>> = ranges.iter().filter_map(patch).collect();
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
             let sides = match self.zone.grid.topology.half() {
+                _ if self.is_given() => [("span_first", SYMMETRY), ("span_last", SYMMETRY)],
                 Some(_) => [("back", BACK), ("front", FRONT)],
                 None => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
             };
@@ -331,14 +354,19 @@ impl<'a> Block<'a> {
         let links = boundary.iter().filter_map(|range| Some((range.on, range.link()?)));
         let links = links.filter(|(_, to)| to.block < blocks.len());
         let mut connections: Vec<Node<'a>> = links
-            .map(|(on, to)| {
+            .enumerate()
+            .map(|(number, (on, to))| {
                 let kind = match (on.side.across(), on.block == to.block) {
                     (0, _) => "seam",
                     (_, true) => "cut",
                     (_, false) => "interface",
                 };
                 let last = on.side.is_last() || on.nodes[0] > 0;
-                let name = [kind, if last { "_last" } else { "_first" }].concat();
+                let name = if self.is_given() {
+                    format!("interface_{}", number + 1)
+                } else {
+                    [kind, if last { "_last" } else { "_first" }].concat()
+                };
                 // Between two first or two last lines the direction across runs the other way.
                 let sign = |same: bool| if same { 1 } else { -1 };
                 let (along, across) = (1 - on.side.across(), on.side.across());

@@ -91,7 +91,9 @@ impl<'a> Model<'a> {
             }
         }
         // The outer line follows the body.
-        around[1..].rotate_right(1);
+        if let Some(others @ [_, ..]) = around.get_mut(1..) {
+            others.rotate_right(1);
+        }
         let mut is_inner = vec![true; plane.nodes()];
         let curves: Vec<RimCurve> = around
             .into_iter()

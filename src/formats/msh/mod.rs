@@ -14,11 +14,13 @@ use std::path::Path;
 use std::str::{FromStr, SplitAsciiWhitespace};
 
 use self::entities::{Elements, HEXAHEDRA, LINES, Model, QUADRANGLES};
-use super::block::{Block, ReadFault, Reader};
+use super::block::{Block, ReadFault, rows};
 use super::data::MeshData;
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
+use super::rim::{ReadZone, Reader, condition_of};
 use crate::files::{IoError, WriteFault, atomic, pieces};
+use crate::grid::boundary::{Name, Patch};
 use crate::grid::quality::CurvedQuality;
 use crate::grid::{Grid, cut_corner};
 
@@ -44,7 +46,7 @@ pub(super) const FORMAT: Format = Format {
     reader: Some(Reader {
         begins: Some(|head| head.trim_ascii_start().starts_with(b"$MeshFormat")),
         hint: "save the plane mesh as version 4.1 in text, its quadrangles in rows as gridgen writes them",
-        grid: |bytes, _| parse(bytes)?.plane(),
+        zones: |bytes, _| Ok(vec![parse(bytes)?]),
     }),
 };
 
@@ -75,6 +77,10 @@ fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoErr
 fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFault> {
     let mut counts = vec![("cells around", grid.ni - 1), ("cells outward", grid.nj - 1)];
     counts.push(("cells along the cut", grid.topology.wake()));
+    let ends = grid.boundary().into_iter().flat_map(|range| range.on.nodes);
+    counts.extend(
+        ends.filter(|node| node % order > 0).map(|node| ("cells to the end of a patch", node)),
+    );
     counts.extend(span.map(|span| ("cells over the span", span.cells)));
     let (what, count) = counts.into_iter().find(|(_, count)| count % order > 0)?;
     Some(WriteFault::Indivisible { what, count, order })
@@ -98,7 +104,10 @@ pub fn write_to(
 }
 
 /// Writes the blocks of a grid as one mesh, with the group `base` beside a block behind a base.
-fn write_blocks(
+///
+/// # Errors
+/// Those of [`write_to`].
+pub fn write_blocks(
     out: &mut (impl Write + Send),
     grids: &[&Grid],
     span: Option<Span>,
@@ -203,17 +212,60 @@ fn numbers<T: FromStr>(
     (0..count).map(number).collect()
 }
 
+/// The groups of the curves of a mesh, by the tags of both.
+#[derive(Default)]
+struct Groups {
+    names: HashMap<i64, Patch>,
+    of_curve: HashMap<i64, i64>,
+}
+
+impl Groups {
+    /// Takes the names from the front.
+    fn read_names(&mut self, words: &mut SplitAsciiWhitespace<'_>) -> Result<(), ReadFault> {
+        for _ in 0..numbers::<usize>(words, 1)?[0] {
+            let tag = numbers::<i64>(words, 2)?[1];
+            let name = words.next().unwrap_or_default().trim_matches('"');
+            self.names.insert(tag, Patch::Named(Name::of(name), condition_of(name)));
+        }
+        Ok(())
+    }
+
+    /// Takes points and curves from the front of the entities; what follows them stays.
+    fn read_curves(&mut self, words: &mut SplitAsciiWhitespace<'_>) -> Result<(), ReadFault> {
+        let counts: Vec<usize> = numbers(words, 4)?;
+        for k in 0..counts[0].saturating_add(counts[1]) {
+            let is_curve = k >= counts[0];
+            let tag = numbers::<i64>(words, 1)?[0];
+            numbers::<f64>(words, if is_curve { 6 } else { 3 })?;
+            for _ in 0..numbers::<usize>(words, 1)?[0] {
+                let group = numbers::<i64>(words, 1)?[0];
+                self.of_curve.extend(is_curve.then_some((tag, group)));
+            }
+            for _ in 0..if is_curve { numbers::<usize>(words, 1)?[0] } else { 0 } {
+                numbers::<i64>(words, 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Reads the quadrangles and their points; curved ones are as many cells as a grid has between their nodes.
-pub(super) fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
+fn parse(bytes: &[u8]) -> Result<ReadZone, ReadFault> {
     let text = String::from_utf8_lossy(bytes);
     let words = &mut text.split_ascii_whitespace();
     let (mut points, mut cells, mut order) = (HashMap::new(), Vec::new(), 1);
+    let (mut groups, mut patches) = (Groups::default(), HashMap::new());
     while let Some(section) = words.next() {
         let name = section
             .strip_prefix('$')
             .ok_or_else(|| format!("`{section:.30}`, a section was expected"))?;
         if name == "MeshFormat" && [words.next(), words.next()] != [Some("4.1"), Some("0")] {
             return Err("another form of Gmsh's meshes, version 4.1 in text was expected".into());
+        }
+        match name {
+            "PhysicalNames" => groups.read_names(words)?,
+            "Entities" => groups.read_curves(words)?,
+            _ => {}
         }
         let read = matches!(name, "Nodes" | "Elements");
         for _ in 0..if read { numbers::<usize>(words, 4)?[0] } else { 0 } {
@@ -251,6 +303,15 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
             };
             for _ in 0..count {
                 let element: Vec<usize> = numbers(words, 1 + nodes)?;
+                let group = groups.of_curve.get(&head[1]).and_then(|group| groups.names.get(group));
+                if let (Some(_), Some(patch)) = (of(LINES), group) {
+                    // The ends come first.
+                    let [from, to] = [element[1], element[2]];
+                    let line = [&[from], &element[3..], &[to]].concat();
+                    let edges =
+                        line.windows(2).map(|ends| [ends[0].min(ends[1]), ends[0].max(ends[1])]);
+                    patches.extend(edges.map(|edge| (edge, *patch)));
+                }
                 cells.extend(element.into_iter().skip(1).filter(|_| of(QUADRANGLES).is_some()));
             }
         }
@@ -260,6 +321,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
             return Err(format!("no {end} where it was expected").into());
         }
     }
-    let point = |tag| points.get(&tag).and_then(|at| at.first_chunk::<3>()).copied();
-    Ok(Block::of_cells(&cells, order, point)?)
+    let (dimensions, nodes) = rows(&cells, order)?;
+    let point = |tag| points.get(tag).and_then(|at| at.first_chunk::<3>()).copied();
+    let values: Option<Vec<[f64; 3]>> = nodes.iter().map(point).collect();
+    let values = values.ok_or("a cell has no such point")?;
+    let block = Block::of_points(dimensions.to_vec(), values.as_flattened());
+    let mut zone = ReadZone::of_block("", block)?;
+    zone.mark_edges(&nodes, &patches);
+    Ok(zone)
 }

@@ -290,15 +290,10 @@ impl<'a> Mesh<'a> {
 /// The patches of a section's rim.
 fn patches(grids: &[&Grid]) -> Vec<FacePatch> {
     let patch = |(patch, sides): (boundary::Patch, _)| {
-        let kind = match patch {
-            boundary::Patch::Wall
-            | boundary::Patch::Base
-            | boundary::Patch::Side(_, boundary::SideKind::Wall) => "wall;",
-            boundary::Patch::Side(_, boundary::SideKind::Symmetry)
-            | boundary::Patch::Symmetry(_) => "symmetryPlane;",
-            boundary::Patch::FarField | boundary::Patch::Outflow | boundary::Patch::Side(..) => {
-                "patch;"
-            }
+        let kind = match patch.kind() {
+            None | Some(boundary::SideKind::Wall) => "wall;",
+            Some(boundary::SideKind::Symmetry) => "symmetryPlane;",
+            Some(_) => "patch;",
         };
         FacePatch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])
     };

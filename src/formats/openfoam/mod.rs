@@ -9,12 +9,14 @@
 mod check;
 mod mesh;
 mod overset;
+mod read;
 mod setup;
 
 use std::fs;
 use std::path::Path;
 
 pub use check::{Measure, Objection, objections};
+pub(super) use read::{READ, mesh_in, no_mesh, zone};
 
 use self::setup::{OVERSET_SETUP, SETUP, VISCOUS_SETUP, choices, write_text};
 use super::data::{MeshData, Parts};
@@ -51,7 +53,7 @@ pub(super) const FORMAT: Format = Format {
     }],
     refuses_zones: None,
     convert: Some(|path, m, force| {
-        let mut notes = write(path, m.grid(), m.span, force)?;
+        let mut notes = write_mesh(path, m, force)?;
         notes.extend(objections(&m.blocks(), m.span).iter().map(ToString::to_string));
         Ok(Converted { files: vec![path.to_path_buf()], notes })
     }),
@@ -76,11 +78,15 @@ pub fn write(
     span: Option<Span>,
     force: bool,
 ) -> Result<Vec<String>, IoError> {
-    let mesh = MeshData { span, ..MeshData::from(grid) };
+    write_mesh(path, &MeshData { span, ..MeshData::from(grid) }, force)
+}
+
+/// [`write`] for a section or blocks.
+fn write_mesh(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Vec<String>, IoError> {
     let output = Output::open(path, RULES, force)?;
     output.check(MESH_FILES)?;
-    output.fill(|files| make(files, &mesh).map(|()| Vec::new()))?;
-    let lacks = lacks(&output, "", &mesh);
+    output.fill(|files| make(files, mesh).map(|()| Vec::new()))?;
+    let lacks = lacks(&output, "", mesh);
     let notice = output.notice();
     output.commit()?;
     Ok(notice.into_iter().chain(lacks).collect())

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::files::{IoError, atomic};
-use crate::formats::data::{ForceReference, MeshData, Parts};
+use crate::formats::data::{ForceReference, MeshData, Parts, given};
 use crate::formats::mesh::{Sides, Span};
-use crate::grid::{Grid, SideKind};
+use crate::grid::SideKind;
 
 /// The script that solves the case.
 const SCRIPT: &str = "Allrun";
@@ -88,7 +88,9 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
             length * span
         )
     };
-    let pattern = format!("\"({})\"", names.join("|"));
+    // A pattern that no patch has, where there is no wall.
+    let pattern =
+        if names.is_empty() { "none".to_owned() } else { format!("\"({})\"", names.join("|")) };
     let coefficients = if mesh.parts() == Parts::Overset {
         let each: String = names.iter().map(|name| forces(name, name)).collect();
         each + &forces("all", &names.join(" "))
@@ -100,9 +102,9 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
     let [nx, ny] = mesh.search.divisions;
     // Texts of inviscid flow do not have these words.
     let viscosity = length / mesh.settings.reynolds.unwrap_or(f64::INFINITY);
-    let mut choices = sides(mesh.grid(), viscosity);
+    let mut choices = sides(mesh, viscosity);
     choices.extend([
-        ("WALL_PATCHES", if names.len() > 1 { pattern } else { names.concat() }),
+        ("WALL_PATCHES", if names.len() == 1 { names.concat() } else { pattern }),
         ("WALLS", names.join("|")),
         ("ELEMENTS", names.join(" ")),
         ("ENDS", ends(mesh)),
@@ -116,8 +118,8 @@ pub(super) fn choices(mesh: &MeshData<'_>) -> Vec<(&'static str, String)> {
 }
 
 /// The entry of the far field in each field, and the entries of the sides of a box in its place.
-fn sides(grid: &Grid, viscosity: f64) -> Vec<(&'static str, String)> {
-    let Some(outside) = &grid.outside else { return Vec::new() };
+fn sides(mesh: &MeshData<'_>, viscosity: f64) -> Vec<(&'static str, String)> {
+    let Some(outside) = &mesh.grid().outside else { return Vec::new() };
     let [nu_tilda, nut] = [3.0 * viscosity, FREE_RATIO * viscosity].map(|nu| nu.to_string());
     let inviscid = viscosity == 0.0;
     let transported = |entry: &'static str, far: &str, value: &str, wall: &str| {
@@ -157,7 +159,10 @@ fn sides(grid: &Grid, viscosity: f64) -> Vec<(&'static str, String)> {
             "nutUSpaldingWallFunction; value uniform 0",
         ),
     ];
-    let kinds = outside.kinds();
+    let kinds = match &given(&mesh.zones)[..] {
+        [] => outside.kinds(),
+        all => all.iter().filter_map(|patch| Some((patch.name(), patch.kind()?))).collect(),
+    };
     let entries = |(entry, [far, inlet, outlet, wall]): (&'static str, [String; 4])| {
         let of = |kind: &SideKind| match kind {
             SideKind::FarField => far.as_str(),

@@ -13,13 +13,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
+pub(super) use self::read::{ANY_NUMBERS, NUMBERS_A_BYTE};
 pub use self::write::{FortranRecord, write_blocks, write_to};
 
-use super::block::Reader;
 use super::data::{MeshData, Parts};
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::FormatLimits;
 use super::nmf;
+use super::rim::Reader;
 use crate::files::IoError;
 use crate::files::atomic::check_own;
 use crate::files::atomic::{self, Made, Writer};
@@ -66,7 +67,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// The reader of such files: only their length gives them away.
-pub(super) const READER: Reader = Reader { begins: None, hint: "", grid: read::grid };
+pub(super) const READER: Reader = Reader { begins: None, hint: "", zones: read::zones };
 
 /// Writes a block for each zone; the number of several stands before their sizes in any case.
 fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {

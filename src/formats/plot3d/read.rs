@@ -6,15 +6,15 @@
 //! give different grids the file is ambiguous.
 
 use crate::formats::block::{Block, ReadFault, bits, check_memory, real, times};
-use crate::grid::Grid;
+use crate::formats::rim::ReadZone;
 
 /// Most blocks that are counted, and words read from the head of the file: three dimensions of each.
 const BLOCKS: usize = 1000;
 const HEAD: usize = 1 + 3 * BLOCKS;
 /// Numbers that any text may give by repeat counts, and numbers for each of its bytes beyond: only the
 /// third coordinate of a plane and blanking repeat themselves.
-const ANY_NUMBERS: usize = 1 << 20;
-const NUMBERS_A_BYTE: usize = 16;
+pub(in crate::formats) const ANY_NUMBERS: usize = 1 << 20;
+pub(in crate::formats) const NUMBERS_A_BYTE: usize = 16;
 /// Coordinates beyond this are not those of a grid but bytes read in the wrong layout.
 const LARGEST: f64 = 1e30;
 
@@ -56,23 +56,35 @@ impl Header {
         self.blocks[0].len()
     }
 
-    fn nodes(&self) -> Option<usize> {
+    /// Nodes of each block; none if they are more than can be counted.
+    fn nodes(&self) -> Option<Vec<usize>> {
         let nodes = |sizes: &Vec<usize>| sizes.iter().try_fold(1_usize, |p, &n| p.checked_mul(n));
-        self.blocks.iter().try_fold(0_usize, |sum, sizes| sum.checked_add(nodes(sizes)?))
+        self.blocks.iter().map(nodes).collect()
+    }
+
+    /// Size of all numbers, where coordinates have one size and blanking another.
+    fn length(&self, [size, blank]: [usize; 2]) -> Option<usize> {
+        let a_node = self.rank() * size + if self.blanked { blank } else { 0 };
+        let mut nodes = self.nodes()?.into_iter();
+        nodes.try_fold(0_usize, |all, nodes| all.checked_add(nodes.checked_mul(a_node)?))
     }
 
     fn describe(&self) -> String {
         let count = if self.counted { "a" } else { "no" };
         let blanking = if self.blanked { "with" } else { "without" };
-        format!("{} nodes, {count} block count, {blanking} blanking", times(&self.blocks[0]))
+        let more = match self.blocks.len() {
+            1 => String::new(),
+            blocks => format!(" in the first of {blocks} blocks"),
+        };
+        format!("{} nodes{more}, {count} block count, {blanking} blanking", times(&self.blocks[0]))
     }
 }
 
 /// A layout that fits, in words, and the result of reading with it.
-type Fit = (String, Result<Block, ReadFault>);
+type Fit = (String, Vec<Block>);
 
-/// Reads the one grid of a file.
-pub(super) fn grid(bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadFault> {
+/// Reads the blocks of a file.
+pub(super) fn zones(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault> {
     let text = bytes.iter().take(4096).all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'));
     let fits = if text { text_fits(bytes)? } else { binary_fits(bytes) };
     let (unit, length) = if text {
@@ -80,21 +92,23 @@ pub(super) fn grid(bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadFa
     } else {
         ("bytes", bytes.len())
     };
-    let mut found: Option<(String, Grid)> = None;
+    let mut found: Option<(String, Vec<ReadZone>)> = None;
     let mut failure = ReadFault::NoLayout { length, unit };
-    for (layout, block) in fits {
-        match (block.and_then(Block::plane), &found) {
-            (Ok(grid), None) => found = Some((layout, grid)),
-            (Ok(grid), Some((first, other))) if grid != *other => {
+    for (layout, blocks) in fits {
+        let blocks = (1..).zip(blocks);
+        let zones = blocks.map(|(k, block)| ReadZone::of_block(&format!("block-{k}"), block));
+        match (zones.collect::<Result<Vec<_>, _>>(), &found) {
+            (Ok(zones), None) => found = Some((layout, zones)),
+            (Ok(zones), Some((first, other))) if zones != *other => {
                 return Err(ReadFault::Ambiguous([first.clone(), layout]));
             }
             (Ok(_), Some(_)) => {}
             (Err(error), _) => failure = error,
         }
     }
-    let (layout, grid) = found.ok_or(failure)?;
+    let (layout, zones) = found.ok_or(failure)?;
     notes.push(format!("Plot3D: {layout}."));
-    Ok(grid)
+    Ok(zones)
 }
 
 fn text_fits(bytes: &[u8]) -> Result<Vec<Fit>, ReadFault> {
@@ -131,24 +145,25 @@ fn text_fits(bytes: &[u8]) -> Result<Vec<Fit>, ReadFault> {
     Ok(fits.collect())
 }
 
-/// The block if the values are as many as the header asks for, and plausible.
+/// The blocks if the values are as many as the header asks for, and plausible.
 fn fit(header: &Header, values: &[f64], form: &str) -> Option<Fit> {
-    let nodes = header.nodes()?;
-    let rank = header.rank();
-    if nodes.checked_mul(rank + usize::from(header.blanked))? != values.len() {
+    if header.length([1, 1])? != values.len() {
         return None;
     }
-    let (coordinates, blanking) = values.split_at(nodes * rank);
-    let plausible = coordinates.iter().all(|v| v.abs() < LARGEST)
-        && blanking.iter().all(|v| v.fract() == 0.0 && v.abs() < 1e6);
-    plausible.then(|| {
+    let (mut rest, mut blocks) = (values, Vec::new());
+    for (sizes, nodes) in header.blocks.iter().zip(header.nodes()?) {
+        let (coordinates, others) = rest.split_at(nodes * header.rank());
+        let (blanking, others) = others.split_at(if header.blanked { nodes } else { 0 });
+        let plausible = coordinates.iter().all(|v| v.abs() < LARGEST)
+            && blanking.iter().all(|v| v.fract() == 0.0 && v.abs() < 1e6);
+        if !plausible {
+            return None;
+        }
         let coordinates = coordinates.chunks(nodes).map(<[f64]>::to_vec).collect();
-        let block = match &header.blocks[..] {
-            [sizes] => Ok(Block { dimensions: sizes.clone(), coordinates }),
-            blocks => Err(ReadFault::Blocks(blocks.to_vec())),
-        };
-        (format!("{form}, {}", header.describe()), block)
-    })
+        blocks.push(Block { dimensions: sizes.clone(), coordinates });
+        rest = others;
+    }
+    Some((format!("{form}, {}", header.describe()), blocks))
 }
 
 fn binary_fits(bytes: &[u8]) -> Vec<Fit> {
@@ -200,18 +215,18 @@ fn payload_fits(payload: &[u8], big: bool, form: &str) -> Vec<Fit> {
 }
 
 fn binary_fit(payload: &[u8], big: bool, header: &Header, size: usize, form: &str) -> Option<Fit> {
-    let body = payload.get(4 * header.words..)?;
-    let numbers = header.nodes()?.checked_mul(header.rank())?;
-    let blanking = if header.blanked { header.nodes()?.checked_mul(4)? } else { 0 };
-    if numbers.checked_mul(size)?.checked_add(blanking)? != body.len() {
+    let mut rest = payload.get(4 * header.words..)?;
+    if header.length([size, 4])? != rest.len() {
         return None;
     }
-    let (reals, blanks) = body.split_at(numbers * size);
-    let values: Vec<f64> = reals
-        .chunks_exact(size)
-        .map(|field| real(field, big))
-        .chain(blanks.chunks_exact(4).map(|field| integer(field, big) as f64))
-        .collect();
+    let mut values = Vec::with_capacity(header.length([1, 1])?);
+    for nodes in header.nodes()? {
+        let (reals, others) = rest.split_at(nodes * header.rank() * size);
+        let (blanks, others) = others.split_at(if header.blanked { 4 * nodes } else { 0 });
+        values.extend(reals.chunks_exact(size).map(|field| real(field, big)));
+        values.extend(blanks.chunks_exact(4).map(|field| integer(field, big) as f64));
+        rest = others;
+    }
     fit(header, &values, &format!("{form}, {size}-byte reals"))
 }
 

@@ -7,13 +7,18 @@
 
 mod setup;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::block::{Block, ReadFault, Reader};
+use super::block::ReadFault;
 use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count, layers, planes};
+use super::quads;
+use super::rim::{ReadZone, Reader, condition_of};
 use super::welded::Welded;
+use crate::diagnostics::excerpt;
 use crate::files::pieces;
+use crate::grid::boundary::{Name, Patch};
 use crate::grid::{Grid, Topology};
 
 /// Numbers by which VTK and SU2 call an edge, a quadrilateral and a hexahedron.
@@ -56,8 +61,8 @@ pub(super) const FORMAT: Format = Format {
             let head = String::from_utf8_lossy(head);
             head.lines().any(|line| line.trim_start().starts_with("NDIME"))
         }),
-        hint: "read are plane quadrilaterals in rows, as gridgen and other structured programs write them",
-        grid: |bytes, _| parse(bytes)?.plane(),
+        hint: "save plane quadrilaterals that make one block of i and j, in any order",
+        zones: |bytes, notes| Ok(vec![parse(bytes, notes)?]),
     }),
 };
 
@@ -70,7 +75,7 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
 }
 
 /// Writes the blocks of a grid as one mesh, with the marker `base` beside a block behind a base.
-fn write_blocks(
+pub fn write_blocks(
     out: &mut (impl Write + Send),
     grids: &[&Grid],
     span: Option<Span>,
@@ -138,10 +143,8 @@ fn ends(span: Option<Span>, topology: Topology) -> &'static [&'static str] {
     }
 }
 
-/// Reads the grid of a mesh that is structured by the order of its cells: quadrilaterals in rows, i
-/// fastest, each from its corner (i, j) counter-clockwise. A point that several nodes of the grid share,
-/// at a seam or a cut, is each of them.
-fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
+/// Reads the block that the quadrilaterals make, in any order, with the markers of its sides.
+fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
     let text = str::from_utf8(bytes);
     let text = text.map_err(|e| ReadFault::broken(bytes, e.valid_up_to(), "text"))?;
     let lines = text.lines().map(|l| l.split('%').next().unwrap_or(l).trim());
@@ -150,6 +153,7 @@ fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
     // Behind a key that is not known stand lines of its own.
     let mut known = true;
     let (mut marks, mut tags) = (0, 0);
+    let (mut patches, mut marker) = (HashMap::new(), None);
     while let Some((number, line)) = lines.next() {
         let Some((key, value)) = line.split_once('=') else {
             if known {
@@ -163,10 +167,10 @@ fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
         );
         let listed = matches!(key, "NELEM" | "NPOIN" | "MARKER_ELEMS");
         known = listed || matches!(key, "NDIME" | "NMARK" | "MARKER_TAG" | "SEND_RECV");
-        let mut list: Vec<&str> = Vec::new();
+        let mut list: Vec<(usize, &str)> = Vec::new();
         if listed {
             let count = count.ok_or_else(|| format!("line {number}: {key} is no number"))?;
-            list.extend(lines.by_ref().take(count).map(|(_, line)| line));
+            list.extend(lines.by_ref().take(count));
             if list.len() < count {
                 return Err(ReadFault::broken(
                     bytes,
@@ -180,7 +184,7 @@ fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
             "NDIME" => plane.replace(count == Some(2)).is_some(),
             "NELEM" => {
                 let corners: Result<Vec<_>, _> = list.into_iter().map(cell).collect();
-                cells.replace(corners?.concat()).is_some()
+                cells.replace(corners?).is_some()
             }
             "NPOIN" => {
                 let all: Result<Vec<_>, _> = list.into_iter().map(point).collect();
@@ -192,6 +196,21 @@ fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
             }
             "MARKER_TAG" => {
                 tags += 1;
+                marker = Some(Patch::Named(Name::of(value), condition_of(value)));
+                false
+            }
+            "MARKER_ELEMS" => {
+                for (line, text) in list {
+                    // Other elements are not on the rim of a plane mesh.
+                    let numbers: Vec<Option<usize>> =
+                        text.split_whitespace().map(|word| word.parse().ok()).collect();
+                    let [Some(kind), Some(a), Some(b), ..] = numbers[..] else {
+                        return Err(expected(line, text, "3 and the two points of an edge"));
+                    };
+                    if let Some(marker) = marker.filter(|_| kind == usize::from(LINE)) {
+                        patches.insert([a.min(b), a.max(b)], marker);
+                    }
+                }
                 false
             }
             _ => false,
@@ -212,25 +231,27 @@ fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
     if plane != Some(true) {
         return Err("NDIME= 2 was expected".into());
     }
-    let points = points.unwrap_or_default();
-    Ok(Block::of_cells(&cells.unwrap_or_default(), 1, |node| points.get(node).copied())?)
+    quads::zone(&cells.unwrap_or_default(), &points.unwrap_or_default(), &patches, notes)
 }
 
-fn cell(line: &str) -> Result<[usize; 4], &'static str> {
-    let numbers: Option<Vec<usize>> = line.split_whitespace().map(|w| w.parse().ok()).collect();
-    match numbers.as_deref() {
-        Some([kind, corners @ ..]) if *kind == usize::from(QUADRILATERAL) => {
-            corners.first_chunk().copied().ok_or("a quadrilateral has too few corners")
-        }
-        Some([_, ..]) => Err("a cell is no quadrilateral"),
-        _ => Err("a cell is missing or has words in it"),
-    }
+/// The fault of a line that has something else.
+fn expected(line: usize, found: &str, expected: &str) -> ReadFault {
+    format!("line {line}: `{}`, {expected} were expected", excerpt(found)).into()
 }
 
-fn point(line: &str) -> Result<[f64; 2], &'static str> {
-    let mut numbers = line.split_whitespace().map(str::parse);
+fn cell((line, text): (usize, &str)) -> Result<[usize; 4], ReadFault> {
+    let numbers: Option<Vec<usize>> = text.split_whitespace().map(|w| w.parse().ok()).collect();
+    let corners = match numbers.as_deref() {
+        Some([kind, corners @ ..]) if *kind == usize::from(QUADRILATERAL) => corners.first_chunk(),
+        _ => None,
+    };
+    corners.copied().ok_or_else(|| expected(line, text, "9 and the four points of a quadrilateral"))
+}
+
+fn point((line, text): (usize, &str)) -> Result<[f64; 2], ReadFault> {
+    let mut numbers = text.split_whitespace().map(str::parse);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(x)), Some(Ok(y))) => Ok([x, y]),
-        _ => Err("a point has no two coordinates"),
+        _ => Err(expected(line, text, "two coordinates of a point")),
     }
 }

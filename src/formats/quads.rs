@@ -1,0 +1,244 @@
+//! The structured block that quadrilaterals in any order make: i and j are found by walking from cell to cell.
+
+use std::collections::{HashMap, HashSet};
+
+use super::block::{ReadFault, UNSTRUCTURED, rows};
+use super::rim::ReadZone;
+use crate::grid::boundary::Patch;
+use crate::grid::vector::{cross, difference, dot};
+use crate::grid::{Grid, Seam, Topology};
+
+type Edge = [usize; 2];
+
+fn edge(a: usize, b: usize) -> Edge {
+    [a.min(b), a.max(b)]
+}
+
+/// The plane block of cells, each by its points around it; `patches` are those of edges on its rim, whose two points are in
+/// rising order.
+///
+/// Cells in rows keep their order. A cut between two sides of a block, as in the wake of a C-grid, begins at a point of the
+/// rim around which four cells lie; a block that closes around a body is cut at the sharpest corner of its rim.
+pub(super) fn zone(
+    cells: &[[usize; 4]],
+    points: &[[f64; 2]],
+    patches: &HashMap<Edge, Patch>,
+    notes: &mut Vec<String>,
+) -> Result<ReadZone, ReadFault> {
+    let corners = cells.as_flattened();
+    if let Some(point) = corners.iter().find(|point| **point >= points.len()) {
+        let last = points.len();
+        return Err(
+            format!("a cell has the point {point}, numbers below {last} were expected").into()
+        );
+    }
+    let ([ni, nj], nodes) = match rows(corners, 1) {
+        Err(UNSTRUCTURED) => {
+            let found = Walk::new(cells, points)?.block()?;
+            notes.push("i and j were found by walking from cell to cell.".to_owned());
+            found
+        }
+        found => found?,
+    };
+    let of = |c: usize| nodes.iter().map(|node| points[*node][c]).collect();
+    let grid =
+        Grid { topology: Topology::O(Seam::Held), ni, nj, x: of(0), y: of(1), outside: None };
+    let mut zone = ReadZone::new("", grid, 2);
+    zone.mark_edges(&nodes, patches);
+    Ok(zone)
+}
+
+struct Walk<'a> {
+    cells: &'a [[usize; 4]],
+    points: &'a [[f64; 2]],
+    /// The cells of each edge.
+    sides: HashMap<Edge, (usize, Option<usize>)>,
+    /// Cells around each point.
+    around: Vec<usize>,
+    /// The neighbours of a point along the rim.
+    rim: HashMap<usize, Vec<usize>>,
+    cuts: HashSet<Edge>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(cells: &'a [[usize; 4]], points: &'a [[f64; 2]]) -> Result<Self, ReadFault> {
+        let mut sides: HashMap<Edge, (usize, Option<usize>)> = HashMap::new();
+        let mut around = vec![0; points.len()];
+        for (cell, corners) in cells.iter().enumerate() {
+            for k in 0..4 {
+                let [a, b] = [corners[k], corners[(k + 1) % 4]];
+                if corners[k + 1..].contains(&a) {
+                    return Err(format!(
+                        "the cell {cell} has the point {a} twice: it is no quadrilateral"
+                    )
+                    .into());
+                }
+                around[a] += 1;
+                match sides.get_mut(&edge(a, b)) {
+                    None => drop(sides.insert(edge(a, b), (cell, None))),
+                    Some((_, other @ None)) => *other = Some(cell),
+                    Some(_) => {
+                        return Err(
+                            format!("more than two cells have the points {a} and {b}").into()
+                        );
+                    }
+                }
+            }
+        }
+        let mut rim: HashMap<usize, Vec<usize>> = HashMap::new();
+        for ([a, b], _) in sides.iter().filter(|(_, (_, other))| other.is_none()) {
+            rim.entry(*a).or_default().push(*b);
+            rim.entry(*b).or_default().push(*a);
+        }
+        Ok(Self { cells, points, sides, around, rim, cuts: HashSet::new() })
+    }
+
+    /// The neighbour of a corner in a cell that is not this one.
+    fn other(&self, cell: usize, at: usize, not: usize) -> Option<usize> {
+        let corners = self.cells[cell];
+        let k = corners.iter().position(|corner| *corner == at)?;
+        let [before, after] = [corners[(k + 3) % 4], corners[(k + 1) % 4]];
+        [(before, after), (after, before)]
+            .into_iter()
+            .find(|(here, _)| *here == not)
+            .map(|(_, other)| other)
+    }
+
+    /// The cell on the other side of an edge, unless that is a cut.
+    fn across(&self, a: usize, b: usize, cell: usize) -> Option<usize> {
+        let (first, second) = *self.sides.get(&edge(a, b))?;
+        let other = if first == cell { second } else { Some(first) };
+        other.filter(|_| !self.cuts.contains(&edge(a, b)))
+    }
+
+    /// The point after `count` cells around `at`, counted from the edge to `from` into `cell`.
+    fn rotated(&self, at: usize, mut from: usize, mut cell: usize, count: usize) -> Option<usize> {
+        for k in 0..count {
+            from = self.other(cell, at, from)?;
+            if k + 1 < count {
+                cell = self.across(at, from, cell)?;
+            }
+        }
+        Some(from)
+    }
+
+    /// The fault of a point with a number of cells that a block does not have.
+    fn irregular(&self, point: usize) -> ReadFault {
+        let (cells, [x, y]) = (self.around[point], self.points[point]);
+        let on_rim = self.rim.contains_key(&point);
+        let expected =
+            if on_rim { "1 at a corner, 2 on a side or 4 at the end of a cut" } else { "4" };
+        let place = if on_rim { "on the rim" } else { "inside" };
+        format!(
+            "{cells} cells meet at the point {point} {place}, x = {x}, y = {y}; {expected} were expected of one block"
+        )
+        .into()
+    }
+
+    /// Cuts the block along the line of edges that leaves the rim at a point, in the middle between its cells.
+    fn cut(&mut self, point: usize) -> Option<()> {
+        let from = *self.rim.get(&point)?.iter().min()?;
+        let (cell, _) = *self.sides.get(&edge(point, from))?;
+        let (mut at, mut before) =
+            (self.rotated(point, from, cell, self.around[point] / 2)?, point);
+        while self.cuts.insert(edge(before, at)) && !self.rim.contains_key(&at) {
+            // Two cells further around a point of four cells the line goes on.
+            let (cell, _) = *self.sides.get(&edge(before, at))?;
+            let beside = self.other(cell, at, before)?;
+            let (first, second) = *self.sides.get(&edge(at, beside))?;
+            let next = if first == cell { second? } else { first };
+            (before, at) = (at, self.other(next, at, beside)?);
+        }
+        Some(())
+    }
+
+    /// Sizes and points of the nodes of the block.
+    fn block(mut self) -> Result<([usize; 2], Vec<usize>), ReadFault> {
+        let mut ends = Vec::new();
+        for point in (0..self.around.len()).filter(|point| self.around[*point] > 0) {
+            match (self.around[point], self.rim.get(&point).map(Vec::len)) {
+                (4, None) | (1 | 2, Some(2)) => {}
+                (4, Some(2)) => ends.push(point),
+                _ => return Err(self.irregular(point)),
+            }
+        }
+        for point in ends {
+            self.cut(point).ok_or("a cut does not end at the rim of the block")?;
+        }
+        let mut start = self.corner();
+        if start.is_none() {
+            if let Some(point) = self.sharpest() {
+                self.cut(point);
+            }
+            start = self.corner();
+        }
+        let start = start.ok_or("the block has no corner, nor a rim at which it can be cut")?;
+        self.walk(start)
+    }
+
+    /// A cell with two neighbouring sides on the rim or a cut: its corner there and the two beside it.
+    fn corner(&self) -> Option<(usize, [usize; 3])> {
+        let is_end = |a: usize, b: usize, cell: usize| self.across(a, b, cell).is_none();
+        let of_cell = |(cell, corners): (usize, &[usize; 4])| {
+            let at = |k: usize| [corners[k], corners[(k + 1) % 4], corners[(k + 3) % 4]];
+            let is_corner = |[p, q, t]: &[usize; 3]| is_end(*p, *q, cell) && is_end(*p, *t, cell);
+            (0..4).map(at).find(is_corner).map(|at| (cell, at))
+        };
+        self.cells.iter().enumerate().find_map(of_cell)
+    }
+
+    /// The point of the rim at which it turns most, the first of equal ones.
+    fn sharpest(&self) -> Option<usize> {
+        let turn = |(point, beside): (&usize, &Vec<usize>)| {
+            let [a, b] = [beside.first()?, beside.get(1)?].map(|k| self.points[*k]);
+            let [a, b] = [difference(self.points[*point], a), difference(b, self.points[*point])];
+            // Turns that differ by round-off are one.
+            Some(((cross(a, b).abs().atan2(dot(a, b)) * 1e6).round() as i64, *point))
+        };
+        let turns = self.rim.iter().filter_map(turn);
+        turns.min_by_key(|(turn, point)| (-turn, *point)).map(|(_, point)| point)
+    }
+
+    /// Rows of nodes from a corner on.
+    fn walk(&self, start: (usize, [usize; 3])) -> Result<([usize; 2], Vec<usize>), ReadFault> {
+        const OPEN: &str = "the rows of cells do not close to one block of i and j";
+        let (mut nodes, mut ni, mut count) = (Vec::new(), 0, 0);
+        let mut row = Some(start);
+        while let Some((first, [p0, q0, t0])) = row {
+            let (mut cell, [mut p, mut q, mut t]) = (first, [p0, q0, t0]);
+            let (mut below, mut above) = (vec![p], vec![t]);
+            loop {
+                count += 1;
+                let r = self.other(cell, q, p).filter(|_| count <= self.cells.len()).ok_or(OPEN)?;
+                below.push(q);
+                above.push(r);
+                let Some(next) = self.across(q, r, cell) else { break };
+                (p, t, cell) = (q, r, next);
+                q = self.other(cell, p, t).ok_or(OPEN)?;
+            }
+            if nodes.is_empty() {
+                ni = below.len();
+                nodes.extend(&below);
+            }
+            if below.len() != ni || !nodes.ends_with(&below) {
+                return Err(OPEN.into());
+            }
+            let next = self.across(t0, above[1], first);
+            row = match next {
+                None => None,
+                Some(next) => {
+                    Some((next, [t0, above[1], self.other(next, t0, above[1]).ok_or(OPEN)?]))
+                }
+            };
+            nodes.append(&mut above);
+        }
+        if count != self.cells.len() {
+            let all = self.cells.len();
+            return Err(format!(
+                "a block of {count} of the {all} cells; one block of all was expected"
+            )
+            .into());
+        }
+        Ok(([ni, nodes.len() / ni], nodes))
+    }
+}

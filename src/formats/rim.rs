@@ -1,0 +1,300 @@
+//! Zones as files have them: what is known of each edge of their sides, which becomes the ranges of a grid's boundary.
+
+use std::collections::HashMap;
+
+use super::block::{Block, ReadFault};
+use crate::grid::boundary::{Meets, Name, Patch, Range, Segment, Side, SideKind};
+use crate::grid::{Grid, Outside};
+
+/// The surroundings of an edge of a side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Edge {
+    /// The file does not tell.
+    Open,
+    Patch(Patch),
+    /// The same two nodes of another side, in its order.
+    Link(Segment),
+}
+
+/// A zone of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ReadZone {
+    pub(super) name: String,
+    pub(super) grid: Grid,
+    /// The index of the file that the plane leaves out.
+    pub(super) across: usize,
+    /// Edges of each side, in the order of [`Side::ALL`].
+    pub(super) sides: [Vec<Edge>; 4],
+}
+
+type ReadZones = fn(&[u8], &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault>;
+
+/// Recognition and reading of the files of a format.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// Whether a file begins like one of this format; none where that cannot be told.
+    pub(super) begins: Option<fn(&[u8]) -> bool>,
+    /// Hint to the layout that is read, for files with another one.
+    pub(super) hint: &'static str,
+    /// The plane zones of the bytes; remarks go to the notes.
+    pub(super) zones: ReadZones,
+}
+
+/// Points of different zones closer than this part of the extent of all are one.
+const SAME: f64 = 1e-9;
+
+/// Names of sides of which nothing is known.
+const SIDES: [&str; 4] = ["imin", "imax", "jmin", "jmax"];
+
+/// A wall by the condition of a patch, or any other.
+pub(super) type Condition = Option<SideKind>;
+
+/// The condition that a name suggests; the far field if it suggests none.
+pub(super) fn condition_of(name: &str) -> Condition {
+    use SideKind::{FarField, Inlet, Outlet, Slip, Symmetry};
+    let name = name.to_ascii_lowercase();
+    let words: [(&[&str], Condition); 6] = [
+        (&["slip", "tangency", "inviscid"], Some(Slip)),
+        (&["far"], Some(FarField)),
+        (&["inlet", "inflow"], Some(Inlet)),
+        (&["outlet", "outflow"], Some(Outlet)),
+        (&["sym"], Some(Symmetry)),
+        (&["wall", "foil", "wing", "body", "blade", "viscous", "base", "bump", "cylinder"], None),
+    ];
+    let found = words.into_iter().find(|(words, _)| words.iter().any(|word| name.contains(word)));
+    found.map_or(Some(FarField), |(_, condition)| condition)
+}
+
+impl ReadZone {
+    /// A zone of whose sides nothing is known.
+    pub(super) fn new(name: &str, grid: Grid, across: usize) -> Self {
+        let sides = Side::ALL.map(|side| vec![Edge::Open; [grid.nj, grid.ni][side.across()] - 1]);
+        Self { name: name.to_owned(), grid, across, sides }
+    }
+
+    /// The plane of a block.
+    pub(super) fn of_block(name: &str, block: Block) -> Result<Self, ReadFault> {
+        block.plane().map(|(grid, across)| Self::new(name, grid, across))
+    }
+
+    pub(super) fn size(&self) -> [usize; 2] {
+        [self.grid.ni, self.grid.nj]
+    }
+
+    /// Whether a segment is on its sides.
+    pub(super) fn has(&self, segment: Segment) -> bool {
+        let most = self.size()[1 - segment.side.across()];
+        segment.nodes.iter().all(|node| *node < most)
+    }
+
+    /// Marks the edges of a segment of this zone.
+    pub(super) fn mark(&mut self, on: Segment, meets: Meets) {
+        let at =
+            |nodes: [usize; 2], k| if nodes[0] <= nodes[1] { nodes[0] + k } else { nodes[0] - k };
+        for k in 1..on.count() {
+            let edge = match meets {
+                Meets::Patch(patch) => Edge::Patch(patch),
+                Meets::Link(to) => {
+                    let ends = [at(to.nodes, k - 1), at(to.nodes, k)];
+                    let turned = on.nodes[0] > on.nodes[1];
+                    let nodes = if turned { [ends[1], ends[0]] } else { ends };
+                    Edge::Link(Segment { nodes, ..to })
+                }
+            };
+            let first = at(on.nodes, k - 1).min(at(on.nodes, k));
+            if let Some(there) = self.sides[on.side as usize].get_mut(first) {
+                *there = edge;
+            }
+        }
+    }
+
+    /// Marks the edges between nodes of these numbers; a pair of numbers is in rising order.
+    pub(super) fn mark_edges(&mut self, nodes: &[usize], patches: &HashMap<[usize; 2], Patch>) {
+        let size = self.size();
+        for side in Side::ALL {
+            let all = Segment { block: 0, side, nodes: [0, size[1 - side.across()] - 1] };
+            for (k, edge) in self.sides[side as usize].iter_mut().enumerate() {
+                let [[a, b], [c, d]] = [k, k + 1].map(|k| all.node(size, k));
+                let mut ends = [nodes[b * size[0] + a], nodes[d * size[0] + c]];
+                ends.sort_unstable();
+                if let Some(patch) = patches.get(&ends) {
+                    *edge = Edge::Patch(*patch);
+                }
+            }
+        }
+    }
+
+    /// Marks what is not known of the sides by this boundary.
+    pub(super) fn complete(&mut self, boundary: &[Range]) {
+        let known = self.sides.clone();
+        for range in boundary {
+            self.mark(range.on, range.meets);
+        }
+        for (edges, known) in self.sides.iter_mut().zip(known) {
+            for (edge, known) in edges.iter_mut().zip(known) {
+                if matches!((&known, &edge), (Edge::Patch(_), Edge::Patch(_) | Edge::Open)) {
+                    *edge = known;
+                }
+            }
+        }
+    }
+
+    /// The side that has most edges of walls.
+    pub(super) fn wall(&self) -> Option<Side> {
+        let is_wall = |edge: &&Edge| matches!(edge, Edge::Patch(patch) if patch.kind().is_none());
+        let count = |side: Side| self.sides[side as usize].iter().filter(is_wall).count();
+        let sides = [Side::Above, Side::Behind, Side::Before, Side::Below];
+        sides.into_iter().max_by_key(|side| count(*side)).filter(|side| count(*side) > 0)
+    }
+
+    /// Its sides as the ranges of the boundary of this block; a side of which nothing is known is a patch of its name.
+    pub(super) fn ranges(&self, block: usize) -> Vec<Range> {
+        let mut ranges: Vec<Range> = Vec::new();
+        for side in Side::ALL {
+            let first = ranges.len();
+            for (k, edge) in self.sides[side as usize].iter().enumerate() {
+                let open = Patch::Named(Name::of(SIDES[side as usize]), Some(SideKind::FarField));
+                let meets = match edge {
+                    Edge::Open => Meets::Patch(open),
+                    Edge::Patch(patch) => Meets::Patch(*patch),
+                    Edge::Link(to) => Meets::Link(*to),
+                };
+                let last = ranges[first..].last_mut();
+                match (last.map(|range| (&mut range.on, &mut range.meets)), meets) {
+                    (Some((on, Meets::Patch(a))), Meets::Patch(b)) if *a == b => {
+                        on.nodes[1] = k + 1;
+                    }
+                    (Some((on, Meets::Link(a))), Meets::Link(b))
+                        if (a.block, a.side, a.nodes[1]) == (b.block, b.side, b.nodes[0])
+                            && (a.nodes[0] < a.nodes[1]) == (b.nodes[0] < b.nodes[1]) =>
+                    {
+                        (on.nodes[1], a.nodes[1]) = (k + 1, b.nodes[1]);
+                    }
+                    _ => {
+                        ranges
+                            .push(Range { on: Segment { block, side, nodes: [k, k + 1] }, meets });
+                    }
+                }
+            }
+        }
+        ranges
+    }
+}
+
+/// The grid whose node (i, j) is the node `of(i, j)` of another, `ni` × `nj`.
+fn mapped(grid: &Grid, [ni, nj]: [usize; 2], of: impl Fn(usize, usize) -> [usize; 2]) -> Grid {
+    let mut turned = Grid::new(grid.topology, ni, nj);
+    for j in 0..nj {
+        for i in 0..ni {
+            let [from_i, from_j] = of(i, j);
+            let k = turned.index(i, j);
+            [turned.x[k], turned.y[k]] = grid.point(from_i, from_j);
+        }
+    }
+    turned
+}
+
+pub(super) fn transposed(grid: &Grid) -> Grid {
+    mapped(grid, [grid.nj, grid.ni], |i, j| [j, i])
+}
+
+/// The grid with one of its indices, i (0) or j (1), in the other direction.
+pub(super) fn reversed(grid: &Grid, axis: usize) -> Grid {
+    let [ni, nj] = [grid.ni, grid.nj];
+    mapped(grid, [ni, nj], |i, j| if axis == 0 { [ni - 1 - i, j] } else { [i, nj - 1 - j] })
+}
+
+/// A change of the indices of a zone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Reindex {
+    Exchange,
+    /// Of i (0) or j (1).
+    Reverse(usize),
+}
+
+/// Turns a zone, and what is linked to it.
+pub(super) fn turn(zones: &mut [ReadZone], block: usize, by: Reindex) {
+    let zone = &mut zones[block];
+    let size = zone.size();
+    match by {
+        Reindex::Exchange => {
+            zone.grid = transposed(&zone.grid);
+            zone.sides.rotate_left(2);
+        }
+        Reindex::Reverse(axis) => {
+            zone.grid = reversed(&zone.grid, axis);
+            zone.sides.swap(2 * axis, 2 * axis + 1);
+            for edges in &mut zone.sides[2 - 2 * axis..4 - 2 * axis] {
+                edges.reverse();
+                for edge in edges {
+                    if let Edge::Link(to) = edge {
+                        to.nodes.reverse();
+                    }
+                }
+            }
+        }
+    }
+    let edges = zones.iter_mut().flat_map(|zone| &mut zone.sides).flatten();
+    for edge in edges {
+        let Edge::Link(to) = edge else { continue };
+        match by {
+            _ if to.block != block => {}
+            Reindex::Exchange => to.side = Side::ALL[(to.side as usize + 2) % 4],
+            Reindex::Reverse(axis) if to.side.across() == axis => {
+                to.side = Side::ALL[to.side as usize ^ 1];
+            }
+            Reindex::Reverse(axis) => to.nodes = to.nodes.map(|node| size[axis] - 1 - node),
+        }
+    }
+}
+
+/// Links edges of which nothing is known to others that have the same points.
+pub(super) fn join(zones: &mut [ReadZone]) {
+    let finite = || zones.iter().flat_map(|zone| zone.grid.x.iter().chain(&zone.grid.y));
+    let largest = finite().fold(0.0_f64, |most, c| most.max(c.abs()));
+    let width = SAME * largest;
+    // Points are one if they are in the same or in neighbouring squares of that width.
+    let mut known: HashMap<[i64; 2], usize> = HashMap::new();
+    let mut number = |point: [f64; 2]| {
+        let [x, y] = point.map(|c| (c / width).round() as i64);
+        let beside = (-1..=1)
+            .flat_map(|a| (-1..=1).map(move |b| [x.saturating_add(a), y.saturating_add(b)]));
+        let found = beside.filter_map(|square| known.get(&square).copied()).min();
+        let next = known.len();
+        found.unwrap_or_else(|| *known.entry([x, y]).or_insert(next))
+    };
+    let mut edges: HashMap<[usize; 2], Vec<(Segment, bool)>> = HashMap::new();
+    for (block, zone) in zones.iter().enumerate() {
+        let size = zone.size();
+        for side in Side::ALL {
+            let all = Segment { block, side, nodes: [0, size[1 - side.across()] - 1] };
+            for (k, edge) in zone.sides[side as usize].iter().enumerate() {
+                let ends = [k, k + 1].map(|k| all.node(size, k));
+                let [a, b] = ends.map(|[i, j]| number(zone.grid.point(i, j)));
+                if *edge == Edge::Open && a != b {
+                    let here = (Segment { nodes: [k, k + 1], ..all }, a < b);
+                    edges.entry([a.min(b), a.max(b)]).or_default().push(here);
+                }
+            }
+        }
+    }
+    for pair in edges.into_values() {
+        let [(a, a_rises), (b, b_rises)] = pair[..] else { continue };
+        for (on, to) in [(a, b), (b, a)] {
+            let mut to = to;
+            if a_rises != b_rises {
+                to.nodes.reverse();
+            }
+            zones[on.block].mark(on, Meets::Link(to));
+        }
+    }
+}
+
+/// The grids of several zones with their boundaries.
+pub(super) fn bounded(zones: Vec<ReadZone>) -> Vec<Grid> {
+    let with = |(block, zone): (usize, ReadZone)| {
+        let ranges = zone.ranges(block);
+        Grid { outside: Some(Outside::of_ranges(ranges)), ..zone.grid }
+    };
+    zones.into_iter().enumerate().map(with).collect()
+}
