@@ -2,6 +2,7 @@
 
 import gc
 import math
+import pickle
 import weakref
 from pathlib import Path
 
@@ -138,6 +139,28 @@ def test_files_of_pyvista_are_read():
     for name in ("pyvista.vts", "pyvista-extruded.vts"):
         mesh = gridgen.read(data / name)
         assert (mesh.x.shape, mesh.topology, mesh.x.max()) == ((4, 9), "O", 8.0)
+
+
+def test_a_channel_of_block_mesh_keeps_its_patches(tmp_path):
+    mesh = gridgen.read(Path(__file__).parents[2] / "tests/data/meshes/blockmesh-bump")
+
+    for name, written in {"read": mesh, "again": pickle.loads(pickle.dumps(mesh))}.items():  # noqa: S301
+        path = tmp_path / f"{name}.su2"
+        written.write(path)
+        tags = [line.split()[1] for line in path.read_text().splitlines() if line.startswith("MARKER_TAG")]
+        assert sorted(tags) == ["bump", "floor", "inflow", "outflow", "top"], name
+    assert mesh.wall == (4, 10)
+
+
+def test_tecplot_text_is_read(tmp_path):
+    path = tmp_path / "mesh.dat"
+    zone = "ZONE I=3, J=2, F=POINT\n0 0\n1 0\n2 0\n0 1\n1 1\n2 1\n"
+    path.write_text("VARIABLES = X, Y\n" + zone)
+
+    assert gridgen.read(path).x.tolist() == [[0, 1, 2], [0, 1, 2]]
+    path.write_text("VARIABLES = X, Y\n" + zone + zone.replace("2 0", "3 0"))
+    with pytest.raises(gridgen.FileError, match="a mesh of 2 zones"):
+        gridgen.read(path)
 
 
 def test_choices_within_formats(tmp_path, grid):

@@ -13,7 +13,7 @@ use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
 use super::rim::{ReadZone, condition_of};
 use crate::diagnostics::excerpt;
-use crate::grid::boundary::{BoxSide, Meets, Name, Patch, Range, Segment, Side, SideKind};
+use crate::grid::boundary::{BoxSide, Meets, Patch, Range, Segment, Side, SideKind};
 use crate::grid::{Grid, Symmetry};
 
 /// The first lines of a map of gridgen's.
@@ -183,7 +183,7 @@ fn patch(condition: &str) -> Patch {
         Some(SideKind::FarField) if condition.to_ascii_lowercase().starts_with("far") => "farfield",
         Some(SideKind::FarField) => condition,
     };
-    Patch::Named(Name::of(name), kind)
+    Patch::named(name, kind)
 }
 
 /// The direction across a face: those of k, i and j follow each other.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::block::{Block, ReadFault};
-use crate::grid::boundary::{Meets, Name, Patch, Range, Segment, Side, SideKind};
+use crate::grid::boundary::{Meets, Patch, Range, Segment, Side, SideKind};
 use crate::grid::{Grid, Outside};
 
 /// The surroundings of an edge of a side.
@@ -153,7 +153,7 @@ impl ReadZone {
         for side in Side::ALL {
             let first = ranges.len();
             for (k, edge) in self.sides[side as usize].iter().enumerate() {
-                let open = Patch::Named(Name::of(SIDES[side as usize]), Some(SideKind::FarField));
+                let open = Patch::named(SIDES[side as usize], Some(SideKind::FarField));
                 let meets = match edge {
                     Edge::Open => Meets::Patch(open),
                     Edge::Patch(patch) => Meets::Patch(*patch),

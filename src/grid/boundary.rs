@@ -36,7 +36,13 @@ pub enum Patch {
     /// A side of a box.
     Side(BoxSide, SideKind),
     /// A patch of a mesh that was read, with its condition; none for a wall.
-    Named(Name, Option<SideKind>),
+    Named {
+        /// Its name.
+        name: Name,
+        /// Its condition.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<SideKind>,
+    },
 }
 
 /// The name of a patch in a mesh that was read, in the characters that all formats take.
@@ -167,6 +173,11 @@ impl Grid {
 }
 
 impl Patch {
+    /// The patch of this name ([`Name::of`]) and condition.
+    pub fn named(name: &str, kind: Option<SideKind>) -> Self {
+        Self::Named { name: Name::of(name), kind }
+    }
+
     /// Its name in meshes.
     pub fn name(self) -> &'static str {
         match self {
@@ -179,7 +190,7 @@ impl Patch {
             Self::Side(BoxSide::Roof, _) => "roof",
             Self::Side(BoxSide::Inlet, _) => "inlet",
             Self::Side(BoxSide::Outlet, _) => "outlet",
-            Self::Named(name, _) => name.0,
+            Self::Named { name, .. } => name.0,
         }
     }
 
@@ -190,7 +201,7 @@ impl Patch {
             Self::FarField | Self::Outflow => Some(SideKind::FarField),
             Self::Symmetry(_) => Some(SideKind::Symmetry),
             Self::Side(_, kind) => Some(kind),
-            Self::Named(_, kind) => kind,
+            Self::Named { kind, .. } => kind,
         }
     }
 }

@@ -102,7 +102,6 @@ pub fn write_zones_to(
         let sides = sides.unwrap_or_else(|| vec![(FAR_FIELD.0, SideKind::FarField)]);
         below.extend(sides.into_iter().map(|(name, kind)| family((name, condition(kind)))));
     }
-    let of_patch = |patch: &Patch| (patch.name(), patch.kind().map_or(AIRFOIL.1, condition));
     below.extend(given.iter().map(|patch| family(of_patch(patch))));
     let named = |name: &str| given.iter().any(|patch| patch.name() == name);
     let half = given.is_empty() && zones.iter().any(|zone| zone.grid.topology.half().is_some());
@@ -125,6 +124,11 @@ pub fn write_zones_to(
 fn family<'a>((name, condition): (&str, &str)) -> Node<'a> {
     let condition = Node::new("FamilyBC", "FamilyBC_t").text(condition);
     Node::new(name.to_owned(), "Family_t").above([condition])
+}
+
+/// Name and condition of a patch.
+fn of_patch(patch: &Patch) -> (&'static str, &'static str) {
+    (patch.name(), patch.kind().map_or(AIRFOIL.1, condition))
 }
 
 /// The condition on a side of a box.
@@ -292,10 +296,7 @@ impl<'a> Block<'a> {
                 Patch::FarField if on.side.across() == 1 => outer,
                 Patch::FarField | Patch::Outflow => FAR_FIELD,
                 Patch::Symmetry(_) => SYMMETRY,
-                Patch::Side(_, kind) | Patch::Named(_, Some(kind)) => {
-                    (patch.name(), condition(*kind))
-                }
-                Patch::Named(_, None) => (patch.name(), AIRFOIL.1),
+                Patch::Side(..) | Patch::Named { .. } => of_patch(patch),
             };
             let name = match on.side {
                 _ if self.is_given() => {

@@ -7,7 +7,7 @@ use hdf5_pure::{Dataset, Error, File, Group};
 use crate::files::contents::unpacked_limit;
 use crate::formats::block::{Block, ReadFault, check_memory};
 use crate::formats::rim::{Condition, ReadZone, condition_of};
-use crate::grid::boundary::{Meets, Name, Patch, Segment, Side, SideKind};
+use crate::grid::boundary::{Meets, Patch, Segment, Side, SideKind};
 
 /// Name of the dataset with the contents of a node.
 const DATA: &str = " data";
@@ -52,7 +52,7 @@ pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
                     condition.clone_from(of_family);
                 }
                 let kind = kind(&condition, &family);
-                zones[place].mark(on, Meets::Patch(Patch::Named(Name::of(&family), kind)));
+                zones[place].mark(on, Meets::Patch(Patch::named(&family, kind)));
             }
         }
         for (_, connectivity) in labelled(zone, "ZoneGridConnectivity_t")? {
@@ -73,7 +73,7 @@ pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
                     zones[place].mark(on, Meets::Link(to));
                 } else {
                     // Its points are not those of the other side, so that it cannot be welded.
-                    let patch = Patch::Named(Name::of(&name), Some(SideKind::FarField));
+                    let patch = Patch::named(&name, Some(SideKind::FarField));
                     zones[place].mark(on, Meets::Patch(patch));
                     notes.push(format!("The periodic connection `{name}` was read as a patch."));
                 }

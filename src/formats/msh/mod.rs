@@ -20,7 +20,7 @@ use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
 use super::rim::{ReadZone, Reader, condition_of};
 use crate::files::{IoError, WriteFault, atomic, pieces};
-use crate::grid::boundary::{Name, Patch};
+use crate::grid::boundary::Patch;
 use crate::grid::quality::CurvedQuality;
 use crate::grid::{Grid, cut_corner};
 
@@ -225,7 +225,7 @@ impl Groups {
         for _ in 0..numbers::<usize>(words, 1)?[0] {
             let tag = numbers::<i64>(words, 2)?[1];
             let name = words.next().unwrap_or_default().trim_matches('"');
-            self.names.insert(tag, Patch::Named(Name::of(name), condition_of(name)));
+            self.names.insert(tag, Patch::named(name, condition_of(name)));
         }
         Ok(())
     }

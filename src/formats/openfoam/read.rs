@@ -7,7 +7,7 @@ use crate::diagnostics::excerpt;
 use crate::formats::block::ReadFault;
 use crate::formats::quads;
 use crate::formats::rim::{ReadZone, condition_of};
-use crate::grid::boundary::{Name, Patch, SideKind};
+use crate::grid::boundary::{Patch, SideKind};
 
 /// The files of the folder that are read.
 pub(in crate::formats) const READ: [&str; 3] = ["points", "faces", "boundary"];
@@ -153,7 +153,7 @@ fn boundary(words: &mut Words<'_>) -> Result<Boundary, ReadFault> {
         "symmetry" | "symmetryPlane" => Some(SideKind::Symmetry),
         _ => condition_of(name).or(Some(SideKind::FarField)),
     };
-    Ok(Boundary { patch: Patch::Named(Name::of(name), condition), kind, faces: [first, count] })
+    Ok(Boundary { patch: Patch::named(name, condition), kind, faces: [first, count] })
 }
 
 /// Reads the block of the files [`READ`] with its patches.

@@ -18,7 +18,7 @@ use super::rim::{ReadZone, Reader, condition_of};
 use super::welded::Welded;
 use crate::diagnostics::excerpt;
 use crate::files::pieces;
-use crate::grid::boundary::{Name, Patch};
+use crate::grid::boundary::Patch;
 use crate::grid::{Grid, Topology};
 
 /// Numbers by which VTK and SU2 call an edge, a quadrilateral and a hexahedron.
@@ -182,6 +182,7 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
         let second = match key {
             "NZONE" if count != Some(1) => return Err("several zones, one was expected".into()),
             "NDIME" => plane.replace(count == Some(2)).is_some(),
+            "NELEM" if plane == Some(false) => return Err("NDIME= 2 was expected".into()),
             "NELEM" => {
                 let corners: Result<Vec<_>, _> = list.into_iter().map(cell).collect();
                 cells.replace(corners?).is_some()
@@ -196,7 +197,7 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
             }
             "MARKER_TAG" => {
                 tags += 1;
-                marker = Some(Patch::Named(Name::of(value), condition_of(value)));
+                marker = Some(Patch::named(value, condition_of(value)));
                 false
             }
             "MARKER_ELEMS" => {
