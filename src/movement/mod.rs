@@ -133,7 +133,8 @@ impl Reference {
         if block || !mesh.weldable() || (mesh.grid.topology.closed() && !mesh.wall.closed) {
             return Err(MovementError::NoBody);
         }
-        Self::of_grid(backend, &mesh.grid, options)
+        let reference = Self::of_grid(backend, &mesh.grid, options)?;
+        Ok(reference.inside(mesh.grid.outside.clone()))
     }
 
     /// The reference of the equations `data`, whose nodes are where the solve begins unless there is a

@@ -245,3 +245,19 @@ fn the_error_of_a_failed_movement_is_printed_first_and_alone() {
     assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
     assert!(!failed.stderr.contains("re-generate the grid"), "{}", failed.stderr);
 }
+
+#[test]
+fn a_moved_mesh_keeps_the_names_of_its_patches() {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse("--set output.formats=su2").succeeds();
+    let text = scratch.text("output/wing/mesh.su2");
+    let named = text.replace("airfoil", "my-wing").replace("farfield", "outer");
+    std::fs::write(scratch.path("named.su2"), named).unwrap();
+
+    scratch.run("move named.su2 --wall wall.dat").succeeds();
+    scratch.run("move named.su2 --to wall.dat -o moved.su2").succeeds();
+
+    let moved = scratch.text("moved.su2");
+    let tags: Vec<&str> = moved.lines().filter(|line| line.starts_with("MARKER_TAG")).collect();
+    assert_eq!(tags, ["MARKER_TAG= outer", "MARKER_TAG= my-wing"]);
+}
