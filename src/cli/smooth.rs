@@ -63,7 +63,8 @@ impl SmoothArguments {
         let smoothed = smooth(&mesh.grid, &settings, &options)?;
         let worse = smoothed.grown();
         let result = Mesh { grid: smoothed.grid.clone(), ..mesh };
-        let Converted { mut files, notes } = self.layout.write(format, &self.output, &result)?;
+        let Converted { mut files, notes } =
+            self.layout.write(format, &self.output, result.data())?;
         for note in &notes {
             terminal.note(note);
         }

@@ -175,7 +175,7 @@ pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault
 fn patch(condition: &str) -> Patch {
     let kind = condition_of(condition);
     let name = match kind {
-        None => Patch::Wall.name(),
+        None | Some(SideKind::Wall) => Patch::Wall.name(),
         Some(SideKind::Inlet) => "inlet",
         Some(SideKind::Outlet) => "outlet",
         Some(SideKind::Slip) => "slip",

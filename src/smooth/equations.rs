@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::SmoothError;
-use super::block::{Orientation, arc, name, set, wall};
+use super::block::{Orientation, SIDES, arc, name, set, wall};
 use crate::geometry::vector::{along, difference, distance, dot, unit};
 use crate::geometry::{open_normals, wall_normals};
 use crate::grid::boundary::Side;
@@ -30,6 +30,7 @@ const TURN: f64 = 0.05;
 /// A side whose first cells are exact, in the orientation in which it is j = 0: node (k, 1) is at r_k + h_k n_k.
 #[derive(Debug, Clone)]
 pub(super) struct WallSide {
+    side: Side,
     pub(super) turn: Orientation,
     /// Heights along the normals.
     pub(super) heights: Vec<f64>,
@@ -118,7 +119,7 @@ impl WallSide {
             }
         }
         let heights = heights.into_iter().map(f64::exp).collect();
-        Ok(Self { turn, heights, directions, spacing: spacing.collect(), beside })
+        Ok(Self { side, turn, heights, directions, spacing: spacing.collect(), beside })
     }
 
     /// The place of node (k, 1).
@@ -135,7 +136,7 @@ impl WallSide {
         inner.map(|k| (ratio(k) - 1.0).abs()).fold(0.0, f64::max)
     }
 
-    /// φ and ψ at the unknown points.
+    /// φ and ψ at the unknown points; zero on a line along another wall, whose points are given.
     fn terms(&self, grid: &Grid) -> WallTerms {
         let mut own = self.turn.turned(grid);
         let (s, ni) = (arc_length(&own), own.ni);
@@ -148,7 +149,8 @@ impl WallSide {
         let lengths = smoothed((0..ni).map(length).collect(), closed, DECAY_PASSES);
         for (k, s) in s.iter().enumerate() {
             let decay = |reach: f64| (-s / (reach * lengths[k % ni])).exp();
-            (own.x[k], own.y[k]) = (decay(1.0), decay(PSI_REACH));
+            let other = self.beside[0] && k % ni == 1 || self.beside[1] && k % ni == ni - 2;
+            (own.x[k], own.y[k]) = if other { (0.0, 0.0) } else { (decay(1.0), decay(PSI_REACH)) };
         }
         let all = self.turn.back(&own, grid);
         let first = usize::from(!grid.topology.periodic());
@@ -218,6 +220,11 @@ fn bent(grid: &Grid, walls: &[WallSide]) -> Grid {
 /// The equations with these control functions and exact first cells on the walls, from the grid bent onto their normals.
 pub(super) fn equations(grid: &Grid, control: [Vec<f64>; 2], walls: &[WallSide]) -> EllipticData {
     let start = bent(grid, walls);
-    let terms = walls.first().map(|wall| wall.terms(&start));
-    EllipticData::of_terms(&start, control, terms)
+    let mut data = EllipticData::of_terms(&start, control, None);
+    for wall in walls {
+        if let Some(side) = SIDES.iter().position(|(_, side)| *side == wall.side) {
+            data.walls[side] = Some(wall.terms(&start));
+        }
+    }
+    data
 }

@@ -17,9 +17,6 @@ errors! {
         #[error("no wall was named")]
         #[hint("name the sides that are walls, of jmin, jmax, imin and imax")]
         NoWall,
-        #[error("{walls} walls were named, and one alone can be kept exact")]
-        #[hint("name the wall whose boundary layer matters most; the points of the other sides stay where they are")]
-        Walls { walls: usize },
         #[error("{side} is a seam of the grid, at which it meets itself")]
         #[hint("name another side: nodes on a seam are not moved by themselves, nor are they a wall")]
         Seam { side: &'static str },

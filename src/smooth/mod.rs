@@ -127,7 +127,8 @@ pub fn smooth(
     if let Some(height) = settings.first_cell.filter(|h| !(*h > 0.0 && h.is_finite())) {
         return Err(SmoothError::FirstCell { height });
     }
-    let orientation = Orientation::of(grid, solvable(&settings.walls)?);
+    let first = settings.walls.first().ok_or(SmoothError::NoWall)?;
+    let orientation = Orientation::of(grid, *first);
     let mut given = orientation.turned(grid);
     given.topology = shape(&given);
     let [walls, slide] = [&settings.walls, &settings.slide]
@@ -151,7 +152,7 @@ pub fn smooth(
         }
         passes.insert(0, own);
     }
-    if folded > 0 && best(&passes).is_none_or(|k| passes[k].measures.quality.folded_cells > 0) {
+    if best(&passes).is_none_or(|k| passes[k].measures.quality.folded_cells > 0) {
         let anew = interpolated(&given);
         exact = WallSide::all(&anew, &walls, settings.first_cell)?;
         passes.push(solved(Functions::Anew, &anew, &exact, options)?);
@@ -182,18 +183,6 @@ pub fn smooth(
         kept,
         given,
     })
-}
-
-/// The side that becomes j = 0 of the grid that is solved for.
-///
-/// # Errors
-/// For walls that the equations cannot have at a time.
-fn solvable(walls: &[Side]) -> Result<Side, SmoothError> {
-    match walls {
-        [] => Err(SmoothError::NoWall),
-        [wall] => Ok(*wall),
-        _ => Err(SmoothError::Walls { walls: walls.len() }),
-    }
 }
 
 /// The pass with the best grid: the fewest folded cells, then the lowest 99th percentile of the skewness, in steps of 2 %,
@@ -238,7 +227,7 @@ fn solution(
     SolverOptions { newton, linear, multigrid, .. }: &SolverOptions,
 ) -> Result<(Grid, NewtonReport), SolverError> {
     let (state, mut u) = CpuBackend.elliptic(data)?;
-    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.wall.is_some())?;
+    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.walled_sides())?;
     let kind = (linear.preconditioner, linear.schedule);
     let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
     let (cpu, begin) = (&CpuBackend, History::default());
