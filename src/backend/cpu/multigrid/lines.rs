@@ -3,7 +3,7 @@
 use super::factor::{Factor, Guard};
 use super::operator::{BlockSource, Fill};
 use super::panel::{LANES, Lane, PanelShape, Storage};
-use super::sweep::{ColourLines, PanelWork, Sweep, Walls};
+use super::sweep::{ColourLines, PanelWork, Sweep, WallSet};
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
 use crate::simd::{self, Kernel};
@@ -109,14 +109,14 @@ impl<M: Real> LineSet<M> {
 
     /// One zebra sweep: solves the lines of `first`, then those of the other colour, and bordered ones for
     /// their wall terms. `walls` are the other wall columns.
-    pub(super) fn relax(&mut self, first: usize, walls: &[Walls<'_, M>]) {
+    pub(super) fn relax(&mut self, first: usize, walls: &WallSet<'_, M>) {
         for colour in [first, 1 - first] {
             self.relax_colour(colour, walls);
         }
     }
 
     /// Half of [`Self::relax`]: the lines of one colour.
-    pub(super) fn relax_colour(&mut self, colour: usize, walls: &[Walls<'_, M>]) {
+    pub(super) fn relax_colour(&mut self, colour: usize, walls: &WallSet<'_, M>) {
         let Self { shape, storage, operator, u, f, terms } = self;
         let (shape, storage) = (*shape, *storage);
         let [even, odd] = &mut *u;
@@ -133,7 +133,7 @@ impl<M: Real> LineSet<M> {
     }
 
     /// r ← f − A u − B d on the lines of one colour, in the layout of its pairs.
-    pub(super) fn residual(&self, colour: usize, walls: &[Walls<'_, M>], r: &mut [M]) {
+    pub(super) fn residual(&self, colour: usize, walls: &WallSet<'_, M>, r: &mut [M]) {
         let Self { shape, storage, operator, u, f, .. } = self;
         let (shape, storage, beside) = (*shape, *storage, &u[1 - colour]);
         let (operator, f) = (&operator[colour], &f[colour]);

@@ -14,6 +14,7 @@ use self::galerkin::Galerkin;
 use self::lines::LineSet;
 use self::operator::{BlockSource, FromMatrix};
 use self::panel::{PanelShape, Storage};
+use self::sweep::{WallSet, wall_set};
 use self::wall::LevelWall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::error::check_length;
@@ -101,14 +102,14 @@ impl<M: Real> Level<M> {
                 wall.take_line(xi);
             }
             for colour in [first, 1 - first] {
-                xi.relax_colour(colour, &[]);
+                xi.relax_colour(colour, &WallSet::default());
                 if let Some(wall) = self.walls.first().filter(|_| colour == 0) {
                     wall.put_line(xi);
                 }
             }
             transfer::transpose(xi, &xi.u, &mut self.eta.u, mi, mj);
         }
-        self.eta.relax(first, &[]);
+        self.eta.relax(first, &WallSet::default());
         if let Some(xi) = &mut self.xi {
             transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
             self.solution_in_xi = true;
@@ -247,18 +248,14 @@ impl MultigridBackend for CpuBackend {
             transfer::transpose(xi, &xi.u, &mut level.eta.u, mi, mj);
         }
         let Level { eta, xi, walls, solved, .. } = level;
-        let held: Vec<_> = walls.iter().filter_map(|wall| wall.held_by(false)).collect();
-        eta.relax(first, &held);
-        drop(held);
+        eta.relax(first, &wall_set(walls.iter().filter_map(|wall| wall.held_by(false))));
         let solved_by_eta = walls.iter_mut().filter(|wall| wall.side < 2);
         solved_by_eta.for_each(|wall| wall.take_solved(eta));
         let last = 1 - first;
         *solved = Some(last);
         if let Some(xi) = xi {
             transfer::transpose(eta, &eta.u, &mut xi.u, mj, mi);
-            let held: Vec<_> = walls.iter().filter_map(|wall| wall.held_by(true)).collect();
-            xi.relax(first, &held);
-            drop(held);
+            xi.relax(first, &wall_set(walls.iter().filter_map(|wall| wall.held_by(true))));
             let solved_by_xi = walls.iter_mut().filter(|wall| wall.side >= 2);
             solved_by_xi.for_each(|wall| wall.take_solved(xi));
             level.solution_in_xi = true;
@@ -274,14 +271,13 @@ impl MultigridBackend for CpuBackend {
         fine.size.check_below(coarse.size)?;
         let transposed = fine.equations().transposed;
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
-        let walls: Vec<_> =
-            fine.walls.iter().filter(|_| !transposed).filter_map(LevelWall::walls).collect();
+        let walls = fine.walls.iter().filter(|_| !transposed);
+        let walls = wall_set(walls.filter_map(LevelWall::walls));
         for (colour, residual) in fine.residual.iter_mut().enumerate() {
             if fine.solved != Some(colour) {
                 lines.residual(colour, &walls, residual);
             }
         }
-        drop(walls);
         if let Some(wall) = fine.walls.first_mut().filter(|_| transposed) {
             wall.transposed_residual(lines, &mut fine.residual);
         }

@@ -13,7 +13,7 @@ pub(super) struct ColourLines<'a, M> {
     pub(super) operator: &'a [M],
     pub(super) f: &'a [M],
     /// The wall terms that the lines are not solved for.
-    pub(super) walls: &'a [Walls<'a, M>],
+    pub(super) walls: &'a WallSet<'a, M>,
     /// The solution on the lines of the other colour.
     pub(super) beside: &'a [M],
 }
@@ -38,7 +38,7 @@ impl<M: Real> ColourLines<'_, M> {
             lines: self,
             panel,
             f: as_pairs(f),
-            walls: std::array::from_fn(|k| Some(self.walls.get(k)?.of(self.colour, panel))),
+            walls: self.walls.each_ref().map(|walls| Some(walls.as_ref()?.of(self.colour, panel))),
             prev: self.at_optional(panel, self.shape.prev(0)),
             here: self.at(panel, 0),
         }
@@ -133,6 +133,14 @@ impl<M: Real> Surroundings<'_, M> {
 #[inline(always)]
 fn as_pairs<M: Real>(values: &[M]) -> &[[Lane<M>; 2]] {
     values.as_chunks::<LANES>().0.as_chunks::<2>().0
+}
+
+/// The wall terms of up to four sides, the absent ones last.
+pub(super) type WallSet<'a, M> = [Option<Walls<'a, M>>; 4];
+
+/// Wall terms in a set, without an allocation.
+pub(super) fn wall_set<'a, M>(mut walls: impl Iterator<Item = Walls<'a, M>>) -> WallSet<'a, M> {
+    std::array::from_fn(|_| walls.next())
 }
 
 /// Wall columns B of a side in the layout of some lines, and the wall terms d.
