@@ -222,14 +222,18 @@ class Keys(TypedDict, total=False):
     """domain: The sides: ``[x_min, x_max, y_min, y_max]``, from the nose of the section before it is
     turned; a contour without an edge has its centre at (0.5, 0). Without it there is no box. (chords,
     default not set)"""
-    floor: Literal["far-field", "inlet", "outlet", "slip", "symmetry"] | None
+    floor: Literal["far-field", "inlet", "outlet", "slip", "symmetry", "wall"] | None
     """domain: Condition on the side at ``y_min``. (default "slip")"""
-    roof: Literal["far-field", "inlet", "outlet", "slip", "symmetry"] | None
+    roof: Literal["far-field", "inlet", "outlet", "slip", "symmetry", "wall"] | None
     """domain: Condition on the side at ``y_max``. (default "slip")"""
-    inlet: Literal["far-field", "inlet", "outlet", "slip", "symmetry"] | None
+    inlet: Literal["far-field", "inlet", "outlet", "slip", "symmetry", "wall"] | None
     """domain: Condition on the side at ``x_min``. (default "inlet")"""
-    outlet: Literal["far-field", "inlet", "outlet", "slip", "symmetry"] | None
+    outlet: Literal["far-field", "inlet", "outlet", "slip", "symmetry", "wall"] | None
     """domain: Condition on the side at ``x_max``. (default "outlet")"""
+    wall_first_cell: float | None
+    """domain: Height of the first cells at sides that are walls. They stand at right angles to the sides,
+    and the heights on the others grow from there by 1.1 from line to line. (chords, default
+    ``grid.first_cell``)"""
     initial: Mapping[str, Any] | None
     """Section ``[initial]``."""
     method: Literal["hyperbolic", "normal", "transfinite"] | None
