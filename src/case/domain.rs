@@ -103,14 +103,9 @@ impl DomainOptions {
 
     /// The outer line with the walls among its sides.
     pub(super) fn walled(&self, line: Enclosed, first_cell: f64) -> Enclosed {
-        let wall = self.wall(first_cell).map(|height| {
-            let sides = self.sides(&line.corners).sides;
-            let ends = sides.iter().skip(1).map(|(first, _)| *first).chain([line.start.len() - 1]);
-            let walls = sides.iter().zip(ends);
-            let walls =
-                walls.filter(|((_, patch), _)| matches!(patch, Patch::Side(_, SideKind::Wall)));
-            (height, walls.map(|((first, _), last)| [*first, last]).collect())
-        });
+        let wall = self
+            .wall(first_cell)
+            .map(|height| (height, self.sides(&line.corners).walls(line.start.len() - 1)));
         Enclosed { wall, ..line }
     }
 

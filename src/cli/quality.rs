@@ -159,14 +159,21 @@ fn zone_text(name: &str, grid: &Grid, quality: &Quality) -> String {
     format!(
         "zone {name}:\n\
          \x20 grid          {} x {} points\n\
-         \x20 folded cells  {}, smallest corner determinant {:.3e}\n{wall}\
-         \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
-         \x20 aspect ratio  max {:.4e}\n\
-         \x20 growth        max {:.3} in i, {:.3} in j\n",
+         \x20 folded cells  {}, smallest corner determinant {:.3e}\n{wall}{}",
         grid.ni,
         grid.nj,
         quality.folded_cells,
         quality.min_jacobian,
+        cells_text(quality),
+    )
+}
+
+/// The measures of cells.
+fn cells_text(quality: &Quality) -> String {
+    format!(
+        "  skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
+         \x20 aspect ratio  max {:.4e}\n\
+         \x20 growth        max {:.3} in i, {:.3} in j\n",
         quality.max_skewness,
         quality.p99_skewness,
         quality.mean_skewness,
@@ -199,9 +206,7 @@ fn describe(
          \x20 folded cells  {}, smallest corner determinant {:.3e}\n\
          \x20 first cell    {:.4e} to {:.4e}\n\
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}, corners left out {}\n\
-         \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
-         \x20 aspect ratio  max {:.4e}\n\
-         \x20 growth        max {:.3} in i, {:.3} in j\n{growth}\
+         {}{growth}\
          \x20 waves         max {:.1} deg, lines above 1 deg {}\n\
          \x20 far field     {:.4} to {:.4} from mid-chord\n{layers}\
          worst cells:\n",
@@ -215,12 +220,7 @@ fn describe(
         quality.wall_angle_error_max_deg,
         quality.wall_angle_error_mean_deg,
         quality.wall_corners,
-        quality.max_skewness,
-        quality.p99_skewness,
-        quality.mean_skewness,
-        quality.max_aspect_ratio,
-        quality.max_growth_i,
-        quality.max_growth_j,
+        cells_text(quality),
         quality.waves_deg,
         quality.wavy_lines,
         quality.far_field_min,

@@ -13,7 +13,7 @@ use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
 use super::rim::{ReadZone, condition_of};
 use crate::diagnostics::excerpt;
-use crate::grid::boundary::{BoxSide, Meets, Patch, Range, Segment, Side, SideKind};
+use crate::grid::boundary::{BoxSide, Meets, Patch, Range, Segment, Side, SideKind, links};
 use crate::grid::{Grid, Symmetry};
 
 /// The first lines of a map of gridgen's.
@@ -94,10 +94,7 @@ pub fn write_to(
         };
         Some((names, face(range.on)))
     });
-    // Each link is there from both of its sides.
-    let place = |on: Segment| (on.block, on.side as u8, on.nodes[0].min(on.nodes[1]));
-    let links = boundary.iter().filter_map(|range| Some([range.on, range.link()?]));
-    let links = links.filter(|[on, to]| place(*on) < place(*to));
+    let links = links(&boundary);
     let sides = grids
         .iter()
         .enumerate()
@@ -171,7 +168,7 @@ pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault
     Ok(())
 }
 
-/// The patch of a condition: the names are those of gridgen's own patches where it has one.
+/// The patch of a condition; where gridgen has such a patch, the name is its own.
 fn patch(condition: &str) -> Patch {
     let kind = condition_of(condition);
     let name = match kind {

@@ -8,7 +8,7 @@ use super::data::MeshData;
 use super::rim::{Edge, ReadZone, Reindex, bounded, join, reversed, transposed, turn};
 use crate::files::restart;
 use crate::grid::boundary::{Name, Patch, Range, Side};
-use crate::grid::quality::{self, WallLine, cell_area, cell_corners};
+use crate::grid::quality::{self, WallLine, signed_area};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
 use crate::overset::{Rim, Zone};
@@ -96,7 +96,7 @@ pub(super) fn finished(mut zones: Vec<ReadZone>, mut notes: Vec<String>) -> Cont
     }
     join(&mut zones);
     for block in 0..zones.len() {
-        if area(&zones[block].grid) < 0.0 {
+        if signed_area(&zones[block].grid) < 0.0 {
             turn(&mut zones, block, Reindex::Reverse(0));
             let name = &zones[block].name;
             notes.push(format!("{name}: i was reversed, so that cells are counter-clockwise."));
@@ -133,12 +133,6 @@ impl Reindex {
             Self::Reverse(_) => "j was reversed",
         }
     }
-}
-
-/// Area of all cells, counter-clockwise ones positive.
-fn area(grid: &Grid) -> f64 {
-    let cell = |cell| cell_area(&cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1)));
-    (0..grid.cells()).map(cell).sum()
 }
 
 impl Mesh {
@@ -197,7 +191,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         notes.push("j was reversed, so that it runs from the wall outward.".to_owned());
         turn(&mut zones, 0, Reindex::Reverse(1));
     }
-    if area(&zones[0].grid) < 0.0 {
+    if signed_area(&zones[0].grid) < 0.0 {
         notes.push("i was reversed, so that cells are counter-clockwise.".to_owned());
         turn(&mut zones, 0, Reindex::Reverse(0));
     }

@@ -43,9 +43,6 @@ pub(super) struct Reader {
 /// Points of different zones closer than this part of the extent of all are one.
 const SAME: f64 = 1e-9;
 
-/// Names of sides of which nothing is known.
-const SIDES: [&str; 4] = ["imin", "imax", "jmin", "jmax"];
-
 /// A wall by the condition of a patch, or any other.
 pub(super) type Condition = Option<SideKind>;
 
@@ -153,7 +150,7 @@ impl ReadZone {
         for side in Side::ALL {
             let first = ranges.len();
             for (k, edge) in self.sides[side as usize].iter().enumerate() {
-                let open = Patch::named(SIDES[side as usize], Some(SideKind::FarField));
+                let open = Patch::named(side.name(), Some(SideKind::FarField));
                 let meets = match edge {
                     Edge::Open => Meets::Patch(open),
                     Edge::Patch(patch) => Meets::Patch(*patch),

@@ -159,11 +159,8 @@ pub struct Range {
 impl Grid {
     /// Smallest and largest height of the first cells on sides of a box that are walls, between their ends.
     pub fn box_wall_heights(&self) -> Option<[f64; 2]> {
-        let outside = self.outside.as_ref()?;
-        let ends = outside.sides.iter().skip(1).map(|(first, _)| *first).chain([self.ni - 1]);
-        let walls = outside.sides.iter().zip(ends);
-        let walls = walls.filter(|((_, patch), _)| matches!(patch, Patch::Side(_, SideKind::Wall)));
-        let columns = walls.flat_map(|((first, _), last)| first + 1..last);
+        let walls = self.outside.as_ref()?.walls(self.ni - 1).into_iter();
+        let columns = walls.flat_map(|[first, last]| first + 1..last);
         let height = |i: usize| distance(self.point(i, self.nj - 1), self.point(i, self.nj - 2));
         columns.map(height).fold(None, |range: Option<[f64; 2]>, height| {
             let [low, high] = range.unwrap_or([height; 2]);
@@ -207,6 +204,14 @@ impl Patch {
 }
 
 impl Outside {
+    /// First and last node of each side along the line j = nj − 1, of this last node, that is a wall.
+    pub fn walls(&self, last: usize) -> Vec<[usize; 2]> {
+        let ends = self.sides.iter().skip(1).map(|(first, _)| *first).chain([last]);
+        let sides = self.sides.iter().zip(ends);
+        let walls = sides.filter(|((_, patch), _)| matches!(patch, Patch::Side(_, SideKind::Wall)));
+        walls.map(|((first, _), end)| [*first, end]).collect()
+    }
+
     /// The ranges of a grid as a file has them.
     pub fn of_ranges(given: Vec<Range>) -> Self {
         Self { sides: Vec::new(), ends: Patch::FarField, given }
@@ -260,6 +265,16 @@ impl Side {
     /// All sides.
     pub const ALL: [Self; 4] = [Self::Before, Self::Behind, Self::Below, Self::Above];
 
+    /// Its name: the index that does not change on it, and which end of that.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Before => "imin",
+            Self::Behind => "imax",
+            Self::Below => "jmin",
+            Self::Above => "jmax",
+        }
+    }
+
     /// The direction across: 0 for i, 1 for j.
     pub fn across(self) -> usize {
         usize::from(matches!(self, Self::Below | Self::Above))
@@ -269,6 +284,13 @@ impl Side {
     pub fn is_last(self) -> bool {
         matches!(self, Self::Behind | Self::Above)
     }
+}
+
+/// The links among the ranges of some blocks, each from one of its two sides.
+pub fn links(boundary: &[Range]) -> impl Iterator<Item = [Segment; 2]> {
+    let place = |on: Segment| (on.block, on.side as u8, on.nodes[0].min(on.nodes[1]));
+    let links = boundary.iter().filter_map(|range| Some([range.on, range.link()?]));
+    links.filter(move |[on, to]| place(*on) < place(*to))
 }
 
 impl Segment {

@@ -232,13 +232,10 @@ impl Quality {
                 let height = dot(line, line).sqrt();
                 self.first_cell_min = smaller(self.first_cell_min, height);
                 self.first_cell_max = larger(self.first_cell_max, height);
-                if cross(before, after).abs() > corner_tangent() * dot(before, after) {
+                let Some(error) = wall_angle_error(before, after, line, corner_tangent()) else {
                     self.wall_corners += 1;
                     continue;
-                }
-                let tangent = tangent(before, after);
-                let sine = cross(tangent, line).abs();
-                let error = 90.0 * right_angles_from_right(sine, dot(tangent, line));
+                };
                 self.wall_angle_error_max_deg = larger(self.wall_angle_error_max_deg, error);
             }
         }
@@ -329,6 +326,24 @@ pub(crate) fn smaller(a: f64, b: f64) -> f64 {
     -larger(-a, -b)
 }
 
+/// Area of all cells, counter-clockwise ones positive.
+pub(crate) fn signed_area(grid: &Grid) -> f64 {
+    let cell = |cell| cell_area(&cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1)));
+    (0..grid.cells()).map(cell).sum()
+}
+
+/// The angle by which a line that leaves a wall between these edges is off its normal, in degrees; none where the wall turns
+/// by more than the angle of this tangent.
+fn wall_angle_error(before: [f64; 2], after: [f64; 2], line: [f64; 2], corner: f64) -> Option<f64> {
+    // For a turn beyond 90° the product of the edges is negative.
+    if cross(before, after).abs() > corner * dot(before, after) {
+        return None;
+    }
+    let tangent = tangent(before, after);
+    // |90° − angle to the tangent|, on whichever side the line leaves the wall.
+    Some(90.0 * right_angles_from_right(cross(tangent, line).abs(), dot(tangent, line)))
+}
+
 /// Measures along the wall, in one pass. The angle errors are NaN if every point is a corner or an end.
 fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
     // A last point that repeats the first is left out, and every point has two neighbours.
@@ -349,15 +364,10 @@ fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
 
         let before = difference(point, at(k + points - 1));
         let after = difference(at(k + 1), point);
-        // For a turn beyond 90° the product of the edges is negative.
-        if cross(before, after).abs() > corner * dot(before, after) {
+        let Some(error) = wall_angle_error(before, after, first_line, corner) else {
             wall.wall_corners += 1;
             continue;
-        }
-        let tangent = tangent(before, after);
-        // |90° − angle to the tangent|, on whichever side the line leaves the wall.
-        let sine = cross(tangent, first_line).abs();
-        let error = 90.0 * right_angles_from_right(sine, dot(tangent, first_line));
+        };
         wall.wall_angle_error_max_deg = larger(wall.wall_angle_error_max_deg, error);
         wall.wall_angle_error_mean_deg += error;
         smooth += 1;

@@ -1,14 +1,17 @@
 //! A block in any orientation: nodes by side and depth, the turn to its wall, its interior from its sides, and nodes
 //! that slide along a side.
 
+use crate::geometry::chord_lengths;
 use crate::geometry::vector::{angle, between, difference, distance, foot};
 use crate::grid::boundary::Side;
-use crate::grid::quality::{cell_area, cell_corners, corner_tangent};
+use crate::grid::quality::{corner_tangent, signed_area};
 use crate::grid::{Grid, Seam, Topology};
 
 /// The sides of a block with their names.
-pub const SIDES: [(&str, Side); 4] =
-    [("jmin", Side::Below), ("jmax", Side::Above), ("imin", Side::Before), ("imax", Side::Behind)];
+pub const SIDES: [(&str, Side); 4] = {
+    let [below, above, before, behind] = [Side::Below, Side::Above, Side::Before, Side::Behind];
+    [(below.name(), below), (above.name(), above), (before.name(), before), (behind.name(), behind)]
+};
 
 /// Nodes closer than this part of a side's length are one.
 const SAME: f64 = 1e-9;
@@ -22,21 +25,9 @@ pub fn side_named(name: &str) -> Option<Side> {
     SIDES.iter().find(|(own, _)| *own == name).map(|(_, side)| *side)
 }
 
-/// The name of a side.
-pub(super) fn name(side: Side) -> &'static str {
-    SIDES.iter().find(|(_, other)| *other == side).map_or("", |(name, _)| name)
-}
-
 /// The points of the line j = 0.
 pub(super) fn wall(grid: &Grid) -> Vec<[f64; 2]> {
     (0..grid.ni).map(|i| grid.point(i, 0)).collect()
-}
-
-/// Lengths along a line from its first point.
-pub(super) fn arc(line: &[[f64; 2]]) -> Vec<f64> {
-    let mut length = 0.0;
-    let steps = line.windows(2).map(|pair| distance(pair[0], pair[1]));
-    std::iter::once(0.0).chain(steps.map(|step| (length += step, length).1)).collect()
 }
 
 /// Sets a node.
@@ -55,9 +46,7 @@ pub(super) struct Orientation {
 impl Orientation {
     pub(super) fn of(grid: &Grid, side: Side) -> Self {
         let (exchanged, last) = (side.across() == 0, side.is_last());
-        let cell = |k: usize| cell_corners(grid, k % (grid.ni - 1), k / (grid.ni - 1));
-        let area: f64 = (0..grid.cells()).map(|k| cell_area(&cell(k))).sum();
-        Self { exchanged, reversed: [(area < 0.0) ^ exchanged ^ last, last] }
+        Self { exchanged, reversed: [(signed_area(grid) < 0.0) ^ exchanged ^ last, last] }
     }
 
     /// The node that becomes the `k`-th one of a turned block.
@@ -105,7 +94,7 @@ impl Orientation {
 /// the wall has no corner there, a C-grid whose line j = 0 has a cut, or a rectangle.
 pub(super) fn shape(grid: &Grid) -> Topology {
     let (last, wall) = (grid.ni - 1, wall(grid));
-    let same = SAME * arc(&wall)[last];
+    let same = SAME * chord_lengths(&wall)[last];
     let meet = |i: usize, j: usize| distance(grid.point(i, j), grid.point(last - i, j)) <= same;
     if (0..grid.nj).all(|j| meet(0, j)) {
         let turn = angle(difference(wall[last], wall[last - 1]), difference(wall[1], wall[0]));
@@ -125,7 +114,7 @@ pub(super) fn interpolated(grid: &Grid) -> Grid {
     let [south, north] = [0, nj - 1].map(|j| (0..ni).map(|i| grid.point(i, j)).collect::<Vec<_>>());
     let [west, east] = [0, ni - 1].map(|i| (0..nj).map(|j| grid.point(i, j)).collect::<Vec<_>>());
     let [a, b, c, d] = [&south, &north, &west, &east].map(|line| {
-        let s = arc(line);
+        let s = chord_lengths(line);
         s.iter().map(|length| length / s[s.len() - 1]).collect::<Vec<f64>>()
     });
     let (mut made, [i1, j1]) = (grid.clone(), [ni - 1, nj - 1]);
@@ -145,7 +134,7 @@ pub(super) fn interpolated(grid: &Grid) -> Grid {
 /// stay, and a fifth of each interval at least remains.
 pub(super) fn slid(mut grid: Grid) -> Grid {
     let points = wall(&grid);
-    let (s, last, mut reached) = (arc(&points), points.len() - 1, 0.0);
+    let (s, last, mut reached) = (chord_lengths(&points), points.len() - 1, 0.0);
     for k in 1..last {
         let inner = grid.point(k, 1);
         let feet = (0..last).map(|m| (m, foot(inner, [points[m], points[m + 1]])));

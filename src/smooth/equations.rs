@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::SmoothError;
-use super::block::{Orientation, SIDES, arc, name, set, wall};
+use super::block::{Orientation, SIDES, set, wall};
 use crate::geometry::vector::{along, difference, distance, dot, unit};
-use crate::geometry::{open_normals, wall_normals};
+use crate::geometry::{chord_lengths, open_normals, wall_normals};
 use crate::grid::boundary::Side;
 use crate::grid::quality::folds;
 use crate::grid::{Grid, arc_length};
@@ -86,10 +86,10 @@ impl WallSide {
         let turn = Orientation::of(grid, side);
         let own = turn.turned(grid);
         let (points, last, closed) = (wall(&own), own.ni - 1, own.topology.closed());
-        let s = arc(&points);
+        let s = chord_lengths(&points);
         let step = |k: usize| s[k + 1] - s[k];
         if let Some(index) = (0..last).find(|k| step(*k) == 0.0) {
-            return Err(SmoothError::Coincident { side: name(side), index });
+            return Err(SmoothError::Coincident { side: side.name(), index });
         }
         let spacing = (0..=last).map(|k| {
             let open = [k.saturating_sub(1), k.min(last - 1)];

@@ -17,7 +17,7 @@ pub use self::error::SmoothError;
 
 use std::cmp::Ordering;
 
-use self::block::{Orientation, interpolated, name, shape, slid, wall};
+use self::block::{Orientation, interpolated, shape, slid, wall};
 use self::equations::{WallSide, equations};
 use crate::backend::EllipticBackend;
 use crate::backend::cpu::CpuBackend;
@@ -138,10 +138,10 @@ pub fn smooth(
     let across = usize::from(given.line(0) == given.line(given.nj - 1));
     let seam = |side: Side| side.across() == across && (across == 1 || given.topology.closed());
     if let Some(own) = sides.find(|side| seam(orientation.side(**side))) {
-        return Err(SmoothError::Seam { side: name(*own) });
+        return Err(SmoothError::Seam { side: own.name() });
     }
     if let Some(both) = settings.slide.iter().find(|side| settings.walls.contains(side)) {
-        return Err(SmoothError::SlidingWall { side: name(*both) });
+        return Err(SmoothError::SlidingWall { side: both.name() });
     }
     let folded = folds(&given);
     let (mut passes, mut exact) = (Vec::new(), WallSide::all(&given, &walls, settings.first_cell)?);

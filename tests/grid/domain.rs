@@ -14,8 +14,7 @@ use super::{Family, case, family, make, read, shipped};
 
 /// The grid of a section in a box, x from ahead of the nose, and y between two sides.
 fn inside(geometry: &str, grid: &str, bounds: [f64; 4]) -> GridResult {
-    make(&case(&format!("[geometry]\n{geometry}\n[grid]\n{grid}\n[domain]\nbox = {bounds:?}")))
-        .unwrap()
+    inside_walls(geometry, &format!("{grid}\n[domain]"), bounds)
 }
 
 /// Asserts that the grid is good, with exact first cells, and that its outer line lies on the box with points on all corners.

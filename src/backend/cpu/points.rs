@@ -63,7 +63,7 @@ struct Points<'a> {
     control: [&'a [f64]; 2],
     /// The wall terms of the section's wall.
     section: Option<Terms<'a>>,
-    /// Those of the side j = mj − 1, i = 0 and i = mi − 1.
+    /// The wall terms of the sides j = mj − 1, i = 0 and i = mi − 1.
     others: Option<[Option<Terms<'a>>; 3]>,
 }
 

@@ -190,7 +190,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether its ranges are those of a file.
+    /// True where a file gave the ranges of its sides.
     fn is_given(&self) -> bool {
         self.zone.grid.outside.as_ref().is_some_and(|outside| !outside.given.is_empty())
     }

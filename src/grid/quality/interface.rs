@@ -3,7 +3,7 @@
 use super::{larger, ratio};
 use crate::geometry::vector::{cross, difference, distance, dot};
 use crate::grid::Grid;
-use crate::grid::boundary::Segment;
+use crate::grid::boundary::{Range, Segment, links};
 
 /// Measures of an interface between two blocks, or of a block with itself at a seam or a cut.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -30,18 +30,14 @@ pub struct Interface {
 
 /// The interfaces of blocks, each once.
 pub fn interfaces(grids: &[Grid]) -> Vec<Interface> {
-    let place = |on: Segment| (on.block, on.side as u8, on.nodes[0].min(on.nodes[1]));
-    let ranges = grids.iter().flat_map(Grid::boundary);
-    let links = ranges.filter_map(|range| Some((range.on, range.link()?)));
-    // Each link is there from both of its sides.
-    let links = links.filter(|(on, to)| place(*on) < place(*to) && to.block < grids.len());
-    links.map(|(on, to)| measured(grids, on, to)).collect()
+    let boundary: Vec<Range> = grids.iter().flat_map(Grid::boundary).collect();
+    let within = links(&boundary).filter(|[_, to]| to.block < grids.len());
+    within.map(|[on, to]| measured(grids, on, to)).collect()
 }
 
 fn measured(grids: &[Grid], on: Segment, to: Segment) -> Interface {
     let name = |segment: Segment| {
-        let side = ["imin", "imax", "jmin", "jmax"][segment.side as usize];
-        format!("{side} {}..{}", segment.nodes[0], segment.nodes[1])
+        format!("{} {}..{}", segment.side.name(), segment.nodes[0], segment.nodes[1])
     };
     let nodes = on.count().min(to.count());
     let mut found = Interface {

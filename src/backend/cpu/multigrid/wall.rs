@@ -16,7 +16,7 @@ use rayon::prelude::*;
 pub(super) struct LevelWall<M> {
     /// The side, by its place among the sides.
     pub(super) side: usize,
-    /// Which column of the matrix of wall columns is the first of this side.
+    /// The first column of this side in the matrix of wall columns.
     first_column: usize,
     /// B in the layout of the lines of transfers between levels.
     columns: SideColumns<M>,
