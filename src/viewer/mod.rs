@@ -74,10 +74,12 @@ impl Scene<'_> {
             let topology = grid.topology;
             let place = |i: usize| is.binary_search(&i).unwrap_or_default();
             let wall = WallLine::of(topology, grid.ni);
+            // A block beside others, such as the background, has no wall unless it is around a body.
+            let walled = self.zones.len() == 1 || !topology.wall(grid.ni).is_empty();
             json!({
                 "name": name, "topology": topology.name(), "ni": is.len(), "nj": js.len(),
                 "closed": topology.closed(), "cut": place(topology.cut()), "open": !wall.closed,
-                "wall": (wall.from < wall.to).then(|| [place(wall.from), place(wall.to)]),
+                "wall": walled.then(|| [place(wall.from), place(wall.to)]),
                 "is": (stride > 1).then_some(is), "js": (stride > 1).then_some(js),
             })
         });
