@@ -174,9 +174,10 @@ KERNEL(frame_nodes, ColumnsFields fields, uint32 first, uint32 mi, uint32 nj, co
 }
 
 // u <- the unknown nodes of the frame; zero in the rows before `fixed`, those of the wall terms.
-KERNEL(first_guess, uint32 mi, uint32 mj, uint32 fixed, const double* x, const double* y, double* u) {
+KERNEL(first_guess, uint32 mi, uint32 mj, uint32 below, uint32 above, const double* x, const double* y, double* u) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint64 node = (at.j + uint64(1)) * (uint64(mi) + 2) + at.i + 1;
-    reinterpret_cast<Vec*>(u)[at.k] = at.j < fixed ? Vec{0.0, 0.0} : Vec{x[node], y[node]};
+    const bool held = (below && at.j == 0) || (above && at.j + 1 == mj);
+    reinterpret_cast<Vec*>(u)[at.k] = held ? Vec{0.0, 0.0} : Vec{x[node], y[node]};
 }

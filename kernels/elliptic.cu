@@ -82,32 +82,37 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, const doub
     while (a.values < values + SLOTS_OF_POINT * a.stride) a.put(0.0, 0.0);
 }
 
-// b <- w dR/d(p, q) (theory eq. 6), two entries a row. One thread a point.
+// b <- w dR/d(p, q) (theory eq. 6), two entries a row for each wall. One thread a point.
 KERNEL(wall_columns, uint32 mi, uint32 mj, EquationState s, const double* row_weights, real* values) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint32 i = at.i, j = at.j;
     const uint64 k = at.k, points = uint64(mi) * mj;
     const Metrics m = metrics(s, mi, i, j);
-    const double along_p = row_weights[k] * m.g22 * s.phi[k];
-    const double along_q = row_weights[k] * m.g11 * s.psi[k];
     Writer b = {values + 2 * k, slot_stride(points)};
-    b.put(along_p * m.xi.x, along_p * m.xi.y);
-    b.put(along_q * m.eta.x, along_q * m.eta.y);
+    auto put_terms = [&](const double* phi, const double* psi) {
+        const double along_p = row_weights[k] * m.g22 * phi[k];
+        const double along_q = row_weights[k] * m.g11 * psi[k];
+        b.put(along_p * m.xi.x, along_p * m.xi.y);
+        b.put(along_q * m.eta.x, along_q * m.eta.y);
+    };
+    put_terms(s.phi, s.psi);
+    if (s.phi_above) put_terms(s.phi_above, s.psi_above);
 }
 
-// Takes over the unknowns u: coordinates into the frame from row `fixed` on, and the amplitudes of
-// the wall terms from the rows before it. A closed frame repeats its outer columns.
-KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, uint32 fixed, const double* u, double* x,
-       double* y, double* amplitudes) {
+// Takes over the unknowns u: coordinates into the frame, and the amplitudes of the wall terms from the first row and
+// from the last, where there are any. A closed frame repeats its outer columns.
+KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, const double* u, double* x, double* y, double* amplitudes,
+       double* above) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint32 i = at.i, j = at.j;
     const uint64 k = at.k;
     const double first = u[2 * k], second = u[2 * k + 1];
-    if (j < fixed) {
-        amplitudes[2 * k] = first;
-        amplitudes[2 * k + 1] = second;
+    double* const terms = j == 0 ? amplitudes : j + 1 == mj ? above : nullptr;
+    if (terms) {
+        terms[2 * i] = first;
+        terms[2 * i + 1] = second;
         return;
     }
     const uint64 row = (uint64(j) + 1) * (uint64(mi) + 2);

@@ -47,6 +47,10 @@ __device__ inline Vec control(const EquationState& s, uint32 mi, uint32 i, uint6
         c.x += s.amplitudes[2 * i] * s.phi[k];
         c.y += s.amplitudes[2 * i + 1] * s.psi[k];
     }
+    if (s.phi_above) {
+        c.x += s.amplitudes_above[2 * i] * s.phi_above[k];
+        c.y += s.amplitudes_above[2 * i + 1] * s.psi_above[k];
+    }
     return c;
 }
 

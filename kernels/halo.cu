@@ -39,8 +39,10 @@ KERNEL(exchange_columns, ExchangedColumns of, HaloColumns columns) {
 }
 
 // y <- y + A halo: what the column before the first and the one after the last give to a product, which have been
-// sent by an earlier launch; row 0 of them counts as zero if columns are skipped. One thread a point of both columns.
-KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloColumns columns, uint64 skip, real* y) {
+// sent by an earlier launch; of them rows before `from` and from `to` on count as zero. One thread a point of both
+// columns.
+KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloColumns columns, uint32 from, uint32 to,
+       real* y) {
     const Stencil at = {mi, mj, edges};
     const HaloExchange exchange = halo_exchange(columns, edges, mj);
     const uint64 k = thread_index();
@@ -49,7 +51,7 @@ KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloCol
     const uint32 j = uint32(k - last * mj);
     Pair* result = reinterpret_cast<Pair*>(y) + uint64(j) * mi + (last ? mi - 1 : 0);
     *result = add_beyond(at, values, j, last, *result, [&](uint32 row) {
-        return skip > 0 && row == 0 ? pair(0, 0) : exchange.receive(last, row);
+        return row < from || row >= to ? pair(0, 0) : exchange.receive(last, row);
     });
 }
 

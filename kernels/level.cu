@@ -37,10 +37,10 @@ struct Load {
             north = slots.next_block(true);
             if (east) ne = slots.next();
         }
-        if (columns) {
-            SlotsOf<T> wall = {columns + 2 * k, slots.stride};
+        SlotsOf<T> wall = {columns + 2 * k, slots.stride};
+        for (uint32 end = 0; end < layout.ends(); ++end) {
             const Pair p = wall.next(), q = wall.next();
-            a.columns()[at] = block(p.x, q.x, p.y, q.y);
+            a.columns(end)[at] = block(p.x, q.x, p.y, q.y);
         }
         a.west()[at] = w;
         a.east()[at] = e;
@@ -71,7 +71,7 @@ struct Load {
 template <class T, bool COMPACT>
 __device__ inline void load_operator(const LevelLayout& layout, uint32 matrix_edges, const T* values, const T* columns,
                                      real* a, uint32* borders, uint32* bad) {
-    if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, *borders = ALL_BORDERS;
+    if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, borders[0] = borders[2] = ALL_BORDERS;
     const Load<T, COMPACT> load = {layout, operator_of<COMPACT>(layout, a), values, columns, matrix_edges};
     each_point(layout, load);
 }
@@ -175,8 +175,8 @@ struct Galerkin {
         }
     }
 
-    // Full weighting of the columns of the wall terms.
-    __device__ Block weighted_columns(uint32 coarse_i, uint32 coarse_j) const {
+    // Full weighting of the columns of the wall terms of an end of the eta-lines.
+    __device__ Block weighted_columns(uint32 coarse_i, uint32 coarse_j, uint32 end) const {
         const bool both = coarse.mj != fine.mj;
         Block sum = diagonal(0);
         for (int row = both ? -1 : 0; row <= (both ? 1 : 0); ++row) {
@@ -188,7 +188,7 @@ struct Galerkin {
                 if (i >= fine.mi + fine.goes_on()) continue;
                 const real share = real(0.5) * interpolation(column) *
                                    (both ? real(0.5) * interpolation(row) : real(1));
-                sum = sum + share * a.columns()[j * fine.row() + fine.column(i)];
+                sum = sum + share * a.columns(end)[j * fine.row() + fine.column(i)];
             }
         }
         return sum;
@@ -208,7 +208,7 @@ struct Galerkin {
             }
         }
         const int at = j * coarse.row() + coarse.column(i);
-        if (fine.walls()) to.columns()[at] = weighted_columns(i, j);
+        for (uint32 end = 0; end < fine.ends(); ++end) to.columns(end)[at] = weighted_columns(i, j, end);
         to.southwest()[at] = sum[0][0];
         to.south()[at] = sum[0][1];
         to.southeast()[at] = sum[0][2];
@@ -224,7 +224,7 @@ struct Galerkin {
 // Coarse A <- R A P, coarse bad <- fine bad.
 KERNEL(coarsen, LevelLayout fine, real* a, const uint32* fine_bad, LevelLayout coarse, real* to, uint32* bad) {
     if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = *fine_bad;
-    const Operator<false> target = {to, coarse.points(), fine.walls()};
+    const Operator<false> target = {to, coarse.points(), fine.ends()};
     if (fine.compact())
         each_point(coarse, Galerkin<true>{fine, coarse, operator_of<true>(fine, a), target});
     else

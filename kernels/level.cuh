@@ -7,7 +7,8 @@
 // columns.
 //
 // With wall terms the points of the first row are held at zero, and the row of u holds the wall terms
-// d_i in their places: as a point, row 0 is read from the row of zeros below it. In transposed equations
+// d_i in their places: as a point, row 0 is read from the row of zeros below it. With terms of the outer line, too,
+// the last row is such a row, read from the row of zeros above it. In transposed equations
 // the first row has unknowns like the others, and its equations are the sums of B^T u along the eta-lines.
 #pragma once
 
@@ -20,6 +21,14 @@ struct LevelLayout : LevelLayoutFields {
     // Whether wall terms take the places of the first row: where there are columns, unless the equations
     // are transposed.
     __device__ bool terms() const { return (edges & (EDGE_WALLS | EDGE_TRANSPOSED)) == EDGE_WALLS; }
+    // Whether there are columns of wall terms of the last row too, which take its place.
+    __device__ bool above() const { return edges & EDGE_ABOVE; }
+    // Walls at the ends of the eta-lines.
+    __device__ uint32 ends() const { return walls() + above(); }
+    // Whether row j holds wall terms.
+    __device__ bool holds(int j) const { return (terms() && j == 0) || (above() && j == int(mj) - 1); }
+    // Start of the row of u with the terms of an end of the eta-lines.
+    __device__ int terms_of(uint32 end) const { return end ? (int(mj) - 1) * row() : 0; }
     __device__ bool transposed() const { return edges & EDGE_TRANSPOSED; }
     // Whether the operator has the compact storage.
     __device__ bool compact() const { return edges & EDGE_COMPACT; }
@@ -32,7 +41,7 @@ struct LevelLayout : LevelLayoutFields {
     __device__ int row() const { return 2 * half; }
     // Start of the points of row j in u.
     __device__ int points_of_row(int j) const {
-        return (terms() && j == 0 ? -1 : j) * row();
+        return (terms() && j == 0 ? -1 : above() && j == int(mj) - 1 ? int(mj) : j) * row();
     }
     __device__ int points() const { return row() * mj; }
     // First point of this block's tile of LEVEL_I x LEVEL_J points. Tiles along eta are counted along x where there are
@@ -61,7 +70,8 @@ template <bool COMPACT>
 struct Operator {
     real* values;
     int64 points;
-    bool walls;
+    // Walls at the ends of the eta-lines.
+    uint32 walls;
 
     __device__ Block* plane(int64 reals) const {
         return reinterpret_cast<Block*>(values + reals * points);
@@ -81,15 +91,18 @@ struct Operator {
     __device__ Block* northwest() const { return plane(28); }
     __device__ Block* northeast() const { return plane(32); }
     __device__ Block* full_centre() const { return plane(36); }
-    // Borders of the eta-lines: V, and in the first row the inverse pivots of the wall terms; of transposed
-    // equations W = V^T.
-    __device__ Block* border() const { return plane(COMPACT ? COMPACT_STORAGE : FULL_STORAGE); }
-    // Columns of the wall terms.
-    __device__ Block* columns() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + 4); }
+    // Borders of the eta-lines at an end: V, and in the first row the inverse pivots of the wall terms; of transposed
+    // equations W = V^T. With walls at both ends the inverse of the pivot of all four terms stands by rows in the
+    // first and in the last row.
+    __device__ Block* border(uint32 end = 0) const {
+        return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + end * WALL_VALUES);
+    }
+    // Columns of the wall terms of an end.
+    __device__ Block* columns(uint32 end = 0) const { return border(end) + points; }
     // Inverse pivots of the xi-lines. Periodic lines also store the correction H = T^-1 (coupling to the last
     // point). H decays from both ends: the blocks [n, m) are negligible and never written; n and m are kept as (n,
     // 0, 0, m) in the block of the line's last point.
-    __device__ Block* xi_pivot() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + (walls ? WALL_VALUES : 0)); }
+    __device__ Block* xi_pivot() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + walls * WALL_VALUES); }
     __device__ Block* closing() const { return xi_pivot() + points; }
 
     __device__ Block centre(int at) const {
@@ -99,7 +112,7 @@ struct Operator {
 
 template <bool COMPACT>
 __device__ inline Operator<COMPACT> operator_of(const LevelLayout& layout, real* values) {
-    return {values, layout.points(), layout.walls()};
+    return {values, layout.points(), layout.ends()};
 }
 
 // b <- b - a u.
@@ -116,9 +129,10 @@ __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPAC
     const int at = j * layout.row() + c;
     const Pair* here = u + layout.points_of_row(j);
     const Pair* south = u + layout.points_of_row(int(j) - 1);
-    const Pair* north = u + int(j + 1) * layout.row();
+    const Pair* north = u + layout.points_of_row(int(j) + 1);
     Pair r = f[at];
     if (layout.terms()) subtract(r, a.columns()[at], u[c]);
+    if (layout.above()) subtract(r, a.columns(1)[at], u[layout.terms_of(1) + c]);
     subtract(r, a.west()[at], here[w]);
     subtract(r, a.east()[at], here[e]);
     subtract(r, a.south()[at], south[c]);
@@ -162,10 +176,13 @@ struct Line {
     __device__ bool closed() const { return XI && layout.wraps(); }
     // Whether the line's first point gives its place to the wall terms.
     __device__ bool bordered() const { return !XI && layout.walls(); }
-    // Whether the line is solved: not the first row of a level with wall terms, whose points are held, or
-    // whose transposed equations are sums along the eta-lines.
+    // Whether its last point does so, too.
+    __device__ bool bordered_above() const { return !XI && layout.above(); }
+    // Whether the line is solved: not the rows of a level with wall terms whose points are held, or the first row
+    // of transposed equations, which are sums along the eta-lines.
     __device__ bool solved() const {
-        return number < across() && !(XI && layout.walls() && number == 0);
+        return number < across() && !(XI && layout.walls() && number == 0) &&
+               !(XI && layout.above() && number + 1 == across());
     }
     // Points of the recurrence: the last point of a closed line is condensed out.
     __device__ uint32 open() const { return along() - closed(); }
@@ -181,7 +198,7 @@ struct Line {
                   : layout.points_of_row(l) + layout.west(number);
     }
     __device__ int right(int l) const {
-        return XI ? (int(number) + 1) * layout.row() + around(l)
+        return XI ? layout.points_of_row(int(number) + 1) + around(l)
                   : layout.points_of_row(l) + layout.east(number);
     }
     __device__ int around(int l) const {

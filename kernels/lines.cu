@@ -206,12 +206,13 @@ __device__ inline void store_points(const Line<XI, COMPACT>& line, const Points<
 // takes is solved in segments. Closed lines: the last point is condensed out, where H is not negligible
 // u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
 // point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
-// of transposed equations start from u_0 = G^-T (f_0 - sum W_l b_l).
+// of transposed equations start from u_0 = G^-T (f_0 - sum W_l b_l). With BOTH ends bordered, the last point m is held
+// at zero, too, and u_l <- u_l - V_l d - V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
 //
 // COPIES: the block index in z selects one of several right sides. It is a template flag because the index
 // arithmetic would spill registers. MAPS is the capacity of the shared array of maps: lines of a block times its
 // warps.
-template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED, int MAPS>
+template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED, bool BOTH, int MAPS>
 __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, uint32 lines, uint32 chunks,
                       uint32 zero, real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][MAPS];
@@ -237,6 +238,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     Block next[CHUNK];
     // Right side of a bordered line's first point.
     Pair wall_right = pair(0, 0);
+    const bool both = BOTH && line.bordered_above();
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
     if constexpr (TRANSPOSED) carry = first_of_transposed(line, team, segments, zero, f, u);
@@ -256,7 +258,10 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
                 if (surrounded) beside.subtract_from(b, l);
                 if (XI && layout.terms())
                     subtract(b, line.a.columns()[at], u[layout.column(l)]);
+                if (XI && layout.above())
+                    subtract(b, line.a.columns(1)[at], u[layout.terms_of(1) + layout.column(l)]);
                 if (!XI && l == 0) wall_right = b;
+                if (both && l + 1 == along) firsts[team.line] = b;
                 if (TRANSPOSED && l == 0) {
                     y[k] = carry;
                 } else if (l < open) {
@@ -310,6 +315,11 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
             subtract(y[k], next[k], value);
             value = y[k];
         }
+        if (both && s + 1 == segments) {
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k)
+                if (points.in_chunk(k) + 2 == along) lasts[team.line] = y[k];
+        }
         if (!condensed || s > 0) store_points(line, points, y, u);
         if (s > 0) {
             if (team.chunk == 0) carries[team.line] = value;
@@ -320,13 +330,24 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     if (TRANSPOSED || !condensed) return;
 
     if (!XI) {
+        // The terms of the last point, where it is bordered.
+        Pair above = pair(0, 0);
+        if (both) __syncthreads();
         if (live && team.chunk == 0) {
             const int at = line.at(0);
             if (along > 1) subtract(wall_right, line.next()[at], y[1]);
             closings[team.line] = line.a.border()[at] * wall_right;
+            if (both) {
+                const int last = line.at(along - 1);
+                Pair right = firsts[team.line];
+                if (along > 1) subtract(right, line.prev()[last], lasts[team.line]);
+                lasts[team.line] = line.a.border()[last] * wall_right + line.a.border(1)[last] * right;
+                closings[team.line] = closings[team.line] + line.a.border(1)[at] * right;
+            }
         }
         __syncthreads();
         const Pair terms = closings[team.line];
+        if (both) above = lasts[team.line];
         for (uint32 s = 0; s < segments; ++s) {
             const Points<XI, CHUNK> points(team, s);
 #pragma unroll
@@ -336,6 +357,10 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
                 const int at = line.at(l);
                 Pair value = s == 0 ? y[k] : u[at];
                 subtract(value, line.a.border()[at], terms);
+                if (both) {
+                    subtract(value, line.a.border(1)[at], above);
+                    if (l + 1 == along) value = above;
+                }
                 u[at] = l == 0 ? terms : value;
             }
         }
@@ -375,25 +400,28 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     }
 }
 
-#define RELAX(name, XI, CHUNK, COMPACT, COPIES, TRANSPOSED)                                             \
+#define RELAX(name, XI, CHUNK, COMPACT, COPIES, TRANSPOSED, BOTH)                                       \
     BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout, uint32 colour, uint32 lines, uint32 chunks,  \
                    uint32 zero, real* a, const real* f, real* u) {                                      \
-        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED, LINE_MAPS>(layout, blockIdx.x, colour, lines,     \
-                                                                 chunks, zero, a, f, u);                \
+        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED, BOTH, LINE_MAPS>(layout, blockIdx.x, colour,      \
+                                                                       lines, chunks, zero, a, f, u);   \
     }
 
-RELAX(relax_eta_compact, false, LINE_CHUNK, true, false, false)
-RELAX(relax_eta_full, false, LINE_CHUNK, false, false, false)
-RELAX(relax_xi_compact, true, LINE_CHUNK, true, false, false)
-RELAX(relax_xi_full, true, LINE_CHUNK, false, false, false)
-RELAX(relax_eta_copies, false, LINE_CHUNK, false, true, false)
-RELAX(relax_xi_copies, true, LINE_CHUNK, false, true, false)
-RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, true)
+RELAX(relax_eta_compact, false, LINE_CHUNK, true, false, false, false)
+RELAX(relax_eta_full, false, LINE_CHUNK, false, false, false, false)
+RELAX(relax_xi_compact, true, LINE_CHUNK, true, false, false, false)
+RELAX(relax_xi_full, true, LINE_CHUNK, false, false, false, false)
+RELAX(relax_eta_copies, false, LINE_CHUNK, false, true, false, true)
+RELAX(relax_xi_copies, true, LINE_CHUNK, false, true, false, false)
+RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, true, false)
 // For levels with too few points to keep a GPU busy by chunks that long.
-RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, false)
-RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, false)
-RELAX(relax_xi_compact_short, true, SHORT_CHUNK, true, false, false)
-RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, false)
+RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, false, false)
+RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, false, false)
+RELAX(relax_xi_compact_short, true, SHORT_CHUNK, true, false, false, false)
+RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, false, false)
+// For lines between two walls.
+RELAX(relax_eta_compact_both, false, LINE_CHUNK, true, false, false, true)
+RELAX(relax_eta_full_both, false, LINE_CHUNK, false, false, false, true)
 
 // The lines of one colour and direction, by one block.
 template <bool XI, int MAPS>
@@ -401,7 +429,7 @@ __device__ void relax_all(const LevelLayout& layout, uint32 colour, uint32 lines
                           const real* f, real* u) {
     const uint32 count = ((XI ? layout.mj : layout.mi) + 1 - colour) / 2, chunks = blockDim.x / lines;
     for (uint32 block = 0; block * lines < count; ++block) {
-        relax<XI, SHORT_CHUNK, false, false, false, MAPS>(layout, block, colour, lines, chunks, zero, a, f, u);
+        relax<XI, SHORT_CHUNK, false, false, false, !XI, MAPS>(layout, block, colour, lines, chunks, zero, a, f, u);
         __syncthreads();
     }
 }

@@ -130,6 +130,39 @@ __device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, 
     return !kept || is_finite(found);
 }
 
+// The border of a line between two walls, whose first and last V at the recurrence's ends are v[end][border]: the
+// inverse of the pivot of both terms,
+//
+//   [B_0 - N_0 V_1, B'_0 - N_0 V'_1; B_m - P_m V_{m-1}, B'_m - P_m V'_{m-1}],
+//
+// by blocks: that of the last end after that of the first. A border whose pivot has not kept its sign, or which the
+// level does not have, is left out. Returns whether all are finite.
+template <bool COMPACT>
+__device__ bool finish_borders(const Line<false, COMPACT>& line, const Block (&v)[2][2], const uint32 (&borders)[2]) {
+    const int at[2] = {line.at(0), line.at(line.along() - 1)};
+    const Block coupling[2] = {line.next()[at[0]], line.prev()[at[1]]};
+    Block columns[2], pivot[2][2];
+    for (int end = 0; end < 2; ++end)
+        for (int border = 0; border < 2; ++border) {
+            const Block b = borders[border] == NO_BORDERS ? diagonal(0) : line.a.columns(border)[at[end]];
+            if (end == border) columns[end] = b;
+            pivot[end][border] = b - coupling[end] * v[end][border];
+        }
+    auto inverted = [&](int border, const Block& of) {
+        const bool kept = borders[border] != NO_BORDERS &&
+                          (borders[border] == ALL_BORDERS || keeps_sign(columns[border], of));
+        return kept ? inverse(of) : diagonal(0);
+    };
+    const Block first = inverted(0, pivot[0][0]), carried = pivot[1][0] * first;
+    const Block last = inverted(1, pivot[1][1] - carried * pivot[0][1]);
+    const Block up = first * pivot[0][1], down = last * carried, of_first = first + up * down;
+    line.a.border(0)[at[0]] = of_first;
+    line.a.border(1)[at[0]] = real(-1) * (up * last);
+    line.a.border(0)[at[1]] = real(-1) * down;
+    line.a.border(1)[at[1]] = last;
+    return is_finite(of_first) && is_finite(last);
+}
+
 // Computes D^-1 = (C - P carried)^-1 and overwrites `carried` (on entry D^-1 N of the previous point) with D^-1 N
 // of this point for the next call.
 __device__ inline Block eliminate(const Block* blocks, Block& carried) {
@@ -144,11 +177,12 @@ __device__ inline Block eliminate(const Block* blocks, Block& carried) {
 // inverse pivot stays zero; the line from its second point on is T, and V = T^-1 B is kept beside the pivots, unless
 // the level has no `borders`; of transposed equations W = B^T T^-1. Returns whether all are finite.
 template <bool COMPACT, bool TRANSPOSED>
-__device__ bool factor_eta(const Lines<false, COMPACT>& lines, uint32 borders, Stage& stage) {
+__device__ bool factor_eta(const Lines<false, COMPACT>& lines, const uint32 (&borders)[2], Stage& stage) {
     typedef Line<false, COMPACT> EtaLine;
     const EtaLine& line = lines.line;
-    const int start = line.bordered(), count = int(line.along()) - start, last = start + count - 1;
-    const bool bordered = line.bordered() && borders != NO_BORDERS;
+    const bool both = line.bordered_above();
+    const int start = line.bordered(), count = int(line.along()) - start - both, last = start + count - 1;
+    const bool bordered = line.bordered() && borders[0] != NO_BORDERS;
     Block* const pivots = line.pivot();
     Block* const kept = line.a.border();
     Block carried = diagonal(0), h = carried, before_next = carried;
@@ -171,22 +205,47 @@ __device__ bool factor_eta(const Lines<false, COMPACT>& lines, uint32 borders, S
         }
         kept[at] = h;
     });
-    if (!bordered) {
+    if (!bordered && !both) {
         if (lines.own && line.bordered()) line.a.border()[line.at(0)] = diagonal(0);
         return finite;
     }
     // The values that the first warp has stored are loaded by the others after a barrier.
-    auto back = [=](const EtaLine& of, int l, Blocks<2>& to) {
-        const int at = of.at(l);
-        to.at[0] = kept[at];
-        to.at[1] = TRANSPOSED ? of.prev()[of.at(l + 1)] * pivots[at] : pivots[at] * of.next()[at];
+    auto back = [&](Block* values) {
+        auto blocks = [=](const EtaLine& of, int l, Blocks<2>& to) {
+            const int at = of.at(l);
+            to.at[0] = values[at];
+            to.at[1] = TRANSPOSED ? of.prev()[of.at(l + 1)] * pivots[at] : pivots[at] * of.next()[at];
+        };
+        in_stages<-1, 2>(lines, stage, last - 1, count - 1, blocks, [&](int l, const Blocks<2>& of) {
+            h = of.at[0] - (TRANSPOSED ? h * of.at[1] : of.at[1] * h);
+            values[line.at(l)] = h;
+        });
     };
-    in_stages<-1, 2>(lines, stage, last - 1, count - 1, back, [&](int l, const Blocks<2>& of) {
-        h = of.at[0] - (TRANSPOSED ? h * of.at[1] : of.at[1] * h);
-        kept[line.at(l)] = h;
-    });
-    if (!lines.own) return true;
-    return finish_border<COMPACT, TRANSPOSED>(line, h, borders == SIGNED_BORDERS) && finite;
+    // V beside the ends, by border.
+    Block v[2][2] = {{diagonal(0), diagonal(0)}, {h, diagonal(0)}};
+    if (bordered) {
+        back(kept);
+        v[0][0] = h;
+    }
+    if (!both) return !lines.own || (finish_border<COMPACT, TRANSPOSED>(line, h, borders[0] == SIGNED_BORDERS) && finite);
+    if (borders[1] != NO_BORDERS) {
+        Block* const above = line.a.border(1);
+        auto pulled = [=](const EtaLine& of, int l, Blocks<3>& to) {
+            const int at = of.at(l);
+            to.at[0] = of.prev()[at];
+            to.at[1] = pivots[at];
+            to.at[2] = of.a.columns(1)[at];
+        };
+        h = diagonal(0);
+        in_stages<1, 3>(lines, stage, start, count, pulled, [&](int l, const Blocks<3>& of) {
+            h = of.at[1] * (of.at[2] - of.at[0] * h);
+            above[line.at(l)] = h;
+        });
+        v[1][1] = h;
+        back(above);
+        v[0][1] = h;
+    }
+    return !lines.own || (finish_borders<COMPACT>(line, v, borders) && finite);
 }
 
 // Inverse pivots of a chunk of xi-lines, but for the last point of closed ones. The recurrence starts FACTOR_OVERLAP
@@ -331,7 +390,8 @@ __device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
     const uint32 block = blockIdx.x - of.first, eta_blocks = (layout.mi + WARP - 1) / WARP;
     const Operator<COMPACT> a = operator_of<COMPACT>(layout, of.values);
     if (block < eta_blocks) {
-        const uint32 borders = layout.walls() ? *of.borders : NO_BORDERS;
+        const uint32 borders[2] = {layout.walls() ? of.borders[0] : NO_BORDERS,
+                                   layout.above() ? of.borders[2] : NO_BORDERS};
         return factor_eta<COMPACT, TRANSPOSED>({layout, a, block}, borders, stage);
     }
     const uint32 chunk = block - eta_blocks;
@@ -367,26 +427,31 @@ BOUNDED_KERNEL(2 * FACTOR_THREADS, finish_levels, FactoredLevels levels, uint32 
     if (!(of.compact ? finish_level<true>(of, stage) : finish_level<false>(of, stage))) *bad = 1;
 }
 
-// borders <- whether a coarse level has wall terms, and how many of its lines keep them: those whose
-// second point has tr N > SMALLEST_NORTH tr S, none where the fine level has none; N and S are couplings of
-// the points beside it where equations are transposed. One block.
+// borders <- whether a coarse level has wall terms at an end of the eta-lines, and how many of its lines keep them, for
+// each end: those whose second point from it has tr N > SMALLEST_NORTH tr S, N being its coupling with the point farther
+// from the end, none where the fine level has none; N and S are couplings of the points beside it where equations are
+// transposed. One block.
 #define SMALLEST_NORTH real(0.05)
 KERNEL(count_borders, LevelLayout layout, real* values,
        const uint32* fine_borders, uint32* borders) {
     const Operator<false> a = operator_of<false>(layout, values);
-    double kept[1] = {0};
+    double kept[2] = {0, 0};
     const int of_north = layout.transposed() ? 2 : 1, of_south = layout.transposed() ? 0 : 1;
+    auto keeps = [](const Block& north, const Block& south) {
+        return (north.xx + north.yy) / (south.xx + south.yy) > SMALLEST_NORTH;
+    };
     for (uint32 i = threadIdx.x; i < layout.mi && int(layout.mj) > of_north; i += blockDim.x) {
         const int column = layout.column(i);
         const Block* norths = layout.transposed() ? a.south() : a.north();
         const Block* souths = layout.transposed() ? a.north() : a.south();
-        const Block north = norths[of_north * layout.row() + column];
-        const Block south = souths[of_south * layout.row() + column];
-        kept[0] += (north.xx + north.yy) / (south.xx + south.yy) > SMALLEST_NORTH;
+        kept[0] += keeps(norths[of_north * layout.row() + column], souths[of_south * layout.row() + column]);
+        if (!layout.above()) continue;
+        const int beside = (int(layout.mj) - 2) * layout.row() + column;
+        kept[1] += keeps(a.south()[beside], a.north()[beside]);
     }
-    block_reduce<Sum>(kept, 1, [&](uint32, double all) {
-        const uint32 count = *fine_borders == NO_BORDERS ? 0 : uint32(all);
-        borders[0] = count > 0 && 2 * count >= layout.mi ? SIGNED_BORDERS : NO_BORDERS;
-        borders[1] = count;
+    block_reduce<Sum>(kept, 2, [&](uint32 end, double all) {
+        const uint32 count = fine_borders[2 * end] == NO_BORDERS ? 0 : uint32(all);
+        borders[2 * end] = count > 0 && 2 * count >= layout.mi ? SIGNED_BORDERS : NO_BORDERS;
+        borders[2 * end + 1] = count;
     });
 }

@@ -140,7 +140,8 @@ struct Prolong {
     template <class Along>
     __device__ Pair on_row(uint32 j, const Along& along) const {
         if (coarse.mj == fine.mj || (fine.terms() && j == 0)) return along(int(j));
-        auto points = [&](int row) { return along(fine.terms() && row == 0 ? -1 : row); };
+        if (fine.holds(j)) return along(int(coarse.mj) - 1);
+        auto points = [&](int row) { return along(coarse.holds(row) ? int(coarse.mj) : row); };
         const Pair value = points(int(j / 2));
         return j % 2 ? value : real(0.5) * (points(int(j / 2) - 1) + value);
     }

@@ -19,8 +19,8 @@ pub enum MatrixFormat {
 /// Part of a product A x that is formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Product {
-    /// Leading columns of A taken as zero.
-    pub skip_columns: usize,
+    /// Leading and trailing columns of A taken as zero.
+    pub skipped: [usize; 2],
     /// y ← y + A x instead of y ← A x.
     pub add: bool,
 }

@@ -208,17 +208,18 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
                 self.field.apply(backend, x, y)?;
                 backend.wall_sums(wall, x, y)
             }
-            Some(wall) if self.walls.has_others() => {
+            Some(wall) if self.walls.has_beside() => {
                 let mut inside = backend.zeros(self.rows())?;
                 backend.lincomb(None, &mut inside, 0.0, &[(1.0, x)])?;
                 backend.clear_walls(self.walls, self.size, &mut inside)?;
                 self.field.apply(backend, &inside, y)?;
-                backend.multiply(wall, x, Product { skip_columns: 0, add: true }, y)
+                backend.multiply(wall, x, Product { skipped: [0; 2], add: true }, y)
             }
             Some(wall) => {
-                let kept = Product { skip_columns: 2 * self.size.mi, add: false };
-                backend.multiply(&self.field, x, kept, y)?;
-                backend.multiply(wall, x, Product { skip_columns: 0, add: true }, y)
+                let WalledSides([below, above, ..]) = self.walls;
+                let skipped = [below, above].map(|wall| if wall { 2 * self.size.mi } else { 0 });
+                backend.multiply(&self.field, x, Product { skipped, add: false }, y)?;
+                backend.multiply(wall, x, Product { skipped: [0; 2], add: true }, y)
             }
         }
     }

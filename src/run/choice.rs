@@ -5,7 +5,7 @@ use super::machine::{BackendChoice, Machine, Opened, driver, own_gpu};
 use super::options::RunOptions;
 use super::pool::MachinePool;
 use crate::backend::{Bands, DeviceError};
-use crate::case::{Case, DomainOptions};
+use crate::case::Case;
 use std::thread::JoinHandle;
 
 impl Machine {
@@ -30,19 +30,14 @@ impl Machine {
         Ok((machine, (!notices.is_empty()).then(|| notices.join("; "))))
     }
 
-    /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case or cannot solve it.
+    /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.
     pub(crate) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
         let small = demand(case).points < CROSSOVER;
-        let walls = case.domain.as_ref().is_some_and(DomainOptions::has_walls);
         // If there is no driver, another notice reports it.
-        (left_open(options) && (small || walls) && driver::present()).then(|| {
-            let notice = if walls {
-                "running on the CPU: GPUs have no first cells on the walls of a box".to_owned()
-            } else {
-                format!(
-                    "running on the CPU, which is faster below {CROSSOVER} points: --backend cuda takes a GPU"
-                )
-            };
+        (left_open(options) && small && driver::present()).then(|| {
+            let notice = format!(
+                "running on the CPU, which is faster below {CROSSOVER} points: --backend cuda takes a GPU"
+            );
             (Self::Cpu, Some(notice))
         })
     }

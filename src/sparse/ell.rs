@@ -47,6 +47,11 @@ impl WalledSides {
         self.0[1..].contains(&true)
     }
 
+    /// Whether there are walls on sides of constant i.
+    pub fn has_beside(self) -> bool {
+        self.0[2..].contains(&true)
+    }
+
     /// The walls, by their places in the order of sides.
     pub fn sides(self) -> impl Iterator<Item = usize> {
         (0..4).filter(move |&side| self.0[side])

@@ -5,6 +5,7 @@ use gridgen::backend::cuda::{
     Buffer, CudaBackend, CudaMatrix, Device, MemoryEstimate, PreconditionerStorage,
 };
 use gridgen::backend::{Coarsening, LevelSize, MultigridBackend};
+use gridgen::sparse::WalledSides;
 use std::sync::Arc;
 use support::fibers::{CountedDevice, FiberDevice, Library};
 use support::stencil::{stencil, wall_columns};
@@ -47,7 +48,7 @@ fn the_estimate_has_room_for_the_padding_of_narrow_levels() {
         let device = CountedDevice::new();
         let backend = CudaBackend::new(device.clone()).unwrap();
         let size = LevelSize { mi, mj, periodic: true };
-        let [a, columns] = [stencil::<f32>(size), wall_columns(size)]
+        let [a, columns] = [stencil::<f32>(size), wall_columns(size, WalledSides::SECTION)]
             .map(|(pattern, values)| CudaMatrix::from_values(&backend, &pattern, &values).unwrap());
         let before = device.used();
         let kind = (size, Coarsening::Full);

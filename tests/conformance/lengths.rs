@@ -5,7 +5,7 @@ use gridgen::backend::{
     Advance, Algebraic, Coarsening, DeviceError, Incomplete, LevelSize, LinearOperator,
     MatrixFormat, Product, Result, Scaling, SparseMatrix, Step,
 };
-use gridgen::sparse::{Csr, EllPattern, Schedule};
+use gridgen::sparse::{Csr, EllPattern, Schedule, WalledSides};
 use support::stencil::{stencil, wall_columns};
 
 use super::equations::problem;
@@ -90,7 +90,7 @@ pub fn products_with_vectors_of_another_length_are_refused<S: Subject>(subject: 
     let (size, n) = (LevelSize { mi: 10, mj: 5, periodic: false }, 100);
     let (pattern, values) = stencil::<f64>(size);
     let a = subject.matrix_from(&pattern, &values);
-    let (pattern, values) = wall_columns::<f64>(size);
+    let (pattern, values) = wall_columns::<f64>(size, WalledSides::SECTION);
     let b = subject.matrix_from(&pattern, &values);
     let csr = Csr::from_rows((0..n).map(|row| [(row, 2.0)]));
     let rows = [MatrixFormat::Csr, MatrixFormat::Ell]
@@ -157,7 +157,7 @@ pub fn levels_and_vectors_of_other_grids_are_refused<S: Subject>(subject: &S) {
 }
 
 pub fn unknowns_of_other_grids_are_refused<S: Subject>(subject: &S) {
-    let (data, _) = problem(10, 5, false, false);
+    let (data, _) = problem(10, 5, false, [false; 2]);
     let (mut state, u) = subject.elliptic(&data).unwrap();
     subject.load_state(&mut state, &u).unwrap();
     for n in [99, 101, 0] {

@@ -210,6 +210,7 @@ macro_rules! conformance {
             a_replayed_sweep_is_a_sweep
             a_cycle_as_a_matrix_is_the_cycle
             a_coupled_wall_gives_the_grid_of_the_cpu
+            walls_at_both_ends_give_the_grid_of_the_cpu
         );
     };
     (@module $backend:ident, $module:ident, $($fact:ident)*) => {

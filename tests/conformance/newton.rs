@@ -15,7 +15,7 @@ use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner, SolverEr
 
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 
-use gridgen::sparse::Schedule;
+use gridgen::sparse::{Schedule, WalledSides};
 
 use super::Subject;
 use support::grids::distance;
@@ -80,11 +80,12 @@ const FIRST_CELL: f64 = 1e-3;
 /// Two grids with a residual of 1e-10 may differ by 1e-8 at the far field, so the tests converge further.
 pub(super) const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 
-/// A grid around a NACA 4412, its equations with these wall terms, and their first guess.
+/// A grid around a NACA 4412, its equations with these wall terms and those of the outer line, if it is a wall, and
+/// their first guess.
 pub(super) fn start<B: EllipticBackend, T: Real>(
     backend: &B,
     (ni, nj): (usize, usize),
-    wall: Wall,
+    (wall, outer_wall): (Wall, bool),
 ) -> (Grid, GridProblem<B, T>, B::Vector<f64>) {
     let points = WallPoints::naca("4412", ni);
     let grid = points.initial(InitialMethod::Hyperbolic, nj, FIRST_CELL).grid;
@@ -92,11 +93,13 @@ pub(super) fn start<B: EllipticBackend, T: Real>(
         control: control(wall),
         first_cell: FIRST_CELL,
         heights: None,
-        outer_wall: false,
+        outer_wall,
     };
     let nodes = backend.take(grid.clone()).unwrap();
     let (state, u) = backend.equations(&nodes, &points.normals, &settings).unwrap();
-    let problem = GridProblem::new(backend, state, wall == Wall::Coupled).unwrap();
+    let coupled = wall == Wall::Coupled;
+    let walls = WalledSides([coupled, coupled && outer_wall, false, false]);
+    let problem = GridProblem::new(backend, state, walls).unwrap();
     (grid, problem, u)
 }
 
@@ -111,7 +114,8 @@ struct Case {
 
 impl Case {
     fn solve<B: EllipticBackend>(self, backend: &B) -> (Grid, NewtonReport) {
-        let (mut grid, mut problem, mut u) = start::<B, f64>(backend, self.nodes, self.wall);
+        let (mut grid, mut problem, mut u) =
+            start::<B, f64>(backend, self.nodes, (self.wall, false));
         let n = problem.unknowns();
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
         let inverse = Preconditioners::one(move |_, _| {

@@ -4,6 +4,7 @@ use gridgen::backend::cpu::{CpuBackend, EllMatrix, Level};
 use gridgen::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order};
 use nalgebra::{DMatrix, DVector};
 
+use gridgen::sparse::WalledSides;
 use support::stencil::{stencil, wall_columns};
 
 /// A matrix with the structure of the grid equations.
@@ -25,7 +26,7 @@ fn dense(a: &EllMatrix<f64>) -> DMatrix<f64> {
 
 /// The wall columns for this matrix.
 fn columns_of_walls(size: LevelSize) -> EllMatrix<f64> {
-    let (pattern, values) = wall_columns(size);
+    let (pattern, values) = wall_columns(size, WalledSides::SECTION);
     EllMatrix::from_values(pattern, values)
 }
 

@@ -65,18 +65,20 @@ pub fn stencil_of_lines<T: Real>(size: LevelSize, beside: f64) -> (EllPattern, V
     (pattern, values)
 }
 
-/// Pattern and values of wall columns that decay from the wall and suit [`stencil`]: pivots of the wall terms
-/// remain near those of their first row.
-pub fn wall_columns<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
+/// Pattern and values of wall columns of the first row, and of the last one, that decay from the wall and suit
+/// [`stencil`]: pivots of the wall terms remain near those of their row.
+pub fn wall_columns<T: Real>(size: LevelSize, walls: WalledSides) -> (EllPattern, Vec<T>) {
     let LevelSize { mi, mj, .. } = size;
-    let pattern = EllPattern::wall_columns(mi, mj, WalledSides::SECTION);
+    let pattern = EllPattern::wall_columns(mi, mj, walls);
     let n = pattern.rows();
     let noise = |k: usize| ((k * 6563 + 29) % 1000) as f64 / 1000.0 - 0.5;
     let value = |slot: usize, row: usize| {
-        let (j, own) = (row / 2 / mi, row % 2 == slot);
-        let decay = (-(j as f64) / if slot == 0 { 2.0 } else { 7.0 }).exp();
-        decay * if own { 0.6 + 0.2 * noise(row) } else { 0.1 * noise(5 * row + slot) }
+        let (j, term, of_last) = (row / 2 / mi, slot % 2, slot >= 2);
+        let (away, own) = (if of_last { mj - 1 - j } else { j }, row % 2 == term);
+        let decay = (-(away as f64) / if term == 0 { 2.0 } else { 7.0 }).exp();
+        let row = row + usize::from(of_last);
+        decay * if own { 0.6 + 0.2 * noise(row) } else { 0.1 * noise(5 * row + term) }
     };
-    let values = (0..2).flat_map(|slot| (0..n).map(move |row| (slot, row)));
+    let values = (0..pattern.width()).flat_map(|slot| (0..n).map(move |row| (slot, row)));
     (pattern, values.map(|(slot, row)| T::narrow(value(slot, row))).collect())
 }

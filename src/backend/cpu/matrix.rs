@@ -165,7 +165,9 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
         Structure::NinePoint { mi, mj, .. } => {
             y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
                 // Most rows of points have no column to skip and need not look at each.
-                let skips = 2 * mi * j.saturating_sub(1) < product.skip_columns;
+                let [before, after] = product.skipped;
+                let skips = 2 * mi * j.saturating_sub(1) < before
+                    || 2 * mi * mj.saturating_sub(j + 2) < after;
                 if skips || mi < 3 {
                     one_by_one(a, x, product, 2 * mi * j, y);
                 } else {
@@ -173,7 +175,7 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
                 }
             });
         }
-        Structure::WallColumns { mi, mj, walls } if product.skip_columns == 0 => {
+        Structure::WallColumns { mi, mj, walls } if product.skipped == [0; 2] => {
             let n = a.pattern.rows();
             let row = |j: usize, k: usize| &a.values[k * n + 2 * mi * j..][..2 * mi];
             y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
@@ -194,12 +196,14 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
 
 /// Rows from `start` on, entry by entry.
 fn one_by_one<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, start: usize, y: &mut [T]) {
+    let [before, after] = product.skipped;
+    let kept = before..a.pattern.rows() - after;
     for (row, y) in (start..).zip(y) {
         if !product.add {
             *y = T::zero();
         }
         for (column, value) in a.row(row) {
-            if column >= product.skip_columns {
+            if kept.contains(&column) {
                 *y += value * x[column];
             }
         }

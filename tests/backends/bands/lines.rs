@@ -15,14 +15,24 @@ use support::stencil::{stencil, stencil_of_lines, wall_columns};
 #[derive(Debug, Clone, Copy)]
 struct Work {
     coarsening: Coarsening,
-    walls: bool,
+    /// Those of the first row, and those of the last.
+    walls: [bool; 2],
     transposed: bool,
     /// Sweeps around a correction from a coarse level; otherwise one sweep.
     cycle: bool,
 }
 
 const SWEEP: Work =
-    Work { coarsening: Coarsening::Full, walls: false, transposed: false, cycle: false };
+    Work { coarsening: Coarsening::Full, walls: [false; 2], transposed: false, cycle: false };
+
+/// Walls, and whether the equations are transposed.
+const WALLS: [([bool; 2], bool); 5] = [
+    ([false; 2], false),
+    ([true, false], false),
+    ([true; 2], false),
+    ([false; 2], true),
+    ([true, false], true),
+];
 
 impl Work {
     /// The solution u, from zero, on the level of a matrix, which is transposed first if the equations are.
@@ -34,7 +44,7 @@ impl Work {
         (size, right): (LevelSize, &[f64]),
     ) -> Result<Vec<f64>> {
         let kind = (size, self.coarsening);
-        let columns = self.walls.then_some(columns);
+        let columns = self.walls[0].then_some(columns);
         let mut t = backend.matrix(pattern)?;
         if self.transposed {
             backend.transpose(&a, &mut t)?;
@@ -86,7 +96,9 @@ fn difference_on<M: Real>(
     let ranks = devices.len();
     let right: Vec<f64> = (0..pattern.rows()).map(|row| (0.7 * row as f64).cos()).collect();
     let whole = EllMatrix::from_values(pattern.clone(), values.clone());
-    let (wall_pattern, wall_values) = wall_columns::<f64>(size);
+    let [below, above] = work.walls;
+    let walls = WalledSides([below, above, false, false]);
+    let (wall_pattern, wall_values) = wall_columns::<f64>(size, walls);
     let columns = EllMatrix::from_values(wall_pattern, wall_values.clone());
     let expected =
         work.done::<_, M>(&CpuBackend, (whole, &pattern), &columns, (size, &right)).unwrap();
@@ -101,7 +113,7 @@ fn difference_on<M: Real>(
             slots.flat_map(|slot| rows.iter().map(|&row| slot[row])).collect()
         };
         let a = CudaMatrix::from_values(backend, &part, &own(&values))?;
-        let walls = EllPattern::wall_columns(bands.of(rank).len(), mj, WalledSides::SECTION);
+        let walls = EllPattern::wall_columns(bands.of(rank).len(), mj, walls);
         let columns = CudaMatrix::from_values(backend, &walls, &own(&wall_values))?;
         let right: Vec<f64> = rows.iter().map(|&row| right[row]).collect();
         let u = work.done::<_, M>(backend, (a, &part), &columns, (size, &right))?;
@@ -138,7 +150,7 @@ fn a_sweep_over_two_bands_is_that_over_the_whole() {
     for mi in [16, 61] {
         let size = LevelSize { mi, mj: 9, periodic: false };
 
-        for (walls, transposed) in [(false, false), (true, false), (false, true), (true, true)] {
+        for (walls, transposed) in WALLS {
             let work = Work { walls, transposed, ..SWEEP };
 
             let difference = difference_on::<f64>(stencil(size), work, size, &fibers(2));
@@ -156,7 +168,7 @@ fn borders_pass_however_few_blocks_are_at_work_in_any_order() {
     let size = LevelSize { mi: 16, mj: 530, periodic: false };
 
     for transposed in [false, true] {
-        let work = Work { walls: true, transposed, ..SWEEP };
+        let work = Work { walls: [true, false], transposed, ..SWEEP };
 
         let difference = difference_on::<f64>(stencil(size), work, size, &opposite());
 
@@ -172,7 +184,7 @@ fn a_cycle_over_bands_is_that_over_the_whole() {
         [(98, 13, false, 2), (97, 34, false, 3), (96, 9, true, 2), (96, 40, true, 3)]
     {
         let size = LevelSize { mi, mj, periodic };
-        for (walls, transposed) in [(false, false), (true, false), (false, true), (true, true)] {
+        for (walls, transposed) in WALLS {
             for coarsening in [Coarsening::Full, Coarsening::Xi] {
                 let work = Work { coarsening, walls, transposed, cycle: true };
 

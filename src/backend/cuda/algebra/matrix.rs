@@ -72,30 +72,34 @@ impl<T: Real> CudaMatrix<T> {
         y: &mut CudaVector<T>,
     ) -> Result<()> {
         check_product(&self.pattern, x.len(), y.len())?;
-        let (skip, add) = (product.skip_columns as u64, u32::from(product.add));
-        let points = self.pattern.rows().div_ceil(2);
+        let (rows, [before, after]) = (self.pattern.rows(), product.skipped);
+        let kept = before..rows - after;
+        let (from, to, add) = (kept.start as u64, kept.end as u64, u32::from(product.add));
+        let points = rows.div_ceil(2);
         let (own, shape) = ((&self.values, x), LaunchShape::threads(points));
         match self.pattern.structure() {
             Structure::NinePoint { mi, mj, periodic } => {
                 let send = |columns| self.launch_exchange(backend, (None, x), columns);
                 let columns = self.send_columns(backend, send)?;
                 let grid = backend.grid_arguments(mi, mj, periodic);
-                let arguments = (grid, own, skip, add, &*y);
+                let arguments = (grid, own, from, to, add, &*y);
                 launch!(backend => multiply_nine_point[T, shape](arguments))?;
                 let Some(ranks) = &backend.ranks else { return Ok(()) };
                 // The product of the band's own columns did not wait for those of others.
                 ranks.finish_columns(columns)?;
-                let arguments = (grid, &self.values, columns, skip, &*y);
+                let [from, to] = [kept.start, kept.end].map(|column| (column / (2 * mi)) as u32);
+                let arguments = (grid, &self.values, columns, from, to, &*y);
                 launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](arguments))
             }
             // The wall columns have no column to skip.
-            Structure::WallColumns { mi, .. } => {
-                let arguments = (mi as u32, points as u64, own, add, &*y);
+            Structure::WallColumns { mi, walls, .. } => {
+                let size = (mi as u32, points as u64, u32::from(walls.has_others()));
+                let arguments = (size, own, add, &*y);
                 launch!(backend => multiply_wall_columns[T, shape](arguments))
             }
             // A thread takes two rows.
             Structure::General => {
-                let arguments = (self.listed(), own, skip, add, &*y);
+                let arguments = (self.listed(), own, from, to, add, &*y);
                 launch!(backend => multiply_explicit[T, shape](arguments))
             }
         }

@@ -11,10 +11,10 @@ use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
 use crate::backend::{
-    CellGuard, DeviceError, EllipticBackend, EllipticData, LevelSize, Real, Scaling,
+    CellGuard, DeviceError, EllipticBackend, EllipticData, GridBackend, LevelSize, Real, Scaling,
 };
 use crate::grid::{Grid, Seam, Topology};
-use crate::pde::EllipticSettings;
+use crate::pde::{EllipticSettings, WallTerms};
 use crate::sparse::{Structure, WalledSides};
 use bytemuck::Zeroable;
 use std::ops::Range;
@@ -36,7 +36,8 @@ pub struct CudaElliptic {
     /// Shared with the state of the same equations at other nodes.
     pub(crate) control_p: Arc<Buffer<f64>>,
     pub(crate) control_q: Arc<Buffer<f64>>,
-    pub(crate) wall: Option<CudaWall>,
+    /// The wall terms of both ends of the eta-lines.
+    pub(crate) walls: [Option<CudaWall>; 2],
     pub(crate) row_weights: Buffer<f64>,
     pub(crate) merit_weights: Buffer<f64>,
     /// Columns of the neighbouring bands, on several ranks.
@@ -62,7 +63,7 @@ impl CudaElliptic {
 
     /// Coordinates, control functions and wall terms.
     pub(super) fn shared(&self) -> EquationState {
-        let wall = self.wall.as_ref();
+        let [wall, above] = self.walls.each_ref().map(Option::as_ref);
         EquationState {
             x: (&self.x).into(),
             y: (&self.y).into(),
@@ -71,6 +72,9 @@ impl CudaElliptic {
             phi: wall.map(|wall| &*wall.phi).into(),
             psi: wall.map(|wall| &*wall.psi).into(),
             amplitudes: wall.map(|wall| &wall.amplitudes).into(),
+            phi_above: above.map(|wall| &*wall.phi).into(),
+            psi_above: above.map(|wall| &*wall.psi).into(),
+            amplitudes_above: above.map(|wall| &wall.amplitudes).into(),
         }
     }
 }
@@ -84,8 +88,12 @@ impl EllipticBackend for CudaBackend {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<(CudaElliptic, CudaVector<f64>)> {
-        if settings.outer_wall {
-            return Err(DeviceError::OtherWalls { work: "GPUs" });
+        if settings.walled_sides().has_others() {
+            // The grid of a domain has been made on the host.
+            let Columns { topology, ni, .. } = grid.columns;
+            let mut whole = Grid::new(topology, ni, grid.nj);
+            self.fetch_whole(grid, &mut whole)?;
+            return self.elliptic(&EllipticData::new(&whole, normals, settings));
         }
         let state = self.grid_equations(grid, normals, settings)?;
         let guess = self.first_guess(&state)?;
@@ -94,7 +102,8 @@ impl EllipticBackend for CudaBackend {
 
     fn elliptic(&self, data: &EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
         let EllipticData { mi, mj, periodic, .. } = *data;
-        if data.walled_sides().has_others() {
+        let walls = data.walled_sides();
+        if walls.has_beside() || (walls.has_others() && !walls.0[0]) {
             return Err(DeviceError::OtherWalls { work: "GPUs" });
         }
         let (stride, before) = (mi + 2, usize::from(periodic));
@@ -120,15 +129,15 @@ impl EllipticBackend for CudaBackend {
         let on_line =
             |nodes: &[f64]| -> Vec<f64> { (before..stride).map(|i| nodes[at(i)]).collect() };
         let line = first_line(Topology::O(seam), &on_line(&data.x), &on_line(&data.y));
-        let wall = data.walls[0]
-            .as_ref()
-            .map(|wall| -> Result<_> { Ok([inner(&wall.phi)?, inner(&wall.psi)?]) });
+        let terms = |wall: &WallTerms| -> Result<_> { Ok([inner(&wall.phi)?, inner(&wall.psi)?]) };
+        let [below, above, ..] = data.walls.each_ref().map(|wall| wall.as_ref().map(terms));
         let all = Columns::all(line.topology, ni, self.ranks.as_ref());
         let (first, count) = (own.start.cast_signed() - before.cast_signed(), size.mi + 2);
         let columns = Columns { first, count, ..all };
         let nodes = [frame(&data.x)?, frame(&data.y)?];
         let control = [inner(&data.control_p)?, inner(&data.control_q)?];
-        let state = self.state((size, columns, line), nodes, control, wall.transpose()?)?;
+        let walls = [below.transpose()?, above.transpose()?];
+        let state = self.state((size, columns, line), nodes, control, walls)?;
         let guess = self.first_guess(&state)?;
         Ok((state, guess))
     }
@@ -139,10 +148,10 @@ impl EllipticBackend for CudaBackend {
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
         check_length(u.len(), state.size.values())?;
-        let amplitudes = state.wall.as_ref().map(|wall| &wall.amplitudes);
-        let (own, coupled) = (self.own_grid(state), u32::from(amplitudes.is_some()));
-        launch!(self => load_state[f64, LaunchShape::threads(state.points())](own, coupled, u,
-            &state.x, &state.y, amplitudes))?;
+        let [below, above] =
+            state.walls.each_ref().map(|wall| wall.as_ref().map(|wall| &wall.amplitudes));
+        launch!(self => load_state[f64, LaunchShape::threads(state.points())](self.own_grid(state),
+            u, &state.x, &state.y, below, above))?;
         self.refresh_frame(state)
     }
 
@@ -201,7 +210,7 @@ impl EllipticBackend for CudaBackend {
         let own = self.own_grid(state);
         let shape = LaunchShape::threads(state.points());
         launch!(self => jacobian[T, shape](own, state.shared(), &state.row_weights, &a.values))?;
-        let (Some(_), Some(b)) = (&state.wall, b) else { return Ok(()) };
+        let (Some(_), Some(b)) = (&state.walls[0], b) else { return Ok(()) };
         launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &state.row_weights,
             &b.values))
     }
@@ -312,19 +321,20 @@ impl CudaBackend {
     }
 
     /// A state of the unknown points of this size, with the columns of its frame and the line j = 0 of the
-    /// whole grid; wall terms by their decay φ, ψ.
+    /// whole grid; wall terms of both ends of the eta-lines by their decay φ, ψ.
     pub(super) fn state(
         &self,
         (size, columns, line): (LevelSize, Columns, Grid),
         [x, y]: [Buffer<f64>; 2],
         [control_p, control_q]: [Arc<Buffer<f64>>; 2],
-        wall: Option<[Arc<Buffer<f64>>; 2]>,
+        walls: [Option<[Arc<Buffer<f64>>; 2]>; 2],
     ) -> Result<CudaElliptic> {
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let LevelSize { mi, mj, .. } = size;
-        let wall = wall.map(|[phi, psi]| -> Result<_> {
+        let terms = |[phi, psi]: [Arc<Buffer<f64>>; 2]| -> Result<_> {
             Ok(CudaWall { phi, psi, amplitudes: zeros(2 * mi)? })
-        });
+        };
+        let [below, above] = walls.map(|wall| wall.map(terms).transpose());
         let halo = self.ranks.as_ref().map(|_| Halo::new(&self.device, 2 * (mj + 2)));
         Ok(CudaElliptic {
             size,
@@ -334,7 +344,7 @@ impl CudaBackend {
             y,
             control_p,
             control_q,
-            wall: wall.transpose()?,
+            walls: [below?, above?],
             row_weights: zeros(mi * mj)?,
             merit_weights: zeros(mi * mj)?,
             halo: halo.transpose()?,

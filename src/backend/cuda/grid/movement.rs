@@ -1,7 +1,7 @@
 //! Grids that move, on GPUs: `kernels/movement.cu`.
 
 use super::control::GridPart;
-use super::elliptic::CudaElliptic;
+use super::elliptic::{CudaElliptic, CudaWall};
 use super::march::line_shape;
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::CudaVector;
@@ -230,7 +230,8 @@ impl CudaBackend {
         frame: [Buffer<f64>; 2],
     ) -> Result<CudaElliptic> {
         let control = [state.control_p.clone(), state.control_q.clone()];
-        let wall = state.wall.as_ref().map(|wall| [wall.phi.clone(), wall.psi.clone()]);
-        self.state(place, frame, control, wall)
+        let of = |wall: &CudaWall| [wall.phi.clone(), wall.psi.clone()];
+        let walls = state.walls.each_ref().map(|wall| wall.as_ref().map(of));
+        self.state(place, frame, control, walls)
     }
 }

@@ -39,6 +39,8 @@ shared_constants! {
     EDGE_TRANSPOSED: u32 = 16;
     /// The level's operator has the compact storage.
     EDGE_COMPACT: u32 = 32;
+    /// It has columns of wall terms of the last row, too, which take its place.
+    EDGE_ABOVE: u32 = 64;
     /// The column of ghosts where what arrives stays in the buffer.
     NO_GHOSTS: u32 = u32::MAX;
     /// Columns that a device holds: all of a closed grid, the last of which repeats the first; a held seam

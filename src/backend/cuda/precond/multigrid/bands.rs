@@ -15,7 +15,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
-    BLOCK_VALUES, COMPACT_STORAGE, NO_BORDERS, NO_GHOSTS, SIGNED_BORDERS,
+    BLOCK_VALUES, COMPACT_STORAGE, NO_BORDERS, NO_GHOSTS, SIGNED_BORDERS, WALL_VALUES,
 };
 use crate::backend::cuda::launch::shared::{ExchangedColumns, Pointer};
 use crate::backend::cuda::launch::{Arguments, KernelName, LaunchShape, Result, kernels, launch};
@@ -94,11 +94,13 @@ impl<M: Real> CudaLevel<M> {
     /// Counts the lines that keep wall terms on all ranks.
     pub(super) fn agree_on_borders(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
-        let own = self.borders.to_host()?[1];
-        let lines: u64 = ranks.numbers(own.into())?.iter().sum();
-        let kept = lines > 0 && 2 * lines >= part.bands.columns() as u64;
-        let kind = if kept { SIGNED_BORDERS } else { NO_BORDERS };
-        self.borders.upload(&[kind, own])
+        let mut borders = self.borders.to_host()?;
+        for end in borders.chunks_exact_mut(2).take(self.kind.ends()) {
+            let lines: u64 = ranks.numbers(end[1].into())?.iter().sum();
+            let kept = lines > 0 && 2 * lines >= part.bands.columns() as u64;
+            end[0] = if kept { SIGNED_BORDERS } else { NO_BORDERS };
+        }
+        self.borders.upload(&borders)
     }
 
     /// Values of this number of planes.
@@ -171,7 +173,8 @@ impl<M: Real> CudaLevel<M> {
         }
         blocks(0, 4)?;
         pass([CORNERS * points, (CORNERS + 1) * points], 1, 1)?;
-        if self.kind.walls { blocks(COMPACT_STORAGE + BLOCK_VALUES, 1) } else { Ok(()) }
+        (0..self.kind.ends())
+            .try_for_each(|end| blocks(COMPACT_STORAGE + end * WALL_VALUES + BLOCK_VALUES, 1))
     }
 
     /// The residual of the column after a band, received from the neighbour; null for a whole level.

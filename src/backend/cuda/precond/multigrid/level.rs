@@ -5,7 +5,8 @@ use crate::backend::cuda::backend::{CudaBackend, CudaRecording, HostState};
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
-    COMPACT_STORAGE, EDGE_COMPACT, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE, WALL_VALUES, half_row,
+    COMPACT_STORAGE, EDGE_ABOVE, EDGE_COMPACT, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
+    WALL_VALUES, half_row,
 };
 use crate::backend::cuda::launch::shared::{LevelLayout, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result};
@@ -18,8 +19,8 @@ pub(super) struct LevelKind {
     /// stored.
     pub(super) compact: bool,
     pub(super) coarsening: Coarsening,
-    /// Whether there are columns of wall terms.
-    pub(super) walls: bool,
+    /// Whether there are columns of wall terms at both ends of the eta-lines: not at the last alone.
+    pub(super) walls: [bool; 2],
     /// Whether the equations are transposed: the terms do not take the places of the first row then.
     pub(super) transposed: bool,
 }
@@ -27,7 +28,7 @@ pub(super) struct LevelKind {
 impl LevelKind {
     /// Values a point before the inverse pivots of the xi-lines.
     pub(super) fn values(self) -> usize {
-        self.pick(COMPACT_STORAGE, FULL_STORAGE) + if self.walls { WALL_VALUES } else { 0 }
+        self.pick(COMPACT_STORAGE, FULL_STORAGE) + self.ends() * WALL_VALUES
     }
 
     /// Chooses by the storage.
@@ -35,9 +36,14 @@ impl LevelKind {
         if self.compact { compact } else { full }
     }
 
+    /// Number of walls at the ends of the eta-lines.
+    pub(super) fn ends(self) -> usize {
+        self.walls.into_iter().filter(|wall| *wall).count()
+    }
+
     /// Whether the equations of the first row are sums along the eta-lines.
     pub(super) fn has_sums(self) -> bool {
-        self.walls && self.transposed
+        self.walls[0] && self.transposed
     }
 
     /// Whether the level is smoothed along xi too.
@@ -93,8 +99,8 @@ pub struct CudaLevel<M> {
     pub(super) covered: bool,
     /// 1 where a pivot is not finite, here or on a finer level; the second value makes a small download of it.
     pub(super) bad: Buffer<u32>,
-    /// Borders of the eta-lines, and on coarse levels the number of lines with one: `NO_BORDERS` and so on
-    /// of `kernels/level.cuh`.
+    /// Borders of the eta-lines, and on coarse levels the number of lines with one, for each end: `NO_BORDERS` and so
+    /// on.
     pub(super) borders: Buffer<u32>,
     /// The halos and spikes of a band, if this is one.
     pub(super) part: Option<LevelBand<M>>,
@@ -128,7 +134,7 @@ impl<M: Real> CudaLevel<M> {
             f: Buffer::zeros(device, 2 * row * size.mj)?,
             u: Buffer::zeros(device, 2 * row * (size.mj + 2))?,
             bad: Buffer::zeros(device, 2)?,
-            borders: Buffer::zeros(device, 2)?,
+            borders: Buffer::zeros(device, 4)?,
             copies: 1,
             matrix: None,
             covered: false,
@@ -160,7 +166,8 @@ impl<M: Real> CudaLevel<M> {
             None if self.size.wraps() => PERIODIC_ROW,
             None => 0,
         };
-        let walls = if self.kind.walls { EDGE_WALLS } else { 0 };
+        let [below, above] = self.kind.walls;
+        let walls = if below { EDGE_WALLS } else { 0 } | if above { EDGE_ABOVE } else { 0 };
         let compact = if self.kind.compact { EDGE_COMPACT } else { 0 };
         let transposed = if self.kind.transposed { EDGE_TRANSPOSED } else { 0 };
         let edges = beyond | walls | compact | transposed;

@@ -22,6 +22,7 @@ use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::error::check_length;
 use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
+use crate::sparse::{Structure, WalledSides};
 use std::mem::swap;
 
 /// The kernel for vectors of `T`.
@@ -189,7 +190,12 @@ fn finest<T: Real, M: Real>(
     (a, columns): (&CudaMatrix<T>, Option<&CudaMatrix<T>>),
     transposed: bool,
 ) -> Result<CudaLevel<M>> {
-    let walls = columns.is_some();
+    let walls = match columns.map(|columns| columns.pattern.structure()) {
+        Some(Structure::WallColumns { walls: WalledSides([below, above, ..]), .. }) => {
+            [below, above]
+        }
+        _ => [false; 2],
+    };
     let kind = LevelKind { compact: !transposed, coarsening, walls, transposed };
     size.check(kept.as_ref().map(|kept| kept.size))?;
     let level = match (kept, &backend.ranks) {

@@ -73,7 +73,7 @@ impl<M: Real> CudaLevel<M> {
 
     /// Decides whether this coarse level has wall terms.
     pub(super) fn choose_borders(&self, backend: &CudaBackend, fine: &Self) -> Result<()> {
-        if !self.kind.walls {
+        if self.kind.ends() == 0 {
             return Ok(());
         }
         launch!(backend => count_borders[M, LaunchShape::new(1, COUNT_THREADS)](self.layout(),
@@ -133,10 +133,13 @@ impl<M: Real> CudaLevel<M> {
         let few = self.size.mi * self.size.mj <= MOST_BY_SHORT_CHUNKS;
         let short = team(along, SHORT_CHUNK);
         let of_storage = |[compact, full]: [KernelName; 2]| self.kind.pick(compact, full);
-        if self.copies == 1 && few && short.chunks * SHORT_CHUNK >= along {
+        let both = kernels.between.is_some() && self.kind.walls[1];
+        if self.copies == 1 && few && !both && short.chunks * SHORT_CHUNK >= along {
             return LineLaunch { name: of_storage(kernels.short), team: short };
         }
-        let name = if self.copies == 1 { of_storage(kernels.long) } else { kernels.copies };
+        let between = kernels.between.filter(|_| self.kind.walls[1]);
+        let long = of_storage(between.unwrap_or(kernels.long));
+        let name = if self.copies == 1 { long } else { kernels.copies };
         LineLaunch { name, team: team(along, line_chunk::<M>()) }
     }
 
@@ -144,11 +147,17 @@ impl<M: Real> CudaLevel<M> {
     fn solved_after(&self, first: usize) -> LevelContents {
         match first {
             _ if self.kind.transposed => LevelContents::Unknown,
+            // Rows whose place wall terms take are not relaxed along xi.
+            _ if self.kind.has_xi() && self.has_held_row(1 - first) => LevelContents::Unknown,
             0 => LevelContents::SolvedOdd,
-            // The first row, an even one, is not relaxed along xi where wall terms take its place.
-            _ if self.kind.walls && self.kind.has_xi() => LevelContents::Unknown,
             _ => LevelContents::SolvedEven,
         }
+    }
+
+    /// Whether wall terms take the place of a row of this colour.
+    fn has_held_row(&self, colour: usize) -> bool {
+        let [below, above] = self.kind.walls;
+        (below && colour == 0) || (above && (self.size.mj - 1) % 2 == colour)
     }
 
     /// Forward and reverse sweeps in turn by one launch, if one block relaxes the level in less time than the launches
@@ -201,22 +210,26 @@ impl<M: Real> CudaLevel<M> {
 }
 
 /// Kernels for the lines of a direction: by short chunks where a level has few points and these take a line in one
-/// segment, for compact and full storage; by longer ones; and with several right sides.
+/// segment, for compact and full storage; by longer ones; for lines that may lie between two walls; and with several
+/// right sides.
 struct LineKernels {
     short: [KernelName; 2],
     long: [KernelName; 2],
+    between: Option<[KernelName; 2]>,
     copies: KernelName,
 }
 
 const ETA: LineKernels = LineKernels {
     short: [kernels::relax_eta_compact_short, kernels::relax_eta_full_short],
     long: [kernels::relax_eta_compact, kernels::relax_eta_full],
+    between: Some([kernels::relax_eta_compact_both, kernels::relax_eta_full_both]),
     copies: kernels::relax_eta_copies,
 };
 
 const XI: LineKernels = LineKernels {
     short: [kernels::relax_xi_compact_short, kernels::relax_xi_full_short],
     long: [kernels::relax_xi_compact, kernels::relax_xi_full],
+    between: None,
     copies: kernels::relax_xi_copies,
 };
 
