@@ -40,8 +40,9 @@ struct LevelLayout : LevelLayoutFields {
     __device__ bool goes_on() const { return (edges & (EDGE_EAST | EDGE_PERIODIC)) == EDGE_EAST; }
     __device__ int row() const { return 2 * half; }
     // Start of the points of row j in u.
+    template <bool BOTH = true>
     __device__ int points_of_row(int j) const {
-        return (terms() && j == 0 ? -1 : above() && j == int(mj) - 1 ? int(mj) : j) * row();
+        return (terms() && j == 0 ? -1 : BOTH && above() && j == int(mj) - 1 ? int(mj) : j) * row();
     }
     __device__ int points() const { return row() * mj; }
     // First point of this block's tile of LEVEL_I x LEVEL_J points. Tiles along eta are counted along x where there are
@@ -164,8 +165,8 @@ __device__ inline void clear_point(const LevelLayout& layout, Pair* u, uint32 i,
 }
 
 // The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
-// `right` beside it.
-template <bool XI, bool COMPACT>
+// `right` beside it. Where not BOTH, eta-lines have no wall above.
+template <bool XI, bool COMPACT, bool BOTH = true>
 struct Line {
     LevelLayout layout;
     Operator<COMPACT> a;
@@ -177,7 +178,7 @@ struct Line {
     // Whether the line's first point gives its place to the wall terms.
     __device__ bool bordered() const { return !XI && layout.walls(); }
     // Whether its last point does so, too.
-    __device__ bool bordered_above() const { return !XI && layout.above(); }
+    __device__ bool bordered_above() const { return !XI && BOTH && layout.above(); }
     // Whether the line is solved: not the rows of a level with wall terms whose points are held, or the first row
     // of transposed equations, which are sums along the eta-lines.
     __device__ bool solved() const {
@@ -195,11 +196,11 @@ struct Line {
     // the last: around a closed line, and zeros otherwise.
     __device__ int left(int l) const {
         return XI ? layout.points_of_row(int(number) - 1) + around(l)
-                  : layout.points_of_row(l) + layout.west(number);
+                  : layout.points_of_row<BOTH>(l) + layout.west(number);
     }
     __device__ int right(int l) const {
         return XI ? layout.points_of_row(int(number) + 1) + around(l)
-                  : layout.points_of_row(l) + layout.east(number);
+                  : layout.points_of_row<BOTH>(l) + layout.east(number);
     }
     __device__ int around(int l) const {
         return l < 0                 ? layout.west(0)

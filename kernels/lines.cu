@@ -112,13 +112,13 @@ __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* s
 
 // Right sides of the points of a thread less the couplings beside the line. The points of an eta-line
 // follow one another, from `first` on.
-template <bool XI, bool COMPACT>
+template <bool XI, bool COMPACT, bool BOTH>
 struct Beside {
-    const Line<XI, COMPACT>& line;
+    const Line<XI, COMPACT, BOTH>& line;
     const Pair* u;
     Pair left[3], right[3];
 
-    __device__ Beside(const Line<XI, COMPACT>& line, const Pair* u, int first) : line(line), u(u) {
+    __device__ Beside(const Line<XI, COMPACT, BOTH>& line, const Pair* u, int first) : line(line), u(u) {
         if (XI) return;
         load(1, first - 1);
         load(2, first);
@@ -156,7 +156,7 @@ struct Beside {
 // The first value of an eta-line of transposed equations, u_0 = G^-T (f_0 - sum W_l b_l), and b_l of the
 // points after the first in the places of u.
 template <bool COMPACT, int CHUNK>
-__device__ Pair first_of_transposed(const Line<false, COMPACT>& line, const Team<CHUNK>& team, uint32 segments,
+__device__ Pair first_of_transposed(const Line<false, COMPACT, false>& line, const Team<CHUNK>& team, uint32 segments,
                                     uint32 zero, const Pair* f, Pair* u) {
     __shared__ Pair parts[LINE_THREADS];
     const bool live = line.solved();
@@ -164,7 +164,7 @@ __device__ Pair first_of_transposed(const Line<false, COMPACT>& line, const Team
     Pair sum = live && team.chunk == 0 ? f[line.at(0)] : pair(0, 0);
     for (uint32 s = 0; s < segments; ++s) {
         const int first = (int(s * team.chunks) + int(team.chunk)) * CHUNK;
-        Beside<false, COMPACT> beside(line, u, live && !zero ? first : int(line.along()) + 2);
+        Beside<false, COMPACT, false> beside(line, u, live && !zero ? first : int(line.along()) + 2);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             const int l = first + k;
@@ -186,8 +186,8 @@ __device__ Pair first_of_transposed(const Line<false, COMPACT>& line, const Team
 }
 
 // u <- y at the points of a segment that the recurrence has; y is left in the order of turns.
-template <bool XI, bool COMPACT, int CHUNK>
-__device__ inline void store_points(const Line<XI, COMPACT>& line, const Points<XI, CHUNK>& points,
+template <bool XI, bool COMPACT, bool BOTH, int CHUNK>
+__device__ inline void store_points(const Line<XI, COMPACT, BOTH>& line, const Points<XI, CHUNK>& points,
                                     Pair (&y)[CHUNK], Pair* u) {
     if (XI) exchange<false>(points.team, y);
     const int open = line.solved() ? line.open() : 0;
@@ -220,7 +220,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     // terms of bordered lines.
     __shared__ Pair carries[WARP], firsts[WARP], lasts[WARP], closings[WARP];
     const Team<CHUNK> team = ::team<XI, CHUNK>(lines, chunks);
-    Line<XI, COMPACT> line;
+    Line<XI, COMPACT, BOTH> line;
     line.layout = layout;
     line.a = operator_of<COMPACT>(layout, values);
     line.number = 2 * (block * lines + team.line) + colour;
@@ -238,7 +238,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     Block next[CHUNK];
     // Right side of a bordered line's first point.
     Pair wall_right = pair(0, 0);
-    const bool both = BOTH && line.bordered_above();
+    const bool both = line.bordered_above();
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
     if constexpr (TRANSPOSED) carry = first_of_transposed(line, team, segments, zero, f, u);
@@ -246,7 +246,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
         const Points<XI, CHUNK> points(team, s);
         Block prev[CHUNK];
         const bool surrounded = !zero && !TRANSPOSED;
-        Beside<XI, COMPACT> beside(line, u, live && surrounded ? points.in_turn(0) : int(line.along()) + 2);
+        Beside<XI, COMPACT, BOTH> beside(line, u, live && surrounded ? points.in_turn(0) : int(line.along()) + 2);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             const int l = points.in_turn(k);

@@ -6,7 +6,7 @@
 
 // y <- A x, or y + A x. One thread a point.
 KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* x,
-       uint64 from, uint64 to, uint32 add, real* y) {
+       uint64 from, uint64 count, uint32 add, real* y) {
     const Stencil at = {mi, mj, edges};
     const uint64 k = thread_index();
     if (k >= uint64(mi) * mj) return;
@@ -14,7 +14,7 @@ KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* valu
     const Pair start = add ? *result : pair(0, 0);
     // A device has fewer than 2^32 points; a division of 64 bits takes five times as long.
     const uint32 j = uint32(k) / mi, i = uint32(k) - j * mi;
-    *result = nine_points(at, values, i, j, start, [=](uint64 point) { return point_of(x, point, from, to); });
+    *result = nine_points(at, values, i, j, start, [=](uint64 point) { return point_of(x, point, from, count); });
 }
 
 // t <- A^T for the nine-point pattern. One thread a point: each of its slots is the opposite one of the
@@ -106,7 +106,7 @@ KERNEL(multiply_wall_columns, uint32 mi, uint64 points, uint32 above, const real
 // y <- A x, or y + A x, by the columns of an explicit pattern. One thread two rows, which it reads
 // together where their number lets them lie aligned.
 KERNEL(multiply_explicit, uint64 rows, uint32 width, const uint32* columns, const real* values,
-       const real* x, uint64 from, uint64 to, uint32 add, real* y) {
+       const real* x, uint64 from, uint64 count, uint32 add, real* y) {
     const uint64 row = 2 * thread_index();
     if (row >= rows) return;
     if (rows % 2 == 0) {
@@ -116,8 +116,8 @@ KERNEL(multiply_explicit, uint64 rows, uint32 width, const uint32* columns, cons
             const uint64 at = slot * rows + row;
             const Two<uint32> column = *reinterpret_cast<const Two<uint32>*>(columns + at);
             const Pair value = *reinterpret_cast<const Pair*>(values + at);
-            if (column.x >= from && column.x < to) sum.x += value.x * x[column.x];
-            if (column.y >= from && column.y < to) sum.y += value.y * x[column.y];
+            if (column.x - from < count) sum.x += value.x * x[column.x];
+            if (column.y - from < count) sum.y += value.y * x[column.y];
         }
         *result = sum;
         return;
@@ -126,7 +126,7 @@ KERNEL(multiply_explicit, uint64 rows, uint32 width, const uint32* columns, cons
         real sum = add ? y[one] : real(0);
         for (uint32 slot = 0; slot < width; ++slot) {
             const uint64 at = slot * rows + one;
-            if (columns[at] >= from && columns[at] < to) sum += values[at] * x[columns[at]];
+            if (columns[at] - from < count) sum += values[at] * x[columns[at]];
         }
         y[one] = sum;
     }

@@ -74,7 +74,7 @@ impl<T: Real> CudaMatrix<T> {
         check_product(&self.pattern, x.len(), y.len())?;
         let (rows, [before, after]) = (self.pattern.rows(), product.skipped);
         let kept = before..rows - after;
-        let (from, to, add) = (kept.start as u64, kept.end as u64, u32::from(product.add));
+        let (from, count, add) = (before as u64, kept.len() as u64, u32::from(product.add));
         let points = rows.div_ceil(2);
         let (own, shape) = ((&self.values, x), LaunchShape::threads(points));
         match self.pattern.structure() {
@@ -82,7 +82,7 @@ impl<T: Real> CudaMatrix<T> {
                 let send = |columns| self.launch_exchange(backend, (None, x), columns);
                 let columns = self.send_columns(backend, send)?;
                 let grid = backend.grid_arguments(mi, mj, periodic);
-                let arguments = (grid, own, from, to, add, &*y);
+                let arguments = (grid, own, from, count, add, &*y);
                 launch!(backend => multiply_nine_point[T, shape](arguments))?;
                 let Some(ranks) = &backend.ranks else { return Ok(()) };
                 // The product of the band's own columns did not wait for those of others.
@@ -99,7 +99,7 @@ impl<T: Real> CudaMatrix<T> {
             }
             // A thread takes two rows.
             Structure::General => {
-                let arguments = (self.listed(), own, from, to, add, &*y);
+                let arguments = (self.listed(), own, from, count, add, &*y);
                 launch!(backend => multiply_explicit[T, shape](arguments))
             }
         }
