@@ -142,7 +142,7 @@ fn what_is_wrong_in_a_tecplot_file_is_said_with_its_line() {
 
 fn su2_of(grid: &Grid) -> String {
     let mut out = Cursor::new(Vec::new());
-    su2::write_to(&mut out, grid, None).unwrap();
+    su2::write_to(&mut out, &[grid], None).unwrap();
     String::from_utf8(out.into_inner()).unwrap()
 }
 

@@ -4,8 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gridgen::formats::cgns;
-use gridgen::formats::{Sides, Span};
+use gridgen::formats::{MeshData, Sides, Span, cgns};
 use gridgen::grid::Grid;
 use hdf5_pure::{AttrValue, File, Group};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
@@ -15,7 +14,7 @@ const SYMMETRY: Span = Span { length: 0.7, cells: 3, sides: Sides::Symmetry };
 /// The written file, opened by the other implementation.
 fn written(grid: &Grid, span: Option<Span>) -> File {
     let mut bytes = Vec::new();
-    cgns::write_to(&mut bytes, grid, span).unwrap();
+    cgns::write_to(&mut bytes, &MeshData::from(grid).zones, span).unwrap();
     File::from_bytes(bytes).unwrap()
 }
 

@@ -7,8 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, Flavour};
-use gridgen::formats::{Sides, Span};
-use gridgen::formats::{openfoam, su2, vts};
+use gridgen::formats::{MeshData, Sides, Span, openfoam, su2, vts};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use support::grids::{half_grid, joukowski_grid};
@@ -90,7 +89,7 @@ fn an_extruded_su2_mesh_is_closed() {
     ] {
         let span = span(3, sides);
         let mut bytes = Vec::new();
-        su2::write_to(&mut bytes, &grid, Some(span)).unwrap();
+        su2::write_to(&mut bytes, &[&grid], Some(span)).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let mut lines = text.lines();
         let count = |key: &str, lines: &mut std::str::Lines<'_>| -> usize {
@@ -171,13 +170,8 @@ pub(super) fn foam_numbers(folder: &Path, name: &str) -> Vec<Vec<usize>> {
 fn force_coefficients_of_an_extruded_case_refer_to_its_span() {
     let folder = tempfile::tempdir().unwrap();
 
-    openfoam::write(
-        folder.path(),
-        &joukowski_grid(17, 9, 0.1),
-        Some(span(2, Sides::Periodic)),
-        false,
-    )
-    .unwrap();
+    let (grid, span) = (joukowski_grid(17, 9, 0.1), Some(span(2, Sides::Periodic)));
+    openfoam::write(folder.path(), &MeshData { span, ..MeshData::from(&grid) }, false).unwrap();
 
     let control = fs::read_to_string(folder.path().join("system/controlDict")).unwrap();
     // The span is 0.7 long.
@@ -194,7 +188,7 @@ fn the_axes_of_fun3d_are_right_handed() {
     let (grid, span) = (joukowski_grid(17, 9, 0.1), span(2, Sides::Symmetry));
     let flavour = Flavour { axes: Axes::Fun3d, ..Flavour::default() };
     let mut bytes = Vec::new();
-    plot3d::write_to(&mut bytes, &grid, Some(span), flavour).unwrap();
+    plot3d::write_to(&mut bytes, &[&grid], Some(span), flavour).unwrap();
 
     let words: Vec<f64> = std::str::from_utf8(&bytes)
         .unwrap()

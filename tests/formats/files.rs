@@ -261,7 +261,7 @@ fn plot3d_numbers_have_seventeen_digits_and_no_fortran_exponent() {
     let grid = joukowski_grid(9, 3, 0.0);
     let mut bytes = Vec::new();
 
-    plot3d::write_to(&mut bytes, &grid, None, plot3d::Flavour::default()).unwrap();
+    plot3d::write_to(&mut bytes, &[&grid], None, plot3d::Flavour::default()).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.lines().all(|line| line.len() <= 80) && !text.contains(['D', 'd', 'e']));

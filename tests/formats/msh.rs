@@ -44,7 +44,7 @@ fn number<T: std::str::FromStr>(word: &str) -> T {
 /// The mesh in a file, with its counts checked.
 fn read(grid: &Grid, span: Option<Span>, order: usize) -> Msh {
     let mut bytes = Vec::new();
-    msh::write_to(&mut bytes, grid, span, order).unwrap();
+    msh::write_to(&mut bytes, &[grid], span, order).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let mut mesh = Msh::default();
     assert_eq!(section(&text, "MeshFormat").next().unwrap(), ["4.1", "0", "8"]);

@@ -6,9 +6,10 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use gridgen::formats::{Mesh, ReadError, ReadFault, mesh, mesh_from_bytes};
-use gridgen::formats::{Sides, Span};
-use gridgen::formats::{cgns, msh, su2, vtk, vts};
+use gridgen::formats::{
+    Mesh, MeshData, ReadError, ReadFault, Sides, Span, cgns, mesh, mesh_from_bytes, msh, su2, vtk,
+    vts,
+};
 use gridgen::grid::{Grid, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
@@ -65,10 +66,10 @@ fn cgns_and_msh_come_back_bit_for_bit() {
     let span = Span { length: 0.7, cells: 3, sides: Sides::Periodic };
     for grid in grids() {
         let mut all = vec![
-            written(|out| cgns::write_to(out, &grid, None)),
-            written(|out| cgns::write_to(out, &grid, Some(span))),
+            written(|out| cgns::write_to(out, &MeshData::from(&grid).zones, None)),
+            written(|out| cgns::write_to(out, &MeshData::from(&grid).zones, Some(span))),
         ];
-        all.extend([1, 2, 4].map(|order| written(|out| msh::write_to(out, &grid, None, order))));
+        all.extend([1, 2, 4].map(|order| written(|out| msh::write_to(out, &[&grid], None, order))));
         for (k, bytes) in all.iter().enumerate() {
             let found = read(bytes).unwrap_or_else(|error| panic!("{k}: {error}"));
 
@@ -86,8 +87,8 @@ fn whole() -> Vec<(String, Vec<u8>)> {
         ("own vts", written(|out| vts::write_to(out, &grid, None))),
         ("own compressed vts", written(|out| vts::write_compressed_to(out, &grid, None))),
         ("own vtk", written(|out| vtk::write_to(out, &grid, None))),
-        ("own su2", written(|out| su2::write_to(out, &grid, None))),
-        ("own msh", written(|out| msh::write_to(out, &grid, None, 2))),
+        ("own su2", written(|out| su2::write_to(out, &[&grid], None))),
+        ("own msh", written(|out| msh::write_to(out, &[&grid], None, 2))),
     ];
     let others = ["vts", "vtk"].into_iter().flat_map(files);
     let others = others.map(|path| (path.display().to_string(), fs::read(&path).unwrap()));
@@ -124,7 +125,7 @@ fn a_cut_file_says_where_it_ends() {
     let grid = joukowski_grid(41, 25, 0.2);
     let raw = written(|out| vts::write_to(out, &grid, None));
     let legacy = written(|out| vtk::write_to(out, &grid, None));
-    let text = written(|out| su2::write_to(out, &grid, None));
+    let text = written(|out| su2::write_to(out, &[&grid], None));
     let marker = text.windows(20).position(|w| w == b"MARKER_TAG= farfield").unwrap();
 
     for (bytes, left, expected) in [
@@ -166,7 +167,7 @@ fn garbage_or_a_second_file_behind_the_end_is_refused() {
 #[test]
 fn unknown_keys_of_su2_are_passed_over() {
     let grid = joukowski_grid(41, 25, 0.2);
-    let mut bytes = written(|out| su2::write_to(out, &grid, None));
+    let mut bytes = written(|out| su2::write_to(out, &[&grid], None));
     bytes.extend(b"FFD_NBOX= 1\nFFD_CORNER_POINTS= 2\n0 0 0\n1 1 1\n% the end\n");
 
     assert_eq!(read(&bytes).unwrap().grid.x, grid.x);
@@ -219,8 +220,8 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
 fn cells_that_are_no_plane_structured_grid_are_refused_by_name() {
     let grid = joukowski_grid(41, 25, 0.2);
     let span = Some(Span { length: 1.0, cells: 2, sides: Sides::Symmetry });
-    let hexahedra = written(|out| msh::write_to(out, &grid, span, 1));
-    let plane = written(|out| msh::write_to(out, &grid, None, 1));
+    let hexahedra = written(|out| msh::write_to(out, &[&grid], span, 1));
+    let plane = written(|out| msh::write_to(out, &[&grid], None, 1));
     let text = String::from_utf8(plane).unwrap();
     let (before, cells) = text.split_once("\n2 1 3 960\n").unwrap();
     let mut rows: Vec<&str> = cells.lines().collect();
@@ -242,7 +243,9 @@ fn cells_that_are_no_plane_structured_grid_are_refused_by_name() {
 /// The files have a zone of another kind, and an incomplete array.
 #[test]
 fn cgns_of_other_zones_is_refused_by_name() {
-    let bytes = written(|out| cgns::write_to(out, &joukowski_grid(41, 25, 0.2), None));
+    let bytes = written(|out| {
+        cgns::write_to(out, &MeshData::from(&joukowski_grid(41, 25, 0.2)).zones, None)
+    });
     let with = |old: &[u8], new: &[u8]| {
         let mut bytes = bytes.clone();
         let at = bytes.windows(old.len()).position(|w| w == old).unwrap();

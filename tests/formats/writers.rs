@@ -9,7 +9,7 @@ use std::path::Path;
 use gridgen::formats::plot3d::{
     self, Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision,
 };
-use gridgen::formats::{Sides, Span, nmf, openfoam, su2, vtk};
+use gridgen::formats::{MeshData, Sides, Span, nmf, openfoam, su2, vtk};
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};
@@ -133,7 +133,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
 
     for flavour in flavours() {
         let mut bytes = Vec::new();
-        plot3d::write_to(&mut bytes, &grid, None, flavour).unwrap();
+        plot3d::write_to(&mut bytes, &[&grid], None, flavour).unwrap();
         let (head, coordinates, blanking) = read_plot3d(&bytes, flavour);
 
         let stored = |numbers: &[f64]| -> Vec<f64> {
@@ -185,7 +185,7 @@ fn numbers_as_text_are_rounded_to_nearest_even() {
     for precision in [NumberPrecision::Single, NumberPrecision::Double] {
         let mut bytes = Vec::new();
         let flavour = Flavour { precision, ..flavours()[0] };
-        plot3d::write_to(&mut bytes, &grid, None, flavour).unwrap();
+        plot3d::write_to(&mut bytes, &[&grid], None, flavour).unwrap();
         let text = String::from_utf8(bytes).unwrap();
 
         let words = text.split_whitespace().skip(2);
@@ -314,7 +314,7 @@ fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_markers() 
 fn assert_su2(grid: &Grid) {
     let mut bytes = Vec::new();
 
-    su2::write_to(&mut bytes, grid, None).unwrap();
+    su2::write_to(&mut bytes, &[grid], None).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     let points: Vec<[f64; 2]> =
@@ -372,7 +372,7 @@ fn assert_foam(grid: &Grid, span: Option<Span>) {
     let folder = tempfile::tempdir().unwrap();
     let (length, layers) = span.map_or((1.0, 1), |span| (span.length, span.cells));
 
-    openfoam::write(folder.path(), grid, span, false).unwrap();
+    openfoam::write(folder.path(), &MeshData { span, ..MeshData::from(grid) }, false).unwrap();
 
     let points: Vec<[f64; 3]> =
         foam_list(folder.path(), "points").into_iter().map(|p| p.try_into().unwrap()).collect();
@@ -451,7 +451,7 @@ fn the_patches_of_an_openfoam_mesh_follow_the_faces_inside() {
     ] {
         let folder = tempfile::tempdir().unwrap();
 
-        openfoam::write(folder.path(), &grid, None, false).unwrap();
+        openfoam::write(folder.path(), &MeshData::from(&grid), false).unwrap();
 
         let list = |name| foam_numbers(folder.path(), name);
         let (owner, neighbour, faces) = (list("owner"), list("neighbour"), list("faces"));
@@ -496,11 +496,11 @@ fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
     let script = folder.path().join("Allrun");
     let grid = joukowski_grid(17, 9, 0.1);
 
-    openfoam::write(folder.path(), &grid, None, false).unwrap();
+    openfoam::write(folder.path(), &MeshData::from(&grid), false).unwrap();
     let mode = fs::metadata(&script).unwrap().permissions().mode();
     fs::write(&script, "mine").unwrap();
     fs::remove_dir_all(folder.path().join("constant")).unwrap();
-    openfoam::write(folder.path(), &grid, None, false).unwrap();
+    openfoam::write(folder.path(), &MeshData::from(&grid), false).unwrap();
 
     assert_eq!(mode & 0o100, 0o100, "{mode:o}");
     assert_eq!(fs::read_to_string(&script).unwrap(), "mine");
@@ -510,11 +510,11 @@ fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
 fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
     let folder = tempfile::tempdir().unwrap();
     let case = folder.path().join("openfoam");
-    openfoam::write(&case, &joukowski_grid(17, 9, 0.1), None, false).unwrap();
+    openfoam::write(&case, &MeshData::from(&joukowski_grid(17, 9, 0.1)), false).unwrap();
     fs::write(case.join("0/U"), "mine").unwrap();
     fs::create_dir(case.join("100")).unwrap();
 
-    openfoam::write(&case, &joukowski_grid(33, 9, 0.1), None, false).unwrap();
+    openfoam::write(&case, &MeshData::from(&joukowski_grid(33, 9, 0.1)), false).unwrap();
 
     assert_eq!(foam_list(&case, "points").len(), 2 * 32 * 9);
     assert_eq!(fs::read_to_string(case.join("0/U")).unwrap(), "mine");

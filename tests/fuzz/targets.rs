@@ -13,9 +13,10 @@ use gridgen::formats::matrix_market::{self, MatrixMarketError, SourceLine};
 use gridgen::formats::plot3d::{
     self, Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision,
 };
-use gridgen::formats::{Contents, Mesh, ReadError, contents_from_bytes, contents_of_case};
-use gridgen::formats::{Sides, Span};
-use gridgen::formats::{cgns, msh, nmf, su2, vtk, vts};
+use gridgen::formats::{
+    Contents, Mesh, MeshData, ReadError, Sides, Span, cgns, contents_from_bytes, contents_of_case,
+    msh, nmf, su2, vtk, vts,
+};
 use gridgen::geometry::{
     BaseCells, SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
     distribute_closed,
@@ -187,12 +188,12 @@ fn accepted(read: Result<Contents, ReadError>, bytes: &[u8]) {
         drop(interfaces(grids));
         let mut out = std::io::sink();
         let data = contents.data();
-        assert!(cgns::write_zones_to(&mut out, &data.zones, None).is_ok());
+        assert!(cgns::write_to(&mut out, &data.zones, None).is_ok());
         let blocks = data.blocks();
         assert!(nmf::write_to(&mut out, &blocks, None, Axes::Ijk).is_ok());
         if data.weldable {
-            let text = su2::write_blocks(&mut out, &blocks, None);
-            let cells = msh::write_blocks(&mut out, &blocks, None, 1);
+            let text = su2::write_to(&mut out, &blocks, None);
+            let cells = msh::write_to(&mut out, &blocks, None, 1);
             assert!(text.is_ok() && cells.is_ok());
         }
     }
@@ -215,11 +216,11 @@ fn one(mesh: &Mesh, bytes: &[u8]) {
     let mut written = vec![
         vts::write_to(&mut out, grid, None),
         vtk::write_to(&mut out, grid, None),
-        plot3d::write_to(&mut out, grid, None, Flavour::default()),
+        plot3d::write_to(&mut out, &[grid], None, Flavour::default()),
     ];
     if welds {
-        written.push(su2::write_to(&mut out, grid, None));
-        written.push(cgns::write_to(&mut out, grid, None));
+        written.push(su2::write_to(&mut out, &[grid], None));
+        written.push(cgns::write_to(&mut out, &MeshData::from(grid).zones, None));
     }
     assert!(written.iter().all(Result::is_ok), "{written:?}");
 }
@@ -339,9 +340,9 @@ fn texts() -> Vec<Vec<u8>> {
     let repeated = b"1\n3 2 2\n0 1 2 0 1 2 0 1 2 0 1 2\n3*0,3*1 3*0 3*1\n6*0.0 6*1D0\n".to_vec();
     let plane = Flavour { dimensions: Dimensions::Two, block_count: false, ..Flavour::default() };
     [
-        written(|grid, out| plot3d::write_to(out, grid, None, Flavour::default())),
-        written(|grid, out| plot3d::write_to(out, grid, Some(SPAN), Flavour::default())),
-        written(|grid, out| plot3d::write_to(out, grid, None, plane)),
+        written(|grid, out| plot3d::write_to(out, &[grid], None, Flavour::default())),
+        written(|grid, out| plot3d::write_to(out, &[grid], Some(SPAN), Flavour::default())),
+        written(|grid, out| plot3d::write_to(out, &[grid], None, plane)),
         vec![repeated],
     ]
     .concat()
@@ -364,7 +365,7 @@ fn binaries() -> Vec<Vec<u8>> {
                         block_count: three,
                         ..Flavour::default()
                     };
-                    all.extend(written(|grid, out| plot3d::write_to(out, grid, None, flavour)));
+                    all.extend(written(|grid, out| plot3d::write_to(out, &[grid], None, flavour)));
                 }
             }
         }
@@ -402,8 +403,8 @@ fn vtk_files() -> Vec<Vec<u8>> {
 
 fn cgns_files() -> Vec<Vec<u8>> {
     [
-        written(|grid, out| cgns::write_to(out, grid, None)),
-        written(|grid, out| cgns::write_to(out, grid, Some(SPAN))),
+        written(|grid, out| cgns::write_to(out, &MeshData::from(grid).zones, None)),
+        written(|grid, out| cgns::write_to(out, &MeshData::from(grid).zones, Some(SPAN))),
         files("tests/data/meshes", "cgns"),
     ]
     .concat()
@@ -411,9 +412,9 @@ fn cgns_files() -> Vec<Vec<u8>> {
 
 fn msh_files() -> Vec<Vec<u8>> {
     [
-        written(|grid, out| msh::write_to(out, grid, None, 1)),
-        written(|grid, out| msh::write_to(out, grid, None, 2)),
-        written(|grid, out| msh::write_to(out, grid, Some(SPAN), 1)),
+        written(|grid, out| msh::write_to(out, &[grid], None, 1)),
+        written(|grid, out| msh::write_to(out, &[grid], None, 2)),
+        written(|grid, out| msh::write_to(out, &[grid], Some(SPAN), 1)),
     ]
     .concat()
 }
@@ -439,7 +440,7 @@ fn maps() -> Vec<Vec<u8>> {
     let blocks = b"2\n3 2 1\n3 2 1\n0 1 2 0 1 2 0 0 0 1 1 1 6*0 2 3 4 2 3 4 3*0 3*1 6*0".to_vec();
     let map = b"2\n1 3 2 1\n2 3 2 1\nVISCOUS 1 5 1 1 1 3\nONE_TO_ONE 1 4 1 2 1 1 2 3 1 2 1 1 FALSE\nOUTFLOW 2 4 1 2 1 1\n";
     let of_grid = |grid: &Grid, out: &mut Cursor<Vec<u8>>| {
-        plot3d::write_to(out, grid, None, Flavour::default())?;
+        plot3d::write_to(out, &[grid], None, Flavour::default())?;
         out.write_all(&[END])?;
         nmf::write_to(out, &[grid], None, Axes::Ijk)
     };
@@ -452,8 +453,8 @@ fn su2_files() -> Vec<Vec<u8>> {
                   0 0\n0 1\n0 2\n1 0\n1 1\n1 2\n2 0\n2 1\n2 2\nNMARK= 1\nMARKER_TAG= wall\nMARKER_ELEMS= 1\n3 0 1\n";
     [
         vec![walked.into()],
-        written(|grid, out| su2::write_to(out, grid, None)),
-        written(|grid, out| su2::write_to(out, grid, Some(SPAN))),
+        written(|grid, out| su2::write_to(out, &[grid], None)),
+        written(|grid, out| su2::write_to(out, &[grid], Some(SPAN))),
     ]
     .concat()
 }

@@ -14,7 +14,6 @@ use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count};
 use super::rim::Reader;
 use crate::files::pieces;
-use crate::grid::Grid;
 use crate::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side, SideKind};
 use crate::overset::{Rim, Zone};
 
@@ -34,7 +33,7 @@ pub(super) const FORMAT: Format = Format {
         dimensions: None,
         // Two numbers of 64 bits for each node.
         limits: FormatLimits::of(16),
-        contents: FileContents::File(|out, m| write_zones_to(out, &m.zones, m.span)),
+        contents: FileContents::File(|out, m| write_to(out, &m.zones, m.span)),
     }],
     refuses_zones: None,
     convert: None,
@@ -61,24 +60,21 @@ const OVERSET: (&str, &str) = ("overset", "UserDefined");
 const BACK: (&str, &str) = ("back", "BCSymmetryPlane");
 const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 
-/// Writes the grid as one structured zone, two-dimensional or extruded: families `airfoil`,
-/// `farfield` and, on the sides of an extruded grid, `symmetry`; the seam, the two sides of the cut
-/// and periodic sides are one-to-one connectivity. The outflow of a C-grid belongs to the far
-/// field. On half a grid `symmetry` is its plane, and the sides of an extruded one are `back` and
-/// `front`. Coordinates are streamed.
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
-    write_zones_to(out, &[Zone { name: "", grid, rim: Rim::FarField }], span)
-}
-
-/// Writes the one zone without a name as [`write_to`] does, or the zones of an overset mesh, for flow solvers that
-/// cut the holes: three-dimensional, a plane one as one cell over the span between planes of symmetry. Every face of
-/// a zone has a boundary condition or a connection.
+/// Writes structured zones, two-dimensional or extruded. Coordinates are streamed.
+///
+/// The one zone of a section, which has no name, has families `airfoil`, `farfield` and, on the sides of an extruded grid,
+/// `symmetry`; the seam, the two sides of the cut and periodic sides are one-to-one connectivity. The outflow of a
+/// C-grid belongs to the far field. On half a grid `symmetry` is its plane, and the sides of an extruded one are
+/// `back` and `front`.
+///
+/// The zones of an overset mesh are for flow solvers that cut the holes: three-dimensional, a plane one as one cell over
+/// the span between planes of symmetry. Every face of a zone has a boundary condition or a connection.
 ///
 /// Zones are named `flap.00001`, as keys of ADflow's `oversetPriority`. A wall has the condition `BCWallViscous`
 /// itself, beside the family of its element, which separates the forces. An outer boundary that takes its
 /// values from other zones is `UserDefined` with the one `UserDefinedData_t` child `BCOverset`. Source:
 /// `readCGNSGrid.F90` of ADflow, <https://github.com/mdolab/adflow>.
-pub fn write_zones_to(
+pub fn write_to(
     out: &mut (impl Write + Send),
     zones: &[Zone<'_>],
     span: Option<Span>,

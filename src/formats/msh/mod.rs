@@ -38,7 +38,7 @@ pub(super) const FORMAT: Format = Format {
         // `1`, `0 0 0` and their ends of lines.
         limits: FormatLimits::of(8),
         contents: FileContents::File(|out, m| {
-            write_blocks(out, &m.blocks(), m.span, m.settings.curved_order)
+            write_to(out, &m.blocks(), m.span, m.settings.curved_order)
         }),
     }],
     refuses_zones: Some("programs that read Gmsh meshes have no overset method"),
@@ -69,7 +69,7 @@ fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoErr
         }
         notes.push(quality.to_string());
     }
-    atomic::write(path, |out| write_blocks(out, &mesh.blocks(), span, order))?;
+    atomic::write(path, |out| write_to(out, &mesh.blocks(), span, order))?;
     Ok(Converted { files: vec![path.to_path_buf()], notes })
 }
 
@@ -86,8 +86,8 @@ fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFau
     Some(WriteFault::Indivisible { what, count, order })
 }
 
-/// Writes the grid as cells of this order; numbers have the shortest form that reads back to the same
-/// bits.
+/// Writes the blocks of a grid as one mesh of cells of this order, with the group `base` beside a block behind a base;
+/// numbers have the shortest form that reads back to the same bits.
 ///
 /// Sides on the rim have the cells on their left; the normals of the faces of an extruded rim point out of
 /// them. Nodes are listed by the curves that they lie on.
@@ -95,19 +95,6 @@ fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFau
 /// # Errors
 /// Errors of `out`, and [`io::ErrorKind::InvalidInput`] where the order does not divide a count of cells.
 pub fn write_to(
-    out: &mut (impl Write + Send),
-    grid: &Grid,
-    span: Option<Span>,
-    order: usize,
-) -> io::Result<()> {
-    write_blocks(out, &[grid], span, order)
-}
-
-/// Writes the blocks of a grid as one mesh, with the group `base` beside a block behind a base.
-///
-/// # Errors
-/// Those of [`write_to`].
-pub fn write_blocks(
     out: &mut (impl Write + Send),
     grids: &[&Grid],
     span: Option<Span>,

@@ -21,10 +21,9 @@ pub(super) use read::{READ, mesh_in, no_mesh, zone};
 use self::setup::{OVERSET_SETUP, SETUP, VISCOUS_SETUP, choices, write_text};
 use super::data::{MeshData, Parts};
 use super::format::{Converted, FileContents, Folder, Format, Holds, MeshFile};
-use super::mesh::{FormatLimits, Span};
+use super::mesh::FormatLimits;
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
-use crate::grid::Grid;
 
 /// The word for such cases.
 pub const NAME: &str = "openfoam";
@@ -53,7 +52,7 @@ pub(super) const FORMAT: Format = Format {
     }],
     refuses_zones: None,
     convert: Some(|path, m, force| {
-        let mut notes = write_mesh(path, m, force)?;
+        let mut notes = write(path, m, force)?;
         notes.extend(objections(&m.blocks(), m.span).iter().map(ToString::to_string));
         Ok(Converted { files: vec![path.to_path_buf()], notes })
     }),
@@ -72,17 +71,7 @@ const START: &str = "0";
 /// complete before a file of the old one goes. A file of the set-up that a user changed or wrote
 /// stays, because users edit them, unless `force` says otherwise; a mesh that gridgen did not write is
 /// refused. Returns what such files lack, one sentence each.
-pub fn write(
-    path: &Path,
-    grid: &Grid,
-    span: Option<Span>,
-    force: bool,
-) -> Result<Vec<String>, IoError> {
-    write_mesh(path, &MeshData { span, ..MeshData::from(grid) }, force)
-}
-
-/// [`write`] for a section or blocks.
-fn write_mesh(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Vec<String>, IoError> {
+pub fn write(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Vec<String>, IoError> {
     let output = Output::open(path, RULES, force)?;
     output.check(MESH_FILES)?;
     output.fill(|files| make(files, mesh).map(|()| Vec::new()))?;

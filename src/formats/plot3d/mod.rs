@@ -14,7 +14,7 @@ use std::path::Path;
 
 pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, NumberPrecision};
 pub(super) use self::read::{ANY_NUMBERS, NUMBERS_A_BYTE};
-pub use self::write::{FortranRecord, write_blocks, write_to};
+pub use self::write::{FortranRecord, write_to};
 
 use super::data::{MeshData, Parts};
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
@@ -72,7 +72,7 @@ pub(super) const READER: Reader = Reader { begins: None, hint: "", zones: read::
 /// Writes a block for each zone; the number of several stands before their sizes in any case.
 fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
     let block_count = m.settings.plot3d.block_count || m.parts() != Parts::Whole;
-    write_blocks(out, &m.blocks(), m.span, Flavour { dimensions, block_count, ..m.settings.plot3d })
+    write_to(out, &m.blocks(), m.span, Flavour { dimensions, block_count, ..m.settings.plot3d })
 }
 
 fn write_map(out: &mut impl Write, m: &MeshData<'_>) -> io::Result<()> {

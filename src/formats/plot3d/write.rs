@@ -14,22 +14,12 @@ const IN_THE_GRID: i32 = 1;
 /// Numbers on a line of text: lines stay below 80 characters.
 const NUMBERS_A_LINE: usize = 3;
 
-/// Writes the grid as one block: all of x, then y, then (with three dimensions) z, then (with
-/// blanking) the IBLANK numbers, i fastest.
+/// Writes grids as blocks, all sizes before the first block, which is all of x, then y, then (with three dimensions) z,
+/// then (with blanking) the IBLANK numbers, i fastest.
 ///
 /// With three dimensions there are the planes of the span, without one z = 0 and z = 1 (nk = 2), and
 /// (i, j, k) is right-handed; see [`Axes`] for what j and k are.
 pub fn write_to(
-    out: &mut (impl Write + Send),
-    grid: &Grid,
-    span: Option<Span>,
-    flavour: Flavour,
-) -> io::Result<()> {
-    write_blocks(out, &[grid], span, flavour)
-}
-
-/// Writes grids as blocks, all sizes before the first block.
-pub fn write_blocks(
     out: &mut (impl Write + Send),
     grids: &[&Grid],
     span: Option<Span>,

@@ -34,7 +34,7 @@ const MESH: MeshFile = MeshFile {
     dimensions: None,
     // `0 0 N` and a cell of numbers parted by blanks.
     limits: FormatLimits::of(16),
-    contents: FileContents::File(|out, m| write_blocks(out, &m.blocks(), m.span)),
+    contents: FileContents::File(|out, m| write_to(out, &m.blocks(), m.span)),
 };
 
 /// The set-up of a run, which users edit.
@@ -66,16 +66,11 @@ pub(super) const FORMAT: Format = Format {
     }),
 };
 
-/// Writes the grid as an SU2 mesh, two-dimensional or extruded: cells counter-clockwise, the edges of all
+/// Writes the blocks of a grid as one SU2 mesh, two-dimensional or extruded: cells counter-clockwise, the edges of all
 /// markers with the flow on their left, numbers in the shortest form that reads back to the same
 /// bits. Hexahedra are listed in layers, the nodes of each plane after those of the plane before, and the
-/// normals of the faces of all markers point out of the flow.
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
-    write_blocks(out, &[grid], span)
-}
-
-/// Writes the blocks of a grid as one mesh, with the marker `base` beside a block behind a base.
-pub fn write_blocks(
+/// normals of the faces of all markers point out of the flow. A block behind a base has the marker `base` beside it.
+pub fn write_to(
     out: &mut (impl Write + Send),
     grids: &[&Grid],
     span: Option<Span>,
