@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::ordering;
-use crate::diagnostics::errors;
+use crate::diagnostics::{errors, excerpt};
 use crate::files::contents;
 use crate::grid::{Grid, Seam, Topology};
 use crate::memory::{self, NotEnoughMemory};
@@ -112,10 +112,59 @@ impl ReadFault {
         self
     }
 
+    /// The fault of a line, from 1, that has something else than what was expected.
+    pub(super) fn of_line(line: usize, found: &str, expected: &str) -> Self {
+        format!("line {line}: `{}`, {expected} expected", excerpt(found)).into()
+    }
+
     /// The fault of a file that has something else than `expected`, or nothing, at this place.
     pub(super) fn broken(bytes: &[u8], at: usize, expected: impl Into<String>) -> Self {
         let at = at.min(bytes.len());
         Self::Broken { at, cut: at == bytes.len(), expected: expected.into() }
+    }
+}
+
+impl ReadError {
+    /// The bytes of a file whose contents take at most this memory for each of them.
+    pub(super) fn bytes(path: &Path, memory_a_byte: u64) -> Result<Vec<u8>, Self> {
+        let unreadable = |source| Self::at(path, ReadFault::Unreadable(source));
+        contents::read(path, memory_a_byte).map_err(unreadable)
+    }
+
+    pub(super) fn at(path: &Path, fault: ReadFault) -> Self {
+        Self { path: path.to_path_buf(), fault }
+    }
+}
+
+/// Takes parts of a text from its front and counts its lines.
+#[derive(Debug, Clone)]
+pub(super) struct Cursor<'a> {
+    pub(super) rest: &'a str,
+    /// The line at which the rest begins, from 1.
+    pub(super) line: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn take(&mut self, length: usize) -> &'a str {
+        let (text, rest) = self.rest.split_at(length);
+        self.line += text.matches('\n').count();
+        self.rest = rest;
+        text
+    }
+
+    /// Passes over blanks and over comments, each of which has this beginning and this end; none at the end of the text.
+    pub(super) fn pass(
+        &mut self,
+        is_blank: fn(char) -> bool,
+        comments: &[[&str; 2]],
+    ) -> Option<()> {
+        loop {
+            self.take(self.rest.find(|c| !is_blank(c))?);
+            let comment = comments.iter().find(|[begin, _]| self.rest.starts_with(begin));
+            let Some([_, end]) = comment else { return Some(()) };
+            let length = self.rest.find(end).map_or(self.rest.len(), |at| at + end.len());
+            self.take(length);
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub use self::mesh::{Sides, Span};
 pub use self::read::{Contents, Mesh, Zones};
 use self::read::{check_foreign, finished};
 use crate::files::output::FolderRules;
-use crate::files::{IoError, WriteFault, contents};
+use crate::files::{IoError, WriteFault};
 
 /// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
 /// nodes that they share.
@@ -148,7 +148,7 @@ fn one(path: &Path, contents: Contents) -> Result<Mesh, ReadError> {
         Contents::One(mesh) => Ok(mesh),
         Contents::Several(Zones { grids, .. }) => {
             let sizes = grids.iter().map(|grid| [grid.ni, grid.nj]).collect();
-            Err(ReadError { path: path.to_path_buf(), fault: ReadFault::Zones(sizes) })
+            Err(ReadError::at(path, ReadFault::Zones(sizes)))
         }
     }
 }
@@ -159,15 +159,10 @@ fn one(path: &Path, contents: Contents) -> Result<Mesh, ReadError> {
 /// # Errors
 /// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, not plane, no structured blocks.
 pub fn contents(path: &Path) -> Result<Contents, ReadError> {
-    let error = |fault| ReadError { path: path.to_path_buf(), fault };
-    let read = |path: &Path| {
-        contents::read(path, MEMORY_A_BYTE).map_err(|source| ReadError {
-            path: path.to_path_buf(),
-            fault: ReadFault::Unreadable(source),
-        })
-    };
+    let read = |path: &Path| ReadError::bytes(path, MEMORY_A_BYTE);
     if path.is_dir() {
-        let folder = openfoam::mesh_in(path).ok_or_else(|| error(openfoam::no_mesh()))?;
+        let none = || ReadError::at(path, openfoam::no_mesh());
+        let folder = openfoam::mesh_in(path).ok_or_else(none)?;
         let [points, faces, boundary] = openfoam::READ.map(|name| read(&folder.join(name)));
         return contents_of_case(path, [&points?, &faces?, &boundary?]);
     }
@@ -205,7 +200,7 @@ pub fn contents_from_bytes(
         }
         Ok(zones)
     };
-    let zones = read().map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
+    let zones = read().map_err(|fault| ReadError::at(path, fault))?;
     Ok(finished(zones, notes))
 }
 
@@ -213,7 +208,6 @@ pub fn contents_from_bytes(
 /// tests.
 pub fn contents_of_case(path: &Path, files: [&[u8]; 3]) -> Result<Contents, ReadError> {
     let mut notes = Vec::new();
-    let zone = openfoam::zone(files, &mut notes);
-    let zone = zone.map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
+    let zone = openfoam::zone(files, &mut notes).map_err(|fault| ReadError::at(path, fault))?;
     Ok(finished(vec![zone], notes))
 }

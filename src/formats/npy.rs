@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::block::{ReadError, ReadFault};
-use crate::files::{IoError, atomic, contents};
+use crate::files::{IoError, atomic};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -25,10 +25,8 @@ pub type Array = (Vec<usize>, Vec<f64>);
 /// # Errors
 /// [`ReadError`] with the path: unreadable, no such array, another shape.
 pub fn read(path: &Path, shape: &[usize]) -> Result<Vec<f64>, ReadError> {
-    let error = |fault| ReadError { path: path.to_path_buf(), fault };
-    let bytes = contents::read(path, MEMORY_A_BYTE)
-        .map_err(|source| error(ReadFault::Unreadable(source)))?;
-    let (found, values) = parsed(&bytes).map_err(error)?;
+    let error = |fault| ReadError::at(path, fault);
+    let (found, values) = parsed(&ReadError::bytes(path, MEMORY_A_BYTE)?).map_err(error)?;
     if found != shape {
         let [expected, found] = [shape, &found].map(|shape| format!("{shape:?}"));
         return Err(error(ReadFault::Shape { expected, found }));

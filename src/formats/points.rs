@@ -6,7 +6,7 @@ use std::path::Path;
 use super::block::{ReadError, ReadFault};
 use super::npy;
 use crate::diagnostics::excerpt;
-use crate::files::{IoError, atomic, contents};
+use crate::files::{IoError, atomic};
 
 /// Memory for a byte of a file.
 const MEMORY_A_BYTE: u64 = 8;
@@ -17,10 +17,7 @@ const MEMORY_A_BYTE: u64 = 8;
 /// # Errors
 /// [`ReadError`] with the path, and the line where the file has lines.
 pub fn read(path: &Path) -> Result<Vec<[f64; 2]>, ReadError> {
-    let error = |fault| ReadError { path: path.to_path_buf(), fault };
-    let bytes = contents::read(path, MEMORY_A_BYTE)
-        .map_err(|source| error(ReadFault::Unreadable(source)))?;
-    parsed(&bytes).map_err(error)
+    parsed(&ReadError::bytes(path, MEMORY_A_BYTE)?).map_err(|fault| ReadError::at(path, fault))
 }
 
 /// The points in the bytes of a file. For tests.

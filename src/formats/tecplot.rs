@@ -1,7 +1,7 @@
 //! Tecplot files in text, with ordered zones. Source: "Tecplot 360 Data Format Guide", chapter "ASCII Data",
 //! <https://tecplot.azureedge.net/products/360/current/360_data_format_guide.pdf>.
 
-use super::block::{Block, ReadFault, check_memory, times};
+use super::block::{Block, Cursor, ReadFault, check_memory, times};
 use super::plot3d::{ANY_NUMBERS, NUMBERS_A_BYTE};
 use super::rim::{ReadZone, Reader};
 use crate::diagnostics::excerpt;
@@ -32,42 +32,33 @@ struct Word<'a> {
 }
 
 /// Takes words from the front: texts in quotes, lists in brackets, `=`, and what is between blanks and commas.
-struct Words<'a> {
-    rest: &'a str,
-    line: usize,
-}
+#[derive(Clone)]
+struct Words<'a>(Cursor<'a>);
 
 impl<'a> Iterator for Words<'a> {
     type Item = Word<'a>;
 
     fn next(&mut self) -> Option<Word<'a>> {
-        loop {
-            let blank = |c: char| c.is_whitespace() || c == ',';
-            let begin = self.rest.find(|c| !blank(c))?;
-            self.take(begin);
-            if !self.rest.starts_with('#') {
-                break;
-            }
-            self.take(self.rest.find('\n').unwrap_or(self.rest.len()));
-        }
-        let line = self.line;
-        let (text, quoted) = match self.rest.as_bytes()[0] {
+        let cursor = &mut self.0;
+        cursor.pass(|c| c.is_whitespace() || c == ',', &[["#", "\n"]])?;
+        let (rest, line) = (cursor.rest, cursor.line);
+        let (text, quoted) = match rest.as_bytes()[0] {
             quote @ (b'"' | b'\'') => {
-                let inside = &self.rest[1..];
+                let inside = &rest[1..];
                 let end = inside.find(char::from(quote)).unwrap_or(inside.len());
-                self.take((end + 2).min(self.rest.len()));
+                cursor.take((end + 2).min(rest.len()));
                 (&inside[..end], true)
             }
             open @ (b'(' | b'[') => {
                 let close = if open == b'(' { ')' } else { ']' };
-                let end = self.rest.find(close).map_or(self.rest.len(), |end| end + 1);
-                (self.take(end), false)
+                let end = rest.find(close).map_or(rest.len(), |end| end + 1);
+                (cursor.take(end), false)
             }
-            b'=' => (self.take(1), false),
+            b'=' => (cursor.take(1), false),
             _ => {
                 let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '=' | '"' | '#');
-                let end = self.rest.find(ends).unwrap_or(self.rest.len());
-                (self.take(end), false)
+                let end = rest.find(ends).unwrap_or(rest.len());
+                (cursor.take(end), false)
             }
         };
         Some(Word { line, text, quoted })
@@ -75,29 +66,21 @@ impl<'a> Iterator for Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn take(&mut self, length: usize) -> &'a str {
-        let (text, rest) = self.rest.split_at(length);
-        self.line += text.matches('\n').count();
-        self.rest = rest;
-        text
-    }
-
     /// The next word, which stays.
     fn peek(&self) -> Option<Word<'a>> {
-        Words { rest: self.rest, line: self.line }.next()
+        self.clone().next()
     }
 
     /// What stands behind a `=`.
     fn value(&mut self, key: &str) -> Result<Word<'a>, ReadFault> {
         let equals = self.next().filter(|word| !word.quoted && word.text == "=");
         let value = equals.and_then(|_| self.next());
-        value.ok_or_else(|| wrong(self.line, key, "the key with `=` and a value"))
+        value.ok_or_else(|| wrong(self.0.line, key, "the key with `=` and a value"))
     }
 }
 
-/// The fault of a line that has something else than what was expected.
 fn wrong(line: usize, found: &str, expected: &str) -> ReadFault {
-    format!("line {line}: `{}`, {expected} was expected", excerpt(found)).into()
+    ReadFault::of_line(line, found, &[expected, " was"].concat())
 }
 
 /// The numbers in a list such as `([3-5,7]=CELLCENTERED)` whose word is `wanted`, or in `[3-5,7]` without words; and the
@@ -129,7 +112,7 @@ const RECORDS: [&str; 4] = ["TITLE", "FILETYPE", "DATASETAUXDATA", "VARAUXDATA"]
 
 fn zones(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault> {
     let text = String::from_utf8_lossy(bytes);
-    let mut words = Words { rest: text.trim_start_matches('\u{feff}'), line: 1 };
+    let mut words = Words(Cursor { rest: text.trim_start_matches('\u{feff}'), line: 1 });
     let (mut variables, mut zones): (Vec<String>, Vec<ReadZone>) = (Vec::new(), Vec::new());
     while let Some(word) = words.next() {
         let key = word.text.to_ascii_uppercase();
@@ -201,7 +184,7 @@ fn head(words: &mut Words<'_>, number: usize) -> Result<ZoneRecord, ReadFault> {
     let name = format!("zone-{number}");
     let (centred, absent) = (Vec::new(), Vec::new());
     let mut head =
-        ZoneRecord { line: words.line, name, sizes: [1; 3], block: false, centred, absent };
+        ZoneRecord { line: words.0.line, name, sizes: [1; 3], block: false, centred, absent };
     while let Some(word) = words.peek().filter(|word| word.text.starts_with(char::is_alphabetic)) {
         words.next();
         let key = word.text.to_ascii_uppercase();
@@ -252,7 +235,7 @@ impl ZoneRecord {
             let at = values.len() + 1;
             let expected = || format!("number {at} of {all} of the zone `{}`", excerpt(&self.name));
             let Some(word) = words.next() else {
-                let (line, expected) = (words.line, expected());
+                let (line, expected) = (words.0.line, expected());
                 return Err(
                     format!("line {line}: the end of the file, {expected} was expected").into()
                 );

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostics::excerpt;
-use crate::formats::block::ReadFault;
+use crate::formats::block::{Cursor, ReadFault};
 use crate::formats::quads;
 use crate::formats::rim::{ReadZone, condition_of};
 use crate::grid::boundary::{Patch, SideKind};
@@ -29,10 +29,10 @@ pub(in crate::formats) fn no_mesh() -> ReadFault {
 }
 
 /// Takes words from the front of a file: brackets, braces, `;`, and what is between blanks.
+#[derive(Clone)]
 struct Words<'a> {
     file: &'static str,
-    rest: &'a str,
-    line: usize,
+    cursor: Cursor<'a>,
 }
 
 impl<'a> Words<'a> {
@@ -40,7 +40,7 @@ impl<'a> Words<'a> {
     fn of(file: &'static str, bytes: &'a [u8]) -> Result<Self, ReadFault> {
         // Binary files have a head in text.
         let valid = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        let mut words = Self { file, rest: valid, line: 1 };
+        let mut words = Self { file, cursor: Cursor { rest: valid, line: 1 } };
         let mut head = vec![""];
         if words.peek() == Some("FoamFile") {
             head = std::iter::from_fn(|| words.next().filter(|word| *word != "}")).collect();
@@ -55,32 +55,18 @@ impl<'a> Words<'a> {
     }
 
     fn next(&mut self) -> Option<&'a str> {
-        loop {
-            self.take(self.rest.find(|c: char| !c.is_whitespace())?);
-            let end = match self.rest.as_bytes() {
-                [b'/', b'*', ..] => self.rest.find("*/").map(|end| end + 2),
-                [b'/', b'/', ..] => self.rest.find('\n'),
-                _ => break,
-            };
-            self.take(end.unwrap_or(self.rest.len()));
-        }
+        let cursor = &mut self.cursor;
+        cursor.pass(char::is_whitespace, &[["/*", "*/"], ["//", "\n"]])?;
         let single = |c: char| matches!(c, '(' | ')' | '{' | '}' | ';');
-        let end = match self.rest.find(|c: char| c.is_whitespace() || single(c)) {
+        let end = match cursor.rest.find(|c: char| c.is_whitespace() || single(c)) {
             Some(0) => 1,
-            end => end.unwrap_or(self.rest.len()),
+            end => end.unwrap_or(cursor.rest.len()),
         };
-        Some(self.take(end)).filter(|word| !word.is_empty())
+        Some(cursor.take(end))
     }
 
     fn peek(&self) -> Option<&'a str> {
-        Words { file: self.file, rest: self.rest, line: self.line }.next()
-    }
-
-    fn take(&mut self, length: usize) -> &'a str {
-        let (text, rest) = self.rest.split_at(length);
-        self.line += text.matches('\n').count();
-        self.rest = rest;
-        text
+        self.clone().next()
     }
 
     fn wrong(&self, found: &str, expected: &str) -> ReadFault {
@@ -89,7 +75,7 @@ impl<'a> Words<'a> {
         } else {
             format!("`{}`", excerpt(found))
         };
-        format!("{}, line {}: {found}, {expected} was expected", self.file, self.line).into()
+        format!("{}, line {}: {found}, {expected} was expected", self.file, self.cursor.line).into()
     }
 
     fn expect(&mut self, word: &str) -> Result<(), ReadFault> {

@@ -16,7 +16,6 @@ use super::mesh::{FormatLimits, Sides, Span, count, layers, planes};
 use super::quads;
 use super::rim::{ReadZone, Reader, condition_of};
 use super::welded::Welded;
-use crate::diagnostics::excerpt;
 use crate::files::pieces;
 use crate::grid::boundary::Patch;
 use crate::grid::{Grid, Topology};
@@ -201,7 +200,11 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
                     let numbers: Vec<Option<usize>> =
                         text.split_whitespace().map(|word| word.parse().ok()).collect();
                     let [Some(kind), Some(a), Some(b), ..] = numbers[..] else {
-                        return Err(expected(line, text, "3 and the two points of an edge"));
+                        return Err(ReadFault::of_line(
+                            line,
+                            text,
+                            "3 and the two points of an edge were",
+                        ));
                     };
                     if let Some(marker) = marker.filter(|_| kind == usize::from(LINE)) {
                         patches.insert([a.min(b), a.max(b)], marker);
@@ -230,24 +233,20 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
     quads::zone(&cells.unwrap_or_default(), &points.unwrap_or_default(), &patches, notes)
 }
 
-/// The fault of a line that has something else.
-fn expected(line: usize, found: &str, expected: &str) -> ReadFault {
-    format!("line {line}: `{}`, {expected} were expected", excerpt(found)).into()
-}
-
 fn cell((line, text): (usize, &str)) -> Result<[usize; 4], ReadFault> {
     let numbers: Option<Vec<usize>> = text.split_whitespace().map(|w| w.parse().ok()).collect();
     let corners = match numbers.as_deref() {
         Some([kind, corners @ ..]) if *kind == usize::from(QUADRILATERAL) => corners.first_chunk(),
         _ => None,
     };
-    corners.copied().ok_or_else(|| expected(line, text, "9 and the four points of a quadrilateral"))
+    let fault = || ReadFault::of_line(line, text, "9 and the four points of a quadrilateral were");
+    corners.copied().ok_or_else(fault)
 }
 
 fn point((line, text): (usize, &str)) -> Result<[f64; 2], ReadFault> {
     let mut numbers = text.split_whitespace().map(str::parse);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(x)), Some(Ok(y))) => Ok([x, y]),
-        _ => Err(expected(line, text, "two coordinates of a point")),
+        _ => Err(ReadFault::of_line(line, text, "two coordinates of a point were")),
     }
 }
