@@ -97,14 +97,9 @@ impl Figures {
 
     /// The picture of this name, for a page, or those whose names begin with it, where it ends in a dot.
     pub(super) fn shown(&self, stem: &str) -> Result<String, DrawError> {
-        let figure = |(_, picture): &(String, Picture)| {
-            let svg = picture.svg()?;
-            // Parts that only a file of its own needs are left out.
-            let start = svg.find("<svg").unwrap_or(0);
-            Ok(["<figure>", svg[start..].trim_end(), "</figure>\n"].concat())
-        };
         let named = |name: &str| name == stem || (stem.ends_with('.') && name.starts_with(stem));
-        self.pictures.iter().filter(|(name, _)| named(name)).map(figure).collect()
+        let shown = self.pictures.iter().filter(|(name, _)| named(name));
+        shown.map(|(_, picture)| picture.figure()).collect()
     }
 
     /// The pictures of the solve for an element, for a page.

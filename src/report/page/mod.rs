@@ -191,14 +191,13 @@ impl Comparison<'_> {
         let Self { name, about, grids: [before, after], measures, verdict } = *self;
         let drawn = compared(name, about, self.grids);
         drawn.write(picture)?;
-        let svg = drawn.svg().map_err(|error| error.of(page))?;
-        let figure = ["<figure>", svg[svg.find("<svg").unwrap_or(0)..].trim_end(), "</figure>\n"];
+        let figure = drawn.figure().map_err(|error| error.of(page))?;
         let scene = Scene { name, unit: 1.0, zones: vec![("", after)], before: vec![before] };
         let rows =
             table(["name", "number", "number"], Some(["", "before", "after"]), measures.to_vec());
         let sections = [
             section("Measures", &rows),
-            section("Grid", &[scene.element("", ""), figure.concat()].concat()),
+            section("Grid", &[scene.element("", ""), figure].concat()),
         ];
         let (timing, about) = (&Timing::of(&[]), about.to_owned());
         let (version, threads) = (env!("CARGO_PKG_VERSION"), rayon::current_num_threads());

@@ -185,7 +185,7 @@ impl Picture {
     }
 
     /// The text of the picture as SVG.
-    pub(crate) fn svg(&self) -> Result<String, DrawError> {
+    fn svg(&self) -> Result<String, DrawError> {
         let [width, height] = self.size;
         let units = (width * SVG_UNITS, height * SVG_UNITS);
         let mut text = String::new();
@@ -198,6 +198,13 @@ impl Picture {
         // The view box keeps the fine units; the picture itself has the requested size.
         let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
         Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
+    }
+
+    /// The picture as a part of a page, without what only a file of its own needs.
+    pub(crate) fn figure(&self) -> Result<String, DrawError> {
+        let svg = self.svg()?;
+        let start = svg.find("<svg").unwrap_or(0);
+        Ok(["<figure>", svg[start..].trim_end(), "</figure>\n"].concat())
     }
 
     /// RGB bytes of the picture, row by row from the top, and the size in bitmap pixels.

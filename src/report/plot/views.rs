@@ -98,20 +98,8 @@ pub fn compared(title: &str, summary: &str, grids: [&Grid; 2]) -> Picture {
             let [x, y] = [70.0 + 620.0 * column as f64, 125.0 + f64::from(ROW) * row as f64];
             let frame = Window { low: [x, y], high: [x + 565.0, y + 495.0] };
             let panel = PlotPanel::equal_scales(frame, view);
-            let [i, j] = strides(grid, &panel.window, MAX_LINES);
-            let across =
-                (0..grid.ni).step_by(i).map(|i| (0..grid.nj).map(|j| grid.point(i, j)).collect());
-            let along =
-                (0..grid.nj).step_by(j).map(|j| (0..grid.ni).map(|i| grid.point(i, j)).collect());
-            let lines: Vec<Vec<[f64; 2]>> = across.chain(along).collect();
-            for line in lines {
-                panel.draw_line(&mut picture, line, palette::GRID, GRID_LINE);
-            }
-            panel.draw_around(
-                &mut picture,
-                5.0,
-                [&[caption, ", ", name].concat(), &stride_caption([i, j])],
-            );
+            let drawn = stride_caption(draw_lines(&mut picture, &panel, grid));
+            panel.draw_around(&mut picture, 5.0, [&[caption, ", ", name].concat(), &drawn]);
         }
     }
     picture
@@ -198,13 +186,7 @@ impl Artifacts<'_> {
         let strides = self::strides(grid, &panel.window, MAX_LINES);
         self.draw_folded_cells(picture, panel);
         if let Some(block) = self.behind {
-            let [i, j] = self::strides(block, &panel.window, MAX_LINES);
-            let across = |i: usize| panel.line((0..block.nj).map(move |j| block.point(i, j)));
-            let along = |j: usize| panel.line((0..block.ni).map(move |i| block.point(i, j)));
-            let lines = (0..block.ni).step_by(i).flat_map(across);
-            for line in lines.chain((0..block.nj).step_by(j).flat_map(along)) {
-                picture.line(&line, palette::GRID, GRID_LINE);
-            }
+            draw_lines(picture, panel, block);
         }
         let across = |i: usize| panel.line((0..=last).map(move |j| grid.point(i, j)));
         let along = |j: usize| panel.line((0..ni).map(move |i| grid.point(i, j)));
@@ -238,6 +220,20 @@ impl Artifacts<'_> {
             .take(most)
             .for_each(|polygon| picture.polygon(polygon, palette::FOLDED));
     }
+}
+
+/// Draws the lines of a grid in a panel; returns the strides in i and j between those drawn.
+fn draw_lines(picture: &mut Picture, panel: &PlotPanel, grid: &Grid) -> [usize; 2] {
+    let [i, j] = strides(grid, &panel.window, MAX_LINES);
+    for i in (0..grid.ni).step_by(i) {
+        let across = (0..grid.nj).map(|j| grid.point(i, j));
+        panel.draw_line(picture, across, palette::GRID, GRID_LINE);
+    }
+    for j in (0..grid.nj).step_by(j) {
+        let along = (0..grid.ni).map(|i| grid.point(i, j));
+        panel.draw_line(picture, along, palette::GRID, GRID_LINE);
+    }
+    [i, j]
 }
 
 /// Strides in i and j, powers of two, that leave at most `most` lines of each family with a node in the window.
