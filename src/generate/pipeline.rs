@@ -164,7 +164,8 @@ fn section(
                 machine.trim()?;
             }
             made.place(&problem);
-            if let Some(nodes) = made.nodes.as_ref().filter(|_| problem.is_placed_elsewhere()) {
+            if let Some(nodes) = made.nodes.as_ref().filter(|_| problem.placement().is_elsewhere())
+            {
                 nodes.place(&made.grid)?;
                 machine.rest()?;
             }

@@ -126,34 +126,23 @@ impl Problem {
     ///
     /// # Errors
     /// If the solve fails or the grid is not good.
-    pub fn reference<B>(&self, backend: &B) -> Result<Reference, MovementError>
-    where
-        B: MovementBackend,
-    {
+    pub fn reference<B: MovementBackend>(&self, backend: &B) -> Result<Reference, MovementError> {
         self.reference_from(backend, None)
     }
 
     /// The reference of movements from the grid that was solved for, or half of it, in the frame of the problem.
-    pub(super) fn reference_from<B>(
+    pub(super) fn reference_from<B: MovementBackend>(
         &self,
         backend: &B,
         solved: Option<&Grid>,
-    ) -> Result<Reference, MovementError>
-    where
-        B: MovementBackend,
-    {
+    ) -> Result<Reference, MovementError> {
         self.check_movable()?;
         let mut host = Grid::new(self.topology, self.size()[0], self.size()[1]);
         let made =
             self.initial_grid(backend).and_then(|made| backend.fetch_whole(&made.grid, &mut host));
         made.map_err(SolverError::from)?;
         let data = EllipticData::new(&host, &self.normals, &self.elliptic_settings());
-        let place = GridPlacement {
-            shift: self.shift,
-            chord: self.case.geometry.length(),
-            half: self.half,
-        };
-        let options = self.case.solver_options();
+        let (place, options) = (self.placement(), self.case.solver_options());
         let made = Reference::of_equations(backend, &data, solved, place, self.topology, &options);
         made.map(|reference| reference.inside(self.outside()))
     }
@@ -211,11 +200,9 @@ impl Problem {
         grid.place(self.shift, self.case.geometry.length());
     }
 
-    /// Whether [`Self::place`] changes a grid.
-    pub(super) fn is_placed_elsewhere(&self) -> bool {
-        let [x, y] = self.shift;
-        let unmoved = [(x, 0.0), (y, 0.0), (self.case.geometry.length(), 1.0)];
-        unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
+    /// The map between the frame of the problem and that of the files.
+    pub(super) fn placement(&self) -> GridPlacement {
+        GridPlacement { shift: self.shift, chord: self.case.geometry.length(), half: self.half }
     }
 
     /// Findings on the section as it is meshed, by its keys after `within`: a wedge longer than 1 %, and fewer than 100

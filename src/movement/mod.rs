@@ -85,14 +85,11 @@ impl Reference {
     ///
     /// # Errors
     /// If the grid is folded or no such grid, or the device fails.
-    pub fn of_grid<B>(
+    pub fn of_grid<B: MovementBackend>(
         backend: &B,
         grid: &Grid,
         options: &SolverOptions,
-    ) -> Result<Self, MovementError>
-    where
-        B: MovementBackend,
-    {
+    ) -> Result<Self, MovementError> {
         let wall = grid.topology.wall(grid.ni);
         if wall.start() >= wall.end() || grid.nj < 4 {
             return Err(MovementError::NoBody);
@@ -121,14 +118,11 @@ impl Reference {
     ///
     /// # Errors
     /// If the mesh does not run around a body, or as [`Self::of_grid`].
-    pub fn of_mesh<B>(
+    pub fn of_mesh<B: MovementBackend>(
         backend: &B,
         mesh: &Mesh,
         options: &SolverOptions,
-    ) -> Result<Self, MovementError>
-    where
-        B: MovementBackend,
-    {
+    ) -> Result<Self, MovementError> {
         let block = mesh.grid.topology == Topology::Rectangle;
         if block || !mesh.weldable() || (mesh.grid.topology.closed() && !mesh.wall.closed) {
             return Err(MovementError::NoBody);
@@ -139,17 +133,14 @@ impl Reference {
 
     /// The reference of the equations `data`, whose nodes are where the solve begins unless there is a
     /// solution, in the frame of the equations, of a half grid half of it.
-    pub(crate) fn of_equations<B>(
+    pub(crate) fn of_equations<B: MovementBackend>(
         backend: &B,
         data: &EllipticData,
         solved: Option<&Grid>,
         place: GridPlacement,
         topology: Topology,
         options: &SolverOptions,
-    ) -> Result<Self, MovementError>
-    where
-        B: MovementBackend,
-    {
+    ) -> Result<Self, MovementError> {
         let Some(solved) = solved else {
             return Self::of_solve(backend, data, None, topology, place, options);
         };
@@ -170,17 +161,14 @@ impl Reference {
     }
 
     /// The reference that is the solution of the equations `data` from its nodes and these amplitudes.
-    fn of_solve<B>(
+    fn of_solve<B: MovementBackend>(
         backend: &B,
         data: &EllipticData,
         amplitudes: Option<&[f64]>,
         topology: Topology,
         place: GridPlacement,
         options: &SolverOptions,
-    ) -> Result<Self, MovementError>
-    where
-        B: MovementBackend,
-    {
+    ) -> Result<Self, MovementError> {
         let (equations, _) = backend.elliptic(data)?;
         let (state, _) = backend.elliptic(data)?;
         let nodes = backend.nodes(state, topology)?;

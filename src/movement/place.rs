@@ -39,7 +39,7 @@ impl GridPlacement {
     }
 
     /// Whether points have other coordinates than in the equations.
-    pub(super) fn is_elsewhere(&self) -> bool {
+    pub(crate) fn is_elsewhere(&self) -> bool {
         let neutral = [(self.shift[0], 0.0), (self.shift[1], 0.0), (self.chord, 1.0)];
         neutral.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
     }
