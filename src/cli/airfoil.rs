@@ -13,6 +13,7 @@ use gridgen::report::plot;
 
 use super::named::{designation, named};
 use super::pictures::PictureArguments;
+use super::summary::written;
 use super::terminal::{Terminal, list};
 use super::{CommandFailure, parse_set};
 
@@ -43,7 +44,7 @@ impl AirfoilArguments {
         let SectionView { name: title, summary, points, curve, edges, .. } = &section;
         let draw = || plot::airfoil(title, summary, points, curve, *edges);
         let files = self.pictures.draw(&name, &self.section, draw)?;
-        let written = list("written", files.iter().map(|file| file.display()));
+        let written = written(&files, &[]);
         terminal.result(&[section.text, written].concat())
     }
 

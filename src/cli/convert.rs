@@ -14,7 +14,9 @@ use gridgen::grid::quality::{MOST_ORDER, folds};
 use gridgen::internals::atomic;
 use gridgen::internals::atomic::check_apart;
 
+use super::summary::written;
 use super::terminal::{Terminal, list};
+use super::values::above_zero;
 use super::{CommandFailure, NOT_CONVERGED, word};
 
 /// Arguments of `gridgen convert`.
@@ -41,7 +43,7 @@ pub(super) struct LayoutArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     span_cells: usize,
     /// Span of an extruded grid.
-    #[arg(long, value_name = "LENGTH", default_value_t = 1.0, value_parser = length)]
+    #[arg(long, value_name = "LENGTH", default_value_t = 1.0, value_parser = above_zero)]
     span: f64,
     /// The ends of the span.
     #[arg(long, value_name = "symmetry|periodic", default_value = "symmetry", value_parser = word::<Sides>)]
@@ -133,13 +135,6 @@ fn order(text: &str) -> Result<usize, String> {
     order.ok_or_else(|| format!("a number from 1 to {MOST_ORDER} was expected"))
 }
 
-/// A length above zero.
-fn length(text: &str) -> Result<f64, String> {
-    let length: f64 = text.parse().map_err(|_| "a number was expected".to_owned())?;
-    let usable = length > 0.0 && length.is_finite();
-    usable.then_some(length).ok_or_else(|| "a length above 0 was expected".to_owned())
-}
-
 impl ConvertArguments {
     /// Reads, writes, and says how the mesh was read; exit code 1 for a folded grid.
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
@@ -148,15 +143,11 @@ impl ConvertArguments {
         let contents = formats::contents(&self.mesh)?;
         let map = format.beside(&self.output);
         check_apart([Some(&*self.output), map.as_deref()], [Some(&*self.mesh)])?;
-        let Converted { files, notes } =
-            self.layout.write(format, &self.output, contents.data())?;
-        for note in &notes {
-            terminal.note(note);
-        }
+        let files = self.layout.write(format, &self.output, contents.data(), terminal)?;
         let grids = contents.grids();
         let sizes: Vec<_> = grids.iter().map(|grid| format!("{} x {}", grid.ni, grid.nj)).collect();
         let size = format!("{}: {} points\n", self.mesh.display(), sizes.join(" + "));
-        let written = list("written", files.iter().map(|file| file.display()));
+        let written = written(&files, &[]);
         terminal.result(&[size, list("read as", contents.notes()), written].concat())?;
         match grids.iter().map(folds).sum::<usize>() {
             0 => Ok(0),
@@ -179,13 +170,14 @@ pub(super) fn format_of(path: &Path, or_else: &str) -> Result<&'static Format, C
 }
 
 impl LayoutArguments {
-    /// Writes a mesh in a format.
+    /// Writes a mesh in a format, and says what the writer notes; returns the files.
     pub(super) fn write(
         &self,
         format: &Format,
         output: &Path,
         mesh: MeshData<'_>,
-    ) -> Result<Converted, IoError> {
+        terminal: &Terminal,
+    ) -> Result<Vec<PathBuf>, IoError> {
         // A conversion that was killed here may have left a part of a file.
         atomic::sweep_beside(output);
         let settings = Settings {
@@ -195,7 +187,11 @@ impl LayoutArguments {
             ..Settings::default()
         };
         let mesh = MeshData { span: self.span(), settings, ..mesh };
-        format.convert(output, &mesh, self.force)
+        let Converted { files, notes } = format.convert(output, &mesh, self.force)?;
+        for note in &notes {
+            terminal.note(note);
+        }
+        Ok(files)
     }
 
     fn span(&self) -> Option<Span> {

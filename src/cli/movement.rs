@@ -7,14 +7,15 @@ use clap::Args;
 use clap::error::ErrorKind;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
-use gridgen::formats::{Converted, Format, Mesh, npy, points};
+use gridgen::formats::{Format, Mesh, npy, points};
 use gridgen::generate::{DerivativesAt, Machine, open_reference};
 use gridgen::internals::atomic::check_apart;
 use gridgen::movement::{Moved, Reference, Resident, Solved};
 
 use super::convert::{LayoutArguments, format_of};
 use super::ranks::MachineArguments;
-use super::terminal::{Terminal, list};
+use super::summary::{skewness, written};
+use super::terminal::Terminal;
 use super::{CommandFailure, NOT_CONVERGED, parse_set};
 
 /// Arguments of `gridgen move`.
@@ -114,11 +115,7 @@ impl MoveArguments {
                 code = NOT_CONVERGED;
             } else if let (Some(format), Some(path), true) = (format, mesh_file, self.writes()) {
                 let mesh = Mesh::from(moved.grid().clone());
-                let Converted { files, notes } = self.layout.write(format, path, mesh.data())?;
-                for note in &notes {
-                    terminal.note(note);
-                }
-                done.files.extend(files);
+                done.files.extend(self.layout.write(format, path, mesh.data(), terminal)?);
             }
         }
         if let Some(Solved { iterations, residual }) = done.solved {
@@ -127,7 +124,7 @@ impl MoveArguments {
                 "derivative    {iterations} linear iterations to a residual of {residual:.1e}"
             );
         }
-        said.push_str(&list("written", done.files.iter().map(|file| file.display())));
+        said.push_str(&written(&done.files, &[]));
         terminal.result(&said)?;
         Ok(code)
     }
@@ -212,14 +209,12 @@ fn described(moved: &Moved) -> String {
         "moved         {parts}: {} Newton steps, {} linear iterations\n\
          folded cells  {}\n\
          first cell    {:.4e} to {:.4e}\n\
-         skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n",
+         {}",
         moved.newton_iterations,
         moved.linear_iterations,
         quality.folded_cells,
         quality.first_cell_min,
         quality.first_cell_max,
-        quality.max_skewness,
-        quality.p99_skewness,
-        quality.mean_skewness,
+        skewness(quality),
     )
 }

@@ -15,7 +15,9 @@ use gridgen::report::plot;
 use serde_json::json;
 
 use super::pictures::PictureArguments;
+use super::summary::{skewness, written};
 use super::terminal::{Terminal, list};
+use super::values::above_zero;
 use super::{CommandFailure, NOT_CONVERGED};
 
 /// Intervals of the histogram.
@@ -39,16 +41,11 @@ pub(super) struct QualityArguments {
     #[arg(long)]
     json: bool,
     /// Reynolds number of the chord, the length of the wall in x: counts the cells within the boundary layer.
-    #[arg(long, value_name = "NUMBER", value_parser = reynolds)]
+    #[arg(long, value_name = "NUMBER", value_parser = above_zero)]
     reynolds: Option<f64>,
     /// Number of the worst cells to list.
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
-}
-
-fn reynolds(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| "a number above 0 was expected".to_owned())
 }
 
 impl QualityArguments {
@@ -113,8 +110,7 @@ impl QualityArguments {
                     found.nodes, found.gap, found.kink_deg, found.growth
                 );
             }
-            let written = list("written", files.iter().map(|file| file.display()));
-            [text, list("read as", notes), written].concat()
+            [text, list("read as", notes), written(&files, &[])].concat()
         };
         terminal.result(&text)?;
         Ok(if all.folded_cells == 0 { 0 } else { NOT_CONVERGED })
@@ -171,12 +167,10 @@ fn zone_text(name: &str, grid: &Grid, quality: &Quality) -> String {
 /// The measures of cells.
 fn cells_text(quality: &Quality) -> String {
     format!(
-        "  skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
+        "  {}\
          \x20 aspect ratio  max {:.4e}\n\
          \x20 growth        max {:.3} in i, {:.3} in j\n",
-        quality.max_skewness,
-        quality.p99_skewness,
-        quality.mean_skewness,
+        skewness(quality),
         quality.max_aspect_ratio,
         quality.max_growth_i,
         quality.max_growth_j,
@@ -233,6 +227,5 @@ fn describe(
             "  ({i}, {j}) at x = {x:.6}, y = {y:.6}: skewness {skewness:.3}{folded}"
         );
     }
-    let written = list("written", files.iter().map(|file| file.display()));
-    [text, list("read as", &mesh.notes), written].concat()
+    [text, list("read as", &mesh.notes), written(files, &[])].concat()
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gridgen::case::SolverOptions;
-use gridgen::formats::{self, Converted, Mesh};
+use gridgen::formats::{self, Mesh};
 use gridgen::grid::Verdict;
 use gridgen::grid::boundary::Side;
 use gridgen::internals::atomic::check_apart;
@@ -12,6 +12,7 @@ use gridgen::report::Comparison;
 use gridgen::smooth::{SmoothPass, SmoothSettings, Smoothed, side_named, smooth};
 
 use super::convert::{LayoutArguments, format_of};
+use super::summary::written;
 use super::terminal::{Terminal, list};
 use super::{CommandFailure, NOT_CONVERGED, parse_set};
 
@@ -63,11 +64,7 @@ impl SmoothArguments {
         let smoothed = smooth(&mesh.grid, &settings, &options)?;
         let worse = smoothed.grown();
         let result = Mesh { grid: smoothed.grid.clone(), ..mesh };
-        let Converted { mut files, notes } =
-            self.layout.write(format, &self.output, result.data())?;
-        for note in &notes {
-            terminal.note(note);
-        }
+        let mut files = self.layout.write(format, &self.output, result.data(), terminal)?;
         if self.report {
             let ends = ["smooth.html", "smooth.png"].map(|end| self.output.with_extension(end));
             let folded = smoothed.after.quality.folded_cells;
@@ -87,7 +84,7 @@ impl SmoothArguments {
         }
         let head =
             format!("{}: {} x {} points\n", self.mesh.display(), result.grid.ni, result.grid.nj);
-        let written = list("written", files.iter().map(|file| file.display()));
+        let written = written(&files, &[]);
         terminal.result(
             &[head, described(&smoothed), list("read as", &result.notes), written].concat(),
         )?;

@@ -12,6 +12,7 @@ use gridgen::sparse::Schedule;
 
 use super::progress::Reporter;
 use super::terminal::Terminal;
+use super::values::number;
 use super::{
     CommandFailure, ComputeArguments, NOT_CONVERGED, count, possible, summary, word, words,
 };
@@ -113,13 +114,11 @@ fn preconditioner() -> impl TypedValueParser<Value = Algebraic> {
 
 /// A shift that makes the diagonal no smaller.
 fn shift(text: &str) -> Result<f64, String> {
-    let shift = text.parse().ok().filter(|shift: &f64| *shift >= 0.0 && shift.is_finite());
-    shift.ok_or_else(|| "a number not below 0 was expected".to_owned())
+    number(text, |shift| shift >= 0.0, "not below 0")
 }
 
 pub(super) fn tolerance(text: &str) -> Result<f64, String> {
-    let tolerance = text.parse().ok().filter(|t: &f64| *t > 0.0 && *t < 1.0);
-    tolerance.ok_or_else(|| "a number between 0 and 1 was expected".to_owned())
+    number(text, |tolerance| tolerance > 0.0 && tolerance < 1.0, "between 0 and 1")
 }
 
 impl SolveArguments {

@@ -37,7 +37,7 @@ pub(super) fn outcome(outcome: &GridResult) -> String {
          \x20 growth        max {:.3} in i, {:.3} in j\n\
          \x20 far field     {:.1} to {:.1} chords\n\
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}{corners}\n\
-         \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
+         \x20 {}\
          \x20 waves         max {:.1} deg, lines above 1 deg {}\n\
          \x20 folded cells  {}\n\
          \x20 residual      {:.2e} after {}, {}\n",
@@ -62,9 +62,7 @@ pub(super) fn outcome(outcome: &GridResult) -> String {
         quality.far_field_max,
         quality.wall_angle_error_max_deg,
         quality.wall_angle_error_mean_deg,
-        quality.max_skewness,
-        quality.p99_skewness,
-        quality.mean_skewness,
+        skewness(quality),
         quality.waves_deg,
         quality.wavy_lines,
         outcome.folded_cells,
@@ -72,7 +70,15 @@ pub(super) fn outcome(outcome: &GridResult) -> String {
         counted(outcome.newton_iterations() as f64, "Newton step"),
         counted(outcome.linear_iterations(), "linear iteration"),
     );
-    text + &files(&outcome.files, &outcome.removed)
+    text + &written(&outcome.files, &outcome.removed)
+}
+
+/// The line of the skewness of cells.
+pub(super) fn skewness(quality: &Quality) -> String {
+    let Quality { max_skewness, p99_skewness, mean_skewness, .. } = quality;
+    format!(
+        "skewness      max {max_skewness:.3}, 99% below {p99_skewness:.3}, mean {mean_skewness:.4}\n"
+    )
 }
 
 /// Cells along the surfaces of a section, from the trailing edge to the nose and back, and along its wake; those around a
@@ -118,7 +124,7 @@ fn flow(case: &Case, quality: &Quality) -> String {
 }
 
 /// Lists of the files that were written and of those that were removed.
-pub(super) fn files(written: &[PathBuf], removed: &[PathBuf]) -> String {
+pub(super) fn written(written: &[PathBuf], removed: &[PathBuf]) -> String {
     let list = |heading, files: &[PathBuf]| list(heading, files.iter().map(|file| file.display()));
     list("written", written) + &list("removed, of an earlier run", removed)
 }
@@ -187,7 +193,7 @@ pub(super) fn system(outcome: &SystemOutcome) -> String {
         counted(report.iterations, "iteration"),
         report.tolerance,
     );
-    text + &files(&outcome.files, &outcome.removed)
+    text + &written(&outcome.files, &outcome.removed)
 }
 
 fn entries(number: usize) -> String {
@@ -224,7 +230,7 @@ pub(super) fn assembly(outcome: &AssemblyResult) -> String {
         let _ = writeln!(text, "  {:<13} {} x {} points", "background", grid.ni, grid.nj);
     }
     text += &together(&outcome.checks);
-    text + &files(&outcome.files, &outcome.removed)
+    text + &written(&outcome.files, &outcome.removed)
 }
 
 /// The estimate of a run of several elements, and the findings before it.

@@ -24,6 +24,21 @@ pub(super) fn count(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value
     RangedU64ValueParser::<usize>::new().range(range)
 }
 
+/// Reads a finite number for which `fits` holds.
+pub(super) fn number(
+    text: &str,
+    fits: impl Fn(f64) -> bool,
+    expected: &str,
+) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && fits(*number));
+    number.ok_or_else(|| format!("a number {expected} was expected"))
+}
+
+/// Reads a number above zero.
+pub(super) fn above_zero(text: &str) -> Result<f64, String> {
+    number(text, |number| number > 0.0, "above 0")
+}
+
 /// Reads a word as serde does.
 pub(super) fn word<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, serde::de::value::Error> {
     let word: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
