@@ -510,12 +510,6 @@ proptest! {
 
         prop_assert_eq!(again, case);
     }
-
-    #[test]
-    fn no_text_makes_the_reader_panic(text in "\\PC{0,80}|[a-z.=\\[\\]{}\"' 0-9\\n-]{0,80}") {
-        let _ = resolve(&text);
-        let _ = resolve_set(SMALLEST, &[("grid.ni", &text), (&text, "1")]);
-    }
 }
 
 /// The smoothing decreases from a first cell of a quarter of the wall's cell length, two chords divided by

@@ -61,7 +61,7 @@ proptest::proptest! {
             "(\\[?(geometry|grid|newton|linear|x)\\]?|(naca|ni|first_cell|y_plus|tolerance|a\\.b) ?= ?(-?[0-9]{0,12}(\\.[0-9]{1,3}|e[0-9]{1,4})?|\"[0-9]{0,6}\"|nan|\\[1, \\{|true))?",
             0..12,
         ),
-        key in "(grid\\.ni|geometry|\\.|a\\.b\\.c|newton\\.x)",
+        key in "(grid\\.ni|geometry|\\.|a\\.b\\.c|newton\\.x|\\PC{0,12})",
         value in "[-0-9ea\"\\[{.]{0,8}",
     ) {
         let text = lines.join("\n");

@@ -134,20 +134,6 @@ fn the_wall_of_a_c_grid_ends_where_its_wake_begins() {
     assert!((quality.first_cell_max - 0.2).abs() < 1e-12);
 }
 
-proptest::proptest! {
-    #[test]
-    fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(0_u8..10, 0..80)) {
-        let _ = read(&bytes);
-    }
-
-    #[test]
-    fn no_text_makes_the_reader_panic(
-        text in "(<VTKFile type=\"StructuredGrid\" >)?(<Piece Extent=\"0 [12] 0 1 0 [01]\"/?>|<Points/?>|<DataArray format=\"(ascii|appended)\" (type=\"Float64\")? offset=\"[0-9]{1,20}\">|<AppendedData encoding=\"raw\">_|[0-9*. \n]{0,12}){0,8}",
-    ) {
-        let _ = read(&text);
-    }
-}
-
 #[test]
 fn a_grid_in_memory_is_turned_as_that_of_a_file() {
     let grid = polar_grid(9, 4, 0.01, 1.2);

@@ -81,6 +81,7 @@ const WRITTEN: usize = 1 << 12;
 /// Reads a section; its wall must be found or refused, too.
 fn section(bytes: &[u8]) {
     let Ok(airfoil) = airfoil_from_bytes(Path::new("fuzz.dat"), bytes.to_vec()) else { return };
+    assert!(airfoil.points.iter().flatten().all(|c| c.is_finite()));
     let settings = SurfaceSettings {
         ni: WALL_POINTS,
         leading_edge_spacing: 0.01,

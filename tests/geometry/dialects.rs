@@ -334,29 +334,3 @@ fn malformed_files_are_refused_with_line_and_reason() {
     wrong_counts.dat:2: counts 12 points on the upper and 9 on the lower surface, but 18 points follow
     ");
 }
-
-proptest::proptest! {
-    /// A good table with a few lines repeated, dropped or replaced by junk.
-    #[test]
-    fn no_damage_to_a_table_makes_the_reader_panic(
-        damage in proptest::collection::vec((0_usize..24, 0_usize..3, "[-0-9.,;()eEdD#a \t]{0,24}"), 0..6),
-        columns in 1_usize..6,
-    ) {
-        let mut lines: Vec<String> = table(|k, [x, y]| {
-            let row = [x, y, f64::from(k as u32), x, -y];
-            row[..columns].iter().map(|v| format!("{v:.5}")).collect::<Vec<_>>().join(" ")
-        }).lines().map(str::to_owned).collect();
-        for (place, kind, junk) in damage {
-            let place = place % lines.len();
-            match kind {
-                0 => lines[place] = junk,
-                1 => lines.insert(place, junk),
-                _ => lines[place] += &junk,
-            }
-        }
-
-        if let Ok(airfoil) = airfoil_from_file(file(lines.join("\n")).path()) {
-            assert!(airfoil.points.iter().flatten().all(|v| v.is_finite()));
-        }
-    }
-}

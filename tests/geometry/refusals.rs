@@ -94,12 +94,3 @@ fn points_on_a_line_are_refused() {
         assert!(expected, "{error}");
     }
 }
-
-proptest::proptest! {
-    #[test]
-    fn no_text_makes_the_reader_panic(
-        text in "((-?[0-9]{0,2}[.,]?[0-9]{0,3}|nan|x|999\\.0|\\(1\\)|1e400)[ \t,;#]{0,2}(-?[0-9.]{0,5})[\r\n]{0,2}){0,40}",
-    ) {
-        let _ = airfoil_from_file(file(text).path());
-    }
-}
