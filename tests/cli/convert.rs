@@ -58,33 +58,6 @@ fn curved_cells_and_every_flavour_come_back_to_the_last_bit() {
     assert!(scratch.bytes("small.vts").len() < scratch.bytes(MESH).len());
 }
 
-/// The files are as VTK and PyVista write them by default.
-#[test]
-fn files_of_vtk_are_converted() {
-    let scratch = meshes();
-    for name in
-        ["pyvista.vts", "base64-zlib-blocks.vts", "raw-lz4-blocks.vts", "h5py-earliest.cgns"]
-    {
-        let from = [env!("CARGO_MANIFEST_DIR"), "/tests/data/meshes/", name].concat();
-
-        let said = convert(&scratch, &from, "there.su2", "").succeeds();
-
-        assert!(said.contains("9 x 4 points") && said.contains("An O-grid"), "{said}");
-    }
-}
-
-#[test]
-fn another_compression_is_refused_with_those_that_are_read() {
-    let file = "<VTKFile type=\"StructuredGrid\" compressor=\"vtkNewDataCompressor\"><Piece Extent=\"0 1 0 1 0 0\">\
-                <Points><DataArray type=\"Float64\" format=\"binary\">AAAA</DataArray></Points></Piece></VTKFile>";
-    let scratch = Scratch::with(&[("new.vts", file.as_bytes())]);
-
-    convert(&scratch, "new.vts", "x.su2", "").fails(
-        2,
-        "error: new.vts: arrays are compressed by vtkNewDataCompressor; zlib, LZ4, LZMA or none were expected\n",
-    );
-}
-
 #[test]
 fn an_openfoam_case_is_that_of_a_run() {
     let scratch = meshes();
@@ -138,17 +111,6 @@ fn folded_curved_cells_are_not_written() {
         "error: cannot write wing.msh: cells of order 2 that are folded: 6, the worst at (1.01",
     );
     assert!(!scratch.path("wing.msh").exists());
-}
-
-#[test]
-fn an_openfoam_mesh_replaces_the_one_before() {
-    let scratch = meshes();
-    for options in ["--span-cells 2", ""] {
-        convert(&scratch, MESH, "case", &format!("--to openfoam {options}")).succeeds();
-    }
-
-    let points = |root: &str| scratch.bytes(&format!("{root}/constant/polyMesh/points"));
-    assert!(points("case") == points("output/wing/openfoam"));
 }
 
 #[test]
@@ -217,59 +179,6 @@ fn a_folded_grid_is_written_and_not_praised() {
 
     assert_eq!((finished.code, &*finished.stderr), (1, "error: folded cells in the grid: 2\n"));
     assert!(scratch.path("folded.vts").exists());
-}
-
-#[test]
-fn meshes_that_cannot_be_read_are_refused_with_the_reason() {
-    let quads = "NDIME= 2\nNELEM= 2\n9 0 1 2 3 0\n9 9 1 2 3 1\nNPOIN= 4\n0 0\n1 0\n1 1\n0 1\n";
-    let scratch = Scratch::with(&[
-        ("a.su2", quads.as_bytes()),
-        ("b.su2", b"NDIME= 3\nNELEM= 0\n"),
-        ("c.su2", b"NDIME= 2\nNELEM= 1\n5 0 1 2 0\n"),
-    ]);
-    for (file, reason) in [
-        ("a.su2", "a cell has the point 9, numbers below 4 were expected"),
-        ("b.su2", "NDIME= 2 was expected"),
-        ("c.su2", "line 3: `5 0 1 2 0`, 9 and the four points of a quadrilateral were expected"),
-    ] {
-        let hint = "save plane quadrilaterals that make one block of i and j, in any order";
-        let message = format!("error: {file}: {reason}\nhint: {hint}\n");
-        convert(&scratch, file, "x.vts", "").is_refused(&message);
-    }
-    assert!(!scratch.path("x.vts").exists());
-}
-
-#[test]
-fn legacy_text_is_read() {
-    let text = "# vtk DataFile Version 2.0\nby hand\nASCII\nDATASET STRUCTURED_GRID\n\
-                DIMENSIONS 3 2 1\nPOINTS 6 float\n0 0 0 1 0 0 2 0 0\n0 1 0 1 1 0 2 1.5 0\n";
-    let scratch = Scratch::with(&[("hand.vtk", text.as_bytes())]);
-
-    convert(&scratch, "hand.vtk", "hand.p3d", "--dimensions 2").succeeds();
-
-    let made = scratch.text("hand.p3d");
-    assert!(made.starts_with("3 2\n 0.0000000000000000E0 1.0000000000000000E0"), "{made}");
-    assert!(made.contains("1.5000000000000000E0"), "{made}");
-}
-
-#[test]
-fn a_span_that_no_format_or_disk_can_hold_is_refused_before_anything_is_written() {
-    let scratch = meshes();
-    let targets = ["a.vts", "a.vtk", "a.p3d", "a.su2", "a.cgns", "a"];
-
-    for cells in
-        ["2000000000000000000", "18446744073709551615", "18446744073709551614", "2147483646"]
-    {
-        for to in targets {
-            let options = if to == "a" { "--to openfoam" } else { "" };
-            let done = convert(&scratch, MESH, to, &format!("--span-cells {cells} {options}"));
-
-            done.fails(2, "cannot write a");
-            let said = &done.stderr;
-            assert!(said.contains("numbers at most") || said.contains("on the disk"), "{said}");
-            assert!(!scratch.path(to).exists(), "{to}");
-        }
-    }
 }
 
 /// 4097 × 2049 points in 101 planes have 2.5 thousand million faces.

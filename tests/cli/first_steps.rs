@@ -201,7 +201,8 @@ fn files_of_coordinates_are_cases_of_a_batch() {
 fn a_case_to_begin_with_is_short_or_has_every_key() {
     let scratch = with_section();
 
-    scratch.run("init short.toml --naca 4412").succeeds();
+    let said = scratch.run("init short.toml --naca 4412").succeeds();
+    assert_eq!(said, "written:\n  short.toml\n");
     scratch.run("init all.toml --naca 4412 --all").succeeds();
 
     let [short, all] = ["short", "all"].map(|name| scratch.text(&format!("{name}.toml")));

@@ -47,18 +47,6 @@ fn cases_whose_section_decides_on_defaults_are_run_again() {
     }
 }
 
-/// The case file gives the section relative to itself; the resolved case works elsewhere too.
-#[test]
-fn a_file_of_points_is_run_again() {
-    let case = b"[geometry]\nfile = \"sections/e387.dat\"\n";
-    let scratch = Scratch::with(&[("wing.toml", case)]);
-    fs::create_dir(scratch.path("sections")).unwrap();
-    let section = include_bytes!("../../cases/airfoils/e387.dat");
-    fs::write(scratch.path("sections/e387.dat"), section).unwrap();
-
-    assert_reruns(&scratch, "");
-}
-
 #[test]
 fn the_resolved_case_is_run_again_in_its_own_folder() {
     let scratch = Scratch::with_case(SMALLEST);

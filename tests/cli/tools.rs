@@ -5,17 +5,6 @@ use serde_json::Value;
 use super::{COARSE, NO_PICTURES, SMALLEST, Scratch};
 
 #[test]
-fn the_case_that_is_begun_can_be_run() {
-    let scratch = Scratch::with(&[]);
-
-    let said = scratch.run("init wing.toml --naca 2412").succeeds();
-
-    assert_eq!(said, "written:\n  wing.toml\n");
-    assert_eq!(scratch.names("."), ["wing.toml"]);
-    scratch.run_coarse("").succeeds();
-}
-
-#[test]
 fn a_case_is_begun_from_a_file_of_coordinates() {
     let section: Vec<String> = (0..=40)
         .map(|k| std::f64::consts::TAU * f64::from(k) / 40.0)

@@ -243,6 +243,7 @@ fn quadrilaterals_of_no_block_are_refused_with_the_place() {
             "a cell has the point 17, numbers below 7 were expected",
         ),
         (star.replace("9 0 5 6 1", "9 0 5 5 1"), "the cell 2 has the point 5 twice"),
+        (star.replace("NDIME= 2", "NDIME= 3"), "NDIME= 2 was expected"),
         (
             star.replace("NMARK= 0", "NMARK= 1\nMARKER_TAG= a\nMARKER_ELEMS= 1\n3 1"),
             "line 17: `3 1`, 3 and the two points",

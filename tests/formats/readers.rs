@@ -178,7 +178,9 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
     let mut triangles = vec![b' '; 84 + 50];
     triangles[80..84].copy_from_slice(&1_u32.to_le_bytes());
     let blocks = "2\n2 2 3 2\n0 1 0 1 0 0 1 1  2 3 4 2 3 4 0 0 0 1 1 1\n";
-    let foreign: [(&[u8], &str, &str); 19] = [
+    let packed = b"<VTKFile type=\"StructuredGrid\" compressor=\"vtkNewDataCompressor\"><Piece Extent=\"0 1 0 1 0 0\">\
+                   <Points><DataArray type=\"Float64\" format=\"binary\">AAAA</DataArray></Points></Piece></VTKFile>";
+    let foreign: [(&[u8], &str, &str); 20] = [
         (b"#!TDV112....", "a binary Tecplot file", "Plot3D"),
         (b"TITLE = \"grid\"\nVARIABLES = \"X\"", "a Tecplot file without a zone", "ordered zones"),
         (b"variables = x y\n", "a Tecplot file without a zone", "ordered zones"),
@@ -197,6 +199,11 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
             "structured grid",
         ),
         (b"<VTKFile type=\"PolyData\"></VTKFile>", "type PolyData", "structured grid"),
+        (
+            packed,
+            "compressed by vtkNewDataCompressor; zlib, LZ4, LZMA or none were expected",
+            "structured grid",
+        ),
         (b"# vtk DataFile Version 3.0\na\nASCII\nDATASET POLYDATA\n", "another kind", "legacy"),
         (b"\x89HDF\r\n\x1a\n garbage", "HDF5", "CGNS"),
         (b"$MeshFormat\n4.1 1 8\n", "4.1 in text was expected", "in rows"),
