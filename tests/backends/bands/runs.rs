@@ -225,22 +225,6 @@ fn a_run_in_bands_at_its_limit_of_steps_can_go_on() {
     assert_eq!(run.steps(), whole.steps());
 }
 
-#[test]
-fn a_restart_of_another_case_is_refused_in_bands_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = Run::on(2, folder.path());
-    let restart = run.stopped_after(1, &case(&[]));
-
-    let refused = run
-        .from(restart.clone())
-        .go(&case(&[("grid.nj", "15")]), &mut Watch::default())
-        .unwrap_err();
-
-    assert!(matches!(refused, Error::Record(_)), "{refused}");
-    assert!(refused.to_string().contains("grid.nj is 13 there, 15 here"), "{refused}");
-    assert!(restart.exists());
-}
-
 /// If the state cannot be saved, the solve continues and the user is notified.
 #[test]
 fn a_restart_file_that_cannot_be_written_in_bands_is_a_note() {

@@ -1,4 +1,4 @@
-//! Matrices of any pattern: products, incomplete factors, and systems solved with them.
+//! Matrices of any pattern: products and incomplete factors.
 
 mod definitions;
 mod ell;
@@ -7,4 +7,3 @@ mod matrices;
 mod pivots;
 mod products;
 mod schedules;
-mod systems;
