@@ -7,15 +7,10 @@ use std::fs;
 use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, Flavour};
-use gridgen::formats::{MeshData, Sides, Span, openfoam, su2, vts};
+use gridgen::formats::{MeshData, Sides, Span, openfoam, su2};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use support::grids::{half_grid, joukowski_grid};
-
-/// A grid with more points than one task encodes.
-fn grid() -> Grid {
-    joukowski_grid(83, 61, 0.2)
-}
 
 fn span(cells: usize, sides: Sides) -> Span {
     Span { length: 0.7, cells, sides }
@@ -44,32 +39,6 @@ fn the_planes_of_a_span_end_where_it_ends() {
 
     assert_eq!((span.planes(), span.z(0), span.z(7)), (8, 0.0, 0.7));
     assert!((span.z(3) - 0.3).abs() < 1e-15);
-}
-
-#[test]
-fn an_extruded_vts_has_all_planes_and_layers() {
-    let (grid, span) = (grid(), span(3, Sides::Symmetry));
-    let mut bytes = Vec::new();
-    vts::write_to(&mut bytes, &grid, Some(span)).unwrap();
-
-    let text = String::from_utf8_lossy(&bytes);
-    assert!(text.contains(r#"WholeExtent="0 82 0 60 0 3""#));
-    let (points, cells) = (83 * 61 * 4, 82 * 60 * 3);
-    let start = bytes.windows(2).position(|w| w == b" _").unwrap() + 2;
-    let real = |at: usize| f64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    let length = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
-    assert_eq!(length(start), points * 24);
-    for point in 0..points {
-        let (node, plane) = (point % (83 * 61), point / (83 * 61));
-        let at = start + 8 + 24 * point;
-        let expected = [grid.x[node], grid.y[node], span.z(plane)];
-        assert_eq!([real(at), real(at + 8), real(at + 16)], expected);
-    }
-    let areas = start + 8 + points * 24;
-    assert_eq!(length(areas), cells * 8);
-    let first = real(areas + 8);
-    assert_eq!(first, cell_area(&cell_corners(&grid, 0, 0)));
-    assert_eq!(first, real(areas + 8 + 8 * 82 * 60 * 2));
 }
 
 /// Every face of every cell is shared by two cells or listed by one marker. The markers' faces point out of

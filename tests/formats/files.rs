@@ -7,7 +7,7 @@ use std::path::Path;
 
 use gridgen::files::{REPORT_FILE, WriteFault};
 use gridgen::formats::{
-    Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, plot3d, vts,
+    Compression, FORMATS, Format, Holds, MeshData, MeshFile, Settings, Sides, Span, plot3d, vts,
 };
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
@@ -227,27 +227,28 @@ pub(super) fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
 #[test]
 fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
     let grid = joukowski_grid(17, 9, 0.2);
-    let mut bytes = Vec::new();
+    for span in [None, Some(Span { length: 0.7, cells: 3, sides: Sides::Symmetry })] {
+        let mut bytes = Vec::new();
 
-    vts::write_to(&mut bytes, &grid, None).unwrap();
+        vts::write_to(&mut bytes, &grid, span).unwrap();
 
-    let arrays = read_appended(&bytes);
-    assert!(bytes.ends_with(b"</AppendedData>\n</VTKFile>\n"));
-    assert!(bytes.windows(20).any(|w| w == b"Extent=\"0 16 0 8 0 0"));
-    let points: Vec<f64> = (0..9)
-        .flat_map(|j| (0..17).map(move |i| (i, j)))
-        .flat_map(|(i, j)| {
-            let [x, y] = grid.point(i, j);
-            [x, y, 0.0]
-        })
-        .collect();
-    assert_eq!(arrays[0], points);
-    for (array, measure) in arrays[1..].iter().zip([cell_area, cell_skewness, cell_aspect_ratio]) {
-        assert_eq!(array.len(), 16 * 8);
-        // Cell (3, 5), with i fastest.
-        assert_eq!(array[5 * 16 + 3], measure(&cell_corners(&grid, 3, 5)));
+        let (arrays, layers) = (read_appended(&bytes), span.map_or(1, |span| span.cells));
+        let z: Vec<f64> = span.map_or(vec![0.0], |span| (0..=3).map(|k| span.z(k)).collect());
+        assert!(bytes.ends_with(b"</AppendedData>\n</VTKFile>\n"));
+        let extent = format!("Extent=\"0 16 0 8 0 {}\"", z.len() - 1);
+        assert!(String::from_utf8_lossy(&bytes).contains(&extent));
+        let plane = |z: &f64| (0..17 * 9).map(move |n| (n, *z)).collect::<Vec<_>>();
+        let points = z.iter().flat_map(plane).flat_map(|(n, z)| [grid.x[n], grid.y[n], z]);
+        assert_eq!(arrays[0], points.collect::<Vec<f64>>());
+        let measures = [cell_area, cell_skewness, cell_aspect_ratio];
+        for (array, measure) in arrays[1..].iter().zip(measures) {
+            assert_eq!(array.len(), 16 * 8 * layers);
+            // Cell (3, 5) of the last layer, with i fastest.
+            let found = array[16 * 8 * (layers - 1) + 5 * 16 + 3];
+            assert_eq!(found, measure(&cell_corners(&grid, 3, 5)));
+        }
+        assert_eq!(arrays.len(), 4);
     }
-    assert_eq!(arrays.len(), 4);
 }
 
 // --- Plot3D ------------------------------------------------------------------------------------

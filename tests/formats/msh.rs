@@ -10,6 +10,8 @@ use gridgen::formats::{Format, MeshData, Settings, Sides, Span, msh};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid, polar_grid};
 
+use super::extruded::cone;
+
 /// A block of elements of one entity.
 struct Block {
     dimension: usize,
@@ -353,21 +355,6 @@ fn faces(nodes: &[usize], order: usize) -> Vec<BTreeSet<usize>> {
     (0..3).flat_map(|c| [side(c, 0), side(c, order)]).collect()
 }
 
-/// Six times the volume between the corners of a face and a point in front of the back.
-fn cone(mesh: &Msh, face: &[usize]) -> f64 {
-    let place = |node: &usize| {
-        let [x, y, z] = mesh.nodes[node];
-        [x, y, z + 1.0]
-    };
-    let p: Vec<[f64; 3]> = face[..4].iter().map(place).collect();
-    let triangle = |[a, b, c]: [[f64; 3]; 3]| {
-        a[0] * (b[1] * c[2] - b[2] * c[1])
-            + a[1] * (b[2] * c[0] - b[0] * c[2])
-            + a[2] * (b[0] * c[1] - b[1] * c[0])
-    };
-    triangle([p[0], p[1], p[2]]) + triangle([p[0], p[2], p[3]])
-}
-
 #[test]
 fn extruded_curved_cells_are_closed_and_their_rim_points_outward() {
     for grid in all() {
@@ -381,11 +368,14 @@ fn extruded_curved_cells_are_closed_and_their_rim_points_outward() {
                 *meet.entry(face.into_iter().collect()).or_default() += 1;
             };
             mesh.cells().elements.iter().flat_map(|n| faces(n, order)).for_each(&mut see);
+            // Tags count from 1; cones end at a point in front of the back.
+            let places = std::iter::once(&[0.0; 3]).chain(mesh.nodes.values());
+            let places: Vec<[f64; 3]> = places.map(|[x, y, z]| [*x, *y, z + 1.0]).collect();
             let mut enclosed = 0.0;
             for block in mesh.blocks.iter().filter(|block| block.dimension == 2) {
                 for face in &block.elements {
                     see(face.iter().copied().collect());
-                    enclosed += cone(&mesh, face) / 6.0;
+                    enclosed += cone(face, &places) / 6.0;
                 }
             }
             assert!(meet.values().all(|&times| times == 2), "a face is open or in two groups");
