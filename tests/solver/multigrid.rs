@@ -2,9 +2,9 @@
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix, Level};
 use gridgen::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order};
+use gridgen::sparse::WalledSides;
 use nalgebra::{DMatrix, DVector};
 
-use gridgen::sparse::WalledSides;
 use support::linear::dense;
 use support::stencil::{stencil, wall_columns};
 
