@@ -42,7 +42,7 @@
 //! [`generate::GridResult`]; [`generate::run`] and [`generate::run_batch`] write the files too.
 //! A case of several elements is a [`case::Assembly`], which [`generate::make_assembly`] and
 //! [`generate::run_assembly`] make an overset mesh of.
-//! [`movement`] moves a grid with its wall, [`mod@smooth`] improves one that is given. [`linear_system`] solves with a matrix of any pattern ([`sparse`]).
+//! [`mod@cascade`] makes the passage beside a blade of a row, [`movement`] moves a grid with its wall, [`mod@smooth`] improves one that is given. [`linear_system`] solves with a matrix of any pattern ([`sparse`]).
 //! Solvers are written once, on the traits of [`backend`], which the CPU, one GPU and several implement;
 //! [`ranks`] connects processes that share the work. [`mod@error`] holds what can fail, with a
 //! hint and a class.
@@ -57,6 +57,7 @@
 extern crate self as gridgen;
 
 pub mod backend;
+pub mod cascade;
 pub mod case;
 #[cfg(feature = "cli")]
 #[doc(hidden)] // The program, which main.rs and the Python package start.

@@ -60,6 +60,7 @@ pub fn ellipses(ni: usize, nj: usize) -> EllipticData {
         mi,
         mj,
         periodic: false,
+        shift: 0.0,
         x: guess.par_iter().map(|node| node[0]).collect(),
         y: guess.par_iter().map(|node| node[1]).collect(),
         control_p: controls.par_iter().map(|c| c[0]).collect(),

@@ -234,6 +234,27 @@ class Keys(TypedDict, total=False):
     """domain: Height of the first cells at sides that are walls. They stand at right angles to the sides,
     and the heights on the others grow from there by 1.1 from line to line. (chords, default
     ``grid.first_cell``)"""
+    cascade: Mapping[str, Any] | None
+    """Section ``[cascade]``."""
+    pitch: float | None
+    """cascade: Distance of one blade and the next along y. Without it there is one section alone.
+    (chords, default not set)"""
+    inlet_x: float | None
+    """cascade: Place of the inlet. (chords, default 0.4 ahead of the blade)"""
+    outlet_x: float | None
+    """cascade: Place of the outlet. (chords, default 0.4 behind the blade)"""
+    inlet_angle: float | None
+    """cascade: Direction of the rows ahead against the x axis. Rows that follow the flow are as oblique
+    as that is. (degrees, default 0)"""
+    outlet_angle: float | None
+    """cascade: Direction of the rows behind against the x axis. (degrees, default 0)"""
+    passage_cells: int | None
+    """cascade: Cells of the passage block from blade to blade. (cells, default 1.5 times as high as the
+    last cells of the O-grid)"""
+    inlet_cells: int | None
+    """cascade: Cells along the rows ahead. (cells, default as those of the passage)"""
+    outlet_cells: int | None
+    """cascade: Cells along the rows behind. (cells, default as those of the passage)"""
     initial: Mapping[str, Any] | None
     """Section ``[initial]``."""
     method: Literal["hyperbolic", "normal", "transfinite"] | None

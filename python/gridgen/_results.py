@@ -184,12 +184,24 @@ class GrowthReport(TypedDict):
     p99: float | None
 
 
+class BlockReport(TypedDict):
+    """A block of a cascade; `share` of the way that its first nodes went to the lines of the O-grid."""
+
+    name: str
+    ni: int
+    nj: int
+    newton_iterations: int
+    linear_iterations: float
+    share: float
+
+
 class GridReport(_GridReport, total=False):
     """Size and shape of the grid; `seam` for an O-grid, `wake` for a C-grid; growth along i and along j."""
 
     seam: str
     wake: int
     behind: list[int]
+    blocks: list[BlockReport]
     growth: list[GrowthReport]
 
 

@@ -26,6 +26,10 @@ errors! {
         #[error("{work} have no walls on other sides of a grid than that of the section")]
         #[hint("run with --backend cpu, or without walls on the other sides")]
         OtherWalls { work: &'static str },
+        /// Lines whose two ends are a shift apart.
+        #[error("GPUs have no lines whose ends are a pitch apart")]
+        #[hint("run with --backend cpu")]
+        Shifted,
         #[error("no NVIDIA driver was found")]
         #[hint("install NVIDIA's driver, or run with --backend cpu; `gridgen devices` lists what is found")]
         NoDriver,

@@ -281,6 +281,28 @@ keys! {
             others grow from there by 1.1 from line to line.";
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    "cascade" => CascadeOptions {}:
+        "A row of blades that repeats with a pitch along y, such as a stage of a turbine: three blocks around the O-grid of the \
+        section, which `geometry.angle` turns to its stagger and `grid.reach` ends. The passage block lies between two blades, \
+        the strips ahead and behind close after one pitch." {
+        pitch: f64 = real(open(0.0), closed(100.0)), Unset, "chords";
+            "Distance of one blade and the next along y. Without it there is one section alone.";
+        inlet_x: Option<f64> = real(closed(-1e3), closed(1e3)), Derived("0.4 ahead of the blade"), "chords";
+            "Place of the inlet.";
+        outlet_x: Option<f64> = real(closed(-1e3), closed(1e3)), Derived("0.4 behind the blade"), "chords";
+            "Place of the outlet.";
+        inlet_angle: f64 = real(closed(-80.0), closed(80.0)), Real(0.0), "degrees";
+            "Direction of the rows ahead against the x axis. Rows that follow the flow are as oblique as that is.";
+        outlet_angle: f64 = real(closed(-80.0), closed(80.0)), Real(0.0), "degrees";
+            "Direction of the rows behind against the x axis.";
+        passage_cells: Option<usize> = integer(4, 100_000), Derived("1.5 times as high as the last cells of the O-grid"), "cells";
+            "Cells of the passage block from blade to blade.";
+        inlet_cells: Option<usize> = integer(4, 100_000), Derived("as those of the passage"), "cells";
+            "Cells along the rows ahead.";
+        outlet_cells: Option<usize> = integer(4, 100_000), Derived("as those of the passage"), "cells";
+            "Cells along the rows behind.";
+    }
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "initial" => InitialOptions {}: "The initial grid: first guess, and source of the marched control functions." {
         method: InitialMethod = KeyKind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite interpolation.";

@@ -5,6 +5,7 @@
 
 mod along;
 mod assembly;
+mod cascade;
 mod declare;
 mod defaults;
 mod documents;
@@ -45,8 +46,8 @@ pub use documents::{VISCOUS, json_schema, template};
 pub(crate) use entries::alternatives;
 pub use error::{CaseError, GivenValue, Place, Places};
 pub use keys::{
-    DomainOptions, GeometryOptions, GridOptions, InitialOptions, LayersOptions, LinearOptions,
-    OutputOptions, QualityOptions, SectionOptions,
+    CascadeOptions, DomainOptions, GeometryOptions, GridOptions, InitialOptions, LayersOptions,
+    LinearOptions, OutputOptions, QualityOptions, SectionOptions,
 };
 pub use overset_keys::{BackgroundOptions, OversetOptions};
 pub use resolve::first_cell_from_y_plus;
@@ -71,6 +72,9 @@ pub struct Case {
     /// The box around the section, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<DomainOptions>,
+    /// The row of blades that the section is one of, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cascade: Option<CascadeOptions>,
     /// The initial grid.
     pub initial: InitialOptions,
     /// Control functions.

@@ -7,6 +7,7 @@ use crate::grid::quality::TRANSITION;
 use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::along::points_around;
+use super::cascade::{Around, REACH, cascade};
 use super::domain::domain;
 use super::entries::Given;
 use super::error::Found;
@@ -38,15 +39,15 @@ impl Case {
     pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
         let mut found = Found::default();
         let geometry = found.keep(geometry(entries, path));
-        let grid = grid(entries).and_then(|(grid, domain)| {
+        let grid = grid(entries).and_then(|(grid, around)| {
             check_order(entries, &grid)?;
-            Ok((output(entries, (grid.ni, grid.nj))?, grid, domain))
+            Ok((output(entries, (grid.ni, grid.nj))?, grid, around))
         });
         let grid = found.keep(grid);
         let quality = found.keep(quality(entries));
         let newton = found.keep(newton(entries));
         let name = found.keep(name(entries, path));
-        let (Some(geometry), Some((output, grid, domain)), Some(quality), Some(newton), Some(name)) =
+        let (Some(geometry), Some((output, grid, around)), Some(quality), Some(newton), Some(name)) =
             (geometry, grid, quality, newton, name)
         else {
             return found.end(None);
@@ -62,7 +63,8 @@ impl Case {
             name,
             geometry,
             grid,
-            domain,
+            domain: around.0,
+            cascade: around.1,
             places: entries.places.clone(),
         })
     }
@@ -96,15 +98,17 @@ impl Case {
     }
 }
 
-fn grid(entries: &Given) -> Result<(GridOptions, Option<DomainOptions>), CaseError> {
+fn grid(entries: &Given) -> Result<(GridOptions, Around), CaseError> {
+    let cascade = cascade(entries)?;
     let refine: usize = entries.get("grid.refine")?;
     let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
-    let topology = topology(entries)?;
+    let topology = cascade.as_ref().map_or_else(|| topology(entries), |_| Ok(TopologyChoice::O))?;
     let domain = domain(entries, topology)?;
     let far_field = domain
         .as_ref()
         .map_or_else(|| entries.get("grid.far_field"), |domain| Ok(domain.extent()))?;
     let reach: Option<f64> = entries.given("grid.reach")?;
+    let reach = reach.or(cascade.as_ref().map(|cascade| REACH * cascade.pitch));
     let extent = reach.unwrap_or(far_field);
     let from_surfaces = points_around(entries, topology)?;
     let ni = from_surfaces.map_or_else(|| entries.get("grid.ni"), Ok)?;
@@ -142,7 +146,8 @@ fn grid(entries: &Given) -> Result<(GridOptions, Option<DomainOptions>), CaseErr
     // The options hold the least of a list of heights.
     let mut own = entries.clone();
     own.derive("grid.first_cell", height.into(), "grid.first_cell");
-    let grid = GridOptions { heights, layers, ni, nj, far_field, ..own.section("grid", &rules)? };
+    let grid =
+        GridOptions { heights, layers, ni, nj, far_field, reach, ..own.section("grid", &rules)? };
     check_base(entries, &grid)?;
     let refined = match layers {
         None => refined_first(nj, height, extent, refine).unwrap_or(height / refine as f64),
@@ -161,7 +166,7 @@ fn grid(entries: &Given) -> Result<(GridOptions, Option<DomainOptions>), CaseErr
         topology,
         ..grid
     };
-    Ok((grid, domain))
+    Ok((grid, (domain, cascade)))
 }
 
 /// Refuses an `ni` that no grid of the topology has: a wall has 17 points at least, refined where there is no cut,

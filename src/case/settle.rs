@@ -12,8 +12,7 @@ use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, Heights,
     LEAST_GAP, OffsetLine, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca,
     contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_gap,
-    open_normals, read_file, read_points, set_angle, set_edge_thickness, symmetrise, turn_about,
-    wall_normals,
+    open_normals, read_file, read_points, set_edge_thickness, symmetrise, wall_normals,
 };
 use crate::grid::initial::{Enclosed, heights_with_wake};
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
@@ -61,6 +60,8 @@ pub struct Problem {
     pub outer: Option<OffsetLine>,
     /// The outer line, where it is a box.
     pub enclosed: Option<Enclosed>,
+    /// Corners of the passage of a cascade on the outer line.
+    pub corners: Option<[usize; 4]>,
     /// Translation of a point of the grid to the place of the body, before the chord is scaled.
     pub shift: [f64; 2],
     /// Length of the wedge that closes a base, where there is one.
@@ -195,7 +196,7 @@ impl Case {
             let base_cells = given.map_or(chosen, BaseCells::Exactly);
             let ([leading_edge_spacing, trailing_edge_spacing], max_turn_deg, seam) =
                 self.settle_defaults(facts(ni));
-            let surface = SurfaceSettings {
+            let surface = |upper| SurfaceSettings {
                 ni,
                 leading_edge_spacing,
                 trailing_edge_spacing,
@@ -205,7 +206,8 @@ impl Case {
                 corners_deg: self.geometry.corners,
                 along: self.grid.along(upper),
             };
-            (distribute(&airfoil, &surface)?, wake, trailing_edge_spacing, seam)
+            let points = self.shared_out(upper, |upper| distribute(&airfoil, &surface(upper)))?;
+            (points, wake, trailing_edge_spacing, seam)
         };
         notices.extend(self.note_on_wake());
         let heights = self.grid.heights.as_ref().map(|given| given.at(&points)).transpose()?;
@@ -216,9 +218,8 @@ impl Case {
                 100.0 * length
             )
         }));
-        set_angle(&mut points, self.geometry.angle);
-        let FileFrame { at, chord, nose_up } = self.geometry.in_file;
-        turn_about([0.0; 2], &mut points, nose_up);
+        let FileFrame { at, chord, .. } = self.geometry.in_file;
+        self.turn(&mut points);
         let in_file = self.geometry.frame == Frame::File;
         let shift = if in_file { at.map(|c| c / chord) } else { [0.0; 2] };
         let topology = match wake {
@@ -309,6 +310,8 @@ impl Case {
             GeometryError::BaseSlants { .. } => &["geometry.angle", "geometry.trailing_edge"],
             GeometryError::OutsideBox { .. } => &["domain.box"],
             GeometryError::TooFewForBox { .. } => &["grid.ni", "domain.box"],
+            GeometryError::Passage { .. } => &["cascade.pitch"],
+            GeometryError::PassagePoints { .. } => &["grid.ni", "cascade.pitch"],
             GeometryError::CutLeaves { .. } => &["grid.wake_direction", "grid.far_field"],
             GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
             GeometryError::FarField { .. } => &["grid.far_field"],
@@ -329,7 +332,7 @@ impl Case {
 
 impl Problem {
     fn new(
-        case: Case,
+        mut case: Case,
         topology: Topology,
         (points, body): (BoundaryPoints, Option<Vec<f64>>),
         shift: [f64; 2],
@@ -371,6 +374,7 @@ impl Problem {
             around.map(|around| domain.walled(around, first_cell))
         });
         let enclosed = enclosed.transpose()?;
+        let corners = case.settle_passage(&points, &normals, &layers)?;
         let wedge = None;
         Ok(Self {
             case,
@@ -382,6 +386,7 @@ impl Problem {
             layers,
             outer,
             enclosed,
+            corners,
             shift,
             wedge,
             notices,

@@ -82,6 +82,18 @@ pub(super) fn given(zones: &[Zone<'_>]) -> Vec<Patch> {
 /// Names of the zones of a C-grid around a base and of the block behind that.
 pub const AROUND_AND_BEHIND: [&str; 2] = ["around", "behind"];
 
+/// Names of the zones of a cascade.
+const OF_CASCADE: [&str; 4] = ["blade", "passage", "ahead", "behind"];
+
+/// Names of the zones that so many blocks of the grid of a section are.
+pub fn block_names(count: usize) -> &'static [&'static str] {
+    match count {
+        0 | 1 => &[""],
+        2 => &AROUND_AND_BEHIND,
+        _ => &OF_CASCADE,
+    }
+}
+
 /// The parts that zones are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parts {
@@ -106,7 +118,7 @@ impl Parts {
     pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         match names.into_iter().next() {
             None | Some("") => Self::Whole,
-            Some(name) if name == AROUND_AND_BEHIND[0] => Self::Blocks,
+            Some(name) if [AROUND_AND_BEHIND[0], OF_CASCADE[0]].contains(&name) => Self::Blocks,
             Some(_) => Self::Overset,
         }
     }
@@ -145,8 +157,7 @@ impl<'a> MeshData<'a> {
     /// The plane blocks of a grid that the program made, with the usual choices: the grid, and the block behind a base, if
     /// there is one.
     pub fn of_blocks(blocks: &[&'a Grid]) -> Self {
-        let names = if blocks.len() > 1 { &AROUND_AND_BEHIND[..] } else { &[""] };
-        let zones = names.iter().zip(blocks);
+        let zones = block_names(blocks.len()).iter().zip(blocks);
         let zones = zones.map(|(name, grid)| Zone { name, grid, rim: Rim::FarField }).collect();
         let (settings, search) = (Settings::default(), SearchBox::default());
         Self { zones, span: None, weldable: true, good: true, settings, search }

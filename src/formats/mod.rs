@@ -31,7 +31,9 @@ use std::path::{Path, PathBuf};
 use serde::de::{Deserialize, Deserializer, Error};
 
 pub use self::block::{ReadError, ReadFault};
-pub use self::data::{AROUND_AND_BEHIND, Compression, ForceReference, MeshData, Settings};
+pub use self::data::{
+    AROUND_AND_BEHIND, Compression, ForceReference, MeshData, Settings, block_names,
+};
 pub use self::format::{Converted, Format, Holds, MeshFile};
 use self::format::{FileContents, is_named};
 pub use self::mesh::{Sides, Span};

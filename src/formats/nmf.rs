@@ -13,7 +13,10 @@ use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
 use super::rim::{ReadZone, condition_of};
 use crate::diagnostics::excerpt;
-use crate::grid::boundary::{BoxSide, Meets, Patch, Range, Segment, Side, SideKind, links};
+use crate::grid::boundary::{
+    BoxSide, Meets, PERIOD, Patch, Range, Segment, Side, SideKind, links, period,
+};
+use crate::grid::vector::distance;
 use crate::grid::{Grid, Symmetry};
 
 /// The first lines of a map of gridgen's.
@@ -78,6 +81,7 @@ pub fn write_to(
         Face(on.block, on.side as u8 + 3, ranges)
     };
     let boundary: Vec<Range> = grids.iter().flat_map(|grid| grid.boundary()).collect();
+    let ends = period(grids).map(|(ends, _)| ends);
     let patches = boundary.iter().filter_map(|range| {
         let Meets::Patch(patch) = range.meets else { return None };
         let names = match patch {
@@ -85,7 +89,7 @@ pub fn write_to(
             | Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
             _ => match patch.kind() {
                 None | Some(SideKind::Wall) => VISCOUS,
-                Some(SideKind::FarField) => FAR_FIELD,
+                Some(SideKind::FarField | SideKind::Periodic) => FAR_FIELD,
                 Some(SideKind::Inlet) => INFLOW,
                 Some(SideKind::Outlet) => OUTFLOW,
                 Some(SideKind::Slip) => SLIP,
@@ -94,7 +98,10 @@ pub fn write_to(
         };
         Some((names, face(range.on)))
     });
-    let links = links(&boundary);
+    // Pairs of faces a pitch apart have no kind of their own.
+    let partners = boundary.iter().filter(|range| range.patch() == ends.map(|[lower, _]| lower));
+    let partners = partners.filter_map(|range| Some([range.on, range.partner()?]));
+    let links = links(&boundary).chain(partners);
     let sides = grids
         .iter()
         .enumerate()
@@ -112,6 +119,15 @@ pub fn write_to(
         writeln!(out, "{:<14}  {face}      {other}   FALSE", name(ONE_TO_ONE))?;
     }
     Ok(())
+}
+
+/// Nodes of two faces closer than this part of the largest coordinate are one.
+const SAME: f64 = 1e-6;
+
+/// The largest coordinate.
+fn farthest(zones: &[ReadZone]) -> f64 {
+    let all = zones.iter().flat_map(|zone| zone.grid.x.iter().chain(&zone.grid.y));
+    all.fold(0.0, |most: f64, c| most.max(c.abs()))
 }
 
 /// The hint for a map that does not fit its mesh.
@@ -158,8 +174,13 @@ pub(super) fn read(bytes: &[u8], zones: &mut [ReadZone]) -> Result<(), ReadFault
         let linked = linked.filter(|to| to.count() == on.count());
         match linked {
             Some(to) => {
-                zones[on.block].mark(on, Meets::Link(to));
-                zones[to.block].mark(to, Meets::Link(on));
+                let ends = [on, to].map(|segment| segment.point(&zones[segment.block].grid, 0, 0));
+                let same = distance(ends[0], ends[1]) <= SAME * farthest(zones);
+                for ([on, to], end) in [[on, to], [to, on]].into_iter().zip(PERIOD) {
+                    let end = Patch::named(end, Some(SideKind::Periodic));
+                    let meets = if same { Meets::Link(to) } else { Meets::Partner(end, to) };
+                    zones[on.block].mark(on, meets);
+                }
             }
             None if one_to_one => return Err(fault(line, "a second face of as many nodes")),
             None => zones[on.block].mark(on, Meets::Patch(patch(name))),
@@ -178,7 +199,7 @@ fn patch(condition: &str) -> Patch {
         Some(SideKind::Slip) => "slip",
         Some(SideKind::Symmetry) => "symmetry",
         Some(SideKind::FarField) if condition.to_ascii_lowercase().starts_with("far") => "farfield",
-        Some(SideKind::FarField) => condition,
+        Some(SideKind::FarField | SideKind::Periodic) => condition,
     };
     Patch::named(name, kind)
 }

@@ -48,9 +48,10 @@ pub(super) type Condition = Option<SideKind>;
 
 /// The condition that a name suggests; the far field if it suggests none.
 pub(super) fn condition_of(name: &str) -> Condition {
-    use SideKind::{FarField, Inlet, Outlet, Slip, Symmetry};
+    use SideKind::{FarField, Inlet, Outlet, Periodic, Slip, Symmetry};
     let name = name.to_ascii_lowercase();
-    let words: [(&[&str], Condition); 6] = [
+    let words: [(&[&str], Condition); 7] = [
+        (&["periodic"], Some(Periodic)),
         (&["slip", "tangency", "inviscid"], Some(Slip)),
         (&["far"], Some(FarField)),
         (&["inlet", "inflow"], Some(Inlet)),
@@ -90,7 +91,7 @@ impl ReadZone {
             |nodes: [usize; 2], k| if nodes[0] <= nodes[1] { nodes[0] + k } else { nodes[0] - k };
         for k in 1..on.count() {
             let edge = match meets {
-                Meets::Patch(patch) => Edge::Patch(patch),
+                Meets::Patch(patch) | Meets::Partner(patch, _) => Edge::Patch(patch),
                 Meets::Link(to) => {
                     let ends = [at(to.nodes, k - 1), at(to.nodes, k)];
                     let turned = on.nodes[0] > on.nodes[1];

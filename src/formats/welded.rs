@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::grid::Grid;
-use crate::grid::boundary::{Meets, Patch, Range, Segment, Side};
+use crate::grid::boundary::{Patch, Range, Segment, Side};
 
 /// Numbers of nodes and cells of a welded grid.
 #[derive(Debug, Clone)]
@@ -189,6 +189,36 @@ impl<'a> Welded<'a> {
         all.into_iter().flatten()
     }
 
+    /// The sides of cells along a segment of a block, in its order.
+    fn along(&self, block: &Block<'_>, on: Segment) -> Vec<CellSide> {
+        let size = [block.grid.ni, block.grid.nj];
+        let side = AROUND.iter().position(|at| *at == on.side).unwrap_or(0);
+        let cell = |k: usize| {
+            let ends = [k, k + 1].map(|k| on.node(size, k * self.order));
+            let [i, j] =
+                [0, 1].map(|c| (ends[0][c].min(ends[1][c]) / self.order).min(block.counts[c] - 1));
+            CellSide { cell: block.first_cell + j * block.counts[0] + i, side }
+        };
+        (0..(on.count() - 1) / self.order).map(cell).collect()
+    }
+
+    /// The sides at both ends of a period, one beside its partner.
+    pub(super) fn partners(&self, lower: Patch) -> [Vec<CellSide>; 2] {
+        let mut ends = [Vec::new(), Vec::new()];
+        for block in &self.blocks {
+            for range in block.boundary.iter().filter(|range| range.patch() == Some(lower)) {
+                let Some((to, other)) =
+                    range.partner().and_then(|to| Some((to, self.blocks.get(to.block)?)))
+                else {
+                    continue;
+                };
+                ends[0].extend(self.along(block, range.on));
+                ends[1].extend(self.along(other, to));
+            }
+        }
+        ends
+    }
+
     /// The patches on a side of all blocks.
     pub(super) fn patches(&self, side: Side) -> impl Iterator<Item = PatchSides> {
         let corner = AROUND.iter().position(|at| *at == side).unwrap_or(0);
@@ -196,17 +226,12 @@ impl<'a> Welded<'a> {
         self.blocks.iter().flat_map(move |block| {
             let on_side = block.boundary.iter().filter(move |range| range.on.side == side);
             on_side.filter_map(move |range| {
-                let Meets::Patch(patch) = range.meets else { return None };
+                let patch = range.patch()?;
                 let size = [block.grid.ni, block.grid.nj];
-                let cell = |k: usize| {
-                    let node = range.on.node(size, k * self.order);
-                    let [i, j] = [0, 1].map(|c| (node[c] / self.order).min(block.counts[c] - 1));
-                    CellSide { cell: block.first_cell + j * block.counts[0] + i, side: corner }
-                };
                 let steps = range.on.count() - 1;
                 let ends = [0, steps].map(|k| self.node(block, range.on.node(size, k)));
                 let ends = if forwards { ends } else { [ends[1], ends[0]] };
-                Some((patch, (0..steps / self.order).map(cell).collect(), ends))
+                Some((patch, self.along(block, range.on), ends))
             })
         })
     }

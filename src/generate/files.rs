@@ -6,7 +6,9 @@ use crate::case::{OutputOptions, PlacedAssembly, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::{self, AROUND_AND_BEHIND, ForceReference, Format, MeshData, Settings, Span};
+use crate::formats::{
+    self, AROUND_AND_BEHIND, ForceReference, Format, MeshData, Settings, Span, block_names,
+};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
 use crate::overset::{SearchBox, Zone};
 use crate::report::{Figures, ReportFile, report_files};
@@ -75,6 +77,14 @@ impl<'a> OutputFiles<'a> {
         if let (Topology::Blunt { wake }, Some(cells)) = (problem.topology, case.grid.base_cells) {
             files.zones = AROUND_AND_BEHIND.to_vec();
             files.sizes.push([wake + 1, cells + 1]);
+        }
+        if let (Some([a, b, c, d]), Some(cascade)) = (problem.corners, &case.cascade) {
+            files.zones = block_names(4).to_vec();
+            let [across, ahead, behind] = cascade.cells();
+            let [nose, edge] = [c - b, case.grid.ni - 1 - d + a];
+            files.sizes.push([d - c + 1, across + 1]);
+            files.sizes.push([nose + across + 1, ahead + 1]);
+            files.sizes.push([edge + across + 1, behind + 1]);
         }
         let movements = case.output.reference.then_some(files::REFERENCE_FILE);
         Self { starts: movements.into_iter().chain([files::RESTART_FILE]).collect(), ..files }

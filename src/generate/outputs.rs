@@ -16,13 +16,15 @@ use crate::files::output::Output;
 use crate::files::{self, IoError};
 use crate::formats::matrix_market::{write_columns, write_matrix};
 use crate::formats::openfoam::{self, Measure, Objection};
-use crate::formats::{MeshData, Span};
+use crate::formats::{MeshData, Span, block_names};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Verdict, coarsened};
 use crate::movement::Reference;
 use crate::ranks::Job;
 use crate::report::page::{Page, Shown};
-use crate::report::{self, Artifacts, Figures, GridReport, LinearTotals, NewtonTotals, Report};
+use crate::report::{
+    self, Artifacts, BlockReport, Figures, GridReport, LinearTotals, NewtonTotals, Report,
+};
 use crate::run::{RunLog, RunOptions};
 
 /// First line of the case of a coarser grid of a family.
@@ -90,8 +92,8 @@ pub(super) fn write(
         let mut files = requested.write(finest, &mesh, &figures)?;
         for (CoarserGrid { blocks, quality, verdict, .. }, output) in coarser.iter().zip(others) {
             let good = verdict.is_good();
-            let (grid, behind) = (&blocks[0], blocks.get(1));
-            let figures = Figures::of(&Artifacts { grid, behind, quality, good, ..solved }, wanted);
+            let (grid, others) = (&blocks[0], [blocks.get(1), None, None]);
+            let figures = Figures::of(&Artifacts { grid, others, quality, good, ..solved }, wanted);
             let blocks: Vec<&Grid> = blocks.iter().collect();
             files.extend(requested.write(output, &requested.mesh_of(&blocks, good), &figures)?);
         }
@@ -250,7 +252,7 @@ impl GridResult {
         Artifacts {
             name: &self.case.name,
             grid: &self.grid,
-            behind: self.behind.as_ref(),
+            others: self.others(),
             quality: &self.quality,
             history: &self.history,
             tolerance: self.case.newton.tolerance,
@@ -282,6 +284,7 @@ fn report_of(
         quality: quality.clone(),
         grid: GridReport {
             behind: behind.map(|block| [block.ni, block.nj]),
+            blocks: blocks_of(result),
             box_walls: result.box_walls(grid),
             ..GridReport::from(grid)
         },
@@ -294,6 +297,20 @@ fn report_of(
         wedge: result.problem.wedge,
         notes: [result.notices.as_slice(), &result.events].concat(),
     })
+}
+
+/// The blocks of a cascade in its report.
+fn blocks_of(result: &GridResult) -> Vec<BlockReport> {
+    let names = block_names(result.passage.len() + 1).iter().skip(1);
+    let blocks = result.passage.iter().zip(names).map(|(block, name)| BlockReport {
+        name,
+        ni: block.grid.ni,
+        nj: block.grid.nj,
+        newton_iterations: block.newton_iterations,
+        linear_iterations: block.linear_iterations,
+        share: block.share,
+    });
+    blocks.collect()
 }
 
 /// Writes A and b of the linear system of a Newton step into a folder; returns the files.

@@ -4,6 +4,7 @@ use crate::backend::{
     self, Backend, DeviceError, EllipticBackend, EllipticData, GridBackend, MovementBackend,
     MultigridBackend, Real,
 };
+use crate::cascade::{BladePassage, StripEnd};
 use crate::case::{Case, FEW_POINTS, InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use crate::geometry::{BoundaryPoints, corners};
@@ -152,6 +153,9 @@ impl Problem {
         if matches!(self.topology, Topology::Blunt { .. }) {
             return Err(MovementError::Base);
         }
+        if self.corners.is_some() {
+            return Err(MovementError::Cascade);
+        }
         if self.has_outer_wall() { Err(MovementError::OuterWall) } else { Ok(()) }
     }
 
@@ -179,6 +183,20 @@ impl Problem {
             Some(symmetry) => backend.half(symmetry, &nodes),
             None => Ok(nodes),
         }
+    }
+
+    /// The passage of a cascade, in the frame of the grid.
+    pub(super) fn passage(&self) -> Option<BladePassage> {
+        let (corners, cascade) = (self.corners?, self.case.cascade.as_ref()?);
+        let [cells, ahead, behind] = cascade.cells();
+        let plane = |x: Option<f64>, angle, cells| Some(StripEnd { x: x?, angle, cells });
+        Some(BladePassage {
+            pitch: cascade.pitch,
+            corners,
+            cells,
+            inlet: plane(cascade.inlet_x, cascade.inlet_angle, ahead)?,
+            outlet: plane(cascade.outlet_x, cascade.outlet_angle, behind)?,
+        })
     }
 
     /// The sides of the box around the grid, if there is one.
@@ -320,6 +338,9 @@ impl Problem {
         let behind = matches!(self.topology, Topology::Blunt { .. });
         let base = grid.base_cells.filter(|_| behind).unwrap_or(0);
         check_family(self.topology, [grid.ni, grid.nj, base], grids, output.curved_order)?;
+        if self.corners.is_some() && grids > 1 {
+            return Err(FamilyError::Cascade);
+        }
         if let Some(enclosed) = &self.enclosed {
             check_columns(&enclosed.corners, grids, output.curved_order)?;
         }

@@ -9,8 +9,10 @@ use std::{fmt, iter};
 use crate::backend::DeviceError;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaGrid;
+use crate::cascade::{SolvedBlock, passage_blocks, repeat};
 use crate::case::{Case, Problem};
-use crate::grid::quality::{Quality, WallLine, boundary_layer_cells};
+use crate::error::Error;
+use crate::grid::quality::{Quality, WallLine, boundary_layer_cells, p99_skewness};
 use crate::grid::{Grid, Limited, Verdict, block_behind};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
@@ -48,7 +50,9 @@ pub struct GridResult {
     pub grid: Grid,
     /// The block behind the base of a C-grid around one, in the frame of the grid.
     pub behind: Option<Grid>,
-    /// Its quality, that of the block included.
+    /// The passage of a cascade and the strips ahead and behind, in the frame of the grid.
+    pub passage: Vec<SolvedBlock>,
+    /// Its quality, that of the other blocks included.
     pub quality: Quality,
     /// Whether it may be used; of a family the verdict on the worst.
     pub verdict: Verdict,
@@ -115,9 +119,22 @@ impl GridResult {
 
     /// Brings the grid and the block behind it to where the body is, in the unit of the files.
     pub(super) fn place(&mut self, problem: &Problem) {
-        for grid in iter::once(&mut self.grid).chain(&mut self.behind) {
+        let Some(cascade) = self.case.cascade.as_ref().filter(|_| !self.passage.is_empty()) else {
+            for grid in iter::once(&mut self.grid).chain(&mut self.behind) {
+                problem.place(grid);
+            }
+            return;
+        };
+        let own = self.passage.iter().map(|block| block.grid.clone());
+        let mut grids: Vec<Grid> = iter::once(self.grid.clone()).chain(own).collect();
+        for grid in &mut grids {
             problem.place(grid);
         }
+        repeat(&mut grids, cascade.pitch * self.case.geometry.length());
+        let mut grids = grids.into_iter();
+        let of_case = iter::once(&mut self.grid);
+        let all = of_case.chain(self.passage.iter_mut().map(|block| &mut block.grid));
+        all.zip(&mut grids).for_each(|(grid, placed)| *grid = placed);
     }
 
     /// Smallest and largest height of the first cells on walls of the box around a grid of this result, in chords.
@@ -126,9 +143,15 @@ impl GridResult {
         grid.box_wall_heights().map(|heights| heights.map(|height| height / chord))
     }
 
-    /// The grid and, behind a base, the block there.
+    /// The grid and its other blocks: the one behind a base, or those of a cascade.
     pub fn blocks(&self) -> Vec<&Grid> {
-        iter::once(&self.grid).chain(&self.behind).collect()
+        iter::once(&self.grid).chain(self.others().into_iter().flatten()).collect()
+    }
+
+    /// The other blocks.
+    pub(super) fn others(&self) -> [Option<&Grid>; 3] {
+        let of_passage = |k: usize| self.passage.get(k).map(|block| &block.grid);
+        [of_passage(0).or(self.behind.as_ref()), of_passage(1), of_passage(2)]
     }
 
     /// Whether the grid may be used: [`GridResult::verdict`] says why not.
@@ -208,10 +231,10 @@ impl GridResult {
     pub(super) fn new(
         problem: &Problem,
         (report, state): (NewtonReport, Vec<f64>),
-        (grid, mut quality): (Grid, Quality),
+        (mut grid, mut quality): (Grid, Quality),
         job: Option<&Job>,
         log: &mut RunLog<'_>,
-    ) -> Result<Self, RanksError> {
+    ) -> Result<Self, Error> {
         let NewtonReport { stop, history, events } = report;
         if let Some(reynolds) = problem.case.grid.reynolds.filter(|_| !grid.x.is_empty()) {
             let wall = WallLine::of(grid.topology, grid.ni);
@@ -222,8 +245,31 @@ impl GridResult {
         if let Some(block) = &behind {
             quality = quality.with_block(grid.cells(), block);
         }
+        let passage = problem.passage().filter(|_| !grid.x.is_empty() && stop.converged());
+        let passage = passage.map(|passage| {
+            let options = problem.case.solver_options();
+            log.timed("newton", |_| passage_blocks(&grid, &passage, &options))
+        });
+        let passage = match passage.transpose()? {
+            None => Vec::new(),
+            Some((ring, blocks)) => {
+                grid = ring;
+                blocks
+            }
+        };
         let curved = problem.curved_quality(&iter::once(&grid).chain(&behind).collect::<Vec<_>>());
-        let verdict = of_first(job, problem.verdict(stop, &quality, curved.as_ref()))?;
+        if !passage.is_empty() {
+            let mut cells = grid.cells();
+            for SolvedBlock { grid: block, .. } in &passage {
+                quality = quality.with_block(cells, block);
+                cells += block.cells();
+            }
+            let others = passage.iter().map(|block| &block.grid);
+            quality.p99_skewness = p99_skewness(iter::once(&grid).chain(others));
+        }
+        let stopped = passage.iter().map(|block| block.stop).find(|stop| !stop.converged());
+        let found = problem.verdict(stopped.unwrap_or(stop), &quality, curved.as_ref());
+        let verdict = of_first(job, found)?;
         let curved = curved.filter(|_| verdict.is_good());
         let steps = &history.steps;
         log.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
@@ -234,6 +280,7 @@ impl GridResult {
             threads: rayon::current_num_threads(),
             grid,
             behind,
+            passage,
             verdict,
             folded_cells: quality.folded_cells,
             quality,

@@ -1,15 +1,14 @@
 //! Results to look at in a browser.
 
 use super::{AssemblyResult, GridResult};
-use crate::formats::AROUND_AND_BEHIND;
+use crate::formats::block_names;
 use crate::viewer::Scene;
 
 impl GridResult {
-    /// The grid, and behind a base the block there, for the viewer; lengths are in chords.
+    /// The grid and its other blocks for the viewer; lengths are in chords.
     pub fn scene(&self) -> Scene<'_> {
         let blocks = self.blocks();
-        let names: &[&str] = if blocks.len() > 1 { &AROUND_AND_BEHIND } else { &[""] };
-        let zones = names.iter().copied().zip(blocks).collect();
+        let zones = block_names(blocks.len()).iter().copied().zip(blocks).collect();
         let unit = self.case.geometry.length();
         Scene { name: &self.case.name, unit, zones, before: Vec::new() }
     }

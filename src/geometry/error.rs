@@ -86,6 +86,16 @@ errors! {
         #[error("{ni} points are too few for the {corners} corners of the box")]
         #[hint("raise grid.ni, make the box less long and narrow, or choose grid.topology = \"C\"")]
         TooFewForBox { ni: usize, corners: usize },
+        /// Lengths in chords; `most`: the largest distance of the outer line from the wall.
+        #[error(
+            "blades {pitch} chords apart leave a gap of {gap:.4} chords, with a grid of {reach} chords around each: less than \
+             {most:.4} was expected"
+        )]
+        #[hint("choose a smaller grid.reach, a larger cascade.pitch, or another geometry.angle")]
+        Passage { pitch: f64, gap: f64, reach: f64, most: f64 },
+        #[error("{ni} points leave too few cells to the sides of the passage between two blades")]
+        #[hint("raise grid.ni, choose grid.points_upper and points_lower, or a lower cascade.pitch")]
+        PassagePoints { ni: usize },
         /// The bend at the hinge of a flap is too tight or too long.
         /// `radius`: as given or by default, chords.
         #[error("flap radius {radius:.4}: between {least:.4} and {most:.4} chords were expected")]

@@ -13,6 +13,7 @@ mod given;
 mod heights;
 mod naca;
 mod offset;
+mod passage;
 mod polygon;
 mod reader;
 mod section;
@@ -36,6 +37,7 @@ pub use heights::{AlongWall, Cluster, Heights, SurfaceSide};
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
 pub use offset::{OffsetLine, OffsetProjection};
+pub(crate) use passage::Blades;
 pub use polygon::wall_normals;
 pub(crate) use reader::{FileFrame, Repairs, read_file, read_points};
 pub use reader::{

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Grid, Symmetry, Topology};
-use crate::geometry::vector::distance;
+use crate::geometry::vector::{difference, distance};
 
 /// A side of a block, by the neighbour across.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -112,6 +112,8 @@ pub enum SideKind {
     Symmetry,
     /// A wall with friction, whose first cells have a given height.
     Wall,
+    /// An end of a period, which repeats the one that is its partner.
+    Periodic,
 }
 
 /// The sides of a box around a grid.
@@ -145,6 +147,8 @@ pub enum Meets {
     Patch(Patch),
     /// Another segment with the same nodes, bit for bit, in its order.
     Link(Segment),
+    /// A boundary whose nodes are those of another one, in its order, all moved by one vector: the ends of a period.
+    Partner(Patch, Segment),
 }
 
 /// A segment, which runs forwards, and what it meets.
@@ -247,7 +251,7 @@ impl Range {
     /// The patch that it is.
     pub fn patch(&self) -> Option<Patch> {
         match self.meets {
-            Meets::Patch(patch) => Some(patch),
+            Meets::Patch(patch) | Meets::Partner(patch, _) => Some(patch),
             Meets::Link(_) => None,
         }
     }
@@ -256,8 +260,13 @@ impl Range {
     pub fn link(&self) -> Option<Segment> {
         match self.meets {
             Meets::Link(to) => Some(to),
-            Meets::Patch(_) => None,
+            Meets::Patch(_) | Meets::Partner(..) => None,
         }
+    }
+
+    /// The segment whose nodes are those of this one but for a vector.
+    pub fn partner(&self) -> Option<Segment> {
+        if let Meets::Partner(_, to) = self.meets { Some(to) } else { None }
     }
 }
 
@@ -291,6 +300,24 @@ pub fn links(boundary: &[Range]) -> impl Iterator<Item = [Segment; 2]> {
     let place = |on: Segment| (on.block, on.side as u8, on.nodes[0].min(on.nodes[1]));
     let links = boundary.iter().filter_map(|range| Some([range.on, range.link()?]));
     links.filter(move |[on, to]| place(*on) < place(*to))
+}
+
+/// Names of the patches at both ends of a period.
+pub const PERIOD: [&str; 2] = ["periodic_lower", "periodic_upper"];
+
+/// The patches at both ends of a period, the lower one first, and the vector from that to the upper one.
+pub fn period(grids: &[&Grid]) -> Option<([Patch; 2], [f64; 2])> {
+    let ranges = || grids.iter().flat_map(|grid| grid.boundary());
+    ranges().find_map(|range| {
+        let Meets::Partner(lower, to) = range.meets else { return None };
+        let [from, there] =
+            [range.on, to].map(|segment| Some(segment.point(grids.get(segment.block)?, 0, 0)));
+        let vector = difference(there?, from?);
+        let here = |other: &Range| other.partner().is_some() && other.patch() != Some(lower);
+        // Nodes are rounded, and so is their difference.
+        let vector = vector.map(|c| format!("{c:.12e}").parse().unwrap_or(c));
+        (vector[1] > 0.0).then_some(([lower, ranges().find(here)?.patch()?], vector))
+    })
 }
 
 impl Segment {

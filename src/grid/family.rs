@@ -41,6 +41,9 @@ errors! {
         )]
         #[hint("ask for fewer grids, or for a finer one to begin with")]
         TooCoarse { grids: u32, ni: usize, nj: usize },
+        #[error("there is no family of cascades: every other point of its blocks is not the grid of a case")]
+        #[hint("run cases with fewer points, one by one")]
+        Cascade,
         /// `point`: point of the wall, from 0.
         #[error(
             "a family of {grids} grids leaves out all but every {stride}{} point, and with them the corner of the base \

@@ -199,6 +199,17 @@ fn far_field_range(grid: &Grid) -> [f64; 2] {
     })
 }
 
+/// The 99th percentile of the equiangle skewness of all cells of some blocks.
+pub(crate) fn p99_skewness<'g>(grids: impl Iterator<Item = &'g Grid>) -> f64 {
+    let of_row = |grid: &Grid, j| {
+        let mut row = vec![0.0; grid.ni - 1];
+        CellMeasure::Skewness.fill_row(grid, j, &mut row);
+        row
+    };
+    let rows = grids.flat_map(|grid| (0..grid.nj - 1).flat_map(move |j| of_row(grid, j)));
+    percentile(&rows.collect::<Vec<f64>>(), PERCENTILE)
+}
+
 impl Quality {
     /// The quality of no cells and no wall points: the first number replaces extrema, means are sums.
     fn of_nothing() -> Self {

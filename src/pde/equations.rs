@@ -19,6 +19,9 @@ pub struct EllipticData {
     pub mj: usize,
     /// Whether the outer columns of the frame repeat the opposite unknown columns.
     pub periodic: bool,
+    /// Difference in y of a column of a periodic frame and the one that it repeats, `mi` columns before it: the pitch of a
+    /// cascade, 0 where lines close.
+    pub shift: f64,
     /// x of the frame's nodes, `[mj + 2][mi + 2]`; unknown nodes hold the first guess.
     pub x: Vec<f64>,
     /// y of the frame's nodes.
@@ -89,7 +92,7 @@ impl EllipticData {
         let ([mi, mj], periodic) = (unknown_points(grid), grid.topology.periodic());
         let frame = |nodes: &[f64]| framed(nodes, grid.ni, periodic);
         let (x, y) = (frame(&grid.x), frame(&grid.y));
-        Self { mi, mj, periodic, x, y, control_p, control_q, walls }
+        Self { mi, mj, periodic, shift: 0.0, x, y, control_p, control_q, walls }
     }
 
     /// The equations with the nodes of a grid as they are, whose first cells have these heights, with wall terms on

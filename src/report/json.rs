@@ -106,6 +106,9 @@ pub struct GridReport {
     /// Nodes of the block behind a base, from the base to the outflow and across.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<[usize; 2]>,
+    /// The other blocks of a cascade.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<BlockReport>,
     /// Smallest and largest height of the first cells on sides of a box that are walls, in chords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub box_walls: Option<[f64; 2]>,
@@ -114,13 +117,40 @@ pub struct GridReport {
     pub growth: Option<[Growth; 2]>,
 }
 
+/// A block of a cascade in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlockReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Nodes in i.
+    pub ni: usize,
+    /// Nodes in j.
+    pub nj: usize,
+    /// Newton steps of its solves.
+    pub newton_iterations: usize,
+    /// Linear iterations of its solves.
+    pub linear_iterations: f64,
+    /// Share of their way that the first nodes beside the O-grid went to the lines of that: 1 unless a solve stopped.
+    pub share: f64,
+}
+
 impl From<&Grid> for GridReport {
     fn from(grid: &Grid) -> Self {
         let seam = if let Topology::O(seam) = grid.topology { Some(seam) } else { None };
         let wake = Some(grid.topology.wake()).filter(|wake| *wake > 0);
         let topology = grid.topology.name();
         let (ni, nj, growth) = (grid.ni, grid.nj, growth(grid));
-        Self { ni, nj, topology, seam, wake, behind: None, box_walls: None, growth }
+        Self {
+            ni,
+            nj,
+            topology,
+            seam,
+            wake,
+            behind: None,
+            blocks: Vec::new(),
+            box_walls: None,
+            growth,
+        }
     }
 }
 

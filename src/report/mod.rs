@@ -10,7 +10,9 @@ pub(crate) mod page;
 pub mod plot;
 
 pub use self::figures::{Figures, ReportFile, report_files};
-pub use self::json::{GridReport, LinearTotals, NewtonTotals, Report, Timing, write_json};
+pub use self::json::{
+    BlockReport, GridReport, LinearTotals, NewtonTotals, Report, Timing, write_json,
+};
 pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport};
 pub use self::page::Comparison;
 pub use self::plot::Artifacts;

@@ -31,7 +31,7 @@ pub(super) fn wall(grid: &Grid) -> Vec<[f64; 2]> {
 }
 
 /// Sets a node.
-pub(super) fn set(grid: &mut Grid, [i, j]: [usize; 2], at: [f64; 2]) {
+pub(crate) fn set(grid: &mut Grid, [i, j]: [usize; 2], at: [f64; 2]) {
     let k = grid.index(i, j);
     [grid.x[k], grid.y[k]] = at;
 }
@@ -109,7 +109,7 @@ pub(super) fn shape(grid: &Grid) -> Topology {
 
 /// The block whose interior is interpolated from its sides, by their lengths (transfinite interpolation, Gordon and Hall
 /// 1973, doi:10.1002/nme.1620070405).
-pub(super) fn interpolated(grid: &Grid) -> Grid {
+pub(crate) fn interpolated(grid: &Grid) -> Grid {
     let [ni, nj] = [grid.ni, grid.nj];
     let [south, north] = [0, nj - 1].map(|j| (0..ni).map(|i| grid.point(i, j)).collect::<Vec<_>>());
     let [west, east] = [0, ni - 1].map(|i| (0..nj).map(|j| grid.point(i, j)).collect::<Vec<_>>());

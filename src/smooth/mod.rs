@@ -6,7 +6,7 @@
 //! which removes what is oblique. The better of both is kept. A grid of which many cells are folded begins anew from its
 //! four sides.
 
-mod block;
+pub(crate) mod block;
 mod control;
 mod equations;
 mod error;

@@ -30,7 +30,7 @@ fn unknown_names_are_refused() {
     wing.toml:3: unknown section [gird]
     hint: did you mean [grid]?
     wing.toml:3: unknown section [wake]
-    hint: the sections are geometry, grid, domain, initial, control, quality, newton, linear, multigrid, output, element, background, overset
+    hint: the sections are geometry, grid, domain, cascade, initial, control, quality, newton, linear, multigrid, output, element, background, overset
     wing.toml:1: grid = 3: expected a section
     hint: write [grid] in single brackets, once, and its keys below it
     wing.toml:1: geometry = a list of tables: expected a section

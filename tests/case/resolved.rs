@@ -336,8 +336,8 @@ fn may_be_missing(key: &str, text: &str) -> bool {
         | "quality.max_skewness"
         | "quality.max_growth"
         | "quality.max_wall_angle" => true,
-        // There is no box.
-        _ if key.starts_with("domain.") => true,
+        // There is no box, and one section alone.
+        _ if key.starts_with("domain.") || key.starts_with("cascade.") => true,
         // The resulting height is written instead.
         "grid.y_plus" | "grid.reference_length" => has("first_cell ="),
         "grid.growth" => has("nj ="),

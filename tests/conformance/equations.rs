@@ -25,6 +25,7 @@ pub fn problem(
         mi,
         mj,
         periodic,
+        shift: 0.0,
         x: Vec::new(),
         y: Vec::new(),
         control_p: random(1, points),

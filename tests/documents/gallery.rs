@@ -17,7 +17,7 @@ shows the whole grid, both edges, and maps of the quality.
 ";
 
 /// The cases with their titles.
-const CASES: [(&str, &str); 25] = [
+const CASES: [(&str, &str); 27] = [
     ("naca0012", "O-grid around a sharp section"),
     ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
     ("naca4412", "C-grid around a cambered section"),
@@ -40,6 +40,8 @@ const CASES: [(&str, &str); 25] = [
     ("tunnel-walls", "A wind tunnel with boundary layers on floor and roof"),
     ("ground", "A section above the ground"),
     ("box", "A cylinder in a channel"),
+    ("turbine", "A row of turbine blades"),
+    ("compressor", "A row of compressor blades"),
     ("naca4412-flap", "A slotted flap, overset grids"),
     ("two-elements", "Williams' two elements, overset grids"),
     ("three-elements", "Slat, main element and flap, overset grids"),

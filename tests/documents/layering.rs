@@ -46,6 +46,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("smooth", &["geometry", "grid", "backend", "pde", "solver", "elliptic", "case"]),
     (
+        "cascade",
+        &["geometry", "grid", "backend", "pde", "solver", "elliptic", "case", "smooth::block"],
+    ),
+    (
         "error",
         &[
             "geometry", "grid", "sparse", "pde", "backend", "solver", "elliptic", "files",
@@ -64,7 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "geometry", "grid", "sparse", "pde", "backend", "solver", "elliptic", "files",
             "formats", "overset", "report", "case", "movement", "error", "memory", "digest",
-            "ranks", "run", "viewer",
+            "ranks", "run", "viewer", "cascade",
         ],
     ),
     (

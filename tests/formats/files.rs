@@ -279,7 +279,7 @@ fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
     let folder = tempfile::tempdir().unwrap();
     let grid = &polar_grid(33, 9, 0.01, 1.2);
     let artifacts = Artifacts {
-        behind: None,
+        others: [None; 3],
         name: "",
         grid,
         quality: &measure(grid),
@@ -362,7 +362,7 @@ fn all_report_files() -> Vec<ReportFile> {
 /// Writes meshes and additional files with these names, or all if none are given.
 fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<String> {
     let artifacts = Artifacts {
-        behind: None,
+        others: [None; 3],
         name: "a <b> & \u{7}c",
         grid,
         quality: &measure(grid),
@@ -596,7 +596,7 @@ fn pictures_of_nothing_are_drawn_too() {
     let mut history = History::default();
     let draw = |history: &History| {
         let artifacts = Artifacts {
-            behind: None,
+            others: [None; 3],
             name: "",
             grid: &grid,
             quality: &measure(&grid),

@@ -6,6 +6,7 @@ mod along;
 mod angle;
 mod behind;
 mod c_grid;
+mod cascade;
 mod conformal;
 mod curved;
 mod domain;

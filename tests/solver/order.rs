@@ -146,7 +146,7 @@ impl Manufactured {
             exact.extend(if coupled && j == 1 { terms } else { mapping.r });
         }
         let walls = [coupled.then_some(wall), None, None, None];
-        let data = EllipticData { mi, mj, periodic, x, y, control_p, control_q, walls };
+        let data = EllipticData { mi, mj, periodic, shift: 0.0, x, y, control_p, control_q, walls };
         Self { data, exact }
     }
 

@@ -118,6 +118,7 @@ impl Block {
             mi,
             mj,
             periodic: false,
+            shift: 0.0,
             x,
             y,
             control_p: inner().map(|k| control(k, 1)).collect(),

@@ -96,7 +96,9 @@ impl EllipticBackend for CpuBackend {
         let mut data = data.clone();
         let (mi, mj) = (data.mi, data.mj);
         if data.periodic {
-            data.x.chunks_mut(mi + 2).chain(data.y.chunks_mut(mi + 2)).for_each(wrap);
+            data.x.chunks_mut(mi + 2).for_each(|row| wrap(row, 0.0));
+            let shift = data.shift;
+            data.y.chunks_mut(mi + 2).for_each(|row| wrap(row, shift));
         }
         let guess = first_guess(&data);
         let state = EllipticState {
@@ -119,7 +121,7 @@ impl EllipticBackend for CpuBackend {
         let (mi, stride, periodic) = (state.data.mi, state.stride(), state.data.periodic);
         let walls = state.data.walled_sides();
         let EllipticState { data, amplitudes, .. } = state;
-        let EllipticData { mj, x, y, .. } = data;
+        let EllipticData { mj, shift, x, y, .. } = data;
         for side in walls.sides() {
             for (k, pair) in amplitudes[side].chunks_exact_mut(2).enumerate() {
                 pair.copy_from_slice(&u[2 * WalledSides::point(side, k, mi, *mj)..][..2]);
@@ -128,7 +130,7 @@ impl EllipticBackend for CpuBackend {
         let WalledSides([below, above, before, behind]) = walls;
         let (first, last) = (usize::from(below), *mj - usize::from(above));
         let inner = usize::from(before)..mi - usize::from(behind);
-        let rows = |v: &'_ mut Vec<f64>, component: usize| {
+        let rows = |v: &'_ mut Vec<f64>, component: usize, shift: f64| {
             v.par_chunks_mut(stride)
                 .skip(1 + first)
                 .zip(u.par_chunks(2 * mi).take(last).skip(first))
@@ -138,12 +140,12 @@ impl EllipticBackend for CpuBackend {
                         *value = u[component];
                     }
                     if periodic {
-                        wrap(row);
+                        wrap(row, shift);
                     }
                 });
         };
-        rows(x, 0);
-        rows(y, 1);
+        rows(x, 0, 0.0);
+        rows(y, 1, *shift);
         Ok(())
     }
 
@@ -227,14 +229,14 @@ impl EllipticBackend for CpuBackend {
 
     fn nodes(&self, state: EllipticState, topology: Topology) -> Result<Grid> {
         let (stride, nj) = (state.stride(), state.data.mj + 2);
-        let EllipticData { x, y, periodic, .. } = state.data;
+        let EllipticData { x, y, periodic, shift, .. } = state.data;
         if !periodic {
             // A held frame is the grid.
             return Ok(Grid { topology, ni: stride, nj, x, y, outside: None });
         }
         let mut grid = Grid::new(topology, stride - 1, nj);
-        store_frame(&x, &mut grid.x, grid.ni);
-        store_frame(&y, &mut grid.y, grid.ni);
+        store_frame(&x, &mut grid.x, grid.ni, 0.0);
+        store_frame(&y, &mut grid.y, grid.ni, shift);
         Ok(grid)
     }
 
@@ -325,19 +327,23 @@ fn first_guess(data: &EllipticData) -> Vec<f64> {
     u
 }
 
-/// Copies the outer columns of a row of a periodic frame from the opposite unknown columns.
-fn wrap(row: &mut [f64]) {
+/// Copies the outer columns of a row of a periodic frame from the opposite unknown columns, which are `shift` away.
+fn wrap(row: &mut [f64], shift: f64) {
     let mi = row.len() - 2;
-    row[0] = row[mi];
-    row[mi + 1] = row[1];
+    (row[0], row[mi + 1]) = (moved(row[mi], -shift), moved(row[1], shift));
+}
+
+/// The sum, and without a shift the value bit for bit: -0 + 0 is 0.
+fn moved(value: f64, shift: f64) -> f64 {
+    if shift == 0.0 { value } else { value + shift }
 }
 
 /// Writes one coordinate of a periodic frame's nodes, which has one node more at the start of a row, into
-/// the nodes of a grid, `ni` in a row. The seam is one line: its copy is bit for bit the same.
-fn store_frame(frame: &[f64], nodes: &mut [f64], ni: usize) {
+/// the nodes of a grid, `ni` in a row. The seam is one line: its copy is bit for bit the same but for the `shift`.
+fn store_frame(frame: &[f64], nodes: &mut [f64], ni: usize, shift: f64) {
     for (from, to) in frame.chunks(ni + 1).zip(nodes.chunks_mut(ni)) {
         to.copy_from_slice(&from[1..]);
-        to[ni - 1] = to[0];
+        to[ni - 1] = moved(to[0], shift);
     }
 }
 

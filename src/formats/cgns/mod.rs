@@ -14,7 +14,9 @@ use super::format::{FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Sides, Span, count};
 use super::rim::Reader;
 use crate::files::pieces;
-use crate::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side, SideKind};
+use crate::grid::Grid;
+use crate::grid::boundary::{Meets, Outside, Patch, Range, Segment, Side, SideKind, period};
+use crate::grid::vector::difference;
 use crate::overset::{Rim, Zone};
 
 pub(super) const FORMAT: Format = Format {
@@ -84,7 +86,10 @@ pub fn write_to(
     let blocks: Vec<Block<'_>> =
         zones.iter().map(|zone| Block::new(*zone, span, several)).collect();
     let mut below: Vec<Node<'_>> = blocks.iter().map(|block| block.node(&blocks)).collect();
-    let given = given(zones);
+    let mut given = given(zones);
+    let grids: Vec<&Grid> = zones.iter().map(|zone| zone.grid).collect();
+    // Ends of a period are connections.
+    given.retain(|patch| period(&grids).is_none_or(|(ends, _)| !ends.contains(patch)));
     if given.is_empty() {
         let walls = blocks.iter().filter(|block| block.zone.has_wall());
         below.extend(walls.map(|block| family(block.wall())));
@@ -130,7 +135,7 @@ fn of_patch(patch: &Patch) -> (&'static str, &'static str) {
 /// The condition on a side of a box.
 fn condition(kind: SideKind) -> &'static str {
     match kind {
-        SideKind::FarField => FAR_FIELD.1,
+        SideKind::FarField | SideKind::Periodic => FAR_FIELD.1,
         SideKind::Inlet => "BCInflow",
         SideKind::Outlet => "BCOutflow",
         SideKind::Slip => "BCWallInviscid",
@@ -348,11 +353,13 @@ impl<'a> Block<'a> {
             ])
         };
         let boundary = self.zone.grid.boundary();
-        let links = boundary.iter().filter_map(|range| Some((range.on, range.link()?)));
-        let links = links.filter(|(_, to)| to.block < blocks.len());
+        let met =
+            |range: &Range| Some((range.on, range.link().or(range.partner())?, range.patch()));
+        let links = boundary.iter().filter_map(met);
+        let links = links.filter(|(_, to, _)| to.block < blocks.len());
         let mut connections: Vec<Node<'a>> = links
             .enumerate()
-            .map(|(number, (on, to))| {
+            .map(|(number, (on, to, end))| {
                 let kind = match (on.side.across(), on.block == to.block) {
                     (0, _) => "seam",
                     (_, true) => "cut",
@@ -372,7 +379,15 @@ impl<'a> Block<'a> {
                 transform[across] =
                     sign(on.side.is_last() != to.side.is_last()) * (1 + index(to.side.across()));
                 let donor = if self.overset { self } else { &blocks[to.block] };
-                connection(name, &donor.name(), self.part(on), donor.part(to), transform)
+                let made =
+                    connection(name, &donor.name(), self.part(on), donor.part(to), transform);
+                if end.is_none() {
+                    return made;
+                }
+                let [here, there] =
+                    [(self, on), (donor, to)].map(|(b, s)| s.point(b.zone.grid, 0, 0));
+                let [x, y] = difference(there, here);
+                made.above([periodic([x as f32, y as f32, 0.0])])
             })
             .collect();
         if let Some(span) = self.span.filter(|span| span.sides == Sides::Periodic) {

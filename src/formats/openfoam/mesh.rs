@@ -4,6 +4,7 @@
 //! the owner is the lower of the two cells. Inner faces come first, sorted by owner, then by
 //! neighbour ("upper triangular order"), then the patches one after the other.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::files::atomic::Writer;
@@ -71,7 +72,7 @@ struct ZonePart<'a> {
 struct FacePatch {
     name: String,
     /// Its type, and what else it needs.
-    kind: &'static str,
+    kind: Cow<'static, str>,
     /// By zone.
     faces: Vec<(usize, Faces)>,
 }
@@ -79,6 +80,8 @@ struct FacePatch {
 enum Faces {
     /// Faces over sides of the plane, layer by layer.
     Sides(Vec<CellSide>),
+    /// Faces over sides, from the other end of each: the first points of cyclic faces are partners.
+    Partners(Vec<CellSide>),
     /// A range of the faces at the ends of the span: the cells at its back, then the cells in front.
     Ends { first: usize, count: usize },
 }
@@ -205,6 +208,12 @@ impl<'a> Mesh<'a> {
                 let (layer, side) = (k / sides.len(), sides[k % sides.len()]);
                 (side_of(zone, side, layer), layer * cells + side.cell)
             }
+            Faces::Partners(sides) => {
+                let (layer, side) = (k / sides.len(), sides[k % sides.len()]);
+                let mut points = side_of(zone, side, layer);
+                points.rotate_left(1);
+                (points, layer * cells + side.cell)
+            }
             Faces::Ends { first, .. } => {
                 let cell = (first + k) % cells;
                 let corners = zone.plane.corners(cell).map(|node| zone.first_point + node);
@@ -297,7 +306,23 @@ fn patches(grids: &[&Grid]) -> Vec<FacePatch> {
         };
         FacePatch::new(patch.name(), kind, vec![(0, Faces::Sides(sides))])
     };
-    Welded::of_order(grids, 1).rims().into_iter().map(patch).collect()
+    let welded = Welded::of_order(grids, 1);
+    let Some((ends, vector)) = boundary::period(grids) else {
+        return welded.rims().into_iter().map(patch).collect();
+    };
+    let rims = welded.rims().into_iter().filter(|(patch, _)| !ends.contains(patch));
+    let [lower, upper] = welded.partners(ends[0]);
+    let faces = [Faces::Sides(lower), Faces::Partners(upper)];
+    let cyclic = faces.into_iter().enumerate().map(|(end, faces)| {
+        let [x, y] = vector.map(|c| if end == 0 { c } else { -c });
+        let kind = format!(
+            "cyclic;\n        matchTolerance 0.0001;\n        transform translational;\n        \
+             separationVector ({x:e} {y:e} 0);\n        neighbourPatch {};",
+            ends[1 - end].name()
+        );
+        FacePatch::new(ends[end].name(), kind, vec![(0, faces)])
+    });
+    rims.map(patch).chain(cyclic).collect()
 }
 
 /// The patches of several zones: that of their rims, which OpenFOAM wants first, the wall of each element by its
@@ -324,8 +349,8 @@ fn patches_of_zones(zones: &[Zone<'_>]) -> Vec<FacePatch> {
 }
 
 impl FacePatch {
-    fn new(name: &str, kind: &'static str, faces: Vec<(usize, Faces)>) -> Self {
-        Self { name: name.to_owned(), kind, faces }
+    fn new(name: &str, kind: impl Into<Cow<'static, str>>, faces: Vec<(usize, Faces)>) -> Self {
+        Self { name: name.to_owned(), kind: kind.into(), faces }
     }
 
     /// Its faces with this number of layers of cells over the span.
@@ -337,7 +362,7 @@ impl FacePatch {
 impl Faces {
     fn count(&self, layers: usize) -> usize {
         match self {
-            Self::Sides(sides) => sides.len() * layers,
+            Self::Sides(sides) | Self::Partners(sides) => sides.len() * layers,
             Self::Ends { count, .. } => *count,
         }
     }

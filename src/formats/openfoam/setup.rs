@@ -171,6 +171,7 @@ fn sides(mesh: &MeshData<'_>, viscosity: f64) -> Vec<(&'static str, String)> {
             SideKind::Slip => "type slip;",
             SideKind::Symmetry => "type symmetryPlane;",
             SideKind::Wall => &wall,
+            SideKind::Periodic => "type cyclic;",
         };
         let lines = kinds.iter().map(|(name, kind)| format!("{name} {{ {} }}", of(kind)));
         (entry, lines.collect::<Vec<_>>().join("\n    "))

@@ -4,8 +4,9 @@
 
 use std::io::{self, Write};
 
-use crate::formats::data::{ForceReference, MeshData};
+use crate::formats::data::{ForceReference, MeshData, given};
 use crate::formats::mesh::Sides;
+use crate::grid::boundary::period;
 use crate::grid::{Outside, SideKind};
 
 /// Mach number, temperature in K and pressure in Pa of the free stream: those of `su2.cfg`, and SU2's default.
@@ -23,7 +24,10 @@ pub(super) fn write_to(
     let reference = mesh.settings.reference.unwrap_or_else(|| ForceReference::of(mesh.grid()));
     let ForceReference { length, centre: [x, y] } = reference;
     let span = mesh.span.map_or(1.0, |span| span.length);
-    let sides = mesh.grid().outside.as_ref().map(Outside::kinds);
+    let sides = match &given(&mesh.zones)[..] {
+        [] => mesh.grid().outside.as_ref().map(Outside::kinds),
+        all => Some(all.iter().filter_map(|patch| Some((patch.name(), patch.kind()?))).collect()),
+    };
     let of = |asked: &[SideKind]| -> Vec<&str> {
         let sides = sides.iter().flatten().filter(|(_, kind)| asked.contains(kind));
         sides.map(|(name, _)| *name).collect()
@@ -51,6 +55,10 @@ pub(super) fn write_to(
         conditions.push(format!("MARKER_PERIODIC= ( {}, {zeros}, {span} )", ends.join(", ")));
     } else {
         planes.extend(ends);
+    }
+    if let Some(([lower, upper], [x, y])) = period(&mesh.blocks()) {
+        let (ends, zeros) = ([lower.name(), upper.name()].join(", "), ["0.0"; 6].join(", "));
+        conditions.push(format!("MARKER_PERIODIC= ( {ends}, {zeros}, {x}, {y}, 0.0 )"));
     }
     planes.extend(of(&[SideKind::Slip, SideKind::Symmetry]));
     if !planes.is_empty() {

@@ -10,6 +10,7 @@ mod html;
 mod overset;
 
 use std::io::Write;
+use std::iter;
 use std::path::Path;
 
 use self::html::{escaped, section, table};
@@ -74,7 +75,9 @@ impl Page<'_> {
                     .grid
                     .behind
                     .map(|[ni, nj]| format!(" with a block of {ni} × {nj} behind the base"));
-                let behind = behind.unwrap_or_default();
+                let others = report.grid.blocks.len();
+                let around = (others > 0).then(|| format!(" and {others} blocks around it"));
+                let behind = behind.or(around).unwrap_or_default();
                 let about = format!("{topology}-grid of {ni} × {nj} points{behind}");
                 PageFrame { name, verdict, about, version, backend, threads: *threads, timing }
             }
@@ -219,7 +222,8 @@ fn dark_pictures() -> String {
 /// The numbers that matter most.
 fn facts(report: &Report, nonorthogonality: Option<f64>) -> String {
     let (quality, grid) = (&report.quality, &report.grid);
-    let blocks = [Some([grid.ni, grid.nj]), grid.behind].into_iter().flatten();
+    let others = grid.blocks.iter().map(|block| [block.ni, block.nj]);
+    let blocks = iter::once([grid.ni, grid.nj]).chain(grid.behind).chain(others);
     let cells: usize = blocks.map(|[ni, nj]| (ni - 1) * (nj - 1)).sum();
     let facts = [
         ("cells", cells.to_string()),

@@ -181,7 +181,7 @@ impl Artifacts<'_> {
         });
         let mut painted: Vec<_> = painted.collect();
         let mut largest = 0.0;
-        let blocks = std::iter::once(self.grid).chain(self.behind);
+        let blocks = std::iter::once(self.grid).chain(self.others.into_iter().flatten());
         let rows = blocks.flat_map(|grid| (0..grid.nj - 1).map(move |j| (grid, j)));
         for (grid, j) in rows {
             let mut row = vec![0.0; grid.ni - 1];

@@ -114,9 +114,12 @@ impl Artifacts<'_> {
             1 => "1 folded cell".to_owned(),
             n => format!("{n} folded cells"),
         };
-        let behind = self.behind.map_or_else(String::new, |block| {
-            format!(" and {} × {} behind the base", block.ni, block.nj)
-        });
+        let others: Vec<&Grid> = self.others.into_iter().flatten().collect();
+        let behind = match others[..] {
+            [] => String::new(),
+            [block] => format!(" and {} × {} behind the base", block.ni, block.nj),
+            _ => format!(" and {} blocks around it", others.len()),
+        };
         let summary = format!(
             "{}-grid {} × {}{behind}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
              wall angle error at most {:.2}°   ·   first cell {:.2e}",
@@ -145,7 +148,10 @@ impl Artifacts<'_> {
     pub(crate) fn views(&self) -> Views {
         let grid = self.grid;
         let wall = || wall(grid).into_iter();
-        let outer = Window::around((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)));
+        let outer = (0..grid.ni).map(|i| grid.point(i, grid.nj - 1));
+        let others = self.others.into_iter().flatten();
+        let others = others.flat_map(|b| b.x.iter().zip(&b.y).map(|(x, y)| [*x, *y]));
+        let outer = Window::around(outer.chain(others));
         let body = Window::around(wall());
         let chord = body.size()[0];
         let leading = wall().fold([f64::INFINITY, 0.0], |a, b| if b[0] < a[0] { b } else { a });
@@ -185,7 +191,7 @@ impl Artifacts<'_> {
         panel.fill(picture, &wall, palette::BODY);
         let strides = self::strides(grid, &panel.window, MAX_LINES);
         self.draw_folded_cells(picture, panel);
-        if let Some(block) = self.behind {
+        for block in self.others.into_iter().flatten() {
             draw_lines(picture, panel, block);
         }
         let across = |i: usize| panel.line((0..=last).map(move |j| grid.point(i, j)));
@@ -292,8 +298,8 @@ pub struct Artifacts<'a> {
     pub name: &'a str,
     /// The grid.
     pub grid: &'a Grid,
-    /// The block behind the base of a C-grid around one.
-    pub behind: Option<&'a Grid>,
+    /// The block behind the base of a C-grid around one, or those of a cascade.
+    pub others: [Option<&'a Grid>; 3],
     /// Its quality.
     pub quality: &'a Quality,
     /// The Newton steps.

@@ -106,6 +106,9 @@ impl EllipticBackend for CudaBackend {
         if walls.has_beside() || (walls.has_others() && !walls.0[0]) {
             return Err(DeviceError::OtherWalls { work: "GPUs" });
         }
+        if data.shift != 0.0 {
+            return Err(DeviceError::Shifted);
+        }
         let (stride, before) = (mi + 2, usize::from(periodic));
         let (ni, seam) = (stride - before, if periodic { Seam::Periodic } else { Seam::Held });
         // Unknown columns of this device, of which I is column I + 1 of the frame.

@@ -1,0 +1,186 @@
+//! The outer line of the O-grid with its corners, the passage block, and the sides at which blocks meet.
+
+use super::BladePassage;
+use crate::geometry::vector::{along, difference, distance};
+use crate::geometry::wall_normals;
+use crate::grid::boundary::{Meets, PERIOD, Patch, Range, Segment, Side, SideKind};
+use crate::grid::{BoxSide, Grid, Outside, Topology};
+use crate::smooth::block::{interpolated, set};
+
+/// Places of the blocks behind the O-grid.
+pub(super) const PASSAGE: usize = 1;
+pub(super) const INLET: usize = 2;
+const OUTLET: usize = 3;
+
+/// Share of the normal in the directions in which edges of the passage leave the O-grids.
+const BEND: f64 = 0.35;
+
+/// The outer line of an O-grid.
+pub(super) struct BladeLine {
+    /// Its nodes, the last of which repeats the first.
+    pub(super) points: Vec<[f64; 2]>,
+    /// Outward unit normals.
+    pub(super) normals: Vec<[f64; 2]>,
+    /// Heights of the last cells of the O-grid.
+    pub(super) heights: Vec<f64>,
+    pub(super) corners: [usize; 4],
+    pub(super) pitch: f64,
+}
+
+impl BladeLine {
+    pub(super) fn of(grid: &Grid, passage: &BladePassage) -> Self {
+        let [last, before] = [1, 2].map(|from_end| {
+            let j = grid.nj - from_end;
+            (0..grid.ni).map(|i| grid.point(i, j)).collect::<Vec<_>>()
+        });
+        let [x, y] = grid.line(grid.nj - 1);
+        Self {
+            normals: wall_normals(x, y),
+            heights: last.iter().zip(&before).map(|(a, b)| distance(*a, *b)).collect(),
+            points: last,
+            corners: passage.corners,
+            pitch: passage.pitch,
+        }
+    }
+
+    /// Cells around.
+    pub(super) fn cells(&self) -> usize {
+        self.points.len() - 1
+    }
+
+    /// A node of the O-grid of the next blade.
+    pub(super) fn above(&self, node: usize) -> [f64; 2] {
+        raised(self.points[node], self.pitch)
+    }
+}
+
+/// The point a pitch above.
+pub(super) fn raised([x, y]: [f64; 2], pitch: f64) -> [f64; 2] {
+    [x, y + pitch]
+}
+
+/// The first guess of the passage: i from its front to its rear, j from the blade to the next one. Front and rear are cubic
+/// curves from corner to corner that leave the O-grids in a direction between the normal and the chord.
+pub(super) fn passage_block(ring: &BladeLine, passage: &BladePassage) -> Grid {
+    let [a, b, c, d] = ring.corners;
+    let mut grid = Grid::new(Topology::Rectangle, d - c + 1, passage.cells + 1);
+    let top = passage.cells;
+    for k in 0..=d - c {
+        set(&mut grid, [k, 0], ring.points[c + k]);
+        set(&mut grid, [k, top], ring.above(b - k));
+    }
+    for (i, low, high) in [(0, c, b), (d - c, d, a)] {
+        let [from, to] = [ring.points[low], ring.above(high)];
+        let length = distance(from, to);
+        let chord = difference(to, from).map(|c| c / length);
+        let leaving = |normal: [f64; 2]| {
+            let way = [0, 1].map(|k| BEND * normal[k] + (1.0 - BEND) * chord[k]);
+            way.map(|c| c * length / way[0].hypot(way[1]))
+        };
+        let start = leaving(ring.normals[low]);
+        let end = leaving(ring.normals[high].map(|c| -c));
+        for j in 1..top {
+            let t = j as f64 / top as f64;
+            let (t2, t3) = (t * t, t * t * t);
+            let weights =
+                [2.0 * t3 - 3.0 * t2 + 1.0, t3 - 2.0 * t2 + t, 3.0 * t2 - 2.0 * t3, t3 - t2];
+            let terms = [from, start, to, end].into_iter().zip(weights);
+            let place = terms.fold([0.0; 2], |sum, (term, weight)| along(sum, term, weight));
+            set(&mut grid, [i, j], place);
+        }
+    }
+    interpolated(&grid)
+}
+
+/// The segments at which blocks meet, and those that are a pitch apart, the lower one first.
+fn meetings(ring: &BladeLine, sizes: &[[usize; 2]]) -> (Vec<[Segment; 2]>, Vec<[Segment; 2]>) {
+    use Side::{Above, Before, Behind, Below};
+    let ([a, b, c, d], n) = (ring.corners, ring.cells());
+    let part = |block, side, nodes| Segment { block, side, nodes };
+    let last = |block: usize, index: usize| sizes[block][index] - 1;
+    let (across, nose, tail) = (last(PASSAGE, 1), c - b, n - d);
+    let whole = |block: usize, side: Side| part(block, side, [0, last(block, 1 - side.across())]);
+    let links = vec![
+        [whole(0, Before), whole(0, Behind)],
+        [part(0, Above, [0, a]), part(OUTLET, Below, [across + tail, across + tail + a])],
+        [part(0, Above, [b, c]), part(INLET, Below, [0, nose])],
+        [part(0, Above, [c, d]), whole(PASSAGE, Below)],
+        [part(0, Above, [d, n]), part(OUTLET, Below, [across, across + tail])],
+        [whole(PASSAGE, Before), part(INLET, Below, [nose, nose + across])],
+        [whole(PASSAGE, Behind), part(OUTLET, Below, [across, 0])],
+    ];
+    let partners = vec![
+        [part(0, Above, [a, b]), part(PASSAGE, Above, [b - a, 0])],
+        [whole(INLET, Before), whole(INLET, Behind)],
+        [whole(OUTLET, Behind), whole(OUTLET, Before)],
+    ];
+    (links, partners)
+}
+
+/// A segment that runs forwards, and its counterpart in that order.
+fn forwards([on, to]: [Segment; 2]) -> [Segment; 2] {
+    if on.nodes[0] <= on.nodes[1] {
+        return [on, to];
+    }
+    [on, to].map(|segment| Segment { nodes: [segment.nodes[1], segment.nodes[0]], ..segment })
+}
+
+/// Makes shared nodes one, bit for bit, and gives the blocks their boundary.
+pub(super) fn joined(grids: &mut [Grid], ring: &BladeLine) {
+    let sizes: Vec<[usize; 2]> = grids.iter().map(|grid| [grid.ni, grid.nj]).collect();
+    let (links, partners) = meetings(ring, &sizes);
+    for [from, to] in &links[1..] {
+        copy(grids, [*from, *to], |point| point);
+    }
+    let mut ranges: Vec<Range> = Vec::new();
+    for pair in links {
+        for [on, to] in [pair, [pair[1], pair[0]]].map(forwards) {
+            ranges.push(Range { on, meets: Meets::Link(to) });
+        }
+    }
+    let ends = PERIOD.map(|name| Patch::named(name, Some(SideKind::Periodic)));
+    for pair in partners {
+        for ([on, to], end) in [pair, [pair[1], pair[0]]].map(forwards).into_iter().zip(ends) {
+            ranges.push(Range { on, meets: Meets::Partner(end, to) });
+        }
+    }
+    let whole = |block: usize, side: Side| Segment { block, side, nodes: [0, sizes[block][0] - 1] };
+    let planes = [
+        (whole(0, Side::Below), Patch::Wall),
+        (whole(INLET, Side::Above), Patch::Side(BoxSide::Inlet, SideKind::Inlet)),
+        (whole(OUTLET, Side::Above), Patch::Side(BoxSide::Outlet, SideKind::Outlet)),
+    ];
+    ranges.extend(planes.map(|(on, patch)| Range { on, meets: Meets::Patch(patch) }));
+    for (block, grid) in grids.iter_mut().enumerate() {
+        let own = Side::ALL.into_iter().flat_map(|side| {
+            let mut own: Vec<Range> = ranges
+                .iter()
+                .filter(|range| (range.on.block, range.on.side) == (block, side))
+                .copied()
+                .collect();
+            own.sort_by_key(|range| range.on.nodes[0]);
+            own
+        });
+        grid.outside = Some(Outside::of_ranges(own.collect()));
+    }
+}
+
+/// The upper one of two nodes a pitch apart ← the lower one, with the pitch added to its y.
+pub fn repeat(grids: &mut [Grid], pitch: f64) {
+    let upper = Patch::named(PERIOD[1], Some(SideKind::Periodic));
+    let ranges: Vec<Range> = grids.iter().flat_map(Grid::boundary).collect();
+    for range in ranges.iter().filter(|range| range.patch() == Some(upper)) {
+        if let Some(lower) = range.partner() {
+            copy(grids, [lower, range.on], |point| raised(point, pitch));
+        }
+    }
+}
+
+/// Nodes of a segment ← those of another one.
+fn copy(grids: &mut [Grid], [from, to]: [Segment; 2], change: impl Fn([f64; 2]) -> [f64; 2]) {
+    for k in 0..from.count() {
+        let point = change(from.point(&grids[from.block], k, 0));
+        let size = [grids[to.block].ni, grids[to.block].nj];
+        set(&mut grids[to.block], to.node(size, k), point);
+    }
+}

@@ -1,0 +1,156 @@
+//! A row of blades: section `[cascade]` of a case.
+
+use super::entries::Given;
+use super::{CascadeOptions, Case, CaseError, DomainOptions};
+use crate::geometry::{Blades, BoundaryPoints, GeometryError, set_angle, turn_about, wall_normals};
+
+/// Distance of the outer line of a blade's O-grid from the wall, in pitches.
+pub(super) const REACH: f64 = 0.05;
+/// Distance of inlet and outlet from the blade, chords.
+const AHEAD: f64 = 0.4;
+/// Size of the cells of the blocks, in heights of the last cells of the O-grid and in their mean length, at least; their
+/// number is a multiple.
+const SIZE: [f64; 2] = [1.5, 1.3];
+const MULTIPLE: usize = 4;
+/// Shares of the points on the upper side that are tried, in hundredths.
+const SHARES: std::ops::RangeInclusive<usize> = 30..=75;
+
+/// Keys and sections that a cascade has no use for, and the remedy.
+const REFUSED: [(&str, &str); 13] = [
+    ("domain", "leave [domain] out: inlet and outlet are keys of [cascade]"),
+    ("geometry.section", "give a section with a trailing edge, as geometry.file or points"),
+    ("geometry.wing_body", "give a section with a trailing edge, as geometry.file or points"),
+    ("geometry.ellipse", "give a section with a trailing edge, as geometry.file or points"),
+    ("grid.far_field", "leave grid.far_field out: cascade.inlet_x and outlet_x end the grid"),
+    ("grid.wake", "leave grid.wake out: the grid around a blade is an O-grid"),
+    ("grid.wake_spacing", "leave grid.wake_spacing out: the grid around a blade is an O-grid"),
+    ("grid.wake_length", "leave grid.wake_length out: cascade.outlet_x ends the grid"),
+    ("grid.wake_direction", "leave grid.wake_direction out: cascade.outlet_angle turns the rows"),
+    (
+        "grid.wake_first_cell",
+        "leave grid.wake_first_cell out: the grid around a blade is an O-grid",
+    ),
+    ("grid.refine", "leave grid.refine out, and raise grid.ni, nj and the cells of [cascade]"),
+    ("output.curved_order", "leave output.curved_order out: the cells of a cascade are straight"),
+    ("output.reference", "leave output.reference out: the passage does not move with the blade"),
+];
+
+/// Keys that mean nothing without a pitch.
+const WITHOUT: [&str; 7] = [
+    "cascade.inlet_x",
+    "cascade.outlet_x",
+    "cascade.inlet_angle",
+    "cascade.outlet_angle",
+    "cascade.passage_cells",
+    "cascade.inlet_cells",
+    "cascade.outlet_cells",
+];
+
+/// The box or the cascade around a section.
+pub(super) type Around = (Option<DomainOptions>, Option<CascadeOptions>);
+
+/// The cascade that is asked for, if one is.
+pub(super) fn cascade(entries: &Given) -> Result<Option<CascadeOptions>, CaseError> {
+    if !entries.has("cascade.pitch") {
+        let remedy = |_: &str| "give cascade.pitch, or leave [cascade] out".into();
+        return entries.refuse_given(&WITHOUT, "cascade.pitch beside it", remedy).map(|()| None);
+    }
+    if !entries.places.within.is_empty() {
+        let remedy = "leave [cascade] out with several elements";
+        return Err(entries.refuse(&["cascade.pitch"], "one blade in a cascade", remedy));
+    }
+    for (key, remedy) in REFUSED {
+        entries.refuse_given(&[key], "a case without it: [cascade] is given", |_| remedy.into())?;
+    }
+    let topology: String = entries.get("grid.topology")?;
+    if topology != "auto" && topology != "O" {
+        let expected = "\"O\" or \"auto\" in a cascade";
+        let remedy = "leave grid.topology out: the grid around a blade is an O-grid";
+        return Err(entries.refuse(&["grid.topology"], expected, remedy));
+    }
+    entries.section("cascade", &[]).map(Some)
+}
+
+impl CascadeOptions {
+    /// Cells of the passage block across, and along the rows ahead and behind; a settled case has all of them.
+    pub(crate) fn cells(&self) -> [usize; 3] {
+        [self.passage_cells, self.inlet_cells, self.outlet_cells].map(Option::unwrap_or_default)
+    }
+}
+
+impl Case {
+    /// Turns the points of the wall as the case and the file say.
+    pub(super) fn turn(&self, points: &mut BoundaryPoints) {
+        set_angle(points, self.geometry.angle);
+        turn_about([0.0; 2], points, self.geometry.in_file.nose_up);
+    }
+
+    /// The points of the wall, which `spaced` gives for a number of cells on the upper side. In a cascade without such a
+    /// number they are shared out so that as many cells lie along both sides of a passage.
+    ///
+    /// # Errors
+    /// The errors of `spaced`.
+    pub(super) fn shared_out(
+        &self,
+        upper: Option<usize>,
+        spaced: impl Fn(Option<usize>) -> Result<BoundaryPoints, GeometryError>,
+    ) -> Result<BoundaryPoints, GeometryError> {
+        let even = spaced(upper)?;
+        if self.cascade.is_none() || upper.is_some() {
+            return Ok(even);
+        }
+        let cells = even.x.len() - 1 - even.base_cells;
+        let excess = |points: &BoundaryPoints| {
+            let mut turned = points.clone();
+            self.turn(&mut turned);
+            let blades = self.blades(&turned, &wall_normals(&turned.x, &turned.y))?;
+            blades.corners().ok().map(|corners| corners.excess)
+        };
+        let tried = SHARES.filter_map(|share| spaced(Some(cells * share / 100)).ok());
+        let all = std::iter::once(even.clone()).chain(tried);
+        let found = all.filter_map(|points| Some((excess(&points)?, points)));
+        Ok(found.min_by_key(|(excess, _)| *excess).map_or(even, |(_, points)| points))
+    }
+
+    fn blades(&self, points: &BoundaryPoints, normals: &[[f64; 2]]) -> Option<Blades> {
+        let BoundaryPoints { x, y, .. } = points;
+        let wall = x.iter().zip(y).map(|(x, y)| [*x, *y]).collect();
+        let lengths = [self.grid.reach?, self.cascade.as_ref()?.pitch];
+        Some(Blades::new(wall, normals, lengths))
+    }
+
+    /// Corners of the passage on the outer line; places and cells of the blocks that are not given follow from these.
+    pub(super) fn settle_passage(
+        &mut self,
+        points: &BoundaryPoints,
+        normals: &[[f64; 2]],
+        layers: &[f64],
+    ) -> Result<Option<[usize; 4]>, GeometryError> {
+        let Some(blades) = self.blades(points, normals) else { return Ok(None) };
+        let nodes = blades.corners()?.nodes;
+        let widths = blades.widths(nodes);
+        let height = layers[layers.len() - 1] - layers[layers.len() - 2];
+        let size = (SIZE[0] * height).max(SIZE[1] * blades.spacing());
+        let cells =
+            |length: f64| ((length / size) as usize).next_multiple_of(MULTIPLE).max(2 * MULTIPLE);
+        let Some(cascade) = &mut self.cascade else { return Ok(None) };
+        let x = || points.x.iter().copied();
+        let [front, rear] =
+            [x().fold(f64::INFINITY, f64::min), x().fold(f64::NEG_INFINITY, f64::max)];
+        let inlet = *cascade.inlet_x.get_or_insert(front - AHEAD);
+        let outlet = *cascade.outlet_x.get_or_insert(rear + AHEAD);
+        cascade.passage_cells.get_or_insert_with(|| cells((widths[0] * widths[1]).sqrt()));
+        cascade.inlet_cells.get_or_insert_with(|| cells(front - inlet));
+        cascade.outlet_cells.get_or_insert_with(|| cells(outlet - rear));
+        for (name, value, room) in
+            [("inlet_x", inlet, front - inlet), ("outlet_x", outlet, outlet - rear)]
+        {
+            // The outer line of the O-grid lies between.
+            if room <= 2.0 * self.grid.reach.unwrap_or(0.0) {
+                let expected = "a place two grid.reach and more away from the blade";
+                return Err(GeometryError::Spacing { name, value, expected });
+            }
+        }
+        Ok(Some(nodes))
+    }
+}
