@@ -165,7 +165,7 @@ __device__ inline void clear_point(const LevelLayout& layout, Pair* u, uint32 i,
 }
 
 // The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
-// `right` beside it. Where not BOTH, eta-lines have no wall above.
+// `right` beside it. Where not BOTH, the level has no wall above.
 template <bool XI, bool COMPACT, bool BOTH = true>
 struct Line {
     LevelLayout layout;
@@ -183,7 +183,7 @@ struct Line {
     // of transposed equations, which are sums along the eta-lines.
     __device__ bool solved() const {
         return number < across() && !(XI && layout.walls() && number == 0) &&
-               !(XI && layout.above() && number + 1 == across());
+               !(XI && BOTH && layout.above() && number + 1 == across());
     }
     // Points of the recurrence: the last point of a closed line is condensed out.
     __device__ uint32 open() const { return along() - closed(); }
@@ -195,11 +195,11 @@ struct Line {
     // Places of the neighbours beside point l, which may be one before the first or one after
     // the last: around a closed line, and zeros otherwise.
     __device__ int left(int l) const {
-        return XI ? layout.points_of_row(int(number) - 1) + around(l)
+        return XI ? layout.points_of_row<BOTH>(int(number) - 1) + around(l)
                   : layout.points_of_row<BOTH>(l) + layout.west(number);
     }
     __device__ int right(int l) const {
-        return XI ? layout.points_of_row(int(number) + 1) + around(l)
+        return XI ? layout.points_of_row<BOTH>(int(number) + 1) + around(l)
                   : layout.points_of_row<BOTH>(l) + layout.east(number);
     }
     __device__ int around(int l) const {

@@ -258,7 +258,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
                 if (surrounded) beside.subtract_from(b, l);
                 if (XI && layout.terms())
                     subtract(b, line.a.columns()[at], u[layout.column(l)]);
-                if (XI && layout.above())
+                if (XI && BOTH && layout.above())
                     subtract(b, line.a.columns(1)[at], u[layout.terms_of(1) + layout.column(l)]);
                 if (!XI && l == 0) wall_right = b;
                 if (both && l + 1 == along) firsts[team.line] = b;
@@ -412,16 +412,18 @@ RELAX(relax_eta_full, false, LINE_CHUNK, false, false, false, false)
 RELAX(relax_xi_compact, true, LINE_CHUNK, true, false, false, false)
 RELAX(relax_xi_full, true, LINE_CHUNK, false, false, false, false)
 RELAX(relax_eta_copies, false, LINE_CHUNK, false, true, false, true)
-RELAX(relax_xi_copies, true, LINE_CHUNK, false, true, false, false)
+RELAX(relax_xi_copies, true, LINE_CHUNK, false, true, false, true)
 RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, true, false)
 // For levels with too few points to keep a GPU busy by chunks that long.
 RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, false, false)
 RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, false, false)
 RELAX(relax_xi_compact_short, true, SHORT_CHUNK, true, false, false, false)
 RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, false, false)
-// For lines between two walls.
+// For levels between two walls.
 RELAX(relax_eta_compact_both, false, LINE_CHUNK, true, false, false, true)
 RELAX(relax_eta_full_both, false, LINE_CHUNK, false, false, false, true)
+RELAX(relax_xi_compact_both, true, LINE_CHUNK, true, false, false, true)
+RELAX(relax_xi_full_both, true, LINE_CHUNK, false, false, false, true)
 
 // The lines of one colour and direction, by one block.
 template <bool XI, int MAPS>
@@ -429,7 +431,7 @@ __device__ void relax_all(const LevelLayout& layout, uint32 colour, uint32 lines
                           const real* f, real* u) {
     const uint32 count = ((XI ? layout.mj : layout.mi) + 1 - colour) / 2, chunks = blockDim.x / lines;
     for (uint32 block = 0; block * lines < count; ++block) {
-        relax<XI, SHORT_CHUNK, false, false, false, !XI, MAPS>(layout, block, colour, lines, chunks, zero, a, f, u);
+        relax<XI, SHORT_CHUNK, false, false, false, true, MAPS>(layout, block, colour, lines, chunks, zero, a, f, u);
         __syncthreads();
     }
 }

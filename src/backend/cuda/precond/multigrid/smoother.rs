@@ -133,12 +133,11 @@ impl<M: Real> CudaLevel<M> {
         let few = self.size.mi * self.size.mj <= MOST_BY_SHORT_CHUNKS;
         let short = team(along, SHORT_CHUNK);
         let of_storage = |[compact, full]: [KernelName; 2]| self.kind.pick(compact, full);
-        let both = kernels.between.is_some() && self.kind.walls[1];
-        if self.copies == 1 && few && !both && short.chunks * SHORT_CHUNK >= along {
+        if self.copies == 1 && few && !self.kind.walls[1] && short.chunks * SHORT_CHUNK >= along {
             return LineLaunch { name: of_storage(kernels.short), team: short };
         }
-        let between = kernels.between.filter(|_| self.kind.walls[1]);
-        let long = of_storage(between.unwrap_or(kernels.long));
+        let between = self.kind.walls[1];
+        let long = of_storage(if between { kernels.between } else { kernels.long });
         let name = if self.copies == 1 { long } else { kernels.copies };
         LineLaunch { name, team: team(along, line_chunk::<M>()) }
     }
@@ -210,26 +209,25 @@ impl<M: Real> CudaLevel<M> {
 }
 
 /// Kernels for the lines of a direction: by short chunks where a level has few points and these take a line in one
-/// segment, for compact and full storage; by longer ones; for lines that may lie between two walls; and with several
-/// right sides.
+/// segment, for compact and full storage; by longer ones; for levels between two walls; and with several right sides.
 struct LineKernels {
     short: [KernelName; 2],
     long: [KernelName; 2],
-    between: Option<[KernelName; 2]>,
+    between: [KernelName; 2],
     copies: KernelName,
 }
 
 const ETA: LineKernels = LineKernels {
     short: [kernels::relax_eta_compact_short, kernels::relax_eta_full_short],
     long: [kernels::relax_eta_compact, kernels::relax_eta_full],
-    between: Some([kernels::relax_eta_compact_both, kernels::relax_eta_full_both]),
+    between: [kernels::relax_eta_compact_both, kernels::relax_eta_full_both],
     copies: kernels::relax_eta_copies,
 };
 
 const XI: LineKernels = LineKernels {
     short: [kernels::relax_xi_compact_short, kernels::relax_xi_full_short],
     long: [kernels::relax_xi_compact, kernels::relax_xi_full],
-    between: None,
+    between: [kernels::relax_xi_compact_both, kernels::relax_xi_full_both],
     copies: kernels::relax_xi_copies,
 };
 
