@@ -136,9 +136,10 @@ fn solved(
     plain.control_q.truncate(unknown);
     plain.shift = shift;
     let (mut grid, _, report) = solve(&plain, None, &fine)?;
-    let (stop, mut share, mut last, mut kept) = (report.stop, 0.0, None, None);
+    let (stop, mut share, mut last, mut kept) = (report.stop, 0.0, None, Vec::new());
     if stop.converged() {
         let walls = Continuation::of(line, block, &grid, &plain);
+        let first = grid.clone();
         for step in 1..=STEPS {
             let next = step as f64 / STEPS as f64;
             let settings = if step == STEPS { &fine } else { &rough };
@@ -148,14 +149,20 @@ fn solved(
             }
             // A step on the way may fold cells that a later one unfolds.
             if folds(&found) <= folds(&grid) {
-                (grid, share, kept) = (found, next, Some(u.clone()));
+                (grid, share) = (found, next);
+                kept.push((next, u.clone()));
             }
             last = Some(u);
         }
-        if share < 1.0 && share > 0.0 {
-            let (found, _, report) = solve(&walls.equations(share), kept, &fine)?;
-            if report.stop.converged() {
-                grid = found;
+        if share < 1.0 {
+            // What is solved to the rough tolerance alone is no result.
+            (grid, share) = (first, 0.0);
+            while let Some((least, u)) = kept.pop() {
+                let (found, _, report) = solve(&walls.equations(least), Some(u), &fine)?;
+                if report.stop.converged() && folds(&found) <= folds(&grid) {
+                    (grid, share) = (found, least);
+                    break;
+                }
             }
         }
     }
