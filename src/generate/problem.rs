@@ -268,6 +268,13 @@ impl Problem {
         wanted: f64,
     ) -> (&'static str, String) {
         let grid = &self.case.grid;
+        if self.case.cascade.is_some() {
+            return (
+                "cascade",
+                "lines part there at a corner of four blocks, whatever their numbers of cells"
+                    .into(),
+            );
+        }
         if measure == Limited::GrowthAlongI {
             let BoundaryPoints { x, y, .. } = &self.points;
             let length = |k: usize| (x[k + 1] - x[k]).hypot(y[k + 1] - y[k]);

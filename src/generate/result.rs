@@ -12,6 +12,7 @@ use crate::backend::cuda::CudaGrid;
 use crate::cascade::{SolvedBlock, passage_blocks, repeat};
 use crate::case::{Case, Problem};
 use crate::error::Error;
+use crate::formats::block_names;
 use crate::grid::quality::{Quality, WallLine, boundary_layer_cells, p99_skewness};
 use crate::grid::{Grid, Limited, Verdict, block_behind};
 use crate::movement::{MovementError, Reference};
@@ -271,6 +272,17 @@ impl GridResult {
         let found = problem.verdict(stopped.unwrap_or(stop), &quality, curved.as_ref());
         let verdict = of_first(job, found)?;
         let curved = curved.filter(|_| verdict.is_good());
+        let held = |(block, name): (&SolvedBlock, &&str)| {
+            let share = (block.share < 1.0).then_some(100.0 * block.share)?;
+            Some(format!(
+                "block {name}: its first cells have gone {share:.0} % of the way to the heights and directions of \
+                 those across the outer line of the O-grid; with all of it Newton's method stops"
+            ))
+        };
+        let of_blocks =
+            passage.iter().zip(block_names(passage.len() + 1).iter().skip(1)).filter_map(held);
+        let notices = curved.as_ref().map(ToString::to_string).into_iter().chain(of_blocks);
+        let notices = notices.collect();
         let steps = &history.steps;
         log.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
         log.timing.add("linear", steps.iter().map(|step| step.linear_seconds).sum());
@@ -288,7 +300,7 @@ impl GridResult {
             history,
             files: Vec::new(),
             removed: Vec::new(),
-            notices: curved.map(|quality| quality.to_string()).into_iter().collect(),
+            notices,
             events,
             timing: Timing::default(),
             state,
