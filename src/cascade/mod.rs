@@ -20,16 +20,11 @@ use rayon::prelude::*;
 use self::blocks::{BladeLine, joined, passage_block};
 use self::strips::{inlet_strip, outlet_strip};
 use self::walls::Continuation;
-use crate::backend::EllipticBackend;
-use crate::backend::cpu::CpuBackend;
 use crate::case::SolverOptions;
-use crate::elliptic::GridProblem;
 use crate::grid::Grid;
 use crate::grid::quality::folds;
 use crate::pde::EllipticData;
-use crate::solver::history::History;
-use crate::solver::linear::LinearSettings;
-use crate::solver::newton::{self, NewtonReport, NewtonSettings};
+use crate::smooth::solution;
 use crate::solver::{NewtonStop, SolverError};
 
 /// Steps in which first nodes move, and the tolerance of all but the last.
@@ -81,8 +76,8 @@ pub struct SolvedBlock {
 
 /// The O-grid `ring` with its boundary, and the blocks P, I and E around it, solved for side by side on the CPU.
 ///
-/// Nodes that blocks share are those of both bit for bit, and the upper ones of two that are a pitch apart have the same x
-/// and y = fl(y + pitch).
+/// Blocks share nodes bit for bit. Of two nodes that are a pitch apart, the upper one has the x of the lower one and
+/// y = fl(y + pitch).
 ///
 /// # Errors
 /// If the memory does not suffice. A block that is not solved, or is folded, is a result.
@@ -118,13 +113,16 @@ fn solved(
     (block, start, shift): (usize, &Grid, f64),
     options: &SolverOptions,
 ) -> Result<SolvedBlock, SolverError> {
-    let [fine, rough] = [0.0, ROUGH].map(|least| NewtonSettings {
-        tolerance: least.max(options.newton.tolerance),
-        ..options.newton
+    let [fine, rough] = [0.0, ROUGH].map(|least| {
+        let mut options = options.clone();
+        options.newton.tolerance = least.max(options.newton.tolerance);
+        let most = &mut options.linear.krylov.max_iterations;
+        *most = ITERATIONS.min(*most);
+        options
     });
     let (mut newton_iterations, mut linear_iterations) = (0, 0.0);
-    let mut solve = |data: &EllipticData, u, settings: &NewtonSettings| {
-        let solved = solve(data, u, start, settings, options)?;
+    let mut solve = |data: &EllipticData, u, options: &SolverOptions| {
+        let solved = solution(data, u, start.topology, options)?;
         newton_iterations += solved.2.history.newton_iterations();
         linear_iterations += solved.2.history.linear_iterations();
         Ok::<_, SolverError>(solved)
@@ -142,8 +140,8 @@ fn solved(
         let first = grid.clone();
         for step in 1..=STEPS {
             let next = step as f64 / STEPS as f64;
-            let settings = if step == STEPS { &fine } else { &rough };
-            let (found, u, report) = solve(&walls.equations(next), last.take(), settings)?;
+            let options = if step == STEPS { &fine } else { &rough };
+            let (found, u, report) = solve(&walls.equations(next), last.take(), options)?;
             if !report.stop.converged() {
                 break;
             }
@@ -155,7 +153,7 @@ fn solved(
             last = Some(u);
         }
         if share < 1.0 {
-            // What is solved to the rough tolerance alone is no result.
+            // A solve to the rough tolerance is no result.
             (grid, share) = (first, 0.0);
             while let Some((least, u)) = kept.pop() {
                 let (found, _, report) = solve(&walls.equations(least), Some(u), &fine)?;
@@ -167,25 +165,4 @@ fn solved(
         }
     }
     Ok(SolvedBlock { grid, stop, newton_iterations, linear_iterations, share })
-}
-
-/// Newton's method on the equations of a block like `start`, from these unknowns or from the nodes of the equations.
-fn solve(
-    data: &EllipticData,
-    from: Option<Vec<f64>>,
-    start: &Grid,
-    settings: &NewtonSettings,
-    SolverOptions { linear, multigrid, .. }: &SolverOptions,
-) -> Result<(Grid, Vec<f64>, NewtonReport), SolverError> {
-    let cpu = &CpuBackend;
-    let (state, guess) = cpu.elliptic(data)?;
-    let mut u = from.unwrap_or(guess);
-    let mut problem = GridProblem::<_, f64>::new(cpu, state, data.walled_sides())?;
-    let kind = (linear.preconditioner, linear.schedule);
-    let most = linear.krylov.max_iterations.min(ITERATIONS);
-    let krylov = LinearSettings { max_iterations: most, ..linear.krylov };
-    let mut solver = problem.jacobian().linear_solver(krylov, kind, *multigrid);
-    let begin = History::default();
-    let report = newton::solve(cpu, &mut problem, &mut solver, &mut u, begin, settings, &mut ())?;
-    Ok((problem.nodes(cpu, &u, start.topology)?, u, report))
 }

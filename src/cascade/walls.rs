@@ -23,7 +23,7 @@ pub(super) struct Continuation {
 impl Continuation {
     /// From a block that solves Winslow's equations `plain`.
     pub(super) fn of(ring: &BladeLine, block: usize, grid: &Grid, plain: &EllipticData) -> Self {
-        let mut data = EllipticData { ..plain.with_nodes(grid) };
+        let mut data = plain.with_nodes(grid);
         let [a, b, c, d] = ring.corners;
         let (n, last, top) = (ring.cells(), grid.ni - 1, grid.nj - 1);
         let own = |node: usize| Some(node % n);
