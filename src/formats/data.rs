@@ -85,7 +85,7 @@ pub const AROUND_AND_BEHIND: [&str; 2] = ["around", "behind"];
 /// Names of the zones of a cascade.
 const OF_CASCADE: [&str; 4] = ["blade", "passage", "ahead", "behind"];
 
-/// Names of the zones that so many blocks of the grid of a section are.
+/// Names of the zones of a section whose grid has `count` blocks.
 pub fn block_names(count: usize) -> &'static [&'static str] {
     match count {
         0 | 1 => &[""],

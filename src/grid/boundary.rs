@@ -147,7 +147,7 @@ pub enum Meets {
     Patch(Patch),
     /// Another segment with the same nodes, bit for bit, in its order.
     Link(Segment),
-    /// A boundary whose nodes are those of another one, in its order, all moved by one vector: the ends of a period.
+    /// A boundary at an end of a period: its nodes are the nodes of the other end, in that order, moved by one vector.
     Partner(Patch, Segment),
 }
 
@@ -264,7 +264,7 @@ impl Range {
         }
     }
 
-    /// The segment whose nodes are those of this one but for a vector.
+    /// The segment at the other end of the period, whose nodes differ from the nodes of this one by a vector.
     pub fn partner(&self) -> Option<Segment> {
         if let Meets::Partner(_, to) = self.meets { Some(to) } else { None }
     }
@@ -314,7 +314,7 @@ pub fn period(grids: &[&Grid]) -> Option<([Patch; 2], [f64; 2])> {
             [range.on, to].map(|segment| Some(segment.point(grids.get(segment.block)?, 0, 0)));
         let vector = difference(there?, from?);
         let here = |other: &Range| other.partner().is_some() && other.patch() != Some(lower);
-        // Nodes are rounded, and so is their difference.
+        // Rounding of the nodes shows in the last digits of the vector, which are dropped.
         let vector = vector.map(|c| format!("{c:.12e}").parse().unwrap_or(c));
         (vector[1] > 0.0).then_some(([lower, ranges().find(here)?.patch()?], vector))
     })

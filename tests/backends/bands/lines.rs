@@ -15,7 +15,7 @@ use support::stencil::{stencil, stencil_of_lines, wall_columns};
 #[derive(Debug, Clone, Copy)]
 struct Work {
     coarsening: Coarsening,
-    /// Those of the first row, and those of the last.
+    /// Whether the first row and the last row have wall terms.
     walls: [bool; 2],
     transposed: bool,
     /// Sweeps around a correction from a coarse level; otherwise one sweep.

@@ -249,7 +249,7 @@ shared_structs! {
     /// Fixed data and state of the grid equations; null where there are no wall terms.
     pub(crate) EquationState {
         x, y, control_p, control_q, phi, psi, amplitudes: Pointer<f64>;
-        // Those of a wall at the other end of the eta-lines.
+        // The wall terms of the other end of the eta-lines; null where there is no wall.
         phi_above, psi_above, amplitudes_above: Pointer<f64>;
     }
     /// Columns of a grid that a device holds: `count` of them in an array, the first being column `first`
