@@ -20,11 +20,16 @@ use rayon::prelude::*;
 use self::blocks::{BladeLine, joined, passage_block};
 use self::strips::{inlet_strip, outlet_strip};
 use self::walls::Continuation;
+use crate::backend::EllipticBackend;
+use crate::backend::cpu::CpuBackend;
 use crate::case::SolverOptions;
+use crate::elliptic::GridProblem;
 use crate::grid::Grid;
 use crate::grid::quality::folds;
 use crate::pde::EllipticData;
-use crate::smooth::solution;
+use crate::solver::history::History;
+use crate::solver::linear::LinearSettings;
+use crate::solver::newton::{self, NewtonReport, NewtonSettings};
 use crate::solver::{NewtonStop, SolverError};
 
 /// Steps in which first nodes move, and the tolerance of all but the last.
@@ -113,16 +118,13 @@ fn solved(
     (block, start, shift): (usize, &Grid, f64),
     options: &SolverOptions,
 ) -> Result<SolvedBlock, SolverError> {
-    let [fine, rough] = [0.0, ROUGH].map(|least| {
-        let mut options = options.clone();
-        options.newton.tolerance = least.max(options.newton.tolerance);
-        let most = &mut options.linear.krylov.max_iterations;
-        *most = ITERATIONS.min(*most);
-        options
+    let [fine, rough] = [0.0, ROUGH].map(|least| NewtonSettings {
+        tolerance: least.max(options.newton.tolerance),
+        ..options.newton
     });
     let (mut newton_iterations, mut linear_iterations) = (0, 0.0);
-    let mut solve = |data: &EllipticData, u, options: &SolverOptions| {
-        let solved = solution(data, u, start.topology, options)?;
+    let mut solve = |data: &EllipticData, u, settings: &NewtonSettings| {
+        let solved = solve(data, u, start, settings, options)?;
         newton_iterations += solved.2.history.newton_iterations();
         linear_iterations += solved.2.history.linear_iterations();
         Ok::<_, SolverError>(solved)
@@ -140,8 +142,8 @@ fn solved(
         let first = grid.clone();
         for step in 1..=STEPS {
             let next = step as f64 / STEPS as f64;
-            let options = if step == STEPS { &fine } else { &rough };
-            let (found, u, report) = solve(&walls.equations(next), last.take(), options)?;
+            let settings = if step == STEPS { &fine } else { &rough };
+            let (found, u, report) = solve(&walls.equations(next), last.take(), settings)?;
             if !report.stop.converged() {
                 break;
             }
@@ -165,4 +167,25 @@ fn solved(
         }
     }
     Ok(SolvedBlock { grid, stop, newton_iterations, linear_iterations, share })
+}
+
+/// Newton's method on the equations of a block like `start`, from these unknowns or from the nodes of the equations.
+fn solve(
+    data: &EllipticData,
+    from: Option<Vec<f64>>,
+    start: &Grid,
+    settings: &NewtonSettings,
+    SolverOptions { linear, multigrid, .. }: &SolverOptions,
+) -> Result<(Grid, Vec<f64>, NewtonReport), SolverError> {
+    let cpu = &CpuBackend;
+    let (state, guess) = cpu.elliptic(data)?;
+    let mut u = from.unwrap_or(guess);
+    let mut problem = GridProblem::<_, f64>::new(cpu, state, data.walled_sides())?;
+    let kind = (linear.preconditioner, linear.schedule);
+    let most = linear.krylov.max_iterations.min(ITERATIONS);
+    let krylov = LinearSettings { max_iterations: most, ..linear.krylov };
+    let mut solver = problem.jacobian().linear_solver(krylov, kind, *multigrid);
+    let begin = History::default();
+    let report = newton::solve(cpu, &mut problem, &mut solver, &mut u, begin, settings, &mut ())?;
+    Ok((problem.nodes(cpu, &u, start.topology)?, u, report))
 }

@@ -208,7 +208,7 @@ fn solved(
     let points = walls.iter().flat_map(|side| wall(&side.turn.turned(grid))).flatten();
     let size = points.map(f64::abs).fold(0.0, f64::max);
     let options = options.clone().at_first_cell(lowest / size);
-    let (nodes, _, report) = solution(&data, None, grid.topology, &options)?;
+    let (nodes, report) = solution(&data, grid.topology, &options)?;
     Ok(SmoothPass {
         functions,
         slid: false,
@@ -221,22 +221,18 @@ fn solved(
     })
 }
 
-/// The solution of the equations of a block on the CPU, from these unknowns or from the nodes of the equations: grid and
-/// unknowns.
-pub(crate) fn solution(
+fn solution(
     data: &EllipticData,
-    from: Option<Vec<f64>>,
     topology: Topology,
     SolverOptions { newton, linear, multigrid, .. }: &SolverOptions,
-) -> Result<(Grid, Vec<f64>, NewtonReport), SolverError> {
-    let (state, guess) = CpuBackend.elliptic(data)?;
-    let mut u = from.unwrap_or(guess);
+) -> Result<(Grid, NewtonReport), SolverError> {
+    let (state, mut u) = CpuBackend.elliptic(data)?;
     let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.walled_sides())?;
     let kind = (linear.preconditioner, linear.schedule);
     let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
     let (cpu, begin) = (&CpuBackend, History::default());
     let report = newton::solve(cpu, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;
-    Ok((problem.nodes(cpu, &u, topology)?, u, report))
+    Ok((problem.nodes(cpu, &u, topology)?, report))
 }
 
 /// The measures of a grid: those of its cells, and the worst of all walls.
