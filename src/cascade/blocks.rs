@@ -21,23 +21,16 @@ pub(super) struct BladeLine {
     pub(super) points: Vec<[f64; 2]>,
     /// Outward unit normals.
     pub(super) normals: Vec<[f64; 2]>,
-    /// Heights of the last cells of the O-grid.
-    pub(super) heights: Vec<f64>,
     pub(super) corners: [usize; 4],
     pub(super) pitch: f64,
 }
 
 impl BladeLine {
     pub(super) fn of(grid: &Grid, passage: &BladePassage) -> Self {
-        let [last, before] = [1, 2].map(|from_end| {
-            let j = grid.nj - from_end;
-            (0..grid.ni).map(|i| grid.point(i, j)).collect::<Vec<_>>()
-        });
         let [x, y] = grid.line(grid.nj - 1);
         Self {
             normals: wall_normals(x, y),
-            heights: last.iter().zip(&before).map(|(a, b)| distance(*a, *b)).collect(),
-            points: last,
+            points: x.iter().zip(y).map(|(x, y)| [*x, *y]).collect(),
             corners: passage.corners,
             pitch: passage.pitch,
         }

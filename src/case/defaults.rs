@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Case, TopologyChoice, WallPoints};
-use crate::geometry::{BaseCells, GeometryError, check_base_cells};
+use crate::geometry::{BaseCells, GeometryError, TrailingEdge, check_base_cells};
 use crate::grid::Seam;
 use crate::grid::initial::InitialMethod;
 use crate::pde::control::Base;
@@ -161,7 +161,7 @@ impl Case {
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: WallFacts) -> ([f64; 2], f64, Seam) {
-        let Self { grid, initial, control, output, places, .. } = self;
+        let Self { grid, initial, control, output, places, cascade, geometry, .. } = self;
         let element = grid.reach.is_some() || !places.within.is_empty();
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
@@ -182,8 +182,9 @@ impl Case {
         }
         let turn = MAX_TURN * (256.0 / cells).min(1.0);
         let turn = if spaced { *grid.max_turn.get_or_insert(turn) } else { turn };
-        // A trailing edge or base is a corner, whose line keeps its marched points.
-        let mut seam = if wall.edge { Seam::Held } else { Seam::Periodic };
+        // A trailing edge or base is a corner, whose line keeps its marched points. Points of a round edge lie on a smooth wall.
+        let round = cascade.is_some() && geometry.trailing_edge == TrailingEdge::Rounded;
+        let mut seam = if wall.edge && !round { Seam::Held } else { Seam::Periodic };
         if wall.wake.is_some() {
             grid.topology = TopologyChoice::C;
         } else {

@@ -308,7 +308,6 @@ fn blocks_of(result: &GridResult) -> Vec<BlockReport> {
         nj: block.grid.nj,
         newton_iterations: block.newton_iterations,
         linear_iterations: block.linear_iterations,
-        share: block.share,
     });
     blocks.collect()
 }

@@ -12,8 +12,7 @@ use crate::backend::cuda::CudaGrid;
 use crate::cascade::{SolvedBlock, passage_blocks, repeat};
 use crate::case::{Case, Problem};
 use crate::error::Error;
-use crate::formats::block_names;
-use crate::grid::quality::{Quality, WallLine, boundary_layer_cells, p99_skewness};
+use crate::grid::quality::{Quality, WallLine, boundary_layer_cells, measure, p99_skewness};
 use crate::grid::{Grid, Limited, Verdict, block_behind};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
@@ -254,6 +253,9 @@ impl GridResult {
         let passage = match passage.transpose()? {
             None => Vec::new(),
             Some((ring, blocks)) => {
+                // Its layers off the wall have moved.
+                let Quality { boundary_layer_cells, .. } = quality;
+                quality = Quality { boundary_layer_cells, ..measure(&ring) };
                 grid = ring;
                 blocks
             }
@@ -272,17 +274,7 @@ impl GridResult {
         let found = problem.verdict(stopped.unwrap_or(stop), &quality, curved.as_ref());
         let verdict = of_first(job, found)?;
         let curved = curved.filter(|_| verdict.is_good());
-        let held = |(block, name): (&SolvedBlock, &&str)| {
-            let share = (block.share < 1.0).then_some(100.0 * block.share)?;
-            Some(format!(
-                "block {name}: its first cells have gone {share:.0} % of the way to the heights and directions of \
-                 those across the outer line of the O-grid; with all of it Newton's method stops"
-            ))
-        };
-        let of_blocks =
-            passage.iter().zip(block_names(passage.len() + 1).iter().skip(1)).filter_map(held);
-        let notices = curved.as_ref().map(ToString::to_string).into_iter().chain(of_blocks);
-        let notices = notices.collect();
+        let notices = curved.as_ref().map(ToString::to_string).into_iter().collect();
         let steps = &history.steps;
         log.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
         log.timing.add("linear", steps.iter().map(|step| step.linear_seconds).sum());

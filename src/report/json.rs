@@ -130,8 +130,6 @@ pub struct BlockReport {
     pub newton_iterations: usize,
     /// Linear iterations of its solves.
     pub linear_iterations: f64,
-    /// Share of their way that the first nodes beside the O-grid went to the lines of that: 1 unless a solve stopped.
-    pub share: f64,
 }
 
 impl From<&Grid> for GridReport {

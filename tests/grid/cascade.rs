@@ -10,7 +10,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::GridProblem;
 use gridgen::formats::{Contents, contents_from_bytes};
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
-use gridgen::grid::boundary::{Meets, Range};
+use gridgen::grid::boundary::{Meets, Range, Side};
 use gridgen::grid::quality::interfaces;
 use gridgen::grid::{Grid, Seam, SideKind, Topology};
 use gridgen::pde::EllipticData;
@@ -23,7 +23,7 @@ use super::{make, shipped};
 
 /// Both cases, and bounds on the largest skewness, its 99th percentile and its mean: some 5 % above what they have.
 const CASES: [(&str, [f64; 3]); 2] =
-    [("turbine.toml", [0.92, 0.55, 0.076]), ("compressor.toml", [0.86, 0.46, 0.077])];
+    [("turbine.toml", [0.61, 0.32, 0.069]), ("compressor.toml", [0.52, 0.26, 0.066])];
 
 fn cascade(name: &str, set: &[(&str, &str)]) -> GridResult {
     let made = make(&shipped(name, set)).unwrap();
@@ -42,8 +42,7 @@ fn first_cells_are_exact_and_no_cell_is_folded() {
             assert!(quality.wall_angle_error_max_deg <= 1e-4, "{name} {first_cell}: {quality:?}");
             for height in [quality.first_cell_min, quality.first_cell_max] {
                 let error = height / first_cell.parse::<f64>().unwrap() - 1.0;
-                // The line of the seam is held where the march has put it.
-                assert!(error.abs() <= 1e-3, "{name} {first_cell}: {error}");
+                assert!(error.abs() <= 1e-6, "{name} {first_cell}: {error}");
             }
             let found = [quality.max_skewness, quality.p99_skewness, quality.mean_skewness];
             assert!(
@@ -87,6 +86,54 @@ fn partners_are_a_pitch_apart_and_shared_nodes_are_one_bit_for_bit() {
         assert!(shared.len() > 500 && apart.len() > 100, "{} {}", shared.len(), apart.len());
         assert!(shared.iter().all(|[a, b]| a == b));
         assert!(apart.iter().all(|[[ax, ay], [bx, by]]| ax == bx && *by == ay + pitch));
+    }
+}
+
+/// The angle by which lines turn at each node of the outer line of the O-grid, where another block goes on, degrees.
+fn kinks(blocks: &[&Grid]) -> Vec<f64> {
+    let outer = blocks[0].boundary().into_iter().filter(|range| range.on.side == Side::Above);
+    let mut kinks = vec![f64::INFINITY; blocks[0].ni];
+    for range in outer {
+        let to = range.link().or(range.partner()).unwrap();
+        for k in 0..range.on.count() {
+            let [inner, here] = [1, 0].map(|step| range.on.point(blocks[0], k, step));
+            let [there, next] = [0, 1].map(|step| to.point(blocks[to.block], k, step));
+            let angle = |from: [f64; 2], to: [f64; 2]| (to[1] - from[1]).atan2(to[0] - from[0]);
+            let turn = (angle(there, next) - angle(inner, here)).rem_euclid(TAU);
+            let node = range.on.node([blocks[0].ni, blocks[0].nj], k)[0];
+            kinks[node] = kinks[node].min(turn.min(TAU - turn).to_degrees());
+        }
+    }
+    kinks
+}
+
+#[test]
+fn lines_go_on_across_the_outer_line_of_the_o_grid() {
+    for (name, _) in CASES {
+        let made = cascade(name, &[]);
+
+        let kinks = kinks(&made.blocks());
+
+        let mean = kinks.iter().sum::<f64>() / kinks.len() as f64;
+        assert!(mean <= 3.0, "{name}: {mean}");
+        assert!(made.quality.max_growth <= 2.2, "{name}: {}", made.quality.max_growth);
+    }
+}
+
+#[test]
+fn rows_turn_to_the_angle_that_is_asked_for() {
+    for angle in [-50.0_f64, 20.0] {
+        let asked = angle.to_string();
+        let made = cascade("turbine.toml", &[("cascade.outlet_angle", &asked)]);
+
+        let behind = made.blocks()[3];
+        let rows = (0..behind.ni - 1).map(|i| {
+            let [from, to] = [2, 1].map(|back| behind.point(i, behind.nj - back));
+            (to[1] - from[1]).atan2(to[0] - from[0]).to_degrees()
+        });
+        let mean = rows.clone().sum::<f64>() / rows.clone().count() as f64;
+        let off = rows.map(|row| (row - angle).abs()).fold(0.0, f64::max);
+        assert!((mean - angle).abs() < 5.0 && off < 12.0, "{angle}: {mean} {off}");
     }
 }
 
