@@ -43,7 +43,7 @@ enum Motion {
 }
 
 /// A cell, and the shape that it is to have.
-struct Cell {
+struct ShapedCell {
     /// Its corners, anticlockwise.
     corners: [Corner; 4],
     /// Length of its sides 0 and 2 in that of its sides 1 and 3; side k begins at corner k.
@@ -53,7 +53,7 @@ struct Cell {
 }
 
 /// A corner beside a node: its sides a, onwards, and b, backwards; how they change with the place of the node; and its shape.
-struct Beside {
+struct CornerBeside {
     sides: [[f64; 2]; 2],
     change: [f64; 2],
     ratio: f64,
@@ -62,22 +62,22 @@ struct Beside {
 
 /// Sum of the measure over corners, with its derivatives by x and y: xx, xy, yy.
 #[derive(Default)]
-struct Measure {
+struct ShapeSum {
     value: f64,
     gradient: [f64; 2],
     hessian: [f64; 3],
 }
 
 /// All blocks as one mesh.
-struct Mesh {
+struct JoinedBlocks {
     places: Vec<[f64; 2]>,
     motions: Vec<Motion>,
-    cells: Vec<Cell>,
+    cells: Vec<ShapedCell>,
     /// The cells around each node, and its corner there.
     around: Vec<Vec<(usize, usize)>>,
 }
 
-impl Beside {
+impl CornerBeside {
     /// e = |J W⁻¹|² / (2 det(J W⁻¹)), J = (a, b), W the shape (theory eq. 32); none in a fold.
     fn measure(&self) -> Option<f64> {
         let ([a, b], [cosine, sine]) = (self.sides, self.angle);
@@ -87,7 +87,7 @@ impl Beside {
     }
 
     /// Adds e⁴ and its derivatives.
-    fn add(&self, sum: &mut Measure) -> Option<()> {
+    fn add(&self, sum: &mut ShapeSum) -> Option<()> {
         let e = self.measure()?;
         let ([a, b], [cosine, sine], [u, v]) = (self.sides, self.angle, self.change);
         let area = cross(a, b);
@@ -116,7 +116,7 @@ impl Beside {
 /// Moves the nodes of the O-grid and of the blocks around it, whose boundary is known, off the wall.
 pub(super) fn shape(grids: &mut [Grid], passage: &BladePassage) {
     let corners = nodes(grids, passage.pitch);
-    let mut mesh = Mesh::of(grids, &corners, passage);
+    let mut mesh = JoinedBlocks::of(grids, &corners, passage);
     let moves =
         |node: &usize| mesh.motions[*node] != Motion::Held && !mesh.around[*node].is_empty();
     let mut order: Vec<usize> = (0..mesh.places.len()).filter(moves).collect();
@@ -182,7 +182,7 @@ fn nodes(grids: &[Grid], pitch: f64) -> Vec<Vec<Corner>> {
     own
 }
 
-impl Mesh {
+impl JoinedBlocks {
     fn of(grids: &[Grid], corners: &[Vec<Corner>], passage: &BladePassage) -> Self {
         let count = corners.iter().map(Vec::len).sum();
         let mut places = vec![[f64::NAN; 2]; count];
@@ -214,7 +214,7 @@ impl Mesh {
                 let at = order.map(|k| around[k]);
                 // Rows of a strip turn to their angle on the way to its end.
                 let sine = (angle * (j as f64 + 0.5) / last as f64).sin();
-                cells.push(Cell {
+                cells.push(ShapedCell {
                     corners: at.map(|(i, j)| nodes[j * ni + i]),
                     ratio: 1.0,
                     angle: [-sine, (1.0 - sine * sine).sqrt()],
@@ -254,8 +254,9 @@ impl Mesh {
     /// Ratios ← means of those around, pass by pass; cells that are held keep theirs.
     fn smooth_ratios(&mut self) {
         let beside = self.beside();
-        let held =
-            |cell: &Cell| cell.corners.iter().all(|(node, _)| self.motions[*node] == Motion::Held);
+        let held = |cell: &ShapedCell| {
+            cell.corners.iter().all(|(node, _)| self.motions[*node] == Motion::Held)
+        };
         let fixed: Vec<bool> = self.cells.iter().map(held).collect();
         let of_cell = |cell: usize| {
             let corners = self.seen((cell, 0), self.places[self.cells[cell].corners[0].0]);
@@ -287,13 +288,13 @@ impl Mesh {
     }
 
     /// The corners that change with the place of a node, which is `at`.
-    fn corners(&self, node: usize, at: [f64; 2]) -> impl Iterator<Item = Beside> {
+    fn corners(&self, node: usize, at: [f64; 2]) -> impl Iterator<Item = CornerBeside> {
         self.around[node].iter().flat_map(move |(cell, k)| {
             let [own, next, opposite, before] = self.seen((*cell, *k), at);
-            let Cell { ratio, angle: [cosine, sine], .. } = self.cells[*cell];
+            let ShapedCell { ratio, angle: [cosine, sine], .. } = self.cells[*cell];
             let corner = |m: usize, here, [onwards, back]: [[f64; 2]; 2], change| {
                 let even = (k + m) % 2 == 0;
-                Beside {
+                CornerBeside {
                     sides: [difference(onwards, here), difference(back, here)],
                     change,
                     ratio: if even { ratio } else { 1.0 / ratio },
@@ -312,7 +313,7 @@ impl Mesh {
     /// in the place of a node, as a square over a linear function.
     fn moved(&self, node: usize) -> [f64; 2] {
         let at = self.places[node];
-        let mut here = Measure::default();
+        let mut here = ShapeSum::default();
         if self.corners(node, at).any(|corner| corner.add(&mut here).is_none()) {
             return self.unfolded(node);
         }
