@@ -16,7 +16,7 @@
 #![allow(clippy::print_stdout, reason = "the summary is this program's result")]
 
 use std::collections::{BTreeMap, HashSet};
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::PI;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::ops::Range;
@@ -29,6 +29,10 @@ use gridgen::case::{Case, SectionError};
 use gridgen::error::Error;
 use gridgen::generate::{BackendChoice, Progress, RunOptions, make_grid};
 use gridgen::solver::history::NewtonStep;
+
+#[path = "shared/random.rs"]
+mod random;
+use random::Random;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -103,7 +107,7 @@ fn kind(k: u64) -> Kind {
 
 /// Verdict, first cell, Newton steps and reason of one section in one topology.
 fn verdict((k, topology): (u64, &str)) -> Result<String, Failure> {
-    let mut random = Random::new(k);
+    let mut random = Random::new(SEED, k);
     let text = section(kind(k), &mut random);
     let first_cell = random.logarithmic(1e-6, 1e-4);
     let [ni, nj] = SIZE;
@@ -223,46 +227,6 @@ impl Polynomial {
             }
         }
         x.powf(self.nose) * (1.0 - x).max(0.0).powf(self.edge) * values[0]
-    }
-}
-
-/// `SplitMix64` (G. Steele, D. Lea, C. Flood 2014, doi:10.1145/2660193.2660195).
-struct Random(u64);
-
-impl Random {
-    fn new(k: u64) -> Self {
-        Self(SEED.wrapping_add(k.wrapping_mul(0xA076_1D64_78BD_642F)))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// In [0, 1).
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
-    }
-
-    fn logarithmic(&mut self, low: f64, high: f64) -> f64 {
-        low * (high / low).powf(self.unit())
-    }
-
-    /// Of mean 0 and deviation 1, by Box and Muller.
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (TAU * self.unit()).cos()
     }
 }
 

@@ -21,6 +21,10 @@ use support::problems::{NEWTON, newton};
 
 use super::{make, shipped};
 
+#[path = "../../examples/cascades.rs"]
+#[allow(dead_code, unreachable_pub, missing_docs, reason = "a program of its own")]
+mod cascades;
+
 /// Both cases, and bounds on the largest skewness, its 99th percentile and its mean: some 5 % above what they have.
 const CASES: [(&str, [f64; 3]); 2] =
     [("turbine.toml", [0.61, 0.32, 0.069]), ("compressor.toml", [0.52, 0.26, 0.066])];
@@ -325,4 +329,24 @@ fn the_ends_of_a_period_have_a_kind() {
     let kinds: Vec<_> = made.blocks()[0].boundary().iter().filter_map(Range::patch).collect();
 
     assert!(kinds.iter().any(|patch| patch.kind() == Some(SideKind::Periodic)), "{kinds:?}");
+}
+
+/// The survey of sixty at their own sizes is `cargo run --release --example cascades`.
+#[test]
+fn random_blades_become_valid_grids_with_exact_first_cells_or_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut refused = 0;
+    for k in 0..9 {
+        let blade = cascades::Cascade::random(k, 0.5);
+
+        let outcome = blade.made(folder.path()).unwrap();
+
+        refused += usize::from(outcome.verdict == "refused");
+        assert_ne!(outcome.verdict, "failed", "{blade} {outcome}");
+        let Some(([least, most], wall_angle)) = outcome.wall() else { continue };
+        // The line of the seam is held where the march has put it.
+        assert!((0.999..1.002).contains(&least) && most < 1.002, "{blade} {outcome}");
+        assert!(wall_angle <= 1e-3, "{blade} {outcome}");
+    }
+    assert!(refused <= 1, "{refused}");
 }
