@@ -121,8 +121,17 @@ class Mesh:
         i runs from the base to the outflow, j from the lower interface to the upper one, whose nodes are
         those of the grid.
         """
-        both = self._native.behind
-        return None if both is None else (both[0], both[1])
+        others = self._native.others
+        return (others[0][0], others[0][1]) if len(others) == 1 else None
+
+    @property
+    def blocks(self) -> list[tuple[NDArray[np.float64] | Any, NDArray[np.float64] | Any]]:
+        """Coordinates x and y of each block, each (nj, ni).
+
+        The first is the mesh itself. It is followed by the block behind a base, or by those of a cascade: the
+        passage from blade to blade, and the strips ahead and behind.
+        """
+        return [(self.x, self.y), *((x, y) for x, y in self._native.others)]
 
     def _coordinate(self, axis: int) -> NDArray[np.float64] | DeviceArray:
         device = self._native.dlpack_device()
@@ -397,6 +406,8 @@ class Grid(Mesh):
         Coordinates of the nodes, in the unit of the chord; for a grid made on a GPU a `DeviceArray`.
     behind : tuple of two ndarrays, or None
         Coordinates x and y of the block behind the base of a C-grid.
+    blocks : list of tuples of two ndarrays
+        Coordinates x and y of the grid and of the blocks beside it.
     shape : tuple of int
         (nj, ni).
     topology : {"O", "C", "half"}

@@ -30,11 +30,11 @@ _LINES = 90
 _LOGARITHMIC = ("aspect_ratio", "cell_area")
 
 
-def _nodes(mesh: Mesh) -> NDArray[np.float64]:
-    """Return the nodes on the host, (nj, ni, 2)."""
+def _nodes(mesh: Mesh) -> list[NDArray[np.float64]]:
+    """Return the nodes of each block on the host, (nj, ni, 2)."""
     import numpy as np
 
-    return np.stack([np.asarray(mesh.x), np.asarray(mesh.y)], axis=-1)
+    return [np.stack([np.asarray(x), np.asarray(y)], axis=-1) for x, y in mesh.blocks]
 
 
 def _window(mesh: Mesh, nodes: NDArray[np.float64], view: str) -> tuple[NDArray[np.float64], ...]:
@@ -82,7 +82,7 @@ def draw(mesh: Mesh, ax: Any, view: str, color: str | ArrayLike | None, lines: d
     collections = optional_import("matplotlib.collections", "plot")
     import numpy as np
 
-    nodes = _nodes(mesh)
+    nodes, *others = _nodes(mesh)
     low, high = _window(mesh, nodes, view)
     measured = None if color is None else _measured(mesh, color)
     if ax is None:
@@ -100,7 +100,8 @@ def draw(mesh: Mesh, ax: Any, view: str, color: str | ArrayLike | None, lines: d
         label = color.replace("_", " ") if isinstance(color, str) else None
         ax.figure.colorbar(cells, ax=ax, label=label)
     style = {"linewidths": 0.3 if measured is None else 0.1, "colors": "black", **lines}
-    ax.add_collection(collections.LineCollection([*nodes, *nodes.swapaxes(0, 1)], **style))
+    for block in (nodes, *others):
+        ax.add_collection(collections.LineCollection([*block, *block.swapaxes(0, 1)], **style))
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     return ax
@@ -126,19 +127,20 @@ def _measured(mesh: Mesh, color: str | ArrayLike) -> NDArray[np.float64]:
 
 def as_svg(mesh: Mesh, view: str = "body") -> str:
     """Return a view of a mesh as SVG; of many lines every second, fourth, … is drawn."""
-    nodes = _nodes(mesh)
-    low, high = _window(mesh, nodes, view)
+    blocks = _nodes(mesh)
+    low, high = _window(mesh, blocks[0], view)
     scale = min(_PIXELS / (high - low))
     width, height = scale * (high - low)
     # Corners of the picture: y points down.
-    pixels = (nodes - [low[0], high[1]]) * [scale, -scale]
-    inside = _inside(nodes, low, high)
+    pixels = [(block - [low[0], high[1]]) * [scale, -scale] for block in blocks]
+    inside = [_inside(block, low, high) for block in blocks]
+    both = list(zip(pixels, inside, strict=True))
     path = "".join(
         _path(family[line], seen[line])
-        for family, seen in ((pixels, inside), (pixels.swapaxes(0, 1), inside.T))
+        for family, seen in (*both, *((block.swapaxes(0, 1), seen.T) for block, seen in both))
         for line in _every(seen)
     )
-    wall = pixels[0, mesh.wall[0] : mesh.wall[1] + 1]
+    wall = pixels[0][0, mesh.wall[0] : mesh.wall[1] + 1]
     outline = " ".join(f"{x:.1f},{y:.1f}" for x, y in wall.tolist())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
@@ -181,9 +183,10 @@ def _parts(line: list[list[float]], near: list[bool]) -> Iterator[str]:
 def as_html(mesh: Mesh, verdict: str | None, *, good: bool) -> str:
     """Return what a notebook shows of a mesh: its verdict, some measures, and its body."""
     nj, ni = mesh.shape
+    cells = sum((x.shape[0] - 1) * (x.shape[1] - 1) for x, _ in mesh.blocks)
     quality = mesh.quality
     rows = [
-        ("cells", f"{(ni - 1) * (nj - 1):,}".replace(",", "\u2009")),
+        ("cells", f"{cells:,}".replace(",", "\u2009")),
         ("skewness", f"{quality.max_skewness:.3f} at most, {quality.mean_skewness:.4f} on average"),
         ("growth", f"{quality.max_growth_i:.3f} along the wall, {quality.max_growth_j:.3f} away from it"),
         ("first cell", f"{quality.first_cell_min:.3g} to {quality.first_cell_max:.3g}"),

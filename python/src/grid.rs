@@ -8,7 +8,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::error::Error;
 use gridgen::formats::plot3d::Flavour;
-use gridgen::formats::{self, AROUND_AND_BEHIND, Compression, Format, Mesh, MeshData, Sides, Span};
+use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Sides, Span, block_names};
 use gridgen::generate::{DeviceNodes, GridResult};
 use gridgen::grid::quality::{CellMeasure, MOST_ORDER, Quality, measure_along, nonorthogonality};
 use gridgen::grid::{Grid, Seam, Topology};
@@ -99,12 +99,12 @@ impl NativeGrid {
         }
     }
 
-    /// The block behind a base, where there is one.
-    fn block_behind(&self) -> Option<&Grid> {
+    /// The blocks beside the grid: that behind a base, or those of a cascade.
+    fn beside(&self) -> Vec<&Grid> {
         match &self.0 {
-            GridSource::Made(result) => result.behind.as_ref(),
-            GridSource::Stored(stored) => stored.behind.as_ref(),
-            GridSource::Read(_) | GridSource::Moved(..) => None,
+            GridSource::Made(result) => result.blocks().into_iter().skip(1).collect(),
+            GridSource::Stored(stored) => stored.others.iter().collect(),
+            GridSource::Read(_) | GridSource::Moved(..) => Vec::new(),
         }
     }
 
@@ -157,7 +157,7 @@ impl NativeGrid {
             (self.case(py)?, self.verdict()?, self.hint()?, self.files()?);
         let mesh = self.mesh_data().map_err(|error| raised(py, error))?;
         let (span, settings) = (mesh.span, mesh.settings);
-        let behind = self.block_behind().map(|block| [block.x.clone(), block.y.clone()]);
+        let others = || self.beside().into_iter().map(Into::into).collect();
         let notes = self.notes();
         let parts = report.zip(history).zip(case.zip(verdict));
         Ok(parts.map(|((report, history), (case, verdict))| Texts {
@@ -171,7 +171,7 @@ impl NativeGrid {
             notes,
             span,
             settings,
-            behind,
+            others: others(),
         }))
     }
 }
@@ -225,13 +225,14 @@ impl NativeGrid {
         view(slf, |grid| &grid.x)
     }
 
-    /// x and y of the block behind a base, where there is one.
+    /// x and y of each block beside the grid.
     #[getter]
-    fn behind<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyArray2<f64>>>>> {
-        let Some(block) = self.block_behind() else { return Ok(None) };
-        let array =
-            |values: &Vec<f64>| PyArray1::from_slice(py, values).reshape([block.nj, block.ni]);
-        [&block.x, &block.y].into_iter().map(array).collect::<PyResult<_>>().map(Some)
+    fn others<'py>(&self, py: Python<'py>) -> PyResult<Vec<[Bound<'py, PyArray2<f64>>; 2]>> {
+        let array = |block: &Grid, values: &[f64]| {
+            PyArray1::from_slice(py, values).reshape([block.nj, block.ni])
+        };
+        let both = |block: &Grid| Ok([array(block, &block.x)?, array(block, &block.y)?]);
+        self.beside().into_iter().map(both).collect()
     }
 
     #[getter]
@@ -372,7 +373,7 @@ impl NativeGrid {
     ) -> PyResult<String> {
         let blocks = |mesh: &'_ Self| -> PyResult<Vec<Grid>> {
             let grid = py.detach(|| mesh.grid()).map_err(|error| raised(py, error))?;
-            Ok([Some(grid), mesh.block_behind()].into_iter().flatten().cloned().collect())
+            Ok(std::iter::once(grid).chain(mesh.beside()).cloned().collect())
         };
         let (own, old) = (blocks(self)?, before.map(blocks).transpose()?.unwrap_or_default());
         let sizes =
@@ -380,7 +381,7 @@ impl NativeGrid {
         if before.is_some() && sizes(&own) != sizes(&old) {
             return Err(refused(py, "before: expected a mesh of the same size"));
         }
-        let names: &[&str] = if own.len() > 1 { &AROUND_AND_BEHIND } else { &[""] };
+        let names = block_names(own.len());
         let (name, unit) = match &self.0 {
             GridSource::Made(result) => (result.case.name.as_str(), result.scene().unit),
             _ => ("grid", 1.0),

@@ -31,14 +31,46 @@ pub(crate) struct Texts {
     pub(crate) notes: Vec<String>,
     pub(crate) span: Option<Span>,
     pub(crate) settings: Settings,
-    /// x and y of the block behind a base.
-    pub(crate) behind: Option<[Vec<f64>; 2]>,
+    /// The blocks beside the grid.
+    pub(crate) others: Vec<StoredBlock>,
+}
+
+/// A block beside a grid.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredBlock {
+    topology: Topology,
+    columns: usize,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    outside: Option<Outside>,
+}
+
+impl From<&Grid> for StoredBlock {
+    fn from(block: &Grid) -> Self {
+        let Grid { topology, ni, x, y, outside, .. } = block.clone();
+        Self { topology, columns: ni, x, y, outside }
+    }
+}
+
+impl StoredBlock {
+    /// The block beside this grid; none if it is damaged.
+    fn beside(self, grid: &Grid) -> Option<Grid> {
+        let Self { topology, columns: ni, x, y, outside } = self;
+        let nj = x.len().checked_div(ni)?;
+        let behind = Topology::Behind { around: grid.ni };
+        let fits = match topology {
+            Topology::Behind { .. } => topology == behind && ni == grid.topology.wake() + 1,
+            _ => true,
+        };
+        let whole = x.len() == y.len() && ni.checked_mul(nj) == Some(x.len());
+        (fits && whole && ni > 1 && nj > 1).then_some(Grid { topology, ni, nj, x, y, outside })
+    }
 }
 
 /// A grid that was made in another process.
 pub(crate) struct StoredGrid {
     pub(crate) grid: Grid,
-    pub(crate) behind: Option<Grid>,
+    pub(crate) others: Vec<Grid>,
     pub(crate) texts: Texts,
 }
 
@@ -57,7 +89,7 @@ impl StoredGrid {
     /// The grid as a mesh with the settings of its case.
     pub(crate) fn mesh(&self) -> MeshData<'_> {
         let Texts { span, settings, verdict: (_, good, _), .. } = self.texts;
-        let blocks: Vec<&Grid> = std::iter::once(&self.grid).chain(&self.behind).collect();
+        let blocks: Vec<&Grid> = std::iter::once(&self.grid).chain(&self.others).collect();
         MeshData { span, settings, good, ..MeshData::of_blocks(&blocks) }
     }
 
@@ -119,25 +151,12 @@ pub(crate) fn restored_grid(
         return Err(damaged());
     }
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
-    let grid = Grid { topology, ni, nj, x, y, outside: outside.clone() };
+    let grid = Grid { topology, ni, nj, x, y, outside };
     if let Some(mut texts) = texts {
-        let columns = topology.wake() + 1;
-        let block = |[x, y]: [Vec<f64>; 2]| {
-            let lines = x.len() / columns;
-            let fits = x.len() == y.len() && lines > 1 && lines * columns == x.len();
-            let topology = Topology::Behind { around: ni };
-            fits.then_some(Grid {
-                topology,
-                ni: columns,
-                nj: lines,
-                x,
-                y,
-                outside: outside.clone(),
-            })
-            .ok_or_else(damaged)
-        };
-        let behind = texts.behind.take().map(block).transpose()?;
-        return Ok(StoredGrid { grid, behind, texts }.into());
+        let others = std::mem::take(&mut texts.others).into_iter();
+        let others: Option<Vec<Grid>> = others.map(|block| block.beside(&grid)).collect();
+        let others = others.ok_or_else(damaged)?;
+        return Ok(StoredGrid { grid, others, texts }.into());
     }
     let wall = WallLine { from, to, closed };
     in_pool(py, || NativeGrid::of(Mesh { grid, wall, notes }))

@@ -93,6 +93,30 @@ def test_the_block_behind_a_base_is_the_same_after_it_was_pickled(tmp_path):
         gridgen.Reference(read, backend="cpu")
 
 
+def test_the_blocks_of_a_cascade_are_the_same_after_they_were_pickled(tmp_path):
+    grid = gridgen.make(ROOT / "cases/compressor.toml")
+
+    read = again(grid)
+
+    (x, y), (_, passage), *strips = grid.blocks
+    assert np.array_equal(x, grid.x)
+    assert np.array_equal(y, grid.y)
+    assert [block["name"] for block in grid.report["grid"]["blocks"]] == ["passage", "ahead", "behind"]
+    assert grid.behind is None
+    assert len(strips) == 2
+    # The passage ends at the next blade.
+    assert passage.max() - passage.min() > 0.5
+    for own, other in zip(grid.blocks, read.blocks, strict=True):
+        assert np.array_equal(own, other)
+    read.write(tmp_path / "mesh.vts")
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {f"mesh.{name}.vts" for name in ("blade", "passage", "ahead", "behind")}
+    picture = read._repr_html_()
+    assert (
+        f"{sum((len(x) - 1) * (len(x[0]) - 1) for x, _ in grid.blocks):,}".replace(",", "\u2009") in picture
+    )
+
+
 def test_a_mesh_is_the_same_after_it_was_pickled():
     mesh = gridgen.Mesh(*ring())
 
