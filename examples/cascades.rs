@@ -7,7 +7,7 @@
 //! cells, first cell asked for, verdict (`valid`, `refused`, `failed`), folded cells, first cell over the one asked for (least
 //! and largest), wall angle off normal, skewness (largest, 99 %, mean), angle by which lines turn on the outer line of the
 //! O-grid off its corners (mean, 95 %), growth along i and j (99 % of the worst block), Newton steps and linear iterations of the
-//! O-grid and of the other blocks, least share of the way that first nodes went, seconds, reason. The exit code is 1 where
+//! O-grid and of the other blocks, seconds, reason. The exit code is 1 where
 //! a grid failed or more than one in twenty is refused.
 //!
 //! A blade is a camber line whose angle against the axis goes as 1 − (1 − u)^n from its first to its last value over the
@@ -77,7 +77,6 @@ struct Measures {
     growth: [f64; 2],
     newton: [usize; 2],
     linear: [f64; 2],
-    share: f64,
 }
 
 /// Makes the grids and prints their table.
@@ -95,7 +94,7 @@ pub fn main() -> Result<ExitCode, Failure> {
     fs::create_dir_all(folder)?;
     println!(
         "name stagger turning pitch asked verdict cells folds first/asked wall-angle skew-max/p99/mean kink-mean/p95 growth-i/j \
-         newton linear share seconds reason"
+         newton linear seconds reason"
     );
     let mut counts = [0; 3];
     for cascade in &cascades {
@@ -294,7 +293,6 @@ impl Measures {
                 made.history.linear_iterations(),
                 others.iter().map(|block| block.linear_iterations).sum(),
             ],
-            share: others.iter().map(|block| block.share).fold(1.0, f64::min),
         }
     }
 }
@@ -339,8 +337,8 @@ impl Display for Outcome {
             write!(
                 f,
                 " {:>6} {} {least:.4}-{most:.4} {:.1e} {largest:.3}/{p99:.3}/{mean:.4} {kink:.1}/{high:.1} \
-                 {along:.2}/{across:.2} {o}+{others} {of_o:.0}+{of_others:.0} {:.1}",
-                of.cells, of.folded, of.wall_angle, of.share
+                 {along:.2}/{across:.2} {o}+{others} {of_o:.0}+{of_others:.0}",
+                of.cells, of.folded, of.wall_angle
             )?;
         }
         write!(f, " {:.2}s {}", self.seconds, self.reason)
