@@ -196,7 +196,7 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         turn(&mut zones, 0, Reindex::Reverse(0));
     }
     // Interfaces to a block behind a base are no patches of a file.
-    let is_patch = |edge: &Edge| matches!(edge, Edge::Patch(_));
+    let is_patch = |edge: &Edge| matches!(edge, Edge::Patch(_) | Edge::Partner(..));
     let bounded_below = zones[0].sides[Side::Below as usize].iter().all(is_patch);
     let is_other = |found: &Topology| !(bounded_below && matches!(found, Topology::Blunt { .. }));
     let shape = shape(&zones[0].grid).filter(is_other);
@@ -255,7 +255,7 @@ fn named(mut zones: [ReadZone; 1], shape: Option<Topology>) -> (Grid, Vec<Range>
             own.iter().filter_map(|range| Some((range.on, range.patch()?))).any(|(on, patch)| {
                 let edges = &zone.sides[on.side as usize];
                 edges[on.nodes[0]..on.nodes[1]].iter().any(|edge| match edge {
-                    Edge::Patch(found) => {
+                    Edge::Patch(found) | Edge::Partner(found, _) => {
                         let outflow =
                             patch == Patch::Outflow && found.name() == Patch::FarField.name();
                         !(outflow || found.name() == patch.name()) || found.kind() != patch.kind()

@@ -14,6 +14,18 @@ pub(super) enum Edge {
     Patch(Patch),
     /// The same two nodes of another side, in its order.
     Link(Segment),
+    /// The two nodes of another side a period away, in its order.
+    Partner(Patch, Segment),
+}
+
+impl Edge {
+    /// The two nodes of another side.
+    fn other(&mut self) -> Option<&mut Segment> {
+        match self {
+            Self::Link(to) | Self::Partner(_, to) => Some(to),
+            Self::Open | Self::Patch(_) => None,
+        }
+    }
 }
 
 /// A zone of a file.
@@ -90,14 +102,15 @@ impl ReadZone {
         let at =
             |nodes: [usize; 2], k| if nodes[0] <= nodes[1] { nodes[0] + k } else { nodes[0] - k };
         for k in 1..on.count() {
+            let part = |to: Segment| {
+                let ends = [at(to.nodes, k - 1), at(to.nodes, k)];
+                let turned = on.nodes[0] > on.nodes[1];
+                Segment { nodes: if turned { [ends[1], ends[0]] } else { ends }, ..to }
+            };
             let edge = match meets {
-                Meets::Patch(patch) | Meets::Partner(patch, _) => Edge::Patch(patch),
-                Meets::Link(to) => {
-                    let ends = [at(to.nodes, k - 1), at(to.nodes, k)];
-                    let turned = on.nodes[0] > on.nodes[1];
-                    let nodes = if turned { [ends[1], ends[0]] } else { ends };
-                    Edge::Link(Segment { nodes, ..to })
-                }
+                Meets::Patch(patch) => Edge::Patch(patch),
+                Meets::Partner(patch, to) => Edge::Partner(patch, part(to)),
+                Meets::Link(to) => Edge::Link(part(to)),
             };
             let first = at(on.nodes, k - 1).min(at(on.nodes, k));
             if let Some(there) = self.sides[on.side as usize].get_mut(first) {
@@ -130,7 +143,8 @@ impl ReadZone {
         }
         for (edges, known) in self.sides.iter_mut().zip(known) {
             for (edge, known) in edges.iter_mut().zip(known) {
-                if matches!((&known, &edge), (Edge::Patch(_), Edge::Patch(_) | Edge::Open)) {
+                let patch = matches!(known, Edge::Patch(_) | Edge::Partner(..));
+                if patch && matches!(edge, Edge::Patch(_) | Edge::Open) {
                     *edge = known;
                 }
             }
@@ -156,15 +170,22 @@ impl ReadZone {
                     Edge::Open => Meets::Patch(open),
                     Edge::Patch(patch) => Meets::Patch(*patch),
                     Edge::Link(to) => Meets::Link(*to),
+                    Edge::Partner(patch, to) => Meets::Partner(*patch, *to),
+                };
+                let goes_on = |a: &Segment, b: &Segment| {
+                    (a.block, a.side, a.nodes[1]) == (b.block, b.side, b.nodes[0])
+                        && (a.nodes[0] < a.nodes[1]) == (b.nodes[0] < b.nodes[1])
                 };
                 let last = ranges[first..].last_mut();
                 match (last.map(|range| (&mut range.on, &mut range.meets)), meets) {
                     (Some((on, Meets::Patch(a))), Meets::Patch(b)) if *a == b => {
                         on.nodes[1] = k + 1;
                     }
-                    (Some((on, Meets::Link(a))), Meets::Link(b))
-                        if (a.block, a.side, a.nodes[1]) == (b.block, b.side, b.nodes[0])
-                            && (a.nodes[0] < a.nodes[1]) == (b.nodes[0] < b.nodes[1]) =>
+                    (Some((on, Meets::Link(a))), Meets::Link(b)) if goes_on(a, &b) => {
+                        (on.nodes[1], a.nodes[1]) = (k + 1, b.nodes[1]);
+                    }
+                    (Some((on, Meets::Partner(own, a))), Meets::Partner(patch, b))
+                        if *own == patch && goes_on(a, &b) =>
                     {
                         (on.nodes[1], a.nodes[1]) = (k + 1, b.nodes[1]);
                     }
@@ -225,7 +246,7 @@ pub(super) fn turn(zones: &mut [ReadZone], block: usize, by: Reindex) {
             for edges in &mut zone.sides[2 - 2 * axis..4 - 2 * axis] {
                 edges.reverse();
                 for edge in edges {
-                    if let Edge::Link(to) = edge {
+                    if let Some(to) = edge.other() {
                         to.nodes.reverse();
                     }
                 }
@@ -234,7 +255,7 @@ pub(super) fn turn(zones: &mut [ReadZone], block: usize, by: Reindex) {
     }
     let edges = zones.iter_mut().flat_map(|zone| &mut zone.sides).flatten();
     for edge in edges {
-        let Edge::Link(to) = edge else { continue };
+        let Some(to) = edge.other() else { continue };
         match by {
             _ if to.block != block => {}
             Reindex::Exchange => to.side = Side::ALL[(to.side as usize + 2) % 4],

@@ -8,7 +8,7 @@ use std::path::Path;
 use gridgen::backend::EllipticBackend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::GridProblem;
-use gridgen::formats::{Contents, contents_from_bytes};
+use gridgen::formats::{Contents, contents, contents_from_bytes};
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::grid::boundary::{Meets, Range, Side};
 use gridgen::grid::quality::interfaces;
@@ -72,6 +72,14 @@ fn pairs(
     ranges.filter_map(of_range).flatten().collect()
 }
 
+/// Nodes on lower ends of the period and their partners.
+fn partners(blocks: &[&Grid]) -> Vec<[[f64; 2]; 2]> {
+    pairs(blocks, |range| {
+        let Meets::Partner(patch, to) = range.meets else { return None };
+        (patch.name() == "periodic_lower").then_some(to)
+    })
+}
+
 #[test]
 fn partners_are_a_pitch_apart_and_shared_nodes_are_one_bit_for_bit() {
     for chord in [1.0, 0.137] {
@@ -81,10 +89,7 @@ fn partners_are_a_pitch_apart_and_shared_nodes_are_one_bit_for_bit() {
         let pitch = 0.8 * chord;
 
         let shared = pairs(&blocks, Range::link);
-        let apart = pairs(&blocks, |range| {
-            let Meets::Partner(patch, to) = range.meets else { return None };
-            (patch.name() == "periodic_lower").then_some(to)
-        });
+        let apart = partners(&blocks);
 
         assert_eq!(blocks.len(), 4);
         assert!(shared.len() > 500 && apart.len() > 100, "{} {}", shared.len(), apart.len());
@@ -232,6 +237,31 @@ fn cgns_has_four_zones_with_links_that_are_read_back() {
     let walls = read.grids.iter().flat_map(Grid::boundary).filter(Range::is_wall).count();
     assert_eq!((walls, interfaces(&read.grids).len()), (1, 7));
     assert!(interfaces(&read.grids).iter().all(|interface| interface.gap == 0.0));
+}
+
+#[test]
+fn a_neutral_map_has_links_partners_and_patches_that_are_read_back() {
+    let (made, folder) = written("plot3d", &[]);
+
+    // The map is read with the mesh.
+    let Contents::Several(read) = contents(&folder.path().join("mesh.p3d")).unwrap() else {
+        panic!("one zone")
+    };
+    let read = read.grids;
+
+    for (read, own) in read.iter().zip(made.blocks()) {
+        assert_eq!((&read.x, &read.y), (&own.x, &own.y));
+    }
+    let links = interfaces(&read);
+    assert!(links.len() == 7 && links.iter().all(|link| link.gap == 0.0), "{links:?}");
+    let apart = partners(&read.iter().collect::<Vec<_>>());
+    assert_eq!(apart, partners(&made.blocks()));
+    assert!(apart.iter().all(|[[ax, ay], [bx, by]]| ax == bx && *by == ay + 0.8));
+    let patches = read.iter().flat_map(Grid::boundary).filter_map(|range| range.patch());
+    for kind in [None, Some(SideKind::Inlet), Some(SideKind::Outlet)] {
+        let of_kind = patches.clone().filter(|patch| patch.kind() == kind);
+        assert_eq!(of_kind.count(), 1, "{kind:?}");
+    }
 }
 
 #[test]
