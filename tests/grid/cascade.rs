@@ -327,6 +327,16 @@ fn cyclic_faces_of_openfoam_are_partners_in_one_order() {
 }
 
 #[test]
+fn turbulent_flow_between_blades_is_relaxed_more() {
+    let (_, folder) = written("openfoam", &[("grid.reynolds", "5e5")]);
+
+    let solution = fs::read_to_string(folder.path().join("openfoam/system/fvSolution")).unwrap();
+
+    let relaxation = "fields { p 0.5; }\n    equations { U 0.7; nuTilda 0.6; }";
+    assert!(solution.contains(relaxation), "{solution}");
+}
+
+#[test]
 fn keys_that_do_not_go_with_a_cascade_are_refused_by_name() {
     for (set, key) in [
         (("grid.topology", "C"), "grid.topology"),
