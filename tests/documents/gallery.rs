@@ -12,12 +12,12 @@ use serde_json::Value;
 
 const HEAD: &str = "# Gallery
 
-Twenty-one grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body; `report.html` of a run
+Twenty-eight grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body; `report.html` of a run
 shows the whole grid, both edges, and maps of the quality.
 ";
 
 /// The cases with their titles.
-const CASES: [(&str, &str); 27] = [
+const CASES: [(&str, &str); 28] = [
     ("naca0012", "O-grid around a sharp section"),
     ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
     ("naca4412", "C-grid around a cambered section"),
@@ -42,6 +42,7 @@ const CASES: [(&str, &str); 27] = [
     ("box", "A cylinder in a channel"),
     ("turbine", "A row of turbine blades"),
     ("compressor", "A row of compressor blades"),
+    ("propeller", "A section of a propeller at its solidity"),
     ("naca4412-flap", "A slotted flap, overset grids"),
     ("two-elements", "Williams' two elements, overset grids"),
     ("three-elements", "Slat, main element and flap, overset grids"),

@@ -247,7 +247,7 @@ fn shipped_cases_of_several_elements() {
 
 /// Cases that show what can be had, with bounds on Newton steps, on the 99th percentile of the skewness, and on its
 /// maximum.
-const OF_THE_GALLERY: [(&str, usize, f64, f64); 19] = [
+const OF_THE_GALLERY: [(&str, usize, f64, f64); 20] = [
     ("box.toml", 7, 0.72, 0.85),
     ("compressor.toml", 4, 0.47, 0.88),
     ("cylinder.toml", 2, 0.012, 0.012),
@@ -263,6 +263,7 @@ const OF_THE_GALLERY: [(&str, usize, f64, f64); 19] = [
     ("naca2412-reach.toml", 5, 0.22, 0.92),
     ("naca2412-wedge.toml", 5, 0.04, 0.06),
     ("naca4412.toml", 5, 0.04, 0.055),
+    ("propeller.toml", 4, 0.44, 0.93),
     ("turbine.toml", 4, 0.56, 0.96),
     ("tunnel.toml", 7, 0.36, 0.79),
     ("tunnel-walls.toml", 9, 0.42, 0.72),
