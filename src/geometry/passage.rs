@@ -10,6 +10,8 @@ use super::vector::{along, angle, cross, difference, distance};
 const NEAR: f64 = 0.4;
 /// Fewest cells beside the edge, along the sides of the passage, and on either side of the nose.
 const LEAST: [usize; 3] = [2, 8, 3];
+/// Points around a blade of which all pairs are tried as corners; of more points first some, then those beside the best.
+const SEARCHED: usize = 150;
 /// Least gap between blades, in distances of the outer line from the wall.
 const LEAST_GAP: f64 = 2.5;
 
@@ -79,19 +81,30 @@ impl Blades {
         [lower, upper]: [&Range<usize>; 2],
         distance: &dyn Fn(usize) -> f64,
     ) -> [usize; 2] {
-        let mut best = (f64::INFINITY, [lower.start, upper.start]);
-        for p in lower.clone() {
-            for q in upper.clone() {
-                let oblique =
-                    [self.obliqueness(p, q, self.pitch), self.obliqueness(q, p, -self.pitch)];
-                let cost = oblique.map(|angle| angle * angle).iter().sum::<f64>()
-                    + NEAR * (distance(p) + distance(q));
-                if cost < best.0 {
-                    best = (cost, [p, q]);
+        let cost = |p: usize, q: usize| {
+            let oblique = [self.obliqueness(p, q, self.pitch), self.obliqueness(q, p, -self.pitch)];
+            oblique.map(|angle| angle * angle).iter().sum::<f64>()
+                + NEAR * (distance(p) + distance(q))
+        };
+        let least = |lower: Range<usize>, upper: &Range<usize>, step: usize| {
+            let mut best = (f64::INFINITY, [lower.start, upper.start]);
+            for p in lower.step_by(step) {
+                for q in upper.clone().step_by(step) {
+                    let cost = cost(p, q);
+                    if cost < best.0 {
+                        best = (cost, [p, q]);
+                    }
                 }
             }
-        }
-        best.1
+            best.1
+        };
+        // All pairs of many points would take longer than the grid.
+        let step = (self.wall.len() / SEARCHED).max(1);
+        let [p, q] = least(lower.clone(), upper, step);
+        let beside = |k: usize, all: &Range<usize>| {
+            (k + 1).saturating_sub(step).max(all.start)..(k + step).min(all.end)
+        };
+        least(beside(p, lower), &beside(q, upper), 1)
     }
 
     /// Distances between the O-grids at the front and at the rear of the passage.
