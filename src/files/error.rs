@@ -47,11 +47,10 @@ errors! {
         #[error("{count} {what} are no multiple of {order}, the order of the curved cells")]
         #[hint("choose an order that divides all counts of cells, or a mesh of another size")]
         Indivisible { what: &'static str, count: usize, order: usize },
-        /// `base`: a C-grid around a base without the block behind that.
-        #[error("{}", if *base { "the block behind its base is in another file, and the format needs both" } else {
-            "neither an O- nor a C-grid, as the format needs it" })]
-        #[hint("convert it to .vts, .vtk or Plot3D{}", if *base { ", or name the format in output.formats of the case" } else { "" })]
-        NotWelded { base: bool },
+        /// A C-grid around a base without the block behind that.
+        #[error("the block behind its base is in another file, and the format needs both")]
+        #[hint("convert it to .vts, .vtk or Plot3D, or name the format in output.formats of the case")]
+        NotWelded,
         /// `point` is counted from 0, the first of the wall.
         #[error(
             "the wall has a corner at its point {point}, which is no multiple of {order}, the order of the curved \

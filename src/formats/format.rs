@@ -12,7 +12,6 @@ use super::rim::Reader;
 use crate::files::atomic::{self, Writer};
 use crate::files::output::Output;
 use crate::files::{IoError, WriteFault};
-use crate::grid::Topology;
 
 /// A format of meshes.
 #[derive(Debug)]
@@ -270,8 +269,7 @@ impl Format {
         force: bool,
     ) -> Result<Converted, IoError> {
         if self.welded && !mesh.weldable {
-            let base = matches!(mesh.grid().topology, Topology::Blunt { .. });
-            return Err(WriteFault::NotWelded { base }.at(path));
+            return Err(WriteFault::NotWelded.at(path));
         }
         let sizes: Vec<_> = mesh.zones.iter().map(|zone| [zone.grid.ni, zone.grid.nj]).collect();
         let files = || self.files_with(mesh.settings, Parts::Whole);

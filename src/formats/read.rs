@@ -146,13 +146,13 @@ impl Mesh {
         match self.grid.topology {
             Topology::Blunt { .. } => false,
             Topology::O(_) => self.wall.closed && self.wall.from == 0,
-            // The file tells what its sides are.
-            Topology::Rectangle => self.grid.outside.is_some(),
             _ => true,
         }
     }
 }
 
+/// The name of the side that is taken as the wall where a file tells of none.
+const WALL: &str = "wall";
 /// Points of an interface that are closer than this part of its length may be joined.
 const WELDED: f64 = 1e-6;
 /// Nodes closer than this part of the chord or extent of the wall are one.
@@ -200,18 +200,23 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
     let bounded_below = zones[0].sides[Side::Below as usize].iter().all(is_patch);
     let is_other = |found: &Topology| !(bounded_below && matches!(found, Topology::Blunt { .. }));
     let shape = shape(&zones[0].grid).filter(is_other);
+    let is_open = |edge: &Edge| *edge == Edge::Open;
+    let untold = shape.is_none()
+        && zones[0].grid.outside.is_none()
+        && zones[0].sides.iter().flatten().all(is_open);
+    if untold {
+        zones[0].sides[Side::Below as usize].fill(Edge::Patch(Patch::named(WALL, None)));
+    }
     let (mut grid, given) = named(zones, shape);
-    grid.topology = shape.unwrap_or(grid.topology);
+    grid.topology = shape.unwrap_or(Topology::Rectangle);
     let WallLine { from, to, closed } = WallLine::of(grid.topology, grid.ni);
-    let closed = closed && shape.is_some();
-    let line = WallLine { from, to, closed };
+    let line = WallLine { from, to, closed: closed && shape.is_some() };
     let line = if shape.is_none() { WallLine::of_ranges(&given).unwrap_or(line) } else { line };
     if !given.is_empty() {
-        if shape.is_none() {
-            grid.topology = Topology::Rectangle;
-        }
         let outside = Outside::of_ranges(given);
-        notes.push(format!("Patches: {}.", joined(&outside)));
+        if !untold {
+            notes.push(format!("Patches: {}.", joined(&outside)));
+        }
         grid.outside = Some(outside);
     }
     notes.push(match shape {
@@ -225,11 +230,15 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         Some(Topology::Blunt { .. }) => format!(
             "A C-grid around a base: the wall runs from i = {from} to {to}; the block behind the base is in another file."
         ),
-        // No shape of a grid around a body.
-        _ if grid.topology == Topology::Rectangle => {
-            format!("A block: its wall on the line j = 0 runs from i = {} to {}.", line.from, line.to)
+        _ if untold => {
+            let sides = grid.outside.as_ref().map(joined).unwrap_or_default();
+            format!("Neither ends nor wake coincide: j = 0 was taken as the wall. Patches: {sides}.")
         }
-        _ => "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned(),
+        // No shape of a grid around a body.
+        _ => format!(
+            "A block: its wall on the line j = 0 runs from i = {} to {}.",
+            line.from, line.to
+        ),
     });
     (grid, line)
 }

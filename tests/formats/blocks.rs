@@ -30,8 +30,11 @@ fn one(contents: Contents) -> formats::Mesh {
     mesh
 }
 
-/// Names, conditions and nodes of the patches of a side.
-fn patches(grid: &Grid, side: Side) -> Vec<(&'static str, Option<SideKind>, [usize; 2])> {
+/// Name, condition and nodes of a patch.
+type Found = (&'static str, Option<SideKind>, [usize; 2]);
+
+/// The patches of a side.
+fn patches(grid: &Grid, side: Side) -> Vec<Found> {
     let of = |range: Range| {
         let patch = range.patch()?;
         (range.on.side == side).then_some((patch.name(), patch.kind(), range.on.nodes))
@@ -277,24 +280,84 @@ fn assert_channel(grid: &Grid, wall: WallLine, by: &str) {
     assert!((grid.point(7, 0)[1] - 0.1).abs() < 1e-9, "{by}");
 }
 
-#[test]
-fn a_mesh_of_block_mesh_keeps_its_patches_through_every_format() {
+/// What a format keeps of the patches of a mesh.
+#[derive(Clone, Copy, PartialEq)]
+enum Keeps {
+    Names,
+    /// The kinds of faces in a neutral map have no names.
+    Kinds,
+    Nothing,
+}
+
+/// All formats that are written, with names of files.
+const WRITTEN: [(&str, &str, Keeps); 7] = [
+    ("openfoam", "a", Keeps::Names),
+    ("cgns", "a.cgns", Keeps::Names),
+    ("su2", "a.su2", Keeps::Names),
+    ("msh", "a.msh", Keeps::Names),
+    ("plot3d", "a.p3d", Keeps::Kinds),
+    ("vts", "a.vts", Keeps::Nothing),
+    ("vtk", "a.vtk", Keeps::Nothing),
+];
+
+/// The mesh, written and read by a format; its nodes have the same bits, and its sides what the format keeps.
+fn through(
+    (format, name, keeps): (&str, &str, Keeps),
+    mesh: &formats::Mesh,
+    by: &str,
+) -> formats::Mesh {
     let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let written = Format::named(format).unwrap().convert(&path, &mesh.data(), false);
+    written.unwrap_or_else(|error| panic!("{by} to {name}: {error}"));
+    let again = formats::mesh(&path).unwrap_or_else(|error| panic!("{by} to {name}: {error}"));
+
+    assert_eq!((&again.grid.x, &again.grid.y), (&mesh.grid.x, &mesh.grid.y), "{by} to {name}");
+    let last = [mesh.grid.nj - 1, mesh.grid.ni - 1];
+    for side in Side::ALL {
+        let [before, after] = [&mesh.grid, &again.grid].map(|grid| patches(grid, side));
+        let names = |found: &[Found]| -> Vec<_> {
+            found.iter().map(|(name, _, on)| (*name, *on)).collect()
+        };
+        let kinds = |found: &[Found]| -> Vec<_> {
+            found.iter().map(|(_, kind, on)| (*kind, *on)).collect()
+        };
+        match keeps {
+            Keeps::Names => assert_eq!(names(&after), names(&before), "{by} to {name}"),
+            Keeps::Kinds => assert_eq!(kinds(&after), kinds(&before), "{by} to {name}"),
+            Keeps::Nothing => {
+                let own = if side == Side::Below { "wall" } else { side.name() };
+                assert_eq!(names(&after), [(own, [0, last[side.across()]])], "{by} to {name}");
+            }
+        }
+    }
+    let expected =
+        if keeps == Keeps::Nothing { [0, last[1]] } else { [mesh.wall.from, mesh.wall.to] };
+    assert_eq!([again.wall.from, again.wall.to], expected, "{by} to {name}");
+    again
+}
+
+/// A channel with patches and one without: what each reader finds is written by every writer, and read again.
+#[test]
+fn channels_keep_nodes_and_patches_from_every_reader_through_every_writer() {
     let [points, faces, boundary] = bump();
-    let read = contents_of_case(Path::new("bump"), [&points, &faces, &boundary]).unwrap();
-    let mesh = one(read.clone());
+    let mesh = one(contents_of_case(Path::new("bump"), [&points, &faces, &boundary]).unwrap());
     assert_channel(&mesh.grid, mesh.wall, "OpenFOAM");
     assert_eq!(patches(&mesh.grid, Side::Before)[0].1, Some(SideKind::Inlet));
+    let mut text = String::new();
+    for (x, y) in mesh.grid.x.iter().zip(&mesh.grid.y) {
+        writeln!(text, "{x:?} {y:?}").unwrap();
+    }
+    let plain = one(tecplot(&format!("variables = x y\nzone i=15 j=5\n{text}")).unwrap());
+    assert_eq!(patches(&plain.grid, Side::Below), [("wall", None, [0, 14])]);
 
-    for (format, name) in
-        [("cgns", "a.cgns"), ("su2", "a.su2"), ("msh", "a.msh"), ("openfoam", "a")]
-    {
-        let path = folder.path().join(name);
-        Format::named(format).unwrap().convert(&path, &read.data(), false).unwrap();
-        let again = formats::mesh(&path).unwrap_or_else(|error| panic!("{error}"));
-
-        assert_channel(&again.grid, again.wall, name);
-        assert_eq!((&again.grid.x, &again.grid.y), (&mesh.grid.x, &mesh.grid.y), "{name}");
+    for (mesh, by) in [(&mesh, "OpenFOAM"), (&plain, "Tecplot")] {
+        for written in WRITTEN {
+            let read = through(written, mesh, by);
+            for again in WRITTEN {
+                through(again, &read, &format!("{by} to {}", written.1));
+            }
+        }
     }
 }
 
