@@ -25,6 +25,21 @@ pub(super) fn zone(
     patches: &HashMap<Edge, Patch>,
     notes: &mut Vec<String>,
 ) -> Result<ReadZone, ReadFault> {
+    let ([ni, nj], nodes) = block(cells, points, notes)?;
+    let of = |c: usize| nodes.iter().map(|node| points[*node][c]).collect();
+    let grid =
+        Grid { topology: Topology::O(Seam::Held), ni, nj, x: of(0), y: of(1), outside: None };
+    let mut zone = ReadZone::new("", grid, 2);
+    zone.mark_edges(&nodes, patches);
+    Ok(zone)
+}
+
+/// Sizes and points of the nodes of the block that cells make, in rows or in any order.
+pub(super) fn block(
+    cells: &[[usize; 4]],
+    points: &[[f64; 2]],
+    notes: &mut Vec<String>,
+) -> Result<([usize; 2], Vec<usize>), ReadFault> {
     let corners = cells.as_flattened();
     if let Some(point) = corners.iter().find(|point| **point >= points.len()) {
         let last = points.len();
@@ -32,20 +47,14 @@ pub(super) fn zone(
             format!("a cell has the point {point}, numbers below {last} were expected").into()
         );
     }
-    let ([ni, nj], nodes) = match rows(corners, 1) {
+    match rows(corners, 1) {
         Err(UNSTRUCTURED) => {
             let found = Walk::new(cells, points)?.block()?;
             notes.push("i and j were found by walking from cell to cell.".to_owned());
-            found
+            Ok(found)
         }
-        found => found?,
-    };
-    let of = |c: usize| nodes.iter().map(|node| points[*node][c]).collect();
-    let grid =
-        Grid { topology: Topology::O(Seam::Held), ni, nj, x: of(0), y: of(1), outside: None };
-    let mut zone = ReadZone::new("", grid, 2);
-    zone.mark_edges(&nodes, patches);
-    Ok(zone)
+        found => Ok(found?),
+    }
 }
 
 struct Walk<'a> {

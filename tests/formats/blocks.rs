@@ -361,6 +361,37 @@ fn channels_keep_nodes_and_patches_from_every_reader_through_every_writer() {
     }
 }
 
+/// Meshes that Gmsh 4.15.2 made by `make.py` beside them: two surfaces over a kink in structured CGNS, where the names of
+/// donors differ from those of zones, and the quadrangles of four surfaces around a cylinder.
+#[test]
+fn meshes_of_gmsh_are_read_with_patches_and_links() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/meshes/gmsh");
+
+    let zones = several(formats::contents(&folder.join("channel.cgns")).unwrap());
+    let cylinder = formats::mesh(&folder.join("cylinder.msh")).unwrap();
+
+    assert_eq!(zones.names, ["channel_S00001", "channel_S00002"]);
+    let [left, right] = &zones.grids[..] else { panic!("{zones:?}") };
+    assert_eq!(patches(left, Side::Below), [("wall", None, [0, 6])]);
+    assert_eq!(patches(left, Side::Before), [("inflow", Some(SideKind::Inlet), [0, 4])]);
+    assert_eq!(patches(right, Side::Behind), [("outflow", Some(SideKind::Outlet), [0, 4])]);
+    let link = left.boundary().into_iter().find_map(|range| range.link()).unwrap();
+    assert_eq!((link.block, link.side, link.nodes), (1, Side::Before, [0, 4]));
+    let [found] = &interfaces(&zones.grids)[..] else { panic!() };
+    assert!(found.gap == 0.0 && (found.kink_deg - 7.59).abs() < 0.05, "{found:?}");
+
+    let (grid, wall) = (&cylinder.grid, cylinder.wall);
+    assert_eq!((grid.ni, grid.nj), (21, 7));
+    assert_eq!((wall.from, wall.to, wall.closed), (0, 20, true));
+    assert_eq!(patches(grid, Side::Below), [("cylinder", None, [0, 20])]);
+    assert_eq!(patches(grid, Side::Above), [("farfield", Some(SideKind::FarField), [0, 20])]);
+    for i in 0..21 {
+        let [inner, outer] = [0, 6].map(|j| grid.point(i, j)).map(|[x, y]| x.hypot(y));
+        assert!((inner - 0.5).abs() < 1e-9 && (outer - 4.0).abs() < 1e-9, "{i}");
+    }
+    assert_eq!(measure(grid).folded_cells, 0);
+}
+
 #[test]
 fn what_is_no_plane_block_of_openfoam_is_refused() {
     let [points, faces, boundary] = bump().map(|bytes| String::from_utf8(bytes).unwrap());

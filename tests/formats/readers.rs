@@ -206,7 +206,7 @@ fn what_is_no_mesh_that_is_read_is_called_by_its_name_whatever_the_end_of_its_na
         ),
         (b"# vtk DataFile Version 3.0\na\nASCII\nDATASET POLYDATA\n", "another kind", "legacy"),
         (b"\x89HDF\r\n\x1a\n garbage", "HDF5", "CGNS"),
-        (b"$MeshFormat\n4.1 1 8\n", "4.1 in text was expected", "in rows"),
+        (b"$MeshFormat\n4.1 1 8\n", "4.1 in text was expected", "one block"),
         (blocks.as_bytes(), "a mesh of 2 zones, the first of 2 × 2 nodes", "file of its own"),
         (b"GGREFRNC", "a reference of gridgen", "gridgen move"),
     ];
@@ -232,13 +232,13 @@ fn cells_that_are_no_plane_structured_grid_are_refused_by_name() {
     let text = String::from_utf8(plane).unwrap();
     let (before, cells) = text.split_once("\n2 1 3 960\n").unwrap();
     let mut rows: Vec<&str> = cells.lines().collect();
-    rows.swap(3, 700);
-    let mixed = format!("{before}\n2 1 3 960\n{}\n", rows.join("\n"));
+    rows[3] = rows[700];
+    let doubled = format!("{before}\n2 1 3 960\n{}\n", rows.join("\n"));
     let triangles = text.replace("\n2 1 3 960\n", "\n2 1 2 960\n");
 
     for (bytes, expected) in [
         (hexahedra, "hexahedra of an extruded mesh"),
-        (mixed.into_bytes(), "not in the order of a structured grid"),
+        (doubled.into_bytes(), "more than two cells have the points"),
         (triangles.into_bytes(), "elements of gmsh's type 2"),
     ] {
         let error = read(&bytes).unwrap_err().to_string();

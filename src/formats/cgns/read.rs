@@ -58,8 +58,11 @@ pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
         for (_, connectivity) in labelled(zone, "ZoneGridConnectivity_t")? {
             for (name, link) in labelled(&connectivity, "GridConnectivity1to1_t")? {
                 let donor = text(&link)?;
-                let place_of = |(other, _): &(String, Group)| *other == donor;
-                let donor = found.iter().position(place_of).ok_or_else(|| {
+                // Gmsh has spaces in names of donors where the zones have underscores.
+                let place_of = |name: &str| found.iter().position(|(other, _)| other == name);
+                let place_of_donor =
+                    place_of(&donor).or_else(|| place_of(&donor.replace(' ', "_")));
+                let donor = place_of_donor.ok_or_else(|| {
                     format!("the connection `{name}` leads to a zone `{donor}`, which is not there")
                 })?;
                 let on = segment(&link, "PointRange", &zones, place)?;
