@@ -120,8 +120,8 @@ fn described(smoothed: &Smoothed) -> String {
             pass.linear_iterations,
             if pass.converged {
                 format!(
-                    "skewness 99% below {:.3}, mean {:.4}",
-                    quality.p99_skewness, quality.mean_skewness
+                    "skewness 99% below {:.3}, mean {:.4}, waves {:.1} deg",
+                    quality.p99_skewness, quality.mean_skewness, quality.waves_deg
                 )
             } else {
                 "not converged".to_owned()

@@ -24,8 +24,11 @@ const DECAY_PASSES: usize = 3;
 const BEND: [f64; 3] = [6.0, 10.0, 0.3];
 /// Halvings of it while the grid folds.
 const HALVINGS: i32 = 3;
-/// Part of a wall over which its directions turn into the wall beside it.
+/// Part of a wall over which its directions turn into the wall beside it, where that is right-angled.
 const TURN: f64 = 0.05;
+/// Growth of that part with 1 − cos of the angle between the wall beside and the normal: with a shorter turn cells beside
+/// an acute corner fold.
+const OBLIQUE: f64 = 3.0;
 
 /// A side whose first cells are exact, in the orientation in which it is j = 0: node (k, 1) is at r_k + h_k n_k.
 #[derive(Debug, Clone)]
@@ -111,8 +114,9 @@ impl WallSide {
             .map(|end| !closed && walls.iter().any(|wall| turn.side(*wall) == end));
         for (corner, _) in [0, last].into_iter().zip(beside).filter(|(_, wall)| *wall) {
             let towards = unit(difference(own.point(corner, 1), points[corner]));
+            let part = TURN * (1.0 + OBLIQUE * (1.0 - dot(towards, directions[corner])));
             for (k, direction) in directions.iter_mut().enumerate() {
-                let share = (-(s[k] - s[corner]).abs() / (TURN * s[last])).exp();
+                let share = (-(s[k] - s[corner]).abs() / (part * s[last])).exp();
                 let leaning = along(direction.map(|c| (1.0 - share) * c), towards, share);
                 let onto = dot(leaning, *direction);
                 *direction = leaning.map(|c| c / onto);

@@ -33,6 +33,10 @@ use crate::solver::{NewtonStop, SolverError};
 
 /// Part of the cells above which a grid is folded too much to begin with.
 const FOLDED: f64 = 0.01;
+/// Tolerance of a solve whose grid may be thrown away.
+const ROUGH: f64 = 1e-4;
+/// Waves in degrees beyond those of the given grid that count as much as e times the skewness.
+const WAVES: f64 = 25.0;
 /// Rounds in which points slide.
 const ROUNDS: usize = 2;
 /// Angles in degrees, and errors of heights, that differ by less are the same.
@@ -75,12 +79,15 @@ pub struct SmoothPass {
     pub newton_iterations: usize,
     /// Linear iterations.
     pub linear_iterations: f64,
-    /// Whether it converged; otherwise its grid is no result.
+    /// Whether it converged, one that is not kept to a rough tolerance; otherwise its grid is no result.
     pub converged: bool,
     /// The measures of its grid.
     pub measures: WalledQuality,
     #[serde(skip)]
     grid: Grid,
+    /// The unknowns of that grid.
+    #[serde(skip)]
+    unknowns: Vec<f64>,
     #[serde(skip)]
     stop: NewtonStop,
 }
@@ -145,17 +152,22 @@ pub fn smooth(
     }
     let folded = folds(&given);
     let (mut passes, mut exact) = (Vec::new(), WallSide::all(&given, &walls, settings.first_cell)?);
+    let waves = measured(&given, &exact).quality.waves_deg;
+    let (best, fine) = (|passes: &[SmoothPass]| best(passes, waves), (options, 0.0));
     if folded as f64 <= FOLDED * given.cells() as f64 {
-        let own = solved(Functions::Own, &given, &exact, options)?;
-        if own.converged {
-            passes.push(solved(Functions::Law, &own.grid, &exact, options)?);
+        let begun = solved(Functions::Own, &given, &exact, (options, ROUGH), None)?;
+        if begun.converged {
+            passes.push(solved(Functions::Law, &begun.grid, &exact, fine, None)?);
         }
-        passes.insert(0, own);
+        passes.insert(0, begun);
+        if best(&passes) == Some(0) {
+            passes[0] = solved(Functions::Own, &given, &exact, fine, Some(&passes[0]))?;
+        }
     }
     if best(&passes).is_none_or(|k| passes[k].measures.quality.folded_cells > 0) {
         let anew = interpolated(&given);
         exact = WallSide::all(&anew, &walls, settings.first_cell)?;
-        passes.push(solved(Functions::Anew, &anew, &exact, options)?);
+        passes.push(solved(Functions::Anew, &anew, &exact, fine, None)?);
     }
     for _ in 0..if slide.is_empty() { 0 } else { ROUNDS } {
         let Some(kept) = best(&passes) else { break };
@@ -164,7 +176,7 @@ pub fn smooth(
             let turn = Orientation::of(&grid, *side);
             turn.back(&slid(turn.turned(&grid)), &grid)
         });
-        let pass = solved(*functions, &moved, &exact, options)?;
+        let pass = solved(*functions, &moved, &exact, fine, None)?;
         passes.push(SmoothPass { slid: true, ..pass });
         if best(&passes) == Some(kept) {
             break;
@@ -186,37 +198,47 @@ pub fn smooth(
 }
 
 /// The pass with the best grid: the fewest folded cells, then the lowest 99th percentile of the skewness, in steps of 2 %,
-/// then its mean.
-fn best(passes: &[SmoothPass]) -> Option<usize> {
+/// then its mean. [`WAVES`] that the given grid does not have count as skewness.
+fn best(passes: &[SmoothPass], waves: f64) -> Option<usize> {
     let rank = |k: &usize| {
-        let Quality { folded_cells, p99_skewness, mean_skewness, .. } = passes[*k].measures.quality;
-        [folded_cells as f64, (50.0 * p99_skewness.ln()).round(), mean_skewness]
+        let quality = &passes[*k].measures.quality;
+        let skewness = quality.p99_skewness.ln() + (quality.waves_deg - waves).max(0.0) / WAVES;
+        [quality.folded_cells as f64, (50.0 * skewness).round(), quality.mean_skewness]
     };
     let converged = (0..passes.len()).filter(|k| passes[*k].converged);
     converged.min_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal))
 }
 
-/// Solves with the functions of a grid.
+/// Solves with the functions of a grid to a tolerance of `least` or more, or goes on with a solve that was less exact.
 fn solved(
     functions: Functions,
     grid: &Grid,
     walls: &[WallSide],
-    options: &SolverOptions,
+    (options, least): (&SolverOptions, f64),
+    begun: Option<&SmoothPass>,
 ) -> Result<SmoothPass, SmoothError> {
     let data = equations(grid, functions.of(grid), walls);
     let lowest = walls.iter().flat_map(|wall| &wall.heights).copied().fold(f64::INFINITY, f64::min);
     let points = walls.iter().flat_map(|side| wall(&side.turn.turned(grid))).flatten();
     let size = points.map(f64::abs).fold(0.0, f64::max);
-    let options = options.clone().at_first_cell(lowest / size);
-    let (nodes, report) = solution(&data, grid.topology, &options)?;
+    let mut options = options.clone().at_first_cell(lowest / size);
+    options.newton.tolerance = options.newton.tolerance.max(least);
+    if begun.is_some() {
+        // Near the solution an exact direction leads to it.
+        options.newton.forcing.initial = options.newton.forcing.min;
+    }
+    let from = begun.map(|pass| pass.unknowns.clone());
+    let (nodes, unknowns, report) = solution(&data, grid.topology, &options, from)?;
+    let before = begun.map_or((0, 0.0), |pass| (pass.newton_iterations, pass.linear_iterations));
     Ok(SmoothPass {
         functions,
         slid: false,
-        newton_iterations: report.history.newton_iterations(),
-        linear_iterations: report.history.linear_iterations(),
+        newton_iterations: before.0 + report.history.newton_iterations(),
+        linear_iterations: before.1 + report.history.linear_iterations(),
         converged: report.stop.converged(),
         measures: measured(&nodes, walls),
         grid: nodes,
+        unknowns,
         stop: report.stop,
     })
 }
@@ -225,14 +247,16 @@ fn solution(
     data: &EllipticData,
     topology: Topology,
     SolverOptions { newton, linear, multigrid, .. }: &SolverOptions,
-) -> Result<(Grid, NewtonReport), SolverError> {
-    let (state, mut u) = CpuBackend.elliptic(data)?;
+    from: Option<Vec<f64>>,
+) -> Result<(Grid, Vec<f64>, NewtonReport), SolverError> {
+    let (state, guess) = CpuBackend.elliptic(data)?;
+    let mut u = from.unwrap_or(guess);
     let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.walled_sides())?;
     let kind = (linear.preconditioner, linear.schedule);
     let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
     let (cpu, begin) = (&CpuBackend, History::default());
     let report = newton::solve(cpu, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;
-    Ok((problem.nodes(cpu, &u, topology)?, report))
+    Ok((problem.nodes(cpu, &u, topology)?, u, report))
 }
 
 /// The measures of a grid: those of its cells, and the worst of all walls.

@@ -14,6 +14,7 @@ use support::random::Random;
 use super::{case, make};
 
 const FIRST_CELL: f64 = 1e-3;
+const SIZE: [usize; 2] = [65, 33];
 
 /// The shares of a length of `nj` points whose first is `first` and that grow by one ratio.
 fn geometric(nj: usize, first: f64) -> Vec<f64> {
@@ -51,17 +52,17 @@ fn ruled(nj: usize, first: f64, wall: &[[f64; 2]], outer: &[[f64; 2]]) -> Grid {
     })
 }
 
-fn o_grid(ni: usize, nj: usize, camber: f64) -> Grid {
+fn o_grid([ni, nj]: [usize; 2], camber: f64, first: f64) -> Grid {
     let n = ni - 1;
     let mut wall: Vec<_> = (0..n).map(|k| section(camber, k, n)).collect();
     wall.push(wall[0]);
     let angle = |k: usize| 2.0 * PI * (k % n) as f64 / n as f64;
     let outer: Vec<_> =
         (0..ni).map(|k| [0.5 + 10.0 * angle(k).cos(), -10.0 * angle(k).sin()]).collect();
-    ruled(nj, FIRST_CELL, &wall, &outer)
+    ruled(nj, first, &wall, &outer)
 }
 
-fn c_grid(ni: usize, nj: usize) -> Grid {
+fn c_grid([ni, nj]: [usize; 2], first: f64) -> Grid {
     let wake = (ni - 1) / 4;
     let n = ni - 1 - 2 * wake;
     let behind = geometric(wake + 1, 0.01 / 9.0);
@@ -79,21 +80,21 @@ fn c_grid(ni: usize, nj: usize) -> Grid {
         }
     };
     let (wall, outer): (Vec<_>, Vec<_>) = (0..ni).map(point).unzip();
-    ruled(nj, FIRST_CELL, &wall, &outer)
+    ruled(nj, first, &wall, &outer)
 }
 
 /// A channel of height 1 with a bump on its floor, whose lines are vertical.
-fn channel(ni: usize, nj: usize, height: f64) -> Grid {
+fn channel([ni, nj]: [usize; 2], height: f64, first: f64) -> Grid {
     let x = |i: usize| -1.0 + 3.0 * i as f64 / (ni - 1) as f64;
     let floor = |i: usize| [x(i), height * (-((x(i) - 0.5) / 0.2).powi(2)).exp()];
     let wall: Vec<_> = (0..ni).map(floor).collect();
     let roof: Vec<_> = (0..ni).map(|i| [x(i), 1.0]).collect();
-    ruled(nj, FIRST_CELL, &wall, &roof)
+    ruled(nj, first, &wall, &roof)
 }
 
 /// The channel in three blocks with kinks between them, as if from straight edges of blocks.
-fn blocky(ni: usize, nj: usize) -> Grid {
-    let channel = channel(ni, nj, 0.15);
+fn blocky([ni, nj]: [usize; 2], first: f64) -> Grid {
+    let channel = channel([ni, nj], 0.15, first);
     let corners = [(0, 0.0), (ni / 3, -0.45), (2 * ni / 3, 0.35), (ni - 1, 0.0)];
     let lean = |i: usize| {
         let k = corners.windows(2).position(|pair| i <= pair[1].0).unwrap();
@@ -108,9 +109,9 @@ fn blocky(ni: usize, nj: usize) -> Grid {
 }
 
 /// An O-grid of gridgen whose lines have kinks from a third of its layers on.
-fn kinked(ni: usize, nj: usize) -> Grid {
+fn kinked([ni, nj]: [usize; 2], first: f64) -> Grid {
     let set = format!(
-        "[geometry]\nnaca = \"4412\"\n[grid]\nni = {ni}\nnj = {nj}\nfirst_cell = {FIRST_CELL}\n"
+        "[geometry]\nnaca = \"4412\"\n[grid]\nni = {ni}\nnj = {nj}\nfirst_cell = {first}\n"
     );
     let made = make(&case(&set)).unwrap().grid;
     grid_from(ni, nj, |i, j| {
@@ -142,15 +143,15 @@ fn noisy(grid: &Grid, part: f64) -> Grid {
     noisy
 }
 
-fn shapes(ni: usize, nj: usize) -> [(&'static str, Grid); 7] {
+fn shapes(size: [usize; 2], first: f64) -> [(&'static str, Grid); 7] {
     [
-        ("O 0012", o_grid(ni, nj, 0.0)),
-        ("O 4412", o_grid(ni, nj, 0.04)),
-        ("C 0012", c_grid(ni, nj)),
-        ("bump", channel(ni, nj, 0.15)),
-        ("steep bump", channel(ni, nj, 0.4)),
-        ("blocky", blocky(ni, nj)),
-        ("kinked", kinked(ni, nj)),
+        ("O 0012", o_grid(size, 0.0, first)),
+        ("O 4412", o_grid(size, 0.04, first)),
+        ("C 0012", c_grid(size, first)),
+        ("bump", channel(size, 0.15, first)),
+        ("steep bump", channel(size, 0.4, first)),
+        ("blocky", blocky(size, first)),
+        ("kinked", kinked(size, first)),
     ]
 }
 
@@ -166,7 +167,7 @@ fn smoothed(grid: &Grid) -> Smoothed {
 /// unfolded, first cells exact, and noise is gone.
 #[test]
 fn grids_of_other_programs_are_smoothed() {
-    for (name, clean) in shapes(65, 33) {
+    for (name, clean) in shapes(SIZE, FIRST_CELL) {
         for noise in [0.0, 0.2] {
             let given = noisy(&clean, noise);
 
@@ -226,11 +227,11 @@ fn between_sides(shares: [&[f64]; 2], side: impl Fn(&str, f64) -> [f64; 2]) -> G
 }
 
 /// Blocks with several walls: a nozzle, a bend of 90 degrees, walls that meet at 55 and at 80 degrees, a cavity of four walls.
-fn walled_shapes(ni: usize, nj: usize) -> Vec<(&'static str, Grid, Vec<Side>)> {
+fn walled_shapes([ni, nj]: [usize; 2], first: f64) -> Vec<(&'static str, Grid, Vec<Side>)> {
     let [uniform, apart, across] = [
         (0..ni).map(|i| i as f64 / (ni - 1) as f64).collect::<Vec<_>>(),
-        between_walls(ni, FIRST_CELL),
-        between_walls(nj, FIRST_CELL),
+        between_walls(ni, first),
+        between_walls(nj, first),
     ];
     let nozzle = grid_from(ni, nj, |i, j| {
         let x = 3.0 * uniform[i];
@@ -245,7 +246,7 @@ fn walled_shapes(ni: usize, nj: usize) -> Vec<(&'static str, Grid, Vec<Side>)> {
     });
     let corner = |degrees: f64| {
         let (sin, cos) = degrees.to_radians().sin_cos();
-        let (u, v) = (geometric(ni, FIRST_CELL), geometric(nj, FIRST_CELL));
+        let (u, v) = (geometric(ni, first), geometric(nj, first));
         between_sides([&u, &v], move |name, t| match name {
             "south" => [t, 0.08 * (PI * t).sin()],
             "north" => [t + cos, sin],
@@ -276,7 +277,7 @@ fn walled_shapes(ni: usize, nj: usize) -> Vec<(&'static str, Grid, Vec<Side>)> {
 /// Several walls at a time are exact; where two meet, the corner's own cells are held.
 #[test]
 fn several_walls_are_exact() {
-    for (name, clean, walls) in walled_shapes(65, 33) {
+    for (name, clean, walls) in walled_shapes(SIZE, FIRST_CELL) {
         for noise in [0.0, 0.2] {
             let given = noisy(&clean, noise);
             let settings = SmoothSettings { walls: walls.clone(), ..SmoothSettings::default() };
@@ -293,7 +294,7 @@ fn several_walls_are_exact() {
             if walls == [Side::Below, Side::Above] {
                 assert!(after.wall_angle_error_max_deg < 1e-6, "{name}: {after:?}");
             }
-            let part = if noise > 0.0 { 0.7 } else { 1.0 };
+            let part = if noise > 0.0 { 0.75 } else { 1.0 };
             assert!(after.mean_skewness < part * before.mean_skewness, "{name}: {after:?}");
         }
     }
@@ -302,7 +303,7 @@ fn several_walls_are_exact() {
 /// Kinks go by the functions that the grid solves; the ratios of its intervals have them.
 #[test]
 fn kinks_are_removed() {
-    let smoothed = smoothed(&kinked(65, 33));
+    let smoothed = smoothed(&kinked(SIZE, FIRST_CELL));
 
     assert_eq!(smoothed.passes[smoothed.kept].functions, Functions::Own);
     assert!(smoothed.before.quality.max_growth_i > 3.0);
@@ -331,7 +332,7 @@ fn a_grid_of_gridgen_keeps_its_wall() {
 /// A wall on any side of a block in any orientation gives the same nodes.
 #[test]
 fn any_side_is_a_wall() {
-    let grid = noisy(&channel(65, 33, 0.4), 0.1);
+    let grid = noisy(&channel(SIZE, 0.4, FIRST_CELL), 0.1);
     let expected = smoothed(&grid).grid;
     for (name, side) in SIDES {
         for reversed in [false, true] {
@@ -356,7 +357,7 @@ fn any_side_is_a_wall() {
 
 #[test]
 fn a_grid_folded_all_over_is_made_anew() {
-    let clean = channel(65, 33, 0.15);
+    let clean = channel(SIZE, 0.15, FIRST_CELL);
     let mirrored = grid_from(65, 33, |i, j| {
         let inner = (1..64).contains(&i) && (1..32).contains(&j);
         clean.point(if inner { 64 - i } else { i }, j)
@@ -400,7 +401,8 @@ fn a_right_angled_grid_keeps_its_spacing() {
 fn first_cells_have_the_height_asked_for() {
     for height in [3e-4, 3e-3] {
         let settings = SmoothSettings { first_cell: Some(height), ..SmoothSettings::default() };
-        let smoothed = smooth(&noisy(&o_grid(65, 33, 0.04), 0.2), &settings, &options()).unwrap();
+        let smoothed =
+            smooth(&noisy(&o_grid(SIZE, 0.04, FIRST_CELL), 0.2), &settings, &options()).unwrap();
 
         let grid = &smoothed.grid;
         for i in 1..64 {
@@ -413,7 +415,7 @@ fn first_cells_have_the_height_asked_for() {
 
 #[test]
 fn points_slide_along_sides_that_are_no_walls() {
-    let given = channel(65, 33, 0.15);
+    let given = channel(SIZE, 0.15, FIRST_CELL);
     let slide = vec![Side::Above];
     let slid =
         smooth(&given, &SmoothSettings { slide, ..SmoothSettings::default() }, &options()).unwrap();
@@ -436,7 +438,7 @@ fn points_slide_along_sides_that_are_no_walls() {
 
 #[test]
 fn measures_that_have_grown_are_named() {
-    let mut smoothed = smoothed(&channel(65, 33, 0.15));
+    let mut smoothed = smoothed(&channel(SIZE, 0.15, FIRST_CELL));
     smoothed.after.quality.folded_cells = 2;
     smoothed.after.quality.wall_angle_error_max_deg = 80.0;
     smoothed.after.first_cell_error = 0.5;
@@ -449,7 +451,7 @@ fn measures_that_have_grown_are_named() {
 
 #[test]
 fn what_cannot_be_smoothed_is_refused() {
-    let (channel, body) = (channel(65, 33, 0.15), o_grid(65, 33, 0.0));
+    let (channel, body) = (channel(SIZE, 0.15, FIRST_CELL), o_grid(SIZE, 0.0, FIRST_CELL));
     let with = |walls: &[Side], slide: &[Side], first_cell| SmoothSettings {
         walls: walls.to_vec(),
         first_cell,
@@ -493,30 +495,59 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (b[0] - a[0]).hypot(b[1] - a[1])
 }
 
-/// These shapes are smoothed at other sizes and with more noise, too.
-#[test]
-#[ignore = "takes minutes"]
-fn finer_grids_are_smoothed() {
-    let mut failed = Vec::new();
-    for (ni, nj) in [(129, 65), (257, 129)] {
-        let one = shapes(ni, nj).map(|(name, grid)| (name, grid, vec![Side::Below]));
-        for (name, clean, walls) in one.into_iter().chain(walled_shapes(ni, nj)) {
-            for noise in [0.0, 0.2, 0.3, 0.5] {
+/// Improved grids, grids that are worse in what is to be preserved, and all, of these first cells, sizes and parts of noise.
+fn survey(sizes: &[[usize; 2]], first_cells: &[f64], noises: &[f64]) -> ([usize; 2], Vec<String>) {
+    let (mut counts, mut worse) = ([0; 2], Vec::new());
+    for (size, first) in sizes.iter().flat_map(|size| first_cells.iter().map(move |h| (*size, *h)))
+    {
+        let one = shapes(size, first).map(|(name, grid)| (name, grid, vec![Side::Below]));
+        for (name, clean, walls) in one.into_iter().chain(walled_shapes(size, first)) {
+            for noise in noises {
                 let settings = SmoothSettings { walls: walls.clone(), ..SmoothSettings::default() };
-                let given = noisy(&clean, noise);
 
-                let smoothed = smooth(&given, &settings, &options()).unwrap();
+                let smoothed = smooth(&noisy(&clean, *noise), &settings, &options());
 
+                let of = format!("{name} {} {first:e} {noise}", size[0]);
+                counts[1] += 1;
+                let Ok(smoothed) = smoothed else {
+                    worse.push(format!("{of}: not solved"));
+                    continue;
+                };
                 let (before, after) = (&smoothed.before.quality, &smoothed.after.quality);
-                let of = format!("{name} {ni} {noise}");
+                let lower = |measure: fn(&Quality) -> f64| measure(after) < measure(before);
+                let better = lower(|q| q.p99_skewness)
+                    || lower(|q| q.mean_skewness)
+                    || lower(|q| q.waves_deg);
                 if !smoothed.grown().is_empty() || after.folded_cells > 0 {
-                    failed.push(format!("{of}: {:?}", smoothed.grown()));
+                    worse.push(format!("{of}: {:?}", smoothed.grown()));
+                } else if better {
+                    counts[0] += 1;
+                } else {
+                    worse.push(format!(
+                        "{of}: p99 {:.3} to {:.3}",
+                        before.p99_skewness, after.p99_skewness
+                    ));
                 }
-                let skewed = after.p99_skewness < before.p99_skewness;
-                assert!(name == "kinked" || walls.len() > 1 || skewed, "{of}");
             }
         }
     }
-    // A cell beside the corner of walls that meet at 55 degrees folds on the finest grids.
-    assert!(failed.iter().all(|of| of.starts_with("corner 55 257")), "{failed:?}");
+    (counts, worse)
+}
+
+/// All shapes at two sizes with first cells from 1e-2 to 1e-5, clean and with noise of a fifth of a cell.
+#[test]
+#[ignore = "takes minutes"]
+fn nearly_all_grids_are_improved() {
+    let (counts, worse) = survey(&[[65, 33], [129, 65]], &[1e-2, 1e-3, 1e-4, 1e-5], &[0.0, 0.2]);
+
+    assert_eq!((counts, worse), ([192, 192], Vec::new()));
+}
+
+/// The shapes are smoothed at other sizes and with more noise, too.
+#[test]
+#[ignore = "takes minutes"]
+fn finer_grids_are_smoothed() {
+    let (counts, worse) = survey(&[[129, 65], [257, 129]], &[FIRST_CELL], &[0.0, 0.2, 0.3, 0.5]);
+
+    assert_eq!((counts, worse), ([96, 96], Vec::new()));
 }
