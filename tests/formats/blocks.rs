@@ -410,6 +410,9 @@ fn what_is_no_plane_block_of_openfoam_is_refused() {
     assert!(said.contains("points, line 15: `format binary`, format ascii"), "{said}");
     let said = read(&with(&points, "(-1 0 0)", "(-1 0.01 0)"), &faces, &boundary);
     assert!(said.contains("no plane of faces whose points all others repeat"), "{said}");
+    let rounded = with(&points, "(-1 0 0)", "(-1 1e-13 0)");
+    let files = [rounded.as_bytes(), faces.as_bytes(), boundary.as_bytes()];
+    assert!(contents_of_case(Path::new("bump"), files).is_ok());
     let said = read(&with(&points, "(-1 0 0)", "(-1 zero 0)"), &faces, &boundary);
     assert!(said.contains("points, line 21: `zero`, a number was expected"), "{said}");
     let said = read(&points[..points.len() / 2], &faces, &boundary);

@@ -214,6 +214,9 @@ fn read(
     quads::zone(&cells, &plane_points, &edges, notes)
 }
 
+/// Copies of a point on other planes are closer than this part of the largest coordinate.
+const SAME: f64 = 1e-9;
+
 /// The faces of patches in the plane of the least coordinate along an axis, and whether they are of an empty patch; none
 /// where not all points repeat those of that plane, layer by layer.
 fn back(
@@ -233,15 +236,19 @@ fn back(
     };
     let plane: Vec<usize> = patches.iter().flat_map(own).collect();
     let empty = patches.iter().any(|patch| patch.kind == "empty" && own(patch).next().is_some());
+    // blockMesh computes points of curved edges plane by plane, so that copies differ by round-off.
+    let largest = points.iter().flatten().fold(0.0_f64, |most, c| most.max(c.abs()));
     let key = |point: &[f64; 3]| {
-        [0, 1, 2].map(|c| if c == axis { 0 } else { (point[c] + 0.0).to_bits() })
+        [1, 2].map(|k| (point[(axis + k) % 3] / (SAME * largest)).round() as i64)
     };
+    let beside =
+        |[a, b]: [i64; 2], k: i64| [a.saturating_add(k % 3 - 1), b.saturating_add(k / 3 - 1)];
     let corners: HashSet<usize> =
         plane.iter().flat_map(|face| faces[*face].iter().copied()).collect();
-    let places: HashSet<[u64; 3]> = corners.iter().map(|point| key(&points[*point])).collect();
+    let places: HashSet<[i64; 2]> = corners.iter().map(|point| key(&points[*point])).collect();
     let layered = !plane.is_empty()
         && points.len().is_multiple_of(corners.len())
         && points.len() / corners.len() > 1
-        && points.iter().all(|point| places.contains(&key(point)));
+        && points.iter().all(|point| (0..9).any(|k| places.contains(&beside(key(point), k))));
     layered.then_some((plane, empty))
 }
