@@ -6,8 +6,8 @@ use super::GeometryError;
 use super::curve::chord_lengths;
 use super::vector::{along, angle, cross, difference, distance};
 
-/// Weight of distances from nose and edge, in chords, beside the squares of angles off the normals.
-const NEAR: f64 = 0.4;
+/// Weights of distances from nose and edge, in chords, beside the squares of angles off the normals.
+const NEAR: [f64; 2] = [0.8, 0.4];
 /// Fewest cells beside the edge, along the sides of the passage, and on either side of the nose.
 const LEAST: [usize; 3] = [2, 8, 3];
 /// Points around a blade of which all pairs are tried as corners; of more points first some, then those beside the best.
@@ -58,8 +58,14 @@ impl Blades {
         let from_nose = |k: usize| (s[k] - s[nose]).abs() / chord;
         let from_edge = |k: usize| s[k].min(s[n] - s[k]) / chord;
         let (lower, upper) = (LEAST[0]..nose - LEAST[2], nose + LEAST[2]..n - LEAST[0]);
-        let [b, c] = self.facing([&lower, &upper], &from_nose);
-        let [mut a, mut d] = self.facing([&lower, &upper], &from_edge);
+        let [mut a, mut d] = self.facing([&lower, &upper], &|k| NEAR[1] * from_edge(k));
+        // The passage begins ahead of its end.
+        let (first, last) = (a + LEAST[1], d.saturating_sub(LEAST[1]));
+        if first >= lower.end || last <= upper.start {
+            return Err(GeometryError::PassagePoints { ni: n + 1 });
+        }
+        let [b, c] =
+            self.facing([&(first..lower.end), &(upper.start..last)], &|k| NEAR[0] * from_nose(k));
         let excess = (d + a).abs_diff(b + c);
         // The corner that is farther from the edge is the one to move.
         if from_edge(d) > from_edge(a) {
@@ -75,7 +81,7 @@ impl Blades {
     }
 
     /// A node of the lower and one of the upper side that face each other: both ways from one to the other, the pitch above, are
-    /// nearest to the normals, and both nodes near the nose or the edge, from which these distances count.
+    /// nearest to the normals, and both nodes near the nose or the edge, from which these weighted distances count.
     fn facing(
         &self,
         [lower, upper]: [&Range<usize>; 2],
@@ -83,8 +89,7 @@ impl Blades {
     ) -> [usize; 2] {
         let cost = |p: usize, q: usize| {
             let oblique = [self.obliqueness(p, q, self.pitch), self.obliqueness(q, p, -self.pitch)];
-            oblique.map(|angle| angle * angle).iter().sum::<f64>()
-                + NEAR * (distance(p) + distance(q))
+            oblique.map(|angle| angle * angle).iter().sum::<f64>() + (distance(p) + distance(q))
         };
         let least = |lower: Range<usize>, upper: &Range<usize>, step: usize| {
             let mut best = (f64::INFINITY, [lower.start, upper.start]);
