@@ -27,7 +27,7 @@ mod cascades;
 
 /// Both cases, and bounds on the largest skewness, its 99th percentile and its mean: some 5 % above what they have.
 const CASES: [(&str, [f64; 3]); 2] =
-    [("turbine.toml", [0.61, 0.32, 0.069]), ("compressor.toml", [0.52, 0.26, 0.066])];
+    [("turbine.toml", [0.63, 0.34, 0.071]), ("compressor.toml", [0.53, 0.26, 0.066])];
 
 fn cascade(name: &str, set: &[(&str, &str)]) -> GridResult {
     let made = make(&shipped(name, set)).unwrap();
@@ -376,7 +376,7 @@ fn the_ends_of_a_period_have_a_kind() {
 fn random_blades_become_valid_grids_with_exact_first_cells_or_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut refused = 0;
-    for k in 0..9 {
+    for k in 0..10 {
         let blade = cascades::Cascade::random(k, 0.5);
 
         let outcome = blade.made(folder.path()).unwrap();
