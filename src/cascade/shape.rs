@@ -105,7 +105,9 @@ impl CornerBeside {
         };
         let [to, square] = [4.0 * e * e * e, 12.0 * e * e];
         sum.value += e * e * e * e;
-        [0, 1].into_iter().for_each(|c| sum.gradient[c] += to * first[c]);
+        for (gradient, first) in sum.gradient.iter_mut().zip(first) {
+            *gradient += to * first;
+        }
         for (k, (c, d)) in [(0, 0), (0, 1), (1, 1)].into_iter().enumerate() {
             sum.hessian[k] += square * first[c] * first[d] + to * second(c, d);
         }
@@ -242,7 +244,7 @@ impl JoinedBlocks {
                     open.insert([ends[0].min(ends[1]), ends[0].max(ends[1])], (cell, k));
                 }
                 Some((other, side)) => {
-                    let sign = if (k + side) % 2 == 0 { 1.0 } else { -1.0 };
+                    let sign = if (k + side).is_multiple_of(2) { 1.0 } else { -1.0 };
                     beside[cell].push((other, sign));
                     beside[other].push((cell, sign));
                 }
@@ -293,7 +295,7 @@ impl JoinedBlocks {
             let [own, next, opposite, before] = self.seen((*cell, *k), at);
             let ShapedCell { ratio, angle: [cosine, sine], .. } = self.cells[*cell];
             let corner = |m: usize, here, [onwards, back]: [[f64; 2]; 2], change| {
-                let even = (k + m) % 2 == 0;
+                let even = (k + m).is_multiple_of(2);
                 CornerBeside {
                     sides: [difference(onwards, here), difference(back, here)],
                     change,
