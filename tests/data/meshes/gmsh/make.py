@@ -31,7 +31,8 @@ gmsh.clear()
 c = g.addPoint(0, 0, 0)
 
 
-def ring(r):
+def ring(r: float) -> list[int]:
+    """Four points on a circle of radius r."""
     quarters = [k * math.pi / 2 for k in range(4)]
     return [g.addPoint(r * math.cos(a), r * math.sin(a), 0) for a in quarters]
 
