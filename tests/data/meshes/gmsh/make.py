@@ -1,4 +1,5 @@
-# Makes the meshes of this folder: python make.py with Gmsh 4.15.2.
+"""Makes the meshes of this folder: python make.py with Gmsh 4.15.2."""
+
 import math
 
 import gmsh
