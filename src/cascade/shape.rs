@@ -31,7 +31,7 @@ const HALVINGS: usize = 8;
 /// A corner of a cell: the node, and how far above its place the corner is.
 type Corner = (usize, f64);
 
-/// What a node may do.
+/// The freedom of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Motion {
     /// Nothing.
@@ -122,8 +122,9 @@ pub(super) fn shape(grids: &mut [Grid], passage: &BladePassage) {
     let moves =
         |node: &usize| mesh.motions[*node] != Motion::Held && !mesh.around[*node].is_empty();
     let mut order: Vec<usize> = (0..mesh.places.len()).filter(moves).collect();
+    let beside = mesh.beside();
     for _ in 0..ROUNDS {
-        mesh.smooth_ratios();
+        mesh.smooth_ratios(&beside);
         for _ in 0..(SWEEPS * (mesh.cells.len() as f64).sqrt()) as usize {
             for node in &order {
                 mesh.places[*node] = mesh.moved(*node);
@@ -254,8 +255,7 @@ impl JoinedBlocks {
     }
 
     /// Ratios ← means of those around, pass by pass; cells that are held keep theirs.
-    fn smooth_ratios(&mut self) {
-        let beside = self.beside();
+    fn smooth_ratios(&mut self, beside: &[Vec<(usize, f64)>]) {
         let held = |cell: &ShapedCell| {
             cell.corners.iter().all(|(node, _)| self.motions[*node] == Motion::Held)
         };

@@ -12,9 +12,9 @@ pub(super) enum Edge {
     /// The file does not tell.
     Open,
     Patch(Patch),
-    /// The same two nodes of another side, in its order.
+    /// The edge coincides with two nodes of another side, which are in the order of that side.
     Link(Segment),
-    /// The two nodes of another side a period away, in its order.
+    /// The edge lies a period away from two nodes of another side, which are in the order of that side.
     Partner(Patch, Segment),
 }
 

@@ -280,7 +280,7 @@ fn assert_channel(grid: &Grid, wall: WallLine, by: &str) {
     assert!((grid.point(7, 0)[1] - 0.1).abs() < 1e-9, "{by}");
 }
 
-/// What a format keeps of the patches of a mesh.
+/// The part of the patches of a mesh that a format keeps.
 #[derive(Clone, Copy, PartialEq)]
 enum Keeps {
     Names,
