@@ -155,15 +155,19 @@ struct Prolong {
     }
 };
 
-KERNEL(prolong, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uint32 wraps, const real* from) {
+// Columns of parity `skipped` (2: none) are left out: the eta-lines that the next sweep solves first.
+KERNEL(prolong, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uint32 wraps, uint32 skipped,
+       const real* from) {
     const Prolong prolong = {fine, coarse, start, wraps != 0,
                              reinterpret_cast<const Pair*>(from) + coarse.copy_of_u(),
                              reinterpret_cast<Pair*>(u) + fine.copy_of_u()};
-    each_point(fine, [=](uint32 i, uint32 j) {
-        prolong(i, j);
-        if (i == 0 && fine.comes_from()) prolong.add_beside(false, j);
-        if (i + 1 == fine.mi && fine.goes_on()) prolong.add_beside(true, j);
-    });
+    const uint32 step = skipped < 2 ? 2 : 1, first = skipped == 0;
+    const uint32 i = first + step * (fine.tile_i() + threadIdx.x % LEVEL_I);
+    const uint32 j = fine.tile_j() + threadIdx.x / LEVEL_I;
+    if (i >= fine.mi || j >= fine.mj) return;
+    prolong(i, j);
+    if (i == first && fine.comes_from()) prolong.add_beside(false, j);
+    if (i + step >= fine.mi && fine.goes_on()) prolong.add_beside(true, j);
 }
 
 // A cycle from a zero guess is linear in its right side. On a small level it is kept as a matrix of

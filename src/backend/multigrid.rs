@@ -168,8 +168,14 @@ pub trait MultigridBackend: SparseBackend {
         coarse: &mut Self::Level<M>,
     ) -> Result<()>;
 
-    /// Fine u ← u + P coarse u, and d so along xi.
-    fn prolong<M: Real>(&self, coarse: &Self::Level<M>, fine: &mut Self::Level<M>) -> Result<()>;
+    /// Fine u ← u + P coarse u, and d so along xi. The eta-lines that a sweep in the order `next` solves first, without
+    /// a look at their u, may be left out.
+    fn prolong<M: Real>(
+        &self,
+        coarse: &Self::Level<M>,
+        fine: &mut Self::Level<M>,
+        next: Option<Order>,
+    ) -> Result<()>;
 
     /// z ← u.
     fn store_solution<T: Real, M: Real>(

@@ -148,7 +148,7 @@ pub fn levels_and_vectors_of_other_grids_are_refused<S: Subject>(subject: &S) {
     refused("a kept level", subject.finest_level(Some(coarse(&fine)), kind(10), false, &a, None));
     refused("a kept level", subject.coarse_level(Some(below_other), &fine, Coarsening::Full));
     refused("restriction", subject.restrict_residual(&mut other, &mut below));
-    refused("prolongation", subject.prolong(&below, &mut other));
+    refused("prolongation", subject.prolong(&below, &mut other, None));
     for n in [199, 201] {
         refused("a right side", subject.load_right(&vector(subject, n), &mut fine));
         refused("a solution", subject.store_solution(&fine, &mut vector(subject, n)));

@@ -146,9 +146,13 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
         self.smooth(name, level + 1, order);
     }
 
-    fn prolong(&mut self, name: &'static str, level: usize) {
+    /// Prolongs to `level`; a sweep that is announced then shows what it makes of the solution.
+    fn prolong(&mut self, name: &'static str, level: usize, next: Option<Order>) {
         if let [_, .., fine, coarse] | [fine, coarse] = &mut self.levels[..=level + 1] {
-            self.subject.prolong(coarse, fine).unwrap();
+            self.subject.prolong(coarse, fine, next).unwrap();
+        }
+        if let Some(order) = next {
+            self.subject.smooth(&mut self.levels[level], order).unwrap();
         }
         self.see(name, level);
     }
@@ -167,15 +171,19 @@ fn operations<S: Subject, T: Real, M: Real>(
     seen.restrict("restriction after forward", 0, Order::Forward);
     if seen.levels.len() > 2 {
         seen.restrict("restriction from a full operator", 1, Order::Forward);
-        seen.prolong("prolongation to the middle level", 1);
+        seen.prolong("prolongation to the middle level", 1, None);
         seen.restrict("restriction of a whole residual", 1, Order::Reverse);
         seen.smooth("reverse on the middle level", 1, Order::Reverse);
         seen.restrict("restriction after reverse", 1, Order::Forward);
     }
-    seen.prolong("prolongation", 0);
+    seen.prolong("prolongation", 0, None);
     seen.restrict("restriction after prolongation", 0, Order::Forward);
     seen.smooth("reverse", 0, Order::Reverse);
     seen.restrict("restriction after reverse, compact", 0, Order::Forward);
+    for order in [Order::Reverse, Order::Forward] {
+        seen.prolong("prolongation before a sweep", 0, Some(order));
+        seen.restrict("restriction after that sweep", 0, Order::Forward);
+    }
     seen.solutions
 }
 
@@ -411,7 +419,7 @@ pub fn a_cycle_as_a_matrix_is_the_cycle<S: Subject>(subject: &S) {
         subject.smooth(fine, Order::Forward)?;
         subject.restrict_residual(fine, coarse)?;
         subject.smooth(coarse, Order::Forward)?;
-        subject.prolong(coarse, fine)?;
+        subject.prolong(coarse, fine, None)?;
         subject.smooth(fine, Order::Reverse)
     };
     for kind in FULL {

@@ -239,7 +239,7 @@ fn restriction_and_prolongation_agree_with_the_galerkin_product() {
             let coarser = size.coarser(coarsening);
             let mut correction = backend.zeros(2 * coarser.mi * coarser.mj).unwrap();
             backend.store_solution(&coarse, &mut correction).unwrap();
-            backend.prolong(&coarse, &mut fine).unwrap();
+            backend.prolong(&coarse, &mut fine, None).unwrap();
             let mut corrected = backend.zeros(n).unwrap();
             backend.store_solution(&fine, &mut corrected).unwrap();
 

@@ -94,5 +94,5 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     rows.add("residual and restriction", bytes(residual(FINE) + RESTRICTION), || {
         Ok(backend.restrict_residual(&mut fine, &mut coarse)?)
     })?;
-    rows.add("prolongation", bytes(PROLONGATION), || Ok(backend.prolong(&coarse, &mut fine)?))
+    rows.add("prolongation", bytes(PROLONGATION), || Ok(backend.prolong(&coarse, &mut fine, None)?))
 }

@@ -225,10 +225,11 @@ impl MultigridSettings {
     ) -> Result<()> {
         let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
         let visits = if self.cycle == Cycle::W { 2 } else { 1 };
-        for _ in 0..visits {
+        for visit in 1..=visits {
             backend.restrict_residual(fine, &mut coarser[0])?;
             self.cycle(backend, depth + 1, coarser)?;
-            backend.prolong(&coarser[0], fine)?;
+            let next = (visit == visits).then_some(Order::Reverse);
+            backend.prolong(&coarser[0], fine, next)?;
         }
         self.smooth(backend, depth, Order::Reverse, fine)
     }

@@ -67,7 +67,7 @@ impl Work {
                     backend.restrict_residual(&mut fine, &mut coarse)?;
                     backend.smooth(&mut coarse, Order::Forward)?;
                     backend.smooth(&mut coarse, Order::Reverse)?;
-                    backend.prolong(&coarse, &mut fine)?;
+                    backend.prolong(&coarse, &mut fine, None)?;
                 }
                 backend.smooth(&mut fine, Order::Reverse)?;
             }

@@ -295,7 +295,12 @@ impl MultigridBackend for CpuBackend {
         Ok(())
     }
 
-    fn prolong<M: Real>(&self, coarse: &Level<M>, fine: &mut Level<M>) -> Result<()> {
+    fn prolong<M: Real>(
+        &self,
+        coarse: &Level<M>,
+        fine: &mut Level<M>,
+        _: Option<Order>,
+    ) -> Result<()> {
         fine.size.check_below(coarse.size)?;
         let coarsen_along = fine.xi.is_some();
         let to = fine.xi.as_mut().unwrap_or(&mut fine.eta);

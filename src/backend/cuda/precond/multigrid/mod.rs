@@ -131,11 +131,24 @@ impl MultigridBackend for CudaBackend {
         Ok(())
     }
 
-    fn prolong<M: Real>(&self, coarse: &CudaLevel<M>, fine: &mut CudaLevel<M>) -> Result<()> {
+    fn prolong<M: Real>(
+        &self,
+        coarse: &CudaLevel<M>,
+        fine: &mut CudaLevel<M>,
+        next: Option<Order>,
+    ) -> Result<()> {
         self.level_size(fine).check_below(self.level_size(coarse))?;
         let [start, wraps] = fine.start_in(self, coarse);
-        launch!(self => prolong[M, fine.points()](fine.layout(), fine.u(), coarse.layout(), start,
-            wraps, coarse.u()))?;
+        let (columns, skipped) = match next {
+            // Transposed equations are relaxed along xi first.
+            Some(order) if !fine.kind.transposed => {
+                (fine.size.mi.div_ceil(2), u32::from(order == Order::Reverse))
+            }
+            _ => (fine.size.mi, 2),
+        };
+        let shape = LaunchShape::tiles(columns, fine.size.mj, fine.copies);
+        launch!(self => prolong[M, shape](fine.layout(), fine.u(), coarse.layout(), start, wraps,
+            skipped, coarse.u()))?;
         fine.set_contents(self, LevelContents::Unknown);
         Ok(())
     }
