@@ -164,6 +164,33 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         x: &mut B::Vector<T>,
         observe: &mut dyn FnMut(f64, f64),
     ) -> Result<LinearReport, SolverError> {
+        self.solve_from((backend, a, b), rtol, (x, false), observe)
+    }
+
+    /// [`Self::solve`] from x = 0, whose residual is known.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn solve_from_zero(
+        &mut self,
+        backend: &B,
+        a: &A,
+        b: &B::Vector<T>,
+        rtol: f64,
+        x: &mut B::Vector<T>,
+        observe: &mut dyn FnMut(f64, f64),
+    ) -> Result<LinearReport, SolverError> {
+        backend.lincomb(None, x, 0.0, &[])?;
+        self.solve_from((backend, a, b), rtol, (x, true), observe)
+    }
+
+    fn solve_from(
+        &mut self,
+        (backend, a, b): (&B, &A, &B::Vector<T>),
+        rtol: f64,
+        (x, mut zero): (&mut B::Vector<T>, bool),
+        observe: &mut dyn FnMut(f64, f64),
+    ) -> Result<LinearReport, SolverError> {
         let scalars = present(&mut self.scalars, || scalars::allocate(backend))?;
         let [square] = scalars::read_dots(backend, scalars, [(b, b)])?;
         let scale = square.sqrt();
@@ -182,7 +209,8 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 }
                 let bound = self.preconditioner.bound();
                 let allowed = bound.map_or(left, |bound| left.min(allowance(rtol, from, bound)));
-                let stop = self.iterate(&mut solve, before.ceil() as usize + allowed, x)?;
+                let limit = before.ceil() as usize + allowed;
+                let stop = self.iterate(&mut solve, limit, x, std::mem::take(&mut zero))?;
                 if self.fallen {
                     let made = (solve.iterations - before).ceil() as usize;
                     self.spare = self.spare.saturating_sub(made);
@@ -214,12 +242,13 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         Ok(LinearReport { stop, iterations, relative_residual, events: self.take_events() })
     }
 
-    /// Improves x with the present preconditioner until `limit` iterations are done.
+    /// Improves x, which may be known to be `zero`, with the present preconditioner until `limit` iterations are done.
     fn iterate(
         &mut self,
         solve: &mut LinearSolve<'_, B, T, A>,
         limit: usize,
         x: &mut B::Vector<T>,
+        mut zero: bool,
     ) -> Result<LinearStop, SolverError> {
         let LinearSolve { backend, a, b, scale, rtol, ref mut observe, .. } = *solve;
         let mut method = self.settings.method;
@@ -234,6 +263,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 preconditioner: self.preconditioner.current(backend, a)?,
                 b,
                 observe: &mut |iteration, norm| observe(before + iteration, norm / scale),
+                from_zero: std::mem::take(&mut zero).then_some(scale),
             };
             let KrylovReport { stop, iterations, residual } = match method {
                 Method::Cg => {

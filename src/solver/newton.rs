@@ -282,12 +282,12 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
         let (mut residuals, term) = (Vec::new(), record.forcing_term);
         let solved = updated.and_then(|()| {
             backend.convert(-1.0 / size, &self.f, &mut self.right)?;
-            backend.lincomb(None, &mut self.solution, 0.0, &[])?;
             let mut observe = |iteration, relative| {
                 residuals.push(relative);
                 observer.linear(iteration, relative);
             };
-            linear.solve(backend, jacobian, &self.right, term, &mut self.solution, &mut observe)
+            let (right, x) = (&self.right, &mut self.solution);
+            linear.solve_from_zero(backend, jacobian, right, term, x, &mut observe)
         });
         let at_step = |event: String| format!("Newton step {}: {event}", record.step);
         let report = match solved {

@@ -52,6 +52,7 @@ fn solve<B: SparseBackend>(
         preconditioner: &mut *preconditioner,
         b,
         observe: &mut |iteration, residual| observed.push((iteration, residual)),
+        from_zero: None,
     };
     let n = 2 * POINTS.0 * POINTS.1;
     let mut krylov = Bicgstab::new(backend, n).unwrap();

@@ -65,6 +65,7 @@ fn the_basis_stays_orthogonal_where_that_of_modified_gram_schmidt_does_not() {
         preconditioner: &mut preconditioner,
         b: &b,
         observe: &mut |_, _| {},
+        from_zero: None,
     };
     let mut gmres = Gmres::new(&CpuBackend, n, m).unwrap();
     let target = Target { norm: 0.0, max_iterations: m };
@@ -178,6 +179,7 @@ fn single_precision_reaches_its_rounding() {
         preconditioner: &mut preconditioner,
         b: &b,
         observe: &mut |_, _| {},
+        from_zero: None,
     };
     let target = Target { norm: 2e-6, max_iterations: 100 };
 

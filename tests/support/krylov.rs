@@ -48,6 +48,7 @@ impl<'a> Solve<'a> {
             preconditioner: &mut preconditioner,
             b,
             observe: &mut |iteration, residual| observed.push((iteration, residual)),
+            from_zero: None,
         };
         let report = match self.method {
             Method::Cg => Cg::new(&backend, n).unwrap().solve(&mut system, self.target, &mut x),

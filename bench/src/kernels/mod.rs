@@ -281,6 +281,7 @@ fn compared<B: BenchBackend, T: Real>(
             preconditioner: &mut *preconditioner,
             b: &b,
             observe: &mut |_, _| {},
+            from_zero: None,
         };
         iterations = krylov.solve(&mut system, target, &mut x)?.iterations;
         Ok(())
@@ -339,6 +340,7 @@ fn iteration<B: BenchBackend, T: Real>(
             preconditioner: &mut *preconditioner,
             b: &b,
             observe: &mut |_, _| {},
+            from_zero: None,
         };
         let [others, multigrid] = ITERATIONS;
         let max_iterations = if kind == Kind::Multigrid { multigrid } else { others };

@@ -110,6 +110,7 @@ fn solve<B: BenchBackend>(
         preconditioner: &mut *preconditioner,
         b,
         observe: &mut |iteration, residual| points.push([iteration, residual / norm]),
+        from_zero: None,
     };
     let target = Target { norm: TOLERANCE * norm, max_iterations: most };
     Ok((krylov.solve(&mut system, target, &mut x)?, norm))

@@ -56,6 +56,7 @@ fn solve<B: BenchBackend>(
             preconditioner: &mut *preconditioner,
             b,
             observe: &mut |_, _| {},
+            from_zero: None,
         };
         let target = Target { norm: 0.0, max_iterations: RESTARTS * m };
         iterations = krylov.solve(&mut system, target, &mut x)?.iterations;

@@ -88,6 +88,7 @@ pub(crate) fn seconds<B: BenchBackend>(
             preconditioner: &mut *preconditioner,
             b,
             observe: &mut |_, _| {},
+            from_zero: None,
         };
         let target = Target { norm: 0.0, max_iterations: most };
         krylov.solve(&mut system, target, &mut x)

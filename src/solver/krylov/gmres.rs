@@ -128,7 +128,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     /// of them: without it, or them, no residual is larger than before.
     fn step<A: LinearOperator<B, T>>(
         &mut self,
-        system: &System<'_, B, T, A>,
+        system: &mut System<'_, B, T, A>,
         small: &Hessenberg,
         x: &mut B::Vector<T>,
         before: f64,

@@ -57,16 +57,23 @@ pub struct System<'a, B: Backend, T: Real, A> {
     pub b: &'a B::Vector<T>,
     /// Called with the iteration and the residual norm after each of them.
     pub observe: &'a mut dyn FnMut(f64, f64),
+    /// ‖b‖ where the first x is zero, whose residual is b; none where it may be anything.
+    pub from_zero: Option<f64>,
 }
 
 impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
-    /// r ← b − A x; returns ‖r‖, for which the host waits by way of `scalars`.
+    /// r ← b − A x; returns ‖r‖, for which the host waits by way of `scalars`, unless it is the residual of the first x
+    /// and that is zero.
     fn residual(
-        &self,
+        &mut self,
         x: &B::Vector<T>,
         r: &mut B::Vector<T>,
         scalars: &mut B::Vector<f64>,
     ) -> Result<f64> {
+        if let Some(norm) = self.from_zero.take() {
+            self.backend.lincomb(None, r, 0.0, &[(1.0, self.b)])?;
+            return Ok(norm);
+        }
         self.operator.apply(self.backend, x, r)?;
         self.backend.lincomb(None, r, -1.0, &[(1.0, self.b)])?;
         let [square] = scalars::read_dots(self.backend, scalars, [(&*r, &*r)])?;
