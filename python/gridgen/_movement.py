@@ -34,7 +34,8 @@ class Reference:
     source : Grid, Mesh or path
         A grid made by `make`, with its own equations; any mesh that is an O-grid, a C-grid or half a grid,
         with equations that its nodes solve; ``reference.grd`` of a case with ``output.reference = true``; or
-        the file of a mesh. Use the same one throughout an optimisation, since they are different maps.
+        the file of a mesh. Use the same one throughout an optimisation, since they are different maps. Of a
+        cascade the O-grid around the blade moves, and the other blocks stay.
     settings : mapping, optional
         Keys of ``[newton]``, ``[linear]``, ``[multigrid]`` and ``[quality]`` for a mesh, such as
         ``{"newton.tolerance": 1e-9}``. Other sources use the settings of their case.
@@ -164,7 +165,8 @@ class Moved(Mesh):
     """A moved grid, with derivatives with respect to the wall points and the heights of the first cells.
 
     It is pickled as its reference and its wall points, and moved again by the reader: send ``x`` and ``y`` if
-    only they are needed.
+    only they are needed. Of a cascade ``x``, ``y`` and the arrays of derivatives are those of the O-grid
+    around the blade; the other `blocks` have no derivatives, since they stay.
     """
 
     __slots__ = ("_moved", "_origin")

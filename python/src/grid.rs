@@ -36,7 +36,8 @@ pub(crate) struct NativeGrid(GridSource);
 
 enum GridSource {
     Made(Box<GridResult>),
-    Read(Box<(Mesh, Quality)>),
+    /// A mesh, the quality of all blocks, and the blocks beside the mesh.
+    Read(Box<(Mesh, Quality, Vec<Grid>)>),
     /// The grid stays on a GPU until a host copy is needed.
     Moved(Arc<GpuNodes>, Box<Quality>),
     /// A grid that was made in another process.
@@ -58,8 +59,22 @@ impl From<GridResult> for NativeGrid {
 impl NativeGrid {
     /// A mesh, and its quality.
     pub(crate) fn of(mesh: Mesh) -> Self {
-        let quality = measure_along(&mesh.grid, mesh.wall);
-        Self(GridSource::Read(Box::new((mesh, quality))))
+        Self::of_blocks(mesh, Vec::new())
+    }
+
+    /// A mesh with blocks beside it, and the quality of all.
+    pub(crate) fn of_blocks(mesh: Mesh, others: Vec<Grid>) -> Self {
+        let mut quality = measure_along(&mesh.grid, mesh.wall);
+        if !others.is_empty() {
+            quality = quality.with_blocks(&mesh.grid, others.iter());
+        }
+        Self(GridSource::Read(Box::new((mesh, quality, others))))
+    }
+
+    /// The first of some blocks, with the others beside it.
+    pub(crate) fn of_linked(mut blocks: Vec<Grid>) -> Self {
+        let others = blocks.split_off(1);
+        Self::of_blocks(blocks.swap_remove(0).into(), others)
     }
 
     /// A moved grid on a GPU.
@@ -84,6 +99,11 @@ impl NativeGrid {
         Ok(match &self.0 {
             GridSource::Stored(stored) => stored.reference()?,
             GridSource::Made(result) => result.reference()?,
+            GridSource::Read(_) | GridSource::Moved(..) if !self.beside().is_empty() => {
+                let blocks: Vec<&Grid> =
+                    std::iter::once(self.grid()?).chain(self.beside()).collect();
+                Reference::of_blocks(&CpuBackend, &blocks, options)?
+            }
             GridSource::Read(read) => Reference::of_mesh(&CpuBackend, &read.0, options)?,
             GridSource::Moved(nodes, _) => Reference::of_grid(&CpuBackend, nodes.host()?, options)?,
         })
@@ -104,7 +124,8 @@ impl NativeGrid {
         match &self.0 {
             GridSource::Made(result) => result.blocks().into_iter().skip(1).collect(),
             GridSource::Stored(stored) => stored.others.iter().collect(),
-            GridSource::Read(_) | GridSource::Moved(..) => Vec::new(),
+            GridSource::Read(read) => read.2.iter().collect(),
+            GridSource::Moved(nodes, _) => nodes.around(),
         }
     }
 
@@ -144,8 +165,11 @@ impl NativeGrid {
     fn mesh_data(&self) -> Result<MeshData<'_>, Error> {
         Ok(match &self.0 {
             GridSource::Made(result) => result.mesh(),
-            GridSource::Read(read) => read.0.data(),
-            GridSource::Moved(nodes, _) => MeshData::from(nodes.host()?),
+            GridSource::Read(read) if read.2.is_empty() => read.0.data(),
+            GridSource::Read(_) | GridSource::Moved(..) => {
+                let grids = std::iter::once(self.grid()?).chain(self.beside());
+                MeshData::of_blocks(&grids.collect::<Vec<_>>())
+            }
             GridSource::Stored(stored) => stored.mesh(),
         })
     }
@@ -338,8 +362,8 @@ impl NativeGrid {
             GridSource::Stored(stored) => stored.grid.outside.clone(),
             GridSource::Moved(nodes, _) => nodes.outside().cloned(),
         };
-        let head =
-            stored::head((topology, outside), (own.wall(), closed), own.texts(py)?, own.notes())?;
+        let (texts, notes, beside) = (own.texts(py)?, own.notes(), own.beside());
+        let head = stored::head((topology, outside), (own.wall(), closed), texts, (notes, beside))?;
         let restored = py.import("gridgen._core")?.getattr("restored_grid")?;
         (restored, (head, Self::x(slf)?, Self::y(slf)?)).into_bound_py_any(py)
     }

@@ -91,10 +91,7 @@ impl NativeMoved {
 impl NativeMoved {
     fn grid(&self, py: Python<'_>) -> PyResult<NativeGrid> {
         in_pool(py, || match &self.found {
-            Found::Host(moved, _) => {
-                let outside = self.base.reference.grid().outside.clone();
-                NativeGrid::of(Grid { outside, ..moved.grid().clone() }.into())
-            }
+            Found::Host(moved, _) => NativeGrid::of_linked(moved.blocks()),
             Found::Gpu { moved, nodes, .. } => {
                 NativeGrid::moved(nodes.clone(), moved.quality.clone())
             }

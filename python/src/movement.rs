@@ -102,7 +102,8 @@ impl NativeReference {
     }
 
     fn grid(&self, py: Python<'_>) -> PyResult<NativeGrid> {
-        in_pool(py, || NativeGrid::of(self.0.reference.grid().clone().into()))
+        let blocks = || self.0.reference.blocks().into_iter().cloned().collect();
+        in_pool(py, || NativeGrid::of_linked(blocks()))
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

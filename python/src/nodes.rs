@@ -38,6 +38,11 @@ impl GpuNodes {
         self.base.reference.grid().outside.as_ref()
     }
 
+    /// The blocks of a cascade around the grid.
+    pub(crate) fn around(&self) -> Vec<&Grid> {
+        self.base.reference.blocks().split_off(1)
+    }
+
     /// The numbers on the host. Waits for other work on the GPU, and must not have Python's lock meanwhile.
     pub(crate) fn host(&self) -> Result<&Grid, Error> {
         if self.host.get().is_none() {

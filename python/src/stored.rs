@@ -83,14 +83,20 @@ struct Head {
     texts: Option<Texts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outside: Option<Outside>,
+    /// The blocks beside a mesh that was not made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<StoredBlock>,
 }
 
 impl StoredGrid {
+    fn blocks(&self) -> Vec<&Grid> {
+        std::iter::once(&self.grid).chain(&self.others).collect()
+    }
+
     /// The grid as a mesh with the settings of its case.
     pub(crate) fn mesh(&self) -> MeshData<'_> {
         let Texts { span, settings, verdict: (_, good, _), .. } = self.texts;
-        let blocks: Vec<&Grid> = std::iter::once(&self.grid).chain(&self.others).collect();
-        MeshData { span, settings, good, ..MeshData::of_blocks(&blocks) }
+        MeshData { span, settings, good, ..MeshData::of_blocks(&self.blocks()) }
     }
 
     /// The problem of the grid, made from its case again.
@@ -117,7 +123,7 @@ impl StoredGrid {
     /// # Errors
     /// If the section cannot be read any more, or the grid is not good.
     pub(crate) fn reference(&self) -> Result<Reference, Error> {
-        Ok(self.problem()?.reference_of(&self.grid)?)
+        Ok(self.problem()?.reference_of(&self.blocks())?)
     }
 }
 
@@ -126,9 +132,10 @@ pub(crate) fn head(
     (topology, outside): (Topology, Option<Outside>),
     wall: ((usize, usize), bool),
     texts: Option<Texts>,
-    notes: Vec<String>,
+    (notes, beside): (Vec<String>, Vec<&Grid>),
 ) -> PyResult<String> {
-    let head = Table::try_from(Head { topology, wall, notes, texts, outside });
+    let others = beside.into_iter().filter(|_| texts.is_none()).map(Into::into).collect();
+    let head = Table::try_from(Head { topology, wall, notes, texts, outside, others });
     head.map(|head| head.to_string()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
@@ -143,7 +150,7 @@ pub(crate) fn restored_grid(
     let damaged =
         || PyValueError::new_err("the pickled grid is damaged, or of another version of gridgen");
     let table: Table = head.parse().map_err(|_| damaged())?;
-    let Head { topology, wall: ((from, to), closed), notes, texts, outside } =
+    let Head { topology, wall: ((from, to), closed), notes, mut texts, outside, others } =
         table.try_into().map_err(|_| damaged())?;
     let [nj, ni] = [x.shape()[0], x.shape()[1]];
     let cut = topology.wake();
@@ -152,12 +159,12 @@ pub(crate) fn restored_grid(
     }
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
     let grid = Grid { topology, ni, nj, x, y, outside };
-    if let Some(mut texts) = texts {
-        let others = std::mem::take(&mut texts.others).into_iter();
-        let others: Option<Vec<Grid>> = others.map(|block| block.beside(&grid)).collect();
-        let others = others.ok_or_else(damaged)?;
+    let others = texts.as_mut().map_or(others, |texts| std::mem::take(&mut texts.others));
+    let others: Option<Vec<Grid>> = others.into_iter().map(|block| block.beside(&grid)).collect();
+    let others = others.ok_or_else(damaged)?;
+    if let Some(texts) = texts {
         return Ok(StoredGrid { grid, others, texts }.into());
     }
     let wall = WallLine { from, to, closed };
-    in_pool(py, || NativeGrid::of(Mesh { grid, wall, notes }))
+    in_pool(py, || NativeGrid::of_blocks(Mesh { grid, wall, notes }, others))
 }

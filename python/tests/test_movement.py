@@ -1,12 +1,14 @@
 """Moving grids, and their interfaces for frameworks."""
 
 import math
+import pickle
 import threading
 
 import numpy as np
 import pytest
 
 import gridgen
+from support import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +76,44 @@ def test_derivatives_agree_with_central_differences(reference):
     both = moved.derivative(by, heights)
     left, right = (weights * both).sum(), (by_wall * by).sum() + (by_heights * heights).sum()
     assert abs(left - right) < 1e-7 * abs(left)
+
+
+def test_the_blade_of_a_cascade_moves_within_its_passage(tmp_path):
+    grid = gridgen.make(ROOT / "cases/compressor.toml", first_cell=1e-4, backend="cpu")
+    reference = gridgen.Reference(grid)
+    wall = reference.wall + 1e-2 * smooth(reference.wall)
+
+    moved = reference.move_to(wall)
+
+    assert np.array_equal(reference.mesh.x, grid.x)
+    assert (moved.quality.folded_cells, len(moved.blocks), len(reference.mesh.blocks)) == (0, 4, 4)
+    assert moved.quality.mean_skewness != gridgen.quality(moved.x, moved.y).mean_skewness
+    assert abs(moved.x - grid.x).max() > 1e-3
+    for own, before in zip(moved.blocks[1:], grid.blocks[1:], strict=True):
+        assert np.array_equal(own, before)
+    # Derivatives by the O-grid, whose outer line stays.
+    weights = np.sin(np.arange(moved.x.size * 2, dtype=float)).reshape(*moved.shape, 2)
+    by = smooth(wall)
+    found, (by_wall, _) = moved.derivative(by, tolerance=1e-12), moved.adjoint(weights, tolerance=1e-12)
+    assert abs((weights * found).sum() - (by_wall * by).sum()) < 1e-9 * abs((weights * found).sum())
+    assert abs(found[-1]).max() == 0.0
+    # Another process, a file and a mesh have all blocks, too.
+    reference.write(tmp_path / "reference.grd")
+    others = [
+        pickle.loads(pickle.dumps(moved)),  # noqa: S301
+        pickle.loads(pickle.dumps(reference.mesh)),  # noqa: S301
+        gridgen.Reference(tmp_path / "reference.grd").move_to(wall),
+        gridgen.Reference(pickle.loads(pickle.dumps(grid))).move_to(wall),  # noqa: S301
+        gridgen.Reference(moved).unmoved(),
+    ]
+    for other in others:
+        for own, before in zip(other.blocks[1:], grid.blocks[1:], strict=True):
+            assert np.array_equal(own, before)
+    for other in (others[0], *others[2:]):
+        assert np.array_equal(other.x, moved.x)
+    moved.write(tmp_path / "mesh.vts")
+    names = {file.name for file in tmp_path.glob("*.vts")}
+    assert names == {f"mesh.{name}.vts" for name in ("blade", "passage", "ahead", "behind")}
 
 
 def test_threads_share_a_reference(reference):

@@ -16,7 +16,7 @@ const MULTIPLE: usize = 4;
 const SHARES: std::ops::RangeInclusive<usize> = 30..=75;
 
 /// Keys and sections that a cascade has no use for, and the remedy.
-const REFUSED: [(&str, &str); 13] = [
+const REFUSED: [(&str, &str); 12] = [
     ("domain", "leave [domain] out: inlet and outlet are keys of [cascade]"),
     ("geometry.section", "give a section with a trailing edge, as geometry.file or points"),
     ("geometry.wing_body", "give a section with a trailing edge, as geometry.file or points"),
@@ -32,7 +32,6 @@ const REFUSED: [(&str, &str); 13] = [
     ),
     ("grid.refine", "leave grid.refine out, and raise grid.ni, nj and the cells of [cascade]"),
     ("output.curved_order", "leave output.curved_order out: the cells of a cascade are straight"),
-    ("output.reference", "leave output.reference out: the passage does not move with the blade"),
 ];
 
 /// Keys that mean nothing without a pitch.

@@ -7,8 +7,9 @@ use clap::Args;
 use clap::error::ErrorKind;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
-use gridgen::formats::{Format, Mesh, npy, points};
+use gridgen::formats::{Format, Mesh, MeshData, npy, points};
 use gridgen::generate::{DerivativesAt, Machine, open_reference};
+use gridgen::grid::Grid;
 use gridgen::internals::atomic::check_apart;
 use gridgen::movement::{Moved, Reference, Resident, Solved};
 
@@ -98,9 +99,12 @@ impl MoveArguments {
         }
         let mut done = self.work(&machine, &reference, wall.as_deref())?;
         let mut code = 0;
+        let size = |grid: &Grid| format!("{} x {}", grid.ni, grid.nj);
+        let sizes: Vec<String> = reference.blocks().into_iter().map(size).collect();
         let mut said = format!(
-            "{}: {ni} x {nj} points, {} on the wall\n",
+            "{}: {} points, {} on the wall\n",
             self.reference.display(),
+            sizes.join(" + "),
             reference.wall().len()
         );
         if let Some(moved) = &done.moved {
@@ -114,8 +118,15 @@ impl MoveArguments {
                 terminal.error(&moved.verdict.to_string(), Some(hint));
                 code = NOT_CONVERGED;
             } else if let (Some(format), Some(path), true) = (format, mesh_file, self.writes()) {
-                let mesh = Mesh::from(moved.grid().clone());
-                done.files.extend(self.layout.write(format, path, mesh.data(), terminal)?);
+                let (blocks, alone);
+                let mesh = if reference.blocks().len() > 1 {
+                    blocks = moved.blocks();
+                    MeshData::of_blocks(&blocks.iter().collect::<Vec<_>>())
+                } else {
+                    alone = Mesh::from(moved.grid().clone());
+                    alone.data()
+                };
+                done.files.extend(self.layout.write(format, path, mesh, terminal)?);
             }
         }
         if let Some(Solved { iterations, residual }) = done.solved {

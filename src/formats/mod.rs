@@ -137,20 +137,26 @@ impl<'de> Deserialize<'de> for &'static Format {
 /// # Errors
 /// Those of [`contents`], and [`ReadFault::Zones`].
 pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
-    one(path, contents(path)?)
+    contents(path)?.mesh(path)
 }
 
 /// [`mesh`] from bytes in memory; `path` is for messages and gives the format. For tests.
 pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
-    one(path, contents_from_bytes(path, bytes, None)?)
+    contents_from_bytes(path, bytes, None)?.mesh(path)
 }
 
-fn one(path: &Path, contents: Contents) -> Result<Mesh, ReadError> {
-    match contents {
-        Contents::One(mesh) => Ok(mesh),
-        Contents::Several(Zones { grids, .. }) => {
-            let sizes = grids.iter().map(|grid| [grid.ni, grid.nj]).collect();
-            Err(ReadError::at(path, ReadFault::Zones(sizes)))
+impl Contents {
+    /// The only zone; `path` is for the message.
+    ///
+    /// # Errors
+    /// [`ReadFault::Zones`].
+    pub fn mesh(self, path: &Path) -> Result<Mesh, ReadError> {
+        match self {
+            Self::One(mesh) => Ok(mesh),
+            Self::Several(Zones { grids, .. }) => {
+                let sizes = grids.iter().map(|grid| [grid.ni, grid.nj]).collect();
+                Err(ReadError::at(path, ReadFault::Zones(sizes)))
+            }
         }
     }
 }

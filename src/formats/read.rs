@@ -61,6 +61,22 @@ impl Contents {
         }
     }
 
+    /// The blocks of a cascade: an O-grid around a blade, from the wall outward, and three blocks that meet its outer line.
+    pub fn cascade(&self) -> Option<[Grid; 4]> {
+        let mut blocks: [Grid; 4] = self.grids().to_vec().try_into().ok()?;
+        let is_seam = |range: &Range| {
+            range.on.side == Side::Before
+                && range.link().is_some_and(|to| (to.block, to.side) == (0, Side::Behind))
+        };
+        let ranges = blocks[0].boundary();
+        let of = |side: Side| ranges.iter().filter(move |range| range.on.side == side);
+        let is_ring = of(Side::Before).all(is_seam)
+            && of(Side::Below).all(Range::is_wall)
+            && !of(Side::Above).any(Range::is_wall);
+        blocks[0].topology = Topology::O(Seam::Held);
+        is_ring.then_some(blocks)
+    }
+
     /// The mesh to be written, with the usual choices.
     pub fn data(&self) -> MeshData<'_> {
         match self {

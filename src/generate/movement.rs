@@ -134,8 +134,8 @@ fn agree(machine: &Machine, reference: &Reference, given: &[&[f64]]) -> Result<(
     Ok(())
 }
 
-/// The reference of movements in a file: one that a case has written, or that of any mesh, whose solves are
-/// by `options`.
+/// The reference of movements in a file: one that a case has written, or that of any mesh, or of the blocks of a cascade,
+/// whose solves are by `options`.
 ///
 /// # Errors
 /// The file cannot be read, or its mesh is no good grid around a body.
@@ -143,6 +143,9 @@ pub fn open_reference(path: &Path, options: &SolverOptions) -> Result<Reference,
     if Reference::is_stored(path) {
         return Ok(Reference::read(path)?);
     }
-    let mesh = formats::mesh(path)?;
-    Ok(Reference::of_mesh(&CpuBackend, &mesh, options)?)
+    let contents = formats::contents(path)?;
+    if let Some(blocks) = contents.cascade() {
+        return Ok(Reference::of_blocks(&CpuBackend, &blocks.each_ref(), options)?);
+    }
+    Ok(Reference::of_mesh(&CpuBackend, &contents.mesh(path)?, options)?)
 }

@@ -66,9 +66,10 @@ pub(super) fn write(
     let Some((finest, others)) = folders.split_first() else { return Ok(()) };
     let Problem { case, .. } = problem;
     let requested = OutputFiles::of(problem);
-    let reference = reference(result)?;
+    let of_problem = reference(result, false)?;
     let coarser = coarser(problem, result, options.grids)?;
     result.place(problem);
+    let reference = of_problem.map_or_else(|| reference(result, true), |found| Ok(Some(found)))?;
     if result.is_good() {
         let found = objections(case, &result.blocks(), requested.span);
         result.notices.extend(found);
@@ -184,11 +185,15 @@ fn write_solution(
     })?)
 }
 
-/// The reference of movements of a grid in the frame of its problem, where the case asks for one and the grid
-/// is good.
-fn reference(result: &GridResult) -> Result<Option<Reference>, Error> {
-    if !result.case.output.reference || !result.is_good() {
+/// The reference of movements, where the case asks for one and the grid is good: of a grid in the frame of its problem, or
+/// of a cascade whose blocks are `placed` in the unit of the files, so that it has the nodes of the mesh bit for bit.
+fn reference(result: &GridResult, placed: bool) -> Result<Option<Reference>, Error> {
+    let cascade = !result.passage.is_empty();
+    if !result.case.output.reference || !result.is_good() || placed != cascade {
         return Ok(None);
+    }
+    if placed {
+        return Ok(Some(result.reference()?));
     }
     Ok(Some(result.problem.reference_from(&CpuBackend, Some(&result.grid))?))
 }

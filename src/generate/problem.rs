@@ -1,10 +1,12 @@
 //! A problem as an initial grid, equations, a linear solver and a verdict.
 
+use std::iter;
+
 use crate::backend::{
     self, Backend, DeviceError, EllipticBackend, EllipticData, GridBackend, MovementBackend,
     MultigridBackend, Real,
 };
-use crate::cascade::{BladePassage, StripEnd};
+use crate::cascade::{BladePassage, StripEnd, passage_blocks, repeat};
 use crate::case::{Case, FEW_POINTS, InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use crate::geometry::{BoundaryPoints, corners};
@@ -123,12 +125,24 @@ impl Problem {
     }
 
     /// The reference of movements: the equations of the problem and their solution, without its retry plan.
-    /// No symmetry is restored. Of several ranks each has it.
+    /// No symmetry is restored. Of several ranks each has it. Of a cascade it is that of the finished O-grid and of the
+    /// blocks around it ([`Reference::of_blocks`]).
     ///
     /// # Errors
     /// If the solve fails or the grid is not good.
     pub fn reference<B: MovementBackend>(&self, backend: &B) -> Result<Reference, MovementError> {
-        self.reference_from(backend, None)
+        let reference = self.reference_from(backend, None)?;
+        let Some(passage) = self.passage() else { return Ok(reference) };
+        let options = self.case.solver_options();
+        let (ring, others) = passage_blocks(reference.nodes(), &passage, &options)?;
+        if let Some(stop) = others.iter().map(|block| block.stop).find(|stop| !stop.converged()) {
+            let verdict = options.quality.verdict(stop, reference.quality());
+            return Err(MovementError::Reference { verdict });
+        }
+        let blocks: Vec<&Grid> =
+            iter::once(&ring).chain(others.iter().map(|block| &block.grid)).collect();
+        let placed = self.placed(&blocks);
+        Reference::of_blocks(backend, &placed.iter().collect::<Vec<_>>(), &options)
     }
 
     /// The reference of movements from the grid that was solved for, or half of it, in the frame of the problem.
@@ -152,9 +166,6 @@ impl Problem {
     pub(super) fn check_movable(&self) -> Result<(), MovementError> {
         if matches!(self.topology, Topology::Blunt { .. }) {
             return Err(MovementError::Base);
-        }
-        if self.corners.is_some() {
-            return Err(MovementError::Cascade);
         }
         if self.has_outer_wall() { Err(MovementError::OuterWall) } else { Ok(()) }
     }
@@ -216,6 +227,18 @@ impl Problem {
     /// Brings a finished grid to where the body is, in the unit of the files.
     pub fn place(&self, grid: &mut Grid) {
         grid.place(self.shift, self.case.geometry.length());
+    }
+
+    /// Linked blocks brought there; nodes of a cascade that are a pitch apart stay so, bit for bit.
+    pub(super) fn placed(&self, blocks: &[&Grid]) -> Vec<Grid> {
+        let mut grids: Vec<Grid> = blocks.iter().copied().cloned().collect();
+        for grid in &mut grids {
+            self.place(grid);
+        }
+        if let Some(cascade) = &self.case.cascade {
+            repeat(&mut grids, cascade.pitch * self.case.geometry.length());
+        }
+        grids
     }
 
     /// The map between the frame of the problem and that of the files.

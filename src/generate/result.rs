@@ -9,10 +9,10 @@ use std::{fmt, iter};
 use crate::backend::DeviceError;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaGrid;
-use crate::cascade::{SolvedBlock, passage_blocks, repeat};
+use crate::cascade::{SolvedBlock, passage_blocks};
 use crate::case::{Case, Problem};
 use crate::error::Error;
-use crate::grid::quality::{Quality, WallLine, boundary_layer_cells, measure, p99_skewness};
+use crate::grid::quality::{Quality, WallLine, boundary_layer_cells, measure};
 use crate::grid::{Grid, Limited, Verdict, block_behind};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
@@ -84,12 +84,15 @@ pub struct GridResult {
 }
 
 impl Problem {
-    /// [`GridResult::reference`] of a solution of this problem.
+    /// [`GridResult::reference`] of a solution of this problem, the grid and the blocks around it.
     ///
     /// # Errors
     /// If the grid is not good.
-    pub fn reference_of(&self, grid: &Grid) -> Result<Reference, MovementError> {
-        let mut solved = grid.clone();
+    pub fn reference_of(&self, blocks: &[&Grid]) -> Result<Reference, MovementError> {
+        if self.corners.is_some() {
+            return Reference::of_blocks(&CpuBackend, blocks, &self.case.solver_options());
+        }
+        let mut solved = blocks.first().map_or_else(|| self.unset_grid(), |grid| Grid::clone(grid));
         // Away with the chord first, then with the shift.
         solved.place([0.0; 2], 1.0 / self.case.geometry.length());
         solved.place(self.shift.map(|by| -by), 1.0);
@@ -119,19 +122,13 @@ impl GridResult {
 
     /// Brings the grid and the block behind it to where the body is, in the unit of the files.
     pub(super) fn place(&mut self, problem: &Problem) {
-        let Some(cascade) = self.case.cascade.as_ref().filter(|_| !self.passage.is_empty()) else {
+        if self.passage.is_empty() {
             for grid in iter::once(&mut self.grid).chain(&mut self.behind) {
                 problem.place(grid);
             }
             return;
-        };
-        let own = self.passage.iter().map(|block| block.grid.clone());
-        let mut grids: Vec<Grid> = iter::once(self.grid.clone()).chain(own).collect();
-        for grid in &mut grids {
-            problem.place(grid);
         }
-        repeat(&mut grids, cascade.pitch * self.case.geometry.length());
-        let mut grids = grids.into_iter();
+        let mut grids = problem.placed(&self.blocks()).into_iter();
         let of_case = iter::once(&mut self.grid);
         let all = of_case.chain(self.passage.iter_mut().map(|block| &mut block.grid));
         all.zip(&mut grids).for_each(|(grid, placed)| *grid = placed);
@@ -196,7 +193,7 @@ impl GridResult {
     }
 
     /// The reference of movements of the grid, which is in the unit of the files: its equations, and the
-    /// grid as their solution.
+    /// grid as their solution; of a cascade the equations that the nodes of its O-grid solve.
     ///
     /// # Errors
     /// If the grid is not good, or rank 0 of a job has it, which is another process.
@@ -204,7 +201,7 @@ impl GridResult {
         if !self.has_grid() {
             return Err(MovementError::Shared);
         }
-        self.problem.reference_of(&self.grid)
+        self.problem.reference_of(&self.blocks())
     }
 
     /// Whether the residual reached the tolerance.
@@ -262,13 +259,7 @@ impl GridResult {
         };
         let curved = problem.curved_quality(&iter::once(&grid).chain(&behind).collect::<Vec<_>>());
         if !passage.is_empty() {
-            let mut cells = grid.cells();
-            for SolvedBlock { grid: block, .. } in &passage {
-                quality = quality.with_block(cells, block);
-                cells += block.cells();
-            }
-            let others = passage.iter().map(|block| &block.grid);
-            quality.p99_skewness = p99_skewness(iter::once(&grid).chain(others));
+            quality = quality.with_blocks(&grid, passage.iter().map(|block| &block.grid));
         }
         let stopped = passage.iter().map(|block| block.stop).find(|stop| !stop.converged());
         let found = problem.verdict(stopped.unwrap_or(stop), &quality, curved.as_ref());

@@ -37,6 +37,7 @@ use cell::edge_length_squared;
 pub(crate) use line::waves;
 pub use line::{TRANSITION, boundary_layer_cells, boundary_layer_thickness};
 use line::{row_growth, row_turning};
+use std::iter;
 use std::ops::Range;
 
 /// A wall point at which the wall turns by more than this many degrees has no unique normal. Its first-line
@@ -200,7 +201,7 @@ fn far_field_range(grid: &Grid) -> [f64; 2] {
 }
 
 /// The 99th percentile of the equiangle skewness of all cells of some blocks.
-pub(crate) fn p99_skewness<'g>(grids: impl Iterator<Item = &'g Grid>) -> f64 {
+fn p99_skewness<'g>(grids: impl Iterator<Item = &'g Grid>) -> f64 {
     let of_row = |grid: &Grid, j| {
         let mut row = vec![0.0; grid.ni - 1];
         CellMeasure::Skewness.fill_row(grid, j, &mut row);
@@ -251,6 +252,24 @@ impl Quality {
             }
         }
         self
+    }
+
+    /// The quality of `grid`, which this is, together with blocks beside it, whose walls may be on any side: extremes of all,
+    /// and mean and 99th percentile of the skewness of all cells.
+    #[must_use]
+    pub fn with_blocks<'g>(
+        self,
+        grid: &'g Grid,
+        others: impl Iterator<Item = &'g Grid> + Clone,
+    ) -> Self {
+        let mut cells = grid.cells();
+        let mut all = others.clone().fold(self, |quality, block| {
+            let joined = quality.with_block(cells, block);
+            cells += block.cells();
+            joined
+        });
+        all.p99_skewness = p99_skewness(iter::once(grid).chain(others));
+        all
     }
 
     /// Adds the cells of a row.

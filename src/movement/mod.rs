@@ -10,6 +10,9 @@
 //! equations then have the control functions that are computed from its nodes. Points are given as in the
 //! grid's file: in its unit, and for a half grid in the half.
 //!
+//! Of a cascade the O-grid around the blade moves. The blocks around it share its outer line, which is frozen, so they
+//! keep their nodes, and the pitch stays.
+//!
 //! The backend is the CPU, a GPU, or one of several ranks, which all do the same. A [`Resident`] is a reference on
 //! a backend; its grids stay there until they are fetched.
 //!
@@ -39,13 +42,16 @@ mod resident;
 mod stored;
 mod tape;
 
+use std::iter;
+use std::sync::Arc;
+
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{EllipticData, LevelSize, MovementBackend};
 use crate::case::{LEAST_FIRST_CELL, SolverOptions};
 use crate::formats::Mesh;
 use crate::geometry::vector::{Vector, difference, dot};
 use crate::geometry::{first_contact, first_crossing};
-use crate::grid::boundary::Segment;
+use crate::grid::boundary::{Range, Segment, Side};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Outside, Topology, Verdict};
 use crate::solver::NewtonStop;
@@ -75,6 +81,9 @@ pub struct Reference {
     state: Solution<CpuBackend>,
     /// The grid, where its file has it.
     grid: Grid,
+    /// The blocks around the grid, whose nodes stay: those of a cascade.
+    around: Arc<[Grid]>,
+    /// The quality of all blocks.
     quality: Quality,
 }
 
@@ -112,6 +121,31 @@ impl Reference {
         let options = options.clone().at_first_cell(height);
         let data = EllipticData::of_grid(&whole, DECAY);
         Self::of_solve(backend, &data, None, whole.topology, place, &options)
+    }
+
+    /// [`Self::of_grid`] of the O-grid of a cascade, the first of these blocks. The others meet its outer line, which stays,
+    /// and keep their nodes.
+    ///
+    /// # Errors
+    /// If a block meets the O-grid elsewhere, a block is folded, or as [`Self::of_grid`].
+    pub fn of_blocks<B: MovementBackend>(
+        backend: &B,
+        blocks: &[&Grid],
+        options: &SolverOptions,
+    ) -> Result<Self, MovementError> {
+        let [ring, others @ ..] = blocks else { return Err(MovementError::NoBody) };
+        let stays = |range: &Range| {
+            let to = range.link().or(range.partner());
+            range.on.side == Side::Above || to.is_none_or(|to| to.block == 0)
+        };
+        if !ring.topology.closed() || !ring.boundary().iter().all(stays) {
+            return Err(MovementError::NoBody);
+        }
+        let around: Arc<[Grid]> = others.iter().copied().cloned().collect();
+        let reference = Self::of_grid(backend, ring, options)?;
+        let reference = reference.inside(ring.outside.clone()).beside(around);
+        let verdict = options.quality.verdict(NewtonStop::Converged, &reference.quality);
+        if verdict.is_good() { Ok(reference) } else { Err(MovementError::Reference { verdict }) }
     }
 
     /// [`Self::of_grid`] of a mesh from a file.
@@ -203,8 +237,15 @@ impl Reference {
             frame: FixedNodeMap::new(state.nodes.clone()),
             state,
             grid,
+            around: Arc::default(),
             quality,
         }
+    }
+
+    /// The reference with these blocks around its grid, which is alone.
+    fn beside(mut self, around: Arc<[Grid]>) -> Self {
+        self.quality = self.quality.with_blocks(&self.grid, around.iter());
+        Self { around, ..self }
     }
 
     /// The reference with these sides of a box around its grid.
@@ -222,6 +263,21 @@ impl Reference {
     /// The reference grid.
     pub fn grid(&self) -> &Grid {
         &self.grid
+    }
+
+    /// The grid and the blocks around it.
+    pub fn blocks(&self) -> Vec<&Grid> {
+        iter::once(&self.grid).chain(&*self.around).collect()
+    }
+
+    /// The quality of all blocks.
+    pub fn quality(&self) -> &Quality {
+        &self.quality
+    }
+
+    /// The grid in the frame of the equations.
+    pub(crate) fn nodes(&self) -> &Grid {
+        self.frame.reference()
     }
 
     /// Returns the map with first cells that are higher by these amounts, one for each point of
@@ -296,7 +352,9 @@ impl Reference {
 fn welded(grid: &Grid) -> Grid {
     let mut welded = grid.clone();
     let boundary = grid.boundary();
-    for (on, to) in boundary.iter().filter_map(|range| Some((range.on, range.link()?))) {
+    let own =
+        |range: &Range| Some((range.on, range.link().filter(|to| to.block == range.on.block)?));
+    for (on, to) in boundary.iter().filter_map(own) {
         for k in 0..on.count() {
             let at = |segment: Segment| {
                 let [i, j] = segment.node([grid.ni, grid.nj], k);

@@ -1,5 +1,6 @@
 //! References and their movements where a backend computes: no array of all nodes comes to the host unasked.
 
+use std::iter;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
     shapes: [Shape; 2],
     /// The sides of the box around the grid, if there is one.
     outside: Option<Outside>,
+    /// The blocks around the grid, which stay where they are.
+    around: Arc<[Grid]>,
 }
 
 /// The user's grid, where it is another one than that of the equations.
@@ -164,6 +167,7 @@ impl<B: MovementBackend> Moved<B> {
             wall: self.wall,
             shapes: self.shapes,
             outside: self.outside,
+            around: self.around,
         })
     }
 }
@@ -172,6 +176,12 @@ impl Moved {
     /// The grid on the host.
     pub fn grid(&self) -> &Grid {
         &self.nodes
+    }
+
+    /// The grid and the blocks of a cascade around it, which are those of the reference, with their boundaries.
+    pub fn blocks(&self) -> Vec<Grid> {
+        let grid = Grid { outside: self.outside.clone(), ..self.grid().clone() };
+        iter::once(grid).chain(self.around.iter().cloned()).collect()
     }
 }
 
@@ -271,7 +281,8 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         }
     }
 
-    /// The quality of a grid of the equations, and the user's grid where it is another one, with its quality.
+    /// The quality of a grid of the equations, and the user's grid where it is another one, with its quality; of a cascade
+    /// both are the quality of all blocks.
     fn measured(
         &self,
         backend: &B,
@@ -283,7 +294,13 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             Some(nodes) => backend.measure(nodes)?,
             None => whole.clone(),
         };
-        Ok((whole, outward, quality))
+        let Reference { grid, around, .. } = &*self.reference;
+        if around.is_empty() {
+            return Ok((whole, outward, quality));
+        }
+        let ring = fetched(backend, outward.as_deref().unwrap_or(nodes), shape_of(grid))?;
+        let quality = quality.with_blocks(&ring, around.iter());
+        Ok((quality.clone(), outward, quality))
     }
 
     fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Outward<B>, DeviceError> {
@@ -318,6 +335,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             wall,
             shapes: [shape_of(&reference.grid), shape_of(reference.frame.reference())],
             outside: reference.grid.outside.clone(),
+            around: reference.around.clone(),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! References in files: `reference.grd`. The head of such a record is [`Head`]; its lists are chord and
-//! shift, x, y, P0, Q0, φ, ψ, and the amplitudes of the wall terms, all in the frame of the equations.
+//! shift, x, y, P0, Q0, φ, ψ, and the amplitudes of the wall terms, all in the frame of the equations. Nodes of blocks around
+//! the grid follow its own in x and y, in the unit of their file.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::{io, iter};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,7 @@ use crate::backend::{EllipticData, WallTerms};
 use crate::case::SolverOptions;
 use crate::files::IoError;
 use crate::files::record::{Record, RecordError, RecordFault};
+use crate::grid::boundary::Segment;
 use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
 
 static RECORD: Record = Record {
@@ -38,6 +40,18 @@ struct Head {
     /// The sides of the box around the grid, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outside: Option<Outside>,
+    /// The blocks around the grid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    around: Vec<BlockHead>,
+}
+
+/// A block but its nodes.
+#[derive(Serialize, Deserialize)]
+struct BlockHead {
+    topology: Topology,
+    ni: usize,
+    nj: usize,
+    outside: Option<Outside>,
 }
 
 impl Reference {
@@ -55,13 +69,22 @@ impl Reference {
         let half = half.map(|symmetry| usize::from(symmetry == Symmetry::UpDown));
         let solver = self.options.clone();
         let outside = self.grid.outside.clone();
-        let head = Head { ni: grid.ni, nj: grid.nj, wake, seam, half, solver, outside };
+        let around = self.around.iter().map(|block| {
+            let Grid { topology, ni, nj, ref outside, .. } = *block;
+            BlockHead { topology, ni, nj, outside: outside.clone() }
+        });
+        let around = around.collect();
+        let head = Head { ni: grid.ni, nj: grid.nj, wake, seam, half, solver, outside, around };
         let EllipticData { control_p, control_q, walls: [wall, ..], .. } = &self.data;
         let [phi, psi]: [&[f64]; 2] =
             wall.as_ref().map_or([&[], &[]], |terms| [&terms.phi, &terms.psi]);
         let place = [chord, shift[0], shift[1]];
         let amplitudes = self.state.amplitudes.as_deref().unwrap_or(&[]);
-        let lists = [&place, &grid.x[..], &grid.y, control_p, control_q, phi, psi, amplitudes];
+        let all = |of: fn(&Grid) -> &[f64]| -> Vec<f64> {
+            iter::once(grid).chain(&*self.around).flat_map(of).copied().collect()
+        };
+        let [x, y] = [all(|block| &block.x), all(|block| &block.y)];
+        let lists = [&place, &x[..], &y, control_p, control_q, phi, psi, amplitudes];
         RECORD.write(path, &head, lists)
     }
 
@@ -92,8 +115,8 @@ impl Reference {
 
     /// The reference of head and lists, if they fit together.
     fn of_lists(head: Head, lists: [Vec<f64>; 8]) -> Option<Self> {
-        let Head { ni, nj, wake, seam, half, solver, outside } = head;
-        let [place, x, y, control_p, control_q, phi, psi, amplitudes] = lists;
+        let Head { ni, nj, wake, seam, half, solver, outside, around } = head;
+        let [place, mut x, mut y, control_p, control_q, phi, psi, amplitudes] = lists;
         let topology = match (wake, seam) {
             (Some(wake), None) if wake < ni.saturating_sub(2).div_ceil(2) => Topology::C { wake },
             (None, Some(seam)) if ni > 1 => Topology::O(seam),
@@ -113,6 +136,17 @@ impl Reference {
         })?;
         let points = columns.checked_mul(nj.checked_sub(2)?)?;
         let nodes = ni.checked_mul(nj)?;
+        let mut blocks = Vec::new();
+        for BlockHead { topology, ni, nj, outside } in around.into_iter().rev() {
+            // Taken from the end of the lists.
+            let own = x.len().min(y.len()).checked_sub(ni.checked_mul(nj)?)?;
+            let (x, y) = (x.split_off(own), y.split_off(own));
+            if ni < 2 || nj < 2 || [x.len(), y.len()] != [ni * nj; 2] {
+                return None;
+            }
+            blocks.push(Grid { topology, ni, nj, x, y, outside });
+        }
+        blocks.reverse();
         let coupled = !phi.is_empty();
         let walls = if coupled { [points, 2 * columns] } else { [0, 0] };
         let fits = [x.len(), y.len()] == [nodes; 2]
@@ -128,6 +162,23 @@ impl Reference {
         let place = GridPlacement { shift: [shift_x, shift_y], chord, half };
         let amplitudes = Some(amplitudes).filter(|own| !own.is_empty());
         let state = Solution { nodes: Arc::new(grid), amplitudes };
-        Some(Self::solved(solver, place, data, state).inside(outside))
+        let reference = Self::solved(solver, place, data, state).inside(outside);
+        if blocks.is_empty() {
+            return Some(reference);
+        }
+        let all: Vec<&Grid> = iter::once(&reference.grid).chain(&blocks).collect();
+        let is_given = |outside: &Outside| !outside.given.is_empty();
+        if !all.iter().all(|grid| grid.outside.as_ref().is_some_and(is_given)) {
+            return None;
+        }
+        let is_there = |on: Segment| {
+            let size = all.get(on.block).map(|grid| [grid.ni, grid.nj][1 - on.side.across()]);
+            size.is_some_and(|size| on.nodes.iter().all(|node| *node < size))
+        };
+        let mut segments = all
+            .iter()
+            .flat_map(|grid| grid.boundary())
+            .flat_map(|range| iter::once(range.on).chain(range.link()).chain(range.partner()));
+        segments.all(is_there).then(|| reference.beside(blocks.into()))
     }
 }

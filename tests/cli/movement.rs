@@ -2,7 +2,7 @@
 
 use gridgen::formats::{npy, points};
 
-use super::{Finished, SMALLEST, Scratch};
+use super::{Finished, NO_PICTURES, SMALLEST, Scratch};
 use support::stand_in::equip;
 
 /// A reference of 65 × 33 points, and its wall made thicker.
@@ -244,6 +244,51 @@ fn the_error_of_a_failed_movement_is_printed_first_and_alone() {
     failed.fails(1, "error: ");
     assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
     assert!(!failed.stderr.contains("re-generate the grid"), "{}", failed.stderr);
+}
+
+/// All blocks of a cascade are written, whose passage stays.
+#[test]
+fn a_cascade_is_moved_with_all_its_blocks() {
+    let blade = concat!(env!("CARGO_MANIFEST_DIR"), "/cases/airfoils/compressor.dat");
+    let scratch = Scratch::with_case(format!(
+        "geometry.file = '{blade}'\ngeometry.trailing_edge = 'rounded'\ngeometry.angle = -44.8785\n\
+         output.reference = true\noutput.formats = ['cgns']\n[grid]\nni = 221\nnj = 25\nfirst_cell = 1e-4\n\
+         reach = 0.04\n[cascade]\npitch = 0.8\n"
+    ));
+    scratch.run(&format!("wing.toml {NO_PICTURES}")).succeeds();
+    scratch.run(&format!("move {REFERENCE} --wall wall.dat")).succeeds();
+    let wall = points::read(&scratch.path("wall.dat")).unwrap();
+    let turned: Vec<_> = wall.iter().map(|[x, y]| [x + 0.01 * y, y - 0.01 * x]).collect();
+    points::write(&scratch.path("to.dat"), &turned).unwrap();
+
+    for (from, to) in [(REFERENCE, "a"), ("output/wing/mesh.cgns", "b")] {
+        let said = scratch.run(&format!("move {from} --to to.dat -o {to}.p3d")).succeeds();
+
+        assert!(
+            said.contains(": 221 x 25 + ") && said.contains(" points, 221 on the wall"),
+            "{said}"
+        );
+        assert!(said.contains("folded cells  0\n"), "{said}");
+        let measured = scratch.run(&format!("quality {to}.p3d --no-pictures")).succeeds();
+        assert!(measured.contains("not folded") && measured.contains("4 zones"), "{measured}");
+    }
+    // A block that stays has the bytes that it had.
+    scratch.run(&format!("move {REFERENCE} -o same.vts")).succeeds();
+    scratch.run(&format!("move {REFERENCE} --to to.dat -o moved.vts")).succeeds();
+    let same = |block: &str| {
+        let [a, b] = ["same", "moved"].map(|name| scratch.bytes(&format!("{name}.{block}.vts")));
+        a == b
+    };
+    assert_eq!(["blade", "passage", "ahead", "behind"].map(same), [false, true, true, true]);
+    // The neutral map has the partners, which OpenFOAM takes.
+    scratch.run(&format!("move {REFERENCE} --to to.dat -o case")).succeeds();
+    scratch.run("convert a.p3d -o other --to openfoam").succeeds();
+    let boundary = scratch.text("case/constant/polyMesh/boundary");
+    assert!(boundary.contains("separationVector (0e0 8e-1 0)"), "{boundary}");
+    for file in ["points", "faces", "owner"] {
+        let [a, b] = ["case", "other"].map(|to| format!("{to}/constant/polyMesh/{file}"));
+        assert!(scratch.bytes(&a) == scratch.bytes(&b), "{file}");
+    }
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn pairs(
 }
 
 /// Nodes on lower ends of the period and their partners.
-fn partners(blocks: &[&Grid]) -> Vec<[[f64; 2]; 2]> {
+pub(super) fn partners(blocks: &[&Grid]) -> Vec<[[f64; 2]; 2]> {
     pairs(blocks, |range| {
         let Meets::Partner(patch, to) = range.meets else { return None };
         (patch.name() == "periodic_lower").then_some(to)

@@ -381,6 +381,42 @@ fn forged_and_folded_references_are_damaged() {
     }
 }
 
+/// Sides of the blocks of a cascade that no block has, and blocks that the lists do not have.
+#[test]
+fn forged_blocks_of_a_cascade_are_damaged() {
+    let blade = concat!(env!("CARGO_MANIFEST_DIR"), "/cases/airfoils/compressor.dat");
+    let case = case(&format!(
+        "geometry.file = '{blade}'\ngeometry.trailing_edge = 'rounded'\ngeometry.angle = -44.8785\n[grid]\n\
+         ni = 221\nnj = 25\nfirst_cell = 1e-4\nreach = 0.04\n[cascade]\npitch = 0.8\n"
+    ));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reference.grd");
+    let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
+    made.reference().unwrap().write(&path).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let read = |from: &str, to: &str| {
+        let head = |head: &str| {
+            assert!(head.contains(from), "{from}: {head}");
+            head.replace(from, to)
+        };
+        Reference::from_bytes(&forged(&whole, head, |_| ()))
+    };
+    let passage = made.passage[0].grid.nj;
+
+    assert_eq!(read("ni = 221", "ni = 221").unwrap().blocks().len(), 4);
+    for (from, to) in [
+        ("block = 3", "block = 4"),
+        ("nodes = [0, 220]", "nodes = [0, 221]"),
+        ("nodes = [0, 220]", "nodes = [400, 220]"),
+        (&format!("nj = {passage}\n"), &format!("nj = {}\n", passage + 1)),
+        (&format!("nj = {passage}\n"), "nj = 1\n"),
+        (&format!("nj = {passage}\n"), "nj = 9223372036854775807\n"),
+        ("outside.given", "outside.other"),
+    ] {
+        assert!(matches!(read(from, to), Err(RecordFault::Damaged { .. })), "{from}: {to}");
+    }
+}
+
 /// A grid from a file is a reference by itself: it uses equations that its nodes solve.
 #[test]
 fn a_grid_without_equations_is_a_reference() {

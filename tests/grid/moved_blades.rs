@@ -1,0 +1,254 @@
+//! Cascades whose blade moves: the O-grid follows, and the blocks around it stay.
+#![allow(clippy::float_cmp, reason = "blocks and partners are the same bit for bit")]
+
+use std::sync::LazyLock;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::case::SolverOptions;
+use gridgen::formats::{Format, MeshData, contents};
+use gridgen::generate::{GridResult, open_reference};
+use gridgen::grid::Grid;
+use gridgen::grid::quality::{Quality, measure};
+use gridgen::movement::{Moved, MovementError, Reference, Resident};
+use support::grids::distance;
+
+use super::cascade::partners;
+use super::{make, shipped};
+
+type Wall = Vec<[f64; 2]>;
+
+/// A chord that no power of two is, so that nodes of the file differ from those of the equations.
+const CHORD: f64 = 0.137;
+
+static MADE: LazyLock<GridResult> = LazyLock::new(|| {
+    let chord = CHORD.to_string();
+    let set = [("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
+    make(&shipped("compressor.toml", &set)).unwrap()
+});
+
+fn reference() -> Reference {
+    MADE.reference().unwrap()
+}
+
+fn on_cpu(reference: &Reference) -> Resident<&Reference, CpuBackend> {
+    Resident::new(reference, &CpuBackend).unwrap()
+}
+
+fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
+    let moved = on_cpu(reference).move_to(&CpuBackend, wall).unwrap();
+    assert!(moved.verdict.is_good(), "{}", moved.verdict);
+    moved
+}
+
+/// The wall turned by an angle about its middle, and made thicker across its chord.
+fn bent(wall: &[[f64; 2]], degrees: f64, thicker: f64) -> Wall {
+    let middle = [0, 1].map(|c| wall.iter().map(|at| at[c]).sum::<f64>() / wall.len() as f64);
+    let nose = wall[wall.len() / 2];
+    let length = (nose[0] - wall[0][0]).hypot(nose[1] - wall[0][1]);
+    let along = [0, 1].map(|c| (nose[c] - wall[0][c]) / length);
+    let (sine, cosine) = degrees.to_radians().sin_cos();
+    let turned = |at: &[f64; 2]| {
+        let [x, y] = [0, 1].map(|c| at[c] - middle[c]);
+        let (s, n) = (x * along[0] + y * along[1], thicker * (y * along[0] - x * along[1]));
+        let [x, y] = [s * along[0] - n * along[1], s * along[1] + n * along[0]];
+        [middle[0] + cosine * x - sine * y, middle[1] + sine * x + cosine * y]
+    };
+    let mut wall: Wall = wall.iter().map(turned).collect();
+    *wall.last_mut().unwrap() = wall[0];
+    wall
+}
+
+/// A displacement of the wall that is smooth along it, in chords.
+fn displacement(wall: &[[f64; 2]]) -> Wall {
+    let of = |[x, y]: [f64; 2]| [(3.0 * y / CHORD).sin(), (2.0 * x / CHORD).cos()];
+    wall.iter().map(|at| of(*at).map(|c| c * CHORD)).collect()
+}
+
+fn of_refs(blocks: &[Grid]) -> Vec<&Grid> {
+    blocks.iter().collect()
+}
+
+#[test]
+fn a_blade_that_does_not_move_leaves_every_bit_of_all_blocks() {
+    let reference = reference();
+
+    let same = moved(&reference, &reference.wall());
+
+    assert_eq!(same.newton_iterations, 0);
+    let made: Vec<Grid> = MADE.blocks().into_iter().cloned().collect();
+    assert_eq!(made.len(), 4);
+    assert_eq!(same.blocks(), made);
+    assert_eq!(reference.blocks(), made.iter().collect::<Vec<_>>());
+    assert_eq!(on_cpu(&reference).unmoved(&CpuBackend).unwrap().blocks(), made);
+    let [a, b] = [&same.quality, &MADE.quality];
+    let measures: [fn(&Quality) -> f64; 3] = [
+        |quality| quality.max_growth_i,
+        |quality| quality.p99_skewness,
+        |quality| quality.mean_skewness,
+    ];
+    for of in measures {
+        assert!((of(a) - of(b)).abs() < 1e-12, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn a_blade_moves_within_its_passage_and_keeps_its_first_cells() {
+    let reference = reference();
+    let before = MADE.blocks();
+    for (degrees, thicker) in [(1.0, 1.0), (-1.5, 1.0), (0.0, 1.1), (0.0, 0.8), (1.0, 1.05)] {
+        let what = format!("{degrees} degrees, {thicker} times as thick");
+
+        let moved = moved(&reference, &bent(&reference.wall(), degrees, thicker));
+
+        assert_eq!((moved.quality.folded_cells, moved.parts), (0, 1), "{what}");
+        for height in [moved.quality.first_cell_min, moved.quality.first_cell_max] {
+            let error = height / (1e-4 * CHORD) - 1.0;
+            assert!(error.abs() < 1e-4, "{what}: {error:e}");
+        }
+        let angle = moved.quality.wall_angle_error_max_deg;
+        assert!(angle < 1e-6, "{what}: {angle:e}");
+        // The grid went somewhere, and the other blocks stayed.
+        assert!(distance(moved.grid(), before[0]) > 1e-3 * CHORD, "{what}");
+        let blocks = moved.blocks();
+        assert_eq!(of_refs(&blocks)[1..], before[1..], "{what}");
+        let outer = |grid: &Grid| {
+            let first = grid.index(0, grid.nj - 1);
+            (grid.x[first..].to_vec(), grid.y[first..].to_vec())
+        };
+        assert_eq!(outer(&blocks[0]), outer(before[0]), "{what}");
+        let apart = partners(&of_refs(&blocks));
+        assert!(apart.len() > 100, "{what}: {}", apart.len());
+        let pitch = 0.8 * CHORD;
+        assert!(apart.iter().all(|[[ax, ay], [bx, by]]| ax == bx && *by == ay + pitch), "{what}");
+        // The quality is that of all blocks.
+        let all = measure(&blocks[0]).with_blocks(&blocks[0], blocks[1..].iter());
+        assert_eq!(moved.quality, all, "{what}");
+        assert_ne!(moved.quality, measure(&blocks[0]), "{what}");
+    }
+}
+
+#[test]
+fn a_blade_that_leaves_its_o_grid_is_no_good_grid() {
+    let reference = reference();
+
+    let wall = bent(&reference.wall(), 12.0, 1.0);
+    let moved = on_cpu(&reference).move_to(&CpuBackend, &wall).unwrap();
+
+    assert!(!moved.verdict.is_good() && moved.parts == 16, "{} {}", moved.verdict, moved.parts);
+    let refused = on_cpu(&reference).derivatives(&CpuBackend, &moved).err().unwrap();
+    assert!(matches!(refused, MovementError::NotGood { .. }), "{refused}");
+}
+
+#[test]
+fn derivatives_are_those_of_the_o_grid_forward_and_adjoint() {
+    let reference = reference();
+    let resident = on_cpu(&reference);
+    let wall = bent(&reference.wall(), 0.7, 1.02);
+    let at = moved(&reference, &wall);
+    let by = displacement(&wall);
+    let count = at.grid().x.len();
+    let weights = [0.7, 0.3].map(|f| (0..count).map(|k| (f * k as f64).sin()).collect::<Vec<_>>());
+
+    let derivatives = resident.derivatives(&CpuBackend, &at).unwrap();
+    let mut derivatives = derivatives.with_tolerance(1e-13);
+    let (forward, _) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
+    let nodes = derivatives.by_nodes(&CpuBackend, &weights[0], &weights[1]).unwrap();
+    let adjoint = derivatives.adjoint(&CpuBackend, nodes).unwrap();
+
+    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let left = sum(&weights[0], &forward.x) + sum(&weights[1], &forward.y);
+    let right = sum(adjoint.wall.as_flattened(), by.as_flattened());
+    assert!((left - right).abs() <= 1e-10 * left.abs(), "{left:e} {right:e}");
+    // The outer line, which the blocks share, stays.
+    let outer = forward.index(0, forward.nj - 1);
+    assert!(forward.x[outer..].iter().chain(&forward.y[outer..]).all(|d| *d == 0.0));
+    let step = 2e-5;
+    let [ahead, behind] = [step, -step].map(|step| {
+        let of = |(at, by): (&[f64; 2], &[f64; 2])| [0, 1].map(|c| at[c] + step * by[c]);
+        moved(&reference, &wall.iter().zip(&by).map(of).collect::<Wall>())
+    });
+    let mut worst: f64 = 0.0;
+    for k in 0..count {
+        let [a, b] = [ahead.grid(), behind.grid()];
+        let x = (a.x[k] - b.x[k]) / (2.0 * step) - forward.x[k];
+        let y = (a.y[k] - b.y[k]) / (2.0 * step) - forward.y[k];
+        worst = worst.max(x.hypot(y));
+    }
+    assert!(worst < 1e-6 * CHORD, "{worst:e}");
+}
+
+#[test]
+fn moved_cascades_are_read_back_from_files_and_moved_again() {
+    let reference = reference();
+    let moved = moved(&reference, &bent(&reference.wall(), -1.0, 1.03));
+    let blocks = moved.blocks();
+    let folder = tempfile::tempdir().unwrap();
+    let options = SolverOptions::new(&[]).unwrap();
+    for name in ["moved.cgns", "moved.p3d"] {
+        let path = folder.path().join(name);
+        let mesh = MeshData::of_blocks(&of_refs(&blocks));
+        Format::of_path(&path).unwrap().convert(&path, &mesh, false).unwrap();
+
+        let read = contents(&path).unwrap();
+        let alone = open_reference(&path, &options).unwrap();
+
+        for (read, own) in read.grids().iter().zip(&blocks) {
+            assert_eq!((&read.x, &read.y), (&own.x, &own.y), "{name}");
+        }
+        assert_eq!(read.grids().len(), 4, "{name}");
+        let back = self::moved(&alone, &bent(&alone.wall(), 0.5, 1.0));
+        assert_eq!(back.blocks()[1..], read.grids()[1..], "{name}");
+        assert_eq!(back.quality.folded_cells, 0, "{name}");
+    }
+}
+
+#[test]
+fn a_stored_reference_of_a_cascade_has_all_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reference.grd");
+    let reference = reference();
+    reference.write(&path).unwrap();
+
+    let read = Reference::read(&path).unwrap();
+
+    assert_eq!(read.blocks(), reference.blocks());
+    assert_eq!(read.quality(), reference.quality());
+    let wall = bent(&reference.wall(), 0.5, 1.0);
+    assert_eq!(moved(&read, &wall).blocks(), moved(&reference, &wall).blocks());
+}
+
+/// A problem alone gives the reference that its grid gives, up to the tolerance of the solve.
+#[test]
+fn the_problem_of_a_cascade_is_a_reference() {
+    let chord = CHORD.to_string();
+    let set = [("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
+    let problem = shipped("compressor.toml", &set).settle().unwrap();
+
+    let reference = problem.reference(&CpuBackend).unwrap();
+
+    for (own, made) in reference.blocks().into_iter().zip(MADE.blocks()) {
+        let apart = distance(own, made);
+        assert!(apart < 1e-6 * CHORD, "{apart:e}");
+        assert_eq!(own.boundary(), made.boundary());
+    }
+    assert_eq!(reference.blocks().len(), 4);
+}
+
+/// Blocks that meet the O-grid at its wall, or none around which something runs, are no cascade.
+#[test]
+fn other_blocks_are_no_cascade() {
+    let options = SolverOptions::new(&[]).unwrap();
+    let blocks = MADE.blocks();
+    let folded = {
+        let mut block = blocks[1].clone();
+        block.x[block.ni + 3] += 0.2 * CHORD;
+        block
+    };
+
+    let first = Reference::of_blocks(&CpuBackend, &[blocks[1], blocks[0]], &options);
+    let crossed =
+        Reference::of_blocks(&CpuBackend, &[blocks[0], &folded, blocks[2], blocks[3]], &options);
+
+    assert!(matches!(first, Err(MovementError::NoBody)));
+    assert!(matches!(crossed, Err(MovementError::Reference { .. })), "{:?}", crossed.err());
+}
