@@ -216,6 +216,6 @@ pub fn contents_from_bytes(
 /// tests.
 pub fn contents_of_case(path: &Path, files: [&[u8]; 3]) -> Result<Contents, ReadError> {
     let mut notes = Vec::new();
-    let zone = openfoam::zone(files, &mut notes).map_err(|fault| ReadError::at(path, fault))?;
-    Ok(finished(vec![zone], notes))
+    let zones = openfoam::zones(files, &mut notes).map_err(|fault| ReadError::at(path, fault))?;
+    Ok(finished(zones, notes))
 }

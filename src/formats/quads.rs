@@ -1,4 +1,5 @@
-//! The structured block that quadrilaterals in any order make: i and j are found by walking from cell to cell.
+//! The structured block that quadrilaterals in any order make: i and j are found by walking from cell to cell. Quadrilaterals in
+//! rows may make several blocks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,36 +11,41 @@ use crate::grid::{Grid, Seam, Topology};
 
 type Edge = [usize; 2];
 
+/// Sizes of a block, and the points of its nodes.
+pub(super) type Nodes = ([usize; 2], Vec<usize>);
+
 fn edge(a: usize, b: usize) -> Edge {
     [a.min(b), a.max(b)]
 }
 
-/// The plane block of cells, each by its points around it; `patches` are those of edges on its rim, whose two points are in
+/// The plane blocks of cells, each by its points around it; `patches` are those of edges on their rim, whose two points are in
 /// rising order.
 ///
-/// Cells in rows keep their order. A cut between two sides of a block, as in the wake of a C-grid, begins at a point of the
+/// Cells in rows keep their order, which several blocks must have. A cut between two sides of a block, as in the wake of a C-grid, begins at a point of the
 /// rim around which four cells lie; a block that closes around a body is cut at the sharpest corner of its rim.
-pub(super) fn zone(
+pub(super) fn zones(
     cells: &[[usize; 4]],
     points: &[[f64; 2]],
     patches: &HashMap<Edge, Patch>,
     notes: &mut Vec<String>,
-) -> Result<ReadZone, ReadFault> {
-    let ([ni, nj], nodes) = block(cells, points, notes)?;
-    let of = |c: usize| nodes.iter().map(|node| points[*node][c]).collect();
-    let grid =
-        Grid { topology: Topology::O(Seam::Held), ni, nj, x: of(0), y: of(1), outside: None };
-    let mut zone = ReadZone::new("", grid, 2);
-    zone.mark_edges(&nodes, patches);
-    Ok(zone)
+) -> Result<Vec<ReadZone>, ReadFault> {
+    let zone = |([ni, nj], nodes): Nodes| {
+        let of = |c: usize| nodes.iter().map(|node| points[*node][c]).collect();
+        let grid =
+            Grid { topology: Topology::O(Seam::Held), ni, nj, x: of(0), y: of(1), outside: None };
+        let mut zone = ReadZone::new("", grid, 2);
+        zone.mark_edges(&nodes, patches);
+        zone
+    };
+    Ok(blocks(cells, points, notes)?.into_iter().map(zone).collect())
 }
 
-/// Sizes and points of the nodes of the block that cells make, in rows or in any order.
-pub(super) fn block(
+/// The block that cells make, in rows or in any order, or the blocks that they make in rows.
+pub(super) fn blocks(
     cells: &[[usize; 4]],
     points: &[[f64; 2]],
     notes: &mut Vec<String>,
-) -> Result<([usize; 2], Vec<usize>), ReadFault> {
+) -> Result<Vec<Nodes>, ReadFault> {
     let corners = cells.as_flattened();
     if let Some(point) = corners.iter().find(|point| **point >= points.len()) {
         let last = points.len();
@@ -48,13 +54,38 @@ pub(super) fn block(
         );
     }
     match rows(corners, 1) {
-        Err(UNSTRUCTURED) => {
-            let found = Walk::new(cells, points)?.block()?;
-            notes.push("i and j were found by walking from cell to cell.".to_owned());
-            Ok(found)
-        }
-        found => Ok(found?),
+        Err(UNSTRUCTURED) => match Walk::new(cells, points)?.block() {
+            Ok(found) => {
+                notes.push("i and j were found by walking from cell to cell.".to_owned());
+                Ok(vec![found])
+            }
+            Err(fault) => in_rows(cells).ok_or(fault),
+        },
+        found => Ok(vec![found?]),
     }
+}
+
+/// Most blocks whose cells follow each other: cells in any order would be as many blocks as cells.
+const MOST_BLOCKS: usize = 64;
+
+/// The blocks of cells in rows, each a block behind the other, as gridgen writes those of a section; none where cells are in
+/// another order. A block ends where a row does not go on from that below.
+fn in_rows(cells: &[[usize; 4]]) -> Option<Vec<Nodes>> {
+    let (mut blocks, mut rest) = (Vec::new(), cells);
+    while !rest.is_empty() {
+        let beside = |[a, b]: &[[usize; 4]; 2]| (b[0], b[3]) == (a[1], a[2]);
+        let columns = 1 + rest.array_windows().take_while(|pair| beside(pair)).count();
+        let goes_on =
+            |(below, cell): &(&[usize; 4], &[usize; 4])| (cell[0], cell[1]) == (below[3], below[2]);
+        let count = columns + rest.iter().zip(&rest[columns..]).take_while(goes_on).count();
+        let (own, others) = rest.split_at(count - count % columns);
+        if columns < 2 || own.len() < 2 * columns || blocks.len() == MOST_BLOCKS {
+            return None;
+        }
+        blocks.push(rows(own.as_flattened(), 1).ok()?);
+        rest = others;
+    }
+    Some(blocks)
 }
 
 struct Walk<'a> {
@@ -162,7 +193,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Sizes and points of the nodes of the block.
-    fn block(mut self) -> Result<([usize; 2], Vec<usize>), ReadFault> {
+    fn block(mut self) -> Result<Nodes, ReadFault> {
         let mut ends = Vec::new();
         for point in (0..self.around.len()).filter(|point| self.around[*point] > 0) {
             match (self.around[point], self.rim.get(&point).map(Vec::len)) {
@@ -209,7 +240,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Rows of nodes from a corner on.
-    fn walk(&self, start: (usize, [usize; 3])) -> Result<([usize; 2], Vec<usize>), ReadFault> {
+    fn walk(&self, start: (usize, [usize; 3])) -> Result<Nodes, ReadFault> {
         const OPEN: &str = "the rows of cells do not close to one block of i and j";
         let (mut nodes, mut ni, mut count) = (Vec::new(), 0, 0);
         let mut row = Some(start);

@@ -283,6 +283,13 @@ fn a_cascade_is_moved_with_all_its_blocks() {
     // The neutral map has the partners, which OpenFOAM takes.
     scratch.run(&format!("move {REFERENCE} --to to.dat -o case")).succeeds();
     scratch.run("convert a.p3d -o other --to openfoam").succeeds();
+    for mesh in ["a.su2", "a.msh", "case"] {
+        if mesh != "case" {
+            scratch.run(&format!("convert a.p3d -o {mesh}")).succeeds();
+        }
+        let measured = scratch.run(&format!("quality {mesh} --no-pictures")).succeeds();
+        assert!(measured.contains("not folded") && measured.contains("4 zones"), "{measured}");
+    }
     let boundary = scratch.text("case/constant/polyMesh/boundary");
     assert!(boundary.contains("separationVector (0e0 8e-1 0)"), "{boundary}");
     for file in ["points", "faces", "owner"] {

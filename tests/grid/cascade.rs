@@ -240,6 +240,39 @@ fn cgns_has_four_zones_with_links_that_are_read_back() {
 }
 
 #[test]
+fn formats_of_one_mesh_are_read_as_the_blocks_that_were_written() {
+    let plane = |format, name| (format, name, "0");
+    for (format, name, span) in [
+        plane("su2", "mesh.su2"),
+        plane("msh", "mesh.msh"),
+        plane("openfoam", "openfoam"),
+        ("openfoam", "openfoam", "2"),
+    ] {
+        let (made, folder) = written(format, &[("output.span_cells", span)]);
+
+        let Contents::Several(read) = contents(&folder.path().join(name)).unwrap() else {
+            panic!("{name}: one zone")
+        };
+
+        assert_eq!(read.grids.len(), 4, "{name}");
+        for (read, own) in read.grids.iter().zip(made.blocks()) {
+            assert_eq!((read.ni, read.nj, &read.x, &read.y), (own.ni, own.nj, &own.x, &own.y));
+        }
+        let links = interfaces(&read.grids);
+        assert!(links.len() == 7 && links.iter().all(|link| link.gap == 0.0), "{links:?}");
+        let patches: Vec<_> =
+            read.grids.iter().flat_map(Grid::boundary).filter_map(|range| range.patch()).collect();
+        let count = |kind| patches.iter().filter(|patch| patch.kind() == kind).count();
+        assert_eq!(
+            [None, Some(SideKind::Inlet), Some(SideKind::Outlet), Some(SideKind::Periodic)]
+                .map(count),
+            [1, 1, 1, 6],
+            "{name}: {patches:?}"
+        );
+    }
+}
+
+#[test]
 fn a_neutral_map_has_links_partners_and_patches_that_are_read_back() {
     let (made, folder) = written("plot3d", &[]);
 

@@ -18,7 +18,7 @@ use super::block::{Block, ReadFault, rows};
 use super::data::MeshData;
 use super::format::{Converted, FileContents, Format, Holds, MeshFile};
 use super::mesh::{FormatLimits, Span};
-use super::quads;
+use super::quads::{self, Nodes};
 use super::rim::{ReadZone, Reader, condition_of};
 use crate::files::{IoError, WriteFault, atomic, pieces};
 use crate::grid::boundary::Patch;
@@ -47,7 +47,7 @@ pub(super) const FORMAT: Format = Format {
     reader: Some(Reader {
         begins: Some(|head| head.trim_ascii_start().starts_with(b"$MeshFormat")),
         hint: "save the plane mesh as version 4.1 in text, its quadrangles in one block of i and j",
-        zones: |bytes, notes| Ok(vec![parse(bytes, notes)?]),
+        zones: parse,
     }),
 };
 
@@ -239,12 +239,12 @@ impl Groups {
 
 const NO_POINT: &str = "a cell has no such point";
 
-/// Sizes and points of the nodes of the block that quadrangles make.
-fn block(
+/// The blocks that quadrangles make.
+fn blocks(
     cells: &[usize],
     points: &HashMap<usize, Vec<f64>>,
     notes: &mut Vec<String>,
-) -> Result<([usize; 2], Vec<usize>), ReadFault> {
+) -> Result<Vec<Nodes>, ReadFault> {
     let mut tags = cells.to_vec();
     tags.sort_unstable();
     tags.dedup();
@@ -252,12 +252,13 @@ fn block(
     let places: Option<Vec<[f64; 2]>> = tags.iter().map(place).collect();
     let numbered: Vec<usize> =
         cells.iter().map(|tag| tags.partition_point(|other| other < tag)).collect();
-    let (sizes, nodes) = quads::block(numbered.as_chunks().0, &places.ok_or(NO_POINT)?, notes)?;
-    Ok((sizes, nodes.into_iter().map(|k| tags[k]).collect()))
+    let found = quads::blocks(numbered.as_chunks().0, &places.ok_or(NO_POINT)?, notes)?;
+    let named = |(sizes, nodes): Nodes| (sizes, nodes.into_iter().map(|k| tags[k]).collect());
+    Ok(found.into_iter().map(named).collect())
 }
 
 /// Reads the quadrangles and their points; curved ones are as many cells as a grid has between their nodes.
-fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
+fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault> {
     let text = String::from_utf8_lossy(bytes);
     let words = &mut text.split_ascii_whitespace();
     let (mut points, mut cells, mut order) = (HashMap::new(), Vec::new(), 1);
@@ -328,13 +329,16 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
             return Err(format!("no {end} where it was expected").into());
         }
     }
-    let (dimensions, nodes) =
-        if order == 1 { block(&cells, &points, notes)? } else { rows(&cells, order)? };
-    let point = |tag| points.get(tag).and_then(|at| at.first_chunk::<3>()).copied();
-    let values: Option<Vec<[f64; 3]>> = nodes.iter().map(point).collect();
-    let values = values.ok_or(NO_POINT)?;
-    let block = Block::of_points(dimensions.to_vec(), values.as_flattened());
-    let mut zone = ReadZone::of_block("", block)?;
-    zone.mark_edges(&nodes, &patches);
-    Ok(zone)
+    let found =
+        if order == 1 { blocks(&cells, &points, notes)? } else { vec![rows(&cells, order)?] };
+    let point = |tag: &usize| points.get(tag).and_then(|at| at.first_chunk::<3>()).copied();
+    let zone = |(dimensions, nodes): Nodes| {
+        let values: Option<Vec<[f64; 3]>> = nodes.iter().map(point).collect();
+        let values = values.ok_or(NO_POINT)?;
+        let block = Block::of_points(dimensions.to_vec(), values.as_flattened());
+        let mut zone = ReadZone::of_block("", block)?;
+        zone.mark_edges(&nodes, &patches);
+        Ok(zone)
+    };
+    found.into_iter().map(zone).collect()
 }

@@ -1,4 +1,4 @@
-//! The plane block of a `polyMesh` in text that was extruded, in one layer of cells or in several.
+//! The plane blocks of a `polyMesh` in text that was extruded, in one layer of cells or in several.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::grid::boundary::{Patch, SideKind};
 /// The files of the folder that are read.
 pub(in crate::formats) const READ: [&str; 3] = ["points", "faces", "boundary"];
 
-const HINT: &str = "give a polyMesh in text (writeFormat ascii) of one block of hexahedra, extruded along x, y or z";
+const HINT: &str = "give a polyMesh in text (writeFormat ascii) of one block of hexahedra, or of blocks in rows, extruded along x, y or z";
 
 /// The folder of the mesh within that of a case.
 pub(in crate::formats) fn mesh_in(path: &Path) -> Option<PathBuf> {
@@ -142,18 +142,18 @@ fn boundary(words: &mut Words<'_>) -> Result<Boundary, ReadFault> {
     Ok(Boundary { patch: Patch::named(name, condition), kind, faces: [first, count] })
 }
 
-/// Reads the block of the files [`READ`] with its patches.
-pub(in crate::formats) fn zone(
+/// Reads the blocks of the files [`READ`] with their patches.
+pub(in crate::formats) fn zones(
     files: [&[u8]; 3],
     notes: &mut Vec<String>,
-) -> Result<ReadZone, ReadFault> {
+) -> Result<Vec<ReadZone>, ReadFault> {
     read(files, notes).map_err(|fault| fault.with_hint(HINT))
 }
 
 fn read(
     [points, faces, patches]: [&[u8]; 3],
     notes: &mut Vec<String>,
-) -> Result<ReadZone, ReadFault> {
+) -> Result<Vec<ReadZone>, ReadFault> {
     let points = Words::of(READ[0], points)?.list(|words| {
         words.expect("(")?;
         let point = [words.number::<f64>()?, words.number()?, words.number()?];
@@ -211,7 +211,7 @@ fn read(
     }
     let shown = ["x", "y", "z"][axis];
     notes.push(format!("OpenFOAM: {} cells in the plane of least {shown}.", cells.len()));
-    quads::zone(&cells, &plane_points, &edges, notes)
+    quads::zones(&cells, &plane_points, &edges, notes)
 }
 
 /// Copies of a point on other planes are closer than this part of the largest coordinate.

@@ -61,7 +61,7 @@ pub(super) const FORMAT: Format = Format {
             head.lines().any(|line| line.trim_start().starts_with("NDIME"))
         }),
         hint: "save plane quadrilaterals that make one block of i and j, in any order",
-        zones: |bytes, notes| Ok(vec![parse(bytes, notes)?]),
+        zones: parse,
     }),
 };
 
@@ -138,7 +138,7 @@ fn ends(span: Option<Span>, topology: Topology) -> &'static [&'static str] {
 }
 
 /// Reads the block that the quadrilaterals make, in any order, with the markers of its sides.
-fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
+fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZone>, ReadFault> {
     let text = str::from_utf8(bytes);
     let text = text.map_err(|e| ReadFault::broken(bytes, e.valid_up_to(), "text"))?;
     let lines = text.lines().map(|l| l.split('%').next().unwrap_or(l).trim());
@@ -230,7 +230,7 @@ fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<ReadZone, ReadFault> {
     if plane != Some(true) {
         return Err("NDIME= 2 was expected".into());
     }
-    quads::zone(&cells.unwrap_or_default(), &points.unwrap_or_default(), &patches, notes)
+    quads::zones(&cells.unwrap_or_default(), &points.unwrap_or_default(), &patches, notes)
 }
 
 fn cell((line, text): (usize, &str)) -> Result<[usize; 4], ReadFault> {
