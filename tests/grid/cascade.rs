@@ -8,7 +8,7 @@ use std::path::Path;
 use gridgen::backend::EllipticBackend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::GridProblem;
-use gridgen::formats::{Contents, contents, contents_from_bytes};
+use gridgen::formats::{Contents, Format, MeshData, contents, contents_from_bytes};
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::grid::boundary::{Meets, Range, Side};
 use gridgen::grid::quality::interfaces;
@@ -225,7 +225,7 @@ fn zones(path: &Path) -> gridgen::formats::Zones {
 }
 
 #[test]
-fn cgns_has_four_zones_with_links_that_are_read_back() {
+fn cgns_has_four_zones_with_links_and_partners_that_are_read_back() {
     let (made, folder) = written("cgns", &[]);
 
     let read = zones(&folder.path().join("mesh.cgns"));
@@ -237,6 +237,33 @@ fn cgns_has_four_zones_with_links_that_are_read_back() {
     let walls = read.grids.iter().flat_map(Grid::boundary).filter(Range::is_wall).count();
     assert_eq!((walls, interfaces(&read.grids).len()), (1, 7));
     assert!(interfaces(&read.grids).iter().all(|interface| interface.gap == 0.0));
+    // The names of the blocks put their ranges in the same order.
+    assert_eq!(partners(&read.grids.iter().collect::<Vec<_>>()), partners(&made.blocks()));
+    assert!(!read.notes.iter().any(|note| note.contains("read as a patch")), "{:?}", read.notes);
+    let mesh = Contents::Several(read);
+    let other = folder.path().join("other.cgns");
+    Format::of_path(&other).unwrap().convert(&other, &mesh.data(), false).unwrap();
+    assert_eq!(zones(&other).grids, mesh.grids());
+}
+
+/// A period that is none: the points of its ends are not one vector apart.
+#[test]
+fn ends_that_are_not_one_vector_apart_are_patches() {
+    let (made, folder) = written("cgns", &[]);
+    let mut blocks: Vec<Grid> = made.blocks().into_iter().cloned().collect();
+    let ahead = &mut blocks[2];
+    let k = ahead.index(0, ahead.nj - 3);
+    ahead.x[k] += 1e-3;
+    let path = folder.path().join("off.cgns");
+    let mesh = MeshData::of_blocks(&blocks.iter().collect::<Vec<_>>());
+    Format::of_path(&path).unwrap().convert(&path, &mesh, false).unwrap();
+
+    let read = zones(&path);
+
+    let notes = read.notes.iter().filter(|note| note.contains("was read as a patch"));
+    assert_eq!(notes.count(), 2, "{:?}", read.notes);
+    let of_passage = partners(&read.grids.iter().collect::<Vec<_>>()).len();
+    assert!(of_passage > 50 && of_passage < partners(&made.blocks()).len(), "{of_passage}");
 }
 
 #[test]

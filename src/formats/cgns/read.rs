@@ -7,7 +7,8 @@ use hdf5_pure::{Dataset, Error, File, Group};
 use crate::files::contents::unpacked_limit;
 use crate::formats::block::{Block, ReadFault, check_memory};
 use crate::formats::rim::{Condition, ReadZone, condition_of};
-use crate::grid::boundary::{Meets, Patch, Segment, Side, SideKind};
+use crate::grid::boundary::{Meets, PERIOD, Patch, Segment, Side, SideKind};
+use crate::grid::vector::difference;
 
 /// Name of the dataset with the contents of a node.
 const DATA: &str = " data";
@@ -74,6 +75,10 @@ pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
                 }
                 if labelled(&link, "GridConnectivityProperty_t")?.is_empty() {
                     zones[place].mark(on, Meets::Link(to));
+                } else if let Some(ends) = ends(on, to, &zones) {
+                    for ([on, to], end) in [[on, to], [to, on]].into_iter().zip(ends) {
+                        zones[on.block].mark(on, Meets::Partner(end, to));
+                    }
                 } else {
                     // Its points are not those of the other side, so that it cannot be welded.
                     let patch = Patch::named(&name, Some(SideKind::FarField));
@@ -87,6 +92,26 @@ pub(super) fn parse(bytes: &[u8], notes: &mut Vec<String>) -> Result<Vec<ReadZon
         }
     }
     Ok(zones)
+}
+
+/// Points of a period that are as far apart to this part of it are one vector apart.
+const SAME: f64 = 1e-6;
+
+/// The patches of two segments whose points are one vector apart, the lower end of a period and the upper one by y, or else by
+/// x; none where they are not, as after a rotation.
+fn ends(on: Segment, to: Segment, zones: &[ReadZone]) -> Option<[Patch; 2]> {
+    let point = |segment: Segment, k| segment.point(&zones[segment.block].grid, k, 0);
+    let [x, y] = difference(point(to, 0), point(on, 0));
+    let largest =
+        point(to, 0).into_iter().chain([x, y]).fold(0.0, |most: f64, c| most.max(c.abs()));
+    let is_one = |k| {
+        let apart = difference(difference(point(to, k), point(on, k)), [x, y]);
+        apart[0].hypot(apart[1]) <= SAME * largest
+    };
+    let ([lower, upper], far) = (PERIOD, x.hypot(y) > SAME * largest);
+    let ends = if (y, x) > (0.0, 0.0) { [lower, upper] } else { [upper, lower] };
+    let ends = ends.map(|name| Patch::named(name, Some(SideKind::Periodic)));
+    (far && (0..on.count()).all(is_one)).then_some(ends)
 }
 
 /// The coordinates of a zone.
