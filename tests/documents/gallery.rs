@@ -12,8 +12,8 @@ use serde_json::Value;
 
 const HEAD: &str = "# Gallery
 
-Twenty-eight grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body; `report.html` of a run
-shows the whole grid, both edges, and maps of the quality.
+Twenty-eight grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body, of a row of blades one passage;
+`report.html` of a run shows the whole grid, both edges, and maps of the quality.
 ";
 
 /// The cases with their titles.

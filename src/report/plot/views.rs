@@ -4,6 +4,7 @@ use super::axes::PlotPanel;
 use super::clip::Window;
 use super::palette;
 use super::picture::Picture;
+use crate::grid::boundary::period;
 use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded, worst_cells};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Topology};
@@ -29,6 +30,9 @@ const MAX_LINES: usize = 320;
 const GRID_LINE: f64 = 0.45;
 const OUTER_LINE: f64 = 1.2;
 const WALL_LINE: f64 = 2.2;
+
+/// Part of the height of the next blade that the view of a passage shows.
+const NEXT_BLADE: f64 = 0.4;
 
 /// Least width of the views of the edges, in chords.
 const EDGE_VIEW: f64 = 0.06;
@@ -149,7 +153,8 @@ impl Artifacts<'_> {
         let grid = self.grid;
         let wall = || wall(grid).into_iter();
         let outer = (0..grid.ni).map(|i| grid.point(i, grid.nj - 1));
-        let others = self.others.into_iter().flatten();
+        let next = self.next_blade();
+        let others = self.others.into_iter().flatten().chain(&next);
         let others = others.flat_map(|b| b.x.iter().zip(&b.y).map(|(x, y)| [*x, *y]));
         let outer = Window::around(outer.chain(others));
         let body = Window::around(wall());
@@ -163,10 +168,20 @@ impl Artifacts<'_> {
         let edge = Window::around(aft.chain(base));
         let trailing = [body.high[0], edge.centre()[1]];
         let trailing_view = (4.0 * edge.size()[1]).max(EDGE_VIEW * chord);
+        let near = match &next {
+            None => ("Body", square(body.centre(), 1.35 * chord)),
+            Some(next) => {
+                let shift = next.y[0] - grid.y[0];
+                let top = body.high[1].max(body.low[1] + shift + NEXT_BLADE * body.size()[1]);
+                let shown = Window { low: body.low, high: [body.high[0], top] };
+                let side = 1.1 * shown.size()[0].max(shown.size()[1]);
+                ("Blade and passage", square(shown.centre(), side))
+            }
+        };
         let whole = 1.04 * outer.size()[0].max(outer.size()[1]);
         let mut views = vec![
             ("Whole grid", square(outer.centre(), whole)),
-            ("Body", square(body.centre(), 1.35 * chord)),
+            near,
             ("Leading edge", square(leading, EDGE_VIEW * chord)),
             ("Trailing edge", square(trailing, trailing_view)),
         ];
@@ -184,6 +199,16 @@ impl Artifacts<'_> {
         views
     }
 
+    /// The O-grid of the next blade of a cascade, a pitch above.
+    fn next_blade(&self) -> Option<Grid> {
+        let blocks: Vec<&Grid> =
+            std::iter::once(self.grid).chain(self.others.into_iter().flatten()).collect();
+        let (_, vector) = period(&blocks).filter(|_| blocks.len() > 1)?;
+        let mut next = self.grid.clone();
+        next.place(vector, 1.0);
+        Some(next)
+    }
+
     fn draw_panel(&self, picture: &mut Picture, panel: &PlotPanel, caption: &str) {
         let grid = self.grid;
         let (ni, last) = (grid.ni, grid.nj - 1);
@@ -193,6 +218,12 @@ impl Artifacts<'_> {
         self.draw_folded_cells(picture, panel);
         for block in self.others.into_iter().flatten() {
             draw_lines(picture, panel, block);
+        }
+        if let Some(next) = self.next_blade() {
+            let wall = self::wall(&next);
+            panel.fill(picture, &wall, palette::BODY);
+            draw_lines(picture, panel, &next);
+            panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
         }
         let across = |i: usize| panel.line((0..=last).map(move |j| grid.point(i, j)));
         let along = |j: usize| panel.line((0..ni).map(move |i| grid.point(i, j)));
