@@ -101,9 +101,10 @@ KERNEL(wall_columns, uint32 mi, uint32 mj, EquationState s, const double* row_we
 }
 
 // Takes over the unknowns u: coordinates into the frame, and the amplitudes of the wall terms from the first row and
-// from the last, where there are any. A closed frame repeats its outer columns.
-KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, const double* u, double* x, double* y, double* amplitudes,
-       double* above) {
+// from the last, where there are any. A closed frame repeats its outer columns, whose y is `shift` away: below in the
+// first one, above in the last.
+KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, double shift, const double* u, double* x, double* y,
+       double* amplitudes, double* above) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint32 i = at.i, j = at.j;
@@ -119,13 +120,15 @@ KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, const double* u, double* 
     x[row + i + 1] = first;
     y[row + i + 1] = second;
     if (!(edges & EDGE_PERIODIC)) return;
+    // Without a shift the value stays bit for bit: -0 + 0 is 0.
+    const bool shifted = shift != 0.0;
     if (i + 1 == mi) {
         x[row] = first;
-        y[row] = second;
+        y[row] = shifted ? second - shift : second;
     }
     if (i == 0) {
         x[row + mi + 1] = first;
-        y[row + mi + 1] = second;
+        y[row + mi + 1] = shifted ? second + shift : second;
     }
 }
 

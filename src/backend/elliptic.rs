@@ -107,6 +107,12 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     /// The equations of `data`, given for a whole grid, on the device; and the first guess.
     fn elliptic(&self, data: &EllipticData) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
+    /// What `work` makes of each of `items`, which do not depend on each other: in turn, or side by side where the
+    /// backend's memory is the host's.
+    fn each<I: Send, R: Send>(&self, items: Vec<I>, work: impl Fn(&Self, I) -> R + Sync) -> Vec<R> {
+        items.into_iter().map(|item| work(self, item)).collect()
+    }
+
     /// The unknown points of the equations: those of its own band if the backend is one of several ranks.
     fn size(&self, state: &Self::Elliptic) -> LevelSize;
 

@@ -27,8 +27,8 @@ errors! {
         #[hint("run with --backend cpu, or without walls on the other sides")]
         OtherWalls { work: &'static str },
         /// Lines whose two ends are a shift apart.
-        #[error("GPUs have no lines whose ends are a pitch apart")]
-        #[hint("run with --backend cpu")]
+        #[error("several GPUs have no lines whose ends are a pitch apart")]
+        #[hint("run with one GPU or with --backend cpu")]
         Shifted,
         #[error("no NVIDIA driver was found")]
         #[hint("install NVIDIA's driver, or run with --backend cpu; `gridgen devices` lists what is found")]

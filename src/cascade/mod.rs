@@ -15,13 +15,10 @@ pub use self::blocks::repeat;
 
 use std::iter;
 
-use rayon::prelude::*;
-
 use self::blocks::{BladeLine, joined, passage_block};
 use self::shape::shape;
 use self::strips::{inlet_strip, outlet_strip};
-use crate::backend::EllipticBackend;
-use crate::backend::cpu::CpuBackend;
+use crate::backend::{EllipticBackend, MultigridBackend};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
 use crate::grid::Grid;
@@ -69,14 +66,17 @@ pub struct SolvedBlock {
     pub linear_iterations: f64,
 }
 
-/// The O-grid `ring` with its boundary, and the blocks P, I and E around it, solved for side by side on the CPU.
+/// The O-grid `ring` with its boundary, and the blocks P, I and E around it, solved for on the backend, on the CPU side
+/// by side. The cells off the wall are then brought near right angles on the host.
 ///
 /// Blocks share nodes bit for bit. Of two nodes that are a pitch apart, the upper one has the x of the lower one and
 /// y = fl(y + pitch).
 ///
 /// # Errors
-/// If the memory does not suffice. A block that is not solved, or is folded, is a result.
-pub fn passage_blocks(
+/// If the memory does not suffice, the device fails, or the backend is one of several ranks. A block that is not solved,
+/// or is folded, is a result.
+pub fn passage_blocks<B: EllipticBackend + MultigridBackend>(
+    backend: &B,
     ring: &Grid,
     passage: &BladePassage,
     options: &SolverOptions,
@@ -86,9 +86,8 @@ pub fn passage_blocks(
     let strips = [inlet_strip(&line, &start, passage), outlet_strip(&line, &start, passage)];
     let [inlet, outlet] = strips;
     let starts = vec![(start, 0.0), (inlet, passage.pitch), (outlet, -passage.pitch)];
-    let solved: Result<Vec<SolvedBlock>, SolverError> =
-        starts.into_par_iter().map(|(start, shift)| solved(&start, shift, options)).collect();
-    let mut solved = solved?;
+    let each = backend.each(starts, |backend, of| solved(backend, of, options));
+    let mut solved: Vec<SolvedBlock> = each.into_iter().collect::<Result<_, _>>()?;
     let own = solved.iter().map(|block| block.grid.clone());
     let mut grids: Vec<Grid> = iter::once(ring.clone()).chain(own).collect();
     joined(&mut grids, &line);
@@ -103,26 +102,27 @@ pub fn passage_blocks(
 }
 
 /// A block by Winslow's equations, from its first guess and with the sides of that; its rows close after `shift`.
-fn solved(
-    start: &Grid,
-    shift: f64,
+fn solved<B: EllipticBackend + MultigridBackend>(
+    backend: &B,
+    (start, shift): (Grid, f64),
     SolverOptions { newton, linear, multigrid, .. }: &SolverOptions,
 ) -> Result<SolvedBlock, SolverError> {
     let zeros = || vec![0.0; start.x.len()];
-    let mut data = EllipticData::of_terms(start, [zeros(), zeros()], None);
+    let mut data = EllipticData::of_terms(&start, [zeros(), zeros()], None);
     let unknown = data.mi * data.mj;
     data.control_p.truncate(unknown);
     data.control_q.truncate(unknown);
     data.shift = shift;
-    let cpu = &CpuBackend;
-    let (state, mut u) = cpu.elliptic(&data)?;
-    let mut problem = GridProblem::<_, f64>::new(cpu, state, data.walled_sides())?;
+    let (state, mut u) = backend.elliptic(&data)?;
+    let mut problem = GridProblem::<_, f64>::new(backend, state, data.walled_sides())?;
     let kind = (linear.preconditioner, linear.schedule);
     let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
     let begin = History::default();
-    let report = newton::solve(cpu, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;
+    let report = newton::solve(backend, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;
+    let mut grid = Grid::new(start.topology, start.ni, start.nj);
+    problem.store(backend, &u, &mut grid)?;
     Ok(SolvedBlock {
-        grid: problem.nodes(cpu, &u, start.topology)?,
+        grid,
         stop: report.stop,
         newton_iterations: report.history.newton_iterations(),
         linear_iterations: report.history.linear_iterations(),

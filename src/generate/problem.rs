@@ -2,6 +2,7 @@
 
 use std::iter;
 
+use crate::backend::cpu::CpuBackend;
 use crate::backend::{
     self, Backend, DeviceError, EllipticBackend, EllipticData, GridBackend, MovementBackend,
     MultigridBackend, Real,
@@ -134,7 +135,8 @@ impl Problem {
         let reference = self.reference_from(backend, None)?;
         let Some(passage) = self.passage() else { return Ok(reference) };
         let options = self.case.solver_options();
-        let (ring, others) = passage_blocks(reference.nodes(), &passage, &options)?;
+        // Each of several ranks makes the blocks.
+        let (ring, others) = passage_blocks(&CpuBackend, reference.nodes(), &passage, &options)?;
         if let Some(stop) = others.iter().map(|block| block.stop).find(|stop| !stop.converged()) {
             let verdict = options.quality.verdict(stop, reference.quality());
             return Err(MovementError::Reference { verdict });

@@ -18,9 +18,9 @@ use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
 use crate::ranks::{Job, RanksError};
 use crate::report::Timing;
-use crate::run::RunLog;
 #[cfg(doc)]
 use crate::run::RunOptions;
+use crate::run::{Machine, RunLog};
 use crate::solver::NewtonStop;
 use crate::solver::history::History;
 use crate::solver::newton::NewtonReport;
@@ -229,9 +229,10 @@ impl GridResult {
         problem: &Problem,
         (report, state): (NewtonReport, Vec<f64>),
         (mut grid, mut quality): (Grid, Quality),
-        job: Option<&Job>,
+        machine: &Machine,
         log: &mut RunLog<'_>,
     ) -> Result<Self, Error> {
+        let job = machine.job().map(|job| &**job);
         let NewtonReport { stop, history, events } = report;
         if let Some(reynolds) = problem.case.grid.reynolds.filter(|_| !grid.x.is_empty()) {
             let wall = WallLine::of(grid.topology, grid.ni);
@@ -245,7 +246,13 @@ impl GridResult {
         let passage = problem.passage().filter(|_| !grid.x.is_empty() && stop.converged());
         let passage = passage.map(|passage| {
             let options = problem.case.solver_options();
-            log.timed("newton", |_| passage_blocks(&grid, &passage, &options))
+            log.timed("newton", |_| match machine {
+                Machine::Cuda(cuda) => passage_blocks(&**cuda, &grid, &passage, &options),
+                // Blocks of a few thousand cells are not worth several devices.
+                Machine::Cpu | Machine::Ranks(_) => {
+                    passage_blocks(&CpuBackend, &grid, &passage, &options)
+                }
+            })
         });
         let passage = match passage.transpose()? {
             None => Vec::new(),

@@ -131,6 +131,6 @@ fn attempt(
         return Err(Error::Interrupted { steps: None, restart: None });
     };
     let (grid, state) = host.finish(&report)?;
-    let result = GridResult::new(problem, (report, state), (grid, quality), job, log)?;
+    let result = GridResult::new(problem, (report, state), (grid, quality), machine, log)?;
     Ok(GridResult { system, nodes, ..result })
 }

@@ -145,6 +145,11 @@ impl EllipticData {
     }
 }
 
+/// The sum, and without a shift the value bit for bit: -0 + 0 is 0.
+pub(crate) fn moved(value: f64, shift: f64) -> f64 {
+    if shift == 0.0 { value } else { value + shift }
+}
+
 /// Nodes of a grid as a frame: a periodic one gets one more column at its start.
 fn framed(nodes: &[f64], ni: usize, periodic: bool) -> Vec<f64> {
     let more = usize::from(periodic);

@@ -4,6 +4,7 @@ pub mod control;
 mod equations;
 mod point;
 
+pub(crate) use equations::moved;
 pub use equations::{EllipticData, WallTerms};
 pub use point::{Metrics, Stencil, StencilBlocks, Vec2, residual};
 pub(crate) use point::{merit_weight, row_weight};

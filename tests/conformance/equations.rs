@@ -65,6 +65,31 @@ fn problems() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
     })
 }
 
+/// Strips whose rows close after a pitch in y, upward and downward, of all sizes.
+fn strips() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
+    SIZES.into_iter().flat_map(|(mi, mj)| {
+        [0.85_f64, -0.85].map(|shift| {
+            let place = |i: usize, j: usize| {
+                let t = i as f64 / mi as f64;
+                let wave = 0.1 * (std::f64::consts::TAU * t).sin();
+                [-shift.signum() * 0.3 * j as f64 / mj as f64 + wave, shift * t + 0.2 * wave]
+            };
+            let nodes = |k: usize| -> Vec<f64> {
+                (0..mj + 2).flat_map(|j| (0..mi + 2).map(move |i| place(i, j)[k])).collect()
+            };
+            let (data, noise) = problem(mi, mj, true, [false; 2]);
+            let size = 0.1 * (0.85 / mi as f64).min(0.3 / mj as f64);
+            let u = (0..noise.len())
+                .map(|k| {
+                    let (i, j) = (k / 2 % mi, k / 2 / mi);
+                    place(i + 1, j + 1)[k % 2] + size * noise[k]
+                })
+                .collect();
+            (EllipticData { shift, x: nodes(0), y: nodes(1), ..data }, u)
+        })
+    })
+}
+
 /// A state on the CPU and on the subject.
 struct Both<'a, S: Subject> {
     subject: &'a S,
@@ -131,6 +156,37 @@ impl<'a, S: Subject> Both<'a, S> {
 pub fn the_residual_and_its_merit<S: Subject>(subject: &S) {
     for problem in problems() {
         Both::new(subject, &problem).check_residual(Scaling::Renewed);
+    }
+}
+
+pub fn rows_close_after_a_pitch<S: Subject>(subject: &S) {
+    for (data, u) in strips() {
+        let topology = Topology::O(Seam::Periodic);
+        let of_unshifted = {
+            let mut both =
+                Both::new(subject, &(EllipticData { shift: 0.0, ..data.clone() }, u.clone()));
+            both.residual(Scaling::Renewed)[0].0.clone()
+        };
+        // The guess alone, then unknowns that were loaded.
+        for load in [false, true] {
+            let mut both = Both::new(subject, &(data.clone(), u.clone()));
+            if !load {
+                both.cpu = CpuBackend.elliptic(&data).unwrap().0;
+                both.state = subject.elliptic(&data).unwrap().0;
+            }
+            both.check_residual(Scaling::Renewed);
+            both.check_guard();
+            let f = &both.residual(Scaling::Renewed)[0].0;
+            assert!(!load || f[0].to_bits() != of_unshifted[0].to_bits(), "{}", both.name);
+            let Both { cpu, state, name, .. } = both;
+            let expected = CpuBackend.nodes(cpu, topology).unwrap();
+
+            let nodes = subject.nodes(state, topology).unwrap();
+
+            let mut grid = Grid::unset(topology, data.mi + 1, data.mj + 2);
+            subject.fetch(&nodes, &mut grid).unwrap();
+            assert_eq!((grid.x, grid.y), (expected.x, expected.y), "{name}");
+        }
     }
 }
 

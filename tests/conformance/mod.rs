@@ -143,6 +143,7 @@ macro_rules! conformance {
         );
         conformance!(@module $backend, equations,
             the_residual_and_its_merit
+            rows_close_after_a_pitch
             kept_weights_stay_as_they_are
             the_entries_of_the_jacobian
             the_entries_of_the_wall_columns
@@ -211,6 +212,7 @@ macro_rules! conformance {
             a_cycle_as_a_matrix_is_the_cycle
             a_coupled_wall_gives_the_grid_of_the_cpu
             walls_at_both_ends_give_the_grid_of_the_cpu
+            a_strip_that_closes_after_a_pitch_is_that_of_the_cpu
         );
     };
     (@module $backend:ident, $module:ident, $($fact:ident)*) => {

@@ -5,7 +5,9 @@ use gridgen::backend::{
     Coarsening, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Order, Real,
     SparseBackend,
 };
-use gridgen::grid::Grid;
+use gridgen::elliptic::GridProblem;
+use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::pde::EllipticData;
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::newton::NewtonReport;
@@ -15,7 +17,7 @@ use gridgen::sparse::{EllPattern, WalledSides};
 use super::newton::{TIGHT, start};
 use super::{Subject, assert_close, to_device, to_host};
 use support::grids::distance;
-use support::problems::newton;
+use support::problems::{NEWTON, newton};
 use support::stencil::{stencil, stencil_of_lines, stencil_that_drops_walls, wall_columns};
 
 fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
@@ -492,4 +494,37 @@ pub fn a_coupled_wall_gives_the_grid_of_the_cpu<S: Subject>(subject: &S) {
 pub fn walls_at_both_ends_give_the_grid_of_the_cpu<S: Subject>(subject: &S) {
     check_coupled::<S, f64>(subject, true);
     check_coupled::<S, f32>(subject, true);
+}
+
+/// A wavy strip of 16 × 8 cells that closes after a shift in y, by Winslow's equations.
+fn strip<B: EllipticBackend + MultigridBackend>(backend: &B, shift: f64) -> (Grid, NewtonReport) {
+    let (ni, nj) = (17, 9);
+    let mut grid = Grid::new(Topology::O(Seam::Periodic), ni, nj);
+    for (k, (x, y)) in grid.x.iter_mut().zip(&mut grid.y).enumerate() {
+        let (t, s) = ((k % ni) as f64 / (ni - 1) as f64, (k / ni) as f64 / (nj - 1) as f64);
+        let (sin, cos) = (std::f64::consts::TAU * t).sin_cos();
+        // Off the first and last row the guess is no solution.
+        let off = 0.1 * s * (1.0 - s) * cos;
+        [*x, *y] = [-shift * ((1.0 - s) * 0.1 * sin + s) + off, shift * t + off];
+    }
+    let zeros = || vec![0.0; (ni - 1) * (nj - 2)];
+    let data = EllipticData { shift, ..EllipticData::of_terms(&grid, [zeros(), zeros()], None) };
+    let (state, mut u) = backend.elliptic(&data).unwrap();
+    let mut problem = GridProblem::<_, f64>::new(backend, state, data.walled_sides()).unwrap();
+    let of = (Method::Bicgstab, Kind::Multigrid);
+    let report = newton(backend, &mut problem, &mut u, of, &NEWTON).unwrap();
+    problem.store(backend, &u, &mut grid).unwrap();
+    (grid, report)
+}
+
+pub fn a_strip_that_closes_after_a_pitch_is_that_of_the_cpu<S: Subject>(subject: &S) {
+    for shift in [0.85, -0.85] {
+        let (expected, on_cpu) = strip(&CpuBackend, shift);
+        let (grid, report) = strip(subject, shift);
+
+        assert!(report.stop.converged(), "{shift}: {}", report.stop);
+        assert_eq!(report.history.steps.len(), on_cpu.history.steps.len(), "{shift}");
+        let off = distance(&grid, &expected);
+        assert!(off < 1e-9, "{shift}: {off:e}");
+    }
 }

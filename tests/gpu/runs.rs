@@ -1,15 +1,21 @@
-//! Whole runs on the first two GPUs: interrupted and continued, and many at a time.
+//! Whole runs: blades of a row on the first GPU; on the first two, interrupted and continued, and many at a time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gridgen::case::{Case, CaseFile};
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::cascade::{BladePassage, StripEnd, passage_blocks};
+use gridgen::case::{Case, CaseFile, SolverOptions};
 use gridgen::error::Error;
 use gridgen::generate::{
-    BackendChoice, BatchObserver, BatchOptions, BatchResult, GridResult, Progress, RunOptions, run,
-    run_batch,
+    BackendChoice, BatchObserver, BatchOptions, BatchResult, GridResult, Progress, RunOptions,
+    make_grid, run, run_batch,
 };
+use gridgen::grid::quality::interfaces;
 use gridgen::solver::history::NewtonStep;
+use support::grids::distance;
+
+use super::on_gpu;
 
 fn case(section: &str) -> Case {
     let text = format!(
@@ -113,4 +119,51 @@ fn a_batch_with_more_jobs_than_gpus_ends() {
             fs::read_to_string(folder.path().join(case.name()).join("report.json")).unwrap();
         assert!(report.contains("\"cuda (") && !report.contains("2 ×"), "{}", case.name());
     }
+}
+
+/// The blocks around one O-grid: the same start on both machines.
+#[test]
+fn the_blocks_of_a_cascade_are_those_of_the_cpu() {
+    for name in ["compressor.toml", "turbine.toml"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
+        let case = Case::from_file(&path, &[]).unwrap();
+        let mut options = RunOptions::default();
+        options.backend = BackendChoice::Cpu;
+        let made = make_grid(&case, &options, &mut ()).unwrap();
+        let [cells, ahead, behind] = [1, 2, 3].map(|k| made.blocks()[k].nj - 1);
+        let ends = |plane: f64, cells| StripEnd { x: plane, angle: 0.0, cells };
+        let passage = BladePassage {
+            pitch: case.cascade.as_ref().unwrap().pitch,
+            corners: case.settle().unwrap().corners.unwrap(),
+            cells,
+            inlet: ends(-0.4, ahead),
+            outlet: ends(1.2, behind),
+        };
+        let solver = SolverOptions::new(&[]).unwrap();
+
+        let (ring, expected) = passage_blocks(&CpuBackend, &made.grid, &passage, &solver).unwrap();
+        let (found_ring, found) = passage_blocks(&on_gpu(), &made.grid, &passage, &solver).unwrap();
+
+        assert!(distance(&found_ring, &ring) < 1e-9, "{name}");
+        for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert!(found.stop.converged(), "{name}, block {k}: {}", found.stop);
+            assert_eq!(found.newton_iterations, expected.newton_iterations, "{name}, block {k}");
+            let off = distance(&found.grid, &expected.grid);
+            assert!(off < 1e-9, "{name}, block {k}: {off:e}");
+        }
+    }
+}
+
+#[test]
+fn a_run_on_a_gpu_has_the_blocks_of_a_cascade() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/compressor.toml");
+    let case = Case::from_file(&path, &[]).unwrap();
+    let mut options = RunOptions::default();
+    options.backend = BackendChoice::Cuda;
+
+    let made = make_grid(&case, &options, &mut ()).unwrap();
+
+    assert!(made.is_good() && made.backend.starts_with("cuda ("), "{}", made.verdict);
+    assert_eq!(made.passage.len(), 3);
+    assert!(interfaces(&made.blocks().into_iter().cloned().collect::<Vec<_>>()).len() >= 7);
 }

@@ -13,7 +13,7 @@ use crate::backend::{
 use crate::grid::initial::{InitialSettings, Outline, hyperbolic};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Symmetry, Topology};
-use crate::pde::EllipticSettings;
+use crate::pde::{EllipticSettings, moved};
 use crate::simd;
 use crate::sparse::{Structure, WalledSides};
 use rayon::prelude::*;
@@ -109,6 +109,10 @@ impl EllipticBackend for CpuBackend {
             row_sums: vec![0.0; mj],
         };
         Ok((state, guess))
+    }
+
+    fn each<I: Send, R: Send>(&self, items: Vec<I>, work: impl Fn(&Self, I) -> R + Sync) -> Vec<R> {
+        items.into_par_iter().map(|item| work(self, item)).collect()
     }
 
     fn size(&self, state: &EllipticState) -> LevelSize {
@@ -331,11 +335,6 @@ fn first_guess(data: &EllipticData) -> Vec<f64> {
 fn wrap(row: &mut [f64], shift: f64) {
     let mi = row.len() - 2;
     (row[0], row[mi + 1]) = (moved(row[mi], -shift), moved(row[1], shift));
-}
-
-/// The sum, and without a shift the value bit for bit: -0 + 0 is 0.
-fn moved(value: f64, shift: f64) -> f64 {
-    if shift == 0.0 { value } else { value + shift }
 }
 
 /// Writes one coordinate of a periodic frame's nodes, which has one node more at the start of a row, into

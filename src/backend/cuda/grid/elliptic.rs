@@ -14,7 +14,7 @@ use crate::backend::{
     CellGuard, DeviceError, EllipticBackend, EllipticData, GridBackend, LevelSize, Real, Scaling,
 };
 use crate::grid::{Grid, Seam, Topology};
-use crate::pde::{EllipticSettings, WallTerms};
+use crate::pde::{EllipticSettings, WallTerms, moved};
 use crate::sparse::{Structure, WalledSides};
 use bytemuck::Zeroable;
 use std::ops::Range;
@@ -31,6 +31,8 @@ pub struct CudaElliptic {
     pub(super) columns: Columns,
     /// The line j = 0 of the whole grid.
     pub(super) line: Grid,
+    /// y of a closed line's column beyond its end less that at its other end: [`EllipticData::shift`].
+    pub(super) shift: f64,
     pub(crate) x: Buffer<f64>,
     pub(crate) y: Buffer<f64>,
     /// Shared with the state of the same equations at other nodes.
@@ -101,12 +103,12 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn elliptic(&self, data: &EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
-        let EllipticData { mi, mj, periodic, .. } = *data;
+        let EllipticData { mi, mj, periodic, shift, .. } = *data;
         let walls = data.walled_sides();
         if walls.has_beside() || (walls.has_others() && !walls.0[0]) {
             return Err(DeviceError::OtherWalls { work: "GPUs" });
         }
-        if data.shift != 0.0 {
+        if shift != 0.0 && self.ranks.is_some() {
             return Err(DeviceError::Shifted);
         }
         let (stride, before) = (mi + 2, usize::from(periodic));
@@ -114,33 +116,36 @@ impl EllipticBackend for CudaBackend {
         // Unknown columns of this device, of which I is column I + 1 of the frame.
         let own = self.ranks.as_ref().map_or(0..mi, |ranks| ranks.bands.of(ranks.rank));
         let size = LevelSize { mi: own.len(), mj, periodic: periodic && self.ranks.is_none() };
-        let upload = |values: &[f64], stride: usize, columns: &[usize]| {
-            let part: Vec<f64> =
-                values.chunks(stride).flat_map(|row| columns.iter().map(|&i| row[i])).collect();
+        // The outer columns of a periodic frame are the opposite unknown ones, a shift away.
+        let at = |row: &[f64], i: usize, shift: f64| match i {
+            0 if periodic => moved(row[mi], -shift),
+            i if periodic && i == mi + 1 => moved(row[1], shift),
+            i => row[i],
+        };
+        let frame = |values: &[f64], shift: f64| {
+            let columns = |row| (own.start..own.end + 2).map(move |i| at(row, i, shift));
+            let part: Vec<f64> = values.chunks(stride).flat_map(columns).collect();
             Buffer::from_host(&self.device, &part)
         };
-        // The outer columns of a periodic frame are the opposite unknown ones.
-        let at = |i: usize| match i {
-            0 if periodic => mi,
-            i if periodic && i == mi + 1 => 1,
-            i => i,
+        let inner = |values: &[f64]| -> Result<_> {
+            let part: Vec<f64> =
+                values.chunks(mi).flat_map(|row| &row[own.clone()]).copied().collect();
+            Buffer::from_host(&self.device, &part).map(Arc::new)
         };
-        let framed: Vec<usize> = (own.start..own.end + 2).map(at).collect();
-        let unknown: Vec<usize> = own.clone().collect();
-        let frame = |values: &[f64]| upload(values, stride, &framed);
-        let inner = |values: &[f64]| upload(values, mi, &unknown).map(Arc::new);
-        let on_line =
-            |nodes: &[f64]| -> Vec<f64> { (before..stride).map(|i| nodes[at(i)]).collect() };
-        let line = first_line(Topology::O(seam), &on_line(&data.x), &on_line(&data.y));
+        let on_line = |nodes: &[f64], shift: f64| -> Vec<f64> {
+            (before..stride).map(|i| at(&nodes[..stride], i, shift)).collect()
+        };
+        let line = first_line(Topology::O(seam), &on_line(&data.x, 0.0), &on_line(&data.y, shift));
         let terms = |wall: &WallTerms| -> Result<_> { Ok([inner(&wall.phi)?, inner(&wall.psi)?]) };
         let [below, above, ..] = data.walls.each_ref().map(|wall| wall.as_ref().map(terms));
         let all = Columns::all(line.topology, ni, self.ranks.as_ref());
         let (first, count) = (own.start.cast_signed() - before.cast_signed(), size.mi + 2);
         let columns = Columns { first, count, ..all };
-        let nodes = [frame(&data.x)?, frame(&data.y)?];
+        let nodes = [frame(&data.x, 0.0)?, frame(&data.y, shift)?];
         let control = [inner(&data.control_p)?, inner(&data.control_q)?];
         let walls = [below.transpose()?, above.transpose()?];
-        let state = self.state((size, columns, line), nodes, control, walls)?;
+        let state =
+            CudaElliptic { shift, ..self.state((size, columns, line), nodes, control, walls)? };
         let guess = self.first_guess(&state)?;
         Ok((state, guess))
     }
@@ -154,7 +159,7 @@ impl EllipticBackend for CudaBackend {
         let [below, above] =
             state.walls.each_ref().map(|wall| wall.as_ref().map(|wall| &wall.amplitudes));
         launch!(self => load_state[f64, LaunchShape::threads(state.points())](self.own_grid(state),
-            u, &state.x, &state.y, below, above))?;
+            state.shift, u, &state.x, &state.y, below, above))?;
         self.refresh_frame(state)
     }
 
@@ -343,6 +348,7 @@ impl CudaBackend {
             size,
             columns,
             line,
+            shift: 0.0,
             x,
             y,
             control_p,
