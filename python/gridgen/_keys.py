@@ -233,7 +233,10 @@ class Keys(TypedDict, total=False):
     wall_first_cell: float | None
     """domain: Height of the first cells at sides that are walls. They stand at right angles to the sides,
     and the heights on the others grow from there by 1.1 from line to line. (chords, default
-    ``grid.first_cell``)"""
+    ``grid.first_cell``, or from ``wall_y_plus``)"""
+    wall_y_plus: float | None
+    """domain: Their height in wall units, instead of ``wall_first_cell``; needs ``grid.reynolds``, and
+    has its ``reference_length``. (default not set)"""
     cascade: Mapping[str, Any] | None
     """Section ``[cascade]``."""
     pitch: float | None

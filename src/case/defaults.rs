@@ -7,6 +7,7 @@ use super::{Case, TopologyChoice, WallPoints};
 use crate::geometry::{BaseCells, GeometryError, TrailingEdge, check_base_cells};
 use crate::grid::Seam;
 use crate::grid::initial::InitialMethod;
+use crate::grid::quality::TRANSITION;
 use crate::pde::control::Base;
 
 /// Height of the first cell when neither it nor `y_plus` is given, chords.
@@ -40,6 +41,23 @@ pub(crate) const NEWTON_STEPS: i64 = 30;
 
 /// Largest turn of the wall in a cell, degrees, up to 257 points.
 const MAX_TURN: f64 = 15.0;
+
+/// First-cell height in chords for a height `y_plus` in wall units at the Reynolds number of the chord, with a
+/// reference length L in chords.
+///
+/// `y = y⁺ L / (Re √(Cf/2))`, as in Construct2D, with the local skin friction of a flat plate at Re: of a turbulent one,
+/// `Cf = (2 log₁₀ Re − 0.65)^−2.3`, from Re = 5e5 on, where a flat plate's boundary layer becomes turbulent, of a
+/// laminar one, `Cf = 0.664/√Re`, below (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, eq. 21.16 and, after
+/// Blasius 1908, eq. 7.32). At 5e5 the laminar friction is 4.5 times lower, so that the height is 2.1 times the
+/// turbulent one.
+pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
+    let friction = if reynolds < TRANSITION {
+        0.664 / reynolds.sqrt()
+    } else {
+        (2.0 * reynolds.log10() - 0.65).powf(-2.3)
+    };
+    y_plus * length / (reynolds * (friction / 2.0).sqrt())
+}
 
 /// Cells on a base and on a cap: as many as follow from the spacing, but no fewer. The lines that leave a
 /// base then spread less far, and a cap turns by 15° in each. On each side of their middle they make cells

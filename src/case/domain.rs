@@ -1,5 +1,6 @@
 //! A box around the section: section `[domain]` of a case.
 
+use super::defaults::{REFERENCE_LENGTH, first_cell_from_y_plus};
 use super::entries::Given;
 use super::schema::shown;
 use super::{CaseError, DomainOptions, TopologyChoice};
@@ -12,6 +13,9 @@ const MANY: usize = 128;
 
 /// Distance that the layers cover for each unit of the distance of the farthest side: lines are curved.
 const LONGER: f64 = 1.1;
+
+/// Wall units of the first cells at walls of the box.
+pub(super) const WALL_Y_PLUS: &str = "domain.wall_y_plus";
 
 /// The box that is asked for, if one is.
 pub(super) fn domain(
@@ -36,6 +40,7 @@ pub(super) fn domain(
         return Err(entries.refuse(&["domain.box"], "a whole grid in a box", remedy));
     }
     let domain: DomainOptions = entries.section("domain", &[])?;
+    let domain = DomainOptions { wall_first_cell: wall_first_cell(entries)?, ..domain };
     let [length, extent] = [domain.behind(), domain.extent()];
     let fixed =
         [("grid.reach", f64::NAN), ("grid.far_field", extent), ("grid.wake_length", length)];
@@ -48,12 +53,9 @@ pub(super) fn domain(
     }
     if domain.wall(0.0).is_none() {
         entries.refuse_given(
-            &["domain.wall_first_cell"],
+            &["domain.wall_first_cell", WALL_Y_PLUS],
             "a side that is a wall beside it",
-            |_| {
-                "set domain.floor or another side to \"wall\", or leave domain.wall_first_cell out"
-                    .into()
-            },
+            |key| format!("set domain.floor or another side to \"wall\", or leave {key} out"),
         )?;
     } else if entries.opens("grid.layers") {
         let remedy = "leave grid.layers out: grid.growth limits the growth from both walls";
@@ -71,6 +73,21 @@ pub(super) fn domain(
         ));
     }
     Ok(Some(domain))
+}
+
+/// Height of the first cells at walls of the box, where it is given, or as it follows from its wall units.
+fn wall_first_cell(entries: &Given) -> Result<Option<f64>, CaseError> {
+    let Some(y_plus) = entries.given(WALL_Y_PLUS)? else {
+        return entries.given("domain.wall_first_cell");
+    };
+    if entries.has("domain.wall_first_cell") {
+        return Err(entries.conflict(WALL_Y_PLUS, "domain.wall_first_cell"));
+    }
+    let Some(reynolds) = entries.given("grid.reynolds")? else {
+        return Err(entries.incomplete(WALL_Y_PLUS, "grid.reynolds"));
+    };
+    let length = entries.given("grid.reference_length")?.unwrap_or(REFERENCE_LENGTH);
+    Ok(Some(first_cell_from_y_plus(y_plus, reynolds, length)))
 }
 
 impl DomainOptions {

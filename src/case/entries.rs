@@ -12,9 +12,10 @@ use super::table::{self, KEYS, SOURCES, is_nested, keys, nearest_key, sections};
 use crate::diagnostics::excerpt;
 
 /// Keys that say the same in two ways: the height of the first cell, with whose wall units a Reynolds number goes
-/// too, and the number of layers.
-const ALTERNATIVES: [[&[&str]; 2]; 2] = [
+/// too, that at the walls of a box, and the number of layers.
+const ALTERNATIVES: [[&[&str]; 2]; 3] = [
     [&["grid.first_cell"], &["grid.y_plus", "grid.reference_length"]],
+    [&["domain.wall_first_cell"], &["domain.wall_y_plus"]],
     [&["grid.nj"], &["grid.growth"]],
 ];
 

@@ -58,11 +58,10 @@ keys! {
             "The section's points themselves, read as those of a file are: `[[1.0, 0.0], [0.98, 0.01], …]`.";
         trailing_edge: TrailingEdge = KeyKind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
             Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file` and `points`"), "";
-            "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, \
-            by a solid wedge behind the base, by taking a NACA section's formula on to where it \
-            closes (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord \
-            is closed, a larger one becomes a base). Behind a base a C-grid has a second block, or a wedge \
-            where the base has no room for four first cells.";
+            "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, by a solid wedge behind \
+            the base, by taking a NACA section's formula on to where it closes (scaled back to unit chord), or as the file \
+            has it (a gap of at most 1e-3 chord is closed, a larger one becomes a base). Behind a base a C-grid has a \
+            second block, or a wedge where the base has no room for four first cells.";
         edge_thickness: Option<f64> = real(closed(0.0), closed(0.1)), Unset, "chords";
             "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their \
             ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, unless it is given.";
@@ -172,9 +171,8 @@ keys! {
             "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued \
             by straight lines to the outflow.";
         reach: Option<f64> = real(open(0.0), closed(1e6)), Unset, "chords";
-            "Distance of the outer line from the wall, everywhere the same but in concave parts, where the \
-            line is rounded: in place of the circle of `far_field`. A near-body grid for overset \
-            methods; O-grids only.";
+            "Distance of the outer line from the wall, everywhere the same but in concave parts, where the line is \
+            rounded: in place of the circle of `far_field`. A near-body grid for overset methods; O-grids only.";
         wake = integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8; more with a base"), "cells";
             "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
             `ni` points lie behind the edge, the others on the section, its edge counted twice. With a base by default \
@@ -185,18 +183,16 @@ keys! {
         wake_length = real(closed(0.1), closed(1e6)), Derived("`far_field`"), "chords";
             "Distance from the trailing edge to the plane of the outflow of a C-grid, along x.";
         wake_direction = real(closed(-30.0), closed(30.0)), Derived("0"), "degrees";
-            "Direction of the cut of a C-grid against the x axis; it leaves the edge on its \
-            bisector.";
+            "Direction of the cut of a C-grid against the x axis; it leaves the edge on its bisector.";
         refine = integer(1, 1024), Integer(1), "";
             "Refinement factor: multiplies `ni - 1`, `nj - 1`, `wake` and `base_cells`, and divides spacings and \
             first cell, so that the points of the wall, of the cut and of the layers include those of the grid \
             without refinement; with `layers` those of the layers only nearly.";
         first_cell: f64 = KeyKind::Heights, Derived("1e-5, or from `y_plus`"), "chords";
-            "Height of the first cell at the wall, less than `far_field/(nj - 1)`. Where it varies: pairs \
-            `[[0.0, 1e-5], [1.0, 4e-5]]` of x/c, from 0 at the foremost to 1 at the rearmost point, and height, whose \
-            logarithm is linear between them; such a list for each surface in `{ upper = …, lower = … }`, which pass \
-            into each other within 0.05 of the foremost point and of a sharp edge; or a list of a height for each \
-            point of the wall.";
+            "Height of the first cell at the wall, less than `far_field/(nj - 1)`. Where it varies: pairs `[[0.0, 1e-5], \
+            [1.0, 4e-5]]` of x/c, from 0 at the foremost to 1 at the rearmost point, and height, whose logarithm is linear \
+            between them; such a list for each surface in `{ upper = …, lower = … }`, which pass into each other within \
+            0.05 of the foremost point and of a sharp edge; or a list of a height for each point of the wall.";
         wake_first_cell: Option<f64> = real(open(0.0), open(1e6)), Unset, "chords";
             "Height of the first cell of a C-grid at the outflow: along the cut it grows with the distance from the \
             trailing edge, and with it lines rise, by about a degree. Unset, it grows only where cells would be longer \
@@ -216,19 +212,19 @@ keys! {
         trailing_edge_spacing: Option<f64> = real(open(0.0), closed(0.1)),
             Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
             "chords";
-            "Spacing of the wall points at the trailing edge. Where that is sharp, the default is \
-            at least a sixth of the first cell, or all of it with `output.curved_order` above 1, up \
-            to 1e-2. At the corners of a base on a C-grid it is the first cell.";
+            "Spacing of the wall points at the trailing edge. Where that is sharp, the default is at least a sixth of the \
+            first cell, or all of it with `output.curved_order` above 1, up to 1e-2. At the corners of a base on a C-grid it \
+            is the first cell.";
         max_turn: Option<f64> = real(closed(1e-3), closed(180.0)),
             Derived("15, or 15 * 256/cells of the section if that is less"), "degrees";
             "Largest turn of the wall from one cell to the next: points are added where the wall would turn by \
             more, and removed elsewhere. Corners are exempt, and a concave bend of a smooth contour may turn twice \
             as much. With too few points the default is relaxed, with a note; a limit that is given is not.";
         base_cells: Option<usize> = integer(4, 500_000), Unset, "cells";
-            "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid \
-            those of the whole base, at most `ni - 1`; unset, the spacing of the trailing edge \
-            decides: at least 8, on a rounded edge 12. On a C-grid those across the block behind the base, which are not \
-            among the `ni` points: at most its thickness over `first_cell`, by default as many as grow by 1.3.";
+            "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid those of the whole base, at \
+            most `ni - 1`; unset, the spacing of the trailing edge decides: at least 8, on a rounded edge 12. On a C-grid \
+            those across the block behind the base, which are not among the `ni` points: at most its thickness over \
+            `first_cell`, by default as many as grow by 1.3.";
         points_upper: Option<usize> = integer(5, 500_000), Unset, "points";
             "Points of the upper surface, both edges included. With `points_lower` `ni` follows: `points_upper + \
             points_lower - 1`, on a C-grid + `2 wake`, with a base + `base_cells`; an `ni` that is given must agree. \
@@ -250,8 +246,8 @@ keys! {
             the wall (`as-given`), bit for bit where their chord is within 10 % of 0 to 1: it is then neither moved nor \
             scaled. `ni` follows from them.";
         seam = KeyKind::Word(&["auto", "held", "periodic"]), Word("auto"), "";
-            "Whether the line at which the grid closes keeps its initial points (`held`) or is \
-            solved for like any other (`periodic`); `auto` chooses by the trailing edge.";
+            "Whether the line at which the grid closes keeps its initial points (`held`) or is solved for like any other \
+            (`periodic`); `auto` chooses by the trailing edge.";
     }
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     "grid.layers" => LayersOptions {}:
@@ -276,9 +272,12 @@ keys! {
         roof: SideKind = SIDES, Word("slip"), ""; "Condition on the side at `y_max`.";
         inlet: SideKind = SIDES, Word("inlet"), ""; "Condition on the side at `x_min`.";
         outlet: SideKind = SIDES, Word("outlet"), ""; "Condition on the side at `x_max`.";
-        wall_first_cell: Option<f64> = real(closed(1e-12), closed(1.0)), Derived("`grid.first_cell`"), "chords";
+        wall_first_cell: Option<f64> = real(closed(1e-12), closed(1.0)),
+            Derived("`grid.first_cell`, or from `wall_y_plus`"), "chords";
             "Height of the first cells at sides that are walls. They stand at right angles to the sides, and the heights on the \
             others grow from there by 1.1 from line to line.";
+        wall_y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
+            "Their height in wall units, instead of `wall_first_cell`; needs `grid.reynolds`, and has its `reference_length`.";
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "cascade" => CascadeOptions {}:
@@ -323,8 +322,8 @@ keys! {
         base = KeyKind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";
             "Control functions without the wall terms: zero, from the boundary spacing, or from the initial grid.";
         wall = KeyKind::Word(&["frozen", "coupled"]), Word("coupled"), "";
-            "Whether wall terms that hold the first cell's height and angle are unknowns of the \
-            Newton iteration (`coupled`) or there are none (`frozen`).";
+            "Whether wall terms that hold the first cell's height and angle are unknowns of the Newton iteration (`coupled`) \
+            or there are none (`frozen`).";
         smoothing = real(closed(0.0), closed(0.5)), Real(7e-4), "chords";
             "Length along the wall over which the marched control functions are smoothed, up to 3 columns.";
         smoothing_distance = real(open(0.0), closed(1000.0)), Real(1e-3), "chords";
@@ -340,10 +339,9 @@ keys! {
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "quality" => QualityOptions {}:
-        "What is asked of the grid, and what is tried when it is not reached: with `retry`, the steps of `ladder` \
-        one after the other, each alone, until the grid converges, has no folded cell and keeps the limits. Where \
-        `ladder` is not given, a step that would change a key which the case gives is left out. The report says \
-        what was tried." {
+        "What is asked of the grid, and what is tried when it is not reached: with `retry`, the steps of `ladder` one \
+        after the other, each alone, until the grid converges, has no folded cell and keeps the limits. Where `ladder` is \
+        not given, a step that would change a key which the case gives is left out. The report says what was tried." {
         max_skewness: Option<f64> = real(open(0.0), closed(1.0)), Unset, "";
             "Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.";
         max_wall_angle: Option<f64> = real(open(0.0), closed(90.0)), Unset, "degrees";
@@ -440,8 +438,7 @@ keys! {
             around, span, outward with z upward (`fun3d`).";
         pictures: bool = KeyKind::Flag, Flag(true), ""; "Whether to draw grid and convergence.";
         quality_maps: bool = KeyKind::Flag, Flag(false), "";
-            "Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the \
-            cells.";
+            "Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the cells.";
         report: bool = KeyKind::Flag, Derived("as `pictures`"), "";
             "Whether to write `report.html`: all pictures, measures and the case on one page.";
         reference: bool = KeyKind::Flag, Flag(false), "";

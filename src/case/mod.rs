@@ -40,6 +40,7 @@ use crate::solver::precond::MultigridSettings;
 pub(crate) use along::FEW_POINTS;
 pub use assembly::{Assembly, CaseFile, Element, PlacedBy};
 pub use defaults::Retry;
+pub use defaults::first_cell_from_y_plus;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
 pub use documents::{VISCOUS, json_schema, template};
 #[cfg(feature = "cli")]
@@ -50,7 +51,6 @@ pub use keys::{
     LinearOptions, OutputOptions, QualityOptions, SectionOptions,
 };
 pub use overset_keys::{BackgroundOptions, OversetOptions};
-pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
 pub use rig::{AssemblyError, PlacedAssembly, PlacedBackground, PlacedElement};
 #[cfg(feature = "cli")]

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use crate::geometry::{Heights, divided_first, refined_first};
-use crate::grid::quality::TRANSITION;
 use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::along::points_around;
 use super::cascade::{Around, REACH, cascade};
-use super::domain::domain;
+use super::domain::{WALL_Y_PLUS, domain};
 use super::entries::Given;
 use super::error::Found;
 use super::layers::LayerLaw;
@@ -70,23 +69,6 @@ impl Case {
     }
 }
 
-/// First-cell height in chords for a height `y_plus` in wall units at the Reynolds number of the chord, with a
-/// reference length L in chords.
-///
-/// `y = y⁺ L / (Re √(Cf/2))`, as in Construct2D, with the local skin friction of a flat plate at Re: of a turbulent one,
-/// `Cf = (2 log₁₀ Re − 0.65)^−2.3`, from Re = 5e5 on, where a flat plate's boundary layer becomes turbulent, of a
-/// laminar one, `Cf = 0.664/√Re`, below (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979, eq. 21.16 and, after
-/// Blasius 1908, eq. 7.32). At 5e5 the laminar friction is 4.5 times lower, so that the height is 2.1 times the
-/// turbulent one.
-pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
-    let friction = if reynolds < TRANSITION {
-        0.664 / reynolds.sqrt()
-    } else {
-        (2.0 * reynolds.log10() - 0.65).powf(-2.3)
-    };
-    y_plus * length / (reynolds * (friction / 2.0).sqrt())
-}
-
 impl Case {
     /// Height of the first cell in wall units, where the Reynolds number is given.
     pub fn y_plus(&self) -> Option<f64> {
@@ -94,7 +76,10 @@ impl Case {
         // TOML allows an underline between digits.
         let length = given.and_then(|found| found.value.replace('_', "").parse().ok());
         let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
-        Some(self.grid.first_cell / first_cell_from_y_plus(1.0, self.grid.reynolds?, length))
+        Some(
+            self.grid.first_cell
+                / defaults::first_cell_from_y_plus(1.0, self.grid.reynolds?, length),
+        )
     }
 }
 
@@ -279,10 +264,10 @@ fn first_cell(entries: &Given) -> Result<Heights, CaseError> {
         }
         (Some(y_plus), Some(reynolds)) => {
             let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
-            Ok(Heights::Same(first_cell_from_y_plus(y_plus, reynolds, length)))
+            Ok(Heights::Same(defaults::first_cell_from_y_plus(y_plus, reynolds, length)))
         }
         (Some(_), None) => Err(entries.incomplete("grid.y_plus", "grid.reynolds")),
-        (None, _) if length.is_some() => {
+        (None, _) if length.is_some() && !entries.has(WALL_Y_PLUS) => {
             Err(entries.incomplete("grid.reference_length", "grid.y_plus"))
         }
         (None, _) => {

@@ -2,9 +2,46 @@
 
 use std::path::Path;
 
-use gridgen::case::Case;
+use gridgen::case::{Case, CaseError, first_cell_from_y_plus};
 
 use super::{SMALLEST, refusals, resolve, resolve_with, shown};
+
+/// A section in a box whose floor is a wall.
+fn walled(grid: &str, domain: &str) -> Result<Case, CaseError> {
+    resolve_with(&format!("{grid}[domain]\nbox = [-1, 3, -1, 1]\nfloor = \"wall\"\n{domain}"))
+}
+
+#[test]
+fn first_cells_on_walls_of_a_box_follow_from_their_wall_units() {
+    let of = "[grid]\ny_plus = 1\nreynolds = 2e6\nreference_length = 0.8\n";
+    let case = walled(of, "wall_y_plus = 40\n").unwrap();
+    let check = |case: &Case, length| {
+        let height = case.domain.as_ref().unwrap().wall_first_cell.unwrap();
+        let expected = first_cell_from_y_plus(40.0, 2e6, length);
+        assert!((height / expected - 1.0).abs() < 4e-16, "{height} for {expected}");
+    };
+    check(&case, 0.8);
+    // Without wall units of the section's own, with the default length and with another one.
+    check(&walled("[grid]\nreynolds = 2e6\n", "wall_y_plus = 40\n").unwrap(), 0.5);
+    let of = "[grid]\nreynolds = 2e6\nreference_length = 0.8\n";
+    let case = walled(of, "wall_y_plus = 40\n").unwrap();
+    check(&case, 0.8);
+    assert_eq!(case.grid.first_cell.to_bits(), 1e-5_f64.to_bits());
+    // The case as it is written back has the height.
+    let text = case.to_toml_string().unwrap();
+    check(&Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap(), 0.8);
+    // A height that is given over a file takes the place of its wall units.
+    let set = [("domain.wall_first_cell".to_owned(), "3e-4".to_owned())];
+    let text = [
+        SMALLEST,
+        "[grid]\nreynolds = 2e6\n[domain]\nbox = [-1, 3, -1, 1]\nfloor = \"wall\"\n\
+                wall_y_plus = 40\n",
+    ]
+    .concat();
+    let case = Case::from_toml(&text, Path::new("wing.toml"), &set).unwrap();
+    let height = case.domain.unwrap().wall_first_cell.unwrap();
+    assert!((height / 3e-4 - 1.0).abs() < 4e-16, "{height}");
+}
 
 #[test]
 fn keys_that_do_not_go_together_are_refused() {
@@ -14,6 +51,9 @@ fn keys_that_do_not_go_together_are_refused() {
         resolve_with("[grid]\nfirst_cell = 1e-5\ny_plus = 1\nreynolds = 1e6\n"),
         resolve_with("[grid]\ny_plus = 1\n"),
         resolve_with("[grid]\nreference_length = 1.0\n"),
+        walled("[grid]\nreynolds = 1e6\n", "wall_first_cell = 1e-5\nwall_y_plus = 2\n"),
+        walled("", "wall_y_plus = 2\n"),
+        resolve_with("[grid]\nreynolds = 1e6\n[domain]\nbox = [-1, 3, -1, 1]\nwall_y_plus = 2\n"),
         resolve("[geometry]\nfile = \"no/such.dat\"\n"),
         resolve("[geometry]\nfile = \"cases/airfoils/e378.dat\"\n"),
         resolve("[geometry]\nfile = \"cases\"\n"),
@@ -45,6 +85,12 @@ fn keys_that_do_not_go_together_are_refused() {
     hint: add grid.reynolds, or leave grid.y_plus out
     wing.toml:4: grid.reference_length = 1.0: needs grid.y_plus, which is not given
     hint: add grid.y_plus, or leave grid.reference_length out
+    wing.toml:9: domain.wall_y_plus = 2: excluded by domain.wall_first_cell, which is given too
+    hint: keep either domain.wall_y_plus or domain.wall_first_cell
+    wing.toml:6: domain.wall_y_plus = 2: needs grid.reynolds, which is not given
+    hint: add grid.reynolds, or leave domain.wall_y_plus out
+    wing.toml:7: domain.wall_y_plus = 2: expected a side that is a wall beside it
+    hint: set domain.floor or another side to "wall", or leave domain.wall_y_plus out
     wing.toml:2: geometry.file = "no/such.dat": no such file: no/such.dat
     hint: a relative path starts at the case file's folder
     wing.toml:2: geometry.file = "cases/airfoils/e378.dat": no such file: cases/airfoils/e378.dat

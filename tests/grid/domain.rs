@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::case::first_cell_from_y_plus;
 use gridgen::formats::MeshData;
 use gridgen::generate::GridResult;
 use gridgen::grid::boundary::{Meets, Patch, Side};
@@ -199,6 +200,19 @@ fn walls_around_flaps_bases_and_in_boxes_have_first_cells() {
         assert_walls(&made, walls, 1e-4, &what);
         assert_counts(&made, [10.0, 12.0], 0.16, &what);
     }
+}
+
+#[test]
+fn walls_of_a_tunnel_have_first_cells_of_their_wall_units() {
+    let grid = "topology = \"C\"\nni = 193\nwake = 32\ngrowth = 1.2\ny_plus = 1\nreynolds = 1e6\n\
+                [domain]\nfloor = \"wall\"\nwall_y_plus = 30";
+    let bounds = [-0.7, 4.0, -0.5, 0.5];
+    let [first, height] = [1.0, 30.0].map(|y_plus| first_cell_from_y_plus(y_plus, 1e6, 0.5));
+
+    let made = inside_walls("naca = \"2412\"\nangle = 5", grid, bounds);
+
+    assert_inside(&made, first, bounds, grid);
+    assert_walls(&made, &["floor"], height, grid);
 }
 
 #[test]
