@@ -234,6 +234,11 @@ class Keys(TypedDict, total=False):
     """domain: Height of the first cells at sides that are walls. They stand at right angles to the sides,
     and the heights on the others grow from there by 1.1 from line to line. (chords, default
     ``grid.first_cell``, or from ``wall_y_plus``)"""
+    floor_curve: ArrayLike | None
+    """domain: Points of a floor that is a smooth curve, such as a bump: at least four, by x, from
+    ``x_min`` to ``x_max``. (chords, default not set)"""
+    roof_curve: ArrayLike | None
+    """domain: Points of such a roof, such as a contraction. (chords, default not set)"""
     wall_y_plus: float | None
     """domain: Their height in wall units, instead of ``wall_first_cell``; needs ``grid.reynolds``, and
     has its ``reference_length``. (default not set)"""

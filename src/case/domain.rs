@@ -4,7 +4,7 @@ use super::defaults::{REFERENCE_LENGTH, first_cell_from_y_plus};
 use super::entries::Given;
 use super::schema::shown;
 use super::{CaseError, DomainOptions, TopologyChoice};
-use crate::geometry::{BoundaryPoints, Enclosure, GeometryError, turned, turning};
+use crate::geometry::{BoundaryPoints, CubicSpline, Enclosure, GeometryError, turned, turning};
 use crate::grid::initial::Enclosed;
 use crate::grid::{BoxSide, Outside, Patch, SideKind, Topology};
 
@@ -23,7 +23,14 @@ pub(super) fn domain(
     topology: TopologyChoice,
 ) -> Result<Option<DomainOptions>, CaseError> {
     if !entries.has("domain.box") {
-        let sides = ["domain.floor", "domain.roof", "domain.inlet", "domain.outlet"];
+        let sides = [
+            "domain.floor",
+            "domain.roof",
+            "domain.inlet",
+            "domain.outlet",
+            "domain.floor_curve",
+            "domain.roof_curve",
+        ];
         let remedy = |_: &str| "give domain.box, or leave [domain] out".into();
         return entries.refuse_given(&sides, "domain.box beside it", remedy).map(|()| None);
     }
@@ -72,7 +79,56 @@ pub(super) fn domain(
             "give [x_min, x_max, y_min, y_max] in chords",
         ));
     }
+    check_curves(entries, &domain)?;
     Ok(Some(domain))
+}
+
+/// Refuses curves that are none of x, do not begin at the inlet and end at the outlet, or meet.
+fn check_curves(entries: &Given, domain: &DomainOptions) -> Result<(), CaseError> {
+    let [[x0, x1], _] = domain.ranges();
+    for (key, curve) in
+        [("domain.floor_curve", &domain.floor_curve), ("domain.roof_curve", &domain.roof_curve)]
+    {
+        let Some(curve) = curve else { continue };
+        let refuse = |expected: String, remedy: &str| Err(entries.refuse(&[key], expected, remedy));
+        if curve.len() < 4 {
+            return refuse(
+                format!("four points or more, here {}", curve.len()),
+                "add points between",
+            );
+        }
+        if let Some(k) = (1..curve.len()).find(|k| curve[*k][0] <= curve[k - 1][0]) {
+            let [last, next] = [k - 1, k].map(|k| shown(curve[k][0]));
+            let expected =
+                format!("points whose x rises, here from {last} to {next} at point {}", k + 1);
+            return refuse(expected, "give the points from the inlet to the outlet, each x once");
+        }
+        for (end, bound) in [(curve[0], x0), (curve[curve.len() - 1], x1)] {
+            if (end[0] - bound).abs() > 1e-9 {
+                let expected = format!(
+                    "a curve that meets the sides of domain.box, here {} in place of {}",
+                    shown(end[0]),
+                    shown(bound)
+                );
+                return refuse(expected, "end the curve at x_min and x_max of domain.box");
+            }
+        }
+        if let Some([x, _]) = curve.iter().find(|[x, _]| {
+            let [low, high] = domain.heights_at(*x);
+            low >= high
+        }) {
+            let expected = format!("a floor below the roof, not at x = {}", shown(*x));
+            return refuse(expected, "lower the floor or raise the roof");
+        }
+    }
+    Ok(())
+}
+
+/// y at x of a line through points whose x rises.
+fn interpolated(curve: &[[f64; 2]], x: f64) -> f64 {
+    let k = curve.partition_point(|point| point[0] <= x).clamp(1, curve.len() - 1);
+    let [[x0, y0], [x1, y1]] = [curve[k - 1], curve[k]];
+    y0 + (x - x0) / (x1 - x0) * (y1 - y0)
 }
 
 /// Height of the first cells at walls of the box, where it is given, or as it follows from its wall units.
@@ -104,7 +160,10 @@ impl DomainOptions {
 
     /// Distance that the layers cover at most, and at least a chord.
     pub(super) fn extent(&self) -> f64 {
-        let [x0, _, y0, y1] = self.bounds;
+        let [x0, _, mut y0, mut y1] = self.bounds;
+        for [_, y] in self.floor_curve.iter().chain(&self.roof_curve).flatten() {
+            (y0, y1) = (y0.min(*y), y1.max(*y));
+        }
         (LONGER * y1.max(-y0).max(-x0)).max(1.0)
     }
 
@@ -126,9 +185,16 @@ impl DomainOptions {
         Enclosed { wall, ..line }
     }
 
-    /// Distance in y of a point from the nearer of floor and roof.
-    pub(super) fn room(&self, [_, y]: [f64; 2]) -> f64 {
+    /// y of floor and roof at x.
+    fn heights_at(&self, x: f64) -> [f64; 2] {
         let [_, [low, high]] = self.ranges();
+        let at = |curve: &Option<Vec<_>>, flat| curve.as_ref().map_or(flat, |c| interpolated(c, x));
+        [at(&self.floor_curve, low), at(&self.roof_curve, high)]
+    }
+
+    /// Distance in y of a point from the nearer of floor and roof.
+    pub(super) fn room(&self, [x, y]: [f64; 2]) -> f64 {
+        let [low, high] = self.heights_at(x);
         (y - low).min(high - y)
     }
 
@@ -143,25 +209,38 @@ impl DomainOptions {
         normal: [f64; 2],
         (step, near): (usize, Option<(usize, f64)>),
     ) -> Result<Enclosed, GeometryError> {
-        let [[x0, x1], [y0, y1]] = self.ranges();
-        let inside = |i: &usize| x0 < x[*i] && x[*i] < x1 && y0 < y[*i] && y[*i] < y1;
+        let [[x0, x1], _] = self.ranges();
+        let inside = |i: &usize| {
+            let [low, high] = self.heights_at(x[*i]);
+            x0 < x[*i] && x[*i] < x1 && low < y[*i] && y[*i] < high
+        };
         if let Some(i) = topology.wall(x.len()).find(|i| !inside(i)) {
             return Err(GeometryError::OutsideBox { at: [x[i], y[i]] });
         }
         let edge = [x[0], y[0]];
         let seam = turning(normal, self.room(edge));
-        let (around, ends) = if topology.closed() {
+        let ([below, above], [low, high]) = (self.heights_at(x1), self.heights_at(x0));
+        let (x1, ends) = if topology.closed() {
             let end = edge[1] + seam[0] * turned(x1 - edge[0], seam[1]);
-            ([x1, y0, x0, y1], Some([x1, end]))
+            (x1, Some([x1, end]))
         } else {
             // The last point of the cut is on the outlet but for round-off.
-            ([x[0], y0, x0, y1], None)
+            (x[0], None)
         };
-        let [x1, y0, x0, y1] = around;
-        let corners = [[x1, y0], [x0, y0], [x0, y1], [x1, y1]];
+        let corners = [[x1, below], [x0, low], [x0, high], [x1, above]];
         let polygon = ends.into_iter().chain(corners).chain(ends).collect();
-        let line = Enclosure::through(polygon);
-        let sides = line.places().len();
+        let mut line = Enclosure::through(polygon);
+        for (corner, curve) in [(0, &self.floor_curve), (2, &self.roof_curve)] {
+            let Some(mut curve) = curve.clone() else { continue };
+            let last = curve.len() - 1;
+            if corner == 0 {
+                curve.reverse();
+            }
+            (curve[0], curve[last]) = (corners[corner], corners[corner + 1]);
+            let side = corner + usize::from(topology.closed());
+            line = line.bent(side, &CubicSpline::through(&curve)?);
+        }
+        let sides = line.corners().len();
         // Grids of two coarser levels keep the corners.
         let step = if x.len() > MANY { 4 * step } else { step };
         let too_few = || GeometryError::TooFewForBox { ni: x.len(), corners: sides };

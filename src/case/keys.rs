@@ -272,10 +272,13 @@ keys! {
         roof: SideKind = SIDES, Word("slip"), ""; "Condition on the side at `y_max`.";
         inlet: SideKind = SIDES, Word("inlet"), ""; "Condition on the side at `x_min`.";
         outlet: SideKind = SIDES, Word("outlet"), ""; "Condition on the side at `x_max`.";
-        wall_first_cell: Option<f64> = real(closed(1e-12), closed(1.0)),
-            Derived("`grid.first_cell`, or from `wall_y_plus`"), "chords";
+        wall_first_cell: Option<f64> = real(closed(1e-12), closed(1.0)), Derived("`grid.first_cell`, or from `wall_y_plus`"), "chords";
             "Height of the first cells at sides that are walls. They stand at right angles to the sides, and the heights on the \
             others grow from there by 1.1 from line to line.";
+        floor_curve: Option<Vec<[f64; 2]>> = KeyKind::Points, Unset, "chords";
+            "Points of a floor that is a smooth curve, such as a bump: at least four, by x, from `x_min` to `x_max`.";
+        roof_curve: Option<Vec<[f64; 2]>> = KeyKind::Points, Unset, "chords";
+            "Points of such a roof, such as a contraction.";
         wall_y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
             "Their height in wall units, instead of `wall_first_cell`; needs `grid.reynolds`, and has its `reference_length`.";
     }

@@ -308,7 +308,9 @@ impl Case {
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
             GeometryError::NoWake { .. } => &WAKE,
             GeometryError::BaseSlants { .. } => &["geometry.angle", "geometry.trailing_edge"],
-            GeometryError::OutsideBox { .. } => &["domain.box"],
+            GeometryError::OutsideBox { .. } => {
+                &["domain.box", "domain.floor_curve", "domain.roof_curve"]
+            }
             GeometryError::TooFewForBox { .. } => &["grid.ni", "domain.box"],
             GeometryError::Passage { .. } => &["cascade.pitch"],
             GeometryError::PassagePoints { .. } => &["grid.ni", "cascade.pitch"],

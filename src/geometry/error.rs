@@ -81,7 +81,7 @@ errors! {
         /// A section reaches beyond a box, or the box has sides that cross.
         /// `at`: point of the section, chords.
         #[error("the box does not hold the section, which has a point at x = {:.4}, y = {:.4}", at[0], at[1])]
-        #[hint("domain.box is [x_min, x_max, y_min, y_max] in chords from the nose of the section")]
+        #[hint("domain.box is [x_min, x_max, y_min, y_max] in chords from the nose of the section, and curves are in the same frame")]
         OutsideBox { at: [f64; 2] },
         #[error("{ni} points are too few for the {corners} corners of the box")]
         #[hint("raise grid.ni, make the box less long and narrow, or choose grid.topology = \"C\"")]

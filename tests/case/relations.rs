@@ -44,6 +44,23 @@ fn first_cells_on_walls_of_a_box_follow_from_their_wall_units() {
 }
 
 #[test]
+fn curves_that_are_no_sides_of_the_box_are_refused() {
+    for (curve, expected) in [
+        ("[[-1, -1], [1, -0.9], [3, -1]]", "four points or more, here 3"),
+        ("[[-1, -1], [1, -0.9], [0, -0.9], [3, -1]]", "points whose x rises, here from 1"),
+        ("[[3, -1], [1, -0.9], [0, -0.9], [-1, -1]]", "points whose x rises, here from 3"),
+        ("[[-1, -1], [0, -0.9], [1, -0.9], [2.5, -1]]", "here 2.5 in place of 3"),
+        ("[[-1, -1], [0, -0.9], [1, 1.5], [3, -1]]", "a floor below the roof, not at x = 1"),
+    ] {
+        let refused = walled("", &format!("floor_curve = {curve}\n")).unwrap_err().to_string();
+
+        assert!(refused.contains("domain.floor_curve") && refused.contains(expected), "{refused}");
+    }
+    let alone = resolve_with("[domain]\nroof_curve = [[-1, 1], [0, 1], [1, 1], [3, 1]]\n");
+    assert!(alone.unwrap_err().to_string().contains("domain.roof_curve"));
+}
+
+#[test]
 fn keys_that_do_not_go_together_are_refused() {
     let refused = vec![
         resolve("[grid]\nni = 65\n"),

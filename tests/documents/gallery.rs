@@ -17,7 +17,7 @@ Twenty-eight grids, each made by `gridgen cases/NAME.toml`. The pictures show th
 ";
 
 /// The cases with their titles.
-const CASES: [(&str, &str); 28] = [
+const CASES: [(&str, &str); 29] = [
     ("naca0012", "O-grid around a sharp section"),
     ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
     ("naca4412", "C-grid around a cambered section"),
@@ -38,6 +38,7 @@ const CASES: [(&str, &str); 28] = [
     ("f6-half", "Half of a wing-body section"),
     ("tunnel", "A wind tunnel"),
     ("tunnel-walls", "A wind tunnel with boundary layers on floor and roof"),
+    ("tunnel-bump", "A wind tunnel with a bump on its floor"),
     ("ground", "A section above the ground"),
     ("box", "A cylinder in a channel"),
     ("turbine", "A row of turbine blades"),

@@ -215,6 +215,94 @@ fn walls_of_a_tunnel_have_first_cells_of_their_wall_units() {
     assert_walls(&made, &["floor"], height, grid);
 }
 
+/// A floor or roof of x as points of `[domain]`.
+fn curve(height: impl Fn(f64) -> f64, [x0, x1]: [f64; 2]) -> String {
+    let point = |k: usize| {
+        let x = x0 + (x1 - x0) * k as f64 / 80.0;
+        format!("[{x}, {}]", height(x))
+    };
+    format!("[{}]", (0..=80).map(point).collect::<Vec<_>>().join(", "))
+}
+
+/// A smooth step from 0 at x = −1 to 1 at x = 3.
+fn step(x: f64) -> f64 {
+    0.5 * (1.0 + (1.5 * (x - 1.0)).tanh())
+}
+
+/// y of a floor or roof at x.
+type Height = Box<dyn Fn(f64) -> f64>;
+
+#[test]
+fn floor_and_roof_may_be_curves() {
+    let bump = |x: f64| -0.6 + 0.15 * (-4.0 * (x - 0.8) * (x - 0.8)).exp();
+    let narrower = |x: f64| 0.9 - 0.25 * step(x);
+    let flat = |y: f64| move |_: f64| y;
+    let bounds = [-0.8, 4.0, -0.6, 0.9];
+    let c = "topology = \"C\"\nni = 257\nwake = 48\nnj = 81\nfirst_cell = 1e-4";
+    let o = "topology = \"O\"\nni = 257\nnj = 81\nfirst_cell = 1e-4";
+    let cases: [(&str, [f64; 4], Height, Height, &str); 5] = [
+        (c, bounds, Box::new(bump), Box::new(flat(0.9)), "floor"),
+        (c, bounds, Box::new(bump), Box::new(narrower), "floor roof"),
+        (c, bounds, Box::new(flat(-0.6)), Box::new(narrower), "roof"),
+        (c, bounds, Box::new(bump), Box::new(narrower), ""),
+        (o, [-1.5, 3.0, -0.6, 0.9], Box::new(bump), Box::new(narrower), ""),
+    ];
+    for (grid, bounds, floor, roof, walls) in cases {
+        let (ends, kinds) = ([bounds[0], bounds[1]], walls.split_whitespace());
+        let kinds: Vec<_> = kinds.map(|side| format!("{side} = \"wall\"\n")).collect();
+        let kinds = kinds.concat();
+        let [low, high] = [curve(&floor, ends), curve(&roof, ends)];
+        let what = format!("{grid} {walls}");
+        let keys = format!("{grid}\n[domain]\n{kinds}floor_curve = {low}\nroof_curve = {high}");
+
+        let made = inside_walls("naca = \"0012\"\nangle = 3", &keys, bounds);
+
+        assert!(made.is_good() && made.quality.folded_cells == 0, "{what}: {}", made.verdict);
+        assert!(made.newton_iterations() <= 10, "{what}: {}", made.newton_iterations());
+        assert!(made.quality.wall_angle_error_max_deg < 1e-4, "{what}");
+        let grid = &made.grid;
+        let line = made.case.settle().unwrap().enclosed.unwrap().line;
+        let slope = |of: &Height, x: f64| (of(x + 1e-5) - of(x - 1e-5)) / 2e-5;
+        for (_, name, [first, last]) in patches(grid) {
+            let of = match name {
+                "floor" => &floor,
+                "roof" => &roof,
+                _ => continue,
+            };
+            for i in first..=last {
+                let [[x, y], [next_x, next_y]] = [1, 2].map(|k| grid.point(i, grid.nj - k));
+                // The spline through points 0.06 apart.
+                assert!((y - of(x)).abs() < 2e-5, "{what}, {name}: {x} {y}");
+                if !walls.contains(name) || i == first || i == last {
+                    continue;
+                }
+                let (way, slope) = ([next_x - x, next_y - y], slope(of, x));
+                let height = way[0].hypot(way[1]);
+                assert!((height / 1e-4 - 1.0).abs() < 1e-9, "{what}, {name}: {height:e}");
+                let inward = line.inward([x, y]);
+                let off = (way[0] * inward[1] - way[1] * inward[0]) / height;
+                assert!(off.abs().to_degrees() < 1e-4, "{what}, {name}, {x}: {off:e}");
+                // The normal of the function, which the spline follows closely.
+                let angle = (way[0] + slope * way[1]).abs() / height / slope.hypot(1.0);
+                assert!(angle.to_degrees() < 0.05, "{what}, {name}, {x}: {}", angle.to_degrees());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_floor_through_the_section_is_refused() {
+    let through = curve(|x| -0.5 + 0.6 * (-9.0 * (x - 0.5) * (x - 0.5)).exp(), [-1.0, 3.0]);
+    let text = format!(
+        "[geometry]\nnaca = \"0012\"\n[grid]\ntopology = \"C\"\nni = 129\nnj = 33\nfirst_cell = 1e-3\n\
+         [domain]\nbox = [-1, 3, -0.5, 1]\nfloor_curve = {through}"
+    );
+
+    let refused = make(&case(&text)).unwrap_err().to_string();
+
+    assert!(refused.contains("the box does not hold the section"), "{refused}");
+}
+
 #[test]
 fn a_grid_with_walls_of_a_box_is_not_moved() {
     let made = inside_walls(

@@ -55,7 +55,7 @@ impl Enclosed {
             let column = after - usize::from(nearer);
             (column + step / 2) / step * step
         };
-        let places = line.places();
+        let places = line.corners();
         let corners: Vec<usize> = places.iter().map(nearest).collect();
         if corners[0] != 0
             || corners.last() != Some(&last)
@@ -94,7 +94,7 @@ pub(super) fn smooth(values: &mut [f64], passes: usize) {
 
 /// Places around a closed line, from the mean of equal intervals and the places above and below the points of the wall.
 fn around(line: &Enclosure, x: &[f64]) -> Vec<f64> {
-    let (last, corners) = (x.len() - 1, line.places());
+    let (last, corners) = (x.len() - 1, line.corners());
     let [ahead, below] = [2, 1].map(|corner| line.point(corners[corner]));
     let above = line.point(corners[3]);
     let opposite = |i: usize| {
@@ -115,22 +115,27 @@ fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec
     let last = x.len() - 1;
     let from_edge = |i: &usize| (x[*i] - x[wake]).hypot(y[*i] - y[wake]);
     let nose = (wake..=last - wake).max_by(|a, b| from_edge(a).total_cmp(&from_edge(b)))?;
-    let ahead = line.point(0.5 * (line.places()[1] + line.places()[2]));
+    let ahead = line.point(0.5 * (line.corners()[1] + line.corners()[2]));
     let middle = line.nearest([ahead[0], y[nose]]);
     // Both sides run ahead from the outflow: from point i of `column`, up to the nose.
-    let side = |column: &dyn Fn(usize) -> usize,
+    let side = |(number, column): (usize, &dyn Fn(usize) -> usize),
                 y_side: f64,
                 length: f64,
                 cells: usize|
      -> Option<Vec<f64>> {
-        let gap =
-            (0..=cells).map(|k| (y[column(wake + k)] - y_side).abs()).fold(f64::INFINITY, f64::min);
+        // Distance from the outflow along a curved side, and its y, above or below a point of the line j = 0.
+        let beside = |k: usize| line.beside(number, x[column(k)]);
+        let of_curve = |[t, _]: [f64; 2]| if number == 0 { t } else { line.length() - t };
+        let y_side = |k: usize| beside(k).map_or(y_side, |[_, y]| y);
+        let gap = (0..=cells)
+            .map(|k| (y[column(wake + k)] - y_side(wake + k)).abs())
+            .fold(f64::INFINITY, f64::min);
         let reach = STRAIGHT * (-gap / NEAR).exp();
         let behind = |k: usize| (x[wake] - x[column(k)]).abs();
         // At least half of the points fan out to the inlet.
         let straight = (0..cells / 2).take_while(|k| behind(wake + k) <= reach).last().unwrap_or(0);
-        let mut places: Vec<f64> =
-            (0..=wake + straight).map(|k| (x[0] - x[column(k)]).abs()).collect();
+        let place = |k: usize| beside(k).map_or_else(|| (x[0] - x[column(k)]).abs(), of_curve);
+        let mut places: Vec<f64> = (0..=wake + straight).map(place).collect();
         let (from, before) = (places[wake + straight], places[wake + straight - 1]);
         let (rest, cells) = (length - from, cells - straight);
         let first = (from - before).max(LEAST_AHEAD * rest / cells as f64);
@@ -139,8 +144,8 @@ fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec
         Some(places)
     };
     let [floor, roof] = [0.0, line.length()].map(|t| line.point(t)[1]);
-    let lower = side(&|k| k, floor, middle, nose - wake)?;
-    let upper = side(&|k| last - k, roof, line.length() - middle, last - wake - nose)?;
+    let lower = side((0, &|k| k), floor, middle, nose - wake)?;
+    let upper = side((2, &|k| last - k), roof, line.length() - middle, last - wake - nose)?;
     Some(
         lower
             .into_iter()

@@ -148,7 +148,7 @@ pub(super) fn winslow(grid: &mut Grid, enclosed: &Enclosed) -> Vec<f64> {
             let next: Vec<f64> =
                 (0..ni - 1).map(|k| (asked[k + 1] - asked[k]).max(least(k))).collect();
             for (columns, ends) in
-                enclosed.corners.windows(2).zip(enclosed.line.places().windows(2))
+                enclosed.corners.windows(2).zip(enclosed.line.corners().windows(2))
             {
                 let side = columns[0]..columns[1];
                 let scale = (ends[1] - ends[0]) / next[side.clone()].iter().sum::<f64>();
