@@ -9,14 +9,14 @@ pub(super) const REACH: f64 = 0.05;
 /// Distance of inlet and outlet from the blade, chords.
 const AHEAD: f64 = 0.4;
 /// Size of the cells of the blocks, in heights of the last cells of the O-grid and in their mean length, at least; their
-/// number is a multiple.
+/// number is a multiple of this one and of the order of curved cells.
 const SIZE: [f64; 2] = [1.5, 1.3];
 const MULTIPLE: usize = 4;
 /// Shares of the points on the upper side that are tried, in hundredths.
 const SHARES: std::ops::RangeInclusive<usize> = 30..=75;
 
 /// Keys and sections that a cascade has no use for, and the remedy.
-const REFUSED: [(&str, &str); 12] = [
+const REFUSED: [(&str, &str); 11] = [
     ("domain", "leave [domain] out: inlet and outlet are keys of [cascade]"),
     ("geometry.section", "give a section with a trailing edge, as geometry.file or points"),
     ("geometry.wing_body", "give a section with a trailing edge, as geometry.file or points"),
@@ -31,7 +31,6 @@ const REFUSED: [(&str, &str); 12] = [
         "leave grid.wake_first_cell out: the grid around a blade is an O-grid",
     ),
     ("grid.refine", "leave grid.refine out, and raise grid.ni, nj and the cells of [cascade]"),
-    ("output.curved_order", "leave output.curved_order out: the cells of a cascade are straight"),
 ];
 
 /// Keys that mean nothing without a pitch.
@@ -115,7 +114,7 @@ impl Case {
         let BoundaryPoints { x, y, .. } = points;
         let wall = x.iter().zip(y).map(|(x, y)| [*x, *y]).collect();
         let lengths = [self.grid.reach?, self.cascade.as_ref()?.pitch];
-        Some(Blades::new(wall, normals, lengths))
+        Some(Blades::new(wall, normals, lengths, self.output.curved_order))
     }
 
     /// Corners of the passage on the outer line; places and cells of the blocks that are not given follow from these.
@@ -130,8 +129,9 @@ impl Case {
         let widths = blades.widths(nodes);
         let height = layers[layers.len() - 1] - layers[layers.len() - 2];
         let size = (SIZE[0] * height).max(SIZE[1] * blades.spacing());
+        let multiple = MULTIPLE.next_multiple_of(self.output.curved_order);
         let cells =
-            |length: f64| ((length / size) as usize).next_multiple_of(MULTIPLE).max(2 * MULTIPLE);
+            |length: f64| ((length / size) as usize).next_multiple_of(multiple).max(2 * multiple);
         let Some(cascade) = &mut self.cascade else { return Ok(None) };
         let x = || points.x.iter().copied();
         let [front, rear] =

@@ -312,7 +312,11 @@ fn check_order(entries: &Given, grid: &GridOptions) -> Result<(), CaseError> {
     let plane = [("grid.ni", (grid.ni - 1) / refine, 1), ("grid.nj", (grid.nj - 1) / refine, 1)];
     let counts = plane.into_iter().chain(wake);
     let counts = counts.map(|(key, cells, nodes)| (key, cells, nodes, step));
-    let counts = counts.chain([("output.span_cells", span, 0, order)]);
+    let blocks = ["cascade.passage_cells", "cascade.inlet_cells", "cascade.outlet_cells"];
+    let blocks = blocks.into_iter().filter(|key| entries.has(key));
+    let blocks: Result<Vec<_>, CaseError> =
+        blocks.map(|key| Ok((key, entries.get(key)?, 0, order))).collect();
+    let counts = counts.chain([("output.span_cells", span, 0, order)]).chain(blocks?);
     for (key, cells, nodes, step) in counts {
         if cells % step == 0 {
             continue;

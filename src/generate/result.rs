@@ -264,7 +264,8 @@ impl GridResult {
                 blocks
             }
         };
-        let curved = problem.curved_quality(&iter::once(&grid).chain(&behind).collect::<Vec<_>>());
+        let beside = || behind.iter().chain(passage.iter().map(|block| &block.grid));
+        let curved = problem.curved_quality(&iter::once(&grid).chain(beside()).collect::<Vec<_>>());
         if !passage.is_empty() {
             quality = quality.with_blocks(&grid, passage.iter().map(|block| &block.grid));
         }

@@ -21,6 +21,8 @@ pub(crate) struct Blades {
     outer: Vec<[f64; 2]>,
     reach: f64,
     pitch: f64,
+    /// Corners are multiples of the order of the cells.
+    order: usize,
 }
 
 /// Corners a, b on the lower and c, d on the upper side, and the number of cells by which c … d and a … b differ before one of
@@ -32,9 +34,14 @@ pub(crate) struct PassageCorners {
 }
 
 impl Blades {
-    pub(crate) fn new(wall: Vec<[f64; 2]>, normals: &[[f64; 2]], [reach, pitch]: [f64; 2]) -> Self {
+    pub(crate) fn new(
+        wall: Vec<[f64; 2]>,
+        normals: &[[f64; 2]],
+        [reach, pitch]: [f64; 2],
+        order: usize,
+    ) -> Self {
         let outer = wall.iter().zip(normals).map(|(at, n)| along(*at, *n, reach)).collect();
-        Self { wall, outer, reach, pitch }
+        Self { wall, outer, reach, pitch, order }
     }
 
     /// The corners of the passage: b and c face each other near the nose, a and d near the edge.
@@ -57,10 +64,12 @@ impl Blades {
         let chord = self.distance_from_edge(nose);
         let from_nose = |k: usize| (s[k] - s[nose]).abs() / chord;
         let from_edge = |k: usize| s[k].min(s[n] - s[k]) / chord;
-        let (lower, upper) = (LEAST[0]..nose - LEAST[2], nose + LEAST[2]..n - LEAST[0]);
+        let lower = LEAST[0].next_multiple_of(self.order)..nose - LEAST[2];
+        let upper = (nose + LEAST[2]).next_multiple_of(self.order)..n - LEAST[0];
         let [mut a, mut d] = self.facing([&lower, &upper], &|k| NEAR[1] * from_edge(k));
         // The passage begins ahead of its end.
-        let (first, last) = (a + LEAST[1], d.saturating_sub(LEAST[1]));
+        let least = LEAST[1].next_multiple_of(self.order);
+        let (first, last) = (a + least, d.saturating_sub(least));
         if first >= lower.end || last <= upper.start {
             return Err(GeometryError::PassagePoints { ni: n + 1 });
         }
@@ -104,12 +113,12 @@ impl Blades {
             best.1
         };
         // All pairs of many points would take longer than the grid.
-        let step = (self.wall.len() / SEARCHED).max(1);
+        let step = (self.wall.len() / SEARCHED).max(1).next_multiple_of(self.order);
         let [p, q] = least(lower.clone(), upper, step);
         let beside = |k: usize, all: &Range<usize>| {
-            (k + 1).saturating_sub(step).max(all.start)..(k + step).min(all.end)
+            (k + self.order).saturating_sub(step).max(all.start)..(k + step).min(all.end)
         };
-        least(beside(p, lower), &beside(q, upper), 1)
+        least(beside(p, lower), &beside(q, upper), self.order)
     }
 
     /// Distances between the O-grids at the front and at the rear of the passage.

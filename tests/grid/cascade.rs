@@ -1,6 +1,7 @@
 //! Passages of blade cascades.
 #![allow(clippy::float_cmp, reason = "partners are the same bit for bit")]
 
+use std::collections::HashSet;
 use std::f64::consts::TAU;
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::path::Path;
 use gridgen::backend::EllipticBackend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::GridProblem;
-use gridgen::formats::{Contents, Format, MeshData, contents, contents_from_bytes};
+use gridgen::formats::{Contents, Format, MeshData, Settings, contents, contents_from_bytes};
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, run};
 use gridgen::grid::boundary::{Meets, Range, Side};
 use gridgen::grid::quality::interfaces;
@@ -401,7 +402,6 @@ fn keys_that_do_not_go_with_a_cascade_are_refused_by_name() {
     for (set, key) in [
         (("grid.topology", "C"), "grid.topology"),
         (("grid.far_field", "20"), "grid.far_field"),
-        (("output.curved_order", "2"), "output.curved_order"),
         (("domain.box", "[-2, 3, -1, 1]"), "domain"),
         (("cascade.pitch", "0.1"), "cascade.pitch"),
     ] {
@@ -414,6 +414,46 @@ fn keys_that_do_not_go_with_a_cascade_are_refused_by_name() {
 
         assert!(refused.contains(key), "{key}: {refused}");
     }
+}
+
+#[test]
+fn curved_cells_of_all_blocks_are_measured_and_written() {
+    for order in [2, 3, 4] {
+        let told = order.to_string();
+        let keys = [("output.curved_order", &*told), ("grid.ni", "217"), ("grid.nj", "37")];
+        let made = cascade("compressor.toml", &keys);
+
+        let blocks = made.blocks();
+        let cells: usize = blocks.iter().map(|block| block.cells()).sum();
+        let told = format!("{} cells of order {order}, ", cells / (order * order));
+        assert!(made.notices.iter().any(|note| note.starts_with(&told)), "{:?}", made.notices);
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings { curved_order: order, ..Settings::default() };
+        let mesh = MeshData { settings, ..MeshData::of_blocks(&blocks) };
+        let path = folder.path().join("mesh.msh");
+        gridgen::formats::write(&path, &mesh).unwrap();
+        // A node that several blocks have is written once.
+        let nodes: HashSet<[u64; 2]> = blocks
+            .iter()
+            .flat_map(|block| block.x.iter().zip(&block.y))
+            .map(|(x, y)| [x.to_bits(), y.to_bits()])
+            .collect();
+        let text = fs::read_to_string(&path).unwrap();
+        let head = text.split_once("$Nodes\n").unwrap().1.lines().next().unwrap().to_owned();
+        let count: usize = head.split(' ').nth(1).unwrap().parse().unwrap();
+        assert_eq!(count, nodes.len(), "order {order}");
+    }
+}
+
+#[test]
+fn blocks_of_curved_cells_have_multiples_of_their_order() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/compressor.toml");
+    let set = [("output.curved_order", "4"), ("cascade.inlet_cells", "30")]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()));
+
+    let refused = gridgen::Case::from_file(&path, &set).unwrap_err().to_string();
+
+    assert!(refused.contains("a multiple of 4 for cascade.inlet_cells"), "{refused}");
 }
 
 #[test]
