@@ -67,6 +67,10 @@ struct LevelLayout : LevelLayoutFields {
 // A level's operator: planes of 2x2 blocks by compass, then what the storage needs, then those of the
 // wall terms if there are any, then inverse pivots. On the finest level (COMPACT) the corner blocks are
 // +-d I and the centre is c I.
+//
+// The blocks have the matrix's own values. Metrics and slopes that are found from these give blocks that differ by
+// rounding, and corrections are so much larger than residuals that a cycle then misses: with 4097 x 1025 points a grid
+// took 8 linear iterations where it takes 5.
 template <bool COMPACT>
 struct Operator {
     real* values;
