@@ -107,8 +107,8 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     /// The equations of `data`, given for a whole grid, on the device; and the first guess.
     fn elliptic(&self, data: &EllipticData) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
-    /// What `work` makes of each of `items`, which do not depend on each other: in turn, or side by side where the
-    /// backend's memory is the host's.
+    /// Applies `work` to each of `items`, which do not depend on each other, and returns the results: in turn, or side by
+    /// side where the backend's memory is the host's.
     fn each<I: Send, R: Send>(&self, items: Vec<I>, work: impl Fn(&Self, I) -> R + Sync) -> Vec<R> {
         items.into_iter().map(|item| work(self, item)).collect()
     }

@@ -10,7 +10,7 @@
 //! equations then have the control functions that are computed from its nodes. Points are given as in the
 //! grid's file: in its unit, and for a half grid in the half.
 //!
-//! Of a cascade the O-grid around the blade moves. The blocks around it share its outer line, which is frozen, so they
+//! In a cascade the O-grid around the blade moves. The blocks around it share its outer line, which is frozen, so they
 //! keep their nodes, and the pitch stays.
 //!
 //! The backend is the CPU, a GPU, or one of several ranks, which all do the same. A [`Resident`] is a reference on

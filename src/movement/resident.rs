@@ -178,7 +178,7 @@ impl Moved {
         &self.nodes
     }
 
-    /// The grid and the blocks of a cascade around it, which are those of the reference, with their boundaries.
+    /// Returns the grid and, of a cascade, the blocks around it, which are those of the reference, with their boundaries.
     pub fn blocks(&self) -> Vec<Grid> {
         let grid = Grid { outside: self.outside.clone(), ..self.grid().clone() };
         iter::once(grid).chain(self.around.iter().cloned()).collect()
