@@ -1,5 +1,6 @@
 //! A polygon, such as the sides of a wind tunnel, as the outer line of a grid.
 
+use crate::geometry::vector::distance;
 use crate::geometry::{Enclosure, spacing_geometric};
 use crate::grid::Topology;
 
@@ -48,7 +49,13 @@ impl Enclosed {
         let mut start =
             if closed { around(&line, x) } else { beside(&line, topology.wake(), (x, y))? };
         let last = start.len() - 1;
+        let opposite = start.clone();
         smooth(&mut start, PLACE_PASSES[usize::from(closed)]);
+        // Across a narrow gap points remain where they lie opposite those of the wall.
+        for (i, (smoothed, place)) in start.iter_mut().zip(opposite).enumerate() {
+            let share = (-distance(line.point(place), [x[i], y[i]]) / NEAR).exp();
+            *smoothed += share * (place - *smoothed);
+        }
         let nearest = |place: &f64| {
             let after = start.partition_point(|t| t < place).clamp(1, last);
             let nearer = place - start[after - 1] < start[after] - place;

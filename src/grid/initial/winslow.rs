@@ -18,6 +18,8 @@ const SLIDE: f64 = 0.3;
 const BESIDE_CORNER: f64 = 8.0;
 /// An interval is at least this share of itself a pass before, and of itself at the start.
 const LEAST_INTERVAL: [f64; 2] = [0.5, 0.4];
+/// An interval does not shrink in a pass below that of a neighbour on its side over this ratio.
+const SLIDING_GROWTH: f64 = 1.3;
 
 /// Lines by transfinite interpolation from the line j = 0, the outer line, and the lines at both ends, of which each is
 /// straight, or on an O-grid the seam.
@@ -143,21 +145,28 @@ pub(super) fn winslow(grid: &mut Grid, enclosed: &Enclosed) -> Vec<f64> {
             };
             let asked: Vec<f64> = (0..ni).map(slid).collect();
             let before = intervals(&places);
-            let least =
-                |k: usize| (LEAST_INTERVAL[0] * before[k]).max(LEAST_INTERVAL[1] * at_start[k]);
-            let next: Vec<f64> =
-                (0..ni - 1).map(|k| (asked[k + 1] - asked[k]).max(least(k))).collect();
             for (columns, ends) in
                 enclosed.corners.windows(2).zip(enclosed.line.corners().windows(2))
             {
-                let side = columns[0]..columns[1];
-                let scale = (ends[1] - ends[0]) / next[side.clone()].iter().sum::<f64>();
-                let mut t = ends[0];
-                for k in side {
-                    change = change.max((places[k] - t).abs());
-                    places[k] = t;
-                    t += scale * next[k];
+                let [first, last] = [columns[0], columns[1]];
+                let least = |k: usize| {
+                    let beside = before[k.max(first + 1) - 1].max(before[(k + 1).min(last - 1)]);
+                    let even = before[k].min(beside / SLIDING_GROWTH);
+                    even.max(LEAST_INTERVAL[0] * before[k]).max(LEAST_INTERVAL[1] * at_start[k])
+                };
+                let held = places.clone();
+                places[first] = ends[0];
+                // Points that come too near to one another are held apart; others on the side stay where they slide to.
+                for k in first + 1..last {
+                    places[k] = asked[k].max(places[k - 1] + least(k - 1));
                 }
+                places[last] = ends[1];
+                for k in (first + 1..last).rev() {
+                    places[k] = places[k].min(places[k + 1] - least(k));
+                }
+                let slid = held[first..last].iter().zip(&places[first..last]);
+                change =
+                    slid.fold(change, |most, (before, after)| most.max((after - before).abs()));
             }
             for (i, point) in enclosed.points(&places).into_iter().enumerate() {
                 let at = grid.index(i, ROWS - 1);
