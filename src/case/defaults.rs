@@ -250,7 +250,7 @@ pub enum Retry {
     Decay,
     /// The march along normals.
     Normal,
-    /// The base of Thomas and Middlecoff.
+    /// The base of Thomas and Middlecoff, inside a box that of Laplace.
     Base,
 }
 
@@ -291,9 +291,13 @@ impl Retry {
                 control.smoothing_columns = Some(NORMAL_COLUMNS);
                 "a march along normals (initial.method = \"normal\")".into()
             }
-            Self::Base if control.base == Base::Marched => {
-                control.base = Base::ThomasMiddlecoff;
-                "another base (control.base = \"thomas-middlecoff\")".into()
+            Self::Base if control.base == Some(Base::Marched) => {
+                let (base, word) = match case.domain {
+                    Some(_) => (Base::Laplace, "laplace"),
+                    None => (Base::ThomasMiddlecoff, "thomas-middlecoff"),
+                };
+                control.base = Some(base);
+                format!("another base (control.base = \"{word}\")")
             }
             _ => return None,
         };

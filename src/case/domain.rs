@@ -14,6 +14,9 @@ const MANY: usize = 128;
 /// Distance that the layers cover for each unit of the distance of the farthest side: lines are curved.
 const LONGER: f64 = 1.1;
 
+/// Distance between section and floor or roof, in chords, below which these are near.
+const NEAR: f64 = 0.2;
+
 /// Wall units of the first cells at walls of the box.
 pub(super) const WALL_Y_PLUS: &str = "domain.wall_y_plus";
 
@@ -196,6 +199,13 @@ impl DomainOptions {
     pub(super) fn room(&self, [x, y]: [f64; 2]) -> f64 {
         let [low, high] = self.heights_at(x);
         (y - low).min(high - y)
+    }
+
+    /// Whether floor or roof is near the section: lines then cross the gap to it at an angle, and control functions from
+    /// such lines make a grid that grows by up to 200 at the floor, or folds (24 sections above the ground).
+    pub(super) fn is_near(&self, topology: Topology, points: &BoundaryPoints) -> bool {
+        let mut wall = topology.wall(points.x.len());
+        wall.any(|i| self.room([points.x[i], points.y[i]]) < NEAR)
     }
 
     /// The outer line around the line j = 0, with corners in columns that are multiples of `step`.

@@ -322,8 +322,8 @@ keys! {
             elements and with `grid.reach`, 10 without an edge, 0 on a C-grid.";
     }
     "control": "Control functions P and Q of the grid equations." {
-        base = KeyKind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";
-            "Control functions without the wall terms: zero, from the boundary spacing, or from the initial grid.";
+        base = KeyKind::Word(&["laplace", "thomas-middlecoff", "marched"]),
+            Derived("\"marched\"; \"laplace\" beside a near floor or roof"), ""; "Control functions without the wall terms: zero, from the boundary spacing, or from the initial grid.";
         wall = KeyKind::Word(&["frozen", "coupled"]), Word("coupled"), "";
             "Whether wall terms that hold the first cell's height and angle are unknowns of the Newton iteration (`coupled`) \
             or there are none (`frozen`).";
@@ -356,8 +356,8 @@ keys! {
             "Whether to try again by the ladder when the grid is not good.";
         ladder: Vec<Retry> = KeyKind::Words(&["march", "decay", "normal", "base"]),
             Words(&["march", "decay", "normal", "base"]), "";
-            "What to change: four times dissipation and volume smoothing of the march, half the decay length of the \
-            wall terms, the march along normals, the Thomas-Middlecoff base.";
+            "What to change: four times dissipation and volume smoothing of the march, half the decay length of the wall \
+            terms, the march along normals, the base: thomas-middlecoff, in a box laplace.";
     }
     "newton": "The inexact Newton iteration." {
         tolerance = real(open(0.0), open(1.0)), Real(1e-10), "";

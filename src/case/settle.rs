@@ -16,6 +16,7 @@ use crate::geometry::{
 };
 use crate::grid::initial::{Enclosed, heights_with_wake};
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
+use crate::pde::control::Base;
 
 /// A body, as a case describes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -376,6 +377,8 @@ impl Problem {
             around.map(|around| domain.walled(around, first_cell))
         });
         let enclosed = enclosed.transpose()?;
+        let near = case.domain.as_ref().is_some_and(|domain| domain.is_near(topology, &points));
+        case.control.base.get_or_insert(if near { Base::Laplace } else { Base::Marched });
         let corners = case.settle_passage(&points, &normals, &layers)?;
         let wedge = None;
         Ok(Self {

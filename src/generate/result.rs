@@ -181,7 +181,7 @@ impl GridResult {
             _ if self.problem.heights.is_some() => {
                 "grid.first_cell and wake_first_cell: heights that vary less from point to point can help"
             }
-            _ if control.base != Base::Marched => {
+            _ if control.base != Some(Base::Marched) && self.case.domain.is_none() => {
                 "control.base = \"marched\", the default, converges where others do not"
             }
             _ => {

@@ -8,7 +8,7 @@ use crate::grid::{Grid, Topology};
 use rayon::prelude::*;
 
 /// Source of the control functions P0, Q0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Base {
     /// P0 = Q0 = 0.
@@ -16,6 +16,7 @@ pub enum Base {
     /// From the point spacing on the boundaries (Thomas and Middlecoff 1980, doi:10.2514/3.50801).
     ThomasMiddlecoff,
     /// Values for which the initial grid is a discrete solution, clipped and smoothed.
+    #[default]
     Marched,
 }
 
@@ -33,8 +34,8 @@ pub enum Wall {
 /// `[control]` of a case.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ControlSettings {
-    /// Source of P0, Q0.
-    pub base: Base,
+    /// Source of P0, Q0; `None` is the marched one.
+    pub base: Option<Base>,
     /// Control of the first cell.
     pub wall: Wall,
     /// Length along the wall, in chords, over which the marched base is smoothed.
@@ -54,7 +55,7 @@ impl ControlSettings {
     /// Number of columns on either side of a point on which its control functions P0, Q0 depend, on lines
     /// with `columns` distinct columns.
     pub(crate) fn reach(&self, columns: usize) -> usize {
-        match self.base {
+        match self.base.unwrap_or_default() {
             Base::Laplace => 1,
             Base::ThomasMiddlecoff => CURVATURE_PASSES + 1,
             Base::Marched => self.strides(columns).sum::<usize>() + 1,
@@ -83,7 +84,7 @@ pub(crate) struct ControlFunctions {
 
 /// The control functions of `settings` for the initial grid (theory section 3).
 pub(crate) fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
-    match settings.base {
+    match settings.base.unwrap_or_default() {
         Base::Laplace => {
             let n = grid.topology.columns(grid.ni) * grid.nj;
             ControlFunctions { p: vec![0.0; n], q: vec![0.0; n] }

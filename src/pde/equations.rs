@@ -70,7 +70,7 @@ impl EllipticData {
     /// clipped nor smoothed, and wall terms decay over `decay` wall spacings, with amplitude zero.
     pub fn of_grid(grid: &Grid, decay: f64) -> Self {
         let exact = ControlSettings {
-            base: Base::Marched,
+            base: Some(Base::Marched),
             wall: Wall::Coupled,
             smoothing: 0.0,
             smoothing_distance: 1.0,

@@ -257,7 +257,6 @@ fn the_resolved_case_writes_every_default_out() {
     method = "hyperbolic"
 
     [control]
-    base = "marched"
     wall = "coupled"
     smoothing = 0.0007
     smoothing_distance = 0.001

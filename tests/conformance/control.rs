@@ -31,7 +31,7 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
 
 fn settings(base: Base, [smoothing, columns]: [f64; 2], wall: Wall) -> EllipticSettings<'static> {
     let control = ControlSettings {
-        base,
+        base: Some(base),
         wall,
         smoothing,
         smoothing_distance: 0.01,

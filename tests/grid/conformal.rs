@@ -60,7 +60,7 @@ fn distance_of_solution(exact: &Grid) -> f64 {
         }
     }
     let settings = EllipticSettings {
-        control: ControlSettings { base: Base::Laplace, ..control(Wall::Frozen) },
+        control: ControlSettings { base: Some(Base::Laplace), ..control(Wall::Frozen) },
         first_cell: 1e-3,
         heights: None,
         outer_wall: false,

@@ -103,17 +103,37 @@ fn flaps_bases_and_other_topologies_fit_a_box() {
 
 #[test]
 fn a_section_above_the_ground_has_a_grid() {
-    for (gap, steps, skewness) in [(0.1, 14.0, 0.21), (0.5, 9.0, 0.14)] {
+    let floors = [("slip", [1e-4, 1e-5]), ("wall", [1e-4, 1e-6])];
+    // Gap, most steps with slip and with a wall, mean skewness.
+    for (gap, steps, skewness) in
+        [(0.05, [10.0, 13.0], 0.21), (0.1, [9.0, 13.0], 0.14), (0.5, [9.0, 10.0], 0.15)]
+    {
         for (section, angle, lowest) in [("0012", 0, 0.06), ("4412", 5, 0.0654)] {
-            let bounds = [-1.0, 4.0, -lowest - gap, 2.0];
-            let geometry = format!("naca = \"{section}\"\nangle = {angle}");
-            let grid = "topology = \"C\"\nni = 193\nwake = 32\ngrowth = 1.2\nfirst_cell = 1e-4";
-            let what = format!("{section}, {angle} degrees, gap {gap}");
+            for ((kind, heights), most) in floors.iter().zip(steps) {
+                let first = heights[usize::from(angle > 0)];
+                let bounds = [-1.0, 4.0, -lowest - gap, 2.0];
+                let geometry = format!("naca = \"{section}\"\nangle = {angle}");
+                let grid = format!(
+                    "topology = \"C\"\nni = 193\nwake = 32\ngrowth = 1.2\nfirst_cell = {first:e}\n\
+                     [domain]\nfloor = \"{kind}\""
+                );
+                let what = format!("{section}, {angle} degrees, gap {gap}, {kind}");
 
-            let made = inside(&geometry, grid, bounds);
+                let made = inside_walls(&geometry, &grid, bounds);
 
-            assert_inside(&made, 1e-4, bounds, &what);
-            assert_counts(&made, [steps, 20.0], skewness, &what);
+                assert_inside(&made, first, bounds, &what);
+                assert_counts(&made, [most, 17.0], skewness, &what);
+                assert!(made.quality.p99_skewness <= 0.87, "{what}");
+                assert!(made.quality.max_growth_j <= 3.3, "{what}: {}", made.quality.max_growth_j);
+                assert!(
+                    !made.notices.iter().any(|note| note.contains("tried")),
+                    "{what}: {:?}",
+                    made.notices
+                );
+                if *kind == "wall" {
+                    assert_walls(&made, &["floor"], first, &what);
+                }
+            }
         }
     }
 }

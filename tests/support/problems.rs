@@ -19,7 +19,7 @@ use super::walls::WallPoints;
 pub fn control(wall: Wall) -> ControlSettings {
     let base = Base::Marched;
     ControlSettings {
-        base,
+        base: Some(base),
         wall,
         smoothing: 7e-4,
         smoothing_distance: 1e-3,
@@ -42,7 +42,7 @@ impl<T: Real> Setup<T> {
     pub fn new(points: &WallPoints, nj: usize, first_cell: f64, base: Base, wall: Wall) -> Self {
         let march = points.initial(InitialMethod::Hyperbolic, nj, first_cell);
         assert_eq!(march.method, InitialMethod::Hyperbolic, "{:?}", march.notes);
-        let control = ControlSettings { base, ..control(wall) };
+        let control = ControlSettings { base: Some(base), ..control(wall) };
         let settings = EllipticSettings { control, first_cell, heights: None, outer_wall: false };
         let nodes = CpuBackend.take(march.grid.clone()).unwrap();
         let (state, u) = CpuBackend.equations(&nodes, &points.normals, &settings).unwrap();

@@ -107,7 +107,7 @@ impl<'a> GridPart<'a> {
         let CudaGrid { columns, line, x, y, .. } = self.grid;
         let (mut p, mut q) = (self.zeros(x.len())?, self.zeros(x.len())?);
         let control = &settings.control;
-        match control.base {
+        match control.base.unwrap_or_default() {
             Base::Laplace => {}
             Base::ThomasMiddlecoff => {
                 self.launch(kernels::curvature_control, (x, y, &q))?;
