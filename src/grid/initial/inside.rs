@@ -2,7 +2,7 @@
 //!
 //! A march makes the lines and lands on the points of the outer line. Where one of its cells folds, the lines solve Winslow's
 //! equations on few rows, and the points of the outer line slide between its corners to where lines meet it at right angles
-//! (theory section 11).
+//! (theory section 11), or stay where they are, whichever folds fewer cells.
 
 use rayon::prelude::*;
 
@@ -37,8 +37,17 @@ pub(super) fn build(
     if settings.method == InitialMethod::Transfinite {
         return (layered(outline, enclosed, &lines), InitialMethod::Transfinite);
     }
-    let places = winslow(&mut lines, enclosed);
-    let grid = layered(outline, enclosed, &lines);
+    let mut held = lines.clone();
+    let mut places = winslow(&mut lines, enclosed, true);
+    let mut grid = layered(outline, enclosed, &lines);
+    let folded = folds(&grid);
+    if folded > 0 {
+        let start = winslow(&mut held, enclosed, false);
+        let other = layered(outline, enclosed, &held);
+        if folds(&other) < folded {
+            (lines, places, grid) = (held, start, other);
+        }
+    }
     if settings.method == InitialMethod::Hyperbolic {
         let landed = landed(outline, &enclosed.points(&places), &lines, settings);
         let landed = landed.map(|lines| layered(outline, enclosed, &lines));

@@ -79,8 +79,8 @@ pub(super) fn transfinite(outline: &Outline, enclosed: &Enclosed) -> Grid {
 /// ```
 ///
 /// whose fractions keep rows and columns apart where a grid is folded. Returns the places of the points of the outer line,
-/// which slide by 0.3 (1 − e^(−(d/8)²)) of the way to the foot of the perpendicular in each pass, d columns from a corner.
-pub(super) fn winslow(grid: &mut Grid, enclosed: &Enclosed) -> Vec<f64> {
+/// which, if asked, slide by 0.3 (1 − e^(−(d/8)²)) of the way to the foot of the perpendicular in each pass, d columns from a corner.
+pub(super) fn winslow(grid: &mut Grid, enclosed: &Enclosed, slides: bool) -> Vec<f64> {
     let (ni, m) = (grid.ni, ROWS - 2);
     let mut places = enclosed.start.clone();
     let intervals =
@@ -138,7 +138,7 @@ pub(super) fn winslow(grid: &mut Grid, enclosed: &Enclosed) -> Vec<f64> {
             change = change.max(distance(*node, [grid.x[at], grid.y[at]]));
             [grid.x[at], grid.y[at]] = *node;
         }
-        if pass >= SLIDE_FROM {
+        if slides && pass >= SLIDE_FROM {
             let slid = |i: usize| {
                 let way = difference(grid.point(i, ROWS - 2), grid.point(i, ROWS - 1));
                 places[i] + shares[i] * dot(way, enclosed.line.tangent(places[i]))
