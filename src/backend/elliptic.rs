@@ -169,7 +169,8 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         x: &mut Self::Vector<T>,
     ) -> Result<()>;
 
-    /// The leading points of g ← Bᵀ x, (Bᵀ x)_i = Σ_j B_ijᵀ x_ij, with the wall columns B.
+    /// The points of the walled sides of constant j of g ← Bᵀ x, (Bᵀ x)_i = Σ_j B_ijᵀ x_ij, with the wall columns B
+    /// of each of these.
     fn wall_sums<T: Real>(
         &self,
         b: &Self::Matrix<T>,

@@ -22,9 +22,9 @@ errors! {
         #[error("this build of gridgen has no {backend} backend")]
         #[hint("run with --backend cpu, or --backend auto to use what is there")]
         NotBuilt { backend: &'static str },
-        /// Wall terms on other sides than j = 0.
-        #[error("{work} have no walls on other sides of a grid than that of the section")]
-        #[hint("run with --backend cpu, or without walls on the other sides")]
+        /// Wall terms on other sides than this work has.
+        #[error("{work} have no walls on these sides of a grid")]
+        #[hint("run with --backend cpu, or without walls on other sides than that of the section")]
         OtherWalls { work: &'static str },
         /// Lines whose two ends are a shift apart.
         #[error("several GPUs have no lines whose ends are a pitch apart")]

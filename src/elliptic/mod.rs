@@ -54,11 +54,11 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// The transpose of the Jacobian at the present state.
     ///
     /// # Errors
-    /// If the memory of the device does not suffice, or there are walls beside that of the section.
+    /// If the memory of the device does not suffice, or there are walls on sides of constant i.
     pub fn transposed(&self, backend: &B) -> Result<GridJacobian<B, T>> {
         let (size, walls) = (self.size, self.jacobian.walls);
-        if walls.has_others() {
-            return Err(DeviceError::OtherWalls { work: "derivatives" });
+        if walls.has_beside() {
+            return Err(DeviceError::OtherWalls { work: "transposed equations" });
         }
         let LevelSize { mi, mj, periodic } = size;
         let mut own = GridJacobian::new(backend, size, walls)?;
@@ -117,7 +117,7 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
 /// are replaced by the wall columns B = ∂R/∂(p, q) where the wall terms are unknowns
 /// (theory eq. 6). Both are ELL matrices: 13 slots a row, and 2 for each wall.
 ///
-/// Or its transpose Kᵀ = (I − E Eᵀ) Jᵀ + E Bᵀ: the rows of the first row of points are the sums along the lines
+/// Or its transpose Kᵀ = (I − E Eᵀ) Jᵀ + E Bᵀ: the rows of the points beside walls are the sums along the lines
 /// that the wall columns give.
 pub struct GridJacobian<B: EllipticBackend, T: Real> {
     /// J, or Jᵀ with the pattern of J.
@@ -164,10 +164,10 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
                 let kept = entries(row).filter(|&(column, _)| !walls.holds(point(column), mi, mj));
                 let corner = |column| walls.corner(point(column), mi, mj);
                 kept.chain(wall(row).filter(|&(column, _)| !corner(column))).collect()
-            } else if row >= 2 * mi || columns.is_none() {
+            } else if !walls.holds(point(row), mi, mj) {
                 entries(row).collect()
             } else {
-                let along = (0..mj).flat_map(|j| [0, 1].map(|c| 2 * (mi * j + row / 2) + c));
+                let along = (0..mj).flat_map(|j| [0, 1].map(|c| 2 * (mi * j + row / 2 % mi) + c));
                 along
                     .flat_map(|at| wall(at).filter(|&(to, _)| to == row).map(move |(_, b)| (at, b)))
                     .collect()

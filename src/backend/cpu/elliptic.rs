@@ -260,24 +260,29 @@ impl EllipticBackend for CpuBackend {
     }
 
     fn wall_sums<T: Real>(&self, b: &EllMatrix<T>, x: &Vec<T>, g: &mut Vec<T>) -> Result<()> {
-        let Structure::WallColumns { mi, .. } = b.pattern.structure() else { return Ok(()) };
-        let (n, values) = (b.pattern.rows(), b.values.as_slice());
+        let Structure::WallColumns { mi, mj, walls } = b.pattern.structure() else { return Ok(()) };
+        let n = b.pattern.rows();
         check_room(n, [x.len()])?;
-        check_room(2 * mi, [g.len()])?;
-        g[..2 * mi].par_chunks_mut(COLUMNS).enumerate().for_each(|(chunk, g)| {
-            g.fill(T::zero());
-            for start in (chunk * COLUMNS..n).step_by(2 * mi) {
-                let here = start..start + g.len();
-                let of_p = values[here.clone()].as_chunks::<2>().0;
-                let of_q = values[n + here.start..][..g.len()].as_chunks::<2>().0;
-                let x = x[here].as_chunks::<2>().0;
-                let sums = g.as_chunks_mut::<2>().0;
-                for (((sum, p), q), x) in sums.iter_mut().zip(of_p).zip(of_q).zip(x) {
-                    sum[0] += p[0] * x[0] + p[1] * x[1];
-                    sum[1] += q[0] * x[0] + q[1] * x[1];
+        for (k, side) in walls.sides().filter(|side| *side < 2).enumerate() {
+            let first = 2 * WalledSides::point(side, 0, mi, mj);
+            check_room(first + 2 * mi, [g.len()])?;
+            let values = &b.values[2 * k * n..];
+            let sums = g[first..][..2 * mi].par_chunks_mut(COLUMNS);
+            sums.enumerate().for_each(|(chunk, g)| {
+                g.fill(T::zero());
+                for start in (chunk * COLUMNS..n).step_by(2 * mi) {
+                    let here = start..start + g.len();
+                    let of_p = values[here.clone()].as_chunks::<2>().0;
+                    let of_q = values[n + here.start..][..g.len()].as_chunks::<2>().0;
+                    let x = x[here].as_chunks::<2>().0;
+                    let sums = g.as_chunks_mut::<2>().0;
+                    for (((sum, p), q), x) in sums.iter_mut().zip(of_p).zip(of_q).zip(x) {
+                        sum[0] += p[0] * x[0] + p[1] * x[1];
+                        sum[1] += q[0] * x[0] + q[1] * x[1];
+                    }
                 }
-            }
-        });
+            });
+        }
         Ok(())
     }
 

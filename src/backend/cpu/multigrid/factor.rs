@@ -34,7 +34,8 @@ const SMALLEST_PIVOT: f64 = 0.1;
 /// place is taken by the line's wall terms d with the columns B, which stand where V = T⁻¹ B
 /// replaces them, and at the first point the inverse of the pivot G = B_0 − N_0 V_1 of d (theory
 /// eq. 13). At the last point, m, the same with terms d' and columns B'. A line with both ends has the pivot
-/// [G_0, B'_0 − N_0 V'_1; B_m − P_m V_{m−1}, G'_m], whose inverse stands by rows at the ends.
+/// [G_0, B'_0 − N_0 V'_1; B_m − P_m V_{m−1}, G'_m], whose inverse stands by rows at the ends. The rows Bᵀ of
+/// transposed equations have Vᵀ = Bᵀ T⁻¹ and the inverses of the transposed pivots.
 pub(super) struct Factor<'a, M> {
     pub(super) operator: &'a mut [M],
     pub(super) storage: Storage,
@@ -61,9 +62,7 @@ impl<M: Real> Kernel for Factor<'_, M> {
         if shape.closed {
             panel.factor_closing(open, &mut watch);
         }
-        if shape.borders[0] && shape.transposed {
-            panel.factor_transposed_border(open, guards[0], &mut watch);
-        } else if shape.borders.contains(&true) {
+        if shape.borders.contains(&true) {
             panel.factor_borders(shape, guards, &mut watch);
         }
         *finite = watch.holds();
@@ -151,12 +150,34 @@ impl<M: Real> LinePanel<'_, M> {
         finite.watch(&inverse);
     }
 
+    /// The inverse pivot of T, or of Tᵀ whose pivots are transposed, at point l.
+    #[inline(always)]
+    fn inverse(&self, l: usize, transposed_line: bool) -> Block2x2<M> {
+        let [_, _, _, at] = self.storage.line_blocks();
+        let inverse = self.get(l, at);
+        if transposed_line { transposed(&inverse) } else { inverse }
+    }
+
+    /// The coupling of point l with the point before (`end` 0) or after it (1) in the line, or in the transposed
+    /// line; zero beyond the ends of that.
+    #[inline(always)]
+    fn coupling(&self, l: usize, end: usize, transposed_line: bool) -> Block2x2<M> {
+        let at = self.storage.line_blocks();
+        if !transposed_line {
+            return self.get(l, at[end]);
+        }
+        let other = if end == 0 { l.checked_sub(1) } else { Some(l + 1) };
+        let there = other.filter(|other| other * self.width < self.points.len());
+        there.map_or([[M::zero(); LANES]; 4], |l| transposed(&self.get(l, at[1 - end])))
+    }
+
     /// V of the points between the held ends, and the inverse of the pivot of the wall terms in its place at the ends.
+    /// Of transposed equations, whose columns are rows, these are found for the transposed line and stored transposed.
     #[inline(always)]
     fn factor_borders(&mut self, shape: PanelShape, guards: [Guard; 2], finite: &mut Finite<M>) {
-        let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
+        let [_, _, _, at_inverse] = self.storage.line_blocks();
         let zero = [[M::zero(); LANES]; 4];
-        let (inner, ends) = (shape.inner(shape.along), [0, shape.along - 1]);
+        let (inner, ends, of) = (shape.inner(shape.along), [0, shape.along - 1], shape.transposed);
         let at = [0, 1].map(|end| shape.border(at_inverse, end));
         let live = [0, 1].map(|end| shape.borders[end] && guards[end] != Guard::Nothing);
         // Columns at the ends, and V beside them: [point's end][border].
@@ -173,19 +194,19 @@ impl<M: Real> LinePanel<'_, M> {
             }
             let mut v = zero;
             for l in inner.clone() {
-                let right = sub(&self.get(l, at[border]), &mul(&self.get(l, at_prev), &v));
-                v = mul(&self.get(l, at_inverse), &right);
+                let right = sub(&self.get(l, at[border]), &mul(&self.coupling(l, 0, of), &v));
+                v = mul(&self.inverse(l, of), &right);
                 self.put(l, at[border], v);
             }
             beside[1][border] = v;
             for l in inner.clone().rev().skip(1) {
-                let pull = mul(&self.get(l, at_inverse), &mul(&self.get(l, at_next), &v));
+                let pull = mul(&self.inverse(l, of), &mul(&self.coupling(l, 1, of), &v));
                 v = sub(&self.get(l, at[border]), &pull);
                 self.put(l, at[border], v);
             }
             beside[0][border] = v;
         }
-        let couplings = [self.get(ends[0], at_next), self.get(ends[1], at_prev)];
+        let couplings = [0, 1].map(|end| self.coupling(ends[end], 1 - end, of));
         let pivot = |end: usize, border: usize| {
             sub(&columns[end][border], &mul(&couplings[end], &beside[end][border]))
         };
@@ -195,70 +216,30 @@ impl<M: Real> LinePanel<'_, M> {
             }
             self.border_inverse(&columns[border][border], pivot, guards[border])
         };
-        let first = inverse(0, &pivot(0, 0));
-        if !shape.borders[1] {
-            self.put(ends[0], at[0], first);
-            finite.watch(&first);
-            return;
-        }
         // By blocks: the last end's pivot after the first one's.
-        let (right, below) = (pivot(0, 1), pivot(1, 0));
-        let carried = mul(&below, &first);
-        let last = inverse(1, &sub(&pivot(1, 1), &mul(&carried, &right)));
-        let (up, down) = (mul(&first, &right), mul(&last, &carried));
-        self.put(ends[1], at[1], last);
-        finite.watch(&last);
-        if shape.borders[0] {
-            let [of_first, of_last] =
-                [sub(&first, &sub(&zero, &mul(&up, &down))), sub(&zero, &mul(&up, &last))];
-            self.put(ends[0], at[0], of_first);
-            self.put(ends[0], at[1], of_last);
-            self.put(ends[1], at[0], sub(&zero, &down));
-            finite.watch(&of_first);
+        let first = inverse(0, &pivot(0, 0));
+        let mut found = [[first, zero], [zero; 2]];
+        if shape.borders[1] {
+            let (right, below) = (pivot(0, 1), pivot(1, 0));
+            let carried = mul(&below, &first);
+            let last = inverse(1, &sub(&pivot(1, 1), &mul(&carried, &right)));
+            let (up, down) = (mul(&first, &right), mul(&last, &carried));
+            let of_first = sub(&first, &sub(&zero, &mul(&up, &down)));
+            found = [[of_first, sub(&zero, &mul(&up, &last))], [sub(&zero, &down), last]];
         }
-    }
-
-    /// The border of a transposed line T with the sums Σ B_lᵀ u_l: V = T⁻ᵀ B of the points after the first,
-    /// and G⁻¹ of G = B_0 − P_1ᵀ V_1 at the first, all transposed.
-    #[inline(always)]
-    fn factor_transposed_border(&mut self, open: usize, guard: Guard, finite: &mut Finite<M>) {
-        let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
-        let at_border = at_inverse + 4;
-        let zero = [[M::zero(); LANES]; 4];
-        if guard == Guard::Nothing {
-            for l in 0..open {
-                self.put(l, at_border, zero);
+        for border in (0..2).filter(|&border| shape.borders[border]) {
+            for end in (0..2).filter(|&end| shape.borders[end]) {
+                let block = if of { found[border][end] } else { found[end][border] };
+                self.put(ends[end], at[border], block);
             }
-            return;
-        }
-        // Tᵀ = (D + N)ᵀ D⁻ᵀ (D + P)ᵀ with the pivots D of T.
-        let mut v = zero;
-        for l in 1..open {
-            let mut right = self.get(l, at_border);
-            if l > 1 {
-                right = sub(&right, &mul(&transposed(&self.get(l - 1, at_next)), &v));
+            finite.watch(&found[border][border]);
+            if of {
+                for l in 0..shape.along {
+                    let block = transposed(&self.get(l, at[border]));
+                    self.put(l, at[border], block);
+                }
             }
-            v = mul(&transposed(&self.get(l, at_inverse)), &right);
-            self.put(l, at_border, v);
         }
-        for l in (1..open.saturating_sub(1)).rev() {
-            let pull = mul(&transposed(&self.get(l + 1, at_prev)), &v);
-            let pull = mul(&transposed(&self.get(l, at_inverse)), &pull);
-            v = sub(&self.get(l, at_border), &pull);
-            self.put(l, at_border, v);
-        }
-        let columns = self.get(0, at_border);
-        let mut pivot = columns;
-        if open > 1 {
-            pivot = sub(&columns, &mul(&transposed(&self.get(1, at_prev)), &v));
-        }
-        let inverse = self.border_inverse(&columns, &pivot, guard);
-        self.put(0, at_border, inverse);
-        for l in 0..open {
-            let block = transposed(&self.get(l, at_border));
-            self.put(l, at_border, block);
-        }
-        finite.watch(&inverse);
     }
 
     /// G⁻¹ of the pivots that are kept, zero for the others.

@@ -27,7 +27,8 @@ use crate::sparse::{Structure, WalledSides};
 struct Equations {
     /// Sides with wall terms.
     walls: WalledSides,
-    /// Whether they are transposed: the terms do not take the places of the first row then.
+    /// Whether they are transposed: the terms do not take the places of the sides' points then. The sides are of
+    /// constant j.
     transposed: bool,
 }
 
@@ -91,21 +92,18 @@ impl<M: Real> Level<M> {
     }
 
     /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
-    /// The solution of the first row stays while xi-lines are relaxed.
+    /// The solution of walled rows stays while xi-lines are relaxed.
     fn smooth_transposed(&mut self, first: usize) {
         let LevelSize { mi, mj, .. } = self.size;
         if let Some(xi) = &mut self.xi {
             if !self.solution_in_xi {
                 transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
             }
-            if let Some(wall) = self.walls.first_mut() {
-                wall.take_line(xi);
-            }
+            self.walls.iter_mut().for_each(|wall| wall.take_line(xi));
             for colour in [first, 1 - first] {
                 xi.relax_colour(colour, &WallSet::default());
-                if let Some(wall) = self.walls.first().filter(|_| colour == 0) {
-                    wall.put_line(xi);
-                }
+                let relaxed = self.walls.iter().filter(|wall| wall.row(mj) % 2 == colour);
+                relaxed.for_each(|wall| wall.put_line(xi));
             }
             transfer::transpose(xi, &xi.u, &mut self.eta.u, mi, mj);
         }
@@ -205,7 +203,8 @@ impl MultigridBackend for CpuBackend {
             // The couplings of the second point of a line from the side with those after and before.
             let [north, south] = match (wall.side, fine.equations().transposed) {
                 (_, true) if size.mj < 3 => [vec![M::zero(); size.mi], vec![M::one(); size.mi]],
-                (_, true) => [blocks.traces(2, 1), blocks.traces(0, 7)],
+                (0, true) => [blocks.traces(2, 1), blocks.traces(0, 7)],
+                (_, true) => [blocks.traces(size.mj - 3, 7), blocks.traces(size.mj - 1, 1)],
                 (0, _) => [7, 1].map(|neighbour| blocks.traces(1, neighbour)),
                 (1, _) => [1, 7].map(|neighbour| blocks.traces(size.mj - 2, neighbour)),
                 (2, _) => [5, 3].map(|neighbour| blocks.traces_along(1, size.mj, neighbour)),
@@ -278,8 +277,8 @@ impl MultigridBackend for CpuBackend {
                 lines.residual(colour, &walls, residual);
             }
         }
-        if let Some(wall) = fine.walls.first_mut().filter(|_| transposed) {
-            wall.transposed_residual(lines, &mut fine.residual);
+        for wall in fine.walls.iter_mut().filter(|_| transposed) {
+            wall.transposed_residual(fine.size.mj, lines, &mut fine.residual);
         }
         let residual = [0, 1].map(|colour| {
             (fine.solved != Some(colour)).then_some(fine.residual[colour].as_slice())
@@ -288,7 +287,7 @@ impl MultigridBackend for CpuBackend {
         let of_xi = coarse.xi.is_some();
         let to = coarse.xi.as_mut().unwrap_or(&mut coarse.eta);
         transfer::restrict(residual, shape, coarsen_along, to);
-        if let Some(wall) = fine.walls.first().filter(|_| transposed) {
+        for wall in fine.walls.iter().filter(|_| transposed) {
             wall.restrict_transposed(&fine.residual, [coarse.size, fine.size], (to, of_xi));
         }
         coarse.right_side_is_new();

@@ -145,8 +145,8 @@ pub(super) struct PanelShape {
     pub(super) borders: [bool; 2],
     /// Whether the first and the last line are given, those along a wall.
     pub(super) held: [bool; 2],
-    /// Whether the equations are transposed: the first row has unknowns like the others, and the sums
-    /// along the lines that the columns of the wall terms give are its equations.
+    /// Whether the equations are transposed: the points of walls have unknowns like the others, and the sums
+    /// along the lines that the columns of the wall terms give are their equations.
     pub(super) transposed: bool,
 }
 

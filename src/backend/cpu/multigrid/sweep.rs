@@ -197,6 +197,14 @@ impl<M: Real> PanelWalls<'_, M> {
     }
 }
 
+/// d ← d + e.
+#[inline(always)]
+fn add<M: Real>(d: &mut [Lane<M>; 2], e: &[Lane<M>; 2]) {
+    for (d, e) in d.as_flattened_mut().iter_mut().zip(e.as_flattened()) {
+        *d += *e;
+    }
+}
+
 /// b ← b minus all terms beside the line.
 #[inline(always)]
 fn subtract_beside<M: Real>(
@@ -279,8 +287,8 @@ impl<M: Real> ColourLines<'_, M> {
         terms: &mut [M],
     ) {
         let shape = self.shape;
-        if shape.transposed && shape.borders[0] {
-            self.relax_transposed::<WIDTH>(panel, storage, u, terms);
+        if shape.transposed && shape.borders.contains(&true) {
+            self.relax_transposed::<WIDTH>(panel, storage, u);
             return;
         }
         let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
@@ -340,12 +348,7 @@ impl<M: Real> ColourLines<'_, M> {
                     let mut d = product(&a[point][at[end]..at[end] + 4], &ends[end]);
                     if shape.borders[1 - end] {
                         let other = &a[point][at[1 - end]..at[1 - end] + 4];
-                        let of_other = product(other, &ends[1 - end]);
-                        for (d, other) in
-                            d.as_flattened_mut().iter_mut().zip(of_other.as_flattened())
-                        {
-                            *d += *other;
-                        }
+                        add(&mut d, &product(other, &ends[1 - end]));
                     }
                     let inner = shape.inner(open);
                     for (u, a) in u[inner.clone()].iter_mut().zip(&a[inner]) {
@@ -357,39 +360,46 @@ impl<M: Real> ColourLines<'_, M> {
         }
     }
 
-    /// [`Self::relax`] for bordered lines of transposed equations: u_0 = G⁻ᵀ (f_0 − Σ V_lᵀ b_l), then the
-    /// line from its second point on with u_0 before it.
+    /// [`Self::relax`] for bordered lines of transposed equations: the values of the bordered ends are G⁻ᵀ times
+    /// f − Σ V_lᵀ b_l of the borders, and then those of the line between follow.
     #[inline(always)]
-    fn relax_transposed<const WIDTH: usize>(
-        &self,
-        panel: usize,
-        storage: Storage,
-        u: &mut [M],
-        terms: &mut [M],
-    ) {
+    fn relax_transposed<const WIDTH: usize>(&self, panel: usize, storage: Storage, u: &mut [M]) {
         let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
-        let border = at_inverse + 4..at_inverse + 8;
-        let a = self.operator::<WIDTH>(panel);
+        let (shape, a) = (self.shape, self.operator::<WIDTH>(panel));
+        let (inner, ends) = (shape.inner(a.len()), [0, a.len() - 1]);
+        let at = [0, 1].map(|end| shape.border(at_inverse, end));
         let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
         let mut surroundings = self.surroundings(panel);
-        let mut first = surroundings.f[0];
+        let mut sums = ends.map(|end| surroundings.f[end]);
         for (l, a) in a.iter().enumerate() {
             let b = surroundings.right_side(l, a, storage);
-            if l > 0 {
-                subtract(&mut first, &a[border.clone()], &b);
+            if inner.contains(&l) {
+                for border in (0..2).filter(|&border| shape.borders[border]) {
+                    subtract(&mut sums[border], &a[at[border]..at[border] + 4], &b);
+                }
                 u[l] = b;
             }
         }
-        let mut solved = product(&a[0][border], &first);
-        u[0] = solved;
-        terms[..2 * LANES].copy_from_slice(solved.as_flattened());
-        for (u, a) in u.iter_mut().zip(a).skip(1) {
-            let mut b = *u;
+        for end in (0..2).filter(|&end| shape.borders[end]) {
+            let a = &a[ends[end]];
+            let mut value = product(&a[at[end]..at[end] + 4], &sums[end]);
+            if shape.borders[1 - end] {
+                add(&mut value, &product(&a[at[1 - end]..at[1 - end] + 4], &sums[1 - end]));
+            }
+            u[ends[end]] = value;
+        }
+        if let Some(last) = inner.clone().next_back().filter(|_| shape.borders[1]) {
+            let after = u[ends[1]];
+            subtract(&mut u[last], &a[last][at_next..at_next + 4], &after);
+        }
+        let mut solved = if shape.borders[0] { u[0] } else { [[M::zero(); LANES]; 2] };
+        for l in inner.clone() {
+            let (a, mut b) = (&a[l], u[l]);
             subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
             solved = product(&a[at_inverse..at_inverse + 4], &b);
-            *u = solved;
+            u[l] = solved;
         }
-        for l in (1..a.len() - 1).rev() {
+        for l in inner.rev().skip(1) {
             let a = &a[l];
             let pull = product(&a[at_next..at_next + 4], &solved);
             let mut b = u[l];

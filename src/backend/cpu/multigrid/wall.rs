@@ -185,25 +185,38 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
-    /// d ← u of the first row, where it is a line.
+    /// The row of a side of constant j on a level of this many rows.
+    pub(super) fn row(&self, mj: usize) -> usize {
+        if self.side == 0 { 0 } else { mj - 1 }
+    }
+
+    /// d ← u of a side of constant j, where it is a line.
     pub(super) fn take_line(&mut self, lines: &LineSet<M>) {
+        let line = self.row(lines.shape.across);
         for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
-            let (colour, at) = lines.shape.place(0, i, 2);
+            let (colour, at) = lines.shape.place(line, i, 2);
             (pair[0], pair[1]) = (lines.u[colour][at], lines.u[colour][at + LANES]);
         }
     }
 
-    /// u of the first row ← d, where it is a line.
+    /// u of a side of constant j ← d, where it is a line.
     pub(super) fn put_line(&self, lines: &mut LineSet<M>) {
+        let line = self.row(lines.shape.across);
         for (i, pair) in self.terms.chunks_exact(2).enumerate() {
-            let (colour, at) = lines.shape.place(0, i, 2);
+            let (colour, at) = lines.shape.place(line, i, 2);
             (lines.u[colour][at], lines.u[colour][at + LANES]) = (pair[0], pair[1]);
         }
     }
 
-    /// The residual of the equations of the first row where equations are transposed, in the layout of the
+    /// The residual of the equations of a side of constant j where equations are transposed, in the layout of the
     /// lines that hold the columns: f − Σ Bᵀ u; zero where the level has no wall terms.
-    pub(super) fn transposed_residual(&mut self, lines: &LineSet<M>, residual: &mut [Vec<M>; 2]) {
+    pub(super) fn transposed_residual(
+        &mut self,
+        mj: usize,
+        lines: &LineSet<M>,
+        residual: &mut [Vec<M>; 2],
+    ) {
+        let row = self.row(mj);
         let Self { columns: SideColumns { shape, xi, values: columns }, sums, live, .. } =
             &mut *self;
         let (shape, xi, live) = (*shape, *xi, *live);
@@ -230,7 +243,7 @@ impl<M: Real> LevelWall<M> {
             }
         });
         for (i, sum) in self.sums.chunks_exact(2).enumerate() {
-            let (line, point) = self.columns.place(i, 0);
+            let (line, point) = self.columns.place(i, row);
             let (colour, at) = shape.place(line, point, 2);
             for (c, sum) in sum.iter().enumerate() {
                 let at = at + c * LANES;
@@ -239,7 +252,7 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
-    /// Coarse f of the first row ← its fine residual, ⅛ ¼ ⅛ along xi, or ¼ ½ ¼ where the level is coarsened in
+    /// Coarse f of a side of constant j ← its fine residual, ⅛ ¼ ⅛ along xi, or ¼ ½ ¼ where the level is coarsened in
     /// xi alone: the transpose of the prolongation of wall terms.
     pub(super) fn restrict_transposed(
         &self,
@@ -249,19 +262,20 @@ impl<M: Real> LevelWall<M> {
     ) {
         let whole = if size.mj == fine.mj { M::one() } else { M::narrow(0.5) };
         let weights = [0.25, 0.5, 0.25].map(|weight| whole * M::narrow(weight));
+        let [row, fine_row] = [size, fine].map(|size| self.row(size.mj));
         for i in 0..size.mi {
             let mut sum = [M::zero(); 2];
             for (k, weight) in weights.into_iter().enumerate() {
                 let near = 2 * i + k;
                 let near = if fine.wraps() && near == fine.mi { 0 } else { near };
                 if near < fine.mi {
-                    let (line, point) = self.columns.place(near, 0);
+                    let (line, point) = self.columns.place(near, fine_row);
                     let (colour, at) = self.columns.shape.place(line, point, 2);
                     sum[0] += weight * residual[colour][at];
                     sum[1] += weight * residual[colour][at + LANES];
                 }
             }
-            let (line, point) = if coarse_xi { (0, i) } else { (i, 0) };
+            let (line, point) = if coarse_xi { (row, i) } else { (i, row) };
             let (colour, at) = coarse.shape.place(line, point, 2);
             (coarse.f[colour][at], coarse.f[colour][at + LANES]) = (sum[0], sum[1]);
         }

@@ -262,7 +262,10 @@ impl EllipticBackend for CudaBackend {
         x: &CudaVector<T>,
         g: &mut CudaVector<T>,
     ) -> Result<()> {
-        let Structure::WallColumns { mi, mj, .. } = b.pattern.structure() else { return Ok(()) };
+        let Structure::WallColumns { mi, mj, walls } = b.pattern.structure() else { return Ok(()) };
+        if walls.has_others() {
+            return Err(DeviceError::OtherWalls { work: "derivatives on GPUs" });
+        }
         check_room(b.pattern.rows(), [x.len()])?;
         check_room(2 * mi, [g.len()])?;
         let shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
