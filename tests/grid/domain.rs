@@ -336,6 +336,32 @@ fn a_grid_with_walls_of_a_box_is_not_moved() {
     assert!(refused.to_string().contains("a box with walls"), "{refused}");
 }
 
+/// Columns of a closed grid are as far from a wall on both ways around, so that both copies of a held seam are one line.
+#[test]
+fn a_seam_between_a_wall_and_a_slip_side_is_one_line() {
+    for walls in ["floor = \"wall\"", "roof = \"wall\"\ninlet = \"wall\""] {
+        let made = inside_walls(
+            "naca = \"2412\"\ntrailing_edge = \"sharp\"",
+            &format!("topology = \"O\"\nni = 129\nnj = 49\nfirst_cell = 1e-3\n[domain]\n{walls}"),
+            [-1.5, 2.5, -1.5, 1.0],
+        );
+
+        assert!(made.is_good(), "{}", made.verdict);
+        let grid = &made.grid;
+        for j in 0..grid.nj {
+            assert_eq!(grid.point(0, j), grid.point(grid.ni - 1, j), "{walls}, j = {j}");
+        }
+        let height = |i: usize| {
+            let [a, b] = [1, 2].map(|from| grid.point(i % (grid.ni - 1), grid.nj - from));
+            (a[0] - b[0]).hypot(a[1] - b[1])
+        };
+        for i in grid.ni - 4..grid.ni + 2 {
+            let growth = height(i + 1) / height(i);
+            assert!((1.0 / 1.2..1.2).contains(&growth), "{walls}, line {i}: {growth}");
+        }
+    }
+}
+
 /// The patches along the outer line of a grid, and those at its ends.
 fn patches(grid: &Grid) -> Vec<(Side, &'static str, [usize; 2])> {
     let patch = |range: &gridgen::grid::boundary::Range| match range.meets {

@@ -22,15 +22,20 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
     let base = outline.layers[1] - outline.layers[0];
     let own = || first_heights(outline.topology, outline.x, outline.y, base);
     let heights = outline.heights.map_or_else(own, <[f64]>::to_vec);
-    let columns: Vec<Vec<[f64; 2]>> = (0..ni)
+    let own_columns = outline.topology.columns(ni);
+    // Around a closed line a wall is reached on both ways.
+    let around = if outline.topology.closed() { own_columns } else { usize::MAX / 2 };
+    let columns: Vec<Vec<[f64; 2]>> = (0..own_columns)
         .into_par_iter()
         .map(|i| {
             let line: Vec<[f64; 2]> = (0..lines.nj).map(|j| lines.point(i, j)).collect();
             let (normal, height) = (outline.normals[i], heights[i]);
             let end = line[lines.nj - 1];
             let opposite = enclosed.wall.as_ref().map(|(least, walls)| {
-                let off = |[first, last]: &[usize; 2]| {
-                    first.saturating_sub(i).max(i.saturating_sub(*last))
+                let off = |[first, last]: &[usize; 2]| match (i < *first, i > *last) {
+                    (true, _) => (first - i).min(i + around - last),
+                    (_, true) => (i - last).min(first + around - i),
+                    _ => 0,
                 };
                 let off = walls.iter().map(off).min().unwrap_or_default();
                 let own = chord_lengths(&line)[lines.nj - 1] / (nj - 1) as f64;
@@ -57,7 +62,7 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
         })
         .collect();
     let mut grid = Grid::new(outline.topology, ni, nj);
-    for (i, nodes) in columns.iter().enumerate() {
+    for (i, nodes) in columns.iter().cycle().take(ni).enumerate() {
         for (j, node) in nodes.iter().enumerate() {
             let k = grid.index(i, j);
             [grid.x[k], grid.y[k]] = *node;
