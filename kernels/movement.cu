@@ -5,7 +5,7 @@
 #include "equations.cuh"
 
 // shares <- the share of the wall's displacement that each node takes, 1 - ln(1 + s^2)/ln(1 + S^2) with its
-// distance s from the wall along a line of length S. One thread a line.
+// distance s from the wall along a line, S for the last of nj nodes. One thread a line.
 KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* shares) {
     const uint64 i = thread_index(), stride = fields.count;
     if (i >= stride) return;

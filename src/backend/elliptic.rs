@@ -201,11 +201,11 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         d: &mut Self::Vector<T>,
     ) -> Result<()>;
 
-    /// The `walls` leading points of z ← those of d.
-    fn copy_wall<T: Real>(
+    /// `points` points of z from point `to` on ← those of d from `from` on.
+    fn copy_points<T: Real>(
         &self,
-        walls: usize,
-        d: &Self::Vector<T>,
-        z: &mut Self::Vector<T>,
+        points: usize,
+        d_and_from: (&Self::Vector<T>, usize),
+        z_and_to: (&mut Self::Vector<T>, usize),
     ) -> Result<()>;
 }

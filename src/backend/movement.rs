@@ -79,8 +79,8 @@ pub trait MovementBackend: EllipticBackend + MultigridBackend {
     ) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
     /// Share f of the wall's displacement that each node takes, f = 1 − ln(1 + s²)/ln(1 + S²) with its distance
-    /// s from the wall along a line of length S.
-    fn shares(&self, nodes: &Self::Grid) -> Result<Self::Vector<f64>>;
+    /// s from the wall along a line, and that of the last of the `lines` of constant j, S; zero beyond these.
+    fn shares(&self, nodes: &Self::Grid, lines: usize) -> Result<Self::Vector<f64>>;
 
     /// The nodes of the lines where there are any; elsewhere those of `from`, moved by their share of what the
     /// line j = 0 moves; on the outer line where they are.

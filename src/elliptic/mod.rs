@@ -3,6 +3,7 @@
 mod preconditioner;
 
 pub use crate::pde::EllipticSettings;
+pub use crate::sparse::WalledSides;
 pub use preconditioner::GridPreconditioner;
 
 use crate::backend::{
@@ -13,7 +14,7 @@ use crate::grid::{Grid, Topology};
 use crate::solver::linear::{LinearSettings, LinearSolver};
 use crate::solver::precond::{Kind, MultigridSettings};
 use crate::solver::{LinearOperator, NonlinearProblem};
-use crate::sparse::{Csr, EllPattern, Schedule, WalledSides};
+use crate::sparse::{Csr, EllPattern, Schedule};
 
 /// The grid equations with their unknowns: the points off the boundaries (and off a held seam),
 /// with the points beside walls replaced by the amplitudes (p, q) of the wall terms where

@@ -151,7 +151,7 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
             (a.size.mi, reduction);
         if a.transposed {
             backend.lincomb(None, right, 0.0, &[(1.0, r)])?;
-            backend.copy_wall(points, nothing, right)?;
+            backend.copy_points(points, (nothing, 0), (right, 0))?;
             self.field.apply(backend, &a.field, right, z)?;
             backend.wall_sums(wall, z, correction)?;
             backend.lincomb(None, right, 0.0, &[(1.0, r), (-1.0, &*correction)])?;
@@ -164,7 +164,7 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
             wall.apply(backend, terms, right)?;
             self.field.apply(backend, &a.field, right, correction)?;
             backend.lincomb(None, z, 1.0, &[(-1.0, &*correction)])?;
-            backend.copy_wall(points, terms, z)
+            backend.copy_points(points, (terms, 0), (z, 0))
         }
     }
 
@@ -234,15 +234,15 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
         backend.lincomb(None, terms, 0.0, &[])?;
         for (k, response) in responses.iter_mut().enumerate() {
             backend.upload(&probe(points, k % 2, k >= 2), unit)?;
-            backend.copy_wall(points, unit, terms)?;
+            backend.copy_points(points, (unit, 0), (terms, 0))?;
             if a.transposed {
                 field.apply(backend, j, terms, correction)?;
                 backend.wall_sums(wall, correction, right)?;
-                backend.copy_wall(points, right, response)?;
+                backend.copy_points(points, (right, 0), (response, 0))?;
             } else {
                 wall.apply(backend, terms, right)?;
                 field.apply(backend, j, right, correction)?;
-                backend.copy_wall(points, correction, response)?;
+                backend.copy_points(points, (correction, 0), (response, 0))?;
             }
         }
         match backend.factor_wall_blocks(points, responses.each_ref(), factors)? {

@@ -164,12 +164,12 @@ impl Problem {
         made.map(|reference| reference.inside(self.outside()))
     }
 
-    /// Refuses movements of a grid with a block behind a base, or with first cells on the outer line.
+    /// Refuses movements of a grid with a block behind a base.
     pub(super) fn check_movable(&self) -> Result<(), MovementError> {
         if matches!(self.topology, Topology::Blunt { .. }) {
             return Err(MovementError::Base);
         }
-        if self.has_outer_wall() { Err(MovementError::OuterWall) } else { Ok(()) }
+        Ok(())
     }
 
     /// Whether the outer line has first cells of a given height.

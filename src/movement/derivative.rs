@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::frame::FixedNodes;
-use super::resident::{Solution, fetched, shape_of};
+use super::resident::{Solution, fetched, put_amplitudes, shape_of};
 use super::{GridPlacement, Moved, MovementError, Reference, Resident};
 use crate::backend::{FixedLines, MovementBackend, Scaling, scalars};
 use crate::case::SolverOptions;
@@ -98,7 +98,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         backend: &B,
         moved: &Moved,
     ) -> Result<Derivatives<B>, MovementError> {
-        let state = moved.state.on(backend, backend.size(&self.equations).mi)?;
+        let state = moved.state.on(backend, self.walls(backend))?;
         self.linearised(backend, &state, (&moved.wall, &moved.verdict))
     }
 
@@ -112,11 +112,11 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             return Err(MovementError::NotGood { verdict: verdict.clone() });
         }
         let reference = self.reference();
-        let coupled = reference.data.walls[0].is_some();
+        let (walls, size) = self.walls(backend);
         let (frame, mut u) = backend.with_nodes(&self.equations, &state.nodes)?;
-        let mut equations = GridProblem::<B, f64>::new(backend, frame, coupled)?;
+        let mut equations = GridProblem::<B, f64>::new(backend, frame, walls)?;
         if let Some(amplitudes) = &state.amplitudes {
-            backend.copy_wall(equations.size().mi, amplitudes, &mut u)?;
+            put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;
         }
         let mut f = backend.zeros(equations.unknowns())?;
         equations.residual(backend, &u, Scaling::Renewed, &mut f)?;
@@ -127,7 +127,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             whole: reference.frame.reference().topology,
             tolerance: TOLERANCE,
             fixed: reference.frame.jacobian(wall),
-            coupled,
+            coupled: !walls.is_empty(),
             equations,
             forward: None,
             transposed: None,

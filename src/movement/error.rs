@@ -24,9 +24,6 @@ errors! {
         #[error("there is no movement of a C-grid around a base, whose block behind it would have to move, too")]
         #[hint("choose geometry.trailing_edge = \"wedge\", or grid.topology = \"O\"")]
         Base,
-        #[error("there is no movement of a grid in a box with walls")]
-        #[hint("choose \"slip\" for the sides of [domain]")]
-        OuterWall,
         #[error("several processes share the solve: rank 0 alone has the grid for a reference")]
         #[hint("set output.reference, and open the file that rank 0 writes")]
         Shared,

@@ -21,14 +21,17 @@ type Edge<S = f64> = ([S; 2], [S; 2]);
 #[derive(Debug, Clone)]
 pub struct FixedNodeMap {
     reference: Arc<Grid>,
+    /// Lines of constant j from the wall to the first that stays where it is.
+    lines: usize,
     /// The formula of the tangent of each point of the line j = 0, chosen at the reference, and the first
     /// cell (α, β) along tangent and normal.
     first_cells: Vec<(TangentRule, Vector)>,
 }
 
 impl FixedNodeMap {
-    /// The map of a grid.
-    pub fn new(reference: Arc<Grid>) -> Self {
+    /// The map of a grid whose last lines stay, from the last of the `lines` of constant j on: the outer line, and where
+    /// that is a wall the line of its first cells, too.
+    pub fn new(reference: Arc<Grid>, lines: usize) -> Self {
         let line: Vec<Vector> = (0..reference.ni).map(|i| reference.point(i, 0)).collect();
         let first_cells = (0..reference.ni)
             .map(|i| {
@@ -39,7 +42,7 @@ impl FixedNodeMap {
                 (tangent, [dot(first, t), dot(first, turned(t))])
             })
             .collect();
-        Self { reference, first_cells }
+        Self { reference, lines, first_cells }
     }
 
     /// Raises the first cells by these amounts along the wall.
@@ -62,12 +65,17 @@ impl FixedNodeMap {
         self.wall().map(|i| self.reference.point(i, 0)).collect()
     }
 
+    /// Lines of constant j from the wall to the first that stays where it is.
+    pub(super) fn lines(&self) -> usize {
+        self.lines
+    }
+
     pub(super) fn wall(&self) -> RangeInclusive<usize> {
         self.reference.topology.wall(self.reference.ni)
     }
 
     /// The fixed nodes for these wall points.
-    pub(super) fn lines(&self, wall: &[Vector]) -> FixedLines {
+    pub(super) fn fixed(&self, wall: &[Vector]) -> FixedLines {
         let heights: Vec<f64> = self.heights().collect();
         FixedLines { places: self.places(), values: self.values(wall, &heights) }
     }
@@ -159,7 +167,9 @@ impl FixedNodeMap {
         let [a, b] = segments(grid.topology, line, 0);
         let now = (line[0], tangent.of(a, b));
         let seam: Vec<Vector> = (0..grid.nj).map(|j| grid.point(0, j)).collect();
-        carried(&seam, then, now)
+        let (within, beyond) = seam.split_at(self.lines);
+        let beyond = beyond.iter().map(|point| point.map(S::from));
+        carried(within, then, now).into_iter().chain(beyond).collect()
     }
 }
 

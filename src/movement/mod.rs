@@ -1,8 +1,8 @@
 //! Grids that follow a moving wall: the same equations with the control functions, the outer line and the
 //! first cells of a reference grid, for other wall points.
 //!
-//! Frozen from the reference are P0, Q0, the decay φ, ψ of the wall terms, the outer line, and the first cell
-//! of each wall point along its tangent and normal, whose formula is chosen at the reference. So the grid is
+//! Frozen from the reference are P0, Q0, the decay φ, ψ of the wall terms, the outer line with the first cells on it where
+//! it is a wall, and the first cell of each wall point along its tangent and normal, whose formula is chosen at the reference. So the grid is
 //! one smooth function of the wall points: it does not depend on the path by which the wall came there, and
 //! the points of the reference give the reference.
 //!
@@ -180,16 +180,7 @@ impl Reference {
         };
         let whole = GridPlacement { shift: [0.0; 2], chord: 1.0, ..place }.grid_inward(solved);
         let whole = Grid { topology, ..whole };
-        // The amplitudes make up for what P0 and Q0 lack in the first row.
-        let amplitudes = data.walls[0].as_ref().map(|terms| {
-            let exact = EllipticData::of_grid(&whole, DECAY);
-            let row = |k: usize| {
-                let p = (exact.control_p[k] - data.control_p[k]) / terms.phi[k];
-                let q = (exact.control_q[k] - data.control_q[k]) / terms.psi[k];
-                [p, q]
-            };
-            (0..data.mi).flat_map(row).collect::<Vec<f64>>()
-        });
+        let amplitudes = data.amplitudes_for(&EllipticData::of_grid(&whole, DECAY));
         let data = data.with_nodes(&whole);
         Self::of_solve(backend, &data, amplitudes.as_deref(), topology, place, options)
     }
@@ -206,10 +197,9 @@ impl Reference {
         let (equations, _) = backend.elliptic(data)?;
         let (state, _) = backend.elliptic(data)?;
         let nodes = backend.nodes(state, topology)?;
-        let walls = backend.size(&equations).mi;
-        let amplitudes = resident::upload_amplitudes(backend, walls, amplitudes)?;
-        let (equations, start) =
-            ((&equations, data.walls[0].is_some()), (&nodes, amplitudes.as_ref()));
+        let (walls, size) = (data.walled_sides(), backend.size(&equations));
+        let amplitudes = resident::upload_amplitudes(backend, (walls, size), amplitudes)?;
+        let (equations, start) = ((&equations, walls), (&nodes, amplitudes.as_ref()));
         let (state, report) = resident::solve(backend, options, equations, start, topology)?;
         let quality = backend.measure(&state.nodes)?;
         let verdict = options.quality.verdict(report.stop, &quality);
@@ -217,7 +207,7 @@ impl Reference {
             return Err(MovementError::Reference { verdict });
         }
         let columns = data.mi + if data.periodic { 1 } else { 2 };
-        let state = state.fetch(backend, (topology, [columns, data.mj + 2]))?;
+        let state = state.fetch(backend, (topology, [columns, data.mj + 2]), walls)?;
         Ok(Self::solved(options.clone(), place, data.with_nodes(&state.nodes), state))
     }
 
@@ -230,11 +220,12 @@ impl Reference {
     ) -> Self {
         let grid = place.grid_outward(&state.nodes);
         let quality = measure(&grid);
+        let lines = grid.nj - usize::from(data.walls[1].is_some());
         Self {
             options,
             place,
+            frame: FixedNodeMap::new(state.nodes.clone(), lines),
             data,
-            frame: FixedNodeMap::new(state.nodes.clone()),
             state,
             grid,
             around: Arc::default(),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::{MovementError, Reference};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, GridBackend, MovementBackend, Real};
+use crate::backend::{DeviceError, GridBackend, LevelSize, MovementBackend, Real};
 use crate::case::SolverOptions;
-use crate::elliptic::GridProblem;
+use crate::elliptic::{GridProblem, WalledSides};
 use crate::geometry::vector::Vector;
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Outside, Topology, Verdict};
@@ -35,7 +35,8 @@ pub struct Resident<R, B: MovementBackend> {
 #[derive(Debug, Clone)]
 pub(super) struct Solution<B: MovementBackend> {
     pub(super) nodes: Arc<B::Grid>,
-    /// Amplitudes (p_i, q_i) of the wall terms, interleaved; none where they begin at zero, or are no unknowns.
+    /// Amplitudes (p_i, q_i) of the wall terms, interleaved, wall after wall; none where they begin at zero, or are no
+    /// unknowns.
     pub(super) amplitudes: Option<B::Vector<f64>>,
 }
 
@@ -60,6 +61,8 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
     pub(super) wall: Vec<Vector>,
     /// Topology and size of the grid, and of that of the equations.
     shapes: [Shape; 2],
+    /// The sides of the equations with wall terms.
+    walls: WalledSides,
     /// The sides of the box around the grid, if there is one.
     outside: Option<Outside>,
     /// The blocks around the grid, which stay where they are.
@@ -88,11 +91,11 @@ pub(super) fn fetched<B: MovementBackend>(
 }
 
 impl Solution<CpuBackend> {
-    /// Copies the state to a backend that has `walls` unknown columns.
+    /// Copies the state to a backend that has unknown points of this size, between these walls.
     pub(super) fn on<B: MovementBackend>(
         &self,
         backend: &B,
-        walls: usize,
+        walls: (WalledSides, LevelSize),
     ) -> Result<Solution<B>, DeviceError> {
         let nodes = Arc::new(backend.take(Grid::clone(&self.nodes))?);
         let amplitudes = upload_amplitudes(backend, walls, self.amplitudes.as_deref())?;
@@ -100,29 +103,51 @@ impl Solution<CpuBackend> {
     }
 }
 
-/// Copies the amplitudes of a whole grid, if there are any, to a backend that has `walls` unknown columns.
+/// Copies the amplitudes of a whole grid, if there are any, to a backend that has unknown points of this size, between
+/// these walls.
 pub(super) fn upload_amplitudes<B: MovementBackend>(
     backend: &B,
-    walls: usize,
+    (walls, LevelSize { mi, .. }): (WalledSides, LevelSize),
     whole: Option<&[f64]>,
 ) -> Result<Option<B::Vector<f64>>, DeviceError> {
     let Some(whole) = whole else { return Ok(None) };
-    let mut own = backend.zeros(2 * walls)?;
+    let mut own = backend.zeros(2 * mi * walls.sides().count())?;
     backend.upload_unknowns(whole, &mut own)?;
     Ok(Some(own))
 }
 
+/// Amplitudes of the wall terms and the unknowns at the points of these walls: each wall's first points in both.
+fn places(
+    walls: WalledSides,
+    LevelSize { mi, mj, .. }: LevelSize,
+) -> impl Iterator<Item = [usize; 2]> {
+    walls.sides().enumerate().map(move |(k, side)| [k * mi, WalledSides::point(side, 0, mi, mj)])
+}
+
+/// The unknowns at the points of these walls, of constant j, ← amplitudes.
+pub(super) fn put_amplitudes<B: MovementBackend>(
+    backend: &B,
+    (walls, size): (WalledSides, LevelSize),
+    amplitudes: &B::Vector<f64>,
+    u: &mut B::Vector<f64>,
+) -> Result<(), DeviceError> {
+    let mut places = places(walls, size);
+    places.try_for_each(|[at, point]| backend.copy_points(size.mi, (amplitudes, at), (u, point)))
+}
+
 impl<B: MovementBackend> Solution<B> {
-    /// Copies the state, of a grid of this shape, to the host.
+    /// Copies the state, of a grid of this shape between these walls, to the host.
     pub(super) fn fetch(
         &self,
         backend: &B,
         shape: Shape,
+        walls: WalledSides,
     ) -> Result<Solution<CpuBackend>, DeviceError> {
         let (topology, [ni, _]) = shape;
         let mut amplitudes = None;
         if let Some(own) = &self.amplitudes {
-            let whole = vec![0.0; 2 * (ni - if topology.periodic() { 1 } else { 2 })];
+            let columns = ni - if topology.periodic() { 1 } else { 2 };
+            let whole = vec![0.0; 2 * columns * walls.sides().count()];
             backend.download_whole(own, amplitudes.insert(whole))?;
         }
         Ok(Solution { nodes: Arc::new(fetched(backend, &self.nodes, shape)?), amplitudes })
@@ -145,7 +170,7 @@ impl<B: MovementBackend> Moved<B> {
     /// # Errors
     /// If the device fails.
     pub fn fetch(self, backend: &B) -> Result<Moved, MovementError> {
-        let state = self.state.fetch(backend, self.shapes[1])?;
+        let state = self.state.fetch(backend, self.shapes[1], self.walls)?;
         let nodes = if Arc::ptr_eq(&self.nodes, &self.state.nodes) {
             state.nodes.clone()
         } else {
@@ -166,6 +191,7 @@ impl<B: MovementBackend> Moved<B> {
             state,
             wall: self.wall,
             shapes: self.shapes,
+            walls: self.walls,
             outside: self.outside,
             around: self.around,
         })
@@ -192,8 +218,9 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     /// If the memory of the device does not suffice.
     pub fn new(reference: R, backend: &B) -> Result<Self, MovementError> {
         let (equations, _) = backend.elliptic(&reference.data)?;
-        let state = reference.state.on(backend, backend.size(&equations).mi)?;
-        let shares = backend.shares(&state.nodes)?;
+        let walls = (reference.data.walled_sides(), backend.size(&equations));
+        let state = reference.state.on(backend, walls)?;
+        let shares = backend.shares(&state.nodes, reference.frame.lines())?;
         Ok(Self { reference, equations, shares, state })
     }
 
@@ -227,12 +254,17 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         }
     }
 
+    /// The sides with wall terms, and the unknown points of this backend.
+    pub(super) fn walls(&self, backend: &B) -> (WalledSides, LevelSize) {
+        (self.reference.data.walled_sides(), backend.size(&self.equations))
+    }
+
     /// The reference as a movement by nothing.
     ///
     /// # Errors
     /// If the device fails.
     pub fn unmoved(&self, backend: &B) -> Result<Moved<B>, MovementError> {
-        let state = self.reference.state.on(backend, backend.size(&self.equations).mi)?;
+        let state = self.reference.state.on(backend, self.walls(backend))?;
         let outward = self.outward(backend, &state.nodes)?;
         let quality = self.reference.quality.clone();
         let wall = self.reference.frame.wall_points();
@@ -250,7 +282,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         let reference = &*self.reference;
         let wall = reference.checked(wall)?;
         let (before, parts) = (reference.frame.wall_points(), parts.max(1));
-        let coupled = reference.data.walls[0].is_some();
+        let (walls, _) = self.walls(backend);
         let topology = reference.frame.reference().topology;
         let (mut newton_iterations, mut linear_iterations, mut part) = (0, 0.0, 1);
         let mut moved: Option<Solution<B>> = None;
@@ -263,10 +295,10 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
                 wall.clone()
             };
             let from = moved.as_ref().unwrap_or(&self.state);
-            let lines = reference.frame.lines(&to);
+            let lines = reference.frame.fixed(&to);
             let nodes = backend.displaced(&from.nodes, &self.shares, &lines)?;
             let amplitudes = from.amplitudes.as_ref();
-            let equations = (&self.equations, coupled);
+            let equations = (&self.equations, walls);
             let (state, report) =
                 solve(backend, &reference.options, equations, (&nodes, amplitudes), topology)?;
             newton_iterations += report.history.newton_iterations();
@@ -334,18 +366,18 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             state,
             wall,
             shapes: [shape_of(&reference.grid), shape_of(reference.frame.reference())],
+            walls: reference.data.walled_sides(),
             outside: reference.grid.outside.clone(),
             around: reference.around.clone(),
         }
     }
 }
 
-/// The solution of equations, coupled with wall terms or not, from nodes and amplitudes, in the precision of
-/// the options.
+/// The solution of equations with wall terms of these sides from nodes and amplitudes, in the precision of the options.
 pub(super) fn solve<B: MovementBackend>(
     backend: &B,
     options: &SolverOptions,
-    equations: (&B::Elliptic, bool),
+    equations: (&B::Elliptic, WalledSides),
     start: (&B::Grid, Option<&B::Vector<f64>>),
     topology: Topology,
 ) -> Result<(Solution<B>, NewtonReport), SolverError> {
@@ -358,16 +390,16 @@ pub(super) fn solve<B: MovementBackend>(
 fn solve_in<B: MovementBackend, T: Real>(
     backend: &B,
     options: &SolverOptions,
-    (equations, coupled): (&B::Elliptic, bool),
+    (equations, walls): (&B::Elliptic, WalledSides),
     (nodes, amplitudes): (&B::Grid, Option<&B::Vector<f64>>),
     topology: Topology,
 ) -> Result<(Solution<B>, NewtonReport), SolverError> {
     let SolverOptions { newton: settings, linear, multigrid, .. } = options;
     let (state, mut u) = backend.with_nodes(equations, nodes)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, coupled)?;
-    let walls = problem.size().mi;
+    let mut problem = GridProblem::<B, T>::new(backend, state, walls)?;
+    let size = problem.size();
     if let Some(amplitudes) = amplitudes {
-        backend.copy_wall(walls, amplitudes, &mut u)?;
+        put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;
     }
     let kind = (linear.preconditioner, linear.schedule);
     let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
@@ -381,10 +413,11 @@ fn solve_in<B: MovementBackend, T: Real>(
         &mut (),
     )?;
     let mut found = None;
-    if coupled {
-        let mut own = backend.zeros(2 * walls)?;
-        backend.copy_wall(walls, &u, &mut own)?;
-        found = Some(own);
+    if !walls.is_empty() {
+        let own = found.insert(backend.zeros(2 * size.mi * walls.sides().count())?);
+        for [at, point] in places(walls, size) {
+            backend.copy_points(size.mi, (&u, point), (own, at))?;
+        }
     }
     let nodes = Arc::new(problem.nodes(backend, &u, topology)?);
     Ok((Solution { nodes, amplitudes: found }, report))

@@ -75,16 +75,18 @@ impl Reference {
         });
         let around = around.collect();
         let head = Head { ni: grid.ni, nj: grid.nj, wake, seam, half, solver, outside, around };
-        let EllipticData { control_p, control_q, walls: [wall, ..], .. } = &self.data;
-        let [phi, psi]: [&[f64]; 2] =
-            wall.as_ref().map_or([&[], &[]], |terms| [&terms.phi, &terms.psi]);
+        let EllipticData { control_p, control_q, walls, .. } = &self.data;
+        let of_walls = |of: fn(&WallTerms) -> &[f64]| -> Vec<f64> {
+            walls.iter().flatten().flat_map(of).copied().collect()
+        };
+        let [phi, psi] = [of_walls(|terms| &terms.phi), of_walls(|terms| &terms.psi)];
         let place = [chord, shift[0], shift[1]];
         let amplitudes = self.state.amplitudes.as_deref().unwrap_or(&[]);
         let all = |of: fn(&Grid) -> &[f64]| -> Vec<f64> {
             iter::once(grid).chain(&*self.around).flat_map(of).copied().collect()
         };
         let [x, y] = [all(|block| &block.x), all(|block| &block.y)];
-        let lists = [&place, &x[..], &y, control_p, control_q, phi, psi, amplitudes];
+        let lists = [&place, &x[..], &y, control_p, control_q, &phi, &psi, amplitudes];
         RECORD.write(path, &head, lists)
     }
 
@@ -147,18 +149,25 @@ impl Reference {
             blocks.push(Grid { topology, ni, nj, x, y, outside });
         }
         blocks.reverse();
-        let coupled = !phi.is_empty();
-        let walls = if coupled { [points, 2 * columns] } else { [0, 0] };
+        // The terms of the section's wall, and of the line opposite to it.
+        let walls = phi.len().checked_div(points)?;
+        let terms = walls.checked_mul(points)?;
         let fits = [x.len(), y.len()] == [nodes; 2]
             && [control_p.len(), control_q.len()] == [points; 2]
-            && [phi.len(), psi.len(), amplitudes.len()] == [walls[0], walls[0], walls[1]]
+            && [phi.len(), psi.len(), amplitudes.len()] == [terms, terms, 2 * columns * walls]
+            && walls <= 2
             && columns >= 1;
         if !fits || (half.is_some() && ni % 2 == 0) {
             return None;
         }
         let grid = Grid { topology, ni, nj, x, y, outside: None };
-        let wall = coupled.then_some(WallTerms { phi, psi });
-        let data = EllipticData::of_terms(&grid, [control_p, control_q], wall);
+        let mut of_walls = phi.chunks(points).zip(psi.chunks(points));
+        let mut terms = || {
+            let (phi, psi) = of_walls.next()?;
+            Some(WallTerms { phi: phi.to_vec(), psi: psi.to_vec() })
+        };
+        let mut data = EllipticData::of_terms(&grid, [control_p, control_q], terms());
+        data.walls[1] = terms();
         let place = GridPlacement { shift: [shift_x, shift_y], chord, half };
         let amplitudes = Some(amplitudes).filter(|own| !own.is_empty());
         let state = Solution { nodes: Arc::new(grid), amplitudes };

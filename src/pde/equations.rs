@@ -137,6 +137,40 @@ impl EllipticData {
         WalledSides(self.walls.each_ref().map(Option::is_some))
     }
 
+    /// Amplitudes (p_i, q_i) of the wall terms of the section and of the side opposite to it, side after side, with which P
+    /// and Q beside these walls are P0 and Q0 of other equations; none without wall terms of the section.
+    pub(crate) fn amplitudes_for(&self, exact: &Self) -> Option<Vec<f64>> {
+        let [below, above, ..] = self.walls.each_ref().map(Option::as_ref);
+        let below = below?;
+        let of = |terms: &WallTerms, k: usize| [terms.phi[k], terms.psi[k]];
+        let lacks = |k: usize| {
+            [exact.control_p[k] - self.control_p[k], exact.control_q[k] - self.control_q[k]]
+        };
+        let last = self.mi * (self.mj - 1);
+        let opposite: Vec<f64> = above.map_or_else(Vec::new, |above| {
+            let pair = |i: usize| {
+                let [first, last] = [i, last + i];
+                let (near, far) = (of(below, first), of(below, last));
+                let (over, own) = (of(above, first), of(above, last));
+                let (here, there) = (lacks(first), lacks(last));
+                [0, 1].map(|c| {
+                    let share = far[c] / near[c];
+                    (there[c] - share * here[c]) / (own[c] - share * over[c])
+                })
+            };
+            (0..self.mi).flat_map(pair).collect()
+        });
+        let pair = |i: usize| {
+            let reach = above.map_or([0.0; 2], |above| of(above, i));
+            let (lacks, near) = (lacks(i), of(below, i));
+            [0, 1].map(|c| {
+                let taken = opposite.get(2 * i + c).map_or(0.0, |other| other * reach[c]);
+                (lacks[c] - taken) / near[c]
+            })
+        };
+        Some((0..self.mi).flat_map(pair).chain(opposite.iter().copied()).collect())
+    }
+
     /// These equations with the nodes of a grid as they are, as frame and first guess.
     #[must_use]
     pub fn with_nodes(&self, grid: &Grid) -> Self {

@@ -173,5 +173,5 @@ pub fn unknowns_of_other_grids_are_refused<S: Subject>(subject: &S) {
     refused("wall blocks", subject.factor_wall_blocks(10, [&z, &z, &short, &z], &mut s));
     refused("wall blocks", subject.solve_wall_blocks(10, &s, &short, &mut d));
     refused("wall blocks", subject.solve_wall_blocks(10, &vector(subject, 119), &z, &mut d));
-    refused("wall points", subject.copy_wall(10, &short, &mut d));
+    refused("wall points", subject.copy_points(10, (&short, 0), (&mut d, 0)));
 }

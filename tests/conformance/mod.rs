@@ -174,7 +174,7 @@ macro_rules! conformance {
             unknowns_of_other_grids_are_refused
         );
         conformance!(@module $backend, walls,
-            the_leading_points_are_copied
+            points_are_copied
             the_reduced_system_is_factored_and_solved
             a_singular_wall_block_names_its_point
         );

@@ -29,11 +29,17 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
     .collect()
 }
 
-/// Settings with wall terms as unknowns, or without.
-fn settings(coupled: bool) -> EllipticSettings<'static> {
+/// Settings with wall terms of this many sides as unknowns.
+fn settings(walls: usize) -> EllipticSettings<'static> {
     let laplace = super::control::laplace();
-    let wall = if coupled { Wall::Coupled } else { Wall::Frozen };
-    EllipticSettings { control: ControlSettings { wall, ..laplace.control }, ..laplace }
+    let wall = if walls > 0 { Wall::Coupled } else { Wall::Frozen };
+    let control = ControlSettings { wall, ..laplace.control };
+    EllipticSettings { control, outer_wall: walls > 1, ..laplace }
+}
+
+/// The grids with no, one and two walls.
+fn walled() -> impl Iterator<Item = ((Grid, Vec<[f64; 2]>), usize)> {
+    grids().into_iter().flat_map(|grid| (0..3).map(move |walls| (grid.clone(), walls)))
 }
 
 /// Random values on the fixed lines of a grid, equal at nodes that a closed grid has twice.
@@ -67,12 +73,16 @@ fn held(grid: &Grid) -> bool {
 pub fn nodes_take_their_share_of_the_walls_displacement<S: Subject>(subject: &S) {
     for (grid, _) in grids() {
         let what = format!("{:?}, {} x {}", grid.topology, grid.ni, grid.nj);
-        let expected = CpuBackend.shares(&grid).unwrap();
         let there = subject.take(grid.clone()).unwrap();
-
-        let shares = subject.shares(&there).unwrap();
-
-        assert_close(&to_host(subject, &shares, grid.ni * grid.nj), &expected, 20.0, &what);
+        for lines in [grid.nj - 1, grid.nj] {
+            let expected = CpuBackend.shares(&grid, lines).unwrap();
+            let shares = subject.shares(&there, lines).unwrap();
+            assert_close(&to_host(subject, &shares, grid.ni * grid.nj), &expected, 20.0, &what);
+            let stays = &expected[(lines - 1) * grid.ni..];
+            assert!(stays.iter().all(|share| *share == 0.0), "{what}: {lines} lines");
+        }
+        let expected = CpuBackend.shares(&grid, grid.nj).unwrap();
+        let shares = subject.shares(&there, grid.nj).unwrap();
         for columns in [false, held(&grid)] {
             let lines = lines(&grid, columns);
             let expected = CpuBackend.displaced(&grid, &expected, &lines).unwrap();
@@ -85,10 +95,8 @@ pub fn nodes_take_their_share_of_the_walls_displacement<S: Subject>(subject: &S)
 
 /// The equations of a grid, transferred to the nodes of another: first guess and residual.
 pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
-    for ((grid, normals), coupled) in
-        grids().into_iter().flat_map(|g| [(g.clone(), true), (g, false)])
-    {
-        let data = EllipticData::new(&grid, &normals, &settings(coupled));
+    for ((grid, normals), walls) in walled() {
+        let data = EllipticData::new(&grid, &normals, &settings(walls));
         let mut other = grid.clone();
         for (k, noise) in random::<f64>(3, other.x.len()).into_iter().enumerate() {
             if k % grid.ni > 0 && (k + 1) % grid.ni > 0 {
@@ -111,7 +119,7 @@ pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
 
         let mut f = subject.zeros(n).unwrap();
         subject.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
-        let what = format!("{:?}, {coupled}", grid.topology);
+        let what = format!("{:?}, {walls} walls", grid.topology);
         assert_eq!(to_host(subject, &guess, n), expected[0], "{what}");
         assert_close(&to_host(subject, &f, n), &expected[1], 1e4, &what);
     }
@@ -119,17 +127,15 @@ pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
 
 /// The contribution of fixed nodes to the equations of their neighbours, and its transpose.
 pub fn fixed_nodes_and_points_beside_them_are_coupled<S: Subject>(subject: &S) {
-    for ((grid, normals), coupled) in
-        grids().into_iter().flat_map(|g| [(g.clone(), true), (g, false)])
-    {
-        let data = EllipticData::new(&grid, &normals, &settings(coupled));
-        let (what, n) = (format!("{:?}, {coupled}", grid.topology), 2 * data.mi * data.mj);
+    for ((grid, normals), walls) in walled() {
+        let data = EllipticData::new(&grid, &normals, &settings(walls));
+        let (what, n) = (format!("{:?}, {walls} walls", grid.topology), 2 * data.mi * data.mj);
         let lines = lines(&grid, held(&grid));
         let u = random::<f64>(4, n);
         let mut at = CpuBackend.elliptic(&data).unwrap().1;
-        for (k, noise) in random::<f64>(5, 2 * data.mi).into_iter().enumerate().filter(|_| coupled)
-        {
-            at[k] = 0.1 * noise;
+        let sides = [0, 2 * data.mi * (data.mj - 1)];
+        for (k, noise) in random::<f64>(5, 2 * data.mi).into_iter().enumerate() {
+            sides[..walls].iter().for_each(|first| at[first + k] = 0.1 * noise);
         }
         let expected = seen(&CpuBackend, &data, &at, &lines, &u);
 

@@ -8,15 +8,18 @@ use super::{Subject, assert_close, random, to_device, to_host};
 /// Numbers of points along the wall, around the sizes of a warp and of the block that solves.
 const WALLS: [usize; 9] = [1, 2, 31, 32, 33, 257, 511, 512, 1301];
 
-pub fn the_leading_points_are_copied<S: Subject>(subject: &S) {
+pub fn points_are_copied<S: Subject>(subject: &S) {
     for walls in WALLS {
-        let (d, z) = (random::<f64>(1, 6 * walls), random::<f64>(2, 4 * walls));
-        let mut copied = to_device(subject, &z);
+        for (from, to) in [(0, 0), (walls, 0), (2 * walls, walls)] {
+            let (d, z) = (random::<f64>(1, 6 * walls), random::<f64>(2, 4 * walls));
+            let mut copied = to_device(subject, &z);
 
-        subject.copy_wall(walls, &to_device(subject, &d), &mut copied).unwrap();
+            subject.copy_points(walls, (&to_device(subject, &d), from), (&mut copied, to)).unwrap();
 
-        let expected = [&d[..2 * walls], &z[2 * walls..]].concat();
-        assert_eq!(to_host(subject, &copied, 4 * walls), expected);
+            let part = &d[2 * from..][..2 * walls];
+            let expected = [&z[..2 * to], part, &z[2 * (to + walls)..]].concat();
+            assert_eq!(to_host(subject, &copied, 4 * walls), expected);
+        }
     }
 }
 

@@ -323,19 +323,6 @@ fn a_floor_through_the_section_is_refused() {
     assert!(refused.contains("the box does not hold the section"), "{refused}");
 }
 
-#[test]
-fn a_grid_with_walls_of_a_box_is_not_moved() {
-    let made = inside_walls(
-        "naca = \"0012\"",
-        "topology = \"C\"\nni = 129\nnj = 65\nfirst_cell = 1e-3\n[domain]\nfloor = \"wall\"",
-        [-1.0, 3.0, -1.0, 1.0],
-    );
-
-    let refused = made.case.settle().unwrap().reference(&CpuBackend).unwrap_err();
-
-    assert!(refused.to_string().contains("a box with walls"), "{refused}");
-}
-
 /// Columns of a closed grid are as far from a wall on both ways around, so that both copies of a held seam are one line.
 #[test]
 fn a_seam_between_a_wall_and_a_slip_side_is_one_line() {

@@ -145,7 +145,11 @@ fn maps() -> Vec<(FixedNodeMap, Wall)> {
     [O, SMALL, BLUNT, &periodic, C, &symmetric]
         .into_iter()
         .map(|text| {
-            let map = FixedNodeMap::new(Arc::new(reference(text).grid().clone()));
+            let map = {
+                let grid = reference(text).grid().clone();
+                let lines = grid.nj;
+                FixedNodeMap::new(Arc::new(grid), lines)
+            };
             let wall = map.wall_points();
             let moved = if text == symmetric {
                 thickened(&wall, 1.2)

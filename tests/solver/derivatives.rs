@@ -13,7 +13,8 @@ use support::cases::case;
 use support::random::Random;
 
 use crate::movement::{
-    BLUNT, C, HALF, O, SMALL, bumped, combed, on_cpu, reference, small_ones, thickened, twisted,
+    BLUNT, C, HALF, O, ROOM, SMALL, TUNNEL, bumped, combed, on_cpu, reference, small_ones,
+    thickened, twisted,
 };
 
 type Wall = Vec<[f64; 2]>;
@@ -84,9 +85,16 @@ fn off(
 #[test]
 fn the_forward_derivative_is_that_of_central_differences() {
     let frozen = SMALL.replace("[grid]", "control.wall = 'frozen'\n[grid]");
-    for (text, most) in
-        [(SMALL, 5e-8), (&frozen, 5e-8), (O, 5e-8), (BLUNT, 2e-7), (C, 2e-7), (HALF, 5e-8)]
-    {
+    for (text, most) in [
+        (SMALL, 5e-8),
+        (&frozen, 5e-8),
+        (O, 5e-8),
+        (BLUNT, 2e-7),
+        (C, 2e-7),
+        (HALF, 5e-8),
+        (TUNNEL, 2e-7),
+        (ROOM, 5e-8),
+    ] {
         let moved = moved(text);
         let by = upright(text, &moved.1, smooth(&moved.1));
 
@@ -98,7 +106,7 @@ fn the_forward_derivative_is_that_of_central_differences() {
 
 #[test]
 fn the_derivative_by_heights_is_that_of_central_differences() {
-    for (text, size) in [(SMALL, 1e-3), (C, 1e-5)] {
+    for (text, size) in [(SMALL, 1e-3), (C, 1e-5), (TUNNEL, 1e-4)] {
         let moved = moved(text);
         let of_height = |&[x, _]: &[f64; 2]| size * (1.0 + 0.5 * (5.0 * x).sin());
         let heights: Vec<f64> = moved.1.iter().map(of_height).collect();
@@ -166,7 +174,9 @@ fn a_rough_displacement_has_its_derivative() {
 /// ⟨X̄, ∂X/∂x_w δ⟩ = ⟨(∂X/∂x_w)ᵀ X̄, δ⟩, for wall points and heights.
 #[test]
 fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
-    for (text, most) in [(O, 8.0), (C, 8.0), (SMALL, 8.0), (BLUNT, 8.0), (HALF, 8.0)] {
+    for (text, most) in
+        [(O, 8.0), (C, 8.0), (SMALL, 8.0), (BLUNT, 8.0), (HALF, 8.0), (TUNNEL, 8.0), (ROOM, 8.0)]
+    {
         let (reference, wall, at) = moved(text);
         let (by, heights) = (smooth(&wall), wall.iter().map(|&[x, _]| 1.0 + x).collect::<Vec<_>>());
         let weights =

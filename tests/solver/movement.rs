@@ -24,6 +24,13 @@ pub(crate) const HALF: &str =
 pub(crate) const SMALL: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-12\n\
                      [grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
 
+/// Between walls: a C-grid with two, and an O-grid with three and a periodic seam.
+pub(crate) const TUNNEL: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[domain]\n\
+                      box = [-1.0, 3.0, -1.0, 1.0]\nfloor = 'wall'\nroof = 'wall'\nwall_first_cell = 2e-4\n[grid]\n\
+                      topology = 'C'\nni = 161\nnj = 65\nwake = 32\nfirst_cell = 1e-4\n";
+pub(crate) const ROOM: &str = "geometry.ellipse.thickness = 0.5\n[domain]\nbox = [-1.5, 2.5, -1.5, 1.5]\n\
+                    floor = 'wall'\nroof = 'wall'\ninlet = 'wall'\n[grid]\nni = 97\nnj = 49\nfirst_cell = 1e-3\n";
+
 pub(crate) fn reference(text: &str) -> Reference {
     let problem = case(text).settle().unwrap();
     problem.reference(&CpuBackend).unwrap()
@@ -83,7 +90,7 @@ fn height(grid: &Grid, i: usize) -> f64 {
 
 #[test]
 fn the_points_of_the_reference_give_the_reference() {
-    for text in [O, C, BLUNT, HALF, SMALL] {
+    for text in [O, C, BLUNT, HALF, SMALL, TUNNEL, ROOM] {
         let reference = reference(text);
 
         let same = moved(&reference, &reference.wall());
@@ -133,15 +140,15 @@ fn blunt_and_symmetric_bodies_move_too() {
     assert_eq!((thicker.grid().ni, thicker.grid().point(0, 0)[1]), (65, 0.0));
 }
 
-/// Small grids of all kinds, solved to rounding: O-grids around a sharp and a blunt edge, a C-grid and a half
-/// grid.
-pub(crate) fn small_ones() -> [String; 4] {
+/// Small grids of all kinds, solved to rounding: O-grids around a sharp and a blunt edge, a C-grid, a half grid, and grids
+/// between walls.
+pub(crate) fn small_ones() -> [String; 6] {
     let tight =
         |text: &str| format!("newton.tolerance = 1e-13\nlinear.precision = 'double'\n{text}");
     let c = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\ntopology = 'C'\nni = 97\n\
              nj = 33\nwake = 16\nfirst_cell = 1e-3\nfar_field = 10.0\n";
     let sharp = SMALL.replace("newton.tolerance = 1e-12\n", "");
-    [tight(&sharp), tight(BLUNT), tight(c), tight(HALF)]
+    [tight(&sharp), tight(BLUNT), tight(c), tight(HALF), tight(TUNNEL), tight(ROOM)]
 }
 
 #[test]
@@ -161,6 +168,45 @@ fn the_grid_does_not_depend_on_the_path() {
         assert!(in_three.newton_iterations > at_once.newton_iterations);
         let apart = distance(at_once.grid(), in_three.grid());
         assert!(apart < 1e-12, "{text}: {apart:e}");
+    }
+}
+
+/// The case with slip walls.
+fn without_walls(text: &str) -> String {
+    text.replace("'wall'", "'slip'").replace("wall_first_cell = 2e-4\n", "")
+}
+
+/// The box and the first cells on its walls stay bit for bit, those of the section keep their heights, and no more steps
+/// are taken than without walls.
+#[test]
+fn first_cells_stay_exact_between_walls() {
+    // Around a sharp edge the seam is held.
+    let seam =
+        ROOM.replace("ellipse.thickness = 0.5", "naca = '2412'\ngeometry.trailing_edge = 'sharp'");
+    let seam = seam.replace("ni = 97\n", "topology = 'O'\nni = 129\n");
+    for (text, first) in [(TUNNEL, 1e-4), (ROOM, 1e-3), (&seam, 1e-3)] {
+        let (reference, slip) = (reference(text), reference(&without_walls(text)));
+        let before = reference.grid();
+        let walls = |wall: &[[f64; 2]]| {
+            [twisted(wall, 1.0), twisted(wall, 2.0), thickened(wall, 1.05), cambered(wall, 0.01)]
+        };
+        for (wall, without) in walls(&reference.wall()).iter().zip(walls(&slip.wall())) {
+            let moved = moved(&reference, wall);
+
+            let (after, from) = (moved.grid(), (before.nj - 2) * before.ni);
+            assert!(after.x[from..] == before.x[from..] && after.y[from..] == before.y[from..]);
+            assert!(distance(after, before) > 1e-3, "{text}");
+            let angle = moved.quality.wall_angle_error_max_deg;
+            assert!(angle < reference.quality().wall_angle_error_max_deg + 1e-6, "{text}: {angle}");
+            for i in before.topology.wall(before.ni) {
+                let off = height(after, i) / first - 1.0;
+                assert!(off.abs() < 1e-9, "{text}: point {i}: {off:e}");
+            }
+            let without = self::moved(&slip, &without);
+            let counts = [&moved, &without].map(|m| (m.newton_iterations, m.linear_iterations));
+            let [(newton, linear), (most, others)] = counts;
+            assert!(newton <= most + 1 && linear <= others + 3.0, "{text}: {counts:?}");
+        }
     }
 }
 
@@ -470,7 +516,7 @@ fn a_reference_keeps_chord_and_place() {
 #[test]
 fn a_stored_reference_is_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    for text in [SMALL, C, HALF] {
+    for text in [SMALL, C, HALF, TUNNEL, ROOM] {
         let reference = reference(text);
         let path = folder.path().join("reference.grd");
         reference.write(&path).unwrap();
@@ -561,7 +607,7 @@ fn a_movement_to_another_section_takes_few_iterations() {
 /// The grid from a solve is its own reference: the amplitudes are recovered from its nodes.
 #[test]
 fn a_solved_grid_is_its_own_reference() {
-    for (text, most) in [(SMALL, 1e-15), (HALF, 1e-15), (C, 1e-8)] {
+    for (text, most) in [(SMALL, 1e-15), (HALF, 1e-15), (C, 1e-8), (TUNNEL, 1e-8), (ROOM, 1e-8)] {
         let case = case(text);
         let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
 

@@ -312,9 +312,15 @@ impl EllipticBackend for CpuBackend {
         Ok(())
     }
 
-    fn copy_wall<T: Real>(&self, walls: usize, d: &Vec<T>, z: &mut Vec<T>) -> Result<()> {
-        check_room(2 * walls, [d.len(), z.len()])?;
-        z[..2 * walls].copy_from_slice(&d[..2 * walls]);
+    fn copy_points<T: Real>(
+        &self,
+        points: usize,
+        (d, from): (&Vec<T>, usize),
+        (z, to): (&mut Vec<T>, usize),
+    ) -> Result<()> {
+        check_room(2 * (from + points), [d.len()])?;
+        check_room(2 * (to + points), [z.len()])?;
+        z[2 * to..][..2 * points].copy_from_slice(&d[2 * from..][..2 * points]);
         Ok(())
     }
 }

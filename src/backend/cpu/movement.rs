@@ -1,7 +1,8 @@
 //! Grids that move, on the CPU.
 
 use super::{CpuBackend, EllipticState};
-use crate::backend::error::check_length;
+use crate::backend::cpu::vector::clear;
+use crate::backend::error::{check_length, check_room};
 use crate::backend::{
     EllipticBackend, EllipticData, FixedLines, FixedPlaces, MovementBackend, Result,
 };
@@ -17,9 +18,12 @@ impl EllipticState {
             [0, 1, 2].map(|di| (j + dj) * stride + i + di).map(|at| [data.x[at], data.y[at]])
         };
         let stencil = Stencil { south: row(0), middle: row(1), north: row(2) };
-        let [p, q] = [self.amplitudes[0][2 * i], self.amplitudes[0][2 * i + 1]];
-        let decay = data.walls[0].as_ref().map_or([0.0; 2], |wall| [wall.phi[k], wall.psi[k]]);
-        let (p, q) = (data.control_p[k] + p * decay[0], data.control_q[k] + q * decay[1]);
+        // Walls are on sides of constant j.
+        let terms = data.walls.iter().zip(&self.amplitudes).take(2);
+        let terms = terms.filter_map(|(wall, own)| Some((wall.as_ref()?, &own[2 * i..][..2])));
+        let (p, q) = terms.fold((data.control_p[k], data.control_q[k]), |(p, q), (wall, own)| {
+            (p + own[0] * wall.phi[k], q + own[1] * wall.psi[k])
+        });
         let (b, w) = (StencilBlocks::new(&stencil.metrics(), p, q), self.row_weights[k]);
         let full = |m: [Vec2; 2]| [m[0][0], m[0][1], m[1][0], m[1][1]].map(|c| w * c);
         let scalar = |c: f64| full([[c, 0.0], [0.0, c]]);
@@ -43,13 +47,16 @@ impl MovementBackend for CpuBackend {
         self.elliptic(&state.data.with_nodes(nodes))
     }
 
-    fn shares(&self, nodes: &Grid) -> Result<Vec<f64>> {
-        let of = |s: f64| (s * s).ln_1p();
+    fn shares(&self, nodes: &Grid, lines: usize) -> Result<Vec<f64>> {
+        let (of, ni) = (|s: f64| (s * s).ln_1p(), nodes.ni);
+        check_room(lines, [nodes.nj])?;
         let mut shares = arc_length(nodes);
-        let whole: Vec<f64> = shares[(nodes.nj - 1) * nodes.ni..].iter().map(|s| of(*s)).collect();
-        shares.par_chunks_mut(nodes.ni).for_each(|row| {
+        let (within, beyond) = shares.split_at_mut(lines * ni);
+        let whole: Vec<f64> = within[(lines - 1) * ni..].iter().map(|s| of(*s)).collect();
+        within.par_chunks_mut(ni).for_each(|row| {
             row.iter_mut().zip(&whole).for_each(|(s, whole)| *s = 1.0 - of(*s) / whole);
         });
+        clear(beyond);
         Ok(shares)
     }
 

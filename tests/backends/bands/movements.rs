@@ -226,7 +226,7 @@ fn whole(backend: &CudaBackend, data: &EllipticData, shape: &Grid) -> Result<Who
     let mut unknowns = vec![f64::NAN; 2 * mi * mj];
     backend.download_whole(&f, &mut unknowns)?;
     let mut row = backend.zeros(2 * points.mi)?;
-    backend.copy_wall(points.mi, &f, &mut row)?;
+    backend.copy_points(points.mi, (&f, 0), (&mut row, 0))?;
     let mut first_row = vec![f64::NAN; 2 * mi];
     backend.download_whole(&row, &mut first_row)?;
     let sources: Vec<f64> = (0..2 * mi * mj).map(|k| (0.7 * k as f64).sin()).collect();

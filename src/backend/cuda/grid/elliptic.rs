@@ -300,14 +300,16 @@ impl EllipticBackend for CudaBackend {
             walls as u32, s, z, &*d))
     }
 
-    fn copy_wall<T: Real>(
+    fn copy_points<T: Real>(
         &self,
-        walls: usize,
-        d: &CudaVector<T>,
-        z: &mut CudaVector<T>,
+        points: usize,
+        (d, from): (&CudaVector<T>, usize),
+        (z, to): (&mut CudaVector<T>, usize),
     ) -> Result<()> {
-        check_room(2 * walls, [d.len(), z.len()])?;
-        self.device.copy(GRANTED, d.address(), z.address(), 2 * walls * size_of::<T>())
+        check_room(2 * (from + points), [d.len()])?;
+        check_room(2 * (to + points), [z.len()])?;
+        let [d, z] = [d.address_of(2 * from), z.address_of(2 * to)];
+        self.device.copy(GRANTED, d, z, 2 * points * size_of::<T>())
     }
 }
 

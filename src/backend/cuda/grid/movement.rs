@@ -9,7 +9,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::{Address, Buffer, GRANTED};
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{LaunchShape, Result, launch};
-use crate::backend::error::check_length;
+use crate::backend::error::{check_length, check_room};
 use crate::backend::{FixedLines, FixedPlaces, LevelSize, MovementBackend};
 use crate::grid::{Grid, Symmetry, Topology};
 use bytemuck::Pod;
@@ -94,10 +94,11 @@ impl MovementBackend for CudaBackend {
         Ok((state, guess))
     }
 
-    fn shares(&self, nodes: &CudaGrid) -> Result<CudaVector<f64>> {
+    fn shares(&self, nodes: &CudaGrid, lines: usize) -> Result<CudaVector<f64>> {
+        check_room(lines, [nodes.nj])?;
         let shares = Buffer::zeros(&self.device, nodes.x.len())?;
         launch!(self => node_shares[f64, line_shape(nodes.columns.count)](nodes.columns.held(),
-            nodes.nj as u32, &nodes.x, &nodes.y, &shares))?;
+            lines as u32, &nodes.x, &nodes.y, &shares))?;
         Ok(shares)
     }
 
