@@ -62,15 +62,15 @@ __device__ inline Pair own_residual(const LevelLayout& layout, real* a, const re
 }
 
 // The residual f - A u - B d of column 0, sent west; stores that of the column after the last one. Zeros
-// are sent east, so that exchanges are counted alike on both sides. Of the first row of transposed equations
+// are sent east, so that exchanges are counted alike on both sides. Of walled rows of transposed equations
 // f alone is sent: the restriction adds the other terms of its sum.
 KERNEL(exchange_residual, LevelLayout layout, real* a, const real* f, const real* u, HaloColumns columns) {
     const HaloExchange exchange = halo_exchange(columns, layout.edges, layout.mj);
     const uint64 j = row_of_thread(exchange);
     if (j >= layout.mj) return;
     if (exchange.sends(0)) {
-        const bool sum = layout.sums() && j == 0;
-        exchange.send(0, uint32(j), sum ? reinterpret_cast<const Pair*>(f)[layout.column(0)]
+        const bool sum = layout.sums(uint32(j));
+        exchange.send(0, uint32(j), sum ? reinterpret_cast<const Pair*>(f)[j * layout.row() + layout.column(0)]
                                     : layout.compact() ? own_residual<true>(layout, a, f, u, uint32(j))
                                                        : own_residual<false>(layout, a, f, u, uint32(j)));
     }

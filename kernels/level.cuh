@@ -9,7 +9,7 @@
 // With wall terms the points of the first row are held at zero, and the row of u holds the wall terms
 // d_i in their places: as a point, row 0 is read from the row of zeros below it. With terms of the outer line, too,
 // the last row is such a row, read from the row of zeros above it. In transposed equations
-// the first row has unknowns like the others, and its equations are the sums of B^T u along the eta-lines.
+// these rows have unknowns like the others, and their equations are the sums of B^T u along the eta-lines.
 #pragma once
 
 // Places of a level, fewer than 2^31. `edges` says what lies beyond the ends of the rows.
@@ -21,19 +21,23 @@ struct LevelLayout : LevelLayoutFields {
     // Whether wall terms take the places of the first row: where there are columns, unless the equations
     // are transposed.
     __device__ bool terms() const { return (edges & (EDGE_WALLS | EDGE_TRANSPOSED)) == EDGE_WALLS; }
-    // Whether there are columns of wall terms of the last row too, which take its place.
+    // Whether there are columns of wall terms of the last row too.
     __device__ bool above() const { return edges & EDGE_ABOVE; }
+    // Whether these take the places of the last row.
+    __device__ bool terms_above() const { return (edges & (EDGE_ABOVE | EDGE_TRANSPOSED)) == EDGE_ABOVE; }
     // Walls at the ends of the eta-lines.
     __device__ uint32 ends() const { return walls() + above(); }
     // Whether row j holds wall terms.
-    __device__ bool holds(int j) const { return (terms() && j == 0) || (above() && j == int(mj) - 1); }
+    __device__ bool holds(int j) const { return (terms() && j == 0) || (terms_above() && j == int(mj) - 1); }
     // Start of the row of u with the terms of an end of the eta-lines.
     __device__ int terms_of(uint32 end) const { return end ? (int(mj) - 1) * row() : 0; }
     __device__ bool transposed() const { return edges & EDGE_TRANSPOSED; }
     // Whether the operator has the compact storage.
     __device__ bool compact() const { return edges & EDGE_COMPACT; }
-    // Whether the equations of the first row are sums along the eta-lines.
-    __device__ bool sums() const { return walls() && transposed(); }
+    // Whether the equations of row j are sums along the eta-lines.
+    __device__ bool sums(uint32 j) const {
+        return transposed() && ((walls() && j == 0) || (above() && j + 1 == mj));
+    }
     // True if column -1 is a ghost column of another band.
     __device__ bool comes_from() const { return (edges & (EDGE_WEST | EDGE_PERIODIC)) == EDGE_WEST; }
     // True if column mi is a ghost column of another band.
@@ -42,7 +46,7 @@ struct LevelLayout : LevelLayoutFields {
     // Start of the points of row j in u.
     template <bool BOTH = true>
     __device__ int points_of_row(int j) const {
-        return (terms() && j == 0 ? -1 : BOTH && above() && j == int(mj) - 1 ? int(mj) : j) * row();
+        return (terms() && j == 0 ? -1 : BOTH && terms_above() && j == int(mj) - 1 ? int(mj) : j) * row();
     }
     __device__ int points() const { return row() * mj; }
     // First point of this block's tile of LEVEL_I x LEVEL_J points. Tiles along eta are counted along x where there are
@@ -98,7 +102,7 @@ struct Operator {
     __device__ Block* full_centre() const { return plane(36); }
     // Borders of the eta-lines at an end: V, and in the first row the inverse pivots of the wall terms; of transposed
     // equations W = V^T. With walls at both ends the inverse of the pivot of all four terms stands by rows in the
-    // first and in the last row.
+    // first and in the last row, and its transpose where equations are transposed.
     __device__ Block* border(uint32 end = 0) const {
         return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + end * WALL_VALUES);
     }
@@ -126,7 +130,7 @@ __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
     b.y -= a.yx * u.x + a.yy * u.y;
 }
 
-// f - A u - B d at a point; that of the first row of transposed equations is not this.
+// f - A u - B d at a point; that of a walled row of transposed equations is not this.
 template <bool COMPACT>
 __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPACT>& a, const Pair* f,
                                 const Pair* u, uint32 i, uint32 j) {
@@ -137,7 +141,7 @@ __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPAC
     const Pair* north = u + layout.points_of_row(int(j) + 1);
     Pair r = f[at];
     if (layout.terms()) subtract(r, a.columns()[at], u[c]);
-    if (layout.above()) subtract(r, a.columns(1)[at], u[layout.terms_of(1) + c]);
+    if (layout.terms_above()) subtract(r, a.columns(1)[at], u[layout.terms_of(1) + c]);
     subtract(r, a.west()[at], here[w]);
     subtract(r, a.east()[at], here[e]);
     subtract(r, a.south()[at], south[c]);
@@ -183,8 +187,8 @@ struct Line {
     __device__ bool bordered() const { return !XI && layout.walls(); }
     // Whether its last point does so, too.
     __device__ bool bordered_above() const { return !XI && BOTH && layout.above(); }
-    // Whether the line is solved: not the rows of a level with wall terms whose points are held, or the first row
-    // of transposed equations, which are sums along the eta-lines.
+    // Whether the line is solved: not the rows of a level with wall terms whose points are held, or those rows of
+    // transposed equations, which are sums along the eta-lines.
     __device__ bool solved() const {
         return number < across() && !(XI && layout.walls() && number == 0) &&
                !(XI && BOTH && layout.above() && number + 1 == across());

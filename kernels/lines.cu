@@ -153,18 +153,21 @@ struct Beside {
     }
 };
 
-// The first value of an eta-line of transposed equations, u_0 = G^-T (f_0 - sum W_l b_l), and b_l of the
-// points after the first in the places of u.
-template <bool COMPACT, int CHUNK>
-__device__ Pair first_of_transposed(const Line<false, COMPACT, false>& line, const Team<CHUNK>& team, uint32 segments,
-                                    uint32 zero, const Pair* f, Pair* u) {
-    __shared__ Pair parts[LINE_THREADS];
+// The values at the walled ends of an eta-line of transposed equations, u = G^-T (f - sum W_l b_l) for the first end and
+// with BOTH for the last, where sum and factor are those of both; and b_l of the other points in the places of u.
+template <bool COMPACT, bool BOTH, int CHUNK>
+__device__ void ends_of_transposed(const Line<false, COMPACT, BOTH>& line, const Team<CHUNK>& team, uint32 segments,
+                                   uint32 zero, const Pair* f, Pair* u, Pair (&ends)[1 + BOTH]) {
+    __shared__ Pair parts[1 + BOTH][LINE_THREADS];
     const bool live = line.solved();
     const int along = live ? line.along() : 0;
-    Pair sum = live && team.chunk == 0 ? f[line.at(0)] : pair(0, 0);
+    const int at_end[2] = {live ? line.at(0) : 0, live ? line.at(along - 1) : 0};
+    Pair sums[1 + BOTH];
+#pragma unroll
+    for (int end = 0; end < 1 + BOTH; ++end) sums[end] = live && team.chunk == 0 ? f[at_end[end]] : pair(0, 0);
     for (uint32 s = 0; s < segments; ++s) {
         const int first = (int(s * team.chunks) + int(team.chunk)) * CHUNK;
-        Beside<false, COMPACT, false> beside(line, u, live && !zero ? first : int(line.along()) + 2);
+        Beside<false, COMPACT, BOTH> beside(line, u, live && !zero ? first : int(line.along()) + 2);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             const int l = first + k;
@@ -172,17 +175,27 @@ __device__ Pair first_of_transposed(const Line<false, COMPACT, false>& line, con
             const int at = line.at(l);
             Pair b = f[at];
             if (!zero) beside.subtract_from(b, l);
-            if (l == 0) continue;
-            subtract(sum, line.a.border()[at], b);
+            if (l == 0 || (BOTH && l + 1 == along)) continue;
+#pragma unroll
+            for (int end = 0; end < 1 + BOTH; ++end) subtract(sums[end], line.a.border(end)[at], b);
             u[at] = b;
         }
     }
-    parts[team.chunk * team.lines + team.line] = sum;
+#pragma unroll
+    for (int end = 0; end < 1 + BOTH; ++end) parts[end][team.chunk * team.lines + team.line] = sums[end];
     __syncthreads();
-    Pair total = pair(0, 0);
-    for (uint32 chunk = 0; live && chunk < team.chunks; ++chunk)
-        total = total + parts[chunk * team.lines + team.line];
-    return live ? line.a.border()[line.at(0)] * total : pair(0, 0);
+#pragma unroll
+    for (int end = 0; end < 1 + BOTH; ++end) {
+        Pair total = pair(0, 0);
+        for (uint32 chunk = 0; live && chunk < team.chunks; ++chunk)
+            total = total + parts[end][chunk * team.lines + team.line];
+        sums[end] = total;
+    }
+#pragma unroll
+    for (int end = 0; end < 1 + BOTH; ++end) {
+        ends[end] = live ? line.a.border()[at_end[end]] * sums[0] : pair(0, 0);
+        if (BOTH && live) ends[end] = ends[end] + line.a.border(1)[at_end[end]] * sums[BOTH];
+    }
 }
 
 // u <- y at the points of a segment that the recurrence has; y is left in the order of turns.
@@ -206,7 +219,7 @@ __device__ inline void store_points(const Line<XI, COMPACT, BOTH>& line, const P
 // takes is solved in segments. Closed lines: the last point is condensed out, where H is not negligible
 // u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
 // point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
-// of transposed equations start from u_0 = G^-T (f_0 - sum W_l b_l). With BOTH ends bordered, the last point m is held
+// of transposed equations have the values of `ends_of_transposed` there. With BOTH ends bordered, the last point m is held
 // at zero, too, and u_l <- u_l - V_l d - V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
 //
 // COPIES: the block index in z selects one of several right sides. It is a template flag because the index
@@ -241,7 +254,11 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     const bool both = line.bordered_above();
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
-    if constexpr (TRANSPOSED) carry = first_of_transposed(line, team, segments, zero, f, u);
+    Pair ends[1 + BOTH];
+    if constexpr (TRANSPOSED) {
+        ends_of_transposed(line, team, segments, zero, f, u, ends);
+        carry = ends[0];
+    }
     for (uint32 s = 0; s < segments; ++s) {
         const Points<XI, CHUNK> points(team, s);
         Block prev[CHUNK];
@@ -258,12 +275,14 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
                 if (surrounded) beside.subtract_from(b, l);
                 if (XI && layout.terms())
                     subtract(b, line.a.columns()[at], u[layout.column(l)]);
-                if (XI && BOTH && layout.above())
+                if (XI && BOTH && layout.terms_above())
                     subtract(b, line.a.columns(1)[at], u[layout.terms_of(1) + layout.column(l)]);
                 if (!XI && l == 0) wall_right = b;
                 if (both && l + 1 == along) firsts[team.line] = b;
                 if (TRANSPOSED && l == 0) {
                     y[k] = carry;
+                } else if (TRANSPOSED && BOTH && l + 1 == along) {
+                    y[k] = ends[BOTH];
                 } else if (l < open) {
                     const Block pivot = line.pivot()[at];
                     y[k] = pivot * b;
@@ -414,6 +433,7 @@ RELAX(relax_xi_full, true, LINE_CHUNK, false, false, false, false)
 RELAX(relax_eta_copies, false, LINE_CHUNK, false, true, false, true)
 RELAX(relax_xi_copies, true, LINE_CHUNK, false, true, false, true)
 RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, true, false)
+RELAX(relax_eta_transposed_both, false, LINE_CHUNK, false, true, true, true)
 // For levels with too few points to keep a GPU busy by chunks that long.
 RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, false, false)
 RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, false, false)

@@ -62,8 +62,9 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
     while (slot < SLOTS_OF_POINT) put(pair(0, 0));
 }
 
-// The leading points of g <- B^T x for the wall columns: the sum over the points of a line. A block takes a warp's
-// width of lines; each of its warps sums every WALL_SUMS-th point.
+// The points of the first row of g <- B^T x for the wall columns, and of the last row by the blocks after the first in
+// y: the sum over the points of a line. A block takes a warp's width of lines; each of its warps sums every WALL_SUMS-th
+// point.
 KERNEL(sum_wall_columns, uint32 mi, uint32 mj, const real* values, const real* x, real* g) {
     __shared__ Pair parts[WALL_SUMS][WARP];
     const uint32 lane = threadIdx.x % WARP, part = threadIdx.x / WARP;
@@ -72,7 +73,7 @@ KERNEL(sum_wall_columns, uint32 mi, uint32 mj, const real* values, const real* x
     Pair sum = pair(0, 0);
     for (uint32 j = part; i < mi && j < mj; j += WALL_SUMS) {
         const uint64 k = uint64(j) * mi + i;
-        Slots b = {values + 2 * k, stride};
+        Slots b = {values + 2 * k + 2 * blockIdx.y * stride, stride};
         const Pair p = b.next(), q = b.next(), u = reinterpret_cast<const Pair*>(x)[k];
         sum = pair(sum.x + p.x * u.x + p.y * u.y, sum.y + q.x * u.x + q.y * u.y);
     }
@@ -81,7 +82,7 @@ KERNEL(sum_wall_columns, uint32 mi, uint32 mj, const real* values, const real* x
     if (part > 0 || i >= mi) return;
     for (uint32 other = 1; other < WALL_SUMS; ++other)
         sum = pair(sum.x + parts[other][lane].x, sum.y + parts[other][lane].y);
-    reinterpret_cast<Pair*>(g)[i] = sum;
+    reinterpret_cast<Pair*>(g)[(blockIdx.y ? uint64(mj - 1) * mi : 0) + i] = sum;
 }
 
 // y <- B x, or y + B x, for the wall columns: both rows of every point of line i hold (p_i, q_i), and those of the wall

@@ -135,18 +135,22 @@ __device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, 
 //
 //   [B_0 - N_0 V_1, B'_0 - N_0 V'_1; B_m - P_m V_{m-1}, B'_m - P_m V'_{m-1}],
 //
-// by blocks: that of the last end after that of the first. A border whose pivot has not kept its sign, or which the
+// by blocks: that of the last end after that of the first. Transposed equations have its transpose, and `v` is W, whose
+// transpose is V of the transposed line. A border whose pivot has not kept its sign, or which the
 // level does not have, is left out. Returns whether all are finite.
-template <bool COMPACT>
+template <bool COMPACT, bool TRANSPOSED>
 __device__ bool finish_borders(const Line<false, COMPACT>& line, const Block (&v)[2][2], const uint32 (&borders)[2]) {
-    const int at[2] = {line.at(0), line.at(line.along() - 1)};
-    const Block coupling[2] = {line.next()[at[0]], line.prev()[at[1]]};
+    const int last_point = int(line.along()) - 1, at[2] = {line.at(0), line.at(last_point)};
+    // Of an end with the point beside it; of that with the end where equations are transposed.
+    const Block coupling[2] = {TRANSPOSED ? line.prev()[line.at(1)] : line.next()[at[0]],
+                               TRANSPOSED ? line.next()[line.at(last_point - 1)] : line.prev()[at[1]]};
     Block columns[2], pivot[2][2];
     for (int end = 0; end < 2; ++end)
         for (int border = 0; border < 2; ++border) {
             const Block b = borders[border] == NO_BORDERS ? diagonal(0) : line.a.columns(border)[at[end]];
             if (end == border) columns[end] = b;
-            pivot[end][border] = b - coupling[end] * v[end][border];
+            pivot[end][border] = b - (TRANSPOSED ? transposed(v[end][border] * coupling[end])
+                                                 : coupling[end] * v[end][border]);
         }
     auto inverted = [&](int border, const Block& of) {
         const bool kept = borders[border] != NO_BORDERS &&
@@ -156,10 +160,10 @@ __device__ bool finish_borders(const Line<false, COMPACT>& line, const Block (&v
     const Block first = inverted(0, pivot[0][0]), carried = pivot[1][0] * first;
     const Block last = inverted(1, pivot[1][1] - carried * pivot[0][1]);
     const Block up = first * pivot[0][1], down = last * carried, of_first = first + up * down;
-    line.a.border(0)[at[0]] = of_first;
-    line.a.border(1)[at[0]] = real(-1) * (up * last);
-    line.a.border(0)[at[1]] = real(-1) * down;
-    line.a.border(1)[at[1]] = last;
+    const Block found[2][2] = {{of_first, real(-1) * (up * last)}, {real(-1) * down, last}};
+    for (int end = 0; end < 2; ++end)
+        for (int border = 0; border < 2; ++border)
+            line.a.border(border)[at[end]] = TRANSPOSED ? transposed(found[border][end]) : found[end][border];
     return is_finite(of_first) && is_finite(last);
 }
 
@@ -232,20 +236,20 @@ __device__ bool factor_eta(const Lines<false, COMPACT>& lines, const uint32 (&bo
         Block* const above = line.a.border(1);
         auto pulled = [=](const EtaLine& of, int l, Blocks<3>& to) {
             const int at = of.at(l);
-            to.at[0] = of.prev()[at];
+            to.at[0] = TRANSPOSED ? of.next()[of.at(l - 1)] : of.prev()[at];
             to.at[1] = pivots[at];
             to.at[2] = of.a.columns(1)[at];
         };
         h = diagonal(0);
         in_stages<1, 3>(lines, stage, start, count, pulled, [&](int l, const Blocks<3>& of) {
-            h = of.at[1] * (of.at[2] - of.at[0] * h);
+            h = TRANSPOSED ? (transposed(of.at[2]) - h * of.at[0]) * of.at[1] : of.at[1] * (of.at[2] - of.at[0] * h);
             above[line.at(l)] = h;
         });
         v[1][1] = h;
         back(above);
         v[0][1] = h;
     }
-    return !lines.own || (finish_borders<COMPACT>(line, v, borders) && finite);
+    return !lines.own || (finish_borders<COMPACT, TRANSPOSED>(line, v, borders) && finite);
 }
 
 // Inverse pivots of a chunk of xi-lines, but for the last point of closed ones. The recurrence starts FACTOR_OVERLAP
@@ -447,7 +451,8 @@ KERNEL(count_borders, LevelLayout layout, real* values,
         kept[0] += keeps(norths[of_north * layout.row() + column], souths[of_south * layout.row() + column]);
         if (!layout.above()) continue;
         const int beside = (int(layout.mj) - 2) * layout.row() + column;
-        kept[1] += keeps(a.south()[beside], a.north()[beside]);
+        kept[1] += layout.transposed() ? keeps(a.north()[beside - layout.row()], a.south()[beside + layout.row()])
+                                       : keeps(a.south()[beside], a.north()[beside]);
     }
     block_reduce<Sum>(kept, 2, [&](uint32 end, double all) {
         const uint32 count = fine_borders[2 * end] == NO_BORDERS ? 0 : uint32(all);

@@ -73,11 +73,11 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
 RESTRICT(restrict_compact, true)
 RESTRICT(restrict_full, false)
 
-// Coarse f of the first row of transposed equations, whose fine residual is f - sum B^T u along the eta-line,
+// Coarse f of a walled row of transposed equations, one for each block in y, whose fine residual is f - sum B^T u along the eta-line,
 // zero where the level has no `borders`: 1/8 1/4 1/8 of it along xi, or 1/4 1/2 1/4 where the level is
 // coarsened in xi alone, the transpose of the prolongation of wall terms. A warp has the columns around
 // SUMMED_POINTS coarse points, a thread each; the warps of a block share the rows. f of column mi, where the
-// level goes on in another band, is in `beside`.
+// level goes on in another band, is in `beside`, a value for each row.
 KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const real* f, const real* u,
        const real* beside, LevelLayout coarse, real* coarse_f) {
     __shared__ Pair parts[WALL_SUMS][WARP];
@@ -88,13 +88,16 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
     const uint32 first = blockIdx.x * SUMMED_POINTS;
     uint32 column = 2 * first + lane;
     if (column == fine.mi && fine.wraps()) column = 0;
-    const bool there = column < fine.mi + fine.goes_on() && *borders != NO_BORDERS;
+    const uint32 end = blockIdx.y;
+    const bool there = column < fine.mi + fine.goes_on() && borders[2 * end] != NO_BORDERS;
     const int place = fine.column(int(column));
     Pair sum = pair(0, 0);
-    if (there && warp == 0) sum = column < fine.mi ? right[place] : *reinterpret_cast<const Pair*>(beside);
+    if (there && warp == 0)
+        sum = column < fine.mi ? right[fine.terms_of(end) + place]
+                               : reinterpret_cast<const Pair*>(beside)[end ? fine.mj - 1 : 0];
     for (uint32 j = warp; there && j < fine.mj; j += WALL_SUMS) {
         const int at = int(j) * fine.row() + place;
-        subtract(sum, transposed(operator_.columns()[at]), solution[at]);
+        subtract(sum, transposed(operator_.columns(end)[at]), solution[at]);
     }
     parts[warp][lane] = sum;
     __syncthreads();
@@ -104,7 +107,7 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
     for (uint32 k = 0; k < 3; ++k)
         for (uint32 part = 0; part < WALL_SUMS; ++part)
             total = total + real(k == 1 ? 0.5 : 0.25) * parts[part][2 * threadIdx.x + k];
-    reinterpret_cast<Pair*>(coarse_f)[coarse.copy_of_f() + coarse.column(int(i))] =
+    reinterpret_cast<Pair*>(coarse_f)[coarse.copy_of_f() + coarse.terms_of(end) + coarse.column(int(i))] =
         real(coarse.mj == fine.mj ? 1 : 0.5) * total;
 }
 

@@ -109,12 +109,14 @@ pub fn a_matrix_is_transposed<S: Subject>(subject: &S) {
 }
 
 pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
-    fn check<S: Subject, T: Real>(subject: &S, (mi, mj): (usize, usize)) {
-        let pattern = EllPattern::wall_columns(mi, mj, WalledSides::SECTION);
+    fn check<S: Subject, T: Real>(subject: &S, (mi, mj): (usize, usize), above: bool) {
+        let walls = WalledSides([true, above, false, false]);
+        let pattern = EllPattern::wall_columns(mi, mj, walls);
         let (values, x) = (random_values::<T>(1, &pattern), random::<T>(2, pattern.rows()));
         let rest = random::<T>(3, pattern.rows());
         let mut expected = rest.clone();
-        for column in 0..2 * mi {
+        let last = 2 * mi * (mj - 1);
+        for column in (0..2 * mi).chain((last..last + 2 * mi).filter(|_| above && mj > 1)) {
             let of_row = |row: usize| {
                 let entry = pattern.row(row).find(|&(_, at)| at == column);
                 entry.map_or(0.0, |(at, _)| values[at].widen() * x[row].widen())
@@ -130,8 +132,11 @@ pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
         assert_close(&found, &expected, 20.0, &format!("{mi} × {mj} points"));
     }
     for size in SIZES {
-        check::<S, f64>(subject, size);
-        check::<S, f32>(subject, size);
+        check::<S, f64>(subject, size, false);
+        check::<S, f32>(subject, size, false);
+        if size.1 > 1 {
+            check::<S, f64>(subject, size, true);
+        }
     }
 }
 

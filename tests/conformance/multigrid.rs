@@ -60,7 +60,7 @@ use Equations::{Plain, Transposed};
 
 type Levels = (Coarsening, Walls, Equations);
 
-const KINDS: [Levels; 13] = [
+const KINDS: [Levels; 16] = [
     (Coarsening::Full, Walls::None, Plain),
     (Coarsening::Full, Walls::All, Plain),
     (Coarsening::Full, Walls::DroppedBelow, Plain),
@@ -74,8 +74,11 @@ const KINDS: [Levels; 13] = [
     (Coarsening::Full, Walls::DroppedBelow, Transposed),
     (Coarsening::Xi, Walls::None, Transposed),
     (Coarsening::Xi, Walls::All, Transposed),
+    (Coarsening::Full, Walls::Both, Transposed),
+    (Coarsening::Full, Walls::BothDroppedBelow, Transposed),
+    (Coarsening::Xi, Walls::Both, Transposed),
 ];
-const FULL: [Levels; 4] = [KINDS[0], KINDS[1], KINDS[5], KINDS[9]];
+const FULL: [Levels; 5] = [KINDS[0], KINDS[1], KINDS[5], KINDS[9], KINDS[13]];
 
 /// A hierarchy, and the solutions after its operations, by name.
 struct Seen<'a, S: Subject, M: Real> {

@@ -43,7 +43,10 @@ fn a_grid_moves_on_the_gpu_as_on_the_cpu() {
     };
     let c = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
              [grid]\ntopology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-5\n";
-    for text in [o(257, 129), o(1025, 513), c.to_owned()] {
+    let tunnel = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
+                  [domain]\nbox = [-1.7, 4.0, -1.0, 1.0]\nfloor = 'wall'\nroof = 'wall'\n\
+                  [grid]\ntopology = 'C'\nni = 225\nnj = 97\nwake = 48\nfirst_cell = 1e-5\n";
+    for text in [o(257, 129), o(1025, 513), c.to_owned(), tunnel.to_owned()] {
         let (on_cpu, forward, adjoint) = all(&CpuBackend, &text);
         let (moved, on_gpu, transposed) = all(&on_gpu(), &text);
 

@@ -26,12 +26,13 @@ const SWEEP: Work =
     Work { coarsening: Coarsening::Full, walls: [false; 2], transposed: false, cycle: false };
 
 /// Walls, and whether the equations are transposed.
-const WALLS: [([bool; 2], bool); 5] = [
+const WALLS: [([bool; 2], bool); 6] = [
     ([false; 2], false),
     ([true, false], false),
     ([true; 2], false),
     ([false; 2], true),
     ([true, false], true),
+    ([true; 2], true),
 ];
 
 impl Work {

@@ -26,18 +26,23 @@ use support::grids::distance;
 type Wall = Vec<[f64; 2]>;
 
 fn settled(geometry: &str, grid: &str) -> Problem {
-    let text = format!(
-        "{geometry}\nnewton.tolerance = 1e-12\n[grid]\nfirst_cell = 1e-2\nfar_field = 8.0\n{grid}\n"
-    );
+    solved_to_rounding(geometry, &format!("far_field = 8.0\n{grid}"))
+}
+
+fn solved_to_rounding(geometry: &str, grid: &str) -> Problem {
+    let text = format!("{geometry}\nnewton.tolerance = 1e-12\n[grid]\nfirst_cell = 1e-2\n{grid}\n");
     support::cases::case(&text).settle().unwrap()
 }
 
 /// Grids of all kinds, with held and periodic seams among them, solved to rounding, and the numbers of ranks
 /// to compare.
-fn problems() -> [(&'static str, Problem, &'static [usize]); 6] {
+fn problems() -> [(&'static str, Problem, &'static [usize]); 7] {
     let small = |geometry: &str, grid: &str| settled(geometry, &format!("nj = 11\n{grid}"));
     let sharp = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'";
     let blunt = "geometry.naca = '2412'\ngeometry.trailing_edge = 'blunt'";
+    let tunnel = "domain.box = [-1.0, 3.0, -1.0, 1.0]\ndomain.floor = 'wall'\ndomain.roof = 'wall'";
+    let tunnel = format!("{sharp}\n{tunnel}");
+    let tunnel = solved_to_rounding(&tunnel, "topology = 'C'\nni = 61\nnj = 17\nwake = 12");
     [
         ("O, sharp", small(sharp, "ni = 37"), &[2, 4]),
         ("O, blunt", small(blunt, "ni = 37"), &[3]),
@@ -45,6 +50,7 @@ fn problems() -> [(&'static str, Problem, &'static [usize]); 6] {
         ("C", small(sharp, "topology = 'C'\nni = 45\nwake = 8"), &[2, 4]),
         ("half", small("geometry.naca = '0012'", "topology = 'half'\nni = 21"), &[3]),
         ("frozen", small(&format!("{sharp}\ncontrol.wall = 'frozen'"), "ni = 37"), &[2]),
+        ("between walls", tunnel, &[2, 3]),
     ]
 }
 

@@ -263,12 +263,11 @@ impl EllipticBackend for CudaBackend {
         g: &mut CudaVector<T>,
     ) -> Result<()> {
         let Structure::WallColumns { mi, mj, walls } = b.pattern.structure() else { return Ok(()) };
-        if walls.has_others() {
-            return Err(DeviceError::OtherWalls { work: "derivatives on GPUs" });
-        }
+        let needed = if walls.has_others() { b.pattern.rows() } else { 2 * mi };
         check_room(b.pattern.rows(), [x.len()])?;
-        check_room(2 * mi, [g.len()])?;
-        let shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
+        check_room(needed, [g.len()])?;
+        let mut shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
+        shape.grid[1] = walls.sides().count() as u32;
         launch!(self => sum_wall_columns[T, shape](mi as u32, mj as u32, &b.values, x, &*g))
     }
 

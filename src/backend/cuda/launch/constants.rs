@@ -39,7 +39,7 @@ shared_constants! {
     EDGE_TRANSPOSED: u32 = 16;
     /// The level's operator has the compact storage.
     EDGE_COMPACT: u32 = 32;
-    /// It has columns of wall terms of the last row, too, which take its place.
+    /// It has columns of wall terms of the last row, too, which take its place likewise.
     EDGE_ABOVE: u32 = 64;
     /// The column of ghosts where what arrives stays in the buffer.
     NO_GHOSTS: u32 = u32::MAX;

@@ -108,7 +108,8 @@ sources! {
     }
     Lines "lines.cu" BOTH [COMMON, LEVEL] {
         relax_eta_compact, relax_eta_full, relax_xi_compact, relax_xi_full, relax_eta_copies,
-        relax_xi_copies, relax_eta_transposed, relax_eta_compact_short, relax_eta_full_short,
+        relax_xi_copies, relax_eta_transposed, relax_eta_transposed_both, relax_eta_compact_short,
+        relax_eta_full_short,
         relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both,
         relax_xi_compact_short, relax_xi_full_short, relax_by_block, relax_by_wide_block,
     }

@@ -21,7 +21,7 @@ pub(super) struct LevelKind {
     pub(super) coarsening: Coarsening,
     /// Whether there are columns of wall terms at both ends of the eta-lines: not at the last alone.
     pub(super) walls: [bool; 2],
-    /// Whether the equations are transposed: the terms do not take the places of the first row then.
+    /// Whether the equations are transposed: the terms do not take the places of walled rows then.
     pub(super) transposed: bool,
 }
 
@@ -41,7 +41,7 @@ impl LevelKind {
         self.walls.into_iter().filter(|wall| *wall).count()
     }
 
-    /// Whether the equations of the first row are sums along the eta-lines.
+    /// Whether the equations of walled rows are sums along the eta-lines.
     pub(super) fn has_sums(self) -> bool {
         self.walls[0] && self.transposed
     }

@@ -21,7 +21,7 @@ use crate::backend::cuda::launch::constants::{BLOCK_VALUES, SUMMED_POINTS, WALL_
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::error::check_length;
-use crate::backend::{Backend, Coarsening, DeviceError, LevelSize, MultigridBackend, Order, Real};
+use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
 use crate::sparse::{Structure, WalledSides};
 use std::mem::swap;
 
@@ -122,6 +122,7 @@ impl MultigridBackend for CudaBackend {
         if fine.kind.has_sums() {
             let mut shape =
                 LaunchShape::new(target.size.mi.div_ceil(SUMMED_POINTS), (WARP * WALL_SUMS) as u32);
+            shape.grid[1] = fine.kind.ends() as u32;
             shape.grid[2] = coarse.copies as u32;
             launch!(self => restrict_sums[M, shape](fine.layout(), &fine.operator, &fine.borders,
                 &fine.f, fine.u(), beside, target.layout(), &target.f))?;
@@ -209,9 +210,6 @@ fn finest<T: Real, M: Real>(
         }
         _ => [false; 2],
     };
-    if transposed && walls[1] {
-        return Err(DeviceError::OtherWalls { work: "derivatives on GPUs" });
-    }
     let kind = LevelKind { compact: !transposed, coarsening, walls, transposed };
     size.check(kept.as_ref().map(|kept| kept.size))?;
     let level = match (kept, &backend.ranks) {

@@ -88,7 +88,11 @@ impl<M: Real> CudaLevel<M> {
         let xi = self.lines(&XI, xi_team::<M>, mi);
         let eta = if self.kind.has_sums() {
             LineLaunch {
-                name: kernels::relax_eta_transposed,
+                name: if self.kind.walls[1] {
+                    kernels::relax_eta_transposed_both
+                } else {
+                    kernels::relax_eta_transposed
+                },
                 team: eta_team::<M>(mj, line_chunk::<M>()),
             }
         } else {
