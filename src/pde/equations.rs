@@ -67,7 +67,8 @@ impl EllipticData {
     }
 
     /// The equations that a given grid solves: P0 and Q0 are computed from its nodes at each point, neither
-    /// clipped nor smoothed, and wall terms decay over `decay` wall spacings, with amplitude zero.
+    /// clipped nor smoothed, and wall terms decay over `decay` wall spacings, with amplitude zero: those of the section,
+    /// and of the outer line where a side of a box there is a wall.
     pub fn of_grid(grid: &Grid, decay: f64) -> Self {
         let exact = ControlSettings {
             base: Some(Base::Marched),
@@ -79,7 +80,9 @@ impl EllipticData {
             decay,
         };
         let heights = &arc_length(grid)[grid.ni..2 * grid.ni];
-        Self::with_heights(grid, heights, &exact, WalledSides::SECTION)
+        let walls = grid.outside.as_ref().map(|outside| outside.walls(grid.ni - 1));
+        let above = walls.is_some_and(|walls| !walls.is_empty());
+        Self::with_heights(grid, heights, &exact, WalledSides([true, above, false, false]))
     }
 
     /// The equations with these P0 and Q0 at the unknown points, and the nodes of a grid as they are.

@@ -463,6 +463,22 @@ fn forged_blocks_of_a_cascade_are_damaged() {
     }
 }
 
+/// A moved grid knows the walls of its box, and so do the equations that are made of its nodes.
+#[test]
+fn first_cells_stay_exact_between_walls_without_equations() {
+    let options = SolverOptions::new(&[]).unwrap();
+    let reference = reference(TUNNEL);
+    let grid = moved(&reference, &twisted(&reference.wall(), 1.0)).blocks().remove(0);
+    let alone = Reference::of_grid(&CpuBackend, &grid, &options).unwrap();
+
+    let further = moved(&alone, &twisted(&alone.wall(), 1.0));
+
+    let (after, from) = (further.grid(), (grid.nj - 2) * grid.ni);
+    assert!(after.x[from..] == grid.x[from..] && after.y[from..] == grid.y[from..]);
+    let counts = (further.newton_iterations, further.linear_iterations);
+    assert!(counts.0 <= 4 && counts.1 <= 7.0, "{counts:?}");
+}
+
 /// A grid from a file is a reference by itself: it uses equations that its nodes solve.
 #[test]
 fn a_grid_without_equations_is_a_reference() {
