@@ -64,6 +64,7 @@ TYPES |= {"a number": "float", "a list of points": "ArrayLike"}
 TYPES |= {"a height": "float | ArrayLike | Mapping[str, ArrayLike]"}
 TYPES |= {"a box": "Sequence[float]"}
 TYPES |= {"a list of clusters": "Sequence[Mapping[str, Any]]"}
+TYPES |= {"a list of pieces": "Sequence[Mapping[str, Any]]"}
 
 
 def type_of(kind):

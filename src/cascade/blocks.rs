@@ -3,8 +3,8 @@
 use super::BladePassage;
 use crate::geometry::vector::{along, difference, distance};
 use crate::geometry::wall_normals;
-use crate::grid::boundary::{Meets, PERIOD, Patch, Range, Segment, Side, SideKind};
-use crate::grid::{BoxSide, Grid, Outside, Topology};
+use crate::grid::boundary::{Meets, Name, PERIOD, Patch, Range, Segment, Side, SideKind};
+use crate::grid::{Grid, Outside, Topology};
 use crate::smooth::block::{interpolated, set};
 
 /// Places of the blocks behind the O-grid.
@@ -140,8 +140,8 @@ pub(super) fn joined(grids: &mut [Grid], ring: &BladeLine) {
     let whole = |block: usize, side: Side| Segment { block, side, nodes: [0, sizes[block][0] - 1] };
     let planes = [
         (whole(0, Side::Below), Patch::Wall),
-        (whole(INLET, Side::Above), Patch::Side(BoxSide::Inlet, SideKind::Inlet)),
-        (whole(OUTLET, Side::Above), Patch::Side(BoxSide::Outlet, SideKind::Outlet)),
+        (whole(INLET, Side::Above), Patch::Side(Name::of("inlet"), SideKind::Inlet)),
+        (whole(OUTLET, Side::Above), Patch::Side(Name::of("outlet"), SideKind::Outlet)),
     ];
     ranges.extend(planes.map(|(on, patch)| Range { on, meets: Meets::Patch(patch) }));
     for (block, grid) in grids.iter_mut().enumerate() {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::error::among;
+use super::piece::SIDE_KINDS;
 use super::schema::{Key, KeyKind, plain};
 use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, keys};
 use super::{Assembly, Case, CaseFile, Element, PlacedBy};
@@ -102,6 +103,19 @@ fn property(key: &Key) -> Value {
                 "surface": { "enum": ["upper", "lower"] },
             },
         } }),
+        KeyKind::Pieces => json!({ "type": "array", "minItems": 1, "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["name", "kind"],
+            "properties": {
+                "name": { "type": "string", "minLength": 1 },
+                "kind": { "enum": SIDE_KINDS },
+                "points": { "type": "array", "items": point_schema() },
+                "file": { "type": "string", "minLength": 1 },
+                "through": point_schema(),
+                "curve": { "enum": ["spline", "polyline"] },
+            },
+        } }),
         KeyKind::Word(words) => json!({ "enum": words }),
         KeyKind::Words(words) => json!({
             "type": "array",
@@ -185,9 +199,12 @@ fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
 fn placeholder(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Text | KeyKind::Path | KeyKind::Word(_) => "\"\"",
-        KeyKind::Words(_) | KeyKind::Point | KeyKind::Points | KeyKind::Box | KeyKind::Clusters => {
-            "[]"
-        }
+        KeyKind::Words(_)
+        | KeyKind::Point
+        | KeyKind::Points
+        | KeyKind::Box
+        | KeyKind::Clusters
+        | KeyKind::Pieces => "[]",
         KeyKind::Flag | KeyKind::Integer { .. } | KeyKind::Real { .. } | KeyKind::Heights => "",
     }
 }

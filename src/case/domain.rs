@@ -1,12 +1,14 @@
-//! A box around the section: section `[domain]` of a case.
+//! The outer line around the section, such as a box: section `[domain]` of a case.
 
 use super::defaults::{REFERENCE_LENGTH, first_cell_from_y_plus};
 use super::entries::Given;
+use super::piece::PieceOptions;
+use super::pieces::{PIECE, PieceLine, outside, pieces};
 use super::schema::shown;
 use super::{CaseError, DomainOptions, TopologyChoice};
-use crate::geometry::{BoundaryPoints, CubicSpline, Enclosure, GeometryError, turned, turning};
+use crate::geometry::{BoundaryPoints, Enclosure, GeometryError, encloses, turned, turning};
 use crate::grid::initial::Enclosed;
-use crate::grid::{BoxSide, Outside, Patch, SideKind, Topology};
+use crate::grid::{SideKind, Topology};
 
 /// Points of the line j = 0 above which columns of corners are multiples of four cells.
 const MANY: usize = 128;
@@ -17,47 +19,66 @@ const LONGER: f64 = 1.1;
 /// Distance between section and floor or roof, in chords, below which these are near.
 const NEAR: f64 = 0.2;
 
-/// Wall units of the first cells at walls of the box.
+/// Wall units of the first cells at walls of the outer line.
 pub(super) const WALL_Y_PLUS: &str = "domain.wall_y_plus";
 
-/// The box that is asked for, if one is.
+/// The keys of the line.
+const KEYS: [&str; 2] = ["domain.box", PIECE];
+
+/// The outer line that is asked for, if one is.
 pub(super) fn domain(
     entries: &Given,
     topology: TopologyChoice,
 ) -> Result<Option<DomainOptions>, CaseError> {
-    if !entries.has("domain.box") {
-        let sides = [
-            "domain.floor",
-            "domain.roof",
-            "domain.inlet",
-            "domain.outlet",
-            "domain.floor_curve",
-            "domain.roof_curve",
-        ];
-        let remedy = |_: &str| "give domain.box, or leave [domain] out".into();
-        return entries.refuse_given(&sides, "domain.box beside it", remedy).map(|()| None);
+    let sides = [
+        "domain.floor",
+        "domain.roof",
+        "domain.inlet",
+        "domain.outlet",
+        "domain.floor_curve",
+        "domain.roof_curve",
+    ];
+    let own = entries.has(PIECE);
+    if entries.has("domain.box") {
+        if own {
+            return Err(entries.conflict(PIECE, "domain.box"));
+        }
+    } else {
+        let beside = if own {
+            "domain.box in place of domain.piece beside it"
+        } else {
+            "domain.box beside it"
+        };
+        let remedy = |key: &str| {
+            if own {
+                format!("leave {key} out: pieces have a kind and points of their own")
+            } else {
+                "give domain.box, or leave [domain] out".into()
+            }
+        };
+        entries.refuse_given(&sides, beside, remedy)?;
+        if !own {
+            return Ok(None);
+        }
     }
     if !entries.places.within.is_empty() {
         let expected = "one section in a box";
-        return Err(entries.refuse(
-            &["domain.box"],
-            expected,
-            "leave [domain] out with several elements",
-        ));
+        return Err(entries.refuse(&KEYS, expected, "leave [domain] out with several elements"));
     }
     if topology == TopologyChoice::Half {
         let remedy = "set grid.topology = \"O\" or \"C\", or leave [domain] out";
-        return Err(entries.refuse(&["domain.box"], "a whole grid in a box", remedy));
+        return Err(entries.refuse(&KEYS, "a whole grid in a box", remedy));
     }
     let domain: DomainOptions = entries.section("domain", &[])?;
-    let domain = DomainOptions { wall_first_cell: wall_first_cell(entries)?, ..domain };
+    let piece = if own { Some(pieces(entries, topology)?) } else { None };
+    let domain = DomainOptions { wall_first_cell: wall_first_cell(entries)?, piece, ..domain };
     let [length, extent] = [domain.behind(), domain.extent()];
     let fixed =
         [("grid.reach", f64::NAN), ("grid.far_field", extent), ("grid.wake_length", length)];
     for (key, follows) in fixed {
         if entries.given::<f64>(key)?.is_some_and(|given| given.to_bits() != follows.to_bits()) {
             let expected =
-                format!("a case without {key}: the grid ends at the sides of domain.box");
+                format!("a case without {key}: the grid ends at the outer line of [domain]");
             return Err(entries.refuse(&[key], expected, format!("leave {key} or [domain] out")));
         }
     }
@@ -65,22 +86,26 @@ pub(super) fn domain(
         entries.refuse_given(
             &["domain.wall_first_cell", WALL_Y_PLUS],
             "a side that is a wall beside it",
-            |key| format!("set domain.floor or another side to \"wall\", or leave {key} out"),
+            |key| {
+                let side = if own { "the kind of a piece" } else { "domain.floor or another side" };
+                format!("set {side} to \"wall\", or leave {key} out")
+            },
         )?;
     } else if entries.opens("grid.layers") {
         let remedy = "leave grid.layers out: grid.growth limits the growth from both walls";
         return Err(entries.refuse(&["grid.layers"], "a box without walls", remedy));
     }
-    let [x, _] = domain.ranges();
-    if length <= 0.0 || x[0] >= 0.0 {
-        let found = shown(length.min(-x[0]));
-        let expected =
-            format!("a box that reaches ahead of the nose and behind x = 1, here by {found}");
-        return Err(entries.refuse(
-            &["domain.box"],
-            expected,
-            "give [x_min, x_max, y_min, y_max] in chords",
-        ));
+    let front = domain.pieces().points().fold(f64::INFINITY, |least, [x, _]| least.min(x));
+    if length <= 0.0 || front >= 0.0 {
+        let found = shown(length.min(-front));
+        let line = if own { "pieces that reach" } else { "a box that reaches" };
+        let expected = format!("{line} ahead of the nose and behind x = 1, here by {found}");
+        let remedy = if own {
+            "move the pieces: the section has its nose at (0, 0)"
+        } else {
+            "give [x_min, x_max, y_min, y_max] in chords"
+        };
+        return Err(entries.refuse(&KEYS, expected, remedy));
     }
     check_curves(entries, &domain)?;
     Ok(Some(domain))
@@ -88,7 +113,7 @@ pub(super) fn domain(
 
 /// Refuses curves that are none of x, do not begin at the inlet and end at the outlet, or meet.
 fn check_curves(entries: &Given, domain: &DomainOptions) -> Result<(), CaseError> {
-    let [[x0, x1], _] = domain.ranges();
+    let Some([x0, x1, ..]) = domain.bounds else { return Ok(()) };
     for (key, curve) in
         [("domain.floor_curve", &domain.floor_curve), ("domain.roof_curve", &domain.roof_curve)]
     {
@@ -150,62 +175,77 @@ fn wall_first_cell(entries: &Given) -> Result<Option<f64>, CaseError> {
 }
 
 impl DomainOptions {
-    /// Ends in x and in y.
-    fn ranges(&self) -> [[f64; 2]; 2] {
-        let [x0, x1, y0, y1] = self.bounds;
-        [[x0, x1], [y0, y1]]
+    /// The pieces of the outer line: those that are given, or the sides of the box.
+    pub(super) fn pieces(&self) -> PieceLine {
+        let Some([x0, x1, ..]) = self.bounds else {
+            return PieceLine(self.piece.clone().unwrap_or_default());
+        };
+        let ([low, high], [below, above]) = (self.heights_at(x0), self.heights_at(x1));
+        let corners = [[x1, below], [x0, low], [x0, high], [x1, above]];
+        let side = |name, kind, from: usize| {
+            PieceOptions::straight(name, kind, [corners[from], corners[(from + 1) % 4]])
+        };
+        let bent = |mut piece: PieceOptions, mut curve: Vec<[f64; 2]>| {
+            // From the inlet to the outlet.
+            let last = curve.len() - 1;
+            if piece.points[0][0] > piece.points[1][0] {
+                curve.reverse();
+            }
+            (curve[0], curve[last]) = (piece.points[0], piece.points[1]);
+            piece.points = curve;
+            piece
+        };
+        let floor = side("floor", self.floor, 0);
+        let roof = side("roof", self.roof, 2);
+        PieceLine(vec![
+            if let Some(curve) = &self.floor_curve { bent(floor, curve.clone()) } else { floor },
+            side("inlet", self.inlet, 1),
+            if let Some(curve) = &self.roof_curve { bent(roof, curve.clone()) } else { roof },
+            side("outlet", self.outlet, 3),
+        ])
     }
 
     /// Distance from the edge of a section that is not turned to the outlet.
     pub(super) fn behind(&self) -> f64 {
-        self.bounds[1] - 1.0
+        self.pieces().outlet() - 1.0
     }
 
     /// Distance that the layers cover at most, and at least a chord.
     pub(super) fn extent(&self) -> f64 {
-        let [x0, _, mut y0, mut y1] = self.bounds;
-        for [_, y] in self.floor_curve.iter().chain(&self.roof_curve).flatten() {
-            (y0, y1) = (y0.min(*y), y1.max(*y));
-        }
-        (LONGER * y1.max(-y0).max(-x0)).max(1.0)
+        let bounds = self.bounds.map(|[x0, x1, y0, y1]| [[x0, y0], [x1, y1]]);
+        let all = self.pieces().points().chain(bounds.into_iter().flatten()).collect::<Vec<_>>();
+        (LONGER * all.iter().map(|[x, y]| y.abs().max(-x)).fold(0.0, f64::max)).max(1.0)
     }
 
-    /// Height of the first cells at sides that are walls, where there are any.
+    /// Height of the first cells at pieces that are walls, where there are any.
     pub(super) fn wall(&self, first_cell: f64) -> Option<f64> {
         self.has_walls().then(|| self.wall_first_cell.unwrap_or(first_cell))
     }
 
-    /// Whether a side is a wall.
+    /// Whether a piece is a wall.
     pub(crate) fn has_walls(&self) -> bool {
-        [self.floor, self.roof, self.inlet, self.outlet].contains(&SideKind::Wall)
+        self.pieces().0.iter().any(|piece| piece.kind == SideKind::Wall)
     }
 
-    /// The outer line with the walls among its sides.
+    /// The outer line with the walls among its pieces.
     pub(super) fn walled(&self, line: Enclosed, first_cell: f64) -> Enclosed {
-        let wall = self
-            .wall(first_cell)
-            .map(|height| (height, self.sides(&line.corners).walls(line.start.len() - 1)));
+        let walls = || line.outside.walls(line.start.len() - 1);
+        let wall = self.wall(first_cell).map(|height| (height, walls()));
         Enclosed { wall, ..line }
     }
 
-    /// y of floor and roof at x.
+    /// y of floor and roof of a box at x.
     fn heights_at(&self, x: f64) -> [f64; 2] {
-        let [_, [low, high]] = self.ranges();
+        let [low, high] = self.bounds.map_or([f64::NAN; 2], |[.., low, high]| [low, high]);
         let at = |curve: &Option<Vec<_>>, flat| curve.as_ref().map_or(flat, |c| interpolated(c, x));
         [at(&self.floor_curve, low), at(&self.roof_curve, high)]
-    }
-
-    /// Distance in y of a point from the nearer of floor and roof.
-    pub(super) fn room(&self, [x, y]: [f64; 2]) -> f64 {
-        let [low, high] = self.heights_at(x);
-        (y - low).min(high - y)
     }
 
     /// Whether floor or roof is near the section: lines then cross the gap to it at an angle, and control functions from
     /// such lines make a grid that grows by up to 200 at the floor, or folds (24 sections above the ground).
     pub(super) fn is_near(&self, topology: Topology, points: &BoundaryPoints) -> bool {
-        let mut wall = topology.wall(points.x.len());
-        wall.any(|i| self.room([points.x[i], points.y[i]]) < NEAR)
+        let (pieces, mut wall) = (self.pieces(), topology.wall(points.x.len()));
+        wall.any(|i| pieces.room([points.x[i], points.y[i]]) < NEAR)
     }
 
     /// The outer line around the line j = 0, with corners in columns that are multiples of `step`.
@@ -219,61 +259,54 @@ impl DomainOptions {
         normal: [f64; 2],
         (step, near): (usize, Option<(usize, f64)>),
     ) -> Result<Enclosed, GeometryError> {
-        let [[x0, x1], _] = self.ranges();
-        let inside = |i: &usize| {
-            let [low, high] = self.heights_at(x[*i]);
-            x0 < x[*i] && x[*i] < x1 && low < y[*i] && y[*i] < high
-        };
-        if let Some(i) = topology.wall(x.len()).find(|i| !inside(i)) {
-            return Err(GeometryError::OutsideBox { at: [x[i], y[i]] });
-        }
+        let mut pieces = self.pieces();
+        let (whole, mut patches) = pieces.closed()?;
         let edge = [x[0], y[0]];
-        let seam = turning(normal, self.room(edge));
-        let ([below, above], [low, high]) = (self.heights_at(x1), self.heights_at(x0));
-        let (x1, ends) = if topology.closed() {
-            let end = edge[1] + seam[0] * turned(x1 - edge[0], seam[1]);
-            (x1, Some([x1, end]))
-        } else {
-            // The last point of the cut is on the outlet but for round-off.
-            (x[0], None)
-        };
-        let corners = [[x1, below], [x0, low], [x0, high], [x1, above]];
-        let polygon = ends.into_iter().chain(corners).chain(ends).collect();
-        let mut line = Enclosure::through(polygon);
-        for (corner, curve) in [(0, &self.floor_curve), (2, &self.roof_curve)] {
-            let Some(mut curve) = curve.clone() else { continue };
-            let last = curve.len() - 1;
-            if corner == 0 {
-                curve.reverse();
-            }
-            (curve[0], curve[last]) = (corners[corner], corners[corner + 1]);
-            let side = corner + usize::from(topology.closed());
-            line = line.bent(side, &CubicSpline::through(&curve)?);
+        let wall: Vec<[f64; 2]> = topology.wall(x.len()).map(|i| [x[i], y[i]]).collect();
+        // The ends of a cut are on the outlet.
+        let last = x.len() - usize::from(!topology.closed());
+        let inner = (usize::from(!topology.closed())..last).map(|i| [x[i], y[i]]);
+        let beyond = inner.into_iter().find(|point| !whole.holds(*point));
+        let cut_off = whole.points().iter().copied().find(|point| encloses(&wall, *point));
+        if let Some(at) = beyond.or(cut_off) {
+            return Err(GeometryError::OutsideBox { at });
         }
+        let seam = turning(normal, pieces.room(edge));
+        let (line, ends) = if topology.closed() {
+            let height = |x: f64| edge[1] + seam[0] * turned(x - edge[0], seam[1]);
+            let outside = || GeometryError::OutsideBox { at: edge };
+            let (line, side) = whole.begun_at(edge[0], height).ok_or_else(outside)?;
+            // From there around, to the side that the line ends in.
+            let count = patches.len();
+            patches.rotate_left((side + 1) % count);
+            let ends = patches[patches.len() - 1];
+            if line.corners().len() - 1 > patches.len() {
+                patches.insert(0, ends);
+            }
+            (line, ends)
+        } else {
+            let ends = patches[patches.len() - 1];
+            pieces.0.pop();
+            // The last point of the cut is on the outlet but for round-off.
+            let open = pieces.0.len() - 1;
+            pieces.0[0].points[0][0] = edge[0];
+            if let Some(end) = pieces.0[open].points.last_mut() {
+                end[0] = edge[0];
+            }
+            let (sides, _) = PieceLine::sides(&pieces.0)?;
+            (Enclosure::of_sides(&sides), ends)
+        };
         let sides = line.corners().len();
         // Grids of two coarser levels keep the corners.
         let step = if x.len() > MANY { 4 * step } else { step };
         let too_few = || GeometryError::TooFewForBox { ni: x.len(), corners: sides };
-        let enclosed = Enclosed::new(line, topology, (x, y), step).ok_or_else(too_few)?;
+        let own = outside(&patches[..sides - 1], ends);
+        let enclosed = Enclosed::new(line, topology, (x, y), step, own).ok_or_else(too_few)?;
         Ok(Enclosed { seam: topology.closed().then_some(seam), near, ..enclosed })
     }
 
-    /// The sides of the box along an outer line with these corners.
-    pub(crate) fn sides(&self, corners: &[usize]) -> Outside {
-        let patch = |side| {
-            let kind = match side {
-                BoxSide::Floor => self.floor,
-                BoxSide::Roof => self.roof,
-                BoxSide::Inlet => self.inlet,
-                BoxSide::Outlet => self.outlet,
-            };
-            Patch::Side(side, kind)
-        };
-        let open = [BoxSide::Floor, BoxSide::Inlet, BoxSide::Roof];
-        let closed =
-            [BoxSide::Outlet, BoxSide::Floor, BoxSide::Inlet, BoxSide::Roof, BoxSide::Outlet];
-        let order = if corners.len() > open.len() + 1 { &closed[..] } else { &open };
-        let sides = corners.iter().zip(order).map(|(first, side)| (*first, patch(*side))).collect();
-        Outside { sides, ends: patch(BoxSide::Outlet), given: Vec::new() }
+    /// Distance in y of a point from the outer line.
+    pub(super) fn room(&self, point: [f64; 2]) -> f64 {
+        self.pieces().room(point)
     }
 }

@@ -12,10 +12,14 @@ use super::table::{self, KEYS, SOURCES, is_nested, keys, nearest_key, sections};
 use crate::diagnostics::excerpt;
 
 /// Keys that say the same in two ways: the height of the first cell, with whose wall units a Reynolds number goes
-/// too, that at the walls of a box, and the number of layers.
-const ALTERNATIVES: [[&[&str]; 2]; 3] = [
+/// too, that at the walls of a box, the outer line, and the number of layers.
+const ALTERNATIVES: [[&[&str]; 2]; 4] = [
     [&["grid.first_cell"], &["grid.y_plus", "grid.reference_length"]],
     [&["domain.wall_first_cell"], &["domain.wall_y_plus"]],
+    [
+        &["domain.box", "domain.floor", "domain.roof", "domain.inlet", "domain.outlet"],
+        &["domain.piece"],
+    ],
     [&["grid.nj"], &["grid.growth"]],
 ];
 

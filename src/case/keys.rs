@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::declare::{closed, integer, keys, open, real};
 use super::defaults::{NEWTON_STEPS, Retry};
-use super::schema::{Key, KeyKind, Preset};
-use super::{Contour, Frame, TopologyChoice, WallPoints};
+use super::schema::{Key, KeyKind, Preset, SIDES};
+use super::{Contour, Frame, PieceOptions, TopologyChoice, WallPoints};
 use crate::formats::plot3d::Flavour;
 use crate::formats::{Compression, Format, NAMES, Sides};
 use crate::geometry::{Cluster, FileFrame, Flap, Heights, TrailingEdge, Wake};
@@ -27,9 +27,6 @@ const NAME: Key = Key {
     unit: "",
     meaning: "Name of the case, used for the output folder and files.",
 };
-
-/// The conditions on a side of a box.
-const SIDES: KeyKind = KeyKind::Word(&["far-field", "inlet", "outlet", "slip", "symmetry", "wall"]);
 
 keys! {
     /// Sections of a case file and what they are about.
@@ -74,10 +71,9 @@ keys! {
             files written where its coordinates are, `chord` times their unit (`file`). All other lengths of the \
             case are in chords of the section either way.";
         corners: Option<f64> = real(open(0.0), closed(180.0)), Unset, "degrees";
-            "Points where the contour turns by this angle or more are corners, such as the lip of a cove: a wall \
-            point lies on each, and points gather there as at the trailing edge. A corner turns three times as much \
-            as the points beside it, so that a bend with few points has none. Unset, the contour is smooth except \
-            at its trailing edge.";
+            "Points where the contour turns by this angle or more are corners, such as the lip of a cove: a wall point lies on \
+            each, and points gather there as at the trailing edge. A corner turns three times as much as the points beside it, \
+            so that a bend with few points has none. Unset, the contour is smooth except at its trailing edge.";
         angle: f64 = real(closed(-180.0), closed(180.0)), Real(0.0), "degrees";
             "Angle of attack: the section is turned nose up about (0.25, 0).";
         chord: f64 = real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
@@ -206,12 +202,10 @@ keys! {
             plate at Re, turbulent from 5e5 on, laminar (Blasius) below. The default gives half the height of \
             a plate as long as the chord.";
         leading_edge_spacing: Option<f64> = real(open(0.0), closed(0.1)),
-            Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"),
-            "chords";
+            Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"), "chords";
             "Spacing of the wall points at the leading edge.";
         trailing_edge_spacing: Option<f64> = real(open(0.0), closed(0.1)),
-            Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
-            "chords";
+            Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"), "chords";
             "Spacing of the wall points at the trailing edge. Where that is sharp, the default is at least a sixth of the \
             first cell, or all of it with `output.curved_order` above 1, up to 1e-2. At the corners of a base on a C-grid it \
             is the first cell.";
@@ -232,9 +226,8 @@ keys! {
         points_lower: Option<usize> = integer(5, 500_000), Unset, "points";
             "Points of the lower surface, both edges included.";
         clusters: Option<Vec<Cluster>> = KeyKind::Clusters, Unset, "chords";
-            "Places where wall points gather: `[{ x = 0.6, spacing = 2e-3, surface = \"upper\" }]`. Each has at most \
-            this spacing at x along the chord, on both surfaces unless one is named; it grows with the distance by \
-            `wall_growth`.";
+            "Places where wall points gather: `[{ x = 0.6, spacing = 2e-3, surface = \"upper\" }]`. Each has at most this \
+            spacing at x along the chord, on both surfaces unless one is named; it grows with the distance by `wall_growth`.";
         max_spacing: Option<f64> = real(open(0.0), closed(1.0)), Unset, "chords";
             "Largest spacing of the wall points.";
         wall_growth: Option<f64> = real(closed(1.001), closed(10.0)),
@@ -259,12 +252,12 @@ keys! {
     }
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     "domain" => DomainOptions {
-        /// The sides of the box: least and largest x, least and largest y. Unit: chords.
+        /// The sides of the box: least and largest x, least and largest y; none with pieces. Unit: chords.
         #[serde(rename = "box")]
-        pub bounds: [f64; 4],
+        pub bounds: Option<[f64; 4]>,
     }:
-        "A box around the section, such as a wind tunnel, in place of the far field. Each side is a patch of its name in the \
-        files; `grid.far_field`, `grid.reach` and `grid.wake_length` are left out." {
+        "A line around the section, such as a wind tunnel, in place of the far field: a box, or any line of pieces. Each side is \
+        a patch of its name in the files; `grid.far_field`, `grid.reach` and `grid.wake_length` are left out." {
         bounds as "box" = KeyKind::Box, Unset, "chords";
             "The sides: `[x_min, x_max, y_min, y_max]`, from the nose of the section before it is turned; a contour without an \
             edge has its centre at (0.5, 0). Without it there is no box.";
@@ -279,6 +272,12 @@ keys! {
             "Points of a floor that is a smooth curve, such as a bump: at least four, by x, from `x_min` to `x_max`.";
         roof_curve: Option<Vec<[f64; 2]>> = KeyKind::Points, Unset, "chords";
             "Points of such a roof, such as a contraction.";
+        piece: Option<Vec<PieceOptions>> = KeyKind::Pieces, Unset, "chords";
+            "Pieces of any line in place of `box`, each below `[[domain.piece]]`, clockwise from the lower end of the outlet: floor, \
+            inlet, roof. Each has the `name` of its patch, which several may share, a `kind`, a condition as of `floor`, and \
+            `points`, or a `file` of them: two for a straight line, with `through = [x, y]` for an arc through that point; four and \
+            more for a smooth curve, or with `curve = \"polyline\"` for straight lines between corners. The last piece is the \
+            outlet, vertical on a C-grid; without it a straight `outlet` closes the line.";
         wall_y_plus = real(closed(1e-6), closed(1000.0)), Unset, "";
             "Their height in wall units, instead of `wall_first_cell`; needs `grid.reynolds`, and has its `reference_length`.";
     }

@@ -18,6 +18,8 @@ mod open;
 mod overrides;
 mod overset_keys;
 mod parse;
+mod piece;
+mod pieces;
 mod resolve;
 mod rig;
 pub(crate) mod schema;
@@ -51,6 +53,7 @@ pub use keys::{
     LinearOptions, OutputOptions, QualityOptions, SectionOptions,
 };
 pub use overset_keys::{BackgroundOptions, OversetOptions};
+pub use piece::{PieceCurve, PieceOptions};
 pub(crate) use resolve::is_fit_name;
 pub use rig::{AssemblyError, PlacedAssembly, PlacedBackground, PlacedElement};
 #[cfg(feature = "cli")]
@@ -216,10 +219,12 @@ pub enum TopologyChoice {
 }
 
 impl Case {
-    /// The files that it was read from: its own and that of the coordinates.
+    /// The files that it was read from: its own, that of the coordinates, and those of the outer line.
     pub(crate) fn inputs(&self) -> Vec<&Path> {
         let own = Some(self.places.path.as_path());
-        own.into_iter().chain(self.geometry.contour.file()).collect()
+        let pieces = self.domain.iter().filter_map(|domain| domain.piece.as_deref());
+        let pieces = pieces.flat_map(pieces::files);
+        own.into_iter().chain(self.geometry.contour.file()).chain(pieces).collect()
     }
 }
 

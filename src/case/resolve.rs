@@ -37,7 +37,7 @@ impl Case {
     /// The case that `entries` describe; `path` is the case file.
     pub(super) fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
         let mut found = Found::default();
-        let geometry = found.keep(geometry(entries, path));
+        let geometry = found.keep(geometry(entries));
         let grid = grid(entries).and_then(|(grid, around)| {
             check_order(entries, &grid)?;
             Ok((output(entries, (grid.ni, grid.nj))?, grid, around))

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use toml_edit::Value;
 
+use super::piece::{PieceOptions, SHAPE, SIDE_KINDS};
 use crate::geometry::{Cluster, Heights};
 
 /// One key of a case file.
@@ -60,6 +61,8 @@ pub enum KeyKind {
     Box,
     /// A list of clusters `{ x, spacing, surface }`.
     Clusters,
+    /// A list of pieces of the outer line.
+    Pieces,
     /// One of the words.
     Word(&'static [&'static str]),
     /// A list of at least one of the words, each at most once.
@@ -86,6 +89,7 @@ impl fmt::Display for KeyKind {
             Self::Points => write!(f, "a list of points [x, y]"),
             Self::Box => write!(f, "a box [x_min, x_max, y_min, y_max]"),
             Self::Clusters => write!(f, "a list of clusters {CLUSTER}"),
+            Self::Pieces => write!(f, "a list of pieces {SHAPE}"),
             Self::Word([word]) => write!(f, "\"{word}\""),
             Self::Word(words) => write!(f, "one of {}", quoted(words)),
             Self::Words(words) => write!(f, "a list of {}", quoted(words)),
@@ -95,6 +99,9 @@ impl fmt::Display for KeyKind {
 
 /// A cluster in messages.
 const CLUSTER: &str = "{ x = 0.6, spacing = 2e-3, surface = \"upper\" }";
+
+/// The condition on a side of a box.
+pub(super) const SIDES: KeyKind = KeyKind::Word(SIDE_KINDS);
 
 /// End of a range of real numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -231,6 +238,7 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
             let fit = |all: &Vec<Cluster>| all.iter().all(Cluster::fits);
             read_as(value, fit).ok_or_else(|| format!("write [{CLUSTER}], each with {range}"))
         }
+        (KeyKind::Pieces, _) => pieces(value),
         (KeyKind::Word(words), _) => word(key, value, words).map(toml::Value::from),
         (KeyKind::Words(words), Value::Array(given)) => {
             let mut chosen = Vec::new();
@@ -262,6 +270,41 @@ fn read_as<T: DeserializeOwned>(value: &Value, fits: impl Fn(&T) -> bool) -> Opt
     let table = ["value = ", value.to_string().trim()].concat().parse::<toml::Table>();
     let value = table.ok()?.remove("value")?;
     value.clone().try_into().is_ok_and(|read| fits(&read)).then_some(value)
+}
+
+/// A list of pieces that fit, each by itself.
+fn pieces(value: &Value) -> Result<toml::Value, String> {
+    let Some(items) = value.as_array().filter(|items| !items.is_empty()) else {
+        let remedy =
+            "write [[domain.piece]] in double brackets for each piece, and its keys below it";
+        return Err(remedy.into());
+    };
+    let read = |item: &Value| {
+        let text = ["value = ", item.to_string().trim()].concat();
+        let table = text.parse::<toml::Table>().map_err(|error| error.message().to_owned())?;
+        let value = table.get("value").cloned().unwrap_or_else(|| toml::Table::new().into());
+        if let Some(kind) = value.get("kind").and_then(toml::Value::as_str) {
+            let near = nearest(kind, SIDE_KINDS.iter().copied());
+            let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+            if !SIDE_KINDS.contains(&kind) {
+                return Err(format!(
+                    "kind = \"{kind}\" is none of {}{near}",
+                    SIDE_KINDS.join(", ")
+                ));
+            }
+        }
+        let piece: PieceOptions = value
+            .clone()
+            .try_into()
+            .map_err(|error: toml::de::Error| error.message().to_owned())?;
+        piece.fits().map(|()| value)
+    };
+    let numbered = items.iter().enumerate().map(|(number, item)| {
+        read(item).map_err(|problem| {
+            format!("piece {}: {}", number + 1, problem.trim().replace('\n', " "))
+        })
+    });
+    numbered.collect::<Result<Vec<_>, _>>().map(toml::Value::from)
 }
 
 fn point(value: &Value) -> Result<toml::Value, String> {

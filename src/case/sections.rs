@@ -26,8 +26,8 @@ const EDGE_KEYS: [&str; 11] = [
 ];
 
 /// Section `[geometry]`; `path` is the case file.
-pub(super) fn geometry(entries: &Given, path: &Path) -> Result<GeometryOptions, CaseError> {
-    let contour = contour(entries, path)?;
+pub(super) fn geometry(entries: &Given) -> Result<GeometryOptions, CaseError> {
+    let contour = contour(entries)?;
     if contour.is_smooth() {
         refuse_edges(entries)?;
     }
@@ -53,7 +53,7 @@ pub(super) fn geometry(entries: &Given, path: &Path) -> Result<GeometryOptions, 
 }
 
 /// The one source that is given.
-fn contour(entries: &Given, path: &Path) -> Result<Contour, CaseError> {
+fn contour(entries: &Given) -> Result<Contour, CaseError> {
     let mut given =
         SOURCES.into_iter().filter(|source| entries.has(source) || entries.opens(source));
     let Some(source) = given.next() else {
@@ -64,10 +64,10 @@ fn contour(entries: &Given, path: &Path) -> Result<Contour, CaseError> {
     }
     Ok(match source {
         "geometry.naca" => Contour::Naca(entries.get(source)?),
-        "geometry.file" => Contour::File(airfoil_file(entries, path, source)?),
+        "geometry.file" => Contour::File(airfoil_file(entries, source)?),
         "geometry.points" => Contour::Points(entries.get(source)?),
         "geometry.section" => Contour::Section(SectionOptions {
-            file: airfoil_file(entries, path, "geometry.section.file")?,
+            file: airfoil_file(entries, "geometry.section.file")?,
             length: entries.given("geometry.section.length")?.unwrap_or(1.0),
         }),
         "geometry.wing_body" => Contour::WingBody(entries.section(source, &[])?),
@@ -130,9 +130,17 @@ fn refuse_edges(entries: &Given) -> Result<(), CaseError> {
 }
 
 /// Full path of the file of coordinates that `key` names, which must exist.
-fn airfoil_file(entries: &Given, case: &Path, key: &str) -> Result<PathBuf, CaseError> {
-    let file: PathBuf = entries.get(key)?;
-    let relative = case.parent().unwrap_or(Path::new("")).join(file);
+fn airfoil_file(entries: &Given, key: &str) -> Result<PathBuf, CaseError> {
+    existing_file(entries, key, &entries.get::<PathBuf>(key)?)
+}
+
+/// Full path of the file of coordinates `given` at `key`, which must exist.
+pub(super) fn existing_file(
+    entries: &Given,
+    key: &str,
+    given: &Path,
+) -> Result<PathBuf, CaseError> {
+    let relative = entries.places.path.parent().unwrap_or(Path::new("")).join(given);
     let path = std::path::absolute(&relative).unwrap_or(relative);
     let relative = "a relative path starts at the case file's folder";
     let (problem, remedy) = match path.metadata() {
@@ -147,7 +155,7 @@ fn airfoil_file(entries: &Given, case: &Path, key: &str) -> Result<PathBuf, Case
     let near = nearest_file(&path);
     let mut remedy =
         near.map_or(remedy.into(), |near| format!("did you mean \"{near}\" in the same folder?"));
-    let given: String = entries.get(key)?;
+    let given = given.to_string_lossy();
     if std::path::MAIN_SEPARATOR == '/' && given.contains('\\') {
         remedy = format!("the path has backslashes; write \"{}\"", given.replace('\\', "/"));
     }

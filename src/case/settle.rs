@@ -310,9 +310,9 @@ impl Case {
             GeometryError::NoWake { .. } => &WAKE,
             GeometryError::BaseSlants { .. } => &["geometry.angle", "geometry.trailing_edge"],
             GeometryError::OutsideBox { .. } => {
-                &["domain.box", "domain.floor_curve", "domain.roof_curve"]
+                &["domain.box", "domain.piece", "domain.floor_curve", "domain.roof_curve"]
             }
-            GeometryError::TooFewForBox { .. } => &["grid.ni", "domain.box"],
+            GeometryError::TooFewForBox { .. } => &["grid.ni", "domain.box", "domain.piece"],
             GeometryError::Passage { .. } => &["cascade.pitch"],
             GeometryError::PassagePoints { .. } => &["grid.ni", "cascade.pitch"],
             GeometryError::CutLeaves { .. } => &["grid.wake_direction", "grid.far_field"],

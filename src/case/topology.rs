@@ -122,7 +122,7 @@ impl Case {
         let edge = middle([wall.x[0], wall.y[0]], [wall.x[last], wall.y[last]]);
         let mut room = f64::INFINITY;
         if let Some(domain) = &self.domain {
-            wake.length = domain.bounds[1] - edge[0];
+            wake.length = domain.pieces().outlet() - edge[0];
             room = domain.room(edge);
         }
         let line = if blunt { with_interfaces } else { with_wake };

@@ -13,9 +13,7 @@ use super::mesh::{Sides, Span};
 use super::plot3d::layout::Axes;
 use super::rim::{ReadZone, condition_of};
 use crate::diagnostics::excerpt;
-use crate::grid::boundary::{
-    BoxSide, Meets, PERIOD, Patch, Range, Segment, Side, SideKind, links, period,
-};
+use crate::grid::boundary::{Meets, PERIOD, Patch, Range, Segment, Side, SideKind, links, period};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Symmetry};
 
@@ -82,11 +80,15 @@ pub fn write_to(
     };
     let boundary: Vec<Range> = grids.iter().flat_map(|grid| grid.boundary()).collect();
     let ends = period(grids).map(|(ends, _)| ends);
+    let is_upright = |on: Segment| {
+        let ends = [0, on.count() - 1].map(|k| on.point(grids[on.block], k, 0));
+        (ends[1][1] - ends[0][1]).abs() > (ends[1][0] - ends[0][0]).abs()
+    };
     let patches = boundary.iter().filter_map(|range| {
         let Meets::Patch(patch) = range.meets else { return None };
         let names = match patch {
-            Patch::Side(BoxSide::Inlet | BoxSide::Outlet, SideKind::Symmetry)
-            | Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
+            Patch::Side(_, SideKind::Symmetry) if is_upright(range.on) => SYMMETRY_X,
+            Patch::Symmetry(Symmetry::LeftRight) => SYMMETRY_X,
             _ => match patch.kind() {
                 None | Some(SideKind::Wall) => VISCOUS,
                 Some(SideKind::FarField | SideKind::Periodic) => FAR_FIELD,

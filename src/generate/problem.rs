@@ -214,7 +214,7 @@ impl Problem {
 
     /// The sides of the box around the grid, if there is one.
     pub(super) fn outside(&self) -> Option<Outside> {
-        Some(self.case.domain.as_ref()?.sides(&self.enclosed.as_ref()?.corners))
+        Some(self.enclosed.as_ref()?.outside.clone())
     }
 
     /// Memory for the finished grid.
@@ -317,7 +317,7 @@ impl Problem {
         if self.enclosed.is_some() {
             // Lines draw together at the corners of a box whatever their layers are.
             return (
-                "domain.box",
+                if self.case.places.has("domain.piece") { "domain.piece" } else { "domain.box" },
                 "an inlet as far ahead as floor and roof are from the section can help".into(),
             );
         }

@@ -1,12 +1,88 @@
-//! A polygon as the outer line of a grid: a wind tunnel, a box, the ground. Its sides may be curves.
+//! The outer line of a grid as sides between corners: a wind tunnel, a box, the ground. Sides may be curves.
 
+use std::f64::consts::TAU;
+
+use super::GeometryError;
 use super::curve::{CubicSpline, chord_lengths};
-use super::vector::{between, difference, distance, dot, foot, unit};
+use super::polygon::encloses;
+use super::vector::{along, angle, between, cross, difference, distance, dot, foot, unit};
 
 /// Parts of a curved side.
 const PARTS: usize = 1000;
+/// Sine of the angle at the middle point of an arc below which it is no arc.
+const FLAT: f64 = 1e-6;
+/// Share of the length within which a point is a corner.
+const AT_CORNER: f64 = 1e-9;
 
-/// An open or closed polygon, of which some sides may be curves, by its arc length t, from 0 to its length.
+/// A side of an outer line: two points, or a curve by points close together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OuterSide {
+    points: Vec<[f64; 2]>,
+    /// Unit tangents of a curve at its points; none of a straight side.
+    tangents: Vec<[f64; 2]>,
+}
+
+impl OuterSide {
+    /// The straight side between two points, which do not coincide.
+    pub fn straight(ends: [[f64; 2]; 2]) -> Self {
+        Self { points: ends.to_vec(), tangents: Vec::new() }
+    }
+
+    /// The smooth curve through at least four points.
+    ///
+    /// # Errors
+    /// The errors of [`CubicSpline::through`].
+    pub fn smooth(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
+        let curve = CubicSpline::through(points)?;
+        let at = |part: usize| curve.length() * part as f64 / PARTS as f64;
+        let tangents = (0..=PARTS).map(|part| unit(curve.derivative(at(part)))).collect();
+        let inner = (1..PARTS).map(|part| curve.point(at(part)));
+        let ends = [points[0], points[points.len() - 1]];
+        Ok(Self { points: Self::with_ends(inner, ends), tangents })
+    }
+
+    /// The arc of a circle between two points through a third one; none if the three lie on a straight line.
+    pub fn arc(ends: [[f64; 2]; 2], through: [f64; 2]) -> Option<Self> {
+        let [a, b] = ends.map(|end| difference(end, through));
+        let [of_a, of_b] = [a, b].map(|way| dot(way, way));
+        let doubled = 2.0 * cross(a, b);
+        // Written so that NaN fails.
+        let is_arc = doubled.abs() > 2.0 * FLAT * (of_a * of_b).sqrt();
+        if !is_arc {
+            return None;
+        }
+        let to_centre = [of_a * b[1] - of_b * a[1], of_b * a[0] - of_a * b[0]];
+        let centre = along(through, to_centre, 1.0 / doubled);
+        let clockwise = cross(difference(through, ends[0]), difference(ends[1], through)) < 0.0;
+        let sign = if clockwise { -1.0 } else { 1.0 };
+        let [from, to] = ends.map(|end| difference(end, centre));
+        let least = angle(from, to);
+        // Not the short way around, where that does not go through the point.
+        let turn = if least * sign < 0.0 { least + sign * TAU } else { least };
+        let radius = |part: usize| {
+            let (sin, cos) = (turn * part as f64 / PARTS as f64).sin_cos();
+            [cos * from[0] - sin * from[1], sin * from[0] + cos * from[1]]
+        };
+        let tangent = |part: usize| {
+            let [x, y] = unit(radius(part));
+            [-sign * y, sign * x]
+        };
+        let tangents = (0..=PARTS).map(tangent).collect();
+        let inner = (1..PARTS).map(|part| along(centre, radius(part), 1.0));
+        Some(Self { points: Self::with_ends(inner, ends), tangents })
+    }
+
+    fn with_ends(inner: impl Iterator<Item = [f64; 2]>, ends: [[f64; 2]; 2]) -> Vec<[f64; 2]> {
+        [ends[0]].into_iter().chain(inner).chain([ends[1]]).collect()
+    }
+
+    /// Its points in order: two of a straight side.
+    pub fn points(&self) -> &[[f64; 2]] {
+        &self.points
+    }
+}
+
+/// An open or closed line of sides, by its arc length t, from 0 to its length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Enclosure {
     points: Vec<[f64; 2]>,
@@ -19,45 +95,150 @@ pub struct Enclosure {
 }
 
 impl Enclosure {
-    /// The polygon through at least two points, of which no two neighbours coincide.
-    pub fn through(points: Vec<[f64; 2]>) -> Self {
+    /// The line of sides, of which each one but the first begins where the one before it ends.
+    pub fn of_sides(sides: &[OuterSide]) -> Self {
+        let (mut points, mut bends, mut ends) = (Vec::new(), Vec::new(), vec![0]);
+        for side in sides {
+            let known = usize::from(!points.is_empty());
+            points.extend_from_slice(&side.points[known..]);
+            let parts = side.points.len() - 1;
+            bends.extend(
+                (0..parts).map(|k| Some([*side.tangents.get(k)?, *side.tangents.get(k + 1)?])),
+            );
+            ends.push(points.len() - 1);
+        }
+        Self::with_corners(points, bends, &ends)
+    }
+
+    fn with_corners(
+        points: Vec<[f64; 2]>,
+        bends: Vec<Option<[[f64; 2]; 2]>>,
+        corners: &[usize],
+    ) -> Self {
         let places = chord_lengths(&points);
-        Self { corners: places.clone(), bends: vec![None; points.len() - 1], places, points }
+        let corners = corners.iter().map(|k| places[*k]).collect();
+        Self { points, places, corners, bends }
     }
 
-    /// The polygon with a curve in place of a straight side, whose ends the curve has.
-    #[must_use]
-    pub fn bent(mut self, side: usize, curve: &CubicSpline) -> Self {
-        let k = self.side(self.corners[side]);
-        let at = |part: usize| curve.length() * part as f64 / PARTS as f64;
-        let tangent = |part: usize| unit(curve.derivative(at(part)));
-        self.points.splice(k + 1..=k, (1..PARTS).map(|part| curve.point(at(part))));
-        let bends = (0..PARTS).map(|part| Some([tangent(part), tangent(part + 1)]));
-        self.bends.splice(k..=k, bends);
-        self.places = chord_lengths(&self.points);
-        let longer = self.places[k + PARTS] - self.corners[side + 1];
-        self.corners[side + 1..].iter_mut().for_each(|t| *t += longer);
-        // The corners are points bit for bit.
-        let nearest = |t: f64| {
-            let after = self.places.partition_point(|place| *place < t).min(self.places.len() - 1);
-            let before = after.saturating_sub(1);
-            if t - self.places[before] < self.places[after] - t { before } else { after }
+    /// The closed line, begun where it meets the line y = `height`(x) behind `from` first, and the side that it begins and
+    /// ends in; begun at a corner it ends in the side before. None if they do not meet.
+    pub fn begun_at(&self, from: f64, height: impl Fn(f64) -> f64) -> Option<(Self, usize)> {
+        let at = |k: usize, share: f64| {
+            let t = self.places[k] + share * (self.places[k + 1] - self.places[k]);
+            match self.bends[k] {
+                None => between(self.points[k], self.points[k + 1], share),
+                Some(_) => self.point(t),
+            }
         };
-        self.corners = self.corners.iter().map(|t| self.places[nearest(*t)]).collect();
-        self
+        let above = |[x, y]: [f64; 2]| y > height(x);
+        let meeting = |k: usize| {
+            let rises = above(self.points[k + 1]);
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..f64::MANTISSA_DIGITS {
+                let middle = 0.5 * (low + high);
+                if above(at(k, middle)) == rises { high = middle } else { low = middle }
+            }
+            (k, high)
+        };
+        let ahead = |k: usize| self.points[k][0].max(self.points[k + 1][0]) <= from;
+        let crossed =
+            |k: &usize| !ahead(*k) && above(self.points[*k]) != above(self.points[*k + 1]);
+        let found = (0..self.bends.len()).filter(crossed).map(meeting);
+        let found = found.filter(|(k, share)| at(*k, *share)[0] > from);
+        let (k, share) = found.min_by(|a, b| at(a.0, a.1)[0].total_cmp(&at(b.0, b.1)[0]))?;
+        let t = self.places[k] + share * (self.places[k + 1] - self.places[k]);
+        let near = |corner: &&f64| (t - **corner).abs() < AT_CORNER * self.length();
+        let index = |t: f64| self.places.partition_point(|place| *place < t);
+        let last = self.bends.len();
+        let corners = self.corners.iter().map(|t| index(*t)).filter(|k| *k < last);
+        if let Some(corner) = self.corners.iter().find(near) {
+            let first = index(*corner) % last;
+            let points = self.points[first..last].iter().chain(&self.points[..=first]);
+            let bends = self.bends[first..].iter().chain(&self.bends[..first]);
+            let mut ends: Vec<usize> = corners.map(|k| (k + last - first) % last).collect();
+            ends.sort_unstable();
+            ends.push(last);
+            let side = self.corners.iter().position(|t| index(*t) % last == first)?;
+            let sides = self.corners.len() - 1;
+            let line =
+                Self::with_corners(points.copied().collect(), bends.copied().collect(), &ends);
+            return Some((line, (side + sides - 1) % sides));
+        }
+        let mut point = at(k, share);
+        if self.bends[k].is_none() {
+            point[1] = height(point[0]);
+        }
+        let ring = self.points[k + 1..last].iter().chain(&self.points[..=k]).copied();
+        let points = [point].into_iter().chain(ring).chain([point]).collect();
+        let cut = self.along(k, share);
+        let [before, after] =
+            self.bends[k].map_or([None; 2], |[start, end]| [Some([start, cut]), Some([cut, end])]);
+        let ring = self.bends[k + 1..].iter().chain(&self.bends[..k]).copied();
+        let bends = [after].into_iter().chain(ring).chain([before]).collect();
+        let mut ends: Vec<usize> = corners.map(|c| (c + last - k - 1) % last + 1).collect();
+        ends.extend([0, last + 1]);
+        ends.sort_unstable();
+        let side = self.corners.partition_point(|corner| *corner <= t) - 1;
+        Some((Self::with_corners(points, bends, &ends), side))
     }
 
-    /// t and y of the point at x on a curved side, along which x rises or falls; none where the side is straight.
-    pub(crate) fn beside(&self, side: usize, x: f64) -> Option<[f64; 2]> {
-        let ends = [side, side + 1].map(|corner| self.corners[corner]);
-        self.bends[self.side(ends[0])]?;
-        let falls = self.point(ends[0])[0] > self.point(ends[1])[0];
-        let [mut low, mut high] = ends;
+    /// Distance along the line from its first point, or from its last one, to where it first is as far ahead as x, and y
+    /// there; none where it is not.
+    pub(crate) fn reached(&self, from_last: bool, x: f64) -> Option<[f64; 2]> {
+        let parts = self.bends.len();
+        let order = (0..parts).map(|k| if from_last { parts - 1 - k } else { k });
+        let near_end = |k: usize| [k, k + 1][usize::from(from_last)];
+        let far_end = |k: usize| [k + 1, k][usize::from(from_last)];
+        let k = order.into_iter().find(|k| self.points[far_end(*k)][0] <= x)?;
+        let [near, far] = [near_end(k), far_end(k)].map(|end| self.points[end]);
+        if self.bends[k].is_none() {
+            let (way, over) = ((near[0] - x).abs(), near[0] - far[0]);
+            let before = self.places[near_end(k)];
+            let before = if from_last { self.length() - before } else { before };
+            if over <= 0.0 {
+                return Some([before, near[1]]);
+            }
+            let y = between(near, far, way / over)[1];
+            return Some([before + way * (distance(near, far) / over), y]);
+        }
+        let side = self.corners.partition_point(|t| *t <= self.places[k]) - 1;
+        // A whole side along which x falls, or up to the part that is as far ahead.
+        let ahead = |corner: usize, part: usize| {
+            let t = self.corners[corner];
+            if self.point(t)[0] <= x { t } else { self.places[part] }
+        };
+        let [mut low, mut high] = if from_last {
+            [ahead(side, k), self.corners[side + 1]]
+        } else {
+            [self.corners[side], ahead(side + 1, k + 1)]
+        };
         for _ in 0..f64::MANTISSA_DIGITS {
             let middle = 0.5 * (low + high);
-            if (self.point(middle)[0] > x) == falls { low = middle } else { high = middle }
+            if (self.point(middle)[0] > x) == from_last { high = middle } else { low = middle }
         }
-        Some([low, self.point(low)[1]])
+        Some([if from_last { self.length() - low } else { low }, self.point(low)[1]])
+    }
+
+    /// The nearest point of the line straight ahead of a point, where x is less; none if there is none.
+    pub(crate) fn ahead_of(&self, [x, y]: [f64; 2]) -> Option<[f64; 2]> {
+        let met = |ends: &[[f64; 2]]| {
+            let [a, b] = [ends[0], ends[1]];
+            let share = (y - a[1]) / (b[1] - a[1]);
+            ((a[1] > y) != (b[1] > y)).then(|| [a[0] + share * (b[0] - a[0]), y])
+        };
+        let all = self.points.windows(2).filter_map(met).filter(|met| met[0] < x);
+        all.max_by(|a, b| a[0].total_cmp(&b[0]))
+    }
+
+    /// Whether a point is inside of the line, closed from its last point to the first, and not on it.
+    pub fn holds(&self, point: [f64; 2]) -> bool {
+        let on = |ends: &[[f64; 2]]| distance(point, foot(point, [ends[0], ends[1]])) <= 0.0;
+        encloses(&self.points, point) && !self.points.windows(2).any(on)
+    }
+
+    /// Its points: those at the ends of sides and those along curves.
+    pub fn points(&self) -> &[[f64; 2]] {
+        &self.points
     }
 
     /// t of the first end, of each corner, of the last end.

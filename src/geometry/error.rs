@@ -78,13 +78,13 @@ errors! {
         #[error("the cut of the C-grid ends at y = {y:.4}: at most {most:.4} from y = 0 was expected")]
         #[hint("choose a smaller grid.wake_direction, or a larger far_field")]
         CutLeaves { y: f64, most: f64 },
-        /// A section reaches beyond a box, or the box has sides that cross.
-        /// `at`: point of the section, chords.
-        #[error("the box does not hold the section, which has a point at x = {:.4}, y = {:.4}", at[0], at[1])]
-        #[hint("domain.box is [x_min, x_max, y_min, y_max] in chords from the nose of the section, and curves are in the same frame")]
+        /// A section, or the cut behind it, reaches beyond the outer line.
+        /// `at`: a point of one beyond the other, chords.
+        #[error("the box does not hold the section and its cut: they meet near x = {:.4}, y = {:.4}", at[0], at[1])]
+        #[hint("the coordinates of [domain] are in chords from the nose of the section before it is turned: widen the box, or move its pieces")]
         OutsideBox { at: [f64; 2] },
         #[error("{ni} points are too few for the {corners} corners of the box")]
-        #[hint("raise grid.ni, make the box less long and narrow, or choose grid.topology = \"C\"")]
+        #[hint("raise grid.ni, make the box less long and narrow, give a polyline fewer points, or choose grid.topology = \"C\"")]
         TooFewForBox { ni: usize, corners: usize },
         /// Lengths in chords; `most`: the largest distance of the outer line from the wall.
         #[error(

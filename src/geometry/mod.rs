@@ -30,7 +30,7 @@ pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
 pub(crate) use curve::chord_lengths;
-pub use enclosure::Enclosure;
+pub use enclosure::{Enclosure, OuterSide};
 pub use error::{FileProblem, GeometryError};
 pub(crate) use given::wall_as_given;
 pub use heights::{AlongWall, Cluster, Heights, SurfaceSide};
@@ -38,11 +38,12 @@ pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
 pub use offset::{OffsetLine, OffsetProjection};
 pub(crate) use passage::Blades;
+pub(crate) use polygon::encloses;
 pub use polygon::wall_normals;
 pub(crate) use reader::{FileFrame, Repairs, read_file, read_points};
 pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
-    contour_from_file,
+    contour_from_file, points_from_file,
 };
 pub(crate) use section::edge_gap;
 pub use section::{Flap, SectionMeasures};

@@ -54,6 +54,16 @@ fn normal(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     left_normal(u, v, if corner { [1.0; 2] } else { [lb, la] })
 }
 
+/// Whether a closed polygon encloses a point: a ray from there crosses it an odd number of times. A point of the polygon
+/// itself may count as either.
+pub(crate) fn encloses(polygon: &[[f64; 2]], [x, y]: [f64; 2]) -> bool {
+    let next = polygon.iter().cycle().skip(1);
+    let crosses = |(a, b): &(&[f64; 2], &[f64; 2])| {
+        (a[1] > y) != (b[1] > y) && a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0]) > x
+    };
+    polygon.iter().zip(next).filter(crosses).count() % 2 == 1
+}
+
 /// First pair of segments that properly cross, `(i, k)` with i < k; segment i runs from point i to
 /// point i + 1.
 ///

@@ -33,8 +33,8 @@ pub enum Patch {
     Outflow,
     /// A plane of symmetry.
     Symmetry(Symmetry),
-    /// A side of a box.
-    Side(BoxSide, SideKind),
+    /// A piece of the outer line, such as the side of a box.
+    Side(Name, SideKind),
     /// A patch of a mesh that was read, with its condition; none for a wall.
     Named {
         /// Its name.
@@ -45,7 +45,7 @@ pub enum Patch {
     },
 }
 
-/// The name of a patch in a mesh that was read, in the characters that all formats take.
+/// The name of a patch in a mesh that was read, or of a piece of the outer line, in the characters that all formats take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Name(&'static str);
 
@@ -83,20 +83,7 @@ impl<'de> serde::Deserialize<'de> for Name {
     }
 }
 
-/// A side of a box around a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum BoxSide {
-    /// Below.
-    Floor,
-    /// Above.
-    Roof,
-    /// Ahead.
-    Inlet,
-    /// Behind.
-    Outlet,
-}
-
-/// The condition that a flow solver is to apply on a side of a box.
+/// The condition that a flow solver is to apply on a piece of the outer line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SideKind {
@@ -116,12 +103,12 @@ pub enum SideKind {
     Periodic,
 }
 
-/// The sides of a box around a grid.
+/// The pieces of the outer line of a grid in a box or the like.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Outside {
-    /// The first node of each side on the line j = nj − 1, rising from 0, and the side.
+    /// The first node of each piece on the line j = nj − 1, rising from 0, and its patch.
     pub sides: Vec<(usize, Patch)>,
-    /// The side on which the ends of the lines along an open grid lie.
+    /// The piece on which the ends of the lines along an open grid lie.
     pub ends: Patch,
     /// All ranges of the four sides as a file has them, in place of those of a box and of the topology; empty where they
     /// follow from these.
@@ -187,11 +174,7 @@ impl Patch {
             Self::FarField => "farfield",
             Self::Outflow => "outflow",
             Self::Symmetry(_) => "symmetry",
-            Self::Side(BoxSide::Floor, _) => "floor",
-            Self::Side(BoxSide::Roof, _) => "roof",
-            Self::Side(BoxSide::Inlet, _) => "inlet",
-            Self::Side(BoxSide::Outlet, _) => "outlet",
-            Self::Named { name, .. } => name.0,
+            Self::Side(name, _) | Self::Named { name, .. } => name.0,
         }
     }
 
@@ -414,11 +397,12 @@ impl Grid {
             match range.meets {
                 Meets::Patch(Patch::Outflow) => vec![piece(range.on.nodes, *ends)],
                 Meets::Patch(Patch::FarField) => {
-                    let last = sides[1..].iter().map(|(first, _)| *first).chain([self.ni - 1]);
-                    sides
-                        .iter()
+                    // Pieces of one patch that meet are one range.
+                    let runs: Vec<_> = sides.chunk_by(|(_, a), (_, b)| a == b).collect();
+                    let last = runs[1..].iter().map(|run| run[0].0).chain([self.ni - 1]);
+                    runs.iter()
                         .zip(last)
-                        .map(|((first, patch), last)| piece([*first, last], *patch))
+                        .map(|(run, last)| piece([run[0].0, last], run[0].1))
                         .collect()
                 }
                 _ => vec![range],

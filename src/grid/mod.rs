@@ -15,7 +15,7 @@ mod symmetry;
 mod verdict;
 
 pub use behind::block_behind;
-pub use boundary::{BoxSide, Outside, Patch, SideKind};
+pub use boundary::{Outside, Patch, SideKind};
 pub use family::FamilyError;
 pub use family::coarsened;
 pub(crate) use family::{check_columns, check_corners, check_family, cut_corner};

@@ -7,6 +7,7 @@ mod code;
 mod elements;
 mod files;
 mod names;
+mod pieces;
 mod ranges;
 mod reference;
 mod relations;

@@ -165,7 +165,11 @@ fn every_default_of_the_schema_is_that_of_the_table() {
         );
         let is_list = matches!(
             key.kind,
-            KeyKind::Words(_) | KeyKind::Points | KeyKind::Box | KeyKind::Clusters
+            KeyKind::Words(_)
+                | KeyKind::Points
+                | KeyKind::Box
+                | KeyKind::Clusters
+                | KeyKind::Pieces
         );
         assert_eq!(property["type"] == "array", is_list, "{}", key.path);
     }

@@ -12,12 +12,12 @@ use serde_json::Value;
 
 const HEAD: &str = "# Gallery
 
-Twenty-eight grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body, of a row of blades one passage;
+Thirty grids, each made by `gridgen cases/NAME.toml`. The pictures show the surroundings of the body, of a row of blades one passage;
 `report.html` of a run shows the whole grid, both edges, and maps of the quality.
 ";
 
 /// The cases with their titles.
-const CASES: [(&str, &str); 29] = [
+const CASES: [(&str, &str); 30] = [
     ("naca0012", "O-grid around a sharp section"),
     ("naca0012-c", "C-grid of the size of NASA's 225 × 65 grid"),
     ("naca4412", "C-grid around a cambered section"),
@@ -39,6 +39,7 @@ const CASES: [(&str, &str); 29] = [
     ("tunnel", "A wind tunnel"),
     ("tunnel-walls", "A wind tunnel with boundary layers on floor and roof"),
     ("tunnel-bump", "A wind tunnel with a bump on its floor"),
+    ("test-section", "A test section with contraction and diffuser"),
     ("ground", "A section above the ground"),
     ("box", "A cylinder in a channel"),
     ("turbine", "A row of turbine blades"),

@@ -5,6 +5,7 @@
 
 mod corners;
 mod dialects;
+mod enclosure;
 mod naca;
 mod normals;
 mod offset;

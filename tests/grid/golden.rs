@@ -247,7 +247,7 @@ fn shipped_cases_of_several_elements() {
 
 /// Cases that show what can be had, with bounds on Newton steps, on the 99th percentile of the skewness, and on its
 /// maximum.
-const OF_THE_GALLERY: [(&str, usize, f64, f64); 21] = [
+const OF_THE_GALLERY: [(&str, usize, f64, f64); 22] = [
     ("box.toml", 7, 0.72, 0.85),
     ("compressor.toml", 4, 0.26, 0.53),
     ("cylinder.toml", 2, 0.012, 0.012),
@@ -264,6 +264,7 @@ const OF_THE_GALLERY: [(&str, usize, f64, f64); 21] = [
     ("naca2412-wedge.toml", 5, 0.04, 0.06),
     ("naca4412.toml", 5, 0.04, 0.055),
     ("propeller.toml", 4, 0.29, 0.55),
+    ("test-section.toml", 11, 0.47, 0.66),
     ("turbine.toml", 4, 0.34, 0.65),
     ("tunnel.toml", 7, 0.36, 0.79),
     ("tunnel-walls.toml", 9, 0.42, 0.72),

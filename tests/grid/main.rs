@@ -18,6 +18,7 @@ mod moved_blades;
 mod near_body;
 mod normal;
 mod overset;
+mod pieces;
 mod quality;
 mod rigging;
 mod smooth;

@@ -314,11 +314,14 @@ impl<'a> Block<'a> {
                 }
                 _ if *patch == Patch::Base => BASE.0.into(),
                 _ if self.zone.grid.outside.is_some() => {
-                    // An O-grid and a C-grid meet their outlet twice.
+                    // An O-grid and a C-grid meet their outlet twice, and pieces may share a name.
                     let meets = ranges.iter().filter(|other| other.meets == *meets);
-                    let place = meets.clone().position(|other| other.on == *on);
-                    let end = ["_first", "_last"][usize::from(place > Some(0))];
-                    [patch.name(), if meets.count() > 1 { end } else { "" }].concat()
+                    let place = meets.clone().position(|other| other.on == *on).unwrap_or(0);
+                    match meets.count() {
+                        1 => patch.name().into(),
+                        2 => [patch.name(), ["_first", "_last"][place]].concat(),
+                        _ => format!("{}_{}", patch.name(), place + 1),
+                    }
                 }
                 Side::Before => format!("{}_first", patch.name()),
                 Side::Behind => format!("{}_last", patch.name()),

@@ -68,16 +68,19 @@ pub(super) fn write_to(
     if !far.is_empty() {
         conditions.push(format!("MARKER_FAR= ( {} )", far.join(", ")));
     }
-    if let [inlet] = of(&[SideKind::Inlet])[..] {
-        // Total temperature and pressure of the free stream.
-        let rise = 1.0 + 0.2 * MACH * MACH;
-        let (temperature, pressure) = (TEMPERATURE * rise, PRESSURE * rise.powf(3.5));
-        conditions.push(format!(
-            "INLET_TYPE= TOTAL_CONDITIONS\nMARKER_INLET= ( {inlet}, {temperature:.5}, {pressure:.3}, 1.0, 0.0, 0.0 )"
-        ));
+    let each = |kind, values: &str| {
+        let with = of(&[kind]).into_iter().map(|name| [name, ", ", values].concat());
+        Some(with.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
+    };
+    // Total temperature and pressure of the free stream.
+    let rise = 1.0 + 0.2 * MACH * MACH;
+    let (temperature, pressure) = (TEMPERATURE * rise, PRESSURE * rise.powf(3.5));
+    let total = format!("{temperature:.5}, {pressure:.3}, 1.0, 0.0, 0.0");
+    if let Some(inlets) = each(SideKind::Inlet, &total) {
+        conditions.push(format!("INLET_TYPE= TOTAL_CONDITIONS\nMARKER_INLET= ( {inlets} )"));
     }
-    if let [outlet] = of(&[SideKind::Outlet])[..] {
-        conditions.push(format!("MARKER_OUTLET= ( {outlet}, {PRESSURE} )"));
+    if let Some(outlets) = each(SideKind::Outlet, &PRESSURE.to_string()) {
+        conditions.push(format!("MARKER_OUTLET= ( {outlets} )"));
     }
     let [forces, angle] = match mesh.span {
         None => ["Lift CL and drag CD", "AOA"],

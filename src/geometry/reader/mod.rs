@@ -150,6 +150,17 @@ pub fn contour_from_bytes(
     Ok(ClosedContour { name, notes, ..contour })
 }
 
+/// The points of the file at `path` in its order, as they are.
+///
+/// # Errors
+/// The errors of [`airfoil_from_file`] that concern the file and its rows.
+pub fn points_from_file(path: impl AsRef<Path>) -> Result<Vec<[f64; 2]>, GeometryError> {
+    let path = path.as_ref();
+    let points =
+        |table: Table, _: &mut Vec<String>| Ok(table.rows.iter().map(|row| row.at).collect());
+    read(path, bytes_of(path)?, points).map(|(_, points, _)| points)
+}
+
 /// The name, the result of `shape` for the points, and the notes.
 fn read<T>(
     path: &Path,

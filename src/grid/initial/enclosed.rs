@@ -1,8 +1,8 @@
-//! A polygon, such as the sides of a wind tunnel, as the outer line of a grid.
+//! A line of sides, such as those of a wind tunnel, as the outer line of a grid.
 
 use crate::geometry::vector::distance;
 use crate::geometry::{Enclosure, spacing_geometric};
-use crate::grid::Topology;
+use crate::grid::{Outside, Topology};
 
 /// Passes over the first places of the points of an open and of a closed outer line.
 const PLACE_PASSES: [usize; 2] = [20, 100];
@@ -15,15 +15,17 @@ const EQUAL: f64 = 0.7;
 const NEAR: f64 = 0.2;
 const STRAIGHT: f64 = 0.8;
 
-/// A polygon as outer line, and the points on it from which a grid begins.
+/// A line of sides as outer line, and the points on it from which a grid begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Enclosed {
-    /// The polygon, in the direction of i.
+    /// The line, in the direction of i.
     pub line: Enclosure,
     /// Arc length of the point of each column.
     pub start: Vec<f64>,
-    /// Column of each point of the polygon.
+    /// Column of each end and corner of the line.
     pub corners: Vec<usize>,
+    /// The patches that its sides are.
+    pub outside: Outside,
     /// Slope with which the seam of an O-grid leaves the edge, and the distance over which it loses that.
     pub seam: Option<[f64; 2]>,
     /// Layers beside the wall, and their growth, where it is given.
@@ -33,8 +35,9 @@ pub struct Enclosed {
 }
 
 impl Enclosed {
-    /// The points of an outer line around the line j = 0 (`x`, `y`); columns of corners are multiples of `step`. None where
-    /// the line has too few points for the corners.
+    /// The points of an outer line around the line j = 0 (`x`, `y`); columns of corners are multiples of `step`, with one
+    /// column and more between. None where the line has too few points for the corners. `outside` gives the patches of the
+    /// sides that begin in these columns.
     ///
     /// On a C-grid they lie above and below those of the cut, and ahead of the edge with a constant ratio of their
     /// intervals up to the height of the nose. On an O-grid they are a mean of equal intervals and of the places above and
@@ -44,6 +47,7 @@ impl Enclosed {
         topology: Topology,
         (x, y): (&[f64], &[f64]),
         step: usize,
+        outside: impl Fn(&[usize]) -> Outside,
     ) -> Option<Self> {
         let closed = topology.closed();
         let mut start =
@@ -63,7 +67,15 @@ impl Enclosed {
             (column + step / 2) / step * step
         };
         let places = line.corners();
-        let corners: Vec<usize> = places.iter().map(nearest).collect();
+        let mut corners: Vec<usize> = places.iter().map(nearest).collect();
+        let (least, ends) = (2_usize.next_multiple_of(step), corners.len() - 1);
+        // Short sides, such as a step, have the fewest columns.
+        for k in 1..ends {
+            corners[k] = corners[k].max(corners[k - 1] + least);
+        }
+        for k in (1..ends).rev() {
+            corners[k] = corners[k].min(corners[k + 1].saturating_sub(least));
+        }
         if corners[0] != 0
             || corners.last() != Some(&last)
             || corners.windows(2).any(|pair| pair[1] < pair[0] + 2)
@@ -81,7 +93,8 @@ impl Enclosed {
             start[columns[1]] = next;
         }
         start[last] = line.length();
-        Some(Self { line, start, corners, seam: None, near: None, wall: None })
+        let outside = outside(&corners);
+        Some(Self { line, start, corners, outside, seam: None, near: None, wall: None })
     }
 
     pub(super) fn points(&self, places: &[f64]) -> Vec<[f64; 2]> {
@@ -102,11 +115,18 @@ pub(super) fn smooth(values: &mut [f64], passes: usize) {
 /// Places around a closed line, from the mean of equal intervals and the places above and below the points of the wall.
 fn around(line: &Enclosure, x: &[f64]) -> Vec<f64> {
     let (last, corners) = (x.len() - 1, line.corners());
-    let [ahead, below] = [2, 1].map(|corner| line.point(corners[corner]));
-    let above = line.point(corners[3]);
+    let below = line.point(corners[1])[1];
+    // The highest of the foremost corners.
+    let fore = |[x, y]: &[f64; 2], [other_x, other_y]: &[f64; 2]| {
+        x.total_cmp(other_x).then(other_y.total_cmp(y))
+    };
+    let above = corners.iter().map(|t| line.point(*t)).min_by(fore).map_or(below, |[_, y]| y);
+    let all = || line.points().iter().map(|[x, _]| *x);
+    let [ahead, behind] =
+        [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
     let opposite = |i: usize| {
-        let y = if 2 * i <= last { below[1] } else { above[1] };
-        line.nearest([x[i].clamp(ahead[0], below[0]), y])
+        let y = if 2 * i <= last { below } else { above };
+        line.nearest([x[i].clamp(ahead, behind), y])
     };
     let mut places: Vec<f64> = (0..=last).map(opposite).collect();
     places.sort_by(f64::total_cmp);
@@ -122,27 +142,27 @@ fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec
     let last = x.len() - 1;
     let from_edge = |i: &usize| (x[*i] - x[wake]).hypot(y[*i] - y[wake]);
     let nose = (wake..=last - wake).max_by(|a, b| from_edge(a).total_cmp(&from_edge(b)))?;
-    let ahead = line.point(0.5 * (line.corners()[1] + line.corners()[2]));
-    let middle = line.nearest([ahead[0], y[nose]]);
+    let middle = line.nearest(line.ahead_of([x[nose], y[nose]])?);
     // Both sides run ahead from the outflow: from point i of `column`, up to the nose.
-    let side = |(number, column): (usize, &dyn Fn(usize) -> usize),
-                y_side: f64,
+    let side = |(from_last, column): (bool, &dyn Fn(usize) -> usize),
                 length: f64,
                 cells: usize|
      -> Option<Vec<f64>> {
-        // Distance from the outflow along a curved side, and its y, above or below a point of the line j = 0.
-        let beside = |k: usize| line.beside(number, x[column(k)]);
-        let of_curve = |[t, _]: [f64; 2]| if number == 0 { t } else { line.length() - t };
-        let y_side = |k: usize| beside(k).map_or(y_side, |[_, y]| y);
-        let gap = (0..=cells)
-            .map(|k| (y[column(wake + k)] - y_side(wake + k)).abs())
+        // Distance from the outflow along the line to the places above or below the points of the line j = 0, and y there.
+        let beside = |k: usize| line.reached(from_last, x[column(k)]);
+        let all: Vec<[f64; 2]> = (0..=wake + cells).map_while(beside).collect();
+        if all.len() <= wake + cells / 2 {
+            return None;
+        }
+        let gap = (wake..all.len())
+            .map(|k| (y[column(k)] - all[k][1]).abs())
             .fold(f64::INFINITY, f64::min);
         let reach = STRAIGHT * (-gap / NEAR).exp();
         let behind = |k: usize| (x[wake] - x[column(k)]).abs();
         // At least half of the points fan out to the inlet.
         let straight = (0..cells / 2).take_while(|k| behind(wake + k) <= reach).last().unwrap_or(0);
-        let place = |k: usize| beside(k).map_or_else(|| (x[0] - x[column(k)]).abs(), of_curve);
-        let mut places: Vec<f64> = (0..=wake + straight).map(place).collect();
+        let mut places: Vec<f64> =
+            all[..=wake + straight].iter().map(|[place, _]| *place).collect();
         let (from, before) = (places[wake + straight], places[wake + straight - 1]);
         let (rest, cells) = (length - from, cells - straight);
         let first = (from - before).max(LEAST_AHEAD * rest / cells as f64);
@@ -150,9 +170,8 @@ fn beside(line: &Enclosure, wake: usize, (x, y): (&[f64], &[f64])) -> Option<Vec
         places.extend(more[1..].iter().map(|s| from + s));
         Some(places)
     };
-    let [floor, roof] = [0.0, line.length()].map(|t| line.point(t)[1]);
-    let lower = side((0, &|k| k), floor, middle, nose - wake)?;
-    let upper = side((2, &|k| last - k), roof, line.length() - middle, last - wake - nose)?;
+    let lower = side((false, &|k| k), middle, nose - wake)?;
+    let upper = side((true, &|k| last - k), line.length() - middle, last - wake - nose)?;
     Some(
         lower
             .into_iter()

@@ -1,0 +1,232 @@
+//! The outer line of a case, `[[domain.piece]]`: its pieces in order.
+
+use std::path::Path;
+
+use super::entries::Given;
+use super::piece::{PieceOptions, SAME};
+use super::schema::shown;
+use super::sections::existing_file;
+use super::{CaseError, TopologyChoice};
+use crate::geometry::vector::{between, distance};
+use crate::geometry::{Enclosure, GeometryError, OuterSide, first_contact, points_from_file};
+use crate::grid::boundary::Patch;
+use crate::grid::{Outside, SideKind};
+
+/// The key of the list.
+pub(super) const PIECE: &str = "domain.piece";
+
+/// The name of an outlet that is not given.
+const OUTLET: &str = "outlet";
+
+/// The outer line of a case, clockwise and closed: of a C-grid the outlet is the last piece.
+#[derive(Debug, Clone)]
+pub(super) struct PieceLine(pub(super) Vec<PieceOptions>);
+
+impl PieceLine {
+    /// Points that stand for the line.
+    pub(super) fn points(&self) -> impl Iterator<Item = [f64; 2]> {
+        self.0.iter().flat_map(PieceOptions::outlined)
+    }
+
+    /// The largest x, where a C-grid has its outlet.
+    pub(super) fn outlet(&self) -> f64 {
+        self.points().fold(f64::NEG_INFINITY, |most, [x, _]| most.max(x))
+    }
+
+    /// Distance in y of a point from the line.
+    pub(super) fn room(&self, [x, y]: [f64; 2]) -> f64 {
+        let height = |[a, b]: [[f64; 2]; 2]| {
+            let [[x0, y0], [x1, y1]] = if a[0] <= b[0] { [a, b] } else { [b, a] };
+            (x0 <= x && x < x1).then(|| y0 + (x - x0) / (x1 - x0) * (y1 - y0))
+        };
+        let lines = self.0.iter().map(PieceOptions::outlined);
+        let heights = lines.flat_map(|line| -> Vec<f64> {
+            line.windows(2).filter_map(|ends| height([ends[0], ends[1]])).collect()
+        });
+        heights.map(|height| (y - height).abs()).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The sides of these pieces and the patch of each side.
+    pub(super) fn sides(
+        pieces: &[PieceOptions],
+    ) -> Result<(Vec<OuterSide>, Vec<Patch>), GeometryError> {
+        let (mut sides, mut patches) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            let own = piece.sides()?;
+            patches.extend(own.iter().map(|_| piece.patch()));
+            sides.extend(own);
+        }
+        Ok((sides, patches))
+    }
+
+    /// The whole line and the patch of each of its sides.
+    pub(super) fn closed(&self) -> Result<(Enclosure, Vec<Patch>), GeometryError> {
+        Self::sides(&self.0).map(|(sides, patches)| (Enclosure::of_sides(&sides), patches))
+    }
+}
+
+/// The patches of sides that begin in these columns; an open grid ends at the last one.
+pub(super) fn outside(patches: &[Patch], ends: Patch) -> impl Fn(&[usize]) -> Outside {
+    move |corners| Outside {
+        sides: corners.iter().copied().zip(patches.iter().copied()).collect(),
+        ends,
+        given: Vec::new(),
+    }
+}
+
+/// The pieces of a case, with the points of their files, as one closed line.
+pub(super) fn pieces(
+    entries: &Given,
+    topology: TopologyChoice,
+) -> Result<Vec<PieceOptions>, CaseError> {
+    let mut pieces: Vec<PieceOptions> = entries.get(PIECE)?;
+    let called =
+        |number: usize, piece: &PieceOptions| format!("piece {} (\"{}\")", number + 1, piece.name);
+    let refuse = |expected: String, remedy: &str| Err(entries.refuse(&[PIECE], expected, remedy));
+    for (number, piece) in pieces.iter_mut().enumerate() {
+        let Some(file) = &piece.file else { continue };
+        let path = existing_file(entries, PIECE, file)?;
+        let points = points_from_file(&path).map_err(|error| {
+            let remedy = "give a file of points x y in chords, clockwise along the piece";
+            entries.refuse(
+                &[PIECE],
+                format!("points of {}: {error}", called(number, piece)),
+                remedy,
+            )
+        })?;
+        (piece.points, piece.file) = (points, Some(path));
+        if let Err(problem) = piece.is_line() {
+            return refuse(
+                format!("a line of {}: {problem}", called(number, piece)),
+                "correct the points of its file",
+            );
+        }
+    }
+    let point = |[x, y]: [f64; 2]| format!("[{}, {}]", shown(x), shown(y));
+    let last = pieces.len() - 1;
+    for (number, pair) in pieces.windows(2).enumerate() {
+        let ([_, end], [begin, _]) = (pair[0].ends(), pair[1].ends());
+        if distance(end, begin) > SAME {
+            let [before, after] = [0, 1].map(|k| called(number + k, &pair[k]));
+            return refuse(
+                format!(
+                    "{after} to begin at {}, where {before} ends, not at {}",
+                    point(end),
+                    point(begin)
+                ),
+                "give pieces and their points in order, clockwise from the lower end of the outlet; or add a piece between",
+            );
+        }
+    }
+    let (begin, end) = (pieces[0].ends()[0], pieces[last].ends()[1]);
+    if distance(begin, end) > SAME {
+        if (begin[0] - end[0]).abs() > SAME {
+            return refuse(
+                format!(
+                    "the last piece to end at {}, where the first begins, or above it, for a vertical outlet between, not at {}",
+                    point(begin),
+                    point(end)
+                ),
+                "end both at one x, or add the piece that closes the line",
+            );
+        }
+        pieces.push(PieceOptions::straight(OUTLET, SideKind::Outlet, [end, begin]));
+    }
+    join(&mut pieces);
+    for (number, piece) in pieces.iter().enumerate() {
+        let other =
+            pieces[..number].iter().position(|o| o.name == piece.name && o.kind != piece.kind);
+        if let Some(other) = other {
+            let [before, own] = [other, number].map(|k| called(k, &pieces[k]));
+            return refuse(
+                format!("one kind for all pieces of a name, not two for {before} and {own}"),
+                "give both the same kind, or one of them another name; an outlet that is not given is named \"outlet\"",
+            );
+        }
+    }
+    let line = PieceLine(pieces);
+    check_line(entries, topology, &line)?;
+    Ok(line.0)
+}
+
+/// Makes neighbouring ends one point bit for bit.
+fn join(pieces: &mut [PieceOptions]) {
+    for k in 0..pieces.len() {
+        let next = (k + 1) % pieces.len();
+        let [begin, _] = pieces[next].ends();
+        if let Some(end) = pieces[k].points.last_mut() {
+            *end = begin;
+        }
+    }
+}
+
+/// Refuses a line that crosses itself or runs counter-clockwise, and one without the outlet of a C-grid.
+fn check_line(
+    entries: &Given,
+    topology: TopologyChoice,
+    line: &PieceLine,
+) -> Result<(), CaseError> {
+    let refuse = |expected: String, remedy: &str| Err(entries.refuse(&[PIECE], expected, remedy));
+    let points: Vec<Vec<[f64; 2]>> = line
+        .0
+        .iter()
+        .map(|piece| {
+            let sides = piece.sides().unwrap_or_default();
+            sides.iter().flat_map(|side| side.points()[1..].to_vec()).collect()
+        })
+        .collect();
+    let all = points.concat();
+    if let Some((first, second)) = first_contact(&all) {
+        let of = |segment: usize| {
+            // Segment k ends at point k + 1 of the list, whose first point ends the first segment of the line.
+            let mut left = (segment + 1) % all.len();
+            let piece = points.iter().position(|own| {
+                let inside = left < own.len();
+                left -= if inside { 0 } else { own.len() };
+                inside
+            });
+            let number = piece.unwrap_or(0);
+            format!("piece {} (\"{}\")", number + 1, line.0[number].name)
+        };
+        let at = between(all[second], all[(second + 1) % all.len()], 0.5);
+        return refuse(
+            format!(
+                "a line that does not meet itself: {} meets {} near [{}, {}]",
+                of(first),
+                of(second),
+                shown(at[0]),
+                shown(at[1])
+            ),
+            "move the points of one of them; pieces that follow each other meet in one point",
+        );
+    }
+    let next = all.iter().cycle().skip(1);
+    let area: f64 = all.iter().zip(next).map(|(a, b)| a[0] * b[1] - a[1] * b[0]).sum();
+    if area >= 0.0 {
+        return refuse(
+            "pieces clockwise around the section, not counter-clockwise".into(),
+            "reverse the list of pieces and the points of each: floor, inlet, roof, outlet",
+        );
+    }
+    let outlet = &line.0[line.0.len() - 1];
+    let [[x, top], [_, bottom]] = outlet.ends();
+    let upright = outlet.points.len() == 2
+        && outlet.through.is_none()
+        && (x - outlet.ends()[1][0]).abs() <= SAME;
+    if topology != TopologyChoice::O && !(upright && top > bottom && line.outlet() <= x + SAME) {
+        return refuse(
+            format!(
+                "a straight vertical outlet behind everything else as last piece, where the cut of a C-grid ends, not piece {} (\"{}\")",
+                line.0.len(),
+                outlet.name
+            ),
+            "begin with the piece at the lower end of the outlet, or set grid.topology = \"O\"",
+        );
+    }
+    Ok(())
+}
+
+/// The files that the points of pieces are read from.
+pub(super) fn files(pieces: &[PieceOptions]) -> impl Iterator<Item = &Path> {
+    pieces.iter().filter_map(|piece| piece.file.as_deref())
+}
