@@ -170,6 +170,8 @@ def _plain(path: str, value: Any) -> object:
         return _points(path, value)
     if path in _HEIGHTS and not isinstance(value, str | bool | int | float):
         return _heights(path, value)
+    if path.rsplit(".", 1)[-1] in _LINES:
+        return [list(point) for point in _points(path, value).tolist()]
     # Convert NumPy scalars and arrays of words.
     if hasattr(value, "tolist") and getattr(value, "ndim", 2) < 2:
         value = value.tolist()
@@ -189,6 +191,9 @@ def _plain(path: str, value: Any) -> object:
     message = f"{path}: a number, text, a path, a list of words or a mapping was expected, found {value!r}"
     raise CaseError(message, data={"name": path, "value": value})
 
+
+# The names of points of an outer line, which are lists in the case.
+_LINES = frozenset({"points", "floor_curve", "roof_curve"})
 
 # The names of the heights of the first cells, which may be lists and a mapping of surfaces.
 _HEIGHTS = frozenset({"first_cell", "grid.first_cell"})

@@ -287,6 +287,29 @@ def test_each_surface_has_the_points_asked_for(small):
         assert made.shape[1] == 81 + 49 - 1 + 2 * wake
 
 
+def test_an_outer_line_is_a_list_of_pieces_or_a_box_with_curves(tmp_path):
+    sizes = {"topology": "C", "ni": 129, "nj": 49, "wake": 24, "first_cell": 1e-3}
+    front = [[0, -1], [0, 1]]
+    pieces = [
+        {"name": "ground", "kind": "slip", "points": np.array([[4, -1], [0, -1]])},
+        {"name": "nozzle", "kind": "inlet", "points": front, "through": [-1, 0]},
+        {"name": "top", "kind": "wall", "points": ((0, 1), (4, 1))},
+    ]
+
+    made = gridgen.make(naca="0012", **sizes, piece=pieces)
+    bump = [[-1, -1], [0, -0.9], [1, -0.9], [3, -1]]
+    boxed = gridgen.make(naca="0012", **sizes, box=[-1, 3, -1, 1], floor_curve=bump)
+
+    assert made.verdict.good
+    assert boxed.verdict.good
+    made.write(tmp_path / "mesh.su2")
+    lines = (tmp_path / "mesh.su2").read_text().splitlines()
+    tags = [line.split()[1] for line in lines if line.startswith("MARKER_TAG")]
+    assert sorted(tags) == ["airfoil", "ground", "nozzle", "outlet", "top"]
+    with pytest.raises(gridgen.CaseError, match=r"piece\.points"):
+        gridgen.make(naca="0012", **sizes, piece=[pieces[0] | {"points": "roof.dat"}])
+
+
 def test_points_gather_at_a_cluster_within_the_limits(small):
     cluster = {"x": 0.6, "spacing": 2e-3, "surface": "upper"}
 
