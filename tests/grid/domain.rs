@@ -311,6 +311,30 @@ fn floor_and_roof_may_be_curves() {
 }
 
 #[test]
+fn the_hint_after_a_failure_in_a_box_helps() {
+    let narrow = "ni = 193\nwake = 32\ngrowth = 1.2\nfirst_cell = 1e-5\ntopology = \"C\"\n[quality]\nretry = false\n[domain]";
+    let floor = format!("{narrow}\nfloor = \"wall\"");
+    let base = "naca = \"4412\"\nangle = 3\nedge_thickness = 0.01";
+    let wedge = format!("{base}\ntrailing_edge = \"wedge\"");
+    let bounds = [-0.8, 4.0, -0.6, 1.0];
+    for (hint, fails, helps) in [
+        (
+            "an inlet as far ahead as floor and roof are",
+            inside_walls("naca = \"0012\"", narrow, [-1.0, 4.0, -0.15, 0.15]),
+            inside_walls("naca = \"0012\"", narrow, [-0.35, 4.0, -0.15, 0.15]),
+        ),
+        (
+            "geometry.trailing_edge = \"wedge\"",
+            inside_walls(base, &floor, bounds),
+            inside_walls(&wedge, &floor, bounds),
+        ),
+    ] {
+        assert!(fails.hint().is_some_and(|given| given.starts_with(hint)), "{:?}", fails.hint());
+        assert!(helps.is_good(), "{hint}: {}", helps.verdict);
+    }
+}
+
+#[test]
 fn a_floor_through_the_section_is_refused() {
     let through = curve(|x| -0.5 + 0.6 * (-9.0 * (x - 0.5) * (x - 0.5)).exp(), [-1.0, 3.0]);
     let text = format!(
