@@ -37,7 +37,7 @@ const LEADING: f64 = 3e-3;
 
 /// Control functions of the reference counts.
 const CONTROL: ControlSettings = ControlSettings {
-    base: Base::Marched,
+    base: Some(Base::Marched),
     wall: Wall::Frozen,
     smoothing: 7e-4,
     smoothing_distance: 1e-3,

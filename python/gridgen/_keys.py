@@ -239,14 +239,6 @@ class Keys(TypedDict, total=False):
     ``x_min`` to ``x_max``. (chords, default not set)"""
     roof_curve: ArrayLike | None
     """domain: Points of such a roof, such as a contraction. (chords, default not set)"""
-    piece: Sequence[Mapping[str, Any]] | None
-    """domain: Pieces of any line in place of ``box``, each below ``[[domain.piece]]``, clockwise from the
-    lower end of the outlet: floor, inlet, roof. Each has the ``name`` of its patch, which several may
-    share, a ``kind``, a condition as of ``floor``, and ``points``, or a ``file`` of them: two for a
-    straight line, with ``through = [x, y]`` for an arc through that point; four and more for a smooth
-    curve, or with ``curve = "polyline"`` for straight lines between corners. The last piece is the
-    outlet, vertical on a C-grid; without it a straight ``outlet`` closes the line. (chords, default not
-    set)"""
     wall_y_plus: float | None
     """domain: Their height in wall units, instead of ``wall_first_cell``; needs ``grid.reynolds``, and
     has its ``reference_length``. (default not set)"""
@@ -292,7 +284,7 @@ class Keys(TypedDict, total=False):
     """Section ``[control]``."""
     base: Literal["laplace", "thomas-middlecoff", "marched"] | None
     """control: Control functions without the wall terms: zero, from the boundary spacing, or from the
-    initial grid. (default "marched")"""
+    initial grid. (default "marched"; "laplace" beside a near floor or roof)"""
     wall: Literal["frozen", "coupled"] | None
     """control: Whether wall terms that hold the first cell's height and angle are unknowns of the Newton
     iteration (``coupled``) or there are none (``frozen``). (default "coupled")"""
@@ -326,8 +318,8 @@ class Keys(TypedDict, total=False):
     """quality: Whether to try again by the ladder when the grid is not good. (default true)"""
     ladder: Sequence[Literal["march", "decay", "normal", "base"]] | None
     """quality: What to change: four times dissipation and volume smoothing of the march, half the decay
-    length of the wall terms, the march along normals, the Thomas-Middlecoff base. (default ["march",
-    "decay", "normal", "base"])"""
+    length of the wall terms, the march along normals, the base: thomas-middlecoff, in a box laplace.
+    (default ["march", "decay", "normal", "base"])"""
     newton: Mapping[str, Any] | None
     """Section ``[newton]``."""
     tolerance: float | None

@@ -127,7 +127,7 @@ fn c_grids_fit_outer_lines_of_pieces() {
                 ("end", "outlet", "[[4, 0.8], [4, -0.9]]", ""),
             ],
             &["floor", "inlet", "roof"],
-            [10.0, 0.14, 0.95],
+            [10.0, 0.15, 0.95],
         ),
         (
             "a diffuser whose walls share a name",
