@@ -239,6 +239,14 @@ class Keys(TypedDict, total=False):
     ``x_min`` to ``x_max``. (chords, default not set)"""
     roof_curve: ArrayLike | None
     """domain: Points of such a roof, such as a contraction. (chords, default not set)"""
+    piece: Sequence[Mapping[str, Any]] | None
+    """domain: Pieces of any line in place of ``box``, each below ``[[domain.piece]]``, clockwise from the
+    lower end of the outlet: floor, inlet, roof. Each has the ``name`` of its patch, which several may
+    share, a ``kind``, a condition as of ``floor``, and ``points``, or a ``file`` of them: two for a
+    straight line, with ``through = [x, y]`` for an arc through that point; four and more for a smooth
+    curve, or with ``curve = "polyline"`` for straight lines between corners. The last piece is the
+    outlet, vertical on a C-grid; without it a straight ``outlet`` closes the line. (chords, default not
+    set)"""
     wall_y_plus: float | None
     """domain: Their height in wall units, instead of ``wall_first_cell``; needs ``grid.reynolds``, and
     has its ``reference_length``. (default not set)"""
