@@ -19,6 +19,8 @@ from .errors import CaseError, NotConverged
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from ._keys import Options
@@ -212,7 +214,7 @@ def _heights(path: str, value: Any) -> object:
         raise CaseError(message, data={"name": path, "value": value}) from None
 
 
-def _points(path: str, value: Any) -> object:
+def _points(path: str, value: Any) -> NDArray[np.float64]:
     """Return the points of a section as float64; such an array is not copied."""
     points = real_array(path, value, "(n, 2)", ndim=2)
     if points.shape[1] != 2:
