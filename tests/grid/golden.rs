@@ -264,7 +264,7 @@ const OF_THE_GALLERY: [(&str, usize, f64, f64); 22] = [
     ("naca2412-wedge.toml", 5, 0.04, 0.06),
     ("naca4412.toml", 5, 0.04, 0.055),
     ("propeller.toml", 4, 0.29, 0.55),
-    ("test-section.toml", 11, 0.5, 0.76),
+    ("test-section.toml", 11, 0.47, 0.66),
     ("turbine.toml", 4, 0.34, 0.65),
     ("tunnel.toml", 7, 0.36, 0.79),
     ("tunnel-walls.toml", 9, 0.42, 0.72),

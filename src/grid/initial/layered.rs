@@ -14,9 +14,6 @@ const PARTS: usize = 8;
 /// Growth of the heights at an outer line with walls, from line to line beyond the ends of the walls.
 const FADE: f64 = 1.1;
 
-/// Passes over the numbers of lines beyond the walls.
-const FADE_PASSES: usize = 300;
-
 /// Layers along each of the lines: first cells of their height along the normals of the wall, and a constant ratio of the
 /// intervals from there, or the layers that are given and then a constant ratio. An outer line with walls has first cells,
 /// too, along the normals of its sides.
@@ -26,21 +23,25 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
     let own = || first_heights(outline.topology, outline.x, outline.y, base);
     let heights = outline.heights.map_or_else(own, <[f64]>::to_vec);
     let own_columns = outline.topology.columns(ni);
-    let walls = enclosed.wall.as_ref().map_or(&[][..], |(_, walls)| walls);
-    let beyond = beyond(walls, own_columns, outline.topology.closed());
+    // Around a closed line a wall is reached on both ways.
+    let around = if outline.topology.closed() { own_columns } else { usize::MAX / 2 };
     let columns: Vec<Vec<[f64; 2]>> = (0..own_columns)
         .into_par_iter()
         .map(|i| {
             let line: Vec<[f64; 2]> = (0..lines.nj).map(|j| lines.point(i, j)).collect();
             let (normal, height) = (outline.normals[i], heights[i]);
             let end = line[lines.nj - 1];
-            let opposite = enclosed.wall.as_ref().map(|(least, _)| {
-                let off = beyond[i];
+            let opposite = enclosed.wall.as_ref().map(|(least, walls)| {
+                let off = |[first, last]: &[usize; 2]| match (i < *first, i > *last) {
+                    (true, _) => (first - i).min(i + around - last),
+                    (_, true) => (i - last).min(first + around - i),
+                    _ => 0,
+                };
+                let off = walls.iter().map(off).min().unwrap_or_default();
                 let own = chord_lengths(&line)[lines.nj - 1] / (nj - 1) as f64;
-                let height = own.min(least * FADE.powf(off));
+                let height = own.min(least * FADE.powf(off as f64));
                 // Far from walls lines end in the direction that they have.
-                let share =
-                    if off == 0.0 { 0.0 } else { (height / least).ln() / (own / least).ln() };
+                let share = if off == 0 { 0.0 } else { (height / least).ln() / (own / least).ln() };
                 let back = unit(difference(line[lines.nj - 2], end));
                 (between(enclosed.line.inward(end), back, share.clamp(0.0, 1.0)), height)
             });
@@ -68,33 +69,6 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
         }
     }
     grid
-}
-
-/// Columns from each column of a line to the nearest of its walls, each of which has a first and a last column.
-///
-/// Half way between two walls these numbers have a kink. There the column of the nose is, whose rows would have one, too:
-/// passes with weights ¼ ½ ¼ round it off.
-fn beyond(walls: &[[usize; 2]], columns: usize, closed: bool) -> Vec<f64> {
-    // Around a closed line a wall is reached on both ways.
-    let around = if closed { columns } else { usize::MAX / 2 };
-    let off = |i: usize, [first, last]: &[usize; 2]| match (i < *first, i > *last) {
-        (true, _) => (first - i).min(i + around - last),
-        (_, true) => (i - last).min(first + around - i),
-        _ => 0,
-    };
-    let nearest = |i: usize| walls.iter().map(|wall| off(i, wall)).min().unwrap_or_default();
-    let mut beyond: Vec<f64> = (0..columns).map(|i| nearest(i) as f64).collect();
-    for _ in 0..FADE_PASSES {
-        let before = beyond.clone();
-        for (i, number) in beyond.iter_mut().enumerate() {
-            let ends = !closed && (i == 0 || i == columns - 1);
-            if before[i] > 0.0 && !ends {
-                let beside = before[(i + columns - 1) % columns] + before[(i + 1) % columns];
-                *number = 0.25 * (beside + 2.0 * before[i]);
-            }
-        }
-    }
-    beyond
 }
 
 /// Points at the places `s` along a cubic spline through a line that has these directions at its ends, or no curvature
