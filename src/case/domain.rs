@@ -244,8 +244,8 @@ impl DomainOptions {
     /// Whether floor or roof is near the section: lines then cross the gap to it at an angle, and control functions from
     /// such lines make a grid that grows by up to 200 at the floor, or folds (24 sections above the ground).
     pub(super) fn is_near(&self, topology: Topology, points: &BoundaryPoints) -> bool {
-        let (pieces, mut wall) = (self.pieces(), topology.wall(points.x.len()));
-        wall.any(|i| pieces.room([points.x[i], points.y[i]]) < NEAR)
+        let wall = topology.wall(points.x.len()).map(|i| [points.x[i], points.y[i]]);
+        self.pieces().room(wall) < NEAR
     }
 
     /// The outer line around the line j = 0, with corners in columns that are multiples of `step`.
@@ -271,7 +271,7 @@ impl DomainOptions {
         if let Some(at) = beyond.or(cut_off) {
             return Err(GeometryError::OutsideBox { at });
         }
-        let seam = turning(normal, pieces.room(edge));
+        let seam = turning(normal, pieces.room([edge]));
         let (line, ends) = if topology.closed() {
             let height = |x: f64| edge[1] + seam[0] * turned(x - edge[0], seam[1]);
             let outside = || GeometryError::OutsideBox { at: edge };
@@ -307,6 +307,6 @@ impl DomainOptions {
 
     /// Distance in y of a point from the outer line.
     pub(super) fn room(&self, point: [f64; 2]) -> f64 {
-        self.pieces().room(point)
+        self.pieces().room([point])
     }
 }

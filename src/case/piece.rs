@@ -27,7 +27,7 @@ const TAKEN: [&str; 9] =
 /// Most letters of a name: formats with names of 32 letters number the ranges of a patch.
 const LONGEST: usize = 24;
 
-/// Parts of an arc where points stand for it.
+/// Parts into which an arc is divided for its points.
 const ARC_PARTS: usize = 64;
 
 /// The line through the points of a piece.
@@ -126,18 +126,12 @@ impl PieceOptions {
         }
     }
 
-    /// Points that stand for it, those that are given of a curve.
+    /// The points that are given, or points along an arc.
     pub(super) fn outlined(&self) -> Vec<[f64; 2]> {
-        match self.sides().ok().as_deref() {
-            Some([arc]) if self.through.is_some() => arc
-                .points()
-                .iter()
-                .step_by(arc.points().len() / ARC_PARTS)
-                .chain(&self.points[1..])
-                .copied()
-                .collect(),
-            _ => self.points.clone(),
-        }
+        let arc = self.through.and_then(|_| self.sides().ok()?.pop());
+        let Some(arc) = arc else { return self.points.clone() };
+        let inner = arc.points().iter().step_by(arc.points().len() / ARC_PARTS);
+        inner.chain(&self.points[1..]).copied().collect()
     }
 
     pub(super) fn ends(&self) -> [[f64; 2]; 2] {

@@ -8,7 +8,9 @@ use super::schema::shown;
 use super::sections::existing_file;
 use super::{CaseError, TopologyChoice};
 use crate::geometry::vector::{between, distance};
-use crate::geometry::{Enclosure, GeometryError, OuterSide, first_contact, points_from_file};
+use crate::geometry::{
+    Enclosure, GeometryError, OuterSide, first_contact, points_from_file, polygon_area,
+};
 use crate::grid::boundary::Patch;
 use crate::grid::{Outside, SideKind};
 
@@ -23,7 +25,7 @@ const OUTLET: &str = "outlet";
 pub(super) struct PieceLine(pub(super) Vec<PieceOptions>);
 
 impl PieceLine {
-    /// Points that stand for the line.
+    /// The points by which the line is known, those of [`PieceOptions::outlined`].
     pub(super) fn points(&self) -> impl Iterator<Item = [f64; 2]> {
         self.0.iter().flat_map(PieceOptions::outlined)
     }
@@ -33,17 +35,20 @@ impl PieceLine {
         self.points().fold(f64::NEG_INFINITY, |most, [x, _]| most.max(x))
     }
 
-    /// Distance in y of a point from the line.
-    pub(super) fn room(&self, [x, y]: [f64; 2]) -> f64 {
-        let height = |[a, b]: [[f64; 2]; 2]| {
+    /// The least distance in y of these points from the line.
+    pub(super) fn room(&self, points: impl IntoIterator<Item = [f64; 2]>) -> f64 {
+        let lines: Vec<_> = self.0.iter().map(PieceOptions::outlined).collect();
+        let parts = || lines.iter().flat_map(|line| line.windows(2));
+        let from_part = |ends: &[[f64; 2]], [x, y]: [f64; 2]| {
+            let (a, b) = (ends[0], ends[1]);
             let [[x0, y0], [x1, y1]] = if a[0] <= b[0] { [a, b] } else { [b, a] };
-            (x0 <= x && x < x1).then(|| y0 + (x - x0) / (x1 - x0) * (y1 - y0))
+            let height = || y0 + (x - x0) / (x1 - x0) * (y1 - y0);
+            (x0 <= x && x < x1).then(|| (y - height()).abs())
         };
-        let lines = self.0.iter().map(PieceOptions::outlined);
-        let heights = lines.flat_map(|line| -> Vec<f64> {
-            line.windows(2).filter_map(|ends| height([ends[0], ends[1]])).collect()
-        });
-        heights.map(|height| (y - height).abs()).fold(f64::INFINITY, f64::min)
+        let distances = points
+            .into_iter()
+            .flat_map(|point| parts().filter_map(move |ends| from_part(ends, point)));
+        distances.fold(f64::INFINITY, f64::min)
     }
 
     /// The sides of these pieces and the patch of each side.
@@ -200,9 +205,7 @@ fn check_line(
             "move the points of one of them; pieces that follow each other meet in one point",
         );
     }
-    let next = all.iter().cycle().skip(1);
-    let area: f64 = all.iter().zip(next).map(|(a, b)| a[0] * b[1] - a[1] * b[0]).sum();
-    if area >= 0.0 {
+    if polygon_area(&all) >= 0.0 {
         return refuse(
             "pieces clockwise around the section, not counter-clockwise".into(),
             "reverse the list of pieces and the points of each: floor, inlet, roof, outlet",

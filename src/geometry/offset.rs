@@ -6,7 +6,8 @@ use rstar::RTree;
 use rstar::primitives::{GeomWithData, Line};
 
 use super::closed::closed_spline;
-use super::vector::{between, cross, difference, distance, dot, middle};
+use super::polygon::polygon_area;
+use super::vector::{between, difference, distance, dot, middle};
 use super::{CubicSpline, GeometryError};
 
 /// Radius of the arcs that round concave parts of the line, as a multiple of the distance from the wall.
@@ -50,12 +51,12 @@ impl OffsetLine {
     pub fn around(wall: &[[f64; 2]], distance: f64) -> Result<Self, GeometryError> {
         let nothing = || GeometryError::Contour { reason: "no line goes around it" };
         let finite = wall.iter().flatten().chain([&distance]).all(|number| number.is_finite());
-        if !finite || distance <= 0.0 || area(wall) == 0.0 {
+        if !finite || distance <= 0.0 || polygon_area(wall) == 0.0 {
             return Err(nothing());
         }
         let mut points = wall.to_vec();
         // The library expects counter-clockwise contours.
-        if area(&points) < 0.0 {
+        if polygon_area(&points) < 0.0 {
             points.reverse();
         }
         let fillet = FILLET * distance;
@@ -142,14 +143,8 @@ fn thickened(polygon: &[[f64; 2]], by: f64) -> Option<Vec<[f64; 2]>> {
     // The library computes in 64-bit integers.
     let shapes = polygon.outline_as::<i64>(&style);
     let rims = shapes.into_iter().filter_map(|shape| shape.into_iter().next());
-    rims.max_by(|a, b| area(a).abs().total_cmp(&area(b).abs())).filter(|rim| rim.len() > 2)
-}
-
-/// Signed area of a polygon, positive for points that run counter-clockwise.
-fn area(points: &[[f64; 2]]) -> f64 {
-    let Some(&last) = points.last() else { return 0.0 };
-    let before = std::iter::once(last).chain(points.iter().copied());
-    0.5 * before.zip(points).map(|(a, b)| cross(a, *b)).sum::<f64>()
+    rims.max_by(|a, b| polygon_area(a).abs().total_cmp(&polygon_area(b).abs()))
+        .filter(|rim| rim.len() > 2)
 }
 
 /// Points at equal steps of about `interval` along a closed polygon.

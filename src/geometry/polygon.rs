@@ -54,6 +54,13 @@ fn normal(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     left_normal(u, v, if corner { [1.0; 2] } else { [lb, la] })
 }
 
+/// Signed area of a polygon, positive for points that run counter-clockwise.
+pub(crate) fn polygon_area(points: &[[f64; 2]]) -> f64 {
+    let Some(&last) = points.last() else { return 0.0 };
+    let before = std::iter::once(last).chain(points.iter().copied());
+    0.5 * before.zip(points).map(|(a, b)| cross(a, *b)).sum::<f64>()
+}
+
 /// Whether a closed polygon encloses a point: a ray from there crosses it an odd number of times. A point of the polygon
 /// itself may count as either.
 pub(crate) fn encloses(polygon: &[[f64; 2]], [x, y]: [f64; 2]) -> bool {
