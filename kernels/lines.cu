@@ -153,8 +153,8 @@ struct Beside {
     }
 };
 
-// The values at the walled ends of an eta-line of transposed equations, u = G^-T (f - sum W_l b_l) for the first end and
-// with BOTH for the last, where sum and factor are those of both; and b_l of the other points in the places of u.
+// Solves for the walled ends of an eta-line of transposed equations, u = G^-T (f - sum W_l b_l): the first end, or
+// with BOTH both ends, whose sums and pivot are coupled. The other points get b_l, which takes the place of u.
 template <bool COMPACT, bool BOTH, int CHUNK>
 __device__ void ends_of_transposed(const Line<false, COMPACT, BOTH>& line, const Team<CHUNK>& team, uint32 segments,
                                    uint32 zero, const Pair* f, Pair* u, Pair (&ends)[1 + BOTH]) {

@@ -135,13 +135,13 @@ __device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, 
 //
 //   [B_0 - N_0 V_1, B'_0 - N_0 V'_1; B_m - P_m V_{m-1}, B'_m - P_m V'_{m-1}],
 //
-// by blocks: that of the last end after that of the first. Transposed equations have its transpose, and `v` is W, whose
-// transpose is V of the transposed line. A border whose pivot has not kept its sign, or which the
+// The inverse is found by blocks, the last end after the first. Transposed equations have the transpose of this pivot;
+// there `v` is W, and W^T is the V of the transposed line. A border whose pivot has not kept its sign, or which the
 // level does not have, is left out. Returns whether all are finite.
 template <bool COMPACT, bool TRANSPOSED>
 __device__ bool finish_borders(const Line<false, COMPACT>& line, const Block (&v)[2][2], const uint32 (&borders)[2]) {
     const int last_point = int(line.along()) - 1, at[2] = {line.at(0), line.at(last_point)};
-    // Of an end with the point beside it; of that with the end where equations are transposed.
+    // The block couples an end to the point beside it; in transposed equations it couples that point to the end.
     const Block coupling[2] = {TRANSPOSED ? line.prev()[line.at(1)] : line.next()[at[0]],
                                TRANSPOSED ? line.next()[line.at(last_point - 1)] : line.prev()[at[1]]};
     Block columns[2], pivot[2][2];

@@ -204,7 +204,7 @@ impl Moved {
         &self.nodes
     }
 
-    /// Returns the grid and, of a cascade, the blocks around it, which are those of the reference, with their boundaries.
+    /// Returns the grid with its boundaries. A cascade has the blocks of the reference after it.
     pub fn blocks(&self) -> Vec<Grid> {
         let grid = Grid { outside: self.outside.clone(), ..self.grid().clone() };
         iter::once(grid).chain(self.around.iter().cloned()).collect()

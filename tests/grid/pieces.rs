@@ -54,8 +54,8 @@ fn assert_walls(made: &GridResult, height: f64, what: &str) {
     }
 }
 
-/// What an outer line is, its pieces, the names along it, and bounds on Newton steps, on the mean and on the largest
-/// skewness.
+/// An outer line in words, its pieces, the names along it, and the bounds that its grid keeps on Newton steps, on the
+/// mean and on the largest skewness.
 type Outlined<'a> = (&'a str, &'a [Piece<'a>], &'a [&'a str], [f64; 3]);
 
 /// Asserts that the grid in an outer line is good, with exact first cells on all walls and a point at each corner.
@@ -318,7 +318,7 @@ fn files_name_pieces() {
     let map = text("mesh.nmf");
     let kind = |kind: &str| map.lines().filter(|line| line.starts_with(kind)).count();
     assert_eq!(["VISCOUS", "INFLOW", "OUTFLOW", "FARFIELD"].map(kind), [3, 2, 2, 0]);
-    // As many edges of each patch as were written.
+    // Each patch has as many edges as were written.
     let patches = |grid: &gridgen::grid::Grid| {
         let mut all: Vec<(&str, usize)> = Vec::new();
         for range in grid.boundary() {
