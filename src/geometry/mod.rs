@@ -49,6 +49,7 @@ pub(crate) use section::edge_gap;
 pub use section::{Flap, SectionMeasures};
 pub(crate) use section::{PIVOT, symmetrise, turn_about};
 pub use shapes::{Ellipse, Joukowski, WingBody};
+pub(crate) use spacing::{growth_to_walls, last_interval};
 pub use spacing::{spacing_geometric, spacing_vinokur};
 pub(crate) use surface::LEAST_GAP;
 pub(crate) use surface::check_base_cells;

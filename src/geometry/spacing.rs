@@ -197,25 +197,18 @@ pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>
     Ok(places(n, length, |j| length * (z * j as f64 / intervals).exp_m1() / z.exp_m1()))
 }
 
-/// Places of `n` points over a `length` whose intervals grow from both `ends` by one ratio r, the least one with which
-/// they fill it: with c = r − 1 and the place m = (length + (h₁ − h₀)/c)/2 where both halves have the same interval,
-/// (n − 1) ln r = ln(1 + c m/h₀) + ln(1 + c (length − m)/h₁). Equal intervals where no ratio above 1 does.
+/// Places of `n` points over a `length` whose intervals grow from both `ends` by the ratio of [`growth_to_walls`]. Equal
+/// intervals where no ratio above 1 does.
 pub fn spacing_to_walls(n: usize, ends: [f64; 2], length: f64) -> Result<Vec<f64>, GeometryError> {
     let [first, last] = ends;
     check(n, &[("start spacing", first), ("end spacing", last), ("length", length)])?;
     let intervals = (n - 1) as f64;
-    let meeting = |c: f64| (0.5 * (length + (last - first) / c)).clamp(0.0, length);
-    let missing = |z: f64| {
-        let c = z.exp_m1();
-        let m = meeting(c);
-        intervals - ((c * m / first).ln_1p() + (c * (length - m) / last).ln_1p()) / z
-    };
-    let z = root(missing, MOST_GROWTH.ln());
+    let z = growth_to_walls(n, ends, length);
     if z < LEAST_LOGARITHM {
         return Ok(spacing_uniform(n, length));
     }
     let c = z.exp_m1();
-    let below = (c * meeting(c) / first).ln_1p() / z;
+    let below = (c * meeting(c, ends, length) / first).ln_1p() / z;
     let place = |k: usize| {
         let k = k as f64;
         if k <= below {
@@ -225,6 +218,33 @@ pub fn spacing_to_walls(n: usize, ends: [f64; 2], length: f64) -> Result<Vec<f64
         }
     };
     Ok(places(n, length, place))
+}
+
+/// Logarithm of the ratio r of intervals that grow from both `ends` over a `length` with `n` points, the least one with
+/// which they fill it: with c = r − 1 and the place m = (length + (h₁ − h₀)/c)/2 where both halves have the same interval,
+/// (n − 1) ln r = ln(1 + c m/h₀) + ln(1 + c (length − m)/h₁).
+pub(crate) fn growth_to_walls(n: usize, ends: [f64; 2], length: f64) -> f64 {
+    let missing = |z: f64| {
+        let c = z.exp_m1();
+        let m = meeting(c, ends, length);
+        (n - 1) as f64 - ((c * m / ends[0]).ln_1p() + (c * (length - m) / ends[1]).ln_1p()) / z
+    };
+    root(missing, MOST_GROWTH.ln())
+}
+
+fn meeting(c: f64, [first, last]: [f64; 2], length: f64) -> f64 {
+    (0.5 * (length + (last - first) / c)).clamp(0.0, length)
+}
+
+/// The last interval with which `z` is the logarithm of [`growth_to_walls`], beside a `first` one. None where that is too
+/// small to fill the length.
+///
+/// The interval H at the place m is h₀ + c m and h₁ + c (length − m), and H²/(h₀ h₁) = r^(n − 1): a quadratic equation.
+pub(crate) fn last_interval(n: usize, first: f64, z: f64, length: f64) -> Option<f64> {
+    let largest = first * ((n - 1) as f64 * z).exp();
+    let ratio = (first + z.exp_m1() * length) / largest;
+    // 1 − √(1 − ratio) without cancellation.
+    (ratio < 1.0).then(|| largest * (ratio / (1.0 + (1.0 - ratio).sqrt())).powi(2))
 }
 
 /// Largest growth of intervals from both ends, and the logarithm of a growth that is none.

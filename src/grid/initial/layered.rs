@@ -4,15 +4,15 @@ use rayon::prelude::*;
 
 use super::enclosed::Enclosed;
 use super::{Outline, first_heights};
-use crate::geometry::vector::{along, between, difference, unit};
-use crate::geometry::{chord_lengths, spacing_geometric, spacing_layered, spacing_to_walls};
+use crate::geometry::vector::{along, difference, unit};
+use crate::geometry::{
+    chord_lengths, growth_to_walls, last_interval, spacing_geometric, spacing_layered,
+    spacing_to_walls,
+};
 use crate::grid::Grid;
 
 /// Parts of an interval over which the length of a line is summed.
 const PARTS: usize = 8;
-
-/// Growth of the heights at an outer line with walls, from line to line beyond the ends of the walls.
-const FADE: f64 = 1.1;
 
 /// Layers along each of the lines: first cells of their height along the normals of the wall, and a constant ratio of the
 /// intervals from there, or the layers that are given and then a constant ratio. An outer line with walls has first cells,
@@ -22,47 +22,43 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
     let base = outline.layers[1] - outline.layers[0];
     let own = || first_heights(outline.topology, outline.x, outline.y, base);
     let heights = outline.heights.map_or_else(own, <[f64]>::to_vec);
-    let own_columns = outline.topology.columns(ni);
-    // Around a closed line a wall is reached on both ways.
-    let around = if outline.topology.closed() { own_columns } else { usize::MAX / 2 };
-    let columns: Vec<Vec<[f64; 2]>> = (0..own_columns)
-        .into_par_iter()
-        .map(|i| {
-            let line: Vec<[f64; 2]> = (0..lines.nj).map(|j| lines.point(i, j)).collect();
-            let (normal, height) = (outline.normals[i], heights[i]);
-            let end = line[lines.nj - 1];
-            let opposite = enclosed.wall.as_ref().map(|(least, walls)| {
-                let off = |[first, last]: &[usize; 2]| match (i < *first, i > *last) {
-                    (true, _) => (first - i).min(i + around - last),
-                    (_, true) => (i - last).min(first + around - i),
-                    _ => 0,
-                };
-                let off = walls.iter().map(off).min().unwrap_or_default();
-                let own = chord_lengths(&line)[lines.nj - 1] / (nj - 1) as f64;
-                let height = own.min(least * FADE.powf(off as f64));
-                // Far from walls lines end in the direction that they have.
-                let share = if off == 0 { 0.0 } else { (height / least).ln() / (own / least).ln() };
-                let back = unit(difference(line[lines.nj - 2], end));
-                (between(enclosed.line.inward(end), back, share.clamp(0.0, 1.0)), height)
-            });
-            let leaves = opposite.map(|(inward, _)| unit(inward).map(|c| -c));
-            let mut nodes = respaced(&line, (normal, leaves), |length| {
-                let laid = match (enclosed.near, opposite) {
-                    (_, Some((_, last))) => spacing_to_walls(nj, [height, last], length),
-                    (Some(near), _) => spacing_layered(nj, height, near, length),
-                    (None, _) => spacing_geometric(nj, height, length),
-                };
-                laid.or_else(|_| spacing_geometric(nj, height, length)).unwrap_or_default()
-            });
-            nodes[1] = along(line[0], normal, height);
-            if let Some((inward, last)) = opposite {
-                nodes[nj - 2] = along(end, inward, last);
-            }
-            nodes
-        })
-        .collect();
+    let (columns, closed) = (outline.topology.columns(ni), outline.topology.closed());
+    let curve = |i: usize| {
+        let line: Vec<[f64; 2]> = (0..lines.nj).map(|j| lines.point(i, j)).collect();
+        let outwards = |_| unit(enclosed.line.inward(line[lines.nj - 1])).map(|c| -c);
+        let leaves = enclosed.wall.as_ref().map(outwards);
+        Curve::new(line, (outline.normals[i], leaves))
+    };
+    let curves: Vec<Curve> = (0..columns).into_par_iter().map(curve).collect();
+    let opposite = enclosed.wall.as_ref().map(|(least, walls)| {
+        // Beyond walls the lines grow as those to the ends of the walls do: lines of constant j have no waves.
+        let growth = |k: usize| growth_to_walls(nj, [heights[k], *least], curves[k].length());
+        let height = |i: usize| {
+            let Some(z) = between(walls, i, (columns, closed), growth) else { return *least };
+            let length = curves[i].length();
+            let equal = length / (nj - 1) as f64;
+            last_interval(nj, heights[i], z, length).map_or(equal, |last| last.min(equal))
+        };
+        (0..columns).map(height).collect::<Vec<f64>>()
+    });
+    let nodes = |(i, curve): (usize, &Curve)| {
+        let (height, length) = (heights[i], curve.length());
+        let laid = match (enclosed.near, &opposite) {
+            (_, Some(last)) => spacing_to_walls(nj, [height, last[i]], length),
+            (Some(near), _) => spacing_layered(nj, height, near, length),
+            (None, _) => spacing_geometric(nj, height, length),
+        };
+        let laid = laid.or_else(|_| spacing_geometric(nj, height, length)).unwrap_or_default();
+        let mut nodes = curve.at(&laid);
+        nodes[1] = along(nodes[0], outline.normals[i], height);
+        if let Some(last) = &opposite {
+            nodes[nj - 2] = along(nodes[nj - 1], enclosed.line.inward(nodes[nj - 1]), last[i]);
+        }
+        nodes
+    };
+    let all: Vec<Vec<[f64; 2]>> = curves.par_iter().enumerate().map(nodes).collect();
     let mut grid = Grid::new(outline.topology, ni, nj);
-    for (i, nodes) in columns.iter().cycle().take(ni).enumerate() {
+    for (i, nodes) in all.iter().cycle().take(ni).enumerate() {
         for (j, node) in nodes.iter().enumerate() {
             let k = grid.index(i, j);
             [grid.x[k], grid.y[k]] = *node;
@@ -71,42 +67,80 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
     grid
 }
 
-/// Points at the places `s` along a cubic spline through a line that has these directions at its ends, or no curvature
-/// at its last point. `s` gets the length of the line.
-fn respaced(
-    line: &[[f64; 2]],
-    directions: ([f64; 2], Option<[f64; 2]>),
-    s: impl Fn(f64) -> Vec<f64>,
-) -> Vec<[f64; 2]> {
-    // Knots by arc length, from those by chords.
-    let (_, lengths) = Clamped::new(chord_lengths(line), line, directions).lengths();
-    let knots = lengths.into_iter().step_by(PARTS).collect();
-    let spline = Clamped::new(knots, line, directions);
-    let (places, lengths) = spline.lengths();
-    let laid = s(lengths[lengths.len() - 1]);
-    let node = |d: &f64| {
-        let k = lengths.partition_point(|length| length < d).clamp(1, lengths.len() - 1);
-        let share = (d - lengths[k - 1]) / (lengths[k] - lengths[k - 1]);
-        spline.point(places[k - 1] + share * (places[k] - places[k - 1]))
-    };
-    let mut nodes: Vec<[f64; 2]> = laid.iter().map(node).collect();
-    let last = nodes.len() - 1;
-    (nodes[0], nodes[last]) = (line[0], line[line.len() - 1]);
-    nodes
+/// A value of the columns at the ends of `walls`, of which each has a first and a last column, linear between two walls and
+/// constant beyond the last one. None in a column of a wall. Around a closed line a wall is reached on both ways.
+fn between(
+    walls: &[[usize; 2]],
+    i: usize,
+    (columns, closed): (usize, bool),
+    value: impl Fn(usize) -> f64,
+) -> Option<f64> {
+    if walls.iter().any(|[first, last]| (first..=last).contains(&&i)) {
+        return None;
+    }
+    let cells =
+        |from: usize, to: usize| (closed || from <= to).then(|| (to + columns - from) % columns);
+    let before = walls.iter().filter_map(|[_, last]| Some((cells(*last, i)?, last % columns)));
+    let after = walls.iter().filter_map(|[first, _]| Some((cells(i, *first)?, *first)));
+    match (before.min(), after.min()) {
+        (Some((from, before)), Some((to, after))) => {
+            let share = from as f64 / (from + to).max(1) as f64;
+            Some((1.0 - share) * value(before) + share * value(after))
+        }
+        (Some((_, only)), None) | (None, Some((_, only))) => Some(value(only)),
+        (None, None) => None,
+    }
+}
+
+/// A cubic spline through a line that has given directions at its ends, or no curvature at its last point, by arc length.
+struct Curve {
+    spline: Clamped,
+    /// Knots at equal parts of the intervals, and the length up to each.
+    places: Vec<f64>,
+    lengths: Vec<f64>,
+}
+
+impl Curve {
+    fn new(line: Vec<[f64; 2]>, directions: ([f64; 2], Option<[f64; 2]>)) -> Self {
+        // Knots by arc length, from those by chords.
+        let (_, lengths) = Clamped::new(chord_lengths(&line), line.clone(), directions).lengths();
+        let knots = lengths.into_iter().step_by(PARTS).collect();
+        let spline = Clamped::new(knots, line, directions);
+        let (places, lengths) = spline.lengths();
+        Self { spline, places, lengths }
+    }
+
+    fn length(&self) -> f64 {
+        self.lengths[self.lengths.len() - 1]
+    }
+
+    /// Points at the lengths `s`, whose first and last are the ends of the line.
+    fn at(&self, s: &[f64]) -> Vec<[f64; 2]> {
+        let Self { spline, places, lengths } = self;
+        let node = |d: &f64| {
+            let k = lengths.partition_point(|length| length < d).clamp(1, lengths.len() - 1);
+            let share = (d - lengths[k - 1]) / (lengths[k] - lengths[k - 1]);
+            spline.point(places[k - 1] + share * (places[k] - places[k - 1]))
+        };
+        let mut nodes: Vec<[f64; 2]> = s.iter().map(node).collect();
+        let (last, ends) = (nodes.len() - 1, &spline.points);
+        (nodes[0], nodes[last]) = (ends[0], ends[ends.len() - 1]);
+        nodes
+    }
 }
 
 /// A cubic spline with given directions at its ends, or without curvature at its last point.
-struct Clamped<'a> {
+struct Clamped {
     knots: Vec<f64>,
-    points: &'a [[f64; 2]],
+    points: Vec<[f64; 2]>,
     /// Second derivative at each knot.
     second: Vec<[f64; 2]>,
 }
 
-impl<'a> Clamped<'a> {
+impl Clamped {
     fn new(
         knots: Vec<f64>,
-        points: &'a [[f64; 2]],
+        points: Vec<[f64; 2]>,
         (direction, end): ([f64; 2], Option<[f64; 2]>),
     ) -> Self {
         let n = points.len();
