@@ -26,12 +26,10 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use gridgen::case::{CaseFile, json_schema};
+use gridgen::case::json_schema;
 use gridgen::files::{PAGE_FILE, REPORT_FILE};
-use gridgen::generate::{RESTART_EVERY, RunOptions, run, run_assembly};
-use gridgen::grid::Verdict;
+use gridgen::generate::{RESTART_EVERY, RunOptions, run_file};
 use gridgen::ranks::Job;
-use gridgen::report::Timing;
 
 pub use self::failure::exit_code;
 use self::failure::{CommandFailure, NOT_CONVERGED, code_of};
@@ -301,68 +299,30 @@ impl GridArguments {
             grids: self.family,
             export_jacobian: self.export_jacobian,
             restart: self.restart.clone(),
-            ..self.common.options(self.common.compute.output.join(case.name()))
+            ..self.common.options(self.common.compute.output.join(&case.name))
         };
         progress::listen(terminal);
         let mut reporter = Reporter::new(terminal.can_draw(), self.common.compute.verbose);
-        match case {
-            CaseFile::Elements(assembly) => {
-                let outcome = run_assembly(&assembly, &options, &mut reporter);
-                reporter.finish();
-                let outcome = outcome?;
-                let events = outcome.elements.iter().flat_map(|made| &made.events);
-                self.say_notices(&outcome.notices, events, &outcome.timing, terminal);
-                summary::findings(&outcome.checks, terminal);
-                let text = summary::assembly(&outcome);
-                self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
-            }
-            case => {
-                let case = case.section()?;
-                let outcome = run(&case, &options, &mut reporter);
-                reporter.finish();
-                let outcome = outcome?;
-                self.say_notices(&outcome.notices, &outcome.events, &outcome.timing, terminal);
-                let text = summary::outcome(&outcome);
-                self.conclude(&outcome.verdict, outcome.hint(), &outcome.files, &text, terminal)
-            }
-        }
-    }
-
-    /// Says what the user should know, and with --verbose the events of the solve and the time of each phase.
-    fn say_notices<'n>(
-        &self,
-        notices: &'n [String],
-        events: impl IntoIterator<Item = &'n String>,
-        timing: &Timing,
-        terminal: &Terminal,
-    ) {
+        let outcome = run_file(&case, &options, &mut reporter);
+        reporter.finish();
+        let outcome = outcome?;
         let verbose = self.common.compute.verbose;
-        let events = events.into_iter().filter(|_| verbose);
-        notices.iter().chain(events).for_each(|note| terminal.note(note));
+        let events = outcome.elements.iter().flat_map(|made| &made.events).filter(|_| verbose);
+        outcome.notices.iter().chain(events).for_each(|note| terminal.note(note));
         if verbose {
-            terminal.log(&summary::phases(timing));
+            terminal.log(&summary::phases(&outcome.timing));
         }
-    }
-
-    /// Says the verdict, and the summary or the report.
-    fn conclude(
-        &self,
-        verdict: &Verdict,
-        hint: Option<String>,
-        files: &[PathBuf],
-        text: &str,
-        terminal: &Terminal,
-    ) -> Result<u8, CommandFailure> {
+        outcome.checks.findings.iter().for_each(|found| terminal.note(&found.to_string()));
         if self.open {
-            show(files, terminal);
+            show(&outcome.files, terminal);
         }
-        if !verdict.is_good() {
-            let hint = hint.map(|hint| format!("{hint}; -v shows each step"));
-            terminal.error(&verdict.to_string(), hint.as_deref());
+        if !outcome.is_good() {
+            let hint = outcome.hint().map(|hint| format!("{hint}; -v shows each step"));
+            terminal.error(&outcome.verdict.to_string(), hint.as_deref());
         }
-        let report = self.json.then(|| report_of(files)).transpose()?;
-        terminal.result(report.as_deref().unwrap_or(text))?;
-        Ok(code_of(verdict))
+        let report = self.json.then(|| report_of(&outcome.files)).transpose()?;
+        terminal.result(&report.unwrap_or_else(|| summary::outcome(&outcome)))?;
+        Ok(code_of(&outcome.verdict))
     }
 }
 

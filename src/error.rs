@@ -31,7 +31,7 @@ errors! {
         Geometry(#[from] SectionError),
         /// Elements cannot be placed as their case says.
         #[error(transparent)]
-        Overset(#[from] AssemblyError),
+        Overset(AssemblyError),
         /// The grid cannot be the finest of a family of this number of grids.
         #[error(transparent)]
         Family(#[from] FamilyError),
@@ -81,6 +81,15 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let (message, hint) = (Some(error.to_string()), error.hint());
         Self { rank: 0, message, hint, class: error.class() }
+    }
+}
+
+impl From<AssemblyError> for Error {
+    fn from(error: AssemblyError) -> Self {
+        match error {
+            AssemblyError::Alone(error) => Self::Geometry(error),
+            error => Self::Overset(error),
+        }
     }
 }
 

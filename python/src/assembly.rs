@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use gridgen::case::{Assembly, CaseFile};
-use gridgen::generate::{AssemblyResult, make_assembly, run_assembly};
+use gridgen::case::CaseFile;
+use gridgen::generate::{RunResult, make_grids, run_file};
 use gridgen::overset::Rim;
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
@@ -17,7 +17,7 @@ use crate::make::{CaseArgument, EventSender, attended};
 
 /// Grids of several elements.
 #[pyclass(frozen, module = "gridgen._core")]
-pub(crate) struct NativeAssembly(Box<AssemblyResult>);
+pub(crate) struct NativeAssembly(Box<RunResult>);
 
 #[pymethods]
 impl NativeAssembly {
@@ -61,7 +61,7 @@ impl NativeAssembly {
 
     /// The resolved case in TOML.
     fn case(&self, py: Python<'_>) -> PyResult<String> {
-        self.0.placed.assembly.to_toml_string().map_err(|error| raised(py, error))
+        self.0.placed.case.to_toml_string().map_err(|error| raised(py, error))
     }
 
     /// Kind of the verdict, whether the grids may be used, and the reason.
@@ -101,20 +101,20 @@ pub(crate) fn assembly(
     let compute = Compute::new(py, backend, devices, threads)?;
     let arguments = values(py, arguments)?;
     let (file, base) = CaseArgument::split(py, case)?;
-    let case: Assembly = match CaseFile::from_arguments(file.as_deref(), &base, &arguments) {
-        Ok(CaseFile::Elements(assembly)) => *assembly,
-        Ok(_) => return Err(refused(py, "a case of one section: gridgen.make makes its grid")),
-        Err(error) => return Err(raised(py, error)),
-    };
+    let case = CaseFile::from_arguments(file.as_deref(), &base, &arguments)
+        .map_err(|error| raised(py, error))?;
+    if case.section().is_some() {
+        return Err(refused(py, "a case of one section: gridgen.make makes its grid"));
+    }
     let written = output.is_some();
     let mut options = compute.options(output.unwrap_or_default());
     options.force = force;
     options.strict = strict;
     let solve = |mut reporter: EventSender<'_>| {
         if written {
-            run_assembly(&case, &options, &mut reporter)
+            run_file(&case, &options, &mut reporter)
         } else {
-            make_assembly(&case, &options, &mut reporter)
+            make_grids(&case, &options, &mut reporter)
         }
     };
     let made = attended(py, solve, on_event.as_ref())?;

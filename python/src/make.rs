@@ -81,7 +81,7 @@ pub(crate) fn default_jobs(
     devices: Option<Vec<usize>>,
 ) -> PyResult<usize> {
     let compute = Compute::new(py, backend, devices, None)?;
-    let case = CaseFile::Section(Box::new(case_of(py, case, arguments)?));
+    let case = CaseFile::from(case_of(py, case, arguments)?);
     let options = compute.options(PathBuf::new());
     Ok(py.detach(|| generate::default_jobs(&[case], &options)))
 }

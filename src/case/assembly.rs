@@ -1,4 +1,4 @@
-//! Cases of several elements: the sections of each, and the limits on their grids together.
+//! Case files: one section, or several elements with the limits on their grids together.
 
 use std::path::Path;
 
@@ -43,29 +43,20 @@ const PLACE_KEYS: [&str; 6] = [
     "element.rigging",
 ];
 
-/// A case file: of one section, or of several elements.
+/// A checked case, with every default that does not follow from its sections: of one section, which is its only
+/// element, or of several. Lengths are in reference chords, but those of each element's own case, which are in chords
+/// of the element.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum CaseFile {
-    /// A case of one section.
-    Section(Box<Case>),
-    /// A case of several elements.
-    Elements(Box<Assembly>),
-}
-
-/// A checked case of several elements, with every default that does not follow from their sections. Lengths are
-/// in reference chords, but those of each element's own case, which are in chords of the element.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Assembly {
+pub struct CaseFile {
     /// Name, fit for a file.
     pub name: String,
     /// The elements, in order of priority: the last wins where grids overlap.
     pub elements: Vec<Element>,
     /// The background; none where the grid of the first element is one.
     pub background: Option<BackgroundOptions>,
-    /// Limits on the grids together.
-    pub overset: OversetOptions,
+    /// Limits on the grids together; none of one section.
+    pub overset: Option<OversetOptions>,
     /// The files to write.
     pub output: OutputOptions,
     /// Places of the given keys that belong to no element.
@@ -118,58 +109,45 @@ impl CaseFile {
         match &entries.elements[..] {
             [] => match entries.first_of(&["background", "overset"]) {
                 Some(section) => Err(entries.incomplete(section, "[[element]]")),
-                None => Case::resolve(entries, path).map(|case| Self::Section(case.into())),
+                None => Case::resolve(entries, path).map(Self::from),
             },
             [element] if !entries.opens("background") => {
                 if let Some(key) = element.first_of(&PLACE_KEYS) {
                     return Err(element.incomplete(key, "[background]"));
                 }
                 let case = Case::resolve(&entries.of_element(element), path)?;
-                Ok(Self::Section(Case { name: resolve::name(entries, path)?, ..case }.into()))
+                Ok(Case { name: resolve::name(entries, path)?, ..case }.into())
             }
-            _ => Assembly::resolve(entries, path).map(|all| Self::Elements(all.into())),
+            _ => Self::of_elements(entries, path),
         }
     }
 
-    /// The name of the case.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Section(case) => &case.name,
-            Self::Elements(assembly) => &assembly.name,
-        }
+    /// The chord that lengths of all elements refer to, in the unit of the files.
+    pub(crate) fn chord(&self) -> f64 {
+        let of_section = self.section().map_or(1.0, |case| case.geometry.length());
+        self.overset.as_ref().map_or(of_section, |overset| overset.chord)
+    }
+
+    /// The case of one section, if it has no elements besides.
+    pub fn section(&self) -> Option<&Case> {
+        self.elements.first().map(|only| &only.case).filter(|_| self.overset.is_none())
     }
 
     /// The case of one section.
     ///
     /// # Errors
     /// [`CaseError::Elements`].
-    pub fn section(self) -> Result<Case, CaseError> {
-        match self {
-            Self::Section(case) => Ok(*case),
-            Self::Elements(assembly) => {
-                let first = assembly.elements.first();
-                let place = first.map(|first| first.case.places.of(&["element"]));
-                let place = place.unwrap_or_else(|| assembly.places.of(&[]));
-                Err(CaseError::Elements { place: place.into() })
-            }
-        }
+    pub fn into_section(self) -> Result<Case, CaseError> {
+        let place = match self.elements.first() {
+            Some(first) => first.case.places.of(&["element"]),
+            None => self.places.of(&[]),
+        };
+        let refused = CaseError::Elements { place: place.into() };
+        let only = self.elements.into_iter().next().filter(|_| self.overset.is_none());
+        only.map(|only| only.case).ok_or(refused)
     }
-}
 
-impl From<Case> for CaseFile {
-    fn from(case: Case) -> Self {
-        Self::Section(case.into())
-    }
-}
-
-impl From<Assembly> for CaseFile {
-    fn from(assembly: Assembly) -> Self {
-        Self::Elements(assembly.into())
-    }
-}
-
-impl Assembly {
-    fn resolve(entries: &Given, path: &Path) -> Result<Self, CaseError> {
+    fn of_elements(entries: &Given, path: &Path) -> Result<Self, CaseError> {
         let background = entries.opens("background");
         let names = names(entries)?;
         let mut found = Found::default();
@@ -189,10 +167,20 @@ impl Assembly {
             name,
             elements,
             background: background.then(|| entries.section("background", &[])).transpose()?,
-            overset: entries.section("overset", &[])?,
+            overset: Some(entries.section("overset", &[])?),
             output,
             places: entries.places.clone(),
         })
+    }
+}
+
+impl From<Case> for CaseFile {
+    /// A section as the only element, in its own frame.
+    fn from(case: Case) -> Self {
+        let placed_by = PlacedBy::At { chord: 1.0, angle: 0.0, at: [0.0; 2] };
+        let (name, output, places) = (case.name.clone(), case.output.clone(), case.places.clone());
+        let elements = vec![Element { case, placed_by, reach: None }];
+        Self { name, elements, background: None, overset: None, output, places }
     }
 }
 

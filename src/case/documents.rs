@@ -6,7 +6,7 @@ use super::error::among;
 use super::piece::SIDE_KINDS;
 use super::schema::{Key, KeyKind, plain};
 use super::table::{KEYS, OVERSET_SECTIONS, SECTIONS, SOURCES, is_nested, keys};
-use super::{Assembly, Case, CaseFile, Element, PlacedBy};
+use super::{Case, CaseFile, Element, PlacedBy};
 
 /// The schema `docs/case.schema.json`, written from the table of keys.
 ///
@@ -260,19 +260,9 @@ impl CaseFile {
     /// # Errors
     /// The errors of [`Case::to_toml_string`].
     pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
-        match self {
-            Self::Section(case) => case.to_toml_string(),
-            Self::Elements(assembly) => assembly.to_toml_string(),
+        if let Some(section) = self.section() {
+            return section.to_toml_string();
         }
-    }
-}
-
-impl Assembly {
-    /// The case as a case file in which every default is written out: read again, it gives the same case.
-    ///
-    /// # Errors
-    /// The errors of [`Case::to_toml_string`].
-    pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
         let mut text = String::from(
             "# A case with every default written out; it makes the same grids again.\n",
         );

@@ -40,7 +40,7 @@ use crate::solver::newton::NewtonSettings;
 use crate::solver::precond::MultigridSettings;
 
 pub(crate) use along::FEW_POINTS;
-pub use assembly::{Assembly, CaseFile, Element, PlacedBy};
+pub use assembly::{CaseFile, Element, PlacedBy};
 pub use defaults::Retry;
 pub use defaults::first_cell_from_y_plus;
 pub(crate) use defaults::{LEAST_FIRST_CELL, NEWTON_STEPS};
@@ -55,7 +55,7 @@ pub use keys::{
 pub use overset_keys::{BackgroundOptions, OversetOptions};
 pub use piece::{PieceCurve, PieceOptions};
 pub(crate) use resolve::is_fit_name;
-pub use rig::{AssemblyError, PlacedAssembly, PlacedBackground, PlacedElement};
+pub use rig::{AssemblyError, PlacedBackground, PlacedCase, PlacedElement};
 #[cfg(feature = "cli")]
 pub(crate) use sections::nearest_file;
 pub use settle::{BodyContour, Problem, SectionError};

@@ -152,7 +152,7 @@ impl Case {
     /// # Errors
     /// See [`CaseError`]; [`CaseError::Elements`] where the file has several elements.
     pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
-        CaseFile::from_file(path, overrides)?.section()
+        CaseFile::from_file(path, overrides)?.into_section()
     }
 
     /// The case of a NACA section, with the default of every other key. Its fields may
@@ -173,7 +173,7 @@ impl Case {
         path: &Path,
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
-        CaseFile::from_toml(text, path, overrides)?.section()
+        CaseFile::from_toml(text, path, overrides)?.into_section()
     }
 
     /// The case of one section of a call: see [`CaseFile::from_arguments`].
@@ -185,7 +185,7 @@ impl Case {
         base: &[(String, Value)],
         arguments: &[(String, Value)],
     ) -> Result<Self, CaseError> {
-        CaseFile::from_arguments(file, base, arguments)?.section()
+        CaseFile::from_arguments(file, base, arguments)?.into_section()
     }
 }
 

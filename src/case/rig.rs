@@ -2,7 +2,7 @@
 //! follow from these.
 
 use super::error::GivenValue;
-use super::{Assembly, BackgroundOptions, Case, Element, Place, PlacedBy, Problem, SectionError};
+use super::{BackgroundOptions, Case, CaseFile, Element, Place, PlacedBy, Problem, SectionError};
 use crate::diagnostics::errors;
 use crate::overset::{Background, ElementWall, Placement, RigSide, RiggingError};
 
@@ -25,6 +25,9 @@ errors! {
     #[derive(Debug, thiserror::Error)]
     #[class(Input)]
     pub enum AssemblyError {
+        /// The section of a case without other elements.
+        #[error(transparent)]
+        Alone(#[from] SectionError),
         #[error("{}: element {element}: {}", error.place, error.error)]
         #[hint = error.hint()]
         Section { element: String, error: SectionError },
@@ -72,9 +75,9 @@ pub type PlacedBackground = (Background, [[f64; 2]; 2]);
 /// Elements at their places, with all defaults that follow.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct PlacedAssembly {
+pub struct PlacedCase {
     /// The case with every default: it makes the same grids again.
-    pub assembly: Assembly,
+    pub case: CaseFile,
     /// The elements.
     pub elements: Vec<PlacedElement>,
     /// The background, if there is one.
@@ -88,12 +91,37 @@ impl PlacedElement {
     }
 }
 
-impl Assembly {
+impl From<Problem> for PlacedCase {
+    /// A section as the only element.
+    fn from(problem: Problem) -> Self {
+        let (case, placement) = (problem.case.clone().into(), Placement::NONE);
+        let elements = vec![PlacedElement { problem, placement, reach: None, rigged: None }];
+        Self { case, elements, background: None }
+    }
+}
+
+impl PlacedCase {
+    /// The problem of a case of one section.
+    pub fn section(&self) -> Option<&Problem> {
+        self.case.section().and_then(|_| self.elements.first()).map(|only| &only.problem)
+    }
+
+    /// The case of each element, settled.
+    pub(crate) fn cases(&self) -> impl Iterator<Item = &Case> {
+        self.elements.iter().map(|element| &element.problem.case)
+    }
+}
+
+impl CaseFile {
     /// The elements at their places.
     ///
     /// # Errors
     /// [`AssemblyError`].
-    pub fn settle(&self) -> Result<PlacedAssembly, AssemblyError> {
+    pub fn settle(&self) -> Result<PlacedCase, AssemblyError> {
+        if let Some(section) = self.section() {
+            return Ok(section.settle()?.into());
+        }
+        let gap_cells = self.overset.as_ref().map_or(0, |overset| overset.gap_cells);
         let mut assembly = self.clone();
         let frames = assembly.frames()?;
         let mut problems = assembly.elements.iter().map(settled).collect::<Result<Vec<_>, _>>()?;
@@ -123,8 +151,7 @@ impl Assembly {
             }
             if !given {
                 let gap = Some(narrowest / chord).filter(|gap| *gap < element.case.grid.extent());
-                element.case.grid.nj =
-                    layers(&problems[number], element, gap, self.overset.gap_cells);
+                element.case.grid.nj = layers(&problems[number], element, gap, gap_cells);
             }
             if element.case.grid != provisional {
                 problems[number] = settled(element)?;
@@ -148,7 +175,7 @@ impl Assembly {
             })
             .collect();
         let background = assembly.settle_background(&elements)?;
-        Ok(PlacedAssembly { assembly, elements, background })
+        Ok(PlacedCase { case: assembly, elements, background })
     }
 
     /// The frames of elements in file coordinates, whose reach is converted to chords.

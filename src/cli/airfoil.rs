@@ -52,7 +52,7 @@ impl AirfoilArguments {
         let case = if self.section.extension().is_some_and(|ending| ending == "toml") {
             Some(Case::from_file(&self.section, &self.set)?)
         } else if let Some((name, key, value)) = named(&self.section) {
-            Some(CaseFile::of_section(&name, (key, value), &self.set)?.section()?)
+            Some(CaseFile::of_section(&name, (key, value), &self.set)?.into_section()?)
         } else {
             None
         };

@@ -102,16 +102,15 @@ impl BatchArguments {
         let results = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();
         for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
-            let name = case.name().to_owned();
-            let size = match case {
+            let name = case.name.clone();
+            // Each of several elements has a grid of another size.
+            let size = case.section().and_then(|case| match case.grid.wall_points {
                 // The points of a file are known once it is read.
-                CaseFile::Section(case) if case.grid.wall_points == WallPoints::AsGiven => {
+                WallPoints::AsGiven => {
                     case.settle().ok().map(|problem| [problem.case.grid.ni, problem.case.grid.nj])
                 }
-                CaseFile::Section(case) => Some([case.grid.ni, case.grid.nj]),
-                // Each element has a grid of another size.
-                _ => None,
-            };
+                _ => Some([case.grid.ni, case.grid.nj]),
+            });
             rows[place] = CaseRow { name, size, ..CaseRow::new(&files[place], &result) };
         }
         rows
@@ -142,9 +141,9 @@ fn files(arguments: &[String]) -> Result<Vec<PathBuf>, String> {
 fn name_clash<'a>(cases: impl Iterator<Item = (&'a PathBuf, &'a CaseFile)>) -> Option<String> {
     let mut names = BTreeMap::new();
     for (file, case) in cases {
-        if let Some(other) = names.insert(case.name(), file) {
+        if let Some(other) = names.insert(&case.name, file) {
             let files = [other, file].map(|file| file.display().to_string());
-            return Some(format!("{} are both named {}", files.join(" and "), case.name()));
+            return Some(format!("{} are both named {}", files.join(" and "), case.name));
         }
     }
     None
@@ -171,7 +170,7 @@ impl<'a> Follower<'a> {
 impl BatchObserver for Follower<'_> {
     fn done(&self, index: usize, result: &BatchResult) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let name = self.cases[index].name();
+        let name = &self.cases[index].name;
         self.bar.set_message(visible(name).into_owned());
         self.bar.inc(1);
         if self.verbose {

@@ -3,34 +3,40 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use gridgen::case::{Case, PlacedAssembly};
-use gridgen::generate::{AssemblyResult, Estimate, GridResult};
+use gridgen::case::{Case, PlacedCase};
+use gridgen::generate::{Estimate, GridResult, RunResult};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{Quality, boundary_layer_thickness};
 use gridgen::linear_system::SystemOutcome;
 use gridgen::overset::Checks;
 use gridgen::report::Timing;
 
-use super::terminal::{Terminal, list};
+use super::terminal::list;
 use crate::diagnostics::counted;
 use crate::geometry::Heights;
 use crate::geometry::vector::distance;
 
-/// The verdict, what matters for flow computations, and then the solve.
-pub(super) fn outcome(outcome: &GridResult) -> String {
+/// The last lines of a run.
+pub(super) fn outcome(outcome: &RunResult) -> String {
+    let failed = if outcome.is_good() { "" } else { "FAILED, " };
+    let head = format!("{}: {failed}{}\n", outcome.placed.case.name, outcome.verdict.label());
+    let grids = outcome.section().map_or_else(|| elements(outcome), section);
+    head + &grids + &written(&outcome.files, &outcome.removed)
+}
+
+/// What matters of a grid for flow computations, and then the solve.
+fn section(outcome: &GridResult) -> String {
     // The first of several ranks has the grid.
     if outcome.grid.x.is_empty() {
         return String::new();
     }
     let GridResult { case, quality, grid, .. } = outcome;
-    let failed = if outcome.verdict.is_good() { "" } else { "FAILED, " };
     let corners = match quality.wall_corners {
         0 => String::new(),
         corners => format!(", {} left out", counted(corners as f64, "corner")),
     };
-    let text = format!(
-        "{}: {failed}{}\n\
-         \x20 grid          {} x {} points, {} cells; {}\n\
+    format!(
+        "  grid          {} x {} points, {} cells; {}\n\
          \x20 wall          {}\n\
          {}{}\
          \x20 first cell    {:.4e} to {:.4e}, asked for {}\n{}\
@@ -41,8 +47,6 @@ pub(super) fn outcome(outcome: &GridResult) -> String {
          \x20 waves         max {:.1} deg, lines above 1 deg {}\n\
          \x20 folded cells  {}\n\
          \x20 residual      {:.2e} after {}, {}\n",
-        case.name,
-        outcome.verdict.label(),
         case.grid.ni,
         case.grid.nj,
         grid.cells(),
@@ -69,8 +73,7 @@ pub(super) fn outcome(outcome: &GridResult) -> String {
         outcome.residual(),
         counted(outcome.newton_iterations() as f64, "Newton step"),
         counted(outcome.linear_iterations(), "linear iteration"),
-    );
-    text + &written(&outcome.files, &outcome.removed)
+    )
 }
 
 /// The line of the skewness of cells.
@@ -200,18 +203,9 @@ fn entries(number: usize) -> String {
     if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
 }
 
-/// Prints each finding of the checks, with its remedy.
-pub(super) fn findings(checks: &Checks, terminal: &Terminal) {
-    for finding in &checks.findings {
-        terminal.note(&finding.to_string());
-    }
-}
-
-/// The last lines of a run of several elements.
-pub(super) fn assembly(outcome: &AssemblyResult) -> String {
-    let failed = if outcome.is_good() { "" } else { "FAILED, " };
-    let mut text =
-        format!("{}: {failed}{}\n", outcome.placed.assembly.name, outcome.verdict.label());
+/// The lines on several elements.
+fn elements(outcome: &RunResult) -> String {
+    let mut text = String::new();
     for made in &outcome.elements {
         let quality = &made.quality;
         let _ = writeln!(
@@ -229,13 +223,12 @@ pub(super) fn assembly(outcome: &AssemblyResult) -> String {
     if let Some(grid) = &outcome.background {
         let _ = writeln!(text, "  {:<13} {} x {} points", "background", grid.ni, grid.nj);
     }
-    text += &together(&outcome.checks);
-    text + &written(&outcome.files, &outcome.removed)
+    text + &together(&outcome.checks)
 }
 
 /// The estimate of a run of several elements, and the findings before it.
-pub(super) fn estimate(placed: &PlacedAssembly, estimate: &Estimate, checks: &Checks) -> String {
-    let mut text = format!("{}: can be run\n", placed.assembly.name);
+pub(super) fn estimate(placed: &PlacedCase, estimate: &Estimate, checks: &Checks) -> String {
+    let mut text = format!("{}: can be run\n", placed.case.name);
     for element in &placed.elements {
         let ([ni, nj], name) = (element.problem.size(), &element.problem.case.name);
         let reach = element

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use gridgen::case::{CaseFile, Problem, VISCOUS, Value, template};
+use gridgen::case::{Problem, VISCOUS, Value, template};
 use gridgen::formats::WITH_SETUP;
 use gridgen::generate::{Estimate, check_assembly};
 use gridgen::geometry::{TrailingEdge, airfoil_from_file, airfoil_from_naca};
@@ -94,17 +94,15 @@ pub(super) struct CheckArguments {
 
 impl CheckArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, CommandFailure> {
-        let case = match self.keys.case(self.case.as_deref())? {
-            CaseFile::Elements(assembly) => {
-                let (placed, estimate, checks) = check_assembly(&assembly)?;
-                estimate.notices.iter().for_each(|notice| terminal.note(notice));
-                summary::findings(&checks, terminal);
-                terminal.result(&summary::estimate(&placed, &estimate, &checks))?;
-                return Ok(u8::from(self.strict && !checks.findings.is_empty()));
-            }
-            case => case.section()?,
+        let case = self.keys.case(self.case.as_deref())?;
+        let Some(section) = case.section() else {
+            let (placed, estimate, checks) = check_assembly(&case)?;
+            estimate.notices.iter().for_each(|notice| terminal.note(notice));
+            checks.findings.iter().for_each(|finding| terminal.note(&finding.to_string()));
+            terminal.result(&summary::estimate(&placed, &estimate, &checks))?;
+            return Ok(u8::from(self.strict && !checks.findings.is_empty()));
         };
-        let problem = case.settle()?;
+        let problem = section.settle()?;
         let estimate = Estimate::of(&problem);
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
         let growth = problem.case.layer_law().growth(problem.case.grid.nj).unwrap_or(1.0);

@@ -16,10 +16,7 @@ use clap::Args;
 use gridgen::case::{BodyContour, CaseFile, Value, json_schema};
 use gridgen::error::Error;
 use gridgen::files::PAGE_FILE;
-use gridgen::generate::{
-    BackendChoice, MachinePool, Progress, RunOptions, make_assembly, make_grid, run, run_assembly,
-};
-use gridgen::grid::Verdict;
+use gridgen::generate::{BackendChoice, MachinePool, Progress, RunOptions, make_grids, run_file};
 use gridgen::viewer::{SCRIPT, STYLE};
 use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
@@ -236,9 +233,9 @@ impl Site {
         let drawn = || {
             let plain =
                 edited(text, "geometry.flap", None).map_err(|error| failed(&error, None))?;
-            let CaseFile::Section(case) = self.case(&plain)? else {
-                return Err(failed(&"of several elements no section is drawn", None));
-            };
+            let file = self.case(&plain)?;
+            let none = || failed(&"of several elements no section is drawn", None);
+            let case = file.section().ok_or_else(none)?;
             match case.body().map_err(|error| failed(&error, error.hint().as_deref()))? {
                 BodyContour::Airfoil(section) => Ok(json!({ "points": section.points })),
                 BodyContour::Smooth(_) => Err(failed(
@@ -305,34 +302,18 @@ impl Site {
     ) -> Result<(Json, Vec<u8>), Json> {
         let case = self.case(text)?;
         let options = RunOptions {
-            output: output.unwrap_or(&self.options.output).join(case.name()),
+            output: output.unwrap_or(&self.options.output).join(&case.name),
             ..self.options.clone()
         };
-        let head = |verdict: &Verdict, hint, notes: &[String], files: &[PathBuf], all: &str| {
-            json!({
-                "good": verdict.is_good(), "verdict": verdict.to_string(), "label": verdict.label(),
-                "hint": hint, "notes": notes, "files": files, "resolved": given(all),
-            })
-        };
-        let made = match case {
-            CaseFile::Elements(all) => {
-                let work = if output.is_some() { run_assembly } else { make_assembly };
-                work(&all, &options, progress).map(|made| {
-                    let all = made.placed.assembly.to_toml_string().unwrap_or_default();
-                    let head = head(&made.verdict, made.hint(), &made.notices, &made.files, &all);
-                    (head, made.scene().packed())
-                })
-            }
-            CaseFile::Section(case) => {
-                let work = if output.is_some() { run } else { make_grid };
-                work(&case, &options, progress).map(|made| {
-                    let all = made.case.to_toml_string().unwrap_or_default();
-                    let head = head(&made.verdict, made.hint(), &made.notices, &made.files, &all);
-                    (head, made.scene().packed())
-                })
-            }
-        };
-        made.map_err(|error| failed(&error, error.hint().as_deref()))
+        let work = if output.is_some() { run_file } else { make_grids };
+        let made = work(&case, &options, progress);
+        let made = made.map_err(|error| failed(&error, error.hint().as_deref()))?;
+        let all = made.placed.case.to_toml_string().unwrap_or_default();
+        let head = json!({
+            "good": made.is_good(), "verdict": made.verdict.to_string(), "label": made.verdict.label(),
+            "hint": made.hint(), "notes": made.notices, "files": made.files, "resolved": given(&all),
+        });
+        Ok((head, made.scene().packed()))
     }
 
     /// Makes the grid of a text and writes its files.

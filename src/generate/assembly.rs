@@ -1,75 +1,111 @@
-//! From several elements to an overset mesh: each solved for in its own frame, then placed, checked together and
-//! written.
+//! The grids of a case together: those of several elements, each solved for in its own frame, are placed and checked.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::{iter, thread};
 
 use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use super::files::{BACKGROUND, OutputFiles};
-use super::outputs::{commit, conclude};
 use super::rank::SolveOptions;
-use super::restart::coordinates_digest;
+use super::restart::fingerprint_of;
 use super::result::GridResult;
 use super::solve::solve;
 use crate::backend::DeviceError;
-use crate::case::{Assembly, AssemblyError, PlacedAssembly, PlacedElement};
-use crate::digest;
+use crate::backend::cpu::CpuBackend;
+use crate::case::{CaseFile, OversetOptions, PlacedCase, PlacedElement};
 use crate::error::Error;
-use crate::files::IoError;
-use crate::files::output::Output;
 use crate::formats::MeshData;
 use crate::grid::{Grid, Verdict};
 use crate::overset::{Checks, ElementWall, OverlapLimits, Rim, Subject, Zone, check};
-use crate::report::page::{Page, Shown};
-use crate::report::plot::OversetPictures;
-use crate::report::{AssemblyReport, BackgroundReport, ElementReport, Figures, Timing};
-use crate::run::{Estimate, Machine, Progress, RunLog, RunOptions, of_background, of_problem};
+use crate::report::{AssemblyReport, BackgroundReport, ElementReport, RunReport, Timing};
+use crate::run::{Estimate, Machine, Progress, RunLog, of_background, of_problem};
 use crate::solver::history::NewtonStep;
+use crate::viewer::Scene;
 
 /// The phases of a run in the order of its report.
 pub(super) const PHASES: [&str; 7] =
     ["geometry", "device", "solves", "background", "checks", "writing", "total"];
 
-/// Grids of several elements and the checks of them together.
+/// The grids of a case, of its one section or of several elements, and the checks of these together.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct AssemblyResult {
+pub struct RunResult {
     /// The case with every default, the elements where they stand.
-    pub placed: PlacedAssembly,
+    pub placed: PlacedCase,
     /// The grid of each element, placed, in the unit of the files; all else of the result is in the
     /// element's own frame.
     pub elements: Vec<GridResult>,
     /// The background, if there is one, in the unit of the files.
     pub background: Option<Grid>,
-    /// The checks, in reference chords.
+    /// The checks of several elements, in reference chords.
     pub checks: Checks,
-    /// Whether the grids may be used: the verdict on the worst of them, with [`RunOptions::strict`] also on the
+    /// Whether the grids may be used: the verdict on the worst of them, with `RunOptions::strict` also on the
     /// findings about them together.
     pub verdict: Verdict,
     /// Files written.
-    pub files: Vec<std::path::PathBuf>,
+    pub files: Vec<PathBuf>,
     /// Files of an earlier run that were removed.
-    pub removed: Vec<std::path::PathBuf>,
+    pub removed: Vec<PathBuf>,
     /// Notes for the user, one sentence each.
     pub notices: Vec<String>,
     /// The time of each phase.
     pub timing: Timing,
-    /// The machine: `cpu`, or the device.
-    pub backend: String,
-    /// Threads used on the CPU.
-    pub threads: usize,
 }
 
-impl AssemblyResult {
-    /// Whether the grids may be used: [`AssemblyResult::verdict`] says why not.
+impl RunResult {
+    /// Whether the grids may be used: [`RunResult::verdict`] says why not.
     pub fn is_good(&self) -> bool {
         self.verdict.is_good()
     }
 
+    /// The only grid of a case of one section.
+    pub fn section(&self) -> Option<&GridResult> {
+        self.placed.section().and_then(|_| self.elements.first())
+    }
+
+    /// The result of a section, whose grid is the only one.
+    pub(super) fn of_section(placed: PlacedCase, mut made: GridResult) -> Self {
+        Self {
+            placed,
+            background: None,
+            checks: Checks::default(),
+            verdict: made.verdict.clone(),
+            files: Vec::new(),
+            removed: Vec::new(),
+            notices: std::mem::take(&mut made.notices),
+            timing: made.timing.clone(),
+            elements: vec![made],
+        }
+    }
+
+    /// Gives the grid of a section the verdict, the notes and the times of its run.
+    pub(super) fn tell_section(&mut self) {
+        if let (Some(_), [made]) = (self.placed.section(), &mut self.elements[..]) {
+            made.verdict.clone_from(&self.verdict);
+            made.notices.clone_from(&self.notices);
+            made.timing.clone_from(&self.timing);
+        }
+    }
+
+    /// The grid of a section, with the files of its run.
+    pub(super) fn into_section(mut self) -> GridResult {
+        let Self { files, removed, .. } = self;
+        GridResult { files, removed, ..self.elements.swap_remove(0) }
+    }
+
+    /// The grids for the viewer; lengths are in reference chords.
+    pub fn scene(&self) -> Scene<'_> {
+        let zones = self.zones().into_iter().map(|zone| (zone.name, zone.grid)).collect();
+        let case = &self.placed.case;
+        Scene { name: &case.name, unit: case.chord(), zones, before: Vec::new() }
+    }
+
     /// The zones of the mesh, the background first, if there is one.
     pub fn zones(&self) -> Vec<Zone<'_>> {
+        if let Some(made) = self.section() {
+            return made.mesh().zones;
+        }
         let background = self.background.as_ref().map(|grid| Zone {
             name: BACKGROUND,
             grid,
@@ -87,14 +123,17 @@ impl AssemblyResult {
     ///
     /// # Errors
     /// A path of the case that is not UTF-8.
-    pub fn report(&self) -> Result<AssemblyReport, Error> {
+    pub fn report(&self) -> Result<RunReport, Error> {
+        if let Some(made) = self.section() {
+            return Ok(RunReport::Section(made.report()?.into()));
+        }
         let elements = self.elements.iter().zip(&self.placed.elements).map(|(made, placed)| {
             let (placement, reach) = (placed.placement, placed.reach);
             Ok(ElementReport { placement, reach, report: made.report()? })
         });
         let background = self.placed.background.zip(self.background.as_ref());
-        Ok(AssemblyReport {
-            name: self.placed.assembly.name.clone(),
+        Ok(RunReport::Elements(Box::new(AssemblyReport {
+            name: self.placed.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             verdict: self.verdict.clone(),
             elements: elements.collect::<Result<_, Error>>()?,
@@ -105,21 +144,24 @@ impl AssemblyResult {
             }),
             overset: self.checks.clone(),
             timing: self.timing.clone(),
-            backend: self.backend.clone(),
-            threads: self.threads,
-            fingerprint: fingerprint(&self.placed.assembly)?,
+            backend: self.elements[0].backend.clone(),
+            threads: self.elements[0].threads,
+            fingerprint: fingerprint_of(&self.placed.case)?,
             notes: self.notices.clone(),
-        })
+        })))
     }
 
     /// The zones as a mesh with the span and the layouts that its case asks for.
     pub fn mesh(&self) -> MeshData<'_> {
-        let search = self.checks.search_box.scaled(self.placed.assembly.overset.chord);
-        OutputFiles::of_elements(&self.placed).mesh(self.zones(), self.is_good(), search)
+        let search = self.checks.search_box.scaled(self.placed.case.chord());
+        OutputFiles::of(&self.placed).mesh(self.zones(), self.is_good(), search)
     }
 
     /// A remedy where the grids are not good.
     pub fn hint(&self) -> Option<String> {
+        if let Some(made) = self.section() {
+            return made.hint();
+        }
         if let Verdict::Unfit { .. } = self.verdict {
             return self
                 .checks
@@ -140,9 +182,9 @@ fn rim(placed: &PlacedElement) -> Rim {
 /// their initial grids.
 ///
 /// # Errors
-/// The errors of [`run_assembly`](super::run_assembly) before the solves.
-pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, Checks), Error> {
-    let placed = assembly.settle()?;
+/// The errors of [`run_file`](super::run_file) before the solves.
+pub fn check_assembly(case: &CaseFile) -> Result<(PlacedCase, Estimate, Checks), Error> {
+    let placed = case.settle()?;
     let [nodes, memory_bytes, cpu_seconds] = of_background(&placed)?;
     let (points, notices) = (nodes as usize, Vec::new());
     let mut estimate = Estimate { points, memory_bytes, cpu_seconds, notices };
@@ -154,10 +196,9 @@ pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, 
         let name = &problem.case.name;
         estimate.notices.extend(own.notices.iter().map(|notice| format!("{name}: {notice}")));
     }
-    let backend = crate::backend::cpu::CpuBackend;
     let mut grids = Vec::new();
     for PlacedElement { problem, placement, .. } in &placed.elements {
-        let mut grid = problem.initial_grid(&backend)?.grid;
+        let mut grid = problem.initial_grid(&CpuBackend)?.grid;
         problem.place(&mut grid);
         placement.place(&mut grid);
         grids.push(grid);
@@ -167,38 +208,13 @@ pub fn check_assembly(assembly: &Assembly) -> Result<(PlacedAssembly, Estimate, 
     Ok((placed, estimate, checks))
 }
 
-/// Refuses options for one section alone.
-pub(super) fn refuse(options: &RunOptions) -> Result<(), AssemblyError> {
-    let given = [
-        ("--family", options.grids > 1),
-        ("--export-jacobian", options.export_jacobian.is_some()),
-        ("--restart", options.restart.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(AssemblyError::Option { option }),
-        None => Ok(()),
-    }
-}
-
-/// Opens the folder and checks that the files can be written there.
-pub(super) fn open(
-    placed: &PlacedAssembly,
-    options: &RunOptions,
-    notices: &mut Vec<String>,
-) -> Result<Vec<Output>, Error> {
-    let elements = placed.assembly.elements.iter();
-    let inputs: Vec<&Path> = elements.flat_map(|element| element.case.inputs()).collect();
-    let folder = iter::once(options.output.clone());
-    OutputFiles::of_elements(placed).open(folder, &inputs, options, notices)
-}
-
 /// Solves, places and checks. Of the ranks of a job rank 0 has the grids and checks them.
 pub(super) fn solved(
-    placed: PlacedAssembly,
+    placed: PlacedCase,
     machine: &Machine,
     strict: bool,
     log: &mut RunLog<'_>,
-) -> Result<AssemblyResult, Error> {
+) -> Result<RunResult, Error> {
     let mut elements = log.timed("solves", |log| solve_elements(&placed, machine, log.progress))?;
     for (made, PlacedElement { problem, placement, .. }) in
         elements.iter_mut().zip(&placed.elements)
@@ -227,11 +243,11 @@ pub(super) fn solved(
         let (findings, first) = (checks.findings.len(), first.what.clone());
         verdict = Verdict::Unfit { findings, first };
     }
-    let unit = placed.assembly.overset.chord;
+    let unit = placed.case.chord();
     for grid in elements.iter_mut().map(|made| &mut made.grid).chain(&mut background) {
         grid.place([0.0; 2], unit);
     }
-    Ok(AssemblyResult {
+    Ok(RunResult {
         placed,
         elements,
         background,
@@ -241,53 +257,7 @@ pub(super) fn solved(
         removed: Vec::new(),
         notices,
         timing: log.timing.clone(),
-        backend: machine.name(),
-        threads: rayon::current_num_threads(),
     })
-}
-
-/// Writes all files of a result; they take the place of those of an earlier run when all are complete.
-pub(super) fn write(
-    made: &mut AssemblyResult,
-    folders: Vec<Output>,
-    options: &RunOptions,
-    log: &mut RunLog<'_>,
-) -> Result<(), Error> {
-    let Some(folder) = folders.first() else { return Ok(()) };
-    let requested = OutputFiles::of_elements(&made.placed);
-    let output = &made.placed.assembly.output;
-    let [pictured, paged] = [output.pictures, output.report];
-    let (zones, mesh) = (made.zones(), made.mesh());
-    let (mut files, figures) = log.timed("writing", |_| -> Result<_, IoError> {
-        let pictures = OversetPictures {
-            name: &made.placed.assembly.name,
-            zones: &zones,
-            checks: &made.checks,
-            unit: made.placed.assembly.overset.chord,
-            good: made.is_good(),
-        };
-        let drawn = pictured || paged;
-        let figures = if drawn { Figures::of_elements(&pictures) } else { Figures::default() };
-        let figures = made.elements.iter().fold(figures, |figures, element| {
-            figures.with_solve(&element.case.name, &element.artifacts())
-        });
-        Ok((requested.write(folder, &mesh, &figures)?, figures))
-    })?;
-    let stays = requested.stays(folder, &mesh)?;
-    made.notices.extend(stays);
-    made.timing = log.total();
-    let (report, text) = (made.report()?, made.placed.assembly.to_toml_string()?);
-    let page = Page {
-        report: Shown::Elements(&report),
-        histories: made.elements.iter().map(|element| &element.history).collect(),
-        figures: &figures,
-        scene: made.scene(),
-        case: &text,
-    };
-    files.extend(conclude(folder, &report, Some(&text), Some(&page).filter(|_| paged))?);
-    made.removed = commit(folders, options.job.as_deref())?;
-    made.files = files;
-    Ok(())
 }
 
 /// The verdict on an element, with its name in the reason.
@@ -307,7 +277,7 @@ fn of_element(made: &GridResult) -> Verdict {
 /// # Errors
 /// The error of [`solve`] for the first element that has one.
 pub fn solve_elements(
-    placed: &PlacedAssembly,
+    placed: &PlacedCase,
     machine: &Machine,
     progress: &mut dyn Progress,
 ) -> Result<Vec<GridResult>, Error> {
@@ -377,7 +347,10 @@ impl Progress for ElementProgress<'_, '_> {
 }
 
 /// Checks grids that stand where their elements do, in reference chords.
-fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Grid>) -> Checks {
+fn check_grids(placed: &PlacedCase, grids: &[&Grid], background: Option<&Grid>) -> Checks {
+    let Some(OversetOptions { gap_cells, size_ratio, .. }) = placed.case.overset else {
+        return Checks::default();
+    };
     let walls: Vec<ElementWall> = placed.elements.iter().map(PlacedElement::wall).collect();
     let subjects: Vec<Subject<'_>> = placed
         .elements
@@ -393,28 +366,9 @@ fn check_grids(placed: &PlacedAssembly, grids: &[&Grid], background: Option<&Gri
         })
         .collect();
     let background = background.map(|grid| Zone { name: BACKGROUND, grid, rim: Rim::FarField });
-    let options = &placed.assembly.overset;
-    let limits = OverlapLimits { gap_cells: options.gap_cells, size_ratio: options.size_ratio };
-    let mut checks = check(&subjects, background, &limits);
+    let mut checks = check(&subjects, background, &OverlapLimits { gap_cells, size_ratio });
     checks.findings.extend(placed.elements.iter().flat_map(|PlacedElement { problem, .. }| {
         problem.findings(&format!("element.{}.", problem.case.name))
     }));
     checks
-}
-
-/// The fingerprint of the results of a settled case of several elements: of its text, of the contents of its files of
-/// coordinates, and of the sources that this build was made from.
-///
-/// # Errors
-/// A path of the case that is not UTF-8.
-pub(super) fn fingerprint(assembly: &Assembly) -> Result<String, Error> {
-    let digests = assembly.elements.iter().map(|element| coordinates_digest(&element.case));
-    let digests: Vec<String> = digests.map(Option::unwrap_or_default).collect();
-    let mut bare = assembly.clone();
-    for element in &mut bare.elements {
-        // A file counts by its contents, wherever it stands.
-        element.case.geometry.contour.forget_file();
-    }
-    let text = [super::restart::SOURCES, &bare.to_toml_string()?, &digests.concat()].concat();
-    Ok(format!("{:016x}", digest::of(text.as_bytes())))
 }

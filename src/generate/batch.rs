@@ -4,15 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{slice, thread};
+use std::thread;
 
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::assembly::fingerprint as fingerprint_of_all;
 use super::files::OutputFiles;
-use super::pipeline::{run, run_assembly};
-use super::restart::{fingerprint, identity};
+use super::pipeline::run_file;
+use super::restart::{fingerprint_of, identity};
 use super::shared::{BatchResult, Client, Summary, serve};
 use crate::case::{Case, CaseFile, GridOptions};
 use crate::files;
@@ -142,7 +141,7 @@ pub fn run_batch(
 pub fn default_jobs(cases: &[CaseFile], run: &RunOptions) -> usize {
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let most = |bytes: fn(&Case) -> f64| {
-        let of_case = |case| elements(case).into_iter().map(bytes).sum::<f64>();
+        let of_case = |case| elements(case).map(bytes).sum::<f64>();
         cases.iter().map(of_case).fold(0.0, f64::max)
     };
     let Some(largest) = largest(cases.iter().flat_map(elements)) else { return 1 };
@@ -154,12 +153,9 @@ pub fn default_jobs(cases: &[CaseFile], run: &RunOptions) -> usize {
     ((free / most(memory_bytes)) as usize).clamp(1, cores)
 }
 
-/// The cases of the elements, which are solved side by side, or that of the one section.
-fn elements(case: &CaseFile) -> Vec<&Case> {
-    match case {
-        CaseFile::Section(case) => vec![case],
-        CaseFile::Elements(all) => all.elements.iter().map(|element| &element.case).collect(),
-    }
+/// The cases of the elements, which are solved side by side.
+fn elements(case: &CaseFile) -> impl Iterator<Item = &Case> {
+    case.elements.iter().map(|element| &element.case)
 }
 
 /// The case of the grid with the most points.
@@ -189,27 +185,19 @@ fn one(
     gpus: &[usize],
     observer: &dyn BatchObserver,
 ) -> Option<BatchResult> {
-    let folder = options.output.join(case.name());
+    let folder = options.output.join(&case.name);
     if let Some(summary) = finished(case, &folder).filter(|_| !options.force) {
         return Some(BatchResult::UpToDate(summary));
     }
-    if elements(case).into_iter().any(|case| needs_several(case, gpus)) {
+    if elements(case).any(|case| needs_several(case, gpus)) {
         return None;
     }
-    let (options, observer) = (options.clone(), &mut Quiet(observer));
-    let made = match case {
-        CaseFile::Section(case) => {
-            let restart = restart(case, &folder).filter(|_| !options.force).or(options.restart);
-            let options = RunOptions { output: folder, restart, ..options };
-            run(case, &options, observer)
-                .map(|made| Summary::of(slice::from_ref(&made), &made.verdict, &made.timing))
-        }
-        CaseFile::Elements(all) => {
-            let options = RunOptions { output: folder, ..options };
-            run_assembly(all, &options, observer)
-                .map(|made| Summary::of(&made.elements, &made.verdict, &made.timing))
-        }
-    };
+    let own = case.section().and_then(|section| restart(section, &folder));
+    // Several elements refuse a restart file.
+    let restart = own.filter(|_| !options.force).or(options.restart.clone());
+    let options = RunOptions { output: folder, restart, ..options.clone() };
+    let made = run_file(case, &options, &mut Quiet(observer))
+        .map(|made| Summary::of(&made.elements, &made.verdict, &made.timing));
     Some(made.map_or_else(|error| BatchResult::Failed(error.into()), BatchResult::Run))
 }
 
@@ -219,17 +207,9 @@ fn finished(case: &CaseFile, folder: &Path) -> Option<Summary> {
     Output::recover(folder).ok()?;
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
-    let (fingerprint, names) = match case {
-        CaseFile::Section(case) => {
-            let problem = case.settle().ok()?;
-            (fingerprint(&problem.case), OutputFiles::of(&problem).names_if_good())
-        }
-        CaseFile::Elements(all) => {
-            let placed = all.settle().ok()?;
-            let names = OutputFiles::of_elements(&placed).names_if_good();
-            (fingerprint_of_all(&placed.assembly), names)
-        }
-    };
+    let placed = case.settle().ok()?;
+    let (fingerprint, names) =
+        (fingerprint_of(&placed.case), OutputFiles::of(&placed).names_if_good());
     let same = report["verdict"]["good"] == true && report["fingerprint"] == fingerprint.ok()?;
     let complete = names.iter().all(|name| folder.join(name).exists());
     // The report of several elements has one of each.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::case::{OutputOptions, PlacedAssembly, Problem};
+use crate::case::{OutputOptions, PlacedCase, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
@@ -61,8 +61,22 @@ impl<'a> OutputFiles<'a> {
         }
     }
 
+    /// The files of a case. Forces refer to the reference chord of several elements.
+    pub(super) fn of(placed: &'a PlacedCase) -> Self {
+        if let Some(problem) = placed.section() {
+            return Self::of_section(problem);
+        }
+        let case = &placed.case;
+        let names = case.elements.iter().map(|element| element.case.name.as_str()).collect();
+        let background = placed.background.map(|(grid, [low, high])| grid.size(low, high));
+        let length = case.chord();
+        let reference = ForceReference { length, centre: QUARTER.map(|c| c * length) };
+        let sizes = placed.elements.iter().map(|element| element.problem.size());
+        Self::new(&case.output, (names, background), sizes, reference)
+    }
+
     /// The files of a section. Forces refer to its chord and its quarter point, of a smooth contour to its middle.
-    pub(super) fn of(problem: &'a Problem) -> Self {
+    pub(super) fn of_section(problem: &'a Problem) -> Self {
         let (case, shift) = (&problem.case, problem.shift);
         let length = case.geometry.length();
         let centre = if case.geometry.contour.is_smooth() {
@@ -88,17 +102,6 @@ impl<'a> OutputFiles<'a> {
         }
         let movements = case.output.reference.then_some(files::REFERENCE_FILE);
         Self { starts: movements.into_iter().chain([files::RESTART_FILE]).collect(), ..files }
-    }
-
-    /// The files of several elements. Forces refer to the reference chord.
-    pub(super) fn of_elements(placed: &'a PlacedAssembly) -> Self {
-        let assembly = &placed.assembly;
-        let names = assembly.elements.iter().map(|element| element.case.name.as_str()).collect();
-        let background = placed.background.map(|(grid, [low, high])| grid.size(low, high));
-        let length = assembly.overset.chord;
-        let reference = ForceReference { length, centre: QUARTER.map(|c| c * length) };
-        let sizes = placed.elements.iter().map(|element| element.problem.size());
-        Self::new(&assembly.output, (names, background), sizes, reference)
     }
 
     fn formats(&self) -> impl Iterator<Item = &'static Format> {

@@ -15,15 +15,14 @@ mod problem;
 mod rank;
 pub(crate) mod restart;
 mod result;
-mod scene;
 mod shared;
 mod solve;
 
-pub use self::assembly::{AssemblyResult, check_assembly, solve_elements};
+pub use self::assembly::{RunResult, check_assembly, solve_elements};
 pub use self::batch::{BatchObserver, BatchOptions, default_jobs, run_batch};
 pub use self::files::BACKGROUND;
 pub use self::movement::{DerivativesAt, open_reference};
-pub use self::pipeline::{generate, make_assembly, make_grid, make_grid_around, run, run_assembly};
+pub use self::pipeline::{generate, make_grid, make_grid_around, make_grids, run, run_file};
 pub use self::rank::SolveOptions;
 pub use self::result::{DeviceNodes, GridResult, LinearSystem};
 pub use self::shared::{BatchResult, Summary};

@@ -1,16 +1,18 @@
-//! The files of a run on one section: its meshes and reports, and what later runs start from.
+//! The files of a run: its meshes and reports, and what later runs start from.
 
 use std::io::Write;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::assembly::RunResult;
 use super::files::{OutputFiles, system_names};
 use super::rank::can_go_on;
 use super::restart::{coordinates_digest, fingerprint, identity};
 use super::result::{GridResult, LinearSystem};
 use crate::backend::cpu::CpuBackend;
-use crate::case::{Case, Problem};
+use crate::case::{Case, GridOptions, PlacedCase, Problem};
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
@@ -21,7 +23,8 @@ use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Verdict, coarsened};
 use crate::movement::Reference;
 use crate::ranks::Job;
-use crate::report::page::{Page, Shown};
+use crate::report::page::Page;
+use crate::report::plot::OversetPictures;
 use crate::report::{
     self, Artifacts, BlockReport, Figures, GridReport, LinearTotals, NewtonTotals, Report,
 };
@@ -39,94 +42,136 @@ const AT_THE_EDGE: f64 = 0.05;
 /// # Errors
 /// The errors of [`OutputFiles::open`].
 pub(super) fn open(
-    problem: &Problem,
+    placed: &PlacedCase,
     options: &RunOptions,
     notices: &mut Vec<String>,
 ) -> Result<Vec<Output>, Error> {
-    let case = &problem.case;
+    let GridOptions { ni, nj, .. } = placed.elements[0].problem.case.grid;
     let halved = |size: &[usize; 2]| Some(size.map(|points| points.div_ceil(2)));
-    let sizes = std::iter::successors(Some([case.grid.ni, case.grid.nj]), halved);
+    let sizes = iter::successors(Some([ni, nj]), halved);
     let folders = sizes.take(options.grids.max(1) as usize).map(|[ni, nj]| match options.grids {
         0 | 1 => options.output.clone(),
         _ => options.output.join(format!("{ni}x{nj}")),
     });
-    OutputFiles::of(problem).open(folders, &case.inputs(), options, notices)
+    let inputs: Vec<&Path> = placed.cases().flat_map(Case::inputs).collect();
+    OutputFiles::of(placed).open(folders, &inputs, options, notices)
 }
 
-/// Writes all files of a result, whose grid is brought to where the body is; they take the place of those of an
-/// earlier run when all are complete. Of a family the result is the finest, with the verdict on the worst
+/// Writes all files of a result; they take the place of those of an earlier run when all are complete. The grid of a
+/// section is brought to where the body is; of a family the result is the finest, with the verdict on the worst
 /// and the folded cells of all.
 pub(super) fn write(
-    problem: &Problem,
-    result: &mut GridResult,
+    made: &mut RunResult,
     folders: Vec<Output>,
     options: &RunOptions,
     log: &mut RunLog<'_>,
 ) -> Result<(), Error> {
     let Some((finest, others)) = folders.split_first() else { return Ok(()) };
-    let Problem { case, .. } = problem;
-    let requested = OutputFiles::of(problem);
-    let of_problem = reference(result, false)?;
-    let coarser = coarser(problem, result, options.grids)?;
-    result.place(problem);
-    let reference = of_problem.map_or_else(|| reference(result, true), |found| Ok(Some(found)))?;
-    if result.is_good() {
-        let found = objections(case, &result.blocks(), requested.span);
-        result.notices.extend(found);
-    }
-    if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
-        result.notices.push(format!("there was no Newton step {step} to export"));
-    }
-    for CoarserGrid { blocks, verdict, .. } in &coarser {
-        if !verdict.is_good() && result.stop.converged() {
-            let Grid { ni, nj, .. } = blocks[0];
-            result.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
-        }
-    }
-    let (wanted, page) = ([case.output.pictures, case.output.quality_maps], case.output.report);
-    let solved = result.artifacts();
-    let blocks = result.blocks();
-    let mesh = requested.mesh_of(&blocks, solved.good);
+    let (coarser, reference) = finish_section(made, options)?;
+    let requested = OutputFiles::of(&made.placed);
+    let output = &made.placed.case.output;
+    let (wanted, paged) = ([output.pictures, output.quality_maps], output.report);
+    let mesh = made.mesh();
     let (mut files, figures) = log.timed("writing", |_| -> Result<_, IoError> {
-        let figures = Figures::of(&solved, wanted.map(|wanted| wanted || page));
-        let figures = figures.with_solve("", &solved);
+        let figures = figures(made, wanted.map(|wanted| wanted || paged));
         let mut files = requested.write(finest, &mesh, &figures)?;
         for (CoarserGrid { blocks, quality, verdict, .. }, output) in coarser.iter().zip(others) {
             let good = verdict.is_good();
             let (grid, others) = (&blocks[0], [blocks.get(1), None, None]);
-            let figures = Figures::of(&Artifacts { grid, others, quality, good, ..solved }, wanted);
+            let finest = made.elements[0].artifacts();
+            let figures = Figures::of(&Artifacts { grid, others, quality, good, ..finest }, wanted);
             let blocks: Vec<&Grid> = blocks.iter().collect();
             files.extend(requested.write(output, &requested.mesh_of(&blocks, good), &figures)?);
         }
         Ok((files, figures))
     })?;
     let stays = requested.stays(finest, &mesh)?;
-    result.notices.extend(stays);
-    result.timing = log.total();
-    let (report, text) = (result.report()?, case.to_toml_string()?);
-    let histories = vec![&result.history];
-    let (shown, scene) = (Shown::Section(&report), result.scene());
-    let page = Page { report: shown, histories, figures: &figures, scene, case: &text };
-    let page = Some(&page).filter(|_| case.output.report);
-    files.extend(conclude(finest, &report, Some(&text), page)?);
+    made.notices.extend(stays);
+    made.timing = log.total();
+    made.tell_section();
+    let (report, text) = (made.report()?, made.placed.case.to_toml_string()?);
+    let page = Page {
+        report: &report,
+        histories: made.elements.iter().map(|element| &element.history).collect(),
+        figures: &figures,
+        scene: made.scene(),
+        case: &text,
+    };
+    files.extend(conclude(finest, &report, Some(&text), Some(&page).filter(|_| paged))?);
     for (CoarserGrid { blocks, quality, verdict, text, note }, output) in coarser.iter().zip(others)
     {
-        let mut report = report_of(result, (&blocks[0], blocks.get(1)), quality, verdict)?;
+        let blocks = (&blocks[0], blocks.get(1));
+        let mut report = report_of(&made.elements[0], blocks, quality, verdict)?;
         report.notes.push(note.clone());
         files.extend(conclude(output, &report, text.as_deref(), None)?);
     }
-    files.extend(write_solution(finest, problem, result, options, reference.as_ref())?);
-    result.removed = commit(folders, options.job.as_deref())?;
-    for CoarserGrid { quality, verdict, .. } in coarser {
-        result.folded_cells += quality.folded_cells;
-        result.verdict = std::mem::replace(&mut result.verdict, Verdict::Good).and(verdict);
+    if let Some(section) = made.section() {
+        files.extend(write_solution(finest, section, options, reference.as_ref())?);
     }
-    result.files = files;
+    made.removed = commit(folders, options.job.as_deref())?;
+    for CoarserGrid { quality, verdict, .. } in coarser {
+        made.elements[0].folded_cells += quality.folded_cells;
+        made.verdict = std::mem::replace(&mut made.verdict, Verdict::Good).and(verdict);
+    }
+    made.files = files;
     Ok(())
 }
 
+/// Brings the grid of a section to where the body is, and notes what is found on the way; returns the coarser grids of
+/// its family and the reference of movements. Several elements are placed already and have neither.
+fn finish_section(
+    made: &mut RunResult,
+    options: &RunOptions,
+) -> Result<(Vec<CoarserGrid>, Option<Reference>), Error> {
+    let Some(problem) = made.placed.section() else { return Ok((Vec::new(), None)) };
+    let result = &mut made.elements[0];
+    let (moves, cascade) = (problem.case.output.reference, !result.passage.is_empty());
+    let moves = moves && result.is_good();
+    let of_frame = || result.problem.reference_from(&CpuBackend, Some(&result.grid));
+    let mut reference = (moves && !cascade).then(of_frame).transpose()?;
+    let coarser = coarser(problem, result, options.grids)?;
+    result.place(problem);
+    if moves && cascade {
+        // The blocks where they are placed, so that it has the nodes of the mesh bit for bit.
+        reference = Some(result.reference()?);
+    }
+    if result.is_good() {
+        let span = OutputFiles::of(&made.placed).span;
+        made.notices.extend(objections(&problem.case, &result.blocks(), span));
+    }
+    if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
+        made.notices.push(format!("there was no Newton step {step} to export"));
+    }
+    for CoarserGrid { blocks, verdict, .. } in &coarser {
+        if !verdict.is_good() && result.stop.converged() {
+            let Grid { ni, nj, .. } = blocks[0];
+            made.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
+        }
+    }
+    Ok((coarser, reference))
+}
+
+/// The solves for the grids, and pictures of them and of their quality, as far as they are wanted.
+fn figures(made: &RunResult, wanted: [bool; 2]) -> Figures {
+    if let Some(section) = made.section() {
+        return Figures::of(&section.artifacts(), wanted).with_solve("", &section.artifacts());
+    }
+    let case = &made.placed.case;
+    let pictures = OversetPictures {
+        name: &case.name,
+        zones: &made.zones(),
+        checks: &made.checks,
+        unit: case.chord(),
+        good: made.is_good(),
+    };
+    let figures = if wanted[0] { Figures::of_elements(&pictures) } else { Figures::default() };
+    made.elements.iter().fold(figures, |figures, element| {
+        figures.with_solve(&element.case.name, &element.artifacts())
+    })
+}
+
 /// Writes the report of a folder, the case, and the page, if there is one; returns the files.
-pub(super) fn conclude(
+fn conclude(
     output: &Output,
     report: &impl Serialize,
     case: Option<&str>,
@@ -150,7 +195,7 @@ pub(super) fn conclude(
 
 /// Puts the files of all folders in place, where no rank was lost meanwhile; returns the files of earlier runs that
 /// were removed.
-pub(super) fn commit(folders: Vec<Output>, job: Option<&Job>) -> Result<Vec<PathBuf>, Error> {
+fn commit(folders: Vec<Output>, job: Option<&Job>) -> Result<Vec<PathBuf>, Error> {
     job.map_or(Ok(()), Job::check)?;
     let removed = folders.into_iter().rev().map(Output::commit);
     Ok(removed.collect::<Result<Vec<_>, IoError>>()?.concat())
@@ -160,12 +205,11 @@ pub(super) fn commit(folders: Vec<Output>, job: Option<&Job>) -> Result<Vec<Path
 /// a solution that can go on.
 fn write_solution(
     output: &Output,
-    problem: &Problem,
     result: &GridResult,
     options: &RunOptions,
     reference: Option<&Reference>,
 ) -> Result<Vec<PathBuf>, Error> {
-    let identity = identity(&problem.case)?;
+    let identity = identity(&result.case)?;
     Ok(output.fill(|folder| {
         let mut made = Vec::new();
         if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
@@ -183,19 +227,6 @@ fn write_solution(
         }
         Ok(made)
     })?)
-}
-
-/// The reference of movements, where the case asks for one and the grid is good: of a grid in the frame of its problem, or
-/// of a cascade whose blocks are `placed` in the unit of the files, so that it has the nodes of the mesh bit for bit.
-fn reference(result: &GridResult, placed: bool) -> Result<Option<Reference>, Error> {
-    let cascade = !result.passage.is_empty();
-    if !result.case.output.reference || !result.is_good() || placed != cascade {
-        return Ok(None);
-    }
-    if placed {
-        return Ok(Some(result.reference()?));
-    }
-    Ok(Some(result.problem.reference_from(&CpuBackend, Some(&result.grid))?))
 }
 
 /// A coarser grid of a family.
@@ -249,7 +280,7 @@ impl GridResult {
 
     /// The grid as a mesh with the span and the layouts that its case asks for.
     pub fn mesh(&self) -> MeshData<'_> {
-        OutputFiles::of(&self.problem).mesh_of(&self.blocks(), self.is_good())
+        OutputFiles::of_section(&self.problem).mesh_of(&self.blocks(), self.is_good())
     }
 
     /// The content of pictures.

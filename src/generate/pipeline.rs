@@ -1,12 +1,12 @@
 //! The steps of a run: the case is settled while the machine opens, solved, and written while the machine closes.
 
-use super::assembly::{self, AssemblyResult};
+use super::assembly::{self, RunResult};
 use super::outputs;
 use super::rank::SolveOptions;
-use super::restart::fingerprint;
+use super::restart::fingerprint_of;
 use super::result::{GridResult, of_first};
 use super::solve::solve_logged;
-use crate::case::{Assembly, Case, Problem};
+use crate::case::{AssemblyError, Case, CaseFile, PlacedCase, Problem};
 use crate::error::Error;
 use crate::files::RESTART_FILE;
 use crate::geometry::Airfoil;
@@ -17,18 +17,42 @@ use crate::run::{
     thread_pool,
 };
 
-/// Runs a case: geometry, initial grid, Newton, quality, files. Of a family of grids the result is the
-/// finest, with the verdict on the worst, and the folded cells and the files of all.
+/// Makes the grids of a case, of one section or of several elements, and writes their files: geometry, initial grids,
+/// Newton, quality, files. Of a family of grids the result is the finest, with the verdict on the worst, and the
+/// folded cells and the files of all.
 ///
 /// # Errors
-/// See [`Error`]; [`Error::Family`] where the grid cannot be halved so often. A grid that is not converged
-/// or is folded is a result, whose files are named as failed.
+/// See [`Error`]; [`Error::Family`] where the grid cannot be halved so often, [`Error::Overset`] where elements cannot
+/// stand so. A grid that is not converged or is folded is a result, whose files are named as failed.
+pub fn run_file(
+    case: &CaseFile,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, Error> {
+    of_file(case, true, options, progress)
+}
+
+/// Makes the grids of a case, of one section or of several elements, in memory: nothing is written.
+///
+/// # Errors
+/// See [`Error`]. Grids that are not good are no error: ask [`RunResult::is_good`].
+pub fn make_grids(
+    case: &CaseFile,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, Error> {
+    of_file(case, false, options, progress)
+}
+
+/// [`run_file`] of the case of a section.
+///
+/// # Errors
+/// The errors of [`run_file`].
 pub fn run(
     case: &Case,
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    // A GPU takes long to open, and the geometry does not need it.
     let opening = Opening::of(case, options);
     section(|| Ok(case.settle()?), opening, true, options, progress)
 }
@@ -64,7 +88,8 @@ pub fn make_grid(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    in_memory(|| Ok(case.settle()?), case, options, progress)
+    let opening = Opening::of(case, options);
+    section(|| Ok(case.settle()?), opening, false, options, progress)
 }
 
 /// Makes a grid around a section in memory. The case gives all but the contour, the trailing
@@ -78,45 +103,25 @@ pub fn make_grid_around(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    in_memory(|| Ok(case.settle_around(airfoil)?), case, options, progress)
+    let opening = Opening::of(case, options);
+    section(|| Ok(case.settle_around(airfoil)?), opening, false, options, progress)
 }
 
-fn in_memory(
-    settle: impl FnOnce() -> Result<Problem, Error> + Send,
-    case: &Case,
+fn of_file(
+    case: &CaseFile,
+    writes: bool,
     options: &RunOptions,
     progress: &mut dyn Progress,
-) -> Result<GridResult, Error> {
-    let options = RunOptions { grids: 1, export_jacobian: None, ..options.clone() };
-    section(settle, Opening::of(case, &options), false, &options, progress)
+) -> Result<RunResult, Error> {
+    // A GPU takes long to open, and the geometry of a section does not need it. The largest element is known once all
+    // are settled.
+    let opening = case.section().map(|section| Opening::of(section, options));
+    if opening.is_none() {
+        refuse(options)?;
+    }
+    steps(|| Ok(case.settle()?), opening, writes, options, progress)
 }
 
-/// Makes the grids of several elements in memory: nothing is written.
-///
-/// # Errors
-/// See [`Error`]. Grids that are not good are no error: ask [`AssemblyResult::is_good`].
-pub fn make_assembly(
-    assembly: &Assembly,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<AssemblyResult, Error> {
-    elements(assembly, false, options, progress)
-}
-
-/// Makes the grids of several elements and writes their files.
-///
-/// # Errors
-/// See [`Error`]; [`Error::Overset`] where elements cannot stand so. Grids that are not good are a result, whose
-/// files are named as failed.
-pub fn run_assembly(
-    assembly: &Assembly,
-    options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<AssemblyResult, Error> {
-    elements(assembly, true, options, progress)
-}
-
-/// Makes the grid of a section, and its files, if it `writes` any.
 fn section(
     settle: impl FnOnce() -> Result<Problem, Error> + Send,
     opening: Opening,
@@ -124,118 +129,131 @@ fn section(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
+    let made = steps(|| Ok(settle()?.into()), Some(opening), writes, options, progress)?;
+    Ok(made.into_section())
+}
+
+/// Makes the grids of a case, and their files, if it `writes` any. Without an `opening` the machine is chosen for the
+/// largest of several elements.
+fn steps(
+    settle: impl FnOnce() -> Result<PlacedCase, Error> + Send,
+    opening: Option<Opening>,
+    writes: bool,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, Error> {
     thread_pool(options.threads)?.install(|| {
-        let mut log = RunLog::new(progress, Timing::default());
-        let problem = log.timed("geometry", |_| settle());
-        let opened = log.timed("device", |_| opening.end());
-        let problem = problem?;
-        problem.check_family(options.grids)?;
-        if problem.case.output.reference {
-            problem.check_movable()?;
-        }
-        let opened = opened?;
-        let [ni, nj] = problem.size();
-        let compared = || {
-            Ok(vec![
-                ("a grid of", format!("{ni} × {nj} points")),
-                ("a family of", format!("{} grids", options.grids)),
-                ("the case and the program of fingerprint", fingerprint(&problem.case)?),
-            ])
-        };
-        check(&opened, &[&problem.case], compared, &mut log)?;
+        let of_elements = || Timing::of(&assembly::PHASES);
+        let timing = opening.as_ref().map_or_else(of_elements, |_| Timing::default());
+        let mut log = RunLog::new(progress, timing);
+        let placed = log.timed("geometry", |_| settle());
+        let opening = opening.or_else(|| {
+            let largest = placed.as_ref().ok()?.cases().max_by_key(|case| demand(case).points)?;
+            Some(Opening::of(largest, options))
+        });
+        let opened = opening.map(|opening| log.timed("device", |_| opening.end()));
+        let placed = placed?;
+        check_outputs(&placed, writes, options)?;
+        let opened = opened.transpose()?.unwrap_or((Machine::Cpu, None));
+        check(&opened, &placed, options, &mut log)?;
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
         // before the work.
-        let open = || outputs::open(&problem, options, &mut log.notices);
-        let folders = is_writer(writes, options).then(open).transpose()?;
-        let restart_file = folders.as_ref().and_then(|folders| folders.first());
-        let restart_file = restart_file.map(|output| output.root().join(RESTART_FILE));
-        let solving = SolveOptions {
-            restart: options.restart.clone(),
-            save: restart_file.map(|file| (file, options.restart_every)),
-            export: options.export_jacobian,
-            keep_nodes: options.keep_on_device && !writes,
+        let is_writer = writes && options.job.as_deref().is_none_or(Job::is_first);
+        let open = || outputs::open(&placed, options, &mut log.notices);
+        let folders = is_writer.then(open).transpose()?;
+        let mut made = match placed.section() {
+            None => assembly::solved(placed, &opened.0, options.strict, &mut log)?,
+            Some(problem) => {
+                let restart_file = folders.as_ref().and_then(|folders| folders.first());
+                let restart_file = restart_file.map(|output| output.root().join(RESTART_FILE));
+                let solving = SolveOptions {
+                    restart: options.restart.clone(),
+                    save: restart_file.map(|file| (file, options.restart_every)),
+                    export: options.export_jacobian.filter(|_| writes),
+                    keep_nodes: options.keep_on_device && !writes,
+                };
+                let mut made = solve_logged(problem, &opened.0, &solving, &mut log)?;
+                made.find(options.strict);
+                if !writes {
+                    in_place(problem, &mut made, &opened.0, options)?;
+                }
+                RunResult::of_section(placed, made)
+            }
         };
-        let mut made = solve_logged(&problem, &opened.0, &solving, &mut log)?;
-        made.find(options.strict);
-        let pool = options.pool.as_deref();
-        if !writes {
-            let machine = &opened.0;
-            if made.nodes.is_some() && pool.is_none() {
-                machine.trim()?;
-            }
-            made.place(&problem);
-            if let Some(nodes) = made.nodes.as_ref().filter(|_| problem.placement().is_elsewhere())
-            {
-                nodes.place(&made.grid)?;
-                machine.rest()?;
-            }
-        }
-        let _closing = Closing::or_keep(opened, pool);
+        let _closing = Closing::or_keep(opened, options.pool.as_deref());
         match folders {
-            Some(folders) => outputs::write(&problem, &mut made, folders, options, &mut log)?,
+            Some(folders) => outputs::write(&mut made, folders, options, &mut log)?,
             None => made.timing = log.total(),
         }
         // The other ranks wait until rank 0 has written the files.
         made.verdict = of_first(options.job.as_deref(), made.verdict)?;
+        made.tell_section();
         Ok(made)
     })
 }
 
-/// Makes the grids of several elements, and their files, if it `writes` any.
-fn elements(
-    assembly: &Assembly,
-    writes: bool,
+/// Brings the grid of a section to where the body is, on the GPU that keeps its nodes, too.
+fn in_place(
+    problem: &Problem,
+    made: &mut GridResult,
+    machine: &Machine,
     options: &RunOptions,
-    progress: &mut dyn Progress,
-) -> Result<AssemblyResult, Error> {
-    assembly::refuse(options)?;
-    thread_pool(options.threads)?.install(|| {
-        let mut log = RunLog::new(progress, Timing::of(&assembly::PHASES));
-        let placed = log.timed("geometry", |_| assembly.settle())?;
-        let cases: Vec<&Case> =
-            placed.elements.iter().map(|element| &element.problem.case).collect();
-        // Layers that the case leaves open are known now, and with them the largest grid.
-        let opening = match cases.iter().max_by_key(|case| demand(case).points) {
-            Some(largest) => Opening::of(largest, options),
-            None => Opening::Done((Machine::Cpu, None)),
-        };
-        let opened = log.timed("device", |_| opening.end())?;
-        let compared = || {
-            let digest = assembly::fingerprint(&placed.assembly)?;
-            Ok(vec![("the case and the program of fingerprint", digest)])
-        };
-        check(&opened, &cases, compared, &mut log)?;
-        of_background(&placed)?;
-        let open = || assembly::open(&placed, options, &mut log.notices);
-        let folder = is_writer(writes, options).then(open).transpose()?;
-        let mut made = assembly::solved(placed, &opened.0, options.strict, &mut log)?;
-        let _closing = Closing::or_keep(opened, options.pool.as_deref());
-        match folder {
-            Some(folder) => assembly::write(&mut made, folder, options, &mut log)?,
-            None => made.timing = log.total(),
-        }
-        made.verdict = of_first(options.job.as_deref(), made.verdict)?;
-        Ok(made)
-    })
+) -> Result<(), Error> {
+    if made.nodes.is_some() && options.pool.is_none() {
+        machine.trim()?;
+    }
+    made.place(problem);
+    if let Some(nodes) = made.nodes.as_ref().filter(|_| problem.placement().is_elsewhere()) {
+        nodes.place(&made.grid)?;
+        machine.rest()?;
+    }
+    Ok(())
 }
 
-/// Whether this process writes files: of the ranks of a job the first does.
-fn is_writer(writes: bool, options: &RunOptions) -> bool {
-    writes && options.job.as_deref().is_none_or(Job::is_first)
+/// Refuses options for one section alone.
+fn refuse(options: &RunOptions) -> Result<(), AssemblyError> {
+    let given = [
+        ("--family", options.grids > 1),
+        ("--export-jacobian", options.export_jacobian.is_some()),
+        ("--restart", options.restart.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(AssemblyError::Option { option }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the grids can be what is asked for besides themselves, a family or a reference, and that the memory has
+/// room for a background.
+fn check_outputs(placed: &PlacedCase, writes: bool, options: &RunOptions) -> Result<(), Error> {
+    let Some(problem) = placed.section() else { return Ok(of_background(placed).map(drop)?) };
+    problem.check_family(if writes { options.grids } else { 1 })?;
+    if problem.case.output.reference {
+        problem.check_movable()?;
+    }
+    Ok(())
 }
 
 /// Compares the case on all ranks of a job, checks that its grids fit the machine, and notes the choice of that.
 fn check(
     (machine, notice): &Opened,
-    cases: &[&Case],
-    compared: impl FnOnce() -> Result<Vec<(&'static str, String)>, Error>,
+    placed: &PlacedCase,
+    options: &RunOptions,
     log: &mut RunLog<'_>,
 ) -> Result<(), Error> {
+    let cases: Vec<&Case> = placed.cases().collect();
     if let Some(job) = machine.job() {
-        let version = ("version", env!("CARGO_PKG_VERSION").to_owned());
-        job.compare(&[vec![version], compared()?].concat())?;
+        let mut compared = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
+        compared.extend(placed.elements.iter().map(|element| {
+            let [ni, nj] = element.problem.size();
+            ("a grid of", format!("{ni} × {nj} points"))
+        }));
+        compared.push(("a family of", format!("{} grids", options.grids)));
+        let digest = fingerprint_of(&placed.case)?;
+        compared.push(("the case and the program of fingerprint", digest));
+        job.compare(&compared)?;
     }
-    machine.check_memory(cases)?;
+    machine.check_memory(&cases)?;
     log.notices.extend(notice.clone());
     log.notices.extend(cases.iter().filter_map(|case| machine.refused_order(&case.linear)));
     log.notices.dedup();

@@ -3,13 +3,13 @@
 use std::fs;
 
 use crate::backend::LevelSize;
-use crate::case::{Case, Problem};
+use crate::case::{Case, CaseFile, Problem};
 use crate::digest;
 use crate::error::Error;
 use crate::files::restart::Identity;
 
 /// The sources and libraries that this build was made from, as its build script has them.
-pub(super) const SOURCES: &str = env!("GRIDGEN_SOURCES");
+const SOURCES: &str = env!("GRIDGEN_SOURCES");
 
 /// Sections whose keys decide on the grid; the others decide how it is solved for and written.
 const SECTIONS: [&str; 4] = ["geometry", "grid", "initial", "control"];
@@ -43,6 +43,26 @@ pub fn fingerprint(case: &Case) -> Result<String, Error> {
     let keys = keys(case)?;
     let parts = keys.iter().map(|(key, value)| [key, "\0", value, "\0"].concat());
     let text: String = std::iter::once(SOURCES.to_owned()).chain(parts).collect();
+    Ok(format!("{:016x}", digest::of(text.as_bytes())))
+}
+
+/// The fingerprint of the results of a settled case, of several elements that of its text, of the contents of their
+/// files of coordinates, and of the sources.
+///
+/// # Errors
+/// A path of the case that is not UTF-8.
+pub(super) fn fingerprint_of(case: &CaseFile) -> Result<String, Error> {
+    if let Some(section) = case.section() {
+        return fingerprint(section);
+    }
+    let digests = case.elements.iter().map(|element| coordinates_digest(&element.case));
+    let digests: Vec<String> = digests.map(Option::unwrap_or_default).collect();
+    let mut bare = case.clone();
+    for element in &mut bare.elements {
+        // A file counts by its contents, wherever it stands.
+        element.case.geometry.contour.forget_file();
+    }
+    let text = [SOURCES, &bare.to_toml_string()?, &digests.concat()].concat();
     Ok(format!("{:016x}", digest::of(text.as_bytes())))
 }
 

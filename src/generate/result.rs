@@ -25,6 +25,7 @@ use crate::solver::NewtonStop;
 use crate::solver::history::History;
 use crate::solver::newton::NewtonReport;
 use crate::sparse::Csr;
+use crate::viewer::Scene;
 
 /// The linear system A x = b of a Newton step: A is the Jacobian, b the residual with its sign changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,6 +139,13 @@ impl GridResult {
     pub fn box_walls(&self, grid: &Grid) -> Option<[f64; 2]> {
         let chord = self.case.geometry.length();
         grid.box_wall_heights().map(|heights| heights.map(|height| height / chord))
+    }
+
+    /// The grid and its other blocks for the viewer; lengths are in chords.
+    pub fn scene(&self) -> Scene<'_> {
+        let zones = self.mesh().zones.into_iter().map(|zone| (zone.name, zone.grid)).collect();
+        let unit = self.case.geometry.length();
+        Scene { name: &self.case.name, unit, zones, before: Vec::new() }
     }
 
     /// The grid and its other blocks: the one behind a base, or those of a cascade.

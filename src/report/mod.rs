@@ -13,6 +13,6 @@ pub use self::figures::{Figures, ReportFile, report_files};
 pub use self::json::{
     BlockReport, GridReport, LinearTotals, NewtonTotals, Report, Timing, write_json,
 };
-pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport};
+pub use self::overset::{AssemblyReport, BackgroundReport, ElementReport, RunReport};
 pub use self::page::Comparison;
 pub use self::plot::Artifacts;

@@ -6,6 +6,16 @@ use super::json::{Report, Timing};
 use crate::grid::Verdict;
 use crate::overset::{Background, Checks, Placement};
 
+/// The report of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum RunReport {
+    /// On one section.
+    Section(Box<Report>),
+    /// On several elements.
+    Elements(Box<AssemblyReport>),
+}
+
 /// The report of a run of several elements. Numbers that are not finite are written as `null`; lengths are in
 /// reference chords, but those of an element's own report, which are in its chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use crate::backend::DeviceError;
 use crate::backend::cuda::{MemoryEstimate, PreconditionerStorage};
-use crate::case::{Case, PlacedAssembly, Problem};
+use crate::case::{Case, PlacedCase, Problem};
 use crate::error::Error;
 use crate::memory;
 use crate::solver::linear::Precision;
@@ -82,7 +82,7 @@ pub(crate) fn of_problem(problem: &Problem) -> Estimate {
 ///
 /// # Errors
 /// [`DeviceError::Memory`].
-pub(crate) fn of_background(placed: &PlacedAssembly) -> Result<[f64; 3], DeviceError> {
+pub(crate) fn of_background(placed: &PlacedCase) -> Result<[f64; 3], DeviceError> {
     let nodes = placed.background.map_or(0.0, |(background, [low, high])| {
         background.size(low, high).map(|n| n as f64).iter().product()
     });

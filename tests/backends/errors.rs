@@ -2,7 +2,7 @@
 
 use gridgen::backend::DeviceError;
 use gridgen::error::{Error, ErrorClass};
-use gridgen::generate::{BackendChoice, Progress, RunOptions, make_assembly, make_grid};
+use gridgen::generate::{BackendChoice, Progress, RunOptions, make_grid, make_grids};
 use gridgen::memory::{NotEnoughMemory, check, free};
 use support::elements::assembly;
 
@@ -51,7 +51,7 @@ fn elements_that_are_solved_side_by_side_share_the_memory() {
         let text = [element("main", ""), flap, "[background]\n".to_owned()].concat();
         let mut options = RunOptions::default();
         options.backend = BackendChoice::Cpu;
-        make_assembly(&assembly(&text), &options, &mut Stopped).unwrap_err()
+        make_grids(&assembly(&text), &options, &mut Stopped).unwrap_err()
     };
 
     assert!(matches!(of_rows(nj), Error::Device(DeviceError::Memory(_))));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{Buffer, CudaBackend, Device, Group, Watch, WatchedDevice};
-use gridgen::case::{Case, PlacedAssembly};
+use gridgen::case::{Case, PlacedCase};
 use gridgen::error::Error;
 use gridgen::generate::{GridResult, Machine, Progress, SolveOptions, solve, solve_elements};
 use gridgen::solver::history::NewtonStep;
@@ -212,7 +212,7 @@ fn idle_memory_of_a_member_is_there_for_the_others() {
 }
 
 /// Two elements of equal size.
-fn two_elements() -> PlacedAssembly {
+fn two_elements() -> PlacedCase {
     let element = |name: &str, rest: &str| {
         format!(
             "[[element]]\nname = \"{name}\"\ngeometry = {{ naca = \"2412\" }}\n\

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gridgen::case::{Assembly, Case, CaseError, CaseFile, PlacedBy};
+use gridgen::case::{Case, CaseError, CaseFile, PlacedBy};
 use gridgen::overset::RigSide;
 
 use super::{refusals, shown};
@@ -18,11 +18,10 @@ fn resolve_file(text: &str, overrides: &[(&str, &str)]) -> Result<CaseFile, Case
     CaseFile::from_toml(text, Path::new("wing.toml"), &overrides)
 }
 
-fn resolve_set(text: &str, overrides: &[(&str, &str)]) -> Assembly {
-    match resolve_file(text, overrides).unwrap() {
-        CaseFile::Elements(assembly) => *assembly,
-        other => panic!("{other:?}"),
-    }
+fn resolve_set(text: &str, overrides: &[(&str, &str)]) -> CaseFile {
+    let case = resolve_file(text, overrides).unwrap();
+    assert!(case.section().is_none(), "{case:?}");
+    case
 }
 
 /// Two elements with `more` below.
@@ -88,14 +87,14 @@ fn overrides_are_of_all_elements_or_of_the_one_that_is_named() {
 fn a_settled_case_makes_the_same_grids_again() {
     let text = with(&[RIGGING, "[background]\n"].concat());
     let first = resolve_set(&text, &[("grid.first_cell", "1e-3")]).settle().unwrap();
-    let written = first.assembly.to_toml_string().unwrap();
+    let written = first.case.to_toml_string().unwrap();
 
     let again = resolve_set(&written, &[]);
 
     assert!(again.elements.iter().all(|element| element.reach.is_some()), "{written}");
     assert!(again.background.as_ref().unwrap().spacing.is_some(), "{written}");
     let again = again.settle().unwrap();
-    assert_eq!(again.assembly.to_toml_string().unwrap(), written);
+    assert_eq!(again.case.to_toml_string().unwrap(), written);
     for (a, b) in first.elements.iter().zip(&again.elements) {
         assert_eq!((a.placement, a.reach), (b.placement, b.reach));
         assert_eq!(a.problem.points, b.problem.points);
@@ -131,9 +130,9 @@ fn one_element_is_the_case_of_its_section() {
         "[[element]]\nname = \"main\"\ngeometry = { naca = \"4412\" }\ngrid = { ni = 65 }\n";
     let section = "[geometry]\nnaca = \"4412\"\n[grid]\nni = 65\n";
 
-    let CaseFile::Section(one) = resolve_file(element, &[]).unwrap() else { panic!() };
+    let one = resolve_file(element, &[]).unwrap().into_section().unwrap();
 
-    let CaseFile::Section(section) = resolve_file(section, &[]).unwrap() else { panic!() };
+    let section = resolve_file(section, &[]).unwrap().into_section().unwrap();
     assert_eq!(one.to_toml_string().unwrap(), section.to_toml_string().unwrap());
 }
 

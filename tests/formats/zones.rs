@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use gridgen::case::CaseFile;
 use gridgen::formats::{FORMATS, Format, Holds, MeshFile};
-use gridgen::generate::{AssemblyResult, BackendChoice, RunOptions, run_assembly};
+use gridgen::generate::{BackendChoice, RunOptions, RunResult, run_file};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use hdf5_pure::{File, Group};
@@ -43,21 +43,20 @@ formats = ["vts", "vtk", "plot3d", "cgns", "openfoam"]
 pictures = false
 "#;
 
-fn made_in(folder: &Path, more: &str) -> AssemblyResult {
+fn made_in(folder: &Path, more: &str) -> RunResult {
     let text = [CASE, more].concat();
     let case = CaseFile::from_toml(&text, Path::new("two.toml"), &[]).unwrap();
-    let CaseFile::Elements(case) = case else { panic!("{case:?}") };
     let mut options = RunOptions::new(folder.to_path_buf());
     options.backend = BackendChoice::Cpu;
     options.force = true;
-    let made = run_assembly(&case, &options, &mut ()).unwrap();
+    let made = run_file(&case, &options, &mut ()).unwrap();
     assert!(made.is_good(), "{}", made.verdict);
     made
 }
 
 /// Plane zones (background, main, flap), and the folder with their files.
-fn plane() -> (&'static Path, &'static AssemblyResult) {
-    static MADE: OnceLock<AssemblyResult> = OnceLock::new();
+fn plane() -> (&'static Path, &'static RunResult) {
+    static MADE: OnceLock<RunResult> = OnceLock::new();
     let folder = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/zones"));
     (folder, MADE.get_or_init(|| made_in(folder, "")))
 }
@@ -201,7 +200,7 @@ fn list(text: &str, number: usize) -> Vec<f64> {
 }
 
 /// Checks the zone of each cell, and returns the zones by cell.
-fn assert_zones(folder: &Path, made: &AssemblyResult, layers: usize) -> Vec<usize> {
+fn assert_zones(folder: &Path, made: &RunResult, layers: usize) -> Vec<usize> {
     let field = fs::read_to_string(folder.join("0/zoneID")).unwrap();
     let zone_of: Vec<usize> = list(&field, 0).into_iter().map(|zone| zone as usize).collect();
     let sets = fs::read_to_string(folder.join("constant/polyMesh/cellZones")).unwrap();
@@ -216,7 +215,7 @@ fn assert_zones(folder: &Path, made: &AssemblyResult, layers: usize) -> Vec<usiz
 }
 
 /// Every cell is closed, no face joins cells of two zones, and the cells of each zone fill its area.
-fn assert_mesh(folder: &Path, made: &AssemblyResult, (layers, length): (usize, f64)) {
+fn assert_mesh(folder: &Path, made: &RunResult, (layers, length): (usize, f64)) {
     let zone_of = assert_zones(folder, made, layers);
     let points: Vec<[f64; 3]> =
         foam_list(folder, "points").into_iter().map(|point| point.try_into().unwrap()).collect();

@@ -113,11 +113,11 @@ fn a_batch_with_more_jobs_than_gpus_ends() {
         assert!(
             matches!(result, BatchResult::Run(summary) if summary.verdict.is_good()),
             "{}: {result:?}",
-            case.name()
+            case.name
         );
         let report =
-            fs::read_to_string(folder.path().join(case.name()).join("report.json")).unwrap();
-        assert!(report.contains("\"cuda (") && !report.contains("2 ×"), "{}", case.name());
+            fs::read_to_string(folder.path().join(&case.name).join("report.json")).unwrap();
+        assert!(report.contains("\"cuda (") && !report.contains("2 ×"), "{}", case.name);
     }
 }
 

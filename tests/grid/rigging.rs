@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use gridgen::case::{AssemblyError, CaseFile, PlacedAssembly, PlacedElement};
+use gridgen::case::{AssemblyError, CaseFile, PlacedCase, PlacedElement};
 use gridgen::error::ErrorClass;
-use gridgen::generate::{BackendChoice, Machine, RunOptions, SolveOptions, make_assembly, solve};
+use gridgen::generate::{BackendChoice, Machine, RunOptions, SolveOptions, make_grids, solve};
 use gridgen::grid::Grid;
 use gridgen::overset::{
     CellType, Checks, ElementWall, OverlapLimits, Placement, RigSide, Rigging, RiggingError, Rim,
@@ -145,7 +145,7 @@ struct Placed {
 }
 
 impl Placed {
-    fn of(placed: &PlacedAssembly) -> Self {
+    fn of(placed: &PlacedCase) -> Self {
         let grids = placed.elements.iter().zip(frames()).map(|(element, grid)| {
             let mut grid = grid.clone();
             element.placement.place(&mut grid);
@@ -156,7 +156,7 @@ impl Placed {
             grids: grids.collect(),
             background: background.grid(low, high),
             walls: placed.elements.iter().map(PlacedElement::wall).collect(),
-            names: placed.assembly.elements.iter().map(|e| e.case.name.clone()).collect(),
+            names: placed.case.elements.iter().map(|e| e.case.name.clone()).collect(),
         }
     }
 
@@ -167,7 +167,7 @@ impl Placed {
         std::iter::once(background).chain(elements).collect()
     }
 
-    fn checked(&self, placed: &PlacedAssembly) -> Checks {
+    fn checked(&self, placed: &PlacedCase) -> Checks {
         let zones = self.zones();
         let subjects: Vec<Subject<'_>> = placed
             .elements
@@ -366,7 +366,7 @@ fn assert_refused(error: &AssemblyError, flap: &Rigging, slat: Option<&Rigging>)
     let frame = |naca: &str| {
         let text = format!("geometry.naca = '{naca}'\ngrid.ni = 49\ngrid.topology = 'O'\n");
         let text = if naca == "4412" { text.replace("49", "65") } else { text };
-        let case = CaseFile::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().section();
+        let case = CaseFile::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().into_section();
         let points = case.unwrap().settle().unwrap().points;
         points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>()
     };
@@ -416,7 +416,7 @@ fn elements_of_random_riggings_are_gridded() {
         let mut options = RunOptions::new(PathBuf::new());
         options.backend = BackendChoice::Cpu;
 
-        let made = match make_assembly(&case, &options, &mut ()) {
+        let made = match make_grids(&case, &options, &mut ()) {
             Ok(made) => made,
             Err(error) => {
                 assert_eq!(error.class(), ErrorClass::Input, "{error}");

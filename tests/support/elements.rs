@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use gridgen::case::{Assembly, CaseFile};
+use gridgen::case::CaseFile;
 
 /// The case given by a text.
-pub fn assembly(text: &str) -> Assembly {
-    match CaseFile::from_toml(text, Path::new("elements.toml"), &[]).unwrap() {
-        CaseFile::Elements(assembly) => *assembly,
-        other => panic!("{other:?}"),
-    }
+pub fn assembly(text: &str) -> CaseFile {
+    let case = CaseFile::from_toml(text, Path::new("elements.toml"), &[]).unwrap();
+    assert!(case.section().is_none(), "{case:?}");
+    case
 }

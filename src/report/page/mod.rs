@@ -17,7 +17,7 @@ use self::html::{escaped, section, table};
 use self::overset::{findings, of_gaps, placed, zones_table};
 use super::figures::Figures;
 use super::json::{Report, Timing};
-use super::overset::AssemblyReport;
+use super::overset::{AssemblyReport, RunReport};
 use super::plot::{DrawError, compared, palette};
 use crate::files::{IoError, atomic};
 use crate::grid::quality::Growth;
@@ -27,16 +27,9 @@ use crate::viewer::{self, Scene};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The report that a page shows.
-#[derive(Clone, Copy)]
-pub(crate) enum Shown<'a> {
-    Section(&'a Report),
-    Elements(&'a AssemblyReport),
-}
-
 /// A page on the grid of a section, or on those of several elements.
 pub(crate) struct Page<'a> {
-    pub(crate) report: Shown<'a>,
+    pub(crate) report: &'a RunReport,
     /// The solve for each grid.
     pub(crate) histories: Vec<&'a History>,
     pub(crate) figures: &'a Figures,
@@ -61,8 +54,8 @@ impl Page<'_> {
         let grid = section("Grid", &grid);
         let mut sections = Vec::new();
         let frame = match self.report {
-            Shown::Section(report) => {
-                let Report { name, version, verdict, backend, threads, timing, .. } = report;
+            RunReport::Section(report) => {
+                let Report { name, version, verdict, backend, threads, timing, .. } = &**report;
                 sections.push(section("", &facts(report, largest)));
                 sections.extend([section("Notes", &notes(&report.notes)), grid]);
                 let topology = match report.grid.topology {
@@ -81,9 +74,9 @@ impl Page<'_> {
                 let about = format!("{topology}-grid of {ni} × {nj} points{behind}");
                 PageFrame { name, verdict, about, version, backend, threads: *threads, timing }
             }
-            Shown::Elements(report) => {
+            RunReport::Elements(report) => {
                 let AssemblyReport { name, version, verdict, backend, threads, timing, .. } =
-                    report;
+                    &**report;
                 let checks = &report.overset;
                 sections.push(section("Findings", &findings(&checks.findings)));
                 sections.extend([section("Notes", &notes(&report.notes)), grid]);
