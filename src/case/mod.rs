@@ -20,6 +20,7 @@ mod overset_keys;
 mod parse;
 mod piece;
 mod pieces;
+mod problem;
 mod resolve;
 mod rig;
 pub(crate) mod schema;
@@ -39,7 +40,6 @@ use crate::pde::control::ControlSettings;
 use crate::solver::newton::NewtonSettings;
 use crate::solver::precond::MultigridSettings;
 
-pub(crate) use along::FEW_POINTS;
 pub use assembly::{CaseFile, Element, PlacedBy};
 pub use defaults::Retry;
 pub use defaults::first_cell_from_y_plus;
@@ -54,11 +54,12 @@ pub use keys::{
 };
 pub use overset_keys::{BackgroundOptions, OversetOptions};
 pub use piece::{PieceCurve, PieceOptions};
+pub use problem::Problem;
 pub(crate) use resolve::is_fit_name;
 pub use rig::{AssemblyError, PlacedBackground, PlacedCase, PlacedElement};
 #[cfg(feature = "cli")]
 pub(crate) use sections::nearest_file;
-pub use settle::{BodyContour, Problem, SectionError};
+pub use settle::{BodyContour, SectionError};
 pub use solving::SolverOptions;
 pub use toml::{Table, Value};
 

@@ -3,20 +3,16 @@
 
 use super::defaults::{LEAST_FIRST_CELL, LEAST_ON_BASE, WallFacts, base_cells, round_off};
 use super::topology::WAKE;
-use super::{
-    Case, Contour, Frame, GeometryOptions, GridOptions, Place, TopologyChoice, WallPoints,
-};
+use super::{Case, Contour, Frame, GeometryOptions, Place, Problem, TopologyChoice, WallPoints};
 use crate::diagnostics::errors;
-use crate::geometry::vector::{difference, distance, middle, unit};
+use crate::geometry::vector::{distance, middle};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, FileFrame, GeometryError, Heights,
-    LEAST_GAP, OffsetLine, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca,
-    contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_gap,
-    open_normals, read_file, read_points, set_edge_thickness, symmetrise, wall_normals,
+    LEAST_GAP, Repairs, SurfaceSettings, TrailingEdge, airfoil_from_naca, contour_from_file,
+    distribute, distribute_closed, distribute_closed_relaxed, edge_gap, read_file, read_points,
+    set_edge_thickness, symmetrise,
 };
-use crate::grid::initial::{Enclosed, heights_with_wake};
-use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
-use crate::pde::control::Base;
+use crate::grid::{FAR_FIELD_CENTRE, Topology};
 
 /// A body, as a case describes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,44 +27,6 @@ errors! {
     /// A section that cannot be meshed as its case says, and the place of the key that is concerned.
     #[error("{place}: {error}")]
     pub struct SectionError { place: Box<Place>, #[source] error: Box<GeometryError> }
-}
-
-/// The problem of a grid: the line j = 0, the directions and heights in which the grid leaves it, and the
-/// settings of all that follows.
-///
-/// Lengths are in chords, in the frame of the grid, in which the far field is a circle about (0.5, 0);
-/// [`Problem::place`] brings a grid to where the body is. A problem from data is the problem of a case with
-/// other points and normals.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Problem {
-    /// The case with every default, those among them that its section decides: how wide the base is,
-    /// whether `auto` is an O or a C, what turn of the wall the points allow. It makes the same
-    /// grid, and goes on doing so where defaults change. Its sections are the settings.
-    pub case: Case,
-    /// Topology of the grid that is solved for; of half a grid that of the whole.
-    pub topology: Topology,
-    /// The symmetry of a half grid.
-    pub half: Option<Symmetry>,
-    /// Points of the line j = 0.
-    pub points: BoundaryPoints,
-    /// Outward unit normals of these points.
-    pub normals: Vec<[f64; 2]>,
-    /// Heights of the first cells at these points, where they vary along the wall or to a height at the outflow.
-    pub heights: Option<Vec<f64>>,
-    /// Distance of each layer from the wall, rising from 0.
-    pub layers: Vec<f64>,
-    /// The outer line, where it is not the circle of the far field.
-    pub outer: Option<OffsetLine>,
-    /// The outer line, where it is a box.
-    pub enclosed: Option<Enclosed>,
-    /// Corners of the passage of a cascade on the outer line.
-    pub corners: Option<[usize; 4]>,
-    /// Translation of a point of the grid to the place of the body, before the chord is scaled.
-    pub shift: [f64; 2],
-    /// Length of the wedge that closes a base, where there is one.
-    pub wedge: Option<f64>,
-    /// Repairs of the section and choices made for it, one sentence each.
-    pub notices: Vec<String>,
 }
 
 impl Case {
@@ -330,72 +288,6 @@ impl Case {
             _ => &[self.geometry.contour.key()],
         };
         SectionError { place: Box::new(self.places.of(keys)), error: Box::new(error) }
-    }
-}
-
-impl Problem {
-    fn new(
-        mut case: Case,
-        topology: Topology,
-        (points, body): (BoundaryPoints, Option<Vec<f64>>),
-        shift: [f64; 2],
-        notices: Vec<String>,
-    ) -> Result<Self, GeometryError> {
-        let half = (case.grid.topology == TopologyChoice::Half)
-            .then(|| Symmetry::of_line(&points.x, &points.y))
-            .transpose()?;
-        let GridOptions { nj, reach, first_cell, wake_first_cell: outflow, .. } = case.grid;
-        let heights = (body.is_some() || outflow.is_some()).then(|| {
-            let height = |i: usize| body.as_ref().map_or(first_cell, |heights| heights[i]);
-            heights_with_wake(topology, (&points.x, &points.y), height, outflow)
-        });
-        let (wall, order) = (topology.wall(points.x.len()), case.output.curved_order);
-        if let Some(point) = cut_corner([&points.x, &points.y], &wall, order) {
-            return Err(GeometryError::CornerInSide { point, order });
-        }
-        let layers = case.layer_law().distances(nj)?;
-        let wall = || points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>();
-        let outer = reach.map(|reach| OffsetLine::around(&wall(), reach)).transpose()?;
-        let normals = if topology.closed() { wall_normals } else { open_normals };
-        let mut normals = normals(&points.x, &points.y);
-        if let Topology::Blunt { wake } = topology {
-            // Lines pass through the interfaces in the direction of those of the block between them.
-            let (wall, last) = (wall(), points.x.len() - 1);
-            for i in 0..wake {
-                normals[i] = unit(difference(wall[i], wall[last - i]));
-                normals[last - i] = normals[i].map(|c| -c);
-            }
-        }
-        let enclosed = case.domain.as_ref().map(|domain| {
-            if !topology.closed() {
-                // The ends of the lines are in the plane of the outlet.
-                let last = normals.len() - 1;
-                (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
-            }
-            let near = case.grid.layers.map(|near| (near.count, near.growth));
-            let around = domain.around(topology, &points, normals[0], (order, near));
-            around.map(|around| domain.walled(around, first_cell))
-        });
-        let enclosed = enclosed.transpose()?;
-        let near = case.domain.as_ref().is_some_and(|domain| domain.is_near(topology, &points));
-        case.control.base.get_or_insert(if near { Base::Laplace } else { Base::Marched });
-        let corners = case.settle_passage(&points, &normals, &layers)?;
-        let wedge = None;
-        Ok(Self {
-            case,
-            topology,
-            half,
-            points,
-            normals,
-            heights,
-            layers,
-            outer,
-            enclosed,
-            corners,
-            shift,
-            wedge,
-            notices,
-        })
     }
 }
 

@@ -84,23 +84,6 @@ pub struct GridResult {
     pub(super) problem: Problem,
 }
 
-impl Problem {
-    /// [`GridResult::reference`] of a solution of this problem, the grid and the blocks around it.
-    ///
-    /// # Errors
-    /// If the grid is not good.
-    pub fn reference_of(&self, blocks: &[&Grid]) -> Result<Reference, MovementError> {
-        if self.corners.is_some() {
-            return Reference::of_blocks(&CpuBackend, blocks, &self.case.solver_options());
-        }
-        let mut solved = blocks.first().map_or_else(|| self.unset_grid(), |grid| Grid::clone(grid));
-        // Away with the chord first, then with the shift.
-        solved.place([0.0; 2], 1.0 / self.case.geometry.length());
-        solved.place(self.shift.map(|by| -by), 1.0);
-        self.reference_from(&CpuBackend, Some(&solved))
-    }
-}
-
 impl GridResult {
     /// Adds the findings about the section and its grid to the notices; with `strict` the grid is unfit by them.
     pub(super) fn find(&mut self, strict: bool) {

@@ -1,0 +1,344 @@
+//! The problem of a grid: the settled case, the points of its wall, and what follows from them without a backend.
+
+use super::along::FEW_POINTS;
+use super::{Case, GridOptions, InitialOptions, TopologyChoice};
+use crate::geometry::vector::{angle, difference, distance, unit};
+use crate::geometry::{
+    BoundaryPoints, GeometryError, OffsetLine, corners, open_normals, wall_normals,
+};
+use crate::grid::initial::{Enclosed, InitialSettings, Outer, Outline, heights_with_wake};
+use crate::grid::quality::{CurvedQuality, Quality, worst_cells};
+use crate::grid::{
+    FamilyError, Grid, Limited, Outside, Symmetry, Topology, Verdict, check_columns, check_corners,
+    check_family, cut_corner,
+};
+use crate::overset::Finding;
+use crate::pde::control::Base;
+use crate::solver::NewtonStop;
+
+/// Turn of the wall that counts as a corner where the case says of none, degrees.
+const CORNER: f64 = 30.0;
+
+/// The growth that remedies of a larger one aim at.
+const GOOD_GROWTH: f64 = 1.2;
+
+/// The problem of a grid: the line j = 0, the directions and heights in which the grid leaves it, and the
+/// settings of all that follows.
+///
+/// Lengths are in chords, in the frame of the grid, in which the far field is a circle about (0.5, 0);
+/// [`Problem::place`] brings a grid to where the body is. A problem from data is the problem of a case with
+/// other points and normals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// The case with every default, those among them that its section decides: how wide the base is,
+    /// whether `auto` is an O or a C, what turn of the wall the points allow. It makes the same
+    /// grid, and goes on doing so where defaults change. Its sections are the settings.
+    pub case: Case,
+    /// Topology of the grid that is solved for; of half a grid that of the whole.
+    pub topology: Topology,
+    /// The symmetry of a half grid.
+    pub half: Option<Symmetry>,
+    /// Points of the line j = 0.
+    pub points: BoundaryPoints,
+    /// Outward unit normals of these points.
+    pub normals: Vec<[f64; 2]>,
+    /// Heights of the first cells at these points, where they vary along the wall or to a height at the outflow.
+    pub heights: Option<Vec<f64>>,
+    /// Distance of each layer from the wall, rising from 0.
+    pub layers: Vec<f64>,
+    /// The outer line, where it is not the circle of the far field.
+    pub outer: Option<OffsetLine>,
+    /// The outer line, where it is a box.
+    pub enclosed: Option<Enclosed>,
+    /// Corners of the passage of a cascade on the outer line.
+    pub corners: Option<[usize; 4]>,
+    /// Translation of a point of the grid to the place of the body, before the chord is scaled.
+    pub shift: [f64; 2],
+    /// Length of the wedge that closes a base, where there is one.
+    pub wedge: Option<f64>,
+    /// Repairs of the section and choices made for it, one sentence each.
+    pub notices: Vec<String>,
+}
+
+impl Problem {
+    pub(super) fn new(
+        mut case: Case,
+        topology: Topology,
+        (points, body): (BoundaryPoints, Option<Vec<f64>>),
+        shift: [f64; 2],
+        notices: Vec<String>,
+    ) -> Result<Self, GeometryError> {
+        let half = (case.grid.topology == TopologyChoice::Half)
+            .then(|| Symmetry::of_line(&points.x, &points.y))
+            .transpose()?;
+        let GridOptions { nj, reach, first_cell, wake_first_cell: outflow, .. } = case.grid;
+        let heights = (body.is_some() || outflow.is_some()).then(|| {
+            let height = |i: usize| body.as_ref().map_or(first_cell, |heights| heights[i]);
+            heights_with_wake(topology, (&points.x, &points.y), height, outflow)
+        });
+        let (wall, order) = (topology.wall(points.x.len()), case.output.curved_order);
+        if let Some(point) = cut_corner([&points.x, &points.y], &wall, order) {
+            return Err(GeometryError::CornerInSide { point, order });
+        }
+        let layers = case.layer_law().distances(nj)?;
+        let wall = || points.x.iter().zip(&points.y).map(|(x, y)| [*x, *y]).collect::<Vec<_>>();
+        let outer = reach.map(|reach| OffsetLine::around(&wall(), reach)).transpose()?;
+        let normals = if topology.closed() { wall_normals } else { open_normals };
+        let mut normals = normals(&points.x, &points.y);
+        if let Topology::Blunt { wake } = topology {
+            // Lines pass through the interfaces in the direction of those of the block between them.
+            let (wall, last) = (wall(), points.x.len() - 1);
+            for i in 0..wake {
+                normals[i] = unit(difference(wall[i], wall[last - i]));
+                normals[last - i] = normals[i].map(|c| -c);
+            }
+        }
+        let enclosed = case.domain.as_ref().map(|domain| {
+            if !topology.closed() {
+                // The ends of the lines are in the plane of the outlet.
+                let last = normals.len() - 1;
+                (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
+            }
+            let near = case.grid.layers.map(|near| (near.count, near.growth));
+            let around = domain.around(topology, &points, normals[0], (order, near));
+            around.map(|around| domain.walled(around, first_cell))
+        });
+        let enclosed = enclosed.transpose()?;
+        let near = case.domain.as_ref().is_some_and(|domain| domain.is_near(topology, &points));
+        case.control.base.get_or_insert(if near { Base::Laplace } else { Base::Marched });
+        let corners = case.settle_passage(&points, &normals, &layers)?;
+        let wedge = None;
+        Ok(Self {
+            case,
+            topology,
+            half,
+            points,
+            normals,
+            heights,
+            layers,
+            outer,
+            enclosed,
+            corners,
+            shift,
+            wedge,
+            notices,
+        })
+    }
+
+    /// Points of the grid that is solved for, in i and j.
+    #[must_use]
+    pub fn size(&self) -> [usize; 2] {
+        [self.points.x.len(), self.layers.len()]
+    }
+
+    /// The data that the initial grid starts from.
+    pub(crate) fn outline(&self) -> Outline<'_> {
+        Outline {
+            x: &self.points.x,
+            y: &self.points.y,
+            normals: &self.normals,
+            layers: &self.layers,
+            outer: match (&self.outer, &self.enclosed) {
+                (_, Some(enclosed)) => Outer::Enclosed(enclosed),
+                (Some(line), None) => Outer::Offset(line),
+                (None, None) => Outer::Circle(self.case.grid.far_field),
+            },
+            heights: self.heights.as_deref(),
+            topology: self.topology,
+        }
+    }
+
+    pub(crate) fn initial_settings(&self) -> InitialSettings {
+        let InitialOptions { method, dissipation, volume_smoothing, spread } = self.case.initial;
+        // A settled case has all of them.
+        let [dissipation, volume_smoothing, spread] =
+            [dissipation, volume_smoothing, spread].map(Option::unwrap_or_default);
+        let margin = self.case.control.reach(self.topology.columns(self.points.x.len()));
+        InitialSettings { method, dissipation, volume_smoothing, spread, margin }
+    }
+
+    /// Whether the outer line has first cells of a given height.
+    pub(crate) fn has_outer_wall(&self) -> bool {
+        self.enclosed.as_ref().is_some_and(|enclosed| enclosed.wall.is_some())
+    }
+
+    /// The sides of the box around the grid, if there is one.
+    pub(crate) fn outside(&self) -> Option<Outside> {
+        Some(self.enclosed.as_ref()?.outside.clone())
+    }
+
+    /// Memory for the finished grid.
+    pub(crate) fn unset_grid(&self) -> Grid {
+        let [ni, nj] = self.size();
+        match self.half {
+            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), nj),
+            None => Grid::unset(self.topology, ni, nj),
+        }
+    }
+
+    /// Brings a finished grid to where the body is, in the unit of the files.
+    pub fn place(&self, grid: &mut Grid) {
+        grid.place(self.shift, self.case.geometry.length());
+    }
+
+    /// Findings on the section as it is meshed, by its keys after `within`: a wedge longer than 1 %, and fewer than 100
+    /// points beside a long wake.
+    pub(crate) fn findings(&self, within: &str) -> Vec<Finding> {
+        let name = &self.case.name;
+        let wedge = self.wedge.filter(|length| *length > 0.01).map(|length| Finding {
+            what: format!("{name}: a wedge makes the section {:.1} % longer", 100.0 * length),
+            key: [within, "geometry.trailing_edge"].concat(),
+            remedy: "\"sharp\" keeps the chord, grid.topology = \"O\" the base".into(),
+        });
+        let few = self.case.beside_wake().filter(|points| *points < FEW_POINTS);
+        let few = few.map(|points| Finding {
+            what: format!("{name}: the wake leaves {points} points to the section"),
+            key: [within, "grid.wake"].concat(),
+            remedy: format!(
+                "add {} to grid.ni, or give points_upper and points_lower",
+                FEW_POINTS - points
+            ),
+        });
+        wedge.into_iter().chain(few).collect()
+    }
+
+    /// The findings on a grid whose case limits no growth, from its largest growth along i and along j: neighbouring
+    /// cells that differ more than flow solvers take.
+    pub(crate) fn growth_findings(&self, growth: [f64; 2]) -> Vec<Finding> {
+        if self.case.quality.max_growth.is_some() {
+            return Vec::new();
+        }
+        let most = [(Limited::GrowthAlongI, "i", 2.0), (Limited::GrowthAlongJ, "j", 1.5)];
+        let beyond = most.into_iter().zip(growth).filter(|((.., most), growth)| growth > most);
+        let finding = |((measure, along, most), growth)| {
+            let what = format!("cells grow by up to {growth:.2} along {along}, more than {most}");
+            let (key, remedy) = self.growth_remedy(measure, growth, GOOD_GROWTH);
+            Finding { what, key: key.into(), remedy }
+        };
+        beyond.map(finding).collect()
+    }
+
+    /// The key that lessens a growth, and the value that gives the `wanted` one.
+    pub(crate) fn growth_remedy(
+        &self,
+        measure: Limited,
+        growth: f64,
+        wanted: f64,
+    ) -> (&'static str, String) {
+        let grid = &self.case.grid;
+        if self.case.cascade.is_some() {
+            return (
+                "cascade",
+                "lines part there at a corner of four blocks, whatever their numbers of cells"
+                    .into(),
+            );
+        }
+        if measure == Limited::GrowthAlongI {
+            let BoundaryPoints { x, y, .. } = &self.points;
+            let length = |k: usize| (x[k + 1] - x[k]).hypot(y[k + 1] - y[k]);
+            let shortest = (0..x.len() - 1).map(length).fold(f64::INFINITY, f64::min);
+            let (key, remedy) = if self.heights.is_some() {
+                ("grid.first_cell", "heights that vary less from point to point can help".into())
+            } else if grid.first_cell > shortest {
+                let remedy = format!("at most {shortest:.1e}, the shortest cell of the wall");
+                ("grid.first_cell", remedy)
+            } else {
+                ("grid.ni", "more points, or larger spacings at leading and trailing edge".into())
+            };
+            return (key, remedy);
+        }
+        if self.enclosed.is_some() {
+            // Lines draw together at the corners of a box whatever their layers are.
+            return (
+                if self.case.places.has("domain.piece") { "domain.piece" } else { "domain.box" },
+                "an inlet as far ahead as floor and roof are from the section can help".into(),
+            );
+        }
+        // The grid grows faster than the law where lines draw together.
+        let law = self.case.layer_law();
+        let of_law = |share: f64| wanted.powf(share.clamp(0.1, 1.0));
+        let share = law.growth(grid.nj).map(|found| found.ln() / growth.ln());
+        let points = share.and_then(|share| law.points(of_law(share)));
+        match (points, grid.layers) {
+            (_, Some(near)) if near.growth > wanted => {
+                ("grid.layers.growth", format!("at most {wanted}"))
+            }
+            (Some(nj), _) if nj > grid.nj => {
+                ("grid.nj", format!("{} gives about {wanted}", (nj - 1).next_multiple_of(8) + 1))
+            }
+            _ => ("grid.ni", "more points along the wall can help".into()),
+        }
+    }
+
+    /// The verdict on a grid, and on the curved cells that its case asks for.
+    pub(crate) fn verdict(
+        &self,
+        stop: NewtonStop,
+        quality: &Quality,
+        curved: Option<&CurvedQuality>,
+    ) -> Verdict {
+        let verdict = self.case.quality.verdict(stop, quality);
+        match curved {
+            Some(&CurvedQuality { folded_cells: cells, order, at, .. }) if cells > 0 => {
+                verdict.and(Verdict::FoldedCurved { cells, order, at })
+            }
+            _ => verdict,
+        }
+    }
+
+    /// The quality of the curved cells of linked blocks in the frame of this problem, where the case asks for them; the
+    /// place of the worst is that in the files. None of blocks without nodes.
+    pub(crate) fn curved_quality(&self, blocks: &[&Grid]) -> Option<CurvedQuality> {
+        let (order, chord) = (self.case.output.curved_order, self.case.geometry.length());
+        (order > 1 && !blocks[0].x.is_empty()).then(|| {
+            let measured = CurvedQuality::of_blocks(blocks, order);
+            let at = [0, 1].map(|c| chord * (measured.at[c] + self.shift[c]));
+            CurvedQuality { at, ..measured }
+        })
+    }
+
+    /// Whether the grid is the finest of a family of `grids`, and all members have the corners of a base.
+    pub(crate) fn check_family(&self, grids: u32) -> Result<(), FamilyError> {
+        let Case { grid, output, .. } = &self.case;
+        let behind = matches!(self.topology, Topology::Blunt { .. });
+        let base = grid.base_cells.filter(|_| behind).unwrap_or(0);
+        check_family(self.topology, [grid.ni, grid.nj, base], grids, output.curved_order)?;
+        if self.corners.is_some() && grids > 1 {
+            return Err(FamilyError::Cascade);
+        }
+        if let Some(enclosed) = &self.enclosed {
+            check_columns(&enclosed.corners, grids, output.curved_order)?;
+        }
+        let BoundaryPoints { x, y, base_cells, .. } = &self.points;
+        let kept = self.half.map_or(0..=x.len() - 1, |symmetry| symmetry.kept(x.len()));
+        let corners = *base_cells > 0;
+        if corners { check_corners([x, y], &kept, grids, output.curved_order) } else { Ok(()) }
+    }
+
+    /// Says where the worst cell of a grid in the frame of this problem is, and the corner of the wall nearest to it, its
+    /// edge left out. None where the wall has no corner.
+    pub(crate) fn worst_corner(&self, grid: &Grid) -> Option<String> {
+        let (x, y) = (&self.points.x, &self.points.y);
+        let base = self.points.base_cells / 2;
+        let wall = self.topology.wall(x.len());
+        let wall: Vec<[f64; 2]> =
+            (wall.start() + base..=wall.end() - base).map(|i| [x[i], y[i]]).collect();
+        let worst = (!grid.x.is_empty()).then(|| worst_cells(grid, 1).pop()).flatten()?;
+        let away = |k: &usize| distance(wall[*k], worst.centre);
+        let corner = corners(&wall, self.case.geometry.corners.unwrap_or(CORNER))
+            .into_iter()
+            .min_by(|a, b| away(a).total_cmp(&away(b)))?;
+        let step = |k: usize| difference(wall[k + 1], wall[k]);
+        let turn = angle(step(corner - 1), step(corner)).abs();
+        let placed = |at: [f64; 2]| {
+            let [x, y] = [0, 1].map(|c| at[c] + self.shift[c]);
+            format!("({x:.4}, {y:.4})")
+        };
+        Some(format!(
+            "the worst cell is at {}; the nearest corner of the wall, at {}, turns by {:.0} degrees",
+            placed(worst.centre),
+            placed(wall[corner]),
+            turn.to_degrees()
+        ))
+    }
+}
