@@ -20,11 +20,9 @@ use self::shape::shape;
 use self::strips::{inlet_strip, outlet_strip};
 use crate::backend::{EllipticBackend, MultigridBackend};
 use crate::case::SolverOptions;
-use crate::elliptic::GridProblem;
 use crate::grid::Grid;
 use crate::pde::EllipticData;
-use crate::solver::history::History;
-use crate::solver::newton;
+use crate::smooth::solution;
 use crate::solver::{NewtonStop, SolverError};
 
 /// A plane ahead of or behind a cascade, and the strip that ends there.
@@ -105,7 +103,7 @@ pub fn passage_blocks<B: EllipticBackend + MultigridBackend>(
 fn solved<B: EllipticBackend + MultigridBackend>(
     backend: &B,
     (start, shift): (Grid, f64),
-    SolverOptions { newton, linear, multigrid, .. }: &SolverOptions,
+    options: &SolverOptions,
 ) -> Result<SolvedBlock, SolverError> {
     let zeros = || vec![0.0; start.x.len()];
     let mut data = EllipticData::of_terms(&start, [zeros(), zeros()], None);
@@ -113,14 +111,9 @@ fn solved<B: EllipticBackend + MultigridBackend>(
     data.control_p.truncate(unknown);
     data.control_q.truncate(unknown);
     data.shift = shift;
-    let (state, mut u) = backend.elliptic(&data)?;
-    let mut problem = GridProblem::<_, f64>::new(backend, state, data.walled_sides())?;
-    let kind = (linear.preconditioner, linear.schedule);
-    let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
-    let begin = History::default();
-    let report = newton::solve(backend, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;
+    let (nodes, _, report) = solution(backend, (&data, start.topology), options, None)?;
     let mut grid = Grid::new(start.topology, start.ni, start.nj);
-    problem.store(backend, &u, &mut grid)?;
+    backend.fetch(&nodes, &mut grid)?;
     Ok(SolvedBlock {
         grid,
         stop: report.stop,

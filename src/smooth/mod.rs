@@ -19,8 +19,8 @@ use std::cmp::Ordering;
 
 use self::block::{Orientation, interpolated, shape, slid, wall};
 use self::equations::{WallSide, equations};
-use crate::backend::EllipticBackend;
 use crate::backend::cpu::CpuBackend;
+use crate::backend::{Backend, EllipticBackend, GridBackend, MultigridBackend};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
 use crate::grid::boundary::Side;
@@ -228,7 +228,7 @@ fn solved(
         options.newton.forcing.initial = options.newton.forcing.min;
     }
     let from = begun.map(|pass| pass.unknowns.clone());
-    let (nodes, unknowns, report) = solution(&data, grid.topology, &options, from)?;
+    let (nodes, unknowns, report) = solution(&CpuBackend, (&data, grid.topology), &options, from)?;
     let before = begun.map_or((0, 0.0), |pass| (pass.newton_iterations, pass.linear_iterations));
     Ok(SmoothPass {
         functions,
@@ -243,20 +243,24 @@ fn solved(
     })
 }
 
-fn solution(
-    data: &EllipticData,
-    topology: Topology,
+/// Nodes and unknowns of a solution, and how it was found.
+type Solution<B> = (<B as GridBackend>::Grid, <B as Backend>::Vector<f64>, NewtonReport);
+
+/// The solution of equations from their first guess, or `from` these unknowns.
+pub(crate) fn solution<B: EllipticBackend + MultigridBackend>(
+    backend: &B,
+    (data, topology): (&EllipticData, Topology),
     SolverOptions { newton, linear, multigrid, .. }: &SolverOptions,
-    from: Option<Vec<f64>>,
-) -> Result<(Grid, Vec<f64>, NewtonReport), SolverError> {
-    let (state, guess) = CpuBackend.elliptic(data)?;
+    from: Option<B::Vector<f64>>,
+) -> Result<Solution<B>, SolverError> {
+    let (state, guess) = backend.elliptic(data)?;
     let mut u = from.unwrap_or(guess);
-    let mut problem = GridProblem::<_, f64>::new(&CpuBackend, state, data.walled_sides())?;
+    let mut problem = GridProblem::<_, f64>::new(backend, state, data.walled_sides())?;
     let kind = (linear.preconditioner, linear.schedule);
     let mut solver = problem.jacobian().linear_solver(linear.krylov, kind, *multigrid);
-    let (cpu, begin) = (&CpuBackend, History::default());
-    let report = newton::solve(cpu, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;
-    Ok((problem.nodes(cpu, &u, topology)?, u, report))
+    let begin = History::default();
+    let report = newton::solve(backend, &mut problem, &mut solver, &mut u, begin, newton, &mut ())?;
+    Ok((problem.nodes(backend, &u, topology)?, u, report))
 }
 
 /// The measures of a grid: those of its cells, and the worst of all walls.

@@ -47,7 +47,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("smooth", &["geometry", "grid", "backend", "pde", "solver", "elliptic", "case"]),
     (
         "cascade",
-        &["geometry", "grid", "backend", "pde", "solver", "elliptic", "case", "smooth::block"],
+        &[
+            "geometry",
+            "grid",
+            "backend",
+            "pde",
+            "solver",
+            "case",
+            "smooth::block",
+            "smooth::solution",
+        ],
     ),
     (
         "error",
