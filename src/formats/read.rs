@@ -7,7 +7,7 @@ use super::block::ReadFault;
 use super::data::MeshData;
 use super::rim::{Edge, ReadZone, Reindex, bounded, join, reversed, transposed, turn};
 use crate::files::restart;
-use crate::grid::boundary::{Name, Patch, Range, Side};
+use crate::grid::boundary::{Meets, Name, Patch, Range, Side};
 use crate::grid::quality::{self, WallLine, signed_area};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
@@ -212,16 +212,15 @@ fn orient(zone: ReadZone, notes: &mut Vec<String>) -> (Grid, WallLine) {
         turn(&mut zones, 0, Reindex::Reverse(0));
     }
     // Interfaces to a block behind a base are no patches of a file.
-    let is_patch = |edge: &Edge| matches!(edge, Edge::Patch(_) | Edge::Partner(..));
+    let is_patch = |edge: &Edge| matches!(edge, Some(Meets::Patch(_) | Meets::Partner(..)));
     let bounded_below = zones[0].sides[Side::Below as usize].iter().all(is_patch);
     let is_other = |found: &Topology| !(bounded_below && matches!(found, Topology::Blunt { .. }));
     let shape = shape(&zones[0].grid).filter(is_other);
-    let is_open = |edge: &Edge| *edge == Edge::Open;
     let untold = shape.is_none()
         && zones[0].grid.outside.is_none()
-        && zones[0].sides.iter().flatten().all(is_open);
+        && zones[0].sides.iter().flatten().all(Option::is_none);
     if untold {
-        zones[0].sides[Side::Below as usize].fill(Edge::Patch(Patch::named(WALL, None)));
+        zones[0].sides[Side::Below as usize].fill(Some(Meets::Patch(Patch::named(WALL, None))));
     }
     let (mut grid, given) = named(zones, shape);
     grid.topology = shape.unwrap_or(Topology::Rectangle);
@@ -267,8 +266,7 @@ fn joined(outside: &Outside) -> String {
 /// The grid of a zone, and the ranges of its sides; none where they are those that a grid of this shape has of itself, by
 /// these names, or where the file tells nothing.
 fn named(mut zones: [ReadZone; 1], shape: Option<Topology>) -> (Grid, Vec<Range>) {
-    let is_open = |edge: &Edge| *edge == Edge::Open;
-    let open = zones[0].sides.iter().flatten().all(is_open);
+    let open = zones[0].sides.iter().flatten().all(Option::is_none);
     let own = shape.map(|shape| shape.boundary(zones[0].size()));
     if shape.is_none() && !open {
         join(&mut zones);
@@ -280,7 +278,7 @@ fn named(mut zones: [ReadZone; 1], shape: Option<Topology>) -> (Grid, Vec<Range>
             own.iter().filter_map(|range| Some((range.on, range.patch()?))).any(|(on, patch)| {
                 let edges = &zone.sides[on.side as usize];
                 edges[on.nodes[0]..on.nodes[1]].iter().any(|edge| match edge {
-                    Edge::Patch(found) | Edge::Partner(found, _) => {
+                    Some(Meets::Patch(found) | Meets::Partner(found, _)) => {
                         let outflow =
                             patch == Patch::Outflow && found.name() == Patch::FarField.name();
                         !(outflow || found.name() == patch.name()) || found.kind() != patch.kind()

@@ -6,25 +6,15 @@ use super::block::{Block, ReadFault};
 use crate::grid::boundary::{Meets, Patch, Range, Segment, Side, SideKind};
 use crate::grid::{Grid, Outside};
 
-/// The surroundings of an edge of a side.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Edge {
-    /// The file does not tell.
-    Open,
-    Patch(Patch),
-    /// The edge coincides with two nodes of another side, which are in the order of that side.
-    Link(Segment),
-    /// The edge lies a period away from two nodes of another side, which are in the order of that side.
-    Partner(Patch, Segment),
-}
+/// What an edge of a side meets: its two nodes are those of the segment, in the order of the other side. None where the
+/// file does not tell.
+pub(super) type Edge = Option<Meets>;
 
-impl Edge {
-    /// The two nodes of another side.
-    fn other(&mut self) -> Option<&mut Segment> {
-        match self {
-            Self::Link(to) | Self::Partner(_, to) => Some(to),
-            Self::Open | Self::Patch(_) => None,
-        }
+/// The two nodes of another side.
+fn other(edge: &mut Edge) -> Option<&mut Segment> {
+    match edge {
+        Some(Meets::Link(to) | Meets::Partner(_, to)) => Some(to),
+        Some(Meets::Patch(_)) | None => None,
     }
 }
 
@@ -78,7 +68,7 @@ pub(super) fn condition_of(name: &str) -> Condition {
 impl ReadZone {
     /// A zone of whose sides nothing is known.
     pub(super) fn new(name: &str, grid: Grid, across: usize) -> Self {
-        let sides = Side::ALL.map(|side| vec![Edge::Open; [grid.nj, grid.ni][side.across()] - 1]);
+        let sides = Side::ALL.map(|side| vec![None; [grid.nj, grid.ni][side.across()] - 1]);
         Self { name: name.to_owned(), grid, across, sides }
     }
 
@@ -107,11 +97,10 @@ impl ReadZone {
                 let turned = on.nodes[0] > on.nodes[1];
                 Segment { nodes: if turned { [ends[1], ends[0]] } else { ends }, ..to }
             };
-            let edge = match meets {
-                Meets::Patch(patch) => Edge::Patch(patch),
-                Meets::Partner(patch, to) => Edge::Partner(patch, part(to)),
-                Meets::Link(to) => Edge::Link(part(to)),
-            };
+            let mut edge = Some(meets);
+            if let Some(to) = other(&mut edge) {
+                *to = part(*to);
+            }
             let first = at(on.nodes, k - 1).min(at(on.nodes, k));
             if let Some(there) = self.sides[on.side as usize].get_mut(first) {
                 *there = edge;
@@ -129,7 +118,7 @@ impl ReadZone {
                 let mut ends = [nodes[b * size[0] + a], nodes[d * size[0] + c]];
                 ends.sort_unstable();
                 if let Some(patch) = patches.get(&ends) {
-                    *edge = Edge::Patch(*patch);
+                    *edge = Some(Meets::Patch(*patch));
                 }
             }
         }
@@ -143,8 +132,8 @@ impl ReadZone {
         }
         for (edges, known) in self.sides.iter_mut().zip(known) {
             for (edge, known) in edges.iter_mut().zip(known) {
-                let patch = matches!(known, Edge::Patch(_) | Edge::Partner(..));
-                if patch && matches!(edge, Edge::Patch(_) | Edge::Open) {
+                let patch = matches!(known, Some(Meets::Patch(_) | Meets::Partner(..)));
+                if patch && matches!(edge, Some(Meets::Patch(_)) | None) {
                     *edge = known;
                 }
             }
@@ -153,7 +142,8 @@ impl ReadZone {
 
     /// The side that has most edges of walls.
     pub(super) fn wall(&self) -> Option<Side> {
-        let is_wall = |edge: &&Edge| matches!(edge, Edge::Patch(patch) if patch.kind().is_none());
+        let is_wall =
+            |edge: &&Edge| matches!(edge, Some(Meets::Patch(patch)) if patch.kind().is_none());
         let count = |side: Side| self.sides[side as usize].iter().filter(is_wall).count();
         let sides = [Side::Above, Side::Behind, Side::Before, Side::Below];
         sides.into_iter().max_by_key(|side| count(*side)).filter(|side| count(*side) > 0)
@@ -166,12 +156,7 @@ impl ReadZone {
             let first = ranges.len();
             for (k, edge) in self.sides[side as usize].iter().enumerate() {
                 let open = Patch::named(side.name(), Some(SideKind::FarField));
-                let meets = match edge {
-                    Edge::Open => Meets::Patch(open),
-                    Edge::Patch(patch) => Meets::Patch(*patch),
-                    Edge::Link(to) => Meets::Link(*to),
-                    Edge::Partner(patch, to) => Meets::Partner(*patch, *to),
-                };
+                let meets = edge.unwrap_or(Meets::Patch(open));
                 let goes_on = |a: &Segment, b: &Segment| {
                     (a.block, a.side, a.nodes[1]) == (b.block, b.side, b.nodes[0])
                         && (a.nodes[0] < a.nodes[1]) == (b.nodes[0] < b.nodes[1])
@@ -246,7 +231,7 @@ pub(super) fn turn(zones: &mut [ReadZone], block: usize, by: Reindex) {
             for edges in &mut zone.sides[2 - 2 * axis..4 - 2 * axis] {
                 edges.reverse();
                 for edge in edges {
-                    if let Some(to) = edge.other() {
+                    if let Some(to) = other(edge) {
                         to.nodes.reverse();
                     }
                 }
@@ -255,7 +240,7 @@ pub(super) fn turn(zones: &mut [ReadZone], block: usize, by: Reindex) {
     }
     let edges = zones.iter_mut().flat_map(|zone| &mut zone.sides).flatten();
     for edge in edges {
-        let Some(to) = edge.other() else { continue };
+        let Some(to) = other(edge) else { continue };
         match by {
             _ if to.block != block => {}
             Reindex::Exchange => to.side = Side::ALL[(to.side as usize + 2) % 4],
@@ -290,7 +275,7 @@ pub(super) fn join(zones: &mut [ReadZone]) {
             for (k, edge) in zone.sides[side as usize].iter().enumerate() {
                 let ends = [k, k + 1].map(|k| all.node(size, k));
                 let [a, b] = ends.map(|[i, j]| number(zone.grid.point(i, j)));
-                if *edge == Edge::Open && a != b {
+                if edge.is_none() && a != b {
                     let here = (Segment { nodes: [k, k + 1], ..all }, a < b);
                     edges.entry([a.min(b), a.max(b)]).or_default().push(here);
                 }
