@@ -3,13 +3,13 @@
 use super::{Pattern, Sorted};
 use std::ops::Range;
 
-/// The part of a pattern on one side of the diagonal.
+/// The part of a pattern on one side of the diagonal, by its number in kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Triangle {
     /// Left of the diagonal: a row depends on rows above.
-    Lower,
+    Lower = 0,
     /// Right of the diagonal: a row depends on rows below.
-    Upper,
+    Upper = 1,
 }
 
 impl Triangle {

@@ -2,7 +2,7 @@
 
 use super::eliminated::EliminationPattern;
 use super::pattern::{link, slim};
-use super::triangle::{FactorTriangle, PIVOT_LANES, RowOrder, TriangleSide, Waiting};
+use super::triangle::{FactorTriangle, PIVOT_LANES, RowOrder, Waiting};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
@@ -13,7 +13,7 @@ use crate::backend::cuda::launch::{
 };
 use crate::backend::error::check_lengths;
 use crate::backend::{Backend, BadPivot, Incomplete, Real};
-use crate::sparse::ROW_TILE;
+use crate::sparse::{ROW_TILE, Triangle};
 use std::sync::Arc;
 
 /// Pairs of vectors for which the launches of a solve are kept.
@@ -49,14 +49,14 @@ impl<T: Real> RowFactors<T> {
     ) -> Result<Self> {
         let (device, rows) = (&backend.device, a.pattern.rows);
         let order = if by_level { RowOrder::by_level } else { RowOrder::natural };
-        let below = order(backend, &a, TriangleSide::Lower)?;
+        let below = order(backend, &a, Triangle::Lower)?;
         let above = if by_level && a.is_matched(backend)? {
             below.turned(backend, &a)?
         } else {
-            order(backend, &a, TriangleSide::Upper)?
+            order(backend, &a, Triangle::Upper)?
         };
-        let lower = FactorTriangle::new(backend, &a, TriangleSide::Lower, below)?;
-        let upper = FactorTriangle::new(backend, &a, TriangleSide::Upper, above)?;
+        let lower = FactorTriangle::new(backend, &a, Triangle::Lower, below)?;
+        let upper = FactorTriangle::new(backend, &a, Triangle::Upper, above)?;
         let inner = link(backend, &upper.order.rows, &lower.order.place)?;
         let diagonal = kind.diagonal_only();
         let zeros = |needed: bool, n: usize| needed.then(|| Buffer::zeros(device, n)).transpose();

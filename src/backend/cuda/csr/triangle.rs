@@ -9,6 +9,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::LevelRange;
 use crate::backend::cuda::launch::{Argument, Arguments, KernelName, LaunchShape, Result, launch};
+use crate::sparse::Triangle;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,13 +29,6 @@ const FEWEST_DRAWING: usize = 132;
 /// Limits the blocks that poll to about this many levels of lookahead: more would only take memory bandwidth from
 /// rows whose inputs are almost ready.
 const LEVELS_AHEAD: usize = 8;
-
-/// A side of the diagonal, as kernels take it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TriangleSide {
-    Lower = 0,
-    Upper = 1,
-}
 
 /// The way in which rows wait for the rows that they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +54,7 @@ impl RowOrder {
     pub(super) fn natural(
         backend: &CudaBackend,
         a: &EliminationPattern,
-        side: TriangleSide,
+        side: Triangle,
     ) -> Result<Self> {
         let rows = a.pattern.rows;
         let order = Buffer::zeros(&backend.device, rows)?;
@@ -73,7 +67,7 @@ impl RowOrder {
     pub(super) fn by_level(
         backend: &CudaBackend,
         a: &EliminationPattern,
-        side: TriangleSide,
+        side: Triangle,
     ) -> Result<Self> {
         let (device, rows) = (&backend.device, a.pattern.rows);
         let levels = Buffer::<u32>::zeros(device, rows)?;
@@ -91,7 +85,7 @@ impl RowOrder {
     /// The levels from the last to the first, which are the levels of the other side if every entry has a
     /// partner across the diagonal.
     pub(super) fn turned(&self, backend: &CudaBackend, a: &EliminationPattern) -> Result<Self> {
-        let backwards = Self::natural(backend, a, TriangleSide::Upper)?;
+        let backwards = Self::natural(backend, a, Triangle::Upper)?;
         let order = link(backend, &backwards.rows, &self.rows)?;
         let place = inverse(backend, &order)?;
         let mut levels = None;
@@ -119,7 +113,7 @@ impl RowOrder {
 
 /// The entries on one side of the diagonal, in the order in which its rows are worked on.
 pub(super) struct FactorTriangle<T> {
-    side: TriangleSide,
+    side: Triangle,
     pub(super) order: RowOrder,
     /// Rows of A in that order.
     pub(super) rows_of_a: Arc<Buffer<u32>>,
@@ -137,7 +131,7 @@ impl<T: Real> FactorTriangle<T> {
     pub(super) fn new(
         backend: &CudaBackend,
         a: &EliminationPattern,
-        side: TriangleSide,
+        side: Triangle,
         order: RowOrder,
     ) -> Result<Self> {
         let (device, rows) = (&backend.device, a.pattern.rows);
