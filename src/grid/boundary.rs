@@ -2,7 +2,8 @@
 //! pictures ask here where a grid ends and what it meets there.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::{Grid, Symmetry, Topology};
 use crate::geometry::vector::{difference, distance};
@@ -61,7 +62,7 @@ impl Name {
         let letters = text.trim().chars().take(LONGEST_NAME);
         let name: String = letters.map(|c| if usual(c) { c } else { '_' }).collect();
         let name = if name.is_empty() { "patch".to_owned() } else { name };
-        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = ALL.lock();
         if let Some(known) = all.get(&*name) {
             return Self(known);
         }

@@ -7,12 +7,6 @@ use crate::grid::boundary::Side;
 use crate::grid::quality::{corner_tangent, signed_area};
 use crate::grid::{Grid, Seam, Topology};
 
-/// The sides of a block with their names.
-pub const SIDES: [(&str, Side); 4] = {
-    let [below, above, before, behind] = [Side::Below, Side::Above, Side::Before, Side::Behind];
-    [(below.name(), below), (above.name(), above), (before.name(), before), (behind.name(), behind)]
-};
-
 /// Nodes closer than this part of a side's length are one.
 const SAME: f64 = 1e-9;
 /// Share of the way to the foot of the last inner node that an end point slides.
@@ -22,7 +16,7 @@ const LEAST: f64 = 0.2;
 
 /// The side of this name.
 pub fn side_named(name: &str) -> Option<Side> {
-    SIDES.iter().find(|(own, _)| *own == name).map(|(_, side)| *side)
+    Side::ALL.into_iter().find(|side| side.name() == name)
 }
 
 /// The points of the line j = 0.
@@ -86,7 +80,7 @@ impl Orientation {
     pub(super) fn side(self, side: Side) -> Side {
         let across = if self.exchanged { 1 - side.across() } else { side.across() };
         let last = side.is_last() ^ self.reversed[across];
-        SIDES[2 * (1 - across) + usize::from(last)].1
+        Side::ALL[2 * across + usize::from(last)]
     }
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::SmoothError;
-use super::block::{Orientation, SIDES, set, wall};
+use super::block::{Orientation, set, wall};
 use crate::geometry::vector::{along, difference, distance, dot, unit};
 use crate::geometry::{chord_lengths, open_normals, wall_normals};
 use crate::grid::boundary::Side;
@@ -226,9 +226,8 @@ pub(super) fn equations(grid: &Grid, control: [Vec<f64>; 2], walls: &[WallSide])
     let start = bent(grid, walls);
     let mut data = EllipticData::of_terms(&start, control, None);
     for wall in walls {
-        if let Some(side) = SIDES.iter().position(|(_, side)| *side == wall.side) {
-            data.walls[side] = Some(wall.terms(&start));
-        }
+        // The sides of constant j come first there.
+        data.walls[(wall.side as usize + 2) % 4] = Some(wall.terms(&start));
     }
     data
 }

@@ -11,7 +11,7 @@ mod control;
 mod equations;
 mod error;
 
-pub use self::block::{SIDES, side_named};
+pub use self::block::side_named;
 pub use self::control::Functions;
 pub use self::error::SmoothError;
 

@@ -7,7 +7,7 @@ use gridgen::grid::boundary::Side;
 use gridgen::grid::quality::Quality;
 
 use gridgen::grid::Grid;
-use gridgen::smooth::{Functions, SIDES, SmoothError, SmoothSettings, Smoothed, smooth};
+use gridgen::smooth::{Functions, SmoothError, SmoothSettings, Smoothed, smooth};
 use support::grids::grid_from;
 use support::random::Random;
 
@@ -274,7 +274,7 @@ fn walled_shapes([ni, nj]: [usize; 2], first: f64) -> Vec<(&'static str, Grid, V
         ("corner 41", corner(41.0), meeting.clone()),
         ("corner 55", corner(55.0), meeting.clone()),
         ("corner 80", corner(80.0), meeting),
-        ("cavity", cavity, SIDES.iter().map(|(_, side)| *side).collect()),
+        ("cavity", cavity, vec![Side::Below, Side::Above, Side::Before, Side::Behind]),
     ]
 }
 
@@ -338,7 +338,8 @@ fn a_grid_of_gridgen_keeps_its_wall() {
 fn any_side_is_a_wall() {
     let grid = noisy(&channel(SIZE, 0.4, FIRST_CELL), 0.1);
     let expected = smoothed(&grid).grid;
-    for (name, side) in SIDES {
+    for side in Side::ALL {
+        let name = side.name();
         for reversed in [false, true] {
             let source = |i: usize, j: usize| {
                 let [along, across, n] = if side.across() == 1 { [i, j, 65] } else { [j, i, 65] };
