@@ -106,7 +106,7 @@ fn a_section_above_the_ground_has_a_grid() {
     let floors = [("slip", [1e-4, 1e-5]), ("wall", [1e-4, 1e-6])];
     // Gap, most steps with slip and with a wall, mean skewness.
     for (gap, steps, skewness) in
-        [(0.05, [10.0, 11.0], 0.18), (0.1, [9.0, 11.0], 0.14), (0.5, [9.0, 7.0], 0.1)]
+        [(0.05, [10.0, 11.0], 0.18), (0.1, [9.0, 11.0], 0.14), (0.5, [9.0, 7.0], 0.11)]
     {
         for (section, angle, lowest) in [("0012", 0, 0.06), ("4412", 5, 0.0654)] {
             for ((kind, heights), most) in floors.iter().zip(steps) {
@@ -165,9 +165,11 @@ fn assert_walls(made: &GridResult, sides: &[&str], height: f64, what: &str) {
 fn walls_of_a_tunnel_have_first_cells() {
     let heights = [1e-3, 1e-4, 1e-5, 1e-6];
     let mut number = 0;
-    for (half, most, mean, waves) in
-        [(0.5, [6.0, 8.0], 0.14, 20.0), (1.5, [7.0, 8.0], 0.1, 8.0), (5.0, [7.0, 11.0], 0.15, 25.0)]
-    {
+    for (half, most, mean, waves) in [
+        (0.5, [6.0, 8.0], 0.14, 25.0),
+        (1.5, [7.0, 8.0], 0.12, 8.0),
+        (5.0, [7.0, 11.0], 0.15, 25.0),
+    ] {
         for (section, angle) in [("0012", 0), ("4412", 20), ("2412", 10)] {
             let first = heights[number % 4];
             let bounds = [-0.2 - f64::min(half, 1.5), 4.0, -half, half];

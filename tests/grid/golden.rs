@@ -263,10 +263,10 @@ const OF_THE_GALLERY: [(&str, usize, f64, f64); 22] = [
     ("naca2412-wedge.toml", 5, 0.04, 0.06),
     ("naca4412.toml", 5, 0.04, 0.055),
     ("propeller.toml", 4, 0.29, 0.55),
-    ("test-section.toml", 11, 0.47, 0.66),
+    ("test-section.toml", 7, 0.4, 0.68),
     ("turbine.toml", 4, 0.34, 0.65),
     ("tunnel.toml", 7, 0.36, 0.79),
-    ("tunnel-walls.toml", 9, 0.42, 0.72),
+    ("tunnel-walls.toml", 7, 0.39, 0.68),
     ("tunnel-bump.toml", 9, 0.56, 0.8),
     ("naca4412-plain-flap.toml", 5, 0.054, 0.11),
 ];
