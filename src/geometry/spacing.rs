@@ -197,8 +197,8 @@ pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>
     Ok(places(n, length, |j| length * (z * j as f64 / intervals).exp_m1() / z.exp_m1()))
 }
 
-/// Places of `n` points over a `length` whose intervals grow from both `ends` by the ratio of [`growth_to_walls`]. Equal
-/// intervals where no ratio above 1 does.
+/// Places of `n` points over a `length` whose intervals grow from both `ends` by one ratio, the least one with which they
+/// fill it. Equal intervals where no ratio above 1 does.
 pub fn spacing_to_walls(n: usize, ends: [f64; 2], length: f64) -> Result<Vec<f64>, GeometryError> {
     let [first, last] = ends;
     check(n, &[("start spacing", first), ("end spacing", last), ("length", length)])?;
@@ -236,8 +236,8 @@ fn meeting(c: f64, [first, last]: [f64; 2], length: f64) -> f64 {
     (0.5 * (length + (last - first) / c)).clamp(0.0, length)
 }
 
-/// The last interval with which `z` is the logarithm of [`growth_to_walls`], beside a `first` one. None where that is too
-/// small to fill the length.
+/// The last interval with which `z` is the logarithm of the ratio of intervals that grow from both ends, beside a `first`
+/// one. None where that ratio is too small to fill the length.
 ///
 /// The interval H at the place m is h₀ + c m and h₁ + c (length − m), and H²/(h₀ h₁) = r^(n − 1): a quadratic equation.
 pub(crate) fn last_interval(n: usize, first: f64, z: f64, length: f64) -> Option<f64> {
