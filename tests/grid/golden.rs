@@ -312,3 +312,21 @@ fn every_shipped_case_is_tested_here() {
 
     assert_eq!(cases, ["f6-half.toml", "f6-section.toml", "naca0012-blunt.toml", "naca0012.toml"]);
 }
+
+#[test]
+fn a_grid_of_2049_rows_takes_few_linear_iterations() {
+    let (_, outcome) = made_with(
+        "naca0012.toml",
+        &[
+            ("grid.topology", "\"O\""),
+            ("grid.ni", "257"),
+            ("grid.nj", "2049"),
+            ("grid.first_cell", "1e-4"),
+        ],
+    );
+
+    assert!(outcome.is_good(), "{}", outcome.verdict);
+    // 13 with a cycle that visits the third level once.
+    let [steps, iterations] = [outcome.newton_iterations() as f64, outcome.linear_iterations()];
+    assert!(steps <= 3.0 && iterations <= 9.0, "{steps} {iterations}");
+}
