@@ -75,6 +75,8 @@ const FINE_LEVELS: usize = 2;
 /// cells of 1e-5, and no convergence around a cambered section.
 const TALL: usize = 2047;
 const TALL_LEVELS: usize = 7;
+/// Levels of W cycles on such grids, which visit the last ones more often.
+const TALL_LEVELS_OF_W: usize = 5;
 /// Points from which on the first sweep takes longer than to launch the recording of all that follows,
 /// which it would have to wait for as a part of it.
 const LONG: usize = 1 << 20;
@@ -107,7 +109,11 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         let high = size.mj >= SMALLEST_ETA || self.settings.coarsening == Coarsening::Xi;
         let wide = size.mi >= least && high;
         let tall = self.size.mj >= TALL && self.settings.coarsening == Coarsening::Full;
-        let most = if tall { TALL_LEVELS } else { usize::MAX };
+        let most = match self.settings.cycle {
+            Cycle::V if tall => TALL_LEVELS,
+            Cycle::W if tall => TALL_LEVELS_OF_W,
+            _ => usize::MAX,
+        };
         !wide || self.levels.len() >= self.settings.levels.min(most)
     }
 
