@@ -24,7 +24,7 @@ pub(super) fn outcome(outcome: &RunResult) -> String {
     head + &grids + &written(&outcome.files, &outcome.removed)
 }
 
-/// What matters of a grid for flow computations, and then the solve.
+/// Lines that describe a grid: the measures that flow computations depend on come first, the solve last.
 fn section(outcome: &GridResult) -> String {
     // The first of several ranks has the grid.
     if outcome.grid.x.is_empty() {

@@ -6,7 +6,7 @@ use super::block::{Block, ReadFault};
 use crate::grid::boundary::{Meets, Patch, Range, Segment, Side, SideKind};
 use crate::grid::{Grid, Outside};
 
-/// What an edge of a side meets: its two nodes are those of the segment, in the order of the other side. None where the
+/// The segment that an edge of a side meets, whose two nodes stand in the order of the other side. It is none where the
 /// file does not tell.
 pub(super) type Edge = Option<Meets>;
 

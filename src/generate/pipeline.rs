@@ -223,8 +223,8 @@ fn refuse(options: &RunOptions) -> Result<(), AssemblyError> {
     }
 }
 
-/// Checks that the grids can be what is asked for besides themselves, a family or a reference, and that the memory has
-/// room for a background.
+/// Checks that the grid can be halved to a family and kept as a reference, where the options ask for these. A case of
+/// several elements is checked for memory for its background instead.
 fn check_outputs(placed: &PlacedCase, writes: bool, options: &RunOptions) -> Result<(), Error> {
     let Some(problem) = placed.section() else { return Ok(of_background(placed).map(drop)?) };
     problem.check_family(if writes { options.grids } else { 1 })?;

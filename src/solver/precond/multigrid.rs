@@ -70,10 +70,10 @@ const COARSEST_RING_SWEEPS: usize = 16;
 /// Levels that take the sweeps of the settings; coarser ones take twice as many. Mesh Péclet
 /// numbers double from level to level, and a single sweep there lets one smooth mode grow.
 const FINE_LEVELS: usize = 2;
-/// Rows of a finest level from which on there are at most so many levels, and the third is visited twice. Mesh Péclet
-/// numbers of an eighth level make its correction overshoot: 24 iterations instead of 9 at 8193×2049 points with first
-/// cells of 1e-5, and no convergence around a cambered section.
+/// A grid is tall from this number of rows on its finest level. Its V cycle visits the third level twice.
 const TALL: usize = 2047;
+/// Most levels of V cycles on tall grids. Mesh Péclet numbers of an eighth level make its correction overshoot: 24
+/// iterations instead of 9 at 8193×2049 points with first cells of 1e-5, and none that end around a cambered section.
 const TALL_LEVELS: usize = 7;
 /// Levels of W cycles on such grids, which visit the last ones more often.
 const TALL_LEVELS_OF_W: usize = 5;
