@@ -167,3 +167,20 @@ fn a_run_on_a_gpu_has_the_blocks_of_a_cascade() {
     assert_eq!(made.passage.len(), 3);
     assert!(interfaces(&made.blocks().into_iter().cloned().collect::<Vec<_>>()).len() >= 7);
 }
+
+/// NASA's grid refined eight times. With seven levels of multigrid, or a march in steps of ten intervals, linear solves
+/// fall back to a stronger preconditioner.
+#[test]
+fn a_c_grid_of_7169_by_2049_points_takes_few_iterations() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/tmr-naca0012.toml");
+    let case = Case::from_file(&path, &[("grid.refine".to_owned(), "8".to_owned())]).unwrap();
+    let mut options = RunOptions::default();
+    options.backend = BackendChoice::Cuda;
+
+    let made = make_grid(&case, &options, &mut ()).unwrap();
+
+    assert!(made.is_good(), "{}", made.verdict);
+    let [steps, iterations] = [made.newton_iterations() as f64, made.linear_iterations()];
+    assert!(steps <= 4.0 && iterations <= 12.0, "{steps} {iterations}");
+    assert!(!made.notices.iter().any(|note| note.contains("took over")), "{:?}", made.notices);
+}

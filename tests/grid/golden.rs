@@ -326,7 +326,7 @@ fn a_grid_of_2049_rows_takes_few_linear_iterations() {
     );
 
     assert!(outcome.is_good(), "{}", outcome.verdict);
-    // 13 with a cycle that visits the third level once.
+    // 13 with a cycle that visits each level once, 7 where it visits the third twice.
     let [steps, iterations] = [outcome.newton_iterations() as f64, outcome.linear_iterations()];
-    assert!(steps <= 3.0 && iterations <= 9.0, "{steps} {iterations}");
+    assert!(steps <= 3.0 && iterations <= 6.5, "{steps} {iterations}");
 }

@@ -1,5 +1,7 @@
 //! Geometric multigrid as a preconditioner.
 
+use std::ops::Range;
+
 use crate::backend::{Coarsening, LevelSize, MultigridBackend, Order, Real, Result};
 use crate::solver::linear::Precision;
 use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
@@ -70,13 +72,10 @@ const COARSEST_RING_SWEEPS: usize = 16;
 /// Levels that take the sweeps of the settings; coarser ones take twice as many. Mesh Péclet
 /// numbers double from level to level, and a single sweep there lets one smooth mode grow.
 const FINE_LEVELS: usize = 2;
-/// A grid is tall from this number of rows on its finest level. Its V cycle visits the third level twice.
+/// A grid is tall from this number of rows on its finest level. Mesh Péclet numbers of its last levels make their
+/// correction overshoot: 24 iterations instead of 9 at 8193×2049 points with first cells of 1e-5, and none that end
+/// around a cambered section. Its cycles have fewer levels, and visit some of them twice.
 const TALL: usize = 2047;
-/// Most levels of V cycles on tall grids. Mesh Péclet numbers of an eighth level make its correction overshoot: 24
-/// iterations instead of 9 at 8193×2049 points with first cells of 1e-5, and none that end around a cambered section.
-const TALL_LEVELS: usize = 7;
-/// Levels of W cycles on such grids, which visit the last ones more often.
-const TALL_LEVELS_OF_W: usize = 5;
 /// Points from which on the first sweep takes longer than to launch the recording of all that follows,
 /// which it would have to wait for as a part of it.
 const LONG: usize = 1 << 20;
@@ -87,7 +86,7 @@ const LONG: usize = 1 << 20;
 /// The work of a V(1,1) cycle is a fixed multiple of the number of unknowns, and the iterations
 /// of a Krylov method around it do not grow with them, whatever the aspect ratio of the cells.
 pub(crate) struct Multigrid<B: MultigridBackend, M: Real> {
-    settings: MultigridSettings,
+    schedule: Schedule,
     size: LevelSize,
     /// Matrices are transposes, and the cycle is the transpose of the cycle for K.
     transposed: bool,
@@ -101,20 +100,14 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     /// matrices; its levels are made at the first update.
     pub(crate) fn new(settings: MultigridSettings, size: LevelSize, transposed: bool) -> Self {
         let (levels, recording) = (Vec::new(), B::Recording::default());
-        Self { settings, size, transposed, levels, recording }
+        Self { schedule: Schedule::new(settings, size), size, transposed, levels, recording }
     }
 
     fn is_coarsest(&self, size: LevelSize) -> bool {
         let least = if size.wraps() { 2 * SMALLEST_RING } else { SMALLEST_XI };
-        let high = size.mj >= SMALLEST_ETA || self.settings.coarsening == Coarsening::Xi;
+        let high = size.mj >= SMALLEST_ETA || self.schedule.settings.coarsening == Coarsening::Xi;
         let wide = size.mi >= least && high;
-        let tall = self.size.mj >= TALL && self.settings.coarsening == Coarsening::Full;
-        let most = match self.settings.cycle {
-            Cycle::V if tall => TALL_LEVELS,
-            Cycle::W if tall => TALL_LEVELS_OF_W,
-            _ => usize::MAX,
-        };
-        !wide || self.levels.len() >= self.settings.levels.min(most)
+        !wide || self.levels.len() >= self.schedule.levels
     }
 
     /// Makes operators and line factors of all levels for the present values of `a`, and of the wall columns
@@ -129,7 +122,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         a: &B::Matrix<T>,
         columns: Option<&B::Matrix<T>>,
     ) -> Result<(), SolverError> {
-        let coarsening = self.settings.coarsening;
+        let coarsening = self.schedule.settings.coarsening;
         let mut kept = std::mem::take(&mut self.levels).into_iter();
         let (first, kind) = (kept.next(), (self.size, coarsening));
         let mut level = backend.finest_level(first, kind, self.transposed, a, columns)?;
@@ -144,9 +137,9 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         }
         backend.factor(&self.levels)?;
         for k in 1..self.levels.len() {
-            let settings = &self.settings;
+            let schedule = &self.schedule;
             backend.prepare_cycle(&mut self.levels[k..], |levels| {
-                settings.cycle(backend, k, levels)
+                schedule.cycle(backend, k, levels)
             })?;
         }
         let finite = backend.pivots_are_finite(&self.levels[self.levels.len() - 1])?;
@@ -161,12 +154,12 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         z: &mut B::Vector<T>,
     ) -> Result<()> {
         backend.load_right(r, &mut self.levels[0])?;
-        let Self { settings, levels, recording, size, .. } = self;
+        let Self { schedule, levels, recording, size, .. } = self;
         if levels.len() == 1 || size.mi * size.mj < LONG {
-            backend.replay(recording, || settings.cycle(backend, 0, levels))?;
+            backend.replay(recording, || schedule.cycle(backend, 0, levels))?;
         } else {
-            settings.smooth(backend, 0, Order::Forward, &mut levels[0])?;
-            backend.replay(recording, || settings.correct(backend, 0, levels))?;
+            schedule.smooth(backend, 0, Order::Forward, &mut levels[0])?;
+            backend.replay(recording, || schedule.correct(backend, 0, levels))?;
         }
         backend.store_solution(&self.levels[0], z)
     }
@@ -188,8 +181,31 @@ impl<B: MultigridBackend, T: Real, M: Real> Preconditioner<B, T, B::Matrix<T>> f
     }
 }
 
+/// The order in which a cycle visits its levels.
+struct Schedule {
+    settings: MultigridSettings,
+    /// Most levels.
+    levels: usize,
+    /// Numbers of levels above those from which the next one is visited twice.
+    twice: Range<usize>,
+}
+
 /// The parts of a cycle. `depth` is the number of levels above the first of those that are given.
-impl MultigridSettings {
+impl Schedule {
+    /// The cycle for a grid with `size` unknown points. Tall grids have seven levels where rows close, and five where
+    /// they end: on more, cycles do not converge on some C-grids of 7169×2049 points, nor W cycles on any tall grid.
+    fn new(settings: MultigridSettings, size: LevelSize) -> Self {
+        let tall = size.mj >= TALL && settings.coarsening == Coarsening::Full;
+        let (most, twice) = match settings.cycle {
+            Cycle::V if tall && size.wraps() => (7, 1..3),
+            Cycle::V if tall => (5, 1..4),
+            Cycle::V => (usize::MAX, 0..0),
+            Cycle::W if tall => (5, 0..usize::MAX),
+            Cycle::W => (usize::MAX, 0..usize::MAX),
+        };
+        Self { settings, levels: settings.levels.min(most), twice }
+    }
+
     /// Improves the solution of the first of `levels`, zero on coarse ones.
     fn cycle<B: MultigridBackend, M: Real>(
         &self,
@@ -225,7 +241,7 @@ impl MultigridSettings {
         order: Order,
         level: &mut B::Level<M>,
     ) -> Result<()> {
-        let sweeps = if depth < FINE_LEVELS { self.sweeps } else { 2 * self.sweeps };
+        let sweeps = if depth < FINE_LEVELS { 1 } else { 2 } * self.settings.sweeps;
         (0..sweeps).try_for_each(|_| backend.smooth(level, order))
     }
 
@@ -237,10 +253,7 @@ impl MultigridSettings {
         levels: &mut [B::Level<M>],
     ) -> Result<()> {
         let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
-        let tall = depth == 1
-            && self.coarsening == Coarsening::Full
-            && backend.level_size(fine).mj >= TALL / 2;
-        let visits = if tall || self.cycle == Cycle::W { 2 } else { 1 };
+        let visits = if self.twice.contains(&depth) { 2 } else { 1 };
         for visit in 1..=visits {
             backend.restrict_residual(fine, &mut coarser[0])?;
             self.cycle(backend, depth + 1, coarser)?;
