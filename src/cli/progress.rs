@@ -75,7 +75,11 @@ impl Reporter {
 
 impl Progress for Reporter {
     fn phase(&mut self, name: &str) {
-        name.clone_into(&mut self.phase);
+        let shown = match name {
+            "device" => "device (its kernels are compiled at the first run on a GPU)",
+            _ => name,
+        };
+        shown.clone_into(&mut self.phase);
         self.newton.clear();
         self.show("");
     }

@@ -91,7 +91,7 @@ impl JobRank {
     /// If the GPU is not there or cannot be used, or another rank has failed.
     #[cfg(feature = "cuda")]
     pub fn open(job: Arc<Job>, ordinal: usize) -> Result<Self> {
-        let gpu = Arc::new(DriverDevice::open_compiled(ordinal, false)?);
+        let gpu = Arc::new(DriverDevice::open_one_of_several(ordinal)?);
         let own = serde_json::to_vec(&Facts::of(&gpu)?).unwrap_or_default();
         let all = job.all_gather(own)?;
         let facts: Option<Vec<Facts>> =

@@ -5,10 +5,10 @@ use super::constants::{BLOCK, LEVEL_I, LEVEL_J, MOST_BLOCKS};
 use super::shared::{self, Pointer};
 use crate::backend::Real;
 
-/// Declares the files of `kernels/`: name, file, precisions that it is compiled for, headers that it
-/// includes, kernels.
+/// Declares the files of `kernels/`: name, file, precisions that it is compiled for, those of them in which most cases
+/// on one GPU launch its kernels, headers that it includes, kernels.
 macro_rules! sources {
-    ($($name:ident $file:literal $widths:ident [$($header:ident),*] { $($kernel:ident,)* })*) => {
+    ($($name:ident $file:literal $widths:ident $usual:ident [$($header:ident),*] { $($kernel:ident,)* })*) => {
         /// A file of `kernels/`, compiled as one module for each precision.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum KernelFile { $($name,)* }
@@ -24,6 +24,11 @@ macro_rules! sources {
             /// The precisions that it is compiled for.
             pub fn widths(self) -> &'static [Width] {
                 [$($widths),*][self as usize]
+            }
+
+            /// The precisions in which most cases on one GPU launch its kernels.
+            fn usual(self) -> &'static [Width] {
+                [$($usual),*][self as usize]
             }
 
             /// Its kernels.
@@ -59,6 +64,9 @@ pub(crate) type KernelName = (KernelFile, &'static str);
 const BOTH: &[Width] = &[Width::Single, Width::Double];
 /// Grids are made in double precision alone, and an order of rows and a message have none.
 const ONE: &[Width] = &[Width::Double];
+/// Linear solves are in single precision by default.
+const SINGLE: &[Width] = &[Width::Single];
+const NONE: &[Width] = &[];
 
 const COLUMNS: &str = include_str!("../../../../kernels/columns.cuh");
 const COMMON: &str = include_str!("../../../../kernels/common.cuh");
@@ -67,92 +75,99 @@ const EQUATIONS: &str = include_str!("../../../../kernels/equations.cuh");
 const FOLD: &str = include_str!("../../../../kernels/fold.cuh");
 const HALO: &str = include_str!("../../../../kernels/halo.cuh");
 const LEVEL: &str = include_str!("../../../../kernels/level.cuh");
+const LINES: &str = include_str!("../../../../kernels/lines.cuh");
 const PEERS: &str = include_str!("../../../../kernels/peers.cuh");
 const STENCIL: &str = include_str!("../../../../kernels/stencil.cuh");
 const SLICES: &str = include_str!("../../../../kernels/slices.cuh");
 
 sources! {
-    Vector "vector.cu" BOTH [COMMON, PEERS, HALO, STENCIL] {
+    Vector "vector.cu" BOTH BOTH [COMMON, PEERS, HALO, STENCIL] {
         lincomb, scale, convert_from_single, convert_from_double, add_and_send, step, step_and_send,
         copy_words, clear_words, dots, scale_multiply_and_sum, advance, sum_parts, max_abs,
     }
-    Matrix "matrix.cu" BOTH [COMMON, STENCIL] {
+    Matrix "matrix.cu" BOTH SINGLE [COMMON, STENCIL] {
         multiply_nine_point, transpose_nine_point, sum_wall_columns,
         multiply_wall_columns, multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
     }
-    Elliptic "elliptic.cu" BOTH [COMMON, EQUATIONS] {
+    Elliptic "elliptic.cu" BOTH BOTH [COMMON, EQUATIONS] {
         residual, jacobian, wall_columns, load_state, cell_guard,
     }
-    Movement "movement.cu" ONE [COMMON, COLUMNS, EQUATIONS] {
+    Movement "movement.cu" ONE NONE [COMMON, COLUMNS, EQUATIONS] {
         node_shares, displace_nodes, frame_product, frame_sums, pad_columns, fold_seam, take_nodes,
     }
-    Wall "wall.cu" BOTH [COMMON] {
+    Wall "wall.cu" BOTH NONE [COMMON] {
         factor_wall, solve_wall,
     }
-    March "march.cu" ONE [COMMON, CYCLIC, COLUMNS] {
+    March "march.cu" ONE ONE [COMMON, CYCLIC, COLUMNS] {
         march,
     }
-    Initial "initial.cu" ONE [COMMON, COLUMNS] {
+    Initial "initial.cu" ONE ONE [COMMON, COLUMNS] {
         place_layers, move_layers, count_folds,
     }
-    Control "control.cu" ONE [COMMON, COLUMNS, EQUATIONS] {
+    Control "control.cu" ONE ONE [COMMON, COLUMNS, EQUATIONS] {
         arc_lengths, marched_control, smoothing_variances, smooth_control, curvature_control,
         smooth_along_xi, boundary_control, decay, frame_nodes, first_guess,
     }
-    Quality "quality.cu" ONE [COMMON, COLUMNS] {
+    Quality "quality.cu" ONE ONE [COMMON, COLUMNS] {
         restore_symmetry, cut_columns, place_nodes, measure_cells, measure_ratios, measure_turning,
         measure_lines, measure_angles, find_value, histogram,
     }
-    Tiles "tiles.cu" BOTH [COMMON] {
+    Tiles "tiles.cu" BOTH NONE [COMMON] {
         factor_tiles, solve_tiles,
     }
-    Lines "lines.cu" BOTH [COMMON, LEVEL] {
-        relax_eta_compact, relax_eta_full, relax_xi_compact, relax_xi_full, relax_eta_copies,
-        relax_xi_copies, relax_eta_transposed, relax_eta_transposed_both, relax_eta_compact_short,
-        relax_eta_full_short,
-        relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both,
-        relax_xi_compact_short, relax_xi_full_short, relax_by_block, relax_by_wide_block,
+    Lines "lines.cu" BOTH SINGLE [COMMON, LEVEL, LINES] {
+        relax_eta_compact, relax_eta_full, relax_xi_compact, relax_xi_full,
     }
-    Pivots "pivots.cu" BOTH [COMMON, LEVEL] {
+    ShortLines "short_lines.cu" BOTH SINGLE [COMMON, LEVEL, LINES] {
+        relax_eta_compact_short, relax_eta_full_short, relax_xi_compact_short, relax_xi_full_short, relax_by_block,
+        relax_by_wide_block,
+    }
+    WalledLines "walled_lines.cu" BOTH NONE [COMMON, LEVEL, LINES] {
+        relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both,
+    }
+    CopiedLines "copied_lines.cu" BOTH NONE [COMMON, LEVEL, LINES] {
+        relax_eta_copies, relax_xi_copies, relax_eta_transposed, relax_eta_transposed_both,
+    }
+    Pivots "pivots.cu" BOTH SINGLE [COMMON, LEVEL] {
         factor_levels, factor_transposed_levels, finish_levels, count_borders,
     }
-    Level "level.cu" BOTH [COMMON, LEVEL, STENCIL] {
+    Level "level.cu" BOTH SINGLE [COMMON, LEVEL, STENCIL] {
         load_operator_single, load_operator_double, load_transposed_single, load_transposed_double,
         load_right_single, load_right_double, store_solution_single, store_solution_double,
         coarsen,
     }
-    Transfer "transfer.cu" BOTH [COMMON, LEVEL] {
+    Transfer "transfer.cu" BOTH SINGLE [COMMON, LEVEL] {
         restrict_compact, restrict_full, restrict_sums, prolong, unit_vectors, gather_matrix,
         apply_matrix, join_pieces,
     }
-    Spikes "spikes.cu" BOTH [COMMON, LEVEL, PEERS, HALO] {
+    Spikes "spikes.cu" BOTH NONE [COMMON, LEVEL, PEERS, HALO] {
         make_spikes, join_lines,
     }
-    Csr "csr.cu" BOTH [COMMON, SLICES, FOLD] {
+    Csr "csr.cu" BOTH NONE [COMMON, SLICES, FOLD] {
         multiply_chunks, multiply_slices, fill_slices, invert_diagonal,
     }
-    Order "order.cu" ONE [COMMON, SLICES, FOLD] {
+    Order "order.cu" ONE NONE [COMMON, SLICES, FOLD] {
         split_rows, number_rows, level_rows, find_depth, find_starts, count_digits, move_rows,
         invert_order, turn_starts, match_entries, link_rows, scan_parts, scan_blocks, scan_all,
         part_lengths, shape_slices, fill_columns,
     }
-    Patterns "patterns.cu" ONE [COMMON, SLICES, FOLD] {
+    Patterns "patterns.cu" ONE NONE [COMMON, SLICES, FOLD] {
         colour_rows, cut_rows, take_starts, take_tiles, take_colours,
     }
-    Triangular "triangular.cu" BOTH [COMMON, SLICES, FOLD] {
+    Triangular "triangular.cu" BOTH NONE [COMMON, SLICES, FOLD] {
         mirror_entries, take_side, dilu_flags, dilu_slim, dilu_levels, lower_flags,
         lower_slim, lower_levels, upper_flags, upper_slim, upper_levels, solve_row_tiles,
     }
-    Gauss "gauss.cu" BOTH [COMMON, SLICES] {
+    Gauss "gauss.cu" BOTH NONE [COMMON, SLICES] {
         eliminate_flags, eliminate_levels,
     }
-    RowHalo "row_halo.cu" BOTH [COMMON] {
+    RowHalo "row_halo.cu" BOTH NONE [COMMON] {
         gather, add_rows, add_sums,
     }
-    Messages "messages.cu" ONE [COMMON, PEERS] {
+    Messages "messages.cu" ONE NONE [COMMON, PEERS] {
         exchange_messages, gather_words,
     }
-    Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO, STENCIL] {
+    Halo "halo.cu" BOTH NONE [COMMON, LEVEL, PEERS, HALO, STENCIL] {
         exchange_columns, add_halo, exchange_residual,
     }
 }
@@ -163,11 +178,6 @@ impl KernelFile {
         let kept = |line: &&str| !line.starts_with("#include \"") && *line != "#pragma once";
         let lines = self.parts().iter().flat_map(|part| part.lines()).filter(kept);
         lines.fold(shared::preamble(), |text, line| text + line + "\n")
-    }
-
-    /// Its modules whose launches do the work of one device, or that of all members of a group.
-    pub fn modules(self, grouped: bool) -> impl Iterator<Item = ModuleKey> {
-        self.widths().iter().map(move |&width| ModuleKey { source: self, width, grouped })
     }
 }
 
@@ -182,9 +192,21 @@ pub struct ModuleKey {
 }
 
 impl ModuleKey {
-    /// The modules of all files.
+    /// The modules of all files, whose launches do the work of one device, or that of all members of a group.
     pub fn all(grouped: bool) -> impl Iterator<Item = Self> {
-        KernelFile::ALL.into_iter().flat_map(move |source| source.modules(grouped))
+        Self::of(KernelFile::widths, grouped)
+    }
+
+    /// Those of which most cases on one GPU launch kernels.
+    pub fn usual(grouped: bool) -> impl Iterator<Item = Self> {
+        Self::of(KernelFile::usual, grouped)
+    }
+
+    fn of(widths: fn(KernelFile) -> &'static [Width], grouped: bool) -> impl Iterator<Item = Self> {
+        let module = move |source, &width| Self { source, width, grouped };
+        KernelFile::ALL
+            .into_iter()
+            .flat_map(move |source| widths(source).iter().map(move |width| module(source, width)))
     }
 
     /// Its text.

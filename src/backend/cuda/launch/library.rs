@@ -30,6 +30,9 @@ pub(in super::super) static NCCL: Probe = Probe(LazyLock::new(|| {
     open(folders(), &names.map(str::to_owned))
 }));
 
+/// The first version of NVRTC that compiles the kernels of a file on several threads.
+const SPLITS: (i32, i32) = (12, 2);
+
 /// Folders in which NVRTC and NCCL are looked for first.
 static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
@@ -83,8 +86,9 @@ pub(in super::super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
 /// Machine code, or PTX, of a file of kernels for GPUs of a compute capability, from the disk if it was
 /// compiled before by the same version of NVRTC from the same text.
 pub(in super::super) fn image(module: ModuleKey, capability: u32) -> Result<Vec<u8>, DeviceError> {
-    let (text, options) = (module.text(), options(module.width, capability));
-    let key = CacheKey { text: &text, options: &options, compiler: compiler_version()? };
+    let compiler = compiler_version()?;
+    let (text, options) = (module.text(), options(module.width, capability, compiler));
+    let key = CacheKey { text: &text, options: &options, compiler };
     let [cache_home, home] = ["XDG_CACHE_HOME", "HOME"].map(std::env::var_os);
     let folder = cache::folder(cache_home, home);
     if let Some(image) = folder.as_ref().and_then(|folder| cache::load(folder, &key)) {
@@ -132,13 +136,16 @@ fn architecture(capability: u32) -> String {
     }
 }
 
-fn options(width: Width, capability: u32) -> Vec<String> {
-    vec![
+fn options(width: Width, capability: u32, compiler: (i32, i32)) -> Vec<String> {
+    // All processors compile the kernels of one file.
+    let split = (compiler >= SPLITS).then(|| "--split-compile=0".to_owned());
+    let options = [
         format!("--gpu-architecture={}", architecture(capability)),
         format!("-DREAL={}", width.c_type()),
         "--std=c++17".to_owned(),
         "-default-device".to_owned(),
-    ]
+    ];
+    options.into_iter().chain(split).collect()
 }
 
 fn compile(source: KernelFile, text: &str, options: &[String]) -> Result<Vec<u8>, DeviceError> {

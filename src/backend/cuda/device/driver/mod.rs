@@ -67,11 +67,18 @@ impl DriverDevice {
         Self::with_modules(ordinal, &[])
     }
 
-    /// Opens GPU `ordinal` with all kernels compiled, also those of groups if the device is for one.
+    /// Opens GPU `ordinal` with the kernels compiled that most cases on one GPU launch, also those of groups if the device
+    /// is for one.
     pub fn open_compiled(ordinal: usize, grouped: bool) -> Result<Self> {
-        let own = ModuleKey::all(false);
-        let modules: Vec<_> = own.chain(ModuleKey::all(true).filter(|_| grouped)).collect();
+        let own = ModuleKey::usual(false);
+        let modules: Vec<_> = own.chain(ModuleKey::usual(true).filter(|_| grouped)).collect();
         Self::with_modules(ordinal, &modules)
+    }
+
+    /// Opens GPU `ordinal`, one of several, with all kernels compiled: none may be loaded while kernels wait for those of
+    /// other GPUs.
+    pub fn open_one_of_several(ordinal: usize) -> Result<Self> {
+        Self::with_modules(ordinal, &ModuleKey::all(false).collect::<Vec<_>>())
     }
 
     fn with_modules(ordinal: usize, modules: &[ModuleKey]) -> Result<Self> {

@@ -1,7 +1,7 @@
 //! Multigrid on the CUDA backend.
 //!
 //! A level has one storage for the lines of both directions (`kernels/level.cuh`); the smoother
-//! solves the lines of a colour by teams of threads (`kernels/lines.cu`).
+//! solves the lines of a colour by teams of threads (`kernels/lines.cuh`).
 //!
 //! A cycle from a zero guess is linear in its right side. On small levels it takes hundreds of
 //! launches for little work, so it is done once for all unit vectors together, each a copy of

@@ -1,0 +1,429 @@
+// The smoother of multigrid: block-tridiagonal solves along the lines of a level. Each of its kernels takes one to two
+// seconds to compile, so that they are in four files, which are compiled at the same time.
+#pragma once
+#include "common.cuh"
+#include "level.cuh"
+
+// Thread layout of one line solve. A line is cut into chunks of CHUNK points, one thread per chunk; `span` threads
+// of a line are in one warp, `stride` lanes apart (the lanes in between belong to other lines).
+template <int CHUNK>
+struct Team {
+    uint32 lines, chunks, line, chunk, stride, span;
+    // Buffer through which the threads of a xi-line exchange values, CHUNK + 1 for each thread.
+    Pair* places;
+
+    __device__ uint32 warps() const { return chunks / span; }
+    // Place of this thread's chunk within its warp.
+    __device__ uint32 in_warp() const { return chunk % span; }
+};
+
+// Eta-lines beside one another are neighbours in memory: their threads take turns in a warp. The
+// threads of a xi-line follow one another.
+template <bool XI, int CHUNK>
+__device__ inline Team<CHUNK> team(uint32 lines, uint32 chunks) {
+    DYNAMIC_SHARED(Pair, places);
+    Team<CHUNK> team;
+    team.places = places;
+    team.lines = lines;
+    team.chunks = chunks;
+    team.line = XI ? threadIdx.x / chunks : threadIdx.x % lines;
+    team.chunk = XI ? threadIdx.x % chunks : threadIdx.x / lines;
+    team.stride = XI ? 1 : lines;
+    team.span = XI ? min(chunks, uint32(WARP)) : WARP / lines;
+    return team;
+}
+
+// The points of a segment of a line by thread. Its recurrence has chunks of CHUNK points. Memory is read
+// and written by neighbouring threads at neighbouring points: eta-lines beside one another are neighbours, a
+// chunk is a thread's own there; along a xi-line the threads of a warp take turns, and exchange values.
+template <bool XI, int CHUNK>
+struct Points {
+    const Team<CHUNK>& team;
+    int first;
+
+    __device__ Points(const Team<CHUNK>& team, uint32 segment)
+        : team(team), first(int(segment * team.chunks * CHUNK)) {}
+    // Point k of this thread's chunk.
+    __device__ int in_chunk(int k) const { return first + int(team.chunk) * CHUNK + k; }
+    // The point that this thread reads and writes in turn k.
+    __device__ int in_turn(int k) const {
+        if (!XI) return in_chunk(k);
+        const uint32 before = team.chunk - team.in_warp();
+        return first + int(before * CHUNK + k * team.span + team.in_warp());
+    }
+};
+
+// Values of the points of this thread's turns -> those of its chunk, or back.
+template <bool TO_CHUNKS, int CHUNK>
+__device__ inline void exchange(const Team<CHUNK>& team, Pair (&values)[CHUNK]) {
+    // One place more for each chunk, so that the threads of a warp access different banks.
+    Pair* const places = team.places + (threadIdx.x - team.in_warp()) * (CHUNK + 1);
+    Pair* const chunk = places + team.in_warp() * (CHUNK + 1);
+    __syncwarp();
+#pragma unroll
+    for (uint32 k = 0; k < CHUNK; ++k) {
+        const uint32 turn = k * team.span + team.in_warp();
+        (TO_CHUNKS ? places[turn + turn / CHUNK] : chunk[k]) = values[k];
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32 k = 0; k < CHUNK; ++k) {
+        const uint32 turn = k * team.span + team.in_warp();
+        values[k] = TO_CHUNKS ? chunk[k] : places[turn + turn / CHUNK];
+    }
+}
+
+template <bool TO_CHUNKS, int CHUNK>
+__device__ inline void exchange(const Team<CHUNK>& team, Block (&blocks)[CHUNK]) {
+    Pair rows[2][CHUNK];
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) {
+        rows[0][k] = pair(blocks[k].xx, blocks[k].xy);
+        rows[1][k] = pair(blocks[k].yx, blocks[k].yy);
+    }
+    exchange<TO_CHUNKS>(team, rows[0]);
+    exchange<TO_CHUNKS>(team, rows[1]);
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k)
+        blocks[k] = block(rows[0][k].x, rows[0][k].y, rows[1][k].x, rows[1][k].y);
+}
+
+// Exclusive scan of affine maps over the chunks of a line, by shuffles within warps and shared memory across them;
+// returns the value that enters this thread's chunk. REVERSE scans from the last chunk. Consecutive calls must
+// alternate between two `shared` buffers, since there is no barrier after the last read.
+template <bool REVERSE, int CHUNK>
+__device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* shared) {
+    const uint32 in_warp = team.in_warp(), warp = team.chunk / team.span;
+    const uint32 position = REVERSE ? team.span - 1 - in_warp : in_warp;
+    for (uint32 step = 1; step < team.span; step *= 2) {
+        const Affine before = shuffled<REVERSE>(map, step * team.stride);
+        if (position >= step) map = compose(map, before);
+    }
+    const Affine before = shuffled<REVERSE>(map, team.stride);
+    if (team.warps() > 1) {
+        if (position + 1 == team.span) shared[warp * team.lines + team.line] = map;
+        __syncthreads();
+        const uint32 rank = REVERSE ? team.warps() - 1 - warp : warp;
+        for (uint32 w = 0; w < rank; ++w) {
+            const uint32 from = REVERSE ? team.warps() - 1 - w : w;
+            inflow = shared[from * team.lines + team.line](inflow);
+        }
+    }
+    return position > 0 ? before(inflow) : inflow;
+}
+
+// Right sides of the points of a thread less the couplings beside the line. The points of an eta-line
+// follow one another, from `first` on.
+template <bool XI, bool COMPACT, bool BOTH>
+struct Beside {
+    const Line<XI, COMPACT, BOTH>& line;
+    const Pair* u;
+    Pair left[3], right[3];
+
+    __device__ Beside(const Line<XI, COMPACT, BOTH>& line, const Pair* u, int first) : line(line), u(u) {
+        if (XI) return;
+        load(1, first - 1);
+        load(2, first);
+    }
+    __device__ void load(int slot, int l) {
+        const bool there = l <= int(line.along());
+        left[slot] = there ? u[line.left(l)] : pair(0, 0);
+        right[slot] = there ? u[line.right(l)] : pair(0, 0);
+    }
+    // b <- b - terms beside point l.
+    __device__ void subtract_from(Pair& b, int l) {
+        if (XI) {
+            load(0, l - 1);
+            load(1, l);
+        } else {
+            left[0] = left[1], left[1] = left[2];
+            right[0] = right[1], right[1] = right[2];
+        }
+        load(2, l + 1);
+        const int at = line.at(l);
+        subtract(b, line.beside_left()[at], left[1]);
+        subtract(b, line.beside_right()[at], right[1]);
+        if (COMPACT) {
+            const Pair corners = (left[0] - right[0]) + (right[2] - left[2]);
+            b = b - line.a.corner()[at] * corners;
+        } else {
+            subtract(b, line.left_prev()[at], left[0]);
+            subtract(b, line.right_prev()[at], right[0]);
+            subtract(b, line.left_next()[at], left[2]);
+            subtract(b, line.right_next()[at], right[2]);
+        }
+    }
+};
+
+// Solves for the walled ends of an eta-line of transposed equations, u = G^-T (f - sum W_l b_l): the first end, or
+// with BOTH both ends, whose sums and pivot are coupled. The other points get b_l, which takes the place of u.
+template <bool COMPACT, bool BOTH, int CHUNK>
+__device__ void ends_of_transposed(const Line<false, COMPACT, BOTH>& line, const Team<CHUNK>& team, uint32 segments,
+                                   uint32 zero, const Pair* f, Pair* u, Pair (&ends)[1 + BOTH]) {
+    __shared__ Pair parts[1 + BOTH][LINE_THREADS];
+    const bool live = line.solved();
+    const int along = live ? line.along() : 0;
+    const int at_end[2] = {live ? line.at(0) : 0, live ? line.at(along - 1) : 0};
+    Pair sums[1 + BOTH];
+#pragma unroll
+    for (int end = 0; end < 1 + BOTH; ++end) sums[end] = live && team.chunk == 0 ? f[at_end[end]] : pair(0, 0);
+    for (uint32 s = 0; s < segments; ++s) {
+        const int first = (int(s * team.chunks) + int(team.chunk)) * CHUNK;
+        Beside<false, COMPACT, BOTH> beside(line, u, live && !zero ? first : int(line.along()) + 2);
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) {
+            const int l = first + k;
+            if (l >= along) break;
+            const int at = line.at(l);
+            Pair b = f[at];
+            if (!zero) beside.subtract_from(b, l);
+            if (l == 0 || (BOTH && l + 1 == along)) continue;
+#pragma unroll
+            for (int end = 0; end < 1 + BOTH; ++end) subtract(sums[end], line.a.border(end)[at], b);
+            u[at] = b;
+        }
+    }
+#pragma unroll
+    for (int end = 0; end < 1 + BOTH; ++end) parts[end][team.chunk * team.lines + team.line] = sums[end];
+    __syncthreads();
+#pragma unroll
+    for (int end = 0; end < 1 + BOTH; ++end) {
+        Pair total = pair(0, 0);
+        for (uint32 chunk = 0; live && chunk < team.chunks; ++chunk)
+            total = total + parts[end][chunk * team.lines + team.line];
+        sums[end] = total;
+    }
+#pragma unroll
+    for (int end = 0; end < 1 + BOTH; ++end) {
+        ends[end] = live ? line.a.border()[at_end[end]] * sums[0] : pair(0, 0);
+        if (BOTH && live) ends[end] = ends[end] + line.a.border(1)[at_end[end]] * sums[BOTH];
+    }
+}
+
+// u <- y at the points of a segment that the recurrence has; y is left in the order of turns.
+template <bool XI, bool COMPACT, bool BOTH, int CHUNK>
+__device__ inline void store_points(const Line<XI, COMPACT, BOTH>& line, const Points<XI, CHUNK>& points,
+                                    Pair (&y)[CHUNK], Pair* u) {
+    if (XI) exchange<false>(points.team, y);
+    const int open = line.solved() ? line.open() : 0;
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k)
+        if (points.in_turn(k) < open) u[line.at(points.in_turn(k))] = y[k];
+}
+
+// u <- solution on the lines of one colour, those of this block of lines, for the values beside them, which are
+// zero where `zero` says so. Each line is solved by a team of threads, chunk by chunk: the recurrences
+//
+//   y_l = D_l^-1 (b_l - P_l y_{l-1}),   u_l = y_l - D_l^-1 N_l u_{l+1}
+//
+// are affine maps of the value before. A thread composes the maps of its chunk, a scan over the
+// team gives what flows into it, and it runs the recurrence. A line that is longer than its team
+// takes is solved in segments. Closed lines: the last point is condensed out, where H is not negligible
+// u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
+// point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
+// of transposed equations have the values of `ends_of_transposed` there. With BOTH ends bordered, the last point m is held
+// at zero, too, and u_l <- u_l - V_l d - V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
+//
+// COPIES: the block index in z selects one of several right sides. It is a template flag because the index
+// arithmetic would spill registers. MAPS is the capacity of the shared array of maps: lines of a block times its
+// warps.
+template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED, bool BOTH, int MAPS>
+__device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, uint32 lines, uint32 chunks,
+                      uint32 zero, real* values, const real* f_values, real* u_values) {
+    __shared__ Affine maps[2][MAPS];
+    // The value carried between segments; the two ends of closed lines; their closing value, or the wall
+    // terms of bordered lines.
+    __shared__ Pair carries[WARP], firsts[WARP], lasts[WARP], closings[WARP];
+    const Team<CHUNK> team = ::team<XI, CHUNK>(lines, chunks);
+    Line<XI, COMPACT, BOTH> line;
+    line.layout = layout;
+    line.a = operator_of<COMPACT>(layout, values);
+    line.number = 2 * (block * lines + team.line) + colour;
+    const bool live = line.solved();
+    const bool condensed = line.closed() || (line.bordered() && !TRANSPOSED);
+    const int along = live ? line.along() : 0, open = live ? line.open() : 0;
+    const Pair* f = reinterpret_cast<const Pair*>(f_values) + (COPIES ? layout.copy_of_f() : 0);
+    Pair* u = reinterpret_cast<Pair*>(u_values) + (COPIES ? layout.copy_of_u() : 0);
+    const int segment = int(chunks) * CHUNK;
+    const uint32 segments = uint32((line.along() + segment - 1) / segment);
+    uint32 turn = 0;
+
+    // y holds g = D^-1 b, then y, then u; prev and next hold D^-1 P and D^-1 N.
+    Pair y[CHUNK];
+    Block next[CHUNK];
+    // Right side of a bordered line's first point.
+    Pair wall_right = pair(0, 0);
+    const bool both = line.bordered_above();
+    // Before and after a xi-line stands what another band has there, or zero.
+    Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
+    Pair ends[1 + BOTH];
+    if constexpr (TRANSPOSED) {
+        ends_of_transposed(line, team, segments, zero, f, u, ends);
+        carry = ends[0];
+    }
+    for (uint32 s = 0; s < segments; ++s) {
+        const Points<XI, CHUNK> points(team, s);
+        Block prev[CHUNK];
+        const bool surrounded = !zero && !TRANSPOSED;
+        Beside<XI, COMPACT, BOTH> beside(line, u, live && surrounded ? points.in_turn(0) : int(line.along()) + 2);
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) {
+            const int l = points.in_turn(k);
+            y[k] = pair(0, 0);
+            prev[k] = next[k] = diagonal(0);
+            if (l < along) {
+                const int at = line.at(l);
+                Pair b = TRANSPOSED ? u[at] : f[at];
+                if (surrounded) beside.subtract_from(b, l);
+                if (XI && layout.terms())
+                    subtract(b, line.a.columns()[at], u[layout.column(l)]);
+                if (XI && BOTH && layout.terms_above())
+                    subtract(b, line.a.columns(1)[at], u[layout.terms_of(1) + layout.column(l)]);
+                if (!XI && l == 0) wall_right = b;
+                if (both && l + 1 == along) firsts[team.line] = b;
+                if (TRANSPOSED && l == 0) {
+                    y[k] = carry;
+                } else if (TRANSPOSED && BOTH && l + 1 == along) {
+                    y[k] = ends[BOTH];
+                } else if (l < open) {
+                    const Block pivot = line.pivot()[at];
+                    y[k] = pivot * b;
+                    prev[k] = pivot * line.prev()[at];
+                    next[k] = pivot * line.next()[at];
+                } else {
+                    u[at] = b;
+                }
+            } else if (XI && live) {
+                y[k] = u[line.at(along)];
+            }
+        }
+        if (XI) exchange<true>(team, y), exchange<true>(team, prev), exchange<true>(team, next);
+        Affine map = {diagonal(1), pair(0, 0)};
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k)
+            map = compose({real(-1) * prev[k], y[k]}, map);
+        Pair value = scan<false>(map, carry, team, maps[turn++ % 2]);
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) {
+            subtract(y[k], prev[k], value);
+            value = y[k];
+        }
+        if (s + 1 == segments) break;
+        store_points(line, points, y, u);
+        if (team.chunk + 1 == chunks) carries[team.line] = value;
+        __syncthreads();
+        carry = carries[team.line];
+    }
+
+    carry = XI && live ? u[line.at(along)] : pair(0, 0);
+    for (uint32 s = segments; s-- > 0;) {
+        const Points<XI, CHUNK> points(team, s);
+        if (s + 1 < segments) {
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k) {
+                const int at = line.at(points.in_turn(k));
+                y[k] = live ? u[at] : pair(0, 0);
+                next[k] = live ? line.pivot()[at] * line.next()[at] : diagonal(0);
+            }
+            if (XI) exchange<true>(team, y), exchange<true>(team, next);
+        }
+        Affine map = {diagonal(1), pair(0, 0)};
+#pragma unroll
+        for (int k = CHUNK; k-- > 0;) map = compose({real(-1) * next[k], y[k]}, map);
+        Pair value = scan<true>(map, carry, team, maps[turn++ % 2]);
+#pragma unroll
+        for (int k = CHUNK; k-- > 0;) {
+            subtract(y[k], next[k], value);
+            value = y[k];
+        }
+        if (both && s + 1 == segments) {
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k)
+                if (points.in_chunk(k) + 2 == along) lasts[team.line] = y[k];
+        }
+        if (!condensed || s > 0) store_points(line, points, y, u);
+        if (s > 0) {
+            if (team.chunk == 0) carries[team.line] = value;
+            __syncthreads();
+            carry = carries[team.line];
+        }
+    }
+    if (TRANSPOSED || !condensed) return;
+
+    if (!XI) {
+        // The terms of the last point, where it is bordered.
+        Pair above = pair(0, 0);
+        if (both) __syncthreads();
+        if (live && team.chunk == 0) {
+            const int at = line.at(0);
+            if (along > 1) subtract(wall_right, line.next()[at], y[1]);
+            closings[team.line] = line.a.border()[at] * wall_right;
+            if (both) {
+                const int last = line.at(along - 1);
+                Pair right = firsts[team.line];
+                if (along > 1) subtract(right, line.prev()[last], lasts[team.line]);
+                lasts[team.line] = line.a.border()[last] * wall_right + line.a.border(1)[last] * right;
+                closings[team.line] = closings[team.line] + line.a.border(1)[at] * right;
+            }
+        }
+        __syncthreads();
+        const Pair terms = closings[team.line];
+        if (both) above = lasts[team.line];
+        for (uint32 s = 0; s < segments; ++s) {
+            const Points<XI, CHUNK> points(team, s);
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k) {
+                const int l = points.in_turn(k);
+                if (l >= along) break;
+                const int at = line.at(l);
+                Pair value = s == 0 ? y[k] : u[at];
+                subtract(value, line.a.border()[at], terms);
+                if (both) {
+                    subtract(value, line.a.border(1)[at], above);
+                    if (l + 1 == along) value = above;
+                }
+                u[at] = l == 0 ? terms : value;
+            }
+        }
+        return;
+    }
+    // If the segment of point open - 1 is not the first, its value is in memory.
+    const int first = team.chunk * CHUNK;
+    if (team.chunk == 0) firsts[team.line] = y[0];
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k)
+        if (first + k + 1 == open) lasts[team.line] = y[k];
+    __syncthreads();
+    if (live && team.chunk == open % segment / CHUNK) {
+        const int at = line.at(open);
+        const Pair before = open > segment ? u[line.at(open - 1)] : lasts[team.line];
+        Pair b = u[at];
+        subtract(b, line.prev()[at], before);
+        subtract(b, line.next()[at], firsts[team.line]);
+        closings[team.line] = line.pivot()[at] * b;
+    }
+    __syncthreads();
+    const Pair closing = closings[team.line];
+    const Block reach = live ? line.a.closing()[line.at(open)] : diagonal(0);
+    const int near = int(reach.xx), far = int(reach.yy);
+    exchange<false>(team, y);
+    for (uint32 s = 0; s < segments; ++s) {
+        const Points<XI, CHUNK> points(team, s);
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) {
+            const int l = points.in_turn(k);
+            if (l >= along) break;
+            const int at = line.at(l);
+            Pair value = s == 0 ? y[k] : u[at];
+            if (l < near || (l >= far && l < open)) subtract(value, line.a.closing()[at], closing);
+            u[at] = l < open ? value : closing;
+        }
+    }
+}
+
+#define RELAX(name, XI, CHUNK, COMPACT, COPIES, TRANSPOSED, BOTH)                                       \
+    BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout, uint32 colour, uint32 lines, uint32 chunks,  \
+                   uint32 zero, real* a, const real* f, real* u) {                                      \
+        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED, BOTH, LINE_MAPS>(layout, blockIdx.x, colour,      \
+                                                                       lines, chunks, zero, a, f, u);   \
+    }
