@@ -86,7 +86,7 @@ const LONG: usize = 1 << 20;
 /// The work of a V(1,1) cycle is a fixed multiple of the number of unknowns, and the iterations
 /// of a Krylov method around it do not grow with them, whatever the aspect ratio of the cells.
 pub(crate) struct Multigrid<B: MultigridBackend, M: Real> {
-    schedule: Schedule,
+    cycle_order: CycleOrder,
     size: LevelSize,
     /// Matrices are transposes, and the cycle is the transpose of the cycle for K.
     transposed: bool,
@@ -100,14 +100,15 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     /// matrices; its levels are made at the first update.
     pub(crate) fn new(settings: MultigridSettings, size: LevelSize, transposed: bool) -> Self {
         let (levels, recording) = (Vec::new(), B::Recording::default());
-        Self { schedule: Schedule::new(settings, size), size, transposed, levels, recording }
+        Self { cycle_order: CycleOrder::new(settings, size), size, transposed, levels, recording }
     }
 
     fn is_coarsest(&self, size: LevelSize) -> bool {
         let least = if size.wraps() { 2 * SMALLEST_RING } else { SMALLEST_XI };
-        let high = size.mj >= SMALLEST_ETA || self.schedule.settings.coarsening == Coarsening::Xi;
+        let high =
+            size.mj >= SMALLEST_ETA || self.cycle_order.settings.coarsening == Coarsening::Xi;
         let wide = size.mi >= least && high;
-        !wide || self.levels.len() >= self.schedule.levels
+        !wide || self.levels.len() >= self.cycle_order.levels
     }
 
     /// Makes operators and line factors of all levels for the present values of `a`, and of the wall columns
@@ -122,7 +123,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         a: &B::Matrix<T>,
         columns: Option<&B::Matrix<T>>,
     ) -> Result<(), SolverError> {
-        let coarsening = self.schedule.settings.coarsening;
+        let coarsening = self.cycle_order.settings.coarsening;
         let mut kept = std::mem::take(&mut self.levels).into_iter();
         let (first, kind) = (kept.next(), (self.size, coarsening));
         let mut level = backend.finest_level(first, kind, self.transposed, a, columns)?;
@@ -137,9 +138,9 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         }
         backend.factor(&self.levels)?;
         for k in 1..self.levels.len() {
-            let schedule = &self.schedule;
+            let cycle_order = &self.cycle_order;
             backend.prepare_cycle(&mut self.levels[k..], |levels| {
-                schedule.cycle(backend, k, levels)
+                cycle_order.cycle(backend, k, levels)
             })?;
         }
         let finite = backend.pivots_are_finite(&self.levels[self.levels.len() - 1])?;
@@ -154,12 +155,12 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         z: &mut B::Vector<T>,
     ) -> Result<()> {
         backend.load_right(r, &mut self.levels[0])?;
-        let Self { schedule, levels, recording, size, .. } = self;
+        let Self { cycle_order, levels, recording, size, .. } = self;
         if levels.len() == 1 || size.mi * size.mj < LONG {
-            backend.replay(recording, || schedule.cycle(backend, 0, levels))?;
+            backend.replay(recording, || cycle_order.cycle(backend, 0, levels))?;
         } else {
-            schedule.smooth(backend, 0, Order::Forward, &mut levels[0])?;
-            backend.replay(recording, || schedule.correct(backend, 0, levels))?;
+            cycle_order.smooth(backend, 0, Order::Forward, &mut levels[0])?;
+            backend.replay(recording, || cycle_order.correct(backend, 0, levels))?;
         }
         backend.store_solution(&self.levels[0], z)
     }
@@ -182,7 +183,7 @@ impl<B: MultigridBackend, T: Real, M: Real> Preconditioner<B, T, B::Matrix<T>> f
 }
 
 /// The order in which a cycle visits its levels.
-struct Schedule {
+struct CycleOrder {
     settings: MultigridSettings,
     /// Most levels.
     levels: usize,
@@ -191,7 +192,7 @@ struct Schedule {
 }
 
 /// The parts of a cycle. `depth` is the number of levels above the first of those that are given.
-impl Schedule {
+impl CycleOrder {
     /// The cycle for a grid with `size` unknown points. Tall grids have seven levels where rows close, and five where
     /// they end: on more, cycles do not converge on some C-grids of 7169×2049 points, nor W cycles on any tall grid.
     fn new(settings: MultigridSettings, size: LevelSize) -> Self {
