@@ -361,7 +361,8 @@ class Keys(TypedDict, total=False):
     """multigrid: Line sweeps before and after each coarse correction; twice as many from the third level
     on. (sweeps, default 1)"""
     levels: int | None
-    """multigrid: Most levels; the size of the grid limits them as well. (levels, default 16)"""
+    """multigrid: Most levels; the size of the grid limits them as well. On C-grids of 2049 rows and more
+    the default is 5. (levels, default 16)"""
     coarsening: Literal["full", "xi"] | None
     """multigrid: Coarsening in both directions with lines of both, or in xi only with eta-lines only.
     (default "full")"""

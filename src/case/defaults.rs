@@ -9,6 +9,7 @@ use crate::grid::Seam;
 use crate::grid::initial::InitialMethod;
 use crate::grid::quality::TRANSITION;
 use crate::pde::control::Base;
+use crate::solver::precond::{TALL, TALL_LEVELS_OF_C};
 
 /// Height of the first cell when neither it nor `y_plus` is given, chords.
 pub(super) const FIRST_CELL: f64 = 1e-5;
@@ -179,7 +180,8 @@ impl Case {
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: WallFacts) -> ([f64; 2], f64, Seam) {
-        let Self { grid, initial, control, output, places, cascade, geometry, .. } = self;
+        let Self { grid, initial, control, output, places, cascade, geometry, multigrid, .. } =
+            self;
         let element = grid.reach.is_some() || !places.within.is_empty();
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
@@ -205,6 +207,9 @@ impl Case {
         let mut seam = if wall.edge && !round { Seam::Held } else { Seam::Periodic };
         if wall.wake.is_some() {
             grid.topology = TopologyChoice::C;
+            if grid.nj >= TALL + 2 && !places.has("multigrid.levels") {
+                multigrid.levels = TALL_LEVELS_OF_C;
+            }
         } else {
             grid.wake = None;
             seam = *grid.seam.get_or_insert(seam);

@@ -398,7 +398,8 @@ keys! {
         sweeps = integer(1, 100), Integer(1), "sweeps";
             "Line sweeps before and after each coarse correction; twice as many from the third level on.";
         levels = integer(1, 32), Integer(16), "levels";
-            "Most levels; the size of the grid limits them as well.";
+            "Most levels; the size of the grid limits them as well. On C-grids of 2049 rows and more the default \
+            is 5.";
         coarsening = KeyKind::Word(&["full", "xi"]), Word("full"), "";
             "Coarsening in both directions with lines of both, or in xi only with eta-lines only.";
     }

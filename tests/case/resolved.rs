@@ -101,6 +101,20 @@ fn columns_of_smoothing_follow_the_number_of_cells() {
 }
 
 #[test]
+fn tall_c_grids_have_five_levels_of_multigrid() {
+    let levels = |keys: &str| {
+        let case = resolve_with(&format!("[grid]\nni = 65\nfirst_cell = 1e-4\n{keys}")).unwrap();
+        case.settle().unwrap().case.multigrid.levels
+    };
+
+    assert_eq!(levels("topology = 'C'\nnj = 2049\n"), 5);
+    assert_eq!(levels("topology = 'C'\nnj = 257\nrefine = 8\n"), 5);
+    assert_eq!(levels("topology = 'C'\nnj = 2047\n"), 16);
+    assert_eq!(levels("topology = 'O'\nnj = 2049\n"), 16);
+    assert_eq!(levels("topology = 'C'\nnj = 2049\n[multigrid]\nlevels = 7\n"), 7);
+}
+
+#[test]
 fn a_section_from_a_file_keeps_its_trailing_edge() {
     let (folder, path) = folder("geometry.file = \"wing.dat\"");
 

@@ -3,8 +3,8 @@
 mod multigrid;
 
 pub use crate::backend::Coarsening;
-pub(crate) use multigrid::Multigrid;
 pub use multigrid::{Cycle, MultigridSettings};
+pub(crate) use multigrid::{Multigrid, TALL, TALL_LEVELS_OF_C};
 
 use super::{Preconditioner, present};
 use crate::backend::{Algebraic, Backend, Incomplete, Real, Result};

@@ -75,7 +75,9 @@ const FINE_LEVELS: usize = 2;
 /// A grid is tall from this number of rows on its finest level. Mesh Péclet numbers of its last levels make their
 /// correction overshoot: 24 iterations instead of 9 at 8193×2049 points with first cells of 1e-5, and none that end
 /// around a cambered section. Its cycles have fewer levels, and visit some of them twice.
-const TALL: usize = 2047;
+pub(crate) const TALL: usize = 2047;
+/// Levels of C-grids with as many rows, by default: on more, cycles do not converge where wakes are long.
+pub(crate) const TALL_LEVELS_OF_C: usize = 5;
 /// Points from which on the first sweep takes longer than to launch the recording of all that follows,
 /// which it would have to wait for as a part of it.
 const LONG: usize = 1 << 20;
@@ -193,13 +195,13 @@ struct CycleOrder {
 
 /// The parts of a cycle. `depth` is the number of levels above the first of those that are given.
 impl CycleOrder {
-    /// The cycle for a grid with `size` unknown points. Tall grids have seven levels where rows close, and five where
-    /// they end: on more, cycles do not converge on some C-grids of 7169×2049 points, nor W cycles on any tall grid.
+    /// The cycle for a grid with `size` unknown points. Tall grids have at most seven levels, and five by W cycles, which
+    /// do not converge on more; where the settings allow V cycles no more than five, all but the first two are visited twice.
     fn new(settings: MultigridSettings, size: LevelSize) -> Self {
         let tall = size.mj >= TALL && settings.coarsening == Coarsening::Full;
         let (most, twice) = match settings.cycle {
-            Cycle::V if tall && size.wraps() => (7, 1..3),
-            Cycle::V if tall => (5, 1..4),
+            Cycle::V if tall && settings.levels > TALL_LEVELS_OF_C => (7, 1..3),
+            Cycle::V if tall => (TALL_LEVELS_OF_C, 1..4),
             Cycle::V => (usize::MAX, 0..0),
             Cycle::W if tall => (5, 0..usize::MAX),
             Cycle::W => (usize::MAX, 0..usize::MAX),
