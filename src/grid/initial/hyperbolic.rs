@@ -15,10 +15,13 @@ pub(crate) const RISE: f64 = 0.75;
 pub(crate) const SPREAD_DISTANCE: f64 = 0.2;
 /// Smallest sin² of half the interior angle of a concave front (bounds the extra dissipation).
 pub(crate) const CONCAVE_LIMIT: f64 = 0.1;
-/// Columns of a front for each of the shortest intervals that a substep may be high, 3 to 24 for closed fronts and
-/// 10 to 96 for open ones: the more columns, the shorter is that interval beside the others, which alone need short
-/// steps. More of them do not damp more: with 10 intervals the lines of a C-grid of 1793×513 points are uneven.
+/// Columns of a front for each of the shortest intervals that a substep may be high, 3 to 24 for closed fronts: the more
+/// columns, the shorter is that interval beside the others, which alone need short steps.
 const COLUMNS_IN_STEP: f64 = 256.0 / 3.0;
+/// Least and most of them for open fronts, whose number grows with the power 3/2 of the columns. With 10 on any number
+/// the lines of a C-grid of 1793×513 points are uneven.
+const LEAST_OPEN: f64 = 10.0;
+const MOST_OPEN: f64 = 240.0;
 /// Least growth of the intervals of an open front, as a logarithm, at which the dissipation doubles; it is
 /// larger if the cut grows faster.
 const GROWTH: f64 = 0.15;
@@ -58,7 +61,8 @@ impl Scheme {
         let growth = (interval(wake.saturating_sub(2)) / interval(wake.saturating_sub(1))).ln();
         let (inverse_growth, outflow) = (1.0 / growth.max(GROWTH), outline.x[0]);
         let slope = (step(0)[1] / step(0)[0]).abs();
-        let step_limit = step_limit.clamp(10.0, 96.0);
+        let ratio = (step_limit / LEAST_OPEN).max(1.0);
+        let step_limit = (LEAST_OPEN * ratio * ratio.sqrt()).min(MOST_OPEN);
         Self { closed: false, implicit: 2.0, step_limit, inverse_growth, outflow, slope }
     }
 
