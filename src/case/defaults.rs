@@ -9,7 +9,7 @@ use crate::grid::Seam;
 use crate::grid::initial::InitialMethod;
 use crate::grid::quality::TRANSITION;
 use crate::pde::control::Base;
-use crate::solver::precond::{TALL, TALL_LEVELS_OF_C};
+use crate::solver::precond::{FEW_LEVELS, TALL};
 
 /// Height of the first cell when neither it nor `y_plus` is given, chords.
 pub(super) const FIRST_CELL: f64 = 1e-5;
@@ -208,7 +208,7 @@ impl Case {
         if wall.wake.is_some() {
             grid.topology = TopologyChoice::C;
             if grid.nj >= TALL + 2 && !places.has("multigrid.levels") {
-                multigrid.levels = TALL_LEVELS_OF_C;
+                multigrid.levels = FEW_LEVELS;
             }
         } else {
             grid.wake = None;

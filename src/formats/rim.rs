@@ -6,7 +6,7 @@ use super::block::{Block, ReadFault};
 use crate::grid::boundary::{Meets, Patch, Range, Segment, Side, SideKind};
 use crate::grid::{Grid, Outside};
 
-/// The segment that an edge of a side meets, whose two nodes stand in the order of the other side. It is none where the
+/// Tells which segment an edge of a side meets, with its two nodes in the order of the other side. It is none where the
 /// file does not tell.
 pub(super) type Edge = Option<Meets>;
 

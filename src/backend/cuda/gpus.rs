@@ -31,13 +31,11 @@ impl Gpus {
     /// If one is not there or cannot be used.
     pub fn open(ordinals: &[usize]) -> Result<Self> {
         // The first compiles what the others find on the disk.
-        let devices = match ordinals {
-            [only] => vec![Arc::new(DriverDevice::open_compiled(*only, false)?)],
-            _ => ordinals
-                .iter()
-                .map(|&ordinal| DriverDevice::open_one_of_several(ordinal).map(Arc::new))
-                .collect::<Result<_, _>>()?,
+        let open = |&ordinal: &usize| match ordinals.len() {
+            1 => DriverDevice::open_compiled(ordinal, false).map(Arc::new),
+            _ => DriverDevice::open_one_of_several(ordinal).map(Arc::new),
         };
+        let devices: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;
         let peers = DriverDevice::enable_peer_access(&devices)?;
         let transport = Transport::fastest(peers, nccl_present());
         Ok(Self { devices, transport, gathered_points: None, timeout: RANK_TIMEOUT })

@@ -4,7 +4,7 @@ mod multigrid;
 
 pub use crate::backend::Coarsening;
 pub use multigrid::{Cycle, MultigridSettings};
-pub(crate) use multigrid::{Multigrid, TALL, TALL_LEVELS_OF_C};
+pub(crate) use multigrid::{FEW_LEVELS, Multigrid, TALL};
 
 use super::{Preconditioner, present};
 use crate::backend::{Algebraic, Backend, Incomplete, Real, Result};

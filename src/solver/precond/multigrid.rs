@@ -76,8 +76,9 @@ const FINE_LEVELS: usize = 2;
 /// correction overshoot: 24 iterations instead of 9 at 8193×2049 points with first cells of 1e-5, and none that end
 /// around a cambered section. Its cycles have fewer levels, and visit some of them twice.
 pub(crate) const TALL: usize = 2047;
-/// Levels of C-grids with as many rows, by default: on more, cycles do not converge where wakes are long.
-pub(crate) const TALL_LEVELS_OF_C: usize = 5;
+/// Levels of tall C-grids by default, where on more V cycles do not converge if wakes are long, and most levels of W cycles
+/// on any tall grid.
+pub(crate) const FEW_LEVELS: usize = 5;
 /// Points from which on the first sweep takes longer than to launch the recording of all that follows,
 /// which it would have to wait for as a part of it.
 const LONG: usize = 1 << 20;
@@ -195,15 +196,15 @@ struct CycleOrder {
 
 /// The parts of a cycle. `depth` is the number of levels above the first of those that are given.
 impl CycleOrder {
-    /// The cycle for a grid with `size` unknown points. Tall grids have at most seven levels, and five by W cycles, which
-    /// do not converge on more; where the settings allow V cycles no more than five, all but the first two are visited twice.
+    /// The cycle for a grid with `size` unknown points. V cycles on tall grids have at most seven levels and visit the third
+    /// and the fourth twice; where the settings allow five at most, they visit all but the first two twice.
     fn new(settings: MultigridSettings, size: LevelSize) -> Self {
         let tall = size.mj >= TALL && settings.coarsening == Coarsening::Full;
         let (most, twice) = match settings.cycle {
-            Cycle::V if tall && settings.levels > TALL_LEVELS_OF_C => (7, 1..3),
-            Cycle::V if tall => (TALL_LEVELS_OF_C, 1..4),
+            Cycle::V if tall && settings.levels > FEW_LEVELS => (7, 1..3),
+            Cycle::V if tall => (FEW_LEVELS, 1..4),
             Cycle::V => (usize::MAX, 0..0),
-            Cycle::W if tall => (5, 0..usize::MAX),
+            Cycle::W if tall => (FEW_LEVELS, 0..usize::MAX),
             Cycle::W => (usize::MAX, 0..usize::MAX),
         };
         Self { settings, levels: settings.levels.min(most), twice }

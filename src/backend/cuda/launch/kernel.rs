@@ -197,7 +197,7 @@ impl ModuleKey {
         Self::of(KernelFile::widths, grouped)
     }
 
-    /// Those of which most cases on one GPU launch kernels.
+    /// The modules whose kernels most cases on one GPU launch.
     pub fn usual(grouped: bool) -> impl Iterator<Item = Self> {
         Self::of(KernelFile::usual, grouped)
     }

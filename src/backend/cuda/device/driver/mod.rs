@@ -67,8 +67,7 @@ impl DriverDevice {
         Self::with_modules(ordinal, &[])
     }
 
-    /// Opens GPU `ordinal` with the kernels compiled that most cases on one GPU launch, also those of groups if the device
-    /// is for one.
+    /// Opens GPU `ordinal` with the kernels compiled that most cases on one GPU launch, for a group those of groups, too.
     pub fn open_compiled(ordinal: usize, grouped: bool) -> Result<Self> {
         let own = ModuleKey::usual(false);
         let modules: Vec<_> = own.chain(ModuleKey::usual(true).filter(|_| grouped)).collect();
