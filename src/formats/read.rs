@@ -7,7 +7,7 @@ use super::block::ReadFault;
 use super::data::MeshData;
 use super::rim::{Edge, ReadZone, Reindex, bounded, join, reversed, transposed, turn};
 use crate::files::restart;
-use crate::grid::boundary::{Meets, Name, Patch, Range, Side};
+use crate::grid::boundary::{Meets, Name, Patch, Range, Segment, Side};
 use crate::grid::quality::{self, WallLine, signed_area};
 use crate::grid::vector::distance;
 use crate::grid::{Grid, Outside, Seam, Symmetry, Topology};
@@ -61,9 +61,33 @@ impl Contents {
         }
     }
 
+    /// The linked blocks of which the first runs around a body: those of a cascade, or a C-grid and the block behind a base.
+    pub fn linked(&self) -> Option<Vec<Grid>> {
+        self.cascade().or_else(|| self.with_base())
+    }
+
+    /// A C-grid around a section with a base, from the wall outward, and the block behind that.
+    fn with_base(&self) -> Option<Vec<Grid>> {
+        let [mut around, mut behind]: [Grid; 2] = self.grids().to_vec().try_into().ok()?;
+        around.topology = Topology::Blunt { wake: behind.ni - 1 };
+        behind.topology = Topology::Behind { around: around.ni };
+        let links = |grid: &Grid| -> Vec<_> {
+            grid.topology.boundary([grid.ni, grid.nj]).into_iter().filter_map(own_link).collect()
+        };
+        let blocks = vec![around, behind];
+        let has = |grid: &Grid, link| {
+            grid.boundary().into_iter().filter_map(own_link).any(|own| own == link)
+        };
+        let is_linked = |grid: &Grid| links(grid).into_iter().all(|link| has(grid, link));
+        blocks.iter().all(is_linked).then_some(blocks)
+    }
+
     /// The blocks of a cascade: an O-grid around a blade, from the wall outward, and three blocks that meet its outer line.
-    pub fn cascade(&self) -> Option<[Grid; 4]> {
-        let mut blocks: [Grid; 4] = self.grids().to_vec().try_into().ok()?;
+    fn cascade(&self) -> Option<Vec<Grid>> {
+        let mut blocks = self.grids().to_vec();
+        if blocks.len() != 4 {
+            return None;
+        }
         let is_seam = |range: &Range| {
             range.on.side == Side::Before
                 && range.link().is_some_and(|to| (to.block, to.side) == (0, Side::Behind))
@@ -92,6 +116,11 @@ impl Contents {
             }
         }
     }
+}
+
+/// A segment and the one that it is linked to.
+fn own_link(range: Range) -> Option<(Segment, Segment)> {
+    range.link().map(|to| (range.on, to))
 }
 
 impl From<Grid> for Mesh {

@@ -134,8 +134,8 @@ fn agree(machine: &Machine, reference: &Reference, given: &[&[f64]]) -> Result<(
     Ok(())
 }
 
-/// The reference of movements in a file: one that a case has written, or that of any mesh, or of the blocks of a cascade,
-/// whose solves are by `options`.
+/// The reference of movements in a file: one that a case has written, or that of any mesh, or of linked blocks around a
+/// body, whose solves are by `options`.
 ///
 /// # Errors
 /// The file cannot be read, or its mesh is no good grid around a body.
@@ -144,8 +144,8 @@ pub fn open_reference(path: &Path, options: &SolverOptions) -> Result<Reference,
         return Ok(Reference::read(path)?);
     }
     let contents = formats::contents(path)?;
-    if let Some(blocks) = contents.cascade() {
-        return Ok(Reference::of_blocks(&CpuBackend, &blocks.each_ref(), options)?);
+    if let Some(blocks) = contents.linked() {
+        return Ok(Reference::of_blocks(&CpuBackend, &blocks.iter().collect::<Vec<_>>(), options)?);
     }
     Ok(Reference::of_mesh(&CpuBackend, &contents.mesh(path)?, options)?)
 }

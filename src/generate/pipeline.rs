@@ -223,15 +223,11 @@ fn refuse(options: &RunOptions) -> Result<(), AssemblyError> {
     }
 }
 
-/// Checks that the grid can be halved to a family and kept as a reference, where the options ask for these. A case of
+/// Checks that the grid can be halved to a family where the options ask for one. A case of
 /// several elements is checked for memory for its background instead.
 fn check_outputs(placed: &PlacedCase, writes: bool, options: &RunOptions) -> Result<(), Error> {
     let Some(problem) = placed.section() else { return Ok(of_background(placed).map(drop)?) };
-    problem.check_family(if writes { options.grids } else { 1 })?;
-    if problem.case.output.reference {
-        problem.check_movable()?;
-    }
-    Ok(())
+    Ok(problem.check_family(if writes { options.grids } else { 1 })?)
 }
 
 /// Compares the case on all ranks of a job, checks that its grids fit the machine, and notes the choice of that.

@@ -123,7 +123,6 @@ impl Problem {
         backend: &B,
         solved: Option<&Grid>,
     ) -> Result<Reference, MovementError> {
-        self.check_movable()?;
         let mut host = Grid::new(self.topology, self.size()[0], self.size()[1]);
         let made =
             self.initial_grid(backend).and_then(|made| backend.fetch_whole(&made.grid, &mut host));
@@ -131,15 +130,12 @@ impl Problem {
         let data = EllipticData::new(&host, &self.normals, &self.elliptic_settings());
         let (place, options) = (self.placement(), self.case.solver_options());
         let made = Reference::of_equations(backend, &data, solved, place, self.topology, &options);
-        made.map(|reference| reference.inside(self.outside()))
-    }
-
-    /// Refuses movements of a grid with a block behind a base.
-    pub(super) fn check_movable(&self) -> Result<(), MovementError> {
-        if matches!(self.topology, Topology::Blunt { .. }) {
-            return Err(MovementError::Base);
+        let reference = made?.inside(self.outside());
+        match self.case.grid.base_cells.filter(|_| matches!(self.topology, Topology::Blunt { .. }))
+        {
+            Some(cells) => reference.with_block_behind(cells),
+            None => Ok(reference),
         }
-        Ok(())
     }
 
     /// The solution as the grid of the case: with the symmetry of the wall, or half of it.

@@ -149,6 +149,12 @@ pub struct Range {
 }
 
 impl Grid {
+    /// Whether this is the block behind the base of a section, whose interfaces are those of the C-grid `around` it.
+    pub(crate) fn is_behind(&self, around: &Self) -> bool {
+        matches!(around.topology, Topology::Blunt { wake } if self.ni == wake + 1)
+            && self.topology == Topology::Behind { around: around.ni }
+    }
+
     /// Smallest and largest height of the first cells on sides of a box that are walls, between their ends.
     pub fn box_wall_heights(&self) -> Option<[f64; 2]> {
         let walls = self.outside.as_ref()?.walls(self.ni - 1).into_iter();

@@ -14,7 +14,7 @@ pub mod quality;
 mod symmetry;
 mod verdict;
 
-pub use behind::block_behind;
+pub use behind::{block_behind, interface_columns};
 pub use boundary::{Outside, Patch, SideKind};
 pub use family::FamilyError;
 pub use family::coarsened;

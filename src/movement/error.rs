@@ -21,9 +21,6 @@ errors! {
         #[error("the ends in i do not meet, nor do they lie on a plane of symmetry: there is no wall to move")]
         #[hint("give an O-grid, a C-grid or half a grid")]
         NoBody,
-        #[error("there is no movement of a C-grid around a base, whose block behind it would have to move, too")]
-        #[hint("choose geometry.trailing_edge = \"wedge\", or grid.topology = \"O\"")]
-        Base,
         #[error("several processes share the solve: rank 0 alone has the grid for a reference")]
         #[hint("set output.reference, and open the file that rank 0 writes")]
         Shared,

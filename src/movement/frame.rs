@@ -147,14 +147,18 @@ impl FixedNodeMap {
     fn line<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
         let (grid, range, before) = (&self.reference, self.wall(), self.wall_points());
         let (first, last) = (*range.start(), *range.end());
-        let (now, then) = (edge(wall), edge(&before));
-        let cut = |range: Vec<usize>| -> Vec<[S; 2]> {
-            carried(&range.into_iter().map(|i| grid.point(i, 0)).collect::<Vec<_>>(), then, now)
+        let behind = |range: Vec<usize>| -> Vec<Vector> {
+            range.into_iter().map(|i| grid.point(i, 0)).collect()
         };
-        let mut low = cut((0..=first).rev().collect());
+        let (low, high) = (behind((0..=first).rev().collect()), behind((last..grid.ni).collect()));
+        let (mut low, high) = if matches!(grid.topology, Topology::Blunt { .. }) {
+            interfaces([&low, &high], wall)
+        } else {
+            let (now, then) = (edge(wall), edge(&before));
+            (carried(&low, then, now, &CUT), carried(&high, then, now, &CUT))
+        };
         low.reverse();
         low.pop();
-        let high = cut((last..grid.ni).collect());
         low.into_iter().chain(wall.iter().copied()).chain(high.into_iter().skip(1)).collect()
     }
 
@@ -169,7 +173,7 @@ impl FixedNodeMap {
         let seam: Vec<Vector> = (0..grid.nj).map(|j| grid.point(0, j)).collect();
         let (within, beyond) = seam.split_at(self.lines);
         let beyond = beyond.iter().map(|point| point.map(S::from));
-        carried(within, then, now).into_iter().chain(beyond).collect()
+        carried(within, then, now, &CUT).into_iter().chain(beyond).collect()
     }
 }
 
@@ -177,6 +181,42 @@ impl FixedNodeMap {
 fn edge<S: Scalar>(wall: &[[S; 2]]) -> Edge<S> {
     let [low, high] = surfaces(wall).map(unit);
     (middle(wall[0], wall[wall.len() - 1]), unit([low[0] + high[0], low[1] + high[1]]))
+}
+
+/// The lower and the upper interface behind the base of a wall, which begin at its ends. Their centre line is carried with
+/// middle and normal of the base, half the way across d turns with it, so that lines across stay at right angles, and
+/// follows the base by its share f: R d + f (d⁰' − R⁰ d⁰) with the turn R of the centre line there.
+fn interfaces<S: Scalar>(
+    [lower, upper]: [&[Vector]; 2],
+    wall: &[[S; 2]],
+) -> (Vec<[S; 2]>, Vec<[S; 2]>) {
+    let ends = [wall[0], wall[wall.len() - 1]];
+    let given = |point: Vector| point.map(S::from);
+    let half = |[a, b]: [[S; 2]; 2]| difference(b, a).map(|c| S::from(0.5) * c);
+    let line: Vec<Vector> = lower.iter().zip(upper).map(|(a, b)| middle(*a, *b)).collect();
+    let normal = unit(turned(difference(upper[0], lower[0])));
+    let now = unit(turned(half(ends)));
+    let carried = carried(&line, (line[0], normal), (middle(ends[0], ends[1]), now), &INTERFACE);
+    // A half way of the reference, turned as one direction turns to the other.
+    let across = |i: usize, from: Vector, to: [S; 2]| {
+        let (from, d) = (given(from), half([given(lower[i]), given(upper[i])]));
+        let (cosine, sine) = (dot(from, to), cross(from, to));
+        [cosine * d[0] - sine * d[1], sine * d[0] + cosine * d[1]]
+    };
+    let excess = difference(half(ends), across(0, normal, now));
+    let (mut low, mut high) = (vec![ends[0]], vec![ends[1]]);
+    let last = line.len() - 1;
+    for (i, share) in INTERFACE.shares(&line).into_iter().enumerate().take(last).skip(1) {
+        let from = unit(difference(line[i + 1], line[i - 1]));
+        let to = unit(difference(carried[i + 1], carried[i - 1]));
+        let across = along(across(i, from, to), excess, S::from(share));
+        low.push(difference(carried[i], across));
+        high.push(along(carried[i], across, S::from(1.0)));
+    }
+    // The outflow stays where it is.
+    low.push(given(lower[last]));
+    high.push(given(upper[last]));
+    (low, high)
 }
 
 /// The derivative of the fixed nodes by wall points and by the heights of first cells, which are the variables of
@@ -259,13 +299,6 @@ fn beside(topology: Topology, points: usize, i: usize) -> [usize; 2] {
     [before, after]
 }
 
-/// f = 1 − ln(1 + s²)/ln(1 + S²) with the distance s along a line of length S.
-fn shares_along(line: &[Vector]) -> Vec<f64> {
-    let lengths = lengths(line);
-    let whole = lengths.last().map_or(1.0, |length| (length * length).ln_1p());
-    lengths.iter().map(|s| 1.0 - (s * s).ln_1p() / whole).collect()
-}
-
 fn lengths(line: &[Vector]) -> Vec<f64> {
     let steps = line.windows(2).map(|pair| distance(pair[0], pair[1]));
     let sums = steps.scan(0.0, |sum, step| {
@@ -276,8 +309,8 @@ fn lengths(line: &[Vector]) -> Vec<f64> {
 }
 
 /// A line that begins at an edge, which moves from one place and direction to another:
-/// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a, f of [`arms`] (theory eq. 18).
-fn carried<S: Scalar>(line: &[Vector], then: Edge, now: Edge<S>) -> Vec<[S; 2]> {
+/// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a, f of [`Decay`] (theory eq. 18).
+fn carried<S: Scalar>(line: &[Vector], then: Edge, now: Edge<S>, decay: &Decay) -> Vec<[S; 2]> {
     let shift = difference(now.0, then.0.map(S::from));
     let direction = then.1.map(S::from);
     let (cosine, sine) = (dot(direction, now.1), cross(direction, now.1));
@@ -289,16 +322,39 @@ fn carried<S: Scalar>(line: &[Vector], then: Edge, now: Edge<S>) -> Vec<[S; 2]> 
         };
         [S::from(r[0]) + by(0), S::from(r[1]) + by(1)]
     };
-    line.iter().zip(arms(line, then.0)).map(place).collect()
+    line.iter().zip(decay.arms(line, then.0)).map(place).collect()
 }
 
-/// Share f and arm a = (r − E⁰)(1 − e^(−s/d)) d/s of each point of a line that begins at the edge E⁰.
-fn arms(line: &[Vector], edge: Vector) -> impl Iterator<Item = (f64, Vector)> {
-    let arm = move |(r, s): (&Vector, f64)| {
-        let reach = if s > 0.0 { -(-s / ARM).exp_m1() * ARM / s } else { 1.0 };
-        difference(*r, edge).map(|c| c * reach)
-    };
-    shares_along(line).into_iter().zip(line.iter().zip(lengths(line)).map(arm))
+/// The decay of a movement along a line that begins at an edge, at the distance s from it on a line of length S.
+struct Decay {
+    /// Power n of the share f = 1 − ln(1 + sⁿ)/ln(1 + Sⁿ) of the movement of the edge.
+    power: i32,
+    /// The length a of the arm that turns with the edge, both in units of [`ARM`].
+    arm: fn(f64) -> f64,
+}
+
+/// Along a seam or a cut: a = 1 − e^(−s).
+const CUT: Decay = Decay { power: 2, arm: |s| -(-s).exp_m1() };
+
+/// Along the middle between two interfaces: a = tanh s. A movement leaves no curvature at the base, whose first cells are as
+/// high at the corners as between them.
+const INTERFACE: Decay = Decay { power: 3, arm: f64::tanh };
+
+impl Decay {
+    fn shares(&self, line: &[Vector]) -> Vec<f64> {
+        let lengths = lengths(line);
+        let whole = lengths.last().map_or(1.0, |length| length.powi(self.power).ln_1p());
+        lengths.iter().map(|s| 1.0 - s.powi(self.power).ln_1p() / whole).collect()
+    }
+
+    /// Share f and arm a (r − E⁰)/s of each point of a line that begins at the edge E⁰.
+    fn arms(&self, line: &[Vector], edge: Vector) -> impl Iterator<Item = (f64, Vector)> {
+        let arm = move |(r, s): (&Vector, f64)| {
+            let reach = if s > 0.0 { (self.arm)(s / ARM) * ARM / s } else { 1.0 };
+            difference(*r, edge).map(|c| c * reach)
+        };
+        self.shares(line).into_iter().zip(line.iter().zip(lengths(line)).map(arm))
+    }
 }
 
 /// A wall that turns by more than this has the normal of the bisector.

@@ -11,7 +11,8 @@
 //! grid's file: in its unit, and for a half grid in the half.
 //!
 //! In a cascade the O-grid around the blade moves. The blocks around it share its outer line, which is frozen, so they
-//! keep their nodes, and the pitch stays.
+//! keep their nodes, and the pitch stays. Behind a base both interfaces move with it, each with its corner, and the nodes
+//! of the block between them keep their shares of the way from one to the other.
 //!
 //! The backend is the CPU, a GPU, or one of several ranks, which all do the same. A [`Resident`] is a reference on
 //! a backend; its grids stay there until they are fetched.
@@ -34,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod behind;
 mod derivative;
 mod error;
 pub(crate) mod frame;
@@ -53,7 +55,7 @@ use crate::geometry::vector::{Vector, difference, dot};
 use crate::geometry::{first_contact, first_crossing};
 use crate::grid::boundary::{Range, Segment, Side};
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Outside, Topology, Verdict};
+use crate::grid::{Grid, Outside, Topology, Verdict, block_behind};
 use crate::solver::NewtonStop;
 use frame::FixedNodeMap;
 pub(crate) use place::GridPlacement;
@@ -81,7 +83,7 @@ pub struct Reference {
     state: Solution<CpuBackend>,
     /// The grid, where its file has it.
     grid: Grid,
-    /// The blocks around the grid, whose nodes stay: those of a cascade.
+    /// The blocks beside the grid: that behind a base, or those of a cascade, whose nodes stay.
     around: Arc<[Grid]>,
     /// The quality of all blocks.
     quality: Quality,
@@ -123,11 +125,11 @@ impl Reference {
         Self::of_solve(backend, &data, None, whole.topology, place, &options)
     }
 
-    /// [`Self::of_grid`] of the O-grid of a cascade, the first of these blocks. The others meet its outer line, which stays,
-    /// and keep their nodes.
+    /// [`Self::of_grid`] of the first of these blocks: the O-grid of a cascade, whose other blocks meet its outer line,
+    /// which stays, and keep their nodes; or the C-grid around a section with a base, before the block behind that.
     ///
     /// # Errors
-    /// If a block meets the O-grid elsewhere, a block is folded, or as [`Self::of_grid`].
+    /// If a block meets the first one elsewhere, a block is folded, or as [`Self::of_grid`].
     pub fn of_blocks<B: MovementBackend>(
         backend: &B,
         blocks: &[&Grid],
@@ -138,14 +140,27 @@ impl Reference {
             let to = range.link().or(range.partner());
             range.on.side == Side::Above || to.is_none_or(|to| to.block == 0)
         };
-        if !ring.topology.closed() || !ring.boundary().iter().all(stays) {
+        let is_cascade = ring.topology.closed() && ring.boundary().iter().all(stays);
+        let has_base = matches!(others, [block] if block.is_behind(ring));
+        if !is_cascade && !has_base {
             return Err(MovementError::NoBody);
         }
-        let around: Arc<[Grid]> = others.iter().copied().cloned().collect();
-        let reference = Self::of_grid(backend, ring, options)?;
-        let reference = reference.inside(ring.outside.clone()).beside(around);
-        let verdict = options.quality.verdict(NewtonStop::Converged, &reference.quality);
-        if verdict.is_good() { Ok(reference) } else { Err(MovementError::Reference { verdict }) }
+        let reference = Self::of_grid(backend, ring, options)?.inside(ring.outside.clone());
+        let around = others.iter().copied();
+        let around = match has_base {
+            true => around.map(|block| behind::moved(block, ring, &reference.grid)).collect(),
+            false => around.cloned().collect(),
+        };
+        reference.beside(around)
+    }
+
+    /// The reference of a C-grid around a base with the block behind it, this many cells wide.
+    ///
+    /// # Errors
+    /// If the block is not good.
+    pub(crate) fn with_block_behind(self, cells: usize) -> Result<Self, MovementError> {
+        let block = block_behind(&self.grid, cells).ok_or(MovementError::NoBody)?;
+        self.beside(Arc::new([block]))
     }
 
     /// [`Self::of_grid`] of a mesh from a file.
@@ -233,10 +248,48 @@ impl Reference {
         }
     }
 
-    /// The reference with these blocks around its grid, which is alone.
-    fn beside(mut self, around: Arc<[Grid]>) -> Self {
+    /// The reference with these blocks beside its grid, which is alone.
+    fn beside(mut self, around: Arc<[Grid]>) -> Result<Self, MovementError> {
         self.quality = self.quality.with_blocks(&self.grid, around.iter());
-        Self { around, ..self }
+        let verdict = self.options.quality.verdict(NewtonStop::Converged, &self.quality);
+        if !verdict.is_good() {
+            return Err(MovementError::Reference { verdict });
+        }
+        Ok(Self { around, ..self })
+    }
+
+    /// The blocks beside the grid when it has moved.
+    fn blocks_beside(&self, grid: &Grid) -> Arc<[Grid]> {
+        if !self.has_base() {
+            return self.around.clone();
+        }
+        self.around.iter().map(|block| behind::moved(block, &self.grid, grid)).collect()
+    }
+
+    fn has_base(&self) -> bool {
+        matches!(self.grid.topology, Topology::Blunt { .. })
+    }
+
+    /// Displacements of the nodes of the block behind a base for those of the nodes of the grid, with which they are linear:
+    /// δr = (1 − σ) δr_lower + σ δr_upper with a node's share σ of the way from one interface to the other. None where
+    /// there is no such block.
+    ///
+    /// # Panics
+    /// If the displacements are not as many as the nodes of the grid.
+    pub fn displacement_behind(&self, nodes: &Grid) -> Option<Grid> {
+        let block = self.around.first().filter(|_| self.has_base())?;
+        Some(behind::displacement(block, nodes))
+    }
+
+    /// The transpose of [`Self::displacement_behind`]: adds derivatives by the nodes of the block to those by the nodes of the
+    /// grid, which [`Derivatives::adjoint`] takes.
+    ///
+    /// # Panics
+    /// If these are not as many as the nodes of block and grid.
+    pub fn gather_behind(&self, by_block: &Grid, nodes: &mut Grid) {
+        if let Some(block) = self.around.first().filter(|_| self.has_base()) {
+            behind::gather(block, by_block, nodes);
+        }
     }
 
     /// The reference with these sides of a box around its grid.
@@ -256,7 +309,7 @@ impl Reference {
         &self.grid
     }
 
-    /// The grid and the blocks around it.
+    /// The grid and the blocks beside it.
     pub fn blocks(&self) -> Vec<&Grid> {
         iter::once(&self.grid).chain(&*self.around).collect()
     }
@@ -314,25 +367,30 @@ impl Reference {
             return Err(MovementError::NotFinite { index, at: wall[index] });
         }
         let bits = |at: &[f64; 2]| at.map(f64::to_bits);
-        let half = topology.half().is_some();
-        if !half && bits(&wall[0]) != bits(&wall[expected - 1]) {
+        let open = topology.half().is_some() || self.has_base();
+        if !open && bits(&wall[0]) != bits(&wall[expected - 1]) {
             return Err(MovementError::Open);
         }
         let whole = self.place.wall_inward(wall)?;
-        if area(&whole) * area(&self.frame.wall_points()) < 0.0 {
+        // A base closes the wall.
+        let around = |mut points: Vec<Vector>| {
+            points.extend_from_within(..usize::from(self.has_base()));
+            points
+        };
+        let (now, before) = (around(whole.clone()), around(self.frame.wall_points()));
+        if area(&now) * area(&before) < 0.0 {
             return Err(MovementError::Reversed);
         }
-        if let Some(points) = shift(&self.wall(), wall).filter(|_| !half && !topology.periodic()) {
+        if let Some(points) = shift(&self.wall(), wall).filter(|_| !open && !topology.periodic()) {
             return Err(MovementError::Shifted(points));
         }
         // The sides of a plate without thickness lie on each other in the reference, too.
-        let plate = || first_contact(&self.frame.wall_points()[1..]).is_some();
-        let contact = match first_contact(&whole[1..]) {
-            Some(_) if plate() => first_crossing(&whole[1..], true),
+        let contact = match first_contact(&now[1..]) {
+            Some(_) if first_contact(&before[1..]).is_some() => first_crossing(&now[1..], true),
             contact => contact,
         };
         if let Some((first, second)) = contact {
-            let number = |k: usize| (k + 1) % (whole.len() - 1);
+            let number = |k: usize| (k + 1) % (now.len() - 1);
             return Err(MovementError::Crosses { first: number(first), second: number(second) });
         }
         Ok(whole)

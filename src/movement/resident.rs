@@ -65,7 +65,7 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
     walls: WalledSides,
     /// The sides of the box around the grid, if there is one.
     outside: Option<Outside>,
-    /// The blocks around the grid, which stay where they are.
+    /// The blocks beside the grid.
     around: Arc<[Grid]>,
 }
 
@@ -204,7 +204,8 @@ impl Moved {
         &self.nodes
     }
 
-    /// Returns the grid with its boundaries. A cascade has the blocks of the reference after it.
+    /// Returns the grid with its boundaries, and after it the block behind a base, or the blocks of a cascade, which are
+    /// those of the reference.
     pub fn blocks(&self) -> Vec<Grid> {
         let grid = Grid { outside: self.outside.clone(), ..self.grid().clone() };
         iter::once(grid).chain(self.around.iter().cloned()).collect()
@@ -266,9 +267,9 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     pub fn unmoved(&self, backend: &B) -> Result<Moved<B>, MovementError> {
         let state = self.reference.state.on(backend, self.walls(backend))?;
         let outward = self.outward(backend, &state.nodes)?;
-        let quality = self.reference.quality.clone();
-        let wall = self.reference.frame.wall_points();
-        Ok(self.moved((outward, state, wall), (quality, Verdict::Good), (0, 0.0), 1))
+        let Reference { quality, around, frame, .. } = &*self.reference;
+        let found = (outward, state, frame.wall_points(), around.clone());
+        Ok(self.moved(found, (quality.clone(), Verdict::Good), (0, 0.0), 1))
     }
 
     /// Moves like [`Self::move_to`] in this number of parts, at least one, the wall points in between on straight
@@ -303,23 +304,24 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
                 solve(backend, &reference.options, equations, (&nodes, amplitudes), topology)?;
             newton_iterations += report.history.newton_iterations();
             linear_iterations += report.history.linear_iterations();
-            let (whole, outward, quality) = self.measured(backend, &state.nodes)?;
+            let (whole, outward, quality, around) = self.measured(backend, &state.nodes)?;
             let verdict = reference.options.quality.verdict(report.stop, &whole);
             if part == parts || !verdict.is_good() {
                 let counts = (newton_iterations, linear_iterations);
-                return Ok(self.moved((outward, state, to), (quality, verdict), counts, parts));
+                let found = (outward, state, to, around);
+                return Ok(self.moved(found, (quality, verdict), counts, parts));
             }
             (moved, part) = (Some(state), part + 1);
         }
     }
 
-    /// The quality of a grid of the equations, and the user's grid where it is another one, with its quality; of a cascade
-    /// both are the quality of all blocks.
+    /// The quality of a grid of the equations, and the user's grid where it is another one, with its quality and the blocks
+    /// beside it; with blocks both are the quality of all.
     fn measured(
         &self,
         backend: &B,
         nodes: &B::Grid,
-    ) -> Result<(Quality, Outward<B>, Quality), DeviceError> {
+    ) -> Result<(Quality, Outward<B>, Quality, Arc<[Grid]>), DeviceError> {
         let whole = backend.measure(nodes)?;
         let outward = self.outward(backend, nodes)?;
         let quality = match &outward {
@@ -328,11 +330,12 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         };
         let Reference { grid, around, .. } = &*self.reference;
         if around.is_empty() {
-            return Ok((whole, outward, quality));
+            return Ok((whole, outward, quality, around.clone()));
         }
-        let ring = fetched(backend, outward.as_deref().unwrap_or(nodes), shape_of(grid))?;
-        let quality = quality.with_blocks(&ring, around.iter());
-        Ok((quality.clone(), outward, quality))
+        let moved = fetched(backend, outward.as_deref().unwrap_or(nodes), shape_of(grid))?;
+        let around = self.reference.blocks_beside(&moved);
+        let quality = quality.with_blocks(&moved, around.iter());
+        Ok((quality.clone(), outward, quality, around))
     }
 
     fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Outward<B>, DeviceError> {
@@ -349,7 +352,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
 
     fn moved(
         &self,
-        (outward, state, wall): (Outward<B>, Solution<B>, Vec<Vector>),
+        (outward, state, wall, around): (Outward<B>, Solution<B>, Vec<Vector>, Arc<[Grid]>),
         (quality, verdict): (Quality, Verdict),
         (newton_iterations, linear_iterations): (usize, f64),
         parts: usize,
@@ -368,7 +371,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
             shapes: [shape_of(&reference.grid), shape_of(reference.frame.reference())],
             walls: reference.data.walled_sides(),
             outside: reference.grid.outside.clone(),
-            around: reference.around.clone(),
+            around,
         }
     }
 }

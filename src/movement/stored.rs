@@ -120,7 +120,10 @@ impl Reference {
         let Head { ni, nj, wake, seam, half, solver, outside, around } = head;
         let [place, mut x, mut y, control_p, control_q, phi, psi, amplitudes] = lists;
         let topology = match (wake, seam) {
-            (Some(wake), None) if wake < ni.saturating_sub(2).div_ceil(2) => Topology::C { wake },
+            (Some(wake), None) if wake < ni.saturating_sub(2).div_ceil(2) => match around[..] {
+                [] => Topology::C { wake },
+                _ => Topology::Blunt { wake },
+            },
             (None, Some(seam)) if ni > 1 => Topology::O(seam),
             _ => return None,
         };
@@ -175,6 +178,10 @@ impl Reference {
         if blocks.is_empty() {
             return Some(reference);
         }
+        if reference.has_base() {
+            let fits = matches!(&blocks[..], [block] if block.is_behind(&reference.grid));
+            return fits.then(|| reference.beside(blocks.into()).ok()).flatten();
+        }
         let all: Vec<&Grid> = iter::once(&reference.grid).chain(&blocks).collect();
         let is_given = |outside: &Outside| !outside.given.is_empty();
         if !all.iter().all(|grid| grid.outside.as_ref().is_some_and(is_given)) {
@@ -188,6 +195,6 @@ impl Reference {
             .iter()
             .flat_map(|grid| grid.boundary())
             .flat_map(|range| iter::once(range.on).chain(range.link()).chain(range.partner()));
-        segments.all(is_there).then(|| reference.beside(blocks.into()))
+        segments.all(is_there).then(|| reference.beside(blocks.into()).ok()).flatten()
     }
 }

@@ -14,6 +14,7 @@ mod golden;
 mod half;
 mod initial;
 mod ladder;
+mod moved_bases;
 mod moved_blades;
 mod near_body;
 mod normal;

@@ -1,0 +1,270 @@
+//! C-grids around a section with a base whose wall moves: both interfaces follow their corners, and the block between them
+//! follows the interfaces.
+#![allow(clippy::float_cmp, reason = "interfaces are the same bit for bit")]
+
+use std::sync::LazyLock;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::case::SolverOptions;
+use gridgen::formats::{Format, MeshData, contents};
+use gridgen::generate::{GridResult, open_reference};
+use gridgen::grid::Grid;
+use gridgen::grid::quality::{interfaces, measure};
+use gridgen::movement::{Moved, MovementError, Reference, Resident};
+use support::grids::distance;
+
+use super::{case, make, shipped};
+
+type Wall = Vec<[f64; 2]>;
+
+/// A chord that no power of two is, so that nodes of the file differ from those of the equations.
+const CHORD: f64 = 0.137;
+
+/// The reference of a flatback with a base of 10 % chord.
+static MADE: LazyLock<GridResult> = LazyLock::new(|| {
+    let chord = CHORD.to_string();
+    let set = [("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
+    make(&shipped("du-flatback-c.toml", &set)).unwrap()
+});
+
+fn reference() -> Reference {
+    MADE.reference().unwrap()
+}
+
+fn on_cpu(reference: &Reference) -> Resident<&Reference, CpuBackend> {
+    Resident::new(reference, &CpuBackend).unwrap()
+}
+
+fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
+    let moved = on_cpu(reference).move_to(&CpuBackend, wall).unwrap();
+    assert!(moved.verdict.is_good(), "{}", moved.verdict);
+    moved
+}
+
+/// The wall turned nose up about its quarter point, and made thicker across its chord.
+fn bent(wall: &[[f64; 2]], degrees: f64, thicker: f64) -> Wall {
+    let (sine, cosine) = degrees.to_radians().sin_cos();
+    let bend = |[x, y]: &[f64; 2]| {
+        let [x, y] = [x - 0.25 * CHORD, thicker * y];
+        [0.25 * CHORD + cosine * x + sine * y, cosine * y - sine * x]
+    };
+    wall.iter().map(bend).collect()
+}
+
+/// A displacement of the wall that is smooth along it.
+fn displacement(wall: &[[f64; 2]]) -> Wall {
+    let of = |[x, y]: [f64; 2]| [(3.0 * y / CHORD).sin(), (2.0 * x / CHORD).cos()];
+    wall.iter().map(|at| of(*at).map(|c| c * CHORD)).collect()
+}
+
+fn of_refs(blocks: &[Grid]) -> Vec<&Grid> {
+    blocks.iter().collect()
+}
+
+#[test]
+fn a_base_that_does_not_move_leaves_both_blocks() {
+    let reference = reference();
+
+    let same = moved(&reference, &reference.wall());
+
+    assert_eq!(same.newton_iterations, 0);
+    let blocks: Vec<Grid> = reference.blocks().into_iter().cloned().collect();
+    assert_eq!(on_cpu(&reference).unmoved(&CpuBackend).unwrap().blocks(), blocks);
+    // Away with the chord and back rounds the nodes.
+    for ((own, made), same) in blocks.iter().zip(MADE.blocks()).zip(same.blocks()) {
+        assert!(distance(own, made) < 1e-12 * CHORD && distance(own, &same) < 1e-12 * CHORD);
+        assert_eq!((own.boundary(), &same.boundary()), (made.boundary(), &made.boundary()));
+    }
+    assert!((same.quality.mean_skewness - MADE.quality.mean_skewness).abs() < 1e-9);
+}
+
+#[test]
+fn a_base_moves_with_its_interfaces_and_keeps_its_first_cells() {
+    let reference = reference();
+    let before = MADE.blocks();
+    for (degrees, thicker) in [(2.0, 1.0), (-3.0, 1.0), (6.0, 1.0), (0.0, 1.1), (1.0, 0.95)] {
+        let what = format!("{degrees} degrees, {thicker} times as thick");
+
+        let wall = bent(&reference.wall(), degrees, thicker);
+        let moved = moved(&reference, &wall);
+
+        assert_eq!((moved.quality.folded_cells, moved.parts), (0, 1), "{what}");
+        for height in [moved.quality.first_cell_min, moved.quality.first_cell_max] {
+            let error = height / (1e-4 * CHORD) - 1.0;
+            assert!(error.abs() < 1e-4, "{what}: {error:e}");
+        }
+        let angle = moved.quality.wall_angle_error_max_deg;
+        assert!(angle < 1e-3, "{what}: {angle:e}");
+        assert!(distance(moved.grid(), before[0]) > 1e-3 * CHORD, "{what}");
+        let blocks = moved.blocks();
+        let [grid, block] = &blocks[..] else { panic!("{what}: {} blocks", blocks.len()) };
+        // The base is that of the wall, and interfaces have the same nodes on both sides.
+        for (j, corner) in [(0, wall[0]), (block.nj - 1, *wall.last().unwrap())] {
+            let off = [0, 1].map(|c| block.point(0, j)[c] - corner[c]);
+            assert!(off[0].hypot(off[1]) < 1e-14 * CHORD, "{what}: {off:?}");
+        }
+        let links = interfaces(&blocks);
+        assert_eq!((links.len(), links.iter().all(|link| link.gap == 0.0)), (2, true), "{what}");
+        let wake = block.ni - 1;
+        let kink = if thicker == 1.0 { 0.4 } else { 0.8 };
+        for i in 1..wake {
+            for (k, at, next) in
+                [(wake - i, 0, 1), (grid.ni - 1 - wake + i, block.nj - 1, block.nj - 2)]
+            {
+                let less = |[ax, ay]: [f64; 2], [bx, by]: [f64; 2]| [ax - bx, ay - by];
+                let out = less(grid.point(k, 1), grid.point(k, 0));
+                let within = less(block.point(i, at), block.point(i, next));
+                let turn = (out[0] * within[1] - out[1] * within[0])
+                    .atan2(out[0] * within[0] + out[1] * within[1]);
+                let growth = out[0].hypot(out[1]) / within[0].hypot(within[1]);
+                assert!(turn.abs().to_degrees() < kink, "{what}: {i} {}", turn.to_degrees());
+                assert!((growth * thicker - 1.0).abs() < 0.12, "{what}: {i} {growth}");
+            }
+        }
+        let all = measure(grid).with_blocks(grid, [block].into_iter());
+        assert_eq!(moved.quality, all, "{what}");
+    }
+}
+
+#[test]
+fn derivatives_reach_the_block_behind_forward_and_adjoint() {
+    let reference = reference();
+    let resident = on_cpu(&reference);
+    let wall = bent(&reference.wall(), 0.7, 1.02);
+    let at = moved(&reference, &wall);
+    let by = displacement(&wall);
+    let [count, inside] = [0, 1].map(|block| at.blocks()[block].x.len());
+    let weights =
+        |count| [0.7, 0.3].map(|f| (0..count).map(|k| (f * k as f64).sin()).collect::<Vec<_>>());
+    let grid_of = |block: usize, [x, y]: [Vec<f64>; 2]| Grid { x, y, ..at.blocks()[block].clone() };
+
+    let mut derivatives = resident.derivatives(&CpuBackend, &at).unwrap().with_tolerance(1e-13);
+    let (forward, _) = derivatives.derivative(&CpuBackend, &by, &[]).unwrap();
+    let behind = reference.displacement_behind(&forward).unwrap();
+    let mut nodes = grid_of(0, weights(count));
+    reference.gather_behind(&grid_of(1, weights(inside)), &mut nodes);
+    let nodes = derivatives.by_nodes(&CpuBackend, &nodes.x, &nodes.y).unwrap();
+    let adjoint = derivatives.adjoint(&CpuBackend, nodes).unwrap();
+
+    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let of = |grid: &Grid| {
+        let [x, y] = weights(grid.x.len());
+        sum(&x, &grid.x) + sum(&y, &grid.y)
+    };
+    let left = of(&forward) + of(&behind);
+    let right = sum(adjoint.wall.as_flattened(), by.as_flattened());
+    assert!((left - right).abs() <= 1e-10 * left.abs(), "{left:e} {right:e}");
+    assert!(of(&behind).abs() > 1e-3 * CHORD, "{:e}", of(&behind));
+    let step = 2e-5;
+    let [ahead, back] = [step, -step].map(|step| {
+        let of = |(at, by): (&[f64; 2], &[f64; 2])| [0, 1].map(|c| at[c] + step * by[c]);
+        moved(&reference, &wall.iter().zip(&by).map(of).collect::<Wall>()).blocks()
+    });
+    for (block, found) in [&forward, &behind].into_iter().enumerate() {
+        let slope = |a: f64, b: f64| (a - b) / (2.0 * step);
+        let error = |k: usize| {
+            let [x, y] = [
+                slope(ahead[block].x[k], back[block].x[k]),
+                slope(ahead[block].y[k], back[block].y[k]),
+            ];
+            (x - found.x[k]).hypot(y - found.y[k])
+        };
+        let worst = (0..found.x.len()).map(error).fold(0.0, f64::max);
+        assert!(worst < 1e-6 * CHORD, "block {block}: {worst:e}");
+    }
+}
+
+#[test]
+fn moved_blocks_are_read_back_from_files_and_moved_again() {
+    let reference = reference();
+    let moved = moved(&reference, &bent(&reference.wall(), -1.0, 1.03));
+    let blocks = moved.blocks();
+    let folder = tempfile::tempdir().unwrap();
+    let options = SolverOptions::new(&[]).unwrap();
+    for name in ["moved.cgns", "moved.p3d", "moved.su2"] {
+        let path = folder.path().join(name);
+        let mesh = MeshData::of_blocks(&of_refs(&blocks));
+        Format::of_path(&path).unwrap().convert(&path, &mesh, false).unwrap();
+
+        let read = contents(&path).unwrap();
+        let alone = open_reference(&path, &options).unwrap();
+
+        for (read, own) in read.grids().iter().zip(&blocks) {
+            assert_eq!((&read.x, &read.y), (&own.x, &own.y), "{name}");
+        }
+        let back = self::moved(&alone, &bent(&alone.wall(), 0.5, 1.0));
+        assert_eq!((back.blocks().len(), back.quality.folded_cells), (2, 0), "{name}");
+        assert!(interfaces(&back.blocks()).iter().all(|link| link.gap == 0.0), "{name}");
+    }
+}
+
+#[test]
+fn a_stored_reference_of_a_base_has_both_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reference.grd");
+    let reference = reference();
+    reference.write(&path).unwrap();
+
+    let read = Reference::read(&path).unwrap();
+
+    assert_eq!(read.blocks(), reference.blocks());
+    assert_eq!(read.quality(), reference.quality());
+    let wall = bent(&reference.wall(), 0.5, 1.0);
+    assert_eq!(moved(&read, &wall).blocks(), moved(&reference, &wall).blocks());
+}
+
+/// A problem alone gives the reference that its grid gives, up to the tolerance of the solve.
+#[test]
+fn the_problem_of_a_base_is_a_reference() {
+    let chord = CHORD.to_string();
+    let set = [("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
+    let problem = shipped("du-flatback-c.toml", &set).settle().unwrap();
+
+    let reference = problem.reference(&CpuBackend).unwrap();
+
+    for (own, made) in reference.blocks().into_iter().zip(MADE.blocks()) {
+        let apart = distance(own, made);
+        assert!(apart < 1e-6 * CHORD, "{apart:e}");
+        assert_eq!(own.boundary(), made.boundary());
+    }
+    assert_eq!(reference.blocks().len(), 2);
+}
+
+/// The surfaces may not cross the base, which the wall points leave open.
+#[test]
+fn a_wall_that_crosses_its_base_is_refused() {
+    let reference = reference();
+    let wall = reference.wall();
+    let n = wall.len() - 1;
+    let mut crossed = wall.clone();
+    // The third point of the upper surface lies behind the base.
+    crossed[n - 3] = [1.05 * wall[n][0], 0.5 * (wall[0][1] + wall[n][1])];
+    let reversed: Wall = wall.iter().rev().copied().collect();
+
+    let of = |wall: &Wall| on_cpu(&reference).move_to(&CpuBackend, wall).err().unwrap();
+
+    assert!(matches!(of(&crossed), MovementError::Crosses { .. }), "{}", of(&crossed));
+    assert!(matches!(of(&reversed), MovementError::Reversed), "{}", of(&reversed));
+}
+
+#[test]
+fn bases_inside_a_tunnel_and_of_other_sections_move() {
+    for text in [
+        "[geometry]\nnaca = \"0012\"\nedge_thickness = 0.02\n[grid]\ntopology = \"C\"\nni = 257\nwake = 64\nnj = 49\nfirst_cell = 1e-3\n[domain]\nbox = [-1.5, 3.0, -1.0, 1.0]",
+        "[geometry]\nnaca = \"4421\"\nangle = 5\nedge_thickness = 0.04\n[grid]\ntopology = \"C\"\nni = 257\nnj = 97\nfirst_cell = 1e-5",
+    ] {
+        let made = make(&case(text)).unwrap();
+        let reference = made.reference().unwrap();
+        let wall = reference.wall();
+        let (sine, cosine) = 2_f64.to_radians().sin_cos();
+        let turned = |[x, y]: &[f64; 2]| {
+            [0.25 + (x - 0.25) * cosine + y * sine, y * cosine - (x - 0.25) * sine]
+        };
+
+        let moved = moved(&reference, &wall.iter().map(turned).collect::<Wall>());
+
+        assert_eq!((moved.blocks().len(), moved.quality.folded_cells), (2, 0), "{text}");
+        assert!(moved.newton_iterations <= 6, "{text}: {}", moved.newton_iterations);
+        assert!(moved.worn.is_none(), "{text}: {:?}", moved.worn);
+    }
+}
