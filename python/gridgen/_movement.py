@@ -35,7 +35,8 @@ class Reference:
         A grid made by `make`, with its own equations; any mesh that is an O-grid, a C-grid or half a grid,
         with equations that its nodes solve; ``reference.grd`` of a case with ``output.reference = true``; or
         the file of a mesh. Use the same one throughout an optimisation, since they are different maps. Of a
-        cascade the O-grid around the blade moves, and the other blocks stay.
+        cascade the O-grid around the blade moves, and the other blocks stay; the block behind a base moves
+        with the grid around it.
     settings : mapping, optional
         Keys of ``[newton]``, ``[linear]``, ``[multigrid]`` and ``[quality]`` for a mesh, such as
         ``{"newton.tolerance": 1e-9}``. Other sources use the settings of their case.
@@ -110,6 +111,58 @@ class Reference:
         """The grid itself."""
         return Mesh._of(self._native.grid())
 
+    def displacement_behind(self, nodes: ArrayLike) -> NDArray[np.float64]:
+        """Return the displacement of the nodes of the block behind a base.
+
+        It is linear in the displacement of the grid: each node of the block keeps its share of the way from
+        one interface to the other.
+
+        Parameters
+        ----------
+        nodes : array_like, (nj, ni, 2)
+            Displacement of the nodes of the grid, as `Moved.derivative` returns it.
+
+        Returns
+        -------
+        ndarray, (nj of the block, ni of the block, 2)
+
+        Raises
+        ------
+        CaseError
+            If the array has another shape, or there is no block behind a base.
+        """
+        given = real_array("nodes", nodes, "(nj, ni, 2)", ndim=3)
+        shape = (*self.mesh.shape, 2)
+        if given.shape != shape:
+            message = f"nodes: an array of shape {shape} was expected, found {given.shape}"
+            raise CaseError(message, data={"name": "nodes", "shape": given.shape})
+        nj, ni, found = self._native.displacement_behind(given.reshape(-1, 2))
+        return found.reshape(nj, ni, 2)
+
+    def gather_behind(self, block: ArrayLike) -> NDArray[np.float64]:
+        """Return derivatives by the nodes of the grid from those by the nodes of the block behind a base.
+
+        It is the transpose of `displacement_behind`: add the result to the derivatives by the nodes of the
+        grid before `Moved.adjoint`.
+
+        Parameters
+        ----------
+        block : array_like, (nj of the block, ni of the block, 2)
+            dJ/dx and dJ/dy of each node of the block.
+
+        Returns
+        -------
+        ndarray, (nj, ni, 2)
+
+        Raises
+        ------
+        CaseError
+            If the array has another shape, or there is no block behind a base.
+        """
+        given = real_array("block", block, "(nj, ni, 2)", ndim=3)
+        nj, ni, found = self._native.gather_behind(_pairs("block", given.reshape(-1, given.shape[2])))
+        return found.reshape(nj, ni, 2)
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the reference to a file, which `Reference` reads.
 
@@ -166,7 +219,8 @@ class Moved(Mesh):
 
     It is pickled as its reference and its wall points, and moved again by the reader: send ``x`` and ``y`` if
     only they are needed. Of a cascade ``x``, ``y`` and the arrays of derivatives are those of the O-grid
-    around the blade; the other `blocks` have no derivatives, since they stay.
+    around the blade; the other `blocks` have no derivatives, since they stay. Behind a base they are those of
+    the grid around it; `Reference.displacement_behind` and `gather_behind` have those of the block.
     """
 
     __slots__ = ("_moved", "_origin")

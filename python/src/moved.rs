@@ -34,7 +34,8 @@ impl Found {
     }
 
     pub(crate) fn on_gpu(base: &Arc<DeviceReference>, moved: Moved<CudaBackend>) -> Self {
-        let nodes = Arc::new(GpuNodes::new(base, moved.shape(), moved.nodes().clone().into()));
+        let nodes = GpuNodes::new(base, moved.shape(), moved.nodes().clone().into());
+        let nodes = Arc::new(nodes.beside(moved.beside().clone()));
         Self::Gpu { moved: Box::new(moved), nodes, derivatives: Mutex::default() }
     }
 }

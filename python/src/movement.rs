@@ -95,6 +95,22 @@ pub(crate) fn reference_of(
     NativeReference::of(py, (backend, devices), || grid.reference(&options))
 }
 
+const NO_BASE: &str = "there is no block behind a base";
+
+/// Lines and columns of nodes, and a point of each.
+type Displacements<'py> = (usize, usize, Bound<'py, PyArray2<f64>>);
+
+/// A grid like another one with these points.
+fn of_points(like: &Grid, points: &[[f64; 2]]) -> Grid {
+    let [x, y] = [0, 1].map(|c| points.iter().map(|point| point[c]).collect());
+    let Grid { topology, ni, nj, .. } = *like;
+    Grid { topology, ni, nj, x, y, outside: None }
+}
+
+fn points_of(grid: &Grid) -> Vec<[f64; 2]> {
+    grid.x.iter().zip(&grid.y).map(|(x, y)| [*x, *y]).collect()
+}
+
 #[pymethods]
 impl NativeReference {
     fn wall<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
@@ -104,6 +120,38 @@ impl NativeReference {
     fn grid(&self, py: Python<'_>) -> PyResult<NativeGrid> {
         let blocks = || self.0.reference.blocks().into_iter().cloned().collect();
         in_pool(py, || NativeGrid::of_linked(blocks()))
+    }
+
+    /// Displacements of the nodes of the block behind a base, (nj, ni) of the block and points row by row, for those of the
+    /// nodes of the grid.
+    fn displacement_behind<'py>(
+        &self,
+        py: Python<'py>,
+        nodes: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Displacements<'py>> {
+        let (reference, nodes) = (&self.0.reference, points(&nodes));
+        let found = reference.displacement_behind(&of_points(reference.grid(), &nodes));
+        let found = found.ok_or_else(|| refused(py, NO_BASE))?;
+        Ok((found.nj, found.ni, rows(py, &points_of(&found))))
+    }
+
+    /// Derivatives by the nodes of the grid from those by the nodes of the block behind its base, row by row.
+    fn gather_behind<'py>(
+        &self,
+        py: Python<'py>,
+        block: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Displacements<'py>> {
+        let (reference, by_block) = (&self.0.reference, points(&block));
+        let [grid, behind] = reference.blocks()[..] else { return Err(refused(py, NO_BASE)) };
+        if by_block.len() != behind.x.len() {
+            let (ni, nj) = (behind.ni, behind.nj);
+            let found = by_block.len();
+            let message = format!("block: {nj} x {ni} nodes were expected, found {found}");
+            return Err(refused(py, &message));
+        }
+        let mut nodes = of_points(grid, &vec![[0.0; 2]; grid.x.len()]);
+        reference.gather_behind(&of_points(behind, &by_block), &mut nodes);
+        Ok((grid.nj, grid.ni, rows(py, &points_of(&nodes))))
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

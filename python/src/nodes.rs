@@ -21,6 +21,8 @@ pub(crate) struct GpuNodes {
     pub(crate) topology: Topology,
     pub(crate) size: [usize; 2],
     pub(crate) nodes: DeviceNodes,
+    /// The blocks beside the grid.
+    around: Arc<[Grid]>,
     host: OnceLock<Grid>,
 }
 
@@ -30,7 +32,13 @@ impl GpuNodes {
         (topology, size): (Topology, [usize; 2]),
         nodes: DeviceNodes,
     ) -> Self {
-        Self { base: base.clone(), topology, size, nodes, host: OnceLock::new() }
+        let around = Arc::default();
+        Self { base: base.clone(), topology, size, nodes, around, host: OnceLock::new() }
+    }
+
+    /// These nodes with blocks beside them.
+    pub(crate) fn beside(self, around: Arc<[Grid]>) -> Self {
+        Self { around, ..self }
     }
 
     /// The sides of the box around the grid, if there is one.
@@ -38,9 +46,9 @@ impl GpuNodes {
         self.base.reference.grid().outside.as_ref()
     }
 
-    /// The blocks of a cascade around the grid.
+    /// The blocks beside the grid.
     pub(crate) fn around(&self) -> Vec<&Grid> {
-        self.base.reference.blocks().split_off(1)
+        self.around.iter().collect()
     }
 
     /// The numbers on the host. Waits for other work on the GPU, and must not have Python's lock meanwhile.

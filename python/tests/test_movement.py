@@ -116,6 +116,51 @@ def test_the_blade_of_a_cascade_moves_within_its_passage(tmp_path):
     assert names == {f"mesh.{name}.vts" for name in ("blade", "passage", "ahead", "behind")}
 
 
+def test_a_base_moves_with_the_block_behind_it(tmp_path):
+    grid = gridgen.make(ROOT / "cases/du-flatback-c.toml", first_cell=1e-4, backend="cpu")
+    reference = gridgen.Reference(grid)
+    wall = reference.wall + 1e-2 * smooth(reference.wall)
+
+    moved = reference.move_to(wall)
+
+    assert (moved.quality.folded_cells, len(moved.blocks), len(reference.mesh.blocks)) == (0, 2, 2)
+    block, before = (np.stack(blocks[1], axis=-1) for blocks in (moved.blocks, grid.blocks))
+    assert np.allclose([block[0, 0], block[-1, 0]], wall[[0, -1]], rtol=0.0, atol=1e-14)
+    assert abs(block - before).max() > 1e-3
+    # Forward and adjoint of a function of the nodes of both blocks.
+    by = smooth(wall)
+    found = moved.derivative(by, tolerance=1e-12)
+    behind = reference.displacement_behind(found)
+    assert behind.shape == block.shape
+    weights, inner = (
+        np.sin(np.arange(nodes.size, dtype=float)).reshape(nodes.shape) for nodes in (found, behind)
+    )
+    by_wall, _ = moved.adjoint(weights + reference.gather_behind(inner), tolerance=1e-12)
+    left = (weights * found).sum() + (inner * behind).sum()
+    assert abs(left - (by_wall * by).sum()) < 1e-9 * abs(left)
+    ends = [np.stack(reference.move_to(wall + step * by).blocks[1], axis=-1) for step in (-1e-4, 1e-4)]
+    assert np.linalg.norm((ends[1] - ends[0]) / 2e-4 - behind) < 1e-6 * np.linalg.norm(behind)
+    for call in (reference.displacement_behind, reference.gather_behind):
+        with pytest.raises(gridgen.CaseError, match="expected"):
+            call(np.zeros((3, 4, 2)))
+    # Another process, a file and a mesh have both blocks, too.
+    reference.write(tmp_path / "reference.grd")
+    others = [
+        pickle.loads(pickle.dumps(moved)),  # noqa: S301
+        gridgen.Reference(tmp_path / "reference.grd").move_to(wall),
+        gridgen.Reference(pickle.loads(pickle.dumps(grid))).move_to(wall),  # noqa: S301
+        gridgen.Reference(moved).unmoved(),
+    ]
+    for other in others:
+        assert np.allclose(np.stack(other.blocks[1], axis=-1), block, rtol=0.0, atol=1e-9)
+
+
+def test_grids_without_a_base_have_no_block_behind_it(reference):
+    for call in (reference.displacement_behind, reference.gather_behind):
+        with pytest.raises(gridgen.CaseError, match="there is no block behind a base"):
+            call(np.zeros((*reference.mesh.shape, 2)))
+
+
 def test_threads_share_a_reference(reference):
     wall = twisted(reference.wall, 2.0)
     moved = reference.move_to(wall)

@@ -124,9 +124,14 @@ fn own_link(range: Range) -> Option<(Segment, Segment)> {
 }
 
 impl From<Grid> for Mesh {
-    /// A grid of any orientation and topology, of at least 2 × 2 nodes, turned as that of a file is.
+    /// A grid of any orientation and topology, of at least 2 × 2 nodes, turned as that of a file is. One around a base
+    /// stays as it is: its interfaces are no longer parallel when it has moved.
     fn from(grid: Grid) -> Self {
         let mut notes = Vec::new();
+        if matches!(grid.topology, Topology::Blunt { .. }) {
+            let wall = WallLine::of(grid.topology, grid.ni);
+            return Self { grid, wall, notes };
+        }
         let (grid, wall) = orient(ReadZone::new("", grid, 2), &mut notes);
         Self { grid, wall, notes }
     }

@@ -50,14 +50,12 @@ pub(super) fn moved(block: &Grid, before: &Grid, grid: &Grid) -> Grid {
     let [x, y] = changes;
     let own = displacement(block, &Grid { x, y, ..before.clone() });
     let mut found = block.clone();
-    for (i, node, share) in shares(block) {
+    for (i, node, _) in shares(block) {
         let [lower, upper] = interface_columns(grid, i).map(|k| grid.point(k, 0));
-        [found.x[node], found.y[node]] = if share == 0.0 {
-            lower
-        } else if share == 1.0 {
-            upper
-        } else {
-            [block.x[node] + own.x[node], block.y[node] + own.y[node]]
+        [found.x[node], found.y[node]] = match node / block.ni {
+            0 => lower,
+            j if j + 1 == block.nj => upper,
+            _ => [block.x[node] + own.x[node], block.y[node] + own.y[node]],
         };
     }
     found

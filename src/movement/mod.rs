@@ -147,9 +147,10 @@ impl Reference {
         }
         let reference = Self::of_grid(backend, ring, options)?.inside(ring.outside.clone());
         let around = others.iter().copied();
-        let around = match has_base {
-            true => around.map(|block| behind::moved(block, ring, &reference.grid)).collect(),
-            false => around.cloned().collect(),
+        let around = if has_base {
+            around.map(|block| behind::moved(block, ring, &reference.grid)).collect()
+        } else {
+            around.cloned().collect()
         };
         reference.beside(around)
     }

@@ -72,6 +72,9 @@ pub struct Moved<B: MovementBackend = CpuBackend> {
 /// The user's grid, where it is another one than that of the equations.
 type Outward<B> = Option<Arc<<B as GridBackend>::Grid>>;
 
+/// The quality in the equations; the user's grid, its quality, and the blocks beside it.
+type Measured<B> = (Quality, Outward<B>, Quality, Arc<[Grid]>);
+
 /// Topology of a grid, and its nodes in i and j.
 type Shape = (Topology, [usize; 2]);
 
@@ -158,6 +161,11 @@ impl<B: MovementBackend> Moved<B> {
     /// The grid.
     pub fn nodes(&self) -> &Arc<B::Grid> {
         &self.nodes
+    }
+
+    /// The blocks beside the grid: that behind a base, or those of a cascade.
+    pub fn beside(&self) -> &Arc<[Grid]> {
+        &self.around
     }
 
     /// Topology of it, and its nodes in i and j.
@@ -317,11 +325,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
 
     /// The quality of a grid of the equations, and the user's grid where it is another one, with its quality and the blocks
     /// beside it; with blocks both are the quality of all.
-    fn measured(
-        &self,
-        backend: &B,
-        nodes: &B::Grid,
-    ) -> Result<(Quality, Outward<B>, Quality, Arc<[Grid]>), DeviceError> {
+    fn measured(&self, backend: &B, nodes: &B::Grid) -> Result<Measured<B>, DeviceError> {
         let whole = backend.measure(nodes)?;
         let outward = self.outward(backend, nodes)?;
         let quality = match &outward {

@@ -8,6 +8,10 @@ use gridgen::movement::{Adjoint, Moved, Resident};
 
 use crate::on_gpu;
 
+/// A C-grid with a block behind the base.
+const BASE: &str = "geometry.naca = '2412'\ngeometry.edge_thickness = 0.02\nnewton.tolerance = 1e-10\n\
+                    [grid]\ntopology = 'C'\nni = 257\nnj = 65\nfirst_cell = 1e-4\n";
+
 /// A reference, its wall twisted by 10° about the quarter chord, the grid there and its derivatives.
 fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Grid, Adjoint) {
     let problem = support::cases::case(text).settle().unwrap();
@@ -46,14 +50,15 @@ fn a_grid_moves_on_the_gpu_as_on_the_cpu() {
     let tunnel = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
                   [domain]\nbox = [-1.7, 4.0, -1.0, 1.0]\nfloor = 'wall'\nroof = 'wall'\n\
                   [grid]\ntopology = 'C'\nni = 225\nnj = 97\nwake = 48\nfirst_cell = 1e-5\n";
-    for text in [o(257, 129), o(1025, 513), c.to_owned(), tunnel.to_owned()] {
+    for text in [o(257, 129), o(1025, 513), c.to_owned(), tunnel.to_owned(), BASE.to_owned()] {
         let (on_cpu, forward, adjoint) = all(&CpuBackend, &text);
         let (moved, on_gpu, transposed) = all(&on_gpu(), &text);
 
         let both = |a: [&[f64]; 2], b: [&[f64]; 2]| apart(a[0], b[0]).max(apart(a[1], b[1]));
-        let [a, b] = [moved.grid(), on_cpu.grid()].map(|grid| [&grid.x[..], &grid.y[..]]);
-        let off = both(a, b);
-        assert!(off < 1e-9, "nodes: {off:e}");
+        for (own, block) in moved.blocks().iter().zip(on_cpu.blocks()) {
+            let off = both([&own.x, &own.y], [&block.x, &block.y]);
+            assert!(off < 1e-9, "nodes: {off:e}");
+        }
         let off = both([&on_gpu.x, &on_gpu.y], [&forward.x, &forward.y]);
         assert!(off < 1e-6, "derivative: {off:e}");
         let off = apart(transposed.wall.as_flattened(), adjoint.wall.as_flattened());
@@ -70,7 +75,9 @@ fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
     let c = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
              [grid]\ntopology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-5\n";
     let periodic = "geometry.ellipse.thickness = 0.4\nnewton.tolerance = 1e-10\n[grid]\nni = 257\nnj = 65\nfirst_cell = 1e-4\n";
-    for (text, mi, closed) in [(o, 255, false), (c, 223, false), (periodic, 256, true)] {
+    for (text, mi, closed) in
+        [(o, 255, false), (c, 223, false), (BASE, 255, false), (periodic, 256, true)]
+    {
         let (on_cpu, forward, adjoint) = all(&CpuBackend, text);
         let bands = Bands::new(mi, 2, closed).unwrap();
         for transport in [Transport::PeerMemory, Transport::Nccl] {
@@ -83,9 +90,10 @@ fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
             for (moved, on_gpus, transposed) in found.unwrap() {
                 let both =
                     |a: [&[f64]; 2], b: [&[f64]; 2]| apart(a[0], b[0]).max(apart(a[1], b[1]));
-                let [a, b] = [moved.grid(), on_cpu.grid()].map(|grid| [&grid.x[..], &grid.y[..]]);
-                let off = both(a, b);
-                assert!(off < 1e-9, "{transport:?}, nodes: {off:e}");
+                for (own, block) in moved.blocks().iter().zip(on_cpu.blocks()) {
+                    let off = both([&own.x, &own.y], [&block.x, &block.y]);
+                    assert!(off < 1e-9, "{transport:?}, nodes: {off:e}");
+                }
                 let off = both([&on_gpus.x, &on_gpus.y], [&forward.x, &forward.y]);
                 assert!(off < 1e-6, "{transport:?}, derivative: {off:e}");
                 let off = apart(transposed.wall.as_flattened(), adjoint.wall.as_flattened());
