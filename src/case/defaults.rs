@@ -140,6 +140,10 @@ const CELLS_IN_DISSIPATION: f64 = 1000.0;
 const DISSIPATION: [f64; 2] = [0.08, 0.6];
 const SMOOTHING: f64 = 3.3e-4;
 
+/// First cells above which multigrid has three levels around a base inside a box, and two below: cycles of more levels do not
+/// contract where columns as near as first cells are high fan out over straight lines.
+const LEAST_OF_THREE_LEVELS: f64 = 2e-6;
+
 /// First cells to which a base must have room at least for a block behind it.
 pub(super) const LEAST_ON_BASE: f64 = 4.0;
 
@@ -180,8 +184,18 @@ impl Case {
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: WallFacts) -> ([f64; 2], f64, Seam) {
-        let Self { grid, initial, control, output, places, cascade, geometry, multigrid, .. } =
-            self;
+        let Self {
+            grid,
+            initial,
+            control,
+            output,
+            places,
+            cascade,
+            geometry,
+            multigrid,
+            domain,
+            ..
+        } = self;
         let element = grid.reach.is_some() || !places.within.is_empty();
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
@@ -207,8 +221,13 @@ impl Case {
         let mut seam = if wall.edge && !round { Seam::Held } else { Seam::Periodic };
         if wall.wake.is_some() {
             grid.topology = TopologyChoice::C;
-            if grid.nj >= TALL + 2 && !places.has("multigrid.levels") {
-                multigrid.levels = FEW_LEVELS;
+            let levels = if wall.behind && domain.is_some() {
+                Some(2 + usize::from(grid.first_cell > LEAST_OF_THREE_LEVELS))
+            } else {
+                (grid.nj >= TALL + 2).then_some(FEW_LEVELS)
+            };
+            if let Some(levels) = levels.filter(|_| !places.has("multigrid.levels")) {
+                multigrid.levels = levels;
             }
         } else {
             grid.wake = None;

@@ -13,7 +13,7 @@ use crate::cascade::{SolvedBlock, passage_blocks};
 use crate::case::{Case, Problem};
 use crate::error::Error;
 use crate::grid::quality::{Quality, WallLine, boundary_layer_cells, measure};
-use crate::grid::{Grid, Limited, Topology, Verdict, block_behind};
+use crate::grid::{Grid, Limited, Verdict, block_behind};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
 use crate::ranks::{Job, RanksError};
@@ -172,15 +172,10 @@ impl GridResult {
             _ if self.problem.heights.is_some() => {
                 "grid.first_cell and wake_first_cell: heights that vary less from point to point can help"
             }
-            _ if self.case.domain.is_some() => match self.problem.topology {
-                Topology::Blunt { .. } => {
-                    "geometry.trailing_edge = \"wedge\", larger first cells or sides of [domain] farther away can help"
-                }
-                _ => {
-                    "an inlet as far ahead as floor and roof are from the section, larger first cells or sides of \
-                     [domain] farther away can help"
-                }
-            },
+            _ if self.case.domain.is_some() => {
+                "an inlet as far ahead as floor and roof are from the section, larger first cells or sides of \
+                 [domain] farther away can help"
+            }
             _ if control.base != Some(Base::Marched) => {
                 "control.base = \"marched\", the default, converges where others do not"
             }

@@ -337,15 +337,6 @@ fn coarser_grids_of_a_family_have_their_block_too() {
 }
 
 #[test]
-fn grids_with_a_block_behind_a_base_are_not_moved() {
-    let case = around(SECTIONS[3].1, "", "ni = 129\nnj = 49\nfirst_cell = 1e-4");
-
-    let error = make(&case).unwrap().reference().err().unwrap();
-
-    assert!(error.to_string().contains("block behind"), "{error}");
-}
-
-#[test]
 fn files_hold_both_blocks_with_the_same_bits_on_their_links() {
     let keys = "ni = 65\nnj = 25\nfirst_cell = 1e-3\nwake = 16\nbase_cells = 8\n[output]\npictures = false\n\
                 formats = [\"vts\", \"plot3d\", \"cgns\", \"openfoam\", \"su2\", \"msh\"]\nplot3d_encoding = \"stream\"";

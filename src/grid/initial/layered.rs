@@ -9,7 +9,7 @@ use crate::geometry::{
     chord_lengths, growth_to_walls, last_interval, spacing_geometric, spacing_layered,
     spacing_to_walls,
 };
-use crate::grid::Grid;
+use crate::grid::{Grid, Topology};
 
 /// Parts of an interval over which the length of a line is summed.
 const PARTS: usize = 8;
@@ -27,7 +27,11 @@ pub(super) fn layered(outline: &Outline, enclosed: &Enclosed, lines: &Grid) -> G
         let line: Vec<[f64; 2]> = (0..lines.nj).map(|j| lines.point(i, j)).collect();
         let outwards = |_| unit(enclosed.line.inward(line[lines.nj - 1])).map(|c| -c);
         let leaves = enclosed.wall.as_ref().map(outwards);
-        Curve::new(line, (outline.normals[i], leaves))
+        // At the corners of a base normals cross above columns that are as near as first cells are high.
+        let base = matches!(outline.topology, Topology::Blunt { .. });
+        let secant = || unit(difference(line[1], line[0]));
+        let direction = if base { secant() } else { outline.normals[i] };
+        Curve::new(line, (direction, leaves))
     };
     let curves: Vec<Curve> = (0..columns).into_par_iter().map(curve).collect();
     let opposite = enclosed.wall.as_ref().map(|(least, walls)| {
