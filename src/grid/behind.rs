@@ -16,7 +16,7 @@ pub fn block_behind(grid: &Grid, cells: usize) -> Option<Grid> {
     let mut block = Grid::new(Topology::Behind { around: grid.ni }, ni, nj);
     block.outside.clone_from(&grid.outside);
     for i in 0..ni {
-        let ends = interface_columns(grid, i);
+        let ends = interface_columns(grid.ni, wake, i);
         let [lower, upper] = ends.map(|k| grid.point(k, 0));
         let heights = ends.map(|k| distance(grid.point(k, 0), grid.point(k, 1)));
         let thickness = distance(lower, upper);
@@ -33,8 +33,8 @@ pub fn block_behind(grid: &Grid, cells: usize) -> Option<Grid> {
     Some(block)
 }
 
-/// The columns of a C-grid whose lines j = 0 are the lower and the upper interface, `i` cells from the base.
-pub fn interface_columns(grid: &Grid, i: usize) -> [usize; 2] {
-    let wake = grid.topology.wake();
-    [wake - i, grid.ni - 1 - wake + i]
+/// The columns of a C-grid of `ni` nodes around in which its line j = 0 is the lower and the upper interface, `i` of `wake`
+/// cells from the base.
+pub fn interface_columns(ni: usize, wake: usize, i: usize) -> [usize; 2] {
+    [wake - i, ni - 1 - wake + i]
 }

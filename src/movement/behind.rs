@@ -27,7 +27,8 @@ fn shares(block: &Grid) -> impl Iterator<Item = (usize, usize, f64)> {
 pub(super) fn displacement(block: &Grid, around: &Grid) -> Grid {
     let mut found = Grid::unset(block.topology, block.ni, block.nj);
     for (i, node, share) in shares(block) {
-        let [lower, upper] = interface_columns(around, i).map(|k| around.point(k, 0));
+        let [lower, upper] =
+            interface_columns(around.ni, block.ni - 1, i).map(|k| around.point(k, 0));
         [found.x[node], found.y[node]] = between(lower, upper, share);
     }
     found
@@ -36,7 +37,9 @@ pub(super) fn displacement(block: &Grid, around: &Grid) -> Grid {
 /// The transpose of [`displacement`]: adds derivatives by the nodes of the block to those by the nodes of the grid around it.
 pub(super) fn gather(block: &Grid, by_block: &Grid, around: &mut Grid) {
     for (i, node, share) in shares(block) {
-        for (column, weight) in interface_columns(around, i).into_iter().zip([1.0 - share, share]) {
+        for (column, weight) in
+            interface_columns(around.ni, block.ni - 1, i).into_iter().zip([1.0 - share, share])
+        {
             around.x[column] += weight * by_block.x[node];
             around.y[column] += weight * by_block.y[node];
         }
@@ -46,12 +49,11 @@ pub(super) fn gather(block: &Grid, by_block: &Grid, around: &mut Grid) {
 /// The block of a reference beside a moved grid. The interfaces have the nodes of the grid, bit for bit.
 pub(super) fn moved(block: &Grid, before: &Grid, grid: &Grid) -> Grid {
     let change = |now: &[f64], then: &[f64]| now.iter().zip(then).map(|(a, b)| a - b).collect();
-    let changes = [change(&grid.x, &before.x), change(&grid.y, &before.y)];
-    let [x, y] = changes;
+    let (x, y) = (change(&grid.x, &before.x), change(&grid.y, &before.y));
     let own = displacement(block, &Grid { x, y, ..before.clone() });
     let mut found = block.clone();
     for (i, node, _) in shares(block) {
-        let [lower, upper] = interface_columns(grid, i).map(|k| grid.point(k, 0));
+        let [lower, upper] = interface_columns(grid.ni, block.ni - 1, i).map(|k| grid.point(k, 0));
         [found.x[node], found.y[node]] = match node / block.ni {
             0 => lower,
             j if j + 1 == block.nj => upper,

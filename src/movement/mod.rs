@@ -11,8 +11,8 @@
 //! grid's file: in its unit, and for a half grid in the half.
 //!
 //! In a cascade the O-grid around the blade moves. The blocks around it share its outer line, which is frozen, so they
-//! keep their nodes, and the pitch stays. Behind a base both interfaces move with it, each with its corner, and the nodes
-//! of the block between them keep their shares of the way from one to the other.
+//! keep their nodes, and the pitch stays. Behind a base both interfaces move and turn with it, and the nodes of the
+//! block between them keep their shares of the way from one to the other.
 //!
 //! The backend is the CPU, a GPU, or one of several ranks, which all do the same. A [`Resident`] is a reference on
 //! a backend; its grids stay there until they are fetched.
