@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from ._grid import Mesh
+
 __all__ = ["USMesh"]
 
 _OPTIONS = frozenset({"gridFile", "reference", "spanCells", "span", "points", "tolerance", "backend"})
@@ -34,8 +36,9 @@ class USMesh:
     options : mapping
         ``reference``, a `Reference`, or ``gridFile``, the file of a reference or a mesh; ``spanCells`` (1)
         and ``span`` (1.0) of the solver's grid, in the order of `Mesh.write` for CGNS and Plot3D: i fastest,
-        then j, then the planes. ``points``, (N, 3), is for solvers with another numbering, such as OpenFOAM:
-        all nodes of their grid, in order. ``tolerance`` (1e-10) of derivatives, and ``backend``.
+        then j, then the planes, block after block. ``points``, (N, 3), is for solvers with another numbering,
+        such as OpenFOAM: all nodes of their grid, in order. ``tolerance`` (1e-10) of derivatives, and
+        ``backend``. A base follows its corners: its other nodes do not belong to the surface.
     comm : optional
         Communicator of mpi4py. Each rank moves the whole plane and keeps its part of the surface and of the
         volume.
@@ -64,8 +67,7 @@ class USMesh:
         self._reference = reference
         self._comm = comm
         self._tolerance = ratio("tolerance", options.get("tolerance", 1e-10))
-        mesh = reference.mesh
-        plane = np.stack([mesh.x.ravel(), mesh.y.ravel()], axis=1)
+        plane = _nodes(reference.mesh)
         wall = reference.wall
         self._same = _SAME * float(np.ptp(wall, axis=0).max())
         points = options.get("points")
@@ -76,8 +78,11 @@ class USMesh:
                 message = f"span: a length above 0 was expected, found {span}"
                 raise CaseError(message, data={"name": "span", "value": span})
             heights = np.linspace(0.0, span, cells + 1)
-            self._node = np.tile(np.arange(len(plane)), cells + 1)
-            self._z = np.repeat(heights, len(plane))
+            # Block after block, each plane after plane.
+            sizes = [x.size for x, _ in reference.mesh.blocks]
+            blocks = np.split(np.arange(len(plane)), np.cumsum(sizes)[:-1])
+            self._node = np.concatenate([np.tile(block, cells + 1) for block in blocks])
+            self._z = np.concatenate([np.repeat(heights, size) for size in sizes])
         else:
             given = _triples("points", points)
             self._node = _matched("points", given[:, :2], plane, self._same)
@@ -165,8 +170,7 @@ class USMesh:
         """Return the coordinates of the whole grid, flat."""
         import numpy as np
 
-        x, y = (np.asarray(coordinate).ravel()[self._node] for coordinate in (self._moved.x, self._moved.y))
-        return np.stack([x, y, self._z], axis=1).ravel()
+        return np.column_stack([_nodes(self._moved)[self._node], self._z]).ravel()
 
     def getWarpGrid(self) -> NDArray[np.float64]:  # noqa: N802
         """Return the coordinates of the whole grid, flat; there is no separate numbering for warping."""
@@ -192,10 +196,15 @@ class USMesh:
             np.add.at(common, self._indices, given)
         else:
             common += given
-        nodes = np.zeros((self._moved.shape[0] * self._moved.shape[1], 2))
-        np.add.at(nodes, self._node, common.reshape(-1, 3)[:, :2])
-        nodes = self._sum(nodes)
-        wall, _ = self._moved.adjoint(nodes.reshape(*self._moved.shape, 2), tolerance=self._tolerance)
+        every = np.zeros((sum(x.size for x, _ in self._moved.blocks), 2))
+        np.add.at(every, self._node, common.reshape(-1, 3)[:, :2])
+        every = self._sum(every)
+        count = self._moved.shape[0] * self._moved.shape[1]
+        nodes = every[:count].reshape(*self._moved.shape, 2)
+        behind = self._moved.behind
+        if behind is not None:
+            nodes = nodes + self._reference.gather_behind(every[count:].reshape(*behind[0].shape, 2))
+        wall, _ = self._moved.adjoint(nodes, tolerance=self._tolerance)
         own = np.zeros_like(wall)
         np.add.at(own, self._own, wall)
         self._derivative = np.zeros_like(self._surface)
@@ -213,8 +222,13 @@ class USMesh:
         self._defined()
         displacement = np.asarray(dXs, dtype=float).reshape(-1, 3)
         nodes = self._moved.derivative(self._averaged(displacement), tolerance=self._tolerance)
+        # The blocks around a blade stay.
+        every = np.zeros((sum(x.size for x, _ in self._moved.blocks), 2))
+        every[: nodes.size // 2] = nodes.reshape(-1, 2)
+        if self._moved.behind is not None:
+            every[nodes.size // 2 :] = self._reference.displacement_behind(nodes).reshape(-1, 2)
         common = np.zeros((len(self._node), 3))
-        common[:, :2] = nodes.reshape(-1, 2)[self._node]
+        common[:, :2] = every[self._node]
         flat = common.ravel()
         return flat[self._indices] if solverVec and self._indices is not None else flat
 
@@ -259,6 +273,14 @@ class USMesh:
         np.add.at(wall, self._of_surface, displacement[:, :2])
         averaged: NDArray[np.float64] = (self._sum(wall) / self._copies()[:, None])[self._own]
         return averaged
+
+
+def _nodes(mesh: Mesh) -> NDArray[np.float64]:
+    """Return the nodes of all blocks, (N, 2)."""
+    import numpy as np
+
+    blocks = [[np.asarray(coordinate).ravel() for coordinate in block] for block in mesh.blocks]
+    return np.concatenate([np.stack(block, axis=1) for block in blocks])
 
 
 def _triples(name: str, points: ArrayLike) -> NDArray[np.float64]:

@@ -155,6 +155,36 @@ def test_a_base_moves_with_the_block_behind_it(tmp_path):
         assert np.allclose(np.stack(other.blocks[1], axis=-1), block, rtol=0.0, atol=1e-9)
 
 
+def test_the_mesh_of_a_solver_has_the_block_behind_a_base():
+    grid = gridgen.make(
+        naca="0012", edge_thickness=0.02, topology="C", ni=97, nj=33, first_cell=1e-3, backend="cpu"
+    )
+    reference = gridgen.Reference(grid)
+    moving = gridgen.USMesh({"reference": reference, "spanCells": 1, "span": 0.5})
+    surface = moving.getSurfaceCoordinates()
+    surface[:, 1] += 0.02 * surface[:, 0] ** 2
+
+    moving.setSurfaceCoordinates(surface)
+    moving.warpMesh()
+
+    (x, _), (bx, by) = moving.moved.blocks
+    nodes = moving.getSolverGrid().reshape(-1, 3)
+    assert len(nodes) == 2 * (x.size + bx.size)
+    # The zones of a file: both planes of the grid, then those of the block.
+    assert np.array_equal(nodes[: x.size, 0], x.ravel())
+    assert np.array_equal(nodes[2 * x.size + bx.size :, 1], by.ravel())
+    assert set(nodes[2 * x.size :][: bx.size, 2]) == {0.0}
+    assert abs(by - grid.behind[1]).max() > 1e-2
+    by_nodes = np.sin(np.arange(nodes.size, dtype=float))
+    by_surface = np.zeros_like(surface)
+    by_surface[:, :2] = np.tile(smooth(reference.wall), (2, 1))
+    forward = moving.warpDerivFwd(by_surface)
+    moving.warpDeriv(by_nodes)
+    left, right = (by_nodes * forward).sum(), (moving.getdXs() * by_surface).sum()
+    assert abs(left - right) < 1e-8 * abs(left)
+    assert abs(forward.reshape(-1, 3)[2 * x.size :]).max() > 0.1
+
+
 def test_grids_without_a_base_have_no_block_behind_it(reference):
     for call in (reference.displacement_behind, reference.gather_behind):
         with pytest.raises(gridgen.CaseError, match="there is no block behind a base"):
