@@ -10,35 +10,19 @@ use gridgen::formats::{Format, MeshData, contents};
 use gridgen::generate::{GridResult, open_reference};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{interfaces, measure};
-use gridgen::movement::{Moved, MovementError, Reference, Resident};
+use gridgen::movement::{MovementError, Reference};
 use support::grids::distance;
 
-use super::{case, make, shipped};
+use super::moved_blades::{
+    CHORD, Wall, assert_stored, displacement, made, moved, of_refs, on_cpu, settings,
+};
+use super::{case, make};
 
-type Wall = Vec<[f64; 2]>;
-
-/// A chord that no power of two is, so that nodes of the file differ from those of the equations.
-const CHORD: f64 = 0.137;
-
-/// The reference of a flatback with a base of 10 % chord.
-static MADE: LazyLock<GridResult> = LazyLock::new(|| {
-    let chord = CHORD.to_string();
-    let set = [("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
-    make(&shipped("du-flatback-c.toml", &set)).unwrap()
-});
+/// A flatback with a base of 10 % chord.
+static MADE: LazyLock<GridResult> = LazyLock::new(|| made("du-flatback-c.toml"));
 
 fn reference() -> Reference {
     MADE.reference().unwrap()
-}
-
-fn on_cpu(reference: &Reference) -> Resident<&Reference, CpuBackend> {
-    Resident::new(reference, &CpuBackend).unwrap()
-}
-
-fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
-    let moved = on_cpu(reference).move_to(&CpuBackend, wall).unwrap();
-    assert!(moved.verdict.is_good(), "{}", moved.verdict);
-    moved
 }
 
 /// The wall turned nose up about its quarter point, and made thicker across its chord.
@@ -49,16 +33,6 @@ fn bent(wall: &[[f64; 2]], degrees: f64, thicker: f64) -> Wall {
         [0.25 * CHORD + cosine * x + sine * y, cosine * y - sine * x]
     };
     wall.iter().map(bend).collect()
-}
-
-/// A displacement of the wall that is smooth along it.
-fn displacement(wall: &[[f64; 2]]) -> Wall {
-    let of = |[x, y]: [f64; 2]| [(3.0 * y / CHORD).sin(), (2.0 * x / CHORD).cos()];
-    wall.iter().map(|at| of(*at).map(|c| c * CHORD)).collect()
-}
-
-fn of_refs(blocks: &[Grid]) -> Vec<&Grid> {
-    blocks.iter().collect()
 }
 
 #[test]
@@ -200,25 +174,13 @@ fn moved_blocks_are_read_back_from_files_and_moved_again() {
 
 #[test]
 fn a_stored_reference_of_a_base_has_both_blocks() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("reference.grd");
-    let reference = reference();
-    reference.write(&path).unwrap();
-
-    let read = Reference::read(&path).unwrap();
-
-    assert_eq!(read.blocks(), reference.blocks());
-    assert_eq!(read.quality(), reference.quality());
-    let wall = bent(&reference.wall(), 0.5, 1.0);
-    assert_eq!(moved(&read, &wall).blocks(), moved(&reference, &wall).blocks());
+    assert_stored(&reference(), |wall| bent(wall, 0.5, 1.0));
 }
 
 /// A problem alone gives the reference that its grid gives, up to the tolerance of the solve.
 #[test]
 fn the_problem_of_a_base_is_a_reference() {
-    let chord = CHORD.to_string();
-    let set = [("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
-    let problem = shipped("du-flatback-c.toml", &set).settle().unwrap();
+    let problem = settings("du-flatback-c.toml").settle().unwrap();
 
     let reference = problem.reference(&CpuBackend).unwrap();
 

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::case::SolverOptions;
+use gridgen::case::{Case, SolverOptions};
 use gridgen::formats::{Format, MeshData, contents};
 use gridgen::generate::{GridResult, open_reference};
 use gridgen::grid::Grid;
@@ -15,26 +15,32 @@ use support::grids::distance;
 use super::cascade::partners;
 use super::{make, shipped};
 
-type Wall = Vec<[f64; 2]>;
+pub(super) type Wall = Vec<[f64; 2]>;
 
 /// A chord that no power of two is, so that nodes of the file differ from those of the equations.
-const CHORD: f64 = 0.137;
+pub(super) const CHORD: f64 = 0.137;
 
-static MADE: LazyLock<GridResult> = LazyLock::new(|| {
+static MADE: LazyLock<GridResult> = LazyLock::new(|| made("compressor.toml"));
+
+/// A shipped case of that chord, with first cells of 1e-4 chord.
+pub(super) fn settings(name: &str) -> Case {
     let chord = CHORD.to_string();
-    let set = [("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
-    make(&shipped("compressor.toml", &set)).unwrap()
-});
+    shipped(name, &[("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")])
+}
+
+pub(super) fn made(name: &str) -> GridResult {
+    make(&settings(name)).unwrap()
+}
 
 fn reference() -> Reference {
     MADE.reference().unwrap()
 }
 
-fn on_cpu(reference: &Reference) -> Resident<&Reference, CpuBackend> {
+pub(super) fn on_cpu(reference: &Reference) -> Resident<&Reference, CpuBackend> {
     Resident::new(reference, &CpuBackend).unwrap()
 }
 
-fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
+pub(super) fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
     let moved = on_cpu(reference).move_to(&CpuBackend, wall).unwrap();
     assert!(moved.verdict.is_good(), "{}", moved.verdict);
     moved
@@ -59,12 +65,12 @@ fn bent(wall: &[[f64; 2]], degrees: f64, thicker: f64) -> Wall {
 }
 
 /// A displacement of the wall that is smooth along it, in chords.
-fn displacement(wall: &[[f64; 2]]) -> Wall {
+pub(super) fn displacement(wall: &[[f64; 2]]) -> Wall {
     let of = |[x, y]: [f64; 2]| [(3.0 * y / CHORD).sin(), (2.0 * x / CHORD).cos()];
     wall.iter().map(|at| of(*at).map(|c| c * CHORD)).collect()
 }
 
-fn of_refs(blocks: &[Grid]) -> Vec<&Grid> {
+pub(super) fn of_refs(blocks: &[Grid]) -> Vec<&Grid> {
     blocks.iter().collect()
 }
 
@@ -204,25 +210,28 @@ fn moved_cascades_are_read_back_from_files_and_moved_again() {
 
 #[test]
 fn a_stored_reference_of_a_cascade_has_all_blocks() {
+    assert_stored(&reference(), |wall| bent(wall, 0.5, 1.0));
+}
+
+/// Asserts that a reference is the same after it was written and read, and moves alike.
+#[track_caller]
+pub(super) fn assert_stored(reference: &Reference, bent: impl Fn(&[[f64; 2]]) -> Wall) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("reference.grd");
-    let reference = reference();
     reference.write(&path).unwrap();
 
     let read = Reference::read(&path).unwrap();
 
     assert_eq!(read.blocks(), reference.blocks());
     assert_eq!(read.quality(), reference.quality());
-    let wall = bent(&reference.wall(), 0.5, 1.0);
-    assert_eq!(moved(&read, &wall).blocks(), moved(&reference, &wall).blocks());
+    let wall = bent(&reference.wall());
+    assert_eq!(moved(&read, &wall).blocks(), moved(reference, &wall).blocks());
 }
 
 /// A problem alone gives the reference that its grid gives, up to the tolerance of the solve.
 #[test]
 fn the_problem_of_a_cascade_is_a_reference() {
-    let chord = CHORD.to_string();
-    let set = [("geometry.chord", chord.as_str()), ("grid.first_cell", "1e-4")];
-    let problem = shipped("compressor.toml", &set).settle().unwrap();
+    let problem = settings("compressor.toml").settle().unwrap();
 
     let reference = problem.reference(&CpuBackend).unwrap();
 
