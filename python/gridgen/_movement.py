@@ -132,11 +132,7 @@ class Reference:
             If the array has another shape, or there is no block behind a base.
         """
         given = real_array("nodes", nodes, "(nj, ni, 2)", ndim=3)
-        shape = (*self.mesh.shape, 2)
-        if given.shape != shape:
-            message = f"nodes: an array of shape {shape} was expected, found {given.shape}"
-            raise CaseError(message, data={"name": "nodes", "shape": given.shape})
-        nj, ni, found = self._native.displacement_behind(given.reshape(-1, 2))
+        nj, ni, found = self._native.displacement_behind(*_rows("nodes", given))
         return found.reshape(nj, ni, 2)
 
     def gather_behind(self, block: ArrayLike) -> NDArray[np.float64]:
@@ -160,7 +156,7 @@ class Reference:
             If the array has another shape, or there is no block behind a base.
         """
         given = real_array("block", block, "(nj, ni, 2)", ndim=3)
-        nj, ni, found = self._native.gather_behind(_pairs("block", given.reshape(-1, given.shape[2])))
+        nj, ni, found = self._native.gather_behind(*_rows("block", given))
         return found.reshape(nj, ni, 2)
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -366,6 +362,11 @@ def _pairs(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
         message = f"{name}: an array of shape (n, 2) was expected, found {array.shape}"
         raise CaseError(message, data={"name": name, "shape": array.shape})
     return array
+
+
+def _rows(name: str, array: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[int, int]]:
+    """Return points row by row, and the shape in which they were."""
+    return _pairs(name, array.reshape(-1, array.shape[2])), (array.shape[0], array.shape[1])
 
 
 def _displacement(

@@ -67,7 +67,9 @@ class USMesh:
         self._reference = reference
         self._comm = comm
         self._tolerance = ratio("tolerance", options.get("tolerance", 1e-10))
-        plane = _nodes(reference.mesh)
+        mesh = reference.mesh
+        plane = _nodes(mesh)
+        self._count = len(plane)
         wall = reference.wall
         self._same = _SAME * float(np.ptp(wall, axis=0).max())
         points = options.get("points")
@@ -79,7 +81,7 @@ class USMesh:
                 raise CaseError(message, data={"name": "span", "value": span})
             heights = np.linspace(0.0, span, cells + 1)
             # Block after block, each plane after plane.
-            sizes = [x.size for x, _ in reference.mesh.blocks]
+            sizes = [x.size for x, _ in mesh.blocks]
             blocks = np.split(np.arange(len(plane)), np.cumsum(sizes)[:-1])
             self._node = np.concatenate([np.tile(block, cells + 1) for block in blocks])
             self._z = np.concatenate([np.repeat(heights, size) for size in sizes])
@@ -196,7 +198,7 @@ class USMesh:
             np.add.at(common, self._indices, given)
         else:
             common += given
-        every = np.zeros((sum(x.size for x, _ in self._moved.blocks), 2))
+        every = np.zeros((self._count, 2))
         np.add.at(every, self._node, common.reshape(-1, 3)[:, :2])
         every = self._sum(every)
         count = self._moved.shape[0] * self._moved.shape[1]
@@ -223,7 +225,7 @@ class USMesh:
         displacement = np.asarray(dXs, dtype=float).reshape(-1, 3)
         nodes = self._moved.derivative(self._averaged(displacement), tolerance=self._tolerance)
         # The blocks around a blade stay.
-        every = np.zeros((sum(x.size for x, _ in self._moved.blocks), 2))
+        every = np.zeros((self._count, 2))
         every[: nodes.size // 2] = nodes.reshape(-1, 2)
         if self._moved.behind is not None:
             every[nodes.size // 2 :] = self._reference.displacement_behind(nodes).reshape(-1, 2)

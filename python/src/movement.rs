@@ -100,11 +100,21 @@ const NO_BASE: &str = "there is no block behind a base";
 /// Lines and columns of nodes, and a point of each.
 type Displacements<'py> = (usize, usize, Bound<'py, PyArray2<f64>>);
 
-/// A grid like another one with these points.
-fn of_points(like: &Grid, points: &[[f64; 2]]) -> Grid {
-    let [x, y] = [0, 1].map(|c| points.iter().map(|point| point[c]).collect());
+/// A grid like another one with the points of an array of so many lines and columns.
+fn of_points(
+    py: Python<'_>,
+    (name, shape): (&str, [usize; 2]),
+    like: &Grid,
+    points: &[[f64; 2]],
+) -> PyResult<Grid> {
     let Grid { topology, ni, nj, .. } = *like;
-    Grid { topology, ni, nj, x, y, outside: None }
+    if shape != [nj, ni] {
+        let [lines, columns] = shape;
+        let expected = format!("an array of shape ({nj}, {ni}, 2) was expected");
+        return Err(refused(py, &format!("{name}: {expected}, found ({lines}, {columns}, 2)")));
+    }
+    let [x, y] = [0, 1].map(|c| points.iter().map(|point| point[c]).collect());
+    Ok(Grid { topology, ni, nj, x, y, outside: None })
 }
 
 fn points_of(grid: &Grid) -> Vec<[f64; 2]> {
@@ -128,9 +138,11 @@ impl NativeReference {
         &self,
         py: Python<'py>,
         nodes: PyReadonlyArray2<'_, f64>,
+        shape: [usize; 2],
     ) -> PyResult<Displacements<'py>> {
-        let (reference, nodes) = (&self.0.reference, points(&nodes));
-        let found = reference.displacement_behind(&of_points(reference.grid(), &nodes));
+        let reference = &self.0.reference;
+        let nodes = of_points(py, ("nodes", shape), reference.grid(), &points(&nodes))?;
+        let found = reference.displacement_behind(&nodes);
         let found = found.ok_or_else(|| refused(py, NO_BASE))?;
         Ok((found.nj, found.ni, rows(py, &points_of(&found))))
     }
@@ -140,17 +152,13 @@ impl NativeReference {
         &self,
         py: Python<'py>,
         block: PyReadonlyArray2<'_, f64>,
+        shape: [usize; 2],
     ) -> PyResult<Displacements<'py>> {
-        let (reference, by_block) = (&self.0.reference, points(&block));
+        let reference = &self.0.reference;
         let [grid, behind] = reference.blocks()[..] else { return Err(refused(py, NO_BASE)) };
-        if by_block.len() != behind.x.len() {
-            let (ni, nj) = (behind.ni, behind.nj);
-            let found = by_block.len();
-            let message = format!("block: {nj} x {ni} nodes were expected, found {found}");
-            return Err(refused(py, &message));
-        }
-        let mut nodes = of_points(grid, &vec![[0.0; 2]; grid.x.len()]);
-        reference.gather_behind(&of_points(behind, &by_block), &mut nodes);
+        let by_block = of_points(py, ("block", shape), behind, &points(&block))?;
+        let mut nodes = Grid::new(grid.topology, grid.ni, grid.nj);
+        reference.gather_behind(&by_block, &mut nodes);
         Ok((grid.nj, grid.ni, rows(py, &points_of(&nodes))))
     }
 
