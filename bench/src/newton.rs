@@ -89,7 +89,8 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
         _ => data,
     };
     let (state, mut u) = backend.elliptic(data)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, data.walls[0].is_some())?;
+    let mut problem =
+        GridProblem::<B, T>::preconditioned(backend, state, data.walled_sides(), kind)?;
     let preconditioner = GridPreconditioner::new(kind, multigrid, problem.jacobian());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     if kind == Kind::Jacobi {

@@ -71,6 +71,44 @@ pub(super) fn check_product(a: &EllPattern, x: usize, y: usize) -> Result<()> {
     check_length(y, a.rows())
 }
 
+/// The nine-point pattern and its values of a matrix by ten numbers a point; those of any other as they are.
+pub(crate) fn entries_of_ten_numbers<T: Real>(
+    pattern: &EllPattern,
+    values: &[T],
+) -> (EllPattern, Vec<T>) {
+    let Structure::TenNumbers { mi, mj, periodic } = pattern.structure() else {
+        return (pattern.clone(), values.to_vec());
+    };
+    let (rows, entries) = (pattern.rows(), EllPattern::nine_point(mi, mj, periodic));
+    let mut found = vec![T::zero(); rows * entries.width()];
+    for row in 0..rows {
+        let at = |slot: usize, row: usize| values[slot * rows + row];
+        let (g22, d) = (at(0, row & !1), at(0, row | 1));
+        let g11 = T::narrow(0.5) - g22;
+        let [x_own, x_other, y_own, y_other] = [1, 2, 3, 4].map(|slot| at(slot, row));
+        let of_stencil = [
+            d,
+            g11 - y_own,
+            -y_other,
+            -d,
+            g22 - x_own,
+            -x_other,
+            -T::one(),
+            g22 + x_own,
+            x_other,
+            -d,
+            g11 + y_own,
+            y_other,
+            d,
+        ];
+        let present = EllPattern::nine_point_entries(mi, mj, periodic, row);
+        for (slot, (entry, _)) in present.enumerate() {
+            found[slot * rows + row] = of_stencil[entry];
+        }
+    }
+    (entries, found)
+}
+
 /// An approximate inverse z = M⁻¹ r of an operator of type `A`.
 pub trait Preconditioner<B: Backend, T: Real, A>: Send {
     /// Prepares for the present values of `a`.

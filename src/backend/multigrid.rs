@@ -55,7 +55,8 @@ impl LevelSize {
 
     /// Refuses matrices of another size: one with the nine-point pattern, and that of the wall columns.
     pub(crate) fn check_matrices(self, a: &EllPattern, columns: Option<&EllPattern>) -> Result<()> {
-        let is_grid = matches!(a.structure(), Structure::NinePoint { .. });
+        let grids = |of| matches!(of, Structure::NinePoint { .. } | Structure::TenNumbers { .. });
+        let is_grid = grids(a.structure());
         let rows = columns.map_or(self.values(), EllPattern::rows);
         check_lengths(self.values(), [if is_grid { a.rows() } else { 0 }, rows])
     }

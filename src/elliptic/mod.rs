@@ -6,6 +6,7 @@ pub use crate::pde::EllipticSettings;
 pub use crate::sparse::WalledSides;
 pub use preconditioner::GridPreconditioner;
 
+use crate::backend::matrices::entries_of_ten_numbers;
 use crate::backend::{
     CellGuard, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Product, Real, Result,
     Scaling,
@@ -27,13 +28,33 @@ pub struct GridProblem<B: EllipticBackend, T: Real> {
 
 impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// The problem of these equations, whose wall terms on the sides `walls` are unknowns; `true` means those of the
-    /// section's wall.
+    /// section's wall. Its Jacobian is in ELL format.
     ///
     /// # Errors
     /// If the memory of the device does not suffice.
     pub fn new(backend: &B, state: B::Elliptic, walls: impl Into<WalledSides>) -> Result<Self> {
+        Self::stored(backend, state, walls.into(), false)
+    }
+
+    /// [`Self::new`] for solves with this preconditioner: multigrid takes the Jacobian by ten numbers a point where
+    /// the backend has such matrices.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn preconditioned(
+        backend: &B,
+        state: B::Elliptic,
+        walls: WalledSides,
+        kind: Kind,
+    ) -> Result<Self> {
+        // A point on two walls has no equation, and its row no weight.
+        let short = B::TEN_NUMBERS && kind == Kind::Multigrid && !walls.has_beside();
+        Self::stored(backend, state, walls, short)
+    }
+
+    fn stored(backend: &B, state: B::Elliptic, walls: WalledSides, short: bool) -> Result<Self> {
         let size = backend.size(&state);
-        let jacobian = GridJacobian::new(backend, size, walls.into())?;
+        let jacobian = GridJacobian::new(backend, size, walls, short)?;
         Ok(Self { size, state, jacobian })
     }
 
@@ -62,7 +83,7 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
             return Err(DeviceError::OtherWalls { work: "transposed equations" });
         }
         let LevelSize { mi, mj, periodic } = size;
-        let mut own = GridJacobian::new(backend, size, walls)?;
+        let mut own = GridJacobian::new(backend, size, walls, false)?;
         backend.jacobian(&self.state, &mut own.field, own.wall.as_mut())?;
         let mut field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
         backend.transpose(&own.field, &mut field)?;
@@ -116,7 +137,7 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
 
 /// K = J (I − E Eᵀ) + B Eᵀ: the field Jacobian J = ∂R/∂r, whose columns of the points E beside walls
 /// are replaced by the wall columns B = ∂R/∂(p, q) where the wall terms are unknowns
-/// (theory eq. 6). Both are ELL matrices: 13 slots a row, and 2 for each wall.
+/// (theory eq. 6). Both are ELL matrices: 13 slots a row, or the five of ten numbers a point, and 2 for each wall.
 ///
 /// Or its transpose Kᵀ = (I − E Eᵀ) Jᵀ + E Bᵀ: the rows of the points beside walls are the sums along the lines
 /// that the wall columns give.
@@ -127,27 +148,32 @@ pub struct GridJacobian<B: EllipticBackend, T: Real> {
     walls: WalledSides,
     size: LevelSize,
     transposed: bool,
+    /// Whether J is stored by ten numbers a point.
+    short: bool,
 }
 
 impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
-    fn new(backend: &B, size: LevelSize, walls: WalledSides) -> Result<Self> {
+    fn new(backend: &B, size: LevelSize, walls: WalledSides, short: bool) -> Result<Self> {
         let LevelSize { mi, mj, periodic } = size;
-        let field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
+        let pattern = if short { EllPattern::ten_numbers } else { EllPattern::nine_point };
+        let field = backend.matrix(&pattern(mi, mj, periodic))?;
         let columns = || backend.matrix(&EllPattern::wall_columns(mi, mj, walls));
         let wall = (!walls.is_empty()).then(columns).transpose()?;
-        Ok(Self { field, wall, walls, size, transposed: false })
+        Ok(Self { field, wall, walls, size, transposed: false, short })
     }
 
     /// The Jacobian of equations without wall terms, from its matrix.
     pub fn of_field(field: B::Matrix<T>, size: LevelSize) -> Self {
-        Self { field, wall: None, walls: WalledSides::default(), size, transposed: false }
+        let walls = WalledSides::default();
+        Self { field, wall: None, walls, size, transposed: false, short: false }
     }
 
     /// The whole operator by rows, on the host. The equations of a point on two walls are those of the unit matrix.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let (LevelSize { mi, mj, periodic }, walls) = (self.size, self.walls);
-        let pattern = EllPattern::nine_point(mi, mj, periodic);
-        let field = backend.matrix_values(&self.field)?;
+        let stored = if self.short { EllPattern::ten_numbers } else { EllPattern::nine_point };
+        let values = backend.matrix_values(&self.field)?;
+        let (pattern, field) = entries_of_ten_numbers(&stored(mi, mj, periodic), &values);
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
         let of_walls = EllPattern::wall_columns(mi, mj, walls);
         let rows = pattern.rows();
@@ -195,7 +221,7 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         LinearSolver::new(krylov, self.rows(), preconditioner)
     }
 
-    /// The field Jacobian J in ELL format.
+    /// The field Jacobian J in ELL format, by ten numbers a point where the problem was made so.
     pub fn field(&self) -> &B::Matrix<T> {
         &self.field
     }

@@ -57,7 +57,8 @@ impl Problem {
         let (state, guess) = backend.equations(&initial, &self.normals, &settings)?;
         // The Jacobian takes its place in memory.
         drop(initial);
-        Ok((GridProblem::new(backend, state, settings.walled_sides())?, guess))
+        let (walls, kind) = (settings.walled_sides(), self.case.linear.preconditioner);
+        Ok((GridProblem::preconditioned(backend, state, walls, kind)?, guess))
     }
 
     /// The linear solver of the case for these equations.

@@ -85,19 +85,18 @@ pub(crate) fn merit_weight(m: &Metrics) -> f64 {
     row_weight(m) / m.g11.min(m.g22).sqrt()
 }
 
-/// The 2×2 blocks ∂R/∂r of a point, by neighbour (theory eq. 3). `[row][column]`.
+/// The 2×2 blocks ∂R/∂r of a point, by neighbour (theory eq. 3), as differences: E, W are g22 I ± X, N, S are
+/// g11 I ± Y, the corners ± a multiple of the identity. `[row][column]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StencilBlocks {
-    /// Neighbour (i + 1, j).
-    pub east: [Vec2; 2],
-    /// Neighbour (i − 1, j).
-    pub west: [Vec2; 2],
-    /// Neighbour (i, j + 1).
-    pub north: [Vec2; 2],
-    /// Neighbour (i, j − 1).
-    pub south: [Vec2; 2],
-    /// The point itself, as a multiple of the identity.
-    pub centre: f64,
+    /// |r_xi|².
+    pub g11: f64,
+    /// |r_eta|².
+    pub g22: f64,
+    /// X, half the difference of the blocks of the neighbours (i + 1, j) and (i − 1, j).
+    pub xi: [Vec2; 2],
+    /// Y, half the difference of the blocks of the neighbours (i, j + 1) and (i, j − 1).
+    pub eta: [Vec2; 2],
     /// Neighbours NE and SW, as a multiple of the identity; NW and SE have its negative.
     pub diagonal: f64,
 }
@@ -119,13 +118,38 @@ impl StencilBlocks {
         let eta_slope = |a: usize, b: usize| 0.5 * (2.0 * ra[a] * m.eta[b] + rb[a] * m.xi[b]);
         let (xi_shift, eta_shift) = (0.5 * m.g22 * p, 0.5 * m.g11 * q);
         Self {
-            east: block(m.g22, 1.0, xi_shift, xi_slope),
-            west: block(m.g22, -1.0, xi_shift, xi_slope),
-            north: block(m.g11, 1.0, eta_shift, eta_slope),
-            south: block(m.g11, -1.0, eta_shift, eta_slope),
-            centre: -2.0 * (m.g11 + m.g22),
+            g11: m.g11,
+            g22: m.g22,
+            xi: shifted(xi_shift, xi_slope),
+            eta: shifted(eta_shift, eta_slope),
             diagonal: -0.5 * m.g12,
         }
+    }
+
+    /// The blocks of the neighbours (i − 1, j) and (i + 1, j).
+    #[inline(always)]
+    pub fn west_and_east(&self) -> [[Vec2; 2]; 2] {
+        [block(self.g22, -1.0, self.xi), block(self.g22, 1.0, self.xi)]
+    }
+
+    /// The blocks of the neighbours (i, j − 1) and (i, j + 1).
+    #[inline(always)]
+    pub fn south_and_north(&self) -> [[Vec2; 2]; 2] {
+        [block(self.g11, -1.0, self.eta), block(self.g11, 1.0, self.eta)]
+    }
+
+    /// The block of the point itself, as a multiple of the identity.
+    #[inline(always)]
+    pub fn centre(&self) -> f64 {
+        -2.0 * (self.g11 + self.g22)
+    }
+
+    /// The ten numbers of a point in the pairs of [`crate::sparse::EllPattern::ten_numbers`].
+    #[inline(always)]
+    pub fn ten_numbers(&self) -> [[f64; 2]; 5] {
+        let Self { xi: [[xx, xy], [yx, yy]], .. } = *self;
+        let [[eta_xx, eta_xy], [eta_yx, eta_yy]] = self.eta;
+        [[self.g22, self.diagonal], [xx, yy], [xy, yx], [eta_xx, eta_yy], [eta_xy, eta_yx]]
     }
 
     /// The 13 entries of row `variable` (0: x, 1: y) in the order of `sparse`'s nine-point pattern: SW, S
@@ -134,31 +158,35 @@ impl StencilBlocks {
     #[inline(always)]
     pub fn row(&self, variable: usize) -> [f64; 13] {
         let (own, other) = (variable, 1 - variable);
+        let ([west, east], [south, north]) = (self.west_and_east(), self.south_and_north());
         [
             self.diagonal,
-            self.south[variable][own],
-            self.south[variable][other],
+            south[variable][own],
+            south[variable][other],
             -self.diagonal,
-            self.west[variable][own],
-            self.west[variable][other],
-            self.centre,
-            self.east[variable][own],
-            self.east[variable][other],
+            west[variable][own],
+            west[variable][other],
+            self.centre(),
+            east[variable][own],
+            east[variable][other],
             -self.diagonal,
-            self.north[variable][own],
-            self.north[variable][other],
+            north[variable][own],
+            north[variable][other],
             self.diagonal,
         ]
     }
 }
 
-/// own I + sign (shift I + slope).
+/// shift I + slope.
 #[inline(always)]
-fn block(own: f64, sign: f64, shift: f64, slope: impl Fn(usize, usize) -> f64) -> [Vec2; 2] {
-    [
-        [own + sign * (shift + slope(0, 0)), sign * slope(0, 1)],
-        [sign * slope(1, 0), own + sign * (shift + slope(1, 1))],
-    ]
+fn shifted(shift: f64, slope: impl Fn(usize, usize) -> f64) -> [Vec2; 2] {
+    [[shift + slope(0, 0), slope(0, 1)], [slope(1, 0), shift + slope(1, 1)]]
+}
+
+/// own I + sign `of`.
+#[inline(always)]
+fn block(own: f64, sign: f64, of: [Vec2; 2]) -> [Vec2; 2] {
+    [[own + sign * of[0][0], sign * of[0][1]], [sign * of[1][0], own + sign * of[1][1]]]
 }
 
 #[inline(always)]

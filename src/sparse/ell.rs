@@ -22,6 +22,8 @@ pub struct EllPattern {
 pub enum Structure {
     /// The grid equations on `mi` × `mj` points; see [`EllPattern::nine_point`].
     NinePoint { mi: usize, mj: usize, periodic: bool },
+    /// The grid equations by ten numbers a point; see [`EllPattern::ten_numbers`].
+    TenNumbers { mi: usize, mj: usize, periodic: bool },
     /// The wall columns on `mi` × `mj` points; see [`EllPattern::wall_columns`].
     WallColumns { mi: usize, mj: usize, walls: WalledSides },
     /// No structure: the columns must be looked up.
@@ -106,6 +108,9 @@ pub(crate) const STENCIL: [(isize, isize, bool); 13] = [
     (1, 1, false),
 ];
 
+/// Slots of [`EllPattern::ten_numbers`].
+pub(crate) const TEN_SLOTS: usize = 5;
+
 /// For each entry of [`STENCIL`], the entry of the neighbour's row that couples it to this one.
 const MIRRORED: [usize; STENCIL.len()] = [12, 10, 11, 9, 7, 8, 6, 4, 5, 3, 1, 2, 0];
 
@@ -149,6 +154,17 @@ impl EllPattern {
         Self::structured(structure, 2 * mi * mj, STENCIL.len())
     }
 
+    /// The matrix of [`Self::nine_point`] by the ten numbers that its rows follow from where their weights are
+    /// w = 1/(2 (g11 + g22)): two rows, x and y, of five slots a point hold
+    ///
+    /// (w g22, d), (X_xx, X_yy), (X_xy, X_yx), (Y_xx, Y_yy), (Y_xy, Y_yx),
+    ///
+    /// and the blocks are w g22 I ∓ X (W, E), (½ − w g22) I ∓ Y (S, N), d I (SW, NE), −d I (SE, NW) and −I (C); theory
+    /// eq. 3–5. Those of neighbours that do not exist are no entries.
+    pub fn ten_numbers(mi: usize, mj: usize, periodic: bool) -> Self {
+        Self::structured(Structure::TenNumbers { mi, mj, periodic }, 2 * mi * mj, TEN_SLOTS)
+    }
+
     /// Columns of a row of [`Self::nine_point`], rising except for the neighbours across a seam.
     pub fn nine_point_row(
         mi: usize,
@@ -156,11 +172,21 @@ impl EllPattern {
         periodic: bool,
         row: usize,
     ) -> impl Iterator<Item = usize> {
+        Self::nine_point_entries(mi, mj, periodic, row).map(|(_, column)| column)
+    }
+
+    /// The places in [`STENCIL`] of the entries of a row of [`Self::nine_point`], and their columns.
+    pub(crate) fn nine_point_entries(
+        mi: usize,
+        mj: usize,
+        periodic: bool,
+        row: usize,
+    ) -> impl Iterator<Item = (usize, usize)> {
         let (point, variable) = (row / 2, row % 2);
         let (i, j) = (point % mi, point / mi);
-        STENCIL.into_iter().filter_map(move |(di, dj, other)| {
-            neighbour(i, j, di, dj, mi, mj, periodic)
-                .map(|k| 2 * k + if other { 1 - variable } else { variable })
+        STENCIL.into_iter().enumerate().filter_map(move |(entry, (di, dj, other))| {
+            let k = neighbour(i, j, di, dj, mi, mj, periodic)?;
+            Some((entry, 2 * k + if other { 1 - variable } else { variable }))
         })
     }
 
@@ -214,13 +240,14 @@ impl EllPattern {
         &self.columns
     }
 
-    /// (slot position, column) of each entry of a row.
+    /// (slot position, column) of each entry of a row; none of [`Self::ten_numbers`], whose slots are no entries.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let (mut listed, mut nine, mut wall) = (None, None, None);
         match self.structure {
             Structure::NinePoint { mi, mj, periodic } => {
                 nine = Some(Self::nine_point_row(mi, mj, periodic, row));
             }
+            Structure::TenNumbers { .. } => {}
             Structure::WallColumns { mi, mj, walls } => {
                 let (i, j) = ((row / 2) % mi, row / 2 / mi);
                 wall = Some(walls.sides().flat_map(move |side| {

@@ -20,4 +20,5 @@ mod preconditioners;
 mod sides;
 mod slots;
 mod systems;
+mod ten_numbers;
 mod walls;

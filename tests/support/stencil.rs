@@ -39,7 +39,8 @@ pub fn stencil<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
 pub fn stencil_that_drops_walls<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
     let (pattern, mut values) = stencil::<T>(size);
     for row in 0..pattern.rows() {
-        let north = |column: usize| column / 2 / size.mi > row / 2 / size.mi;
+        let [i, j] = [row / 2 % size.mi, row / 2 / size.mi];
+        let north = |column: usize| column / 2 / size.mi > j && column / 2 % size.mi == i;
         for (at, _) in pattern.row(row).filter(|&(_, column)| north(column)) {
             values[at] *= T::narrow(1.5);
         }

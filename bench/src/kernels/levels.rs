@@ -4,11 +4,20 @@ use super::{FIELD, Rows};
 use crate::BenchBackend;
 use gridgen::backend::{Coarsening, EllipticData, LevelSize, Order, Real, Scaling};
 use gridgen::elliptic::GridProblem;
+use gridgen::solver::precond::Kind;
 use gridgen::solver::{NonlinearProblem, SolverError};
 
-/// Values of the finest operator at a point, for lines of one direction: 4 each for left, right, prev, next
-/// and the inverse pivot, and d and c.
-const FINE: usize = 22;
+/// Values of the finest operator at a point, for lines of one direction: ten numbers and the inverse pivot; or 4 each for
+/// left, right, prev, next and the inverse pivot, and d and c.
+pub(super) const fn finest_values<B: BenchBackend>() -> usize {
+    if B::TEN_NUMBERS { 14 } else { 22 }
+}
+
+/// Values of the matrix of the finest level at a point.
+pub(super) const fn matrix_values<B: BenchBackend>() -> usize {
+    if B::TEN_NUMBERS { 10 } else { PAIR * FIELD }
+}
+
 /// Values of a coarse operator at a point: nine blocks and the inverse pivot.
 const COARSE: usize = 40;
 /// Unknowns of a point.
@@ -39,12 +48,6 @@ const fn residual(operator: usize) -> usize {
 const RESTRICTION: usize = PAIR / 2 + 4 * PAIR / RATIO;
 /// Values that the prolongation moves at a fine point.
 const PROLONGATION: usize = PAIR / RATIO + 2 * PAIR;
-/// Values that the set-up of the finest level moves at a point. The matrix is read; the operator is written
-/// for the lines of both directions and read again for the second direction and for each factorisation.
-const FINEST: usize = PAIR * FIELD + 5 * FINE;
-/// Values that the set-up of the second level moves at a fine point.
-const SECOND: usize = FINE + 5 * COARSE / RATIO;
-
 /// The parts of a cycle on the two finest levels.
 pub(super) fn rows<B: BenchBackend, T: Real>(
     rows: &mut Rows<'_, '_, B>,
@@ -53,9 +56,15 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     let backend = rows.bench.backend;
     let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
     let n = 2 * data.mi * data.mj;
+    let (fine_values, centre) = (finest_values::<B>(), usize::from(!B::TEN_NUMBERS));
+    // The matrix is read; the operator is written for the lines of both directions and read again for the second
+    // direction and for each factorisation.
+    let finest_moved = matrix_values::<B>() + 5 * fine_values;
+    let second_moved = fine_values + 5 * COARSE / RATIO;
     let bytes = |values: usize| values * size_of::<T>() * data.mi * data.mj;
     let (state, u) = backend.elliptic(data)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, data.walls[0].is_some())?;
+    let mut problem =
+        GridProblem::<B, T>::preconditioned(backend, state, data.walled_sides(), Kind::Multigrid)?;
     let mut f = backend.zeros(n)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;
@@ -71,27 +80,27 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     };
     let second = |old, fine: &_| factored(backend.coarse_level(old, fine, Coarsening::Full)?);
     for (coarsening, name, moved) in [
-        (Coarsening::Xi, "sweep along eta", sweep(FINE, 1)),
-        (Coarsening::Full, "sweep along eta, then xi", both(FINE, 1, 2)),
+        (Coarsening::Xi, "sweep along eta", sweep(fine_values, centre)),
+        (Coarsening::Full, "sweep along eta, then xi", both(fine_values, centre, 2)),
     ] {
         let mut fine = finest(None, coarsening)?;
         backend.load_right(&r, &mut fine)?;
         rows.add(name, bytes(moved), || Ok(backend.smooth(&mut fine, Order::Forward)?))?;
     }
     let mut kept = None;
-    rows.add("set-up of the finest level", bytes(FINEST), || {
+    rows.add("set-up of the finest level", bytes(finest_moved), || {
         kept = Some(finest(kept.take(), Coarsening::Full)?);
         Ok(())
     })?;
     let mut fine = finest(kept, Coarsening::Full)?;
     let mut kept = None;
-    rows.add("set-up of the second level", bytes(SECOND), || {
+    rows.add("set-up of the second level", bytes(second_moved), || {
         kept = Some(second(kept.take(), &fine)?);
         Ok(())
     })?;
     let mut coarse = second(kept, &fine)?;
     backend.load_right(&r, &mut fine)?;
-    rows.add("residual and restriction", bytes(residual(FINE) + RESTRICTION), || {
+    rows.add("residual and restriction", bytes(residual(fine_values) + RESTRICTION), || {
         Ok(backend.restrict_residual(&mut fine, &mut coarse)?)
     })?;
     rows.add("prolongation", bytes(PROLONGATION), || Ok(backend.prolong(&coarse, &mut fine, None)?))

@@ -192,8 +192,8 @@ fn vectors<B: BenchBackend, T: Real>(
 /// Set-up and one V(1,1) cycle.
 ///
 /// Values that the cycle must move for each finest point: each of the two sweeps reads the operator and the
-/// pivots along eta (22) and along xi (22), and for each direction the right-hand side, the solution beside
-/// the line and its own (6); the residual of one colour reads half of 22 + 4 and restricts to a quarter of a
+/// pivots along eta and along xi ([`levels::finest_values`]), and for each direction the right-hand side, the solution
+/// beside the line and its own (6); the residual of one colour reads half of the operator + 4 and restricts to a quarter of a
 /// point; the correction reads and writes the solution (4.5). Coarse levels have 40 values a direction and
 /// together a third as many points.
 fn multigrid<B: BenchBackend, T: Real>(
@@ -204,7 +204,8 @@ fn multigrid<B: BenchBackend, T: Real>(
     let points = data.mi * data.mj;
     let frozen = EllipticData { walls: Default::default(), ..data.clone() };
     let (state, u) = backend.elliptic(&frozen)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, false)?;
+    let walls = WalledSides::default();
+    let mut problem = GridProblem::<B, T>::preconditioned(backend, state, walls, Kind::Multigrid)?;
     let mut f = backend.zeros(2 * points)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;
@@ -213,12 +214,13 @@ fn multigrid<B: BenchBackend, T: Real>(
     let mut cycle = GridPreconditioner::new(Kind::Multigrid, settings, jacobian);
     let cycle = cycle.current(backend, jacobian)?;
     let entry = size_of::<T>();
-    // 26 values of the matrix are read, 26 of the finest level are written, and 44 on the third as many
-    // coarse points.
-    let setup = points * entry * (26 + 26) + points * entry * 44 / 3;
+    // The matrix is read, the finest level and its second pivots are written, and 44 values on the third as many coarse
+    // points.
+    let (matrix, finest) = (levels::matrix_values::<B>(), levels::finest_values::<B>());
+    let setup = points * entry * (matrix + finest + 4) + points * entry * 44 / 3;
     rows.add("multigrid set-up", setup, || cycle.update(backend, jacobian))?;
     let level = |operator: f64| 2.0 * 2.0 * (operator + 6.0) + 0.5 * operator + 4.0 + 4.5;
-    let values = level(22.0) + level(40.0) / 3.0 + 6.0;
+    let values = level(finest as f64) + level(40.0) / 3.0 + 6.0;
     let bytes = (points as f64 * values) as usize * entry;
     let (r, mut z) = (backend.zeros::<T>(2 * points)?, backend.zeros::<T>(2 * points)?);
     rows.add("V(1,1) cycle", bytes, || Ok(cycle.apply(backend, jacobian, &r, &mut z)?))
@@ -234,7 +236,8 @@ fn first_system<B: BenchBackend, T: Real>(
 ) -> Result<FirstSystem<B, T>, SolverError> {
     let n = 2 * data.mi * data.mj;
     let (state, u) = backend.elliptic(data)?;
-    let mut problem = GridProblem::<B, T>::new(backend, state, data.walls[0].is_some())?;
+    let walls = data.walled_sides();
+    let mut problem = GridProblem::<B, T>::preconditioned(backend, state, walls, Kind::Multigrid)?;
     let (mut f, mut b) = (backend.zeros(n)?, backend.zeros::<T>(n)?);
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let scale = backend.max_abs(&f)?;

@@ -83,6 +83,8 @@ impl EllipticState {
 impl EllipticBackend for CpuBackend {
     type Elliptic = EllipticState;
 
+    const TEN_NUMBERS: bool = true;
+
     fn equations(
         &self,
         grid: &Grid,

@@ -4,13 +4,13 @@ use super::csr::{CsrFactors, Values};
 use super::jacobi::{InverseDiagonal, Jacobi};
 use super::{CpuBackend, CsrMatrix};
 use crate::backend::error::check_length;
-use crate::backend::matrices::{Identity, check_product};
+use crate::backend::matrices::{Identity, check_product, entries_of_ten_numbers};
 use crate::backend::{
     Algebraic, BadPivot, DeviceError, Incomplete, LinearOperator, MatrixFormat, Preconditioner,
-    PreconditionerFailure, Product, Real, Result, SparseBackend, SparseMatrix,
+    PreconditionerFailure, Product, Real, Result, SolverError, SparseBackend, SparseMatrix,
 };
 use crate::simd::{self, Kernel};
-use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure, WalledSides};
+use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure, TEN_SLOTS, WalledSides};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,7 +74,16 @@ impl<T: Real> LinearOperator<CpuBackend, T> for EllMatrix<T> {
 }
 
 impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
-    fn preconditioner(&self, _: &CpuBackend, kind: Algebraic) -> Result<EllPreconditioner<T>> {
+    fn preconditioner(
+        &self,
+        backend: &CpuBackend,
+        kind: Algebraic,
+    ) -> Result<EllPreconditioner<T>> {
+        if matches!(self.pattern.structure(), Structure::TenNumbers { .. }) {
+            let of = expanded(&self.pattern, &self.values);
+            let made = of.preconditioner(backend, kind)?;
+            return Ok(Box::new(OfExpanded { of, made }));
+        }
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
             Algebraic::Jacobi => Box::new(Jacobi::new(self.pattern.rows())),
@@ -87,6 +96,35 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
             Algebraic::Factors { kind, .. } => self.factors(kind, Schedule::Levels),
         })
     }
+}
+
+/// The preconditioner of the entries that ten numbers a point give.
+struct OfExpanded<T: Real> {
+    of: EllMatrix<T>,
+    made: EllPreconditioner<T>,
+}
+
+impl<T: Real> Preconditioner<CpuBackend, T, EllMatrix<T>> for OfExpanded<T> {
+    fn update(&mut self, backend: &CpuBackend, a: &EllMatrix<T>) -> Result<(), SolverError> {
+        self.of = expanded(&a.pattern, &a.values);
+        self.made.update(backend, &self.of)
+    }
+
+    fn apply(
+        &mut self,
+        backend: &CpuBackend,
+        _: &EllMatrix<T>,
+        r: &Vec<T>,
+        z: &mut Vec<T>,
+    ) -> Result<()> {
+        self.made.apply(backend, &self.of, r, z)
+    }
+}
+
+/// The matrix in ELL format of ten numbers a point.
+fn expanded<T: Real>(pattern: &EllPattern, values: &[T]) -> EllMatrix<T> {
+    let (pattern, values) = entries_of_ten_numbers(pattern, values);
+    EllMatrix::from_values(pattern, values)
 }
 
 impl<T> Values<T> for EllMatrix<T> {
@@ -173,6 +211,19 @@ fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
                 } else {
                     nine_point_row(a, x, product, (mi, mj), j, y);
                 }
+            });
+        }
+        Structure::TenNumbers { mi, mj, periodic } => {
+            let ([before, after], n) = (product.skipped, a.pattern.rows());
+            let nothing = vec![T::zero(); 2 * mi];
+            y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
+                let around = [-1, 0, 1].map(|dj| {
+                    let row = j.checked_add_signed(dj).filter(|&j| j < mj).map(|j| 2 * mi * j);
+                    let row = row.filter(|start| (before..n - after).contains(start));
+                    row.map_or(nothing.as_slice(), |start| &x[start..start + 2 * mi])
+                });
+                let numbers = std::array::from_fn(|k| &a.values[k * n + 2 * mi * j..][..2 * mi]);
+                simd::run(TenNumbersRow { numbers, around, periodic, add: product.add, y });
             });
         }
         Structure::WallColumns { mi, mj, walls } if product.skipped == [0; 2] => {
@@ -270,6 +321,92 @@ impl<T: Real> Kernel for Slot<'_, T> {
                 *y += *v * *x;
             }
         }
+    }
+}
+
+/// y ← (+) A x for a row of points from their ten numbers.
+struct TenNumbersRow<'a, T> {
+    numbers: [&'a [T]; TEN_SLOTS],
+    /// x of the rows of points before, here and after.
+    around: [&'a [T]; 3],
+    periodic: bool,
+    add: bool,
+    y: &'a mut [T],
+}
+
+/// Points of a row of ten numbers that are multiplied at a time, x and y apart.
+const POINTS: usize = 64;
+
+impl<T: Real> Kernel for TenNumbersRow<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { numbers, around, periodic, add, y } = self;
+        let mi = y.len() / 2;
+        let mut of_points = [[[T::zero(); POINTS]; 2]; TEN_SLOTS];
+        let mut x = [[[T::zero(); POINTS + 2]; 2]; 3];
+        for (chunk, y) in y.chunks_mut(2 * POINTS).enumerate() {
+            let (first, count) = (chunk * POINTS, y.len() / 2);
+            for (to, from) in of_points.iter_mut().zip(numbers) {
+                apart(&from[2 * first..][..2 * count], to, 0);
+            }
+            let west = first.checked_sub(1).or(periodic.then_some(mi - 1));
+            let east = Some(first + count).filter(|&i| i < mi).or(periodic.then_some(0));
+            for (to, from) in x.iter_mut().zip(around) {
+                apart(&from[2 * first..][..2 * count], to, 1);
+                for (at, beside) in [(0, west), (count + 1, east)] {
+                    for (variable, to) in to.iter_mut().enumerate() {
+                        to[at] = beside.map_or(T::zero(), |i| from[2 * i + variable]);
+                    }
+                }
+            }
+            let mut sums = [[T::zero(); POINTS]; 2];
+            for (k, sum) in sums.iter_mut().enumerate() {
+                ten_products(&of_points, &x, k, sum);
+            }
+            for (i, y) in y.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+                for k in 0..2 {
+                    y[k] = if add { y[k] + sums[k][i] } else { sums[k][i] };
+                }
+            }
+        }
+    }
+}
+
+/// The two rows of some points apart, in each from place `first` on.
+#[inline(always)]
+fn apart<T: Real, const N: usize>(from: &[T], to: &mut [[T; N]; 2], first: usize) {
+    let [x, y] = to;
+    let to = x[first..].iter_mut().zip(&mut y[first..]);
+    for (pair, (x, y)) in from.as_chunks::<2>().0.iter().zip(to) {
+        (*x, *y) = (pair[0], pair[1]);
+    }
+}
+
+/// sum ← row k of A x at each point, from the ten numbers and x of the rows of points before, here and after.
+#[inline(always)]
+fn ten_products<T: Real>(
+    numbers: &[[[T; POINTS]; 2]; TEN_SLOTS],
+    x: &[[[T; POINTS + 2]; 2]; 3],
+    k: usize,
+    sum: &mut [T; POINTS],
+) {
+    let [[g22, d], xi, xi_other, eta, eta_other] = numbers;
+    let (south, here, north) = (&x[0][k], &x[1][k], &x[2][k]);
+    let [below, beside, above] = [&x[0][1 - k], &x[1][1 - k], &x[2][1 - k]];
+    let [xi, xi_other, eta, eta_other] = [&xi[k], &xi_other[k], &eta[k], &eta_other[k]];
+    let half = T::narrow(0.5);
+    for i in 0..POINTS {
+        let (w, c, e) = (here[i], here[i + 1], here[i + 2]);
+        let (s, n) = (south[i + 1], north[i + 1]);
+        let corners = (south[i] - south[i + 2]) + (north[i + 2] - north[i]);
+        sum[i] = g22[i] * (w + e)
+            + (half - g22[i]) * (s + n)
+            + d[i] * corners
+            + xi[i] * (e - w)
+            + xi_other[i] * (beside[i + 2] - beside[i])
+            + eta[i] * (n - s)
+            + eta_other[i] * (above[i + 1] - below[i + 1])
+            - c;
     }
 }
 

@@ -28,17 +28,9 @@ impl EllipticState {
         let full = |m: [Vec2; 2]| [m[0][0], m[0][1], m[1][0], m[1][1]].map(|c| w * c);
         let scalar = |c: f64| full([[c, 0.0], [0.0, c]]);
         let (same, other) = (scalar(b.diagonal), scalar(-b.diagonal));
-        [
-            same,
-            full(b.south),
-            other,
-            full(b.west),
-            scalar(b.centre),
-            full(b.east),
-            other,
-            full(b.north),
-            same,
-        ]
+        let ([west, east], [south, north]) = (b.west_and_east(), b.south_and_north());
+        let [west, east, south, north] = [west, east, south, north].map(full);
+        [same, south, other, west, scalar(b.centre()), east, other, north, same]
     }
 }
 

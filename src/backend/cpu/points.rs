@@ -6,7 +6,7 @@
 use crate::backend::{EllipticData, Real, Scaling};
 use crate::pde::{Metrics, Stencil, StencilBlocks, merit_weight, residual, row_weight};
 use crate::simd::Kernel;
-use crate::sparse::STENCIL;
+use crate::sparse::{STENCIL, TEN_SLOTS};
 use std::ops::Range;
 
 const CHUNK: usize = 64;
@@ -215,6 +215,10 @@ impl<T: Real> Kernel for JacobianRow<'_, T> {
     #[inline(always)]
     fn run(mut self) {
         let mi = self.row.data.mi;
+        if self.slots.len() == TEN_SLOTS {
+            self.ten_numbers();
+            return;
+        }
         // All points inside have neighbours on both sides; the ends of an open row have fewer.
         if self.row.data.periodic {
             self.points(0..mi, None);
@@ -227,6 +231,31 @@ impl<T: Real> Kernel for JacobianRow<'_, T> {
 }
 
 impl<T: Real> JacobianRow<'_, T> {
+    /// The rows as [`EllPattern::ten_numbers`](crate::sparse::EllPattern::ten_numbers) has them.
+    #[inline(always)]
+    fn ten_numbers(&mut self) {
+        let mut numbers = [[[T::zero(); 2]; SHORT]; TEN_SLOTS];
+        for first in (0..self.row.data.mi).step_by(SHORT) {
+            let columns = first..(first + SHORT).min(self.row.data.mi);
+            let points = Points::new(self.row, &columns);
+            let weights = &self.row_weights[columns.clone()];
+            let [p, q] = points.controls();
+            for i in 0..weights.len().min(SHORT) {
+                let blocks = StencilBlocks::new(&points.metrics(i), p[i], q[i]);
+                let ten = blocks.ten_numbers();
+                for k in 0..TEN_SLOTS {
+                    for variable in 0..2 {
+                        numbers[k][i][variable] = T::narrow(weights[i] * ten[k][variable]);
+                    }
+                }
+            }
+            for (slot, numbers) in self.slots.iter_mut().zip(&numbers) {
+                let rows = &mut slot[2 * columns.start..2 * columns.end];
+                rows.copy_from_slice(numbers[..columns.len()].as_flattened());
+            }
+        }
+    }
+
     /// The rows of some points, without the entries of absent neighbours, beside the point `end` too.
     #[inline(always)]
     fn points(&mut self, columns: Range<usize>, end: Option<usize>) {

@@ -90,28 +90,33 @@ impl<M: Real> LinePanel<'_, M> {
 
     #[inline(always)]
     fn centre(&self, l: usize) -> Block2x2<M> {
-        let [_, _, at, _] = self.storage.line_blocks();
         match self.storage {
-            Storage::Compact => {
-                let c = self.points[l * self.width + at];
-                [c, [M::zero(); LANES], [M::zero(); LANES], c]
+            Storage::TenNumbers { .. } => {
+                let (c, zero) = ([-M::one(); LANES], [M::zero(); LANES]);
+                [c, zero, zero, c]
             }
-            Storage::Full => self.get(l, at),
+            Storage::Full => self.get(l, 32),
         }
+    }
+
+    /// The block of the neighbour before (`end` 0) or after (1) point l in the line.
+    #[inline(always)]
+    fn along(&self, l: usize, end: usize) -> Block2x2<M> {
+        self.storage.along(&self.points[l * self.width..][..self.width], end)
     }
 
     /// Inverse pivots of the points `inner`; zero at the others before `open`.
     #[inline(always)]
     fn factor_open(&mut self, inner: Range<usize>, open: usize, finite: &mut Finite<M>) {
-        let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
+        let at_inverse = self.storage.inverse();
         let mut carried = [[M::zero(); LANES]; 4];
         for l in (0..inner.start).chain(inner.end..open) {
             self.put(l, at_inverse, carried);
         }
         for l in inner {
-            let fill = mul(&self.get(l, at_prev), &carried);
+            let fill = mul(&self.along(l, 0), &carried);
             let inverse = invert(&sub(&self.centre(l), &fill), &self.lanes);
-            carried = mul(&inverse, &self.get(l, at_next));
+            carried = mul(&inverse, &self.along(l, 1));
             self.put(l, at_inverse, inverse);
             finite.watch(&inverse);
         }
@@ -120,30 +125,27 @@ impl<M: Real> LinePanel<'_, M> {
     /// H of the first `open` points, and the inverse pivot of the last one.
     #[inline(always)]
     fn factor_closing(&mut self, open: usize, finite: &mut Finite<M>) {
-        let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
+        let at_inverse = self.storage.inverse();
         let at_closing = at_inverse + 4;
         let zero = [[M::zero(); LANES]; 4];
         let mut h = zero;
         for l in 0..open {
-            let mut right = if l == 0 {
-                self.get(0, at_prev)
-            } else {
-                sub(&zero, &mul(&self.get(l, at_prev), &h))
-            };
+            let mut right =
+                if l == 0 { self.along(0, 0) } else { sub(&zero, &mul(&self.along(l, 0), &h)) };
             if l == open - 1 {
-                let next = self.get(l, at_next);
+                let next = self.along(l, 1);
                 right = [0, 1, 2, 3].map(|e| std::array::from_fn(|k| right[e][k] + next[e][k]));
             }
             h = mul(&self.get(l, at_inverse), &right);
             self.put(l, at_closing, h);
         }
         for l in (0..open - 1).rev() {
-            let pull = mul(&self.get(l, at_inverse), &mul(&self.get(l, at_next), &h));
+            let pull = mul(&self.get(l, at_inverse), &mul(&self.along(l, 1), &h));
             h = sub(&self.get(l, at_closing), &pull);
             self.put(l, at_closing, h);
         }
-        let before = mul(&self.get(open, at_prev), &self.get(open - 1, at_closing));
-        let after = mul(&self.get(open, at_next), &self.get(0, at_closing));
+        let before = mul(&self.along(open, 0), &self.get(open - 1, at_closing));
+        let after = mul(&self.along(open, 1), &self.get(0, at_closing));
         let pivot = sub(&sub(&self.centre(open), &before), &after);
         let inverse = invert(&pivot, &self.lanes);
         self.put(open, at_inverse, inverse);
@@ -153,8 +155,7 @@ impl<M: Real> LinePanel<'_, M> {
     /// The inverse pivot of T, or of Tᵀ whose pivots are transposed, at point l.
     #[inline(always)]
     fn inverse(&self, l: usize, transposed_line: bool) -> Block2x2<M> {
-        let [_, _, _, at] = self.storage.line_blocks();
-        let inverse = self.get(l, at);
+        let inverse = self.get(l, self.storage.inverse());
         if transposed_line { transposed(&inverse) } else { inverse }
     }
 
@@ -162,20 +163,19 @@ impl<M: Real> LinePanel<'_, M> {
     /// line; zero beyond the ends of that.
     #[inline(always)]
     fn coupling(&self, l: usize, end: usize, transposed_line: bool) -> Block2x2<M> {
-        let at = self.storage.line_blocks();
         if !transposed_line {
-            return self.get(l, at[end]);
+            return self.along(l, end);
         }
         let other = if end == 0 { l.checked_sub(1) } else { Some(l + 1) };
         let there = other.filter(|other| other * self.width < self.points.len());
-        there.map_or([[M::zero(); LANES]; 4], |l| transposed(&self.get(l, at[1 - end])))
+        there.map_or([[M::zero(); LANES]; 4], |l| transposed(&self.along(l, 1 - end)))
     }
 
     /// V of the points between the held ends, and the inverse of the pivot of the wall terms in its place at the ends.
     /// Of transposed equations, whose columns are rows, these are found for the transposed line and stored transposed.
     #[inline(always)]
     fn factor_borders(&mut self, shape: PanelShape, guards: [Guard; 2], finite: &mut Finite<M>) {
-        let [_, _, _, at_inverse] = self.storage.line_blocks();
+        let at_inverse = self.storage.inverse();
         let zero = [[M::zero(); LANES]; 4];
         let (inner, ends, of) = (shape.inner(shape.along), [0, shape.along - 1], shape.transposed);
         let at = [0, 1].map(|end| shape.border(at_inverse, end));

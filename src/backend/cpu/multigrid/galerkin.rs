@@ -2,7 +2,7 @@
 
 use super::lines::LineSet;
 use super::operator::BlockSource;
-use super::panel::{LANES, Lane, Nine, PLACES, PanelShape, Storage};
+use super::panel::{LANES, Lane, Nine, PLACES, PanelShape, Storage, half_difference};
 use crate::backend::Real;
 
 /// The operator of a coarse level, by eta-lines, from that of the eta-lines of the fine one.
@@ -31,6 +31,14 @@ impl<M: Real> BlockSource<M> for Galerkin<'_, M> {
     }
 
     #[inline(always)]
+    fn put(&self, carried: &mut Coarsened<M>, j: usize, lanes: usize, point: &mut [Lane<M>]) {
+        self.next(carried, j).put(lanes, point);
+    }
+}
+
+impl<'a, M: Real> Galerkin<'a, M> {
+    /// The blocks of point j of each line of a panel, after those of the points before it.
+    #[inline(always)]
     fn next(&self, carried: &mut Coarsened<M>, j: usize) -> Nine<M> {
         let Coarsened { colour, panel, rows: [even, odd] } = carried;
         let mut here = Nine::zero();
@@ -45,9 +53,7 @@ impl<M: Real> BlockSource<M> for Galerkin<'_, M> {
         coarsen_line((&*before, &here, &*after), ALONG_ETA, &mut nine);
         nine
     }
-}
 
-impl<'a, M: Real> Galerkin<'a, M> {
     pub(super) fn new(fine: &'a LineSet<M>, lines: usize, coarsen_eta: bool) -> Self {
         let absent = vec![[M::zero(); LANES]; fine.storage.width(fine.shape)];
         Self { fine, lines, coarsen_eta, absent }
@@ -98,8 +104,8 @@ impl<'a, M: Real> Galerkin<'a, M> {
             return;
         }
         match (self.fine.storage, colour) {
-            (Storage::Compact, 0) => self.along::<0, 1, true>(panel, j, to),
-            (Storage::Compact, _) => self.along::<1, 2, true>(panel, j, to),
+            (Storage::TenNumbers { .. }, 0) => self.along::<0, 1, true>(panel, j, to),
+            (Storage::TenNumbers { .. }, _) => self.along::<1, 2, true>(panel, j, to),
             (Storage::Full, 0) => self.along::<0, 1, false>(panel, j, to),
             (Storage::Full, _) => self.along::<1, 2, false>(panel, j, to),
         }
@@ -107,7 +113,7 @@ impl<'a, M: Real> Galerkin<'a, M> {
 
     /// [`Self::along_xi`] for coarse lines of colour `COLOUR`; `AFTER` is `COLOUR` + 1.
     #[inline(always)]
-    fn along<const COLOUR: usize, const AFTER: usize, const COMPACT: bool>(
+    fn along<const COLOUR: usize, const AFTER: usize, const TEN: bool>(
         &self,
         panel: usize,
         j: usize,
@@ -119,8 +125,8 @@ impl<'a, M: Real> Galerkin<'a, M> {
             [panel(0), panel(1), panel(2)]
         };
         let (even, odd) = (fine(0), fine(1));
-        let before = EveryOtherRow::<M, COLOUR, COMPACT>::new(even, self.fine.shape, (0, panel, j));
-        let here = EveryOtherRow::<M, COLOUR, COMPACT>::new(odd, self.fine.shape, (1, panel, j));
+        let before = EveryOtherRow::<M, COLOUR, TEN>::new(even, self.fine.shape, (0, panel, j));
+        let here = EveryOtherRow::<M, COLOUR, TEN>::new(odd, self.fine.shape, (1, panel, j));
         // Around a ring the last line takes from the first one, which so follows those of its colour.
         let (mut following, mut around) = (even, Vec::new());
         let last = self.lines - 1;
@@ -131,8 +137,7 @@ impl<'a, M: Real> Galerkin<'a, M> {
             around.iter_mut().zip(first).for_each(|(to, from)| to[lane] = from[0]);
             following[nth] = &around;
         }
-        let after =
-            EveryOtherRow::<M, AFTER, COMPACT>::new(following, self.fine.shape, (0, panel, j));
+        let after = EveryOtherRow::<M, AFTER, TEN>::new(following, self.fine.shape, (0, panel, j));
         coarsen_line((&before, &here, &after), ALONG_XI, to);
     }
 }
@@ -154,13 +159,17 @@ impl<M: Real> PointBlocks<M> for Nine<M> {
 }
 
 /// The operator at a point of every other line of a colour, from line `FROM` of a panel on.
-struct EveryOtherRow<'a, M, const FROM: usize, const COMPACT: bool> {
+struct EveryOtherRow<'a, M, const FROM: usize, const TEN: bool> {
     panels: [&'a [Lane<M>]; 3],
-    /// ±d of compact storage for the neighbours at the corners.
+    /// ±d of ten numbers for the neighbours at the corners.
     corners: [Lane<M>; 4],
+    /// The blocks of W, E, S and N from ten numbers.
+    faces: [[Lane<M>; 4]; 4],
+    /// Their centre.
+    centre: Lane<M>,
 }
 
-impl<'a, M: Real, const FROM: usize, const COMPACT: bool> EveryOtherRow<'a, M, FROM, COMPACT> {
+impl<'a, M: Real, const FROM: usize, const TEN: bool> EveryOtherRow<'a, M, FROM, TEN> {
     /// At point j of the lines in these panels, the first of which has the lines from coarse panel `panel` on.
     #[inline(always)]
     fn new(
@@ -168,14 +177,28 @@ impl<'a, M: Real, const FROM: usize, const COMPACT: bool> EveryOtherRow<'a, M, F
         shape: PanelShape,
         (colour, panel, j): (usize, usize, usize),
     ) -> Self {
-        let mut row = Self { panels, corners: [[M::zero(); LANES]; 4] };
-        if COMPACT {
-            let d = row.lane(8);
+        let zero = [M::zero(); LANES];
+        let (corners, faces, centre) = ([zero; 4], [[zero; 4]; 4], zero);
+        let mut row = Self { panels, corners, faces, centre };
+        if TEN {
+            let numbers: [Lane<M>; 10] = std::array::from_fn(|at| row.lane(at));
             let (prev, next) = (j > 0, j + 1 < shape.along);
+            let [g11, g22] = Storage::couplings(false, &numbers);
+            let [_, _, x0, x1, x2, x3, y0, y1, y2, y3] = numbers;
+            let slopes = [[x0, x1, x2, x3], [y0, y1, y2, y3]];
+            for (end, there) in [(0, prev), (1, next)] {
+                row.faces[end] = half_difference(&g22, &slopes[0], end);
+                if there {
+                    row.faces[2 + end] = half_difference(&g11, &slopes[1], end);
+                }
+            }
+            let d = numbers[1];
             for k in 0..LANES {
+                // Around a ring the lane behind the last line has the first one.
                 let line = 2 * (2 * panel * LANES + FROM + 2 * k) + colour;
-                let left = shape.ring || line > 0;
-                let right = shape.ring || line + 1 < shape.across;
+                let there = line < shape.across + usize::from(shape.ring);
+                let left = there && (shape.ring || line > 0);
+                let right = there && (shape.ring || line + 1 < shape.across);
                 for (corner, present, d) in [
                     (0, prev && left, d[k]),
                     (1, prev && right, -d[k]),
@@ -184,6 +207,12 @@ impl<'a, M: Real, const FROM: usize, const COMPACT: bool> EveryOtherRow<'a, M, F
                 ] {
                     row.corners[corner][k] = if present { d } else { M::zero() };
                 }
+                for (face, present) in [left, right, there, there].into_iter().enumerate() {
+                    for entry in &mut row.faces[face] {
+                        entry[k] = if present { entry[k] } else { M::zero() };
+                    }
+                }
+                row.centre[k] = if there { -M::one() } else { M::zero() };
             }
         }
         row
@@ -196,21 +225,21 @@ impl<'a, M: Real, const FROM: usize, const COMPACT: bool> EveryOtherRow<'a, M, F
     }
 }
 
-impl<M: Real, const FROM: usize, const COMPACT: bool> PointBlocks<M>
-    for EveryOtherRow<'_, M, FROM, COMPACT>
+impl<M: Real, const FROM: usize, const TEN: bool> PointBlocks<M>
+    for EveryOtherRow<'_, M, FROM, TEN>
 {
     #[inline(always)]
     fn entry(&self, neighbour: usize, k: usize) -> Lane<M> {
-        if !COMPACT {
+        if !TEN {
             return self.lane(4 * PLACES[neighbour] + k);
         }
         match (neighbour, k) {
-            (3, _) => self.lane(k),
-            (5, _) => self.lane(4 + k),
-            (1, _) => self.lane(9 + k),
-            (7, _) => self.lane(13 + k),
+            (3, _) => self.faces[0][k],
+            (5, _) => self.faces[1][k],
+            (1, _) => self.faces[2][k],
+            (7, _) => self.faces[3][k],
             (_, 1 | 2) => [M::zero(); LANES],
-            (4, _) => self.lane(17),
+            (4, _) => self.centre,
             (corner, _) => self.corners[CORNERS[corner]],
         }
     }

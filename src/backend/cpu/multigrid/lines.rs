@@ -37,9 +37,9 @@ impl<M: Real> LineSet<M> {
         column: impl Fn(usize, usize, usize) -> [M; 4] + Sync,
         guards: [Guard; 2],
     ) -> bool {
-        let (storage, width) = (self.storage, self.storage.width(self.shape));
+        let width = self.storage.width(self.shape);
         self.factor(column, guards, |colour, panel, lanes, operator| {
-            simd::run(Fill { blocks, colour, panel, lanes, storage, width, operator });
+            simd::run(Fill { blocks, colour, panel, lanes, width, operator });
         })
     }
 
@@ -65,7 +65,7 @@ impl<M: Real> LineSet<M> {
     ) -> bool {
         let (shape, storage) = (self.shape, self.storage);
         let width = storage.width(shape);
-        let [_, _, _, inverse] = storage.line_blocks();
+        let inverse = storage.inverse();
         let panel_len = shape.along * width * LANES;
         let factor = |colour: usize, panel: usize, operator: &mut [M]| {
             let lanes = LANES.min(shape.lines(colour) - panel * LANES);
@@ -180,7 +180,12 @@ impl<M: Real> Kernel for Across<'_, M> {
                 };
                 let from: [Option<&[Lane<M>]>; LANES] = std::array::from_fn(row);
                 for (at, &from_at) in storage.across().iter().enumerate() {
-                    let rows = from.map(|row| row.map_or([M::zero(); LANES], |row| row[from_at]));
+                    // Lanes without a line have no couplings beside it: g22 is a half there.
+                    let of_none = match storage {
+                        Storage::TenNumbers { .. } if at == 0 => M::narrow(0.5),
+                        _ => M::zero(),
+                    };
+                    let rows = from.map(|row| row.map_or([of_none; LANES], |row| row[from_at]));
                     let columns: [Lane<M>; LANES] =
                         std::array::from_fn(|m| std::array::from_fn(|k| rows[k][m]));
                     for (m, column) in columns[..points].iter().enumerate() {

@@ -12,7 +12,7 @@ mod wall;
 use self::factor::Guard;
 use self::galerkin::Galerkin;
 use self::lines::LineSet;
-use self::operator::{BlockSource, FromMatrix};
+use self::operator::{BlockSource, FromMatrix, FromTenNumbers};
 use self::panel::{PanelShape, Storage};
 use self::sweep::{WallSet, wall_set};
 use self::wall::LevelWall;
@@ -78,7 +78,7 @@ impl<M: Real> Level<M> {
             transposed,
         };
         let eta = LineSet::new(along_eta, storage);
-        let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage));
+        let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage.turned()));
         let residual = xi.as_ref().unwrap_or(&eta).f.clone();
         let (solution_in_xi, solved, finite, walled) = (false, None, true, walls);
         let sides = walls.sides().enumerate();
@@ -97,7 +97,7 @@ impl<M: Real> Level<M> {
         let LevelSize { mi, mj, .. } = self.size;
         if let Some(xi) = &mut self.xi {
             if !self.solution_in_xi {
-                transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
+                transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mi);
             }
             self.walls.iter_mut().for_each(|wall| wall.take_line(xi));
             for colour in [first, 1 - first] {
@@ -105,11 +105,11 @@ impl<M: Real> Level<M> {
                 let relaxed = self.walls.iter().filter(|wall| wall.row(mj) % 2 == colour);
                 relaxed.for_each(|wall| wall.put_line(xi));
             }
-            transfer::transpose(xi, &xi.u, &mut self.eta.u, mi, mj);
+            transfer::transpose(xi, &xi.u, &mut self.eta.u, mj);
         }
         self.eta.relax(first, &WallSet::default());
         if let Some(xi) = &mut self.xi {
-            transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
+            transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mi);
             self.solution_in_xi = true;
         }
     }
@@ -138,7 +138,7 @@ impl<M: Real> Level<M> {
     /// Copies a new right side from the transfer lines into the eta-lines, and starts from a zero solution.
     fn right_side_is_new(&mut self) {
         if let Some(xi) = &self.xi {
-            transfer::transpose(xi, &xi.f, &mut self.eta.f, self.size.mi, self.size.mj);
+            transfer::transpose(xi, &xi.f, &mut self.eta.f, self.size.mj);
         }
         self.clear_solution();
     }
@@ -169,8 +169,10 @@ impl MultigridBackend for CpuBackend {
     ) -> Result<Level<M>> {
         size.check(kept.as_ref().map(|kept| kept.size))?;
         size.check_matrices(&a.pattern, columns.map(|columns| &*columns.pattern))?;
-        // The corner blocks of a transpose come from four points, and differ.
-        let storage = if transposed { Storage::Full } else { Storage::Compact };
+        let storage = match a.pattern.structure() {
+            Structure::TenNumbers { .. } => Storage::TenNumbers { along_xi: false },
+            _ => Storage::Full,
+        };
         let walls = match columns.map(|columns| columns.pattern.structure()) {
             Some(Structure::WallColumns { walls, .. }) => walls,
             _ => WalledSides::default(),
@@ -183,7 +185,10 @@ impl MultigridBackend for CpuBackend {
                 guards[wall.side] = wall.load(columns, size);
             }
         }
-        level.finite = level.fill(&FromMatrix { a, size }, guards);
+        level.finite = match storage {
+            Storage::TenNumbers { .. } => level.fill(&FromTenNumbers { a, mi: size.mi }, guards),
+            Storage::Full => level.fill(&FromMatrix { a, size }, guards),
+        };
         Ok(level)
     }
 
@@ -244,7 +249,7 @@ impl MultigridBackend for CpuBackend {
         }
         let LevelSize { mi, mj, .. } = level.size;
         if let (Some(xi), true) = (&level.xi, level.solution_in_xi) {
-            transfer::transpose(xi, &xi.u, &mut level.eta.u, mi, mj);
+            transfer::transpose(xi, &xi.u, &mut level.eta.u, mj);
         }
         let Level { eta, xi, walls, solved, .. } = level;
         eta.relax(first, &wall_set(walls.iter().filter_map(|wall| wall.held_by(false))));
@@ -253,7 +258,7 @@ impl MultigridBackend for CpuBackend {
         let last = 1 - first;
         *solved = Some(last);
         if let Some(xi) = xi {
-            transfer::transpose(eta, &eta.u, &mut xi.u, mj, mi);
+            transfer::transpose(eta, &eta.u, &mut xi.u, mi);
             xi.relax(first, &wall_set(walls.iter().filter_map(|wall| wall.held_by(true))));
             let solved_by_xi = walls.iter_mut().filter(|wall| wall.side >= 2);
             solved_by_xi.for_each(|wall| wall.take_solved(xi));

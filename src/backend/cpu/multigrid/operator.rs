@@ -1,11 +1,11 @@
 //! Operators of the levels, panel by panel: the interface, and that of the Jacobian.
 
-use super::panel::{LANES, Nine, Storage};
+use super::panel::{LANES, Lane, Nine};
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
 use crate::backend::multigrid::LevelSize;
 use crate::simd::Kernel;
-use crate::sparse::STENCIL;
+use crate::sparse::{STENCIL, TEN_SLOTS};
 
 /// A source of the operator of a set of lines, panel by panel.
 pub(super) trait BlockSource<M>: Sync {
@@ -13,9 +13,9 @@ pub(super) trait BlockSource<M>: Sync {
     type Carried;
     /// Makes the data for the first point of a panel.
     fn begin(&self, colour: usize, panel: usize) -> Self::Carried;
-    /// The blocks of point `l` of each line, after those of the points before it; those of lanes without a line may
-    /// be anything.
-    fn next(&self, carried: &mut Self::Carried, l: usize) -> Nine<M>;
+    /// Writes the operator of point `l` of each of the first `lanes` lines, after those of the points before it; what
+    /// the storage has in lanes without a line stands in the others.
+    fn put(&self, carried: &mut Self::Carried, l: usize, lanes: usize, point: &mut [Lane<M>]);
 }
 
 /// The operator of one panel from `blocks`.
@@ -24,7 +24,6 @@ pub(super) struct Fill<'a, M, S> {
     pub(super) colour: usize,
     pub(super) panel: usize,
     pub(super) lanes: usize,
-    pub(super) storage: Storage,
     pub(super) width: usize,
     pub(super) operator: &'a mut [M],
 }
@@ -32,15 +31,11 @@ pub(super) struct Fill<'a, M, S> {
 impl<M: Real, S: BlockSource<M>> Kernel for Fill<'_, M, S> {
     #[inline(always)]
     fn run(self) {
-        let Self { blocks, colour, panel, lanes, storage, width, operator } = self;
+        let Self { blocks, colour, panel, lanes, width, operator } = self;
         let mut carried = blocks.begin(colour, panel);
         let points = operator.as_chunks_mut::<LANES>().0.chunks_exact_mut(width);
         for (l, point) in points.enumerate() {
-            let mut nine = blocks.next(&mut carried, l);
-            if lanes < LANES {
-                nine.0.as_flattened_mut().iter_mut().for_each(|lane| lane[lanes..].fill(M::zero()));
-            }
-            storage.put(point, &nine);
+            blocks.put(&mut carried, l, lanes, point);
         }
     }
 }
@@ -77,7 +72,7 @@ impl<T: Real, M: Real> BlockSource<M> for FromMatrix<'_, T> {
     }
 
     #[inline(always)]
-    fn next(&self, &mut first: &mut usize, j: usize) -> Nine<M> {
+    fn put(&self, &mut first: &mut usize, j: usize, lanes: usize, point: &mut [Lane<M>]) {
         let LevelSize { mi, mj, .. } = self.size;
         let rows = [j > 0, true, j + 1 < mj];
         let (n, values) = (self.a.pattern().rows(), self.a.values());
@@ -111,7 +106,48 @@ impl<T: Real, M: Real> BlockSource<M> for FromMatrix<'_, T> {
                 nine.set((i - first) / 2, &self.of_point(i, j));
             }
         }
-        nine
+        nine.put(lanes, point);
+    }
+}
+
+/// The operator of the finest level, by eta-lines, from a matrix by ten numbers a point.
+pub(super) struct FromTenNumbers<'a, T> {
+    pub(super) a: &'a EllMatrix<T>,
+    pub(super) mi: usize,
+}
+
+/// The lanes of a point that the rows of x and y of a slot go to.
+const TEN: [[usize; 2]; TEN_SLOTS] = [[0, 1], [2, 5], [3, 4], [6, 9], [7, 8]];
+
+impl<T: Real, M: Real> BlockSource<M> for FromTenNumbers<'_, T> {
+    /// The first line.
+    type Carried = usize;
+
+    #[inline(always)]
+    fn begin(&self, colour: usize, panel: usize) -> usize {
+        2 * panel * LANES + colour
+    }
+
+    #[inline(always)]
+    fn put(&self, &mut first: &mut usize, j: usize, lanes: usize, point: &mut [Lane<M>]) {
+        let n = self.a.pattern().rows();
+        let count = WINDOW.min(2 * (self.mi - first));
+        for (slot, to) in TEN.into_iter().enumerate() {
+            let from = &self.a.values()[slot * n + 2 * (j * self.mi + first)..][..count];
+            for (variable, to) in to.into_iter().enumerate() {
+                let to = &mut point[to];
+                if let Some(from) = from.first_chunk::<WINDOW>() {
+                    for lane in 0..LANES {
+                        to[lane] = M::narrow(from[4 * lane + variable].widen());
+                    }
+                } else {
+                    for lane in 0..lanes {
+                        to[lane] = M::narrow(from[4 * lane + variable].widen());
+                    }
+                    to[lanes..].fill(M::zero());
+                }
+            }
+        }
     }
 }
 

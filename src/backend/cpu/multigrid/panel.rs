@@ -7,6 +7,7 @@
 //! disjoint slices for the threads. Lanes beyond the last line hold zero everywhere.
 
 use crate::backend::Real;
+use crate::backend::cpu::block::product;
 use std::ops::Range;
 
 /// Lines that are solved in lockstep.
@@ -20,9 +21,10 @@ const PARALLEL: usize = 4096;
 /// Storage of the operator at each point, in lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
-    /// Four off-line corner blocks are ±d I and the centre is c I, as on the finest level:
-    /// left 4, right 4, d, prev 4, next 4, c, inverse pivot 4.
-    Compact,
+    /// Ten numbers, as on the finest level (`EllPattern::ten_numbers`): g22, d, half the difference of the blocks right
+    /// and left 4, that of next and prev 4, inverse pivot 4. For lines `along_xi` next and prev are E and W, else N and S.
+    /// Lanes without a line have numbers with which the couplings beside the line are zero.
+    TenNumbers { along_xi: bool },
     /// All blocks: left, right, left-prev, right-prev, left-next, right-next, prev, next, centre,
     /// inverse pivot, 4 each.
     Full,
@@ -32,69 +34,123 @@ impl Storage {
     /// Lanes a point, those of closed or bordered lines at the end: H or V of [`super::factor::Factor`].
     #[inline(always)]
     pub(super) fn width(self, shape: PanelShape) -> usize {
-        let [_, _, _, inverse] = self.line_blocks();
+        let inverse = self.inverse();
         let borders = shape.borders.iter().filter(|there| **there).count();
         inverse + 4 * (1 + usize::from(shape.closed) + borders)
     }
 
-    /// Writes the blocks of a point of each line; its pivot follows in [`super::factor::Factor`].
-    #[inline(always)]
-    pub(super) fn put<M: Real>(self, point: &mut [Lane<M>], blocks: &Nine<M>) {
-        let in_order = STORED.map(|at| &blocks.0[at]);
+    /// This storage of lines of the other direction.
+    pub(super) fn turned(self) -> Self {
         match self {
-            Self::Compact => {
-                let [left, right, left_prev, right_prev, left_next, right_next, prev, next, centre] =
-                    in_order;
-                // At the rim some corners are absent and zero.
-                let zero = M::zero();
-                let d = std::array::from_fn(|k| {
-                    let corners = [right_next, left_prev, right_prev, left_next];
-                    let [first, second, third, fourth] = corners.map(|corner| corner[0][k]);
-                    if first != zero {
-                        first
-                    } else if second != zero {
-                        second
-                    } else if third != zero {
-                        -third
-                    } else {
-                        zero - fourth
-                    }
-                });
-                point[..4].copy_from_slice(left);
-                point[4..8].copy_from_slice(right);
-                point[8] = d;
-                point[9..13].copy_from_slice(prev);
-                point[13..17].copy_from_slice(next);
-                point[17] = centre[0];
-            }
-            Self::Full => {
-                for (to, block) in point.chunks_exact_mut(4).zip(in_order) {
-                    to.copy_from_slice(block);
-                }
-            }
+            Self::TenNumbers { along_xi } => Self::TenNumbers { along_xi: !along_xi },
+            Self::Full => Self::Full,
         }
     }
 
     /// For each lane of the operator of a point, its lane in the line of the other direction through it.
     pub(super) fn across(self) -> &'static [usize] {
         match self {
-            Self::Compact => &ACROSS_COMPACT,
+            Self::TenNumbers { .. } => &ACROSS_TEN,
             Self::Full => &ACROSS_FULL,
         }
     }
 
-    /// First lanes of the blocks of the line itself: prev, next, centre, inverse.
+    /// First lane of the inverse pivot.
     #[inline(always)]
-    pub(super) fn line_blocks(self) -> [usize; 4] {
+    pub(super) fn inverse(self) -> usize {
         match self {
-            Self::Compact => [9, 13, 17, 18],
-            Self::Full => [24, 28, 32, 36],
+            Self::TenNumbers { .. } => 10,
+            Self::Full => 36,
+        }
+    }
+
+    /// The couplings of a point by ten numbers along the line and beside it, in one lane each.
+    #[inline(always)]
+    pub(super) fn couplings<M: Real>(along_xi: bool, point: &[Lane<M>]) -> [Lane<M>; 2] {
+        let g11 = std::array::from_fn(|k| M::narrow(0.5) - point[0][k]);
+        if along_xi { [point[0], g11] } else { [g11, point[0]] }
+    }
+
+    /// The block of the neighbour before (`end` 0) or after (1) a point in its line.
+    #[inline(always)]
+    pub(super) fn along<M: Real>(self, point: &[Lane<M>], end: usize) -> [Lane<M>; 4] {
+        match self {
+            Self::TenNumbers { along_xi } => {
+                let [own, _] = Self::couplings(along_xi, point);
+                let slope = [point[6], point[7], point[8], point[9]];
+                half_difference(&own, &slope, end)
+            }
+            Self::Full => {
+                let at = 24 + 4 * end;
+                [point[at], point[at + 1], point[at + 2], point[at + 3]]
+            }
+        }
+    }
+
+    /// A u with the block of the neighbour before (`end` 0) or after (1) a point in its line.
+    #[inline(always)]
+    pub(super) fn product_along<M: Real>(
+        self,
+        point: &[Lane<M>],
+        end: usize,
+        u: &[Lane<M>; 2],
+    ) -> [Lane<M>; 2] {
+        let Self::TenNumbers { along_xi } = self else {
+            return product(&point[24 + 4 * end..][..4], u);
+        };
+        let [own, _] = Self::couplings(along_xi, point);
+        let (slope, mut scaled) = (product(&point[6..10], u), [[M::zero(); LANES]; 2]);
+        for c in 0..2 {
+            for k in 0..LANES {
+                scaled[c][k] = own[k] * u[c][k];
+            }
+        }
+        for c in 0..2 {
+            for k in 0..LANES {
+                scaled[c][k] =
+                    if end == 0 { scaled[c][k] - slope[c][k] } else { scaled[c][k] + slope[c][k] };
+            }
+        }
+        scaled
+    }
+
+    /// b ← b − A u with that block.
+    #[inline(always)]
+    pub(super) fn subtract_along<M: Real>(
+        self,
+        b: &mut [Lane<M>; 2],
+        point: &[Lane<M>],
+        end: usize,
+        u: &[Lane<M>; 2],
+    ) {
+        let product = self.product_along(point, end, u);
+        for c in 0..2 {
+            for k in 0..LANES {
+                b[c][k] -= product[c][k];
+            }
         }
     }
 }
 
-/// [`Storage::across`]: left and right for prev and next.
-const ACROSS_COMPACT: [usize; 18] = [9, 10, 11, 12, 13, 14, 15, 16, 8, 0, 1, 2, 3, 4, 5, 6, 7, 17];
+/// own I ∓ slope: the block of the neighbour before (`end` 0) or after (1).
+#[inline(always)]
+pub(super) fn half_difference<M: Real>(
+    own: &Lane<M>,
+    slope: &[Lane<M>; 4],
+    end: usize,
+) -> [Lane<M>; 4] {
+    let mut block = *slope;
+    for (entry, block) in block.iter_mut().enumerate() {
+        for k in 0..LANES {
+            let own = if matches!(entry, 0 | 3) { own[k] } else { M::zero() };
+            block[k] = if end == 0 { own - block[k] } else { own + block[k] };
+        }
+    }
+    block
+}
+
+/// [`Storage::across`]: right and left for next and prev.
+const ACROSS_TEN: [usize; 10] = [0, 1, 6, 7, 8, 9, 2, 3, 4, 5];
 const ACROSS_FULL: [usize; 36] = {
     let blocks = [6, 7, 2, 4, 3, 5, 0, 1, 8];
     let mut lanes = [0; 36];
@@ -121,6 +177,17 @@ impl<M: Real> Nine<M> {
     #[inline(always)]
     pub(super) fn zero() -> Self {
         Self([[[M::zero(); LANES]; 4]; 9])
+    }
+
+    /// Writes the blocks of a point of the first `lanes` lines in [`Storage::Full`], zeros in the other lanes.
+    #[inline(always)]
+    pub(super) fn put(&self, lanes: usize, point: &mut [Lane<M>]) {
+        for (to, at) in point.chunks_exact_mut(4).zip(STORED) {
+            to.copy_from_slice(&self.0[at]);
+        }
+        if lanes < LANES {
+            point[..4 * STORED.len()].iter_mut().for_each(|lane| lane[lanes..].fill(M::zero()));
+        }
     }
 
     /// One lane ← the blocks of a point.

@@ -213,18 +213,36 @@ fn subtract_beside<M: Real>(
     storage: Storage,
     [prev, here, next]: [&Beside<M>; 3],
 ) {
-    subtract(b, &a[..4], &here[0]);
-    subtract(b, &a[4..8], &here[1]);
     match storage {
-        Storage::Compact => {
+        Storage::TenNumbers { along_xi } => {
+            let [_, beside] = Storage::couplings(along_xi, a);
+            let (mut sum, mut difference) = ([[M::zero(); LANES]; 2], [[M::zero(); LANES]; 2]);
             for c in 0..2 {
                 for k in 0..LANES {
                     let corners = (prev[0][c][k] - prev[1][c][k]) + (next[1][c][k] - next[0][c][k]);
-                    b[c][k] -= a[8][k] * corners;
+                    b[c][k] -= a[1][k] * corners;
                 }
             }
+            for c in 0..2 {
+                for k in 0..LANES {
+                    sum[c][k] = here[0][c][k] + here[1][c][k];
+                }
+            }
+            for c in 0..2 {
+                for k in 0..LANES {
+                    b[c][k] -= beside[k] * sum[c][k];
+                }
+            }
+            for c in 0..2 {
+                for k in 0..LANES {
+                    difference[c][k] = here[1][c][k] - here[0][c][k];
+                }
+            }
+            subtract(b, &a[2..6], &difference);
         }
         Storage::Full => {
+            subtract(b, &a[..4], &here[0]);
+            subtract(b, &a[4..8], &here[1]);
             subtract(b, &a[8..12], &prev[0]);
             subtract(b, &a[12..16], &prev[1]);
             subtract(b, &a[16..20], &next[0]);
@@ -245,6 +263,9 @@ pub(super) enum PanelWork<'a, M> {
     Residual { u: &'a [M], r: &'a mut [M] },
 }
 
+const ETA: Storage = Storage::TenNumbers { along_xi: false };
+const XI: Storage = Storage::TenNumbers { along_xi: true };
+
 /// Work on one panel.
 pub(super) struct Sweep<'a, M> {
     pub(super) lines: &'a ColourLines<'a, M>,
@@ -256,9 +277,11 @@ impl<M: Real> Kernel for Sweep<'_, M> {
     #[inline(always)]
     fn run(self) {
         match (self.lines.storage, self.lines.storage.width(self.lines.shape)) {
-            (Storage::Compact, 22) => self.with_width::<22>(Storage::Compact),
-            (Storage::Compact, 26) => self.with_width::<26>(Storage::Compact),
-            (Storage::Compact, _) => self.with_width::<30>(Storage::Compact),
+            (Storage::TenNumbers { along_xi: false }, 14) => self.with_width::<14>(ETA),
+            (Storage::TenNumbers { along_xi: false }, 18) => self.with_width::<18>(ETA),
+            (Storage::TenNumbers { along_xi: false }, _) => self.with_width::<22>(ETA),
+            (Storage::TenNumbers { along_xi: true }, 14) => self.with_width::<14>(XI),
+            (Storage::TenNumbers { along_xi: true }, _) => self.with_width::<18>(XI),
             (Storage::Full, 40) => self.with_width::<40>(Storage::Full),
             (Storage::Full, 44) => self.with_width::<44>(Storage::Full),
             (Storage::Full, _) => self.with_width::<48>(Storage::Full),
@@ -291,7 +314,7 @@ impl<M: Real> ColourLines<'_, M> {
             self.relax_transposed::<WIDTH>(panel, storage, u);
             return;
         }
-        let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
+        let at_inverse = storage.inverse();
         let a = self.operator::<WIDTH>(panel);
         let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
         // Points of the open line; the last point of a closed one is not among them.
@@ -309,7 +332,7 @@ impl<M: Real> ColourLines<'_, M> {
                 ends[1] = b;
             }
             if l < open {
-                subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
+                storage.subtract_along(&mut b, a, 0, &solved);
                 solved = product(&a[at_inverse..at_inverse + 4], &b);
                 u[l] = solved;
             } else {
@@ -318,7 +341,7 @@ impl<M: Real> ColourLines<'_, M> {
         }
         for l in (0..open - 1).rev() {
             let a = &a[l];
-            let pull = product(&a[at_next..at_next + 4], &solved);
+            let pull = storage.product_along(a, 1, &solved);
             let mut b = u[l];
             subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
             u[l] = b;
@@ -327,8 +350,8 @@ impl<M: Real> ColourLines<'_, M> {
         let condensed = at_inverse + 4..at_inverse + 8;
         if shape.closed {
             let (last, mut b) = (&a[open], u[open]);
-            subtract(&mut b, &last[at_prev..at_prev + 4], &u[open - 1]);
-            subtract(&mut b, &last[at_next..at_next + 4], &u[0]);
+            storage.subtract_along(&mut b, last, 0, &u[open - 1]);
+            storage.subtract_along(&mut b, last, 1, &u[0]);
             let closing = product(&last[at_inverse..at_inverse + 4], &b);
             u[open] = closing;
             for (u, a) in u[..open].iter_mut().zip(a) {
@@ -338,10 +361,10 @@ impl<M: Real> ColourLines<'_, M> {
         if shape.borders.contains(&true) {
             let (last, at) = (open - 1, [0, 1].map(|end| shape.border(at_inverse, end)));
             if let Some(second) = u.get(1) {
-                subtract(&mut ends[0], &a[0][at_next..at_next + 4], second);
+                storage.subtract_along(&mut ends[0], &a[0], 1, second);
             }
             if last > 0 {
-                subtract(&mut ends[1], &a[last][at_prev..at_prev + 4], &u[last - 1]);
+                storage.subtract_along(&mut ends[1], &a[last], 0, &u[last - 1]);
             }
             for (end, point) in [0, last].into_iter().enumerate() {
                 if shape.borders[end] {
@@ -364,7 +387,7 @@ impl<M: Real> ColourLines<'_, M> {
     /// f − Σ V_lᵀ b_l of the borders, and then those of the line between follow.
     #[inline(always)]
     fn relax_transposed<const WIDTH: usize>(&self, panel: usize, storage: Storage, u: &mut [M]) {
-        let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
+        let at_inverse = storage.inverse();
         let (shape, a) = (self.shape, self.operator::<WIDTH>(panel));
         let (inner, ends) = (shape.inner(a.len()), [0, a.len() - 1]);
         let at = [0, 1].map(|end| shape.border(at_inverse, end));
@@ -390,18 +413,18 @@ impl<M: Real> ColourLines<'_, M> {
         }
         if let Some(last) = inner.clone().next_back().filter(|_| shape.borders[1]) {
             let after = u[ends[1]];
-            subtract(&mut u[last], &a[last][at_next..at_next + 4], &after);
+            storage.subtract_along(&mut u[last], &a[last], 1, &after);
         }
         let mut solved = if shape.borders[0] { u[0] } else { [[M::zero(); LANES]; 2] };
         for l in inner.clone() {
             let (a, mut b) = (&a[l], u[l]);
-            subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
+            storage.subtract_along(&mut b, a, 0, &solved);
             solved = product(&a[at_inverse..at_inverse + 4], &b);
             u[l] = solved;
         }
         for l in inner.rev().skip(1) {
             let a = &a[l];
-            let pull = product(&a[at_next..at_next + 4], &solved);
+            let pull = storage.product_along(a, 1, &solved);
             let mut b = u[l];
             subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
             u[l] = b;
@@ -412,26 +435,19 @@ impl<M: Real> ColourLines<'_, M> {
     #[inline(always)]
     fn residual<const WIDTH: usize>(&self, panel: usize, storage: Storage, u: &[M], r: &mut [M]) {
         let shape = self.shape;
-        let [at_prev, at_next, at_centre, _] = storage.line_blocks();
         let (u, r) = (as_pairs(u), r.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0);
         let mut surroundings = self.surroundings(panel);
         for (l, a) in self.operator::<WIDTH>(panel).iter().enumerate() {
             let mut b = surroundings.right_side(l, a, storage);
             if let Some(before) = shape.prev(l) {
-                subtract(&mut b, &a[at_prev..at_prev + 4], &u[before]);
+                storage.subtract_along(&mut b, a, 0, &u[before]);
             }
             if let Some(after) = shape.next(l) {
-                subtract(&mut b, &a[at_next..at_next + 4], &u[after]);
+                storage.subtract_along(&mut b, a, 1, &u[after]);
             }
             match storage {
-                Storage::Compact => {
-                    for c in 0..2 {
-                        for k in 0..LANES {
-                            b[c][k] -= a[at_centre][k] * u[l][c][k];
-                        }
-                    }
-                }
-                Storage::Full => subtract(&mut b, &a[at_centre..at_centre + 4], &u[l]),
+                Storage::TenNumbers { .. } => add(&mut b, &u[l]),
+                Storage::Full => subtract(&mut b, &a[32..36], &u[l]),
             }
             r[l] = b;
         }

@@ -3,6 +3,7 @@
 use super::lines::LineSet;
 use super::panel::{LANES, Lane, PanelShape};
 use crate::backend::Real;
+use crate::simd::{self, Kernel};
 use rayon::prelude::*;
 
 /// Tasks below this number of points are not split further.
@@ -36,29 +37,47 @@ pub(super) fn transpose<M: Real>(
     from: &LineSet<M>,
     values: &[Vec<M>; 2],
     to: &mut [Vec<M>; 2],
-    across: usize,
     along: usize,
 ) {
+    let from = from.shape;
     for_each_panel(to, along * 2 * LANES, |colour, panel, target| {
+        simd::run(Turned { from, values, colour, panel, target });
+    });
+}
+
+/// The pairs of one panel from lines that run across its lines.
+struct Turned<'a, M> {
+    from: PanelShape,
+    values: &'a [Vec<M>; 2],
+    colour: usize,
+    panel: usize,
+    target: &'a mut [M],
+}
+
+impl<M: Real> Kernel for Turned<'_, M> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { from, values, colour, panel, target } = self;
         let target = target.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
-        // Lines of `from` are points of `to`: take them panel by panel.
+        // Lines of `from` are points of the panel: take them panel by panel.
         for (from_colour, values) in values.iter().enumerate() {
-            let lines = from.shape.lines(from_colour);
+            let lines = from.lines(from_colour);
             let source = values.as_chunks::<LANES>().0.as_chunks::<2>().0;
-            for (from_panel, source) in source.chunks(from.shape.along).enumerate() {
+            for (from_panel, source) in source.chunks(from.along).enumerate() {
                 let first = 2 * from_panel * LANES + from_colour;
                 let width = LANES.min(lines - from_panel * LANES);
-                for (lane, line) in lanes(colour, panel, across) {
-                    let pair = &source[line];
-                    let points = target[first..].iter_mut().step_by(2).take(width);
-                    for (point, (x, y)) in points.zip(pair[0].iter().zip(&pair[1])) {
-                        point[0][lane] = *x;
-                        point[1][lane] = *y;
+                let line = |lane: usize| source.get(2 * (panel * LANES + lane) + colour);
+                let rows: [[Lane<M>; 2]; LANES] = std::array::from_fn(|lane| {
+                    line(lane).copied().unwrap_or([[M::zero(); LANES]; 2])
+                });
+                for (m, point) in target[first..].iter_mut().step_by(2).take(width).enumerate() {
+                    for (c, to) in point.iter_mut().enumerate() {
+                        *to = std::array::from_fn(|lane| rows[lane][c][m]);
                     }
                 }
             }
         }
-    });
+    }
 }
 
 /// f ← r, a vector of pairs; `strides` are the points of r from line to line and from point to point along.
@@ -100,44 +119,98 @@ pub(super) fn restrict<M: Real>(
     coarsen_along: bool,
     coarse: &mut LineSet<M>,
 ) {
-    let (panel_len, across) = (coarse.shape.panel_len(), coarse.shape.across);
-    let (half, quarter) = (M::narrow(0.5), M::narrow(0.25));
-    let fine_line = |colour: usize, m: usize, weight: M| {
-        let m = if shape.ring && m == shape.lines(colour) { 0 } else { m };
-        residual[colour].and_then(|r| {
-            let (_, start) = shape.place(2 * m + colour, 0, 2);
-            // The panel of a line beyond the last one need not be there.
-            r.get(start..).filter(|line| !line.is_empty()).map(|line| (line, weight))
-        })
-    };
-    for_each_panel(&mut coarse.f, panel_len, |colour, panel, f| {
-        for (lane, line) in lanes(colour, panel, across) {
-            let sources = [
-                fine_line(0, line, quarter),
-                fine_line(1, line, half),
-                fine_line(0, line + 1, quarter),
-            ];
-            for (point, f) in f.chunks_mut(2 * LANES).enumerate() {
-                for component in 0..2 {
-                    let at = |point: usize| {
-                        let offset = (point * 2 + component) * LANES;
-                        let mut sum = M::zero();
-                        for (r, weight) in sources.iter().flatten() {
-                            sum += *weight * r[offset];
-                        }
-                        sum
-                    };
-                    f[component * LANES + lane] = if coarsen_along {
-                        let centre = 2 * point + 1;
-                        let after = shape.next(centre).map_or_else(M::zero, at);
-                        half * at(centre) + quarter * (at(centre - 1) + after)
-                    } else {
-                        at(point)
-                    };
-                }
-            }
+    let to = coarse.shape;
+    for_each_panel(&mut coarse.f, to.panel_len(), |colour, panel, f| {
+        let lanes = LANES.min(to.lines(colour) - panel * LANES);
+        let fine = FineLines { residual, shape, panel, lanes };
+        if colour == 0 {
+            simd::run(Restriction::<M, 0, 1> { fine, coarsen_along, f });
+        } else {
+            simd::run(Restriction::<M, 1, 2> { fine, coarsen_along, f });
         }
     });
+}
+
+/// The residual of the fine lines that a coarse panel takes from.
+struct FineLines<'a, M> {
+    residual: [Option<&'a [M]>; 2],
+    shape: PanelShape,
+    panel: usize,
+    /// Coarse lines of the panel.
+    lanes: usize,
+}
+
+impl<M: Real> FineLines<'_, M> {
+    /// The pairs at a point of every other line of a colour, from line `FROM` of the panel on; zero where there is none.
+    #[inline(always)]
+    fn every_other<const FROM: usize>(&self, colour: usize, point: usize) -> [Lane<M>; 2] {
+        let (mut pair, shape) = ([[M::zero(); LANES]; 2], &self.shape);
+        let Some(values) = self.residual[colour] else { return pair };
+        let values = values.as_chunks::<LANES>().0.as_chunks::<2>().0;
+        let of = |panel: usize| values.get(panel * shape.along + point).copied();
+        let panels = [0, 1, 2].map(|k| of(2 * self.panel + k).unwrap_or(pair));
+        for c in 0..2 {
+            for k in 0..LANES {
+                pair[c][k] = panels[(FROM + 2 * k) / LANES][c][(FROM + 2 * k) % LANES];
+            }
+        }
+        // Around a ring the first line follows the last one.
+        let last = shape.lines(colour).wrapping_sub(2 * self.panel * LANES + FROM);
+        if let (true, true, Some(lane)) =
+            (shape.ring, last.is_multiple_of(2), (last / 2 < LANES).then_some(last / 2))
+        {
+            let first = of(0).unwrap_or(pair);
+            (pair[0][lane], pair[1][lane]) = (first[0][0], first[1][0]);
+        }
+        pair
+    }
+}
+
+/// f of a coarse panel whose lines are of colour `COLOUR`; `AFTER` is `COLOUR` + 1.
+struct Restriction<'a, M, const COLOUR: usize, const AFTER: usize> {
+    fine: FineLines<'a, M>,
+    coarsen_along: bool,
+    f: &'a mut [M],
+}
+
+impl<M: Real, const COLOUR: usize, const AFTER: usize> Kernel
+    for Restriction<'_, M, COLOUR, AFTER>
+{
+    #[inline(always)]
+    fn run(self) {
+        let Self { fine, coarsen_along, f } = self;
+        let (half, quarter) = (M::narrow(0.5), M::narrow(0.25));
+        let across = |point: usize| {
+            let before = fine.every_other::<COLOUR>(0, point);
+            let here = fine.every_other::<COLOUR>(1, point);
+            let after = fine.every_other::<AFTER>(0, point);
+            let mut sum = [[M::zero(); LANES]; 2];
+            for c in 0..2 {
+                for k in 0..LANES {
+                    sum[c][k] = quarter * before[c][k] + half * here[c][k] + quarter * after[c][k];
+                }
+                sum[c][fine.lanes..].fill(M::zero());
+            }
+            sum
+        };
+        let f = f.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+        if !coarsen_along {
+            f.iter_mut().enumerate().for_each(|(point, f)| *f = across(point));
+            return;
+        }
+        let mut before = across(0);
+        for (point, f) in f.iter_mut().enumerate() {
+            let centre = 2 * point + 1;
+            let here = across(centre);
+            let after = fine.shape.next(centre).map_or([[M::zero(); LANES]; 2], across);
+            for c in 0..2 {
+                for k in 0..LANES {
+                    f[c][k] = half * here[c][k] + quarter * (before[c][k] + after[c][k]);
+                }
+            }
+            before = after;
+        }
+    }
 }
 
 /// Fine u ← u + P coarse u: fine line 2L + 1 takes coarse line L, fine line 2L the mean of L − 1

@@ -91,6 +91,9 @@ impl<T: Real> CudaMatrix<T> {
                 let arguments = (grid, &self.values, columns, from, to, &*y);
                 launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](arguments))
             }
+            Structure::TenNumbers { .. } => Err(crate::backend::DeviceError::NotInEll {
+                what: "products by ten numbers a point",
+            }),
             // The wall columns have no column to skip.
             Structure::WallColumns { mi, walls, .. } => {
                 let size = (mi as u32, points as u64, u32::from(walls.has_others()));
