@@ -101,7 +101,7 @@ fn assert_near(what: &str, a: &[f64], b: &[f64], bound: f64) {
 #[test]
 fn ten_numbers_give_the_entries_and_the_products() {
     for_all(|what, [entries, numbers]| {
-        let [a, b] = [entries, numbers].map(|problem| problem.jacobian());
+        let [a, b] = [entries, numbers].map(Problem::jacobian);
         let [of_a, of_b] = [a, b].map(|jacobian| jacobian.to_csr(&CpuBackend).unwrap());
         for row in 0..of_a.rows() {
             let (a, b): (Vec<_>, Vec<_>) = (of_a.row(row).collect(), of_b.row(row).collect());
