@@ -114,7 +114,8 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         let reference = self.reference();
         let (walls, size) = self.walls(backend);
         let (frame, mut u) = backend.with_nodes(&self.equations, &state.nodes)?;
-        let mut equations = GridProblem::<B, f64>::new(backend, frame, walls)?;
+        let kind = reference.options.linear.preconditioner;
+        let mut equations = GridProblem::<B, f64>::preconditioned(backend, frame, walls, kind)?;
         if let Some(amplitudes) = &state.amplitudes {
             put_amplitudes(backend, (walls, size), amplitudes, &mut u)?;
         }
