@@ -107,7 +107,6 @@ struct NewtonSolve<'a, B: Backend, P: NonlinearProblem<B>> {
     observer: &'a mut dyn Observer<B>,
     events: Vec<String>,
     f: B::Vector<f64>,
-    direction: B::Vector<f64>,
     trial: B::Vector<f64>,
     right: B::Vector<P::Real>,
     solution: B::Vector<P::Real>,
@@ -179,7 +178,6 @@ pub fn solve<B: Backend, P: NonlinearProblem<B>>(
         observer,
         events: Vec::new(),
         f: backend.zeros(n)?,
-        direction: backend.zeros(n)?,
         trial: backend.zeros(n)?,
         right: backend.zeros(n)?,
         solution: backend.zeros(n)?,
@@ -246,10 +244,11 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
     ) -> Result<Result<(), NewtonStop>, SolverError> {
         let mut again = false;
         loop {
-            if let Err(stop) = self.direction(record)? {
-                return Ok(Err(stop));
-            }
-            let found = self.search(u, merit, folded, record)?;
+            let size = match self.direction(record)? {
+                Ok(size) => size,
+                Err(stop) => return Ok(Err(stop)),
+            };
+            let found = self.search(u, size, (merit, folded), record)?;
             let tighter = self.settings.forcing.tighter(record.forcing_term);
             let refused = matches!(found, Err(NewtonStop::LineSearch { .. }));
             if !refused || again || tighter >= record.forcing_term {
@@ -266,12 +265,12 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
         }
     }
 
-    /// direction ← d with J d = −F to the forcing term, in the precision of the Jacobian. The right
-    /// side is scaled by max |F| so that single precision does not lose it.
+    /// solution ← d / max |F| with J d = −F to the forcing term, in the precision of the Jacobian, and max |F|. The right
+    /// side is so scaled that single precision does not lose it.
     fn direction(
         &mut self,
         record: &mut NewtonStep,
-    ) -> Result<Result<(), NewtonStop>, SolverError> {
+    ) -> Result<Result<f64, NewtonStop>, SolverError> {
         let Self { backend, problem, linear, observer, events, keeps, .. } = self;
         let started = Instant::now();
         let size = backend.max_abs(&self.f)?;
@@ -312,24 +311,24 @@ impl<B: Backend, P: NonlinearProblem<B>> NewtonSolve<'_, B, P> {
                 record.step, report.stop, report.relative_residual
             ));
         }
-        backend.convert(size, &self.solution, &mut self.direction)?;
-        Ok(Ok(()))
+        Ok(Ok(size))
     }
 
-    /// trial ← u + λ d with the largest λ = 1, ½, ¼, … that is accepted.
+    /// trial ← u + λ d, d = `size` times the solution, with the largest λ = 1, ½, ¼, … that is accepted.
     fn search(
         &mut self,
         u: &B::Vector<f64>,
-        merit: f64,
-        folded: usize,
+        size: f64,
+        (merit, folded): (f64, usize),
         record: &mut NewtonStep,
     ) -> Result<Result<(), NewtonStop>, SolverError> {
         let backend = self.backend;
         let mut step_length = 1.0;
         let mut refused = NewtonStop::NotFinite;
         for _ in 0..=self.settings.max_halvings {
-            let terms = [(1.0, u), (step_length, &self.direction)];
-            backend.lincomb(None, &mut self.trial, 0.0, &terms)?;
+            // λ is a power of two, so that it rounds nothing; a vector for d would only take memory.
+            backend.convert(step_length * size, &self.solution, &mut self.trial)?;
+            backend.lincomb(None, &mut self.trial, 1.0, &[(1.0, u)])?;
             let at_trial =
                 self.problem.residual(backend, &self.trial, Scaling::Kept, &mut self.f)?;
             let guard = self.problem.guard(backend)?;
