@@ -9,12 +9,14 @@ use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
 use crate::sparse::Schedule;
 
-/// Peak memory per point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
-const BYTES_SINGLE: f64 = 710.0;
-const BYTES_DOUBLE: f64 = 900.0;
+/// Peak memory per point, in bytes, in single and in double precision: measured on 2049 × 1025 points, docs/performance.md.
+/// Without a preconditioner and with Jacobi it is less than with multigrid.
+const BYTES: [f64; 2] = [575.0, 720.0];
+/// [`BYTES`] with DILU and ILU(0).
+const BYTES_OF_FACTORS: [f64; 2] = [800.0, 1150.0];
 
 /// CPU time per point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
-const SECONDS: f64 = 5e-6;
+const SECONDS: f64 = 3.5e-6;
 
 /// Memory and CPU time per node of a background, its checks and files included: measured on 100185 × 141
 /// nodes, docs/performance.md.
@@ -97,9 +99,13 @@ fn points(case: &Case) -> usize {
 
 /// Peak memory of a run on the CPU, in bytes.
 pub(crate) fn memory_bytes(case: &Case) -> f64 {
+    let [single, double] = match case.linear.preconditioner {
+        Kind::Dilu | Kind::Ilu0 => BYTES_OF_FACTORS,
+        Kind::None | Kind::Jacobi | Kind::Multigrid => BYTES,
+    };
     let bytes = match case.linear.precision {
-        Precision::Single => BYTES_SINGLE,
-        Precision::Double => BYTES_DOUBLE,
+        Precision::Single => single,
+        Precision::Double => double,
     };
     points(case) as f64 * bytes
 }

@@ -48,8 +48,8 @@ fn a_check_says_what_a_run_takes_and_writes_nothing() {
          \x20 wall          1169 points, 585 on the upper and 585 on the lower surface, 440 cells on each side of the cut\n\
          \x20 spacing       4.38e-5 at the leading, 3.29e-4 at the trailing edge\n\
          \x20 wall cells    at most 4.47e-3 chords, 0.6 deg from one to the next\n\
-         \x20 memory        about 1.5 GB\n\
-         \x20 time          about 11 s of CPU on one thread\n"
+         \x20 memory        about 1.2 GB\n\
+         \x20 time          about 7.5 s of CPU on one thread\n"
     );
     assert_eq!(scratch.names("."), ["wing.toml"]);
 }
@@ -122,10 +122,10 @@ fn the_cells_within_a_boundary_layer_are_counted() {
 fn quantities_are_shown_in_units_of_their_size() {
     let scratch = Scratch::with_case(SMALLEST);
     for (ni, nj, words) in [
-        (129, 33, "39 MB, 0.1 s"),
-        (1025, 821, "633 MB, 4.3 s"),
-        (2049, 1640, "2.4 GB, 17 s"),
-        (20001, 9000, "127.8 GB, 15 min"),
+        (129, 33, "38 MB, 0.1 s"),
+        (1025, 821, "519 MB, 3.0 s"),
+        (2049, 1640, "2.0 GB, 12 s"),
+        (20001, 9000, "103.5 GB, 11 min"),
     ] {
         let size = format!("--set grid.ni={ni} --set grid.nj={nj} --set grid.max_turn=180");
         let said = scratch.run(&format!("check wing.toml {size}")).succeeds();
