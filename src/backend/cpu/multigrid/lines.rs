@@ -3,7 +3,8 @@
 use super::factor::{Factor, Guard};
 use super::operator::{BlockSource, Fill};
 use super::panel::{LANES, Lane, PanelShape, Storage};
-use super::sweep::{ColourLines, PanelWork, Sweep, WallSet};
+use super::sweep::{ColourLines, PanelWork, Sweep};
+use super::terms::WallSet;
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
 use crate::simd::{self, Kernel};

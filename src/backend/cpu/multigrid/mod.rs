@@ -6,6 +6,7 @@ mod lines;
 mod operator;
 mod panel;
 mod sweep;
+mod terms;
 mod transfer;
 mod wall;
 
@@ -14,7 +15,7 @@ use self::galerkin::Galerkin;
 use self::lines::LineSet;
 use self::operator::{BlockSource, FromMatrix, FromTenNumbers};
 use self::panel::{PanelShape, Storage};
-use self::sweep::{WallSet, wall_set};
+use self::terms::{WallSet, wall_set};
 use self::wall::LevelWall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::error::check_length;

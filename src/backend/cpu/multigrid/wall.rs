@@ -3,7 +3,7 @@
 use super::factor::Guard;
 use super::lines::LineSet;
 use super::panel::{LANES, PanelShape};
-use super::sweep::Walls;
+use super::terms::Walls;
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
 use crate::backend::cpu::vector::clear;
