@@ -100,7 +100,7 @@ const NO_BASE: &str = "there is no block behind a base";
 /// Lines and columns of nodes, and a point of each.
 type Displacements<'py> = (usize, usize, Bound<'py, PyArray2<f64>>);
 
-/// A grid like another one with the points of an array of so many lines and columns.
+/// Makes a grid like another one from the points of an array with the lines and columns of `shape`.
 fn of_points(
     py: Python<'_>,
     (name, shape): (&str, [usize; 2]),

@@ -1,7 +1,7 @@
 //! Sparse matrices on a backend, and preconditioners as objects.
 
 use super::error::{check_length, check_room};
-use super::{Backend, DeviceError, Fused, Real, Result};
+use super::{Backend, DeviceError, Fused, LevelSize, Real, Result};
 use crate::diagnostics::errors;
 use crate::sparse::{Csr, EllPattern, Schedule, Structure};
 
@@ -71,16 +71,12 @@ pub(super) fn check_product(a: &EllPattern, x: usize, y: usize) -> Result<()> {
     check_length(y, a.rows())
 }
 
-/// The nine-point pattern and its values of a matrix by ten numbers a point; those of any other as they are.
-pub(crate) fn entries_of_ten_numbers<T: Real>(
-    pattern: &EllPattern,
-    values: &[T],
-) -> (EllPattern, Vec<T>) {
-    let Structure::TenNumbers { mi, mj, periodic } = pattern.structure() else {
-        return (pattern.clone(), values.to_vec());
-    };
-    let (rows, entries) = (pattern.rows(), EllPattern::nine_point(mi, mj, periodic));
-    let mut found = vec![T::zero(); rows * entries.width()];
+/// The values by the nine-point pattern of a matrix by ten numbers a point.
+pub(crate) fn entries_of_ten_numbers<T: Real>(size: LevelSize, values: &[T]) -> Vec<T> {
+    let LevelSize { mi, mj, periodic } = size;
+    let pattern = EllPattern::nine_point(mi, mj, periodic);
+    let rows = pattern.rows();
+    let mut found = vec![T::zero(); rows * pattern.width()];
     for row in 0..rows {
         let at = |slot: usize, row: usize| values[slot * rows + row];
         let (g22, d) = (at(0, row & !1), at(0, row | 1));
@@ -106,7 +102,7 @@ pub(crate) fn entries_of_ten_numbers<T: Real>(
             found[slot * rows + row] = of_stencil[entry];
         }
     }
-    (entries, found)
+    found
 }
 
 /// An approximate inverse z = M⁻¹ r of an operator of type `A`.

@@ -171,9 +171,11 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
     /// The whole operator by rows, on the host. The equations of a point on two walls are those of the unit matrix.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let (LevelSize { mi, mj, periodic }, walls) = (self.size, self.walls);
-        let stored = if self.short { EllPattern::ten_numbers } else { EllPattern::nine_point };
-        let values = backend.matrix_values(&self.field)?;
-        let (pattern, field) = entries_of_ten_numbers(&stored(mi, mj, periodic), &values);
+        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let mut field = backend.matrix_values(&self.field)?;
+        if self.short {
+            field = entries_of_ten_numbers(self.size, &field);
+        }
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
         let of_walls = EllPattern::wall_columns(mi, mj, walls);
         let rows = pattern.rows();

@@ -6,8 +6,9 @@ use super::{CpuBackend, CsrMatrix};
 use crate::backend::error::check_length;
 use crate::backend::matrices::{Identity, check_product, entries_of_ten_numbers};
 use crate::backend::{
-    Algebraic, BadPivot, DeviceError, Incomplete, LinearOperator, MatrixFormat, Preconditioner,
-    PreconditionerFailure, Product, Real, Result, SolverError, SparseBackend, SparseMatrix,
+    Algebraic, BadPivot, DeviceError, Incomplete, LevelSize, LinearOperator, MatrixFormat,
+    Preconditioner, PreconditionerFailure, Product, Real, Result, SolverError, SparseBackend,
+    SparseMatrix,
 };
 use crate::simd::{self, Kernel};
 use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure, TEN_SLOTS, WalledSides};
@@ -75,10 +76,10 @@ impl<T: Real> LinearOperator<CpuBackend, T> for EllMatrix<T> {
 
 impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
     fn preconditioner(&self, _: &CpuBackend, kind: Algebraic) -> Result<EllPreconditioner<T>> {
-        if matches!(self.pattern.structure(), Structure::TenNumbers { .. }) {
-            let of = expanded(&self.pattern, &self.values);
+        if let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() {
+            let of: Self = CpuBackend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
             let made = of.preconditioner(&CpuBackend, kind)?;
-            return Ok(Box::new(OfExpanded { of, made }));
+            return Ok(Box::new(OfEntries { size: LevelSize { mi, mj, periodic }, of, made }));
         }
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
@@ -95,14 +96,15 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
 }
 
 /// The preconditioner of the entries that ten numbers a point give.
-struct OfExpanded<T: Real> {
+struct OfEntries<T: Real> {
+    size: LevelSize,
     of: EllMatrix<T>,
     made: EllPreconditioner<T>,
 }
 
-impl<T: Real> Preconditioner<CpuBackend, T, EllMatrix<T>> for OfExpanded<T> {
+impl<T: Real> Preconditioner<CpuBackend, T, EllMatrix<T>> for OfEntries<T> {
     fn update(&mut self, backend: &CpuBackend, a: &EllMatrix<T>) -> Result<(), SolverError> {
-        self.of = expanded(&a.pattern, &a.values);
+        self.of.values = entries_of_ten_numbers(self.size, &a.values);
         self.made.update(backend, &self.of)
     }
 
@@ -115,12 +117,6 @@ impl<T: Real> Preconditioner<CpuBackend, T, EllMatrix<T>> for OfExpanded<T> {
     ) -> Result<()> {
         self.made.apply(backend, &self.of, r, z)
     }
-}
-
-/// The matrix in ELL format of ten numbers a point.
-fn expanded<T: Real>(pattern: &EllPattern, values: &[T]) -> EllMatrix<T> {
-    let (pattern, values) = entries_of_ten_numbers(pattern, values);
-    EllMatrix::from_values(pattern, values)
 }
 
 impl<T> Values<T> for EllMatrix<T> {

@@ -13,8 +13,8 @@ pub(super) trait BlockSource<M>: Sync {
     type Carried;
     /// Makes the data for the first point of a panel.
     fn begin(&self, colour: usize, panel: usize) -> Self::Carried;
-    /// Writes the operator of point `l` of each of the first `lanes` lines, after those of the points before it; what
-    /// the storage has in lanes without a line stands in the others.
+    /// Writes the operator of point `l` of the first `lanes` lines; those of the points before it are written by then.
+    /// The other lanes get the values that the storage prescribes where there is no line.
     fn put(&self, carried: &mut Self::Carried, l: usize, lanes: usize, point: &mut [Lane<M>]);
 }
 
@@ -62,6 +62,20 @@ pub(super) struct FromMatrix<'a, T> {
 /// Values of a slot from those of the first line's point on to those of the last one's: lines are every other point.
 const WINDOW: usize = 4 * LANES - 2;
 
+/// The first lanes of `to` ← a variable of every other point of a slot, of as many as `from` has, at most a window.
+#[inline(always)]
+fn every_other_point<T: Real, M: Real>(from: &[T], variable: usize, to: &mut Lane<M>) {
+    if let Some(from) = from.first_chunk::<WINDOW>() {
+        for lane in 0..LANES {
+            to[lane] = M::narrow(from[4 * lane + variable].widen());
+        }
+    } else {
+        for lane in 0..from.len().div_ceil(4) {
+            to[lane] = M::narrow(from[4 * lane + variable].widen());
+        }
+    }
+}
+
 impl<T: Real, M: Real> BlockSource<M> for FromMatrix<'_, T> {
     /// The first line.
     type Carried = usize;
@@ -88,15 +102,7 @@ impl<T: Real, M: Real> BlockSource<M> for FromMatrix<'_, T> {
             for variable in 0..2 {
                 let column = if other { 1 - variable } else { variable };
                 let to = &mut nine.0[compass][2 * variable + column];
-                if let Some(from) = from.first_chunk::<WINDOW>() {
-                    for lane in 0..LANES {
-                        to[lane] = M::narrow(from[4 * lane + variable].widen());
-                    }
-                } else {
-                    for lane in 0..count.div_ceil(4) {
-                        to[lane] = M::narrow(from[4 * lane + variable].widen());
-                    }
-                }
+                every_other_point(from, variable, to);
             }
             slot += n;
         }
@@ -135,17 +141,8 @@ impl<T: Real, M: Real> BlockSource<M> for FromTenNumbers<'_, T> {
         for (slot, to) in TEN.into_iter().enumerate() {
             let from = &self.a.values()[slot * n + 2 * (j * self.mi + first)..][..count];
             for (variable, to) in to.into_iter().enumerate() {
-                let to = &mut point[to];
-                if let Some(from) = from.first_chunk::<WINDOW>() {
-                    for lane in 0..LANES {
-                        to[lane] = M::narrow(from[4 * lane + variable].widen());
-                    }
-                } else {
-                    for lane in 0..lanes {
-                        to[lane] = M::narrow(from[4 * lane + variable].widen());
-                    }
-                    to[lanes..].fill(M::zero());
-                }
+                every_other_point(from, variable, &mut point[to]);
+                point[to][lanes..].fill(M::zero());
             }
         }
     }

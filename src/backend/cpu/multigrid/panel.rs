@@ -4,7 +4,7 @@
 //! `a` across has colour a mod 2 and number m = a div 2 within it. Lines are kept in panels of
 //! [`LANES`] lines of one colour, `[panel][point along][component][lane]`, so that a panel's line
 //! solves run in lockstep with unit stride, one stream of memory feeds each sweep, and panels are
-//! disjoint slices for the threads. Lanes beyond the last line hold zero everywhere.
+//! disjoint slices for the threads. Right side and solution are zero in the lanes beyond the last line.
 
 use crate::backend::Real;
 use crate::backend::cpu::block::product;

@@ -156,9 +156,8 @@ impl<M: Real> FineLines<'_, M> {
         }
         // Around a ring the first line follows the last one.
         let last = shape.lines(colour).wrapping_sub(2 * self.panel * LANES + FROM);
-        if let (true, true, Some(lane)) =
-            (shape.ring, last.is_multiple_of(2), (last / 2 < LANES).then_some(last / 2))
-        {
+        let lane = last / 2;
+        if shape.ring && last.is_multiple_of(2) && lane < LANES {
             let first = of(0).unwrap_or(pair);
             (pair[0][lane], pair[1][lane]) = (first[0][0], first[1][0]);
         }

@@ -13,9 +13,12 @@ use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, laun
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
 use crate::backend::scalars::{LOG, SLOTS};
-use crate::backend::{Fused, LinearOperator, Product, Real, Update};
+use crate::backend::{DeviceError, Fused, LinearOperator, Product, Real, Update};
 use crate::sparse::{EllPattern, Structure};
 use bytemuck::Zeroable;
+
+/// No kernel reads or writes ten numbers a point: such matrices are refused before one writes beyond their memory.
+const TEN_NUMBERS: DeviceError = DeviceError::NotInEll { what: "ten numbers a point on a GPU" };
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
@@ -54,6 +57,7 @@ impl<T: Real> CudaMatrix<T> {
                 columns = Some(Buffer::from_host(device, pattern.columns())?);
                 stride = rows;
             }
+            Structure::TenNumbers { .. } => return Err(TEN_NUMBERS),
             Structure::NinePoint { mj, .. } if backend.ranks.is_some() => {
                 halo = Some(Halo::new(device, 2 * mj)?);
             }
@@ -91,9 +95,7 @@ impl<T: Real> CudaMatrix<T> {
                 let arguments = (grid, &self.values, columns, from, to, &*y);
                 launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](arguments))
             }
-            Structure::TenNumbers { .. } => Err(crate::backend::DeviceError::NotInEll {
-                what: "products by ten numbers a point",
-            }),
+            Structure::TenNumbers { .. } => Err(TEN_NUMBERS),
             // The wall columns have no column to skip.
             Structure::WallColumns { mi, walls, .. } => {
                 let size = (mi as u32, points as u64, u32::from(walls.has_others()));
