@@ -391,14 +391,13 @@ fn ten_products<T: Real>(
         let (w, c, e) = (here[i], here[i + 1], here[i + 2]);
         let (s, n) = (south[i + 1], north[i + 1]);
         let corners = (south[i] - south[i + 2]) + (north[i + 2] - north[i]);
-        sum[i] = g22[i] * (w + e)
-            + (half - g22[i]) * (s + n)
+        sum[i] = g22[i] * ((w - c) + (e - c))
+            + (half - g22[i]) * ((s - c) + (n - c))
             + d[i] * corners
             + xi[i] * (e - w)
             + xi_other[i] * (beside[i + 2] - beside[i])
             + eta[i] * (n - s)
-            + eta_other[i] * (above[i + 1] - below[i + 1])
-            - c;
+            + eta_other[i] * (above[i + 1] - below[i + 1]);
     }
 }
 
