@@ -13,7 +13,7 @@ KERNEL(residual, uint32 mi, uint32 mj, EquationState s, uint32 renew, double* ro
     const uint64 points = uint64(mi) * mj;
     double sum[1] = {0.0};
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
-        const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+        const uint32 j = uint32(k) / mi, i = uint32(k) - j * mi;
         const Metrics m = metrics(s, mi, i, j);
         const Vec c = control(s, mi, i, k);
         double weight, merit;
@@ -80,6 +80,20 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, const doub
         if (east) a.put(b.corner, b.corner);
     }
     while (a.values < values + SLOTS_OF_POINT * a.stride) a.put(0.0, 0.0);
+}
+
+// The same by ten numbers a point. One thread a point.
+KERNEL(jacobian_by_ten_numbers, uint32 mi, uint32 mj, EquationState s, const double* row_weights, real* values) {
+    const ThreadPoint at(mi);
+    if (at.j >= mj) return;
+    const uint64 k = at.k;
+    const Slopes b = slopes(metrics(s, mi, at.i, at.j), control(s, mi, at.i, k), row_weights[k]);
+    Writer a = {values + 2 * k, slot_stride(uint64(mi) * mj)};
+    a.put(b.g22, b.corner);
+    a.put(b.xi_shift + b.xi_x.x, b.xi_shift + b.xi_y.y);
+    a.put(b.xi_x.y, b.xi_y.x);
+    a.put(b.eta_shift + b.eta_x.x, b.eta_shift + b.eta_y.y);
+    a.put(b.eta_x.y, b.eta_y.x);
 }
 
 // b <- w dR/d(p, q) (theory eq. 6), two entries a row for each wall. One thread a point.

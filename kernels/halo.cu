@@ -40,9 +40,10 @@ KERNEL(exchange_columns, ExchangedColumns of, HaloColumns columns) {
 
 // y <- y + A halo: what the column before the first and the one after the last give to a product, which have been
 // sent by an earlier launch; of them rows before `from` and from `to` on count as zero. One thread a point of both
-// columns.
-KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloColumns columns, uint32 from, uint32 to,
-       real* y) {
+// columns, to which with_beyond(at, j, last, sum, beyond) adds.
+template <class WithBeyond>
+__device__ inline void add_columns(uint32 mi, uint32 mj, uint32 edges, const HaloColumns& columns, uint32 from, uint32 to,
+                                   real* y, const WithBeyond& with_beyond) {
     const Stencil at = {mi, mj, edges};
     const HaloExchange exchange = halo_exchange(columns, edges, mj);
     const uint64 k = thread_index();
@@ -50,8 +51,23 @@ KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloCol
     if (k >= 2 * uint64(mj) || !exchange.receives(last)) return;
     const uint32 j = uint32(k - last * mj);
     Pair* result = reinterpret_cast<Pair*>(y) + uint64(j) * mi + (last ? mi - 1 : 0);
-    *result = add_beyond(at, values, j, last, *result, [&](uint32 row) {
+    *result = with_beyond(at, j, last, *result, [&](uint32 row) {
         return row < from || row >= to ? pair(0, 0) : exchange.receive(last, row);
+    });
+}
+
+KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloColumns columns, uint32 from, uint32 to,
+       real* y) {
+    add_columns(mi, mj, edges, columns, from, to, y, [=](const Stencil& at, uint32 j, bool last, Pair sum, auto beyond) {
+        return add_beyond(at, values, j, last, sum, beyond);
+    });
+}
+
+// The same for a matrix by ten numbers a point.
+KERNEL(add_halo_by_ten_numbers, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloColumns columns,
+       uint32 from, uint32 to, real* y) {
+    add_columns(mi, mj, edges, columns, from, to, y, [=](const Stencil& at, uint32 j, bool last, Pair sum, auto beyond) {
+        return sum + beyond_by_ten_numbers(at, values, j, last, beyond);
     });
 }
 

@@ -3,14 +3,26 @@
 #include "level.cuh"
 #include "stencil.cuh"
 
+// The columns of wall terms at a point, from a matrix of two slots for each wall.
+template <class T, bool COMPACT>
+__device__ inline void load_columns(const LevelLayout& layout, const Operator<COMPACT>& a, const T* columns, uint32 i,
+                                    uint32 j) {
+    const int at = j * layout.row() + layout.column(i);
+    const int64 k = int64(j) * layout.mi + i;
+    SlotsOf<T> wall = {columns + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
+    for (uint32 end = 0; end < layout.ends(); ++end) {
+        const Pair p = wall.next(), q = wall.next();
+        a.columns(end)[at] = block(p.x, q.x, p.y, q.y);
+    }
+}
+
 // Loads the operator of the finest level from a matrix with the nine-point pattern, in which couplings that do not
 // exist at an edge are left out and the following ones have lower slot numbers; couplings across a periodic seam
-// are dropped if the level does not wrap. The columns of wall terms come from a matrix of two slots. The corner
-// blocks of a transpose come from four points, and differ: its storage is full.
-template <class T, bool COMPACT>
-struct Load {
+// are dropped if the level does not wrap.
+template <class T>
+struct LoadEntries {
     LevelLayout layout;
-    Operator<COMPACT> a;
+    Operator<false> a;
     const T *values, *columns;
     // Edges of the matrix's rows.
     uint32 edges;
@@ -22,58 +34,55 @@ struct Load {
         const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < layout.mi || (edges & EDGE_EAST);
         const bool keep_west = i > 0 || (layout.edges & EDGE_WEST);
         const bool keep_east = i + 1 < layout.mi || (layout.edges & EDGE_EAST);
-        Pair sw = pair(0, 0), se = sw, nw = sw, ne = sw;
-        Block south = diagonal(0), north = south, w = south, e = south;
+        Block sw = diagonal(0), south = sw, se = sw, w = sw, e = sw, nw = sw, north = sw, ne = sw;
+        auto corner = [&](bool kept) {
+            const Pair value = slots.next();
+            return kept ? block(value.x, 0, 0, value.y) : diagonal(0);
+        };
         if (j > 0) {
-            if (west) sw = slots.next();
+            if (west) sw = corner(keep_west);
             south = slots.next_block(true);
-            if (east) se = slots.next();
+            if (east) se = corner(keep_east);
         }
         if (west) w = slots.next_block(keep_west);
-        const Pair centre = slots.next();
+        const Block centre = corner(true);
         if (east) e = slots.next_block(keep_east);
         if (j + 1 < layout.mj) {
-            if (west) nw = slots.next();
+            if (west) nw = corner(keep_west);
             north = slots.next_block(true);
-            if (east) ne = slots.next();
+            if (east) ne = corner(keep_east);
         }
-        SlotsOf<T> wall = {columns + 2 * k, slots.stride};
-        for (uint32 end = 0; end < layout.ends(); ++end) {
-            const Pair p = wall.next(), q = wall.next();
-            a.columns(end)[at] = block(p.x, q.x, p.y, q.y);
-        }
+        load_columns(layout, a, columns, i, j);
         a.west()[at] = w;
         a.east()[at] = e;
         a.south()[at] = south;
         a.north()[at] = north;
-        if (COMPACT) {
-            // By rising preference: at the edges some are absent.
-            real corner = 0;
-            if (keep_west && nw.x != 0) corner = -nw.x;
-            if (keep_east && se.x != 0) corner = -se.x;
-            if (keep_west && sw.x != 0) corner = sw.x;
-            if (keep_east && ne.x != 0) corner = ne.x;
-            a.corner()[at] = corner;
-            a.diagonal_centre()[at] = centre.x;
-            return;
-        }
-        a.southwest()[at] = corner_block(keep_west, sw);
-        a.southeast()[at] = corner_block(keep_east, se);
-        a.northwest()[at] = corner_block(keep_west, nw);
-        a.northeast()[at] = corner_block(keep_east, ne);
-        a.full_centre()[at] = block(centre.x, 0, 0, centre.y);
-    }
-    __device__ static Block corner_block(bool kept, Pair corner) {
-        return kept ? block(corner.x, 0, 0, corner.y) : diagonal(0);
+        a.southwest()[at] = sw;
+        a.southeast()[at] = se;
+        a.northwest()[at] = nw;
+        a.northeast()[at] = ne;
+        a.full_centre()[at] = centre;
     }
 };
 
-template <class T, bool COMPACT>
-__device__ inline void load_operator(const LevelLayout& layout, uint32 matrix_edges, const T* values, const T* columns,
-                                     real* a, uint32* borders, uint32* bad) {
+// Loads it from a matrix by ten numbers a point.
+template <class T>
+struct LoadNumbers {
+    LevelLayout layout;
+    Operator<true> a;
+    const T *values, *columns;
+
+    __device__ void operator()(uint32 i, uint32 j) const {
+        const int64 k = int64(j) * layout.mi + i;
+        SlotsOf<T> slots = {values + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
+        for (int slot = 0; slot < 5; ++slot) a.pairs(slot)[j * layout.row() + layout.column(i)] = slots.next();
+        load_columns(layout, a, columns, i, j);
+    }
+};
+
+// Before an operator is loaded: no pivot is bad, and all borders are kept.
+__device__ inline void begin_operator(uint32* borders, uint32* bad) {
     if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, borders[0] = borders[2] = ALL_BORDERS;
-    const Load<T, COMPACT> load = {layout, operator_of<COMPACT>(layout, a), values, columns, matrix_edges};
-    each_point(layout, load);
 }
 
 // f <- r, u <- 0.
@@ -97,20 +106,22 @@ __device__ inline void store_solution(const LevelLayout& layout, const real* u, 
 }
 
 // The kernels for matrices and vectors of a precision.
-#define FOR_PRECISION(T, load, transposed, right, store)                                                         \
-    KERNEL(load, LevelLayout layout, uint32 matrix_edges, const T* values, const T* columns, real* a,            \
-           uint32* borders, uint32* bad) {                                                                       \
-        load_operator<T, true>(layout, matrix_edges, values, columns, a, borders, bad);                          \
-    }                                                                                                            \
-    KERNEL(transposed, LevelLayout layout, uint32 matrix_edges, const T* values, const T* columns, real* a,      \
-           uint32* borders, uint32* bad) {                                                                       \
-        load_operator<T, false>(layout, matrix_edges, values, columns, a, borders, bad);                         \
-    }                                                                                                            \
-    KERNEL(right, LevelLayout layout, const T* r, real* f, real* u) { load_right(layout, r, f, u); }             \
+#define FOR_PRECISION(T, numbers, entries, right, store)                                                      \
+    KERNEL(numbers, LevelLayout layout, const T* values, const T* columns, real* a, uint32* borders,          \
+           uint32* bad) {                                                                                     \
+        begin_operator(borders, bad);                                                                         \
+        each_point(layout, LoadNumbers<T>{layout, operator_of<true>(layout, a), values, columns});            \
+    }                                                                                                         \
+    KERNEL(entries, LevelLayout layout, uint32 edges, const T* values, const T* columns, real* a,             \
+           uint32* borders, uint32* bad) {                                                                    \
+        begin_operator(borders, bad);                                                                         \
+        each_point(layout, LoadEntries<T>{layout, operator_of<false>(layout, a), values, columns, edges});    \
+    }                                                                                                         \
+    KERNEL(right, LevelLayout layout, const T* r, real* f, real* u) { load_right(layout, r, f, u); }          \
     KERNEL(store, LevelLayout layout, const real* u, T* z) { store_solution(layout, u, z); }
 
-FOR_PRECISION(float, load_operator_single, load_transposed_single, load_right_single, store_solution_single)
-FOR_PRECISION(double, load_operator_double, load_transposed_double, load_right_double, store_solution_double)
+FOR_PRECISION(float, load_numbers_single, load_entries_single, load_right_single, store_solution_single)
+FOR_PRECISION(double, load_numbers_double, load_entries_double, load_right_double, store_solution_double)
 
 // One dimension of linear interpolation: share that a fine point takes of the coarse point
 // `distance` fine points away.
@@ -135,17 +146,15 @@ struct Galerkin {
     __device__ Block coupling(uint32 i, uint32 j, int di, int dj) const {
         const int at = j * fine.row() + fine.column(i);
         if (di == 0 && dj == 0) return a.centre(at);
-        if (dj == 0) return (di < 0 ? a.west() : a.east())[at];
-        if (di == 0) return (dj < 0 ? a.south() : a.north())[at];
-        if (!COMPACT) {
-            return dj < 0 ? (di < 0 ? a.southwest() : a.southeast())[at]
-                          : (di < 0 ? a.northwest() : a.northeast())[at];
-        }
         const bool beside = di < 0 ? i > 0 || (fine.edges & EDGE_WEST)
-                                   : i + 1 < fine.mi || (fine.edges & EDGE_EAST);
-        const bool there = beside &&
-                           (dj < 0 ? j > 0 : j + 1 < fine.mj);
-        return there ? diagonal(real(di * dj) * a.corner()[at]) : diagonal(0);
+                                   : di == 0 || i + 1 < fine.mi || (fine.edges & EDGE_EAST);
+        const bool there = beside && (dj < 0 ? j > 0 : dj == 0 || j + 1 < fine.mj);
+        if (COMPACT && !there) return diagonal(0);
+        if (dj == 0) return di < 0 ? a.along_xi(at).before : a.along_xi(at).after;
+        if (di == 0) return dj < 0 ? a.along_eta(at).before : a.along_eta(at).after;
+        if (COMPACT) return diagonal(real(di * dj) * a.numbers(at).corner());
+        return dj < 0 ? (di < 0 ? a.southwest() : a.southeast())[at]
+                      : (di < 0 ? a.northwest() : a.northeast())[at];
     }
 
     // Adds the share of fine row j, `row` off the coarse row in eta where `both` are coarsened.

@@ -11,6 +11,7 @@
 // the last row is such a row, read from the row of zeros above it. In transposed equations
 // these rows have unknowns like the others, and their equations are the sums of B^T u along the eta-lines.
 #pragma once
+#include "numbers.cuh"
 
 // Places of a level, fewer than 2^31. `edges` says what lies beyond the ends of the rows.
 struct LevelLayout : LevelLayoutFields {
@@ -68,13 +69,12 @@ struct LevelLayout : LevelLayoutFields {
     __device__ int east(int i) const { return column(i + 1 == int(mi) && wraps() ? 0 : i + 1); }
 };
 
-// A level's operator: planes of 2x2 blocks by compass, then what the storage needs, then those of the
-// wall terms if there are any, then inverse pivots. On the finest level (COMPACT) the corner blocks are
-// +-d I and the centre is c I.
+// A level's operator by planes: on the finest level (COMPACT) pairs of the ten numbers of a point, else 2x2 blocks of
+// its neighbours; then those of the wall terms if there are any, then inverse pivots of the xi-lines.
 //
-// The blocks have the matrix's own values. Metrics and slopes that are found from these give blocks that differ by
-// rounding, and corrections are so much larger than residuals that a cycle then misses: with 4097 x 1025 points a grid
-// took 8 linear iterations where it takes 5.
+// The numbers are the matrix's own. Others that are found anew give blocks that differ by rounding, and corrections are
+// so much larger than residuals that a cycle then misses: with 4097 x 1025 points a grid took 8 linear iterations where
+// it takes 5.
 template <bool COMPACT>
 struct Operator {
     real* values;
@@ -85,16 +85,17 @@ struct Operator {
     __device__ Block* plane(int64 reals) const {
         return reinterpret_cast<Block*>(values + reals * points);
     }
+    // Inverse pivots of the eta-lines.
+    __device__ Block* eta_pivot() const { return plane(COMPACT ? 10 : 16); }
+    // The ten numbers of a point of the compact storage.
+    __device__ TenNumbers numbers(int at) const { return ten_numbers(values + 2 * at, 2 * points); }
+    // A plane of their pairs.
+    __device__ Pair* pairs(int slot) const { return reinterpret_cast<Pair*>(values + 2 * slot * points); }
+    // Blocks of the full storage.
     __device__ Block* west() const { return plane(0); }
     __device__ Block* east() const { return plane(4); }
     __device__ Block* south() const { return plane(8); }
     __device__ Block* north() const { return plane(12); }
-    // Inverse pivots of the eta-lines.
-    __device__ Block* eta_pivot() const { return plane(16); }
-    // Scalars of the compact storage.
-    __device__ real* corner() const { return values + 20 * points; }
-    __device__ real* diagonal_centre() const { return values + 21 * points; }
-    // Blocks of the full storage.
     __device__ Block* southwest() const { return plane(20); }
     __device__ Block* southeast() const { return plane(24); }
     __device__ Block* northwest() const { return plane(28); }
@@ -114,9 +115,16 @@ struct Operator {
     __device__ Block* xi_pivot() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + walls * WALL_VALUES); }
     __device__ Block* closing() const { return xi_pivot() + points; }
 
-    __device__ Block centre(int at) const {
-        return COMPACT ? diagonal(diagonal_centre()[at]) : full_centre()[at];
+    // The blocks of the neighbours of a point in a direction. Where there is no neighbour, u is zero there.
+    __device__ Sides along_xi(int at) const {
+        if (COMPACT) return numbers(at).along_xi();
+        return {west()[at], east()[at]};
     }
+    __device__ Sides along_eta(int at) const {
+        if (COMPACT) return numbers(at).along_eta();
+        return {south()[at], north()[at]};
+    }
+    __device__ Block centre(int at) const { return COMPACT ? diagonal(-1) : full_centre()[at]; }
 };
 
 template <bool COMPACT>
@@ -142,14 +150,14 @@ __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPAC
     Pair r = f[at];
     if (layout.terms()) subtract(r, a.columns()[at], u[c]);
     if (layout.terms_above()) subtract(r, a.columns(1)[at], u[layout.terms_of(1) + c]);
+    if (COMPACT) {
+        const Pair corners = (south[w] - south[e]) + (north[e] - north[w]);
+        return r - a.numbers(at).product(here[w], here[c], here[e], south[c], north[c], corners);
+    }
     subtract(r, a.west()[at], here[w]);
     subtract(r, a.east()[at], here[e]);
     subtract(r, a.south()[at], south[c]);
     subtract(r, a.north()[at], north[c]);
-    if (COMPACT) {
-        r = r - a.corner()[at] * ((south[w] - south[e]) + (north[e] - north[w]));
-        return r - a.diagonal_centre()[at] * here[c];
-    }
     subtract(r, a.southwest()[at], south[w]);
     subtract(r, a.southeast()[at], south[e]);
     subtract(r, a.northwest()[at], north[w]);
@@ -216,10 +224,11 @@ struct Line {
                                      : layout.column(l);
     }
 
-    __device__ const Block* prev() const { return XI ? a.west() : a.south(); }
-    __device__ const Block* next() const { return XI ? a.east() : a.north(); }
-    __device__ const Block* beside_left() const { return XI ? a.south() : a.west(); }
-    __device__ const Block* beside_right() const { return XI ? a.north() : a.east(); }
+    // Blocks of the neighbours in the line of the point at a place, and beside it.
+    __device__ Sides along_line(int at) const { return XI ? a.along_xi(at) : a.along_eta(at); }
+    __device__ Sides beside(int at) const { return XI ? a.along_eta(at) : a.along_xi(at); }
+    __device__ Block prev(int at) const { return along_line(at).before; }
+    __device__ Block next(int at) const { return along_line(at).after; }
     __device__ const Block* left_prev() const { return a.southwest(); }
     __device__ const Block* right_prev() const { return XI ? a.northwest() : a.southeast(); }
     __device__ const Block* left_next() const { return XI ? a.southeast() : a.northwest(); }

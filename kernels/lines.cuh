@@ -141,11 +141,12 @@ struct Beside {
         }
         load(2, l + 1);
         const int at = line.at(l);
-        subtract(b, line.beside_left()[at], left[1]);
-        subtract(b, line.beside_right()[at], right[1]);
+        const Sides beside = line.beside(at);
+        subtract(b, beside.before, left[1]);
+        subtract(b, beside.after, right[1]);
         if (COMPACT) {
             const Pair corners = (left[0] - right[0]) + (right[2] - left[2]);
-            b = b - line.a.corner()[at] * corners;
+            b = b - line.a.numbers(at).corner() * corners;
         } else {
             subtract(b, line.left_prev()[at], left[0]);
             subtract(b, line.right_prev()[at], right[0]);
@@ -288,8 +289,9 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
                 } else if (l < open) {
                     const Block pivot = line.pivot()[at];
                     y[k] = pivot * b;
-                    prev[k] = pivot * line.prev()[at];
-                    next[k] = pivot * line.next()[at];
+                    const Sides along_line = line.along_line(at);
+                    prev[k] = pivot * along_line.before;
+                    next[k] = pivot * along_line.after;
                 } else {
                     u[at] = b;
                 }
@@ -323,7 +325,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
             for (int k = 0; k < CHUNK; ++k) {
                 const int at = line.at(points.in_turn(k));
                 y[k] = live ? u[at] : pair(0, 0);
-                next[k] = live ? line.pivot()[at] * line.next()[at] : diagonal(0);
+                next[k] = live ? line.pivot()[at] * line.next(at) : diagonal(0);
             }
             if (XI) exchange<true>(team, y), exchange<true>(team, next);
         }
@@ -356,12 +358,12 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
         if (both) __syncthreads();
         if (live && team.chunk == 0) {
             const int at = line.at(0);
-            if (along > 1) subtract(wall_right, line.next()[at], y[1]);
+            if (along > 1) subtract(wall_right, line.next(at), y[1]);
             closings[team.line] = line.a.border()[at] * wall_right;
             if (both) {
                 const int last = line.at(along - 1);
                 Pair right = firsts[team.line];
-                if (along > 1) subtract(right, line.prev()[last], lasts[team.line]);
+                if (along > 1) subtract(right, line.prev(last), lasts[team.line]);
                 lasts[team.line] = line.a.border()[last] * wall_right + line.a.border(1)[last] * right;
                 closings[team.line] = closings[team.line] + line.a.border(1)[at] * right;
             }
@@ -398,8 +400,8 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
         const int at = line.at(open);
         const Pair before = open > segment ? u[line.at(open - 1)] : lasts[team.line];
         Pair b = u[at];
-        subtract(b, line.prev()[at], before);
-        subtract(b, line.next()[at], firsts[team.line]);
+        subtract(b, line.prev(at), before);
+        subtract(b, line.next(at), firsts[team.line]);
         closings[team.line] = line.pivot()[at] * b;
     }
     __syncthreads();

@@ -8,13 +8,53 @@
 KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* x,
        uint64 from, uint64 count, uint32 add, real* y) {
     const Stencil at = {mi, mj, edges};
-    const uint64 k = thread_index();
-    if (k >= uint64(mi) * mj) return;
-    Pair* result = reinterpret_cast<Pair*>(y) + k;
+    const ThreadPoint own(mi);
+    if (own.j >= mj) return;
+    Pair* result = reinterpret_cast<Pair*>(y) + own.k;
     const Pair start = add ? *result : pair(0, 0);
-    // A device has fewer than 2^32 points; a division of 64 bits takes five times as long.
-    const uint32 j = uint32(k) / mi, i = uint32(k) - j * mi;
-    *result = nine_points(at, values, i, j, start, [=](uint64 point) { return point_of(x, point, from, count); });
+    *result = nine_points(at, values, own.i, own.j, start, [=](uint64 point) { return point_of(x, point, from, count); });
+}
+
+// y <- A x, or y + A x, for a matrix by ten numbers a point. One thread a point.
+KERNEL(multiply_ten_numbers, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* x,
+       uint64 from, uint64 count, uint32 add, real* y) {
+    const Stencil at = {mi, mj, edges};
+    const ThreadPoint own(mi);
+    if (own.j >= mj) return;
+    Pair* result = reinterpret_cast<Pair*>(y) + own.k;
+    const Pair start = add ? *result : pair(0, 0);
+    *result = start + by_ten_numbers(at, values, own.i, own.j,
+                                     [=](uint64 point) { return point_of(x, point, from, count); });
+}
+
+// values <- the entries, by the nine-point pattern, of a matrix by ten numbers a point. One thread a point.
+KERNEL(entries_of_ten_numbers, uint32 mi, uint32 mj, uint32 edges, const real* numbers, real* values) {
+    const Stencil at = {mi, mj, edges};
+    const ThreadPoint own(mi);
+    if (own.j >= mj) return;
+    const uint64 stride = slot_stride(uint64(mi) * mj);
+    const TenNumbers a = ten_numbers(numbers + 2 * own.k, stride);
+    const Sides xi = a.along_xi(), eta = a.along_eta();
+    const bool west = at.west(own.i), east = at.east(own.i);
+    uint32 slot = 0;
+    auto put = [&](bool there, Pair v) {
+        if (there) reinterpret_cast<Pair*>(values + slot++ * stride)[own.k] = v;
+    };
+    auto put_block = [&](bool there, const Block& b) {
+        put(there, pair(b.xx, b.yy));
+        put(there, pair(b.xy, b.yx));
+    };
+    auto put_row = [&](bool there, real corner, const Block& beside) {
+        put(there && west, pair(corner, corner));
+        put_block(there, beside);
+        put(there && east, pair(-corner, -corner));
+    };
+    put_row(own.j > 0, a.corner(), eta.before);
+    put_block(west, xi.before);
+    put(true, pair(-1, -1));
+    put_block(east, xi.after);
+    put_row(own.j + 1 < mj, -a.corner(), eta.after);
+    while (slot < SLOTS_OF_POINT) put(true, pair(0, 0));
 }
 
 // t <- A^T for the nine-point pattern. One thread a point: each of its slots is the opposite one of the
@@ -23,9 +63,10 @@ KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* valu
 KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* beyond,
        real* transposed) {
     const Stencil at = {mi, mj, edges};
-    const uint64 k = thread_index();
-    if (k >= uint64(mi) * mj) return;
-    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const ThreadPoint own(mi);
+    if (own.j >= mj) return;
+    const uint32 i = own.i, j = own.j;
+    const uint64 k = own.k;
     const uint64 stride = slot_stride(uint64(mi) * mj);
     Pair* out = reinterpret_cast<Pair*>(transposed + 2 * k);
     uint32 slot = 0;
@@ -39,13 +80,13 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
             if ((di < 0 && !at.west(i)) || (di > 0 && !at.east(i))) continue;
             const uint32 row = uint32(int(j) + dj);
             // Columns of other ranks have neighbours on both sides.
-            const bool own = di == 0 || (di < 0 ? at.own_west(i) : at.own_east(i));
+            const bool mine = di == 0 || (di < 0 ? at.own_west(i) : at.own_east(i));
             const uint64 there = di < 0   ? at.west_of(i, row)
                                  : di > 0 ? at.east_of(i, row)
                                           : uint64(row) * mi + i;
             const uint32 column = uint32(there - uint64(row) * mi);
-            const bool west = !own || at.west(column), east = !own || at.east(column);
-            Slots a = own ? Slots{values + 2 * there, stride}
+            const bool west = !mine || at.west(column), east = !mine || at.east(column);
+            Slots a = mine ? Slots{values + 2 * there, stride}
                           : Slots{beyond + 2 * ((di > 0) * SLOTS_OF_POINT * uint64(mj) + row), 2 * uint64(mj)};
             // The slots before the one of (-di, -dj): four with both corners below, five in the row.
             if (dj < 1 && row > 0) a.pass(2 + west + east);
@@ -91,7 +132,7 @@ KERNEL(multiply_wall_columns, uint32 mi, uint64 points, uint32 above, const real
        uint32 add, real* y) {
     const uint64 k = thread_index();
     if (k >= points) return;
-    const Pair* const terms = reinterpret_cast<const Pair*>(x) + k % mi;
+    const Pair* const terms = reinterpret_cast<const Pair*>(x) + uint32(k) % mi;
     Slots a = {values + 2 * k, slot_stride(points)};
     Pair* result = reinterpret_cast<Pair*>(y) + k;
     Pair sum = add ? *result : pair(0, 0);

@@ -38,9 +38,10 @@ struct Lines {
     // P, C and N of a point.
     template <int N>
     __device__ static void load(const Line<XI, COMPACT>& of, int at, Blocks<N>& to) {
-        to.at[0] = of.prev()[at];
+        const Sides along_line = of.along_line(at);
+        to.at[0] = along_line.before;
         to.at[1] = of.a.centre(at);
-        to.at[2] = of.next()[at];
+        to.at[2] = along_line.after;
     }
 };
 
@@ -122,8 +123,8 @@ template <bool COMPACT, bool TRANSPOSED>
 __device__ bool finish_border(const Line<false, COMPACT>& line, const Block& v, bool guarded) {
     const int at = line.at(0);
     const Block columns = line.a.columns()[at];
-    Block pivot = TRANSPOSED ? transposed(columns) : columns - line.next()[at] * v;
-    if (TRANSPOSED && line.along() > 1) pivot = pivot - v * line.prev()[line.at(1)];
+    Block pivot = TRANSPOSED ? transposed(columns) : columns - line.next(at) * v;
+    if (TRANSPOSED && line.along() > 1) pivot = pivot - v * line.prev(line.at(1));
     const Block found = inverse(pivot);
     const bool kept = !guarded || keeps_sign(columns, TRANSPOSED ? transposed(pivot) : pivot);
     line.a.border()[at] = kept ? found : diagonal(0);
@@ -142,8 +143,8 @@ template <bool COMPACT, bool TRANSPOSED>
 __device__ bool finish_borders(const Line<false, COMPACT>& line, const Block (&v)[2][2], const uint32 (&borders)[2]) {
     const int last_point = int(line.along()) - 1, at[2] = {line.at(0), line.at(last_point)};
     // The block couples an end to the point beside it; in transposed equations it couples that point to the end.
-    const Block coupling[2] = {TRANSPOSED ? line.prev()[line.at(1)] : line.next()[at[0]],
-                               TRANSPOSED ? line.next()[line.at(last_point - 1)] : line.prev()[at[1]]};
+    const Block coupling[2] = {TRANSPOSED ? line.prev(line.at(1)) : line.next(at[0]),
+                               TRANSPOSED ? line.next(line.at(last_point - 1)) : line.prev(at[1])};
     Block columns[2], pivot[2][2];
     for (int end = 0; end < 2; ++end)
         for (int border = 0; border < 2; ++border) {
@@ -218,7 +219,7 @@ __device__ bool factor_eta(const Lines<false, COMPACT>& lines, const uint32 (&bo
         auto blocks = [=](const EtaLine& of, int l, Blocks<2>& to) {
             const int at = of.at(l);
             to.at[0] = values[at];
-            to.at[1] = TRANSPOSED ? of.prev()[of.at(l + 1)] * pivots[at] : pivots[at] * of.next()[at];
+            to.at[1] = TRANSPOSED ? of.prev(of.at(l + 1)) * pivots[at] : pivots[at] * of.next(at);
         };
         in_stages<-1, 2>(lines, stage, last - 1, count - 1, blocks, [&](int l, const Blocks<2>& of) {
             h = of.at[0] - (TRANSPOSED ? h * of.at[1] : of.at[1] * h);
@@ -236,7 +237,7 @@ __device__ bool factor_eta(const Lines<false, COMPACT>& lines, const uint32 (&bo
         Block* const above = line.a.border(1);
         auto pulled = [=](const EtaLine& of, int l, Blocks<3>& to) {
             const int at = of.at(l);
-            to.at[0] = TRANSPOSED ? of.next()[of.at(l - 1)] : of.prev()[at];
+            to.at[0] = TRANSPOSED ? of.next(of.at(l - 1)) : of.prev(at);
             to.at[1] = pivots[at];
             to.at[2] = of.a.columns(1)[at];
         };
@@ -286,7 +287,7 @@ __device__ bool join_chunks(const Lines<true, COMPACT>& lines, Stage& stage) {
     const int open = int(lines.line.open());
     auto carried_to = [](const XiLine& of, int l) {
         const int before = of.at(l - 1);
-        return of.pivot()[before] * of.next()[before];
+        return of.pivot()[before] * of.next(before);
     };
     // Each warp looks at other chunks.
     XiLine line = lines.first;
@@ -338,7 +339,7 @@ __device__ bool close_lines(const Lines<true, COMPACT>& lines, Stage& stage) {
     Block h = diagonal(-1);
     if (threadIdx.x == 0) reached = 0;
     __syncthreads();
-    auto pulled = [=](const XiLine& of, int l, Blocks<1>& to) { to.at[0] = pivots[of.at(l)] * of.prev()[of.at(l)]; };
+    auto pulled = [=](const XiLine& of, int l, Blocks<1>& to) { to.at[0] = pivots[of.at(l)] * of.prev(of.at(l)); };
     in_stages<1, 1>(lines, stage, 0, last, pulled, [&](int l, const Blocks<1>& of) {
         h = real(-1) * (of.at[0] * h);
         if (near < l || magnitude(h) < NEGLIGIBLE) {
@@ -350,7 +351,7 @@ __device__ bool close_lines(const Lines<true, COMPACT>& lines, Stage& stage) {
     }, [&] { return magnitude(h) != 0; });
     if (lines.own) {
         const int at = line.at(last);
-        h = pivots[at] * (line.next()[at] - line.prev()[at] * h);
+        h = pivots[at] * (line.next(at) - line.prev(at) * h);
         kept[at] = h;
         atomicMax(&reached, near);
     }
@@ -358,7 +359,7 @@ __device__ bool close_lines(const Lines<true, COMPACT>& lines, Stage& stage) {
     auto back = [=](const XiLine& of, int l, Blocks<2>& to) {
         const int at = of.at(l);
         to.at[0] = kept[at];
-        to.at[1] = pivots[at] * of.next()[at];
+        to.at[1] = pivots[at] * of.next(at);
     };
     bool more = true;
     for (int from = last - 1; from >= 0; from = min(from, reached - 1)) {
@@ -374,7 +375,7 @@ __device__ bool close_lines(const Lines<true, COMPACT>& lines, Stage& stage) {
     }
     if (!lines.own) return true;
     const int at = line.at(last + 1);
-    const Block pivot = inverse(line.a.centre(at) - line.prev()[at] * kept[line.at(last)] - line.next()[at] * h);
+    const Block pivot = inverse(line.a.centre(at) - line.prev(at) * kept[line.at(last)] - line.next(at) * h);
     pivots[at] = pivot;
     kept[at] = block(real(near), 0, 0, real(far));
     return is_finite(pivot);

@@ -45,7 +45,7 @@ __device__ uint32 make_spike(const Line<true, COMPACT>& line, bool after, uint32
     uint32 reach = 0;
     auto load = [&](uint32 k) {
         const int at = line.at(after ? line.along() - 1 - k : k);
-        return Factors{line.pivot()[at], (after ? line.next() : line.prev())[at], diagonal(0)};
+        return Factors{line.pivot()[at], after ? line.next(at) : line.prev(at), diagonal(0)};
     };
     in_turn(columns, load, [&](uint32 k, const Factors& point) {
         value = real(-1) * (point.pivot * (point.beside * value));
@@ -58,7 +58,7 @@ __device__ uint32 make_spike(const Line<true, COMPACT>& line, bool after, uint32
     auto load_back = [&](uint32 k) {
         const uint32 to = reach - 2 - k;
         const int at = line.at(to);
-        return Factors{line.pivot()[at], line.next()[at], spike[to]};
+        return Factors{line.pivot()[at], line.next(at), spike[to]};
     };
     in_turn(reach - 1, load_back, [&](uint32 k, const Factors& point) {
         value = point.value - point.pivot * (point.beside * value);

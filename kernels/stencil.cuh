@@ -2,6 +2,7 @@
 // of row r has the place k * slot_stride + r, and the columns follow from the point's place.
 #pragma once
 #include "common.cuh"
+#include "numbers.cuh"
 
 // Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own variable first.
 // Couplings that do not exist at an edge are left out and the following ones have lower slot numbers, so that slot
@@ -90,6 +91,32 @@ __device__ inline Pair nine_points(const Stencil& at, const real* values, uint32
     add_both(sum, north, x_if(above, k + at.mi));
     add_own(sum, northeast, x_if(above && own_east, after + at.mi));
     return sum;
+}
+
+// The row of point (i, j) of A times such a vector, for a matrix by ten numbers a point.
+template <class Vector>
+__device__ inline Pair by_ten_numbers(const Stencil& at, const real* values, uint32 i, uint32 j, const Vector& x) {
+    const uint64 k = uint64(j) * at.mi + i;
+    const TenNumbers a = ten_numbers(values + 2 * k, slot_stride(uint64(at.mi) * at.mj));
+    const bool west = at.own_west(i), east = at.own_east(i), below = j > 0, above = j + 1 < at.mj;
+    auto x_if = [&](bool there, uint64 point) { return there ? x(point) : pair(0, 0); };
+    const uint64 before = at.west_of(i, j), after = at.east_of(i, j);
+    const Pair corners = (x_if(below && west, before - at.mi) - x_if(below && east, after - at.mi)) +
+                         (x_if(above && east, after + at.mi) - x_if(above && west, before + at.mi));
+    return a.product(x_if(west, before), x(k), x_if(east, after), x_if(below, k - at.mi), x_if(above, k + at.mi),
+                     corners);
+}
+
+// What the column beyond the last one, or before the first, gives to the point of row j in that column, for such a
+// matrix; beyond(row) is the vector there.
+template <class Beyond>
+__device__ inline Pair beyond_by_ten_numbers(const Stencil& at, const real* values, uint32 j, bool last,
+                                             const Beyond& beyond) {
+    const uint64 k = uint64(j) * at.mi + (last ? at.mi - 1 : 0);
+    const TenNumbers a = ten_numbers(values + 2 * k, slot_stride(uint64(at.mi) * at.mj));
+    const Pair below = j > 0 ? beyond(j - 1) : pair(0, 0), above = j + 1 < at.mj ? beyond(j + 1) : pair(0, 0);
+    const Sides sides = a.along_xi();
+    return (last ? sides.after : sides.before) * beyond(j) + a.corner() * (last ? above - below : below - above);
 }
 
 // sum + what the column beyond the last one, or before the first, gives to the point of row j in that column;

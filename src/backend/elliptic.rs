@@ -95,9 +95,6 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     /// Coordinates, control functions and weights on the device.
     type Elliptic: Send;
 
-    /// Whether Jacobians may have the pattern [`EllPattern::ten_numbers`](crate::sparse::EllPattern::ten_numbers).
-    const TEN_NUMBERS: bool = false;
-
     /// The equations of an initial grid, what [`EllipticData::new`] gives, on the device; and the first
     /// guess of the unknowns: the nodes, wall terms zero.
     fn equations(

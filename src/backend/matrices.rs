@@ -51,6 +51,13 @@ pub trait SparseBackend: Backend {
     /// opposite to s of its neighbour there, transposed.
     fn transpose<T: Real>(&self, a: &Self::Matrix<T>, t: &mut Self::Matrix<T>) -> Result<()>;
 
+    /// `entries`, a matrix with the nine-point pattern, ← the same matrix by ten numbers a point.
+    fn entries<T: Real>(
+        &self,
+        numbers: &Self::Matrix<T>,
+        entries: &mut Self::Matrix<T>,
+    ) -> Result<()>;
+
     /// A copy of `a`, prepared for products.
     fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<Self::CsrMatrix<T>>;
 }
@@ -72,7 +79,7 @@ pub(super) fn check_product(a: &EllPattern, x: usize, y: usize) -> Result<()> {
 }
 
 /// The values by the nine-point pattern of a matrix by ten numbers a point.
-pub(crate) fn entries_of_ten_numbers<T: Real>(size: LevelSize, values: &[T]) -> Vec<T> {
+pub(super) fn entries_of_ten_numbers<T: Real>(size: LevelSize, values: &[T]) -> Vec<T> {
     let LevelSize { mi, mj, periodic } = size;
     let pattern = EllPattern::nine_point(mi, mj, periodic);
     let rows = pattern.rows();
@@ -103,6 +110,41 @@ pub(crate) fn entries_of_ten_numbers<T: Real>(size: LevelSize, values: &[T]) -> 
         }
     }
     found
+}
+
+/// The preconditioner of the entries that ten numbers a point give.
+pub(super) struct OfEntries<B: SparseBackend, T: Real> {
+    entries: B::Matrix<T>,
+    made: Box<dyn Preconditioner<B, T, B::Matrix<T>>>,
+}
+
+impl<B: SparseBackend, T: Real> OfEntries<B, T> {
+    /// One of this kind for matrices of `mi` × `mj` points.
+    pub(super) fn new(
+        backend: &B,
+        (mi, mj, periodic): (usize, usize, bool),
+        kind: Algebraic,
+    ) -> Result<Self> {
+        let entries = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
+        Ok(Self { made: entries.preconditioner(backend, kind)?, entries })
+    }
+}
+
+impl<B: SparseBackend, T: Real> Preconditioner<B, T, B::Matrix<T>> for OfEntries<B, T> {
+    fn update(&mut self, backend: &B, a: &B::Matrix<T>) -> Result<(), SolverError> {
+        backend.entries(a, &mut self.entries)?;
+        self.made.update(backend, &self.entries)
+    }
+
+    fn apply(
+        &mut self,
+        backend: &B,
+        _: &B::Matrix<T>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+    ) -> Result<()> {
+        self.made.apply(backend, &self.entries, r, z)
+    }
 }
 
 /// An approximate inverse z = M⁻¹ r of an operator of type `A`.

@@ -6,7 +6,6 @@ pub use crate::pde::EllipticSettings;
 pub use crate::sparse::WalledSides;
 pub use preconditioner::GridPreconditioner;
 
-use crate::backend::matrices::entries_of_ten_numbers;
 use crate::backend::{
     CellGuard, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Product, Real, Result,
     Scaling,
@@ -36,8 +35,7 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         Self::stored(backend, state, walls.into(), false)
     }
 
-    /// [`Self::new`] for solves with this preconditioner: multigrid takes the Jacobian by ten numbers a point where
-    /// the backend has such matrices.
+    /// [`Self::new`] for solves with this preconditioner: multigrid takes the Jacobian by ten numbers a point.
     ///
     /// # Errors
     /// Those of [`Self::new`].
@@ -48,7 +46,7 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         kind: Kind,
     ) -> Result<Self> {
         // A point on two walls has no equation, and its row no weight.
-        let short = B::TEN_NUMBERS && kind == Kind::Multigrid && !walls.has_beside();
+        let short = kind == Kind::Multigrid && !walls.has_beside();
         Self::stored(backend, state, walls, short)
     }
 
@@ -172,10 +170,13 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let (LevelSize { mi, mj, periodic }, walls) = (self.size, self.walls);
         let pattern = EllPattern::nine_point(mi, mj, periodic);
-        let mut field = backend.matrix_values(&self.field)?;
-        if self.short {
-            field = entries_of_ten_numbers(self.size, &field);
-        }
+        let field = if self.short {
+            let mut entries = backend.matrix(&pattern)?;
+            backend.entries(&self.field, &mut entries)?;
+            backend.matrix_values(&entries)?
+        } else {
+            backend.matrix_values(&self.field)?
+        };
         let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
         let of_walls = EllPattern::wall_columns(mi, mj, walls);
         let rows = pattern.rows();

@@ -200,11 +200,15 @@ pub fn kept_weights_stay_as_they_are<S: Subject>(subject: &S) {
     }
 }
 
-fn check_jacobian<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec<f64>)) {
+fn check_jacobian<S: Subject, T: Real>(
+    subject: &S,
+    problem: &(EllipticData, Vec<f64>),
+    pattern: fn(usize, usize, bool) -> EllPattern,
+) {
     let EllipticData { mi, mj, periodic, .. } = problem.0;
     let mut both = Both::new(subject, problem);
     both.residual(Scaling::Renewed);
-    let pattern = EllPattern::nine_point(mi, mj, periodic);
+    let pattern = pattern(mi, mj, periodic);
     let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
     CpuBackend.jacobian(&both.cpu, &mut expected, None).unwrap();
     // The previous contents of the slots must not matter.
@@ -217,8 +221,10 @@ fn check_jacobian<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec
 
 pub fn the_entries_of_the_jacobian<S: Subject>(subject: &S) {
     for problem in problems() {
-        check_jacobian::<S, f64>(subject, &problem);
-        check_jacobian::<S, f32>(subject, &problem);
+        for pattern in [EllPattern::nine_point, EllPattern::ten_numbers] {
+            check_jacobian::<S, f64>(subject, &problem, pattern);
+            check_jacobian::<S, f32>(subject, &problem, pattern);
+        }
     }
 }
 

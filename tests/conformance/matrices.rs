@@ -5,7 +5,7 @@ use gridgen::backend::{
     Algebraic, Fused, PreconditionerFailure, Product, Real, SolverError, SparseBackend,
     SparseMatrix, scalars,
 };
-use gridgen::sparse::{EllPattern, WalledSides};
+use gridgen::sparse::{EllPattern, Structure, WalledSides};
 
 use support::around::{Asked, OTHERS};
 
@@ -43,7 +43,10 @@ pub fn general_pattern(rows: usize) -> EllPattern {
 fn check_products<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, skips: &[[usize; 2]]) {
     let columns = pattern.columns().iter().max().map_or(0, |column| *column as usize + 1);
     let n = columns.max(pattern.rows());
-    let values = random_values::<T>(1, pattern);
+    let values = match pattern.structure() {
+        Structure::TenNumbers { .. } => random::<T>(1, n * pattern.width()),
+        _ => random_values::<T>(1, pattern),
+    };
     let (x, start) = (random::<T>(2, n), random::<T>(3, pattern.rows()));
     let a = EllMatrix::from_values(pattern.clone(), values.clone());
     let on_device = subject.matrix_from(pattern, &values);
@@ -65,6 +68,44 @@ pub fn products_on_the_nine_point_pattern<S: Subject>(subject: &S) {
         let last = pattern.rows().min(62);
         check_products::<S, f64>(subject, &pattern, &[[0; 2], [2, 0], [0, 2], [2, last - 2]]);
         check_products::<S, f32>(subject, &pattern, &[[0; 2], [2, 2]]);
+    }
+}
+
+/// A matrix of ten numbers a point, and one by the nine-point pattern, for each size and both kinds of seam.
+fn short_patterns() -> impl Iterator<Item = [EllPattern; 2]> {
+    nine_point_patterns().filter_map(|entries| match entries.structure() {
+        Structure::NinePoint { mi, mj, periodic } => {
+            Some([EllPattern::ten_numbers(mi, mj, periodic), entries])
+        }
+        _ => None,
+    })
+}
+
+pub fn products_by_ten_numbers<S: Subject>(subject: &S) {
+    for [pattern, _] in short_patterns() {
+        let Structure::TenNumbers { mi, mj, .. } = pattern.structure() else { continue };
+        // Rows of points are skipped, those along walls.
+        let [row, rows] = [2 * mi, pattern.rows()];
+        let skips = [[0; 2], [row, 0], [0, row], [row.min(rows - row), row]];
+        check_products::<S, f64>(subject, &pattern, &skips[..if mj > 1 { 4 } else { 1 }]);
+        check_products::<S, f32>(subject, &pattern, &skips[..1]);
+    }
+}
+
+pub fn entries_of_ten_numbers<S: Subject>(subject: &S) {
+    for [numbers, entries] in short_patterns() {
+        let values = random::<f32>(1, numbers.rows() * numbers.width());
+        let a = CpuBackend.matrix_from(&numbers, &values);
+        let mut expected = CpuBackend.matrix(&entries).unwrap();
+        CpuBackend.entries(&a, &mut expected).unwrap();
+        // The previous contents of the slots must not matter.
+        let ones = vec![1.0; entries.rows() * entries.width()];
+        let mut found = subject.matrix_from(&entries, &ones);
+
+        subject.entries(&subject.matrix_from(&numbers, &values), &mut found).unwrap();
+
+        let found = subject.matrix_values(&found).unwrap();
+        assert_eq!(found, expected.values(), "{:?}", numbers.structure());
     }
 }
 

@@ -129,6 +129,8 @@ macro_rules! conformance {
         );
         conformance!(@module $backend, matrices,
             products_on_the_nine_point_pattern
+            products_by_ten_numbers
+            entries_of_ten_numbers
             products_on_the_pattern_of_the_wall_columns
             a_matrix_is_transposed
             wall_columns_are_summed_up

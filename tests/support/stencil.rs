@@ -34,6 +34,22 @@ pub fn stencil<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
     (pattern, values)
 }
 
+/// Pattern and values of such a matrix by ten numbers a point, whose couplings away from the wall are stronger than
+/// those toward it by twice `rise`.
+pub fn ten_numbers<T: Real>(size: LevelSize, rise: f64) -> (EllPattern, Vec<T>) {
+    let LevelSize { mi, mj, periodic } = size;
+    let pattern = EllPattern::ten_numbers(mi, mj, periodic);
+    let n = pattern.rows();
+    let noise = |k: usize| ((k * 7919 + 13) % 1000) as f64 / 1000.0 - 0.5;
+    let value = |slot: usize, row: usize| match (slot, row % 2) {
+        (0, 0) => 0.2 + 0.05 * noise(row),
+        (3, _) => rise + 0.05 * noise(row),
+        _ => 0.05 * noise(3 * row + slot),
+    };
+    let values = (0..pattern.width()).flat_map(|slot| (0..n).map(move |row| (slot, row)));
+    (pattern, values.map(|(slot, row)| T::narrow(value(slot, row))).collect())
+}
+
 /// A stencil with stronger couplings away from the wall. In Galerkin operators the two couplings have
 /// different signs, and some coarse levels keep no wall terms.
 pub fn stencil_that_drops_walls<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {

@@ -1,23 +1,16 @@
 //! The parts of a multigrid cycle.
 
-use super::{FIELD, Rows};
+use super::Rows;
 use crate::BenchBackend;
 use gridgen::backend::{Coarsening, EllipticData, LevelSize, Order, Real, Scaling};
 use gridgen::elliptic::GridProblem;
 use gridgen::solver::precond::Kind;
 use gridgen::solver::{NonlinearProblem, SolverError};
 
-/// Values of the finest operator at a point, for lines of one direction: ten numbers and the inverse pivot; or 4 each for
-/// left, right, prev, next and the inverse pivot, and d and c.
-pub(super) const fn finest_values<B: BenchBackend>() -> usize {
-    if B::TEN_NUMBERS { 14 } else { 22 }
-}
-
+/// Values of the finest operator at a point, for lines of one direction: ten numbers and the inverse pivot.
+pub(super) const FINEST: usize = 14;
 /// Values of the matrix of the finest level at a point.
-pub(super) const fn matrix_values<B: BenchBackend>() -> usize {
-    if B::TEN_NUMBERS { 10 } else { PAIR * FIELD }
-}
-
+pub(super) const MATRIX: usize = 10;
 /// Values of a coarse operator at a point: nine blocks and the inverse pivot.
 const COARSE: usize = 40;
 /// Unknowns of a point.
@@ -25,16 +18,16 @@ const PAIR: usize = 2;
 /// Points of the finest level for each point of the next level.
 const RATIO: usize = 4;
 
-/// Values that a sweep along lines of one direction moves at a point: the operator without the `centre`
-/// values of its centre, the right-hand side, and the solution, read and written.
-const fn sweep(operator: usize, centre: usize) -> usize {
-    operator - centre + 3 * PAIR
+/// Values that a sweep along lines of one direction moves at a point: the operator, the right-hand side, and the
+/// solution, read and written.
+const fn sweep(operator: usize) -> usize {
+    operator + 3 * PAIR
 }
 
 /// Values that a sweep in both directions moves at a point. The solution is transposed `turns` times between
 /// the layouts of the two directions, and read and written each time.
-const fn both(operator: usize, centre: usize, turns: usize) -> usize {
-    2 * sweep(operator, centre) + turns * 2 * PAIR
+const fn both(operator: usize, turns: usize) -> usize {
+    2 * sweep(operator) + turns * 2 * PAIR
 }
 
 /// Values that the residual moves at a point: operator without inverse pivots, right-hand side, solution and
@@ -56,11 +49,10 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     let backend = rows.bench.backend;
     let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
     let n = 2 * data.mi * data.mj;
-    let (fine_values, centre) = (finest_values::<B>(), usize::from(!B::TEN_NUMBERS));
     // The matrix is read; the operator is written for the lines of both directions and read again for the second
     // direction and for each factorisation.
-    let finest_moved = matrix_values::<B>() + 5 * fine_values;
-    let second_moved = fine_values + 5 * COARSE / RATIO;
+    let finest_moved = MATRIX + 5 * FINEST;
+    let second_moved = FINEST + 5 * COARSE / RATIO;
     let bytes = |values: usize| values * size_of::<T>() * data.mi * data.mj;
     let (state, u) = backend.elliptic(data)?;
     let mut problem =
@@ -80,8 +72,8 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     };
     let second = |old, fine: &_| factored(backend.coarse_level(old, fine, Coarsening::Full)?);
     for (coarsening, name, moved) in [
-        (Coarsening::Xi, "sweep along eta", sweep(fine_values, centre)),
-        (Coarsening::Full, "sweep along eta, then xi", both(fine_values, centre, 2)),
+        (Coarsening::Xi, "sweep along eta", sweep(FINEST)),
+        (Coarsening::Full, "sweep along eta, then xi", both(FINEST, 2)),
     ] {
         let mut fine = finest(None, coarsening)?;
         backend.load_right(&r, &mut fine)?;
@@ -100,7 +92,7 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     })?;
     let mut coarse = second(kept, &fine)?;
     backend.load_right(&r, &mut fine)?;
-    rows.add("residual and restriction", bytes(residual(fine_values) + RESTRICTION), || {
+    rows.add("residual and restriction", bytes(residual(FINEST) + RESTRICTION), || {
         Ok(backend.restrict_residual(&mut fine, &mut coarse)?)
     })?;
     rows.add("prolongation", bytes(PROLONGATION), || Ok(backend.prolong(&coarse, &mut fine, None)?))

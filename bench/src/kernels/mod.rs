@@ -192,7 +192,7 @@ fn vectors<B: BenchBackend, T: Real>(
 /// Set-up and one V(1,1) cycle.
 ///
 /// Values that the cycle must move for each finest point: each of the two sweeps reads the operator and the
-/// pivots along eta and along xi ([`levels::finest_values`]), and for each direction the right-hand side, the solution
+/// pivots along eta and along xi ([`levels::FINEST`]), and for each direction the right-hand side, the solution
 /// beside the line and its own (6); the residual of one colour reads half of the operator + 4 and restricts to a quarter of a
 /// point; the correction reads and writes the solution (4.5). Coarse levels have 40 values a direction and
 /// together a third as many points.
@@ -216,7 +216,7 @@ fn multigrid<B: BenchBackend, T: Real>(
     let entry = size_of::<T>();
     // The matrix is read, the finest level and its second pivots are written, and 44 values on the third as many coarse
     // points.
-    let (matrix, finest) = (levels::matrix_values::<B>(), levels::finest_values::<B>());
+    let (matrix, finest) = (levels::MATRIX, levels::FINEST);
     let setup = points * entry * (matrix + finest + 4) + points * entry * 44 / 3;
     rows.add("multigrid set-up", setup, || cycle.update(backend, jacobian))?;
     let level = |operator: f64| 2.0 * 2.0 * (operator + 6.0) + 0.5 * operator + 4.0 + 4.5;

@@ -83,8 +83,6 @@ impl EllipticState {
 impl EllipticBackend for CpuBackend {
     type Elliptic = EllipticState;
 
-    const TEN_NUMBERS: bool = true;
-
     fn equations(
         &self,
         grid: &Grid,

@@ -4,11 +4,10 @@ use super::csr::{CsrFactors, Values};
 use super::jacobi::{InverseDiagonal, Jacobi};
 use super::{CpuBackend, CsrMatrix};
 use crate::backend::error::check_length;
-use crate::backend::matrices::{Identity, check_product, entries_of_ten_numbers};
+use crate::backend::matrices::{Identity, OfEntries, check_product, entries_of_ten_numbers};
 use crate::backend::{
     Algebraic, BadPivot, DeviceError, Incomplete, LevelSize, LinearOperator, MatrixFormat,
-    Preconditioner, PreconditionerFailure, Product, Real, Result, SolverError, SparseBackend,
-    SparseMatrix,
+    Preconditioner, PreconditionerFailure, Product, Real, Result, SparseBackend, SparseMatrix,
 };
 use crate::simd::{self, Kernel};
 use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure, TEN_SLOTS, WalledSides};
@@ -77,9 +76,7 @@ impl<T: Real> LinearOperator<CpuBackend, T> for EllMatrix<T> {
 impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
     fn preconditioner(&self, _: &CpuBackend, kind: Algebraic) -> Result<EllPreconditioner<T>> {
         if let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() {
-            let of: Self = CpuBackend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
-            let made = of.preconditioner(&CpuBackend, kind)?;
-            return Ok(Box::new(OfEntries { size: LevelSize { mi, mj, periodic }, of, made }));
+            return Ok(Box::new(OfEntries::new(&CpuBackend, (mi, mj, periodic), kind)?));
         }
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
@@ -92,30 +89,6 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
             }
             Algebraic::Factors { kind, .. } => self.factors(kind, Schedule::Levels),
         })
-    }
-}
-
-/// The preconditioner of the entries that ten numbers a point give.
-struct OfEntries<T: Real> {
-    size: LevelSize,
-    of: EllMatrix<T>,
-    made: EllPreconditioner<T>,
-}
-
-impl<T: Real> Preconditioner<CpuBackend, T, EllMatrix<T>> for OfEntries<T> {
-    fn update(&mut self, backend: &CpuBackend, a: &EllMatrix<T>) -> Result<(), SolverError> {
-        self.of.values = entries_of_ten_numbers(self.size, &a.values);
-        self.made.update(backend, &self.of)
-    }
-
-    fn apply(
-        &mut self,
-        backend: &CpuBackend,
-        _: &EllMatrix<T>,
-        r: &Vec<T>,
-        z: &mut Vec<T>,
-    ) -> Result<()> {
-        self.made.apply(backend, &self.of, r, z)
     }
 }
 
@@ -177,6 +150,14 @@ impl SparseBackend for CpuBackend {
                 }
             }
         });
+        Ok(())
+    }
+
+    fn entries<T: Real>(&self, numbers: &EllMatrix<T>, entries: &mut EllMatrix<T>) -> Result<()> {
+        let Structure::TenNumbers { mi, mj, periodic } = numbers.pattern.structure() else {
+            return Ok(());
+        };
+        entries.values = entries_of_ten_numbers(LevelSize { mi, mj, periodic }, &numbers.values);
         Ok(())
     }
 

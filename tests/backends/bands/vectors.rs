@@ -1,8 +1,11 @@
 //! Products and inner products of vectors distributed in bands.
 
-use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::cuda::CudaMatrix;
 use gridgen::backend::scalars::{self, Epilogue, FIRST, LOG, SLOTS};
-use gridgen::backend::{Algebraic, Backend, Bands, SparseBackend, SparseMatrix};
+use gridgen::backend::{
+    Algebraic, Backend, Bands, LevelSize, Product, SparseBackend, SparseMatrix,
+};
 use gridgen::sparse::EllPattern;
 
 use super::cases::Case;
@@ -10,6 +13,7 @@ use super::factors::jacobian;
 use super::ranks::{JACOBI, on_bands_of, rows};
 use support::around::{Asked, OTHERS};
 use support::fibers::{Transport, fibers};
+use support::stencil::ten_numbers;
 
 const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
 
@@ -165,6 +169,52 @@ fn a_matrix_is_transposed_across_borders() {
                         let off = (found - expected).abs();
                         assert!(off < 1e-12, "{transport:?}, {periodic}, {row}, {slot}: {off:e}");
                     }
+                }
+            }
+        }
+    }
+}
+
+/// A product with a matrix of ten numbers a point, and its entries, in bands.
+#[test]
+fn ten_numbers_pass_borders() {
+    for (periodic, mj) in [(false, 9), (true, 9), (true, 2), (false, 1)] {
+        let (mi, product) = (38, Product { skipped: [2, 0], add: false });
+        let (pattern, values) = ten_numbers::<f64>(LevelSize { mi, mj, periodic }, 0.0);
+        let bands = Bands::new(mi, 3, periodic).unwrap();
+        let whole = EllMatrix::from_values(pattern.clone(), values.clone());
+        let (x, mut y) = (values[..pattern.rows()].to_vec(), vec![0.0; pattern.rows()]);
+        let product = Product { skipped: product.skipped.map(|points| points * mi), ..product };
+        CpuBackend.multiply(&whole, &x, product, &mut y).unwrap();
+        let mut entries = CpuBackend.matrix(&EllPattern::nine_point(mi, mj, periodic)).unwrap();
+        CpuBackend.entries(&whole, &mut entries).unwrap();
+        for transport in TRANSPORTS {
+            let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
+                let (rows, own) = (rows(&bands, rank, mj), bands.of(rank).len());
+                let cut = |values: &[f64]| -> Vec<f64> {
+                    let slots = values.chunks(pattern.rows());
+                    slots.flat_map(|slot| rows.iter().map(|&row| slot[row])).collect()
+                };
+                let part = EllPattern::ten_numbers(own, mj, false);
+                let a = CudaMatrix::from_values(backend, &part, &cut(&values))?;
+                let [mut own_x, mut own_y] = [0, 1].map(|_| backend.zeros(rows.len()).unwrap());
+                backend.upload(&cut(&x), &mut own_x)?;
+                let product = Product { skipped: product.skipped.map(|k| k / mi * own), ..product };
+                backend.multiply(&a, &own_x, product, &mut own_y)?;
+                let mut of_own = vec![0.0; rows.len()];
+                backend.download(&own_y, &mut of_own)?;
+                let mut of_entries = backend.matrix(&EllPattern::nine_point(own, mj, false))?;
+                backend.entries(&a, &mut of_entries)?;
+                Ok((rows, of_own, backend.matrix_values(&of_entries)?))
+            });
+
+            for (rows, own, of_entries) in found.unwrap() {
+                for (&row, own) in rows.iter().zip(own) {
+                    assert!((own - y[row]).abs() < 1e-15, "{transport:?}, {periodic}, {mj}, {row}");
+                }
+                for (slot, found) in of_entries.chunks(rows.len()).enumerate() {
+                    let expected = rows.iter().map(|row| entries.values()[slot * y.len() + row]);
+                    assert!(expected.eq(found.iter().copied()), "{transport:?}, {mj}, {slot}");
                 }
             }
         }

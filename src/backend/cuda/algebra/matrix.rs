@@ -13,12 +13,9 @@ use crate::backend::cuda::launch::{Arguments, LaunchShape, Result, kernels, laun
 use crate::backend::error::{check_length, check_lengths};
 use crate::backend::matrices::check_product;
 use crate::backend::scalars::{LOG, SLOTS};
-use crate::backend::{DeviceError, Fused, LinearOperator, Product, Real, Update};
+use crate::backend::{Fused, LinearOperator, Product, Real, Update};
 use crate::sparse::{EllPattern, Structure};
 use bytemuck::Zeroable;
-
-/// No kernel reads or writes ten numbers a point: such matrices are refused before one writes beyond their memory.
-const TEN_NUMBERS: DeviceError = DeviceError::NotInEll { what: "ten numbers a point on a GPU" };
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
@@ -57,8 +54,9 @@ impl<T: Real> CudaMatrix<T> {
                 columns = Some(Buffer::from_host(device, pattern.columns())?);
                 stride = rows;
             }
-            Structure::TenNumbers { .. } => return Err(TEN_NUMBERS),
-            Structure::NinePoint { mj, .. } if backend.ranks.is_some() => {
+            Structure::NinePoint { mj, .. } | Structure::TenNumbers { mj, .. }
+                if backend.ranks.is_some() =>
+            {
                 halo = Some(Halo::new(device, 2 * mj)?);
             }
             _ => {}
@@ -82,20 +80,26 @@ impl<T: Real> CudaMatrix<T> {
         let points = rows.div_ceil(2);
         let (own, shape) = ((&self.values, x), LaunchShape::threads(points));
         match self.pattern.structure() {
-            Structure::NinePoint { mi, mj, periodic } => {
+            of @ (Structure::NinePoint { mi, mj, periodic }
+            | Structure::TenNumbers { mi, mj, periodic }) => {
+                let (product, halo) = match of {
+                    Structure::NinePoint { .. } => {
+                        (kernels::multiply_nine_point, kernels::add_halo)
+                    }
+                    _ => (kernels::multiply_ten_numbers, kernels::add_halo_by_ten_numbers),
+                };
                 let send = |columns| self.launch_exchange(backend, (None, x), columns);
                 let columns = self.send_columns(backend, send)?;
                 let grid = backend.grid_arguments(mi, mj, periodic);
                 let arguments = (grid, own, from, count, add, &*y);
-                launch!(backend => multiply_nine_point[T, shape](arguments))?;
+                launch!(backend => (product)[T, shape](arguments))?;
                 let Some(ranks) = &backend.ranks else { return Ok(()) };
                 // The product of the band's own columns did not wait for those of others.
                 ranks.finish_columns(columns)?;
                 let [from, to] = [kept.start, kept.end].map(|column| (column / (2 * mi)) as u32);
                 let arguments = (grid, &self.values, columns, from, to, &*y);
-                launch!(backend => add_halo[T, LaunchShape::threads(2 * mj)](arguments))
+                launch!(backend => (halo)[T, LaunchShape::threads(2 * mj)](arguments))
             }
-            Structure::TenNumbers { .. } => Err(TEN_NUMBERS),
             // The wall columns have no column to skip.
             Structure::WallColumns { mi, walls, .. } => {
                 let size = (mi as u32, points as u64, u32::from(walls.has_others()));
@@ -108,6 +112,17 @@ impl<T: Real> CudaMatrix<T> {
                 launch!(backend => multiply_explicit[T, shape](arguments))
             }
         }
+    }
+
+    /// `entries`, a matrix with the nine-point pattern, ← this one by ten numbers a point.
+    pub(crate) fn write_entries(&self, backend: &CudaBackend, entries: &mut Self) -> Result<()> {
+        let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() else {
+            return Ok(());
+        };
+        check_length(entries.pattern.rows(), self.pattern.rows())?;
+        let grid = backend.grid_arguments(mi, mj, periodic);
+        launch!(backend => entries_of_ten_numbers[T, LaunchShape::threads(mi * mj)](grid,
+            &self.values, &entries.values))
     }
 
     /// t ← Aᵀ for the nine-point pattern.
@@ -165,7 +180,8 @@ impl<T: Real> CudaMatrix<T> {
         (d, x): (Option<&CudaVector<T>>, &CudaVector<T>),
         columns: HaloColumns,
     ) -> Result<()> {
-        let (Structure::NinePoint { mi, mj, .. }, Some(_)) = (self.pattern.structure(), &self.halo)
+        let (Structure::NinePoint { mi, mj, .. } | Structure::TenNumbers { mi, mj, .. }, Some(_)) =
+            (self.pattern.structure(), &self.halo)
         else {
             return Ok(());
         };

@@ -110,6 +110,10 @@ impl SparseBackend for CudaBackend {
         a.transpose(self, t)
     }
 
+    fn entries<T: Real>(&self, numbers: &CudaMatrix<T>, entries: &mut CudaMatrix<T>) -> Result<()> {
+        numbers.write_entries(self, entries)
+    }
+
     fn csr<T: Real>(&self, a: &Csr, format: MatrixFormat) -> Result<CudaCsr<T>> {
         let (pattern, values) = CsrPattern::with_values(self, a)?;
         let product = RowProduct::new(self, a, format, (&pattern, &values))?;

@@ -217,7 +217,13 @@ impl EllipticBackend for CudaBackend {
         self.device.align()?;
         let own = self.own_grid(state);
         let shape = LaunchShape::threads(state.points());
-        launch!(self => jacobian[T, shape](own, state.shared(), &state.row_weights, &a.values))?;
+        let of = (state.shared(), &state.row_weights, &a.values);
+        match a.pattern.structure() {
+            Structure::TenNumbers { .. } => {
+                launch!(self => jacobian_by_ten_numbers[T, shape](state.extents(), of))?;
+            }
+            _ => launch!(self => jacobian[T, shape](own, of))?,
+        }
         let (Some(_), Some(b)) = (&state.walls[0], b) else { return Ok(()) };
         launch!(self => wall_columns[T, shape](state.extents(), state.shared(), &state.row_weights,
             &b.values))

@@ -95,9 +95,9 @@ shared_constants! {
     /// Most blocks that run together: no cluster of more is to be had.
     MOST_TOGETHER: usize = 16;
 
-    /// Values per point of the planes of a level's operator before those of the wall terms, where corner
-    /// blocks are ±d I and the centre is c I, and where all blocks are stored.
-    COMPACT_STORAGE: usize = 22;
+    /// Values per point of the planes of a level's operator before those of the wall terms: ten numbers, or all
+    /// blocks, and the inverse pivots of the eta-lines.
+    COMPACT_STORAGE: usize = 14;
     FULL_STORAGE: usize = 40;
     /// Values per point of V and B, which follow them.
     WALL_VALUES: usize = 8;

@@ -75,22 +75,23 @@ const EQUATIONS: &str = include_str!("../../../../kernels/equations.cuh");
 const FOLD: &str = include_str!("../../../../kernels/fold.cuh");
 const HALO: &str = include_str!("../../../../kernels/halo.cuh");
 const LEVEL: &str = include_str!("../../../../kernels/level.cuh");
+const NUMBERS: &str = include_str!("../../../../kernels/numbers.cuh");
 const LINES: &str = include_str!("../../../../kernels/lines.cuh");
 const PEERS: &str = include_str!("../../../../kernels/peers.cuh");
 const STENCIL: &str = include_str!("../../../../kernels/stencil.cuh");
 const SLICES: &str = include_str!("../../../../kernels/slices.cuh");
 
 sources! {
-    Vector "vector.cu" BOTH BOTH [COMMON, PEERS, HALO, STENCIL] {
+    Vector "vector.cu" BOTH BOTH [COMMON, PEERS, HALO, NUMBERS, STENCIL] {
         lincomb, scale, convert_from_single, convert_from_double, add_and_send, step, step_and_send,
         copy_words, clear_words, dots, scale_multiply_and_sum, advance, sum_parts, max_abs,
     }
-    Matrix "matrix.cu" BOTH SINGLE [COMMON, STENCIL] {
-        multiply_nine_point, transpose_nine_point, sum_wall_columns,
+    Matrix "matrix.cu" BOTH SINGLE [COMMON, NUMBERS, STENCIL] {
+        multiply_nine_point, multiply_ten_numbers, entries_of_ten_numbers, transpose_nine_point, sum_wall_columns,
         multiply_wall_columns, multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
     }
     Elliptic "elliptic.cu" BOTH BOTH [COMMON, EQUATIONS] {
-        residual, jacobian, wall_columns, load_state, cell_guard,
+        residual, jacobian, jacobian_by_ten_numbers, wall_columns, load_state, cell_guard,
     }
     Movement "movement.cu" ONE NONE [COMMON, COLUMNS, EQUATIONS] {
         node_shares, displace_nodes, frame_product, frame_sums, pad_columns, fold_seam, take_nodes,
@@ -115,32 +116,32 @@ sources! {
     Tiles "tiles.cu" BOTH NONE [COMMON] {
         factor_tiles, solve_tiles,
     }
-    Lines "lines.cu" BOTH SINGLE [COMMON, LEVEL, LINES] {
+    Lines "lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_compact, relax_eta_full, relax_xi_compact, relax_xi_full,
     }
-    ShortLines "short_lines.cu" BOTH SINGLE [COMMON, LEVEL, LINES] {
+    ShortLines "short_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_compact_short, relax_eta_full_short, relax_xi_compact_short, relax_xi_full_short, relax_by_block,
         relax_by_wide_block,
     }
-    WalledLines "walled_lines.cu" BOTH NONE [COMMON, LEVEL, LINES] {
+    WalledLines "walled_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both,
     }
-    CopiedLines "copied_lines.cu" BOTH NONE [COMMON, LEVEL, LINES] {
+    CopiedLines "copied_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_copies, relax_xi_copies, relax_eta_transposed, relax_eta_transposed_both,
     }
-    Pivots "pivots.cu" BOTH SINGLE [COMMON, LEVEL] {
+    Pivots "pivots.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
         factor_levels, factor_transposed_levels, finish_levels, count_borders,
     }
-    Level "level.cu" BOTH SINGLE [COMMON, LEVEL, STENCIL] {
-        load_operator_single, load_operator_double, load_transposed_single, load_transposed_double,
+    Level "level.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, STENCIL] {
+        load_numbers_single, load_numbers_double, load_entries_single, load_entries_double,
         load_right_single, load_right_double, store_solution_single, store_solution_double,
         coarsen,
     }
-    Transfer "transfer.cu" BOTH SINGLE [COMMON, LEVEL] {
+    Transfer "transfer.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
         restrict_compact, restrict_full, restrict_sums, prolong, unit_vectors, gather_matrix,
         apply_matrix, join_pieces,
     }
-    Spikes "spikes.cu" BOTH NONE [COMMON, LEVEL, PEERS, HALO] {
+    Spikes "spikes.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PEERS, HALO] {
         make_spikes, join_lines,
     }
     Csr "csr.cu" BOTH NONE [COMMON, SLICES, FOLD] {
@@ -167,8 +168,8 @@ sources! {
     Messages "messages.cu" ONE NONE [COMMON, PEERS] {
         exchange_messages, gather_words,
     }
-    Halo "halo.cu" BOTH NONE [COMMON, LEVEL, PEERS, HALO, STENCIL] {
-        exchange_columns, add_halo, exchange_residual,
+    Halo "halo.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PEERS, HALO, STENCIL] {
+        exchange_columns, add_halo, add_halo_by_ten_numbers, exchange_residual,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::backend::cuda::launch::constants::{
 };
 use crate::backend::cuda::launch::{LaunchShape, Result, kernels, launch};
 use crate::backend::error::{check_length, check_lengths};
-use crate::backend::matrices::Identity;
+use crate::backend::matrices::{Identity, OfEntries};
 use crate::backend::{
     Algebraic, Backend, DeviceError, Incomplete, Preconditioner, Real, SolverError, SparseMatrix,
 };
@@ -26,6 +26,9 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
         backend: &CudaBackend,
         kind: Algebraic,
     ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
+        if let Structure::TenNumbers { mi, mj, periodic } = self.pattern.structure() {
+            return Ok(Box::new(OfEntries::new(backend, (mi, mj, periodic), kind)?));
+        }
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
             Algebraic::Jacobi => {

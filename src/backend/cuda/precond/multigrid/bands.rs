@@ -26,8 +26,8 @@ use bytemuck::Zeroable;
 /// that across lets it decay by e in √(c/2) points.
 const COLUMNS: usize = 256;
 
-/// Values per point of the planes before the corners and centres of compact storage.
-const CORNERS: usize = 20;
+/// Pairs of the ten numbers of a point in compact storage.
+const PAIRS: usize = 5;
 
 /// The band of a level.
 pub(super) fn band<M: Real>(
@@ -156,7 +156,7 @@ impl<M: Real> CudaLevel<M> {
             let rows = planes * self.size.mj;
             let halo = Halo::<M>::new(&backend.device, 2 * rows)?;
             let at = places.map(|place| self.operator.at(place));
-            let plane = (BLOCK_VALUES * points) as u64;
+            let plane = (step * points) as u64;
             let of = ExchangedColumns { plane, planes: planes as u32, ..self.columns(at, step) };
             halo.exchange_columns(ranks, part.neighbours, |columns| {
                 launch!(backend => exchange_columns[M, LaunchShape::threads(rows)](of, columns))
@@ -171,8 +171,7 @@ impl<M: Real> CudaLevel<M> {
             // The pivots and borders among them are not read there.
             return blocks(0, self.operator_planes());
         }
-        blocks(0, 4)?;
-        pass([CORNERS * points, (CORNERS + 1) * points], 1, 1)?;
+        pass([0, 1], 2, PAIRS)?;
         (0..self.kind.ends())
             .try_for_each(|end| blocks(COMPACT_STORAGE + end * WALL_VALUES + BLOCK_VALUES, 1))
     }

@@ -15,8 +15,7 @@ use crate::backend::{Coarsening, LevelSize, Real};
 /// Storage and smoothing of a level, and whether it has wall terms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LevelKind {
-    /// Whether corner blocks are ±d I and the centre is c I, as on the finest level; else all blocks are
-    /// stored.
+    /// Whether a point has ten numbers, as on the finest level; else all blocks are stored.
     pub(super) compact: bool,
     pub(super) coarsening: Coarsening,
     /// Whether there are columns of wall terms at both ends of the eta-lines: not at the last alone.

@@ -196,7 +196,7 @@ impl MultigridBackend for CudaBackend {
     }
 }
 
-/// The finest level of the equations or of the transposed ones, whose corner blocks differ.
+/// The finest level of the equations, or of the transposed ones: by ten numbers a point where the matrix has these.
 fn finest<T: Real, M: Real>(
     backend: &CudaBackend,
     kept: Option<CudaLevel<M>>,
@@ -210,7 +210,8 @@ fn finest<T: Real, M: Real>(
         }
         _ => [false; 2],
     };
-    let kind = LevelKind { compact: !transposed, coarsening, walls, transposed };
+    let compact = matches!(a.pattern.structure(), Structure::TenNumbers { .. });
+    let kind = LevelKind { compact, coarsening, walls, transposed };
     size.check(kept.as_ref().map(|kept| kept.size))?;
     let level = match (kept, &backend.ranks) {
         (Some(kept), _) => kept,
@@ -218,14 +219,17 @@ fn finest<T: Real, M: Real>(
         (None, None) => CudaLevel::new(backend, size, size.mi, kind)?,
     };
     level.size.check_matrices(&a.pattern, columns.map(|columns| &columns.pattern))?;
-    let name = if kind.transposed {
-        pick::<T>(kernels::load_transposed_single, kernels::load_transposed_double)
+    let matrices = (&a.values, columns.map(|columns| &columns.values));
+    let to = (&level.operator, &level.borders, &level.bad);
+    let (layout, points) = (level.layout(), level.points());
+    if compact {
+        let name = pick::<T>(kernels::load_numbers_single, kernels::load_numbers_double);
+        launch!(backend => (name)[M, points](layout, matrices, to))?;
     } else {
-        pick::<T>(kernels::load_operator_single, kernels::load_operator_double)
-    };
-    let columns = columns.map(|columns| &columns.values);
-    launch!(backend => (name)[M, level.points()](level.layout(), backend.edges(level.size.periodic),
-        &a.values, columns, &level.operator, &level.borders, &level.bad))?;
+        let name = pick::<T>(kernels::load_entries_single, kernels::load_entries_double);
+        let edges = backend.edges(level.size.periodic);
+        launch!(backend => (name)[M, points](layout, edges, matrices, to))?;
+    }
     Ok(level)
 }
 
