@@ -82,7 +82,7 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, const doub
     while (a.values < values + SLOTS_OF_POINT * a.stride) a.put(0.0, 0.0);
 }
 
-// The same by ten numbers a point. One thread a point.
+// a <- w dR/dr by ten numbers a point. One thread a point.
 KERNEL(jacobian_by_ten_numbers, uint32 mi, uint32 mj, EquationState s, const double* row_weights, real* values) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;

@@ -56,6 +56,7 @@ __device__ inline void add_columns(uint32 mi, uint32 mj, uint32 edges, const Hal
     });
 }
 
+// y <- y + A halo for a matrix by entries.
 KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloColumns columns, uint32 from, uint32 to,
        real* y) {
     add_columns(mi, mj, edges, columns, from, to, y, [=](const Stencil& at, uint32 j, bool last, Pair sum, auto beyond) {
@@ -63,7 +64,7 @@ KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloCol
     });
 }
 
-// The same for a matrix by ten numbers a point.
+// y <- y + A halo for a matrix by ten numbers a point.
 KERNEL(add_halo_by_ten_numbers, uint32 mi, uint32 mj, uint32 edges, const real* values, HaloColumns columns,
        uint32 from, uint32 to, real* y) {
     add_columns(mi, mj, edges, columns, from, to, y, [=](const Stencil& at, uint32 j, bool last, Pair sum, auto beyond) {

@@ -65,7 +65,7 @@ struct LoadEntries {
     }
 };
 
-// Loads it from a matrix by ten numbers a point.
+// Loads the operator of the finest level from a matrix by ten numbers a point.
 template <class T>
 struct LoadNumbers {
     LevelLayout layout;
@@ -80,7 +80,7 @@ struct LoadNumbers {
     }
 };
 
-// Before an operator is loaded: no pivot is bad, and all borders are kept.
+// Resets what is known of an operator: no pivot is bad, and all borders are kept.
 __device__ inline void begin_operator(uint32* borders, uint32* bad) {
     if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, borders[0] = borders[2] = ALL_BORDERS;
 }

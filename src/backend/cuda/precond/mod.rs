@@ -177,9 +177,12 @@ pub enum PreconditionerStorage {
 /// Values per point in double precision whatever the settings: nodes, control functions, decay of the
 /// wall terms, weights, and the vectors of Newton's method.
 const DOUBLES: usize = 8 + 8;
-/// Values per point of the linear solve: field Jacobian and wall columns, right side and solution,
-/// seven vectors of BiCGStab, three of the wall reduction.
-const VALUES: usize = 26 + 4 + 4 + 14 + 6;
+/// Values per point of the linear solve beside the field Jacobian: wall columns, right side and solution, seven vectors
+/// of BiCGStab, three of the wall reduction.
+const VALUES: usize = 4 + 4 + 14 + 6;
+/// Values per point of the field Jacobian by entries, and by ten numbers where multigrid preconditions.
+const ENTRIES: usize = 26;
+const NUMBERS: usize = 10;
 /// Memory in addition to that of the points: recordings, compiled kernels, the matrix of small levels.
 const FIXED: usize = 256 << 20;
 
@@ -207,7 +210,11 @@ impl MemoryEstimate {
                 4 * (values(COMPACT_STORAGE) * padded(0) + below)
             }
         };
-        points * (8 * DOUBLES + VALUES * self.value) + stored + FIXED
+        let field = match self.preconditioner {
+            PreconditionerStorage::Hierarchy => NUMBERS,
+            _ => ENTRIES,
+        };
+        points * (8 * DOUBLES + (VALUES + field) * self.value) + stored + FIXED
     }
 
     /// The share of each of several devices, which have bands of columns.
