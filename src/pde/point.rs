@@ -42,20 +42,18 @@ impl<S: Scalar> Stencil<S> {
     #[inline(always)]
     pub fn metrics(&self) -> Metrics<S> {
         let Self { south: [sw, s, se], middle: [w, c, e], north: [nw, n, ne] } = self;
-        let each = |f: fn(S, S, S, S) -> S, a: &[S; 2], b: &[S; 2], p: &[S; 2], q: &[S; 2]| {
-            [f(a[0], b[0], p[0], q[0]), f(a[1], b[1], p[1], q[1])]
-        };
-        let half = |a: S, b: S, _: S, _: S| S::from(0.5) * (a - b);
-        let second = |a: S, b: S, c: S, _: S| a - S::from(2.0) * c + b;
-        let cross = |ne: S, nw: S, se: S, sw: S| S::from(0.25) * (ne - nw - se + sw);
-        let xi = each(half, e, w, c, c);
-        let eta = each(half, n, s, c, c);
+        // Calls by a pointer would keep the loops around this from the vector unit.
+        let half = |k: usize, a: &[S; 2], b: &[S; 2]| S::from(0.5) * (a[k] - b[k]);
+        let second = |k: usize, a: &[S; 2], b: &[S; 2]| a[k] - S::from(2.0) * c[k] + b[k];
+        let cross = |k: usize| S::from(0.25) * (ne[k] - nw[k] - se[k] + sw[k]);
+        let xi = [half(0, e, w), half(1, e, w)];
+        let eta = [half(0, n, s), half(1, n, s)];
         Metrics {
             xi,
             eta,
-            xixi: each(second, e, w, c, c),
-            etaeta: each(second, n, s, c, c),
-            xieta: each(cross, ne, nw, se, sw),
+            xixi: [second(0, e, w), second(1, e, w)],
+            etaeta: [second(0, n, s), second(1, n, s)],
+            xieta: [cross(0), cross(1)],
             g11: dot(xi, xi),
             g12: dot(xi, eta),
             g22: dot(eta, eta),

@@ -96,8 +96,13 @@ impl<'a> Points<'a> {
 
     #[inline(always)]
     fn metrics(&self, i: usize) -> Metrics {
-        let row = |dj: usize| [0, 1, 2].map(|di| [self.x[dj][di][i], self.y[dj][di][i]]);
-        Stencil { south: row(0), middle: row(1), north: row(2) }.metrics()
+        // Closures of `array::map` are calls in large loops, which are then not made for the vector unit.
+        let row = |[west, centre, east]: &[&[f64]; 3], [w, c, e]: &[&[f64]; 3]| {
+            [[west[i], w[i]], [centre[i], c[i]], [east[i], e[i]]]
+        };
+        let [south, middle, north] = &self.x;
+        let [s, m, n] = &self.y;
+        Stencil { south: row(south, s), middle: row(middle, m), north: row(north, n) }.metrics()
     }
 
     /// P and Q of the points (theory eq. 6).
