@@ -80,7 +80,7 @@ struct LoadNumbers {
     }
 };
 
-// Resets what is known of an operator: no pivot is bad, and all borders are kept.
+// One thread clears the flag of bad pivots and marks all borders as kept, before an operator is loaded.
 __device__ inline void begin_operator(uint32* borders, uint32* bad) {
     if (blockIdx.x + blockIdx.y + threadIdx.x == 0) *bad = 0, borders[0] = borders[2] = ALL_BORDERS;
 }

@@ -34,7 +34,7 @@ struct TenNumbers {
     }
 };
 
-// Those of a point whose first pair is at `values`; pairs follow each other at a distance of `stride` values.
+// Returns the ten numbers of a point whose first pair is at `values`; consecutive pairs are `stride` values apart.
 __device__ inline TenNumbers ten_numbers(const real* values, int64 stride) {
     auto at = [=](int k) { return *reinterpret_cast<const Pair*>(values + k * stride); };
     return {at(0), at(1), at(2), at(3), at(4)};

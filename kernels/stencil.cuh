@@ -93,7 +93,7 @@ __device__ inline Pair nine_points(const Stencil& at, const real* values, uint32
     return sum;
 }
 
-// The row of point (i, j) of A times such a vector, for a matrix by ten numbers a point.
+// Returns the row of point (i, j) of A times such a vector, for a matrix by ten numbers a point.
 template <class Vector>
 __device__ inline Pair by_ten_numbers(const Stencil& at, const real* values, uint32 i, uint32 j, const Vector& x) {
     const uint64 k = uint64(j) * at.mi + i;
@@ -107,8 +107,8 @@ __device__ inline Pair by_ten_numbers(const Stencil& at, const real* values, uin
                      corners);
 }
 
-// What the column beyond the last one, or before the first, gives to the point of row j in that column, for such a
-// matrix; beyond(row) is the vector there.
+// Returns the contribution of the column beyond the last one, or before the first, to the point of row j beside it, for
+// a matrix by ten numbers a point; beyond(row) is the vector in that column.
 template <class Beyond>
 __device__ inline Pair beyond_by_ten_numbers(const Stencil& at, const real* values, uint32 j, bool last,
                                              const Beyond& beyond) {

@@ -42,7 +42,7 @@ impl<S: Scalar> Stencil<S> {
     #[inline(always)]
     pub fn metrics(&self) -> Metrics<S> {
         let Self { south: [sw, s, se], middle: [w, c, e], north: [nw, n, ne] } = self;
-        // Calls by a pointer would keep the loops around this from the vector unit.
+        // The compiler does not vectorise a loop that calls through function pointers.
         let half = |k: usize, a: &[S; 2], b: &[S; 2]| S::from(0.5) * (a[k] - b[k]);
         let second = |k: usize, a: &[S; 2], b: &[S; 2]| a[k] - S::from(2.0) * c[k] + b[k];
         let cross = |k: usize| S::from(0.25) * (ne[k] - nw[k] - se[k] + sw[k]);

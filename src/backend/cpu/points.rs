@@ -96,7 +96,7 @@ impl<'a> Points<'a> {
 
     #[inline(always)]
     fn metrics(&self, i: usize) -> Metrics {
-        // Closures of `array::map` are calls in large loops, which are then not made for the vector unit.
+        // The compiler does not inline closures of `array::map` in large loops, and does not vectorise such a loop.
         let row = |[west, centre, east]: &[&[f64]; 3], [w, c, e]: &[&[f64]; 3]| {
             [[west[i], w[i]], [centre[i], c[i]], [east[i], e[i]]]
         };
