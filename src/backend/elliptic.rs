@@ -169,8 +169,8 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         x: &mut Self::Vector<T>,
     ) -> Result<()>;
 
-    /// The points of the walled sides of constant j of g ← Bᵀ x, (Bᵀ x)_i = Σ_j B_ijᵀ x_ij, with the wall columns B
-    /// of each of these.
+    /// The points of the walled sides of g ← Bᵀ x with the wall columns B of each: (Bᵀ x)_i = Σ_j B_ijᵀ x_ij on a side of
+    /// constant j, (Bᵀ x)_j = Σ_i B_ijᵀ x_ij on one of constant i.
     fn wall_sums<T: Real>(
         &self,
         b: &Self::Matrix<T>,

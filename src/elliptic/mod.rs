@@ -7,8 +7,7 @@ pub use crate::sparse::WalledSides;
 pub use preconditioner::GridPreconditioner;
 
 use crate::backend::{
-    CellGuard, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Product, Real, Result,
-    Scaling,
+    CellGuard, EllipticBackend, LevelSize, MultigridBackend, Product, Real, Result, Scaling,
 };
 use crate::grid::{Grid, Topology};
 use crate::solver::linear::{LinearSettings, LinearSolver};
@@ -74,14 +73,10 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// The transpose of the Jacobian at the present state.
     ///
     /// # Errors
-    /// If the memory of the device does not suffice, or there are walls on sides of constant i.
+    /// If the memory of the device does not suffice.
     pub fn transposed(&self, backend: &B) -> Result<GridJacobian<B, T>> {
-        let (size, walls) = (self.size, self.jacobian.walls);
-        if walls.has_beside() {
-            return Err(DeviceError::OtherWalls { work: "transposed equations" });
-        }
-        let LevelSize { mi, mj, periodic } = size;
-        let mut own = GridJacobian::new(backend, size, walls, false)?;
+        let LevelSize { mi, mj, periodic } = self.size;
+        let mut own = GridJacobian::new(backend, self.size, self.jacobian.walls, false)?;
         backend.jacobian(&self.state, &mut own.field, own.wall.as_mut())?;
         let mut field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
         backend.transpose(&own.field, &mut field)?;
@@ -188,16 +183,21 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
             entries.filter_map(move |(at, column)| Some((column, values?[at].widen())))
         };
         Ok(Csr::from_rows((0..rows).map(|row| {
-            if walls.corner(point(row), mi, mj) {
+            let (i, j) = point(row);
+            let corner = |&(column, _): &(usize, f64)| walls.corner(point(column), mi, mj);
+            if walls.corner((i, j), mi, mj) {
                 vec![(row, 1.0)]
             } else if !self.transposed {
                 let kept = entries(row).filter(|&(column, _)| !walls.holds(point(column), mi, mj));
-                let corner = |column| walls.corner(point(column), mi, mj);
-                kept.chain(wall(row).filter(|&(column, _)| !corner(column))).collect()
-            } else if !walls.holds(point(row), mi, mj) {
-                entries(row).collect()
+                kept.chain(wall(row).filter(|entry| !corner(entry))).collect()
+            } else if !walls.holds((i, j), mi, mj) {
+                entries(row).filter(|entry| !corner(entry)).collect()
             } else {
-                let along = (0..mj).flat_map(|j| [0, 1].map(|c| 2 * (mi * j + row / 2 % mi) + c));
+                // The sum runs along the eta-line or the xi-line that ends at the point.
+                let of_j = (walls.0[0] && j == 0) || (walls.0[1] && j + 1 == mj);
+                let (points, step) =
+                    if of_j { (i..mi * mj, mi) } else { (mi * j..mi * (j + 1), 1) };
+                let along = points.step_by(step).flat_map(|at| [2 * at, 2 * at + 1]);
                 along
                     .flat_map(|at| wall(at).filter(|&(to, _)| to == row).map(move |(_, b)| (at, b)))
                     .collect()

@@ -17,6 +17,7 @@ use crate::pde::{EllipticSettings, moved};
 use crate::simd;
 use crate::sparse::{Structure, WalledSides};
 use rayon::prelude::*;
+use std::ops::Range;
 
 impl GridBackend for CpuBackend {
     type Grid = Grid;
@@ -263,22 +264,34 @@ impl EllipticBackend for CpuBackend {
         let Structure::WallColumns { mi, mj, walls } = b.pattern.structure() else { return Ok(()) };
         let n = b.pattern.rows();
         check_room(n, [x.len()])?;
-        for (k, side) in walls.sides().filter(|side| *side < 2).enumerate() {
+        for (k, side) in walls.sides().enumerate() {
             let first = 2 * WalledSides::point(side, 0, mi, mj);
-            check_room(first + 2 * mi, [g.len()])?;
+            check_room(if side < 2 { first + 2 * mi } else { n }, [g.len()])?;
             let values = &b.values[2 * k * n..];
+            let terms = |here: Range<usize>| {
+                let of_p = values[here.clone()].as_chunks::<2>().0;
+                let of_q = values[n..][here.clone()].as_chunks::<2>().0;
+                let x = x[here].as_chunks::<2>().0;
+                let products = |((p, q), x): ((&[T; 2], &[T; 2]), &[T; 2])| {
+                    [p[0] * x[0] + p[1] * x[1], q[0] * x[0] + q[1] * x[1]]
+                };
+                of_p.iter().zip(of_q).zip(x).map(products)
+            };
+            let plus = |sum: [T; 2], term: [T; 2]| [sum[0] + term[0], sum[1] + term[1]];
+            if side >= 2 {
+                g[..n].par_chunks_mut(2 * mi).enumerate().for_each(|(j, row)| {
+                    let sum = terms(2 * mi * j..2 * mi * (j + 1)).fold([T::zero(); 2], plus);
+                    row[first..][..2].copy_from_slice(&sum);
+                });
+                continue;
+            }
             let sums = g[first..][..2 * mi].par_chunks_mut(COLUMNS);
             sums.enumerate().for_each(|(chunk, g)| {
                 g.fill(T::zero());
                 for start in (chunk * COLUMNS..n).step_by(2 * mi) {
-                    let here = start..start + g.len();
-                    let of_p = values[here.clone()].as_chunks::<2>().0;
-                    let of_q = values[n + here.start..][..g.len()].as_chunks::<2>().0;
-                    let x = x[here].as_chunks::<2>().0;
-                    let sums = g.as_chunks_mut::<2>().0;
-                    for (((sum, p), q), x) in sums.iter_mut().zip(of_p).zip(of_q).zip(x) {
-                        sum[0] += p[0] * x[0] + p[1] * x[1];
-                        sum[1] += q[0] * x[0] + q[1] * x[1];
+                    let here = terms(start..start + g.len());
+                    for (sum, term) in g.as_chunks_mut::<2>().0.iter_mut().zip(here) {
+                        *sum = plus(*sum, term);
                     }
                 }
             });

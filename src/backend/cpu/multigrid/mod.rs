@@ -28,8 +28,7 @@ use crate::sparse::{Structure, WalledSides};
 struct Equations {
     /// Sides with wall terms.
     walls: WalledSides,
-    /// Whether they are transposed: the terms do not take the places of the sides' points then. The sides are of
-    /// constant j.
+    /// Whether they are transposed: the terms do not take the places of the sides' points then.
     transposed: bool,
 }
 
@@ -93,25 +92,21 @@ impl<M: Real> Level<M> {
     }
 
     /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
-    /// The solution of walled rows stays while xi-lines are relaxed.
     fn smooth_transposed(&mut self, first: usize) {
         let LevelSize { mi, mj, .. } = self.size;
-        if let Some(xi) = &mut self.xi {
-            if !self.solution_in_xi {
-                transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mi);
+        let Self { eta, xi, walls, solution_in_xi, .. } = self;
+        let (of_j, of_i) = walls.split_at_mut(self.walled.sides().filter(|side| *side < 2).count());
+        if let Some(xi) = xi {
+            if !*solution_in_xi {
+                transfer::transpose(eta, &eta.u, &mut xi.u, mi);
             }
-            self.walls.iter_mut().for_each(|wall| wall.take_line(xi));
-            for colour in [first, 1 - first] {
-                xi.relax_colour(colour, &WallSet::default());
-                let relaxed = self.walls.iter().filter(|wall| wall.row(mj) % 2 == colour);
-                relaxed.for_each(|wall| wall.put_line(xi));
-            }
-            transfer::transpose(xi, &xi.u, &mut self.eta.u, mj);
+            relax_transposed(xi, first, of_j);
+            transfer::transpose(xi, &xi.u, &mut eta.u, mj);
         }
-        self.eta.relax(first, &WallSet::default());
-        if let Some(xi) = &mut self.xi {
-            transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mi);
-            self.solution_in_xi = true;
+        relax_transposed(eta, first, of_i);
+        if let Some(xi) = xi {
+            transfer::transpose(eta, &eta.u, &mut xi.u, mi);
+            *solution_in_xi = true;
         }
     }
 
@@ -150,6 +145,19 @@ impl<M: Real> Level<M> {
         self.walls.iter_mut().for_each(LevelWall::clear);
         self.solution_in_xi = false;
         self.solved = None;
+    }
+}
+
+/// One zebra sweep of transposed equations along lines of one direction. Those along these walls keep their solution.
+fn relax_transposed<M: Real>(lines: &mut LineSet<M>, first: usize, walls: &mut [LevelWall<M>]) {
+    let across = lines.shape.across;
+    for wall in &mut *walls {
+        wall.take_line(lines);
+    }
+    for colour in [first, 1 - first] {
+        lines.relax_colour(colour, &WallSet::default());
+        let relaxed = walls.iter().filter(|wall| wall.line(across) % 2 == colour);
+        relaxed.for_each(|wall| wall.put_line(lines));
     }
 }
 
@@ -206,15 +214,25 @@ impl MultigridBackend for CpuBackend {
         let blocks = Galerkin::new(&fine.eta, size.mi, size.mj != fine.size.mj);
         let mut guards = [Guard::Nothing; 4];
         for (wall, above) in coarse.walls.iter_mut().zip(&fine.walls) {
+            let (of_j, [after, before]) =
+                (wall.side < 2, [[7, 1], [1, 7], [5, 3], [3, 5]][wall.side]);
+            let points = if of_j { size.mj } else { size.mi };
+            // Points are given by their distance from the side.
+            let traces = |away: usize, neighbour: usize| {
+                let at = wall.line(points).abs_diff(away);
+                if of_j {
+                    blocks.traces(at, neighbour)
+                } else {
+                    blocks.traces_along(at, size.mj, neighbour)
+                }
+            };
             // The couplings of the second point of a line from the side with those after and before.
-            let [north, south] = match (wall.side, fine.equations().transposed) {
-                (_, true) if size.mj < 3 => [vec![M::zero(); size.mi], vec![M::one(); size.mi]],
-                (0, true) => [blocks.traces(2, 1), blocks.traces(0, 7)],
-                (_, true) => [blocks.traces(size.mj - 3, 7), blocks.traces(size.mj - 1, 1)],
-                (0, _) => [7, 1].map(|neighbour| blocks.traces(1, neighbour)),
-                (1, _) => [1, 7].map(|neighbour| blocks.traces(size.mj - 2, neighbour)),
-                (2, _) => [5, 3].map(|neighbour| blocks.traces_along(1, size.mj, neighbour)),
-                _ => [3, 5].map(|neighbour| blocks.traces_along(size.mi - 2, size.mj, neighbour)),
+            let [north, south] = if !fine.equations().transposed {
+                [after, before].map(|neighbour| traces(1, neighbour))
+            } else if points < 3 {
+                [M::zero(), M::one()].map(|trace| vec![trace; size.mi.max(size.mj)])
+            } else {
+                [traces(2, before), traces(0, after)]
             };
             guards[wall.side] = wall.coarsen(above, [size, fine.size], |i| [north[i], south[i]]);
         }
@@ -284,7 +302,7 @@ impl MultigridBackend for CpuBackend {
             }
         }
         for wall in fine.walls.iter_mut().filter(|_| transposed) {
-            wall.transposed_residual(fine.size.mj, lines, &mut fine.residual);
+            wall.transposed_residual(fine.size, lines, &mut fine.residual);
         }
         let residual = [0, 1].map(|colour| {
             (fine.solved != Some(colour)).then_some(fine.residual[colour].as_slice())

@@ -24,7 +24,7 @@ pub(super) struct LevelWall<M> {
     across: Option<SideColumns<M>>,
     /// d, a pair for each point of the side.
     terms: Vec<M>,
-    /// Σ_j B_ijᵀ u_ij for each i, for transposed equations alone.
+    /// Σ_j B_ijᵀ u_ij for each i, or Σ_i B_ijᵀ u_ij for each j, for transposed equations alone.
     sums: Vec<M>,
     /// Whether the level has wall terms; where it has none, d stays zero.
     live: bool,
@@ -83,7 +83,8 @@ impl<M: Real> LevelWall<M> {
         xi: Option<&LineSet<M>>,
     ) -> Self {
         let columns = SideColumns::new(xi.unwrap_or(eta).shape, xi.is_some());
-        let across = (side >= 2 && xi.is_some()).then(|| SideColumns::new(eta.shape, false));
+        let held = side >= 2 && xi.is_some() && !eta.shape.transposed;
+        let across = held.then(|| SideColumns::new(eta.shape, false));
         let points = if side < 2 { eta.shape.across } else { eta.shape.along };
         let terms = vec![M::zero(); 2 * points];
         let sums = if eta.shape.transposed { terms.clone() } else { Vec::new() };
@@ -185,65 +186,72 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
-    /// The row of a side of constant j on a level of this many rows.
-    pub(super) fn row(&self, mj: usize) -> usize {
-        if self.side == 0 { 0 } else { mj - 1 }
+    /// The line along the side, of this many.
+    pub(super) fn line(&self, lines: usize) -> usize {
+        if self.side.is_multiple_of(2) { 0 } else { lines - 1 }
     }
 
-    /// d ← u of a side of constant j, where it is a line.
+    /// Point k of the side as a line and a point along it.
+    fn place(&self, k: usize, LevelSize { mi, mj, .. }: LevelSize, xi: bool) -> (usize, usize) {
+        let point = WalledSides::point(self.side, k, mi, mj);
+        if xi { (point / mi, point % mi) } else { (point % mi, point / mi) }
+    }
+
+    /// d ← u of the side, where it is a line.
     pub(super) fn take_line(&mut self, lines: &LineSet<M>) {
-        let line = self.row(lines.shape.across);
+        let line = self.line(lines.shape.across);
         for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
             let (colour, at) = lines.shape.place(line, i, 2);
             (pair[0], pair[1]) = (lines.u[colour][at], lines.u[colour][at + LANES]);
         }
     }
 
-    /// u of a side of constant j ← d, where it is a line.
+    /// u of the side ← d, where it is a line.
     pub(super) fn put_line(&self, lines: &mut LineSet<M>) {
-        let line = self.row(lines.shape.across);
+        let line = self.line(lines.shape.across);
         for (i, pair) in self.terms.chunks_exact(2).enumerate() {
             let (colour, at) = lines.shape.place(line, i, 2);
             (lines.u[colour][at], lines.u[colour][at + LANES]) = (pair[0], pair[1]);
         }
     }
 
-    /// The residual of the equations of a side of constant j where equations are transposed, in the layout of the
-    /// lines that hold the columns: f − Σ Bᵀ u; zero where the level has no wall terms.
+    /// The residual of the equations of a side where equations are transposed, in the layout of the lines that hold the
+    /// columns: f − Σ Bᵀ u; zero where the level has no wall terms.
     pub(super) fn transposed_residual(
         &mut self,
-        mj: usize,
+        size: LevelSize,
         lines: &LineSet<M>,
         residual: &mut [Vec<M>; 2],
     ) {
-        let row = self.row(mj);
-        let Self { columns: SideColumns { shape, xi, values: columns }, sums, live, .. } =
+        let Self { side, columns: SideColumns { shape, xi, values: columns }, sums, live, .. } =
             &mut *self;
         let (shape, xi, live) = (*shape, *xi, *live);
+        // Whether the lines run along the side, and not from it.
+        let along = xi == (*side < 2);
         let add = |sum: &mut [M], colour: usize, at: usize, lane: usize| {
             let b = |entry: usize| columns[colour][at * 4 * LANES + entry * LANES + lane];
             let u = [0, 1].map(|c| lines.u[colour][at * 2 * LANES + c * LANES + lane]);
             sum[0] += b(0) * u[0] + b(2) * u[1];
             sum[1] += b(1) * u[0] + b(3) * u[1];
         };
-        sums.par_chunks_mut(2).with_min_len(64).enumerate().for_each(|(i, sum)| {
+        sums.par_chunks_mut(2).with_min_len(64).enumerate().for_each(|(k, sum)| {
             sum.fill(M::zero());
-            if xi {
+            if along {
                 for colour in 0..2 {
                     for panel in 0..shape.lines(colour).div_ceil(LANES) {
                         for lane in 0..LANES {
-                            add(sum, colour, panel * shape.along + i, lane);
+                            add(sum, colour, panel * shape.along + k, lane);
                         }
                     }
                 }
             } else {
                 for point in 0..shape.along {
-                    add(sum, i % 2, i / 2 / LANES * shape.along + point, i / 2 % LANES);
+                    add(sum, k % 2, k / 2 / LANES * shape.along + point, k / 2 % LANES);
                 }
             }
         });
-        for (i, sum) in self.sums.chunks_exact(2).enumerate() {
-            let (line, point) = self.columns.place(i, row);
+        for (k, sum) in self.sums.chunks_exact(2).enumerate() {
+            let (line, point) = self.place(k, size, xi);
             let (colour, at) = shape.place(line, point, 2);
             for (c, sum) in sum.iter().enumerate() {
                 let at = at + c * LANES;
@@ -252,8 +260,8 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
-    /// Coarse f of a side of constant j ← its fine residual, ⅛ ¼ ⅛ along xi, or ¼ ½ ¼ where the level is coarsened in
-    /// xi alone: the transpose of the prolongation of wall terms.
+    /// Coarse f of a side ← its fine residual, ⅛ ¼ ⅛ along it, or ¼ ½ ¼ where the level is coarsened in xi alone: the
+    /// transpose of the prolongation of wall terms.
     pub(super) fn restrict_transposed(
         &self,
         residual: &[Vec<M>; 2],
@@ -262,20 +270,21 @@ impl<M: Real> LevelWall<M> {
     ) {
         let whole = if size.mj == fine.mj { M::one() } else { M::narrow(0.5) };
         let weights = [0.25, 0.5, 0.25].map(|weight| whole * M::narrow(weight));
-        let [row, fine_row] = [size, fine].map(|size| self.row(size.mj));
-        for i in 0..size.mi {
+        let [points, fine_points] =
+            [size, fine].map(|size| if self.side < 2 { size.mi } else { size.mj });
+        for i in 0..points {
             let mut sum = [M::zero(); 2];
             for (k, weight) in weights.into_iter().enumerate() {
                 let near = 2 * i + k;
-                let near = if fine.wraps() && near == fine.mi { 0 } else { near };
-                if near < fine.mi {
-                    let (line, point) = self.columns.place(near, fine_row);
+                let near = if fine.wraps() && near == fine_points { 0 } else { near };
+                if near < fine_points {
+                    let (line, point) = self.place(near, fine, self.columns.xi);
                     let (colour, at) = self.columns.shape.place(line, point, 2);
                     sum[0] += weight * residual[colour][at];
                     sum[1] += weight * residual[colour][at + LANES];
                 }
             }
-            let (line, point) = if coarse_xi { (row, i) } else { (i, row) };
+            let (line, point) = self.place(i, size, coarse_xi);
             let (colour, at) = coarse.shape.place(line, point, 2);
             (coarse.f[colour][at], coarse.f[colour][at + LANES]) = (sum[0], sum[1]);
         }
