@@ -338,7 +338,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
             subtract(y[k], next[k], value);
             value = y[k];
         }
-        if (both && s + 1 == segments) {
+        if (both) {
 #pragma unroll
             for (int k = 0; k < CHUNK; ++k)
                 if (points.in_chunk(k) + 2 == along) lasts[team.line] = y[k];

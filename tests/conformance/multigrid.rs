@@ -286,9 +286,14 @@ pub fn lines_over_several_warps<S: Subject>(subject: &S) {
 /// In double precision a team handles 1024 points. The lines have a remainder, a segment with only the seam
 /// point, and three segments.
 pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
-    for (mi, mj, periodic) in
-        [(1100, 8, false), (1026, 8, true), (1025, 8, false), (2100, 8, true), (8, 2100, false)]
-    {
+    for (mi, mj, periodic) in [
+        (8, 1025, false),
+        (1100, 8, false),
+        (1026, 8, true),
+        (1025, 8, false),
+        (2100, 8, true),
+        (8, 2100, false),
+    ] {
         for kind in FULL {
             compare::<_, f64, f64>(subject, LevelSize { mi, mj, periodic }, kind, DOUBLE);
         }
