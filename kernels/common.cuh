@@ -197,6 +197,14 @@ struct ThreadPoint {
     }
 };
 
+// Which of these walls point (i, j) of mi x mj lies on: a bit each for the sides j = 0, j = mj - 1, i = 0 and i = mi - 1.
+__device__ inline uint32 walls_at(uint32 walls, uint32 mi, uint32 mj, uint32 i, uint32 j) {
+    return walls & (uint32(j == 0) | uint32(j + 1 == mj) << 1 | uint32(i == 0) << 2 | uint32(i + 1 == mi) << 3);
+}
+
+// Whether these are two walls that meet in the point: it is given, and has neither equation nor amplitudes.
+__device__ inline bool meet(uint32 walls) { return (walls & 3) && (walls & 12); }
+
 // Reductions. An operation names for each of its results k where to start and how two values
 // combine; `Op::start(k)` must not change what it is combined with.
 

@@ -173,11 +173,11 @@ KERNEL(frame_nodes, ColumnsFields fields, uint32 first, uint32 mi, uint32 nj, co
     frame[at.k] = moved ? nodes[i] + offsets[c] : nodes[uint64(at.j) * columns.count + i];
 }
 
-// u <- the unknown nodes of the frame; zero in the rows before `fixed`, those of the wall terms.
-KERNEL(first_guess, uint32 mi, uint32 mj, uint32 below, uint32 above, const double* x, const double* y, double* u) {
+// u <- the unknown nodes of the frame; zero at points on walls, the amplitudes of their wall terms.
+KERNEL(first_guess, uint32 mi, uint32 mj, EquationState s, double* u) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint64 node = (at.j + uint64(1)) * (uint64(mi) + 2) + at.i + 1;
-    const bool held = (below && at.j == 0) || (above && at.j + 1 == mj);
-    reinterpret_cast<Vec*>(u)[at.k] = held ? Vec{0.0, 0.0} : Vec{x[node], y[node]};
+    const bool held = s.walls_of(mi, mj, at.i, at.j);
+    reinterpret_cast<Vec*>(u)[at.k] = held ? Vec{0.0, 0.0} : Vec{s.x[node], s.y[node]};
 }

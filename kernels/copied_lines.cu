@@ -3,7 +3,7 @@
 #include "level.cuh"
 #include "lines.cuh"
 
-RELAX(relax_eta_copies, false, LINE_CHUNK, false, true, false, true)
-RELAX(relax_xi_copies, true, LINE_CHUNK, false, true, false, true)
-RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, true, false)
-RELAX(relax_eta_transposed_both, false, LINE_CHUNK, false, true, true, true)
+RELAX(relax_eta_copies, false, LINE_CHUNK, false, true, false, ENDS)
+RELAX(relax_xi_copies, true, LINE_CHUNK, false, true, false, ENDS)
+RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, true, SECTION)
+RELAX(relax_eta_transposed_both, false, LINE_CHUNK, false, true, true, SIDES)

@@ -15,10 +15,10 @@ KERNEL(residual, uint32 mi, uint32 mj, EquationState s, uint32 renew, double* ro
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
         const uint32 j = uint32(k) / mi, i = uint32(k) - j * mi;
         const Metrics m = metrics(s, mi, i, j);
-        const Vec c = control(s, mi, i, k);
+        const Vec c = control(s, mi, i, j, k);
         double weight, merit;
         if (renew) {
-            weight = 0.5 / (m.g11 + m.g22);
+            weight = meet(s.walls_of(mi, mj, i, j)) ? 0.0 : 0.5 / (m.g11 + m.g22);
             merit = weight / sqrt(m.g11 < m.g22 ? m.g11 : m.g22);
             row_weights[k] = weight;
             merit_weights[k] = merit;
@@ -62,7 +62,7 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EquationState s, const doub
     if (at.j >= mj) return;
     const uint32 i = at.i, j = at.j;
     const uint64 k = at.k, points = uint64(mi) * mj;
-    const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, k), row_weights[k]);
+    const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, j, k), row_weights[k]);
     const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < mi || (edges & EDGE_EAST);
     Writer a = {values + 2 * k, slot_stride(points)};
     if (j > 0) {
@@ -87,7 +87,7 @@ KERNEL(jacobian_by_ten_numbers, uint32 mi, uint32 mj, EquationState s, const dou
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint64 k = at.k;
-    const Slopes b = slopes(metrics(s, mi, at.i, at.j), control(s, mi, at.i, k), row_weights[k]);
+    const Slopes b = slopes(metrics(s, mi, at.i, at.j), control(s, mi, at.i, at.j, k), row_weights[k]);
     Writer a = {values + 2 * k, slot_stride(uint64(mi) * mj)};
     a.put(b.g22, b.corner);
     a.put(b.xi_shift + b.xi_x.x, b.xi_shift + b.xi_y.y);
@@ -104,32 +104,37 @@ KERNEL(wall_columns, uint32 mi, uint32 mj, EquationState s, const double* row_we
     const uint64 k = at.k, points = uint64(mi) * mj;
     const Metrics m = metrics(s, mi, i, j);
     Writer b = {values + 2 * k, slot_stride(points)};
-    auto put_terms = [&](const double* phi, const double* psi) {
-        const double along_p = row_weights[k] * m.g22 * phi[k];
-        const double along_q = row_weights[k] * m.g11 * psi[k];
-        b.put(along_p * m.xi.x, along_p * m.xi.y);
-        b.put(along_q * m.eta.x, along_q * m.eta.y);
-    };
-    put_terms(s.phi, s.psi);
-    if (s.phi_above) put_terms(s.phi_above, s.psi_above);
+    const Vec of_p = row_weights[k] * m.g22 * m.xi, of_q = row_weights[k] * m.g11 * m.eta;
+#pragma unroll
+    for (uint32 side = 0; side < 4; ++side) {
+        const WallState& wall = s.walls[side];
+        if (!wall.phi) continue;
+        const Vec turn = wall.phi[k] * (side < 2 ? of_p : of_q), stretch = wall.psi[k] * (side < 2 ? of_q : of_p);
+        b.put(turn.x, turn.y);
+        b.put(stretch.x, stretch.y);
+    }
 }
 
-// Takes over the unknowns u: coordinates into the frame, and the amplitudes of the wall terms from the first row and
-// from the last, where there are any. A closed frame repeats its outer columns, whose y is `shift` away: below in the
+// Takes over the unknowns u: coordinates into the frame, and the amplitudes of the wall terms from the points on
+// one wall. A closed frame repeats its outer columns, whose y is `shift` away: below in the
 // first one, above in the last.
-KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, double shift, const double* u, double* x, double* y,
-       double* amplitudes, double* above) {
+KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, double shift, EquationState s, const double* u) {
     const ThreadPoint at(mi);
     if (at.j >= mj) return;
     const uint32 i = at.i, j = at.j;
     const uint64 k = at.k;
     const double first = u[2 * k], second = u[2 * k + 1];
-    double* const terms = j == 0 ? amplitudes : j + 1 == mj ? above : nullptr;
-    if (terms) {
-        terms[2 * i] = first;
-        terms[2 * i + 1] = second;
+    if (const uint32 walls = s.walls_of(mi, mj, i, j)) {
+#pragma unroll
+        for (uint32 side = 0; side < 4; ++side) {
+            if (walls != 1u << side) continue;
+            double* const terms = s.walls[side].amplitudes + 2 * uint64(side < 2 ? i : j);
+            terms[0] = first;
+            terms[1] = second;
+        }
         return;
     }
+    double *const x = s.x, *const y = s.y;
     const uint64 row = (uint64(j) + 1) * (uint64(mi) + 2);
     x[row + i + 1] = first;
     y[row + i + 1] = second;

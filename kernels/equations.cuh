@@ -32,6 +32,16 @@ __device__ inline Metrics metrics_of(const At& at) {
     return m;
 }
 
+struct EquationState : EquationStateFields {
+    // The walls on which an unknown point lies: see `walls_at`.
+    __device__ uint32 walls_of(uint32 mi, uint32 mj, uint32 i, uint32 j) const {
+        uint32 there = 0;
+#pragma unroll
+        for (uint32 side = 0; side < 4; ++side) there |= uint32(walls[side].phi != nullptr) << side;
+        return walls_at(there, mi, mj, i, j);
+    }
+};
+
 __device__ inline Metrics metrics(const EquationState& s, uint32 mi, uint32 i, uint32 j) {
     const uint64 stride = uint64(mi) + 2, centre = (j + 1) * stride + i + 1;
     return metrics_of([&](int di, int dj) {
@@ -41,15 +51,16 @@ __device__ inline Metrics metrics(const EquationState& s, uint32 mi, uint32 i, u
 }
 
 // Control functions P, Q at an unknown point (theory eq. 6).
-__device__ inline Vec control(const EquationState& s, uint32 mi, uint32 i, uint64 k) {
+__device__ inline Vec control(const EquationState& s, uint32 mi, uint32 i, uint32 j, uint64 k) {
     Vec c = vec(s.control_p[k], s.control_q[k]);
-    if (s.phi) {
-        c.x += s.amplitudes[2 * i] * s.phi[k];
-        c.y += s.amplitudes[2 * i + 1] * s.psi[k];
-    }
-    if (s.phi_above) {
-        c.x += s.amplitudes_above[2 * i] * s.phi_above[k];
-        c.y += s.amplitudes_above[2 * i + 1] * s.psi_above[k];
+#pragma unroll
+    for (uint32 side = 0; side < 4; ++side) {
+        const WallState& wall = s.walls[side];
+        if (!wall.phi) continue;
+        const double* const terms = wall.amplitudes + 2 * uint64(side < 2 ? i : j);
+        const double turn = terms[0] * wall.phi[k], stretch = terms[1] * wall.psi[k];
+        c.x += side < 2 ? turn : stretch;
+        c.y += side < 2 ? stretch : turn;
     }
     return c;
 }

@@ -10,9 +10,10 @@ __device__ inline void load_columns(const LevelLayout& layout, const Operator<CO
     const int at = j * layout.row() + layout.column(i);
     const int64 k = int64(j) * layout.mi + i;
     SlotsOf<T> wall = {columns + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
-    for (uint32 end = 0; end < layout.ends(); ++end) {
+    for (uint32 side = 0; side < 4; ++side) {
+        if (!layout.has(side)) continue;
         const Pair p = wall.next(), q = wall.next();
-        a.columns(end)[at] = block(p.x, q.x, p.y, q.y);
+        a.columns_of(side)[at] = block(p.x, q.x, p.y, q.y);
     }
 }
 
@@ -53,15 +54,9 @@ struct LoadEntries {
             if (east) ne = corner(keep_east);
         }
         load_columns(layout, a, columns, i, j);
-        a.west()[at] = w;
-        a.east()[at] = e;
-        a.south()[at] = south;
-        a.north()[at] = north;
-        a.southwest()[at] = sw;
-        a.southeast()[at] = se;
-        a.northwest()[at] = nw;
-        a.northeast()[at] = ne;
-        a.full_centre()[at] = centre;
+        const Block all[3][3] = {{sw, south, se}, {w, centre, e}, {nw, north, ne}};
+#pragma unroll
+        for (int k = 0; k < 9; ++k) a.towards(k % 3 - 1, k / 3 - 1)[at] = all[k / 3][k % 3];
     }
 };
 
@@ -153,8 +148,7 @@ struct Galerkin {
         if (dj == 0) return di < 0 ? a.along_xi(at).before : a.along_xi(at).after;
         if (di == 0) return dj < 0 ? a.along_eta(at).before : a.along_eta(at).after;
         if (COMPACT) return diagonal(real(di * dj) * a.numbers(at).corner());
-        return dj < 0 ? (di < 0 ? a.southwest() : a.southeast())[at]
-                      : (di < 0 ? a.northwest() : a.northeast())[at];
+        return a.towards(di, dj)[at];
     }
 
     // Adds the share of fine row j, `row` off the coarse row in eta where `both` are coarsened.
@@ -184,8 +178,8 @@ struct Galerkin {
         }
     }
 
-    // Full weighting of the columns of the wall terms of an end of the eta-lines.
-    __device__ Block weighted_columns(uint32 coarse_i, uint32 coarse_j, uint32 end) const {
+    // Full weighting of the columns of the wall terms of a side.
+    __device__ Block weighted_columns(uint32 coarse_i, uint32 coarse_j, uint32 side) const {
         const bool both = coarse.mj != fine.mj;
         Block sum = diagonal(0);
         for (int row = both ? -1 : 0; row <= (both ? 1 : 0); ++row) {
@@ -197,7 +191,7 @@ struct Galerkin {
                 if (i >= fine.mi + fine.goes_on()) continue;
                 const real share = real(0.5) * interpolation(column) *
                                    (both ? real(0.5) * interpolation(row) : real(1));
-                sum = sum + share * a.columns(end)[j * fine.row() + fine.column(i)];
+                sum = sum + share * a.columns_of(side)[j * fine.row() + fine.column(i)];
             }
         }
         return sum;
@@ -217,16 +211,10 @@ struct Galerkin {
             }
         }
         const int at = j * coarse.row() + coarse.column(i);
-        for (uint32 end = 0; end < fine.ends(); ++end) to.columns(end)[at] = weighted_columns(i, j, end);
-        to.southwest()[at] = sum[0][0];
-        to.south()[at] = sum[0][1];
-        to.southeast()[at] = sum[0][2];
-        to.west()[at] = sum[1][0];
-        to.full_centre()[at] = sum[1][1];
-        to.east()[at] = sum[1][2];
-        to.northwest()[at] = sum[2][0];
-        to.north()[at] = sum[2][1];
-        to.northeast()[at] = sum[2][2];
+        for (uint32 side = 0; side < 4; ++side)
+            if (fine.has(side)) to.columns_of(side)[at] = weighted_columns(i, j, side);
+#pragma unroll
+        for (int k = 0; k < 9; ++k) to.towards(k % 3 - 1, k / 3 - 1)[at] = sum[k / 3][k % 3];
     }
 };
 
@@ -238,4 +226,35 @@ KERNEL(coarsen, LevelLayout fine, real* a, const uint32* fine_bad, LevelLayout c
         each_point(coarse, Galerkin<true>{fine, coarse, operator_of<true>(fine, a), target});
     else
         each_point(coarse, Galerkin<false>{fine, coarse, operator_of<false>(fine, a), target});
+}
+
+// The row or the place in it, among `count`, of a turned level.
+__device__ inline uint32 turned_row(uint32 i, uint32 count, uint32 mirrored) { return mirrored ? count - 1 - i : i; }
+
+// The operator of the turned level: its point (j, i) is (i, j), or (i', j) counted from the other end where it is
+// `mirrored`. borders <- all, unless they are null.
+KERNEL(turn_level, LevelLayout layout, real* values, LevelLayout turned, uint32 mirrored, real* to_values,
+       uint32* borders) {
+    const Operator<false> a = operator_of<false>(layout, values), to = operator_of<false>(turned, to_values);
+    if (borders && blockIdx.x + blockIdx.y + threadIdx.x == 0) borders[0] = borders[2] = ALL_BORDERS;
+    each_point(layout, [=](uint32 i, uint32 j) {
+        const int at = j * layout.row() + layout.column(i);
+        const int there = turned_row(i, layout.mi, mirrored) * turned.row() + turned.column(j);
+        for (int dj = -1; dj <= 1; ++dj)
+            for (int di = -1; di <= 1; ++di)
+                to.towards(dj, mirrored ? -di : di)[there] = a.towards(di, dj)[at];
+        for (uint32 side = 0; side < 4; ++side)
+            if (layout.has(side)) to.columns_of(side < 2 ? side + 2 : side - 2 ^ mirrored)[there] = a.columns_of(side)[at];
+    });
+}
+
+// Values of the turned level from those of the level, or `back`; where `of_walls`, of lines along walls alone.
+KERNEL(turn_values, LevelLayout layout, LevelLayout turned, uint32 mirrored, uint32 back, uint32 of_walls, real* values,
+       real* to) {
+    each_point(layout, [=](uint32 i, uint32 j) {
+        if (of_walls && !layout.along_wall(i)) return;
+        Pair& own = reinterpret_cast<Pair*>(values)[j * layout.row() + layout.column(i)];
+        Pair& other = reinterpret_cast<Pair*>(to)[turned_row(i, layout.mi, mirrored) * turned.row() + turned.column(j)];
+        (back ? own : other) = back ? other : own;
+    });
 }

@@ -10,8 +10,19 @@
 // d_i in their places: as a point, row 0 is read from the row of zeros below it. With terms of the outer line, too,
 // the last row is such a row, read from the row of zeros above it. In transposed equations
 // these rows have unknowns like the others, and their equations are the sums of B^T u along the eta-lines.
+//
+// With walls at the ends of the xi-lines the terms of these walls likewise take the places of the first and of the last
+// column, which are read as the column of zeros. Xi-lines are solved as eta-lines of a second, turned level then, whose
+// rows are the columns of this one.
 #pragma once
 #include "numbers.cuh"
+
+// Walls that a kernel has code for: the section's alone, those at both ends of the eta-lines, or those of all sides. Each
+// kind costs kernels that do not need it up to a third of their time.
+enum Walls { SECTION, ENDS, SIDES };
+
+// The ends of the eta-lines that may have walls.
+__device__ constexpr int end_count(Walls walls) { return walls == SECTION ? 1 : 2; }
 
 // Places of a level, fewer than 2^31. `edges` says what lies beyond the ends of the rows.
 struct LevelLayout : LevelLayoutFields {
@@ -28,6 +39,12 @@ struct LevelLayout : LevelLayoutFields {
     __device__ bool terms_above() const { return (edges & (EDGE_ABOVE | EDGE_TRANSPOSED)) == EDGE_ABOVE; }
     // Walls at the ends of the eta-lines.
     __device__ uint32 ends() const { return walls() + above(); }
+    // Whether there are columns of wall terms of a side.
+    __device__ bool has(uint32 side) const { return edges / EDGE_WALLS >> side & 1; }
+    // Whether eta-line i stands along a wall: it is not solved.
+    __device__ bool along_wall(uint32 i) const { return (has(2) && i == 0) || (has(3) && i + 1 == mi); }
+    // Whether terms of such walls take the places of these lines.
+    __device__ bool terms_beside() const { return (edges & (EDGE_BEFORE | EDGE_BEHIND)) && !transposed(); }
     // Whether row j holds wall terms.
     __device__ bool holds(int j) const { return (terms() && j == 0) || (terms_above() && j == int(mj) - 1); }
     // Start of the row of u with the terms of an end of the eta-lines.
@@ -45,9 +62,9 @@ struct LevelLayout : LevelLayoutFields {
     __device__ bool goes_on() const { return (edges & (EDGE_EAST | EDGE_PERIODIC)) == EDGE_EAST; }
     __device__ int row() const { return 2 * half; }
     // Start of the points of row j in u.
-    template <bool BOTH = true>
+    template <Walls WALLS = ENDS>
     __device__ int points_of_row(int j) const {
-        return (terms() && j == 0 ? -1 : BOTH && terms_above() && j == int(mj) - 1 ? int(mj) : j) * row();
+        return (terms() && j == 0 ? -1 : WALLS != SECTION && terms_above() && j == int(mj) - 1 ? int(mj) : j) * row();
     }
     __device__ int points() const { return row() * mj; }
     // First point of this block's tile of LEVEL_I x LEVEL_J points. Tiles along eta are counted along x where there are
@@ -64,9 +81,20 @@ struct LevelLayout : LevelLayoutFields {
     __device__ int column(int i) const {
         return i < 0 ? int(half) - 1 : (i & 1) * int(half) + (i >> 1);
     }
-    // Place of the column before and after i.
-    __device__ int west(int i) const { return column(i == 0 && wraps() ? int(mi) - 1 : i - 1); }
-    __device__ int east(int i) const { return column(i + 1 == int(mi) && wraps() ? 0 : i + 1); }
+    // Place of the points of column i: of zeros where wall terms have theirs.
+    template <Walls WALLS>
+    __device__ int points_of_column(int i) const {
+        return column(WALLS == SIDES && terms_beside() && along_wall(i) ? -1 : i);
+    }
+    // Those of the column before and after i.
+    template <Walls WALLS>
+    __device__ int west(int i) const {
+        return points_of_column<WALLS>(i == 0 && wraps() ? int(mi) - 1 : i - 1);
+    }
+    template <Walls WALLS>
+    __device__ int east(int i) const {
+        return points_of_column<WALLS>(i + 1 == int(mi) && wraps() ? 0 : i + 1);
+    }
 };
 
 // A level's operator by planes: on the finest level (COMPACT) pairs of the ten numbers of a point, else 2x2 blocks of
@@ -91,24 +119,23 @@ struct Operator {
     __device__ TenNumbers numbers(int at) const { return ten_numbers(values + 2 * at, 2 * points); }
     // A plane of their pairs.
     __device__ Pair* pairs(int slot) const { return reinterpret_cast<Pair*>(values + 2 * slot * points); }
-    // Blocks of the full storage.
-    __device__ Block* west() const { return plane(0); }
-    __device__ Block* east() const { return plane(4); }
-    __device__ Block* south() const { return plane(8); }
-    __device__ Block* north() const { return plane(12); }
-    __device__ Block* southwest() const { return plane(20); }
-    __device__ Block* southeast() const { return plane(24); }
-    __device__ Block* northwest() const { return plane(28); }
-    __device__ Block* northeast() const { return plane(32); }
-    __device__ Block* full_centre() const { return plane(36); }
+    // Blocks of the full storage that couple points with their neighbours in a direction.
+    __device__ Block* towards(int di, int dj) const {
+        constexpr int at[3][3] = {{20, 8, 24}, {0, 36, 4}, {28, 12, 32}};
+        return plane(at[dj + 1][di + 1]);
+    }
     // Borders of the eta-lines at an end: V, and in the first row the inverse pivots of the wall terms; of transposed
     // equations W = V^T. With walls at both ends the inverse of the pivot of all four terms stands by rows in the
     // first and in the last row, and its transpose where equations are transposed.
     __device__ Block* border(uint32 end = 0) const {
         return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + end * WALL_VALUES);
     }
-    // Columns of the wall terms of an end.
+    // Columns of the wall terms of an end of the eta-lines, and of any side. A level with walls at the ends of the xi-lines
+    // has their columns where others have the pivots of the xi-lines.
     __device__ Block* columns(uint32 end = 0) const { return border(end) + points; }
+    __device__ Block* columns_of(uint32 side) const {
+        return side < 2 ? columns(side) : xi_pivot() + (side - 2) * points;
+    }
     // Inverse pivots of the xi-lines. Periodic lines also store the correction H = T^-1 (coupling to the last
     // point). H decays from both ends: the blocks [n, m) are negligible and never written; n and m are kept as (n,
     // 0, 0, m) in the block of the line's last point.
@@ -118,13 +145,13 @@ struct Operator {
     // The blocks of the neighbours of a point in a direction. Where there is no neighbour, u is zero there.
     __device__ Sides along_xi(int at) const {
         if (COMPACT) return numbers(at).along_xi();
-        return {west()[at], east()[at]};
+        return {towards(-1, 0)[at], towards(1, 0)[at]};
     }
     __device__ Sides along_eta(int at) const {
         if (COMPACT) return numbers(at).along_eta();
-        return {south()[at], north()[at]};
+        return {towards(0, -1)[at], towards(0, 1)[at]};
     }
-    __device__ Block centre(int at) const { return COMPACT ? diagonal(-1) : full_centre()[at]; }
+    __device__ Block centre(int at) const { return COMPACT ? diagonal(-1) : towards(0, 0)[at]; }
 };
 
 template <bool COMPACT>
@@ -138,31 +165,42 @@ __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
     b.y -= a.yx * u.x + a.yy * u.y;
 }
 
-// f - A u - B d at a point; that of a walled row of transposed equations is not this.
+// b <- b - B d of the walls at the ends of the xi-line through point (i, j), which has this place.
 template <bool COMPACT>
+__device__ inline void subtract_beside(Pair& b, const LevelLayout& layout, const Operator<COMPACT>& a, const Pair* u,
+                                       int at, uint32 j) {
+    const Pair* const row = u + int(j) * layout.row();
+    if (layout.has(2)) subtract(b, a.columns_of(2)[at], row[layout.column(0)]);
+    if (layout.has(3)) subtract(b, a.columns_of(3)[at], row[layout.column(int(layout.mi) - 1)]);
+}
+
+// f - A u - B d at a point; that of a walled row of transposed equations is not this.
+template <bool COMPACT, Walls WALLS = ENDS>
 __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPACT>& a, const Pair* f,
                                 const Pair* u, uint32 i, uint32 j) {
-    const int w = layout.west(i), c = layout.column(i), e = layout.east(i);
-    const int at = j * layout.row() + c;
+    const int w = layout.west<WALLS>(i), own = layout.column(i), e = layout.east<WALLS>(i);
+    const int c = layout.points_of_column<WALLS>(i);
+    const int at = j * layout.row() + own;
     const Pair* here = u + layout.points_of_row(j);
     const Pair* south = u + layout.points_of_row(int(j) - 1);
     const Pair* north = u + layout.points_of_row(int(j) + 1);
     Pair r = f[at];
-    if (layout.terms()) subtract(r, a.columns()[at], u[c]);
-    if (layout.terms_above()) subtract(r, a.columns(1)[at], u[layout.terms_of(1) + c]);
+    if (layout.terms()) subtract(r, a.columns()[at], u[own]);
+    if (layout.terms_above()) subtract(r, a.columns(1)[at], u[layout.terms_of(1) + own]);
+    if (WALLS == SIDES && layout.terms_beside()) subtract_beside(r, layout, a, u, at, j);
     if (COMPACT) {
         const Pair corners = (south[w] - south[e]) + (north[e] - north[w]);
         return r - a.numbers(at).product(here[w], here[c], here[e], south[c], north[c], corners);
     }
-    subtract(r, a.west()[at], here[w]);
-    subtract(r, a.east()[at], here[e]);
-    subtract(r, a.south()[at], south[c]);
-    subtract(r, a.north()[at], north[c]);
-    subtract(r, a.southwest()[at], south[w]);
-    subtract(r, a.southeast()[at], south[e]);
-    subtract(r, a.northwest()[at], north[w]);
-    subtract(r, a.northeast()[at], north[e]);
-    subtract(r, a.full_centre()[at], here[c]);
+    subtract(r, a.towards(-1, 0)[at], here[w]);
+    subtract(r, a.towards(1, 0)[at], here[e]);
+    subtract(r, a.towards(0, -1)[at], south[c]);
+    subtract(r, a.towards(0, 1)[at], north[c]);
+    subtract(r, a.towards(-1, -1)[at], south[w]);
+    subtract(r, a.towards(1, -1)[at], south[e]);
+    subtract(r, a.towards(-1, 1)[at], north[w]);
+    subtract(r, a.towards(1, 1)[at], north[e]);
+    subtract(r, a.towards(0, 0)[at], here[c]);
     return r;
 }
 
@@ -181,8 +219,8 @@ __device__ inline void clear_point(const LevelLayout& layout, Pair* u, uint32 i,
 }
 
 // The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
-// `right` beside it. Where not BOTH, the level has no wall above.
-template <bool XI, bool COMPACT, bool BOTH = true>
+// `right` beside it.
+template <bool XI, bool COMPACT, Walls WALLS = SIDES>
 struct Line {
     LevelLayout layout;
     Operator<COMPACT> a;
@@ -194,12 +232,13 @@ struct Line {
     // Whether the line's first point gives its place to the wall terms.
     __device__ bool bordered() const { return !XI && layout.walls(); }
     // Whether its last point does so, too.
-    __device__ bool bordered_above() const { return !XI && BOTH && layout.above(); }
+    __device__ bool bordered_above() const { return !XI && WALLS != SECTION && layout.above(); }
     // Whether the line is solved: not the rows of a level with wall terms whose points are held, or those rows of
-    // transposed equations, which are sums along the eta-lines.
+    // transposed equations, which are sums along the eta-lines; nor an eta-line along a wall.
     __device__ bool solved() const {
         return number < across() && !(XI && layout.walls() && number == 0) &&
-               !(XI && BOTH && layout.above() && number + 1 == across());
+               !(XI && WALLS != SECTION && layout.above() && number + 1 == across()) &&
+               !(!XI && WALLS == SIDES && layout.along_wall(number));
     }
     // Points of the recurrence: the last point of a closed line is condensed out.
     __device__ uint32 open() const { return along() - closed(); }
@@ -211,16 +250,16 @@ struct Line {
     // Places of the neighbours beside point l, which may be one before the first or one after
     // the last: around a closed line, and zeros otherwise.
     __device__ int left(int l) const {
-        return XI ? layout.points_of_row<BOTH>(int(number) - 1) + around(l)
-                  : layout.points_of_row<BOTH>(l) + layout.west(number);
+        return XI ? layout.points_of_row<WALLS>(int(number) - 1) + around(l)
+                  : layout.points_of_row<WALLS>(l) + layout.west<WALLS>(number);
     }
     __device__ int right(int l) const {
-        return XI ? layout.points_of_row<BOTH>(int(number) + 1) + around(l)
-                  : layout.points_of_row<BOTH>(l) + layout.east(number);
+        return XI ? layout.points_of_row<WALLS>(int(number) + 1) + around(l)
+                  : layout.points_of_row<WALLS>(l) + layout.east<WALLS>(number);
     }
     __device__ int around(int l) const {
-        return l < 0                 ? layout.west(0)
-               : l == int(layout.mi) ? layout.east(l - 1)
+        return l < 0                 ? layout.west<WALLS>(0)
+               : l == int(layout.mi) ? layout.east<WALLS>(l - 1)
                                      : layout.column(l);
     }
 
@@ -229,10 +268,10 @@ struct Line {
     __device__ Sides beside(int at) const { return XI ? a.along_eta(at) : a.along_xi(at); }
     __device__ Block prev(int at) const { return along_line(at).before; }
     __device__ Block next(int at) const { return along_line(at).after; }
-    __device__ const Block* left_prev() const { return a.southwest(); }
-    __device__ const Block* right_prev() const { return XI ? a.northwest() : a.southeast(); }
-    __device__ const Block* left_next() const { return XI ? a.southeast() : a.northwest(); }
-    __device__ const Block* right_next() const { return a.northeast(); }
+    __device__ const Block* left_prev() const { return a.towards(-1, -1); }
+    __device__ const Block* right_prev() const { return XI ? a.towards(-1, 1) : a.towards(1, -1); }
+    __device__ const Block* left_next() const { return XI ? a.towards(1, -1) : a.towards(-1, 1); }
+    __device__ const Block* right_next() const { return a.towards(1, 1); }
     __device__ Block* pivot() const { return XI ? a.xi_pivot() : a.eta_pivot(); }
 };
 

@@ -114,13 +114,13 @@ __device__ Pair scan(Affine map, Pair inflow, const Team<CHUNK>& team, Affine* s
 
 // Right sides of the points of a thread less the couplings beside the line. The points of an eta-line
 // follow one another, from `first` on.
-template <bool XI, bool COMPACT, bool BOTH>
+template <bool XI, bool COMPACT, Walls WALLS>
 struct Beside {
-    const Line<XI, COMPACT, BOTH>& line;
+    const Line<XI, COMPACT, WALLS>& line;
     const Pair* u;
     Pair left[3], right[3];
 
-    __device__ Beside(const Line<XI, COMPACT, BOTH>& line, const Pair* u, int first) : line(line), u(u) {
+    __device__ Beside(const Line<XI, COMPACT, WALLS>& line, const Pair* u, int first) : line(line), u(u) {
         if (XI) return;
         load(1, first - 1);
         load(2, first);
@@ -157,20 +157,20 @@ struct Beside {
 };
 
 // Solves for the walled ends of an eta-line of transposed equations, u = G^-T (f - sum W_l b_l): the first end, or
-// with BOTH both ends, whose sums and pivot are coupled. The other points get b_l, which takes the place of u.
-template <bool COMPACT, bool BOTH, int CHUNK>
-__device__ void ends_of_transposed(const Line<false, COMPACT, BOTH>& line, const Team<CHUNK>& team, uint32 segments,
-                                   uint32 zero, const Pair* f, Pair* u, Pair (&ends)[1 + BOTH]) {
-    __shared__ Pair parts[1 + BOTH][LINE_THREADS];
-    const bool live = line.solved();
+// both ends where there are two, whose sums and pivot are coupled. The other points get b_l, which takes the place of u.
+template <bool COMPACT, Walls WALLS, int CHUNK>
+__device__ void ends_of_transposed(const Line<false, COMPACT, WALLS>& line, const Team<CHUNK>& team, uint32 segments,
+                                   uint32 zero, const Pair* f, Pair* u, Pair (&ends)[end_count(WALLS)]) {
+    __shared__ Pair parts[end_count(WALLS)][LINE_THREADS];
+    const bool live = line.solved(), both = line.bordered_above();
     const int along = live ? line.along() : 0;
     const int at_end[2] = {live ? line.at(0) : 0, live ? line.at(along - 1) : 0};
-    Pair sums[1 + BOTH];
+    Pair sums[end_count(WALLS)];
 #pragma unroll
-    for (int end = 0; end < 1 + BOTH; ++end) sums[end] = live && team.chunk == 0 ? f[at_end[end]] : pair(0, 0);
+    for (int end = 0; end < end_count(WALLS); ++end) sums[end] = live && team.chunk == 0 ? f[at_end[end]] : pair(0, 0);
     for (uint32 s = 0; s < segments; ++s) {
         const int first = (int(s * team.chunks) + int(team.chunk)) * CHUNK;
-        Beside<false, COMPACT, BOTH> beside(line, u, live && !zero ? first : int(line.along()) + 2);
+        Beside<false, COMPACT, WALLS> beside(line, u, live && !zero ? first : int(line.along()) + 2);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             const int l = first + k;
@@ -178,32 +178,33 @@ __device__ void ends_of_transposed(const Line<false, COMPACT, BOTH>& line, const
             const int at = line.at(l);
             Pair b = f[at];
             if (!zero) beside.subtract_from(b, l);
-            if (l == 0 || (BOTH && l + 1 == along)) continue;
+            if (l == 0 || (both && l + 1 == along)) continue;
 #pragma unroll
-            for (int end = 0; end < 1 + BOTH; ++end) subtract(sums[end], line.a.border(end)[at], b);
+            for (int end = 0; end < end_count(WALLS); ++end)
+                if (end == 0 || both) subtract(sums[end], line.a.border(end)[at], b);
             u[at] = b;
         }
     }
 #pragma unroll
-    for (int end = 0; end < 1 + BOTH; ++end) parts[end][team.chunk * team.lines + team.line] = sums[end];
+    for (int end = 0; end < end_count(WALLS); ++end) parts[end][team.chunk * team.lines + team.line] = sums[end];
     __syncthreads();
 #pragma unroll
-    for (int end = 0; end < 1 + BOTH; ++end) {
+    for (int end = 0; end < end_count(WALLS); ++end) {
         Pair total = pair(0, 0);
         for (uint32 chunk = 0; live && chunk < team.chunks; ++chunk)
             total = total + parts[end][chunk * team.lines + team.line];
         sums[end] = total;
     }
 #pragma unroll
-    for (int end = 0; end < 1 + BOTH; ++end) {
+    for (int end = 0; end < end_count(WALLS); ++end) {
         ends[end] = live ? line.a.border()[at_end[end]] * sums[0] : pair(0, 0);
-        if (BOTH && live) ends[end] = ends[end] + line.a.border(1)[at_end[end]] * sums[BOTH];
+        if (both && live) ends[end] = ends[end] + line.a.border(1)[at_end[end]] * sums[end_count(WALLS) - 1];
     }
 }
 
 // u <- y at the points of a segment that the recurrence has; y is left in the order of turns.
-template <bool XI, bool COMPACT, bool BOTH, int CHUNK>
-__device__ inline void store_points(const Line<XI, COMPACT, BOTH>& line, const Points<XI, CHUNK>& points,
+template <bool XI, bool COMPACT, Walls WALLS, int CHUNK>
+__device__ inline void store_points(const Line<XI, COMPACT, WALLS>& line, const Points<XI, CHUNK>& points,
                                     Pair (&y)[CHUNK], Pair* u) {
     if (XI) exchange<false>(points.team, y);
     const int open = line.solved() ? line.open() : 0;
@@ -222,13 +223,13 @@ __device__ inline void store_points(const Line<XI, COMPACT, BOTH>& line, const P
 // takes is solved in segments. Closed lines: the last point is condensed out, where H is not negligible
 // u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
 // point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
-// of transposed equations have the values of `ends_of_transposed` there. With BOTH ends bordered, the last point m is held
+// of transposed equations have the values of `ends_of_transposed` there. With both ends bordered, the last point m is held
 // at zero, too, and u_l <- u_l - V_l d - V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
 //
 // COPIES: the block index in z selects one of several right sides. It is a template flag because the index
 // arithmetic would spill registers. MAPS is the capacity of the shared array of maps: lines of a block times its
 // warps.
-template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED, bool BOTH, int MAPS>
+template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED, Walls WALLS, int MAPS>
 __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, uint32 lines, uint32 chunks,
                       uint32 zero, real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][MAPS];
@@ -236,7 +237,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     // terms of bordered lines.
     __shared__ Pair carries[WARP], firsts[WARP], lasts[WARP], closings[WARP];
     const Team<CHUNK> team = ::team<XI, CHUNK>(lines, chunks);
-    Line<XI, COMPACT, BOTH> line;
+    Line<XI, COMPACT, WALLS> line;
     line.layout = layout;
     line.a = operator_of<COMPACT>(layout, values);
     line.number = 2 * (block * lines + team.line) + colour;
@@ -257,7 +258,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     const bool both = line.bordered_above();
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
-    Pair ends[1 + BOTH];
+    Pair ends[end_count(WALLS)];
     if constexpr (TRANSPOSED) {
         ends_of_transposed(line, team, segments, zero, f, u, ends);
         carry = ends[0];
@@ -266,7 +267,7 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
         const Points<XI, CHUNK> points(team, s);
         Block prev[CHUNK];
         const bool surrounded = !zero && !TRANSPOSED;
-        Beside<XI, COMPACT, BOTH> beside(line, u, live && surrounded ? points.in_turn(0) : int(line.along()) + 2);
+        Beside<XI, COMPACT, WALLS> beside(line, u, live && surrounded ? points.in_turn(0) : int(line.along()) + 2);
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             const int l = points.in_turn(k);
@@ -278,14 +279,15 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
                 if (surrounded) beside.subtract_from(b, l);
                 if (XI && layout.terms())
                     subtract(b, line.a.columns()[at], u[layout.column(l)]);
-                if (XI && BOTH && layout.terms_above())
+                if (XI && WALLS != SECTION && layout.terms_above())
                     subtract(b, line.a.columns(1)[at], u[layout.terms_of(1) + layout.column(l)]);
+                if (!XI && WALLS == SIDES && layout.terms_beside()) subtract_beside(b, layout, line.a, u, at, l);
                 if (!XI && l == 0) wall_right = b;
                 if (both && l + 1 == along) firsts[team.line] = b;
                 if (TRANSPOSED && l == 0) {
                     y[k] = carry;
-                } else if (TRANSPOSED && BOTH && l + 1 == along) {
-                    y[k] = ends[BOTH];
+                } else if (TRANSPOSED && both && l + 1 == along) {
+                    y[k] = ends[end_count(WALLS) - 1];
                 } else if (l < open) {
                     const Block pivot = line.pivot()[at];
                     y[k] = pivot * b;
@@ -423,9 +425,9 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     }
 }
 
-#define RELAX(name, XI, CHUNK, COMPACT, COPIES, TRANSPOSED, BOTH)                                       \
+#define RELAX(name, XI, CHUNK, COMPACT, COPIES, TRANSPOSED, WALLS)                                      \
     BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout, uint32 colour, uint32 lines, uint32 chunks,  \
                    uint32 zero, real* a, const real* f, real* u) {                                      \
-        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED, BOTH, LINE_MAPS>(layout, blockIdx.x, colour,      \
+        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED, WALLS, LINE_MAPS>(layout, blockIdx.x, colour,     \
                                                                        lines, chunks, zero, a, f, u);   \
     }

@@ -103,46 +103,58 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
     while (slot < SLOTS_OF_POINT) put(pair(0, 0));
 }
 
-// The points of the first row of g <- B^T x for the wall columns, and of the last row by the blocks after the first in
-// y: the sum over the points of a line. A block takes a warp's width of lines; each of its warps sums every WALL_SUMS-th
-// point.
-KERNEL(sum_wall_columns, uint32 mi, uint32 mj, const real* values, const real* x, real* g) {
+// The points on walls of g <- B^T x for the wall columns: the sum over the points of a line, an eta-line from walls of
+// constant j, a xi-line from the others. The blocks of each place in y have the next wall of `walls`. A block takes a warp's
+// width of lines; each of its warps sums every WALL_SUMS-th point.
+KERNEL(sum_wall_columns, uint32 mi, uint32 mj, uint32 walls, const real* values, const real* x, real* g) {
     __shared__ Pair parts[WALL_SUMS][WARP];
+    uint32 side = 0, nth = blockIdx.y;
+    while (!(walls >> side & 1) || nth-- > 0) ++side;
+    const bool of_j = side < 2;
     const uint32 lane = threadIdx.x % WARP, part = threadIdx.x / WARP;
-    const uint32 i = blockIdx.x * WARP + lane;
-    const uint64 stride = slot_stride(uint64(mi) * mj);
+    const uint32 line = blockIdx.x * WARP + lane, lines = of_j ? mi : mj, along = of_j ? mj : mi;
+    const uint64 stride = slot_stride(uint64(mi) * mj), start = of_j ? line : uint64(line) * mi, step = of_j ? mi : 1;
     Pair sum = pair(0, 0);
-    for (uint32 j = part; i < mi && j < mj; j += WALL_SUMS) {
-        const uint64 k = uint64(j) * mi + i;
+    for (uint32 l = part; line < lines && l < along; l += WALL_SUMS) {
+        const uint64 k = start + l * step;
         Slots b = {values + 2 * k + 2 * blockIdx.y * stride, stride};
         const Pair p = b.next(), q = b.next(), u = reinterpret_cast<const Pair*>(x)[k];
         sum = pair(sum.x + p.x * u.x + p.y * u.y, sum.y + q.x * u.x + q.y * u.y);
     }
     parts[part][lane] = sum;
     __syncthreads();
-    if (part > 0 || i >= mi) return;
+    if (part > 0 || line >= lines) return;
     for (uint32 other = 1; other < WALL_SUMS; ++other)
         sum = pair(sum.x + parts[other][lane].x, sum.y + parts[other][lane].y);
-    reinterpret_cast<Pair*>(g)[(blockIdx.y ? uint64(mj - 1) * mi : 0) + i] = sum;
+    // The sum of the xi-line stands where two walls meet.
+    const bool other_has_it = of_j && meet(walls_at(walls, mi, mj, line, side ? mj - 1 : 0));
+    if (!other_has_it) reinterpret_cast<Pair*>(g)[start + (side % 2 ? (along - 1) * step : 0)] = sum;
 }
 
-// y <- B x, or y + B x, for the wall columns: both rows of every point of line i hold (p_i, q_i), and those of the wall
-// at its other end, which are the unknowns of the last row, if there is one `above`.
-KERNEL(multiply_wall_columns, uint32 mi, uint64 points, uint32 above, const real* values, const real* x,
+// y <- B x, or y + B x, for the wall columns: both rows of every point hold the (p, q) of the walls at the ends of the
+// lines through it, a bit of `walls` each.
+KERNEL(multiply_wall_columns, uint32 mi, uint64 points, uint32 walls, const real* values, const real* x,
        uint32 add, real* y) {
     const uint64 k = thread_index();
     if (k >= points) return;
-    const Pair* const terms = reinterpret_cast<const Pair*>(x) + uint32(k) % mi;
+    const uint32 i = uint32(k) % mi;
+    const uint64 terms[4] = {i, points - mi + i, k - i, k - i + mi - 1};
     Slots a = {values + 2 * k, slot_stride(points)};
     Pair* result = reinterpret_cast<Pair*>(y) + k;
     Pair sum = add ? *result : pair(0, 0);
-    auto add_terms = [&](Pair u) {
-        const Pair p = a.next(), q = a.next();
+#pragma unroll
+    for (uint32 side = 0; side < 4; ++side) {
+        if (!(walls >> side & 1)) continue;
+        const Pair p = a.next(), q = a.next(), u = reinterpret_cast<const Pair*>(x)[terms[side]];
         sum = pair(sum.x + p.x * u.x + q.x * u.y, sum.y + p.y * u.x + q.y * u.y);
-    };
-    add_terms(terms[0]);
-    if (above) add_terms(terms[points - mi]);
+    }
     *result = sum;
+}
+
+// The points of x on these walls <- 0.
+KERNEL(clear_walls, uint32 mi, uint32 mj, uint32 walls, real* x) {
+    const ThreadPoint at(mi);
+    if (at.j < mj && walls_at(walls, mi, mj, at.i, at.j)) reinterpret_cast<Pair*>(x)[at.k] = pair(0, 0);
 }
 
 // y <- A x, or y + A x, by the columns of an explicit pattern. One thread two rows, which it reads

@@ -81,7 +81,7 @@ KERNEL(frame_product, uint32 mi, uint32 mj, EquationState s, const double* row_w
     Vec sum = vec(0.0, 0.0);
     // Most nodes are not displaced.
     if (moves) {
-        const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, k), row_weights[k]);
+        const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, j, k), row_weights[k]);
 #pragma unroll
         for (int n = 0; n < 9; ++n) sum = sum + Coupling(b, n % 3 - 1, n / 3 - 1).times(around[n]);
     }
@@ -107,7 +107,7 @@ KERNEL(frame_sums, uint32 mi, uint32 mj, EquationState s, const double* row_weig
             const int i = column - 1 - di;
             if (i < 0 || i >= int(mi)) continue;
             const uint64 point = uint64(j) * mi + i;
-            const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, point), row_weights[point]);
+            const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, j, point), row_weights[point]);
             sum = sum + Coupling(b, di, dj).transposed_times(reinterpret_cast<const Vec*>(u)[point]);
         }
     }

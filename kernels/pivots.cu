@@ -448,13 +448,13 @@ KERNEL(count_borders, LevelLayout layout, real* values,
     };
     for (uint32 i = threadIdx.x; i < layout.mi && int(layout.mj) > of_north; i += blockDim.x) {
         const int column = layout.column(i);
-        const Block* norths = layout.transposed() ? a.south() : a.north();
-        const Block* souths = layout.transposed() ? a.north() : a.south();
+        const Block* norths = layout.transposed() ? a.towards(0, -1) : a.towards(0, 1);
+        const Block* souths = layout.transposed() ? a.towards(0, 1) : a.towards(0, -1);
         kept[0] += keeps(norths[of_north * layout.row() + column], souths[of_south * layout.row() + column]);
         if (!layout.above()) continue;
         const int beside = (int(layout.mj) - 2) * layout.row() + column;
-        kept[1] += layout.transposed() ? keeps(a.north()[beside - layout.row()], a.south()[beside + layout.row()])
-                                       : keeps(a.south()[beside], a.north()[beside]);
+        kept[1] += layout.transposed() ? keeps(a.towards(0, 1)[beside - layout.row()], a.towards(0, -1)[beside + layout.row()])
+                                       : keeps(a.towards(0, -1)[beside], a.towards(0, 1)[beside]);
     }
     block_reduce<Sum>(kept, 2, [&](uint32 end, double all) {
         const uint32 count = fine_borders[2 * end] == NO_BORDERS ? 0 : uint32(all);

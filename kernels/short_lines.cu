@@ -3,10 +3,10 @@
 #include "level.cuh"
 #include "lines.cuh"
 
-RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, false, false)
-RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, false, false)
-RELAX(relax_xi_compact_short, true, SHORT_CHUNK, true, false, false, false)
-RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, false, false)
+RELAX(relax_eta_compact_short, false, SHORT_CHUNK, true, false, false, SECTION)
+RELAX(relax_eta_full_short, false, SHORT_CHUNK, false, false, false, SECTION)
+RELAX(relax_xi_compact_short, true, SHORT_CHUNK, true, false, false, SECTION)
+RELAX(relax_xi_full_short, true, SHORT_CHUNK, false, false, false, SECTION)
 
 // The lines of one colour and direction, by one block.
 template <bool XI, int MAPS>
@@ -14,7 +14,7 @@ __device__ void relax_all(const LevelLayout& layout, uint32 colour, uint32 lines
                           const real* f, real* u) {
     const uint32 count = ((XI ? layout.mj : layout.mi) + 1 - colour) / 2, chunks = blockDim.x / lines;
     for (uint32 block = 0; block * lines < count; ++block) {
-        relax<XI, SHORT_CHUNK, false, false, false, true, MAPS>(layout, block, colour, lines, chunks, zero, a, f, u);
+        relax<XI, SHORT_CHUNK, false, false, false, ENDS, MAPS>(layout, block, colour, lines, chunks, zero, a, f, u);
         __syncthreads();
     }
 }

@@ -7,7 +7,7 @@
 // block leaves the residual around its coarse points in shared memory and combines it. The residual of column mi,
 // which belongs to another band, is in `beside`. Blocks at the border of a band skip none: there the ghost values
 // have changed since.
-template <bool COMPACT>
+template <bool COMPACT, Walls WALLS>
 __device__ void restrict_residual(const LevelLayout& fine, real* values, const real* fine_f, const real* fine_u,
                                   uint32 solved, const real* beside, const LevelLayout& coarse, real* coarse_f,
                                   real* coarse_u) {
@@ -40,7 +40,7 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
         if (i == fine.mi && fine.wraps()) i = 0;
         const bool there = i < fine.mi && j < fine.mj;
         Pair r = pair(0, 0);
-        if (there) r = residual<COMPACT>(fine, a, f, u, i, j);
+        if (there) r = residual<COMPACT, WALLS>(fine, a, f, u, i, j);
         if (i == fine.mi && fine.goes_on() && j < fine.mj) r = reinterpret_cast<const Pair*>(beside)[j];
         residuals[row][column] = r;
     }
@@ -64,14 +64,15 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
     clear_point(coarse, to_u, i, j);
 }
 
-// Two kernels: the full storage takes more registers.
-#define RESTRICT(name, COMPACT)                                                                                   \
+// The full storage takes more registers, and walls at the ends of the xi-lines more time.
+#define RESTRICT(name, COMPACT, WALLS)                                                                            \
     KERNEL(name, LevelLayout fine, real* a, const real* f, const real* u, uint32 solved, const real* beside,      \
            LevelLayout coarse, real* coarse_f, real* coarse_u) {                                                  \
-        restrict_residual<COMPACT>(fine, a, f, u, solved, beside, coarse, coarse_f, coarse_u);                    \
+        restrict_residual<COMPACT, WALLS>(fine, a, f, u, solved, beside, coarse, coarse_f, coarse_u);             \
     }
-RESTRICT(restrict_compact, true)
-RESTRICT(restrict_full, false)
+RESTRICT(restrict_compact, true, ENDS)
+RESTRICT(restrict_full, false, ENDS)
+RESTRICT(restrict_sides, false, SIDES)
 
 // Coarse f of a walled row of transposed equations, one for each block in y, whose fine residual is f - sum B^T u along the eta-line,
 // zero where the level has no `borders`: 1/8 1/4 1/8 of it along xi, or 1/4 1/2 1/4 where the level is
@@ -115,6 +116,7 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
 // even one the mean of the coarse points on both sides. Fine column 0 is coarse column `start`; `wraps` says
 // whether the first and the last of the coarse points are neighbours. Ghost columns get the values that they get
 // in their own bands.
+template <Walls WALLS>
 struct Prolong {
     LevelLayout fine, coarse;
     uint32 start;
@@ -122,13 +124,14 @@ struct Prolong {
     const Pair* from;
     Pair* u;
 
-    // Along xi, on coarse row j.
+    // Along xi, on coarse row j. Terms that take the places of columns are prolonged along eta alone.
     __device__ Pair along_xi(uint32 i, int j) const {
         const Pair* row = from + j * coarse.row();
         const int at = int(start + i / 2), last = coarse.mi - 1;
-        const Pair after = row[coarse.column(at)];
+        if (WALLS == SIDES && fine.terms_beside() && fine.along_wall(i)) return row[coarse.column(i == 0 ? 0 : last)];
+        const Pair after = row[coarse.points_of_column<WALLS>(at)];
         if (i % 2) return after;
-        const Pair before = row[coarse.column(at == 0 && wraps ? last : at - 1)];
+        const Pair before = row[coarse.points_of_column<WALLS>(at == 0 && wraps ? last : at - 1)];
         return real(0.5) * (before + after);
     }
     // The value in a ghost column: column -1, which takes its coarse point, or column mi.
@@ -159,9 +162,10 @@ struct Prolong {
 };
 
 // Columns of parity `skipped` (2: none) are left out: the eta-lines that the next sweep solves first.
-KERNEL(prolong, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uint32 wraps, uint32 skipped,
-       const real* from) {
-    const Prolong prolong = {fine, coarse, start, wraps != 0,
+template <Walls WALLS>
+__device__ void prolong_solution(const LevelLayout& fine, real* u, const LevelLayout& coarse, uint32 start, uint32 wraps,
+                                 uint32 skipped, const real* from) {
+    const Prolong<WALLS> prolong = {fine, coarse, start, wraps != 0,
                              reinterpret_cast<const Pair*>(from) + coarse.copy_of_u(),
                              reinterpret_cast<Pair*>(u) + fine.copy_of_u()};
     const uint32 step = skipped < 2 ? 2 : 1, first = skipped == 0;
@@ -172,6 +176,14 @@ KERNEL(prolong, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uin
     if (i == first && fine.comes_from()) prolong.add_beside(false, j);
     if (i + step >= fine.mi && fine.goes_on()) prolong.add_beside(true, j);
 }
+
+#define PROLONG(name, WALLS)                                                                                       \
+    KERNEL(name, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uint32 wraps, uint32 skipped,        \
+           const real* from) {                                                                                     \
+        prolong_solution<WALLS>(fine, u, coarse, start, wraps, skipped, from);                                     \
+    }
+PROLONG(prolong, ENDS)
+PROLONG(prolong_sides, SIDES)
 
 // A cycle from a zero guess is linear in its right side. On a small level it is kept as a matrix of
 // 2x2 blocks: block (p, q) takes f at point q to u at point p, points counted row by row.

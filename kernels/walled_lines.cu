@@ -1,9 +1,10 @@
-// Lines of levels between two walls.
+// Lines of levels between two walls, and with walls at the ends of the xi-lines too.
 #include "common.cuh"
 #include "level.cuh"
 #include "lines.cuh"
 
-RELAX(relax_eta_compact_both, false, LINE_CHUNK, true, false, false, true)
-RELAX(relax_eta_full_both, false, LINE_CHUNK, false, false, false, true)
-RELAX(relax_xi_compact_both, true, LINE_CHUNK, true, false, false, true)
-RELAX(relax_xi_full_both, true, LINE_CHUNK, false, false, false, true)
+RELAX(relax_eta_compact_both, false, LINE_CHUNK, true, false, false, ENDS)
+RELAX(relax_eta_full_both, false, LINE_CHUNK, false, false, false, ENDS)
+RELAX(relax_xi_compact_both, true, LINE_CHUNK, true, false, false, ENDS)
+RELAX(relax_xi_full_both, true, LINE_CHUNK, false, false, false, ENDS)
+RELAX(relax_eta_sides, false, LINE_CHUNK, false, false, false, SIDES)

@@ -23,9 +23,9 @@ errors! {
         #[hint("run with --backend cpu, or --backend auto to use what is there")]
         NotBuilt { backend: &'static str },
         /// Wall terms on other sides than this work has.
-        #[error("{work} have no walls on these sides of a grid")]
+        #[error("GPUs do not solve for these walls of a grid")]
         #[hint("run with --backend cpu, or without walls on other sides than that of the section")]
-        OtherWalls { work: &'static str },
+        OtherWalls,
         /// Lines whose two ends are a shift apart.
         #[error("several GPUs have no lines whose ends are a pitch apart")]
         #[hint("run with one GPU or with --backend cpu")]

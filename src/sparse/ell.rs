@@ -54,6 +54,11 @@ impl WalledSides {
         self.0[2..].contains(&true)
     }
 
+    /// A bit for each wall, in the order of sides.
+    pub(crate) fn bits(self) -> u32 {
+        self.sides().map(|side| 1 << side).sum()
+    }
+
     /// The walls, by their places in the order of sides.
     pub fn sides(self) -> impl Iterator<Item = usize> {
         (0..4).filter(move |&side| self.0[side])

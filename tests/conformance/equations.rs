@@ -8,13 +8,12 @@ use gridgen::sparse::{EllPattern, WalledSides};
 use super::{SIZES, Subject, assert_close, random, to_device, to_host};
 
 /// A perturbed polar grid with control functions, and unknowns on it.
-pub fn problem(
-    mi: usize,
-    mj: usize,
-    periodic: bool,
-    [wall, above]: [bool; 2],
-) -> (EllipticData, Vec<f64>) {
+pub fn problem(mi: usize, mj: usize, periodic: bool, walls: [bool; 4]) -> (EllipticData, Vec<f64>) {
     let points = mi * mj;
+    let terms = |side: usize| {
+        let seed = [3, 6, 8, 10][side];
+        WallTerms { phi: random(seed, points), psi: random(seed + 1, points) }
+    };
     let sweep = if periodic { std::f64::consts::TAU / mi as f64 } else { 5.0 / (mi + 1) as f64 };
     let place = |i: usize, j: usize| {
         let (sin, cos) = (-sweep * i as f64).sin_cos();
@@ -30,12 +29,7 @@ pub fn problem(
         y: Vec::new(),
         control_p: random(1, points),
         control_q: random(2, points),
-        walls: [
-            wall.then(|| WallTerms { phi: random(3, points), psi: random(4, points) }),
-            above.then(|| WallTerms { phi: random(6, points), psi: random(7, points) }),
-            None,
-            None,
-        ],
+        walls: [0, 1, 2, 3].map(|side| walls[side].then(|| terms(side))),
     };
     for j in 0..mj + 2 {
         for i in 0..mi + 2 {
@@ -48,8 +42,12 @@ pub fn problem(
     let u = (0..2 * points)
         .map(|k| {
             let (i, j) = (k / 2 % mi, k / 2 / mi);
-            if (wall && j == 0) || (above && j + 1 == mj) {
-                return noise[k];
+            let at = [j == 0, j + 1 == mj, i == 0, i + 1 == mi];
+            let on = |sides: [usize; 2]| sides.into_iter().any(|side| at[side] && walls[side]);
+            match [on([0, 1]), on([2, 3])] {
+                [true, true] => return 0.0,
+                [false, false] => {}
+                _ => return noise[k],
             }
             place(i + 1, j + 1)[k % 2] + 0.2 * sweep.min(0.01) * noise[k]
         })
@@ -57,11 +55,19 @@ pub fn problem(
     (data, u)
 }
 
-/// All sizes with both kinds of seam, without and with wall terms of one end and of both.
+/// All sizes with both kinds of seam, without and with wall terms of one end of the eta-lines and of both, and beside.
 fn problems() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
-    SIZES.into_iter().flat_map(|(mi, mj)| {
-        let walls = [[false, false], [true, false], [true, true]].into_iter().take(1 + mj.min(2));
-        walls.flat_map(move |walls| [false, true].map(|periodic| problem(mi, mj, periodic, walls)))
+    let walls = [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1]];
+    let walls = walls.map(|walls| walls.map(|wall| wall == 1));
+    SIZES.into_iter().flat_map(move |(mi, mj)| {
+        let fits = move |walls: &[bool; 4], periodic: bool| {
+            let [low, narrow] = [mj == 1 && walls[1], mi == 1 && walls[3]];
+            !low && !narrow && !(periodic && walls[3])
+        };
+        walls.into_iter().flat_map(move |walls| {
+            let seams = [false, true].into_iter().filter(move |periodic| fits(&walls, *periodic));
+            seams.map(move |periodic| problem(mi, mj, periodic, walls))
+        })
     })
 }
 
@@ -77,7 +83,7 @@ fn strips() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
             let nodes = |k: usize| -> Vec<f64> {
                 (0..mj + 2).flat_map(|j| (0..mi + 2).map(move |i| place(i, j)[k])).collect()
             };
-            let (data, noise) = problem(mi, mj, true, [false; 2]);
+            let (data, noise) = problem(mi, mj, true, [false; 4]);
             let size = 0.1 * (0.85 / mi as f64).min(0.3 / mj as f64);
             let u = (0..noise.len())
                 .map(|k| {
@@ -269,7 +275,7 @@ pub fn the_cell_guard_counts_folded_cells<S: Subject>(subject: &S) {
 
 pub fn a_nan_is_a_folded_cell<S: Subject>(subject: &S) {
     for (periodic, folded) in [(false, 4), (true, 4)] {
-        let (data, mut u) = problem(37, 53, periodic, [false; 2]);
+        let (data, mut u) = problem(37, 53, periodic, [false; 4]);
         u[2 * (5 * 37)] = f64::NAN;
         let both = Both::new(subject, &(data, u));
 
@@ -277,7 +283,7 @@ pub fn a_nan_is_a_folded_cell<S: Subject>(subject: &S) {
         both.check_guard();
     }
     // No cell has an area.
-    let (data, u) = problem(5, 3, true, [false; 2]);
+    let (data, u) = problem(5, 3, true, [false; 4]);
     let data = EllipticData { x: vec![f64::NAN; data.x.len()], ..data };
     let both = Both::new(subject, &(data, vec![f64::NAN; u.len()]));
     both.check_guard();

@@ -157,7 +157,7 @@ pub fn levels_and_vectors_of_other_grids_are_refused<S: Subject>(subject: &S) {
 }
 
 pub fn unknowns_of_other_grids_are_refused<S: Subject>(subject: &S) {
-    let (data, _) = problem(10, 5, false, [false; 2]);
+    let (data, _) = problem(10, 5, false, [false; 4]);
     let (mut state, u) = subject.elliptic(&data).unwrap();
     subject.load_state(&mut state, &u).unwrap();
     for n in [99, 101, 0] {

@@ -111,7 +111,8 @@ pub fn entries_of_ten_numbers<S: Subject>(subject: &S) {
 
 pub fn products_on_the_pattern_of_the_wall_columns<S: Subject>(subject: &S) {
     for (mi, mj) in SIZES {
-        for walls in [WalledSides::SECTION, WalledSides([true, true, false, false])] {
+        let [section, four] = [WalledSides::SECTION, WalledSides([true; 4])];
+        for walls in [section, WalledSides([true, true, false, false]), four] {
             let pattern = EllPattern::wall_columns(mi, mj, walls);
             check_products::<S, f64>(subject, &pattern, &[[0; 2]]);
             check_products::<S, f32>(subject, &pattern, &[[0; 2]]);
@@ -150,19 +151,27 @@ pub fn a_matrix_is_transposed<S: Subject>(subject: &S) {
 }
 
 pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
-    fn check<S: Subject, T: Real>(subject: &S, (mi, mj): (usize, usize), above: bool) {
-        let walls = WalledSides([true, above, false, false]);
-        let pattern = EllPattern::wall_columns(mi, mj, walls);
+    fn check<S: Subject, T: Real>(subject: &S, (mi, mj): (usize, usize), walls: [bool; 4]) {
+        let pattern = EllPattern::wall_columns(mi, mj, WalledSides(walls));
         let (values, x) = (random_values::<T>(1, &pattern), random::<T>(2, pattern.rows()));
         let rest = random::<T>(3, pattern.rows());
         let mut expected = rest.clone();
-        let last = 2 * mi * (mj - 1);
-        for column in (0..2 * mi).chain((last..last + 2 * mi).filter(|_| above && mj > 1)) {
+        for column in 0..pattern.rows() {
+            let (i, j) = (column / 2 % mi, column / 2 / mi);
+            let of_j = (walls[0] && j == 0) || (walls[1] && j + 1 == mj);
+            // Where walls of both directions meet, the sum along the xi-line stands.
+            let of_i = (walls[2] && i == 0) || (walls[3] && i + 1 == mi);
+            if !of_i && !of_j {
+                continue;
+            }
+            let rows = (0..pattern.rows())
+                .filter(|row| if of_i { row / 2 / mi == j } else { row / 2 % mi == i });
             let of_row = |row: usize| {
-                let entry = pattern.row(row).find(|&(_, at)| at == column);
+                let entries = || pattern.row(row).filter(|&(_, at)| at == column);
+                let entry = if of_i { entries().last() } else { entries().next() };
                 entry.map_or(0.0, |(at, _)| values[at].widen() * x[row].widen())
             };
-            expected[column] = T::narrow((0..pattern.rows()).map(of_row).sum());
+            expected[column] = T::narrow(rows.map(of_row).sum());
         }
         let b = subject.matrix_from(&pattern, &values);
         let mut sums = to_device(subject, &rest);
@@ -170,13 +179,15 @@ pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
         subject.wall_sums(&b, &to_device(subject, &x), &mut sums).unwrap();
 
         let found = to_host(subject, &sums, pattern.rows());
-        assert_close(&found, &expected, 20.0, &format!("{mi} × {mj} points"));
+        assert_close(&found, &expected, 20.0, &format!("{mi} × {mj} points, walls {walls:?}"));
     }
     for size in SIZES {
-        check::<S, f64>(subject, size, false);
-        check::<S, f32>(subject, size, false);
+        check::<S, f64>(subject, size, WalledSides::SECTION.0);
+        check::<S, f32>(subject, size, WalledSides::SECTION.0);
         if size.1 > 1 {
-            check::<S, f64>(subject, size, true);
+            check::<S, f64>(subject, size, [true, true, false, false]);
+            check::<S, f64>(subject, size, [true, false, false, true]);
+            check::<S, f32>(subject, size, [true; 4]);
         }
     }
 }

@@ -214,6 +214,7 @@ macro_rules! conformance {
             a_cycle_as_a_matrix_is_the_cycle
             a_coupled_wall_gives_the_grid_of_the_cpu
             walls_at_both_ends_give_the_grid_of_the_cpu
+            walls_beside_give_the_grid_of_the_cpu
             a_strip_that_closes_after_a_pitch_is_that_of_the_cpu
         );
     };

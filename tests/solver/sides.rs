@@ -1,196 +1,14 @@
 //! Exact first cells on any sides of a block.
 
-use std::f64::consts::{FRAC_PI_2, TAU};
-
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Coarsening, EllipticBackend, EllipticData, LevelSize, Scaling, WallTerms};
+use gridgen::backend::{Coarsening, EllipticBackend, LevelSize, Scaling};
 use gridgen::elliptic::{GridJacobian, GridPreconditioner, GridProblem};
-use gridgen::grid::Topology;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, Precision};
 use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::solver::{LinearOperator, NewtonStop, NonlinearProblem};
+use gridgen::solver::{LinearOperator, NonlinearProblem};
 use gridgen::sparse::{Csr, Schedule};
-use support::problems::{NEWTON, newton};
-
-/// A block of `ni` × `nj` points with walls on some sides, and its equations.
-struct Block {
-    ni: usize,
-    nj: usize,
-    /// Points, i fastest.
-    at: Vec<[f64; 2]>,
-    walls: [bool; 4],
-    /// Height of the first cells that is asked for on all walls.
-    height: f64,
-}
-
-impl Block {
-    /// Points of the unit square, clustered on all sides, mapped by `map` off the lines beside walls.
-    fn new(
-        [ni, nj]: [usize; 2],
-        walls: [bool; 4],
-        [first, height]: [f64; 2],
-        map: impl Fn([f64; 2]) -> [f64; 2],
-    ) -> Self {
-        let cluster = |n: usize| -> Vec<f64> {
-            // The growth with which half of the intervals fill half of the side.
-            let half = (n - 1) / 2;
-            let sum = |growth: f64| (0..half).map(|k| first * growth.powf(k as f64)).sum::<f64>();
-            let (mut low, mut high) = (1.0, 3.0);
-            for _ in 0..60 {
-                let middle = 0.5 * (low + high);
-                if sum(middle) < 0.5 { low = middle } else { high = middle }
-            }
-            let from = |k: usize| (0..k).map(|k| first * low.powf(k as f64)).sum::<f64>();
-            (0..n).map(|k| if k <= half { from(k) } else { 1.0 - from(n - 1 - k) }).collect()
-        };
-        let (x, y) = (cluster(ni), cluster(nj));
-        let at = y.iter().flat_map(|y| x.iter().map(|x| map([*x, *y]))).collect();
-        Self { ni, nj, at, walls, height }
-    }
-
-    /// The equations with P0 and Q0 of these intervals, and first cells that are to be as high as asked.
-    fn data(&self) -> EllipticData {
-        let Self { ni, nj, ref at, walls, height } = *self;
-        let (mi, mj) = (ni - 2, nj - 2);
-        let distance = |a: usize, b: usize| (at[a][0] - at[b][0]).hypot(at[a][1] - at[b][1]);
-        let inner = || (1..nj - 1).flat_map(|j| (1..ni - 1).map(move |i| j * ni + i));
-        let control = |k: usize, step: usize| {
-            let (before, after) = (distance(k, k - step), distance(k, k + step));
-            -2.0 * (after - before) / (after + before)
-        };
-        let [mut x, mut y] = [0, 1].map(|c| at.iter().map(|p| p[c]).collect::<Vec<_>>());
-        // Steps along the side and away from it, and the point of the side, for each.
-        let (row, last) = (ni.cast_signed(), (nj - 1) * ni);
-        let sides: [(usize, isize, usize, usize); 4] =
-            [(1, row, 0, ni), (1, -row, last, ni), (ni, 1, 0, nj), (ni, -1, ni - 1, nj)];
-        let mut decays: [Option<WallTerms>; 4] = Default::default();
-        for (side, (along, away, first, points)) in sides.into_iter().enumerate() {
-            if !walls[side] {
-                continue;
-            }
-            let mut terms = WallTerms { phi: vec![0.0; mi * mj], psi: vec![0.0; mi * mj] };
-            for k in 1..points - 1 {
-                let foot = first + k * along;
-                let d = [0, 1].map(|c| at[foot + along][c] - at[foot - along][c]);
-                let (length, spacing) = (d[0].hypot(d[1]), 0.5 * d[0].hypot(d[1]));
-                let off = |n: usize| foot.wrapping_add_signed(away * n.cast_signed());
-                let next = [0, 1].map(|c| at[off(1)][c] - at[foot][c]);
-                let turn = (d[0] * next[1] - d[1] * next[0]).signum();
-                let normal = [-turn * d[1] / length, turn * d[0] / length];
-                x[off(1)] = at[foot][0] + height * normal[0];
-                y[off(1)] = at[foot][1] + height * normal[1];
-                let others = if side < 2 { [walls[2], walls[3]] } else { [walls[0], walls[1]] };
-                // The line along another wall belongs to that.
-                if (k == 1 && others[0]) || (k == points - 2 && others[1]) {
-                    continue;
-                }
-                let decay = (3.0 * spacing).max(3.0 * height).min(0.1);
-                let mut s = 0.0;
-                for n in 1..if side < 2 { nj - 1 } else { ni - 1 } {
-                    s += distance(off(n), off(n - 1));
-                    let (i, j) = (off(n) % ni - 1, off(n) / ni - 1);
-                    terms.phi[j * mi + i] = (-s / decay).exp();
-                    terms.psi[j * mi + i] = (-s / (10.0 * decay)).exp();
-                }
-            }
-            decays[side] = Some(terms);
-        }
-        // The point on two walls completes a parallelogram.
-        for (of_j, of_i) in [(0, 2), (0, 3), (1, 2), (1, 3)] {
-            if walls[of_j] && walls[of_i] {
-                let i = if of_i == 2 { [0, 1] } else { [ni - 1, ni - 2] };
-                let j = if of_j == 0 { [0, 1] } else { [nj - 1, nj - 2] };
-                for v in [&mut x, &mut y] {
-                    let corner = v[j[0] * ni + i[0]];
-                    let beside = [v[j[0] * ni + i[1]] - corner, v[j[1] * ni + i[0]] - corner];
-                    let size = |k: usize, l: usize| distance(k, l);
-                    let [along, up] = [
-                        size(j[0] * ni + i[0], j[0] * ni + i[1]),
-                        size(j[0] * ni + i[0], j[1] * ni + i[0]),
-                    ];
-                    v[j[1] * ni + i[1]] =
-                        corner + beside[0] * height / along + beside[1] * height / up;
-                }
-            }
-        }
-        EllipticData {
-            mi,
-            mj,
-            periodic: false,
-            shift: 0.0,
-            x,
-            y,
-            control_p: inner().map(|k| control(k, 1)).collect(),
-            control_q: inner().map(|k| control(k, ni)).collect(),
-            walls: decays,
-        }
-    }
-
-    /// The grid that solves the equations, Newton steps and linear iterations.
-    fn solved(&self) -> (Vec<[f64; 2]>, usize, f64) {
-        let data = self.data();
-        let (state, mut u) = CpuBackend.elliptic(&data).unwrap();
-        let mut problem =
-            GridProblem::<_, f64>::new(&CpuBackend, state, data.walled_sides()).unwrap();
-        let of = (Method::Bicgstab, Kind::Multigrid);
-        let report = newton(&CpuBackend, &mut problem, &mut u, of, &NEWTON).unwrap();
-        assert_eq!(report.stop, NewtonStop::Converged, "{:?}", report.events);
-        assert_eq!(report.events, Vec::<String>::new(), "no other preconditioner is needed");
-        let grid = problem.nodes(&CpuBackend, &u, Topology::Rectangle).unwrap();
-        let nodes = grid.x.into_iter().zip(grid.y).map(|(x, y)| [x, y]).collect();
-        (nodes, report.history.newton_iterations(), report.history.linear_iterations())
-    }
-
-    /// The block seen from another side: i and j exchanged, or j counted from the other end.
-    fn seen(&self, exchanged: bool, reversed: bool) -> Self {
-        let Self { ni, nj, walls: [below, above, before, behind], height, .. } = *self;
-        let (ni, nj, mut walls) = if exchanged {
-            (nj, ni, [before, behind, below, above])
-        } else {
-            (ni, nj, [below, above, before, behind])
-        };
-        if reversed {
-            walls.swap(0, 1);
-        }
-        let at =
-            (0..ni * nj).map(|k| self.at[self.place(k, [ni, nj], exchanged, reversed)]).collect();
-        Self { ni, nj, at, walls, height }
-    }
-
-    /// The place here of point k of the block of this size that is seen from another side.
-    fn place(&self, k: usize, [ni, nj]: [usize; 2], exchanged: bool, reversed: bool) -> usize {
-        let (i, j) = (k % ni, k / ni);
-        let j = if reversed { nj - 1 - j } else { j };
-        if exchanged { i * self.ni + j } else { j * self.ni + i }
-    }
-}
-
-type Map = fn([f64; 2]) -> [f64; 2];
-
-/// A wave in the rows of a square.
-fn wave([x, y]: [f64; 2]) -> [f64; 2] {
-    [x, y + 0.05 * (TAU * x).sin() * (y * (1.0 - y))]
-}
-
-/// A quarter of a ring.
-fn bend([x, y]: [f64; 2]) -> [f64; 2] {
-    let (sin, cos) = (FRAC_PI_2 * (1.0 - x)).sin_cos();
-    [(0.5 + y) * cos, (0.5 + y) * sin]
-}
-
-/// A parallelogram with corners of 73 and 107 degrees.
-fn sheared([x, y]: [f64; 2]) -> [f64; 2] {
-    [x + 0.3 * y, y]
-}
-
-/// A channel with a throat.
-fn nozzle([x, y]: [f64; 2]) -> [f64; 2] {
-    [3.0 * x, (y - 0.5) * (1.0 - 0.4 * (3.0 * (x - 0.5)).cosh().powi(-4))]
-}
-
-const MAPS: [(&str, Map); 4] =
-    [("wave", wave), ("bend", bend), ("sheared", sheared), ("nozzle", nozzle)];
+use support::blocks::{Block, MAPS, bend, nozzle, wave};
 
 const ONE: [bool; 4] = [true, false, false, false];
 
@@ -221,7 +39,8 @@ fn walls_on_any_sides_take_few_iterations() {
     ];
     for (name, map) in MAPS {
         for (size, height) in [([65, 33], 1e-3), ([49, 65], 1e-4)] {
-            let solved = |walls| Block::new(size, walls, [1.3 * height, height], map).solved();
+            let solved =
+                |walls| Block::new(size, walls, [1.3 * height, height], map).solved(&CpuBackend);
             let (_, _, of_one) = solved(ONE);
             for walls in choices {
                 let (_, steps, linear) = solved(walls);
@@ -238,10 +57,10 @@ fn walls_on_any_sides_take_few_iterations() {
 fn a_block_seen_from_another_side_has_the_same_grid() {
     for walls in [ONE, [true, true, false, false], [true, false, true, false], [true; 4]] {
         let block = Block::new([49, 41], walls, [2e-3, 1e-3], bend);
-        let (expected, ..) = block.solved();
+        let (expected, ..) = block.solved(&CpuBackend);
         for (exchanged, reversed) in [(false, true), (true, false), (true, true)] {
             let seen = block.seen(exchanged, reversed);
-            let (found, ..) = seen.solved();
+            let (found, ..) = seen.solved(&CpuBackend);
             for (k, at) in found.iter().enumerate() {
                 let there = expected[block.place(k, [seen.ni, seen.nj], exchanged, reversed)];
                 let off = (at[0] - there[0]).hypot(at[1] - there[1]);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing step fails the test")]
 
 pub mod around;
+pub mod blocks;
 pub mod cases;
 pub mod documents;
 pub mod elements;

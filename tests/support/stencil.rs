@@ -89,11 +89,12 @@ pub fn wall_columns<T: Real>(size: LevelSize, walls: WalledSides) -> (EllPattern
     let pattern = EllPattern::wall_columns(mi, mj, walls);
     let n = pattern.rows();
     let noise = |k: usize| ((k * 6563 + 29) % 1000) as f64 / 1000.0 - 0.5;
+    let sides: Vec<usize> = walls.sides().collect();
     let value = |slot: usize, row: usize| {
-        let (j, term, of_last) = (row / 2 / mi, slot % 2, slot >= 2);
-        let (away, own) = (if of_last { mj - 1 - j } else { j }, row % 2 == term);
+        let (i, j, term, side) = (row / 2 % mi, row / 2 / mi, slot % 2, sides[slot / 2]);
+        let (away, own) = ([j, mj - 1 - j, i, mi - 1 - i][side], row % 2 == term);
         let decay = (-(away as f64) / if term == 0 { 2.0 } else { 7.0 }).exp();
-        let row = row + usize::from(of_last);
+        let row = row + side;
         decay * if own { 0.6 + 0.2 * noise(row) } else { 0.1 * noise(5 * row + term) }
     };
     let values = (0..pattern.width()).flat_map(|slot| (0..n).map(move |row| (slot, row)));

@@ -102,7 +102,7 @@ impl<T: Real> CudaMatrix<T> {
             }
             // The wall columns have no column to skip.
             Structure::WallColumns { mi, walls, .. } => {
-                let size = (mi as u32, points as u64, u32::from(walls.has_others()));
+                let size = (mi as u32, points as u64, walls.bits());
                 let arguments = (size, own, add, &*y);
                 launch!(backend => multiply_wall_columns[T, shape](arguments))
             }

@@ -49,15 +49,14 @@ impl CudaBackend {
         let [x, y] = [(&grid.x, &offsets[0]), (&grid.y, &offsets[1])]
             .map(|(nodes, offsets)| part.frame(nodes, offsets.as_ref()));
         let place = (size, part.frame_columns(), grid.line.clone());
-        self.state(place, [x?, y?], [control_p, control_q], [wall, None])
+        self.state(place, [x?, y?], [control_p, control_q], [wall, None, None, None])
     }
 
     /// The unknown nodes of the frame, wall terms zero.
     pub(super) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>> {
         let u = Buffer::zeros(&self.device, 2 * state.points())?;
-        let [below, above] = state.walls.each_ref().map(|wall| u32::from(wall.is_some()));
         launch!(self => first_guess[f64, LaunchShape::threads(state.points())](state.extents(),
-            below, above, &state.x, &state.y, &u))?;
+            state.shared(), &u))?;
         Ok(u)
     }
 }

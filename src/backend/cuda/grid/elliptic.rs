@@ -6,7 +6,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::{Buffer, GRANTED};
 use crate::backend::cuda::launch::constants::WALL_SUMS;
-use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns};
+use crate::backend::cuda::launch::shared::{EquationState, ExchangedColumns, WallState};
 use crate::backend::cuda::launch::{LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::elliptic::WALL_ENTRIES;
 use crate::backend::error::{check_length, check_room};
@@ -38,15 +38,15 @@ pub struct CudaElliptic {
     /// Shared with the state of the same equations at other nodes.
     pub(crate) control_p: Arc<Buffer<f64>>,
     pub(crate) control_q: Arc<Buffer<f64>>,
-    /// The wall terms of both ends of the eta-lines.
-    pub(crate) walls: [Option<CudaWall>; 2],
+    /// The wall terms of the sides.
+    pub(crate) walls: [Option<CudaWall>; 4],
     pub(crate) row_weights: Buffer<f64>,
     pub(crate) merit_weights: Buffer<f64>,
     /// Columns of the neighbouring bands, on several ranks.
     pub(crate) halo: Option<Halo<f64>>,
 }
 
-/// The wall terms: their decay and their amplitudes (p_i, q_i), interleaved.
+/// The wall terms of a side: their decay and their amplitudes (p, q), interleaved.
 pub(crate) struct CudaWall {
     pub(crate) phi: Arc<Buffer<f64>>,
     pub(crate) psi: Arc<Buffer<f64>>,
@@ -65,18 +65,20 @@ impl CudaElliptic {
 
     /// Coordinates, control functions and wall terms.
     pub(super) fn shared(&self) -> EquationState {
-        let [wall, above] = self.walls.each_ref().map(Option::as_ref);
+        let wall = |wall: &Option<CudaWall>| {
+            let wall = wall.as_ref();
+            WallState {
+                phi: wall.map(|wall| &*wall.phi).into(),
+                psi: wall.map(|wall| &*wall.psi).into(),
+                amplitudes: wall.map(|wall| &wall.amplitudes).into(),
+            }
+        };
         EquationState {
             x: (&self.x).into(),
             y: (&self.y).into(),
             control_p: (&*self.control_p).into(),
             control_q: (&*self.control_q).into(),
-            phi: wall.map(|wall| &*wall.phi).into(),
-            psi: wall.map(|wall| &*wall.psi).into(),
-            amplitudes: wall.map(|wall| &wall.amplitudes).into(),
-            phi_above: above.map(|wall| &*wall.phi).into(),
-            psi_above: above.map(|wall| &*wall.psi).into(),
-            amplitudes_above: above.map(|wall| &wall.amplitudes).into(),
+            walls: self.walls.each_ref().map(wall),
         }
     }
 }
@@ -105,14 +107,14 @@ impl EllipticBackend for CudaBackend {
     fn elliptic(&self, data: &EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
         let EllipticData { mi, mj, periodic, shift, .. } = *data;
         let walls = data.walled_sides();
-        if walls.has_beside() || (walls.has_others() && !walls.0[0]) {
-            return Err(DeviceError::OtherWalls { work: "GPUs" });
+        if (walls.has_beside() && self.ranks.is_some()) || (walls.has_others() && !walls.0[0]) {
+            return Err(DeviceError::OtherWalls);
         }
         if shift != 0.0 && self.ranks.is_some() {
             return Err(DeviceError::Shifted);
         }
-        let (stride, before) = (mi + 2, usize::from(periodic));
-        let (ni, seam) = (stride - before, if periodic { Seam::Periodic } else { Seam::Held });
+        let (stride, outer) = (mi + 2, usize::from(periodic));
+        let (ni, seam) = (stride - outer, if periodic { Seam::Periodic } else { Seam::Held });
         // Unknown columns of this device, of which I is column I + 1 of the frame.
         let own = self.ranks.as_ref().map_or(0..mi, |ranks| ranks.bands.of(ranks.rank));
         let size = LevelSize { mi: own.len(), mj, periodic: periodic && self.ranks.is_none() };
@@ -133,17 +135,18 @@ impl EllipticBackend for CudaBackend {
             Buffer::from_host(&self.device, &part).map(Arc::new)
         };
         let on_line = |nodes: &[f64], shift: f64| -> Vec<f64> {
-            (before..stride).map(|i| at(&nodes[..stride], i, shift)).collect()
+            (outer..stride).map(|i| at(&nodes[..stride], i, shift)).collect()
         };
         let line = first_line(Topology::O(seam), &on_line(&data.x, 0.0), &on_line(&data.y, shift));
         let terms = |wall: &WallTerms| -> Result<_> { Ok([inner(&wall.phi)?, inner(&wall.psi)?]) };
-        let [below, above, ..] = data.walls.each_ref().map(|wall| wall.as_ref().map(terms));
+        let [below, above, before, behind] =
+            data.walls.each_ref().map(|wall| wall.as_ref().map(terms).transpose());
+        let walls = [below?, above?, before?, behind?];
         let all = Columns::all(line.topology, ni, self.ranks.as_ref());
-        let (first, count) = (own.start.cast_signed() - before.cast_signed(), size.mi + 2);
+        let (first, count) = (own.start.cast_signed() - outer.cast_signed(), size.mi + 2);
         let columns = Columns { first, count, ..all };
         let nodes = [frame(&data.x, 0.0)?, frame(&data.y, shift)?];
         let control = [inner(&data.control_p)?, inner(&data.control_q)?];
-        let walls = [below.transpose()?, above.transpose()?];
         let state =
             CudaElliptic { shift, ..self.state((size, columns, line), nodes, control, walls)? };
         let guess = self.first_guess(&state)?;
@@ -156,10 +159,8 @@ impl EllipticBackend for CudaBackend {
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
         check_length(u.len(), state.size.values())?;
-        let [below, above] =
-            state.walls.each_ref().map(|wall| wall.as_ref().map(|wall| &wall.amplitudes));
         launch!(self => load_state[f64, LaunchShape::threads(state.points())](self.own_grid(state),
-            state.shift, u, &state.x, &state.y, below, above))?;
+            state.shift, state.shared(), u))?;
         self.refresh_frame(state)
     }
 
@@ -256,10 +257,12 @@ impl EllipticBackend for CudaBackend {
     fn clear_walls<T: Real>(
         &self,
         walls: WalledSides,
-        _: LevelSize,
-        _: &mut CudaVector<T>,
+        LevelSize { mi, mj, .. }: LevelSize,
+        x: &mut CudaVector<T>,
     ) -> Result<()> {
-        if walls.is_empty() { Ok(()) } else { Err(DeviceError::OtherWalls { work: "GPUs" }) }
+        check_length(x.len(), 2 * mi * mj)?;
+        launch!(self => clear_walls[T, LaunchShape::threads(mi * mj)](mi as u32, mj as u32,
+            walls.bits(), &*x))
     }
 
     fn wall_sums<T: Real>(
@@ -272,9 +275,11 @@ impl EllipticBackend for CudaBackend {
         let needed = if walls.has_others() { b.pattern.rows() } else { 2 * mi };
         check_room(b.pattern.rows(), [x.len()])?;
         check_room(needed, [g.len()])?;
-        let mut shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
+        let lines = if walls.has_beside() { mi.max(mj) } else { mi };
+        let mut shape = LaunchShape::new(lines.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
         shape.grid[1] = walls.sides().count() as u32;
-        launch!(self => sum_wall_columns[T, shape](mi as u32, mj as u32, &b.values, x, &*g))
+        launch!(self => sum_wall_columns[T, shape](mi as u32, mj as u32, walls.bits(), &b.values, x,
+            &*g))
     }
 
     fn factor_wall_blocks<T: Real>(
@@ -339,20 +344,22 @@ impl CudaBackend {
     }
 
     /// A state of the unknown points of this size, with the columns of its frame and the line j = 0 of the
-    /// whole grid; wall terms of both ends of the eta-lines by their decay φ, ψ.
+    /// whole grid; wall terms of the sides by their decay φ, ψ.
     pub(super) fn state(
         &self,
         (size, columns, line): (LevelSize, Columns, Grid),
         [x, y]: [Buffer<f64>; 2],
         [control_p, control_q]: [Arc<Buffer<f64>>; 2],
-        walls: [Option<[Arc<Buffer<f64>>; 2]>; 2],
+        walls: [Option<[Arc<Buffer<f64>>; 2]>; 4],
     ) -> Result<CudaElliptic> {
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let LevelSize { mi, mj, .. } = size;
-        let terms = |[phi, psi]: [Arc<Buffer<f64>>; 2]| -> Result<_> {
-            Ok(CudaWall { phi, psi, amplitudes: zeros(2 * mi)? })
-        };
-        let [below, above] = walls.map(|wall| wall.map(terms).transpose());
+        let [below, above, before, behind] = walls.map(|wall| {
+            let terms = |[phi, psi]: [Arc<Buffer<f64>>; 2]| -> Result<_> {
+                Ok(CudaWall { phi, psi, amplitudes: zeros(2 * mi.max(mj))? })
+            };
+            wall.map(terms).transpose()
+        });
         let halo = self.ranks.as_ref().map(|_| Halo::new(&self.device, 2 * (mj + 2)));
         Ok(CudaElliptic {
             size,
@@ -363,7 +370,7 @@ impl CudaBackend {
             y,
             control_p,
             control_q,
-            walls: [below?, above?],
+            walls: [below?, above?, before?, behind?],
             row_weights: zeros(mi * mj)?,
             merit_weights: zeros(mi * mj)?,
             halo: halo.transpose()?,

@@ -33,14 +33,16 @@ shared_constants! {
     EDGE_EAST: u32 = 2;
     EDGE_PERIODIC: u32 = 4;
     /// In the same word, of a level of multigrid: it has columns of wall terms, which take the places of its
-    /// first row unless its equations are transposed.
+    /// first row unless its equations are transposed; those of the last row, of the first and of the last column of
+    /// points likewise.
     EDGE_WALLS: u32 = 8;
+    EDGE_ABOVE: u32 = 16;
+    EDGE_BEFORE: u32 = 32;
+    EDGE_BEHIND: u32 = 64;
     /// The level's equations are transposed.
-    EDGE_TRANSPOSED: u32 = 16;
+    EDGE_TRANSPOSED: u32 = 128;
     /// The level's operator has the compact storage.
-    EDGE_COMPACT: u32 = 32;
-    /// It has columns of wall terms of the last row, too, which take its place likewise.
-    EDGE_ABOVE: u32 = 64;
+    EDGE_COMPACT: u32 = 256;
     /// The column of ghosts where what arrives stays in the buffer.
     NO_GHOSTS: u32 = u32::MAX;
     /// Columns that a device holds: all of a closed grid, the last of which repeats the first; a held seam

@@ -88,7 +88,7 @@ sources! {
     }
     Matrix "matrix.cu" BOTH SINGLE [COMMON, NUMBERS, STENCIL] {
         multiply_nine_point, multiply_ten_numbers, entries_of_ten_numbers, transpose_nine_point, sum_wall_columns,
-        multiply_wall_columns, multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
+        multiply_wall_columns, clear_walls, multiply_explicit, inverse_diagonal, inverse_diagonal_nine_point,
     }
     Elliptic "elliptic.cu" BOTH BOTH [COMMON, EQUATIONS] {
         residual, jacobian, jacobian_by_ten_numbers, wall_columns, load_state, cell_guard,
@@ -124,7 +124,7 @@ sources! {
         relax_by_wide_block,
     }
     WalledLines "walled_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
-        relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both,
+        relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both, relax_eta_sides,
     }
     CopiedLines "copied_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_copies, relax_xi_copies, relax_eta_transposed, relax_eta_transposed_both,
@@ -135,10 +135,10 @@ sources! {
     Level "level.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, STENCIL] {
         load_numbers_single, load_numbers_double, load_entries_single, load_entries_double,
         load_right_single, load_right_double, store_solution_single, store_solution_double,
-        coarsen,
+        coarsen, turn_level, turn_values,
     }
     Transfer "transfer.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
-        restrict_compact, restrict_full, restrict_sums, prolong, unit_vectors, gather_matrix,
+        restrict_compact, restrict_full, restrict_sides, restrict_sums, prolong, prolong_sides, unit_vectors, gather_matrix,
         apply_matrix, join_pieces,
     }
     Spikes "spikes.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PEERS, HALO] {

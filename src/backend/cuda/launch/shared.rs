@@ -246,11 +246,14 @@ shared_structs! {
     pub(crate) FactoredLevels {
         at: [FactoredLevel; 16];
     }
-    /// Fixed data and state of the grid equations; null where there are no wall terms.
-    pub(crate) EquationState {
-        x, y, control_p, control_q, phi, psi, amplitudes: Pointer<f64>;
-        // The wall terms of the other end of the eta-lines; null where there is no wall.
-        phi_above, psi_above, amplitudes_above: Pointer<f64>;
+    /// The wall terms of a side: their decay, and (p, q) of each of its points; null where there is no wall.
+    pub(crate) WallState {
+        phi, psi, amplitudes: Pointer<f64>;
+    }
+    /// Fixed data and state of the grid equations, and the wall terms of the sides j = 0, j = mj - 1, i = 0, i = mi - 1.
+    pub(crate) EquationState = EquationState {
+        x, y, control_p, control_q: Pointer<f64>;
+        walls: [WallState; 4];
     }
     /// Columns of a grid that a device holds: `count` of them in an array, the first being column `first`
     /// of the `around` distinct ones.

@@ -5,12 +5,13 @@ use crate::backend::cuda::backend::{CudaBackend, CudaRecording, HostState};
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
-    COMPACT_STORAGE, EDGE_ABOVE, EDGE_COMPACT, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
+    BLOCK_VALUES, COMPACT_STORAGE, EDGE_COMPACT, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
     WALL_VALUES, half_row,
 };
 use crate::backend::cuda::launch::shared::{LevelLayout, Pointer};
 use crate::backend::cuda::launch::{LaunchShape, Result};
 use crate::backend::{Coarsening, LevelSize, Real};
+use crate::sparse::WalledSides;
 
 /// Storage and smoothing of a level, and whether it has wall terms.
 #[derive(Debug, Clone, Copy)]
@@ -18,14 +19,14 @@ pub(super) struct LevelKind {
     /// Whether a point has ten numbers, as on the finest level; else all blocks are stored.
     pub(super) compact: bool,
     pub(super) coarsening: Coarsening,
-    /// Whether there are columns of wall terms at both ends of the eta-lines: not at the last alone.
-    pub(super) walls: [bool; 2],
+    /// The sides with columns of wall terms; the last end of the eta-lines not alone.
+    pub(super) walls: WalledSides,
     /// Whether the equations are transposed: the terms do not take the places of walled rows then.
     pub(super) transposed: bool,
 }
 
 impl LevelKind {
-    /// Values a point before the inverse pivots of the xi-lines.
+    /// Values a point before the inverse pivots of the xi-lines, or the columns of wall terms at the ends of these.
     pub(super) fn values(self) -> usize {
         self.pick(COMPACT_STORAGE, FULL_STORAGE) + self.ends() * WALL_VALUES
     }
@@ -37,17 +38,29 @@ impl LevelKind {
 
     /// Number of walls at the ends of the eta-lines.
     pub(super) fn ends(self) -> usize {
-        self.walls.into_iter().filter(|wall| *wall).count()
+        self.walls.sides().filter(|side| *side < 2).count()
     }
 
     /// Whether the equations of walled rows are sums along the eta-lines.
     pub(super) fn has_sums(self) -> bool {
-        self.walls[0] && self.transposed
+        !self.walls.is_empty() && self.transposed
     }
 
-    /// Whether the level is smoothed along xi too.
+    /// Whether the level is smoothed along xi too, by lines of its own.
     pub(super) fn has_xi(self) -> bool {
-        self.coarsening == Coarsening::Full
+        self.coarsening == Coarsening::Full && !self.walls.has_beside()
+    }
+
+    /// The kind of the turned level by which one with walls at the ends of the xi-lines is smoothed along xi, and whether
+    /// its rows are mirrored: there is a wall at the first end then.
+    pub(super) fn turned(self) -> Option<(Self, bool)> {
+        let WalledSides([below, above, before, behind]) = self.walls;
+        let mirrored = behind && !before;
+        let ends = if mirrored { [behind, before] } else { [before, behind] };
+        let walls = WalledSides([ends[0], ends[1], below, above]);
+        let turned = Self { walls, coarsening: Coarsening::Xi, ..self };
+        let has = self.walls.has_beside() && self.coarsening == Coarsening::Full;
+        has.then_some((turned, mirrored))
     }
 }
 
@@ -101,6 +114,8 @@ pub struct CudaLevel<M> {
     /// Borders of the eta-lines, and on coarse levels the number of lines with one, for each end: `NO_BORDERS` and so
     /// on.
     pub(super) borders: Buffer<u32>,
+    /// The level whose eta-lines are the xi-lines of this one, where there are walls at the ends of these.
+    pub(super) turned: Option<Box<Self>>,
     /// The halos and spikes of a band, if this is one.
     pub(super) part: Option<LevelBand<M>>,
     /// The pieces of a whole level below bands.
@@ -119,11 +134,12 @@ impl<M: Real> CudaLevel<M> {
         let device = &backend.device;
         let half = half_row(width);
         let row = 2 * half;
-        let xi_values = match (kind.has_xi(), size.wraps()) {
-            (false, _) => 0,
-            (true, false) => 4,
-            (true, true) => 8,
-        };
+        let blocks = if kind.walls.has_beside() { 2 } else { usize::from(kind.has_xi()) };
+        let xi_values = BLOCK_VALUES * blocks * (1 + usize::from(size.wraps()));
+        let turned = kind.turned().map(|(kind, _)| {
+            let size = LevelSize { mi: size.mj, mj: size.mi, periodic: false };
+            Self::new(backend, size, size.mi, kind).map(Box::new)
+        });
         let values = kind.values() + xi_values;
         Ok(Self {
             size,
@@ -137,6 +153,7 @@ impl<M: Real> CudaLevel<M> {
             copies: 1,
             matrix: None,
             covered: false,
+            turned: turned.transpose()?,
             part: None,
             joined: None,
             contents: HostState::new(LevelContents::Zero as u32),
@@ -165,8 +182,7 @@ impl<M: Real> CudaLevel<M> {
             None if self.size.wraps() => PERIODIC_ROW,
             None => 0,
         };
-        let [below, above] = self.kind.walls;
-        let walls = if below { EDGE_WALLS } else { 0 } | if above { EDGE_ABOVE } else { 0 };
+        let walls = EDGE_WALLS * self.kind.walls.bits();
         let compact = if self.kind.compact { EDGE_COMPACT } else { 0 };
         let transposed = if self.kind.transposed { EDGE_TRANSPOSED } else { 0 };
         let edges = beyond | walls | compact | transposed;

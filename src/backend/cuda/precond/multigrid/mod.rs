@@ -10,6 +10,7 @@
 mod bands;
 mod level;
 mod smoother;
+mod turned;
 
 pub use self::level::CudaLevel;
 
@@ -76,6 +77,10 @@ impl MultigridBackend for CudaBackend {
         let planes = [BLOCK_VALUES, coarse.operator_planes()];
         coarse.join(self, planes, |level| &level.operator, Pointer::NULL)?;
         coarse.choose_borders(self, fine)?;
+        coarse.turn_operator(self, false)?;
+        if let (Some(coarse), Some(fine)) = (&coarse.turned, &fine.turned) {
+            coarse.choose_borders(self, fine)?;
+        }
         Ok(coarse)
     }
 
@@ -115,17 +120,21 @@ impl MultigridBackend for CudaBackend {
     ) -> Result<()> {
         self.level_size(fine).check_below(self.level_size(coarse))?;
         let beside = fine.residual_beside(self)?;
-        let (name, target) =
-            (fine.kind.pick(kernels::restrict_compact, kernels::restrict_full), coarse.target());
+        let target = coarse.target();
+        let name = if fine.kind.walls.has_beside() {
+            kernels::restrict_sides
+        } else {
+            fine.kind.pick(kernels::restrict_compact, kernels::restrict_full)
+        };
         launch!(self => (name)[M, target.points()](fine.layout(), &fine.operator, &fine.f, fine.u(),
             fine.solved(), beside, target.layout(), &target.f, target.u()))?;
         if fine.kind.has_sums() {
-            let mut shape =
-                LaunchShape::new(target.size.mi.div_ceil(SUMMED_POINTS), (WARP * WALL_SUMS) as u32);
-            shape.grid[1] = fine.kind.ends() as u32;
-            shape.grid[2] = coarse.copies as u32;
-            launch!(self => restrict_sums[M, shape](fine.layout(), &fine.operator, &fine.borders,
-                &fine.f, fine.u(), beside, target.layout(), &target.f))?;
+            fine.restrict_sums(self, beside, target)?;
+            if let (Some(turned), Some(target)) = (&fine.turned, &coarse.turned) {
+                fine.turn_values(self)?;
+                turned.restrict_sums(self, Pointer::NULL, target)?;
+                coarse.turn(self, (true, true), |level| level.f.at(0))?;
+            }
         }
         coarse.join(self, [2, 1], |level| &level.f, coarse.u())?;
         coarse.set_contents(self, LevelContents::Zero);
@@ -140,15 +149,17 @@ impl MultigridBackend for CudaBackend {
     ) -> Result<()> {
         self.level_size(fine).check_below(self.level_size(coarse))?;
         let [start, wraps] = fine.start_in(self, coarse);
+        let beside = fine.kind.walls.has_beside();
         let (columns, skipped) = match next {
             // Transposed equations are relaxed along xi first.
-            Some(order) if !fine.kind.transposed => {
+            Some(order) if !fine.kind.transposed && !beside => {
                 (fine.size.mi.div_ceil(2), u32::from(order == Order::Reverse))
             }
             _ => (fine.size.mi, 2),
         };
         let shape = LaunchShape::tiles(columns, fine.size.mj, fine.copies);
-        launch!(self => prolong[M, shape](fine.layout(), fine.u(), coarse.layout(), start, wraps,
+        let name = if beside { kernels::prolong_sides } else { kernels::prolong };
+        launch!(self => (name)[M, shape](fine.layout(), fine.u(), coarse.layout(), start, wraps,
             skipped, coarse.u()))?;
         fine.set_contents(self, LevelContents::Unknown);
         Ok(())
@@ -171,7 +182,8 @@ impl MultigridBackend for CudaBackend {
     ) -> Result<()> {
         // The matrix of a larger level covers this one.
         let n = unknowns(&levels[0]);
-        if n > self.matrix_unknowns || levels[0].covered || levels[0].part.is_some() {
+        let kept = levels[0].part.is_some() || levels[0].turned.is_some();
+        if n > self.matrix_unknowns || levels[0].covered || kept {
             return Ok(());
         }
         let kept = levels[0].matrix.take();
@@ -205,10 +217,8 @@ fn finest<T: Real, M: Real>(
     transposed: bool,
 ) -> Result<CudaLevel<M>> {
     let walls = match columns.map(|columns| columns.pattern.structure()) {
-        Some(Structure::WallColumns { walls: WalledSides([below, above, ..]), .. }) => {
-            [below, above]
-        }
-        _ => [false; 2],
+        Some(Structure::WallColumns { walls, .. }) => walls,
+        _ => WalledSides::default(),
     };
     let compact = matches!(a.pattern.structure(), Structure::TenNumbers { .. });
     let kind = LevelKind { compact, coarsening, walls, transposed };
@@ -230,7 +240,20 @@ fn finest<T: Real, M: Real>(
         let edges = backend.edges(level.size.periodic);
         launch!(backend => (name)[M, points](layout, edges, matrices, to))?;
     }
+    level.turn_operator(backend, true)?;
     Ok(level)
+}
+
+impl<M: Real> CudaLevel<M> {
+    /// Right sides of the walled rows of transposed equations on the level below ← the sums here along the eta-lines.
+    fn restrict_sums(&self, backend: &CudaBackend, beside: Pointer<M>, to: &Self) -> Result<()> {
+        let blocks = to.size.mi.div_ceil(SUMMED_POINTS);
+        let mut shape = LaunchShape::new(blocks, (WARP * WALL_SUMS) as u32);
+        shape.grid[1] = self.kind.ends() as u32;
+        shape.grid[2] = to.copies as u32;
+        launch!(backend => restrict_sums[M, shape](self.layout(), &self.operator, &self.borders,
+            &self.f, self.u(), beside, to.layout(), &to.f))
+    }
 }
 
 impl<M: Real> CycleMatrix<M> {

@@ -9,7 +9,9 @@ use crate::backend::cuda::launch::constants::{
 use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::{LevelSize, Real};
+use crate::sparse::WalledSides;
 use bytemuck::Zeroable;
+use std::iter;
 
 /// Points of the largest level that one block relaxes in turn. On an H100 a cycle on 257 × 129 points, the
 /// coarsest level of which has 480, takes .29 ms instead of .39.
@@ -52,7 +54,10 @@ impl<M: Real> CudaLevel<M> {
             Ok(())
         };
         let warps = |lines: usize| lines.div_ceil(WARP);
-        let all: Vec<&Self> = levels.iter().collect();
+        let all: Vec<&Self> = levels
+            .iter()
+            .flat_map(|level| iter::once(level).chain(level.turned.as_deref()))
+            .collect();
         launch(name, &all, &|level| {
             let LevelSize { mi, mj, .. } = level.size;
             warps(mi) + warps(mj) * level.xi_chunks()
@@ -84,11 +89,25 @@ impl<M: Real> CudaLevel<M> {
     /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
     /// there are any. Transposed equations have the other order: the transpose of such a sweep.
     pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<()> {
+        let Some(turned) = &self.turned else { return self.relax_own(backend, first) };
+        if !self.kind.transposed {
+            self.relax_own(backend, first)?;
+        }
+        self.turn_values(backend)?;
+        turned.set_contents(backend, LevelContents::Unknown);
+        turned.relax_own(backend, first)?;
+        self.turn(backend, (true, false), |level| level.u())?;
+        self.set_contents(backend, LevelContents::Unknown);
+        if self.kind.transposed { self.relax_own(backend, first) } else { Ok(()) }
+    }
+
+    /// [`Self::relax`] along the lines of this level itself.
+    fn relax_own(&self, backend: &CudaBackend, first: usize) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
         let xi = self.lines(&XI, xi_team::<M>, mi);
         let eta = if self.kind.has_sums() {
             LineLaunch {
-                name: if self.kind.walls[1] {
+                name: if self.kind.walls.has_others() {
                     kernels::relax_eta_transposed_both
                 } else {
                     kernels::relax_eta_transposed
@@ -137,19 +156,24 @@ impl<M: Real> CudaLevel<M> {
         let few = self.size.mi * self.size.mj <= MOST_BY_SHORT_CHUNKS;
         let short = team(along, SHORT_CHUNK);
         let of_storage = |[compact, full]: [KernelName; 2]| self.kind.pick(compact, full);
-        if self.copies == 1 && few && !self.kind.walls[1] && short.chunks * SHORT_CHUNK >= along {
+        let between = self.kind.walls.has_others();
+        if self.copies == 1 && few && !between && short.chunks * SHORT_CHUNK >= along {
             return LineLaunch { name: of_storage(kernels.short), team: short };
         }
-        let between = self.kind.walls[1];
         let long = of_storage(if between { kernels.between } else { kernels.long });
-        let name = if self.copies == 1 { long } else { kernels.copies };
+        let name = match self.copies {
+            // Their xi-lines are eta-lines of a turned level.
+            _ if self.kind.walls.has_beside() => kernels::relax_eta_sides,
+            1 => long,
+            _ => kernels.copies,
+        };
         LineLaunch { name, team: team(along, line_chunk::<M>()) }
     }
 
     /// The contents of u after a sweep that began with the lines of `first`.
     fn solved_after(&self, first: usize) -> LevelContents {
         match first {
-            _ if self.kind.transposed => LevelContents::Unknown,
+            _ if self.kind.transposed || self.kind.walls.has_beside() => LevelContents::Unknown,
             // Rows whose place wall terms take are not relaxed along xi.
             _ if self.kind.has_xi() && self.has_held_row(1 - first) => LevelContents::Unknown,
             0 => LevelContents::SolvedOdd,
@@ -159,7 +183,7 @@ impl<M: Real> CudaLevel<M> {
 
     /// Whether wall terms take the place of a row of this colour.
     fn has_held_row(&self, colour: usize) -> bool {
-        let [below, above] = self.kind.walls;
+        let WalledSides([below, above, ..]) = self.kind.walls;
         (below && colour == 0) || (above && (self.size.mj - 1) % 2 == colour)
     }
 
@@ -168,7 +192,7 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn relax_in_turn(&self, backend: &CudaBackend, sweeps: usize) -> Result<bool> {
         let LevelSize { mi, mj, .. } = self.size;
         let alone = self.part.is_none() && self.copies == 1;
-        let full = !self.kind.compact && !self.kind.transposed;
+        let full = !self.kind.compact && !self.kind.transposed && !self.kind.walls.has_beside();
         if !alone || !full || mi * mj > MOST_OF_ONE_BLOCK {
             return Ok(false);
         }
