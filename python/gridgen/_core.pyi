@@ -213,5 +213,6 @@ def smooth(
     first_cell: float | None,
     slide: list[str],
     options: list[tuple[str, str]],
+    backend: str,
 ) -> tuple[list[NDArray[np.float64]], str, list[str]]: ...
 def keys() -> list[tuple[str, str, str, str, str]]: ...

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from .typing import Backend
+
 __all__ = ["Smoothed", "smooth"]
 
 
@@ -59,6 +61,7 @@ def smooth(
     first_cell: float | None = None,
     slide: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
+    backend: Backend = "auto",
 ) -> Smoothed:
     """Smooth a structured grid by the grid equations, with exact first cells on a wall.
 
@@ -77,6 +80,8 @@ def smooth(
         Other sides whose points slide along them.
     settings : mapping, optional
         Keys of ``[newton]``, ``[linear]`` and ``[multigrid]``, such as ``{"newton.tolerance": 1e-9}``.
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" takes one GPU where there is one and the grid is large enough to be faster there.
 
     Returns
     -------
@@ -103,7 +108,7 @@ def smooth(
             message = f"{name}: a list of sides was expected, found {sides!r}"
             raise CaseError(message, f'write {name}=["{sides}"]', data={"name": name, "value": sides})
     (new_x, new_y), text, grown = _core.smooth(
-        nodes[0], nodes[1], list(walls), first_cell, list(slide), options
+        nodes[0], nodes[1], list(walls), first_cell, list(slide), options, backend
     )
     result = json.loads(text)
     measures = [result[name] for name in ("before", "after")]

@@ -1,13 +1,15 @@
 //! Smoothing of arrays of nodes.
 
 use gridgen::case::SolverOptions;
+use gridgen::error::Error;
+use gridgen::generate::Machine;
 use gridgen::grid::boundary::Side;
 use gridgen::grid::{Grid, Topology};
-use gridgen::smooth::{SmoothSettings, side_named, smooth};
+use gridgen::smooth::{SmoothSettings, side_named};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::arguments::{interruptible, pool};
+use crate::arguments::{Compute, interruptible, pool};
 use crate::errors::{raised, refused};
 
 type Arrays<'py> = [Bound<'py, PyArray2<f64>>; 2];
@@ -23,6 +25,7 @@ pub(crate) fn smoothed<'py>(
     first_cell: Option<f64>,
     slide: Vec<String>,
     options: Vec<(String, String)>,
+    backend: &str,
 ) -> PyResult<(Arrays<'py>, String, Vec<String>)> {
     let sides = |argument: &str, names: Vec<String>| -> PyResult<Vec<Side>> {
         let side = |name: String| {
@@ -37,8 +40,14 @@ pub(crate) fn smoothed<'py>(
     let [nj, ni] = [x.shape()[0], x.shape()[1]];
     let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
     let grid = Grid { topology: Topology::Rectangle, ni, nj, x, y, outside: None };
+    let backend = Compute::new(py, backend, None, None)?.backend;
     let pool = pool()?;
-    let work = move |_: &_| pool.install(|| smooth(&grid, &settings, &options));
+    let work = move |_: &_| {
+        pool.install(|| {
+            let (machine, _) = Machine::for_points(backend, None, None, ni * nj)?;
+            Ok::<_, Error>(machine.smooth(&grid, &settings, &options)?)
+        })
+    };
     let done = interruptible(py, None, work)?.map_err(|error| raised(py, error))?;
     let array = |nodes: &Vec<f64>| PyArray1::from_slice(py, nodes).reshape([nj, ni]);
     let text = serde_json::to_string(&done).map_err(|error| refused(py, &error.to_string()))?;

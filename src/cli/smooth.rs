@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 use gridgen::case::SolverOptions;
 use gridgen::formats::{self, Mesh};
+use gridgen::generate::{BackendChoice, Machine};
 use gridgen::grid::Verdict;
 use gridgen::grid::boundary::Side;
 use gridgen::internals::atomic::check_apart;
 use gridgen::report::Comparison;
-use gridgen::smooth::{SmoothPass, SmoothSettings, Smoothed, side_named, smooth};
+use gridgen::smooth::{SmoothPass, SmoothSettings, Smoothed, side_named};
 
 use super::convert::{LayoutArguments, format_of};
+use super::ranks::backends;
 use super::summary::written;
 use super::terminal::{Terminal, list};
 use super::{CommandFailure, NOT_CONVERGED, parse_set};
@@ -44,6 +46,9 @@ pub(super) struct SmoothArguments {
     /// Replace a key of [newton], [linear] or [multigrid]; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
+    /// Where to compute; auto takes a GPU if there is one and the mesh is large enough to be faster there.
+    #[arg(long, default_value = "auto", value_parser = backends())]
+    backend: BackendChoice,
     #[command(flatten)]
     layout: LayoutArguments,
 }
@@ -61,7 +66,10 @@ impl SmoothArguments {
         let mesh = formats::mesh(&self.mesh)?;
         let (walls, slide) = (self.walls.clone(), self.slide.clone());
         let settings = SmoothSettings { walls, first_cell: self.first_cell, slide };
-        let smoothed = smooth(&mesh.grid, &settings, &options)?;
+        let points = mesh.grid.ni * mesh.grid.nj;
+        let (machine, notice) = Machine::for_points(self.backend, None, None, points)?;
+        notice.iter().for_each(|notice| terminal.note(notice));
+        let smoothed = machine.smooth(&mesh.grid, &settings, &options)?;
         let worse = smoothed.grown();
         let result = Mesh { grid: smoothed.grid.clone(), ..mesh };
         let mut files = self.layout.write(format, &self.output, result.data(), terminal)?;

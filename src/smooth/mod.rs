@@ -110,6 +110,18 @@ pub struct Smoothed {
     given: Grid,
 }
 
+/// [`smooth_on`] the CPU.
+///
+/// # Errors
+/// Those of that function.
+pub fn smooth(
+    grid: &Grid,
+    settings: &SmoothSettings,
+    options: &SolverOptions,
+) -> Result<Smoothed, SmoothError> {
+    smooth_on(&CpuBackend, grid, settings, options)
+}
+
 /// Smooths a grid of any orientation; the solves are by `options`, their tolerance no smaller than round-off allows.
 ///
 /// The grid has the boundary points of the one given, but for those that slide. At the ends of an open wall the first
@@ -118,7 +130,8 @@ pub struct Smoothed {
 /// # Errors
 /// For a grid or sides that cannot be used, and where no solve converged. A grid that is not better is a result, see
 /// [`Smoothed::grown`].
-pub fn smooth(
+pub fn smooth_on<B: EllipticBackend + MultigridBackend>(
+    backend: &B,
     grid: &Grid,
     settings: &SmoothSettings,
     options: &SolverOptions,
@@ -154,6 +167,13 @@ pub fn smooth(
     let (mut passes, mut exact) = (Vec::new(), WallSide::all(&given, &walls, settings.first_cell)?);
     let waves = measured(&given, &exact).quality.waves_deg;
     let (best, fine) = (|passes: &[SmoothPass]| best(passes, waves), (options, 0.0));
+    let solved = |functions,
+                  grid: &Grid,
+                  exact: &[WallSide],
+                  to: (&SolverOptions, f64),
+                  begun: Option<&SmoothPass>| {
+        solved(backend, (functions, grid, exact), to, begun)
+    };
     if folded as f64 <= FOLDED * given.cells() as f64 {
         let begun = solved(Functions::Own, &given, &exact, (options, ROUGH), None)?;
         if begun.converged {
@@ -210,10 +230,9 @@ fn best(passes: &[SmoothPass], waves: f64) -> Option<usize> {
 }
 
 /// Solves with the functions of a grid to a tolerance of `least` or more, or goes on with a solve that was less exact.
-fn solved(
-    functions: Functions,
-    grid: &Grid,
-    walls: &[WallSide],
+fn solved<B: EllipticBackend + MultigridBackend>(
+    backend: &B,
+    (functions, grid, walls): (Functions, &Grid, &[WallSide]),
     (options, least): (&SolverOptions, f64),
     begun: Option<&SmoothPass>,
 ) -> Result<SmoothPass, SmoothError> {
@@ -227,8 +246,16 @@ fn solved(
         // Near the solution an exact direction leads to it.
         options.newton.forcing.initial = options.newton.forcing.min;
     }
-    let from = begun.map(|pass| pass.unknowns.clone());
-    let (nodes, unknowns, report) = solution(&CpuBackend, (&data, grid.topology), &options, from)?;
+    let mut unknowns = vec![0.0; 2 * data.mi * data.mj];
+    let uploaded = |pass: &SmoothPass| {
+        let mut u = backend.zeros(unknowns.len())?;
+        backend.upload_unknowns(&pass.unknowns, &mut u).map(|()| u)
+    };
+    let from = begun.map(uploaded).transpose().map_err(SolverError::from)?;
+    let (found, u, report) = solution(backend, (&data, grid.topology), &options, from)?;
+    let mut nodes = Grid::unset(grid.topology, grid.ni, grid.nj);
+    let fetched = backend.download_unknowns(&u, &mut unknowns);
+    fetched.and_then(|()| backend.fetch(&found, &mut nodes)).map_err(SolverError::from)?;
     let before = begun.map_or((0, 0.0), |pass| (pass.newton_iterations, pass.linear_iterations));
     Ok(SmoothPass {
         functions,

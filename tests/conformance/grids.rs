@@ -2,11 +2,16 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, EllipticData};
+use gridgen::case::SolverOptions;
+use gridgen::grid::boundary::Side;
 use gridgen::grid::initial::InitialMethod;
 use gridgen::grid::quality::{Quality, measure};
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
+use gridgen::smooth::{SmoothSettings, smooth, smooth_on};
 
 use super::{Subject, random};
+use support::blocks::{Block, wave};
+use support::grids::distance;
 use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
@@ -69,6 +74,31 @@ pub fn the_nodes_of_a_solution_are_its_grid<S: Subject>(subject: &S) {
         let mut found = Grid::unset(grid.topology, grid.ni, grid.nj);
         subject.fetch(&nodes, &mut found).unwrap();
         assert_eq!(exact(&found), exact(&expected));
+    }
+}
+
+pub fn a_smoothed_grid_is_that_of_the_cpu<S: Subject>(subject: &S) {
+    let Block { ni, nj, at, .. } = Block::new([33, 25], [false; 4], [4e-3, 4e-3], wave);
+    let (x, y) = at.into_iter().map(|[x, y]| (x, y)).unzip();
+    let channel = Grid { topology: Topology::Rectangle, ni, nj, x, y, outside: None };
+    let wall = WallPoints::naca("4412", 49);
+    let section = wall.initial(InitialMethod::Hyperbolic, 17, FIRST_CELL).grid;
+    let options = SolverOptions::new(&[]).unwrap();
+    let below = vec![Side::Below];
+    for (grid, walls) in [(&section, below), (&channel, Side::ALL.to_vec())] {
+        let settings = SmoothSettings { walls, ..SmoothSettings::default() };
+        let expected = smooth(grid, &settings, &options).unwrap();
+
+        let found = smooth_on(subject, grid, &settings, &options).unwrap();
+
+        assert_eq!(found.kept, expected.kept);
+        for (found, expected) in found.passes.iter().zip(&expected.passes) {
+            assert_eq!(found.newton_iterations, expected.newton_iterations);
+            let more = found.linear_iterations - expected.linear_iterations;
+            assert!(more.abs() <= 0.5, "{more} more linear iterations");
+        }
+        let off = distance(&found.grid, &expected.grid);
+        assert!(off < 1e-9, "{off:e}");
     }
 }
 

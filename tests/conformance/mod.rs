@@ -155,6 +155,7 @@ macro_rules! conformance {
         );
         conformance!(@module $backend, grids,
             the_nodes_of_a_solution_are_its_grid
+            a_smoothed_grid_is_that_of_the_cpu
             symmetry_is_restored_as_on_the_host
             a_half_is_that_of_the_host
             the_quality_is_that_of_the_host
