@@ -13,6 +13,7 @@ use gridgen::case::{Case, PlacedCase};
 use gridgen::error::Error;
 use gridgen::generate::{GridResult, Machine, Progress, SolveOptions, solve, solve_elements};
 use gridgen::solver::history::NewtonStep;
+use support::blocks::{Block, bend, nozzle, wave};
 use support::elements::assembly;
 use support::fibers::{CountedDevice, FiberDevice, lost, mortal};
 
@@ -109,6 +110,29 @@ fn a_grid_has_the_same_bits_in_any_group_as_on_a_device_alone() {
             assert!(a.0 == b.0, "case {k} of {count}");
         }
         assert_eq!(group.size(), 0);
+    }
+}
+
+/// Levels with walls at the ends of their xi-lines have turned levels.
+#[test]
+fn blocks_with_walls_on_all_sides_have_the_same_bits_in_a_group() {
+    let blocks = [wave, bend, nozzle].map(|map| Block::new([33, 25], [true; 4], [4e-3, 4e-3], map));
+    let solved =
+        |device: Arc<dyn Device>, block: &Block| block.solved(&CudaBackend::new(device).unwrap());
+    let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
+    let members: Vec<Arc<dyn Device>> =
+        blocks.iter().map(|_| Arc::new(group.member()) as Arc<dyn Device>).collect();
+
+    let found: Vec<_> = thread::scope(|scope| {
+        let work = members.into_iter().zip(&blocks);
+        let jobs: Vec<_> =
+            work.map(|(member, block)| scope.spawn(move || solved(member, block))).collect();
+        jobs.into_iter().map(|job| job.join().unwrap()).collect()
+    });
+
+    for (block, found) in blocks.iter().zip(found) {
+        let alone = solved(Arc::new(FiberDevice::default()), block);
+        assert!(found == alone, "{} or {} steps", found.1, alone.1);
     }
 }
 
