@@ -77,7 +77,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "geometry", "grid", "sparse", "pde", "backend", "solver", "elliptic", "files",
             "formats", "overset", "report", "case", "movement", "error", "memory", "digest",
-            "ranks", "run", "viewer", "cascade",
+            "ranks", "run", "viewer", "cascade", "smooth",
         ],
     ),
     (
