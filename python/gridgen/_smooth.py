@@ -81,7 +81,8 @@ def smooth(
     settings : mapping, optional
         Keys of ``[newton]``, ``[linear]`` and ``[multigrid]``, such as ``{"newton.tolerance": 1e-9}``.
     backend : {"auto", "cpu", "cuda"}
-        Where to compute; "auto" takes one GPU where there is one and the grid is large enough to be faster there.
+        Where to compute; "auto" takes one GPU where there is one and the grid is large enough to be faster
+        there.
 
     Returns
     -------
