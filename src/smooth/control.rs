@@ -1,5 +1,7 @@
 //! Control functions P0 and Q0 of a grid that is given, smoothed.
 
+use std::mem::swap;
+
 use rayon::prelude::*;
 
 use crate::geometry::vector::{distance, dot};
@@ -75,19 +77,31 @@ fn clip(value: f64, limit: f64) -> f64 {
 /// Passes with weights ¼ ½ ¼ over values `[rows][n]` along xi, along eta or both. Ends are their own neighbours, or each
 /// other's along xi where the ends in i are joined.
 fn smoothed(mut f: Vec<f64>, n: usize, joined: bool, along: [bool; 2], passes: usize) -> Vec<f64> {
-    let sizes = [(n - 1, 1), (f.len() / n - 1, n)];
+    let (mut old, last) = (f.clone(), f.len() / n - 1);
+    let mean = |before: f64, at: f64, after: f64| 0.5 * at + 0.25 * (before + after);
     for pass in 0..2 * passes {
-        let (direction, (last, step)) = (pass % 2, sizes[pass % 2]);
+        let direction = pass % 2;
         if !along[direction] {
             continue;
         }
-        let (old, wraps) = (f.clone(), joined && direction == 0);
-        f.par_iter_mut().enumerate().for_each(|(at, value)| {
-            let k = [at % n, at / n][direction];
-            let ends = if wraps { [at + last * step - k * step, at - k * step] } else { [at; 2] };
-            let before = if k > 0 { at - step } else { ends[0] };
-            let after = if k < last { at + step } else { ends[1] };
-            *value = 0.5 * old[at] + 0.25 * (old[before] + old[after]);
+        swap(&mut f, &mut old);
+        f.par_chunks_mut(n).enumerate().for_each(|(j, row)| {
+            let line = |j: usize| &old[j * n..][..n];
+            let at = line(j);
+            if direction == 1 {
+                let beside = line(j.saturating_sub(1)).iter().zip(line((j + 1).min(last)));
+                for ((value, at), (before, after)) in row.iter_mut().zip(at).zip(beside) {
+                    *value = mean(*before, *at, *after);
+                }
+                return;
+            }
+            for (value, of) in row[1..].iter_mut().zip(at.array_windows()) {
+                let [before, at, after] = of;
+                *value = mean(*before, *at, *after);
+            }
+            let ends = if joined { [n - 1, 0] } else { [0, n - 1] };
+            row[0] = mean(at[ends[0]], at[0], at[1]);
+            row[n - 1] = mean(at[n - 2], at[n - 1], at[ends[1]]);
         });
     }
     f
