@@ -96,7 +96,7 @@ impl<M: Real> CudaLevel<M> {
         self.turn_values(backend)?;
         turned.set_contents(backend, LevelContents::Unknown);
         turned.relax_own(backend, first)?;
-        self.turn(backend, (true, false), |level| level.u())?;
+        self.turn(backend, (true, false), Self::u)?;
         self.set_contents(backend, LevelContents::Unknown);
         if self.kind.transposed { self.relax_own(backend, first) } else { Ok(()) }
     }
