@@ -45,6 +45,14 @@ def test_sides_are_those_of_the_arrays():
     assert expected.after.first_cell_min < 2.0001e-3
 
 
+def test_a_small_grid_is_smoothed_on_the_cpu():
+    x, y = channel()
+
+    on_cpu, by_default = gridgen.smooth(x, y, backend="cpu"), gridgen.smooth(x, y)
+
+    np.testing.assert_array_equal(on_cpu.y, by_default.y)
+
+
 def test_points_slide():
     x, y = channel()
 
@@ -64,6 +72,8 @@ def test_arguments_that_do_not_fit_are_refused():
         gridgen.smooth(x, y, walls=[])
     with pytest.raises(gridgen.CaseError, match="an array of the shape of x"):
         gridgen.smooth(x, y[1:])
+    with pytest.raises(gridgen.CaseError, match=r'backend = "gpu".*auto'):
+        gridgen.smooth(x, y, backend="gpu")
     with pytest.raises(gridgen.CaseError, match="at least 5 x 5"):
         gridgen.smooth(x[:3], y[:3])
     with pytest.raises(gridgen.NotConverged, match="not solved"):
