@@ -468,9 +468,9 @@ pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
     assert_eq!(replayed.solutions, plain.solutions);
 }
 
-/// There are two levels below the finest: 5 × 4 and 2 × 2 points.
+/// There are two levels below the finest: 5 × 4 and 2 × 2 points, or 4 × 8 and 2 × 8.
 pub fn a_cycle_as_a_matrix_is_the_cycle<S: Subject>(subject: &S) {
-    let size = LevelSize { mi: 11, mj: 8, periodic: false };
+    let [size, narrow] = [11, 9].map(|mi| LevelSize { mi, mj: 8, periodic: false });
     let work = |levels: &mut [S::Level<f64>]| {
         let [fine, coarse] = levels else { panic!("two levels") };
         subject.smooth(fine, Order::Forward)?;
@@ -481,6 +481,9 @@ pub fn a_cycle_as_a_matrix_is_the_cycle<S: Subject>(subject: &S) {
     };
     for kind in FULL {
         a_cycle_of_this_kind_as_a_matrix(subject, size, kind, work);
+    }
+    for kind in KINDS.into_iter().filter(|kind| kind.0 == Coarsening::Xi && kind.2 == Plain) {
+        a_cycle_of_this_kind_as_a_matrix(subject, narrow, kind, work);
     }
 }
 

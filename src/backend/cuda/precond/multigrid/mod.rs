@@ -181,9 +181,10 @@ impl MultigridBackend for CudaBackend {
         mut work: impl FnMut(&mut [CudaLevel<M>]) -> Result<()>,
     ) -> Result<()> {
         // The matrix of a larger level covers this one.
-        let n = unknowns(&levels[0]);
-        let kept = levels[0].part.is_some() || levels[0].turned.is_some();
-        if n > self.matrix_unknowns || levels[0].covered || kept {
+        let (n, finest) = (unknowns(&levels[0]), &levels[0]);
+        // Lines with walls of all sides have no code for several right sides.
+        let one = finest.part.is_some() || finest.kind.walls.has_beside();
+        if n > self.matrix_unknowns || finest.covered || one {
             return Ok(());
         }
         let kept = levels[0].matrix.take();
