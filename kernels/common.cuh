@@ -197,12 +197,12 @@ struct ThreadPoint {
     }
 };
 
-// Which of these walls point (i, j) of mi x mj lies on: a bit each for the sides j = 0, j = mj - 1, i = 0 and i = mi - 1.
+// Returns those of these walls on which point (i, j) of mi x mj lies: a bit each for j = 0, j = mj - 1, i = 0, i = mi - 1.
 __device__ inline uint32 walls_at(uint32 walls, uint32 mi, uint32 mj, uint32 i, uint32 j) {
     return walls & (uint32(j == 0) | uint32(j + 1 == mj) << 1 | uint32(i == 0) << 2 | uint32(i + 1 == mi) << 3);
 }
 
-// Whether these are two walls that meet in the point: it is given, and has neither equation nor amplitudes.
+// Returns whether two of these walls meet in the point: it is given then, and has neither equation nor amplitudes.
 __device__ inline bool meet(uint32 walls) { return (walls & 3) && (walls & 12); }
 
 // Reductions. An operation names for each of its results k where to start and how two values

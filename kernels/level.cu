@@ -228,7 +228,7 @@ KERNEL(coarsen, LevelLayout fine, real* a, const uint32* fine_bad, LevelLayout c
         each_point(coarse, Galerkin<false>{fine, coarse, operator_of<false>(fine, a), target});
 }
 
-// The row or the place in it, among `count`, of a turned level.
+// Returns the row of a turned level that column i of `count` becomes.
 __device__ inline uint32 turned_row(uint32 i, uint32 count, uint32 mirrored) { return mirrored ? count - 1 - i : i; }
 
 // The operator of the turned level: its point (j, i) is (i, j), or (i', j) counted from the other end where it is

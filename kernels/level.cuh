@@ -86,7 +86,7 @@ struct LevelLayout : LevelLayoutFields {
     __device__ int points_of_column(int i) const {
         return column(WALLS == SIDES && terms_beside() && along_wall(i) ? -1 : i);
     }
-    // Those of the column before and after i.
+    // Places of the points of the columns before and after i.
     template <Walls WALLS>
     __device__ int west(int i) const {
         return points_of_column<WALLS>(i == 0 && wraps() ? int(mi) - 1 : i - 1);

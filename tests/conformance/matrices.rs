@@ -159,7 +159,7 @@ pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
         for column in 0..pattern.rows() {
             let (i, j) = (column / 2 % mi, column / 2 / mi);
             let of_j = (walls[0] && j == 0) || (walls[1] && j + 1 == mj);
-            // Where walls of both directions meet, the sum along the xi-line stands.
+            // A point on walls of both directions has the sum along the xi-line.
             let of_i = (walls[2] && i == 0) || (walls[3] && i + 1 == mi);
             if !of_i && !of_j {
                 continue;

@@ -45,7 +45,7 @@ enum Walls {
     /// Those of the last row too.
     Both,
     BothDroppedBelow,
-    /// Those of the first column of points too, those of the last, or of all sides; of grids that do not close.
+    /// Walls stand at the first column of points too, at the last, or on all sides, of grids that do not close.
     Before,
     Behind,
     Four,
