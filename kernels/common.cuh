@@ -41,17 +41,16 @@ __device__ inline T shuffled(T value, unsigned step) {
 #define BOUNDED_KERNEL(threads, name, ...) BOUNDED_ENTRY(threads, name, __VA_ARGS__)
 #else
 // A launch for the members of a group, each of which would launch the same kernel in the same shape: block z
-// is block z % copies of member z / copies, whose arguments are words from rows + (z / copies) * stride on,
+// is that of member z, whose arguments are words from rows + z * stride on,
 // each argument from a word of its own. Of a launch that is recorded only members with a flag take part.
 #define OF_MEMBERS(entry, name, ...)                                                             \
     static __device__ void name##_of_member(__VA_ARGS__);                                        \
     entry {                                                                                      \
-        const uint32 member = blockIdx.z / copies;                                               \
-        if (flags && !flags[member]) return;                                                     \
-        Member<decltype(&name##_of_member), &name##_of_member>::run(rows + uint64(member) * stride); \
+        if (flags && !flags[blockIdx.z]) return;                                                 \
+        Member<decltype(&name##_of_member), &name##_of_member>::run(rows + uint64(blockIdx.z) * stride); \
     }                                                                                            \
     static __device__ void name##_of_member(__VA_ARGS__)
-#define MEMBER_PARAMETERS const uint64 *rows, uint32 stride, uint32 copies, const uint32 *flags
+#define MEMBER_PARAMETERS const uint64 *rows, uint32 stride, const uint32 *flags
 #define KERNEL(name, ...) OF_MEMBERS(ENTRY(name, MEMBER_PARAMETERS), name, __VA_ARGS__)
 #define BOUNDED_KERNEL(threads, name, ...) \
     OF_MEMBERS(BOUNDED_ENTRY(threads, name, MEMBER_PARAMETERS), name, __VA_ARGS__)

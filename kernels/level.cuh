@@ -72,11 +72,6 @@ struct LevelLayout : LevelLayoutFields {
     __device__ bool tall() const { return mj > MOST_BLOCKS * LEVEL_J; }
     __device__ uint32 tile_i() const { return (tall() ? blockIdx.y : blockIdx.x) * LEVEL_I; }
     __device__ uint32 tile_j() const { return (tall() ? blockIdx.x : blockIdx.y) * LEVEL_J; }
-    // This block's copy: a level may have several right sides and solutions, one for each block in z.
-    __device__ uint32 copy() const { return blockIdx.z % copies; }
-    // Start of the right side and of the solution of this block's copy.
-    __device__ int64 copy_of_f() const { return int64(copy()) * points(); }
-    __device__ int64 copy_of_u() const { return int64(copy()) * (points() + 2 * row()); }
     // Place of column i; a column that holds zeros for i = -1.
     __device__ int column(int i) const {
         return i < 0 ? int(half) - 1 : (i & 1) * int(half) + (i >> 1);

@@ -225,14 +225,10 @@ __device__ inline void store_points(const Line<XI, COMPACT, WALLS>& line, const 
 // point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
 // of transposed equations have the values of `ends_of_transposed` there. With both ends bordered, the last point m is held
 // at zero, too, and u_l <- u_l - V_l d - V'_l d' with (d, d') = G^-1 (b_0 - N_0 u_1, b_m - P_m u_{m-1}).
-//
-// COPIES: the block index in z selects one of several right sides. It is a template flag because the index
-// arithmetic would spill registers. MAPS is the capacity of the shared array of maps: lines of a block times its
-// warps.
-template <bool XI, int CHUNK, bool COMPACT, bool COPIES, bool TRANSPOSED, Walls WALLS, int MAPS>
-__device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, uint32 lines, uint32 chunks,
-                      uint32 zero, real* values, const real* f_values, real* u_values) {
-    __shared__ Affine maps[2][MAPS];
+template <bool XI, int CHUNK, bool COMPACT, bool TRANSPOSED, Walls WALLS>
+__device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero, real* values,
+                      const real* f_values, real* u_values) {
+    __shared__ Affine maps[2][LINE_MAPS];
     // The value carried between segments; the two ends of closed lines; their closing value, or the wall
     // terms of bordered lines.
     __shared__ Pair carries[WARP], firsts[WARP], lasts[WARP], closings[WARP];
@@ -240,12 +236,12 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     Line<XI, COMPACT, WALLS> line;
     line.layout = layout;
     line.a = operator_of<COMPACT>(layout, values);
-    line.number = 2 * (block * lines + team.line) + colour;
+    line.number = 2 * (blockIdx.x * lines + team.line) + colour;
     const bool live = line.solved();
     const bool condensed = line.closed() || (line.bordered() && !TRANSPOSED);
     const int along = live ? line.along() : 0, open = live ? line.open() : 0;
-    const Pair* f = reinterpret_cast<const Pair*>(f_values) + (COPIES ? layout.copy_of_f() : 0);
-    Pair* u = reinterpret_cast<Pair*>(u_values) + (COPIES ? layout.copy_of_u() : 0);
+    const Pair* f = reinterpret_cast<const Pair*>(f_values);
+    Pair* u = reinterpret_cast<Pair*>(u_values);
     const int segment = int(chunks) * CHUNK;
     const uint32 segments = uint32((line.along() + segment - 1) / segment);
     uint32 turn = 0;
@@ -425,9 +421,8 @@ __device__ void relax(const LevelLayout& layout, uint32 block, uint32 colour, ui
     }
 }
 
-#define RELAX(name, XI, CHUNK, COMPACT, COPIES, TRANSPOSED, WALLS)                                      \
+#define RELAX(name, XI, CHUNK, COMPACT, TRANSPOSED, WALLS)                                              \
     BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout, uint32 colour, uint32 lines, uint32 chunks,  \
                    uint32 zero, real* a, const real* f, real* u) {                                      \
-        relax<XI, CHUNK, COMPACT, COPIES, TRANSPOSED, WALLS, LINE_MAPS>(layout, blockIdx.x, colour,     \
-                                                                       lines, chunks, zero, a, f, u);   \
+        relax<XI, CHUNK, COMPACT, TRANSPOSED, WALLS>(layout, colour, lines, chunks, zero, a, f, u);     \
     }

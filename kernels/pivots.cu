@@ -409,7 +409,7 @@ __device__ bool factor_level(const FactoredLevel& of, Stage& stage) {
 BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;
     const FactoredLevel& of = level_of_block(levels, count);
-    if (!(of.compact ? factor_level<true, false>(of, stage) : factor_level<false, false>(of, stage))) *bad = 1;
+    if (!(LevelLayout{of.layout}.compact() ? factor_level<true, false>(of, stage) : factor_level<false, false>(of, stage))) *bad = 1;
 }
 
 BOUNDED_KERNEL(2 * FACTOR_THREADS, factor_transposed_levels, FactoredLevels levels, uint32 count, uint32* bad) {
@@ -430,7 +430,7 @@ __device__ bool finish_level(const FactoredLevel& of, Stage& stage) {
 BOUNDED_KERNEL(2 * FACTOR_THREADS, finish_levels, FactoredLevels levels, uint32 count, uint32* bad) {
     __shared__ Stage stage;
     const FactoredLevel& of = level_of_block(levels, count);
-    if (!(of.compact ? finish_level<true>(of, stage) : finish_level<false>(of, stage))) *bad = 1;
+    if (!(LevelLayout{of.layout}.compact() ? finish_level<true>(of, stage) : finish_level<false>(of, stage))) *bad = 1;
 }
 
 // borders <- whether a coarse level has wall terms at an end of the eta-lines, and how many of its lines keep them, for

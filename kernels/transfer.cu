@@ -12,10 +12,10 @@ __device__ void restrict_residual(const LevelLayout& fine, real* values, const r
                                   uint32 solved, const real* beside, const LevelLayout& coarse, real* coarse_f,
                                   real* coarse_u) {
     const Operator<COMPACT> a = operator_of<COMPACT>(fine, values);
-    const Pair* const f = reinterpret_cast<const Pair*>(fine_f) + fine.copy_of_f();
-    const Pair* const u = reinterpret_cast<const Pair*>(fine_u) + fine.copy_of_u();
-    Pair* const to_f = reinterpret_cast<Pair*>(coarse_f) + coarse.copy_of_f();
-    Pair* const to_u = reinterpret_cast<Pair*>(coarse_u) + coarse.copy_of_u();
+    const Pair* const f = reinterpret_cast<const Pair*>(fine_f);
+    const Pair* const u = reinterpret_cast<const Pair*>(fine_u);
+    Pair* const to_f = reinterpret_cast<Pair*>(coarse_f);
+    Pair* const to_u = reinterpret_cast<Pair*>(coarse_u);
     __shared__ Pair residuals[2 * LEVEL_J + 1][2 * LEVEL_I + 1];
     const bool both = coarse.mj != fine.mj;
     const uint32 first_i = coarse.tile_i(), first_j = coarse.tile_j();
@@ -83,8 +83,8 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
        const real* beside, LevelLayout coarse, real* coarse_f) {
     __shared__ Pair parts[WALL_SUMS][WARP];
     const Operator<false> operator_ = operator_of<false>(fine, a);
-    const Pair* right = reinterpret_cast<const Pair*>(f) + fine.copy_of_f();
-    const Pair* solution = reinterpret_cast<const Pair*>(u) + fine.copy_of_u();
+    const Pair* right = reinterpret_cast<const Pair*>(f);
+    const Pair* solution = reinterpret_cast<const Pair*>(u);
     const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32 first = blockIdx.x * SUMMED_POINTS;
     uint32 column = 2 * first + lane;
@@ -108,7 +108,7 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
     for (uint32 k = 0; k < 3; ++k)
         for (uint32 part = 0; part < WALL_SUMS; ++part)
             total = total + real(k == 1 ? 0.5 : 0.25) * parts[part][2 * threadIdx.x + k];
-    reinterpret_cast<Pair*>(coarse_f)[coarse.copy_of_f() + coarse.terms_of(end) + coarse.column(int(i))] =
+    reinterpret_cast<Pair*>(coarse_f)[coarse.terms_of(end) + coarse.column(int(i))] =
         real(coarse.mj == fine.mj ? 1 : 0.5) * total;
 }
 
@@ -166,8 +166,8 @@ template <Walls WALLS>
 __device__ void prolong_solution(const LevelLayout& fine, real* u, const LevelLayout& coarse, uint32 start, uint32 wraps,
                                  uint32 skipped, const real* from) {
     const Prolong<WALLS> prolong = {fine, coarse, start, wraps != 0,
-                             reinterpret_cast<const Pair*>(from) + coarse.copy_of_u(),
-                             reinterpret_cast<Pair*>(u) + fine.copy_of_u()};
+                             reinterpret_cast<const Pair*>(from),
+                             reinterpret_cast<Pair*>(u)};
     const uint32 step = skipped < 2 ? 2 : 1, first = skipped == 0;
     const uint32 i = first + step * (fine.tile_i() + threadIdx.x % LEVEL_I);
     const uint32 j = fine.tile_j() + threadIdx.x / LEVEL_I;
@@ -185,52 +185,6 @@ __device__ void prolong_solution(const LevelLayout& fine, real* u, const LevelLa
 PROLONG(prolong, ENDS)
 PROLONG(prolong_sides, SIDES)
 
-// A cycle from a zero guess is linear in its right side. On a small level it is kept as a matrix of
-// 2x2 blocks: block (p, q) takes f at point q to u at point p, points counted row by row.
-
-// f of copy c <- unit vector c, u <- 0.
-KERNEL(unit_vectors, LevelLayout layout, real* f, real* u) {
-    Pair* const right = reinterpret_cast<Pair*>(f) + layout.copy_of_f();
-    Pair* const solution = reinterpret_cast<Pair*>(u) + layout.copy_of_u();
-    each_point(layout, [=](uint32 i, uint32 j) {
-        const uint32 k = j * layout.mi + i;
-        const int at = j * layout.row() + layout.column(i);
-        right[at] = pair(layout.copy() == 2 * k, layout.copy() == 2 * k + 1);
-        solution[at] = pair(0, 0);
-    });
-}
-
-// The matrix from the solutions of all unit vectors. One thread a block.
-KERNEL(gather_matrix, LevelLayout layout, const real* u, real* matrix) {
-    const uint32 count = layout.mi * layout.mj;
-    const uint64 k = thread_index();
-    if (k >= uint64(count) * count) return;
-    const uint32 p = uint32(k / count), q = uint32(k % count);
-    const int at = p / layout.mi * layout.row() + layout.column(p % layout.mi);
-    const int64 copy = layout.points() + 2 * layout.row();
-    const Pair* solutions = reinterpret_cast<const Pair*>(u) + at;
-    const Pair x = solutions[2 * q * copy], y = solutions[(2 * q + 1) * copy];
-    reinterpret_cast<Block*>(matrix)[k] = block(x.x, y.x, x.y, y.y);
-}
-
-// u <- matrix f. One warp a point.
-KERNEL(apply_matrix, LevelLayout layout, const real* matrix, const real* f,
-       real* u) {
-    const uint32 count = layout.mi * layout.mj, lane = threadIdx.x % WARP;
-    const uint32 p = uint32(thread_index() / WARP);
-    if (p >= count) return;
-    const Block* row = reinterpret_cast<const Block*>(matrix) + uint64(p) * count;
-    Pair sum = pair(0, 0);
-    for (uint32 q = lane; q < count; q += WARP) {
-        const int at = q / layout.mi * layout.row() + layout.column(q % layout.mi);
-        sum = sum + row[q] * reinterpret_cast<const Pair*>(f)[at];
-    }
-    for (int step = WARP / 2; step > 0; step /= 2)
-        sum = sum + shuffled<true>(sum, step);
-    if (lane == 0)
-        reinterpret_cast<Pair*>(u)[p / layout.mi * layout.row() + layout.column(p % layout.mi)] = sum;
-}
-
 // A level from the pieces of all ranks: `planes` planes of `each` values a point; and u <- 0, if there is
 // a u.
 KERNEL(join_pieces, LevelLayout layout, uint32 width, uint32 ranks, uint32 piece_half,
@@ -238,7 +192,7 @@ KERNEL(join_pieces, LevelLayout layout, uint32 width, uint32 ranks, uint32 piece
     each_point(layout, [=](uint32 i, uint32 j) {
         if (u) clear_point(layout, reinterpret_cast<Pair*>(u), i, j);
         const uint32 rank = min(i / width, ranks - 1);
-        const LevelLayout piece = {0, layout.mj, piece_half, 0, 1};
+        const LevelLayout piece = {0, layout.mj, piece_half, 0};
         const int64 from = each * int64(j * piece.row() + piece.column(i - rank * width));
         const int64 at = each * int64(j * layout.row() + layout.column(i));
         for (uint32 plane = 0; plane < planes; ++plane)

@@ -16,7 +16,7 @@ pub(crate) mod elliptic;
 mod error;
 pub(crate) mod matrices;
 mod movement;
-mod multigrid;
+pub(crate) mod multigrid;
 pub mod scalars;
 mod vectors;
 

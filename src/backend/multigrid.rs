@@ -75,6 +75,53 @@ impl LevelSize {
     }
 }
 
+/// The block tridiagonal form of a level's matrix: a block has the points of a column, or of the two columns that are
+/// equally far from the seam where the rows close. The first row, which wall terms may take, is the last one of a
+/// column here: wall terms have no pivots of their own before the points of their line are eliminated.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnBlocks {
+    size: LevelSize,
+}
+
+impl ColumnBlocks {
+    /// Most points of a block of a level that is solved directly, and most unknowns of the level: on a GPU its inverse
+    /// is found column after column, and takes as many values as their square.
+    const MOST_POINTS: usize = 32;
+    const MOST_UNKNOWNS: usize = 2048;
+
+    pub(crate) fn of(size: LevelSize) -> Self {
+        Self { size }
+    }
+
+    /// Whether the level is small enough to be solved directly.
+    pub(crate) fn are_small(self) -> bool {
+        self.points() <= Self::MOST_POINTS && self.size.values() <= Self::MOST_UNKNOWNS
+    }
+
+    /// Points of a block.
+    pub(crate) fn points(self) -> usize {
+        self.size.mj * if self.size.wraps() { 2 } else { 1 }
+    }
+
+    /// Number of blocks.
+    pub(crate) fn count(self) -> usize {
+        if self.size.wraps() { self.size.mi / 2 } else { self.size.mi }
+    }
+
+    /// Point `l` of block `k`.
+    pub(crate) fn place(self, k: usize, l: usize) -> (usize, usize) {
+        let LevelSize { mi, mj, .. } = self.size;
+        (if l < mj { k } else { mi - 1 - k }, (l + 1) % mj)
+    }
+
+    /// The block of point (i, j), and its number there.
+    pub(crate) fn find(self, (i, j): (usize, usize)) -> (usize, usize) {
+        let LevelSize { mi, mj, .. } = self.size;
+        let (count, l) = (self.count(), (j + mj - 1) % mj);
+        if i < count { (i, l) } else { (mi - 1 - i, mj + l) }
+    }
+}
+
 /// Order in which the two colours of lines are relaxed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -141,6 +188,14 @@ pub trait MultigridBackend: SparseBackend {
         Ok(())
     }
 
+    /// Factors the matrix of the coarsest level, whose lines are factored, for [`Self::solve_coarsest`]. Does nothing
+    /// where that is not possible: if the operator is that of ten numbers a point, if there are walls at the ends of
+    /// the xi-lines, on a band, and where blocks are large in double precision.
+    fn factor_coarsest<M: Real>(&self, level: &mut Self::Level<M>) -> Result<()>;
+
+    /// u ← A⁻¹ f, and the wall terms so, if [`Self::factor_coarsest`] has factored the level; returns whether it has.
+    fn solve_coarsest<M: Real>(&self, level: &mut Self::Level<M>) -> Result<bool>;
+
     /// Whether the pivots of all lines are finite, on this level and on those it was coarsened
     /// from and factored with.
     fn pivots_are_finite<M: Real>(&self, level: &Self::Level<M>) -> Result<bool>;
@@ -155,12 +210,6 @@ pub trait MultigridBackend: SparseBackend {
     /// One sweep: block-tridiagonal solves along the eta-lines, one colour after the other, then
     /// along the xi-lines if the level has them; of transposed equations along the xi-lines first.
     fn smooth<M: Real>(&self, level: &mut Self::Level<M>, order: Order) -> Result<()>;
-
-    /// Forward and reverse sweeps in turn, `sweeps` of each, if the backend does them together in less time:
-    /// the result is the same to rounding.
-    fn smooth_in_turn<M: Real>(&self, _: &mut Self::Level<M>, _sweeps: usize) -> Result<bool> {
-        Ok(false)
-    }
 
     /// Coarse f ← R (f − A u − B d), coarse u, d ← 0.
     fn restrict_residual<M: Real>(
@@ -184,20 +233,4 @@ pub trait MultigridBackend: SparseBackend {
         level: &Self::Level<M>,
         z: &mut Self::Vector<T>,
     ) -> Result<()>;
-
-    /// A backend on which small levels cost more time than their work does may apply a cycle as a
-    /// matrix: a cycle from a zero guess is linear in its right side. Prepares it for the first of
-    /// `levels`, whose cycle through all of them `work` does.
-    fn prepare_cycle<M: Real>(
-        &self,
-        _levels: &mut [Self::Level<M>],
-        _work: impl FnMut(&mut [Self::Level<M>]) -> Result<()>,
-    ) -> Result<()> {
-        Ok(())
-    }
-
-    /// u ← the cycle on f from a zero guess, if it was prepared; returns whether it was.
-    fn apply_cycle<M: Real>(&self, _level: &mut Self::Level<M>) -> Result<bool> {
-        Ok(false)
-    }
 }

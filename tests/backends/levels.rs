@@ -26,11 +26,11 @@ fn a_level_may_have_more_rows_than_a_launch_along_y() {
     }
     let u = Buffer::from_host(&device, &level).unwrap();
     let z = Buffer::<f32>::zeros(&device, (2 * mi * mj) as usize).unwrap();
-    let layout = [mi | mj << 32, half, 1];
+    let layout = [mi | mj << 32, half];
     let arguments = [Argument::of_words(&layout), (&u).into(), (&z).into()];
     let kernels = Library::load(&KernelFile::Level.text(), Width::Single);
 
-    let shape = LaunchShape::tiles(mi as usize, mj as usize, 1);
+    let shape = LaunchShape::tiles(mi as usize, mj as usize);
     kernels.launch("store_solution_single", shape, &arguments).unwrap();
 
     let mut found = vec![0.0; z.len()];

@@ -209,10 +209,9 @@ macro_rules! conformance {
             lines_over_several_warps
             lines_longer_than_a_team_takes
             lines_along_which_changes_decay_slowly
-            sweeps_in_turn_are_those_one_after_the_other
+            a_coarsest_level_is_solved_directly
             a_singular_pivot_is_seen_on_the_coarsest_level
             a_replayed_sweep_is_a_sweep
-            a_cycle_as_a_matrix_is_the_cycle
             a_coupled_wall_gives_the_grid_of_the_cpu
             walls_at_both_ends_give_the_grid_of_the_cpu
             walls_beside_give_the_grid_of_the_cpu

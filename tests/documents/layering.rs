@@ -501,7 +501,7 @@ fn a_key_of_a_case_touches_three_files() {
 /// kernels reads, and a call.
 #[test]
 fn a_kernel_is_a_function_a_name_and_a_call() {
-    for kernel in ["count_folds", "unit_vectors", "invert_diagonal"] {
+    for kernel in ["count_folds", "gather_columns", "invert_diagonal"] {
         let functions = files_with("kernels", "cu", &[format!("KERNEL({kernel}")]);
         let names = files_with("src", "rs", &[format!(" {kernel},")]);
         let calls =

@@ -44,7 +44,7 @@ fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<
     let path = Path::new("wing.toml");
     let case = Case::from_toml("[geometry]\nnaca = \"2412\"\n", path, &sets).unwrap();
     // Without this limit large levels would use the small levels' matrices.
-    let backend = CudaBackend::new(device)?.with_matrix_unknowns(16);
+    let backend = CudaBackend::new(device)?;
     let options = RunOptions::new(output.to_path_buf());
     run_on(Machine::Cuda(Box::new(backend)), &case, &options, &mut Silent)
 }

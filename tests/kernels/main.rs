@@ -23,7 +23,7 @@ use support::fibers::FiberDevice;
 
 fn on_fibers() -> CudaBackend {
     // Fibers take long for the many copies of a larger level.
-    CudaBackend::new(Arc::new(FiberDevice::default())).unwrap().with_matrix_unknowns(64)
+    CudaBackend::new(Arc::new(FiberDevice::default())).unwrap()
 }
 
 conformance!(on_fibers);

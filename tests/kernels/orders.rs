@@ -10,7 +10,7 @@ use support::fibers::{FiberDevice, Order};
 
 pub fn adverse() -> CudaBackend {
     let device = Arc::new(FiberDevice::in_order(Order::ADVERSE));
-    CudaBackend::new(device).unwrap().with_matrix_unknowns(64)
+    CudaBackend::new(device).unwrap()
 }
 
 conformance!(@module adverse, vectors,

@@ -20,10 +20,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Most results of one reduction, which all ranks gather at once.
 pub(crate) const REDUCTIONS: usize = RANK_VALUES;
 
-/// Unknowns of a level up to which reading a matrix of their square costs less than a cycle's
-/// launches.
-const MATRIX_UNKNOWNS: usize = 256;
-
 /// Points of a level up to which every rank works on the whole of it: its bands would wait longer
 /// for each other than that takes.
 const GATHERED_POINTS: usize = 1 << 18;
@@ -33,8 +29,6 @@ pub struct CudaBackend {
     pub(crate) device: Arc<dyn Device>,
     reduction: Mutex<ReductionWorkspace>,
     pub(crate) capture: CaptureLog,
-    /// Most unknowns of a level whose multigrid cycle is applied as a matrix.
-    pub(crate) matrix_unknowns: usize,
     /// Most points of a level of multigrid that every rank holds as a whole.
     pub(crate) gathered_points: usize,
     /// This rank's part and its communicator, if there are several ranks.
@@ -75,7 +69,6 @@ impl CudaBackend {
             device,
             reduction: Mutex::new(reduction),
             capture: CaptureLog::default(),
-            matrix_unknowns: MATRIX_UNKNOWNS,
             gathered_points: GATHERED_POINTS,
             ranks: None,
         })
@@ -90,12 +83,6 @@ impl CudaBackend {
     ) -> Result<Self> {
         let ranks = RankContext::new(&device, communicator, bands)?;
         Ok(Self { ranks: Some(ranks), ..Self::new(device)? })
-    }
-
-    /// Applies the multigrid cycle of levels with up to `most` unknowns as a matrix.
-    #[must_use]
-    pub fn with_matrix_unknowns(self, most: usize) -> Self {
-        Self { matrix_unknowns: most, ..self }
     }
 
     /// Gathers levels of multigrid with up to `most` points onto every rank.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::backend::multigrid::ColumnBlocks;
 use crate::backend::{Coarsening, LevelSize, MultigridBackend, Order, Real, Result};
 use crate::solver::linear::Precision;
 use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
@@ -64,10 +65,9 @@ const SMALLEST_ETA: usize = 31;
 /// control functions of a base or a nose, which double from level to level, make line relaxation
 /// along the rows diverge and the coarse correction overshoot; a held seam keeps both in bounds.
 const SMALLEST_RING: usize = 32;
-/// Forward and reverse sweeps on the coarsest level. With half as many a 257×97 grid with first
-/// cells of 1e-2 takes 18 iterations instead of 14.5; twice as many save one or two.
+/// Forward and reverse sweeps on a coarsest level that is not solved directly, and on one whose rows close: it has more
+/// points.
 const COARSEST_SWEEPS: usize = 8;
-/// Sweeps on the coarsest level if its rows close: it has more points.
 const COARSEST_RING_SWEEPS: usize = 16;
 /// Levels that take the sweeps of the settings; coarser ones take twice as many. Mesh Péclet
 /// numbers double from level to level, and a single sweep there lets one smooth mode grow.
@@ -140,13 +140,12 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
             level = backend.coarse_level(kept.next(), fine, coarsening)?;
         }
         backend.factor(&self.levels)?;
-        for k in 1..self.levels.len() {
-            let cycle_order = &self.cycle_order;
-            backend.prepare_cycle(&mut self.levels[k..], |levels| {
-                cycle_order.cycle(backend, k, levels)
-            })?;
+        let below = self.levels.len() - 1;
+        let coarsest = &mut self.levels[below];
+        if below > 0 && ColumnBlocks::of(backend.level_size(coarsest)).are_small() {
+            backend.factor_coarsest(coarsest)?;
         }
-        let finite = backend.pivots_are_finite(&self.levels[self.levels.len() - 1])?;
+        let finite = backend.pivots_are_finite(coarsest)?;
         if finite { Ok(()) } else { Err(PreconditionerFailure::Line.into()) }
     }
 
@@ -218,15 +217,12 @@ impl CycleOrder {
         levels: &mut [B::Level<M>],
     ) -> Result<()> {
         let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
-        if backend.apply_cycle(fine)? {
-            return Ok(());
-        }
         if coarser.is_empty() {
-            let ring = backend.level_size(fine).wraps();
-            let sweeps = if ring { COARSEST_RING_SWEEPS } else { COARSEST_SWEEPS };
-            if backend.smooth_in_turn(fine, sweeps)? {
+            if backend.solve_coarsest(fine)? {
                 return Ok(());
             }
+            let ring = backend.level_size(fine).wraps();
+            let sweeps = if ring { COARSEST_RING_SWEEPS } else { COARSEST_SWEEPS };
             for _ in 0..sweeps {
                 backend.smooth(fine, Order::Forward)?;
                 backend.smooth(fine, Order::Reverse)?;

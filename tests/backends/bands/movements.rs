@@ -141,7 +141,7 @@ impl Found {
 
 fn on(device: Arc<dyn Device>) -> CudaBackend {
     // Fibers take long to make a cycle as a matrix.
-    CudaBackend::new(device).unwrap().with_matrix_unknowns(64)
+    CudaBackend::new(device).unwrap()
 }
 
 fn alone() -> CudaBackend {

@@ -22,9 +22,7 @@ pub fn on_bands_of<R: Send>(
 ) -> Result<Vec<R>, SolverError> {
     on_ranks(devices, transport, |device, link| {
         let rank = link.rank();
-        let backend = CudaBackend::banded(device, link, bands.clone())?
-            .with_matrix_unknowns(64)
-            .with_gathered_points(100);
+        let backend = CudaBackend::banded(device, link, bands.clone())?.with_gathered_points(100);
         work(rank, &backend)
     })
 }

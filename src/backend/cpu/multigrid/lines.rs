@@ -108,6 +108,12 @@ impl<M: Real> LineSet<M> {
         self.operator[colour].as_chunks::<LANES>().0.get(start..start + width)
     }
 
+    /// The block of a point of a line whose first lane has this place in the operator.
+    pub(super) fn block(&self, line: usize, point: usize, at: usize) -> [M; 4] {
+        let (colour, first) = self.shape.place(line, point, self.storage.width(self.shape));
+        [0, 1, 2, 3].map(|entry| self.operator[colour][first + (at + entry) * LANES])
+    }
+
     /// One zebra sweep: solves the lines of `first`, then those of the other colour, and bordered ones for
     /// their wall terms. `walls` are the other wall columns.
     pub(super) fn relax(&mut self, first: usize, walls: &WallSet<'_, M>) {

@@ -1,7 +1,9 @@
 //! Multigrid on the CPU: zebra line smoothing in panels.
 
+mod direct;
 mod factor;
 mod galerkin;
+mod level;
 mod lines;
 mod operator;
 mod panel;
@@ -12,154 +14,17 @@ mod wall;
 
 use self::factor::Guard;
 use self::galerkin::Galerkin;
-use self::lines::LineSet;
-use self::operator::{BlockSource, FromMatrix, FromTenNumbers};
-use self::panel::{PanelShape, Storage};
-use self::terms::{WallSet, wall_set};
+use self::level::Equations;
+pub use self::level::Level;
+use self::operator::{FromMatrix, FromTenNumbers};
+use self::panel::Storage;
+use self::terms::wall_set;
 use self::wall::LevelWall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::error::check_length;
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 use crate::backend::{Real, Result};
 use crate::sparse::{Structure, WalledSides};
-
-/// The equations of a level.
-#[derive(Debug, Clone, Copy)]
-struct Equations {
-    /// Sides with wall terms.
-    walls: WalledSides,
-    /// Whether they are transposed: the terms do not take the places of the sides' points then.
-    transposed: bool,
-}
-
-/// One level of a hierarchy.
-#[derive(Debug)]
-pub struct Level<M> {
-    size: LevelSize,
-    eta: LineSet<M>,
-    /// Lines along xi, one for each j, where the level is smoothed along them.
-    xi: Option<LineSet<M>>,
-    /// Residual by colour, in the layout of the lines that are relaxed last.
-    residual: [Vec<M>; 2],
-    /// Whether the xi-lines hold the present solution and not the eta-lines.
-    solution_in_xi: bool,
-    /// Colour of the lines relaxed last, if nothing has changed the solution since: their
-    /// residual is zero.
-    solved: Option<usize>,
-    /// Whether all pivots are finite, here and on the finer levels.
-    finite: bool,
-    walled: WalledSides,
-    /// The wall terms of these sides.
-    walls: Vec<LevelWall<M>>,
-}
-
-impl<M: Real> Level<M> {
-    fn new(size: LevelSize, coarsening: Coarsening, storage: Storage, of: Equations) -> Self {
-        let (LevelSize { mi, mj, .. }, wraps) = (size, size.wraps());
-        let Equations { walls, transposed } = of;
-        let WalledSides([below, above, before, behind]) = walls;
-        let (of_j, of_i) = ([below, above], [before, behind]);
-        let along_eta = PanelShape {
-            along: mj,
-            across: mi,
-            closed: false,
-            ring: wraps,
-            borders: of_j,
-            held: of_i,
-            transposed,
-        };
-        let along_xi = PanelShape {
-            along: mi,
-            across: mj,
-            closed: wraps,
-            ring: false,
-            borders: of_i,
-            held: of_j,
-            transposed,
-        };
-        let eta = LineSet::new(along_eta, storage);
-        let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage.turned()));
-        let residual = xi.as_ref().unwrap_or(&eta).f.clone();
-        let (solution_in_xi, solved, finite, walled) = (false, None, true, walls);
-        let sides = walls.sides().enumerate();
-        let walls =
-            sides.map(|(k, side)| LevelWall::new((side, 2 * k), &eta, xi.as_ref())).collect();
-        Self { size, eta, xi, residual, solution_in_xi, solved, finite, walled, walls }
-    }
-
-    fn equations(&self) -> Equations {
-        Equations { walls: self.walled, transposed: self.eta.shape.transposed }
-    }
-
-    /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
-    fn smooth_transposed(&mut self, first: usize) {
-        let LevelSize { mi, mj, .. } = self.size;
-        let Self { eta, xi, walls, solution_in_xi, .. } = self;
-        let (of_j, of_i) = walls.split_at_mut(self.walled.sides().filter(|side| *side < 2).count());
-        if let Some(xi) = xi {
-            if !*solution_in_xi {
-                transfer::transpose(eta, &eta.u, &mut xi.u, mi);
-            }
-            relax_transposed(xi, first, of_j);
-            transfer::transpose(xi, &xi.u, &mut eta.u, mj);
-        }
-        relax_transposed(eta, first, of_i);
-        if let Some(xi) = xi {
-            transfer::transpose(eta, &eta.u, &mut xi.u, mi);
-            *solution_in_xi = true;
-        }
-    }
-
-    /// The lines that hold the right side and the residual for transfers between levels.
-    fn transfer_lines(&self) -> &LineSet<M> {
-        self.xi.as_ref().unwrap_or(&self.eta)
-    }
-
-    /// Fills both line sets from the operator of the eta-lines, and from the wall columns, which are there already.
-    fn fill(&mut self, blocks: &impl BlockSource<M>, guards: [Guard; 4]) -> bool {
-        let Self { eta, xi, walls, .. } = self;
-        let column = |side: usize, i, j| {
-            let wall = walls.iter().find(|wall| wall.side == side);
-            wall.map_or([M::zero(); 4], |wall| wall.column(i, j))
-        };
-        let [below, above, before, behind] = guards;
-        let mut finite = eta.fill(blocks, column, [below, above]);
-        if let Some(xi) = xi {
-            let column = |end, j, i| column(2 + end, i, j);
-            finite &= xi.fill_across(eta, column, [before, behind]);
-        }
-        finite
-    }
-
-    /// Copies a new right side from the transfer lines into the eta-lines, and starts from a zero solution.
-    fn right_side_is_new(&mut self) {
-        if let Some(xi) = &self.xi {
-            transfer::transpose(xi, &xi.f, &mut self.eta.f, self.size.mj);
-        }
-        self.clear_solution();
-    }
-
-    /// u ← 0, d ← 0.
-    fn clear_solution(&mut self) {
-        self.eta.clear_solution();
-        self.walls.iter_mut().for_each(LevelWall::clear);
-        self.solution_in_xi = false;
-        self.solved = None;
-    }
-}
-
-/// One zebra sweep of transposed equations along lines of one direction. Those along these walls keep their solution.
-fn relax_transposed<M: Real>(lines: &mut LineSet<M>, first: usize, walls: &mut [LevelWall<M>]) {
-    let across = lines.shape.across;
-    for wall in &mut *walls {
-        wall.take_line(lines);
-    }
-    for colour in [first, 1 - first] {
-        lines.relax_colour(colour, &WallSet::default());
-        let relaxed = walls.iter().filter(|wall| wall.line(across) % 2 == colour);
-        relaxed.for_each(|wall| wall.put_line(lines));
-    }
-}
 
 impl MultigridBackend for CpuBackend {
     type Level<M: Real> = Level<M>;
@@ -239,6 +104,15 @@ impl MultigridBackend for CpuBackend {
         let finite = coarse.fill(&blocks, guards);
         coarse.finite = fine.finite && finite;
         Ok(coarse)
+    }
+
+    fn factor_coarsest<M: Real>(&self, level: &mut Level<M>) -> Result<()> {
+        level.factor();
+        Ok(())
+    }
+
+    fn solve_coarsest<M: Real>(&self, level: &mut Level<M>) -> Result<bool> {
+        Ok(level.solve())
     }
 
     fn pivots_are_finite<M: Real>(&self, level: &Level<M>) -> Result<bool> {

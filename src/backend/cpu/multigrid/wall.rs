@@ -290,6 +290,11 @@ impl<M: Real> LevelWall<M> {
         }
     }
 
+    /// d of one point ← `pair`.
+    pub(super) fn set(&mut self, i: usize, pair: [M; 2]) {
+        self.terms[2 * i..2 * i + 2].copy_from_slice(&pair);
+    }
+
     /// d ← 0.
     pub(super) fn clear(&mut self) {
         clear(&mut self.terms);

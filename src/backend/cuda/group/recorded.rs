@@ -122,19 +122,18 @@ pub(super) fn launch_together(
     rows: ArgumentRows,
     flags: Address,
 ) -> Result<()> {
-    let [x, y, copies] = launch.shape.grid;
+    let [x, y, _] = launch.shape.grid;
     let most = match device.room_together() {
-        Some(room) if launch.shape.together && x > 1 => room as u32 / x,
+        Some(room) if launch.shape.together && x > 1 => (room as u32 / x).max(1),
         _ => MOST_BLOCKS,
-    };
-    let most = (most / copies.max(1)).max(1) as usize;
+    } as usize;
     for start in (0..rows.count).step_by(most) {
         let count = most.min(rows.count - start) as u32;
-        let shape = LaunchShape { grid: [x, y, copies * count], ..launch.shape };
+        let shape = LaunchShape { grid: [x, y, count], ..launch.shape };
         let first = rows.first + (start * rows.stride * size_of::<u64>()) as Address;
         let flags = if flags == 0 { 0 } else { flags + (start * size_of::<u32>()) as Address };
         let (first, flags) = (Pointer::<u64>::to(first), Pointer::<u32>::to(flags));
-        let arguments = (first, rows.stride as u32, copies, flags).list();
+        let arguments = (first, rows.stride as u32, flags).list();
         device.launch(GRANTED, Launch { kernel: launch.kernel.grouped(), shape, arguments })?;
     }
     Ok(())

@@ -141,9 +141,8 @@ shared_constants! {
     /// Points of a line that one thread of the smoother takes on levels with too few points to keep a GPU busy by
     /// longer chunks.
     SHORT_CHUNK: usize = 2;
-    /// Most threads of the block that relaxes a small level, and one not so small.
-    IN_TURN_THREADS: usize = 128;
-    WIDE_THREADS: usize = 256;
+    /// Blocks that each row of the matrix of a level that is inverted has in the elimination.
+    ROW_BLOCKS: usize = 5;
     /// Lines of a block of the smoother times its warps, at most, where a line spans several warps.
     LINE_MAPS: usize = 64;
     /// Lanes that eliminate a row together.
@@ -176,9 +175,9 @@ pub(crate) const fn line_threads<T>() -> usize {
     if size_of::<T>() == 4 { 512 } else { 256 }
 }
 
-/// [`LINE_MAPS`] of the block that relaxes a level which is not so small.
-pub(crate) const fn wide_maps<T>() -> usize {
-    if size_of::<T>() == 4 { 256 } else { 128 }
+/// Most points of a block of the matrix of a level that is inverted: two such blocks have room in shared memory.
+pub(crate) const fn inverse_points<T>() -> usize {
+    if size_of::<T>() == 4 { 32 } else { 22 }
 }
 
 /// C++ text of all constants.
@@ -192,7 +191,8 @@ pub(super) fn text() -> String {
         ("LOG", LOG.to_string()),
         ("LINE_CHUNK", by_width(line_chunk::<f32>(), line_chunk::<f64>())),
         ("LINE_THREADS", by_width(line_threads::<f32>(), line_threads::<f64>())),
-        ("WIDE_MAPS", by_width(wide_maps::<f32>(), wide_maps::<f64>())),
+        ("INVERSE_POINTS", by_width(inverse_points::<f32>(), inverse_points::<f64>())),
+        ("INVERSE_THREADS", "INVERSE_POINTS * INVERSE_POINTS".into()),
         ("MARCH_SUBSTEPS", format!("{:?}", hyperbolic::SUBSTEPS)),
         ("MARCH_RISE", format!("{:?}", hyperbolic::RISE)),
         ("MARCH_SPREAD_DISTANCE", format!("{:?}", hyperbolic::SPREAD_DISTANCE)),

@@ -120,14 +120,13 @@ sources! {
         relax_eta_compact, relax_eta_full, relax_xi_compact, relax_xi_full,
     }
     ShortLines "short_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
-        relax_eta_compact_short, relax_eta_full_short, relax_xi_compact_short, relax_xi_full_short, relax_by_block,
-        relax_by_wide_block,
+        relax_eta_compact_short, relax_eta_full_short, relax_xi_compact_short, relax_xi_full_short,
     }
     WalledLines "walled_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both, relax_eta_sides,
     }
-    CopiedLines "copied_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
-        relax_eta_copies, relax_xi_copies, relax_eta_transposed, relax_eta_transposed_both,
+    TransposedLines "transposed_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
+        relax_eta_transposed, relax_eta_transposed_both,
     }
     Pivots "pivots.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
         factor_levels, factor_transposed_levels, finish_levels, count_borders,
@@ -138,8 +137,10 @@ sources! {
         coarsen, turn_level, turn_values,
     }
     Transfer "transfer.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
-        restrict_compact, restrict_full, restrict_sides, restrict_sums, prolong, prolong_sides, unit_vectors, gather_matrix,
-        apply_matrix, join_pieces,
+        restrict_compact, restrict_full, restrict_sides, restrict_sums, prolong, prolong_sides, join_pieces,
+    }
+    Inverse "inverse.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
+        gather_columns, eliminate_columns, invert_columns, apply_inverse,
     }
     Spikes "spikes.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PEERS, HALO] {
         make_spikes, join_lines,
@@ -292,12 +293,12 @@ impl LaunchShape {
         Self::new(blocks, BLOCK)
     }
 
-    /// One thread for each of `mi` × `mj` points, in tiles of [`LEVEL_I`] × [`LEVEL_J`], and for each of `copies` in z.
+    /// One thread for each of `mi` × `mj` points, in tiles of [`LEVEL_I`] × [`LEVEL_J`].
     /// Tiles along eta are counted along x where y has no room for them (`kernels/level.cuh`).
-    pub fn tiles(mi: usize, mj: usize, copies: usize) -> Self {
+    pub fn tiles(mi: usize, mj: usize) -> Self {
         let (across, up) = (mi.div_ceil(LEVEL_I), mj.div_ceil(LEVEL_J));
         let [x, y] = if up > MOST_BLOCKS { [up, across] } else { [across, up] };
-        let grid = [x, y, copies].map(|count| count as u32);
+        let grid = [x, y, 1].map(|count| count as u32);
         Self { grid, ..Self::new(1, (LEVEL_I * LEVEL_J) as u32) }
     }
 

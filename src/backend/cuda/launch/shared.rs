@@ -232,13 +232,12 @@ shared_structs! {
     }
     /// Size and edges of a level of multigrid: see `level.cuh`.
     pub(crate) LevelLayout = LevelLayout {
-        mi, mj, half, edges, copies: u32;
+        mi, mj, half, edges: u32;
     }
-    /// A level of a launch that factors lines: its first block, the chunks of its xi-lines, whether its operator has
-    /// the compact storage.
+    /// A level of a launch that factors lines: its first block and the chunks of its xi-lines.
     pub(crate) FactoredLevel {
         layout: LevelLayout;
-        first, xi_chunks, compact: u32;
+        first, xi_chunks: u32;
         values: Pointer<Reals>;
         borders: Pointer<u32>;
     }

@@ -1,7 +1,7 @@
 //! A level in a GPU's memory. `kernels/level.cuh` describes its layout.
 
 use crate::backend::bands::Bands;
-use crate::backend::cuda::backend::{CudaBackend, CudaRecording, HostState};
+use crate::backend::cuda::backend::{CudaBackend, HostState};
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
@@ -86,12 +86,10 @@ pub(super) struct Joined<M> {
     pub(super) width: usize,
 }
 
-/// A cycle as a matrix, and the memory in which it is found.
-pub(super) struct CycleMatrix<M> {
-    pub(super) blocks: Buffer<M>,
-    /// f and u of all unit vectors on each level.
-    pub(super) probes: Vec<[Buffer<M>; 2]>,
-    pub(super) probing: CudaRecording,
+/// The inverse of a level's matrix, and the blocks of the elimination by which it is found.
+pub(super) struct Inverse<M> {
+    pub(super) rows: Buffer<M>,
+    pub(super) values: Buffer<M>,
 }
 
 /// One level of a hierarchy.
@@ -103,12 +101,8 @@ pub struct CudaLevel<M> {
     pub(super) f: Buffer<M>,
     /// With a row of zeros before the first and after the last.
     pub(super) u: Buffer<M>,
-    /// Right sides and solutions in f and u.
-    pub(super) copies: usize,
-    /// The cycle from this level down as a matrix, on the level where it is so applied.
-    pub(super) matrix: Option<CycleMatrix<M>>,
-    /// Whether the matrix of a finer level covers this one.
-    pub(super) covered: bool,
+    /// The inverse of a coarsest level that is solved by it.
+    pub(super) inverse: Option<Inverse<M>>,
     /// 1 where a pivot is not finite, here or on a finer level; the second value makes a small download of it.
     pub(super) bad: Buffer<u32>,
     /// Borders of the eta-lines, and on coarse levels the number of lines with one, for each end: `NO_BORDERS` and so
@@ -150,9 +144,7 @@ impl<M: Real> CudaLevel<M> {
             u: Buffer::zeros(device, 2 * row * (size.mj + 2))?,
             bad: Buffer::zeros(device, 2)?,
             borders: Buffer::zeros(device, 4)?,
-            copies: 1,
-            matrix: None,
-            covered: false,
+            inverse: None,
             turned: turned.transpose()?,
             part: None,
             joined: None,
@@ -186,21 +178,12 @@ impl<M: Real> CudaLevel<M> {
         let compact = if self.kind.compact { EDGE_COMPACT } else { 0 };
         let transposed = if self.kind.transposed { EDGE_TRANSPOSED } else { 0 };
         let edges = beyond | walls | compact | transposed;
-        let copies = self.copies as u32;
-        LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges, copies }
+        LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges }
     }
 
     /// One thread for each point.
     pub(super) fn points(&self) -> LaunchShape {
-        LaunchShape::tiles(self.size.mi, self.size.mj, self.copies)
-    }
-
-    pub(super) fn workspace(&self, backend: &CudaBackend, copies: usize) -> Result<[Buffer<M>; 2]> {
-        let (row, mj) = (2 * self.half, self.size.mj);
-        Ok([
-            Buffer::zeros(&backend.device, copies * 2 * row * mj)?,
-            Buffer::zeros(&backend.device, copies * 2 * row * (mj + 2))?,
-        ])
+        LaunchShape::tiles(self.size.mi, self.size.mj)
     }
 }
 

@@ -2,29 +2,24 @@
 //!
 //! A level has one storage for the lines of both directions (`kernels/level.cuh`); the smoother
 //! solves the lines of a colour by teams of threads (`kernels/lines.cuh`).
-//!
-//! A cycle from a zero guess is linear in its right side. On small levels it takes hundreds of
-//! launches for little work, so it is done once for all unit vectors together, each a copy of
-//! right side and solution, and applied as the matrix of the answers.
 
 mod bands;
+mod inverse;
 mod level;
 mod smoother;
 mod turned;
 
 pub use self::level::CudaLevel;
 
-use self::level::{CycleMatrix, LevelContents, LevelKind};
+use self::level::{LevelContents, LevelKind};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
-use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
-use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{BLOCK_VALUES, SUMMED_POINTS, WALL_SUMS};
 use crate::backend::cuda::launch::shared::Pointer;
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
 use crate::backend::error::check_length;
-use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
+use crate::backend::{Coarsening, LevelSize, MultigridBackend, Order, Real};
 use crate::sparse::{Structure, WalledSides};
-use std::mem::swap;
 
 /// The kernel for vectors of `T`.
 fn pick<T: Real>(single: KernelName, double: KernelName) -> KernelName {
@@ -88,6 +83,14 @@ impl MultigridBackend for CudaBackend {
         CudaLevel::factor(self, levels)
     }
 
+    fn factor_coarsest<M: Real>(&self, level: &mut CudaLevel<M>) -> Result<()> {
+        level.invert(self)
+    }
+
+    fn solve_coarsest<M: Real>(&self, level: &mut CudaLevel<M>) -> Result<bool> {
+        level.solve(self)
+    }
+
     fn pivots_are_finite<M: Real>(&self, level: &CudaLevel<M>) -> Result<bool> {
         let bad = level.bad.to_host()?[0];
         Ok(self.numbers(bad.into())?.iter().all(|bad| *bad == 0))
@@ -107,10 +110,6 @@ impl MultigridBackend for CudaBackend {
 
     fn smooth<M: Real>(&self, level: &mut CudaLevel<M>, order: Order) -> Result<()> {
         level.relax(self, usize::from(order == Order::Reverse))
-    }
-
-    fn smooth_in_turn<M: Real>(&self, level: &mut CudaLevel<M>, sweeps: usize) -> Result<bool> {
-        level.relax_in_turn(self, sweeps)
     }
 
     fn restrict_residual<M: Real>(
@@ -157,7 +156,7 @@ impl MultigridBackend for CudaBackend {
             }
             _ => (fine.size.mi, 2),
         };
-        let shape = LaunchShape::tiles(columns, fine.size.mj, fine.copies);
+        let shape = LaunchShape::tiles(columns, fine.size.mj);
         let name = if beside { kernels::prolong_sides } else { kernels::prolong };
         launch!(self => (name)[M, shape](fine.layout(), fine.u(), coarse.layout(), start, wraps,
             skipped, coarse.u()))?;
@@ -173,39 +172,6 @@ impl MultigridBackend for CudaBackend {
         check_length(z.len(), level.size.values())?;
         let name = pick::<T>(kernels::store_solution_single, kernels::store_solution_double);
         launch!(self => (name)[M, level.points()](level.layout(), level.u(), &*z))
-    }
-
-    fn prepare_cycle<M: Real>(
-        &self,
-        levels: &mut [CudaLevel<M>],
-        mut work: impl FnMut(&mut [CudaLevel<M>]) -> Result<()>,
-    ) -> Result<()> {
-        // The matrix of a larger level covers this one.
-        let (n, finest) = (unknowns(&levels[0]), &levels[0]);
-        // Lines with walls of all sides have no code for several right sides.
-        let one = finest.part.is_some() || finest.kind.walls.has_beside();
-        if n > self.matrix_unknowns || finest.covered || one {
-            return Ok(());
-        }
-        let kept = levels[0].matrix.take();
-        let mut matrix = kept.map_or_else(|| CycleMatrix::new(self, levels), Ok)?;
-        for level in &mut levels[1..] {
-            level.covered = true;
-        }
-        matrix.exchange(levels, n);
-        let found = find(self, &mut matrix, levels, &mut work);
-        matrix.exchange(levels, 1);
-        found?;
-        levels[0].matrix = Some(matrix);
-        Ok(())
-    }
-
-    fn apply_cycle<M: Real>(&self, level: &mut CudaLevel<M>) -> Result<bool> {
-        let Some(matrix) = &level.matrix else { return Ok(false) };
-        launch!(self => apply_matrix[M, LaunchShape::threads(32 * level.size.mi * level.size.mj)](
-            level.layout(), &matrix.blocks, &level.f, level.u()))?;
-        level.set_contents(self, LevelContents::Unknown);
-        Ok(true)
     }
 }
 
@@ -251,49 +217,7 @@ impl<M: Real> CudaLevel<M> {
         let blocks = to.size.mi.div_ceil(SUMMED_POINTS);
         let mut shape = LaunchShape::new(blocks, (WARP * WALL_SUMS) as u32);
         shape.grid[1] = self.kind.ends() as u32;
-        shape.grid[2] = to.copies as u32;
         launch!(backend => restrict_sums[M, shape](self.layout(), &self.operator, &self.borders,
             &self.f, self.u(), beside, to.layout(), &to.f))
     }
-}
-
-impl<M: Real> CycleMatrix<M> {
-    fn new(backend: &CudaBackend, levels: &[CudaLevel<M>]) -> Result<Self> {
-        let unknowns = unknowns(&levels[0]);
-        let probes = levels.iter().map(|level| level.workspace(backend, unknowns));
-        Ok(Self {
-            blocks: Buffer::zeros(&backend.device, unknowns * unknowns)?,
-            probes: probes.collect::<Result<_, _>>()?,
-            probing: CudaRecording::default(),
-        })
-    }
-
-    /// Exchanges what the levels hold for the probes, or back.
-    fn exchange(&mut self, levels: &mut [CudaLevel<M>], copies: usize) {
-        for (level, [f, u]) in levels.iter_mut().zip(&mut self.probes) {
-            swap(&mut level.f, f);
-            swap(&mut level.u, u);
-            level.copies = copies;
-        }
-    }
-}
-
-fn unknowns<M>(level: &CudaLevel<M>) -> usize {
-    2 * level.size.mi * level.size.mj
-}
-
-/// Finds the matrix of `work`, the cycle through `levels`.
-fn find<M: Real>(
-    backend: &CudaBackend,
-    matrix: &mut CycleMatrix<M>,
-    levels: &mut [CudaLevel<M>],
-    work: &mut impl FnMut(&mut [CudaLevel<M>]) -> Result<()>,
-) -> Result<()> {
-    launch!(backend => unit_vectors[M, levels[0].points()](levels[0].layout(), &levels[0].f,
-        levels[0].u()))?;
-    levels[0].set_contents(backend, LevelContents::Zero);
-    backend.replay(&mut matrix.probing, || work(levels))?;
-    let blocks = matrix.blocks.len() / 4;
-    launch!(backend => gather_matrix[M, LaunchShape::threads(blocks)](levels[0].layout(),
-        levels[0].u(), &matrix.blocks))
 }

@@ -3,8 +3,7 @@
 use super::level::{CudaLevel, LevelContents};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
-    FACTOR_CHUNK, FACTOR_THREADS, IN_TURN_THREADS, LINE_MAPS, SHORT_CHUNK, WIDE_THREADS,
-    line_chunk, line_threads, wide_maps,
+    FACTOR_CHUNK, FACTOR_THREADS, SHORT_CHUNK, line_chunk, line_threads,
 };
 use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
@@ -13,13 +12,6 @@ use crate::sparse::WalledSides;
 use bytemuck::Zeroable;
 use std::iter;
 
-/// Points of the largest level that one block relaxes in turn. On an H100 a cycle on 257 × 129 points, the
-/// coarsest level of which has 480, takes .29 ms instead of .39.
-const MOST_OF_ONE_BLOCK: usize = 1024;
-/// Points of the largest one that takes a block of [`IN_TURN_THREADS`]; others take one of [`WIDE_THREADS`]. That
-/// takes less time than launches for the coarsest level of 4097 × 1025 points, with 945: 1.5 of 51.5 ms of linear
-/// solves. By the kernel of the wide block, with as many threads, the level of 480 points takes 6 % more.
-const MOST_OF_NARROW_BLOCK: usize = 512;
 /// Points of the largest level whose lines are solved by short chunks. With longer ones most of a GPU is idle, and
 /// the threads that work wait for the memory point after point.
 const MOST_BY_SHORT_CHUNKS: usize = 1 << 18;
@@ -42,7 +34,6 @@ impl<M: Real> CudaLevel<M> {
                         layout: level.layout(),
                         first: first as u32,
                         xi_chunks: level.xi_chunks() as u32,
-                        compact: u32::from(level.kind.compact),
                         values: (&level.operator).into(),
                         borders: (&level.borders).into(),
                     };
@@ -157,15 +148,14 @@ impl<M: Real> CudaLevel<M> {
         let short = team(along, SHORT_CHUNK);
         let of_storage = |[compact, full]: [KernelName; 2]| self.kind.pick(compact, full);
         let between = self.kind.walls.has_others();
-        if self.copies == 1 && few && !between && short.chunks * SHORT_CHUNK >= along {
+        if few && !between && short.chunks * SHORT_CHUNK >= along {
             return LineLaunch { name: of_storage(kernels.short), team: short };
         }
-        let long = of_storage(if between { kernels.between } else { kernels.long });
-        let name = match self.copies {
-            // Their xi-lines are eta-lines of a turned level.
-            _ if self.kind.walls.has_beside() => kernels::relax_eta_sides,
-            1 => long,
-            _ => kernels.copies,
+        // Xi-lines with walls at their ends are eta-lines of a turned level.
+        let name = if self.kind.walls.has_beside() {
+            kernels::relax_eta_sides
+        } else {
+            of_storage(if between { kernels.between } else { kernels.long })
         };
         LineLaunch { name, team: team(along, line_chunk::<M>()) }
     }
@@ -187,35 +177,6 @@ impl<M: Real> CudaLevel<M> {
         (below && colour == 0) || (above && (self.size.mj - 1) % 2 == colour)
     }
 
-    /// Forward and reverse sweeps in turn by one launch, if one block relaxes the level in less time than the launches
-    /// of a block for each line take. Returns whether it does.
-    pub(super) fn relax_in_turn(&self, backend: &CudaBackend, sweeps: usize) -> Result<bool> {
-        let LevelSize { mi, mj, .. } = self.size;
-        let alone = self.part.is_none() && self.copies == 1;
-        let full = !self.kind.compact && !self.kind.transposed && !self.kind.walls.has_beside();
-        if !alone || !full || mi * mj > MOST_OF_ONE_BLOCK {
-            return Ok(false);
-        }
-        let threads = (mi * mj / (2 * SHORT_CHUNK)).next_power_of_two();
-        let (name, most, maps) = if mi * mj <= MOST_OF_NARROW_BLOCK {
-            (kernels::relax_by_block, IN_TURN_THREADS, LINE_MAPS)
-        } else {
-            (kernels::relax_by_wide_block, WIDE_THREADS, wide_maps::<M>())
-        };
-        let threads = threads.clamp(WARP, most);
-        // A line takes one segment where the block has as many threads.
-        let lines = |along: usize| 1 << (threads / along.div_ceil(SHORT_CHUNK)).max(1).ilog2();
-        let eta = lines(mj).min(maps * WARP / threads).min(WARP);
-        let xi = if self.kind.has_xi() { lines(mi).min(WARP) } else { 0 };
-        let zero = self.contents.get() == LevelContents::Zero as u32;
-        let mut shape = LaunchShape::new(1, threads as u32);
-        shape.shared = exchanged::<M>(threads, SHORT_CHUNK);
-        launch!(backend => (name)[M, shape](self.layout(), sweeps as u32, eta as u32, xi as u32,
-            u32::from(zero), &self.operator, &self.f, self.u()))?;
-        self.set_contents(backend, self.solved_after(1));
-        Ok(true)
-    }
-
     /// Solves the `count` lines of a colour: every block takes `lines` lines, with one thread for
     /// each of `chunks` chunks of a line. A line that is longer is solved in segments.
     fn relax_lines(
@@ -229,7 +190,6 @@ impl<M: Real> CudaLevel<M> {
             return Ok(());
         }
         let mut shape = LaunchShape::new(count.div_ceil(lines), (lines * chunks) as u32);
-        shape.grid[2] = self.copies as u32;
         shape.shared = shared;
         launch!(backend => (name)[M, shape](self.layout(), colour as u32, lines as u32,
             chunks as u32, u32::from(zero), &self.operator, &self.f, self.u()))
@@ -237,26 +197,23 @@ impl<M: Real> CudaLevel<M> {
 }
 
 /// Kernels for the lines of a direction: by short chunks where a level has few points and these take a line in one
-/// segment, for compact and full storage; by longer ones; for levels between two walls; and with several right sides.
+/// segment, for compact and full storage; by longer ones; and for levels between two walls.
 struct LineKernels {
     short: [KernelName; 2],
     long: [KernelName; 2],
     between: [KernelName; 2],
-    copies: KernelName,
 }
 
 const ETA: LineKernels = LineKernels {
     short: [kernels::relax_eta_compact_short, kernels::relax_eta_full_short],
     long: [kernels::relax_eta_compact, kernels::relax_eta_full],
     between: [kernels::relax_eta_compact_both, kernels::relax_eta_full_both],
-    copies: kernels::relax_eta_copies,
 };
 
 const XI: LineKernels = LineKernels {
     short: [kernels::relax_xi_compact_short, kernels::relax_xi_full_short],
     long: [kernels::relax_xi_compact, kernels::relax_xi_full],
     between: [kernels::relax_xi_compact_both, kernels::relax_xi_full_both],
-    copies: kernels::relax_xi_copies,
 };
 
 /// Kernel and team for the lines of a direction.

@@ -1,0 +1,7 @@
+// Lines of transposed equations.
+#include "common.cuh"
+#include "level.cuh"
+#include "lines.cuh"
+
+RELAX(relax_eta_transposed, false, LINE_CHUNK, false, true, SECTION)
+RELAX(relax_eta_transposed_both, false, LINE_CHUNK, false, true, SIDES)

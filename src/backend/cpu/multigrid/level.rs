@@ -1,0 +1,244 @@
+//! One level of a hierarchy.
+
+use super::direct::Factors;
+use super::factor::Guard;
+use super::lines::LineSet;
+use super::operator::BlockSource;
+use super::panel::{LANES, PLACES, PanelShape, Storage};
+use super::terms::WallSet;
+use super::transfer;
+use super::wall::LevelWall;
+use crate::backend::Real;
+use crate::backend::multigrid::{Coarsening, ColumnBlocks, LevelSize};
+use crate::sparse::WalledSides;
+
+/// The equations of a level.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Equations {
+    /// Sides with wall terms.
+    pub(super) walls: WalledSides,
+    /// Whether they are transposed: the terms do not take the places of the sides' points then.
+    pub(super) transposed: bool,
+}
+
+/// One level of a hierarchy.
+#[derive(Debug)]
+pub struct Level<M> {
+    pub(super) size: LevelSize,
+    pub(super) eta: LineSet<M>,
+    /// Lines along xi, one for each j, where the level is smoothed along them.
+    pub(super) xi: Option<LineSet<M>>,
+    /// Residual by colour, in the layout of the lines that are relaxed last.
+    pub(super) residual: [Vec<M>; 2],
+    /// Whether the xi-lines hold the present solution and not the eta-lines.
+    pub(super) solution_in_xi: bool,
+    /// Colour of the lines relaxed last, if nothing has changed the solution since: their
+    /// residual is zero.
+    pub(super) solved: Option<usize>,
+    /// Whether all pivots are finite, here and on the finer levels.
+    pub(super) finite: bool,
+    pub(super) walled: WalledSides,
+    /// The wall terms of these sides.
+    pub(super) walls: Vec<LevelWall<M>>,
+    /// The factors of a coarsest level that is solved directly.
+    factors: Option<Factors<M>>,
+}
+
+impl<M: Real> Level<M> {
+    pub(super) fn new(
+        size: LevelSize,
+        coarsening: Coarsening,
+        storage: Storage,
+        of: Equations,
+    ) -> Self {
+        let (LevelSize { mi, mj, .. }, wraps) = (size, size.wraps());
+        let Equations { walls, transposed } = of;
+        let WalledSides([below, above, before, behind]) = walls;
+        let (of_j, of_i) = ([below, above], [before, behind]);
+        let along_eta = PanelShape {
+            along: mj,
+            across: mi,
+            closed: false,
+            ring: wraps,
+            borders: of_j,
+            held: of_i,
+            transposed,
+        };
+        let along_xi = PanelShape {
+            along: mi,
+            across: mj,
+            closed: wraps,
+            ring: false,
+            borders: of_i,
+            held: of_j,
+            transposed,
+        };
+        let eta = LineSet::new(along_eta, storage);
+        let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage.turned()));
+        let residual = xi.as_ref().unwrap_or(&eta).f.clone();
+        let (solution_in_xi, solved, finite, walled) = (false, None, true, walls);
+        let sides = walls.sides().enumerate();
+        let walls =
+            sides.map(|(k, side)| LevelWall::new((side, 2 * k), &eta, xi.as_ref())).collect();
+        let factors = None;
+        Self { size, eta, xi, residual, solution_in_xi, solved, finite, walled, walls, factors }
+    }
+
+    pub(super) fn equations(&self) -> Equations {
+        Equations { walls: self.walled, transposed: self.eta.shape.transposed }
+    }
+
+    /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
+    pub(super) fn smooth_transposed(&mut self, first: usize) {
+        let LevelSize { mi, mj, .. } = self.size;
+        let Self { eta, xi, walls, solution_in_xi, .. } = self;
+        let (of_j, of_i) = walls.split_at_mut(self.walled.sides().filter(|side| *side < 2).count());
+        if let Some(xi) = xi {
+            if !*solution_in_xi {
+                transfer::transpose(eta, &eta.u, &mut xi.u, mi);
+            }
+            relax_transposed(xi, first, of_j);
+            transfer::transpose(xi, &xi.u, &mut eta.u, mj);
+        }
+        relax_transposed(eta, first, of_i);
+        if let Some(xi) = xi {
+            transfer::transpose(eta, &eta.u, &mut xi.u, mi);
+            *solution_in_xi = true;
+        }
+    }
+
+    /// The lines that hold the right side and the residual for transfers between levels.
+    pub(super) fn transfer_lines(&self) -> &LineSet<M> {
+        self.xi.as_ref().unwrap_or(&self.eta)
+    }
+
+    /// Fills both line sets from the operator of the eta-lines, and from the wall columns, which are there already.
+    pub(super) fn fill(&mut self, blocks: &impl BlockSource<M>, guards: [Guard; 4]) -> bool {
+        let Self { eta, xi, walls, .. } = self;
+        let column = |side: usize, i, j| {
+            let wall = walls.iter().find(|wall| wall.side == side);
+            wall.map_or([M::zero(); 4], |wall| wall.column(i, j))
+        };
+        let [below, above, before, behind] = guards;
+        let mut finite = eta.fill(blocks, column, [below, above]);
+        if let Some(xi) = xi {
+            let column = |end, j, i| column(2 + end, i, j);
+            finite &= xi.fill_across(eta, column, [before, behind]);
+        }
+        finite
+    }
+
+    /// Copies a new right side from the transfer lines into the eta-lines, and starts from a zero solution.
+    pub(super) fn right_side_is_new(&mut self) {
+        if let Some(xi) = &self.xi {
+            transfer::transpose(xi, &xi.f, &mut self.eta.f, self.size.mj);
+        }
+        self.clear_solution();
+    }
+
+    /// u ← 0, d ← 0.
+    pub(super) fn clear_solution(&mut self) {
+        self.eta.clear_solution();
+        self.walls.iter_mut().for_each(LevelWall::clear);
+        self.solution_in_xi = false;
+        self.solved = None;
+    }
+
+    /// Factors the matrix where a direct solution is possible: with all blocks stored, and without walls at the ends of
+    /// the xi-lines, whose terms reach all columns.
+    pub(super) fn factor(&mut self) {
+        if self.eta.storage != Storage::Full || self.walled.has_beside() {
+            return;
+        }
+        let factors = Factors::of(self.size, |place, take| self.each_coupling(place, take));
+        self.finite &= factors.are_finite();
+        self.factors = Some(factors);
+    }
+
+    /// Calls `take(place, block)` for the blocks of the equations of point (i, j). Wall terms have the places of
+    /// their points; the equations of terms that are held have no blocks.
+    fn each_coupling(&self, (i, j): (usize, usize), take: &mut dyn FnMut((usize, usize), [M; 4])) {
+        let LevelSize { mi, mj, .. } = self.size;
+        let transposed = self.eta.shape.transposed;
+        // The wall on which row j lies.
+        let wall = |j: usize| {
+            let end = (0..2).find(|&end| self.eta.shape.borders[end] && j == end * (mj - 1))?;
+            self.walls.iter().find(|wall| wall.side == end)
+        };
+        if let Some(wall) = wall(j) {
+            let at = self.eta.shape.border(self.eta.storage.inverse(), wall.side);
+            if self.eta.block(i, j, at).iter().all(|&value| value == M::zero()) {
+                return;
+            }
+            if transposed {
+                for row in 0..mj {
+                    let [a, b, c, d] = wall.column(i, row);
+                    take((i, row), [a, c, b, d]);
+                }
+                return;
+            }
+        }
+        if !transposed {
+            for wall in self.walls.iter().filter(|wall| wall.side < 2) {
+                take((i, wall.line(mj)), wall.column(i, j));
+            }
+        }
+        for (compass, place) in PLACES.into_iter().enumerate() {
+            let (east, north) = (i + compass % 3, j + compass / 3);
+            let column = match east {
+                0 => self.size.wraps().then(|| mi - 1),
+                _ if east > mi => self.size.wraps().then_some(0),
+                _ => Some(east - 1),
+            };
+            let (Some(column), 1..) = (column, north) else { continue };
+            if north <= mj && (transposed || wall(north - 1).is_none()) {
+                take((column, north - 1), self.eta.block(i, j, 4 * place));
+            }
+        }
+    }
+
+    /// u ← A⁻¹ f, and d so, if the matrix is factored; returns whether it is.
+    pub(super) fn solve(&mut self) -> bool {
+        let Some(factors) = &mut self.factors else { return false };
+        let columns = ColumnBlocks::of(self.size);
+        let places = || {
+            (0..columns.count())
+                .flat_map(|k| (0..columns.points()).map(move |l| columns.place(k, l)))
+        };
+        for ((i, j), x) in places().zip(factors.x.as_chunks_mut::<2>().0) {
+            let (colour, at) = self.eta.shape.place(i, j, 2);
+            *x = [self.eta.f[colour][at], self.eta.f[colour][at + LANES]];
+        }
+        factors.solve();
+        let terms = !self.eta.shape.transposed;
+        self.solution_in_xi = self.xi.is_some();
+        let lines = self.xi.as_mut().unwrap_or(&mut self.eta);
+        for ((i, j), &[p, q]) in places().zip(factors.x.as_chunks::<2>().0) {
+            let (line, point) = if self.solution_in_xi { (j, i) } else { (i, j) };
+            let (colour, at) = lines.shape.place(line, point, 2);
+            let mj = self.size.mj;
+            let wall = self.walls.iter_mut().find(|wall| terms && wall.line(mj) == j);
+            let u = &mut lines.u[colour];
+            if let Some(wall) = wall {
+                wall.set(i, [p, q]);
+                (u[at], u[at + LANES]) = (M::zero(), M::zero());
+            } else {
+                (u[at], u[at + LANES]) = (p, q);
+            }
+        }
+        true
+    }
+}
+
+/// One zebra sweep of transposed equations along lines of one direction. Those along these walls keep their solution.
+fn relax_transposed<M: Real>(lines: &mut LineSet<M>, first: usize, walls: &mut [LevelWall<M>]) {
+    let across = lines.shape.across;
+    for wall in &mut *walls {
+        wall.take_line(lines);
+    }
+    for colour in [first, 1 - first] {
+        lines.relax_colour(colour, &WallSet::default());
+        let relaxed = walls.iter().filter(|wall| wall.line(across) % 2 == colour);
+        relaxed.for_each(|wall| wall.put_line(lines));
+    }
+}
