@@ -51,9 +51,9 @@ fn many_cases_give_one_table_with_the_failures_last() {
     assert_eq!((finished.code, finished.stderr.as_str()), (2, ""));
     insta::assert_snapshot!(without_seconds(&finished.stdout), @r"
     case     status     points   steps  residual  folded  skewness
-    c-naca   converged  65 x 33      3   7.2e-13       0     0.909
+    c-naca   converged  65 x 33      3   7.6e-13       0     0.909
     d-file   converged  65 x 33      3   7.7e-13       0     0.978
-    a-short  failed     65 x 33      1    2.8e-6       0     0.909
+    a-short  failed     65 x 33      1    2.9e-6       0     0.909
     b-wrong  failed                  -         -       -         -        -
     4 cases: 2 converged, 2 failed
 
