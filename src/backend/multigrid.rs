@@ -188,9 +188,9 @@ pub trait MultigridBackend: SparseBackend {
         Ok(())
     }
 
-    /// Factors the matrix of the coarsest level, whose lines are factored, for [`Self::solve_coarsest`]. Does nothing
-    /// where that is not possible: if the operator is that of ten numbers a point, if there are walls at the ends of
-    /// the xi-lines, on a band, and where blocks are large in double precision.
+    /// Factors the matrix of the coarsest level for [`Self::solve_coarsest`], after the lines of all levels have been
+    /// factored. Some levels have no such factors, and the call leaves them as they are: those by ten numbers a point,
+    /// those with walls at the ends of the xi-lines, bands, and on GPUs those with large blocks in double precision.
     fn factor_coarsest<M: Real>(&self, level: &mut Self::Level<M>) -> Result<()>;
 
     /// u ← A⁻¹ f, and the wall terms so, if [`Self::factor_coarsest`] has factored the level; returns whether it has.

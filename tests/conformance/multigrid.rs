@@ -44,7 +44,8 @@ enum Walls {
     /// Those of the last row too.
     Both,
     BothDroppedBelow,
-    /// Walls stand at the first column of points too, at the last, or on all sides, of grids that do not close.
+    /// The section's wall is not alone: there is a wall at the first column of points, at the last one, or on all sides.
+    /// Rows do not close here.
     Before,
     Behind,
     Four,

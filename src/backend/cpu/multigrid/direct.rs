@@ -1,6 +1,7 @@
 //! The solution of the coarsest level by elimination.
 
 use crate::backend::Real;
+use crate::backend::cpu::block::{invert, product};
 use crate::backend::multigrid::{ColumnBlocks, LevelSize};
 
 /// Factors of a level's matrix, which is block tridiagonal by columns of points, or by pairs of columns where the rows
@@ -25,25 +26,19 @@ fn subtract_product<M: Real>(to: &mut [M], a: &[M], x: &[M]) {
     }
 }
 
-/// The inverse of a pivot, row-major; zero for the zero pivot of a point that is held.
-fn invert_pivot<M: Real>([a, b, c, d]: [M; 4]) -> [M; 4] {
-    if [a, b, c, d].iter().all(|&value| value == M::zero()) {
-        return [M::zero(); 4];
-    }
-    let s = M::one() / (a * d - b * c);
-    [s * d, -s * b, -s * c, s * a]
-}
-
 /// (D, U) ← (D⁻¹, D⁻¹ U) by Gauss–Jordan elimination with the 2×2 blocks on the diagonal of D as pivots.
 fn eliminate<M: Real>(order: usize, d: &mut [M], u: &mut [M]) {
     let mut panel = vec![M::zero(); 2 * order];
     for k in (0..order).step_by(2) {
         panel.copy_from_slice(&d[k * order..(k + 2) * order]);
-        let pivot = invert_pivot([panel[k], panel[order + k], panel[k + 1], panel[order + k + 1]]);
+        let pivot = [k, order + k, k + 1, order + k + 1].map(|at| [panel[at]]);
+        // The pivot of a point that is held is zero, and so is its inverse.
+        let held = pivot.as_flattened().iter().all(|&value| value == M::zero());
+        let inverse = invert(&pivot, &(0..usize::from(!held)));
         let reduce = |column: &mut [M], right: [M; 2]| {
-            let x = [0, 2].map(|row| pivot[row] * right[0] + pivot[row + 1] * right[1]);
-            subtract_product(column, &panel, &x);
-            column[k..k + 2].copy_from_slice(&x);
+            let x = product(&inverse, &right.map(|value| [value]));
+            subtract_product(column, &panel, x.as_flattened());
+            column[k..k + 2].copy_from_slice(x.as_flattened());
         };
         for (c, column) in d.chunks_exact_mut(order).enumerate() {
             if c / 2 == k / 2 {
