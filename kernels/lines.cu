@@ -1,9 +1,7 @@
-// Lines of large levels.
+// Eta-lines of large levels.
 #include "common.cuh"
 #include "level.cuh"
 #include "lines.cuh"
 
 RELAX(relax_eta_compact, false, LINE_CHUNK, true, false, SECTION)
 RELAX(relax_eta_full, false, LINE_CHUNK, false, false, SECTION)
-RELAX(relax_xi_compact, true, LINE_CHUNK, true, false, SECTION)
-RELAX(relax_xi_full, true, LINE_CHUNK, false, false, SECTION)

@@ -1,5 +1,5 @@
-// The smoother of multigrid: block-tridiagonal solves along the lines of a level. Each of its kernels takes one to two
-// seconds to compile, so that they are in four files, which are compiled at the same time.
+// The smoother of multigrid: block-tridiagonal solves along the lines of a level. Each of its kernels takes up to a
+// second to compile, so that they are in files of their own, which are compiled at the same time.
 #pragma once
 #include "common.cuh"
 #include "level.cuh"

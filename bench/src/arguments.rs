@@ -228,7 +228,7 @@ impl Place {
     }
 
     fn open(&self) -> Result<Opened, DeviceError> {
-        match (self.backend, CudaBackend::open) {
+        match (self.backend, |number| CudaBackend::open(number, usize::MAX)) {
             (Backend::Cpu, _) => Ok(Opened::Cpu(CpuBackend)),
             (Backend::Cuda, open) => Ok(Opened::Cuda(Box::new(open(self.device)?))),
             (Backend::Auto, open) => Ok(open(self.device)

@@ -42,7 +42,7 @@ pub fn crossover(
     program: &dyn Fn() -> std::io::Result<Command>,
 ) -> Result<Results, DeviceError> {
     // Compiles the kernels into the cache that the runs use, and reports any error of the GPU.
-    let name = CudaBackend::open(device)?.device().name().to_owned();
+    let name = CudaBackend::open(device, 0)?.device().name().to_owned();
     let columns = ["points", "on the CPU, s", "on the GPU, s", "speed-up"];
     let mut table = Table::new("", &columns);
     let mut all = Vec::new();

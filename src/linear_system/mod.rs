@@ -56,7 +56,7 @@ fn opening(options: &SystemOptions) -> Opening {
         let named = devices.as_deref();
         // The first GPU, if none is named.
         let numbers = named.filter(|named| !named.is_empty()).unwrap_or(&[0]);
-        backend.open(named.is_some(), || Machine::gpus(numbers))
+        backend.open(named.is_some(), || Machine::gpus(numbers, 0))
     })
 }
 

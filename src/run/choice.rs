@@ -57,9 +57,10 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
         // Before any work: whether there are columns for all.
         Bands::new(case.grid.around() - 2, ordinals.len(), false)?;
     }
+    let points = demand(case).points;
     match &options.pool {
-        Some(pool) => pool.open(&ordinals),
-        None => Machine::gpus(&ordinals),
+        Some(pool) => pool.open(&ordinals, points),
+        None => Machine::gpus(&ordinals, points),
     }
 }
 

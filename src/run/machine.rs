@@ -115,8 +115,9 @@ impl Machine {
             return Ok((Self::Cpu, None));
         }
         let first = [0];
-        backend
-            .open(!named.is_empty(), || Self::gpus(if named.is_empty() { &first } else { named }))
+        backend.open(!named.is_empty(), || {
+            Self::gpus(if named.is_empty() { &first } else { named }, points)
+        })
     }
 
     /// A notice where the machine does not have the order of elimination that the case gives.
@@ -197,7 +198,8 @@ impl Machine {
         }
     }
 
-    pub(crate) fn gpus(numbers: &[usize]) -> Result<Opened, DeviceError> {
+    /// These GPUs, for grids of this many points.
+    pub(crate) fn gpus(numbers: &[usize], points: usize) -> Result<Opened, DeviceError> {
         #[cfg(feature = "cuda")]
         if numbers.len() > 1 {
             let gpus = Gpus::open(numbers)?;
@@ -205,7 +207,7 @@ impl Machine {
             return Ok((Self::Ranks(Box::new(gpus)), slow));
         }
         let number = numbers.first().copied().unwrap_or_default();
-        Ok((Self::Cuda(Box::new(CudaBackend::open(number)?)), None))
+        Ok((Self::Cuda(Box::new(CudaBackend::open(number, points)?)), None))
     }
 
     /// The job whose processes are the devices, if they are not those of this process.

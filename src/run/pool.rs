@@ -48,11 +48,11 @@ impl MachinePool {
         self.kept.lock()
     }
 
-    /// A machine of these GPUs.
-    pub(crate) fn open(&self, gpus: &[usize]) -> Result<Opened, DeviceError> {
+    /// A machine of these GPUs for a grid of this many points.
+    pub(crate) fn open(&self, gpus: &[usize], points: usize) -> Result<Opened, DeviceError> {
         let &[gpu] = gpus else {
             let kept = self.kept().several.take();
-            return kept.map_or_else(|| Machine::gpus(gpus), Ok);
+            return kept.map_or_else(|| Machine::gpus(gpus, points), Ok);
         };
         let mut kept = self.kept();
         if let Some(at) = kept.single.iter().position(|(number, _)| *number == gpu) {
@@ -60,9 +60,9 @@ impl MachinePool {
         }
         if !self.is_grouped() {
             drop(kept);
-            return Machine::gpus(gpus);
+            return Machine::gpus(gpus, points);
         }
-        let group = kept.group(gpu, self.jobs.div_ceil(GROUP_JOBS))?;
+        let group = kept.group(gpu, self.jobs.div_ceil(GROUP_JOBS), points)?;
         Ok((Machine::Cuda(Box::new(CudaBackend::new(Arc::new(group.member()))?)), None))
     }
 
@@ -81,14 +81,14 @@ impl MachinePool {
 
 impl Kept {
     /// The smallest group of a GPU; a new group if there are fewer than `most`.
-    fn group(&mut self, gpu: usize, most: usize) -> Result<Arc<Group>, DeviceError> {
+    fn group(&mut self, gpu: usize, most: usize, points: usize) -> Result<Arc<Group>, DeviceError> {
         let own = || self.groups.iter().filter(|(number, _)| *number == gpu);
         if own().count() == most
             && let Some((_, smallest)) = own().min_by_key(|(_, group)| group.size())
         {
             return Ok(smallest.clone());
         }
-        let group = Group::open(gpu)?;
+        let group = Group::open(gpu, points)?;
         self.groups.push((gpu, group.clone()));
         Ok(group)
     }

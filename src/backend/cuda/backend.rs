@@ -119,15 +119,16 @@ impl CudaBackend {
         Self::banded(device, communicator, bands.clone())
     }
 
-    /// A backend on GPU `ordinal`, its kernels compiled.
+    /// A backend on GPU `ordinal`, compiled with the kernels that grids of this many points need.
     #[cfg(feature = "cuda")]
-    pub fn open(ordinal: usize) -> Result<Self> {
-        Self::new(Arc::new(super::device::driver::DriverDevice::open_compiled(ordinal, false)?))
+    pub fn open(ordinal: usize, points: usize) -> Result<Self> {
+        use super::device::driver::DriverDevice;
+        Self::new(Arc::new(DriverDevice::open_compiled(ordinal, false, points)?))
     }
 
     /// Refuses: this build has no driver.
     #[cfg(not(feature = "cuda"))]
-    pub fn open(_: usize) -> Result<Self> {
+    pub fn open(_: usize, _: usize) -> Result<Self> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
     }
 

@@ -32,7 +32,7 @@ impl Gpus {
     pub fn open(ordinals: &[usize]) -> Result<Self> {
         // The first compiles what the others find on the disk.
         let open = |&ordinal: &usize| match ordinals.len() {
-            1 => DriverDevice::open_compiled(ordinal, false).map(Arc::new),
+            1 => DriverDevice::open_compiled(ordinal, false, usize::MAX).map(Arc::new),
             _ => DriverDevice::open_one_of_several(ordinal).map(Arc::new),
         };
         let devices: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;

@@ -358,7 +358,7 @@ fn a_second_case_of_the_same_size_reuses_the_graph() {
         let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         Ok::<_, String>((bits(&result.grid.x), bits(&result.grid.y)))
     };
-    let open = || Machine::Cuda(Box::new(CudaBackend::open(0).unwrap()));
+    let open = || Machine::Cuda(Box::new(CudaBackend::open(0, 0).unwrap()));
     let [first, second, other] =
         [problem("2412", "33"), problem("0015", "33"), problem("2412", "35")];
     let machine = open();

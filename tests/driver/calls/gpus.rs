@@ -81,7 +81,7 @@ fn all_kernels_are_loaded_before_a_run() {
     }
     let bands = Bands::new(64, 2, false).unwrap();
     // One GPU is already open, with some kernels of some modules loaded.
-    let alone = CudaBackend::open(0).unwrap();
+    let alone = CudaBackend::open(0, 0).unwrap();
     square(&alone, &alone.zeros::<f64>(9).unwrap()).unwrap();
     let gpus = Gpus::open(&[0, 1]).unwrap();
     let loaded = calls("load");

@@ -72,9 +72,8 @@ impl FiberDevice {
 
     /// The module of a kernel; a kernel that waits for other devices has a separate copy for this device.
     fn library(&self, kernel: DeviceKernel) -> Arc<Library> {
-        let waits =
-            [KernelFile::Messages, KernelFile::Vector, KernelFile::Halo, KernelFile::Spikes];
-        if !waits.contains(&kernel.module.source) {
+        use KernelFile::{Halo, Messages, Scaled, Spikes, Vector};
+        if !matches!(kernel.module.source, Messages | Vector | Scaled | Halo | Spikes) {
             return library(kernel, self.order);
         }
         let mut own = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -31,15 +31,15 @@ impl Group {
         Ok(Arc::new(Self { device, turns, running: AtomicUsize::new(0) }))
     }
 
-    /// A group on GPU `ordinal`, its kernels compiled.
+    /// A group on GPU `ordinal`, compiled with the kernels that grids of this many points need.
     #[cfg(feature = "cuda")]
-    pub fn open(ordinal: usize) -> Result<Arc<Self>> {
-        Self::new(Arc::new(DriverDevice::open_compiled(ordinal, true)?))
+    pub fn open(ordinal: usize, points: usize) -> Result<Arc<Self>> {
+        Self::new(Arc::new(DriverDevice::open_compiled(ordinal, true, points)?))
     }
 
     /// Refuses: this build has no driver.
     #[cfg(not(feature = "cuda"))]
-    pub fn open(_: usize) -> Result<Arc<Self>> {
+    pub fn open(_: usize, _: usize) -> Result<Arc<Self>> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
     }
 

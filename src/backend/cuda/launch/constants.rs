@@ -165,6 +165,10 @@ pub(crate) const fn half_row(width: usize) -> usize {
     (width.div_ceil(2) + 2).next_multiple_of(16)
 }
 
+/// Points of the largest level whose lines are solved by short chunks. With longer ones most of a GPU is idle, and
+/// the threads that work wait for the memory point after point.
+pub(crate) const MOST_BY_SHORT_CHUNKS: usize = 1 << 18;
+
 /// Points of a line that one thread of the smoother takes.
 pub(crate) const fn line_chunk<T>() -> usize {
     if size_of::<T>() == 4 { 8 } else { 4 }

@@ -1,7 +1,7 @@
 //! Kernels: their source files, their names and launch shapes.
 
 use super::argument::{Argument, Arguments};
-use super::constants::{BLOCK, LEVEL_I, LEVEL_J, MOST_BLOCKS};
+use super::constants::{BLOCK, FACTOR_CHUNK, LEVEL_I, LEVEL_J, MOST_BLOCKS, MOST_BY_SHORT_CHUNKS};
 use super::shared::{self, Pointer};
 use crate::backend::Real;
 
@@ -78,13 +78,18 @@ const LEVEL: &str = include_str!("../../../../kernels/level.cuh");
 const NUMBERS: &str = include_str!("../../../../kernels/numbers.cuh");
 const LINES: &str = include_str!("../../../../kernels/lines.cuh");
 const PEERS: &str = include_str!("../../../../kernels/peers.cuh");
+const PIVOTS: &str = include_str!("../../../../kernels/pivots.cuh");
+const SLOTS: &str = include_str!("../../../../kernels/slots.cuh");
 const STENCIL: &str = include_str!("../../../../kernels/stencil.cuh");
 const SLICES: &str = include_str!("../../../../kernels/slices.cuh");
 
 sources! {
-    Vector "vector.cu" BOTH BOTH [COMMON, PEERS, HALO, NUMBERS, STENCIL] {
-        lincomb, scale, convert_from_single, convert_from_double, add_and_send, step, step_and_send,
-        copy_words, clear_words, dots, scale_multiply_and_sum, advance, sum_parts, max_abs,
+    Vector "vector.cu" BOTH BOTH [COMMON, PEERS, SLOTS] {
+        lincomb, scale, convert_from_single, convert_from_double, step, copy_words, clear_words, dots, advance,
+        sum_parts, max_abs,
+    }
+    Scaled "scaled.cu" BOTH NONE [COMMON, PEERS, HALO, NUMBERS, STENCIL, SLOTS] {
+        add_and_send, step_and_send, scale_multiply_and_sum,
     }
     Matrix "matrix.cu" BOTH SINGLE [COMMON, NUMBERS, STENCIL] {
         multiply_nine_point, multiply_ten_numbers, entries_of_ten_numbers, transpose_nine_point, sum_wall_columns,
@@ -117,10 +122,16 @@ sources! {
         factor_tiles, solve_tiles,
     }
     Lines "lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
-        relax_eta_compact, relax_eta_full, relax_xi_compact, relax_xi_full,
+        relax_eta_compact, relax_eta_full,
+    }
+    XiLines "xi_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
+        relax_xi_compact, relax_xi_full,
     }
     ShortLines "short_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
-        relax_eta_compact_short, relax_eta_full_short, relax_xi_compact_short, relax_xi_full_short,
+        relax_eta_compact_short, relax_eta_full_short,
+    }
+    ShortXiLines "short_xi_lines.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, LINES] {
+        relax_xi_compact_short, relax_xi_full_short,
     }
     WalledLines "walled_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_compact_both, relax_eta_full_both, relax_xi_compact_both, relax_xi_full_both, relax_eta_sides,
@@ -128,13 +139,22 @@ sources! {
     TransposedLines "transposed_lines.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, LINES] {
         relax_eta_transposed, relax_eta_transposed_both,
     }
-    Pivots "pivots.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
-        factor_levels, factor_transposed_levels, finish_levels, count_borders,
+    Pivots "pivots.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, PIVOTS] {
+        factor_levels, count_borders,
+    }
+    WalledPivots "walled_pivots.cu" BOTH NONE [COMMON, NUMBERS, LEVEL, PIVOTS] {
+        factor_walled_levels, factor_transposed_levels,
+    }
+    JoinedPivots "joined_pivots.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, PIVOTS] {
+        finish_levels,
     }
     Level "level.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL, STENCIL] {
         load_numbers_single, load_numbers_double, load_entries_single, load_entries_double,
         load_right_single, load_right_double, store_solution_single, store_solution_double,
-        coarsen, turn_level, turn_values,
+        turn_level, turn_values,
+    }
+    Galerkin "galerkin.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
+        coarsen_compact, coarsen_full,
     }
     Transfer "transfer.cu" BOTH SINGLE [COMMON, NUMBERS, LEVEL] {
         restrict_compact, restrict_full, restrict_sides, restrict_sums, prolong, prolong_sides, join_pieces,
@@ -175,6 +195,16 @@ sources! {
 }
 
 impl KernelFile {
+    /// Points of the smallest grids for which most cases launch its kernels: levels of fewer points have short chunks, and
+    /// the xi-lines of few points are factored in one piece.
+    fn least_points(self) -> usize {
+        match self {
+            Self::Lines | Self::XiLines => MOST_BY_SHORT_CHUNKS,
+            Self::JoinedPivots => FACTOR_CHUNK * FACTOR_CHUNK / 4,
+            _ => 0,
+        }
+    }
+
     /// Its whole text: what the host shares, the headers, then the file.
     pub fn text(self) -> String {
         let kept = |line: &&str| !line.starts_with("#include \"") && *line != "#pragma once";
@@ -199,9 +229,9 @@ impl ModuleKey {
         Self::of(KernelFile::widths, grouped)
     }
 
-    /// The modules whose kernels most cases on one GPU launch.
-    pub fn usual(grouped: bool) -> impl Iterator<Item = Self> {
-        Self::of(KernelFile::usual, grouped)
+    /// The modules whose kernels most cases of this many points launch on one GPU.
+    pub fn usual(grouped: bool, points: usize) -> impl Iterator<Item = Self> {
+        Self::of(KernelFile::usual, grouped).filter(move |key| key.source.least_points() <= points)
     }
 
     fn of(widths: fn(KernelFile) -> &'static [Width], grouped: bool) -> impl Iterator<Item = Self> {

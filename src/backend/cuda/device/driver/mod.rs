@@ -67,10 +67,12 @@ impl DriverDevice {
         Self::with_modules(ordinal, &[])
     }
 
-    /// Opens GPU `ordinal` with the kernels compiled that most cases on one GPU launch, for a group those of groups, too.
-    pub fn open_compiled(ordinal: usize, grouped: bool) -> Result<Self> {
-        let own = ModuleKey::usual(false);
-        let modules: Vec<_> = own.chain(ModuleKey::usual(true).filter(|_| grouped)).collect();
+    /// Opens GPU `ordinal` with the kernels compiled that most cases of this many points launch on one GPU, for a group
+    /// those of groups, too.
+    pub fn open_compiled(ordinal: usize, grouped: bool, points: usize) -> Result<Self> {
+        let own = ModuleKey::usual(false, points);
+        let of_groups = ModuleKey::usual(true, points).filter(|_| grouped);
+        let modules: Vec<_> = own.chain(of_groups).collect();
         Self::with_modules(ordinal, &modules)
     }
 

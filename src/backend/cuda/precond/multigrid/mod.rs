@@ -66,7 +66,8 @@ impl MultigridBackend for CudaBackend {
         };
         fine.refresh_operator(self)?;
         let target = coarse.target();
-        launch!(self => coarsen[M, target.points()](fine.layout(), &fine.operator, &fine.bad,
+        let name = fine.kind.pick(kernels::coarsen_compact, kernels::coarsen_full);
+        launch!(self => (name)[M, target.points()](fine.layout(), &fine.operator, &fine.bad,
             target.layout(), &target.operator, &coarse.bad))?;
         // A whole level is made of the pieces of all ranks.
         let planes = [BLOCK_VALUES, coarse.operator_planes()];

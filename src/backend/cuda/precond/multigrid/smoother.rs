@@ -3,7 +3,7 @@
 use super::level::{CudaLevel, LevelContents};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::constants::{
-    FACTOR_CHUNK, FACTOR_THREADS, SHORT_CHUNK, line_chunk, line_threads,
+    FACTOR_CHUNK, FACTOR_THREADS, MOST_BY_SHORT_CHUNKS, SHORT_CHUNK, line_chunk, line_threads,
 };
 use crate::backend::cuda::launch::shared::{FactoredLevel, FactoredLevels};
 use crate::backend::cuda::launch::{KernelName, LaunchShape, Result, WARP, kernels, launch};
@@ -12,9 +12,6 @@ use crate::sparse::WalledSides;
 use bytemuck::Zeroable;
 use std::iter;
 
-/// Points of the largest level whose lines are solved by short chunks. With longer ones most of a GPU is idle, and
-/// the threads that work wait for the memory point after point.
-const MOST_BY_SHORT_CHUNKS: usize = 1 << 18;
 /// Most levels of one launch that factors lines.
 const MOST_FACTORED: usize = 16;
 /// Threads of the block that counts the lines which keep wall terms.
@@ -24,8 +21,13 @@ impl<M: Real> CudaLevel<M> {
     /// Factors the lines of several levels, the coarsest of which learns whether all their pivots are finite.
     pub(super) fn factor(backend: &CudaBackend, levels: &[Self]) -> Result<()> {
         let Some(coarsest) = levels.last() else { return Ok(()) };
-        let sums = coarsest.kind.has_sums();
-        let name = if sums { kernels::factor_transposed_levels } else { kernels::factor_levels };
+        let name = if coarsest.kind.has_sums() {
+            kernels::factor_transposed_levels
+        } else if coarsest.kind.walls.has_others() {
+            kernels::factor_walled_levels
+        } else {
+            kernels::factor_levels
+        };
         let launch = |name, levels: &[&Self], blocks: &dyn Fn(&Self) -> usize| -> Result<()> {
             for levels in levels.chunks(MOST_FACTORED) {
                 let (mut of, mut first) = (FactoredLevels::zeroed(), 0);

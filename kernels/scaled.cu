@@ -1,0 +1,87 @@
+// Vectors and products of a matrix with scaled columns, A D: the steps of a Krylov method preconditioned by the diagonal.
+#include "common.cuh"
+#include "peers.cuh"
+#include "halo.cuh"
+#include "stencil.cuh"
+#include "slots.cuh"
+
+__device__ inline double dot(Pair a, Pair b) { return double(a.x) * double(b.x) + double(a.y) * double(b.y); }
+
+// d o u at a point.
+__device__ inline Pair scaled(const ScaledMatrix& of, Pair u, uint64 point) {
+    const Pair s = reinterpret_cast<const Pair*>(of.d)[point];
+    return pair(s.x * u.x, s.y * u.y);
+}
+
+// Sends d o u of a point k of a grid to the neighbour whose band borders on its column.
+__device__ inline void send_outer(const ScaledMatrix& of, const HaloExchange& exchange, uint64 k, Pair u) {
+    const uint32 j = uint32(k) / of.mi, i = uint32(k) - j * of.mi;
+    for (uint32 side = 0; side < 2; ++side)
+        if (i == (side ? of.mi - 1 : 0) && exchange.sends(side)) exchange.send(side, j, scaled(of, u, k));
+}
+
+// p <- p + alpha x by the points of a grid, whose outer columns of d o p are sent to the neighbours: the product by
+// `scale_multiply_and_sum` receives theirs. Nothing if the slots are halted.
+KERNEL(add_and_send, ScaledMatrix of, const double* slots, real* p, ScalarFactor alpha, const real* x) {
+    const double halted = slots[HALTED];
+    const real by = real(coefficient(slots, alpha));
+    if (halted != 0.0) return;
+    const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
+    const uint64 points = uint64(of.mi) * of.mj;
+    for (uint64 k = thread_index(); k < points; k += thread_count()) {
+        const Pair next = reinterpret_cast<Pair*>(p)[k] + by * reinterpret_cast<const Pair*>(x)[k];
+        reinterpret_cast<Pair*>(p)[k] = next;
+        send_outer(of, exchange, k, next);
+    }
+}
+
+// Takes a step by the points of a grid, whose outer columns of d o p are sent as by `add_and_send`.
+KERNEL(step_and_send, ScaledMatrix of, const double* slots, StepVectors vectors) {
+    const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
+    take_step<Pair>(uint64(of.mi) * of.mj, slots, vectors,
+                    [&](uint64 k, Pair p) { send_outer(of, exchange, k, p); });
+}
+
+// z <- d o p, entry by entry, y <- A z, and slots[first..] <- none, two or five of (w, y), (y, y), (p, y), (p, p) and
+// (w, p); nothing if those slots are halted already. Every thread scales what it reads of p anew and so waits for none
+// of z. The columns of d o p that neighbours have sent are received here. The bound
+// leaves a thread 64 registers: four blocks of 256 have room on a multiprocessor, as many as are launched.
+BOUNDED_KERNEL(1024, scale_multiply_and_sum, ScaledMatrix of, const real* p, real* z, real* y, const real* w,
+       ScalarReduction into) {
+    const uint32 sums = of.sums;
+    if (sums && into.slots[HALTED] != 0.0) return;
+    const Stencil at = {of.mi, of.mj, of.edges};
+    const HaloExchange exchange = halo_exchange(of.columns, of.edges, of.mj);
+    const Pair* const own = reinterpret_cast<const Pair*>(p);
+    const uint64 points = uint64(of.mi) * of.mj;
+    // The points of the outer columns come last and by different threads: those take several times as long, and
+    // a thread that strides by whole rows would have one of them in each.
+    const uint64 all = points + (exchange.phase & PHASE_RECEIVE ? 2 * of.mj : 0);
+    double products[SLOT_SUMS] = {};
+    for (uint64 n = thread_index(); n < all; n += thread_count()) {
+        const bool last = n >= points + of.mj, outer = n >= points;
+        const uint32 j = outer ? uint32(n - points) - last * of.mj : uint32(n) / of.mi;
+        const uint32 i = outer ? last * (of.mi - 1) : uint32(n) - j * of.mi;
+        if (outer ? !exchange.receives(last)
+                  : (i == 0 && exchange.receives(0)) || (i + 1 == of.mi && exchange.receives(1)))
+            continue;
+        const uint64 k = uint64(j) * of.mi + i;
+        const Pair u = own[k];
+        reinterpret_cast<Pair*>(z)[k] = scaled(of, u, k);
+        Pair v = nine_points(at, of.values, i, j, pair(0, 0),
+                             [&](uint64 point) { return scaled(of, own[point], point); });
+        if (outer)
+            v = add_beyond(at, of.values, j, last, v,
+                           [&](uint32 row) { return exchange.receive(last, row); });
+        reinterpret_cast<Pair*>(y)[k] = v;
+        if (sums == 0) continue;
+        const Pair with = reinterpret_cast<const Pair*>(w)[k];
+        products[0] += dot(with, v);
+        products[1] += dot(v, v);
+        if (sums == 2) continue;
+        products[2] += dot(u, v);
+        products[3] += dot(u, u);
+        products[4] += dot(with, u);
+    }
+    if (sums) sum_into_slots(products, sums, into);
+}
